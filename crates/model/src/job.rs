@@ -1,0 +1,95 @@
+//! Jobs: which application, on which hosts, with which rank where.
+
+use crate::ids::HostId;
+
+/// Where a job's rank-to-rank traffic comes from.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Source {
+    /// A rank matrix in a file; the path as written in the jobs file.
+    Matrix(String),
+    /// A pattern spec such as `stencil:8x8x8`.
+    Pattern(String),
+    /// Traffic as phases, in order.
+    Phases(Vec<PhaseSpec>),
+    /// Only who was there: this many ranks, no traffic.
+    Ranks(u32),
+}
+
+/// One phase of a job.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PhaseSpec {
+    /// A name for tables; may be empty.
+    pub name: String,
+    /// Its traffic ([`Source::Matrix`] or [`Source::Pattern`]).
+    pub source: Source,
+}
+
+/// Which hosts a job gets.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Allocation {
+    /// Free hosts in order from this host number on.
+    Contiguous(u32),
+    /// Free hosts drawn uniformly.
+    Random,
+    /// The first free hosts of a machine on which other jobs already run (production-like).
+    Fragmented,
+    /// These hosts, by name or machine, already expanded from a Slurm hostlist.
+    Hosts(Vec<String>),
+}
+
+/// Which rank goes where within an allocation.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Mapping {
+    /// Ranks in order, `ranks_per_host` at a time (SLURM `-m block`).
+    Block,
+    /// Round robin over the hosts.
+    Cyclic,
+    /// Round robin over the hosts of a leaf, leaves one after another.
+    CyclicInLeaf,
+    /// A random permutation.
+    Random,
+    /// Tiles of a process grid on consecutive hosts. One or two levels, outermost first; each
+    /// `[x, y, z…]`.
+    Tiled(Vec<Vec<u32>>),
+    /// Fill these leaves of the allocation (counted from 0) first, then block.
+    FillLeaves(Vec<u32>),
+    /// One host name a rank, from a file; the path as written.
+    File(String),
+}
+
+/// One `[[job]]` of a jobs file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JobSpec {
+    /// Its name in tables.
+    pub name: String,
+    /// Its traffic.
+    pub source: Source,
+    /// Its hosts.
+    pub allocation: Allocation,
+    /// Its rank-to-host mapping.
+    pub mapping: Mapping,
+    /// Ranks on each host (at least 1).
+    pub ranks_per_host: u32,
+    /// Instances side by side (at least 1).
+    pub copies: u32,
+    /// Rank i of each copy also sends to rank j of each other copy (the dissertation's trace*).
+    pub cross_copies: bool,
+}
+
+/// A job that runs: which hosts it holds and which rank is where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Job {
+    /// Its name; copies are numbered `name.0`, `name.1`, ….
+    pub name: String,
+    /// Its hosts, each once, in allocation order.
+    pub hosts: Vec<HostId>,
+    /// Where its ranks are.
+    pub placement: Placement,
+}
+
+/// Rank to host.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Placement {
+    /// `host_of_rank[rank]`.
+    pub host_of_rank: Vec<HostId>,
+}

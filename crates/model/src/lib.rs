@@ -1,0 +1,42 @@
+//! The nouns of netloom: what every other crate speaks about and nothing else.
+//!
+//! The model knows nobody: no file format, no algorithm, no clock, no I/O.
+//!
+//! | module | idea |
+//! |---|---|
+//! | [`ids`] | dense `u32` identifiers; the destination space of forwarding tables |
+//! | [`fabric`] | hosts, switches and directed links, in struct-of-arrays form |
+//! | [`build`] | the only door into a [`Fabric`]: specs in, checked fabric out |
+//! | [`names`] | natural name order, nearest known word |
+//! | [`lft`] | forwarding tables, one byte a port where the radix allows |
+//! | [`routes`] | a routing of the fabric: tables and the choice of path |
+//! | [`matrix`] | sparse matrices of bytes (CSR) |
+//! | [`traffic`] | who sends how much to whom, in phases |
+//! | [`job`] | jobs, allocations, mappings, placements |
+//! | [`certificate`] | why a lower bound holds, for somebody else to check |
+//! | [`control`] | cancellation and progress of long computations |
+//! | [`rng`] | one random stream per `(seed, stream id)` |
+
+pub mod build;
+pub mod certificate;
+pub mod control;
+pub mod fabric;
+pub mod ids;
+pub mod job;
+pub mod lft;
+pub mod matrix;
+pub mod names;
+pub mod rng;
+pub mod routes;
+pub mod traffic;
+
+pub use build::{CableSpec, End, FabricBuilder, FabricError, HostSpec, SwitchSpec};
+pub use certificate::{Certificate, Item, Reason};
+pub use control::{Control, StopReason};
+pub use fabric::{Fabric, Link, Node};
+pub use ids::{Dest, DestId, DestSpace, HostId, LinkId, NodeId, SwitchId};
+pub use job::{Allocation, Job, JobSpec, Mapping, PhaseSpec, Placement, Source};
+pub use lft::{Lft, NO_PORT};
+pub use matrix::Csr;
+pub use routes::{PathChoice, Routes, Table};
+pub use traffic::{Phase, Traffic, TrafficError};

@@ -1,0 +1,260 @@
+//! Traffic: sparse bytes (and packets) per source and destination, in a short list of phases.
+//!
+//! Rows and columns are *endpoints*: host ids once placed on a fabric, ranks before. `(i, j)` is from i
+//! to j. What is placed carries the hash of the ordered host names it belongs to.
+
+use std::borrow::Cow;
+
+use crate::fabric::Fabric;
+use crate::matrix::Csr;
+
+/// One phase: what is sent between two synchronisations.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Phase {
+    /// A name for tables; may be empty.
+    pub name: String,
+    /// Who sends how much to whom.
+    pub matrix: Csr,
+}
+
+/// Who sends how much to whom. At least one phase; all of equal size.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Traffic {
+    endpoints: u32,
+    hosts_hash: Option<u64>,
+    phases: Vec<Phase>,
+}
+
+/// Why triples are not traffic.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum TrafficError {
+    /// The three columns have different lengths.
+    #[error(
+        "sources, destinations and bytes have {sources}, {destinations} and {values} entries: expected equal counts"
+    )]
+    Lengths {
+        /// Number of sources.
+        sources: usize,
+        /// Number of destinations.
+        destinations: usize,
+        /// Number of values.
+        values: usize,
+    },
+    /// An index that is not an endpoint.
+    #[error("entry {entry} is from {from} to {to}: expected endpoints 0..{endpoints}")]
+    OutOfRange {
+        /// Position in the list, from 0.
+        entry: usize,
+        /// Its source.
+        from: u64,
+        /// Its destination.
+        to: u64,
+        /// Number of endpoints.
+        endpoints: u32,
+    },
+    /// A negative, infinite or NaN value.
+    #[error("entry {entry} has {value} {unit}: expected a finite number, not negative")]
+    BadValue {
+        /// Position in the list, from 0.
+        entry: usize,
+        /// The value.
+        value: f64,
+        /// "bytes" or "packets".
+        unit: &'static str,
+    },
+    /// Traffic that belongs to another fabric, or has another size.
+    #[error("{0}")]
+    Mismatch(String),
+}
+
+impl Traffic {
+    /// The checked door of every reader: sorts, adds duplicates up, drops zeros.
+    ///
+    /// `packets` may be absent: they are then bytes / MTU.
+    ///
+    /// # Errors
+    /// [`TrafficError`] names the first bad entry.
+    pub fn from_triples(
+        endpoints: u32,
+        sources: &[u64],
+        destinations: &[u64],
+        bytes: &[f64],
+        packets: Option<&[f64]>,
+    ) -> Result<Self, TrafficError> {
+        let values =
+            packets.map_or(bytes.len(), |p| if p.len() == bytes.len() { p.len() } else { usize::MAX });
+        if sources.len() != destinations.len() || sources.len() != bytes.len() || values != bytes.len() {
+            return Err(TrafficError::Lengths {
+                sources: sources.len(),
+                destinations: destinations.len(),
+                values: packets.map_or(bytes.len(), <[f64]>::len),
+            });
+        }
+        for i in 0..bytes.len() {
+            let (from, to) = (sources[i], destinations[i]);
+            if from >= u64::from(endpoints) || to >= u64::from(endpoints) {
+                return Err(TrafficError::OutOfRange { entry: i, from, to, endpoints });
+            }
+            let bad = |v: f64| !v.is_finite() || v < 0.0;
+            if bad(bytes[i]) {
+                return Err(TrafficError::BadValue { entry: i, value: bytes[i], unit: "bytes" });
+            }
+            if let Some(&p) = packets.and_then(|p| p.get(i)).filter(|&&p| bad(p)) {
+                return Err(TrafficError::BadValue { entry: i, value: p, unit: "packets" });
+            }
+        }
+        let matrix = compress(endpoints as usize, sources, destinations, bytes, packets);
+        Ok(Self::from_matrix(matrix))
+    }
+
+    /// One unnamed phase.
+    pub fn from_matrix(matrix: Csr) -> Self {
+        Self {
+            endpoints: matrix.size() as u32,
+            hosts_hash: None,
+            phases: vec![Phase { name: String::new(), matrix }],
+        }
+    }
+
+    /// Several phases.
+    ///
+    /// # Panics
+    /// If there is none, or their sizes differ.
+    pub fn from_phases(phases: Vec<Phase>) -> Self {
+        let endpoints = phases.first().expect("traffic has at least one phase").matrix.size();
+        assert!(phases.iter().all(|p| p.matrix.size() == endpoints), "phases have equal sizes");
+        Self { endpoints: endpoints as u32, hosts_hash: None, phases }
+    }
+
+    /// The same traffic, bound to the hosts with this hash.
+    pub fn with_hosts_hash(mut self, hash: Option<u64>) -> Self {
+        self.hosts_hash = hash;
+        self
+    }
+
+    /// Number of endpoints: hosts once placed, ranks before.
+    pub fn endpoints(&self) -> u32 {
+        self.endpoints
+    }
+
+    /// Hash of the ordered host names it was placed on, if it was.
+    pub fn hosts_hash(&self) -> Option<u64> {
+        self.hosts_hash
+    }
+
+    /// The phases in order.
+    pub fn phases(&self) -> &[Phase] {
+        &self.phases
+    }
+
+    /// All phases added up (borrowed if there is just one).
+    pub fn total(&self) -> Cow<'_, Csr> {
+        if let [only] = self.phases.as_slice() {
+            return Cow::Borrowed(&only.matrix);
+        }
+        let packets = self.phases.iter().all(|p| p.matrix.packets().is_some());
+        let (mut i, mut j, mut b, mut p) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        for phase in &self.phases {
+            for (from, to, bytes) in phase.matrix.iter() {
+                i.push(u64::from(from));
+                j.push(u64::from(to));
+                b.push(bytes);
+            }
+            p.extend_from_slice(phase.matrix.packets().unwrap_or_default());
+        }
+        Cow::Owned(compress(self.endpoints as usize, &i, &j, &b, packets.then_some(&p)))
+    }
+
+    /// Whether this traffic fits `fabric`: the host names' hash where there is one, else the size.
+    ///
+    /// # Errors
+    /// [`TrafficError::Mismatch`] says what differs.
+    pub fn check_fits(&self, fabric: &Fabric) -> Result<(), TrafficError> {
+        let hosts = fabric.host_count();
+        if self.endpoints as usize != hosts {
+            return Err(TrafficError::Mismatch(format!(
+                "the traffic has {} endpoints, the fabric {hosts} hosts: place a rank matrix first \
+                 (`netloom traffic place`)",
+                self.endpoints
+            )));
+        }
+        match self.hosts_hash {
+            Some(hash) if hash != fabric.hosts_hash() => Err(TrafficError::Mismatch(format!(
+                "the traffic belongs to a fabric with other host names (hash {hash:016x}, this fabric {:016x})",
+                fabric.hosts_hash()
+            ))),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn compress(n: usize, rows: &[u64], columns: &[u64], bytes: &[f64], packets: Option<&[f64]>) -> Csr {
+    // Counting sort by row, then a sort of each row by column.
+    let mut offsets = vec![0u64; n + 1];
+    for &i in rows {
+        offsets[i as usize + 1] += 1;
+    }
+    for i in 0..n {
+        offsets[i + 1] += offsets[i];
+    }
+    let mut next = offsets.clone();
+    let mut order = vec![0u32; rows.len()];
+    for (entry, &i) in rows.iter().enumerate() {
+        order[next[i as usize] as usize] = entry as u32;
+        next[i as usize] += 1;
+    }
+    let mut out_offsets = Vec::with_capacity(n + 1);
+    out_offsets.push(0u64);
+    let (mut out_columns, mut out_bytes, mut out_packets): (Vec<u32>, Vec<f64>, Vec<f64>) =
+        Default::default();
+    for i in 0..n {
+        let row = &mut order[offsets[i] as usize..offsets[i + 1] as usize];
+        row.sort_by_key(|&entry| columns[entry as usize]);
+        let mut k = 0;
+        while k < row.len() {
+            let column = columns[row[k] as usize];
+            let (mut sum, mut sum_packets) = (0.0, 0.0);
+            while k < row.len() && columns[row[k] as usize] == column {
+                sum += bytes[row[k] as usize];
+                sum_packets += packets.map_or(0.0, |p| p[row[k] as usize]);
+                k += 1;
+            }
+            if sum > 0.0 {
+                out_columns.push(column as u32);
+                out_bytes.push(sum);
+                out_packets.push(sum_packets);
+            }
+        }
+        out_offsets.push(out_columns.len() as u64);
+    }
+    Csr::from_parts(out_offsets, out_columns, out_bytes, packets.is_some().then_some(out_packets))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn triples_are_sorted_and_added_up() {
+        let t = Traffic::from_triples(3, &[2, 0, 2, 1], &[0, 1, 0, 2], &[1.0, 2.0, 3.0, 0.0], None).unwrap();
+        let m = t.total();
+        assert_eq!(m.iter().collect::<Vec<_>>(), [(0, 1, 2.0), (2, 0, 4.0)]);
+    }
+
+    #[test]
+    fn bad_triples_are_named() {
+        let bad = |s: &[u64], d: &[u64], b: &[f64]| Traffic::from_triples(2, s, d, b, None).unwrap_err();
+        assert!(matches!(bad(&[0], &[2], &[1.0]), TrafficError::OutOfRange { entry: 0, to: 2, .. }));
+        assert!(matches!(bad(&[0, 1], &[1, 0], &[1.0, -1.0]), TrafficError::BadValue { entry: 1, .. }));
+        assert!(matches!(bad(&[0], &[1], &[f64::NAN]), TrafficError::BadValue { .. }));
+        assert!(matches!(bad(&[0, 1], &[1], &[1.0]), TrafficError::Lengths { .. }));
+    }
+
+    #[test]
+    fn phases_add_up() {
+        let a = Traffic::from_triples(2, &[0], &[1], &[1.0], None).unwrap();
+        let b = Traffic::from_triples(2, &[0, 1], &[1, 0], &[2.0, 5.0], None).unwrap();
+        let both = Traffic::from_phases([&a, &b].map(|t| t.phases()[0].clone()).to_vec());
+        assert_eq!(both.total().iter().collect::<Vec<_>>(), [(0, 1, 3.0), (1, 0, 5.0)]);
+    }
+}
