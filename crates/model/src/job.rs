@@ -74,6 +74,8 @@ pub struct JobSpec {
     pub copies: u32,
     /// Rank i of each copy also sends to rank j of each other copy (the dissertation's trace*).
     pub cross_copies: bool,
+    /// The process grid that [`Mapping::Tiled`] cuts, x fastest. Empty: the pattern's own grid.
+    pub grid: Vec<u32>,
 }
 
 /// A job that runs: which hosts it holds and which rank is where.
