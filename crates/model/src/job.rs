@@ -48,8 +48,9 @@ pub enum Mapping {
     CyclicInLeaf,
     /// A random permutation.
     Random,
-    /// Tiles of a process grid on consecutive hosts. One or two levels, outermost first; each
-    /// `[x, y, z…]`.
+    /// Tiles of a process grid on consecutive hosts. One or two levels, innermost first; each
+    /// `[x, y, z…]`, the outer one counted in inner tiles (3x3x4 ranks a host, 4x4x2 hosts a leaf:
+    /// Taffet, dissertation, sec. 2.5).
     Tiled(Vec<Vec<u32>>),
     /// Fill these leaves of the allocation (counted from 0) first, then block.
     FillLeaves(Vec<u32>),

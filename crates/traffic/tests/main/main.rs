@@ -1,0 +1,3 @@
+//! Claims about patterns and placements that cross files.
+
+mod patterns;
