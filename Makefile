@@ -1,0 +1,95 @@
+# netloom: `make build`, `make demo`, `make test`. Everything that Python needs lands in .venv; CONTRIBUTING.md
+# says what the other targets are for.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-builtin-rules --no-print-directory
+
+VENV := .venv
+BIN := $(VENV)/bin
+RUST_NEEDED := 1.88
+PYTEST_JOBS ?= 2
+FUZZ_SECONDS ?= 60
+
+# The first interpreter that is new enough; `make PYTHON=…` overrides.
+PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python3.10; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null && { echo $$p; break; }; done)
+export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
+unexport CONDA_PREFIX
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+export PIP_QUIET := 1
+
+RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
+LIBRARY := --locked --workspace --exclude netloom-python --exclude netloom-benches
+
+.PHONY: build demo test lint fmt test-rust test-python bench fuzz clean need
+.DEFAULT_GOAL := build
+
+build: $(VENV)/.built ## .venv/bin/netloom
+	@echo 'netloom is in $(BIN)/netloom: try `make demo`, or `$(BIN)/netloom --help`'
+
+demo: $(VENV)/.built ## real dump and real traffic in, table, picture and routes out
+	@$(BIN)/netloom demo
+
+test: lint test-rust test-python ## all of it
+
+lint: $(VENV)/.dev $(VENV)/.built ## formatting, clippy, tidy, ruff, mypy, stubs
+	cargo fmt --all --check
+	cargo clippy --locked --workspace --all-targets --quiet -- -D warnings
+	cargo run --locked --quiet -p xtask -- tidy
+	$(BIN)/ruff check --quiet python tests
+	$(BIN)/ruff format --check --quiet python tests
+	$(BIN)/mypy
+	$(BIN)/python -m mypy.stubtest --mypy-config-file pyproject.toml --concise netloom._core
+
+fmt: $(VENV)/.dev ## formats what `make lint` checks
+	cargo fmt --all
+	$(BIN)/ruff check --fix --quiet python tests
+	$(BIN)/ruff format --quiet python tests
+
+test-rust: | need
+	cargo test $(LIBRARY) --quiet
+
+test-python: $(VENV)/.dev $(VENV)/.built
+	$(BIN)/python -m pytest -n $(PYTEST_JOBS)
+
+bench: $(VENV)/.built ## the table of what must be fast
+	cargo build --locked --release --quiet -p netloom-benches
+	@cargo run --locked --release --quiet -p netloom-benches -- --netloom $(BIN)/netloom
+
+fuzz: | need ## every parser for FUZZ_SECONDS (60) seconds
+	fuzz/run.sh $(FUZZ_SECONDS)
+
+clean: ## back to a fresh clone, the virtual environment included
+	cargo clean --quiet
+	rm -rf $(VENV) fuzz/target build dist demo-output .pytest_cache .mypy_cache .ruff_cache python/netloom/*.so
+	find python tests -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# What must be on the machine. One line each, and what to do about it.
+need:
+	@miss() { echo "netloom: $$1 is missing: $$2" >&2; exit 1; }; \
+	command -v cargo >/dev/null || miss "Rust (cargo)" "install it from https://rustup.rs (version $(RUST_NEEDED) or newer), then open a new shell"; \
+	have=$$(cargo --version | sed -E 's/^cargo ([0-9]+\.[0-9]+).*/\1/'); \
+	printf '%s\n' $(RUST_NEEDED) "$$have" | sort -CV || miss "Rust $(RUST_NEEDED) or newer" "this is $$have; run 'rustup update stable'"; \
+	command -v cc >/dev/null || miss "a C compiler (cc), which Rust links with" "apt install build-essential"; \
+	[ -n "$(PYTHON)" ] || miss "Python 3.10 or newer" "apt install python3 python3-venv, or say where it is: make PYTHON=/path/to/python3"; \
+	$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || miss "Python's venv module" "apt install python3-venv"
+
+# Stamps: a target runs again only when what it rests on changed.
+$(VENV)/.tools: pyproject.toml | need
+	@echo 'Making $(VENV) …'
+	@$(BIN)/python -c '' 2>/dev/null || $(PYTHON) -m venv --clear $(VENV)
+	@$(BIN)/python -m pip install --upgrade 'pip>=25.1' 'maturin>=1.9,<2'
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.tools
+	@echo 'Installing what the tests use …'
+	@$(BIN)/python -m pip install --group dev
+	@touch $@
+
+# Installs the run-time dependencies, then the package itself, editable: changed Python needs no rebuild.
+$(VENV)/.built: $(RUST_SOURCES) $(VENV)/.tools
+	@echo 'Building netloom (a few minutes the first time) …'
+	@VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --locked
+	@touch $@
