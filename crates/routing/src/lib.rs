@@ -1,1 +1,28 @@
-//! netloom-routing.
+//! Routes of a fabric, and the loads that traffic puts on its links.
+//!
+//! | module | idea |
+//! |---|---|
+//! | [`paths`] | admissible routes: minimal up*/down* links per (switch, destination leaf) |
+//! | [`items`](mod@items) | traffic added up per (source leaf, destination) |
+//! | [`loads`](mod@loads) | load per directed link; the walk of one packet |
+//! | [`engine`] | the engines by name |
+//! | `modk`, `random` | engines that choose among admissible links |
+//! | [`error`] | what can go wrong |
+
+pub mod engine;
+pub mod error;
+pub mod items;
+pub mod loads;
+pub mod paths;
+
+mod modk;
+mod random;
+mod switches;
+mod tables;
+mod updown;
+
+pub use engine::{Engine, EngineOptions, UnknownEngine, route};
+pub use error::RoutingError;
+pub use items::{Items, items};
+pub use loads::{LinkLoads, loads, walk};
+pub use paths::PathSet;

@@ -1,0 +1,187 @@
+//! The routing engines by name, and what they share.
+
+use std::fmt;
+use std::str::FromStr;
+
+use netloom_model::names::nearest;
+use netloom_model::{Fabric, HostId, LinkId, Routes, SwitchId};
+use netloom_topology::Structure;
+
+use crate::error::RoutingError;
+use crate::paths::PathSet;
+use crate::switches::SwitchRoutes;
+use crate::updown::UpDown;
+use crate::{modk, random, tables};
+
+/// An oblivious routing engine: it looks at the fabric, never at the traffic.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Engine {
+    /// Shortest paths, balanced greedily, as OpenSM's `minhop`.
+    Minhop,
+    /// Shortest up*/down* paths, balanced greedily, as OpenSM's `updn`.
+    Updn,
+    /// OpenSM's fat-tree engine.
+    Ftree,
+    /// Up link = destination number modulo the number of up links.
+    Dmodk,
+    /// Up link = source number modulo the number of up links; not expressible as an LFT.
+    Smodk,
+    /// A random admissible link per entry.
+    Random,
+}
+
+impl Engine {
+    /// All engines, in the order tables show them.
+    pub const ALL: [Engine; 6] =
+        [Engine::Minhop, Engine::Updn, Engine::Ftree, Engine::Dmodk, Engine::Smodk, Engine::Random];
+
+    /// The name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Engine::Minhop => "minhop",
+            Engine::Updn => "updn",
+            Engine::Ftree => "ftree",
+            Engine::Dmodk => "d-mod-k",
+            Engine::Smodk => "s-mod-k",
+            Engine::Random => "random",
+        }
+    }
+
+    /// One line on what it does.
+    pub fn describe(self) -> &'static str {
+        match self {
+            Engine::Minhop => "shortest paths, balanced greedily (OpenSM's default; may have credit loops)",
+            Engine::Updn => {
+                "shortest paths that never climb after a descent, balanced greedily (OpenSM's updn)"
+            }
+            Engine::Ftree => "OpenSM's fat-tree engine: destinations spread evenly over all links",
+            Engine::Dmodk => "up link = destination modulo the number of up links",
+            Engine::Smodk => {
+                "up link = source modulo the number of up links (for simulators; no forwarding table)"
+            }
+            Engine::Random => "every entry drawn at random from the shortest up-down paths",
+        }
+    }
+}
+
+impl fmt::Display for Engine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A word that is no engine.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("no engine is called \"{typed}\"{}: expected minhop, updn, ftree, d-mod-k, s-mod-k or random",
+    .nearest.map(|n| format!(" (did you mean {n}?)")).unwrap_or_default())]
+pub struct UnknownEngine {
+    /// What was given.
+    pub typed: String,
+    /// The nearest known name, if one is near.
+    pub nearest: Option<&'static str>,
+}
+
+impl FromStr for Engine {
+    type Err = UnknownEngine;
+
+    /// Accepts OpenSM's names and ours, in any case, with or without hyphens and underscores.
+    fn from_str(typed: &str) -> Result<Self, UnknownEngine> {
+        let plain = |name: &str| name.to_lowercase().replace(['-', '_', ' '], "");
+        let wanted = plain(typed);
+        if let Some(engine) = Engine::ALL.into_iter().find(|e| plain(e.name()) == wanted) {
+            return Ok(engine);
+        }
+        let nearest = nearest(&wanted, Engine::ALL.map(Engine::name));
+        Err(UnknownEngine { typed: typed.to_owned(), nearest })
+    }
+}
+
+/// What engines may be told.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EngineOptions {
+    /// Seed of the random engine; the others do not draw.
+    pub seed: u64,
+    /// LID mask control: `2^lmc` addresses a host (0..=7), spread over different paths.
+    pub lmc: u8,
+}
+
+/// Routes `fabric` with an engine.
+///
+/// Works on damaged fabrics: an entry is missing only where there is no path that the engine may use.
+///
+/// # Errors
+/// [`RoutingError::Lmc`] for an LMC above 7; [`RoutingError::NotFatTree`] if ftree cannot take the fabric.
+pub fn route(
+    engine: Engine,
+    fabric: &Fabric,
+    structure: &Structure,
+    options: &EngineOptions,
+) -> Result<Routes, RoutingError> {
+    route_levels(engine, fabric, &structure.level, options)
+}
+
+pub(crate) fn route_levels(
+    engine: Engine,
+    fabric: &Fabric,
+    level: &[u8],
+    options: &EngineOptions,
+) -> Result<Routes, RoutingError> {
+    tables::check_lmc(options.lmc)?;
+    let context = || Context::new(fabric, level);
+    Ok(match engine {
+        Engine::Dmodk => modk::by_destination(fabric, &context(), options),
+        Engine::Smodk => modk::by_source(fabric, &context(), options),
+        _ => random::route(fabric, &context(), options),
+    })
+}
+
+/// What the engines that choose among admissible links share.
+pub(crate) struct Context<'a> {
+    pub fabric: &'a Fabric,
+    pub level: &'a [u8],
+    pub paths: PathSet,
+    switches: SwitchRoutes,
+}
+
+impl<'a> Context<'a> {
+    fn new(fabric: &'a Fabric, level: &'a [u8]) -> Self {
+        let updown = UpDown::new(fabric, level);
+        Self {
+            fabric,
+            level,
+            paths: PathSet::from_levels(fabric, level),
+            switches: SwitchRoutes::new(fabric, &updown),
+        }
+    }
+
+    /// Fills the row of one switch: hosts below by their own port, other hosts by `choose` among the
+    /// admissible links (at least one) per (host, path), switches by [`SwitchRoutes`].
+    pub fn fill(
+        &self,
+        s: SwitchId,
+        lmc: u8,
+        row: &mut [u16],
+        mut choose: impl FnMut(HostId, u32, &[LinkId]) -> LinkId,
+    ) {
+        let fabric = self.fabric;
+        let space = fabric.dests(lmc);
+        for host in fabric.hosts() {
+            let own = fabric.host_link(host);
+            if !fabric.alive(own) {
+                continue;
+            }
+            let leaf = fabric.leaf(host);
+            let links = if leaf == s { &[fabric.reverse(own)][..] } else { self.paths.links(s, leaf) };
+            if links.is_empty() {
+                continue;
+            }
+            for path in 0..1 << lmc {
+                let link = choose(host, path, links);
+                row[space.host(host, path).index()] = fabric.link_port(link);
+            }
+        }
+        for target in fabric.switches() {
+            row[space.switch(target).index()] = self.switches.port(s, target);
+        }
+    }
+}

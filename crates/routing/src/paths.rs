@@ -1,0 +1,260 @@
+//! Admissible routes: minimal up*/down*, as links per (switch, destination leaf).
+//!
+//! With `D(s, d)` the hops from switch `s` to leaf `d` using down links only, and `U(s, d) = D(s, d)`
+//! where that is finite, else one more than the least `U` over the up links of `s`, the admissible next
+//! links are the down links with `D - 1` if `D` is finite, else the up links with `U - 1`. Parallel
+//! cables are separate links; only alive links count.
+//!
+//! Invariants: a group holds links of one switch, by port; equal groups are stored once; the numbering
+//! does not depend on the number of threads. Following any of them never loops, and never turns up after
+//! it went down: destination-based tables made of admissible links are free of deadlocks.
+//!
+//! Source: the path model of Taffet, dissertation, sec. 3.3 (minimal routes in a fat tree), stated for
+//! any fabric with levels.
+
+use std::collections::HashMap;
+
+use netloom_model::{Fabric, LinkId, SwitchId};
+use netloom_topology::Structure;
+use rayon::prelude::*;
+
+use crate::updown::{Hop, UpDown};
+
+/// Hops of an unreachable leaf.
+pub(crate) const FAR: u8 = u8::MAX;
+
+/// Leaves per unit of parallel work; fixed, so that groups are numbered alike by any number of threads.
+const LEAVES_PER_CHUNK: usize = 32;
+
+/// The admissible next links of every switch towards every leaf (a switch with hosts).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PathSet {
+    switches: usize,
+    leaves: Vec<SwitchId>,
+    /// Position in `leaves` per switch, `u32::MAX` if it has no hosts.
+    rank: Vec<u32>,
+    /// `[leaf rank][switch]` -> group.
+    group: Vec<u32>,
+    /// `[leaf rank][switch]` -> hops, [`FAR`] if there is no path.
+    hops: Vec<u8>,
+    /// `links[first[g]..first[g + 1]]` is group `g`; group 0 is empty.
+    first: Vec<u32>,
+    links: Vec<LinkId>,
+}
+
+impl PathSet {
+    /// All minimal up*/down* routes of `fabric`. Time and memory grow with switches x leaves: 5 bytes a
+    /// pair.
+    pub fn admissible(fabric: &Fabric, structure: &Structure) -> PathSet {
+        Self::from_levels(fabric, &structure.level)
+    }
+
+    /// The same from the levels alone (one a switch, 255 = cut off).
+    pub(crate) fn from_levels(fabric: &Fabric, level: &[u8]) -> PathSet {
+        let updown = UpDown::new(fabric, level);
+        let leaves: Vec<SwitchId> = fabric.switches().filter(|&s| !fabric.hosts_on(s).is_empty()).collect();
+        Self::towards(fabric, &updown, leaves)
+    }
+
+    /// Routes towards the given switches, in rising order.
+    pub(crate) fn towards(fabric: &Fabric, updown: &UpDown, leaves: Vec<SwitchId>) -> PathSet {
+        let switches = fabric.switch_count();
+        let mut rank = vec![u32::MAX; switches];
+        for (i, leaf) in leaves.iter().enumerate() {
+            rank[leaf.index()] = i as u32;
+        }
+        let mut group = vec![0u32; leaves.len() * switches];
+        let mut hops = vec![FAR; leaves.len() * switches];
+        let chunk = LEAVES_PER_CHUNK * switches;
+        let locals: Vec<Interner> = (leaves.par_chunks(LEAVES_PER_CHUNK))
+            .zip(group.par_chunks_mut(chunk))
+            .zip(hops.par_chunks_mut(chunk))
+            .map(|((leaves, group), hops)| {
+                let mut interner = Interner::new(switches);
+                let mut search = Search::new(updown);
+                let rows = group.chunks_mut(switches).zip(hops.chunks_mut(switches));
+                for (&leaf, (group, hops)) in leaves.iter().zip(rows) {
+                    search.run(leaf, hops, |s, links| group[s.index()] = interner.intern(s, links));
+                }
+                interner
+            })
+            .collect();
+        // Number the chunks' groups once, in order of the chunks.
+        let mut all = Interner::new(switches);
+        let renumber: Vec<Vec<u32>> = locals
+            .iter()
+            .map(|local| {
+                let mut map = vec![0];
+                for g in 1..local.first.len() - 1 {
+                    let links = local.get(g as u32);
+                    let owner = fabric.link_from_switch(links[0]).expect("a group belongs to a switch");
+                    map.push(all.intern(owner, links));
+                }
+                map
+            })
+            .collect();
+        group.par_chunks_mut(chunk).zip(renumber.par_iter()).for_each(|(group, map)| {
+            for g in group {
+                *g = map[*g as usize];
+            }
+        });
+        Self { switches, leaves, rank, group, hops, first: all.first, links: all.links }
+    }
+
+    /// The admissible next links of `s` towards the hosts of `leaf`, by port; empty if there is no path,
+    /// if `s` is the leaf itself, or if `leaf` has no hosts.
+    #[inline]
+    pub fn links(&self, s: SwitchId, leaf: SwitchId) -> &[LinkId] {
+        match self.slot(s, leaf) {
+            Some(slot) => self.group_links(self.group[slot]),
+            None => &[],
+        }
+    }
+
+    /// Hops between switches from `s` to `leaf` (0 at the leaf itself), or `None` if there is no path.
+    #[inline]
+    pub fn hops(&self, s: SwitchId, leaf: SwitchId) -> Option<u8> {
+        self.slot(s, leaf).map(|slot| self.hops[slot]).filter(|&h| h != FAR)
+    }
+
+    /// Number of the group of `s` towards `leaf`; equal numbers mean equal links, 0 means none.
+    #[inline]
+    pub fn group(&self, s: SwitchId, leaf: SwitchId) -> u32 {
+        self.slot(s, leaf).map_or(0, |slot| self.group[slot])
+    }
+
+    /// The links of a group.
+    #[inline]
+    pub fn group_links(&self, group: u32) -> &[LinkId] {
+        &self.links[self.first[group as usize] as usize..self.first[group as usize + 1] as usize]
+    }
+
+    /// Number of different groups, the empty one included.
+    pub fn group_count(&self) -> usize {
+        self.first.len() - 1
+    }
+
+    /// The switches with hosts, in order.
+    pub fn leaves(&self) -> &[SwitchId] {
+        &self.leaves
+    }
+
+    /// Position of a leaf in [`leaves`](Self::leaves), or `None` for a switch without hosts.
+    #[inline]
+    pub fn leaf_rank(&self, leaf: SwitchId) -> Option<usize> {
+        match self.rank[leaf.index()] {
+            u32::MAX => None,
+            rank => Some(rank as usize),
+        }
+    }
+
+    #[inline]
+    fn slot(&self, s: SwitchId, leaf: SwitchId) -> Option<usize> {
+        self.leaf_rank(leaf).map(|rank| rank * self.switches + s.index())
+    }
+}
+
+/// Stores each group of links once.
+struct Interner {
+    first: Vec<u32>,
+    links: Vec<LinkId>,
+    /// The group that each switch used last: nearly always the one it uses next.
+    last: Vec<u32>,
+    known: HashMap<Vec<LinkId>, u32>,
+}
+
+impl Interner {
+    fn new(switches: usize) -> Self {
+        Self { first: vec![0, 0], links: Vec::new(), last: vec![0; switches], known: HashMap::new() }
+    }
+
+    fn get(&self, group: u32) -> &[LinkId] {
+        &self.links[self.first[group as usize] as usize..self.first[group as usize + 1] as usize]
+    }
+
+    fn intern(&mut self, owner: SwitchId, links: &[LinkId]) -> u32 {
+        let last = self.last[owner.index()];
+        if self.get(last) == links {
+            return last;
+        }
+        let group = match self.known.get(links) {
+            Some(&group) => group,
+            None => {
+                let group = self.first.len() as u32 - 1;
+                self.links.extend_from_slice(links);
+                self.first.push(self.links.len() as u32);
+                self.known.insert(links.to_vec(), group);
+                group
+            }
+        };
+        self.last[owner.index()] = group;
+        group
+    }
+}
+
+/// The search for admissible links towards one switch; holds its scratch space.
+pub(crate) struct Search<'a> {
+    updown: &'a UpDown,
+    queue: Vec<SwitchId>,
+    below: Vec<bool>,
+    chosen: Vec<LinkId>,
+}
+
+impl<'a> Search<'a> {
+    pub fn new(updown: &'a UpDown) -> Self {
+        let below = vec![false; updown.switch_count()];
+        Self { updown, queue: Vec::new(), below, chosen: Vec::new() }
+    }
+
+    /// Fills `hops` (given full of [`FAR`]) and calls `found` once for every switch with a path to
+    /// `target`, other than itself, with its admissible links by port.
+    pub fn run(&mut self, target: SwitchId, hops: &mut [u8], mut found: impl FnMut(SwitchId, &[LinkId])) {
+        // D: breadth first from the target, against the down links.
+        self.queue.clear();
+        self.queue.push(target);
+        self.below.fill(false);
+        self.below[target.index()] = true;
+        hops[target.index()] = 0;
+        let mut next = 0;
+        while let Some(&s) = self.queue.get(next) {
+            next += 1;
+            let above = hops[s.index()] + 1;
+            for hop in self.updown.up.of(s) {
+                if !self.below[hop.to.index()] {
+                    self.below[hop.to.index()] = true;
+                    hops[hop.to.index()] = above;
+                    self.queue.push(hop.to);
+                }
+            }
+        }
+        for &s in &self.queue[1..] {
+            let wanted = hops[s.index()] - 1;
+            let nearer = |hop: &&Hop| hops[hop.to.index()] == wanted && self.below[hop.to.index()];
+            self.chosen.clear();
+            self.chosen.extend(self.updown.down.of(s).iter().filter(nearer).map(|hop| hop.link));
+            found(s, &self.chosen);
+        }
+        // U: from the top down, so that what lies above is known.
+        for &s in &self.updown.from_top {
+            if self.below[s.index()] {
+                continue;
+            }
+            let mut best = FAR;
+            self.chosen.clear();
+            for hop in self.updown.up.of(s) {
+                let there = hops[hop.to.index()];
+                if there < best {
+                    best = there;
+                    self.chosen.clear();
+                }
+                if there == best && best != FAR {
+                    self.chosen.push(hop.link);
+                }
+            }
+            if best != FAR {
+                hops[s.index()] = best + 1;
+                found(s, &self.chosen);
+            }
+        }
+    }
+}
