@@ -1,2 +1,57 @@
-//! Repository chores.
-fn main() {}
+//! Repository chores: `cargo run -p xtask -- tidy` says what compilers and linters don't look at.
+//!
+//! Every check is a function from the files' text to findings, so that it can be tested without a tree.
+//!
+//! | module | idea |
+//! |---|---|
+//! | [`tree`] | the repository's text files |
+//! | [`layers`] | which crate may depend on which |
+//! | [`python`] | which Python module may import which |
+//! | [`files`] | sizes and heads of source files; nothing outside the repository |
+//! | [`stubs`] | what Rust exports stands in the type stubs |
+//! | [`json`] | schemas are JSON |
+//! | [`links`] | relative links of Markdown files lead somewhere |
+
+mod files;
+mod json;
+mod layers;
+mod links;
+mod python;
+mod stubs;
+mod tree;
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use tree::Tree;
+
+fn main() -> ExitCode {
+    let task = std::env::args().nth(1);
+    if task.as_deref() != Some("tidy") {
+        eprintln!("usage: cargo run -p xtask -- tidy");
+        return ExitCode::from(2);
+    }
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies in the repository");
+    let tree = match Tree::read(root) {
+        Ok(tree) => tree,
+        Err(error) => {
+            eprintln!("tidy: {}: {error}", root.display());
+            return ExitCode::from(3);
+        }
+    };
+    let checks: [fn(&Tree) -> Vec<String>; 8] = [
+        layers::check,
+        python::check,
+        files::check_sizes,
+        files::check_heads,
+        files::check_alone,
+        stubs::check,
+        json::check,
+        links::check,
+    ];
+    let findings: Vec<String> = checks.iter().flat_map(|check| check(&tree)).collect();
+    for finding in &findings {
+        eprintln!("tidy: {finding}");
+    }
+    if findings.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}

@@ -1,0 +1,123 @@
+//! Imports inside the Python package: the command line is the roof, nothing imports it.
+
+use crate::tree::Tree;
+
+/// Where the package lies.
+const PACKAGE: &str = "python/netloom/";
+
+/// `(module, who may import it besides itself)`; a module of `netloom` that is not listed is free.
+const GUARDED: [(&str, &[&str]); 1] = [("netloom.cli", &["netloom.__main__"])];
+
+/// Imports of guarded modules from elsewhere.
+pub fn check(tree: &Tree) -> Vec<String> {
+    let mut findings = Vec::new();
+    for file in tree.ending(".py").filter(|f| f.path.starts_with(PACKAGE)) {
+        let (module, is_package) = module_of(&file.path);
+        for (line, imported) in imports(&file.text, &module, is_package) {
+            for (guarded, allowed) in GUARDED {
+                if within(&imported, guarded) && !within(&module, guarded) && !allowed.contains(&&*module) {
+                    findings.push(format!("{}:{line}: nothing imports {guarded} but itself", file.path));
+                }
+            }
+        }
+    }
+    findings
+}
+
+fn within(module: &str, package: &str) -> bool {
+    module.strip_prefix(package).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+}
+
+/// `python/netloom/plot/loads.py` is `netloom.plot.loads`; whether it is a package's `__init__`.
+fn module_of(path: &str) -> (String, bool) {
+    let stem = path.trim_start_matches("python/").trim_end_matches(".py").replace('/', ".");
+    match stem.strip_suffix(".__init__") {
+        Some(package) => (package.to_owned(), true),
+        None => (stem, false),
+    }
+}
+
+/// `(line, absolute module)` of every import; `from a import b` counts as `a` and as `a.b`.
+fn imports(text: &str, module: &str, is_package: bool) -> Vec<(usize, String)> {
+    let mut found = Vec::new();
+    let mut lines = text.lines().enumerate();
+    while let Some((number, line)) = lines.next() {
+        let line = line.trim_start();
+        if let Some(names) = line.strip_prefix("import ") {
+            found.extend(names.split(',').map(|name| (number + 1, first_word(name).to_owned())));
+        }
+        let Some((origin, names)) = line.strip_prefix("from ").and_then(|l| l.split_once(" import ")) else {
+            continue;
+        };
+        let mut names = names.to_owned();
+        while names.contains('(') && !names.contains(')') {
+            let Some((_, more)) = lines.next() else { break };
+            names.push_str(more.split('#').next().unwrap_or(""));
+        }
+        let origin = absolute(origin.trim(), module, is_package);
+        for name in names.split(|c: char| ",()".contains(c)).map(first_word).filter(|n| !n.is_empty()) {
+            found.push((number + 1, format!("{origin}.{name}")));
+        }
+    }
+    found
+}
+
+fn first_word(text: &str) -> &str {
+    text.split_whitespace().next().unwrap_or("")
+}
+
+/// Resolves the leading dots of a relative import.
+fn absolute(origin: &str, module: &str, is_package: bool) -> String {
+    let dots = origin.len() - origin.trim_start_matches('.').len();
+    if dots == 0 {
+        return origin.to_owned();
+    }
+    let mut parts: Vec<&str> = module.split('.').collect();
+    let up = dots - usize::from(is_package);
+    parts.truncate(parts.len().saturating_sub(up));
+    parts.extend(origin[dots..].split('.').filter(|p| !p.is_empty()));
+    parts.join(".")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn findings(path: &str, text: &str) -> usize {
+        check(&Tree::of(&[(path, text)])).len()
+    }
+
+    #[test]
+    fn nothing_imports_the_command_line() {
+        let plot = "python/netloom/plot/loads.py";
+        for bad in [
+            "import netloom.cli\n",
+            "from netloom.cli.route import run\n",
+            "from netloom import cli\n",
+            "from .. import cli\n",
+            "from ..cli import main\n",
+            "def f():\n    from netloom import (\n        errors,\n        cli,\n    )\n",
+        ] {
+            assert_eq!(findings(plot, bad), 1, "{bad}");
+        }
+        assert_eq!(findings("python/netloom/__init__.py", "from .cli import main\n"), 1);
+    }
+
+    #[test]
+    fn the_command_line_imports_what_it_likes() {
+        assert_eq!(
+            findings("python/netloom/cli/route.py", "from . import common\nfrom netloom import plot\n"),
+            0
+        );
+        assert_eq!(findings("python/netloom/cli/__init__.py", "from . import route\n"), 0);
+        assert_eq!(findings("python/netloom/__main__.py", "from netloom.cli import main\n"), 0);
+        assert_eq!(findings("python/netloom/plot/__init__.py", "from . import climate\n"), 0);
+    }
+
+    #[test]
+    fn relative_imports_resolve() {
+        assert_eq!(absolute(".x", "netloom.plot.loads", false), "netloom.plot.x");
+        assert_eq!(absolute(".x", "netloom.plot", true), "netloom.plot.x");
+        assert_eq!(absolute("..", "netloom.plot.loads", false), "netloom");
+    }
+}
