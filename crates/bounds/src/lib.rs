@@ -1,1 +1,23 @@
-//! netloom-bounds.
+//! Lower bounds on the maximum link load, each with a certificate that others can check.
+//!
+//! | module | idea |
+//! |---|---|
+//! | [`ar`] | the adaptive-routing bound: best fractional splits, exact on regular trees, else an interval |
+//! | [`lower`] | the best bound for destination-based routes |
+//! | `cuts` | what must leave a leaf, a pod, over its links |
+//! | `flow` | the min-max linear program by optimistic multiplicative weights |
+//! | `packing` | whole items into few links: pigeonhole, dual-feasible functions, subset sums |
+//! | `demand` | traffic summed over hosts: items and pairs of leaves |
+
+pub mod ar;
+mod cuts;
+mod demand;
+mod flow;
+pub mod lower;
+mod packing;
+
+#[cfg(test)]
+mod cases;
+
+pub use ar::{ArBound, BoundError, ar_bound, ar_interval};
+pub use lower::{lower_bound, tighten};

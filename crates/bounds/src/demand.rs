@@ -1,0 +1,112 @@
+//! Traffic as the bounds see it: per host, per pair of leaves, and per item.
+//!
+//! Admissible next links depend on the destination only through its leaf, so a bound needs sums only.
+//! What a host sends to itself crosses no link. Traffic between hosts of one leaf crosses host links only.
+
+use netloom_model::{Csr, Fabric, HostId, SwitchId};
+use rayon::prelude::*;
+
+/// All that one leaf's hosts send to one host elsewhere.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Parcel {
+    pub destination: HostId,
+    pub bytes: f64,
+}
+
+/// Traffic aggregated over hosts.
+pub(crate) struct Demand {
+    /// Bytes that a host sends to others.
+    pub sent: Vec<f64>,
+    /// Bytes that a host receives from others.
+    pub received: Vec<f64>,
+    /// Switches with hosts, in order.
+    pub leaves: Vec<SwitchId>,
+    /// Per entry of `leaves`: its items to other leaves, by destination host.
+    pub items: Vec<Vec<Parcel>>,
+    /// Per entry of `leaves`: `(position of the destination leaf, bytes)`, by position, other leaves only.
+    pub pairs: Vec<Vec<(u32, f64)>>,
+}
+
+impl Demand {
+    /// Adds the traffic up. O(entries), parallel over leaves; sums run in a fixed order.
+    pub fn new(fabric: &Fabric, traffic: &Csr) -> Self {
+        let hosts = fabric.host_count();
+        let leaves: Vec<SwitchId> = fabric.switches().filter(|&s| !fabric.hosts_on(s).is_empty()).collect();
+        let mut position = vec![u32::MAX; fabric.switch_count()];
+        for (i, leaf) in leaves.iter().enumerate() {
+            position[leaf.index()] = i as u32;
+        }
+        let leaf_of: Vec<u32> = fabric.hosts().map(|h| position[fabric.leaf(h).index()]).collect();
+
+        let row = |(i, &leaf): (usize, &SwitchId)| {
+            let mut bytes_to = vec![0.0; hosts];
+            let mut sent = Vec::new();
+            for &h in fabric.hosts_on(leaf) {
+                let (columns, bytes) = traffic.row(h.index());
+                let mut sum = 0.0;
+                for (&j, &b) in columns.iter().zip(bytes) {
+                    if j != h.0 {
+                        bytes_to[j as usize] += b;
+                        sum += b;
+                    }
+                }
+                sent.push((h, sum));
+            }
+            let mut items = Vec::new();
+            let mut to_leaf = vec![0.0; leaves.len()];
+            let mut local = Vec::new();
+            for (j, &b) in bytes_to.iter().enumerate().filter(|(_, b)| **b > 0.0) {
+                let destination = HostId(j as u32);
+                if leaf_of[j] as usize == i {
+                    local.push(Parcel { destination, bytes: b });
+                } else {
+                    items.push(Parcel { destination, bytes: b });
+                    to_leaf[leaf_of[j] as usize] += b;
+                }
+            }
+            let pairs: Vec<(u32, f64)> =
+                (0u32..).zip(to_leaf).filter(|(_, b)| *b > 0.0).collect();
+            (sent, local, items, pairs)
+        };
+        let rows: Vec<_> = leaves.par_iter().enumerate().map(row).collect();
+
+        let mut demand = Self {
+            sent: vec![0.0; hosts],
+            received: vec![0.0; hosts],
+            leaves: Vec::new(),
+            items: Vec::new(),
+            pairs: Vec::new(),
+        };
+        for (sent, local, items, pairs) in rows {
+            for (h, bytes) in sent {
+                demand.sent[h.index()] = bytes;
+            }
+            for parcel in local.iter().chain(&items) {
+                demand.received[parcel.destination.index()] += parcel.bytes;
+            }
+            demand.items.push(items);
+            demand.pairs.push(pairs);
+        }
+        demand.leaves = leaves;
+        demand
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cases::two_level;
+    use netloom_model::Traffic;
+
+    #[test]
+    fn items_add_up_over_a_leaf_and_local_traffic_stays_on_host_links() {
+        let (fabric, _) = two_level(2, 2, 1, 1);
+        // Hosts 0, 1 on the first leaf, 2, 3 on the second.
+        let t = Traffic::from_triples(4, &[0, 1, 0, 0], &[2, 2, 1, 0], &[3.0, 4.0, 5.0, 9.0], None).unwrap();
+        let d = Demand::new(&fabric, &t.total());
+        assert_eq!(d.sent, [8.0, 4.0, 0.0, 0.0]);
+        assert_eq!(d.received, [0.0, 5.0, 7.0, 0.0]);
+        assert_eq!(d.items[0], [Parcel { destination: HostId(2), bytes: 7.0 }]);
+        assert_eq!(d.pairs, [vec![(1, 7.0)], vec![]]);
+    }
+}
