@@ -7,9 +7,19 @@
 //! |---|---|
 //! | [`error`] | [`FormatError`] `file:line: expected ..., found ...`; [`WriteError`] |
 //! | [`gzip`] | plain or gzip, bounded |
+//! | [`text`] | bytes to lines; a cursor for one line |
+//! | [`fabric`] | `ibnetdiscover`, `ibnetdiscover -p`, ibsim net files, DOT; node-name-maps |
+//! | [`mtx`] | Matrix Market: traffic matrices |
 
 pub mod error;
+pub mod fabric;
 pub mod gzip;
+pub mod mtx;
+pub mod text;
 
 pub use error::{FormatError, WriteError};
+pub use fabric::{
+    FabricFile, FabricKind, Finding, machine_of, read_fabric, write_dot, write_ibnetdiscover, write_ibsim_net,
+};
 pub use gzip::decompress;
+pub use mtx::{read_mtx, write_mtx, write_mtx_gz};

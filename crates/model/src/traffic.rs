@@ -52,8 +52,8 @@ pub enum TrafficError {
         /// Number of endpoints.
         endpoints: u32,
     },
-    /// A negative, infinite or NaN value.
-    #[error("entry {entry} has {value} {unit}: expected a finite number, not negative")]
+    /// A negative, infinite, NaN or absurd value.
+    #[error("entry {entry} has {value} {unit}: expected a finite number, not negative, at most 1e100")]
     BadValue {
         /// Position in the list, from 0.
         entry: usize,
@@ -95,7 +95,8 @@ impl Traffic {
             if from >= u64::from(endpoints) || to >= u64::from(endpoints) {
                 return Err(TrafficError::OutOfRange { entry: i, from, to, endpoints });
             }
-            let bad = |v: f64| !v.is_finite() || v < 0.0;
+            // Sums and squares of what is let in stay finite.
+            let bad = |v: f64| !(0.0..=1e100).contains(&v);
             if bad(bytes[i]) {
                 return Err(TrafficError::BadValue { entry: i, value: bytes[i], unit: "bytes" });
             }
