@@ -1,0 +1,296 @@
+//! Levels, pods and core groups of any fabric, found from its alive cables alone.
+//!
+//! Definitions:
+//! - **level** of a switch: 0 = leaves; see `levels.rs` for how. [`NO_LEVEL`] where no host can be reached.
+//! - **pods** (three levels or more): the connected pieces that are left when the switches of the top level
+//!   are taken away, so far as they hold a leaf or a host. Top switches are in no pod. A fabric of one or two
+//!   levels is one pod, all of its switches included.
+//! - **core groups** (three levels or more): top switches that share a switch below them, directly or by way
+//!   of others (so a missing cable splits nothing that another cable still joins). The switches just below
+//!   the top carry the group of theirs.
+//!
+//! Both are numbered by their first switch. Nothing here trusts a name or a port number, and no input
+//! panics: what is no tree gets levels all the same, and a finding.
+
+use netloom_model::{Fabric, LinkId, SwitchId};
+
+use crate::graph::{FAR, Sets, SwitchGraph, some_names, some_switches};
+use crate::levels;
+use crate::regular::RegularTree;
+
+/// Level of a switch from which no host can be reached.
+pub const NO_LEVEL: u8 = u8::MAX;
+/// Pod of a switch that is in none.
+pub const NO_POD: u32 = u32::MAX;
+/// Core group of a switch that is in none.
+pub const NO_GROUP: u32 = u32::MAX;
+
+/// Where a link leads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// To a higher level; also from a host to its switch.
+    Up,
+    /// To a lower level; also from a switch to a host.
+    Down,
+    /// Between equal levels, or at a switch without a level: no up*/down* route uses it.
+    Peer,
+}
+
+/// The shape of a fabric.
+#[derive(Clone, Debug)]
+pub struct Structure {
+    /// Number of switch levels (at least 1 unless no host is connected).
+    pub levels: u8,
+    /// Level of every switch, [`NO_LEVEL`] if cut off from all hosts.
+    pub level: Vec<u8>,
+    /// Pod of every switch, or [`NO_POD`].
+    pub pod: Vec<u32>,
+    /// Core group of every top switch and of those just below it, or [`NO_GROUP`].
+    pub core_group: Vec<u32>,
+    /// Number of pods; 1 for one or two levels.
+    pub pods: u32,
+    /// Number of core groups; 0 for one or two levels.
+    pub core_groups: u32,
+    /// Whether this is a perfect two- or three-level tree, so that [`tree`](Self::tree) is there.
+    pub regular: bool,
+    /// Why it is not regular: the first thing found. `None` if it is.
+    pub irregular: Option<String>,
+    /// Directed alive links between switches of equal level, by id.
+    pub peer_links: Vec<LinkId>,
+    /// Unordered pairs of switches with hosts, in one connected part, that no up*/down* route joins.
+    pub pairs_without_route: u64,
+    /// What an administrator should know, one sentence each.
+    pub findings: Vec<String>,
+    tree: Option<RegularTree>,
+}
+
+impl Structure {
+    /// Where a link leads, dead or alive.
+    #[inline]
+    pub fn direction(&self, fabric: &Fabric, link: LinkId) -> Direction {
+        let (Some(from), Some(to)) = (fabric.link_from_switch(link), fabric.link_to_switch(link)) else {
+            return if fabric.link_to_switch(link).is_some() { Direction::Up } else { Direction::Down };
+        };
+        let (a, b) = (self.level[from.index()], self.level[to.index()]);
+        if a == b || a == NO_LEVEL || b == NO_LEVEL {
+            Direction::Peer
+        } else if a < b {
+            Direction::Up
+        } else {
+            Direction::Down
+        }
+    }
+
+    /// The index tables of a perfect tree.
+    pub fn tree(&self) -> Option<&RegularTree> {
+        self.tree.as_ref()
+    }
+
+    /// The switches of a level, in order.
+    pub fn switches_at(&self, level: u8) -> impl Iterator<Item = SwitchId> {
+        let at = self.level.iter().enumerate().filter(move |&(_, &l)| l == level);
+        at.map(|(s, _)| SwitchId::from_index(s))
+    }
+}
+
+/// Finds the shape of a fabric. Only alive links count. Linear in the number of links for trees.
+pub fn detect(fabric: &Fabric) -> Structure {
+    let graph = SwitchGraph::new(fabric);
+    let mut found = Findings::default();
+    let mut level = vec![FAR; graph.len()];
+    let mut pairs_without_route = 0;
+    let parts = graph.parts();
+    for part in parts.iter().filter(|part| has_host(&graph, part)) {
+        let outcome = levels::assign(&graph, part, &mut level);
+        pairs_without_route += outcome.lost_pairs;
+        if let Some(root) = outcome.root {
+            let root = fabric.switch_name(SwitchId::from_index(root));
+            found.note(format!(
+                "not an up*/down* tree: levels of its {} switches are counted down from \"{root}\"",
+                part.len()
+            ));
+        }
+    }
+    // A level above 254 means a chain of as many switches: beyond any subnet, but no reason to panic.
+    let level: Vec<u8> = level
+        .iter()
+        .map(|&l| if l == FAR { NO_LEVEL } else { l.min(u32::from(NO_LEVEL) - 1) as u8 })
+        .collect();
+    let levels = level.iter().filter(|&&l| l != NO_LEVEL).map(|&l| l + 1).max().unwrap_or(0);
+    let (pod, pods) = pods(&graph, &level, levels);
+    let (core_group, core_groups) = core_groups(&graph, &level, levels);
+
+    let mut peer_links = Vec::new();
+    for s in (0..graph.len()).filter(|&s| level[s] != NO_LEVEL) {
+        peer_links.extend(graph.links(s).filter(|&(t, _)| level[t] == level[s]).map(|(_, link)| link));
+    }
+
+    let mut structure = Structure {
+        levels,
+        level,
+        pod,
+        core_group,
+        pods,
+        core_groups,
+        regular: false,
+        irregular: None,
+        peer_links,
+        pairs_without_route,
+        findings: Vec::new(),
+        tree: None,
+    };
+    match RegularTree::find(fabric, &structure) {
+        Ok(tree) => {
+            structure.regular = true;
+            structure.tree = Some(tree);
+        }
+        Err(reason) => structure.irregular = Some(reason),
+    }
+    found.about(fabric, &graph, &parts, &structure);
+    structure.findings = found.0;
+    structure
+}
+
+fn has_host(graph: &SwitchGraph, part: &[usize]) -> bool {
+    part.iter().any(|&s| graph.hosts[s] > 0)
+}
+
+fn pods(graph: &SwitchGraph, level: &[u8], levels: u8) -> (Vec<u32>, u32) {
+    if levels <= 2 {
+        let pod = level.iter().map(|&l| if l == NO_LEVEL { NO_POD } else { 0 }).collect();
+        return (pod, u32::from(levels > 0));
+    }
+    let below = |s: usize| level[s] < levels - 1;
+    let mut sets = Sets::new(graph.len());
+    for s in (0..graph.len()).filter(|&s| below(s)) {
+        for &t in graph.neighbours(s) {
+            if below(t as usize) {
+                sets.join(s, t as usize);
+            }
+        }
+    }
+    let mut counts = vec![false; graph.len()];
+    for s in (0..graph.len()).filter(|&s| below(s) && (level[s] == 0 || graph.hosts[s] > 0)) {
+        counts[sets.find(s)] = true;
+    }
+    number(&mut sets, |s| below(s), &counts)
+}
+
+fn core_groups(graph: &SwitchGraph, level: &[u8], levels: u8) -> (Vec<u32>, u32) {
+    if levels <= 2 {
+        return (vec![NO_GROUP; level.len()], 0);
+    }
+    let mut sets = Sets::new(graph.len());
+    let mut counts = vec![false; graph.len()];
+    let top = |s: usize| level[s] == levels - 1;
+    for s in (0..graph.len()).filter(|&s| top(s)) {
+        for &t in graph.neighbours(s) {
+            if level[t as usize] == levels - 2 {
+                sets.join(s, t as usize);
+            }
+        }
+    }
+    for s in (0..graph.len()).filter(|&s| top(s)) {
+        counts[sets.find(s)] = true;
+    }
+    // Numbered by the first *top* switch, so that g0 is group 0 whatever the spines are called.
+    let (mut group, mut next) = (vec![NO_GROUP; graph.len()], 0);
+    for s in (0..graph.len()).filter(|&s| top(s)) {
+        let root = sets.find(s);
+        if group[root] == NO_GROUP {
+            group[root] = next;
+            next += 1;
+        }
+        group[s] = group[root];
+    }
+    for s in (0..graph.len()).filter(|&s| level[s] == levels - 2) {
+        let root = sets.find(s);
+        group[s] = if counts[root] { group[root] } else { NO_GROUP };
+    }
+    (group, next)
+}
+
+/// Numbers the sets that count by their first member.
+fn number(sets: &mut Sets, member: impl Fn(usize) -> bool, counts: &[bool]) -> (Vec<u32>, u32) {
+    let (mut numbers, mut next) = (vec![u32::MAX; counts.len()], 0);
+    for s in (0..counts.len()).filter(|&s| member(s)) {
+        let root = sets.find(s);
+        if counts[root] {
+            if root == s {
+                numbers[s] = next;
+                next += 1;
+            } else {
+                numbers[s] = numbers[root];
+            }
+        }
+    }
+    (numbers, next)
+}
+
+/// Sentences in the order of their weight.
+#[derive(Default)]
+struct Findings(Vec<String>);
+
+impl Findings {
+    fn note(&mut self, text: String) {
+        self.0.push(text);
+    }
+
+    fn about(&mut self, fabric: &Fabric, graph: &SwitchGraph, parts: &[Vec<usize>], structure: &Structure) {
+        let inhabited: Vec<&Vec<usize>> = parts.iter().filter(|part| has_host(graph, part)).collect();
+        if inhabited.len() > 1 {
+            let largest = inhabited.iter().max_by_key(|part| hosts_in(graph, part)).expect("at least two");
+            let all: u64 = inhabited.iter().map(|part| hosts_in(graph, part)).sum();
+            self.note(format!(
+                "the fabric is in {} parts: {} of {all} connected hosts are not in the largest",
+                inhabited.len(),
+                all - hosts_in(graph, largest)
+            ));
+        }
+        let cut_off: Vec<usize> = (0..graph.len()).filter(|&s| structure.level[s] == NO_LEVEL).collect();
+        if !cut_off.is_empty() {
+            let names = some_switches(fabric, &cut_off);
+            self.note(format!("no host can be reached from {} switches: {names}", cut_off.len()));
+        }
+        let unplugged: Vec<_> = fabric.hosts().filter(|&h| !fabric.alive(fabric.host_link(h))).collect();
+        if !unplugged.is_empty() {
+            let names = some_names(unplugged.iter().map(|&h| fabric.host_name(h)));
+            self.note(format!("the cables of {} hosts are dead: {names}", unplugged.len()));
+        }
+        let dead = (fabric.link_count() - fabric.alive_count()) / 2 - unplugged.len();
+        if dead > 0 {
+            self.note(format!("{dead} cables between switches are dead"));
+        }
+        if structure.pairs_without_route > 0 {
+            self.note(format!(
+                "{} pairs of switches with hosts have no up*/down* route",
+                structure.pairs_without_route
+            ));
+        }
+        if let Some(&first) = structure.peer_links.first() {
+            self.note(format!(
+                "{} cables join switches of equal level and carry no up*/down* route, such as {}",
+                structure.peer_links.len() / 2,
+                fabric.describe_link(first)
+            ));
+        }
+        let high: Vec<usize> = (0..graph.len())
+            .filter(|&s| graph.hosts[s] > 0 && !matches!(structure.level[s], 0 | NO_LEVEL))
+            .collect();
+        if !high.is_empty() {
+            let hosts: u32 = high.iter().map(|&s| graph.hosts[s]).sum();
+            let names = some_switches(fabric, &high);
+            self.note(format!("{hosts} hosts hang above the leaf level, on {names}"));
+        }
+        let bare: Vec<usize> =
+            (0..graph.len()).filter(|&s| graph.hosts[s] == 0 && structure.level[s] == 0).collect();
+        if !bare.is_empty() {
+            let names = some_switches(fabric, &bare);
+            self.note(format!("{} switches of the leaf level have no hosts: {names}", bare.len()));
+        }
+    }
+}
+
+fn hosts_in(graph: &SwitchGraph, part: &[usize]) -> u64 {
+    part.iter().map(|&s| u64::from(graph.hosts[s])).sum()
+}

@@ -1,0 +1,267 @@
+//! A perfect two- or three-level tree as index tables: what the closed forms and the fast engines use.
+//!
+//! Perfect means: every leaf has equally many hosts, no other switch has any; every leaf is joined to
+//! every spine of its pod by equally many cables, and to nothing else; every pod has equally many spines
+//! of each core group; every spine is joined to every core of its group by equally many cables, and to
+//! nothing else; one speed per stage; nothing is cut off. A two-level tree is one pod without cores, whose
+//! spines are one group.
+//!
+//! Order: pods, leaves, groups and cores by their first `SwitchId`; the spines of a pod by (core group,
+//! `SwitchId`); the cables between two switches by the port of the lower one.
+
+use netloom_model::{Fabric, HostId, LinkId, SwitchId};
+
+use crate::detect::{NO_GROUP, NO_LEVEL, Structure};
+
+/// The tables. Counts are per pod, per leaf or per group as their names say, all at least 1 except
+/// `groups`, `cores_per_group` and `core_cables` of a two-level tree.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RegularTree {
+    /// Pods; 1 for a two-level tree.
+    pub pods: usize,
+    /// Leaves of a pod.
+    pub leaves_per_pod: usize,
+    /// Hosts of a leaf.
+    pub hosts_per_leaf: usize,
+    /// Spines of a pod.
+    pub spines_per_pod: usize,
+    /// Cables between a leaf and a spine.
+    pub leaf_cables: usize,
+    /// Core groups; 0 for a two-level tree.
+    pub groups: usize,
+    /// Spines of a pod in one core group (all spines for a two-level tree).
+    pub spines_per_group: usize,
+    /// Cores of a group; 0 for a two-level tree.
+    pub cores_per_group: usize,
+    /// Cables between a spine and a core; 0 for a two-level tree.
+    pub core_cables: usize,
+    /// Relative capacity of host links, 0 < c <= 1.
+    pub host_capacity: f64,
+    /// Relative capacity of links between leaves and spines.
+    pub leaf_capacity: f64,
+    /// Relative capacity of links between spines and cores; 1 for a two-level tree.
+    pub core_capacity: f64,
+    leaves: Vec<SwitchId>,
+    spines: Vec<SwitchId>,
+    cores: Vec<SwitchId>,
+    index: Vec<u32>,
+    leaf_up: Vec<LinkId>,
+    spine_up: Vec<LinkId>,
+}
+
+impl RegularTree {
+    /// All leaves, pod by pod: leaf `i` of pod `p` is entry `p * leaves_per_pod + i`.
+    pub fn leaves(&self) -> &[SwitchId] {
+        &self.leaves
+    }
+
+    /// All spines, pod by pod, within a pod group by group: spine `i` of group `g` in pod `p` is entry
+    /// `p * spines_per_pod + g * spines_per_group + i`.
+    pub fn spines(&self) -> &[SwitchId] {
+        &self.spines
+    }
+
+    /// All cores, group by group; empty for a two-level tree.
+    pub fn cores(&self) -> &[SwitchId] {
+        &self.cores
+    }
+
+    /// Position of a switch in [`leaves`](Self::leaves), [`spines`](Self::spines) or [`cores`](Self::cores),
+    /// whichever its level says.
+    #[inline]
+    pub fn index(&self, switch: SwitchId) -> usize {
+        self.index[switch.index()] as usize
+    }
+
+    /// The hosts of leaf number `leaf`, in order.
+    pub fn hosts<'a>(&self, fabric: &'a Fabric, leaf: usize) -> &'a [HostId] {
+        fabric.hosts_on(self.leaves[leaf])
+    }
+
+    /// The link up from leaf number `leaf` to spine `spine` *of its pod* (`0..spines_per_pod`).
+    #[inline]
+    pub fn leaf_up(&self, leaf: usize, spine: usize, cable: usize) -> LinkId {
+        self.leaf_up[(leaf * self.spines_per_pod + spine) * self.leaf_cables + cable]
+    }
+
+    /// The link up from spine number `spine` (of all) to core `core` *of its group* (`0..cores_per_group`).
+    #[inline]
+    pub fn spine_up(&self, spine: usize, core: usize, cable: usize) -> LinkId {
+        self.spine_up[(spine * self.cores_per_group + core) * self.core_cables + cable]
+    }
+
+    /// The core group of spine number `spine` of all (or of its pod).
+    #[inline]
+    pub fn group_of_spine(&self, spine: usize) -> usize {
+        spine % self.spines_per_pod / self.spines_per_group
+    }
+
+    /// Builds the tables, or says why the fabric is no perfect tree.
+    pub(crate) fn find(fabric: &Fabric, structure: &Structure) -> Result<Self, String> {
+        let name = |s: SwitchId| fabric.switch_name(s);
+        if !(2..=3).contains(&structure.levels) {
+            return Err(format!("it has {} levels, a regular tree here has 2 or 3", structure.levels));
+        }
+        if let Some(s) = structure.switches_at(NO_LEVEL).next() {
+            return Err(format!("\"{}\" is cut off", name(s)));
+        }
+        if let Some(&link) = structure.peer_links.first() {
+            return Err(format!("{} joins switches of equal level", fabric.describe_link(link)));
+        }
+        let three = structure.levels == 3;
+        let sorted = |level: u8, key: &dyn Fn(SwitchId) -> (u32, u32)| {
+            let mut list: Vec<SwitchId> = structure.switches_at(level).collect();
+            list.sort_by_key(|&s| (key(s), s));
+            list
+        };
+        let pod = |s: SwitchId| structure.pod[s.index()];
+        let group = |s: SwitchId| if three { structure.core_group[s.index()] } else { 0 };
+        let leaves = sorted(0, &|s| (pod(s), 0));
+        let spines = sorted(1, &|s| (pod(s), group(s)));
+        let cores = sorted(2, &|s| (group(s), 0));
+
+        let pods = structure.pods as usize;
+        let groups = structure.core_groups as usize;
+        if let Some(&s) = spines.iter().find(|&&s| group(s) == NO_GROUP) {
+            return Err(format!("\"{}\" has no cores", name(s)));
+        }
+        let leaves_per_pod = even(&leaves, pods, &|s| pod(s) as usize, "leaves", "pod")?;
+        let spines_per_pod = even(&spines, pods, &|s| pod(s) as usize, "spines", "pod")?;
+        let blocks = groups.max(1);
+        let cell = |s: SwitchId| pod(s) as usize * blocks + group(s) as usize;
+        let spines_per_group = even(&spines, pods * blocks, &cell, "spines", "pod and core group")?;
+        let cores_per_group =
+            if three { even(&cores, groups, &|s| group(s) as usize, "cores", "group")? } else { 0 };
+
+        let hosts_per_leaf = fabric.hosts_on(leaves[0]).len();
+        let mut host_speed = None;
+        for &s in leaves.iter().chain(&spines).chain(&cores) {
+            let want = if structure.level[s.index()] == 0 { hosts_per_leaf } else { 0 };
+            let hosts = fabric.hosts_on(s);
+            if hosts.len() != want {
+                return Err(format!("\"{}\" has {} hosts, expected {want}", name(s), hosts.len()));
+            }
+            for &h in hosts {
+                same_speed(fabric, fabric.host_link(h), &mut host_speed)?;
+            }
+        }
+        if hosts_per_leaf == 0 {
+            return Err(format!("\"{}\" has no hosts", name(leaves[0])));
+        }
+
+        let mut index = vec![0; fabric.switch_count()];
+        for list in [&leaves, &spines, &cores] {
+            list.iter().enumerate().for_each(|(i, s)| index[s.index()] = i as u32);
+        }
+        // Position among the upper ends that a lower switch must have, or None for a stranger.
+        let place_spine = |lower: SwitchId, s: SwitchId| {
+            (pod(lower) == pod(s)).then(|| index[s.index()] as usize % spines_per_pod)
+        };
+        let place_core = |lower: SwitchId, s: SwitchId| {
+            (group(lower) == group(s)).then(|| index[s.index()] as usize % cores_per_group.max(1))
+        };
+        let leaf_stage = stage(fabric, structure, &leaves, spines_per_pod, &place_spine)?;
+        let core_stage = if three {
+            stage(fabric, structure, &spines, cores_per_group, &place_core)?
+        } else {
+            Stage { cables: 0, speed: fabric.reference_bandwidth_bytes_per_s(), up: Vec::new() }
+        };
+        let reference = fabric.reference_bandwidth_bytes_per_s();
+        Ok(Self {
+            pods,
+            leaves_per_pod,
+            hosts_per_leaf,
+            spines_per_pod,
+            leaf_cables: leaf_stage.cables,
+            groups,
+            spines_per_group,
+            cores_per_group,
+            core_cables: core_stage.cables,
+            host_capacity: host_speed.unwrap_or(reference) / reference,
+            leaf_capacity: leaf_stage.speed / reference,
+            core_capacity: core_stage.speed / reference,
+            leaves,
+            spines,
+            cores,
+            index,
+            leaf_up: leaf_stage.up,
+            spine_up: core_stage.up,
+        })
+    }
+}
+
+/// How many switches each of `bins` has, if all have equally many.
+fn even(
+    switches: &[SwitchId],
+    bins: usize,
+    bin: &dyn Fn(SwitchId) -> usize,
+    what: &str,
+    of: &str,
+) -> Result<usize, String> {
+    let mut counts = vec![0usize; bins];
+    for &s in switches {
+        // A switch below the top that is in no pod has the number u32::MAX.
+        *counts.get_mut(bin(s)).ok_or_else(|| format!("some {what} are in no {of}"))? += 1;
+    }
+    let (least, most) = counts.iter().fold((usize::MAX, 0), |(a, b), &c| (a.min(c), b.max(c)));
+    if least == most && least > 0 { Ok(least) } else { Err(format!("a {of} has {least} to {most} {what}")) }
+}
+
+fn same_speed(fabric: &Fabric, link: LinkId, speed: &mut Option<f64>) -> Result<(), String> {
+    if !fabric.alive(link) {
+        return Err(format!("{} is dead", fabric.describe_link(link)));
+    }
+    let this = fabric.bandwidth_bytes_per_s(link);
+    if *speed.get_or_insert(this) == this {
+        return Ok(());
+    }
+    Err(format!("{} has another speed than the first link of its stage", fabric.describe_link(link)))
+}
+
+/// All links from one level up to the next.
+struct Stage {
+    cables: usize,
+    speed: f64,
+    /// `[lower][upper within pod or group][cable]`.
+    up: Vec<LinkId>,
+}
+
+fn stage(
+    fabric: &Fabric,
+    structure: &Structure,
+    lower: &[SwitchId],
+    uppers: usize,
+    place: &dyn Fn(SwitchId, SwitchId) -> Option<usize>,
+) -> Result<Stage, String> {
+    let mut speed = None;
+    let mut cables = 0;
+    let mut up = Vec::new();
+    for &s in lower {
+        let mut links: Vec<Vec<LinkId>> = vec![Vec::new(); uppers];
+        for link in fabric.switch_links(s).filter(|&l| fabric.alive(l)) {
+            let Some(t) = fabric.link_to_switch(link) else { continue };
+            let (mine, other) = (structure.level[s.index()], structure.level[t.index()]);
+            if other < mine {
+                continue;
+            }
+            same_speed(fabric, link, &mut speed)?;
+            match place(s, t).filter(|_| other == mine + 1) {
+                Some(i) => links[i].push(link),
+                None => return Err(format!("{} leaves the tree's pattern", fabric.describe_link(link))),
+            }
+        }
+        if up.is_empty() {
+            cables = links[0].len();
+        }
+        if let Some(some) = links.iter().find(|some| some.len() != cables || some.is_empty()) {
+            let found = some.len();
+            let want = cables.max(1);
+            return Err(format!(
+                "\"{}\" has {found} cables to a switch above it, expected {want}",
+                fabric.switch_name(s)
+            ));
+        }
+        up.extend(links.into_iter().flatten());
+    }
+    Ok(Stage { cables, speed: speed.unwrap_or(fabric.reference_bandwidth_bytes_per_s()), up })
+}

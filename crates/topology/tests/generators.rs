@@ -1,0 +1,192 @@
+//! Generated fabrics against closed forms, real files and bad specs.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::io::Read as _;
+
+use netloom_model::{Fabric, HostId, SwitchId};
+use netloom_topology::{SpecError, detect, generate, is_generator};
+
+/// `name guid [port] peer[port]…`: every switch of a fabric as an ibsim file says it.
+fn switches(fabric: &Fabric) -> BTreeMap<String, String> {
+    fabric
+        .switches()
+        .map(|s| {
+            let mut text = format!("{:x} {}", fabric.switch_guid(s), fabric.radix(s));
+            for l in fabric.switch_links(s) {
+                let link = fabric.link(l);
+                write!(text, " [{}]{}[{}]", link.from_port, fabric.node_name(link.to), link.to_port).unwrap();
+            }
+            (fabric.switch_name(s).to_owned(), text)
+        })
+        .collect()
+}
+
+/// The same, and host GUIDs, from the text of an ibsim file.
+fn ibsim(text: &str) -> (BTreeMap<String, String>, BTreeMap<String, u64>) {
+    let (mut switches, mut hosts) = (BTreeMap::new(), BTreeMap::new());
+    let (mut guid, mut current) = (String::new(), None);
+    for line in text.lines() {
+        if let Some(value) = line.strip_prefix("switchguid=0x").or(line.strip_prefix("caguid=0x")) {
+            guid = value.to_owned();
+        } else if let Some(rest) = line.strip_prefix("Switch\t") {
+            let mut words = rest.split(['\t', ' ', '"']).filter(|w| !w.is_empty());
+            let (radix, name) = (words.next().unwrap(), words.next().unwrap());
+            switches.insert(name.to_owned(), format!("{guid} {radix}"));
+            current = Some(name.to_owned());
+        } else if line.starts_with("Ca\t") {
+            let name = line.split('"').nth(1).unwrap();
+            hosts.insert(name.to_owned(), u64::from_str_radix(&guid, 16).unwrap());
+            current = None;
+        } else if let (Some(name), true) = (&current, line.starts_with('[')) {
+            let entry = line.replace(['"', '\t'], "");
+            let entry = entry.split_whitespace().next().unwrap();
+            write!(switches.get_mut(name).unwrap(), " {entry}").unwrap();
+        }
+    }
+    (switches, hosts)
+}
+
+fn read(path: &str) -> String {
+    let bytes =
+        std::fs::read(format!("{}/../../tests/data/opensm/{path}", env!("CARGO_MANIFEST_DIR"))).unwrap();
+    let mut text = String::new();
+    if path.ends_with(".gz") {
+        flate2::read::GzDecoder::new(&bytes[..]).read_to_string(&mut text).unwrap();
+    } else {
+        text = String::from_utf8(bytes).unwrap();
+    }
+    text
+}
+
+#[test]
+fn generated_fabrics_equal_the_real_files_to_the_last_port() {
+    for (spec, path) in [
+        ("two-level:leaves=8,hosts=4,spines=4", "ft2_32/ft2_32.net"),
+        ("fattree:pods=2,leaves=4,hosts=4,spines=2,groups=2,cores=2", "ft3_32/ft3_32.net"),
+        ("quartz1", "quartz1/quartz1.net.gz"),
+    ] {
+        let fabric = generate(spec).unwrap();
+        let (real, hosts) = ibsim(&read(path));
+        assert_eq!(switches(&fabric), real, "{spec}");
+        let mine: BTreeMap<String, u64> =
+            fabric.hosts().map(|h| (fabric.host_name(h).to_owned(), fabric.host_guid(h))).collect();
+        assert_eq!(mine, hosts, "{spec}");
+        assert_eq!(fabric.reference_bandwidth_bytes_per_s(), 12.5e9);
+    }
+}
+
+#[test]
+fn quartz1_is_the_fattree_that_the_design_names() {
+    let named = generate("quartz1").unwrap();
+    let spelt = generate("fattree:pods=4,leaves=24,hosts=32,spines=16,groups=2,cores=24").unwrap();
+    assert_eq!((named.host_count(), named.switch_count(), named.link_count()), (3072, 208, 12288));
+    assert_eq!(named.cabling_hash(), spelt.cabling_hash());
+}
+
+#[test]
+fn cab_uses_every_port_of_its_radix_36_switches() {
+    let cab = generate("cab").unwrap();
+    assert_eq!((cab.host_count(), cab.switch_count()), (1296, 72 + 72 + 36));
+    assert!(cab.switches().all(|s| cab.radix(s) == 36 && cab.switch_links(s).len() == 36));
+    assert_eq!(cab.reference_bandwidth_bytes_per_s(), 4e9);
+    let structure = detect(&cab);
+    assert_eq!((structure.levels, structure.pods, structure.core_groups), (3, 4, 2));
+    assert!(structure.regular, "{:?}", structure.irregular);
+    assert_eq!(structure.switches_at(0).count(), 72);
+}
+
+#[test]
+fn xgft_has_the_closed_form_counts() {
+    for (m, w) in [
+        (vec![5], vec![1]),
+        (vec![3, 4], vec![1, 2]),
+        (vec![2, 3, 4], vec![1, 2, 3]),
+        (vec![18, 18, 36], vec![1, 9, 18]),
+        (vec![2, 2, 3, 2], vec![1, 2, 2, 3]),
+    ] {
+        let join = |v: &[usize]| v.iter().map(|n| n.to_string()).collect::<Vec<_>>().join("x");
+        let spec = format!("xgft:m={},w={}", join(&m), join(&w));
+        let fabric = generate(&spec).unwrap();
+        let structure = detect(&fabric);
+        assert_eq!(fabric.host_count(), m.iter().product::<usize>(), "{spec}");
+        assert_eq!(usize::from(structure.levels), m.len(), "{spec}");
+        assert_eq!(structure.findings, [""; 0], "{spec}");
+        for level in 0..m.len() {
+            let count = m[level + 1..].iter().chain(&w[..=level]).product::<usize>();
+            assert_eq!(structure.switches_at(level as u8).count(), count, "{spec} level {level}");
+            let prefix = format!("l{level}s");
+            assert!(structure.switches_at(level as u8).all(|s| fabric.switch_name(s).starts_with(&prefix)));
+        }
+        // Every switch below the top has w parents, every one m children.
+        for s in fabric.switches() {
+            let level = usize::from(structure.level[s.index()]);
+            assert_eq!(fabric.switch_links(s).len(), m[level] + w.get(level + 1).copied().unwrap_or(0));
+        }
+    }
+}
+
+#[test]
+fn parallel_cables_sit_side_by_side() {
+    let f = generate("two-level:leaves=3,hosts=2,spines=2,cables=2").unwrap();
+    let to = |s: u32, port| {
+        let link = f.link(f.link_at(SwitchId(s), port).unwrap());
+        (f.node_name(link.to).to_owned(), link.to_port)
+    };
+    // leaf01: hosts on 1 and 2, spine00 on 3 and 4, spine01 on 5 and 6; it is the second leaf of each.
+    assert_eq!(f.switch_name(SwitchId(1)), "leaf01");
+    assert_eq!(to(1, 1), ("host0002".into(), 1));
+    assert_eq!(to(1, 4), ("spine00".into(), 4));
+    assert_eq!(to(1, 5), ("spine01".into(), 3));
+    let f = generate("fattree:pods=2,leaves=2,hosts=1,spines=2,groups=1,cores=2,core-cables=2").unwrap();
+    let tree = detect(&f).tree().cloned().unwrap();
+    assert_eq!((tree.leaf_cables, tree.core_cables, tree.groups), (1, 2, 1));
+    let link = f.link(tree.spine_up(3, 1, 1));
+    assert_eq!((f.node_name(link.from), f.node_name(link.to)), ("p1spine1", "g0core1"));
+    assert_eq!((link.from_port, link.to_port), (6, 8));
+}
+
+#[test]
+fn host_ids_follow_their_numbers() {
+    let f = generate("two-level:leaves=300,hosts=40,spines=2").unwrap();
+    for h in f.hosts() {
+        assert_eq!(f.host_name(h), format!("host{:05}", h.0));
+        assert_eq!(f.leaf(h), SwitchId(h.0 / 40));
+    }
+    assert_eq!(f.hosts_on(SwitchId(299)).last(), Some(&HostId(11_999)));
+}
+
+#[test]
+fn more_ports_than_infiniband_has_are_allowed() {
+    let f = generate("two-level:leaves=2,hosts=40000,spines=1").unwrap();
+    assert_eq!(f.host_count(), 80_000);
+    assert_eq!(f.max_radix(), 40_001);
+}
+
+#[test]
+fn bad_specs_say_what_was_expected() {
+    let says = |spec: &str, part: &str| {
+        let message = generate(spec).unwrap_err().to_string();
+        assert!(message.contains(part), "{spec}: {message}");
+    };
+    says("quarz1", "did you mean \"quartz1\"");
+    says("fattree:pod=4", "unknown key \"pod\" (did you mean \"pods\"?)");
+    says("fattree:pods=4", "\"leaves\" is missing, as in fattree:pods=4,leaves=24");
+    says("two-level:leaves=8,hosts=four,spines=4", "hosts: expected a whole number from 1");
+    says("two-level:leaves=8,hosts=0,spines=4", "found \"0\"");
+    says("two-level:leaves=8,hosts=-4,spines=4", "found \"-4\"");
+    says("two-level:leaves=8,leaves=8,hosts=4,spines=4", "every key once");
+    says("two-level:leaves", "expected key=value");
+    says("fattree:pods=4,leaves=24,hosts=32,spines=16,groups=3,cores=24", "a divisor of spines=16");
+    says("two-level:leaves=8,hosts=4,spines=4,speed=EDDR", "one of SDR, DDR");
+    says("xgft:m=2x2,w=1", "2 numbers");
+    says("xgft:m=2x2,w=2x2", "1 first");
+    says("xgft:m=,w=", "a whole number");
+    says("two-level:leaves=100000,hosts=1000,spines=1", "100000000 hosts: expected at most 4000000");
+    says("two-level:leaves=3,hosts=66000,spines=1", "66001 ports of a switch: expected at most 65534");
+    says("xgft:m=9999999x9999999x9999999x9999999x9999999x9999999,w=1x1x1x1x1x1", "hosts: expected at most");
+    says("quartz1:hosts=3", "unknown key \"hosts\"");
+    assert!(matches!(generate(""), Err(SpecError::UnknownGenerator { .. })));
+    assert!(is_generator("fattree:nonsense") && is_generator("cab") && !is_generator("./cab"));
+    assert!(!is_generator("net.txt"));
+}

@@ -1,0 +1,4 @@
+//! Generators, detection and damage together.
+
+mod detection;
+mod generators;
