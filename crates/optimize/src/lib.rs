@@ -1,1 +1,81 @@
-//! netloom-optimize.
+//! Better routes for known traffic: AFAR, and the optimiser proper.
+//!
+//! The variables are forwarding-table entries. Only *admissible* entries (minimal up*/down*, crate
+//! `routing`) are ever chosen, so every table that leaves this crate is loop-free and deadlock-free. The
+//! objective is lexicographic: the largest load of a link between switches, then how many links carry it.
+//!
+//! | module | idea |
+//! |---|---|
+//! | [`mod@afar`] | greedy repair of the hottest link (Smith et al., SC18, Algorithm 1) |
+//! | [`mod@optimize`] | the conductor: starts, sweeps, chains, when to stop, what to return |
+//! | `items` | what one leaf sends to one destination moves as a whole |
+//! | `view` | the links between switches as dense *slots* |
+//! | `layout` | slots of a three-level tree in an order that scans fast; holes where it is damaged |
+//! | `state` | link loads, their soft-max weights, one path an item; add, remove, undo |
+//! | `path` | the cheapest admissible path that agrees with the entries in force |
+//! | `colour` | bipartite edge colouring |
+//! | `start` | first routings: today's tables, coloured, greedy |
+//! | `sweep` | soft-max sweeps |
+//! | `chain` | ejection chains |
+//! | `target` | how low the links between switches could go, at best |
+//! | `tables` | complete forwarding tables from paths |
+
+pub mod afar;
+mod chain;
+mod colour;
+mod items;
+mod layout;
+pub mod optimize;
+mod path;
+mod start;
+mod state;
+mod sweep;
+mod tables;
+mod target;
+mod view;
+
+pub use afar::{AfarOptions, AfarResult, afar};
+pub use optimize::{OptimizeOptions, Optimized, Step, optimize};
+
+/// Why routes could not be optimised.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum OptimizeError {
+    /// The traffic's size is not the fabric's.
+    #[error("the traffic has {endpoints} endpoints, the fabric {hosts} hosts")]
+    Size {
+        /// Endpoints of the traffic.
+        endpoints: usize,
+        /// Hosts of the fabric.
+        hosts: usize,
+    },
+    /// The tables belong to another fabric, by their shape.
+    #[error("the routes have {found} rows or destinations where the fabric has {expected}: they belong to another fabric")]
+    Shape {
+        /// What the fabric needs.
+        expected: usize,
+        /// What the tables have.
+        found: usize,
+    },
+    /// Tables that choose the way up by the source cannot be changed by destination.
+    #[error("these routes choose the way up by the source; only destination-based tables can be optimised")]
+    NotByDestination,
+    /// Traffic between hosts that no admissible path joins.
+    #[error("no up/down path leads from \"{from}\" to \"{to}\", which exchange traffic")]
+    Unreachable {
+        /// The sending host.
+        from: String,
+        /// The receiving host.
+        to: String,
+    },
+    /// The tables to start from lose traffic or loop.
+    #[error("the routes to start from do not deliver the traffic from switch \"{from}\" to \"{to}\"")]
+    BadStart {
+        /// Where the walk began.
+        from: String,
+        /// The receiving host.
+        to: String,
+    },
+    /// The lower bound could not be computed.
+    #[error("{0}")]
+    Bound(String),
+}

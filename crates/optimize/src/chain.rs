@@ -1,0 +1,83 @@
+//! Ejection chains: push an item off a hot link, then one off the link that this made hot, and so on.
+//!
+//! A chain starts at an item on a link loaded above the target. The item goes where it costs least
+//! without that link; if that overloads another link, an item of that one is pushed off in turn, up to
+//! [`DEPTH`] times. The chain stays if the total penalty did not rise, else it is taken back whole.
+
+use netloom_model::rng::{Stream, below};
+
+use crate::optimize::Budget;
+use crate::state::State;
+
+/// The longest chain.
+const DEPTH: usize = 4;
+/// Chains between two searches for hot slots.
+const ROUND: usize = 64;
+
+/// Runs chains until no slot exceeds `target`, `work` units were spent, or the budget ends.
+pub(crate) fn chains(state: &mut State, target: f64, work: u64, random: &mut Stream, budget: &Budget) {
+    let end = state.work + work;
+    state.track(true);
+    let mut hot: Vec<u32> = Vec::new();
+    'all: loop {
+        hot.clear();
+        hot.extend((0..state.load.len() as u32).filter(|&s| state.load[s as usize] > target));
+        if hot.is_empty() {
+            break;
+        }
+        for _ in 0..ROUND {
+            if state.work >= end || budget.over(state.work) {
+                break 'all;
+            }
+            // The hotter of two at random: mostly the top, but never stuck on one.
+            let pick = |random: &mut Stream| hot[below(random, hot.len() as u64) as usize];
+            let (a, b) = (pick(random), pick(random));
+            let slot = if state.load[a as usize] >= state.load[b as usize] { a } else { b };
+            if state.load[slot as usize] > target {
+                chain(state, slot, target, random);
+            }
+        }
+    }
+    state.track(false);
+}
+
+fn chain(state: &mut State, start: u32, target: f64, random: &mut Stream) {
+    let mut slot = start;
+    state.open();
+    state.scratch.forbidden.clear();
+    for depth in 0..DEPTH {
+        let riders = state.riders(slot);
+        if riders.is_empty() {
+            break;
+        }
+        let item = riders[below(random, riders.len() as u64) as usize] as usize;
+        if depth > 0 && state.touched().contains(&(item as u32)) {
+            break;
+        }
+        let group = state.items.group[item] as usize;
+        state.remove(item);
+        state.fix(group);
+        state.scratch.forbidden.push(slot);
+        if !state.insert(item) {
+            state.scratch.forbidden.clear();
+            state.undo();
+            return;
+        }
+        if state.rise() < 0.0 {
+            break;
+        }
+        // Where the item went, the slot that is now the hottest.
+        let worst = state.path_of(item).iter().copied();
+        let worst = worst.max_by(|&a, &b| state.load[a as usize].total_cmp(&state.load[b as usize]));
+        slot = worst.expect("a path has a link");
+        if state.load[slot as usize] <= target {
+            break;
+        }
+    }
+    state.scratch.forbidden.clear();
+    if state.rise() > 0.0 {
+        state.undo();
+    } else {
+        state.keep();
+    }
+}

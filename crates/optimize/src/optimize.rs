@@ -1,0 +1,299 @@
+//! The conductor: starts, sweeps, chains; when to stop; what to return.
+//!
+//! Anytime: the first routing is the background's own (made admissible), and only better ones replace it.
+//! Reproducible: equal inputs, seed and work budget give equal routes, whatever the number of threads;
+//! only a stop from outside (Ctrl-C, a time limit) makes a result depend on the machine, and the result
+//! says so. *Better* is lexicographic: a lower maximum over the links between switches, then fewer of them.
+//!
+//! The search aims at a proven lower bound (crate `bounds`) and ends there: more is impossible.
+//! Sources: Taffet, dissertation, sec. 3.3–3.5, for the problem and the adaptive-routing bound.
+
+use netloom_bounds::{lower_bound, tighten};
+use netloom_model::rng::stream;
+use netloom_model::{Certificate, Control, Csr, Fabric, HostId, LinkId, Routes, StopReason};
+use netloom_routing::{LinkLoads, PathSet};
+use netloom_topology::Structure;
+
+use crate::OptimizeError;
+use crate::chain::chains;
+use crate::items::{Items, items};
+use crate::start::{coloured, from_tables, insert_rest};
+use crate::state::State;
+use crate::sweep::sweep;
+use crate::tables::{admissible_lft, routes_with_paths};
+use crate::target::switch_target;
+use crate::view::View;
+
+/// Two loads closer than this, relatively, are equal.
+pub(crate) const TOLERANCE: f64 = 1e-9;
+
+/// How to search.
+#[derive(Clone, Debug)]
+pub struct OptimizeOptions {
+    /// Seed of all random choices.
+    pub seed: u64,
+    /// Threads to use; never changes the result.
+    pub threads: usize,
+    /// Path searches to spend at most, about a microsecond each; `None` lets the traffic's size decide.
+    /// The result depends on it reproducibly.
+    pub work: Option<u64>,
+    /// A lower bound that is already known, with its certificate; `None` has it computed.
+    pub bound: Option<Certificate>,
+}
+
+impl Default for OptimizeOptions {
+    fn default() -> Self {
+        Self { seed: 0, threads: 1, work: None, bound: None }
+    }
+}
+
+/// The best routing known after some work.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Step {
+    /// Path searches done.
+    pub work: u64,
+    /// Largest load of a link between switches, in bytes at the reference bandwidth.
+    pub max_load: f64,
+    /// How many links between switches carried it.
+    pub links_at_max: usize,
+}
+
+/// Optimised routes.
+#[derive(Clone, Debug)]
+pub struct Optimized {
+    /// Complete tables: every entry towards a host admissible.
+    pub routes: Routes,
+    /// Their loads, host links included.
+    pub loads: LinkLoads,
+    /// The lower bound, with its certificate.
+    pub bound: Certificate,
+    /// The maximum load (host links included) meets the bound.
+    pub proven_optimal: bool,
+    /// Largest load of a link between switches.
+    pub switch_max_load: f64,
+    /// What the search aimed at: no routing has a lower largest load between switches.
+    pub switch_bound: f64,
+    /// Why the search was cut short from outside, if it was.
+    pub stopped: Option<StopReason>,
+    /// Path searches spent.
+    pub work: u64,
+    /// Equal inputs, seed and work give this result again.
+    pub reproducible: bool,
+    /// How the best routing improved.
+    pub history: Vec<Step>,
+}
+
+/// When to end the search.
+pub(crate) struct Budget<'a> {
+    control: &'a Control,
+    limit: u64,
+}
+
+impl Budget<'_> {
+    /// Whether to end after `work` path searches.
+    #[inline]
+    pub fn over(&self, work: u64) -> bool {
+        work >= self.limit || self.control.stopped().is_some()
+    }
+}
+
+/// The best routes for `traffic` that the work budget finds, in complete tables.
+///
+/// `background` gives the first routing and the entries that carry no traffic (where they are admissible).
+///
+/// # Errors
+/// [`OptimizeError`] if shapes disagree, `background` is not destination-based, or traffic has no path.
+pub fn optimize(
+    fabric: &Fabric,
+    structure: &Structure,
+    paths: &PathSet,
+    traffic: &Csr,
+    background: &Routes,
+    options: &OptimizeOptions,
+    control: &Control,
+) -> Result<Optimized, OptimizeError> {
+    let lft = crate::afar::check_shapes(fabric, traffic, background)?;
+    let items = items(fabric, traffic, background);
+    check_reachable(fabric, paths, traffic, &items)?;
+    let bound = match &options.bound {
+        Some(bound) => bound.clone(),
+        None => lower_bound(fabric, structure, paths, traffic, control),
+    };
+    let host_loads = host_loads(fabric, traffic);
+    let host_max = host_loads.iter().copied().fold(0.0, f64::max);
+    // The overall bound binds the switches' part unless host links explain it.
+    let switch_bound = if bound.claim > host_max * (1.0 + TOLERANCE) {
+        bound.claim
+    } else {
+        let mut cut = bound.clone();
+        cut.claim = switch_target(fabric, structure, &items);
+        tighten(fabric, structure, paths, traffic, cut).claim
+    };
+
+    let base = admissible_lft(fabric, paths, lft, background.lmc);
+    let view = View::new(fabric, structure, paths, true);
+    let limit = options.work.unwrap_or(4_000_000 + 20 * items.len() as u64);
+    let budget = Budget { control, limit };
+    let mut state = State::empty(&view, &items, switch_bound);
+    let start = from_tables(&state, &base).map_err(|item| OptimizeError::Unreachable {
+        from: items.some_source(fabric, traffic, item).map_or_else(String::new, |h| fabric.host_name(h).into()),
+        to: fabric.host_name(items.host[items.group[item] as usize]).into(),
+    })?;
+    state.set_paths(start);
+    let mut best = Best { max: f64::INFINITY, count: 0, path: Vec::new(), history: Vec::new() };
+    best.offer(&state, control, &budget);
+    search(&mut state, &mut best, switch_bound, options.seed, &budget, control);
+    let (work, stopped) = (state.work, control.stopped());
+
+    let routes = routes_with_paths(&view, &base, background, &items, &best.path);
+    state.set_paths(best.path);
+    let mut load = host_loads;
+    for (slot, &l) in state.load.iter().enumerate() {
+        if !view.is_hole(slot) {
+            load[view.link_of[slot] as usize] = l;
+        }
+    }
+    let max = load.iter().copied().fold(0.0, f64::max);
+    Ok(Optimized {
+        routes,
+        loads: LinkLoads { load },
+        proven_optimal: max <= bound.claim * (1.0 + TOLERANCE),
+        bound,
+        switch_max_load: state.max(),
+        switch_bound,
+        stopped,
+        work,
+        reproducible: stopped.is_none(),
+        history: best.history,
+    })
+}
+
+/// The best paths so far.
+struct Best {
+    max: f64,
+    count: usize,
+    path: Vec<u32>,
+    history: Vec<Step>,
+}
+
+impl Best {
+    /// Keeps the state's paths if they are better; says whether they were.
+    fn offer(&mut self, state: &State, control: &Control, budget: &Budget) -> bool {
+        let max = state.max();
+        let count = state.count_above(max * (1.0 - TOLERANCE));
+        control.report(state.work.min(budget.limit), budget.limit);
+        let equal = max <= self.max * (1.0 + TOLERANCE);
+        let better = max < self.max * (1.0 - TOLERANCE) || (equal && count < self.count);
+        if better || self.path.is_empty() {
+            (self.max, self.count) = (max, count);
+            self.path.clone_from(&state.path);
+            self.history.push(Step { work: state.work, max_load: max, links_at_max: count });
+        }
+        better
+    }
+}
+
+fn search(state: &mut State, best: &mut Best, target: f64, seed: u64, budget: &Budget, control: &Control) {
+    let goal = target * (1.0 + TOLERANCE);
+    let done = |best: &Best| best.max <= goal;
+    if state.items.len() == 0 {
+        return;
+    }
+    let full = state.view.layout.as_ref().is_some_and(|l| l.full) && state.view.uniform.is_some();
+    if !done(best) && full {
+        let restarts = (3_000_000 / state.items.len() as u64).clamp(1, 10);
+        for r in 0..restarts {
+            if budget.over(state.work) || done(best) {
+                break;
+            }
+            if coloured(state, &mut stream(seed, r)) {
+                best.offer(state, control, budget);
+            }
+        }
+    }
+    if !done(best) && !full && !budget.over(state.work) {
+        state.set_paths(vec![crate::view::NONE; state.path.len()]);
+        if insert_rest(state, 30.0) {
+            best.offer(state, control, budget);
+        }
+    }
+    let mut round = 0;
+    while !done(best) && !budget.over(state.work) {
+        let mut random = stream(seed, 1000 + round);
+        state.set_paths(best.path.clone());
+        // Anneal: the first round from soft, later ones from ever harder.
+        let mut alpha = if round == 0 { 10.0 } else { 100.0 };
+        while alpha < 2000.0 && !budget.over(state.work) && !done(best) {
+            state.set_alpha(alpha);
+            let floor = state.max() * (1.0 - 12.0 / alpha);
+            sweep(state, floor, &mut random, budget);
+            state.refresh();
+            best.offer(state, control, budget);
+            alpha *= 1.5;
+        }
+        if done(best) {
+            break;
+        }
+        for alpha in [2000.0, 8000.0] {
+            state.set_alpha(alpha);
+            chains(state, goal, 50_000 + state.items.len() as u64 / 4, &mut random, budget);
+            state.refresh();
+            best.offer(state, control, budget);
+        }
+        round += 1;
+    }
+    polish(state, best, seed, budget, control);
+}
+
+/// The same maximum on fewer links, with little work.
+fn polish(state: &mut State, best: &mut Best, seed: u64, budget: &Budget, control: &Control) {
+    state.set_paths(best.path.clone());
+    let mut random = stream(seed, 999);
+    let mut alpha = 50.0;
+    let mut idle = 0;
+    while alpha < 2000.0 && idle < 2 && !budget.over(state.work) {
+        state.set_alpha(alpha);
+        sweep(state, best.max * (1.0 - 1e-6), &mut random, budget);
+        state.refresh();
+        idle = if best.offer(state, control, budget) { 0 } else { idle + 1 };
+        alpha *= 2.0;
+    }
+}
+
+fn check_reachable(fabric: &Fabric, paths: &PathSet, traffic: &Csr, items: &Items) -> Result<(), OptimizeError> {
+    use netloom_model::SwitchId;
+    let missing = (0..items.len())
+        .find(|&i| paths.hops(SwitchId(items.leaf[i]), SwitchId(items.target_of(i))).is_none());
+    if let Some(item) = missing {
+        let from = items.some_source(fabric, traffic, item).map_or_else(String::new, |h| fabric.host_name(h).into());
+        let to = fabric.host_name(items.host[items.group[item] as usize]).into();
+        return Err(OptimizeError::Unreachable { from, to });
+    }
+    for (i, j, _) in traffic.iter().filter(|&(i, j, _)| i != j) {
+        for host in [HostId(i), HostId(j)] {
+            if !fabric.alive(fabric.host_link(host)) {
+                let name = |h: u32| fabric.host_name(HostId(h)).to_string();
+                return Err(OptimizeError::Unreachable { from: name(i), to: name(j) });
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Loads of the links to and from hosts, which no routing changes; zero elsewhere.
+fn host_loads(fabric: &Fabric, traffic: &Csr) -> Vec<f64> {
+    let mut load = vec![0.0; fabric.link_count()];
+    for i in 0..traffic.size() {
+        let (columns, bytes) = traffic.row(i);
+        for (&j, &b) in columns.iter().zip(bytes) {
+            if i as u32 != j {
+                load[i] += b;
+                load[fabric.reverse(fabric.host_link(HostId(j))).index()] += b;
+            }
+        }
+    }
+    for (link, l) in load.iter_mut().enumerate().filter(|(_, l)| **l > 0.0) {
+        *l /= fabric.relative_capacity(LinkId(link as u32));
+    }
+    load
+}

@@ -1,0 +1,102 @@
+//! Complete forwarding tables: the search's entries where traffic flows, the background's elsewhere.
+//!
+//! A background entry that is not admissible could close a loop together with the others, so it is
+//! replaced by an admissible one (destination modulo the number of choices). Entries of switches' own
+//! addresses carry no application traffic and stay as they are.
+
+use netloom_model::{DestId, Fabric, HostId, LinkId, Lft, Routes, SwitchId, Table};
+use netloom_routing::PathSet;
+use rayon::prelude::*;
+
+use crate::view::{NONE, View};
+
+/// The admissible choice where there is nothing better: destination modulo the number of choices.
+pub(crate) fn default_link(links: &[LinkId], host: HostId) -> LinkId {
+    links[host.index() % links.len()]
+}
+
+/// `background` with every entry towards hosts admissible; what cannot be reached has none.
+pub(crate) fn admissible_lft(fabric: &Fabric, paths: &PathSet, background: &Lft, lmc: u8) -> Lft {
+    let leaves: Vec<SwitchId> = fabric.switches().filter(|&s| !fabric.hosts_on(s).is_empty()).collect();
+    let repairs: Vec<Vec<(DestId, Option<u16>)>> = (0..fabric.switch_count())
+        .into_par_iter()
+        .map(|s| row_repairs(fabric, paths, background, lmc, SwitchId::from_index(s), &leaves))
+        .collect();
+    let mut lft = background.clone();
+    for (s, row) in repairs.into_iter().enumerate() {
+        for (dest, port) in row {
+            lft.set(SwitchId::from_index(s), dest, port);
+        }
+    }
+    lft
+}
+
+fn row_repairs(
+    fabric: &Fabric,
+    paths: &PathSet,
+    background: &Lft,
+    lmc: u8,
+    switch: SwitchId,
+    leaves: &[SwitchId],
+) -> Vec<(DestId, Option<u16>)> {
+    let row = background.row(switch);
+    let mut repairs = Vec::new();
+    // The leaf for which a port was last seen admissible.
+    let mut allowed = vec![NONE; usize::from(fabric.radix(switch)) + 1];
+    for &leaf in leaves {
+        let links = paths.links(switch, leaf);
+        for &link in links {
+            allowed[usize::from(fabric.link_port(link))] = leaf.0;
+        }
+        for &host in fabric.hosts_on(leaf) {
+            for path in 0..1u32 << lmc {
+                let dest = DestId((host.0 << lmc) + path);
+                let port = row.port(dest);
+                if allowed.get(usize::from(port)) == Some(&leaf.0) {
+                    continue;
+                }
+                let wanted = if switch == leaf {
+                    let back = fabric.reverse(fabric.host_link(host));
+                    fabric.alive(back).then(|| fabric.link_port(back))
+                } else if links.is_empty() {
+                    None
+                } else {
+                    Some(fabric.link_port(default_link(links, HostId(dest.0))))
+                };
+                if wanted != row_entry(port) {
+                    repairs.push((dest, wanted));
+                }
+            }
+        }
+    }
+    repairs
+}
+
+fn row_entry(port: u16) -> Option<u16> {
+    (port != netloom_model::NO_PORT).then_some(port)
+}
+
+/// Routes with the given paths over an admissible table.
+pub(crate) fn routes_with_paths(
+    view: &View,
+    base: &Lft,
+    like: &Routes,
+    items: &crate::items::Items,
+    path: &[u32],
+) -> Routes {
+    let mut lft = base.clone();
+    for item in 0..items.len() {
+        let address = items.address[items.group[item] as usize];
+        for &slot in path[item * view.stride..(item + 1) * view.stride].iter().take_while(|&&s| s != NONE) {
+            let link = LinkId(view.link_of[slot as usize]);
+            let switch = SwitchId(view.from[slot as usize]);
+            lft.set(switch, address, Some(view.fabric.link_port(link)));
+        }
+    }
+    Routes {
+        lmc: like.lmc,
+        table: Table::ByDest(lft),
+        path: like.path,
+        cabling_hash: Some(view.fabric.cabling_hash()),
+    }
+}
