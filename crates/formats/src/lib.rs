@@ -9,17 +9,26 @@
 //! | [`gzip`] | plain or gzip, bounded |
 //! | [`text`] | bytes to lines; a cursor for one line |
 //! | [`fabric`] | `ibnetdiscover`, `ibnetdiscover -p`, ibsim net files, DOT; node-name-maps |
+//! | [`hostlist`] | Slurm hostlists |
+//! | [`jobs`] | jobs files (TOML) |
 //! | [`mtx`] | Matrix Market: traffic matrices |
+//! | [`triples`] | traffic as CSV |
 
 pub mod error;
 pub mod fabric;
 pub mod gzip;
+pub mod hostlist;
+pub mod jobs;
 pub mod mtx;
 pub mod text;
+pub mod triples;
 
 pub use error::{FormatError, WriteError};
 pub use fabric::{
     FabricFile, FabricKind, Finding, machine_of, read_fabric, write_dot, write_ibnetdiscover, write_ibsim_net,
 };
 pub use gzip::decompress;
+pub use hostlist::{HostlistError, expand_hostlist};
+pub use jobs::{JobsFile, read_jobs};
 pub use mtx::{read_mtx, write_mtx, write_mtx_gz};
+pub use triples::{read_csv_triples, write_csv_triples};

@@ -1,0 +1,114 @@
+//! Fabrics as the InfiniBand tools print them: `ibnetdiscover`, `ibnetdiscover -p`, ibsim's net files.
+//!
+//! Idea: a parser a form turns text into the same raw records ([`raw`]); one assembly ([`assemble`])
+//! turns records into a checked [`Fabric`]. What real hardware shows and a simulator does not (messages in
+//! between, unknown speeds, aggregation nodes, cables from a switch to itself, ...) becomes a [`Finding`]
+//! with its line; only what cannot be a fabric is refused.
+//!
+//! What is a host: each port of a channel adapter with a cable to a switch. Aggregation nodes (SHARP) and
+//! routers are neither hosts nor switches and are left out, with a finding.
+
+mod assemble;
+mod block;
+mod dot;
+mod names;
+mod pairs;
+mod ports;
+mod rate;
+mod raw;
+mod write;
+
+pub use dot::write_dot;
+pub use names::machine_of;
+pub use write::{write_ibnetdiscover, write_ibsim_net};
+
+use netloom_model::Fabric;
+
+use crate::error::{FormatError, excerpt};
+use crate::text::text;
+
+/// Something odd that did not keep a file from being read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// Line, from 1, where there is one to name.
+    pub line: Option<usize>,
+    /// What is odd, and what was made of it.
+    pub text: String,
+}
+
+/// Which tool's form a fabric was read from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FabricKind {
+    /// `ibnetdiscover`: a record a node.
+    Ibnetdiscover,
+    /// `ibnetdiscover -p`: a line a port.
+    IbnetdiscoverPorts,
+    /// A net file for ibsim.
+    IbsimNet,
+}
+
+/// A fabric as read.
+#[derive(Clone, Debug)]
+pub struct FabricFile {
+    /// The fabric.
+    pub fabric: Fabric,
+    /// What was odd, in order of lines.
+    pub findings: Vec<Finding>,
+    /// The form it had.
+    pub kind: FabricKind,
+}
+
+/// Reads a fabric, plain or gzip; the form is recognised by its lines.
+///
+/// `name_map`: a node-name-map (`0xGUID "name"` lines) and its label; its names win over the file's.
+///
+/// # Errors
+/// What cannot be a fabric: truncated or binary input, a port above the radix, a cable whose two ends
+/// disagree, the same GUID twice, hosts that cannot reach each other, nothing that looks like a dump.
+pub fn read_fabric(
+    bytes: &[u8],
+    label: &str,
+    name_map: Option<(&[u8], &str)>,
+) -> Result<FabricFile, FormatError> {
+    let map = match name_map {
+        Some((bytes, label)) => names::NameMap::parse(&text(bytes, label)?, label)?,
+        None => names::NameMap::default(),
+    };
+    let text = text(bytes, label)?;
+    let raw = match sniff(&text) {
+        Some(Form::Records) => block::parse(&text, label)?,
+        Some(Form::Ports) => ports::parse(&text, label)?,
+        None => return Err(unknown(&text, label)),
+    };
+    assemble::assemble(raw, label, &map)
+}
+
+enum Form {
+    Records,
+    Ports,
+}
+
+/// The first line that can only belong to one form decides.
+fn sniff(text: &str) -> Option<Form> {
+    text.lines().find_map(|line| {
+        let line = line.trim_ascii();
+        if ports::looks_like(line) {
+            Some(Form::Ports)
+        } else if block::looks_like(line) {
+            Some(Form::Records)
+        } else {
+            None
+        }
+    })
+}
+
+fn unknown(text: &str, label: &str) -> FormatError {
+    let expected = "expected the output of ibnetdiscover (or ibnetdiscover -p) or a net file of ibsim";
+    let Some((i, first)) = text.lines().enumerate().find(|(_, l)| !l.trim_ascii().is_empty()) else {
+        return FormatError::whole(label, format!("{expected}, found nothing: the input is empty"));
+    };
+    if text.lines().any(|l| l.trim_ascii_start().starts_with("Unicast lids")) {
+        return FormatError::at(label, i + 1, format!("{expected}, found forwarding tables"));
+    }
+    FormatError::at(label, i + 1, format!("{expected}, found \"{}\"", excerpt(first)))
+}
