@@ -1,0 +1,503 @@
+//! Jobs files: which applications run, on which hosts, with which rank where. TOML.
+//!
+//! ```toml
+//! seed = 1                             # of every random choice; 0 unless given
+//! [[job]]
+//! name = "lulesh"                      # unique; job1, job2, ... unless given
+//! matrix = "lulesh-512.mtx.gz"         # a rank matrix; the path is relative to the jobs file
+//! # pattern = "stencil:8x8x8"          # or a pattern (those without a grid take ranks=)
+//! # ranks = 512                        # or only who was there
+//! allocation = "fragmented"            # contiguous:START (the default: contiguous:0) | random | fragmented
+//! # hosts = "node[0010-0521]"          # or these: a Slurm hostlist, or a list of names
+//! mapping = "block"                    # block | cyclic | cyclic-in-leaf | random | tiled:4x4x2 |
+//!                                      # tiled:3x3x4/4x4x2 | fill-leaves:1,2,3 | file:PATH
+//! grid = [8, 8, 8]                     # the process grid that tiles cut, x fastest; else the pattern's
+//! ranks_per_host = 1
+//! copies = 6                           # instances side by side, each on its own hosts
+//! cross_copies = false                 # true: rank i of each copy sends to rank j of each copy
+//! [[job.phase]]                        # instead of matrix or pattern: phases, in order
+//! name = "halo"
+//! pattern = "stencil:8x8x8,periodic,axis=+x"
+//! ```
+//! Every key is known or refused, with the nearest known one; every error names its line.
+
+use std::ops::Range;
+
+use netloom_model::names::nearest;
+use netloom_model::{Allocation, JobSpec, Mapping, PhaseSpec, Source};
+use toml_edit::{Document, Item, Table, Value};
+
+use crate::error::excerpt;
+use crate::hostlist::expand_hostlist;
+use crate::{FormatError, decompress};
+
+/// A jobs file, read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JobsFile {
+    /// The seed of every random choice.
+    pub seed: u64,
+    /// The jobs, in order; at least one.
+    pub jobs: Vec<JobSpec>,
+}
+
+const FILE_KEYS: [&str; 2] = ["seed", "job"];
+const JOB_KEYS: [&str; 13] = [
+    "name",
+    "matrix",
+    "pattern",
+    "trace",
+    "ranks",
+    "phase",
+    "allocation",
+    "hosts",
+    "mapping",
+    "grid",
+    "ranks_per_host",
+    "copies",
+    "cross_copies",
+];
+const PHASE_KEYS: [&str; 3] = ["name", "matrix", "pattern"];
+const ALLOCATIONS: [&str; 3] = ["contiguous", "random", "fragmented"];
+const MAPPINGS: [&str; 8] =
+    ["block", "cyclic", "cyclic-in-leaf", "random", "tiled", "fill-leaves", "file", "linear"];
+
+/// More copies of a job, or ranks, than this are refused.
+const MAX_RANKS: u32 = 10_000_000;
+
+/// Reads a jobs file.
+///
+/// # Errors
+/// [`FormatError`] names the line: TOML that is none, an unknown key (with the nearest known one), a value of
+/// the wrong type, a job without traffic, a bad allocation, mapping or hostlist.
+pub fn read_jobs(bytes: &[u8], label: &str) -> Result<JobsFile, FormatError> {
+    let bytes = decompress(bytes, label)?;
+    let text = std::str::from_utf8(&bytes).map_err(|e| {
+        let line = 1 + bytes[..e.valid_up_to()].iter().filter(|&&b| b == b'\n').count();
+        FormatError::at(label, line, "expected UTF-8 text, found other bytes")
+    })?;
+    let at = Place { text, label };
+    let document = Document::parse(text).map_err(|e| {
+        let message = e.message().lines().collect::<Vec<_>>().join(": ");
+        at.error(e.span(), format!("expected TOML: {message}"))
+    })?;
+    let root = document.as_table();
+    let file = Keys::new(&at, root, &FILE_KEYS, "a jobs file")?;
+    let seed = file.whole("seed", 0..=i64::MAX)?.unwrap_or(0);
+    let jobs = match root.get("job") {
+        Some(Item::ArrayOfTables(tables)) => tables
+            .iter()
+            .enumerate()
+            .map(|(i, table)| read_job(&at, table, i))
+            .collect::<Result<Vec<_>, _>>()?,
+        Some(other) => return Err(at.error(other.span(), "expected [[job]], with two brackets".into())),
+        None => return Err(FormatError::whole(label, "expected at least one [[job]], found none")),
+    };
+    for (i, job) in jobs.iter().enumerate() {
+        if jobs[..i].iter().any(|other| other.name == job.name) {
+            let span = root
+                .get("job")
+                .and_then(Item::as_array_of_tables)
+                .and_then(|t| t.get(i))
+                .and_then(Table::span);
+            return Err(
+                at.error(span, format!("two jobs are called \"{}\": expected names that differ", job.name))
+            );
+        }
+    }
+    Ok(JobsFile { seed: seed as u64, jobs })
+}
+
+fn read_job(at: &Place, table: &Table, index: usize) -> Result<JobSpec, FormatError> {
+    let keys = Keys::new(at, table, &JOB_KEYS, "a job")?;
+    if keys.item("trace").is_some() {
+        let message = "traces are not read yet: expected matrix, pattern, ranks or [[job.phase]]";
+        return Err(keys.error("trace", message.into()));
+    }
+    let name = keys.text("name")?.map_or_else(|| format!("job{}", index + 1), str::to_owned);
+    if name.is_empty() || name.contains(char::is_control) {
+        return Err(keys.error("name", "expected a name of printable characters".into()));
+    }
+    Ok(JobSpec {
+        source: read_source(at, &keys)?,
+        allocation: read_allocation(&keys)?,
+        mapping: keys.text("mapping")?.map_or(Ok(Mapping::Block), |text| {
+            mapping(text).map_err(|message| keys.error("mapping", message))
+        })?,
+        ranks_per_host: keys.whole("ranks_per_host", 1..=i64::from(MAX_RANKS))?.unwrap_or(1) as u32,
+        copies: keys.whole("copies", 1..=i64::from(MAX_RANKS))?.unwrap_or(1) as u32,
+        cross_copies: keys.flag("cross_copies")?.unwrap_or(false),
+        grid: read_grid(&keys)?,
+        name,
+    })
+}
+
+/// Exactly one of matrix, pattern, ranks and phases.
+fn read_source(at: &Place, keys: &Keys) -> Result<Source, FormatError> {
+    let given: Vec<&str> =
+        ["matrix", "pattern", "ranks", "phase"].into_iter().filter(|key| keys.item(key).is_some()).collect();
+    let [only] = given[..] else {
+        let expected = "expected one of matrix, pattern, ranks and [[job.phase]]";
+        return Err(match given.get(1) {
+            Some(second) => keys.error(second, format!("{expected}, found {}", given.join(" and "))),
+            None => keys.whole_error(format!("{expected}, found none")),
+        });
+    };
+    match only {
+        "ranks" => Ok(Source::Ranks(keys.whole("ranks", 1..=i64::from(MAX_RANKS))?.unwrap_or(1) as u32)),
+        "phase" => match keys.item("phase") {
+            Some(Item::ArrayOfTables(tables)) => {
+                let phases = tables.iter().map(|table| {
+                    let keys = Keys::new(at, table, &PHASE_KEYS, "a phase")?;
+                    let name = keys.text("name")?.unwrap_or_default().to_owned();
+                    match (keys.item("matrix"), keys.item("pattern")) {
+                        (Some(_), None) | (None, Some(_)) => {
+                            Ok(PhaseSpec { name, source: file_or_pattern(&keys)? })
+                        }
+                        _ => Err(keys.whole_error("expected a phase with either matrix or pattern".into())),
+                    }
+                });
+                Ok(Source::Phases(phases.collect::<Result<_, _>>()?))
+            }
+            _ => Err(keys.error("phase", "expected [[job.phase]], with two brackets".into())),
+        },
+        _ => file_or_pattern(keys),
+    }
+}
+
+fn file_or_pattern(keys: &Keys) -> Result<Source, FormatError> {
+    for (key, source) in [("matrix", Source::Matrix as fn(String) -> Source), ("pattern", Source::Pattern)] {
+        if let Some(text) = keys.text(key)? {
+            if text.trim().is_empty() {
+                return Err(keys.error(key, format!("expected a {key}, found an empty text")));
+            }
+            return Ok(source(text.to_owned()));
+        }
+    }
+    unreachable!("the caller has seen one of both")
+}
+
+fn read_allocation(keys: &Keys) -> Result<Allocation, FormatError> {
+    if keys.item("hosts").is_some() {
+        if keys.item("allocation").is_some() {
+            return Err(keys.error("hosts", "expected either allocation or hosts, found both".into()));
+        }
+        return read_hosts(keys).map(Allocation::Hosts);
+    }
+    let Some(text) = keys.text("allocation")? else { return Ok(Allocation::Contiguous(0)) };
+    let (word, start) = text.split_once(':').map_or((text, None), |(word, start)| (word, Some(start)));
+    let message = match (word.trim(), start) {
+        ("contiguous", None) => return Ok(Allocation::Contiguous(0)),
+        ("contiguous", Some(start)) => match start.trim().parse() {
+            Ok(start) => return Ok(Allocation::Contiguous(start)),
+            Err(_) => format!("expected a host number as in contiguous:10, found \"{}\"", excerpt(start)),
+        },
+        ("random", None) => return Ok(Allocation::Random),
+        ("fragmented", None) => return Ok(Allocation::Fragmented),
+        ("hosts", _) => "expected the hosts in a key of their own: hosts = \"node[1-4]\"".to_owned(),
+        (word, _) => unknown("contiguous:START, random or fragmented", word, &ALLOCATIONS),
+    };
+    Err(keys.error("allocation", message))
+}
+
+/// A hostlist, or a list of hostlists.
+fn read_hosts(keys: &Keys) -> Result<Vec<String>, FormatError> {
+    let expected =
+        || keys.error("hosts", "expected a Slurm hostlist such as \"node[1-4]\", or a list of names".into());
+    match keys.item("hosts").and_then(Item::as_value).ok_or_else(expected)? {
+        Value::String(text) => expand_hostlist(text.value()).map_err(|e| keys.error("hosts", e.to_string())),
+        Value::Array(list) => {
+            let names = list.iter().map(|name| name.as_str().map(str::to_owned).ok_or_else(expected));
+            let names = names.collect::<Result<Vec<_>, _>>()?;
+            if names.is_empty() { Err(expected()) } else { Ok(names) }
+        }
+        _ => Err(expected()),
+    }
+}
+
+fn read_grid(keys: &Keys) -> Result<Vec<u32>, FormatError> {
+    let Some(item) = keys.item("grid") else { return Ok(Vec::new()) };
+    let sizes = match item.as_value() {
+        Some(Value::Array(list)) => list
+            .iter()
+            .map(|n| n.as_integer().and_then(|n| u32::try_from(n).ok()).filter(|&n| n > 0))
+            .collect::<Option<Vec<_>>>(),
+        Some(Value::String(text)) => sizes(text.value()),
+        _ => None,
+    };
+    sizes
+        .filter(|sizes| (1..=6).contains(&sizes.len()))
+        .ok_or_else(|| keys.error("grid", "expected 1 to 6 sizes such as [8, 8, 8]".into()))
+}
+
+fn mapping(text: &str) -> Result<Mapping, String> {
+    let (word, rest) = text.split_once(':').map_or((text, None), |(word, rest)| (word, Some(rest.trim())));
+    match (word.trim(), rest) {
+        ("block" | "linear", None) => Ok(Mapping::Block),
+        ("cyclic", None) => Ok(Mapping::Cyclic),
+        ("cyclic-in-leaf", None) => Ok(Mapping::CyclicInLeaf),
+        ("random", None) => Ok(Mapping::Random),
+        ("tiled", rest) => {
+            let rest = rest.unwrap_or_default();
+            let levels: Option<Vec<_>> = rest.split('/').map(sizes).collect();
+            let levels = levels.filter(|l| l.len() <= 2 && l.iter().all(|t| t.len() == l[0].len()));
+            levels.map(Mapping::Tiled).ok_or_else(|| {
+                let expected =
+                    "expected tiles such as tiled:4x4x2, or tiled:3x3x4/4x4x2 (ranks, then tiles of tiles)";
+                format!("{expected}, found \"{}\"", excerpt(text))
+            })
+        }
+        ("fill-leaves", rest) => {
+            let leaves: Option<Vec<u32>> =
+                rest.unwrap_or_default().split(',').map(|n| n.trim().parse().ok()).collect();
+            leaves.map(Mapping::FillLeaves).ok_or_else(|| {
+                format!("expected leaves such as fill-leaves:1,2,3, found \"{}\"", excerpt(text))
+            })
+        }
+        ("file", Some(path)) if !path.is_empty() => Ok(Mapping::File(path.to_owned())),
+        ("file", _) => Err("expected a path as in file:mapping.txt".to_owned()),
+        ("block" | "linear" | "cyclic" | "cyclic-in-leaf" | "random", Some(rest)) => {
+            Err(format!("expected nothing after \"{word}\", found \":{}\"", excerpt(rest)))
+        }
+        (word, _) => Err(unknown(
+            "block, cyclic, cyclic-in-leaf, random, tiled:…, fill-leaves:… or file:…",
+            word,
+            &MAPPINGS,
+        )),
+    }
+}
+
+/// `4x4x2` as sizes, each at least 1.
+fn sizes(text: &str) -> Option<Vec<u32>> {
+    text.split('x').map(|n| n.trim().parse().ok().filter(|&n: &u32| n > 0)).collect()
+}
+
+fn unknown(expected: &str, found: &str, known: &[&str]) -> String {
+    let hint =
+        nearest(found, known.iter().copied()).map(|k| format!(", did you mean \"{k}\"?")).unwrap_or_default();
+    format!("expected {expected}, found \"{}\"{hint}", excerpt(found))
+}
+
+/// Turns spans into lines.
+struct Place<'a> {
+    text: &'a str,
+    label: &'a str,
+}
+
+impl Place<'_> {
+    fn error(&self, span: Option<Range<usize>>, message: String) -> FormatError {
+        let before = |span: Range<usize>| &self.text.as_bytes()[..span.start.min(self.text.len())];
+        let line = span.map(|span| 1 + before(span).iter().filter(|&&b| b == b'\n').count());
+        FormatError { label: self.label.into(), line, message }
+    }
+}
+
+/// A table whose keys are all known.
+struct Keys<'a> {
+    at: &'a Place<'a>,
+    table: &'a Table,
+}
+
+impl<'a> Keys<'a> {
+    fn new(at: &'a Place, table: &'a Table, known: &[&str], what: &str) -> Result<Self, FormatError> {
+        for (key, item) in table.iter() {
+            if !known.contains(&key) {
+                let help = match nearest(key, known.iter().copied()) {
+                    Some(hint) => format!(", did you mean \"{hint}\"?"),
+                    None => format!(": expected one of {}", known.join(", ")),
+                };
+                let span = table.key(key).and_then(|k| k.span()).or(item.span());
+                return Err(at.error(span, format!("{what} has no key \"{}\"{help}", excerpt(key))));
+            }
+        }
+        Ok(Self { at, table })
+    }
+
+    fn item(&self, key: &str) -> Option<&'a Item> {
+        self.table.get(key)
+    }
+
+    /// An error at the line of a key.
+    fn error(&self, key: &str, message: String) -> FormatError {
+        let span = self.table.key(key).and_then(|k| k.span()).or_else(|| self.item(key).and_then(Item::span));
+        self.at.error(span, format!("{key}: {message}"))
+    }
+
+    /// An error at the line of the table.
+    fn whole_error(&self, message: String) -> FormatError {
+        self.at.error(self.table.span(), message)
+    }
+
+    fn text(&self, key: &str) -> Result<Option<&'a str>, FormatError> {
+        let wrong =
+            |item: &Item| self.error(key, format!("expected a text in quotes, found {}", item.type_name()));
+        self.item(key).map(|item| item.as_str().ok_or_else(|| wrong(item))).transpose()
+    }
+
+    fn flag(&self, key: &str) -> Result<Option<bool>, FormatError> {
+        let wrong =
+            |item: &Item| self.error(key, format!("expected true or false, found {}", item.type_name()));
+        self.item(key).map(|item| item.as_bool().ok_or_else(|| wrong(item))).transpose()
+    }
+
+    fn whole(&self, key: &str, range: std::ops::RangeInclusive<i64>) -> Result<Option<i64>, FormatError> {
+        let Some(item) = self.item(key) else { return Ok(None) };
+        let expected = if *range.end() == i64::MAX {
+            format!("expected a whole number, at least {}", range.start())
+        } else {
+            format!("expected a whole number of {}..={}", range.start(), range.end())
+        };
+        match item.as_integer() {
+            Some(n) if range.contains(&n) => Ok(Some(n)),
+            Some(n) => Err(self.error(key, format!("{expected}, found {n}"))),
+            None => Err(self.error(key, format!("{expected}, found {}", item.type_name()))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(text: &str) -> String {
+        read_jobs(text.as_bytes(), "jobs.toml").unwrap_err().to_string()
+    }
+
+    /// One job whose second line is `line`, with a pattern.
+    fn job(line: &str) -> Result<JobSpec, String> {
+        let text = format!("[[job]]\n{line}\npattern = \"stencil:4x4\"\n");
+        read_jobs(text.as_bytes(), "jobs.toml").map(|file| file.jobs[0].clone()).map_err(|e| e.to_string())
+    }
+
+    #[test]
+    fn every_key_is_read() {
+        let text = r#"
+            seed = 7
+            [[job]]
+            name = "lulesh"
+            matrix = "data/lulesh-512.mtx.gz"
+            allocation = "fragmented"
+            mapping = "tiled:3x3x4/4x4x2"
+            grid = [8, 8, 8]
+            ranks_per_host = 2
+            copies = 6
+            cross_copies = true
+            [[job]]
+            hosts = "node[08-10]"
+            [[job.phase]]
+            name = "east"
+            pattern = "stencil:3,axis=+x"
+            [[job.phase]]
+            matrix = "m.mtx"
+        "#;
+        let file = read_jobs(text.as_bytes(), "jobs.toml").unwrap();
+        assert_eq!(file.seed, 7);
+        assert_eq!(
+            file.jobs[0],
+            JobSpec {
+                name: "lulesh".into(),
+                source: Source::Matrix("data/lulesh-512.mtx.gz".into()),
+                allocation: Allocation::Fragmented,
+                mapping: Mapping::Tiled(vec![vec![3, 3, 4], vec![4, 4, 2]]),
+                ranks_per_host: 2,
+                copies: 6,
+                cross_copies: true,
+                grid: vec![8, 8, 8],
+            }
+        );
+        let second = &file.jobs[1];
+        assert_eq!(second.name, "job2");
+        assert_eq!(
+            second.allocation,
+            Allocation::Hosts(["node08", "node09", "node10"].map(String::from).to_vec())
+        );
+        let Source::Phases(phases) = &second.source else { panic!("two phases") };
+        assert_eq!(phases[0].name, "east");
+        assert_eq!(phases[1].source, Source::Matrix("m.mtx".into()));
+    }
+
+    #[test]
+    fn allocations_and_mappings_are_read() {
+        let allocation = |text: &str| job(&format!("allocation = \"{text}\"")).unwrap().allocation;
+        assert_eq!(job("").unwrap().allocation, Allocation::Contiguous(0));
+        assert_eq!(allocation("contiguous:10"), Allocation::Contiguous(10));
+        assert_eq!(allocation("random"), Allocation::Random);
+        let mapping = |text: &str| job(&format!("mapping = \"{text}\"")).unwrap().mapping;
+        assert_eq!(mapping("block"), Mapping::Block);
+        assert_eq!(mapping("cyclic"), Mapping::Cyclic);
+        assert_eq!(mapping("cyclic-in-leaf"), Mapping::CyclicInLeaf);
+        assert_eq!(mapping("random"), Mapping::Random);
+        assert_eq!(mapping("tiled:4x4x2"), Mapping::Tiled(vec![vec![4, 4, 2]]));
+        assert_eq!(mapping("fill-leaves:1,2,3"), Mapping::FillLeaves(vec![1, 2, 3]));
+        assert_eq!(mapping("file:map.txt"), Mapping::File("map.txt".into()));
+    }
+
+    #[test]
+    fn unknown_keys_name_the_nearest_and_their_line() {
+        assert_eq!(
+            refusal("[[job]]\nalocation = \"random\"\n"),
+            "jobs.toml:2: a job has no key \"alocation\", did you mean \"allocation\"?"
+        );
+        assert_eq!(
+            refusal("sed = 1\n"),
+            "jobs.toml:1: a jobs file has no key \"sed\", did you mean \"seed\"?"
+        );
+        let phase = "[[job]]\n[[job.phase]]\npatern = \"bis\"\n";
+        assert_eq!(refusal(phase), "jobs.toml:3: a phase has no key \"patern\", did you mean \"pattern\"?");
+        assert!(refusal("[[job]]\nzzzzzz = 1\n").contains("expected one of name, matrix"));
+    }
+
+    #[test]
+    fn values_of_the_wrong_kind_are_refused_with_their_line() {
+        let refusal = |line: &str| job(line).unwrap_err();
+        assert_eq!(
+            refusal("copies = 0"),
+            "jobs.toml:2: copies: expected a whole number of 1..=10000000, found 0"
+        );
+        assert_eq!(
+            refusal("copies = \"6\""),
+            "jobs.toml:2: copies: expected a whole number of 1..=10000000, found string"
+        );
+        assert!(refusal("name = 3").contains("jobs.toml:2: name: expected a text in quotes, found integer"));
+        assert!(refusal("cross_copies = 1").contains("expected true or false"));
+        assert!(refusal("grid = [4, 0]").contains("expected 1 to 6 sizes"));
+        assert!(refusal("allocation = \"contigous:3\"").contains("did you mean \"contiguous\"?"));
+        assert!(refusal("allocation = \"contiguous:x\"").contains("expected a host number"));
+        assert!(refusal("allocation = \"hosts:n1\"").contains("hosts = "));
+        assert!(refusal("hosts = \"n[1-\"").contains("column 2 of the hostlist"));
+        assert!(refusal("hosts = []").contains("expected a Slurm hostlist"));
+        assert!(refusal("hosts = \"n1\"\nallocation = \"random\"").contains("found both"));
+        assert!(refusal("mapping = \"cylic\"").contains("did you mean \"cyclic\"?"));
+        assert!(refusal("mapping = \"tiled:4x4/2\"").contains("expected tiles such as"));
+        assert!(refusal("mapping = \"block:3\"").contains("expected nothing after"));
+        assert!(refusal("mapping = \"fill-leaves\"").contains("expected leaves"));
+    }
+
+    #[test]
+    fn a_job_has_exactly_one_source() {
+        assert_eq!(
+            refusal("[[job]]\nname = \"a\"\n"),
+            "jobs.toml:1: expected one of matrix, pattern, ranks and [[job.phase]], found none"
+        );
+        let two = "[[job]]\nmatrix = \"m\"\npattern = \"bis\"\n";
+        assert!(refusal(two).starts_with("jobs.toml:3: pattern: expected one of"));
+        assert!(refusal("[[job]]\ntrace = \"t\"\n").contains("traces are not read yet"));
+        assert!(
+            refusal("[[job]]\n[[job.phase]]\nname = \"p\"\n")
+                .contains("jobs.toml:2: expected a phase with either")
+        );
+        assert!(refusal("").contains("expected at least one [[job]]"));
+        assert!(refusal("[job]\nranks = 3\n").contains("jobs.toml:1: expected [[job]], with two brackets"));
+        let twins = "[[job]]\nname = \"a\"\nranks = 1\n[[job]]\nname = \"a\"\nranks = 1\n";
+        assert!(refusal(twins).starts_with("jobs.toml:4: two jobs are called \"a\""));
+    }
+
+    #[test]
+    fn text_that_is_not_toml_has_a_line() {
+        assert!(
+            refusal("seed = 1\n[[job]\n").starts_with("jobs.toml:2: expected TOML: "),
+            "{}",
+            refusal("seed = 1\n[[job]\n")
+        );
+        assert!(read_jobs(b"a\n\xff", "j").unwrap_err().to_string().starts_with("j:2: expected UTF-8"));
+    }
+}

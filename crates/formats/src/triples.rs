@@ -1,0 +1,336 @@
+//! Traffic as CSV: `source,destination,bytes[,packets]`, one pair a line, after a header line.
+//!
+//! Endpoints are host names, or numbers from 0. Lines that begin with `#` are comments; the writer's
+//! `# netloom endpoints=3072 hosts=<16 hex digits>` says how many endpoints there are and to which hosts
+//! they belong. Without a fabric and without this comment there are as many as the largest number says.
+
+use std::collections::HashMap;
+
+use netloom_model::names::nearest;
+use netloom_model::{Csr, Fabric, HostId, Traffic};
+
+use crate::error::excerpt;
+use crate::mtx::{MAX_ENDPOINTS, push_integer, push_value};
+use crate::{FormatError, decompress};
+
+/// What the comment of the writer begins with.
+const COMMENT: &str = "# netloom ";
+
+/// Reads triples; `fabric` resolves host names and gives the number of endpoints.
+///
+/// # Errors
+/// [`FormatError`] names the line: a header without the columns, an unknown host (with the nearest), a
+/// value that is negative or no number.
+pub fn read_csv_triples(bytes: &[u8], label: &str, fabric: Option<&Fabric>) -> Result<Traffic, FormatError> {
+    let bytes = decompress(bytes, label)?;
+    let text = std::str::from_utf8(&bytes).map_err(|e| {
+        let line = 1 + bytes[..e.valid_up_to()].iter().filter(|&&b| b == b'\n').count();
+        FormatError::at(label, line, "expected UTF-8 text, found other bytes")
+    })?;
+    let names = fabric.map(Names::of);
+    let mut columns: Option<Columns> = None;
+    let (mut endpoints, mut hosts_hash) = (fabric.map(|f| f.host_count() as u64), None);
+    let (mut from, mut to, mut values, mut packets) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let mut lines_of = Vec::new();
+    let mut by_name = fabric.is_some();
+    for (number, line) in (1..).zip(text.trim_start_matches('\u{feff}').lines()) {
+        let line = line.trim();
+        if let Some(comment) = line.strip_prefix(COMMENT) {
+            let (n, hash) = read_comment(comment);
+            endpoints = endpoints.or(n);
+            hosts_hash = hosts_hash.or(hash);
+        }
+        if line.is_empty() || line.starts_with('#') {
+            continue;
+        }
+        let fields = split(line).ok_or_else(|| FormatError::at(label, number, "expected a closing quote"))?;
+        let Some(columns) = &columns else {
+            columns = Some(Columns::find(&fields).map_err(|m| FormatError::at(label, number, m))?);
+            continue;
+        };
+        if fields.len() != columns.count {
+            let message = format!("expected {} fields, found {}", columns.count, fields.len());
+            return Err(FormatError::at(label, number, message));
+        }
+        for (at, ends) in [(columns.source, &mut from), (columns.destination, &mut to)] {
+            let field = fields[at].as_str();
+            let named = names.as_ref().map(|names| names.find(field)).transpose();
+            let named = named.map_err(|m| FormatError::at(label, number, m))?.flatten();
+            by_name &= named.is_some();
+            ends.push(match named {
+                Some(host) => u64::from(host.0),
+                None => {
+                    index(field, endpoints, names.as_ref()).map_err(|m| FormatError::at(label, number, m))?
+                }
+            });
+        }
+        values.push(value(&fields[columns.bytes], "bytes").map_err(|m| FormatError::at(label, number, m))?);
+        if let Some(at) = columns.packets {
+            packets.push(value(&fields[at], "packets").map_err(|m| FormatError::at(label, number, m))?);
+        }
+        lines_of.push(number);
+    }
+    let Some(columns) = columns else {
+        let message = "expected a header \"source,destination,bytes\", found the end";
+        return Err(FormatError::whole(label, message));
+    };
+    let largest = from.iter().chain(&to).max().map_or(0, |&n: &u64| n + 1);
+    let endpoints = endpoints.unwrap_or(largest);
+    // A comment may come after the lines that it bounds.
+    if let Some(entry) = (0..from.len()).find(|&e| from[e] >= endpoints || to[e] >= endpoints) {
+        let message = format!("expected endpoints 0..{endpoints}, found {}", from[entry].max(to[entry]));
+        return Err(FormatError::at(label, lines_of[entry], message));
+    }
+    let packets = columns.packets.map(|_| packets);
+    let traffic = Traffic::from_triples(endpoints as u32, &from, &to, &values, packets.as_deref())
+        .map_err(|e| FormatError::whole(label, e.to_string()))?;
+    let of_fabric = fabric.filter(|_| by_name && !from.is_empty()).map(Fabric::hosts_hash);
+    Ok(traffic.with_hosts_hash(of_fabric.or(hosts_hash)))
+}
+
+/// Writes triples: host names where `fabric` is given and its names are unique, numbers otherwise.
+pub fn write_csv_triples(matrix: &Csr, fabric: Option<&Fabric>, hosts_hash: Option<u64>) -> Vec<u8> {
+    let mut out = format!("{COMMENT}endpoints={}", matrix.size()).into_bytes();
+    if let Some(hash) = hosts_hash.or(fabric.map(Fabric::hosts_hash)) {
+        out.extend_from_slice(format!(" hosts={hash:016x}").as_bytes());
+    }
+    let packets = matrix.packets();
+    out.extend_from_slice(b"\nsource,destination,bytes");
+    out.extend_from_slice(if packets.is_some() { b",packets\n" } else { b"\n" });
+    let names: Option<Vec<String>> = fabric.filter(|f| f.host_count() == matrix.size()).and_then(|f| {
+        // Names that look like numbers or comments, or repeat, would not read back.
+        let known = Names::of(f);
+        let plain = |h: HostId| known.find(f.host_name(h)) == Ok(Some(h)) && !f.host_name(h).starts_with('#');
+        f.hosts().all(plain).then(|| f.hosts().map(|h| quoted(f.host_name(h))).collect())
+    });
+    let push_end = |out: &mut Vec<u8>, end: u32| match &names {
+        Some(names) => out.extend_from_slice(names[end as usize].as_bytes()),
+        None => push_integer(out, end.into()),
+    };
+    for (entry, (i, j, bytes)) in matrix.iter().enumerate() {
+        push_end(&mut out, i);
+        out.push(b',');
+        push_end(&mut out, j);
+        out.push(b',');
+        push_value(&mut out, bytes);
+        if let Some(packets) = packets {
+            out.push(b',');
+            push_value(&mut out, packets[entry]);
+        }
+        out.push(b'\n');
+    }
+    out
+}
+
+/// Where which column is.
+struct Columns {
+    source: usize,
+    destination: usize,
+    bytes: usize,
+    packets: Option<usize>,
+    count: usize,
+}
+
+impl Columns {
+    fn find(fields: &[String]) -> Result<Self, String> {
+        let at = |name: &str| fields.iter().position(|f| f.trim().eq_ignore_ascii_case(name));
+        match (at("source"), at("destination"), at("bytes")) {
+            (Some(source), Some(destination), Some(bytes)) => {
+                Ok(Self { source, destination, bytes, packets: at("packets"), count: fields.len() })
+            }
+            _ => Err(format!(
+                "expected a header \"source,destination,bytes[,packets]\", found \"{}\"",
+                excerpt(&fields.join(","))
+            )),
+        }
+    }
+}
+
+/// Host names to ids; `None` for a name of several hosts.
+struct Names<'a> {
+    by_name: HashMap<&'a str, Option<HostId>>,
+    fabric: &'a Fabric,
+}
+
+impl<'a> Names<'a> {
+    fn of(fabric: &'a Fabric) -> Self {
+        let mut by_name = HashMap::with_capacity(fabric.host_count());
+        for host in fabric.hosts() {
+            by_name.entry(fabric.host_name(host)).and_modify(|id| *id = None).or_insert(Some(host));
+        }
+        Self { by_name, fabric }
+    }
+
+    fn find(&self, name: &str) -> Result<Option<HostId>, String> {
+        match self.by_name.get(name) {
+            Some(Some(host)) => Ok(Some(*host)),
+            Some(None) => Err(format!("several hosts are called \"{}\": give numbers", excerpt(name))),
+            None => Ok(None),
+        }
+    }
+}
+
+/// A field as a number from 0, below `endpoints` where that is known.
+fn index(field: &str, endpoints: Option<u64>, names: Option<&Names>) -> Result<u64, String> {
+    let number = field.parse::<u64>().ok();
+    let bound = endpoints.unwrap_or(MAX_ENDPOINTS);
+    match (number, names) {
+        (Some(n), _) if n < bound => Ok(n),
+        (Some(n), _) => Err(format!("expected endpoints 0..{bound}, found {n}")),
+        (None, None) => {
+            Err(format!("expected a number (host names need a fabric), found \"{}\"", excerpt(field)))
+        }
+        (None, Some(names)) => {
+            let all = names.fabric.hosts().map(|h| names.fabric.host_name(h));
+            let hint = nearest(field, all).map(|n| format!(", did you mean \"{n}\"?")).unwrap_or_default();
+            Err(format!("the fabric has no host \"{}\"{hint}", excerpt(field)))
+        }
+    }
+}
+
+fn value(field: &str, unit: &str) -> Result<f64, String> {
+    match field.parse::<f64>() {
+        Ok(value) if (0.0..=1e100).contains(&value) => Ok(value.abs()),
+        _ => Err(format!(
+            "expected {unit} as a finite number, not negative, at most 1e100, found \"{}\"",
+            excerpt(field)
+        )),
+    }
+}
+
+/// `endpoints=3072 hosts=…`
+fn read_comment(comment: &str) -> (Option<u64>, Option<u64>) {
+    let field =
+        |key: &str| comment.split_ascii_whitespace().find_map(|w| w.strip_prefix(key)?.strip_prefix('='));
+    let endpoints = field("endpoints").and_then(|n| n.parse().ok()).filter(|&n| n <= MAX_ENDPOINTS);
+    (endpoints, field("hosts").and_then(|hash| u64::from_str_radix(hash, 16).ok()))
+}
+
+/// The fields of a line; quoted ones may hold commas and doubled quotes. `None` if a quote stays open.
+fn split(line: &str) -> Option<Vec<String>> {
+    let mut fields = Vec::new();
+    let mut rest = line;
+    loop {
+        rest = rest.trim_start();
+        if let Some(quoted) = rest.strip_prefix('"') {
+            let mut field = String::new();
+            let mut inside = quoted;
+            loop {
+                let (piece, after) = inside.split_once('"')?;
+                field.push_str(piece);
+                inside = after;
+                match inside.strip_prefix('"') {
+                    Some(after) => {
+                        field.push('"');
+                        inside = after;
+                    }
+                    None => break,
+                }
+            }
+            fields.push(field);
+            rest = inside.find(',').map_or("", |comma| &inside[comma..]);
+        } else {
+            let end = rest.find(',').unwrap_or(rest.len());
+            fields.push(rest[..end].trim_end().to_owned());
+            rest = &rest[end..];
+        }
+        match rest.strip_prefix(',') {
+            Some(next) => rest = next,
+            None => return Some(fields),
+        }
+    }
+}
+
+fn quoted(name: &str) -> String {
+    if name.contains([',', '"']) || name != name.trim() {
+        return format!("\"{}\"", name.replace('"', "\"\""));
+    }
+    name.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use netloom_model::{End, FabricBuilder, HostSpec, SwitchSpec};
+
+    use super::*;
+
+    fn fabric(names: &[&str]) -> Fabric {
+        let mut b = FabricBuilder::new();
+        let s = b.switch(SwitchSpec::new("s", 1, 8));
+        for (i, name) in names.iter().enumerate() {
+            let h = b.host(HostSpec::new(*name, 16 * (i as u64 + 1)));
+            b.cable(End::Switch(s, i as u16 + 1), End::Host(h), 1e9);
+        }
+        b.build().unwrap()
+    }
+
+    fn read(text: &str, fabric: Option<&Fabric>) -> Result<Traffic, String> {
+        read_csv_triples(text.as_bytes(), "t.csv", fabric).map_err(|e| e.to_string())
+    }
+
+    #[test]
+    fn names_and_numbers_are_endpoints() {
+        let f = fabric(&["n1", "n 2, \"b\"", "n3"]);
+        let text = "source,destination,bytes\nn1,n3,5\n\"n 2, \"\"b\"\"\",n1,2.5\n";
+        let t = read(text, Some(&f)).unwrap();
+        // Natural order: "n 2…" comes before "n1".
+        assert_eq!(t.total().iter().collect::<Vec<_>>(), [(0, 1, 2.5), (1, 2, 5.0)]);
+        assert_eq!(t.hosts_hash(), Some(f.hosts_hash()));
+        let t = read("# c\nbytes,source,destination,packets\n\n7,0,2,3\n", None).unwrap();
+        assert_eq!((t.endpoints(), t.hosts_hash()), (3, None));
+        assert_eq!(t.total().packets(), Some(&[3.0][..]));
+    }
+
+    #[test]
+    fn what_is_written_reads_back() {
+        let f = fabric(&["n1", "n 2, \"b\"", "n3"]);
+        let t = Traffic::from_triples(3, &[0, 2], &[2, 1], &[0.1, 7.0], Some(&[1.0, 2.0])).unwrap();
+        let named = write_csv_triples(&t.total(), Some(&f), None);
+        let back = read_csv_triples(&named, "t", Some(&f)).unwrap();
+        assert_eq!(back.total(), t.total());
+        assert_eq!(back.hosts_hash(), Some(f.hosts_hash()));
+        let plain = write_csv_triples(&t.total(), None, Some(9));
+        let back = read_csv_triples(&plain, "t", None).unwrap();
+        assert_eq!((back.total(), back.hosts_hash()), (t.total(), Some(9)));
+    }
+
+    #[test]
+    fn mistakes_are_named() {
+        let f = fabric(&["node1", "node2"]);
+        let row = |row: &str| read(&format!("source,destination,bytes\n{row}\n"), Some(&f)).unwrap_err();
+        assert_eq!(
+            row("node1,nodf2,3"),
+            "t.csv:2: the fabric has no host \"nodf2\", did you mean \"node2\"?"
+        );
+        assert_eq!(row("0,2,3"), "t.csv:2: expected endpoints 0..2, found 2");
+        assert_eq!(row("0,1"), "t.csv:2: expected 3 fields, found 2");
+        assert_eq!(row("\"0,1,2"), "t.csv:2: expected a closing quote");
+        for bytes in ["-1", "nan", "x", ""] {
+            assert!(
+                row(&format!("0,1,{bytes}"))
+                    .contains(&format!("not negative, at most 1e100, found \"{bytes}\""))
+            );
+        }
+        assert!(read("a,b,c\n", None).unwrap_err().contains("t.csv:1: expected a header"));
+        assert!(read("", None).unwrap_err().contains("found the end"));
+        assert!(read("source,destination,bytes\nn1,n2,1\n", None).unwrap_err().contains("need a fabric"));
+        assert!(
+            read_csv_triples(b"source\n\xff", "t", None)
+                .unwrap_err()
+                .to_string()
+                .contains("t:2: expected UTF-8")
+        );
+        let late = read("source,destination,bytes\n0,9,1\n# netloom endpoints=2\n", None).unwrap_err();
+        assert_eq!(late, "t.csv:2: expected endpoints 0..2, found 9");
+    }
+
+    #[test]
+    fn names_shared_by_hosts_are_refused() {
+        let f = fabric(&["HCA-1", "HCA-1"]);
+        let error = read("source,destination,bytes\nHCA-1,1,1\n", Some(&f)).unwrap_err();
+        assert_eq!(error, "t.csv:2: several hosts are called \"HCA-1\": give numbers");
+        let t = Traffic::from_triples(2, &[0], &[1], &[1.0], None).unwrap();
+        let text = write_csv_triples(&t.total(), Some(&f), None);
+        assert!(String::from_utf8(text).unwrap().ends_with("\n0,1,1\n"));
+    }
+}
