@@ -9,6 +9,7 @@
 //! | [`gzip`] | plain or gzip, bounded |
 //! | [`text`] | bytes to lines; a cursor for one line |
 //! | [`fabric`] | `ibnetdiscover`, `ibnetdiscover -p`, ibsim net files, DOT; node-name-maps |
+//! | [`lft`] | forwarding tables: OpenSM's dumps in, files for its `file` engine out |
 //! | [`hostlist`] | Slurm hostlists |
 //! | [`jobs`] | jobs files (TOML) |
 //! | [`mtx`] | Matrix Market: traffic matrices |
@@ -19,6 +20,7 @@ pub mod fabric;
 pub mod gzip;
 pub mod hostlist;
 pub mod jobs;
+pub mod lft;
 pub mod mtx;
 pub mod text;
 pub mod triples;
@@ -30,5 +32,6 @@ pub use fabric::{
 pub use gzip::decompress;
 pub use hostlist::{HostlistError, expand_hostlist};
 pub use jobs::{JobsFile, read_jobs};
+pub use lft::{LftFault, LftFaultKind, LftFile, Lids, read_lfts, write_lfts};
 pub use mtx::{read_mtx, write_mtx, write_mtx_gz};
 pub use triples::{read_csv_triples, write_csv_triples};
