@@ -1,0 +1,111 @@
+//! The optimiser on quartz1, one core: quality and time, against AFAR.
+//!
+//! The gap is (maximum load - bound) / bound. For patterns the bound is the adaptive-routing bound; for applications
+//! the proven lower bound for destination-based routes.
+
+use std::time::Instant;
+
+use netloom_formats::read_jobs;
+use netloom_model::{Control, Csr, Fabric, Source};
+use netloom_optimize::{AfarOptions, OptimizeOptions, Optimized, afar, optimize};
+use netloom_routing::{Engine, EngineOptions, PathSet, loads, route};
+use netloom_topology::Structure;
+use netloom_traffic::{ResolvedJob, place};
+
+use crate::Options;
+use crate::inputs::{application, pattern, quartz1};
+use crate::table::{Row, Table, spell};
+
+/// `(name, spec)` of the patterns.
+const PATTERNS: [(&str, &str); 4] = [
+    ("stencil", "stencil:16x16x12"),
+    ("bisection", "bisection"),
+    ("shuffle", "bisection-shuffle:seed=1"),
+    ("all-to-all", "all-to-all"),
+];
+/// LULESH on 512 ranks, six copies on a fragmented allocation.
+const LULESH: &str = "seed = 1\n\
+    [[job]]\nname = \"lulesh\"\nmatrix = \"lulesh-512\"\nallocation = \"fragmented\"\ncopies = 6\n";
+/// Three applications side by side.
+const MIX: &str = "seed = 1\n\
+    [[job]]\nname = \"lulesh\"\nmatrix = \"lulesh-512\"\nallocation = \"fragmented\"\ncopies = 2\n\
+    [[job]]\nname = \"nekbone\"\nmatrix = \"nekbone-256\"\nallocation = \"fragmented\"\ncopies = 4\n\
+    [[job]]\nname = \"snap\"\nmatrix = \"snap-168\"\nallocation = \"fragmented\"\ncopies = 4\n";
+
+/// Patterns, then applications.
+pub fn run(table: &mut Table, _: &Options) {
+    let (fabric, structure) = quartz1();
+    let paths = PathSet::admissible(&fabric, &structure);
+    let one_core = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread");
+    let case = Case { fabric: &fabric, structure: &structure, paths: &paths };
+    one_core.install(|| {
+        for (name, spec) in PATTERNS {
+            let traffic = pattern(spec, &fabric);
+            case.run(table, &format!("optimise {name} on quartz1"), &traffic.total(), 0.0, 1.0);
+        }
+        for (name, jobs) in [("LULESH 512 x 6, fragmented", LULESH), ("three applications", MIX)] {
+            case.run(table, &format!("optimise {name}"), &placed(&fabric, jobs), 1e-3, 10.0);
+        }
+    });
+}
+
+/// The fabric of all rows.
+struct Case<'a> {
+    fabric: &'a Fabric,
+    structure: &'a Structure,
+    paths: &'a PathSet,
+}
+
+impl Case<'_> {
+    /// One row: at most `gap` above the bound, in `seconds`.
+    fn run(&self, table: &mut Table, what: &str, traffic: &Csr, gap: f64, seconds: f64) {
+        let start = Instant::now();
+        let found = self.optimized(traffic);
+        let spent = start.elapsed().as_secs_f64();
+        let found_gap = found.loads.max() / found.bound.claim - 1.0;
+        let proved = if found.proven_optimal { ", proved" } else { "" };
+        // Without a tolerance asked for, nothing but a proof will do.
+        let good = if gap == 0.0 { found.proven_optimal } else { found_gap <= gap };
+        table.add(Row {
+            what: what.into(),
+            measured: format!("{:.3} %{proved}, {}", found_gap * 100.0, spell(spent)),
+            at_most: format!("{} %, {}", gap * 100.0, spell(seconds)),
+            within: good && spent <= seconds,
+            beside: self.beside_afar(traffic, found.bound.claim),
+        });
+    }
+
+    fn optimized(&self, traffic: &Csr) -> Optimized {
+        let options = EngineOptions::default();
+        let background = route(Engine::Ftree, self.fabric, self.structure, &options).expect("a fat tree");
+        let options = OptimizeOptions::default();
+        optimize(self.fabric, self.structure, self.paths, traffic, &background, &options, &Control::new())
+            .expect("every pair has a way")
+    }
+
+    fn beside_afar(&self, traffic: &Csr, bound: f64) -> String {
+        let start = Instant::now();
+        let options = EngineOptions::default();
+        let ftree = route(Engine::Ftree, self.fabric, self.structure, &options).expect("a fat tree");
+        let options = AfarOptions::default();
+        let found = afar(self.fabric, self.paths, self.structure, &ftree, traffic, &options, &Control::new())
+            .expect("every pair has a way");
+        let max = loads(self.fabric, &found.routes, traffic).expect("every pair has a way").max();
+        format!("AFAR {:.3} % in {}", (max / bound - 1.0) * 100.0, spell(start.elapsed().as_secs_f64()))
+    }
+}
+
+/// The traffic of a jobs file on the fabric.
+fn placed(fabric: &Fabric, text: &str) -> Csr {
+    let file = read_jobs(text.as_bytes(), "jobs").expect("our own text");
+    let resolved: Vec<ResolvedJob> = file
+        .jobs
+        .into_iter()
+        .map(|spec| {
+            let Source::Matrix(name) = &spec.source else { unreachable!("all our jobs name a matrix") };
+            let traffic = application(name);
+            ResolvedJob { spec, traffic, rank_hosts: None }
+        })
+        .collect();
+    place(fabric, &resolved, file.seed).expect("the jobs fit").traffic.total().into_owned()
+}
