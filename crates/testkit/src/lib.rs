@@ -1,1 +1,17 @@
-//! netloom-testkit.
+//! Fabrics and traffic for tests: random ones by seed, and small ones that can be checked by hand.
+//!
+//! A dev-dependency only, and only for tests in `tests/` folders. Everything is deterministic: a property
+//! test draws a `u64`, and the seed in its failure message is the whole counterexample.
+//!
+//! | module | idea |
+//! |---|---|
+//! | [`cases`] | the smallest fabrics that show something |
+//! | [`random`] | trees of two to four levels: uneven, cabled in parallel, damaged, of unequal speeds |
+//! | [`traffic`] | sparse, dense and lopsided traffic |
+
+pub mod cases;
+pub mod random;
+pub mod traffic;
+
+pub use random::{Recipe, Sample, any_fabric, broken_fabric, perfect_fabric, sample};
+pub use traffic::{matrix, random_matrix, random_traffic};

@@ -173,7 +173,7 @@ fn pods(graph: &SwitchGraph, level: &[u8], levels: u8) -> (Vec<u32>, u32) {
     for s in (0..graph.len()).filter(|&s| below(s) && (level[s] == 0 || graph.hosts[s] > 0)) {
         counts[sets.find(s)] = true;
     }
-    number(&mut sets, |s| below(s), &counts)
+    number(&mut sets, below, &counts)
 }
 
 fn core_groups(graph: &SwitchGraph, level: &[u8], levels: u8) -> (Vec<u32>, u32) {

@@ -1,4 +1,6 @@
 //! Generators, detection and damage together.
 
+mod breaking;
 mod detection;
 mod generators;
+mod random_trees;

@@ -44,7 +44,7 @@ pub(super) fn generate(spec: &Spec) -> Result<Fabric, SpecError> {
         leaf_cables: spec.count_or("leaf-cables", 1)?,
         core_cables: spec.count_or("core-cables", 1)?,
     };
-    if shape.spines % shape.groups != 0 {
+    if !shape.spines.is_multiple_of(shape.groups) {
         let expected = format!(
             "a divisor of spines={} (the spines of a pod are shared out evenly among the groups)",
             shape.spines
