@@ -5,7 +5,7 @@
 //! (sec. 3.5.4: "it can also be computed directly"); elsewhere it is a certified interval, closed where even
 //! splits or the iterations of [`flow`](crate::flow) meet the lower bound.
 
-use netloom_model::{Certificate, Control, Csr, Fabric, HostId, SwitchId};
+use netloom_model::{Certificate, Control, Csr, Fabric, HostId};
 use netloom_routing::PathSet;
 use netloom_topology::Structure;
 
@@ -94,7 +94,10 @@ pub(crate) fn ar_of(
     work: Option<u64>,
 ) -> Result<ArBound, BoundError> {
     let cut = cuts::best(fabric, structure, demand);
-    if even_splits_are_best(fabric, structure) {
+    // On a regular tree even splits fill every cut of leaves and pods evenly: a leaf's traffic spreads over its
+    // links and so over the spines, each spine's over its cores; a core group carries its share of spines and hands
+    // every spine of the other pod an equal part, and each hands down what is for a leaf.
+    if structure.tree().is_some() {
         return Ok(ArBound { lower: cut.claim, upper: cut.claim, exact: true, certificate: cut, work: 0 });
     }
     reachable(fabric, paths, demand)?;
@@ -134,30 +137,108 @@ fn reachable(fabric: &Fabric, paths: &PathSet, demand: &Demand) -> Result<(), Bo
     }
 }
 
-/// Whether splitting evenly over all next links fills every cut of leaves and pods evenly.
-///
-/// True of a regular tree whose switches of one level all have the same number of links up: a leaf's traffic
-/// spreads evenly over its links and so over the spines, each spine's over its cores. A core group then carries its
-/// share of spines, and hands every spine of the other pod an equal part, which each hands down to every leaf.
-fn even_splits_are_best(fabric: &Fabric, structure: &Structure) -> bool {
-    if structure.tree().is_none() {
-        return false;
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cases::{three_level, two_level};
+    use netloom_model::{LinkId, Traffic, rng};
+    use netloom_topology::detect;
+
+    fn random_traffic(fabric: &Fabric, entries: usize, seed: u64) -> Csr {
+        let mut stream = rng::stream(seed, 0);
+        let n = fabric.host_count() as u64;
+        let mut draw = |most| (0..entries).map(|_| rng::below(&mut stream, most)).collect::<Vec<_>>();
+        let (from, to) = (draw(n), draw(n));
+        let bytes: Vec<f64> = draw(100).into_iter().map(|b| b as f64).collect();
+        Traffic::from_triples(n as u32, &from, &to, &bytes, None).unwrap().total().into_owned()
     }
-    let level = |s: SwitchId| structure.level[s.index()];
-    let up = |s: SwitchId| -> f64 {
-        let links = fabric.switch_links(s).filter(|&l| fabric.alive(l));
-        let above = |l| fabric.link_to_switch(l).is_some_and(|t| level(t) > level(s));
-        links.filter(|&l| above(l)).map(|l| fabric.relative_capacity(l)).sum()
-    };
-    let mut first = [None; 256];
-    let equal_up = fabric.switches().all(|s| *first[usize::from(level(s))].get_or_insert(up(s)) == up(s));
-    // Every pod has the same number of spines in every group.
-    let mut spines = vec![vec![0u32; structure.core_groups as usize]; structure.pods as usize];
-    for s in fabric.switches().filter(|&s| level(s) == 1) {
-        let (pod, group) = (structure.pod[s.index()] as usize, structure.core_group[s.index()] as usize);
-        if let Some(count) = spines.get_mut(pod).and_then(|row| row.get_mut(group)) {
-            *count += 1;
+
+    fn interval(fabric: &Fabric, structure: &Structure, traffic: &Csr) -> ArBound {
+        let paths = PathSet::admissible(fabric, structure);
+        ar_interval(fabric, structure, &paths, traffic, &Control::new(), None).unwrap()
+    }
+
+    #[test]
+    fn one_leaf_with_two_links_carries_half_on_each() {
+        let (f, s) = two_level(2, 4, 2, 1);
+        // Four hosts each send 3 to the other leaf: 12 bytes on 2 links, 6 each; host links carry 3.
+        let t = Traffic::from_triples(8, &[0, 1, 2, 3], &[4, 5, 6, 7], &[3.0; 4], None).unwrap();
+        let paths = PathSet::admissible(&f, &s);
+        let ar = ar_bound(&f, &s, &paths, &t.total(), &Control::new(), None).unwrap();
+        assert_eq!((ar.lower, ar.upper, ar.exact, ar.work), (6.0, 6.0, true, 0));
+        assert_eq!(ar.certificate.place, "leaf0 up");
+        // All to one host: its own link is the bottleneck.
+        let t = Traffic::from_triples(8, &[0, 1, 2, 3], &[4; 4], &[3.0; 4], None).unwrap();
+        let ar = ar_bound(&f, &s, &paths, &t.total(), &Control::new(), None).unwrap();
+        assert_eq!((ar.lower, ar.certificate.place.as_str()), (12.0, "host host4 down"));
+    }
+
+    #[test]
+    fn closed_form_and_iterations_agree_on_regular_trees() {
+        let fabrics = [
+            two_level(4, 3, 2, 2),
+            two_level(3, 4, 3, 1),
+            three_level(3, 3, 4, 2, 2, 2),
+            three_level(2, 2, 6, 1, 3, 1),
+        ];
+        for (seed, (f, s)) in (0..).zip(fabrics) {
+            assert!(s.tree().is_some(), "{:?}", s.irregular);
+            let paths = PathSet::admissible(&f, &s);
+            let traffic = random_traffic(&f, 40, seed);
+            let closed = ar_bound(&f, &s, &paths, &traffic, &Control::new(), None).unwrap();
+            let solved = interval(&f, &s, &traffic);
+            assert!(closed.exact && closed.work == 0);
+            assert!((closed.lower - solved.lower).abs() <= 1e-9 * closed.lower, "{closed:?} {solved:?}");
+            assert!(solved.exact, "{solved:?}");
         }
     }
-    equal_up && spines.windows(2).all(|pair| pair[0] == pair[1])
+
+    #[test]
+    fn a_missing_cable_shifts_the_split() {
+        // Three leaves, two spines; leaf 0 lost its cable to spine 0, so all that comes for it passes spine 1. Leaf 1 sends
+        // 6 to each of leaves 0 and 2: to leaf 0 only over spine 1 (6 on its link), so leaf 2's 6 go over spine 0: 6.
+        let (f, _) = two_level(3, 2, 2, 1);
+        let (leaf0, spine0) =
+            (f.leaf(HostId(0)), f.switches().find(|&s| f.switch_name(s) == "spine0").unwrap());
+        let cable = f.switch_links(leaf0).find(|&l| f.link_to_switch(l) == Some(spine0)).unwrap();
+        let f = f.with_dead([cable]);
+        let s = detect(&f);
+        // Hosts 2, 3 on leaf 1; 0, 1 on leaf 0; 4, 5 on leaf 2.
+        let send = |bytes: [f64; 2]| Traffic::from_triples(6, &[2, 3], &[0, 4], &bytes, None).unwrap();
+        let ar = interval(&f, &s, &send([6.0, 6.0]).total());
+        assert!(ar.exact && (ar.lower - 6.0).abs() < 1e-9, "{ar:?}");
+        // With 9 to leaf 0 its only link is the bottleneck, whatever leaf 2's 3 do.
+        let ar = interval(&f, &s, &send([9.0, 3.0]).total());
+        assert!(ar.exact && ar.lower == 9.0, "{ar:?}");
+    }
+
+    #[test]
+    fn damaged_fabrics_give_narrow_intervals() {
+        let mut work = 0;
+        for seed in 0..6 {
+            // Two hosts a link up: the network, not the host links, is the bottleneck.
+            let (f, _) = three_level(3, 4, 8, 2, 2, 2);
+            let mut stream = rng::stream(seed, 9);
+            let cables: Vec<LinkId> = f.links().filter(|&l| f.between_switches(l)).collect();
+            let f =
+                f.with_dead((0..5).map(|_| cables[rng::below(&mut stream, cables.len() as u64) as usize]));
+            let s = detect(&f);
+            let ar = interval(&f, &s, &random_traffic(&f, 600, seed));
+            assert!(ar.upper <= ar.lower * 1.001, "seed {seed}: {} {} {}", ar.lower, ar.upper, ar.work);
+            work += ar.work;
+        }
+        assert!(work > 0, "the iterations were needed");
+    }
+
+    #[test]
+    fn traffic_without_a_path_is_an_error_that_names_it() {
+        let (f, _) = two_level(2, 2, 1, 1);
+        let cable = f.switch_links(f.leaf(HostId(0))).find(|&l| f.link_to_switch(l).is_some()).unwrap();
+        let f = f.with_dead([cable]);
+        let s = detect(&f);
+        let t = Traffic::from_triples(4, &[0], &[2], &[1.0], None).unwrap();
+        let paths = PathSet::admissible(&f, &s);
+        let error = ar_bound(&f, &s, &paths, &t.total(), &Control::new(), None).unwrap_err();
+        assert_eq!(error, BoundError::Unreachable { from: "host0".into(), to: "host2".into() });
+    }
 }

@@ -7,8 +7,9 @@ use netloom_topology::{Structure, detect};
 pub(crate) fn two_level(leaves: usize, hosts: usize, spines: usize, cables: usize) -> (Fabric, Structure) {
     let mut b = FabricBuilder::new();
     let radix = (hosts + spines * cables).max(leaves * cables) as u16;
-    let tops: Vec<usize> =
-        (0..spines).map(|i| b.switch(SwitchSpec::new(format!("spine{i}"), 0x1000 + i as u64, radix))).collect();
+    let tops: Vec<usize> = (0..spines)
+        .map(|i| b.switch(SwitchSpec::new(format!("spine{i}"), 0x1000 + i as u64, radix)))
+        .collect();
     for i in 0..leaves {
         let leaf = b.switch(SwitchSpec::new(format!("leaf{i}"), 0x100 + i as u64, radix));
         for h in 0..hosts {

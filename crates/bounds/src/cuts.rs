@@ -16,10 +16,9 @@ pub(crate) fn best(fabric: &Fabric, structure: &Structure, demand: &Demand) -> C
     for h in fabric.hosts() {
         let up = fabric.host_link(h);
         let capacity = fabric.relative_capacity(up);
-        for (bytes, link, side) in [
-            (demand.sent[h.index()], up, "up"),
-            (demand.received[h.index()], fabric.reverse(up), "down"),
-        ] {
+        for (bytes, link, side) in
+            [(demand.sent[h.index()], up, "up"), (demand.received[h.index()], fabric.reverse(up), "down")]
+        {
             if bytes / capacity > best.claim {
                 best = certificate(fabric, bytes, vec![link], format!("host {} {side}", fabric.host_name(h)));
             }

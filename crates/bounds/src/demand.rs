@@ -64,8 +64,7 @@ impl Demand {
                     to_leaf[leaf_of[j] as usize] += b;
                 }
             }
-            let pairs: Vec<(u32, f64)> =
-                (0u32..).zip(to_leaf).filter(|(_, b)| *b > 0.0).collect();
+            let pairs: Vec<(u32, f64)> = (0u32..).zip(to_leaf).filter(|(_, b)| *b > 0.0).collect();
             (sent, local, items, pairs)
         };
         let rows: Vec<_> = leaves.par_iter().enumerate().map(row).collect();

@@ -178,7 +178,13 @@ impl Game {
     fn finish(mut self) -> ArBound {
         self.upper = self.upper.max(self.lower.claim);
         let exact = self.closed(EQUAL);
-        ArBound { lower: self.lower.claim, upper: self.upper, exact, certificate: self.lower, work: self.work }
+        ArBound {
+            lower: self.lower.claim,
+            upper: self.upper,
+            exact,
+            certificate: self.lower,
+            work: self.work,
+        }
     }
 }
 
@@ -312,8 +318,7 @@ impl Dag {
         for node in (0..distance.len()).rev() {
             let arcs = self.arcs(node);
             if !arcs.is_empty() {
-                let through =
-                    arcs.map(|a| price[self.link[a] as usize] + distance[self.target[a] as usize]);
+                let through = arcs.map(|a| price[self.link[a] as usize] + distance[self.target[a] as usize]);
                 distance[node] = through.fold(f64::INFINITY, f64::min);
             }
             sum += self.supply[node] * distance[node];

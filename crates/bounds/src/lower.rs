@@ -108,9 +108,7 @@ fn pack(
             let items = all.into_iter().map(|(_, item)| item).collect();
             Reason::Pigeonhole { links, items, together: together as u32 }
         }
-        Proof::DualFeasible { threshold } => {
-            Reason::DualFeasible { links, threshold: threshold / capacity }
-        }
+        Proof::DualFeasible { threshold } => Reason::DualFeasible { links, threshold: threshold / capacity },
         Proof::SubsetSum { grid } => Reason::SubsetSum { links, grid },
     };
     let name = fabric.switch_name(demand.leaves[side.leaf]);

@@ -270,7 +270,10 @@ mod tests {
         // 5, 5, 5, 5, 4 on 2 links: mean 12, pigeonhole 5 + 5 + 4 = 14 = the smallest sum above 12 (10, 14).
         assert_eq!(best(&[5.0, 5.0, 5.0, 5.0, 4.0], 2, 12.0).unwrap().0, 14.0);
         // Ten items of 6 and one of 1 on 2 links: mean 30.5; sums are 6 i or 6 i + 1, so 31 (pigeonhole sees 31 too).
-        assert_eq!(subset_sum(&[6.0, 6.0, 6.0, 6.0, 6.0, 6.0, 6.0, 6.0, 6.0, 6.0, 1.0], 2), Some((31.0, 1.0)));
+        assert_eq!(
+            subset_sum(&[6.0, 6.0, 6.0, 6.0, 6.0, 6.0, 6.0, 6.0, 6.0, 6.0, 1.0], 2),
+            Some((31.0, 1.0))
+        );
         assert_eq!(subset_sum(&[0.75, 0.5], 1), Some((1.25, 0.25)));
     }
 

@@ -41,17 +41,18 @@ pub enum Reason {
         /// How many items every link could hold if they spread evenly.
         together: u32,
     },
-    /// Bin packing by a dual-feasible function: with capacity just below the claim, items above
-    /// `capacity - threshold` count as a whole link, items below `threshold` as nothing, the rest by
+    /// Bin packing by a dual-feasible function: with every link as fast as the fastest of them and a capacity just
+    /// below the claim, items above `capacity - threshold` count as a whole link, items below `threshold` as nothing, the rest by
     /// size; they count to more than there are links (Martello and Toth's L2).
     DualFeasible {
         /// The leaf's links in one direction.
         links: Vec<LinkId>,
-        /// The threshold in bytes (at most half the claim).
+        /// The threshold as a load: bytes over the largest relative capacity of the links; at most half the
+        /// claim.
         threshold: f64,
     },
-    /// Every item of the leaf is a multiple of `grid` bytes, so a link's load is a subset sum: the claim
-    /// is the smallest subset sum that is at least the mean over the links.
+    /// Every item of the leaf is a multiple of `grid` bytes, so what a link carries is a subset sum: the claim
+    /// is the smallest subset sum that is at least the mean over the links, over their largest relative capacity.
     SubsetSum {
         /// The leaf's links in one direction.
         links: Vec<LinkId>,

@@ -1,1 +1,28 @@
-//! netloom-verify.
+//! The second opinion: whether routes are sound, and whether a claimed bound holds.
+//!
+//! Shares no code with `routing`, `bounds` and `optimize`: everything is recomputed from the fabric, the
+//! tables and the traffic, by other means where there are other means.
+//!
+//! | module | idea |
+//! |---|---|
+//! | [`check`](mod@check) | every pair of addresses: reachable, loop-free, minimal, up*/down*, free of credit loops |
+//! | [`report`] | what `check` found |
+//! | [`certificate`] | recomputes loads and bound; says yes or no to a certificate |
+//! | `wiring` | what is behind every port; hops and up*/down* reachability, many leaves at once |
+//! | `walker` | following one destination's entries from all switches |
+//! | `channels` | the channel dependency graph and its cycles |
+//! | `distance` | shortest admissible paths under link weights, leaf by leaf |
+//! | `loads` | link loads by walking the tables |
+
+pub mod certificate;
+mod channels;
+pub mod check;
+mod distance;
+mod loads;
+pub mod report;
+mod walker;
+mod wiring;
+
+pub use certificate::{Verdict, verify_certificate};
+pub use check::check;
+pub use report::{CheckReport, Finding, FindingKind};

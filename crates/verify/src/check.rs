@@ -1,0 +1,404 @@
+//! Checking all routes of a fabric.
+//!
+//! Tables by destination are followed once per address and switch, not once per pair: every host of a leaf shares
+//! the leaf's fate. So all pairs of 3072 hosts take milliseconds. Routes that choose the way up by the source are
+//! followed pair by pair.
+//!
+//! Invariant: the report does not depend on the number of threads.
+
+use std::collections::BTreeMap;
+
+use netloom_model::{DestId, Fabric, HostId, Lft, Routes, SwitchId, Table};
+use netloom_topology::Structure;
+use rayon::prelude::*;
+
+use crate::channels::Channels;
+use crate::report::{CheckReport, Finding, FindingKind};
+use crate::walker::{LOST, Step, Target, Walker, step};
+use crate::wiring::{Batch, Behind, Way, Wiring};
+
+/// Destination switches handled together.
+const BATCH: usize = 16;
+/// Examples kept of each kind of finding.
+const EXAMPLES: usize = 3;
+
+/// Checks that every host reaches every address, how, and that nothing can deadlock.
+///
+/// Paths are compared with the shortest over *any* working links; up and down are `structure`'s. Time grows with
+/// switches times addresses (by source: with pairs of hosts).
+pub fn check(fabric: &Fabric, structure: &Structure, routes: &Routes) -> CheckReport {
+    let space = routes.dests(fabric);
+    let hosts = fabric.host_count() as u64;
+    let pairs = hosts * (hosts - 1) << routes.lmc;
+    let fits = |lft: &Lft, dests: usize| lft.switches() == fabric.switch_count() && lft.dests() == dests;
+    let right_size = match &routes.table {
+        Table::ByDest(lft) => fits(lft, space.count()),
+        Table::UpBySource { up, down } => {
+            down.switches() == fabric.switch_count()
+                && down.dests() >= fabric.host_count() << routes.lmc
+                && up.switches() == fabric.switch_count()
+                && up.dests() >= fabric.host_count()
+        }
+    };
+    if !right_size {
+        let text = "the tables have another number of switches or addresses than the fabric".into();
+        let findings = vec![Finding { kind: FindingKind::Unreachable, text }];
+        return CheckReport { pairs, unreachable_pairs: pairs, findings, ..CheckReport::default() };
+    }
+    let context = Context {
+        fabric,
+        routes,
+        wiring: Wiring::new(fabric, structure),
+        channels: Channels::new(fabric),
+        live: fabric
+            .switches()
+            .map(|s| fabric.hosts_on(s).iter().filter(|&&h| fabric.alive(fabric.host_link(h))).count() as u64)
+            .collect(),
+        leaves: fabric.switches().filter(|&s| !fabric.hosts_on(s).is_empty()).map(|s| s.0).collect(),
+    };
+    let targets: Vec<u32> = match &routes.table {
+        Table::ByDest(_) => (0..fabric.switch_count() as u32).collect(),
+        Table::UpBySource { .. } => context.leaves.clone(),
+    };
+    let parts: Vec<Part> = targets
+        .par_chunks(BATCH)
+        .map(|dests| match &routes.table {
+            Table::ByDest(lft) => context.by_dest(lft, dests),
+            Table::UpBySource { up, down } => context.by_source(up, down, dests),
+        })
+        .collect();
+    let mut total = Part::default();
+    total.report.pairs = pairs;
+    parts.into_iter().for_each(|part| total.absorb(part));
+    let (credit_loops, cycle) = context.channels.cycles(fabric);
+    total.report.credit_loops = credit_loops;
+    if credit_loops > 0 {
+        let links: Vec<String> = cycle.iter().map(|&l| fabric.describe_link(l)).collect();
+        let text = format!("{} links wait for each other: {}", cycle.len(), links.join("; "));
+        total.note(FindingKind::CreditLoop, || text);
+    }
+    let mut report = total.report;
+    report.findings = total
+        .examples
+        .into_iter()
+        .flat_map(|(kind, texts)| texts.into_iter().map(move |text| Finding { kind, text }))
+        .collect();
+    report
+}
+
+/// Counts and examples of some destinations.
+#[derive(Default)]
+struct Part {
+    report: CheckReport,
+    examples: BTreeMap<FindingKind, Vec<String>>,
+}
+
+impl Part {
+    fn note(&mut self, kind: FindingKind, text: impl FnOnce() -> String) {
+        let texts = self.examples.entry(kind).or_default();
+        if texts.len() < EXAMPLES {
+            texts.push(text());
+        }
+    }
+
+    fn absorb(&mut self, other: Part) {
+        let (a, b) = (&mut self.report, other.report);
+        a.unreachable_pairs += b.unreachable_pairs;
+        a.non_minimal_pairs += b.non_minimal_pairs;
+        a.missing_entries += b.missing_entries;
+        a.invalid_entries += b.invalid_entries;
+        a.up_down_violations += b.up_down_violations;
+        for (kind, texts) in other.examples {
+            texts.into_iter().for_each(|text| self.note(kind, || text));
+        }
+    }
+}
+
+struct Context<'a> {
+    fabric: &'a Fabric,
+    routes: &'a Routes,
+    wiring: Wiring,
+    channels: Channels,
+    /// Hosts with a working cable, per switch.
+    live: Vec<u64>,
+    /// Switches with hosts.
+    leaves: Vec<u32>,
+}
+
+/// One address of the batch: what it is, and its row in the tables.
+struct Address {
+    target: Target,
+    dest: DestId,
+    /// The switch it hangs on (or is), by position in the batch.
+    at: usize,
+}
+
+impl Context<'_> {
+    fn host(&self, h: u32) -> &str {
+        self.fabric.host_name(HostId(h))
+    }
+
+    fn switch(&self, s: u32) -> &str {
+        self.fabric.switch_name(SwitchId(s))
+    }
+
+    fn name(&self, address: &Address) -> String {
+        match address.target {
+            Target::Host(h) if self.routes.lmc == 0 => self.host(h).to_owned(),
+            Target::Host(h) => {
+                format!("{} (address {})", self.host(h), address.dest.0 & ((1 << self.routes.lmc) - 1))
+            }
+            Target::Switch(s) => format!("switch {}", self.switch(s)),
+        }
+    }
+
+    fn addresses(&self, dests: &[u32], switches_too: bool) -> Vec<Address> {
+        let space = self.routes.dests(self.fabric);
+        let mut addresses = Vec::new();
+        for (at, &s) in dests.iter().enumerate() {
+            for &h in self.fabric.hosts_on(SwitchId(s)) {
+                for path in 0..1 << self.routes.lmc {
+                    addresses.push(Address { target: Target::Host(h.0), dest: space.host(h, path), at });
+                }
+            }
+            if switches_too {
+                addresses.push(Address { target: Target::Switch(s), dest: space.switch(SwitchId(s)), at });
+            }
+        }
+        addresses
+    }
+
+    fn by_dest(&self, lft: &Lft, dests: &[u32]) -> Part {
+        let switches = self.fabric.switch_count();
+        let batch = self.wiring.batch(dests);
+        let mut part = Part::default();
+        let mut walker = Walker::new(switches);
+        for addresses in self.addresses(dests, true).chunks(32) {
+            // Rows are long: take some columns of each at once.
+            let mut columns = vec![0u16; addresses.len() * switches];
+            for s in 0..switches {
+                let row = lft.row(SwitchId::from_index(s));
+                for (i, address) in addresses.iter().enumerate() {
+                    columns[i * switches + s] = row.port(address.dest);
+                }
+            }
+            for (address, column) in addresses.iter().zip(columns.chunks(switches)) {
+                walker.port.copy_from_slice(column);
+                self.entries(address, &batch, &mut walker, &mut part);
+                walker.resolve();
+                self.judge(address, dests, &batch, &walker, &mut part);
+                let sources = self.leaves.iter().copied().filter(|&s| self.live[s as usize] > 0);
+                let ports = std::mem::take(&mut walker.port);
+                for (s, next) in walker.used(sources) {
+                    self.channels.add(self.wiring.link(s, ports[s as usize]), ports[next as usize]);
+                }
+                walker.port = ports;
+            }
+        }
+        part
+    }
+
+    /// Turns ports into steps, and counts bad entries.
+    fn entries(&self, address: &Address, batch: &Batch, walker: &mut Walker, part: &mut Part) {
+        let connected = match address.target {
+            Target::Host(h) => self.fabric.alive(self.fabric.host_link(HostId(h))),
+            Target::Switch(_) => true,
+        };
+        for s in 0..walker.step.len() as u32 {
+            let port = walker.port[s as usize];
+            let step = step(&self.wiring, s, port, address.target);
+            walker.step[s as usize] = step;
+            if !self.wiring.on[s as usize] {
+                continue;
+            }
+            if step == Step::Missing && connected && batch.up_down[s as usize] >> address.at & 1 == 1 {
+                part.report.missing_entries += 1;
+                part.note(FindingKind::MissingEntry, || {
+                    format!("{} has no entry for {}", self.switch(s), self.name(address))
+                });
+            } else if step == Step::Invalid {
+                part.report.invalid_entries += 1;
+                part.note(FindingKind::InvalidEntry, || self.invalid(s, port, address));
+            }
+        }
+    }
+
+    fn invalid(&self, s: u32, port: u16, address: &Address) -> String {
+        let switch = SwitchId(s);
+        let what = if port == 0 {
+            "which means the switch itself".to_owned()
+        } else if port > self.fabric.radix(switch) {
+            format!("but has ports 1..={}", self.fabric.radix(switch))
+        } else {
+            match (self.fabric.link_at(switch, port), self.wiring.behind(s, port)) {
+                (None, _) => "where nothing is cabled".to_owned(),
+                (Some(_), Behind::Nothing) => "whose cable is dead".to_owned(),
+                (Some(_), Behind::Host(h)) => format!("where {} is", self.host(h)),
+                (Some(_), Behind::Switch(..)) => "expected port 0".to_owned(),
+            }
+        };
+        format!("{} sends {} to port {port}, {what}", self.switch(s), self.name(address))
+    }
+
+    /// Counts pairs by leaf.
+    fn judge(&self, address: &Address, dests: &[u32], batch: &Batch, walker: &Walker, part: &mut Part) {
+        let hosts = self.fabric.host_count() as u64;
+        let (here, own) = match address.target {
+            Target::Host(h) => {
+                (dests[address.at], u64::from(self.fabric.alive(self.fabric.host_link(HostId(h)))))
+            }
+            Target::Switch(s) => (s, 0),
+        };
+        let is_host = matches!(address.target, Target::Host(_));
+        let mut delivered = 0;
+        for &leaf in &self.leaves {
+            let senders = self.live[leaf as usize] - if leaf == here { own } else { 0 };
+            if senders == 0 {
+                continue;
+            }
+            let fate = walker.fate[leaf as usize];
+            let sender = || {
+                let mut on = self.fabric.hosts_on(SwitchId(leaf)).iter();
+                let other = |h: &&HostId| {
+                    Target::Host(h.0) != address.target && self.fabric.alive(self.fabric.host_link(**h))
+                };
+                on.find(other).map_or("?", |h| self.fabric.host_name(*h))
+            };
+            if fate.hops == LOST {
+                if fate.loops {
+                    part.note(FindingKind::Loop, || {
+                        format!("{} to {} runs in a circle", sender(), self.name(address))
+                    });
+                } else {
+                    part.note(FindingKind::Unreachable, || {
+                        let end = self.switch(walker.end(leaf));
+                        format!("{} cannot reach {}: ends at {end}", sender(), self.name(address))
+                    });
+                }
+                continue;
+            }
+            delivered += senders;
+            if !is_host {
+                continue;
+            }
+            let least = u16::from(batch.hops[leaf as usize * dests.len() + address.at]);
+            if fate.hops > least {
+                part.report.non_minimal_pairs += senders;
+                part.note(FindingKind::NonMinimal, || {
+                    let to = self.name(address);
+                    format!("{} to {to} takes {} hops between switches, {least} do", sender(), fate.hops)
+                });
+            }
+            if fate.turns {
+                part.report.up_down_violations += senders;
+                part.note(FindingKind::UpDown, || {
+                    format!("{} to {} goes up again after it went down", sender(), self.name(address))
+                });
+            }
+        }
+        let wanted = hosts - u64::from(is_host);
+        part.report.unreachable_pairs += wanted - delivered;
+        // Hosts whose own cable is dead.
+        if delivered < wanted && !part.examples.contains_key(&FindingKind::Unreachable) {
+            let cut = self.fabric.hosts().find(|&h| !self.fabric.alive(self.fabric.host_link(h)));
+            if let Some(h) = cut {
+                part.note(FindingKind::Unreachable, || {
+                    format!("the cable of {} is dead", self.fabric.host_name(h))
+                });
+            }
+        }
+    }
+
+    /// Pair by pair, for routes whose way up depends on the source.
+    fn by_source(&self, up: &Lft, down: &Lft, dests: &[u32]) -> Part {
+        let switches = self.fabric.switch_count();
+        let batch = self.wiring.batch(dests);
+        let mut part = Part::default();
+        for address in self.addresses(dests, false) {
+            let Target::Host(to) = address.target else { continue };
+            let mut live_entry = vec![false; switches];
+            for s in (0..switches as u32).filter(|&s| self.wiring.on[s as usize]) {
+                let port = down.port(SwitchId(s), address.dest);
+                let step = step(&self.wiring, s, port, address.target);
+                live_entry[s as usize] = step != Step::Missing;
+                if step == Step::Invalid {
+                    part.report.invalid_entries += 1;
+                    part.note(FindingKind::InvalidEntry, || self.invalid(s, port, &address));
+                }
+            }
+            for from in self.fabric.hosts().filter(|h| h.0 != to) {
+                let fate = self.walk(up, down, &live_entry, from, &address);
+                let text =
+                    |what: &str| format!("{} to {} {what}", self.fabric.host_name(from), self.name(&address));
+                let Some((hops, turns)) = fate else {
+                    part.report.unreachable_pairs += 1;
+                    part.note(FindingKind::Unreachable, || text("does not arrive"));
+                    continue;
+                };
+                if turns {
+                    part.report.up_down_violations += 1;
+                    part.note(FindingKind::UpDown, || text("goes up again after it went down"));
+                }
+                if hops > batch.hops[self.fabric.leaf(from).index() * dests.len() + address.at] {
+                    part.report.non_minimal_pairs += 1;
+                    part.note(FindingKind::NonMinimal, || text("is longer than the shortest"));
+                }
+            }
+        }
+        // Entries of the way up, once: with the batch that starts at the first leaf.
+        if dests.first() == self.leaves.first() {
+            for s in self.fabric.switches().filter(|s| self.wiring.on[s.index()]) {
+                for h in self.fabric.hosts() {
+                    let port = up.port(s, DestId(h.0));
+                    let good = port == netloom_model::NO_PORT
+                        || matches!(self.wiring.behind(s.0, port), Behind::Switch(..)) && port != 0;
+                    if !good {
+                        part.report.invalid_entries += 1;
+                        part.note(FindingKind::InvalidEntry, || {
+                            let (s, h) = (self.switch(s.0), self.fabric.host_name(h));
+                            format!("{s} sends what comes from {h} to port {port}, where no switch is")
+                        });
+                    }
+                }
+            }
+        }
+        part
+    }
+
+    /// Hops between switches and whether the path turns up again; `None` if it does not arrive.
+    fn walk(
+        &self,
+        up: &Lft,
+        down: &Lft,
+        below: &[bool],
+        from: HostId,
+        address: &Address,
+    ) -> Option<(u8, bool)> {
+        if !self.fabric.alive(self.fabric.host_link(from)) {
+            return None;
+        }
+        let mut at = self.fabric.leaf(from).0;
+        let (mut came, mut went_down, mut turns) = (None, false, false);
+        for hops in 0..u8::MAX {
+            let table = if below[at as usize] {
+                down.port(SwitchId(at), address.dest)
+            } else {
+                up.port(SwitchId(at), DestId(from.0))
+            };
+            match step(&self.wiring, at, table, address.target) {
+                Step::Arrive => return Some((hops, turns)),
+                Step::To(next, way) => {
+                    turns |= way == Way::Peer || (way == Way::Up && went_down);
+                    went_down |= way == Way::Down;
+                    let link = self.wiring.link(at, table);
+                    if let Some(before) = came.replace(link) {
+                        self.channels.add(before, table);
+                    }
+                    at = next;
+                }
+                _ => return None,
+            }
+        }
+        None
+    }
+}

@@ -1,0 +1,83 @@
+//! What a check found.
+
+/// The kinds of findings, most serious first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum FindingKind {
+    /// An address that a host cannot reach.
+    Unreachable,
+    /// A forwarding loop (also counted as unreachable).
+    Loop,
+    /// A cycle of channels that wait for each other.
+    CreditLoop,
+    /// A table without an entry for an address that it could reach.
+    MissingEntry,
+    /// An entry that leads nowhere sensible.
+    InvalidEntry,
+    /// A path that goes up (or sideways) after it went down.
+    UpDown,
+    /// A path longer than the shortest.
+    NonMinimal,
+}
+
+impl FindingKind {
+    /// The kind as files and tables spell it.
+    pub fn name(self) -> &'static str {
+        match self {
+            FindingKind::Unreachable => "unreachable",
+            FindingKind::Loop => "loop",
+            FindingKind::CreditLoop => "credit-loop",
+            FindingKind::MissingEntry => "missing-entry",
+            FindingKind::InvalidEntry => "invalid-entry",
+            FindingKind::UpDown => "up-down",
+            FindingKind::NonMinimal => "non-minimal",
+        }
+    }
+}
+
+/// One example of something wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// What kind of thing.
+    pub kind: FindingKind,
+    /// One line for people, with names.
+    pub text: String,
+}
+
+/// The result of [`check`](crate::check()).
+///
+/// An *address* is a LID: `2^lmc` for a host, one for a switch. *Pairs* are (sending host, address of another host);
+/// with routes that choose the way up by the source, switch addresses are not checked (no table says them).
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct CheckReport {
+    /// Pairs of a host and an address of another host: all were checked.
+    pub pairs: u64,
+    /// Pairs, and (host, switch address) besides, where a packet does not arrive; loops included.
+    pub unreachable_pairs: u64,
+    /// Pairs whose path is longer than the shortest over working links.
+    pub non_minimal_pairs: u64,
+    /// Groups of channels (strongly connected components of the channel dependency graph of what hosts send) that can
+    /// wait for each other in a cycle; 0 means free of deadlock.
+    pub credit_loops: u64,
+    /// Entries that are absent although an up*/down* path leads from the switch to the address.
+    pub missing_entries: u64,
+    /// Entries with a port above the radix, nothing cabled, a dead cable, a host that is not the destination, or port 0
+    /// for somebody else (and any other port for the switch itself). Switches without a working link are off and not
+    /// looked at.
+    pub invalid_entries: u64,
+    /// Pairs whose path goes up after it went down, or uses a link between switches of one level.
+    pub up_down_violations: u64,
+    /// The first few of each kind, in order of kind, then destination; one whole credit loop.
+    pub findings: Vec<Finding>,
+}
+
+impl CheckReport {
+    /// Whether nothing at all was found.
+    pub fn ok(&self) -> bool {
+        self.unreachable_pairs == 0
+            && self.non_minimal_pairs == 0
+            && self.credit_loops == 0
+            && self.missing_entries == 0
+            && self.invalid_entries == 0
+            && self.up_down_violations == 0
+    }
+}

@@ -1,0 +1,155 @@
+//! What is behind every port, and who can reach whom, for a batch of destination switches at once.
+//!
+//! Reachability runs on bit sets: bit j of a word stands for destination switch j of the batch, so one pass over
+//! the links serves up to 64 destinations.
+
+use netloom_model::{Fabric, LinkId, SwitchId};
+use netloom_topology::Structure;
+
+/// What an output port leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Behind {
+    /// No such port, nothing cabled, or a dead cable.
+    Nothing,
+    /// A host.
+    Host(u32),
+    /// A switch, and how the link runs.
+    Switch(u32, Way),
+}
+
+/// How a link between switches runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Way {
+    Up,
+    Down,
+    Peer,
+}
+
+/// Ports and adjacency in flat tables; only working links.
+pub(crate) struct Wiring {
+    /// `ports[first[switch] + port]`.
+    first: Vec<u32>,
+    ports: Vec<(Behind, u32)>,
+    /// Working links between switches: `near[near_first[s]..near_first[s + 1]]` = (neighbour, way).
+    near_first: Vec<u32>,
+    near: Vec<(u32, Way)>,
+    /// Switches with levels, from the leaves up.
+    from_bottom: Vec<u32>,
+    /// Whether a switch has a working link at all.
+    pub on: Vec<bool>,
+}
+
+/// Reachability from every switch to a batch of switches.
+pub(crate) struct Batch {
+    /// Per switch: destinations that an up*/down* path leads to.
+    pub up_down: Vec<u64>,
+    /// `[switch * size + j]`: hops over working links, 255 if there is no way.
+    pub hops: Vec<u8>,
+}
+
+impl Wiring {
+    pub fn new(fabric: &Fabric, structure: &Structure) -> Self {
+        let level = |s: SwitchId| structure.level[s.index()];
+        let (mut first, mut ports) = (vec![0], Vec::new());
+        let (mut near_first, mut near, mut on) = (vec![0], Vec::new(), Vec::new());
+        for s in fabric.switches() {
+            let base = ports.len();
+            ports.resize(base + usize::from(fabric.radix(s)) + 1, (Behind::Nothing, u32::MAX));
+            let mut works = false;
+            for l in fabric.switch_links(s).filter(|&l| fabric.alive(l)) {
+                works = true;
+                let behind = match fabric.link_to_switch(l) {
+                    None => Behind::Host(fabric.link_to(l).0),
+                    Some(t) => {
+                        let way = match level(s).cmp(&level(t)) {
+                            std::cmp::Ordering::Less => Way::Up,
+                            std::cmp::Ordering::Greater => Way::Down,
+                            std::cmp::Ordering::Equal => Way::Peer,
+                        };
+                        near.push((t.0, way));
+                        Behind::Switch(t.0, way)
+                    }
+                };
+                ports[base + usize::from(fabric.link_port(l))] = (behind, l.0);
+            }
+            first.push(ports.len() as u32);
+            near_first.push(near.len() as u32);
+            on.push(works);
+        }
+        let mut from_bottom: Vec<u32> =
+            (0..on.len() as u32).filter(|&s| structure.level[s as usize] != u8::MAX).collect();
+        from_bottom.sort_by_key(|&s| structure.level[s as usize]);
+        Self { first, ports, near_first, near, from_bottom, on }
+    }
+
+    /// What is behind a port, whatever number a table holds.
+    #[inline]
+    pub fn behind(&self, switch: u32, port: u16) -> Behind {
+        let slot = self.first[switch as usize] + u32::from(port);
+        if slot < self.first[switch as usize + 1] { self.ports[slot as usize].0 } else { Behind::Nothing }
+    }
+
+    /// The working link at a port that [`behind`](Self::behind) found something at.
+    #[inline]
+    pub fn link(&self, switch: u32, port: u16) -> LinkId {
+        LinkId(self.ports[(self.first[switch as usize] + u32::from(port)) as usize].1)
+    }
+
+    fn near(&self, s: u32) -> &[(u32, Way)] {
+        &self.near[self.near_first[s as usize] as usize..self.near_first[s as usize + 1] as usize]
+    }
+
+    /// Searches backwards from up to 64 destination switches.
+    pub fn batch(&self, dests: &[u32]) -> Batch {
+        let (switches, size) = (self.on.len(), dests.len());
+        assert!(size <= 64, "a batch fits a word");
+        let mut start = vec![0u64; switches];
+        for (j, &d) in dests.iter().enumerate() {
+            start[d as usize] |= 1 << j;
+        }
+        // Down only, from the bottom up: what is above a switch reaches what it reaches.
+        let mut up_down = start.clone();
+        for &s in &self.from_bottom {
+            for &(t, way) in self.near(s) {
+                if way == Way::Down {
+                    up_down[s as usize] |= up_down[t as usize];
+                }
+            }
+        }
+        // Then up first, from the top down.
+        for &s in self.from_bottom.iter().rev() {
+            for &(t, way) in self.near(s) {
+                if way == Way::Up {
+                    up_down[s as usize] |= up_down[t as usize];
+                }
+            }
+        }
+        // Plain hops, breadth first.
+        let mut hops = vec![u8::MAX; switches * size];
+        for (j, &d) in dests.iter().enumerate() {
+            hops[d as usize * size + j] = 0;
+        }
+        let mut seen = start.clone();
+        let mut front = start;
+        for hop in 1..u8::MAX {
+            let mut next = vec![0u64; switches];
+            let mut any = false;
+            for s in 0..switches as u32 {
+                let reached = self.near(s).iter().fold(0, |bits, &(t, _)| bits | front[t as usize]);
+                let mut new = reached & !seen[s as usize];
+                next[s as usize] = new;
+                any |= new != 0;
+                while new != 0 {
+                    hops[s as usize * size + new.trailing_zeros() as usize] = hop;
+                    new &= new - 1;
+                }
+            }
+            if !any {
+                break;
+            }
+            seen.iter_mut().zip(&next).for_each(|(s, n)| *s |= n);
+            front = next;
+        }
+        Batch { up_down, hops }
+    }
+}
