@@ -6,13 +6,25 @@
 //! | `spec` | the grammar of specs |
 //! | `grid` | process grids; stencils and all-to-all along an axis |
 //! | `rows` | sparse matrices row by row |
+//! | [`mod@place`] | jobs on the hosts of a fabric |
+//! | `allocate` | which hosts a job gets |
+//! | `background` | a production machine in the middle of a working day |
+//! | `mapping` | which rank goes where within an allocation |
 //! | [`error`] | what can be wrong with a spec |
+//! | [`place_error`] | why jobs cannot be placed |
 
+mod allocate;
+mod background;
 pub mod error;
 mod grid;
+mod mapping;
 pub mod pattern;
+pub mod place;
+pub mod place_error;
 mod rows;
 mod spec;
 
 pub use error::PatternError;
 pub use pattern::{PATTERNS, is_pattern, pattern, pattern_grid};
+pub use place::{Placed, ResolvedJob, place};
+pub use place_error::PlaceError;

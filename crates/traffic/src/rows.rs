@@ -9,7 +9,8 @@ pub(crate) struct Rows {
     offsets: Vec<u64>,
     columns: Vec<u32>,
     bytes: Vec<f64>,
-    row: Vec<(u32, f64)>,
+    packets: Option<Vec<f64>>,
+    row: Vec<(u32, f64, f64)>,
 }
 
 impl Rows {
@@ -20,34 +21,57 @@ impl Rows {
             offsets,
             columns: Vec::with_capacity(entries_hint),
             bytes: Vec::with_capacity(entries_hint),
+            packets: None,
             row: Vec::new(),
         }
+    }
+
+    /// Rows whose packets count, too.
+    pub(crate) fn with_packets(mut self) -> Self {
+        self.packets = Some(Vec::new());
+        self
     }
 
     /// An entry of the current row.
     #[inline]
     pub(crate) fn push(&mut self, column: u32, bytes: f64) {
-        self.row.push((column, bytes));
+        self.row.push((column, bytes, 0.0));
+    }
+
+    /// An entry of the current row, its packets known.
+    #[inline]
+    pub(crate) fn push_with_packets(&mut self, column: u32, bytes: f64, packets: f64) {
+        self.row.push((column, bytes, packets));
     }
 
     /// Ends the current row.
     pub(crate) fn end_row(&mut self) {
         let this = (self.offsets.len() - 1) as u32;
         let start = self.columns.len();
-        self.row.sort_by_key(|&(column, _)| column);
-        for (column, bytes) in self.row.drain(..) {
+        self.row.sort_by_key(|&(column, ..)| column);
+        for (column, bytes, packets) in self.row.drain(..) {
             if self.columns.len() > start && self.columns.last() == Some(&column) {
                 *self.bytes.last_mut().expect("as many values as columns") += bytes;
+                if let Some(last) = self.packets.as_mut().and_then(|p| p.last_mut()) {
+                    *last += packets;
+                }
             } else if column != this && bytes > 0.0 {
                 self.columns.push(column);
                 self.bytes.push(bytes);
+                if let Some(all) = &mut self.packets {
+                    all.push(packets);
+                }
             }
         }
         self.offsets.push(self.columns.len() as u64);
     }
 
     pub(crate) fn finish(self) -> Traffic {
-        Traffic::from_matrix(Csr::from_parts(self.offsets, self.columns, self.bytes, None))
+        Traffic::from_matrix(self.finish_matrix())
+    }
+
+    pub(crate) fn finish_matrix(self) -> Csr {
+        Csr::from_parts(self.offsets, self.columns, self.bytes, self.packets)
     }
 }
 

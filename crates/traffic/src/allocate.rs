@@ -1,0 +1,193 @@
+//! Which hosts a job gets.
+//!
+//! Invariants: no host is given twice; hosts with a dead cable are given to nobody; the result depends on
+//! fabric, jobs and seed only. Explicit hosts are reserved first, then contiguous jobs in order, then the
+//! random and fragmented ones in order. Except for explicit lists, which keep their order, the hosts of a
+//! copy rise: rank 0 goes to the lowest one, as Slurm does it.
+
+use std::collections::HashMap;
+
+use netloom_model::names::nearest;
+use netloom_model::rng::{shuffle, stream};
+use netloom_model::{Allocation, Fabric, HostId};
+
+use crate::background::freed_in_order;
+use crate::place::ResolvedJob;
+use crate::{PlaceError, place};
+
+/// The hosts of every copy of every job: `[job][copy]`.
+pub(crate) fn allocate(
+    fabric: &Fabric,
+    jobs: &[ResolvedJob],
+    seed: u64,
+) -> Result<Vec<Vec<Vec<HostId>>>, PlaceError> {
+    let mut desk = Desk { fabric, free: fabric.hosts().map(|h| fabric.alive(fabric.host_link(h))).collect() };
+    let mut given: Vec<Vec<Vec<HostId>>> = vec![Vec::new(); jobs.len()];
+
+    let mut owner: Vec<Option<usize>> = vec![None; fabric.host_count()];
+    let names = Names::of(fabric, jobs);
+    for (i, job) in jobs.iter().enumerate() {
+        if let Allocation::Hosts(list) = &job.spec.allocation {
+            let hosts = desk.reserve(i, jobs, &names.resolve(fabric, job, list)?, &mut owner)?;
+            given[i] = share(job, hosts)?;
+        }
+    }
+    for (i, job) in jobs.iter().enumerate() {
+        if let Allocation::Contiguous(start) = job.spec.allocation {
+            if start as usize >= fabric.host_count() {
+                let hosts = fabric.host_count();
+                return Err(PlaceError::Start { job: job.spec.name.clone(), start, hosts });
+            }
+            let from = fabric.hosts().skip(start as usize).collect();
+            let note = if start == 0 { String::new() } else { format!(" from host {start} on") };
+            given[i] = desk.take(job, from, note)?;
+        }
+    }
+    let mut freed = None;
+    for (i, job) in jobs.iter().enumerate() {
+        let order = match job.spec.allocation {
+            Allocation::Random => {
+                let mut order: Vec<HostId> = fabric.hosts().collect();
+                shuffle(&mut stream(seed, place::allocation_stream(i)), &mut order);
+                order
+            }
+            Allocation::Fragmented => {
+                let usable =
+                    || fabric.hosts().filter(|&h| fabric.alive(fabric.host_link(h))).collect::<Vec<_>>();
+                let snapshot = || freed_in_order(&usable(), &mut stream(seed, place::BACKGROUND_STREAM));
+                freed.get_or_insert_with(snapshot).clone()
+            }
+            Allocation::Hosts(_) | Allocation::Contiguous(_) => continue,
+        };
+        given[i] = desk.take(job, order, String::new())?;
+    }
+    Ok(given)
+}
+
+/// Who hands hosts out.
+struct Desk<'a> {
+    fabric: &'a Fabric,
+    free: Vec<bool>,
+}
+
+impl Desk<'_> {
+    /// The first free hosts of `order`, copy after copy; those of a copy sorted.
+    fn take(
+        &mut self,
+        job: &ResolvedJob,
+        order: Vec<HostId>,
+        note: String,
+    ) -> Result<Vec<Vec<HostId>>, PlaceError> {
+        let per_copy = job.hosts_per_copy()?;
+        let wanted = per_copy.saturating_mul(job.spec.copies as usize);
+        let mut hosts: Vec<HostId> = order.into_iter().filter(|h| self.free[h.index()]).collect();
+        if hosts.len() < wanted {
+            return Err(PlaceError::TooFewFree {
+                job: job.spec.name.clone(),
+                wanted,
+                copies: job.spec.copies,
+                ranks: job.ranks(),
+                ranks_per_host: job.spec.ranks_per_host,
+                free: hosts.len(),
+                hosts: self.fabric.host_count(),
+                note,
+            });
+        }
+        hosts.truncate(wanted);
+        hosts.iter().for_each(|h| self.free[h.index()] = false);
+        Ok(hosts
+            .chunks(per_copy)
+            .map(|copy| {
+                let mut copy = copy.to_vec();
+                copy.sort_unstable();
+                copy
+            })
+            .collect())
+    }
+
+    /// Exactly these hosts.
+    fn reserve(
+        &mut self,
+        job: usize,
+        jobs: &[ResolvedJob],
+        hosts: &[HostId],
+        owner: &mut [Option<usize>],
+    ) -> Result<Vec<HostId>, PlaceError> {
+        let job_name = |i: usize| jobs[i].spec.name.clone();
+        for &host in hosts {
+            let name = || self.fabric.host_name(host).to_owned();
+            match owner[host.index()].replace(job) {
+                Some(first) if first == job => {
+                    return Err(PlaceError::Twice { job: job_name(job), host: name() });
+                }
+                Some(first) => {
+                    return Err(PlaceError::Overlap {
+                        host: name(),
+                        first: job_name(first),
+                        second: job_name(job),
+                    });
+                }
+                None if !self.free[host.index()] => {
+                    return Err(PlaceError::DeadHost { job: job_name(job), host: name() });
+                }
+                None => self.free[host.index()] = false,
+            }
+        }
+        Ok(hosts.to_vec())
+    }
+}
+
+/// Equal shares of a list, in order; what is left over stays idle.
+fn share(job: &ResolvedJob, hosts: Vec<HostId>) -> Result<Vec<Vec<HostId>>, PlaceError> {
+    let (per_copy, copies) = (job.hosts_per_copy()?, job.spec.copies);
+    let wanted = per_copy.saturating_mul(copies as usize);
+    if hosts.len() < wanted {
+        return Err(PlaceError::RanksDontFit {
+            job: job.spec.name.clone(),
+            listed: hosts.len(),
+            copies,
+            ranks: job.ranks(),
+            ranks_per_host: job.spec.ranks_per_host,
+            wanted,
+        });
+    }
+    let each = hosts.len() / copies as usize;
+    Ok(hosts.chunks_exact(each).take(copies as usize).map(<[HostId]>::to_vec).collect())
+}
+
+/// Names to hosts: a host's own name, else a machine's (all its ports).
+struct Names<'a>(HashMap<&'a str, Vec<HostId>>);
+
+impl<'a> Names<'a> {
+    /// Empty if no job needs it.
+    fn of(fabric: &'a Fabric, jobs: &[ResolvedJob]) -> Self {
+        let mut names: HashMap<&str, Vec<HostId>> = HashMap::new();
+        if jobs.iter().any(|job| matches!(job.spec.allocation, Allocation::Hosts(_))) {
+            for host in fabric.hosts() {
+                names.entry(fabric.host_name(host)).or_default().push(host);
+            }
+            for host in fabric.hosts().filter(|&h| fabric.machine(h) != fabric.host_name(h)) {
+                names.entry(fabric.machine(host)).or_default().push(host);
+            }
+        }
+        Self(names)
+    }
+
+    fn resolve(
+        &self,
+        fabric: &Fabric,
+        job: &ResolvedJob,
+        list: &[String],
+    ) -> Result<Vec<HostId>, PlaceError> {
+        let mut hosts = Vec::with_capacity(list.len());
+        for name in list {
+            let Some(found) = self.0.get(name.as_str()) else {
+                let all = fabric.hosts().flat_map(|h| [fabric.host_name(h), fabric.machine(h)]);
+                let help = nearest(name, all).map(|n| format!(", did you mean \"{n}\"?")).unwrap_or_default();
+                return Err(PlaceError::UnknownHost { job: job.spec.name.clone(), host: name.clone(), help });
+            };
+            hosts.extend(found);
+        }
+        Ok(hosts)
+    }
+}

@@ -1,0 +1,164 @@
+//! Jobs on the hosts of a fabric: rank-to-rank traffic becomes host-to-host traffic.
+//!
+//! Invariants: jobs never share hosts; what ranks on one host say to each other crosses no link and is
+//! left out; the result depends on fabric, jobs and seed only. Phase k of the result is the sum of every
+//! job's phase k.
+//!
+//! Source: Taffet, dissertation, sec. 3.5.1: copies side by side ("trace"), and copies that also talk to each
+//! other ("trace*": rank i of each copy sends to rank j of each copy, m squared times the bytes).
+
+use netloom_model::rng::stream;
+use netloom_model::{Fabric, HostId, Job, JobSpec, Phase, Placement, Source, Traffic};
+
+use crate::mapping::{self, Request};
+use crate::pattern::{MAX_ENTRIES, pattern_grid};
+use crate::rows::Rows;
+use crate::{PlaceError, allocate};
+
+/// A job whose files have been read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ResolvedJob {
+    /// What was asked for.
+    pub spec: JobSpec,
+    /// Rank to rank, of one copy; its phases are kept. For [`Source::Ranks`], without entries.
+    pub traffic: Traffic,
+    /// One host name a rank, for [`Mapping::File`](netloom_model::Mapping::File).
+    pub rank_hosts: Option<Vec<String>>,
+}
+
+impl ResolvedJob {
+    /// Ranks of one copy.
+    pub fn ranks(&self) -> usize {
+        self.traffic.endpoints() as usize
+    }
+
+    /// Hosts that one copy needs.
+    pub(crate) fn hosts_per_copy(&self) -> Result<usize, PlaceError> {
+        match self.ranks() {
+            0 => Err(PlaceError::NoRanks { job: self.spec.name.clone() }),
+            ranks => Ok(ranks.div_ceil(self.spec.ranks_per_host.max(1) as usize)),
+        }
+    }
+
+    /// The process grid: the job's own, else its pattern's (of the first phase that has one).
+    fn grid(&self) -> Vec<u32> {
+        let of_source = |source: &Source| match source {
+            Source::Pattern(spec) => pattern_grid(spec),
+            _ => None,
+        };
+        let of_pattern = match &self.spec.source {
+            Source::Phases(phases) => phases.iter().find_map(|phase| of_source(&phase.source)),
+            source => of_source(source),
+        };
+        if self.spec.grid.is_empty() { of_pattern.unwrap_or_default() } else { self.spec.grid.clone() }
+    }
+}
+
+/// What runs where, and what that sends.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Placed {
+    /// Host to host; bound to the fabric's hosts.
+    pub traffic: Traffic,
+    /// Every copy of every job, in order.
+    pub jobs: Vec<Job>,
+}
+
+/// The stream of random numbers of the machine's other jobs.
+pub(crate) const BACKGROUND_STREAM: u64 = 0;
+
+/// The stream of a job's random allocation.
+pub(crate) fn allocation_stream(job: usize) -> u64 {
+    1 + 2 * job as u64
+}
+
+/// The stream of a job's random mapping.
+fn mapping_stream(job: usize) -> u64 {
+    2 + 2 * job as u64
+}
+
+/// Places `jobs` on the hosts of `fabric`.
+///
+/// # Errors
+/// [`PlaceError`]: too few free hosts, hosts that overlap or are not there, ranks or tiles that do not fit.
+pub fn place(fabric: &Fabric, jobs: &[ResolvedJob], seed: u64) -> Result<Placed, PlaceError> {
+    let entries = jobs.iter().map(|job| {
+        let copies = u64::from(job.spec.copies);
+        let times = if job.spec.cross_copies { copies.saturating_mul(copies) } else { copies };
+        let entries = job.traffic.phases().iter().map(|p| p.matrix.entry_count() as u64).sum::<u64>();
+        entries.saturating_mul(times)
+    });
+    let entries = entries.fold(0, u64::saturating_add);
+    if entries > MAX_ENTRIES {
+        return Err(PlaceError::TooManyEntries { entries });
+    }
+
+    let allocations = allocate::allocate(fabric, jobs, seed)?;
+    let mut placed: Vec<Vec<Job>> = Vec::with_capacity(jobs.len());
+    for (i, (job, copies)) in jobs.iter().zip(allocations).enumerate() {
+        let mut random = stream(seed, mapping_stream(i));
+        let grid = job.grid();
+        let request = Request {
+            job: &job.spec.name,
+            ranks: job.ranks(),
+            ranks_per_host: job.spec.ranks_per_host.max(1) as usize,
+            grid: &grid,
+            rank_hosts: job.rank_hosts.as_deref(),
+        };
+        let mut instances = Vec::with_capacity(copies.len());
+        let numbered = copies.len() > 1;
+        for (copy, hosts) in copies.into_iter().enumerate() {
+            let host_of_rank = mapping::map(fabric, &hosts, &job.spec.mapping, &request, &mut random)?;
+            let name = if numbered { format!("{}.{copy}", job.spec.name) } else { job.spec.name.clone() };
+            instances.push(Job { name, hosts, placement: Placement { host_of_rank } });
+        }
+        placed.push(instances);
+    }
+    let traffic = add_up(fabric, jobs, &placed).with_hosts_hash(Some(fabric.hosts_hash()));
+    Ok(Placed { traffic, jobs: placed.into_iter().flatten().collect() })
+}
+
+/// The ranks on a host: `(job, copy, rank)`.
+type Tenants = Vec<(usize, usize, usize)>;
+
+fn add_up(fabric: &Fabric, jobs: &[ResolvedJob], placed: &[Vec<Job>]) -> Traffic {
+    let mut tenants: Vec<Tenants> = vec![Vec::new(); fabric.host_count()];
+    for (i, copies) in placed.iter().enumerate() {
+        for (c, copy) in copies.iter().enumerate() {
+            for (rank, host) in copy.placement.host_of_rank.iter().enumerate() {
+                tenants[host.index()].push((i, c, rank));
+            }
+        }
+    }
+    let phases = jobs.iter().map(|job| job.traffic.phases().len()).max().unwrap_or(1);
+    Traffic::from_phases((0..phases).map(|k| one_phase(k, jobs, placed, &tenants)).collect())
+}
+
+fn one_phase(k: usize, jobs: &[ResolvedJob], placed: &[Vec<Job>], tenants: &[Tenants]) -> Phase {
+    let of_job = |i: usize| jobs[i].traffic.phases().get(k);
+    let active: Vec<&Phase> = (0..jobs.len()).filter_map(of_job).collect();
+    let name = active.iter().map(|phase| &phase.name).find(|name| !name.is_empty()).cloned();
+    let mut speaking = active.iter().filter(|phase| phase.matrix.entry_count() > 0).peekable();
+    let with_packets = speaking.peek().is_some() && speaking.all(|phase| phase.matrix.packets().is_some());
+
+    let mut rows = Rows::new(tenants.len() as u32, 0);
+    if with_packets {
+        rows = rows.with_packets();
+    }
+    for tenants in tenants {
+        for &(i, copy, rank) in tenants {
+            let Some(matrix) = of_job(i).map(|phase| &phase.matrix) else { continue };
+            let (columns, bytes) = matrix.row(rank);
+            let packets = matrix.packets().filter(|_| with_packets);
+            let packets = packets.map(|p| &p[matrix.offsets()[rank] as usize..]);
+            let receivers = if jobs[i].spec.cross_copies { &placed[i][..] } else { &placed[i][copy..=copy] };
+            for receiver in receivers {
+                let to: &[HostId] = &receiver.placement.host_of_rank;
+                for (e, (&j, &bytes)) in columns.iter().zip(bytes).enumerate() {
+                    rows.push_with_packets(to[j as usize].0, bytes, packets.map_or(0.0, |p| p[e]));
+                }
+            }
+        }
+        rows.end_row();
+    }
+    Phase { name: name.unwrap_or_default(), matrix: rows.finish_matrix() }
+}
