@@ -1,0 +1,96 @@
+"""netloom: routes, loads and proofs for InfiniBand fat trees.
+
+    >>> import netloom as nl
+    >>> fabric = nl.Fabric.generate("two-level:leaves=8,hosts=4,spines=4")
+    >>> traffic = nl.Traffic.read("bisection", fabric)
+    >>> best = nl.optimize(fabric, traffic)
+    >>> best.routes.write("routes.lfts")
+
+Everything is a function of one [`Fabric`]. The heavy work is Rust (`netloom._core`); importing this package
+loads nothing until a name is used.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from netloom._core import (
+        Certificate,
+        CheckReport,
+        Fabric,
+        Job,
+        LinkLoads,
+        Optimized,
+        Routes,
+        Traffic,
+        Verdict,
+        __version__,
+        afar,
+        check,
+        engines,
+        expand_hostlist,
+        loads,
+        optimize,
+        place_jobs,
+        route,
+        verify_certificate,
+    )
+    from netloom.errors import (
+        FabricError,
+        FormatError,
+        InternalError,
+        LiveError,
+        NetloomError,
+        OptimizeError,
+        PlaceError,
+        RoutingError,
+        SpecError,
+        TrafficError,
+    )
+
+__all__ = [
+    "Certificate",
+    "CheckReport",
+    "Fabric",
+    "FabricError",
+    "FormatError",
+    "InternalError",
+    "Job",
+    "LinkLoads",
+    "LiveError",
+    "NetloomError",
+    "OptimizeError",
+    "Optimized",
+    "PlaceError",
+    "Routes",
+    "RoutingError",
+    "SpecError",
+    "Traffic",
+    "TrafficError",
+    "Verdict",
+    "__version__",
+    "afar",
+    "check",
+    "engines",
+    "expand_hostlist",
+    "loads",
+    "optimize",
+    "place_jobs",
+    "route",
+    "verify_certificate",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module 'netloom' has no attribute {name!r}")
+    home = "netloom.errors" if name.endswith("Error") else "netloom._core"
+    value = getattr(importlib.import_module(home), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,149 @@
+"""The command `netloom`: one file a verb, loaded when it is used.
+
+What every verb shares (inputs, the result's envelope, rendering) is in `common`; errors, exit codes, broken
+pipes and Ctrl-C are handled here, once.
+
+Exit codes: 0 done; 1 done, with findings; 2 usage; 3 input, output or format; 4 internal; 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import cyclopts
+
+FINDINGS, USAGE, INPUT, INTERNAL, INTERRUPTED = 1, 2, 3, 4, 130
+
+STDIO = "<stdin>"
+"""What a lone `-` becomes before options are parsed: standard input, or standard output after `-o`."""
+
+_VERBS: dict[str, str | tuple[str, dict[str, str]]] = {
+    "fabric": (
+        "Make, inspect, convert and damage fabrics.",
+        {
+            "new": "Make a fabric from a generator spec.",
+            "show": "What a fabric is, and what is odd about it.",
+            "convert": "Write a fabric in another format.",
+            "damage": "Take cables and switches out.",
+        },
+    ),
+    "traffic": (
+        "Make, inspect, place and convert traffic.",
+        {
+            "new": "Make traffic from a pattern spec.",
+            "show": "What a traffic is.",
+            "place": "Place the jobs of a jobs file on a fabric's hosts.",
+            "convert": "Write traffic in another format.",
+        },
+    ),
+    "route": "Make routes with an engine.",
+    "check": "Verify routes, and certificates.",
+    "loads": "Load of every link, and how far from the best possible.",
+    "optimize": "Make the best routes for a traffic, with a proof.",
+    "plot": (
+        "Draw traffic and loads.",
+        {"matrix": "Draw a traffic matrix.", "loads": "Draw sorted link loads."},
+    ),
+    "demo": "The whole job on a real fabric and real applications.",
+}
+
+
+def build_app() -> cyclopts.App:
+    """Returns the command's parser. Only names and one-line helps: no verb is imported."""
+    import cyclopts
+
+    app = cyclopts.App(
+        name="netloom",
+        help="Routes, loads and proofs for InfiniBand fat trees.",
+        version=_version,
+        default_parameter=cyclopts.Parameter(negative=()),
+        help_format="markdown",
+    )
+    for position, (verb, entry) in enumerate(_VERBS.items()):
+        if isinstance(entry, str):
+            app.command(f"netloom.cli.{verb}:{verb}", name=verb, help=entry, sort_key=position)
+            continue
+        help_text, commands = entry
+        group = cyclopts.App(name=verb, help=help_text, sort_key=position)
+        for name, text in commands.items():
+            group.command(f"netloom.cli.{verb}:{name}", name=name, help=text)
+        app.command(group)
+    return app
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the command; returns its exit code.
+
+    Parameters
+    ----------
+    arguments : sequence of str, optional
+        What follows `netloom`; `sys.argv[1:]` if not given.
+    """
+    try:
+        given = sys.argv[1:] if arguments is None else arguments
+        code = _run([STDIO if token == "-" else token for token in given])
+        sys.stdout.flush()
+        return code
+    except KeyboardInterrupt:
+        return _fail("interrupted", INTERRUPTED)
+    except BrokenPipeError:
+        # Whoever read our output has left. Python would complain again when it flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except OSError as error:
+        return _fail(f"error: {_os_text(error)}", INPUT)
+
+
+def _run(tokens: Sequence[str]) -> int:
+    import cyclopts
+
+    from netloom.errors import InternalError, NetloomError
+
+    try:
+        result = build_app()(tokens, exit_on_error=False, print_error=False, result_action="return_value")
+        return result if isinstance(result, int) else 0
+    except cyclopts.CycloptsError as error:
+        return _fail(f"usage: {' '.join(str(error).split())} (--help says more)", USAGE)
+    except UsageError as error:
+        return _fail(f"usage: {error}", USAGE)
+    except InternalError as error:
+        return _internal(error)
+    except NetloomError as error:
+        return _fail(f"error: {error}", INPUT)
+    except (OSError, KeyboardInterrupt):
+        raise
+    except Exception as error:
+        return _internal(error)
+
+
+class UsageError(Exception):
+    """Arguments that are fine one by one but not together."""
+
+
+def _fail(text: str, code: int) -> int:
+    if os.environ.get("NETLOOM_DEBUG") and sys.exc_info()[0] is not None:
+        import traceback
+
+        traceback.print_exc()
+    print(f"netloom: {text}", file=sys.stderr)
+    return code
+
+
+def _internal(error: BaseException) -> int:
+    text = f"internal error: {type(error).__name__}: {error}"
+    return _fail(f"{text} (a bug: please report it; NETLOOM_DEBUG=1 shows where)", INTERNAL)
+
+
+def _os_text(error: OSError) -> str:
+    what = error.strerror or str(error)
+    return f"{error.filename}: {what}" if error.filename else f"standard output: {what}"
+
+
+def _version() -> str:
+    from netloom import __version__
+
+    return __version__

@@ -1,0 +1,123 @@
+"""`netloom check`: verify routes, and certificates, with code that the optimiser does not share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from netloom.cli import UsageError, render
+from netloom.cli.common import Options, Run
+
+if TYPE_CHECKING:
+    from netloom._core import CheckReport, Routes, Verdict
+
+_COUNTS = (
+    ("unreachable_pairs", "unreachable pairs"),
+    ("non_minimal_pairs", "non-minimal pairs"),
+    ("up_down_violations", "up*/down* violations"),
+    ("credit_loops", "credit loops"),
+    ("missing_entries", "missing entries"),
+    ("invalid_entries", "invalid entries"),
+)
+
+
+def check(
+    fabric: str,
+    routes: str,
+    /,
+    *,
+    traffic: str | None = None,
+    certificate: Path | None = None,
+    options: Options | None = None,
+) -> int:
+    """Verify routes, and certificates.
+
+    Follows every pair of LIDs and looks for unreachable pairs, detours, credit loops (deadlock), missing and
+    invalid entries. With `--traffic` and `--certificate` it also recomputes the loads from the routes and the
+    bound from the traffic, and says whether the certificate holds. Any finding exits 1.
+
+    Parameters
+    ----------
+    fabric
+        A dump of `ibnetdiscover`, an ibsim net file, or a generator spec.
+    routes
+        A file of routes, or an engine's name.
+    traffic
+        What the certificate is about.
+    certificate
+        A certificate file, as `netloom optimize --certificate FILE` writes it.
+    options
+        Common options; `-o` writes the result (.json, .csv).
+    """
+    from netloom import _core
+
+    if (traffic is None) != (certificate is None):
+        raise UsageError("--traffic and --certificate belong together")
+    run = Run("check", options or Options(), product=False)
+    net = run.fabric(fabric)
+    demand = None if traffic is None else run.traffic(traffic, net)
+    tables = run.routes(routes, net, None, strict=False)
+    with run.timed("check"):
+        report = _core.check(net, tables, threads=run.options.threads)
+    result = _report(report, tables)
+    if demand is not None and certificate is not None:
+        run.read("certificate", str(certificate))
+        claim = _core.Certificate.read(certificate, net)
+        with run.timed("certificate"):
+            verdict = _core.verify_certificate(net, demand, claim, tables)
+        result["certificate"] = {
+            "kind": claim.kind,
+            "place": claim.place,
+            "claim": claim.claim,
+            **verdict_result(verdict),
+        }
+        result["ok"] = result["ok"] and verdict.ok
+    return run.finish(result, lambda: text(result), findings=not result["ok"])
+
+
+def _report(report: CheckReport, tables: Routes) -> dict[str, Any]:
+    faults = [{"kind": kind, "text": f"line {line}: {what}"} for line, kind, what in tables.faults]
+    result: dict[str, Any] = {"ok": report.ok and not faults, "pairs": report.pairs}
+    result |= {key: getattr(report, key) for key, _ in _COUNTS}
+    result["invalid_entries"] += len(faults)
+    return {**result, "findings": [*faults[:20], *report.findings]}
+
+
+def verdict_result(verdict: Verdict) -> dict[str, Any]:
+    """What the checker says, as a result."""
+    return {
+        "ok": verdict.ok,
+        "optimal": verdict.optimal,
+        "max_load": verdict.max_load,
+        "recomputed_bound": verdict.recomputed_bound,
+        "reasons": verdict.reasons,
+    }
+
+
+def text(result: dict[str, Any]) -> str:
+    """The report of a check."""
+    rows = [("pairs of LIDs", render.count(result["pairs"]))]
+    rows += [(label, render.count(result[key])) for key, label in _COUNTS]
+    out = render.pairs(rows)
+    if "certificate" in result:
+        out += f"\n\n{certificate_text(result['certificate'])}"
+    if result["findings"]:
+        lines = [[finding["kind"], finding["text"]] for finding in result["findings"]]
+        out += "\n\nfindings\n" + "\n".join(f"  {kind}: {what}" for kind, what in lines)
+    return f"{out}\n\n{'ok' if result['ok'] else 'NOT OK'}"
+
+
+def certificate_text(verdict: dict[str, Any]) -> str:
+    """What the checker says of a certificate."""
+    rows = [
+        ("certificate", f"{verdict['kind']}: {verdict['place']}"),
+        ("claimed bound", render.size(verdict["claim"])),
+        ("recomputed", render.size(verdict["recomputed_bound"])),
+    ]
+    if verdict["max_load"] is not None:
+        rows.append(("maximum load", render.size(verdict["max_load"])))
+    holds = "holds" if verdict["ok"] else "DOES NOT HOLD"
+    if verdict["ok"] and verdict["optimal"]:
+        holds += ", and the routes meet it: no better ones exist"
+    rows.append(("verdict", holds))
+    return render.pairs(rows) + "".join(f"\n  {reason}" for reason in verdict["reasons"])

@@ -1,0 +1,389 @@
+"""What every verb shares: options, inputs, output files, progress, the result's envelope.
+
+A verb makes one [`Run`], reads its inputs through it, writes its product through it, and ends with
+`return run.finish(…)`. So sha256 sums, timings and formats are the same everywhere.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
+
+from cyclopts import Parameter, validators
+
+from netloom.cli import FINDINGS, INTERRUPTED, STDIO, UsageError, render
+
+if TYPE_CHECKING:
+    from netloom._core import Fabric, Optimized, Routes, Traffic
+
+OPTIMISERS = ("afar", "optimize")
+"""Names that stand for routes made for the traffic at hand, beside the engines' names."""
+
+
+_NOT_NEGATIVE = Parameter(validator=validators.Number(gte=0))
+
+
+@Parameter(name="*", group="Common options")
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """Options that every verb has."""
+
+    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None
+    """Write the product here (`-` is standard output); its format follows its ending."""
+    format: Literal["text", "json", "csv"] = "text"
+    """How to print the result."""
+    seed: Annotated[int | None, _NOT_NEGATIVE] = None
+    """Seed of everything random; the same seed gives the same bytes. [default: 0]"""
+    threads: Annotated[int, _NOT_NEGATIVE] = 0
+    """Threads to use; 0 is one a core. Results do not depend on it."""
+    time_limit: Annotated[float | None, _NOT_NEGATIVE] = None
+    """Stop after so many seconds with the best so far (not reproducible: see `--work`)."""
+    work: Annotated[int | None, _NOT_NEGATIVE] = None
+    """Stop after so many units of work: the reproducible budget."""
+    quiet: Annotated[bool, Parameter(name=["--quiet", "-q"])] = False
+    """No progress, no notes, no text report; JSON and CSV are still printed."""
+
+
+class Run:
+    """One run of one verb.
+
+    Parameters
+    ----------
+    verb : str
+        Names the result's schema (`fabric-show`).
+    options : Options
+        As given.
+    product : bool
+        Whether `-o` takes a product; otherwise it takes the result itself.
+    endings : sequence of str, optional
+        What the product's file name may end in.
+    folder : bool
+        Whether the product is a folder, made if need be.
+
+    Raises
+    ------
+    UsageError, OSError
+        If the product could not be written: said before anything is computed.
+    """
+
+    def __init__(
+        self,
+        verb: str,
+        options: Options,
+        *,
+        product: bool = True,
+        endings: Sequence[str] | None = None,
+        folder: bool = False,
+    ) -> None:
+        self.verb = verb
+        self.options = options
+        self.seed = options.seed or 0
+        self._product = product
+        self._inputs: list[dict[str, Any]] = []
+        self._seconds: dict[str, float] = {}
+        self._started = time.perf_counter()
+        self._stdin_used = False
+        if self.product_to_stdout and options.format != "text":
+            raise UsageError(f"-o - and --format {options.format} would both write to standard output")
+        if options.output is not None and not folder and not self.product_to_stdout:
+            if endings is not None and not str(options.output).endswith(tuple(endings)):
+                raise UsageError(f"{options.output}: expected an ending of {', '.join(endings)}")
+            check_writable(options.output)
+
+    @property
+    def product_to_stdout(self) -> bool:
+        """Whether `-o -` was given."""
+        return self.options.output is not None and str(self.options.output) == STDIO
+
+    @property
+    def has_product(self) -> bool:
+        """Whether there is a product to write."""
+        return self._product and self.options.output is not None
+
+    @contextlib.contextmanager
+    def timed(self, what: str) -> Iterator[None]:
+        """Adds the seconds of the block to `seconds[what]`."""
+        start = time.perf_counter()
+        try:
+            yield
+        finally:
+            self._seconds[what] = self._seconds.get(what, 0.0) + time.perf_counter() - start
+
+    # Inputs
+
+    def fabric(self, source: str, *, name_map: Path | None = None, role: str = "fabric") -> Fabric:
+        """Reads a dump or makes the fabric that a spec names."""
+        from netloom import _core
+
+        with self.timed("read"):
+            if _core.is_generator(source):
+                self.note_input(role, source, None)
+                return _core.Fabric.generate(source)
+            if not is_file_or_stdin(source):
+                # Says what was expected, better than "no such file" alone.
+                return _core.Fabric.read(source)
+            data = self.read(role, source)
+            names = None if name_map is None else self.read("name-map", str(name_map))
+            return _core.Fabric.parse(data, label=source, name_map=names)
+
+    def traffic(self, source: str, fabric: Fabric | None, *, role: str = "traffic") -> Traffic:
+        """Reads traffic, makes the pattern that a spec names, or places a jobs file."""
+        from netloom import _core
+
+        with self.timed("read"):
+            if source == STDIO:
+                data = self.read(role, source)
+                return _core.Traffic.parse(data, traffic_format(data), label=source)
+            if _core.is_pattern(source):
+                self.note_input(role, source, None)
+            elif os.path.isfile(source):
+                self.read(role, source)
+            return _core.Traffic.read(source, fabric, seed=self.options.seed)
+
+    def routes(self, source: str, fabric: Fabric, traffic: Traffic | None, *, strict: bool = True) -> Routes:
+        """Reads a file of routes, or makes those of the engine that `source` names.
+
+        `afar` and `optimize` are engines too where there is traffic.
+        """
+        from netloom import _core
+
+        if source in OPTIMISERS and traffic is not None:
+            self.note_input("routes", source, None)
+            with self.timed("route"):
+                return self.made_for(source, fabric, traffic).routes
+        if _core.is_engine(source):
+            self.note_input("routes", source, None)
+            with self.timed("route"):
+                return _core.route(source, fabric, seed=self.seed, threads=self.options.threads)
+        with self.timed("read"):
+            if not is_file_or_stdin(source):
+                raise_not_an_engine(source, "neither a file nor an engine")
+            data = self.read("routes", source)
+            return _core.Routes.parse(data, fabric, label=source, strict=strict)
+
+    def made_for(self, name: str, fabric: Fabric, traffic: Traffic) -> Optimized:
+        """Routes made for a traffic by AFAR or the optimiser, within the budgets given."""
+        from netloom import _core
+
+        options = self.options
+        with self.progress(name) as progress:
+            if name == "afar":
+                return _core.afar(
+                    fabric,
+                    traffic,
+                    time_limit=options.time_limit,
+                    max_iterations=options.work,
+                    progress=progress,
+                )
+            return _core.optimize(
+                fabric,
+                traffic,
+                seed=self.seed,
+                threads=options.threads,
+                work=options.work,
+                time_limit=options.time_limit,
+                progress=progress,
+            )
+
+    def read(self, role: str, source: str) -> bytes:
+        """Reads a whole file (or standard input) and notes its sha256."""
+        if source == STDIO:
+            if self._stdin_used:
+                raise UsageError("only one input can come from standard input (-)")
+            self._stdin_used = True
+            data = sys.stdin.buffer.read()
+        else:
+            data = Path(source).read_bytes()
+        self.note_input(role, source, hashlib.sha256(data).hexdigest())
+        return data
+
+    def note_input(self, role: str, source: str, sha256: str | None) -> None:
+        """Adds an input to the envelope; generated ones have no sha256."""
+        self._inputs.append({"role": role, "source": "-" if source == STDIO else source, "sha256": sha256})
+
+    # Outputs
+
+    def write(self, data: bytes, path: Path | None = None) -> str | None:
+        """Writes the product to `path` or where `-o` says: whole or not at all.
+
+        Returns
+        -------
+        str or None
+            The path, for the result; None if there is nowhere to write to, or it is standard output.
+        """
+        from netloom import _core
+
+        path = self.options.output if path is None else path
+        if path is None:
+            return None
+        with self.timed("write"):
+            if str(path) == STDIO:
+                sys.stdout.buffer.write(data)
+                sys.stdout.buffer.flush()
+                return None
+            _core.write_atomic(path, data)
+        return str(path)
+
+    def finish(
+        self,
+        result: Mapping[str, Any],
+        text: Callable[[], str],
+        *,
+        rows: Sequence[Mapping[str, Any]] | None = None,
+        findings: bool = False,
+        interrupted: bool = False,
+    ) -> int:
+        """Prints the result and returns the exit code.
+
+        Parameters
+        ----------
+        result : mapping
+            The object that JSON holds.
+        text : callable
+            Makes the text for people, if that is asked for.
+        rows : sequence of mappings, optional
+            What CSV holds; by default one row with what is not a list in `result`.
+        findings, interrupted : bool
+            For the exit code.
+        """
+        from netloom import __version__
+
+        kind = self.options.format
+        self._seconds["total"] = time.perf_counter() - self._started
+        document = {
+            "schema": f"netloom.{self.verb}/1",
+            "netloom": __version__,
+            "inputs": self._inputs,
+            "seed": self.options.seed,
+            "threads": self.options.threads or os.cpu_count() or 1,
+            "seconds": {key: round(value, 6) for key, value in self._seconds.items()},
+            "result": result,
+        }
+        if not self._product and self.options.output is not None:
+            self._write_result(document, result, rows, text)
+        elif kind == "json":
+            print(render.as_json(document))
+        elif kind == "csv":
+            print(render.as_csv(rows if rows is not None else [scalars(result)]))
+        elif not self.options.quiet and not self.product_to_stdout:
+            print(text())
+        if interrupted:
+            return INTERRUPTED
+        return FINDINGS if findings else 0
+
+    def _write_result(
+        self,
+        document: Mapping[str, Any],
+        result: Mapping[str, Any],
+        rows: Sequence[Mapping[str, Any]] | None,
+        text: Callable[[], str],
+    ) -> None:
+        kind = {".json": "json", ".csv": "csv"}.get(ending(self.options.output), self.options.format)
+        if kind == "json":
+            whole = render.as_json(document)
+        elif kind == "csv":
+            whole = render.as_csv(rows if rows is not None else [scalars(result)])
+        else:
+            whole = text()
+        self.write(f"{whole}\n".encode())
+
+    def say(self, text: str) -> None:
+        """A note on standard error, unless quiet."""
+        if not self.options.quiet:
+            print(text, file=sys.stderr)
+
+    @contextlib.contextmanager
+    def progress(self, what: str) -> Iterator[Callable[[int, int], None] | None]:
+        """A progress bar on standard error, only on a terminal; yields `report(done, total)` or None."""
+        if self.options.quiet or not sys.stderr.isatty():
+            yield None
+            return
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+        columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+        with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+            task = bar.add_task(what, total=None)
+            yield lambda done, total: bar.update(task, completed=done, total=total or None)
+
+
+def is_file_or_stdin(source: str) -> bool:
+    """Whether there is something to read."""
+    return source == STDIO or os.path.exists(source)
+
+
+def raise_not_an_engine(source: str, what: str = "not an engine") -> NoReturn:
+    """Raises the error for a name that is no engine's (`what` it is not), with the nearest that is."""
+    import difflib
+
+    from netloom import _core
+    from netloom.errors import SpecError
+
+    names = [name for name, _ in _core.engines()] + list(OPTIMISERS)
+    near = difflib.get_close_matches(source, names, n=1)
+    hint = f"; did you mean {near[0]}?" if near else ""
+    raise SpecError(f'"{source}" is {what}: expected one of {", ".join(names)}{hint}')
+
+
+def traffic_format(data: bytes) -> Literal["mtx", "csv"]:
+    """What traffic on standard input is: Matrix Market says so in its first line, gzip or not."""
+    head = data[:64]
+    if head.startswith(b"\x1f\x8b"):
+        import zlib
+
+        with contextlib.suppress(zlib.error):
+            head = zlib.decompressobj(wbits=31).decompress(data[:4096], 64)
+    return "mtx" if head.lstrip().startswith(b"%%MatrixMarket") else "csv"
+
+
+def check_writable(path: Path) -> None:
+    """Refuses an output path that cannot work, before anything is computed.
+
+    Raises
+    ------
+    OSError
+        Naming the path.
+    """
+    import errno
+
+    folder = path.parent
+    if path.is_dir():
+        raise OSError(errno.EISDIR, "is a folder, expected a file", str(path))
+    if not folder.is_dir():
+        raise OSError(errno.ENOENT, f"there is no folder {folder}", str(path))
+    if not os.access(path if path.exists() else folder, os.W_OK):
+        raise OSError(errno.EACCES, "not writable", str(path))
+
+
+def ending(path: Path | None) -> str:
+    """The ending that names a format: `.mtx` of `a.mtx.gz`; empty without a path."""
+    return "" if path is None else Path(str(path).removesuffix(".gz")).suffix
+
+
+def scalars(result: Mapping[str, Any]) -> dict[str, Any]:
+    """What of a result fits in one row: no lists, no objects."""
+    return {key: value for key, value in result.items() if not isinstance(value, list | dict)}
+
+
+def need_output(verb: str, options: Options) -> None:
+    """Refuses a verb that only makes sense with `-o`.
+
+    Raises
+    ------
+    UsageError
+        If there is no `-o`.
+    """
+    if options.output is None:
+        raise UsageError(f"{verb} needs -o FILE: its ending names the format")
+
+
+def is_stdin(source: str) -> bool:
+    """Whether a source is standard input."""
+    return source == STDIO

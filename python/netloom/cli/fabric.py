@@ -1,0 +1,186 @@
+"""`netloom fabric`: make, inspect, convert and damage fabrics."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from netloom.cli import common, render
+from netloom.cli.common import Options, Run
+
+if TYPE_CHECKING:
+    from netloom._core import Fabric
+
+_Kind = Literal["ibsim", "ibnetdiscover", "dot"]
+_KINDS: dict[str, _Kind] = {".net": "ibsim", ".txt": "ibnetdiscover", ".dot": "dot"}
+_ENDINGS = (".txt", ".net", ".dot", ".txt.gz", ".net.gz", ".dot.gz")
+
+
+def new(spec: str, /, *, options: Options | None = None) -> int:
+    """Make a fabric from a generator spec.
+
+    Parameters
+    ----------
+    spec
+        `quartz1`, `cab`, `fattree:pods=4,leaves=24,hosts=32,spines=16,groups=2,cores=24`,
+        `xgft:m=18x18x36,w=1x9x18` or `two-level:leaves=8,hosts=4,spines=4`.
+    options
+        Common options.
+    """
+    from netloom import _core
+
+    run = Run("fabric-new", options or Options(), endings=_ENDINGS)
+    with run.timed("generate"):
+        net = _core.Fabric.generate(spec)
+    run.note_input("fabric", spec, None)
+    result = {**summary(net), "output": _write(run, net)}
+    return run.finish(result, lambda: text(result))
+
+
+def show(fabric: str, /, *, name_map: Path | None = None, options: Options | None = None) -> int:
+    """What a fabric is, and what is odd about it.
+
+    Findings (missing cables, odd lines of a dump, parts that are cut off) exit 1.
+
+    Parameters
+    ----------
+    fabric
+        A dump of `ibnetdiscover`, an ibsim net file, or a generator spec.
+    name_map
+        A node-name-map file, as the InfiniBand tools use.
+    options
+        Common options; `-o` writes the result (.json, .csv).
+    """
+    run = Run("fabric-show", options or Options(), product=False)
+    net = run.fabric(fabric, name_map=name_map)
+    findings = net.findings
+    result = {**summary(net), "findings": findings}
+    return run.finish(result, lambda: text(result), findings=bool(findings))
+
+
+def convert(fabric: str, /, *, name_map: Path | None = None, options: Options | None = None) -> int:
+    """Write a fabric in another format.
+
+    Parameters
+    ----------
+    fabric
+        A dump of `ibnetdiscover`, an ibsim net file, or a generator spec.
+    name_map
+        A node-name-map file, as the InfiniBand tools use.
+    options
+        Common options; the ending after `-o` names the format: .txt (ibnetdiscover), .net (ibsim) or .dot,
+        each also with .gz.
+    """
+    options = options or Options()
+    common.need_output("fabric convert", options)
+    run = Run("fabric-convert", options, endings=_ENDINGS)
+    net = run.fabric(fabric, name_map=name_map)
+    result = {**summary(net), "output": _write(run, net)}
+    return run.finish(result, lambda: text(result))
+
+
+def damage(
+    fabric: str,
+    /,
+    *,
+    link: tuple[str, ...] = (),
+    switch: tuple[str, ...] = (),
+    random_links: int = 0,
+    random_switches: int = 0,
+    options: Options | None = None,
+) -> int:
+    """Take cables and switches out.
+
+    Parameters
+    ----------
+    fabric
+        A dump of `ibnetdiscover`, an ibsim net file, or a generator spec.
+    link
+        A cable to take out, by one of its ends: `leaf00[5]`. May be given several times.
+    switch
+        A switch to take out, by name. May be given several times.
+    random_links
+        So many more cables between switches, drawn with `--seed`.
+    random_switches
+        So many more switches, drawn with `--seed`.
+    options
+        Common options; `-o` takes the fabric that is left.
+    """
+    run = Run("fabric-damage", options or Options(), endings=_ENDINGS)
+    net = run.fabric(fabric)
+    with run.timed("damage"):
+        left, removed = net.damage(
+            links=link,
+            switches=switch,
+            random_links=random_links,
+            random_switches=random_switches,
+            seed=run.seed,
+        )
+    findings = left.findings
+    result = {**summary(left), "removed": removed, "output": _write(run, left), "findings": findings}
+    return run.finish(result, lambda: text(result))
+
+
+def summary(net: Fabric) -> dict[str, Any]:
+    """What every fabric verb says of a fabric."""
+    return {
+        "kind": net.kind,
+        "hosts": net.hosts,
+        "switches": net.switches,
+        "links": net.links,
+        "levels": net.levels,
+        "switches_per_level": net.switches_per_level(),
+        "pods": net.pods,
+        "core_groups": net.core_groups,
+        "regular": net.regular,
+        "lmc": net.lmc,
+        "link_speeds": _link_speeds(net),
+        "hosts_hash": net.hosts_hash,
+        "cabling_hash": net.cabling_hash,
+    }
+
+
+def _link_speeds(net: Fabric) -> list[dict[str, Any]]:
+    import numpy as np
+
+    table = net.link_table()
+    speeds, counts = np.unique(table["bandwidth_bytes_per_s"][table["alive"]], return_counts=True)
+    pairs = zip(speeds.tolist(), counts.tolist(), strict=True)
+    return [{"bytes_per_second": speed, "links": number} for speed, number in sorted(pairs, reverse=True)]
+
+
+def text(result: dict[str, Any]) -> str:
+    """The report of a fabric."""
+    count = render.count
+    by_level = " + ".join(count(n) for n in result["switches_per_level"])
+    speeds = ", ".join(
+        f"{count(s['links'])} of {render.size(s['bytes_per_second'])}/s" for s in result["link_speeds"]
+    )
+    rows = [
+        ("hosts", count(result["hosts"])),
+        ("switches", f"{count(result['switches'])} ({by_level}, leaves first)"),
+        ("links", f"{count(result['links'])} directed ({speeds})"),
+        ("levels", count(result["levels"])),
+        ("pods", count(result["pods"])),
+        ("core groups", count(result["core_groups"])),
+        ("regular", "yes" if result["regular"] else "no"),
+        ("read as", f"{result['kind']}, LMC {result['lmc']}"),
+    ]
+    if result.get("output"):
+        rows.append(("written", result["output"]))
+    out = render.pairs(rows)
+    for title in ("removed", "findings"):
+        if result.get(title):
+            out += f"\n\n{title}\n" + "\n".join(f"  {line}" for line in result[title])
+    return out
+
+
+def _write(run: Run, net: Fabric) -> str | None:
+    if not run.has_product:
+        return None
+    if run.product_to_stdout:
+        return run.write(net.to_bytes("ibnetdiscover"))
+    ending = common.ending(run.options.output)
+    with run.timed("write"):
+        data = net.to_bytes(_KINDS[ending])
+    return run.write(data)

@@ -1,0 +1,50 @@
+"""`netloom loads`: load of every link, and how far from the best possible."""
+
+from __future__ import annotations
+
+from netloom.cli import common, results
+from netloom.cli.common import Options, Run
+
+
+def loads(
+    fabric: str,
+    routes: str,
+    traffic: str,
+    /,
+    *,
+    hottest: int = results.HOTTEST,
+    options: Options | None = None,
+) -> int:
+    """Load of every link, and how far from the best possible.
+
+    Parameters
+    ----------
+    fabric
+        A dump of `ibnetdiscover`, an ibsim net file, or a generator spec (`quartz1`).
+    routes
+        A file of routes, or an engine's name (`ftree`).
+    traffic
+        Traffic over hosts (.mtx, .csv, .npz, .parquet), a jobs file (.toml), or a pattern spec (`bisection`).
+    hottest
+        How many of the hottest links to list.
+    options
+        Common options; `-o` writes the load of every link (.csv or .parquet) or the result (.json).
+    """
+    from netloom import _core
+
+    options = options or Options()
+    product = common.ending(options.output) != ".json"
+    run = Run("loads", options, product=product, endings=(".csv", ".csv.gz", ".parquet", ".json"))
+    net = run.fabric(fabric)
+    demand = run.traffic(traffic, net)
+    tables = run.routes(routes, net, demand)
+    with run.timed("loads"):
+        found = _core.loads(
+            net, tables, demand, threads=options.threads, work=options.work, time_limit=options.time_limit
+        )
+    result = results.loads_result(found, count=hottest)
+    if run.has_product:
+        from netloom import interop
+
+        result["output"] = run.write(interop.table_bytes(found.to_arrow(), common.ending(options.output)))
+    return run.finish(result, lambda: results.loads_text(result), interrupted=found.stopped == "interrupted")

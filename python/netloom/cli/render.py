@@ -1,0 +1,83 @@
+"""Results as text: aligned columns, sizes with units. No terminal is asked for its width.
+
+Text is for people; scripts use `--format json` or `csv`.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+_UNITS = ("B", "kB", "MB", "GB", "TB", "PB", "EB")
+
+
+def size(value: float) -> str:
+    """Bytes with a decimal unit and three or four digits: `83.89 MB`."""
+    if not math.isfinite(value):
+        return str(value)
+    unit = 0
+    while abs(value) >= 999.95 and unit < len(_UNITS) - 1:
+        value /= 1000.0
+        unit += 1
+    digits = 0 if unit == 0 and value == int(value) else 2 if abs(value) < 99.995 else 1
+    return f"{value:.{digits}f} {_UNITS[unit]}"
+
+
+def count(value: float) -> str:
+    """A number with thousands separated: `9,434,112`."""
+    return f"{value:,}"
+
+
+def percent(value: float) -> str:
+    """A percentage with two decimals: `0.00 %`. A number that is not 0 never reads as 0.00."""
+    if 0 < abs(value) < 0.005:
+        return "< 0.01 %" if value > 0 else "> -0.01 %"
+    return f"{value + 0.0:.2f} %"
+
+
+def pairs(rows: Iterable[tuple[str, str]]) -> str:
+    """`label  value` lines, values aligned."""
+    rows = list(rows)
+    width = max((len(label) for label, _ in rows), default=0)
+    return "\n".join(f"{label:<{width}}  {value}".rstrip() for label, value in rows)
+
+
+def table(header: Sequence[str], rows: Iterable[Sequence[str]], *, right: Iterable[int] = ()) -> str:
+    """A table with a header; columns whose number is in `right` are right-aligned."""
+    lines = [list(header), *[list(row) for row in rows]]
+    widths = [max(len(line[i]) for line in lines) for i in range(len(header))]
+    rights = set(right)
+
+    def text(line: Sequence[str]) -> str:
+        cells = (
+            f"{c:>{w}}" if i in rights else f"{c:<{w}}"
+            for i, (c, w) in enumerate(zip(line, widths, strict=True))
+        )
+        return "  ".join(cells).rstrip()
+
+    return "\n".join(text(line) for line in lines)
+
+
+def as_json(document: Mapping[str, Any]) -> str:
+    """JSON, as scripts read it. NaN and infinity are bugs, not JSON."""
+    return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)
+
+
+def as_csv(rows: Sequence[Mapping[str, Any]]) -> str:
+    """CSV with a header line; true and false as in JSON, nothing for null."""
+    out = io.StringIO()
+    if rows:
+        writer = csv.DictWriter(out, fieldnames=list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows({key: _cell(value) for key, value in row.items()} for row in rows)
+    return out.getvalue().rstrip("\n")
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return "" if value is None else value

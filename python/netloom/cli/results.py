@@ -1,0 +1,86 @@
+"""Link loads as results: the keys that scripts rely on, and the same as text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from netloom.cli import render
+
+if TYPE_CHECKING:
+    from netloom._core import LinkLoads
+
+HOTTEST = 10
+"""How many of the hottest links a result lists."""
+
+
+def loads_result(loads: LinkLoads, *, count: int = HOTTEST) -> dict[str, Any]:
+    """The result object of `loads`, `route` with traffic, and `optimize`."""
+    return {
+        "max_load": loads.max,
+        "mean_load": loads.mean,
+        "max_load_between_switches": loads.max_between_switches,
+        "links_at_max": loads.links_at_max,
+        "ar_bound": loads.ar_bound,
+        "ar_bound_upper": loads.ar_bound_upper,
+        "ar_bound_exact": loads.ar_bound_exact,
+        "ar_gap_percent": loads.ar_gap_percent,
+        "lower_bound": loads.lower_bound,
+        "lower_bound_gap_percent": loads.lower_bound_gap_percent,
+        "lower_bound_kind": loads.certificate.kind,
+        "lower_bound_at": loads.bound_at,
+        "proven_optimal": loads.proven_optimal,
+        "stopped": loads.stopped,
+        "hottest": loads.hottest(count),
+    }
+
+
+def loads_text(result: Mapping[str, Any]) -> str:
+    """The report of a loads result."""
+    size, percent = render.size, render.percent
+    bound = size(result["ar_bound"])
+    if not result["ar_bound_exact"]:
+        bound += f" to {size(result['ar_bound_upper'])} (not solved exactly)"
+    gap = percent(result["lower_bound_gap_percent"])
+    rows = [
+        ("maximum link load", f"{size(result['max_load'])} on {links(result['links_at_max'])}"),
+        ("mean link load", size(result["mean_load"])),
+        ("AR bound", bound),
+        ("AR gap", percent(result["ar_gap_percent"])),
+        (
+            "proven lower bound",
+            f"{size(result['lower_bound'])} ({result['lower_bound_kind']}: {result['lower_bound_at']})",
+        ),
+        ("gap to it", f"{gap}: proven optimal" if result["proven_optimal"] else gap),
+    ]
+    if result["stopped"] is not None:
+        rows.append(("stopped", stopped_text(result["stopped"])))
+    text = render.pairs(rows)
+    if result["hottest"]:
+        text += f"\n\nhottest links\n{hottest_text(result['hottest'])}"
+    return text
+
+
+def links(number: int) -> str:
+    """`1 link`, `2 links`."""
+    return f"{render.count(number)} link{'' if number == 1 else 's'}"
+
+
+def stopped_text(reason: str) -> str:
+    """Why a result is only the best so far."""
+    return {"interrupted": "interrupted: the best so far", "time-limit": "time limit: the best so far"}[
+        reason
+    ]
+
+
+def hottest_text(hottest: Sequence[Mapping[str, Any]]) -> str:
+    """The table of the hottest links."""
+    rows = [
+        [
+            render.size(link["load"]),
+            f"{link['from']}[{link['from_port']}]",
+            f"{link['to']}[{link['to_port']}]",
+        ]
+        for link in hottest
+    ]
+    return render.table(["load", "from", "to"], rows, right=[0])

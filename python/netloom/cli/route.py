@@ -1,0 +1,79 @@
+"""`netloom route`: make routes with an engine."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from netloom.cli import UsageError, common, render, results
+from netloom.cli.common import Options, Run
+
+
+def route(
+    engine: str, fabric: str, traffic: str | None = None, /, *, lmc: int = 0, options: Options | None = None
+) -> int:
+    """Make routes with an engine.
+
+    With traffic the result is the load of every link, as `netloom loads` prints it.
+
+    Parameters
+    ----------
+    engine
+        `minhop`, `updn`, `ftree`, `d-mod-k`, `s-mod-k`, `random`, or `afar` (which needs traffic).
+    fabric
+        A dump of `ibnetdiscover`, an ibsim net file, or a generator spec.
+    traffic
+        Traffic over hosts, a jobs file, or a pattern spec.
+    lmc
+        LID mask control: 2^lmc addresses a host.
+    options
+        Common options; `-o` writes the routes for OpenSM's `file` engine.
+    """
+    from netloom import _core
+
+    options = options or Options()
+    run = Run("route", options)
+    known = _core.is_engine(engine) or engine in common.OPTIMISERS
+    if not known:
+        common.raise_not_an_engine(engine)
+    if engine in common.OPTIMISERS and traffic is None:
+        raise UsageError(f"{engine} makes routes for a traffic: netloom route {engine} FABRIC TRAFFIC")
+    net = run.fabric(fabric)
+    demand = None if traffic is None else run.traffic(traffic, net)
+    result: dict[str, Any] = {"engine": engine}
+    interrupted = False
+    if engine in common.OPTIMISERS:
+        assert demand is not None
+        with run.timed("route"):
+            made = run.made_for(engine, net, demand)
+        tables, found = made.routes, made.loads
+        data = tables.to_bytes() if run.has_product else None
+        interrupted = made.stopped == "interrupted"
+        result |= {**results.loads_result(found), "stopped": made.stopped}
+    else:
+        with run.timed("route"):
+            tables = _core.route(engine, net, seed=run.seed, lmc=lmc, threads=options.threads)
+        # Before the loads: what cannot be a file (s-mod-k) is said at once.
+        data = tables.to_bytes() if run.has_product else None
+        if demand is not None:
+            with run.timed("loads"):
+                found = _core.loads(net, tables, demand, threads=options.threads, work=options.work)
+            result |= results.loads_result(found)
+    result |= {"lmc": tables.lmc, "switches": net.switches, "hosts": net.hosts}
+    result["output"] = None if data is None else run.write(data)
+    return run.finish(result, lambda: text(result), interrupted=interrupted)
+
+
+def text(result: dict[str, Any]) -> str:
+    """The report of routes."""
+    count = render.count
+    rows = [("engine", result["engine"])]
+    rows.append(
+        (
+            "tables",
+            f"{count(result['switches'])} switches, {count(result['hosts'])} hosts, LMC {result['lmc']}",
+        )
+    )
+    if result["output"]:
+        rows.append(("written", result["output"]))
+    out = render.pairs(rows)
+    return out if "max_load" not in result else f"{out}\n\n{results.loads_text(result)}"

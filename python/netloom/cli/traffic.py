@@ -1,0 +1,217 @@
+"""`netloom traffic`: make, inspect, place and convert traffic."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from netloom.cli import UsageError, common, render
+from netloom.cli.common import Options, Run
+
+if TYPE_CHECKING:
+    from netloom._core import Fabric, Traffic
+
+_ENDINGS = (".mtx", ".mtx.gz", ".csv", ".csv.gz", ".npz", ".parquet")
+
+
+def new(
+    pattern: str,
+    fabric: str | None = None,
+    /,
+    *,
+    endpoints: int | None = None,
+    options: Options | None = None,
+) -> int:
+    """Make traffic from a pattern spec.
+
+    Parameters
+    ----------
+    pattern
+        `bisection`, `bisection-shuffle:seed=1,noise=0.05`, `stencil:16x16x12,periodic`, `all-to-all`,
+        `permutation:seed=1`, ….
+    fabric
+        The fabric whose hosts are the endpoints.
+    endpoints
+        The number of endpoints instead of a fabric.
+    options
+        Common options; the ending after `-o` names the format: .mtx, .csv (also .gz), .npz, .parquet.
+    """
+    from netloom import _core
+    from netloom.errors import TrafficError
+
+    if fabric is not None and endpoints is not None:
+        raise UsageError("traffic new takes a FABRIC or --endpoints, not both")
+    run = Run("traffic-new", options or Options(), endings=_ENDINGS)
+    net = None if fabric is None else run.fabric(fabric)
+    if net is not None and _core.is_pattern(pattern):
+        demand = run.traffic(pattern, net)
+    else:
+        run.note_input("traffic", pattern, None)
+        demand = _core.Traffic.pattern(pattern, endpoints)
+    if net is not None and demand.endpoints != net.hosts:
+        raise TrafficError(f"{pattern} has {demand.endpoints} endpoints, the fabric {net.hosts} hosts")
+    result = {**summary(demand), "output": _write(run, demand)}
+    return run.finish(result, lambda: text(result))
+
+
+def show(traffic: str, fabric: str | None = None, /, *, options: Options | None = None) -> int:
+    """What a traffic is.
+
+    Parameters
+    ----------
+    traffic
+        A file (.mtx, .csv, .npz, .parquet), a jobs file (.toml; needs a fabric), or a pattern spec.
+    fabric
+        The fabric on whose hosts it is.
+    options
+        Common options; `-o` writes the result (.json, .csv).
+    """
+    run = Run("traffic-show", options or Options(), product=False)
+    net = None if fabric is None else run.fabric(fabric)
+    demand = run.traffic(traffic, net)
+    result = summary(demand)
+    if net is not None:
+        result["fits"] = fits(demand, net)
+    return run.finish(result, lambda: text(result), findings=result.get("fits") is False)
+
+
+def place(fabric: str, jobs: Path, /, *, options: Options | None = None) -> int:
+    """Place the jobs of a jobs file on a fabric's hosts.
+
+    Parameters
+    ----------
+    fabric
+        A dump of `ibnetdiscover`, an ibsim net file, or a generator spec.
+    jobs
+        A jobs file (.toml).
+    options
+        Common options; `--seed` wins over the file's own.
+    """
+    from netloom import _core
+
+    if common.is_stdin(str(jobs)):
+        raise UsageError("a jobs file cannot come from standard input: its paths are relative to it")
+    run = Run("traffic-place", options or Options(), endings=_ENDINGS)
+    net = run.fabric(fabric)
+    run.read("jobs", str(jobs))
+    with run.timed("place"):
+        demand, placed = _core.place_jobs(net, jobs, seed=run.options.seed)
+    leaf = net.host_table()["leaf"]
+    rows = [
+        {
+            "name": job.name,
+            "ranks": len(job.host_of_rank),
+            "hosts": len(job.hosts),
+            "leaves": len(set(leaf[job.hosts].tolist())),
+            "first_host": net.host_names[int(job.hosts[0])] if len(job.hosts) else None,
+        }
+        for job in placed
+    ]
+    result = {**summary(demand), "jobs": rows, "output": _write(run, demand)}
+    return run.finish(result, lambda: text(result), rows=rows)
+
+
+def convert(traffic: str, fabric: str | None = None, /, *, options: Options | None = None) -> int:
+    """Write traffic in another format.
+
+    Parameters
+    ----------
+    traffic
+        A file (.mtx, .csv, .npz, .parquet; .mtx and .csv also with .gz), a jobs file, or a pattern spec.
+    fabric
+        The fabric on whose hosts it is; what is written is then bound to them.
+    options
+        Common options; the ending after `-o` names the format.
+    """
+    options = options or Options()
+    common.need_output("traffic convert", options)
+    run = Run("traffic-convert", options, endings=_ENDINGS)
+    net = None if fabric is None else run.fabric(fabric)
+    demand = run.traffic(traffic, net)
+    result = {**summary(demand), "output": _write(run, demand)}
+    return run.finish(result, lambda: text(result))
+
+
+def summary(demand: Traffic) -> dict[str, Any]:
+    """What every traffic verb says of a traffic."""
+    import numpy as np
+
+    partners = np.diff(demand.indptr)
+    received = np.bincount(demand.indices, minlength=demand.endpoints)
+    sources = int(np.count_nonzero(partners))
+    return {
+        "endpoints": demand.endpoints,
+        "pairs": demand.pairs,
+        "total_bytes": demand.total_bytes,
+        "sources": sources,
+        "destinations": int(np.count_nonzero(received)),
+        "mean_partners": demand.pairs / sources if sources else 0.0,
+        "max_partners": int(partners.max(initial=0)),
+        "min_bytes": float(demand.data.min()) if demand.pairs else 0.0,
+        "max_bytes": float(demand.data.max()) if demand.pairs else 0.0,
+        "phases": len(demand.phase_names),
+        "hosts_hash": demand.hosts_hash,
+    }
+
+
+def fits(demand: Traffic, net: Fabric) -> bool:
+    """Whether a traffic belongs on a fabric: by the hosts' names where it says, else by their number."""
+    if demand.hosts_hash is not None:
+        return demand.hosts_hash == net.hosts_hash
+    return demand.endpoints == net.hosts
+
+
+def text(result: dict[str, Any]) -> str:
+    """The report of a traffic."""
+    count, size = render.count, render.size
+    what = "hosts" if result["hosts_hash"] else "ranks, or hosts by number"
+    per_pair = size(result["min_bytes"])
+    if result["max_bytes"] != result["min_bytes"]:
+        per_pair += f" to {size(result['max_bytes'])}"
+    partners = f"{result['mean_partners']:.2f} partners each, at most {count(result['max_partners'])}"
+    rows = [
+        ("endpoints", f"{count(result['endpoints'])} ({what})"),
+        ("pairs", f"{count(result['pairs'])} ({per_pair} each)"),
+        ("bytes", size(result["total_bytes"])),
+        ("senders", f"{count(result['sources'])} ({partners})"),
+        ("receivers", count(result["destinations"])),
+    ]
+    if result["phases"] > 1:
+        rows.append(("phases", count(result["phases"])))
+    if "fits" in result:
+        rows.append(("fits the fabric", "yes" if result["fits"] else "no"))
+    if result.get("output"):
+        rows.append(("written", result["output"]))
+    out = render.pairs(rows)
+    if result.get("jobs"):
+        cells = [
+            [
+                job["name"],
+                count(job["ranks"]),
+                count(job["hosts"]),
+                count(job["leaves"]),
+                job["first_host"] or "",
+            ]
+            for job in result["jobs"]
+        ]
+        header = ["job", "ranks", "hosts", "leaves", "first host"]
+        out += "\n\n" + render.table(header, cells, right=[1, 2, 3])
+    return out
+
+
+def _write(run: Run, demand: Traffic) -> str | None:
+    if not run.has_product:
+        return None
+    if run.product_to_stdout:
+        return run.write(demand.to_bytes("mtx"))
+    ending = common.ending(run.options.output)
+    with run.timed("write"):
+        if ending == ".mtx":
+            data = demand.to_bytes("mtx")
+        elif ending == ".csv":
+            data = demand.to_bytes("csv")
+        else:
+            from netloom import interop
+
+            data = interop.traffic_bytes(demand, "npz" if ending == ".npz" else "parquet")
+    return run.write(data)

@@ -1,0 +1,319 @@
+"""Fabrics, traffic and loads as other libraries' objects and files: SciPy, npz, Arrow, Parquet, networkx.
+
+Every way in ends in `Traffic.from_triples`, which checks every entry. Files keep what a matrix belongs to:
+the number of endpoints and the hash of the ordered host names (`netloom` metadata in Parquet, an array of
+that name in npz). Nothing here loops over pairs or links in Python, but where networkx leaves no choice.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import zipfile
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from netloom._core import Fabric, LinkLoads, Traffic, write_atomic
+from netloom.errors import FormatError, NetloomError, TrafficError
+
+if TYPE_CHECKING:
+    import networkx
+    import pyarrow
+    import scipy.sparse
+
+_Path = str | os.PathLike[str]
+_COLUMNS = ("source", "destination", "bytes")
+
+
+# SciPy
+
+
+def to_scipy(traffic: Traffic) -> scipy.sparse.csr_array:
+    """Returns traffic as a SciPy CSR array, `[source, destination]` in bytes; it shares traffic's memory."""
+    import scipy.sparse
+
+    shape = (traffic.endpoints, traffic.endpoints)
+    indptr = traffic.indptr
+    # SciPy wants one integer type for both; offsets are the short array.
+    if traffic.pairs <= np.iinfo(np.int32).max:
+        indptr = indptr.astype(np.int32)
+    return scipy.sparse.csr_array((traffic.data, traffic.indices, indptr), shape=shape, copy=False)
+
+
+def from_scipy(matrix: Any, hosts_hash: str | None = None) -> Traffic:
+    """Returns traffic from any square SciPy sparse matrix or array (duplicates add up).
+
+    Raises
+    ------
+    TrafficError
+        If it is not square, not real, or has entries that are negative or not finite.
+    """
+    import scipy.sparse
+
+    if not scipy.sparse.issparse(matrix):
+        raise TrafficError(f"expected a SciPy sparse matrix, found {type(matrix).__name__}")
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise TrafficError(f"expected a square matrix, found {' x '.join(map(str, matrix.shape))}")
+    if np.iscomplexobj(matrix):
+        raise TrafficError("expected real numbers of bytes, found complex ones")
+    triples = matrix.tocoo()
+    return _checked(triples.shape[0], triples.row, triples.col, triples.data, hosts_hash)
+
+
+def _checked(endpoints: int, source: Any, destination: Any, value: Any, hosts_hash: str | None) -> Traffic:
+    if not 0 < endpoints < 2**31:
+        raise TrafficError(f"expected 1 to {2**31 - 1} endpoints, found {endpoints}")
+    return Traffic.from_triples(
+        endpoints,
+        np.ascontiguousarray(source, dtype=np.int64),
+        np.ascontiguousarray(destination, dtype=np.int64),
+        np.ascontiguousarray(value, dtype=np.float64),
+        hosts_hash=hosts_hash,
+    )
+
+
+# npz
+
+
+def read_traffic_npz(path: _Path) -> Traffic:
+    """Reads a traffic from what [`write_traffic_npz`] or `scipy.sparse.save_npz` wrote.
+
+    Raises
+    ------
+    FormatError
+        If it is something else, or has impossible entries.
+    """
+    import scipy.sparse
+
+    name = os.fspath(path)
+    try:
+        with open(path, "rb") as file:
+            data = file.read()
+        with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
+            hosts_hash = str(arrays["hosts_hash"]) if "hosts_hash" in arrays else ""
+        matrix = scipy.sparse.load_npz(io.BytesIO(data))
+        return from_scipy(matrix, hosts_hash or None)
+    except NetloomError as error:
+        raise FormatError(f"{name}: {error}", name) from None
+    except (ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile, AttributeError) as error:
+        raise FormatError(
+            f"{name}: expected a sparse matrix as scipy.sparse.save_npz writes it ({error})", name
+        ) from None
+
+
+def write_traffic_npz(traffic: Traffic, path: _Path) -> None:
+    """Writes traffic as npz; `scipy.sparse.load_npz` reads it too."""
+    write_atomic(path, traffic_bytes(traffic, "npz"))
+
+
+# Arrow and Parquet
+
+
+def traffic_to_arrow(traffic: Traffic) -> pyarrow.Table:
+    """Returns traffic as a table of `source`, `destination` (uint32) and `bytes` (float64), sorted."""
+    import pyarrow as pa
+
+    source = np.repeat(np.arange(traffic.endpoints, dtype=np.uint32), np.diff(traffic.indptr))
+    columns = [
+        pa.array(source),
+        pa.array(traffic.indices.view(np.uint32)),
+        pa.array(traffic.data),
+    ]
+    return pa.table(
+        columns, names=list(_COLUMNS), metadata=_metadata("traffic", traffic.hosts_hash, traffic.endpoints)
+    )
+
+
+def read_traffic_parquet(path: _Path) -> Traffic:
+    """Reads traffic from Parquet: columns `source`, `destination` (from 0) and `bytes`.
+
+    Without netloom's metadata the number of endpoints is one more than the largest index.
+
+    Raises
+    ------
+    FormatError
+        If it is something else, or has impossible entries.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    import pyarrow.parquet as pq
+
+    name = os.fspath(path)
+    try:
+        with open(path, "rb") as file:
+            table = pq.read_table(file)
+    except pa.ArrowException as error:
+        raise FormatError(f"{name}: expected a Parquet file ({_first_line(error)})", name) from None
+    missing = [column for column in _COLUMNS if column not in table.column_names]
+    if missing:
+        raise FormatError(
+            f"{name}: expected columns source, destination and bytes; {', '.join(missing)} missing "
+            f"(found {', '.join(table.column_names) or 'none'})",
+            name,
+        )
+    table = table.select(list(_COLUMNS))
+    for column in table.column_names:
+        if table[column].null_count:
+            raise FormatError(
+                f"{name}: column {column} has {table[column].null_count} nulls, expected none", name
+            )
+    try:
+        source = pc.cast(table["source"], pa.int64()).to_numpy()
+        destination = pc.cast(table["destination"], pa.int64()).to_numpy()
+        value = pc.cast(table["bytes"], pa.float64()).to_numpy()
+        endpoints, hosts_hash = _belongs_to(table.schema.metadata or {}, source, destination)
+        return _checked(endpoints, source, destination, value, hosts_hash)
+    except (pa.ArrowException, ValueError) as error:
+        raise FormatError(f"{name}: {_first_line(error)}", name) from None
+    except NetloomError as error:
+        raise FormatError(f"{name}: {error}", name) from None
+
+
+def write_traffic_parquet(traffic: Traffic, path: _Path) -> None:
+    """Writes traffic as Parquet."""
+    write_atomic(path, traffic_bytes(traffic, "parquet"))
+
+
+def traffic_bytes(traffic: Traffic, kind: Literal["npz", "parquet"]) -> bytes:
+    """Returns the file that holds this traffic."""
+    if kind == "parquet":
+        return table_bytes(traffic_to_arrow(traffic), ".parquet")
+    # The members that scipy.sparse.save_npz writes, and two of ours.
+    arrays = {
+        "format": np.array("csr"),
+        "shape": np.array([traffic.endpoints, traffic.endpoints]),
+        "indptr": traffic.indptr,
+        "indices": traffic.indices,
+        "data": traffic.data,
+        "_is_array": np.array(True),
+        "hosts_hash": np.array(traffic.hosts_hash or ""),
+    }
+    out = io.BytesIO()
+    # Not numpy.savez_compressed: it stamps the time, and equal traffic should give equal bytes.
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, array in arrays.items():
+            member = io.BytesIO()
+            np.lib.format.write_array(member, np.asarray(array), allow_pickle=False)
+            archive.writestr(_entry(f"{name}.npy"), member.getvalue(), zipfile.ZIP_DEFLATED)
+    return out.getvalue()
+
+
+def _entry(name: str) -> zipfile.ZipInfo:
+    return zipfile.ZipInfo(name, date_time=(1980, 1, 1, 0, 0, 0))
+
+
+def loads_to_arrow(loads: LinkLoads, fabric: Fabric) -> pyarrow.Table:
+    """Returns every link's columns of [`fabric_to_arrow`] and `load` (bytes at the fastest link's speed)."""
+    import pyarrow as pa
+
+    table = fabric_to_arrow(fabric)
+    return table.append_column("load", pa.array(loads.per_link))
+
+
+def fabric_to_arrow(fabric: Fabric) -> pyarrow.Table:
+    """Returns the directed links as a table.
+
+    Columns `from`, `from_port`, `to`, `to_port`, `bandwidth_bytes_per_s`, `alive`, `between_switches`; the rows
+    are in the order of link ids, so that they match `LinkLoads.per_link`.
+    """
+    import pyarrow as pa
+
+    links = fabric.link_table()
+    names = pa.array([*fabric.host_names, *fabric.switch_names])
+    columns = {
+        "from": pa.DictionaryArray.from_arrays(pa.array(links["source"].astype(np.int32)), names),
+        "from_port": pa.array(links["source_port"]),
+        "to": pa.DictionaryArray.from_arrays(pa.array(links["target"].astype(np.int32)), names),
+        "to_port": pa.array(links["target_port"]),
+        "bandwidth_bytes_per_s": pa.array(links["bandwidth_bytes_per_s"]),
+        "alive": pa.array(links["alive"]),
+        "between_switches": pa.array(links["between_switches"]),
+    }
+    metadata = _metadata("links", fabric.hosts_hash, fabric.hosts)
+    metadata["netloom.cabling_hash"] = fabric.cabling_hash
+    return pa.table(columns, metadata=metadata)
+
+
+def table_bytes(table: pyarrow.Table, ending: str) -> bytes:
+    """Returns a table as the bytes of a file that ends in `.parquet` or `.csv`."""
+    out = io.BytesIO()
+    if ending == ".parquet":
+        import pyarrow.parquet as pq
+
+        pq.write_table(table, out, compression="zstd")
+    else:
+        import pyarrow.csv as pc
+
+        pc.write_csv(table, out)
+    return out.getvalue()
+
+
+def _metadata(kind: str, hosts_hash: str | None, endpoints: int) -> dict[str, str]:
+    metadata = {"netloom": f"{kind}/1", "netloom.endpoints": str(endpoints)}
+    if hosts_hash is not None:
+        metadata["netloom.hosts_hash"] = hosts_hash
+    return metadata
+
+
+def _belongs_to(metadata: Mapping[bytes, bytes], source: Any, destination: Any) -> tuple[int, str | None]:
+    hosts_hash = metadata.get(b"netloom.hosts_hash")
+    if b"netloom.endpoints" in metadata:
+        endpoints = int(metadata[b"netloom.endpoints"])
+    else:
+        endpoints = 1 + max(int(source.max(initial=-1)), int(destination.max(initial=-1)))
+    return endpoints, None if hosts_hash is None else hosts_hash.decode()
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0]
+
+
+# networkx
+
+
+def fabric_to_networkx(fabric: Fabric) -> networkx.MultiDiGraph:
+    """Returns the fabric as a `networkx.MultiDiGraph`.
+
+    Nodes are ids (hosts first, then switches) with `kind` ("host" or "switch"), `name`, and for switches
+    `level`; edges are directed links, keyed by the port they leave from, with `link` (id), `from_port`,
+    `to_port`, `bandwidth_bytes_per_s` and `alive`.
+
+    Raises
+    ------
+    ImportError
+        If networkx is not installed (`pip install netloom[networkx]`).
+    """
+    import networkx as nx
+
+    graph = nx.MultiDiGraph(hosts_hash=fabric.hosts_hash, cabling_hash=fabric.cabling_hash)
+    graph.add_nodes_from((i, {"kind": "host", "name": name}) for i, name in enumerate(fabric.host_names))
+    levels = fabric.switch_table()["level"].tolist()
+    graph.add_nodes_from(
+        (fabric.hosts + i, {"kind": "switch", "name": name, "level": level})
+        for i, (name, level) in enumerate(zip(fabric.switch_names, levels, strict=True))
+    )
+    links = {key: column.tolist() for key, column in fabric.link_table().items()}
+    attributes = ("source_port", "target_port", "bandwidth_bytes_per_s", "alive")
+    rows = zip(links["source"], links["target"], *(links[key] for key in attributes), strict=True)
+    # networkx itself is a Python loop over edges; there is no other door.
+    graph.add_edges_from(
+        (
+            a,
+            b,
+            port,
+            {
+                "link": i,
+                "from_port": port,
+                "to_port": to_port,
+                "bandwidth_bytes_per_s": speed,
+                "alive": alive,
+            },
+        )
+        for i, (a, b, port, to_port, speed, alive) in enumerate(rows)
+    )
+    return graph
+
+
+to_networkx = fabric_to_networkx

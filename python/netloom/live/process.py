@@ -1,0 +1,163 @@
+"""Child processes that never outlive their parent, and waits that end.
+
+Invariants: a child stops with its `with` block; if Python is killed, the kernel stops the child
+(`PR_SET_PDEATHSIG`). A child is its own session, so that a terminal's Ctrl-C reaches only Python, which
+then stops the children in order.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import glob
+import os
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from netloom.errors import LiveError
+
+_TOOL_FOLDERS = ("/usr/sbin", "/sbin", "/usr/local/sbin")
+_PR_SET_PDEATHSIG = 1
+
+
+def find_tool(name: str) -> str | None:
+    """Returns the path of an InfiniBand tool, on `PATH` or where Debian keeps administrators' tools."""
+    path = os.pathsep.join([os.environ.get("PATH", ""), *_TOOL_FOLDERS])
+    return shutil.which(name, path=path)
+
+
+def find_umad2sim() -> str | None:
+    """Returns the path of the library that makes OpenSM and the diagnostics talk to ibsim."""
+    patterns = ("/usr/lib/*/umad2sim/libumad2sim.so", "/usr/lib*/umad2sim/libumad2sim.so")
+    found = sorted(path for pattern in patterns for path in glob.glob(pattern))
+    return found[0] if found else None
+
+
+def missing_tools() -> list[str]:
+    """Returns what OpenSM on a simulated fabric needs and this machine lacks.
+
+    Returns
+    -------
+    list of str
+        Names of programs or libraries; empty if everything is there.
+    """
+    missing = [name for name in ("ibsim", "opensm", "dump_fts", "ibnetdiscover") if find_tool(name) is None]
+    if find_umad2sim() is None:
+        missing.append("libumad2sim.so")
+    return missing
+
+
+def require_tool(name: str) -> str:
+    """Returns the path of a tool.
+
+    Raises
+    ------
+    LiveError
+        If it is not installed; names the Debian packages that bring it.
+    """
+    path = find_tool(name)
+    if path is None:
+        raise LiveError(
+            f"{name} is not installed (Debian: apt-get install opensm ibsim-utils infiniband-diags)"
+        )
+    return path
+
+
+def client_environment(socket_name: str, host: str) -> dict[str, str]:
+    """Returns the environment in which a tool sees the simulated fabric from `host`.
+
+    Raises
+    ------
+    LiveError
+        If ibsim's client library is not installed.
+    """
+    library = find_umad2sim()
+    if library is None:
+        raise LiveError("libumad2sim.so is not installed (Debian: apt-get install ibsim-utils)")
+    return {**os.environ, "LD_PRELOAD": library, "IBSIM_SOCKNAME": socket_name, "SIM_HOST": host}
+
+
+def wait_until(ready: Callable[[], bool], seconds: float, what: str, child: subprocess.Popen[bytes]) -> None:
+    """Waits until `ready()`.
+
+    Raises
+    ------
+    LiveError
+        If the child ends first, or the time is over.
+    """
+    deadline = time.monotonic() + seconds
+    while not ready():
+        code = child.poll()
+        if code is not None:
+            raise LiveError(f"{what}: the process ended with exit status {code}")
+        if time.monotonic() > deadline:
+            raise LiveError(f"{what}: not after {seconds:g} s")
+        time.sleep(0.01)
+
+
+@contextlib.contextmanager
+def spawn(
+    command: Sequence[str],
+    *,
+    folder: Path,
+    name: str,
+    env: Mapping[str, str],
+    console: int,
+    stop: Callable[[subprocess.Popen[bytes]], None],
+) -> Iterator[subprocess.Popen[bytes]]:
+    """Runs a child with its console on `console` and its output in `folder/name.out` and `.err`.
+
+    On leaving, `stop(child)` asks it to end; SIGTERM and SIGKILL follow if it does not.
+    """
+    libc = ctypes.CDLL(None)
+
+    def die_with_parent() -> None:
+        libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+    with open(folder / f"{name}.out", "wb") as out, open(folder / f"{name}.err", "wb") as err:
+        child = subprocess.Popen(
+            list(command),
+            stdin=console,
+            stdout=out,
+            stderr=err,
+            env=dict(env),
+            cwd=folder,
+            start_new_session=True,
+            preexec_fn=die_with_parent,
+        )
+    try:
+        yield child
+    finally:
+        _end(child, stop)
+
+
+def _end(child: subprocess.Popen[bytes], stop: Callable[[subprocess.Popen[bytes]], None]) -> None:
+    try:
+        if child.poll() is None:
+            with contextlib.suppress(OSError):
+                stop(child)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                child.wait(timeout=5)
+        if child.poll() is None:
+            child.terminate()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                child.wait(timeout=2)
+    finally:
+        if child.poll() is None:
+            child.kill()
+            child.wait()
+
+
+def tail(path: Path, lines: int = 3) -> str:
+    """Returns the last lines of a log, on one line, for an error message."""
+    if not path.exists():
+        return ""
+    with open(path, "rb") as file:
+        file.seek(0, os.SEEK_END)
+        file.seek(max(0, file.tell() - 4096))
+        text = file.read().decode(errors="replace")
+    return " | ".join(text.strip().splitlines()[-lines:])

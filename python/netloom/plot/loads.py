@@ -1,0 +1,123 @@
+"""Sorted link loads, one curve a routing, and the bound below which no routing can get."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from netloom.plot import style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_POINTS = 400
+
+
+@dataclass(frozen=True)
+class Curve:
+    """The loads of one routing.
+
+    Attributes
+    ----------
+    name : str
+        What the label says.
+    loads : array
+        Load of every link, in bytes, in any order.
+    best : bool
+        Whether it is the one to look at.
+    """
+
+    name: str
+    loads: npt.NDArray[np.float64]
+    best: bool = False
+
+
+def loads_picture(curves: Sequence[Curve], *, bound: float, bound_name: str, title: str, kind: str) -> bytes:
+    """Returns the picture of sorted link loads.
+
+    Parameters
+    ----------
+    curves : sequence of Curve
+        The routings.
+    bound : float
+        The AR bound in bytes: a line.
+    bound_name : str
+        What its label says.
+    title : str
+        Above the picture.
+    kind : {"svg", "png"}
+        The file format.
+    """
+    with style.figure(7.2, 4.3) as fig:
+        axes = fig.add_subplot()
+        factor, unit = style.unit(max([bound, *(float(c.loads.max(initial=0.0)) for c in curves)]))
+        _draw(axes, curves, bound / factor, bound_name, factor)
+        axes.set_title(title, pad=12)
+        axes.set_ylabel(f"load ({unit})")
+        axes.set_xlabel("link, from the most loaded on (directed links, logarithmic)")
+        return style.save(fig, kind)
+
+
+def _draw(axes: Axes, curves: Sequence[Curve], bound: float, bound_name: str, factor: float) -> None:
+    labels = []
+    longest = 1
+    for position, curve in enumerate(curves):
+        look = style.curve(position, best=curve.best)
+        ranks, values = _sorted_points(curve.loads / factor)
+        axes.plot(ranks, values, **look)
+        start = float(values[0]) if len(values) else 0.0
+        labels.append(_Label(curve.name, start, str(look["color"]), curve.best))
+        longest = max(longest, len(curve.loads))
+    labels.append(_Label(bound_name, bound, style.BOUND, False))
+    high = max(label.at for label in labels) * 1.06 or 1.0
+    left = longest ** (-0.30)
+    axes.plot(
+        [1.0, longest], [bound, bound], color=style.BOUND, linewidth=1.1, linestyle=(0, (1, 2)), zorder=4
+    )
+    axes.set_xscale("log")
+    axes.set_xlim(left, longest)
+    axes.set_ylim(0.0, high)
+    axes.set_xticks([t for t in (1, 10, 100, 1000, 10_000, 100_000, 1_000_000) if t <= longest])
+    axes.xaxis.set_major_formatter(lambda value, _position: f"{value:,.0f}")
+    axes.minorticks_off()
+    style.clean(axes)
+    _name(axes, labels, left, high)
+
+
+@dataclass(frozen=True)
+class _Label:
+    name: str
+    at: float
+    colour: str
+    bold: bool
+
+
+def _name(axes: Axes, labels: Sequence[_Label], left: float, high: float) -> None:
+    """Names stand left of the curves' starts, at their heights as far as there is room."""
+    heights = style.spread([label.at for label in labels], 0.054 * high, 0.02 * high, 0.98 * high)
+    digits = 2 if high < 10 else 1 if high < 100 else 0
+    for label, height in zip(labels, heights, strict=True):
+        axes.plot([left**0.08, 0.97], [height, label.at], color=label.colour, linewidth=0.7)
+        axes.text(
+            left**0.1,
+            height,
+            f"{label.name}  {label.at:.{digits}f}",
+            ha="right",
+            va="center",
+            fontsize=8.5,
+            color=label.colour,
+            fontweight="bold" if label.bold else "normal",
+        )
+
+
+def _sorted_points(loads: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Loads in falling order over their rank, thinned evenly on the logarithmic axis."""
+    falling = np.sort(loads)[::-1]
+    if not len(falling):
+        return np.ones(0), falling
+    ranks = np.unique(np.geomspace(1, len(falling), _POINTS).round().astype(np.int64))
+    return ranks.astype(np.float64), falling[ranks - 1]

@@ -1,0 +1,131 @@
+"""What all pictures share: a look, colours, units, and how they become bytes.
+
+Colours are Okabe and Ito's, safe for colour-blind readers; curves also differ in dashes and carry names.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import matplotlib
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.backends.backend_svg import FigureCanvasSVG
+from matplotlib.figure import Figure
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+INK = "#222222"
+FAINT = "#8a8a8a"
+GRID = "#e4e4e4"
+BOUND = "#222222"
+
+_COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#8a6d3b", "#7f7f7f")
+_DASHES = (
+    "-",
+    (0, (5, 1.5)),
+    (0, (1.2, 1.2)),
+    (0, (6, 1.5, 1.2, 1.5)),
+    (0, (3, 1.2)),
+    (0, (8, 2)),
+    (0, (2, 2)),
+)
+_BEST = "#D55E00"
+
+_SETTINGS: Any = {
+    "font.family": "sans-serif",
+    "font.sans-serif": ["DejaVu Sans"],
+    "font.size": 9.0,
+    "axes.edgecolor": FAINT,
+    "axes.labelcolor": INK,
+    "axes.titlelocation": "left",
+    "axes.titlesize": 10.0,
+    "axes.titleweight": "bold",
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "text.color": INK,
+    "svg.hashsalt": "netloom",
+    "svg.fonttype": "path",
+    "path.simplify": True,
+}
+
+
+@contextmanager
+def figure(width: float, height: float) -> Iterator[Figure]:
+    """Yields a figure of so many inches in netloom's look; settings last only inside the block."""
+    with matplotlib.rc_context(_SETTINGS):
+        yield Figure(figsize=(width, height), layout="constrained", facecolor="white")
+
+
+def save(fig: Figure, kind: str) -> bytes:
+    """Returns a figure as the bytes of an `svg` or `png` file. Call it inside [`figure`]'s block."""
+    out = io.BytesIO()
+    if kind == "svg":
+        FigureCanvasSVG(fig)
+        fig.savefig(out, format="svg", metadata={"Date": None, "Creator": "netloom"})
+    else:
+        FigureCanvasAgg(fig)
+        fig.savefig(out, format="png", dpi=150, metadata={"Software": "netloom"})
+    return out.getvalue()
+
+
+def curve(position: int, *, best: bool) -> dict[str, Any]:
+    """Returns the look of a curve; the best one stands out."""
+    if best:
+        return {"color": _BEST, "linestyle": "-", "linewidth": 2.4, "zorder": 5}
+    i = position % len(_COLOURS)
+    return {"color": _COLOURS[i], "linestyle": _DASHES[i], "linewidth": 1.4, "zorder": 3}
+
+
+def clean(axes: Axes) -> None:
+    """Takes the frame away and adds a faint horizontal grid."""
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.grid(axis="y", color=GRID, linewidth=0.8)
+    axes.set_axisbelow(True)
+
+
+def unit(largest: float) -> tuple[float, str]:
+    """Returns the decimal unit in which `largest` bytes has one to three digits before the point."""
+    for factor, name in ((1e15, "PB"), (1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
+        if largest >= factor:
+            return factor, name
+    return 1.0, "bytes"
+
+
+def spread(wanted: list[float], gap: float, low: float, high: float) -> list[float]:
+    """Moves label positions apart, as little as possible, so that neighbours are at least `gap` apart.
+
+    Parameters
+    ----------
+    wanted : list of float
+        Where the labels would like to be.
+    gap : float
+        The least distance.
+    low, high : float
+        Where they must stay, if they fit.
+    """
+    order = sorted(range(len(wanted)), key=lambda i: wanted[i])
+    # Pool adjacent violators: labels that collide share the mean of where they want to be.
+    groups: list[tuple[float, list[int]]] = []
+    for i in order:
+        members, centre = [i], wanted[i]
+        while groups:
+            before, others = groups[-1]
+            if before + gap * (len(others) - 1) / 2 + gap <= centre - gap * (len(members) - 1) / 2:
+                break
+            groups.pop()
+            members = others + members
+            offsets = [wanted[m] - gap * k for k, m in enumerate(members)]
+            centre = sum(offsets) / len(offsets) + gap * (len(members) - 1) / 2
+        half = gap * (len(members) - 1) / 2
+        centre = min(max(centre, low + half), high - half)
+        groups.append((centre, members))
+    placed = [0.0] * len(wanted)
+    for centre, members in groups:
+        start = centre - gap * (len(members) - 1) / 2
+        for k, member in enumerate(members):
+            placed[member] = start + gap * k
+    return placed
