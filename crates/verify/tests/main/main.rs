@@ -1,0 +1,5 @@
+//! The checker against hand-made faults, and certificates: honest ones pass, forged ones do not.
+
+mod certificates;
+mod faults;
+mod tables;
