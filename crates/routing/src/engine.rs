@@ -8,10 +8,9 @@ use netloom_model::{Fabric, HostId, LinkId, Routes, SwitchId};
 use netloom_topology::Structure;
 
 use crate::error::RoutingError;
-use crate::paths::PathSet;
-use crate::switches::SwitchRoutes;
-use crate::updown::UpDown;
-use crate::{modk, random, tables};
+use crate::paths::{PathSet, Rule};
+use crate::updown::{UpDown, all_hops};
+use crate::{ftree, greedy, modk, random, tables};
 
 /// An oblivious routing engine: it looks at the fabric, never at the traffic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -127,35 +126,31 @@ pub(crate) fn route_levels(
     options: &EngineOptions,
 ) -> Result<Routes, RoutingError> {
     tables::check_lmc(options.lmc)?;
-    let context = || Context::new(fabric, level);
+    let up_down = || PathSet::to_switches(fabric, Rule::UpDown(&UpDown::new(fabric, level)));
+    let context = || Context { fabric, level, paths: up_down() };
     Ok(match engine {
+        Engine::Minhop => {
+            greedy::route(fabric, &PathSet::to_switches(fabric, Rule::Shortest(&all_hops(fabric))), options)
+        }
+        Engine::Updn => greedy::route(fabric, &up_down(), options),
+        Engine::Ftree => ftree::route(fabric, level, options)?,
         Engine::Dmodk => modk::by_destination(fabric, &context(), options),
         Engine::Smodk => modk::by_source(fabric, &context(), options),
-        _ => random::route(fabric, &context(), options),
+        Engine::Random => random::route(fabric, &context(), options),
     })
 }
 
-/// What the engines that choose among admissible links share.
+/// What the engines that choose freely among admissible links share.
 pub(crate) struct Context<'a> {
     pub fabric: &'a Fabric,
     pub level: &'a [u8],
+    /// Towards every switch.
     pub paths: PathSet,
-    switches: SwitchRoutes,
 }
 
-impl<'a> Context<'a> {
-    fn new(fabric: &'a Fabric, level: &'a [u8]) -> Self {
-        let updown = UpDown::new(fabric, level);
-        Self {
-            fabric,
-            level,
-            paths: PathSet::from_levels(fabric, level),
-            switches: SwitchRoutes::new(fabric, &updown),
-        }
-    }
-
+impl Context<'_> {
     /// Fills the row of one switch: hosts below by their own port, other hosts by `choose` among the
-    /// admissible links (at least one) per (host, path), switches by [`SwitchRoutes`].
+    /// admissible links (at least one) per (host, path), switches spread by their number.
     pub fn fill(
         &self,
         s: SwitchId,
@@ -171,17 +166,26 @@ impl<'a> Context<'a> {
                 continue;
             }
             let leaf = fabric.leaf(host);
-            let links = if leaf == s { &[fabric.reverse(own)][..] } else { self.paths.links(s, leaf) };
+            if leaf == s {
+                let first = space.host(host, 0).index();
+                row[first..first + (1 << lmc)].fill(fabric.link_port(fabric.reverse(own)));
+                continue;
+            }
+            let links = self.paths.links(s, leaf);
             if links.is_empty() {
                 continue;
             }
             for path in 0..1 << lmc {
-                let link = choose(host, path, links);
-                row[space.host(host, path).index()] = fabric.link_port(link);
+                row[space.host(host, path).index()] = fabric.link_port(choose(host, path, links));
             }
         }
         for target in fabric.switches() {
-            row[space.switch(target).index()] = self.switches.port(s, target);
+            let links = self.paths.links(s, target);
+            if target == s {
+                row[space.switch(target).index()] = 0;
+            } else if !links.is_empty() {
+                row[space.switch(target).index()] = fabric.link_port(links[target.index() % links.len()]);
+            }
         }
     }
 }

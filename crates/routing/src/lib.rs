@@ -6,6 +6,8 @@
 //! | [`items`](mod@items) | traffic added up per (source leaf, destination) |
 //! | [`loads`](mod@loads) | load per directed link; the walk of one packet |
 //! | [`engine`] | the engines by name |
+//! | `greedy` | minhop and updn |
+//! | `ftree` | OpenSM's fat-tree engine |
 //! | `modk`, `random` | engines that choose among admissible links |
 //! | [`error`] | what can go wrong |
 
@@ -15,9 +17,10 @@ pub mod items;
 pub mod loads;
 pub mod paths;
 
+mod ftree;
+mod greedy;
 mod modk;
 mod random;
-mod switches;
 mod tables;
 mod updown;
 

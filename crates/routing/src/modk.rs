@@ -151,7 +151,7 @@ fn common_up_links(
             served[(link.0 - first) as usize] += times;
         }
     };
-    for &leaf in context.paths.leaves() {
+    for leaf in fabric.switches().filter(|&leaf| !fabric.hosts_on(leaf).is_empty()) {
         let group = context.paths.group(s, leaf);
         if group == last.0 {
             last.1 += 1;

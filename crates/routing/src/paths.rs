@@ -18,10 +18,10 @@ use netloom_model::{Fabric, LinkId, SwitchId};
 use netloom_topology::Structure;
 use rayon::prelude::*;
 
-use crate::updown::{Hop, UpDown};
+use crate::updown::{Hop, HopLists, UpDown};
 
 /// Hops of an unreachable leaf.
-pub(crate) const FAR: u8 = u8::MAX;
+const FAR: u8 = u8::MAX;
 
 /// Leaves per unit of parallel work; fixed, so that groups are numbered alike by any number of threads.
 const LEAVES_PER_CHUNK: usize = 32;
@@ -53,11 +53,16 @@ impl PathSet {
     pub(crate) fn from_levels(fabric: &Fabric, level: &[u8]) -> PathSet {
         let updown = UpDown::new(fabric, level);
         let leaves: Vec<SwitchId> = fabric.switches().filter(|&s| !fabric.hosts_on(s).is_empty()).collect();
-        Self::towards(fabric, &updown, leaves)
+        Self::towards(fabric, Rule::UpDown(&updown), leaves)
+    }
+
+    /// Admissible routes towards every switch, with hosts or without.
+    pub(crate) fn to_switches(fabric: &Fabric, rule: Rule) -> PathSet {
+        Self::towards(fabric, rule, fabric.switches().collect())
     }
 
     /// Routes towards the given switches, in rising order.
-    pub(crate) fn towards(fabric: &Fabric, updown: &UpDown, leaves: Vec<SwitchId>) -> PathSet {
+    fn towards(fabric: &Fabric, rule: Rule, leaves: Vec<SwitchId>) -> PathSet {
         let switches = fabric.switch_count();
         let mut rank = vec![u32::MAX; switches];
         for (i, leaf) in leaves.iter().enumerate() {
@@ -71,7 +76,7 @@ impl PathSet {
             .zip(hops.par_chunks_mut(chunk))
             .map(|((leaves, group), hops)| {
                 let mut interner = Interner::new(switches);
-                let mut search = Search::new(updown);
+                let mut search = Search::new(rule, switches);
                 let rows = group.chunks_mut(switches).zip(hops.chunks_mut(switches));
                 for (&leaf, (group, hops)) in leaves.iter().zip(rows) {
                     search.run(leaf, hops, |s, links| group[s.index()] = interner.intern(s, links));
@@ -192,24 +197,49 @@ impl Interner {
     }
 }
 
+/// Which routes are searched for.
+#[derive(Clone, Copy)]
+pub(crate) enum Rule<'a> {
+    /// Minimal up*/down*, as the module defines it.
+    UpDown(&'a UpDown),
+    /// Shortest, whatever the direction.
+    Shortest(&'a HopLists),
+}
+
 /// The search for admissible links towards one switch; holds its scratch space.
-pub(crate) struct Search<'a> {
-    updown: &'a UpDown,
+struct Search<'a> {
+    rule: Rule<'a>,
     queue: Vec<SwitchId>,
     below: Vec<bool>,
     chosen: Vec<LinkId>,
 }
 
 impl<'a> Search<'a> {
-    pub fn new(updown: &'a UpDown) -> Self {
-        let below = vec![false; updown.switch_count()];
-        Self { updown, queue: Vec::new(), below, chosen: Vec::new() }
+    fn new(rule: Rule<'a>, switches: usize) -> Self {
+        Self { rule, queue: Vec::new(), below: vec![false; switches], chosen: Vec::new() }
     }
 
     /// Fills `hops` (given full of [`FAR`]) and calls `found` once for every switch with a path to
     /// `target`, other than itself, with its admissible links by port.
-    pub fn run(&mut self, target: SwitchId, hops: &mut [u8], mut found: impl FnMut(SwitchId, &[LinkId])) {
-        // D: breadth first from the target, against the down links.
+    fn run(&mut self, target: SwitchId, hops: &mut [u8], mut found: impl FnMut(SwitchId, &[LinkId])) {
+        match self.rule {
+            Rule::UpDown(updown) => {
+                self.breadth_first(target, &updown.up, &updown.down, hops, &mut found);
+                self.climb(updown, hops, &mut found);
+            }
+            Rule::Shortest(all) => self.breadth_first(target, all, all, hops, &mut found),
+        }
+    }
+
+    /// Marks what can reach `target` over `forward` links, found against them over `backward` links.
+    fn breadth_first(
+        &mut self,
+        target: SwitchId,
+        backward: &HopLists,
+        forward: &HopLists,
+        hops: &mut [u8],
+        found: &mut impl FnMut(SwitchId, &[LinkId]),
+    ) {
         self.queue.clear();
         self.queue.push(target);
         self.below.fill(false);
@@ -218,9 +248,10 @@ impl<'a> Search<'a> {
         let mut next = 0;
         while let Some(&s) = self.queue.get(next) {
             next += 1;
-            let above = hops[s.index()] + 1;
-            for hop in self.updown.up.of(s) {
-                if !self.below[hop.to.index()] {
+            // Fabrics of 255 and more hops across do not exist; what is farther counts as unreachable.
+            let above = hops[s.index()].saturating_add(1);
+            for hop in backward.of(s) {
+                if !self.below[hop.to.index()] && above < FAR {
                     self.below[hop.to.index()] = true;
                     hops[hop.to.index()] = above;
                     self.queue.push(hop.to);
@@ -231,27 +262,30 @@ impl<'a> Search<'a> {
             let wanted = hops[s.index()] - 1;
             let nearer = |hop: &&Hop| hops[hop.to.index()] == wanted && self.below[hop.to.index()];
             self.chosen.clear();
-            self.chosen.extend(self.updown.down.of(s).iter().filter(nearer).map(|hop| hop.link));
+            self.chosen.extend(forward.of(s).iter().filter(nearer).map(|hop| hop.link));
             found(s, &self.chosen);
         }
-        // U: from the top down, so that what lies above is known.
-        for &s in &self.updown.from_top {
+    }
+
+    /// `U` of what cannot reach the target going down, from the top, so that what lies above is known.
+    fn climb(&mut self, updown: &UpDown, hops: &mut [u8], found: &mut impl FnMut(SwitchId, &[LinkId])) {
+        for &s in &updown.from_top {
             if self.below[s.index()] {
                 continue;
             }
-            let mut best = FAR;
+            let mut best = FAR - 1;
             self.chosen.clear();
-            for hop in self.updown.up.of(s) {
+            for hop in updown.up.of(s) {
                 let there = hops[hop.to.index()];
                 if there < best {
                     best = there;
                     self.chosen.clear();
                 }
-                if there == best && best != FAR {
+                if there == best && best < FAR - 1 {
                     self.chosen.push(hop.link);
                 }
             }
-            if best != FAR {
+            if best < FAR - 1 {
                 hops[s.index()] = best + 1;
                 found(s, &self.chosen);
             }

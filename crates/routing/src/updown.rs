@@ -56,11 +56,6 @@ pub(crate) struct UpDown {
 }
 
 impl UpDown {
-    /// Number of switches.
-    pub fn switch_count(&self) -> usize {
-        self.up.first.len() - 1
-    }
-
     /// Sorts the alive links of `fabric` by direction; `level` is one entry a switch.
     pub fn new(fabric: &Fabric, level: &[u8]) -> Self {
         let of = |s: SwitchId| level[s.index()];

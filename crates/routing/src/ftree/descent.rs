@@ -1,0 +1,200 @@
+//! The two recursions of ftree: climb to switches above, spread from there to everything below.
+//!
+//! Invariant: `hops[s]` is the length of the way that `column[s]` starts, [`FAR`] if there is none; a way
+//! is only ever replaced by a shorter one.
+
+use netloom_model::{HostId, NO_PORT, SwitchId};
+
+use super::index::{Cable, Group, Groups, Tree};
+
+const FAR: u8 = u8::MAX;
+const NOBODY: u32 = u32::MAX;
+
+/// The state: counters that last, and scratch for one destination.
+pub(super) struct Descent {
+    tree: Tree,
+    /// Whether the counters of a switch's groups changed since they were last sorted.
+    up_changed: Vec<bool>,
+    down_changed: Vec<bool>,
+    /// Whether the order in which a switch's down groups are tried matters (those of switches just above
+    /// leaves lead to different ends).
+    order_matters: Vec<bool>,
+    hops: Vec<u8>,
+    /// Per class of switches with equal down neighbours: hops of the nearest one that spread down.
+    class_hops: Vec<u8>,
+    has_hosts: Vec<bool>,
+    /// `[host][path]`: the neighbour of the leaf that is the main choice; only for LMC > 0.
+    chosen: Vec<u32>,
+    lmc: u8,
+}
+
+impl Descent {
+    pub fn new(tree: Tree, has_hosts: Vec<bool>, hosts: usize, lmc: u8) -> Self {
+        let switches = tree.rank.len();
+        let has_below = |s: u32| !tree.down.range(s).is_empty();
+        let order_matters = (0..switches as u32)
+            .map(|s| tree.down.list[tree.down.range(s)].iter().any(|g| has_below(g.remote)))
+            .collect();
+        Self {
+            up_changed: vec![false; switches],
+            down_changed: vec![false; switches],
+            order_matters,
+            hops: vec![FAR; switches],
+            class_hops: vec![FAR; tree.classes],
+            has_hosts,
+            chosen: vec![NOBODY; if lmc == 0 { 0 } else { hosts << lmc }],
+            lmc,
+            tree,
+        }
+    }
+
+    pub fn route_host(&mut self, leaf: SwitchId, host: HostId, path: u32, column: &mut [u16]) {
+        self.start(leaf, 1);
+        let mut avoid = Vec::new();
+        let slot = host.index() << self.lmc;
+        if self.lmc > 0 {
+            avoid.extend_from_slice(&self.chosen[slot..slot + path as usize]);
+        }
+        let main = self.climb(leaf.0, NOBODY, Some(&avoid), 1, column);
+        if self.lmc > 0 {
+            self.chosen[slot + path as usize] = main;
+        }
+    }
+
+    pub fn route_dummy(&mut self, leaf: SwitchId, column: &mut [u16]) {
+        self.start(leaf, 1);
+        self.climb(leaf.0, NOBODY, Some(&[]), 1, column);
+    }
+
+    pub fn route_switch(&mut self, s: SwitchId, column: &mut [u16]) {
+        self.start(s, 0);
+        self.climb(s.0, NOBODY, None, 0, column);
+    }
+
+    fn start(&mut self, s: SwitchId, hops: u8) {
+        self.hops.fill(FAR);
+        self.class_hops.fill(FAR);
+        self.hops[s.index()] = hops;
+    }
+
+    /// Routes everything that reaches the destination by way of `s`, which is `hops` away from it.
+    /// `main`: this is the way that counts, and its first step avoids these neighbours if it can.
+    /// Returns the neighbour that the main way took.
+    fn climb(&mut self, s: u32, from: u32, main: Option<&[u32]>, hops: u8, column: &mut [u16]) -> u32 {
+        self.spread(s, from, hops, column);
+        let range = self.tree.up.range(s);
+        if range.is_empty() {
+            return NOBODY;
+        }
+        sort(&mut self.tree.up, s, &mut self.up_changed);
+        let groups = &self.tree.up.list[range.clone()];
+        let at = main
+            .map(|avoid| range.start + groups.iter().position(|g| !avoid.contains(&g.remote)).unwrap_or(0));
+        let mut taken = NOBODY;
+        if let Some(at) = at {
+            let group = self.tree.up.list[at];
+            let port = least_port(&self.tree.cables, &group);
+            count(&mut self.tree.up, &mut self.tree.cables, at, port);
+            self.up_changed[s as usize] = true;
+            self.offer(group.remote, hops + 1, port, column);
+            taken = group.remote;
+            self.climb(group.remote, s, Some(&[]), hops + 1, column);
+        }
+        for i in range.filter(|&i| Some(i) != at) {
+            let group = self.tree.up.list[i];
+            let port = least_port(&self.tree.cables, &group);
+            if self.offer(group.remote, hops + 1, port, column) {
+                self.climb(group.remote, s, None, hops + 1, column);
+            }
+        }
+        taken
+    }
+
+    /// Routes everything that reaches the destination by stepping up to `s`. Returns whether any leaf
+    /// with hosts now does.
+    fn spread(&mut self, s: u32, from: u32, hops: u8, column: &mut [u16]) -> bool {
+        let class = self.tree.class[s as usize] as usize;
+        let mut reached = self.has_hosts[s as usize];
+        let range = self.tree.down.range(s);
+        if range.is_empty() || self.class_hops[class] <= hops {
+            return reached;
+        }
+        if self.order_matters[s as usize] {
+            sort(&mut self.tree.down, s, &mut self.down_changed);
+        }
+        for i in range {
+            let group = self.tree.down.list[i];
+            if group.remote == from || self.hops[group.remote as usize] <= hops + 1 {
+                continue;
+            }
+            let port = least_port(&self.tree.cables, &group);
+            self.offer(group.remote, hops + 1, port, column);
+            if self.spread(group.remote, NOBODY, hops + 1, column) {
+                reached = true;
+                count(&mut self.tree.down, &mut self.tree.cables, i, port);
+                self.down_changed[s as usize] = true;
+            }
+        }
+        self.class_hops[class] = hops;
+        reached
+    }
+
+    /// Gives `s` a way if it has none as short.
+    #[inline]
+    fn offer(&mut self, s: u32, hops: u8, port: Choice, column: &mut [u16]) -> bool {
+        let better = hops < self.hops[s as usize];
+        if better {
+            self.hops[s as usize] = hops;
+            column[s as usize] = port.port;
+        }
+        debug_assert_ne!(column[s as usize], NO_PORT);
+        better
+    }
+}
+
+/// A cable of a group.
+#[derive(Clone, Copy)]
+struct Choice {
+    /// The neighbour's port.
+    port: u16,
+    /// Which of the cables.
+    cable: usize,
+}
+
+/// The least used cable of a group, the first among equals.
+#[inline]
+fn least_port(cables: &[Cable], group: &Group) -> Choice {
+    if group.cables == 1 {
+        return Choice { port: group.remote_port, cable: 0 };
+    }
+    let first = group.first_cable as usize;
+    let several = first..first + usize::from(group.cables);
+    let cable = several.min_by_key(|&c| cables[c].count).expect("a group has a cable");
+    Choice { port: cables[cable].remote_port, cable }
+}
+
+#[inline]
+fn count(groups: &mut Groups, cables: &mut [Cable], at: usize, choice: Choice) {
+    groups.list[at].count += 1;
+    if groups.list[at].cables > 1 {
+        cables[choice.cable].count += 1;
+    }
+}
+
+/// Orders the groups of a switch by count, then rank; they nearly are.
+fn sort(groups: &mut Groups, s: u32, changed: &mut [bool]) {
+    if !std::mem::take(&mut changed[s as usize]) {
+        return;
+    }
+    let range = groups.range(s);
+    let list = &mut groups.list[range];
+    for i in 1..list.len() {
+        let moving = list[i];
+        let mut j = i;
+        while j > 0 && (list[j - 1].count, list[j - 1].rank) > (moving.count, moving.rank) {
+            list[j] = list[j - 1];
+            j -= 1;
+        }
+        list[j] = moving;
+    }
+}

@@ -1,0 +1,3 @@
+//! What routing promises across files: engines against real tables, loads against arithmetic.
+
+mod opensm;
