@@ -249,8 +249,8 @@ impl<'a> Parser<'a, '_> {
         for word in options.split_ascii_whitespace() {
             match word.split_once('=') {
                 Some(("w", mask)) => rate.width = mask.parse().ok().or(rate.width),
-                Some(("s", mask)) => (rate.speed, rate.extended) = (mask.parse().ok().or(rate.speed), None),
-                Some(("es" | "e", mask)) => rate.extended = mask.parse().ok().or(rate.extended),
+                Some(("s", mask)) => rate.speed = mask.parse().ok().or(rate.speed),
+                Some(("e", mask)) => rate.extended = mask.parse().ok().or(rate.extended),
                 _ => {}
             }
         }
