@@ -45,7 +45,7 @@ for target in "${targets[@]}"; do
     ibsim_net) seed "$target" "$data"/*/*.net* ;;
     lfts) seed "$target" "$data"/ft2_32/{opensm-lfts.dump,dump_fts*} "$data"/ft2_32_lmc1/*lfts* ;;
     mtx) seed "$target" ../examples/data/*.mtx.gz ;;
-    jobs) seed "$target" ../examples/*.toml ../examples/data/*.toml ;;
+    jobs) seed "$target" ../examples/jobs/*.toml ;;
     esac
     seed "$target" seeds/"$target"/*
     log=artifacts/$target.log

@@ -23,7 +23,7 @@ fuzz_target!(|bytes: &[u8]| {
     let text = write_certificate(fabric, &certificate);
     let again = read_certificate(text.as_bytes(), "again", fabric).expect("what was written can be read");
     assert_eq!(again, certificate);
-    // 16 hosts: each leaf sends 4 * 12 units over 2 up links, but each host link only carries 15. So the optimum is
+    // Each leaf sends 4 * 12 units over 2 up links, and 12 items of 4 units can be shared out evenly: the optimum is
     // 24, and no certificate that claims more may pass.
     let verdict = verify_certificate(fabric, structure, None, &traffic.total(), &certificate);
     assert!(!verdict.ok || certificate.claim <= 24.0 * (1.0 + 1e-6), "a forged bound passed: {certificate:?}");
