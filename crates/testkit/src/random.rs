@@ -161,7 +161,7 @@ impl Plan {
             (0..children).map(|_| self.block(random, height - 1, Some(height))).collect();
         let width = blocks[0].len();
         // Groups of equal size, as the tree's definition asks for.
-        let groups = if width % self.groups[at] == 0 { self.groups[at] } else { 1 };
+        let groups = if width.is_multiple_of(self.groups[at]) { self.groups[at] } else { 1 };
         let mut tops = Vec::new();
         for group in 0..groups {
             for _ in 0..self.tops[at] {
@@ -226,7 +226,8 @@ impl Plan {
                 let host =
                     b.host(HostSpec::new(format!("host{}", host_name[next]), 0x10_0000 + 16 * next as u64));
                 next += 1;
-                b.cable(End::Switch(s, take(s)), End::Host(host), RATE);
+                let speed = self.speed(&mut random);
+                b.cable(End::Switch(s, take(s)), End::Host(host), speed);
             }
         }
         for &(lower, upper, speed) in &self.wires {
@@ -246,7 +247,7 @@ impl Plan {
 /// Whether all hosts still reach one another, on the levels that were meant.
 fn still_good(fabric: &Fabric, level: &[u8]) -> bool {
     let structure = detect(fabric);
-    structure.level == level && structure.pairs_without_route == 0
+    structure.level == level && structure.parts == 1 && structure.pairs_without_route == 0
 }
 
 /// Makes some cables between switches dead, as damage does; none that hosts need.

@@ -55,6 +55,8 @@ pub struct Structure {
     pub regular: bool,
     /// Why it is not regular: the first thing found. `None` if it is.
     pub irregular: Option<String>,
+    /// Connected parts of the fabric that have a host: 1 unless hosts are cut off from one another.
+    pub parts: u32,
     /// Directed alive links between switches of equal level, by id.
     pub peer_links: Vec<LinkId>,
     /// Unordered pairs of switches with hosts, in one connected part, that no up*/down* route joins.
@@ -134,6 +136,7 @@ pub fn detect(fabric: &Fabric) -> Structure {
         core_groups,
         regular: false,
         irregular: None,
+        parts: parts.iter().filter(|part| has_host(&graph, part)).count() as u32,
         peer_links,
         pairs_without_route,
         findings: Vec::new(),
@@ -239,37 +242,34 @@ impl Findings {
     fn about(&mut self, fabric: &Fabric, graph: &SwitchGraph, parts: &[Vec<usize>], structure: &Structure) {
         let inhabited: Vec<&Vec<usize>> = parts.iter().filter(|part| has_host(graph, part)).collect();
         if inhabited.len() > 1 {
-            let largest = inhabited.iter().max_by_key(|part| hosts_in(graph, part)).expect("at least two");
-            let all: u64 = inhabited.iter().map(|part| hosts_in(graph, part)).sum();
+            let sizes = || inhabited.iter().map(|part| hosts_in(graph, part));
+            let (all, largest) = (sizes().sum::<u64>(), sizes().max().unwrap_or(0));
+            let (count, outside) = (inhabited.len(), all - largest);
             self.note(format!(
-                "the fabric is in {} parts: {} of {all} connected hosts are not in the largest",
-                inhabited.len(),
-                all - hosts_in(graph, largest)
+                "the fabric is in {count} parts: {outside} of {all} hosts are outside the largest"
             ));
         }
         let cut_off: Vec<usize> = (0..graph.len()).filter(|&s| structure.level[s] == NO_LEVEL).collect();
         if !cut_off.is_empty() {
             let names = some_switches(fabric, &cut_off);
-            self.note(format!("no host can be reached from {} switches: {names}", cut_off.len()));
+            self.note(format!("switches from which no host can be reached: {} ({names})", cut_off.len()));
         }
         let unplugged: Vec<_> = fabric.hosts().filter(|&h| !fabric.alive(fabric.host_link(h))).collect();
         if !unplugged.is_empty() {
             let names = some_names(unplugged.iter().map(|&h| fabric.host_name(h)));
-            self.note(format!("the cables of {} hosts are dead: {names}", unplugged.len()));
+            self.note(format!("hosts whose cable is dead: {} ({names})", unplugged.len()));
         }
         let dead = (fabric.link_count() - fabric.alive_count()) / 2 - unplugged.len();
         if dead > 0 {
-            self.note(format!("{dead} cables between switches are dead"));
+            self.note(format!("dead cables between switches: {dead}"));
         }
         if structure.pairs_without_route > 0 {
-            self.note(format!(
-                "{} pairs of switches with hosts have no up*/down* route",
-                structure.pairs_without_route
-            ));
+            let pairs = structure.pairs_without_route;
+            self.note(format!("pairs of switches with hosts that no up*/down* route joins: {pairs}"));
         }
         if let Some(&first) = structure.peer_links.first() {
             self.note(format!(
-                "{} cables join switches of equal level and carry no up*/down* route, such as {}",
+                "cables between switches of equal level, which no up*/down* route uses: {}, such as {}",
                 structure.peer_links.len() / 2,
                 fabric.describe_link(first)
             ));
@@ -280,13 +280,13 @@ impl Findings {
         if !high.is_empty() {
             let hosts: u32 = high.iter().map(|&s| graph.hosts[s]).sum();
             let names = some_switches(fabric, &high);
-            self.note(format!("{hosts} hosts hang above the leaf level, on {names}"));
+            self.note(format!("hosts above the leaf level: {hosts} (on {names})"));
         }
         let bare: Vec<usize> =
             (0..graph.len()).filter(|&s| graph.hosts[s] == 0 && structure.level[s] == 0).collect();
         if !bare.is_empty() {
             let names = some_switches(fabric, &bare);
-            self.note(format!("{} switches of the leaf level have no hosts: {names}", bare.len()));
+            self.note(format!("switches of the leaf level without hosts: {} ({names})", bare.len()));
         }
     }
 }

@@ -18,6 +18,8 @@ use crate::reach::pairs_without_route;
 
 /// Landmarks a part: two pods would do; more cost little and survive damage.
 const LANDMARKS: usize = 6;
+/// Rounds of step 3: one or two on real fabrics; bounded for the sake of strange ones.
+const ROUNDS: usize = 32;
 
 /// How the levels of a part came about.
 pub(crate) struct PartLevels {
@@ -36,7 +38,8 @@ pub(crate) fn assign(graph: &SwitchGraph, part: &[usize], level: &mut [u32]) -> 
         level[s] = distance[s];
     }
     let mut lost_pairs = pairs_without_route(graph, part, level);
-    while let Some(moved) = pseudo_tops(graph, part, level) {
+    for _ in 0..ROUNDS {
+        let Some(moved) = pseudo_tops(graph, part, level) else { break };
         let before: Vec<u32> = moved.iter().map(|&s| level[s]).collect();
         for &s in &moved {
             level[s] -= 2;

@@ -100,7 +100,7 @@ impl RegularTree {
     pub(crate) fn find(fabric: &Fabric, structure: &Structure) -> Result<Self, String> {
         let name = |s: SwitchId| fabric.switch_name(s);
         if !(2..=3).contains(&structure.levels) {
-            return Err(format!("it has {} levels, a regular tree here has 2 or 3", structure.levels));
+            return Err(format!("levels: expected 2 or 3, found {}", structure.levels));
         }
         if let Some(s) = structure.switches_at(NO_LEVEL).next() {
             return Err(format!("\"{}\" is cut off", name(s)));
@@ -139,7 +139,7 @@ impl RegularTree {
             let want = if structure.level[s.index()] == 0 { hosts_per_leaf } else { 0 };
             let hosts = fabric.hosts_on(s);
             if hosts.len() != want {
-                return Err(format!("\"{}\" has {} hosts, expected {want}", name(s), hosts.len()));
+                return Err(format!("hosts of \"{}\": expected {want}, found {}", name(s), hosts.len()));
             }
             for &h in hosts {
                 same_speed(fabric, fabric.host_link(h), &mut host_speed)?;
@@ -226,6 +226,8 @@ struct Stage {
     up: Vec<LinkId>,
 }
 
+/// Collects a stage: `lower` switches in order, each to be joined to `uppers` switches; `place` says which of
+/// these a switch is for a lower one (`None`: a stranger).
 fn stage(
     fabric: &Fabric,
     structure: &Structure,
@@ -234,34 +236,41 @@ fn stage(
     place: &dyn Fn(SwitchId, SwitchId) -> Option<usize>,
 ) -> Result<Stage, String> {
     let mut speed = None;
-    let mut cables = 0;
-    let mut up = Vec::new();
-    for &s in lower {
-        let mut links: Vec<Vec<LinkId>> = vec![Vec::new(); uppers];
+    // One entry a cable, by cell = lower * uppers + place.
+    let mut up: Vec<(usize, LinkId)> = Vec::new();
+    for (i, &s) in lower.iter().enumerate() {
+        let mine = structure.level[s.index()];
         for link in fabric.switch_links(s).filter(|&l| fabric.alive(l)) {
             let Some(t) = fabric.link_to_switch(link) else { continue };
-            let (mine, other) = (structure.level[s.index()], structure.level[t.index()]);
+            let other = structure.level[t.index()];
             if other < mine {
                 continue;
             }
             same_speed(fabric, link, &mut speed)?;
             match place(s, t).filter(|_| other == mine + 1) {
-                Some(i) => links[i].push(link),
+                Some(k) => up.push((i * uppers + k, link)),
                 None => return Err(format!("{} leaves the tree's pattern", fabric.describe_link(link))),
             }
         }
-        if up.is_empty() {
-            cables = links[0].len();
-        }
-        if let Some(some) = links.iter().find(|some| some.len() != cables || some.is_empty()) {
-            let found = some.len();
-            let want = cables.max(1);
-            return Err(format!(
-                "\"{}\" has {found} cables to a switch above it, expected {want}",
-                fabric.switch_name(s)
-            ));
-        }
-        up.extend(links.into_iter().flatten());
     }
-    Ok(Stage { cables, speed: speed.unwrap_or(fabric.reference_bandwidth_bytes_per_s()), up })
+    up.sort_unstable();
+    let runs: Vec<&[(usize, LinkId)]> = up.chunk_by(|a, b| a.0 == b.0).collect();
+    // What most pairs have is what is meant: one missing or doubled cable is then named, not the others.
+    let mut of_length = vec![0usize; runs.iter().map(|r| r.len() + 1).max().unwrap_or(1)];
+    runs.iter().for_each(|r| of_length[r.len()] += 1);
+    let cables = (0..of_length.len()).max_by_key(|&n| of_length[n]).unwrap_or(0);
+    if let Some(run) = runs.iter().find(|r| r.len() != cables) {
+        let (link, found) = (fabric.link(run[0].1), run.len());
+        let (a, b) = (fabric.node_name(link.from), fabric.node_name(link.to));
+        return Err(format!("between \"{a}\" and \"{b}\": expected {cables} cables, found {found}"));
+    }
+    if let Some(cell) = (0..lower.len() * uppers).find(|&cell| runs.get(cell).is_none_or(|r| r[0].0 != cell))
+    {
+        let s = lower[cell / uppers];
+        let found = runs.iter().filter(|r| r[0].0 / uppers == cell / uppers).count();
+        let name = fabric.switch_name(s);
+        return Err(format!("\"{name}\" is joined to {found} switches above it, expected {uppers}"));
+    }
+    let speed = speed.unwrap_or(fabric.reference_bandwidth_bytes_per_s());
+    Ok(Stage { cables, speed, up: up.into_iter().map(|(_, link)| link).collect() })
 }
