@@ -121,6 +121,8 @@ class Traffic:
         ranks_per_host: int = 1,
         copies: int = 1,
         cross_copies: bool = False,
+        grid: Sequence[int] | None = None,
+        hosts: str | None = None,
         seed: int = 0,
     ) -> Traffic: ...
     def to_scipy(self) -> scipy.sparse.csr_array: ...

@@ -121,7 +121,7 @@ fn read_job(at: &Place, table: &Table, index: usize) -> Result<JobSpec, FormatEr
         source: read_source(at, &keys)?,
         allocation: read_allocation(&keys)?,
         mapping: keys.text("mapping")?.map_or(Ok(Mapping::Block), |text| {
-            mapping(text).map_err(|message| keys.error("mapping", message))
+            parse_mapping(text).map_err(|message| keys.error("mapping", message))
         })?,
         ranks_per_host: keys.whole("ranks_per_host", 1..=i64::from(MAX_RANKS))?.unwrap_or(1) as u32,
         copies: keys.whole("copies", 1..=i64::from(MAX_RANKS))?.unwrap_or(1) as u32,
@@ -183,20 +183,30 @@ fn read_allocation(keys: &Keys) -> Result<Allocation, FormatError> {
         }
         return read_hosts(keys).map(Allocation::Hosts);
     }
-    let Some(text) = keys.text("allocation")? else { return Ok(Allocation::Contiguous(0)) };
+    match keys.text("allocation")? {
+        None => Ok(Allocation::Contiguous(0)),
+        Some(text) => parse_allocation(text).map_err(|message| keys.error("allocation", message)),
+    }
+}
+
+/// An allocation as jobs files spell it: `contiguous:START`, `random` or `fragmented`.
+///
+/// # Errors
+/// What was expected.
+pub fn parse_allocation(text: &str) -> Result<Allocation, String> {
     let (word, start) = text.split_once(':').map_or((text, None), |(word, start)| (word, Some(start)));
-    let message = match (word.trim(), start) {
-        ("contiguous", None) => return Ok(Allocation::Contiguous(0)),
-        ("contiguous", Some(start)) => match start.trim().parse() {
-            Ok(start) => return Ok(Allocation::Contiguous(start)),
-            Err(_) => format!("expected a host number as in contiguous:10, found \"{}\"", excerpt(start)),
-        },
-        ("random", None) => return Ok(Allocation::Random),
-        ("fragmented", None) => return Ok(Allocation::Fragmented),
-        ("hosts", _) => "expected the hosts in a key of their own: hosts = \"node[1-4]\"".to_owned(),
-        (word, _) => unknown("contiguous:START, random or fragmented", word, &ALLOCATIONS),
-    };
-    Err(keys.error("allocation", message))
+    match (word.trim(), start) {
+        ("contiguous", None) => Ok(Allocation::Contiguous(0)),
+        ("contiguous", Some(start)) => {
+            start.trim().parse().map(Allocation::Contiguous).map_err(|_| {
+                format!("expected a host number as in contiguous:10, found \"{}\"", excerpt(start))
+            })
+        }
+        ("random", None) => Ok(Allocation::Random),
+        ("fragmented", None) => Ok(Allocation::Fragmented),
+        ("hosts", _) => Err("expected the hosts in a key of their own: hosts = \"node[1-4]\"".to_owned()),
+        (word, _) => Err(unknown("contiguous:START, random or fragmented", word, &ALLOCATIONS)),
+    }
 }
 
 /// A hostlist, or a list of hostlists.
@@ -229,7 +239,12 @@ fn read_grid(keys: &Keys) -> Result<Vec<u32>, FormatError> {
         .ok_or_else(|| keys.error("grid", "expected 1 to 6 sizes such as [8, 8, 8]".into()))
 }
 
-fn mapping(text: &str) -> Result<Mapping, String> {
+/// A mapping as jobs files spell it: `block`, `cyclic`, `cyclic-in-leaf`, `random`, `tiled:4x4x2[/…]`,
+/// `fill-leaves:1,2` or `file:PATH`.
+///
+/// # Errors
+/// What was expected.
+pub fn parse_mapping(text: &str) -> Result<Mapping, String> {
     let (word, rest) = text.split_once(':').map_or((text, None), |(word, rest)| (word, Some(rest.trim())));
     match (word.trim(), rest) {
         ("block" | "linear", None) => Ok(Mapping::Block),
@@ -422,13 +437,13 @@ mod tests {
         assert_eq!(allocation("contiguous:10"), Allocation::Contiguous(10));
         assert_eq!(allocation("random"), Allocation::Random);
         let mapping = |text: &str| job(&format!("mapping = \"{text}\"")).unwrap().mapping;
-        assert_eq!(mapping("block"), Mapping::Block);
-        assert_eq!(mapping("cyclic"), Mapping::Cyclic);
-        assert_eq!(mapping("cyclic-in-leaf"), Mapping::CyclicInLeaf);
-        assert_eq!(mapping("random"), Mapping::Random);
-        assert_eq!(mapping("tiled:4x4x2"), Mapping::Tiled(vec![vec![4, 4, 2]]));
-        assert_eq!(mapping("fill-leaves:1,2,3"), Mapping::FillLeaves(vec![1, 2, 3]));
-        assert_eq!(mapping("file:map.txt"), Mapping::File("map.txt".into()));
+        assert_eq!(parse_mapping("block"), Mapping::Block);
+        assert_eq!(parse_mapping("cyclic"), Mapping::Cyclic);
+        assert_eq!(parse_mapping("cyclic-in-leaf"), Mapping::CyclicInLeaf);
+        assert_eq!(parse_mapping("random"), Mapping::Random);
+        assert_eq!(parse_mapping("tiled:4x4x2"), Mapping::Tiled(vec![vec![4, 4, 2]]));
+        assert_eq!(parse_mapping("fill-leaves:1,2,3"), Mapping::FillLeaves(vec![1, 2, 3]));
+        assert_eq!(parse_mapping("file:map.txt"), Mapping::File("map.txt".into()));
     }
 
     #[test]

@@ -1,1 +1,71 @@
-//! netloom-python.
+//! The Python door: one file a noun or verb, and nothing but converting, releasing the interpreter lock,
+//! calling and mapping the error.
+//!
+//! | module | idea |
+//! |---|---|
+//! | [`run`] | the one door for threads, cancellation, progress and panics |
+//! | [`io`] | whole files in, whole files out or nothing |
+//! | [`errors`] | core errors as typed Python exceptions |
+//! | [`arrays`] | read-only NumPy views of memory that a noun owns |
+//! | [`fabric`], [`traffic`], [`routes`], [`loads`] | the nouns |
+//! | [`check`], [`optimize`] | the verbs that have results of their own |
+
+pub mod arrays;
+pub mod check;
+pub mod errors;
+pub mod fabric;
+pub mod io;
+pub mod loads;
+pub mod optimize;
+pub mod routes;
+pub mod run;
+pub mod traffic;
+
+use pyo3::prelude::*;
+
+/// The Rust core of netloom.
+#[pymodule]
+fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    m.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    m.add_class::<fabric::PyFabric>()?;
+    m.add_class::<traffic::PyTraffic>()?;
+    m.add_class::<traffic::PyJob>()?;
+    m.add_class::<routes::PyRoutes>()?;
+    m.add_class::<loads::PyCertificate>()?;
+    m.add_class::<loads::PyLinkLoads>()?;
+    m.add_class::<optimize::PyOptimized>()?;
+    m.add_class::<check::PyCheckReport>()?;
+    m.add_class::<check::PyVerdict>()?;
+    m.add_function(wrap_pyfunction!(routes::engines, m)?)?;
+    m.add_function(wrap_pyfunction!(routes::is_engine, m)?)?;
+    m.add_function(wrap_pyfunction!(routes::route, m)?)?;
+    m.add_function(wrap_pyfunction!(is_generator, m)?)?;
+    m.add_function(wrap_pyfunction!(is_pattern, m)?)?;
+    m.add_function(wrap_pyfunction!(expand_hostlist, m)?)?;
+    m.add_function(wrap_pyfunction!(traffic::place_jobs, m)?)?;
+    m.add_function(wrap_pyfunction!(loads::loads, m)?)?;
+    m.add_function(wrap_pyfunction!(check::check, m)?)?;
+    m.add_function(wrap_pyfunction!(check::verify_certificate, m)?)?;
+    m.add_function(wrap_pyfunction!(optimize::afar, m)?)?;
+    m.add_function(wrap_pyfunction!(optimize::optimize, m)?)?;
+    m.add_function(wrap_pyfunction!(io::write_atomic, m)?)?;
+    Ok(())
+}
+
+/// Whether `spec` names a fabric generator.
+#[pyfunction]
+fn is_generator(spec: &str) -> bool {
+    netloom_topology::is_generator(spec)
+}
+
+/// Whether `spec` names a traffic pattern.
+#[pyfunction]
+fn is_pattern(spec: &str) -> bool {
+    netloom_traffic::is_pattern(spec)
+}
+
+/// The names that a Slurm hostlist stands for.
+#[pyfunction]
+fn expand_hostlist(py: Python<'_>, text: &str) -> PyResult<Vec<String>> {
+    netloom_formats::expand_hostlist(text).map_err(|e| errors::spec(py, e))
+}

@@ -47,6 +47,17 @@ pub enum FabricKind {
     IbsimNet,
 }
 
+impl FabricKind {
+    /// The kind as files and tables spell it.
+    pub fn name(self) -> &'static str {
+        match self {
+            FabricKind::Ibnetdiscover => "ibnetdiscover",
+            FabricKind::IbnetdiscoverPorts => "ibnetdiscover -p",
+            FabricKind::IbsimNet => "ibsim",
+        }
+    }
+}
+
 /// A fabric as read.
 #[derive(Clone, Debug)]
 pub struct FabricFile {

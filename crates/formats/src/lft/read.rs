@@ -38,6 +38,25 @@ pub enum LftFaultKind {
     StrayLine,
 }
 
+impl LftFaultKind {
+    /// The kind as files and tables spell it.
+    pub fn name(self) -> &'static str {
+        match self {
+            LftFaultKind::PortAboveRadix => "port-above-radix",
+            LftFaultKind::PortToNowhere => "port-to-nowhere",
+            LftFaultKind::UnknownLid => "unknown-lid",
+            LftFaultKind::Duplicate => "duplicate",
+            LftFaultKind::Conflict => "conflict",
+            LftFaultKind::StrayLine => "stray-line",
+        }
+    }
+
+    /// Whether packets would be lost: routes with such an entry are not fit for use.
+    pub fn breaks_routes(self) -> bool {
+        matches!(self, LftFaultKind::PortAboveRadix | LftFaultKind::PortToNowhere | LftFaultKind::Conflict)
+    }
+}
+
 /// An entry that cannot be right, though the file can be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LftFault {

@@ -1,0 +1,147 @@
+//! `netloom.check` and the independent judge of certificates.
+
+use netloom_verify::{self as verify, CheckReport, Verdict};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::fabric::PyFabric;
+use crate::loads::PyCertificate;
+use crate::routes::PyRoutes;
+use crate::run::{Options, run};
+use crate::traffic::PyTraffic;
+
+/// What `check` found.
+#[pyclass(frozen, name = "CheckReport", module = "netloom._core")]
+pub struct PyCheckReport(CheckReport);
+
+#[pymethods]
+impl PyCheckReport {
+    #[getter]
+    fn ok(&self) -> bool {
+        self.0.ok()
+    }
+
+    #[getter]
+    fn pairs(&self) -> u64 {
+        self.0.pairs
+    }
+
+    #[getter]
+    fn unreachable_pairs(&self) -> u64 {
+        self.0.unreachable_pairs
+    }
+
+    #[getter]
+    fn non_minimal_pairs(&self) -> u64 {
+        self.0.non_minimal_pairs
+    }
+
+    #[getter]
+    fn credit_loops(&self) -> u64 {
+        self.0.credit_loops
+    }
+
+    #[getter]
+    fn missing_entries(&self) -> u64 {
+        self.0.missing_entries
+    }
+
+    #[getter]
+    fn invalid_entries(&self) -> u64 {
+        self.0.invalid_entries
+    }
+
+    #[getter]
+    fn up_down_violations(&self) -> u64 {
+        self.0.up_down_violations
+    }
+
+    /// Each with kind and text, the first few of every kind.
+    #[getter]
+    fn findings<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        self.0
+            .findings
+            .iter()
+            .map(|f| {
+                let dict = PyDict::new(py);
+                dict.set_item("kind", f.kind.name())?;
+                dict.set_item("text", &f.text)?;
+                Ok(dict)
+            })
+            .collect()
+    }
+}
+
+/// What the independent checker says of a certificate.
+#[pyclass(frozen, name = "Verdict", module = "netloom._core")]
+pub struct PyVerdict(Verdict);
+
+#[pymethods]
+impl PyVerdict {
+    #[getter]
+    fn ok(&self) -> bool {
+        self.0.ok
+    }
+
+    #[getter]
+    fn optimal(&self) -> bool {
+        self.0.optimal
+    }
+
+    #[getter]
+    fn max_load(&self) -> Option<f64> {
+        self.0.max_load
+    }
+
+    #[getter]
+    fn recomputed_bound(&self) -> f64 {
+        self.0.recomputed_bound
+    }
+
+    #[getter]
+    fn reasons(&self) -> Vec<String> {
+        self.0.reasons.clone()
+    }
+}
+
+/// Reachability, loops, minimality, credit loops, missing and invalid entries.
+#[pyfunction]
+#[pyo3(signature = (fabric, routes, *, threads = 0))]
+pub fn check(
+    py: Python<'_>,
+    fabric: &PyFabric,
+    routes: &PyRoutes,
+    threads: usize,
+) -> PyResult<PyCheckReport> {
+    routes.check_fits(py, fabric)?;
+    let shared = &fabric.shared;
+    run(py, Options::threads(threads), |_| verify::check(&shared.fabric, shared.structure(), &routes.routes))
+        .map(PyCheckReport)
+}
+
+/// Recomputes a certificate's bound (and the loads of `routes`) from the traffic alone.
+#[pyfunction]
+#[pyo3(signature = (fabric, traffic, certificate, routes = None))]
+pub fn verify_certificate(
+    py: Python<'_>,
+    fabric: &PyFabric,
+    traffic: &PyTraffic,
+    certificate: &PyCertificate,
+    routes: Option<&PyRoutes>,
+) -> PyResult<PyVerdict> {
+    traffic.check_fits(py, fabric)?;
+    if let Some(routes) = routes {
+        routes.check_fits(py, fabric)?;
+    }
+    let shared = &fabric.shared;
+    run(py, Options::default(), |_| {
+        verify::verify_certificate(
+            &shared.fabric,
+            shared.structure(),
+            routes.map(|r| r.routes.as_ref()),
+            traffic.shared.total(),
+            &certificate.certificate,
+        )
+    })
+    .map(PyVerdict)
+}

@@ -1,0 +1,81 @@
+//! Core errors as typed Python exceptions.
+//!
+//! The exception classes are Python's own (`netloom/errors.py`): `extends=PyException` does not compile
+//! with the stable ABI. Each class is looked up once and cached.
+
+use pyo3::exceptions::PyOSError;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyDict, PyType};
+
+use netloom_formats::{FormatError, WriteError};
+
+macro_rules! classes {
+    ($($function:ident => $class:literal),* $(,)?) => {
+        $(
+            #[doc = concat!("`netloom.", $class, "` with this message.")]
+            pub fn $function(py: Python<'_>, error: impl std::fmt::Display) -> PyErr {
+                static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+                match class(py, &CLASS, $class) {
+                    Ok(class) => PyErr::from_type(class.clone(), error.to_string()),
+                    Err(missing) => missing,
+                }
+            }
+        )*
+    };
+}
+
+classes! {
+    fabric => "FabricError",
+    internal => "InternalError",
+    optimize => "OptimizeError",
+    place => "PlaceError",
+    routing => "RoutingError",
+    spec => "SpecError",
+    traffic => "TrafficError",
+}
+
+fn class<'py>(
+    py: Python<'py>,
+    cell: &'static PyOnceLock<Py<PyType>>,
+    name: &str,
+) -> PyResult<Bound<'py, PyType>> {
+    let class = cell.get_or_try_init(py, || -> PyResult<Py<PyType>> {
+        Ok(py.import("netloom.errors")?.getattr(name)?.cast_into::<PyType>()?.unbind())
+    })?;
+    Ok(class.bind(py).clone())
+}
+
+/// `netloom.FormatError` with its `path` and `line`.
+pub fn format(py: Python<'_>, error: &FormatError) -> PyErr {
+    format_parts(py, &error.to_string(), Some(&error.label), error.line)
+}
+
+/// `netloom.FormatError` for something that cannot be written in a format.
+pub fn write(py: Python<'_>, error: &WriteError) -> PyErr {
+    format_parts(py, &error.to_string(), None, None)
+}
+
+/// `netloom.FormatError` from a message, a path and a line.
+pub fn format_parts(py: Python<'_>, message: &str, path: Option<&str>, line: Option<usize>) -> PyErr {
+    static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    let make = || -> PyResult<PyErr> {
+        let kwargs = PyDict::new(py);
+        kwargs.set_item("path", path)?;
+        kwargs.set_item("line", line)?;
+        let value = class(py, &CLASS, "FormatError")?.call((message,), Some(&kwargs))?;
+        Ok(PyErr::from_value(value))
+    };
+    make().unwrap_or_else(|missing| missing)
+}
+
+/// The `OSError` subclass that Python itself would raise, with the file's name.
+pub fn os(error: &std::io::Error, path: &std::path::Path) -> PyErr {
+    let message = error.to_string();
+    // Rust appends " (os error 2)", which says nothing to a user.
+    let message = message.split(" (os error").next().unwrap_or(&message).to_owned();
+    match error.raw_os_error() {
+        Some(code) => PyOSError::new_err((code, message, path.to_path_buf())),
+        None => PyOSError::new_err(format!("{message}: {}", path.display())),
+    }
+}

@@ -1,0 +1,358 @@
+//! `netloom.Fabric`: the fabric with what is derived from it (structure, path sets), each made once.
+
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
+
+use netloom_formats as formats;
+use netloom_model::{Fabric, LinkId, SwitchId};
+use netloom_routing::PathSet;
+use netloom_topology::{self as topology, Damage, NO_LEVEL, Structure};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+
+use crate::run::{Options, run};
+use crate::{errors, io};
+
+/// A fabric and what is derived from it on demand.
+pub struct Shared {
+    /// The fabric itself.
+    pub fabric: Fabric,
+    structure: OnceLock<Structure>,
+    paths: OnceLock<PathSet>,
+    kind: String,
+    read_findings: Vec<String>,
+}
+
+impl Shared {
+    fn new(fabric: Fabric, kind: impl Into<String>, read_findings: Vec<String>) -> Arc<Self> {
+        Arc::new(Self {
+            fabric,
+            structure: OnceLock::new(),
+            paths: OnceLock::new(),
+            kind: kind.into(),
+            read_findings,
+        })
+    }
+
+    /// Levels, pods and core groups.
+    pub fn structure(&self) -> &Structure {
+        self.structure.get_or_init(|| topology::detect(&self.fabric))
+    }
+
+    /// The admissible next links.
+    pub fn paths(&self) -> &PathSet {
+        self.paths.get_or_init(|| PathSet::admissible(&self.fabric, self.structure()))
+    }
+}
+
+/// Hosts, switches and directed links of one network. Immutable.
+#[pyclass(frozen, name = "Fabric", module = "netloom._core")]
+pub struct PyFabric {
+    /// Shared with routes and loads made on it.
+    pub shared: Arc<Shared>,
+}
+
+#[pymethods]
+impl PyFabric {
+    /// Reads a dump, or makes the fabric that a generator spec names (specs win over files).
+    #[staticmethod]
+    #[pyo3(signature = (source, *, name_map = None))]
+    fn read(py: Python<'_>, source: PathBuf, name_map: Option<PathBuf>) -> PyResult<Self> {
+        if let Some(spec) = source.to_str().filter(|s| topology::is_generator(s)) {
+            return Self::generate(py, spec);
+        }
+        let data = io::read(py, &source)?;
+        let map =
+            name_map.map(|p| Ok::<_, PyErr>((io::read(py, &p)?, p.display().to_string()))).transpose()?;
+        Self::from_bytes(py, &data, &source.display().to_string(), map)
+    }
+
+    /// Makes the fabric that a generator spec names.
+    #[staticmethod]
+    fn generate(py: Python<'_>, spec: &str) -> PyResult<Self> {
+        let fabric =
+            run(py, Options::default(), |_| topology::generate(spec))?.map_err(|e| errors::spec(py, e))?;
+        Ok(Self { shared: Shared::new(fabric, "generated", Vec::new()) })
+    }
+
+    /// Parses a dump.
+    #[staticmethod]
+    #[pyo3(signature = (data, *, label = "<bytes>", name_map = None))]
+    fn parse(py: Python<'_>, data: &[u8], label: &str, name_map: Option<Vec<u8>>) -> PyResult<Self> {
+        Self::from_bytes(py, data, label, name_map.map(|m| (m, "<name map>".to_owned())))
+    }
+
+    #[getter]
+    fn hosts(&self) -> usize {
+        self.fabric().host_count()
+    }
+
+    #[getter]
+    fn switches(&self) -> usize {
+        self.fabric().switch_count()
+    }
+
+    /// Directed links whose cable works.
+    #[getter]
+    fn links(&self) -> usize {
+        self.fabric().alive_count()
+    }
+
+    #[getter]
+    fn levels(&self) -> u8 {
+        self.shared.structure().levels
+    }
+
+    #[getter]
+    fn pods(&self) -> u32 {
+        self.shared.structure().pods
+    }
+
+    #[getter]
+    fn core_groups(&self) -> u32 {
+        self.shared.structure().core_groups
+    }
+
+    #[getter]
+    fn regular(&self) -> bool {
+        self.shared.structure().regular
+    }
+
+    #[getter]
+    fn lmc(&self) -> u8 {
+        self.fabric().lmc()
+    }
+
+    #[getter]
+    fn kind(&self) -> &str {
+        &self.shared.kind
+    }
+
+    #[getter]
+    fn findings(&self) -> Vec<String> {
+        let detected = &self.shared.structure().findings;
+        self.shared.read_findings.iter().chain(detected).cloned().collect()
+    }
+
+    #[getter]
+    fn hosts_hash(&self) -> String {
+        format!("{:016x}", self.fabric().hosts_hash())
+    }
+
+    #[getter]
+    fn cabling_hash(&self) -> String {
+        format!("{:016x}", self.fabric().cabling_hash())
+    }
+
+    #[getter]
+    fn host_names(&self) -> Vec<&str> {
+        let f = self.fabric();
+        f.hosts().map(|h| f.host_name(h)).collect()
+    }
+
+    #[getter]
+    fn switch_names(&self) -> Vec<&str> {
+        let f = self.fabric();
+        f.switches().map(|s| f.switch_name(s)).collect()
+    }
+
+    /// Number of switches at each level, leaves first.
+    fn switches_per_level(&self) -> Vec<usize> {
+        let structure = self.shared.structure();
+        (0..structure.levels).map(|l| structure.switches_at(l).count()).collect()
+    }
+
+    /// Columns of the host table: name, machine, guid, port_guid, port, lid (0 = none), leaf.
+    fn host_table<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let f = self.fabric();
+        let table = PyDict::new(py);
+        table.set_item("name", self.host_names())?;
+        table.set_item("machine", f.hosts().map(|h| f.machine(h)).collect::<Vec<_>>())?;
+        table.set_item("guid", column(py, f.hosts().map(|h| f.host_guid(h))))?;
+        table.set_item("port_guid", column(py, f.hosts().map(|h| f.host_port_guid(h))))?;
+        table.set_item("port", column(py, f.hosts().map(|h| f.host_port(h))))?;
+        table.set_item("lid", column(py, f.hosts().map(|h| f.host_lid(h).unwrap_or(0))))?;
+        table.set_item("leaf", column(py, f.hosts().map(|h| f.leaf(h).0)))?;
+        Ok(table)
+    }
+
+    /// Columns of the switch table: name, guid, radix, lid (0 = none), level (-1 = cut off), pod and
+    /// core_group (-1 = none).
+    fn switch_table<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let (f, structure) = (self.fabric(), self.shared.structure());
+        let level = |s: SwitchId| match structure.level[s.index()] {
+            NO_LEVEL => -1,
+            level => i16::from(level),
+        };
+        let signed = |group: u32| if group == u32::MAX { -1 } else { i64::from(group) };
+        let table = PyDict::new(py);
+        table.set_item("name", self.switch_names())?;
+        table.set_item("guid", column(py, f.switches().map(|s| f.switch_guid(s))))?;
+        table.set_item("radix", column(py, f.switches().map(|s| f.radix(s))))?;
+        table.set_item("lid", column(py, f.switches().map(|s| f.switch_lid(s).unwrap_or(0))))?;
+        table.set_item("level", column(py, f.switches().map(level)))?;
+        table.set_item("pod", column(py, f.switches().map(|s| signed(structure.pod[s.index()]))))?;
+        table.set_item(
+            "core_group",
+            column(py, f.switches().map(|s| signed(structure.core_group[s.index()]))),
+        )?;
+        Ok(table)
+    }
+
+    /// Columns of the link table: source and target (node ids: hosts first, then switches), their ports,
+    /// bandwidth in bytes per second, alive, between_switches.
+    fn link_table<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let f = self.fabric();
+        let table = PyDict::new(py);
+        table.set_item("source", column(py, f.links().map(|l| f.link_from(l).0)))?;
+        table.set_item("source_port", column(py, f.links().map(|l| f.link(l).from_port)))?;
+        table.set_item("target", column(py, f.links().map(|l| f.link_to(l).0)))?;
+        table.set_item("target_port", column(py, f.links().map(|l| f.link(l).to_port)))?;
+        table.set_item("bandwidth_bytes_per_s", column(py, f.links().map(|l| f.bandwidth_bytes_per_s(l))))?;
+        table.set_item("alive", column(py, f.links().map(|l| f.alive(l))))?;
+        table.set_item("between_switches", column(py, f.links().map(|l| f.between_switches(l))))?;
+        Ok(table)
+    }
+
+    /// The same fabric with cables (`"leaf00[5]"`) and switches dead, and what was killed.
+    #[pyo3(signature = (*, links = Vec::new(), switches = Vec::new(), random_links = 0, random_switches = 0, seed = 0))]
+    fn damage(
+        &self,
+        py: Python<'_>,
+        links: Vec<String>,
+        switches: Vec<String>,
+        random_links: usize,
+        random_switches: usize,
+        seed: u64,
+    ) -> PyResult<(Self, Vec<String>)> {
+        let links = links
+            .iter()
+            .map(|text| {
+                named_port(text).ok_or_else(|| {
+                    errors::fabric(
+                        py,
+                        format!("no such port \"{text}\": expected NAME[PORT], e.g. leaf00[5]"),
+                    )
+                })
+            })
+            .collect::<PyResult<Vec<_>>>()?;
+        let what = Damage { links, switches, random_links, random_switches, ..Damage::default() };
+        let damaged = topology::damage(self.fabric(), &what, seed).map_err(|e| errors::fabric(py, e))?;
+        let f = self.fabric();
+        let killed = damaged.switches.iter().map(|&s| format!("switch {}", f.switch_name(s)));
+        let killed =
+            killed.chain(damaged.cables.iter().map(|&l| format!("cable {}", f.describe_link(l)))).collect();
+        let kind = self.shared.kind.clone();
+        Ok((Self { shared: Shared::new(damaged.fabric, kind, Vec::new()) }, killed))
+    }
+
+    /// The fabric in a file format.
+    fn to_bytes<'py>(&self, py: Python<'py>, format: &str) -> PyResult<Bound<'py, PyBytes>> {
+        Ok(PyBytes::new(py, self.serialise(py, format)?.as_bytes()))
+    }
+
+    /// Writes the fabric; the format follows the ending unless given.
+    #[pyo3(signature = (path, *, format = None))]
+    fn write(&self, py: Python<'_>, path: PathBuf, format: Option<&str>) -> PyResult<()> {
+        let name = path.to_string_lossy();
+        let stem = name.strip_suffix(".gz").unwrap_or(&name);
+        let format = match format {
+            Some(format) => format,
+            None if stem.ends_with(".net") => "ibsim",
+            None if stem.ends_with(".dot") => "dot",
+            None if stem.ends_with(".txt") => "ibnetdiscover",
+            None => {
+                let message = format!(
+                    "{name}: expected an ending of .txt (ibnetdiscover), .net (ibsim) or .dot, each also with .gz"
+                );
+                return Err(errors::format_parts(py, &message, Some(&name), None));
+            }
+        };
+        io::write(py, &path, self.serialise(py, format)?.as_bytes())
+    }
+
+    fn to_networkx(slf: Bound<'_, Self>) -> PyResult<Bound<'_, PyAny>> {
+        slf.py().import("netloom.interop")?.call_method1("fabric_to_networkx", (slf,))
+    }
+
+    fn to_arrow(slf: Bound<'_, Self>) -> PyResult<Bound<'_, PyAny>> {
+        slf.py().import("netloom.interop")?.call_method1("fabric_to_arrow", (slf,))
+    }
+
+    fn __repr__(&self) -> String {
+        let f = self.fabric();
+        format!(
+            "<netloom.Fabric: {} hosts, {} switches, {} directed links>",
+            f.host_count(),
+            f.switch_count(),
+            f.alive_count()
+        )
+    }
+}
+
+impl PyFabric {
+    /// The fabric itself.
+    pub fn fabric(&self) -> &Fabric {
+        &self.shared.fabric
+    }
+
+    fn from_bytes(
+        py: Python<'_>,
+        data: &[u8],
+        label: &str,
+        map: Option<(Vec<u8>, String)>,
+    ) -> PyResult<Self> {
+        let file = run(py, Options::default(), |_| {
+            formats::read_fabric(data, label, map.as_ref().map(|(m, l)| (m.as_slice(), l.as_str())))
+        })?
+        .map_err(|e| errors::format(py, &e))?;
+        let findings = file.findings.iter().map(|f| match f.line {
+            Some(line) => format!("{label}:{line}: {}", f.text),
+            None => format!("{label}: {}", f.text),
+        });
+        Ok(Self { shared: Shared::new(file.fabric, file.kind.name(), findings.collect()) })
+    }
+
+    fn serialise(&self, py: Python<'_>, format: &str) -> PyResult<String> {
+        let text = match format {
+            "ibsim" => formats::write_ibsim_net(self.fabric()),
+            "ibnetdiscover" => formats::write_ibnetdiscover(self.fabric()),
+            "dot" => Ok(formats::write_dot(self.fabric(), &self.shared.structure().level)),
+            other => {
+                let message = format!("unknown format \"{other}\": expected ibnetdiscover, ibsim or dot");
+                return Err(errors::format_parts(py, &message, None, None));
+            }
+        };
+        text.map_err(|e| errors::write(py, &e))
+    }
+}
+
+/// A description of one directed link, as results list it.
+pub fn link_dict<'py>(
+    py: Python<'py>,
+    fabric: &Fabric,
+    link: LinkId,
+    load: f64,
+) -> PyResult<Bound<'py, PyDict>> {
+    let l = fabric.link(link);
+    let dict = PyDict::new(py);
+    dict.set_item("from", fabric.node_name(l.from))?;
+    dict.set_item("from_port", l.from_port)?;
+    dict.set_item("to", fabric.node_name(l.to))?;
+    dict.set_item("to_port", l.to_port)?;
+    dict.set_item("load", load)?;
+    Ok(dict)
+}
+
+fn column<'py, T: numpy::Element>(
+    py: Python<'py>,
+    values: impl Iterator<Item = T>,
+) -> Bound<'py, numpy::PyArray1<T>> {
+    numpy::PyArray1::from_iter(py, values)
+}
+
+/// Splits `leaf00[5]`.
+fn named_port(text: &str) -> Option<(String, u16)> {
+    let (name, port) = text.strip_suffix(']')?.rsplit_once('[')?;
+    Some((name.to_owned(), port.parse().ok()?))
+}

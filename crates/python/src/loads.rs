@@ -1,0 +1,233 @@
+//! `netloom.LinkLoads`: loads with the bounds that judge them; `netloom.Certificate`.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use netloom_bounds::{self as bounds, ArBound};
+use netloom_formats as formats;
+use netloom_model::{Certificate, Control, Csr, StopReason};
+use netloom_routing::{self as routing, LinkLoads};
+use numpy::PyArray1;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::fabric::{PyFabric, Shared, link_dict};
+use crate::routes::RoutesOrEngine;
+use crate::run::{Options, run, stop_text};
+use crate::traffic::PyTraffic;
+use crate::{arrays, errors, io};
+
+/// A lower bound on the maximum link load, with the argument it rests on.
+#[pyclass(frozen, name = "Certificate", module = "netloom._core")]
+pub struct PyCertificate {
+    /// The certificate itself.
+    pub certificate: Certificate,
+    shared: Arc<Shared>,
+}
+
+#[pymethods]
+impl PyCertificate {
+    /// Reads a certificate file.
+    #[staticmethod]
+    fn read(py: Python<'_>, path: PathBuf, fabric: &PyFabric) -> PyResult<Self> {
+        let data = io::read(py, &path)?;
+        let certificate = formats::read_certificate(&data, &path.display().to_string(), fabric.fabric())
+            .map_err(|e| errors::format(py, &e))?;
+        Ok(Self { certificate, shared: Arc::clone(&fabric.shared) })
+    }
+
+    #[getter]
+    fn claim(&self) -> f64 {
+        self.certificate.claim
+    }
+
+    #[getter]
+    fn place(&self) -> &str {
+        &self.certificate.place
+    }
+
+    #[getter]
+    fn kind(&self) -> &'static str {
+        self.certificate.reason.kind()
+    }
+
+    /// The certificate as its file holds it.
+    fn to_json(&self) -> String {
+        formats::write_certificate(&self.shared.fabric, &self.certificate)
+    }
+
+    /// Writes the certificate.
+    fn write(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        io::write(py, &path, self.to_json().as_bytes())
+    }
+}
+
+/// Load of every directed link, in bytes at the speed of the fastest link, with bounds.
+#[pyclass(frozen, name = "LinkLoads", module = "netloom._core")]
+pub struct PyLinkLoads {
+    loads: LinkLoads,
+    ar: ArBound,
+    lower: Certificate,
+    stopped: Option<StopReason>,
+    shared: Arc<Shared>,
+}
+
+#[pymethods]
+impl PyLinkLoads {
+    #[getter]
+    fn per_link<'py>(slf: &Bound<'py, Self>) -> Bound<'py, PyArray1<f64>> {
+        arrays::view(slf.clone().into_any(), &slf.get().loads.load)
+    }
+
+    #[getter]
+    fn max(&self) -> f64 {
+        self.loads.max()
+    }
+
+    #[getter]
+    fn mean(&self) -> f64 {
+        self.loads.mean(&self.shared.fabric)
+    }
+
+    #[getter]
+    fn max_between_switches(&self) -> f64 {
+        self.loads.max_between_switches(&self.shared.fabric)
+    }
+
+    #[getter]
+    fn links_at_max(&self) -> usize {
+        self.loads.links_at_max()
+    }
+
+    #[getter]
+    fn ar_bound(&self) -> f64 {
+        self.ar.lower
+    }
+
+    #[getter]
+    fn ar_bound_upper(&self) -> f64 {
+        self.ar.upper
+    }
+
+    #[getter]
+    fn ar_bound_exact(&self) -> bool {
+        self.ar.exact
+    }
+
+    #[getter]
+    fn ar_gap_percent(&self) -> f64 {
+        gap_percent(self.loads.max(), self.ar.lower)
+    }
+
+    #[getter]
+    fn lower_bound(&self) -> f64 {
+        self.lower.claim
+    }
+
+    #[getter]
+    fn lower_bound_gap_percent(&self) -> f64 {
+        gap_percent(self.loads.max(), self.lower.claim)
+    }
+
+    #[getter]
+    fn bound_at(&self) -> &str {
+        &self.lower.place
+    }
+
+    /// Whether no admissible routing has a smaller maximum: the maximum meets the lower bound.
+    #[getter]
+    pub fn proven_optimal(&self) -> bool {
+        self.loads.max() <= self.lower.claim * (1.0 + 1e-9)
+    }
+
+    #[getter]
+    fn certificate(&self) -> PyCertificate {
+        PyCertificate { certificate: self.lower.clone(), shared: Arc::clone(&self.shared) }
+    }
+
+    #[getter]
+    fn stopped(&self) -> Option<&'static str> {
+        stop_text(self.stopped)
+    }
+
+    /// The hottest links: from, from_port, to, to_port, load.
+    #[pyo3(signature = (count = 10))]
+    fn hottest<'py>(&self, py: Python<'py>, count: usize) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        let links = self.loads.hottest(count).into_iter();
+        links.map(|l| link_dict(py, &self.shared.fabric, l, self.loads.load[l.index()])).collect()
+    }
+
+    fn to_arrow(slf: Bound<'_, Self>) -> PyResult<Bound<'_, PyAny>> {
+        let fabric = PyFabric { shared: Arc::clone(&slf.get().shared) };
+        slf.py().import("netloom.interop")?.call_method1("loads_to_arrow", (slf.clone(), fabric))
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<netloom.LinkLoads: max {}, lower bound {}>", self.loads.max(), self.lower.claim)
+    }
+}
+
+/// The two bounds of a traffic on a fabric.
+pub struct Bounds {
+    /// Fractional splits.
+    pub ar: ArBound,
+    /// Destination-based tables.
+    pub lower: Certificate,
+}
+
+/// Computes both bounds; stops early when asked.
+///
+/// # Errors
+/// If the traffic cannot be routed at all.
+pub fn both_bounds(
+    shared: &Shared,
+    traffic: &Csr,
+    control: &Control,
+    work: Option<u64>,
+) -> Result<Bounds, bounds::BoundError> {
+    let (fabric, structure, paths) = (&shared.fabric, shared.structure(), shared.paths());
+    let ar = bounds::ar_bound(fabric, structure, paths, traffic, control, work)?;
+    let mut lower = bounds::lower_bound(fabric, structure, paths, traffic, control);
+    if ar.lower > lower.claim {
+        lower = ar.certificate.clone();
+    }
+    Ok(Bounds { ar, lower })
+}
+
+impl PyLinkLoads {
+    /// Loads with their bounds.
+    pub fn new(loads: LinkLoads, bounds: Bounds, stopped: Option<StopReason>, shared: &Arc<Shared>) -> Self {
+        Self { loads, ar: bounds.ar, lower: bounds.lower, stopped, shared: Arc::clone(shared) }
+    }
+}
+
+/// Loads of every link under `routes`, with the bounds.
+#[pyfunction]
+#[pyo3(signature = (fabric, routes, traffic, *, threads = 0, work = None, time_limit = None))]
+pub fn loads(
+    py: Python<'_>,
+    fabric: &PyFabric,
+    routes: RoutesOrEngine<'_>,
+    traffic: &PyTraffic,
+    threads: usize,
+    work: Option<u64>,
+    time_limit: Option<f64>,
+) -> PyResult<PyLinkLoads> {
+    traffic.check_fits(py, fabric)?;
+    let routes = routes.resolve(py, fabric, 0, threads)?;
+    let (shared, matrix) = (&fabric.shared, &traffic.shared);
+    let options = Options { threads, time_limit, ..Options::default() };
+    let (loads, bounds, stopped) = run(py, options, |control| {
+        let loads = routing::loads(&shared.fabric, &routes, matrix.total());
+        let bounds = both_bounds(shared, matrix.total(), control, work);
+        (loads, bounds, control.stopped())
+    })?;
+    let loads = loads.map_err(|e| errors::routing(py, e))?;
+    let bounds = bounds.map_err(|e| errors::routing(py, e))?;
+    Ok(PyLinkLoads::new(loads, bounds, stopped, shared))
+}
+
+/// How far `value` is above `bound`, in percent (0 if both are 0).
+fn gap_percent(value: f64, bound: f64) -> f64 {
+    if value == bound { 0.0 } else { (value - bound) / bound * 100.0 }
+}

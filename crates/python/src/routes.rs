@@ -1,0 +1,229 @@
+//! `netloom.Routes`: forwarding tables and the engines that make them.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use netloom_formats as formats;
+use netloom_model::{DestId, HostId, Routes, SwitchId, Table};
+use netloom_routing::{self as routing, Engine, EngineOptions};
+use numpy::{PyArray2, PyArrayMethods};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use crate::fabric::{PyFabric, Shared};
+use crate::run::{Options, run};
+use crate::{errors, io};
+
+/// Routes of a fabric. Immutable.
+#[pyclass(frozen, name = "Routes", module = "netloom._core")]
+pub struct PyRoutes {
+    /// The routes themselves.
+    pub routes: Arc<Routes>,
+    /// The fabric they were made for.
+    pub shared: Arc<Shared>,
+    faults: Vec<(usize, String, String)>,
+}
+
+#[pymethods]
+impl PyRoutes {
+    /// Reads an LFT dump. Entries that the fabric can't have are an error, or with `strict=False` left out and
+    /// listed in `faults`.
+    #[staticmethod]
+    #[pyo3(signature = (path, fabric, *, strict = true))]
+    fn read(py: Python<'_>, path: PathBuf, fabric: &PyFabric, strict: bool) -> PyResult<Self> {
+        let data = io::read(py, &path)?;
+        Self::parse(py, &data, fabric, &path.display().to_string(), strict)
+    }
+
+    /// Parses an LFT dump; see `read`.
+    #[staticmethod]
+    #[pyo3(signature = (data, fabric, *, label = "<bytes>", strict = true))]
+    fn parse(py: Python<'_>, data: &[u8], fabric: &PyFabric, label: &str, strict: bool) -> PyResult<Self> {
+        let file = run(py, Options::default(), |_| formats::read_lfts(data, label, fabric.fabric()))?
+            .map_err(|e| errors::format(py, &e))?;
+        if let Some(fault) = file.faults.iter().find(|f| f.kind.breaks_routes()).filter(|_| strict) {
+            let message = format!("{label}:{}: {}", fault.line, fault.text);
+            return Err(errors::format_parts(py, &message, Some(label), Some(fault.line)));
+        }
+        let faults = file.faults.into_iter().map(|f| (f.line, f.kind.name().to_owned(), f.text)).collect();
+        Ok(Self { routes: Arc::new(file.routes), shared: Arc::clone(&fabric.shared), faults })
+    }
+
+    #[getter]
+    fn lmc(&self) -> u8 {
+        self.routes.lmc
+    }
+
+    /// What a lenient read left out: (line, kind, text).
+    #[getter]
+    fn faults(&self) -> Vec<(usize, String, String)> {
+        self.faults.clone()
+    }
+
+    /// Ports, [switch][destination]; 65535 = no entry. For routes by source, the way down.
+    fn table<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<u16>>> {
+        let lft = match &self.routes.table {
+            Table::ByDest(lft) => lft,
+            Table::UpBySource { down, .. } => down,
+        };
+        let (switches, dests) = (lft.switches(), lft.dests());
+        let mut ports = Vec::with_capacity(switches * dests);
+        for s in 0..switches {
+            let row = lft.row(SwitchId::from_index(s));
+            ports.extend((0..dests).map(|d| row.port(DestId::from_index(d))));
+        }
+        numpy::PyArray1::from_vec(py, ports).reshape([switches, dests])
+    }
+
+    /// Link ids from host to host.
+    fn path(&self, py: Python<'_>, source: u32, destination: u32) -> PyResult<Vec<u32>> {
+        let hosts = self.shared.fabric.host_count();
+        if source as usize >= hosts || destination as usize >= hosts {
+            return Err(errors::routing(
+                py,
+                format!("from {source} to {destination}: expected hosts 0..{hosts}"),
+            ));
+        }
+        let links = routing::walk(&self.shared.fabric, &self.routes, HostId(source), HostId(destination))
+            .map_err(|e| errors::routing(py, e))?;
+        Ok(links.into_iter().map(|l| l.0).collect())
+    }
+
+    /// How many entries differ.
+    fn changed_entries(&self, py: Python<'_>, other: &PyRoutes) -> PyResult<u64> {
+        match (self.routes.lft(), other.routes.lft()) {
+            (Some(a), Some(b)) if a.dests() == b.dests() && a.switches() == b.switches() => {
+                Ok(a.changed_entries(b))
+            }
+            _ => Err(errors::routing(
+                py,
+                "the routes differ in kind or size: expected two tables of one fabric",
+            )),
+        }
+    }
+
+    /// The routes as OpenSM's `file` engine reads them.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        Ok(PyBytes::new(py, self.serialise(py)?.as_bytes()))
+    }
+
+    /// Writes the routes as OpenSM's `file` engine reads them.
+    pub fn write(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        io::write(py, &path, self.serialise(py)?.as_bytes())
+    }
+
+    fn __repr__(&self) -> String {
+        match &self.routes.table {
+            Table::ByDest(lft) => {
+                format!("<netloom.Routes: {} switches, {} destinations>", lft.switches(), lft.dests())
+            }
+            Table::UpBySource { up, .. } => {
+                format!("<netloom.Routes: {} switches, up by source>", up.switches())
+            }
+        }
+    }
+}
+
+impl PyRoutes {
+    /// Routes just made for `fabric`.
+    pub fn new(routes: Routes, shared: &Arc<Shared>) -> Self {
+        Self { routes: Arc::new(routes), shared: Arc::clone(shared), faults: Vec::new() }
+    }
+
+    /// That these routes belong to `fabric`.
+    pub fn check_fits(&self, py: Python<'_>, fabric: &PyFabric) -> PyResult<()> {
+        let (mine, theirs) = (self.shared.fabric.cabling_hash(), fabric.fabric().cabling_hash());
+        if mine == theirs {
+            return Ok(());
+        }
+        Err(errors::routing(
+            py,
+            format!(
+                "the routes belong to a fabric with other names or cables (hash {mine:016x}, this fabric {theirs:016x})"
+            ),
+        ))
+    }
+
+    fn serialise(&self, py: Python<'_>) -> PyResult<String> {
+        run(py, Options::default(), |_| formats::write_lfts(&self.shared.fabric, &self.routes))?
+            .map_err(|e| errors::write(py, &e))
+    }
+}
+
+/// Routes as a caller names them: made already, or an engine's name.
+#[derive(FromPyObject)]
+pub enum RoutesOrEngine<'py> {
+    /// Routes.
+    Routes(Bound<'py, PyRoutes>),
+    /// An engine's name.
+    Engine(String),
+}
+
+impl RoutesOrEngine<'_> {
+    /// The routes, made if need be.
+    pub fn resolve(
+        &self,
+        py: Python<'_>,
+        fabric: &PyFabric,
+        seed: u64,
+        threads: usize,
+    ) -> PyResult<Arc<Routes>> {
+        match self {
+            RoutesOrEngine::Routes(routes) => {
+                routes.get().check_fits(py, fabric)?;
+                Ok(Arc::clone(&routes.get().routes))
+            }
+            // What OpenSM administrators run: ftree where the fabric is a tree, else updn.
+            RoutesOrEngine::Engine(name) if name == "auto" => {
+                make(py, "ftree", fabric, seed, fabric.fabric().lmc(), threads)
+                    .or_else(|_| make(py, "updn", fabric, seed, fabric.fabric().lmc(), threads))
+                    .map(Arc::new)
+            }
+            RoutesOrEngine::Engine(name) => {
+                make(py, name, fabric, seed, fabric.fabric().lmc(), threads).map(Arc::new)
+            }
+        }
+    }
+}
+
+fn make(
+    py: Python<'_>,
+    engine: &str,
+    fabric: &PyFabric,
+    seed: u64,
+    lmc: u8,
+    threads: usize,
+) -> PyResult<Routes> {
+    let engine: Engine = engine.parse().map_err(|e| errors::spec(py, e))?;
+    let shared = &fabric.shared;
+    run(py, Options::threads(threads), |_| {
+        routing::route(engine, &shared.fabric, shared.structure(), &EngineOptions { seed, lmc })
+    })?
+    .map_err(|e| errors::routing(py, e))
+}
+
+/// Routes by an oblivious engine.
+#[pyfunction]
+#[pyo3(signature = (engine, fabric, *, seed = 0, lmc = 0, threads = 0))]
+pub fn route(
+    py: Python<'_>,
+    engine: &str,
+    fabric: &PyFabric,
+    seed: u64,
+    lmc: u8,
+    threads: usize,
+) -> PyResult<PyRoutes> {
+    Ok(PyRoutes::new(make(py, engine, fabric, seed, lmc, threads)?, &fabric.shared))
+}
+
+/// Names and one-line descriptions of the oblivious engines.
+#[pyfunction]
+pub fn engines() -> Vec<(String, String)> {
+    Engine::ALL.iter().map(|e| (e.to_string(), e.describe().to_string())).collect()
+}
+
+/// Whether `name` is an engine.
+#[pyfunction]
+pub fn is_engine(name: &str) -> bool {
+    name.parse::<Engine>().is_ok()
+}

@@ -1,0 +1,131 @@
+//! The one door for threads, cancellation, progress and panics.
+//!
+//! The computation runs on a thread of its own without the interpreter lock; the caller wakes every
+//! 50 ms, lets Python handle signals, passes progress on and sets the stop flag. Workers never call
+//! Python. A panic becomes `netloom.InternalError`.
+
+use std::any::Any;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, Thread};
+use std::time::{Duration, Instant};
+
+use netloom_model::{Control, StopReason};
+use pyo3::prelude::*;
+
+use crate::errors;
+
+const WAKE: Duration = Duration::from_millis(50);
+const STACK_BYTES: usize = 64 << 20;
+
+/// How a computation is run.
+#[derive(Default)]
+pub struct Options {
+    /// Threads of parallel parts; 0 means one a core.
+    pub threads: usize,
+    /// Seconds after which the computation is asked for what it has.
+    pub time_limit: Option<f64>,
+    /// Called with `(done, total)` about every 50 ms.
+    pub progress: Option<Py<PyAny>>,
+    /// Whether the computation returns its best so far when interrupted; otherwise Ctrl-C raises.
+    pub anytime: bool,
+}
+
+impl Options {
+    /// Nothing but a number of threads.
+    pub fn threads(threads: usize) -> Self {
+        Self { threads, ..Self::default() }
+    }
+}
+
+/// Runs `work` without the interpreter lock; see the module.
+///
+/// # Errors
+/// `KeyboardInterrupt` (unless `anytime`), whatever `progress` raised, `InternalError` for a panic.
+pub fn run<T: Send>(
+    py: Python<'_>,
+    options: Options,
+    work: impl FnOnce(&Control) -> T + Send,
+) -> PyResult<T> {
+    let control = Control::new();
+    let deadline = options
+        .time_limit
+        .filter(|s| s.is_finite())
+        .map(|s| Instant::now() + Duration::from_secs_f64(s.clamp(0.0, 1e9)));
+    let pool = (options.threads > 0)
+        .then(|| rayon::ThreadPoolBuilder::new().num_threads(options.threads).build())
+        .transpose()
+        .map_err(|e| errors::internal(py, e))?;
+
+    let ended = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let (control_ref, pool) = (&control, &pool);
+        let wake = WakeOnDrop { ended: &ended, caller: thread::current() };
+        let worker = thread::Builder::new()
+            .name("netloom".into())
+            .stack_size(STACK_BYTES)
+            .spawn_scoped(scope, move || {
+                let _wake = wake;
+                match pool {
+                    Some(pool) => pool.install(|| work(control_ref)),
+                    None => work(control_ref),
+                }
+            })
+            .map_err(|e| errors::internal(py, e))?;
+
+        let mut raised: Option<PyErr> = None;
+        while !ended.load(Ordering::Acquire) {
+            let left = deadline.map_or(WAKE, |d| d.saturating_duration_since(Instant::now()));
+            py.detach(|| thread::park_timeout(left.clamp(Duration::from_millis(1), WAKE)));
+            if deadline.is_some_and(|d| Instant::now() >= d) {
+                control.stop(StopReason::TimeLimit);
+            }
+            if let Err(signal) = py.check_signals() {
+                control.stop(StopReason::Interrupted);
+                raised.get_or_insert(signal);
+            }
+            if let (Some(progress), None) = (&options.progress, &raised)
+                && let Err(error) = progress.call1(py, control.progress())
+            {
+                control.stop(StopReason::Interrupted);
+                raised = Some(error);
+            }
+        }
+        let result =
+            py.detach(|| worker.join()).map_err(|panic| errors::internal(py, panic_text(panic.as_ref())))?;
+        match raised {
+            Some(error)
+                if !(options.anytime
+                    && error.is_instance_of::<pyo3::exceptions::PyKeyboardInterrupt>(py)) =>
+            {
+                Err(error)
+            }
+            _ => Ok(result),
+        }
+    })
+}
+
+/// Tells the caller that the worker has ended, by return or by panic.
+struct WakeOnDrop<'a> {
+    ended: &'a AtomicBool,
+    caller: Thread,
+}
+
+impl Drop for WakeOnDrop<'_> {
+    fn drop(&mut self) {
+        self.ended.store(true, Ordering::Release);
+        self.caller.unpark();
+    }
+}
+
+/// The stop reason as results spell it.
+pub fn stop_text(reason: Option<StopReason>) -> Option<&'static str> {
+    reason.map(|r| match r {
+        StopReason::Interrupted => "interrupted",
+        StopReason::TimeLimit => "time-limit",
+    })
+}
+
+fn panic_text(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|s| (*s).to_owned());
+    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "a worker panicked".into())
+}

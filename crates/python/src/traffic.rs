@@ -1,0 +1,401 @@
+//! `netloom.Traffic`, `netloom.Job` and placing.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+
+use netloom_formats as formats;
+use netloom_model::{Allocation, Csr, Fabric, JobSpec, Mapping, Source, Traffic};
+use netloom_traffic::{self as patterns, ResolvedJob};
+use numpy::{AllowTypeChange, PyArray1, PyArrayLike1, TypeMustMatch};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use crate::fabric::PyFabric;
+use crate::run::{Options, run};
+use crate::{arrays, errors, io};
+
+/// Traffic and the sum of its phases, made once.
+pub struct Shared {
+    /// The traffic itself.
+    pub traffic: Traffic,
+    total: OnceLock<Csr>,
+}
+
+impl Shared {
+    /// All phases added up.
+    pub fn total(&self) -> &Csr {
+        match self.traffic.phases() {
+            [only] => &only.matrix,
+            _ => self.total.get_or_init(|| self.traffic.total().into_owned()),
+        }
+    }
+}
+
+/// Sparse bytes from endpoint to endpoint: hosts once placed on a fabric, ranks before. Immutable.
+#[pyclass(frozen, name = "Traffic", module = "netloom._core")]
+pub struct PyTraffic {
+    /// Shared with results made from it.
+    pub shared: Arc<Shared>,
+}
+
+impl From<Traffic> for PyTraffic {
+    fn from(traffic: Traffic) -> Self {
+        Self { shared: Arc::new(Shared { traffic, total: OnceLock::new() }) }
+    }
+}
+
+#[pymethods]
+impl PyTraffic {
+    /// Reads a file by its ending (.mtx, .csv, .npz, .parquet, .toml jobs file; .mtx and .csv also .gz) or
+    /// makes the pattern that a spec names (specs win over files).
+    #[staticmethod]
+    #[pyo3(signature = (source, fabric = None, *, seed = None))]
+    fn read(
+        py: Python<'_>,
+        source: PathBuf,
+        fabric: Option<&Bound<'_, PyFabric>>,
+        seed: Option<u64>,
+    ) -> PyResult<Py<Self>> {
+        if let Some(spec) = source.to_str().filter(|s| patterns::is_pattern(s)) {
+            let endpoints = fabric.map(|f| f.get().fabric().host_count() as u32);
+            let traffic = make_pattern(py, spec, endpoints)?;
+            let hash = fabric.map(|f| f.get().fabric().hosts_hash());
+            let fits = endpoints == Some(traffic.endpoints());
+            return Py::new(py, Self::from(if fits { traffic.with_hosts_hash(hash) } else { traffic }));
+        }
+        let name = source.to_string_lossy().into_owned();
+        let stem = name.strip_suffix(".gz").unwrap_or(&name);
+        let traffic = match ending(stem) {
+            "npz" | "parquet" => {
+                let function = format!("read_traffic_{}", ending(stem));
+                let object = py.import("netloom.interop")?.call_method1(function, (source,))?;
+                return Ok(object.cast_into::<Self>()?.unbind());
+            }
+            "toml" => match fabric {
+                Some(fabric) => place_jobs(py, fabric.get(), source, seed)?.0,
+                None => {
+                    let message =
+                        format!("{name}: a jobs file is placed on a fabric: expected one beside it");
+                    return Err(errors::traffic(py, message));
+                }
+            },
+            format @ ("mtx" | "csv") => {
+                let names = fabric.map(|f| f.get().fabric());
+                Self::from(parse(py, &io::read(py, &source)?, format, &name, names)?)
+            }
+            _ => {
+                let message = format!(
+                    "{name}: neither a pattern nor a file that ends in .mtx[.gz], .csv[.gz], .npz, .parquet or .toml"
+                );
+                return Err(errors::format_parts(py, &message, Some(&name), None));
+            }
+        };
+        Py::new(py, traffic)
+    }
+
+    /// Parses Matrix Market or CSV triples.
+    #[staticmethod]
+    #[pyo3(signature = (data, format, *, label = "<bytes>"))]
+    fn parse(py: Python<'_>, data: &[u8], format: &str, label: &str) -> PyResult<Self> {
+        Ok(parse(py, data, format, label, None)?.into())
+    }
+
+    /// The pattern that a spec names.
+    #[staticmethod]
+    #[pyo3(signature = (spec, endpoints = None))]
+    fn pattern(py: Python<'_>, spec: &str, endpoints: Option<u32>) -> PyResult<Self> {
+        Ok(make_pattern(py, spec, endpoints)?.into())
+    }
+
+    /// Traffic from columns; duplicates add up, zeros drop out.
+    #[staticmethod]
+    #[pyo3(signature = (endpoints, sources, destinations, bytes, packets = None, *, hosts_hash = None))]
+    fn from_triples(
+        py: Python<'_>,
+        endpoints: u32,
+        sources: PyArrayLike1<'_, i64, TypeMustMatch>,
+        destinations: PyArrayLike1<'_, i64, TypeMustMatch>,
+        bytes: PyArrayLike1<'_, f64, AllowTypeChange>,
+        packets: Option<PyArrayLike1<'_, f64, AllowTypeChange>>,
+        hosts_hash: Option<&str>,
+    ) -> PyResult<Self> {
+        // A negative index becomes huge and is reported as out of range.
+        let unsigned = |a: &PyArrayLike1<'_, i64, TypeMustMatch>| -> Vec<u64> {
+            a.as_array().iter().map(|&v| v as u64).collect()
+        };
+        let (sources, destinations) = (unsigned(&sources), unsigned(&destinations));
+        let bytes = bytes.as_array().to_vec();
+        let packets = packets.map(|p| p.as_array().to_vec());
+        let hash = hosts_hash.map(|h| parse_hash(py, h)).transpose()?;
+        let traffic = Traffic::from_triples(endpoints, &sources, &destinations, &bytes, packets.as_deref())
+            .map_err(|e| errors::traffic(py, e))?;
+        Ok(traffic.with_hosts_hash(hash).into())
+    }
+
+    /// Traffic from any SciPy sparse matrix.
+    #[staticmethod]
+    #[pyo3(signature = (matrix, *, hosts_hash = None))]
+    fn from_scipy<'py>(
+        py: Python<'py>,
+        matrix: Bound<'py, PyAny>,
+        hosts_hash: Option<&str>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        py.import("netloom.interop")?.call_method1("from_scipy", (matrix, hosts_hash))
+    }
+
+    #[getter]
+    fn endpoints(&self) -> u32 {
+        self.shared.traffic.endpoints()
+    }
+
+    /// Pairs with traffic.
+    #[getter]
+    fn pairs(&self) -> usize {
+        self.shared.total().entry_count()
+    }
+
+    #[getter]
+    fn total_bytes(&self) -> f64 {
+        self.shared.total().total_bytes()
+    }
+
+    #[getter]
+    fn hosts_hash(&self) -> Option<String> {
+        self.shared.traffic.hosts_hash().map(|h| format!("{h:016x}"))
+    }
+
+    #[getter]
+    fn phase_names(&self) -> Vec<&str> {
+        self.shared.traffic.phases().iter().map(|p| p.name.as_str()).collect()
+    }
+
+    #[getter]
+    fn indptr<'py>(slf: &Bound<'py, Self>) -> Bound<'py, PyArray1<i64>> {
+        arrays::view(slf.clone().into_any(), arrays::as_i64(slf.get().shared.total().offsets()))
+    }
+
+    #[getter]
+    fn indices<'py>(slf: &Bound<'py, Self>) -> Bound<'py, PyArray1<i32>> {
+        arrays::view(slf.clone().into_any(), arrays::as_i32(slf.get().shared.total().columns()))
+    }
+
+    #[getter]
+    fn data<'py>(slf: &Bound<'py, Self>) -> Bound<'py, PyArray1<f64>> {
+        arrays::view(slf.clone().into_any(), slf.get().shared.total().bytes())
+    }
+
+    /// One phase as traffic of its own.
+    fn phase(&self, py: Python<'_>, index: usize) -> PyResult<Self> {
+        let traffic = &self.shared.traffic;
+        let phase = traffic.phases().get(index).ok_or_else(|| {
+            errors::traffic(py, format!("no phase {index}: expected 0..{}", traffic.phases().len()))
+        })?;
+        Ok(Traffic::from_phases(vec![phase.clone()]).with_hosts_hash(traffic.hosts_hash()).into())
+    }
+
+    /// Places a rank matrix on hosts.
+    #[pyo3(signature = (fabric, *, allocation = "fragmented", mapping = "block", ranks_per_host = 1, copies = 1,
+                        cross_copies = false, grid = None, hosts = None, seed = 0))]
+    #[allow(clippy::too_many_arguments)] // keyword arguments of one Python call
+    fn place(
+        &self,
+        py: Python<'_>,
+        fabric: &PyFabric,
+        allocation: &str,
+        mapping: &str,
+        ranks_per_host: u32,
+        copies: u32,
+        cross_copies: bool,
+        grid: Option<Vec<u32>>,
+        hosts: Option<&str>,
+        seed: u64,
+    ) -> PyResult<Self> {
+        let allocation = match hosts {
+            Some(list) => {
+                Allocation::Hosts(formats::expand_hostlist(list).map_err(|e| errors::place(py, e))?)
+            }
+            None => formats::parse_allocation(allocation).map_err(|e| errors::place(py, e))?,
+        };
+        let spec = JobSpec {
+            name: "job".into(),
+            source: Source::Ranks(self.endpoints()),
+            allocation,
+            mapping: formats::parse_mapping(mapping).map_err(|e| errors::place(py, e))?,
+            ranks_per_host,
+            copies,
+            cross_copies,
+            grid: grid.unwrap_or_default(),
+        };
+        let rank_hosts = rank_hosts(py, &spec.mapping, Path::new(""))?;
+        let job = ResolvedJob { spec, traffic: self.shared.traffic.clone(), rank_hosts };
+        let placed = patterns::place(fabric.fabric(), &[job], seed).map_err(|e| errors::place(py, e))?;
+        Ok(placed.traffic.into())
+    }
+
+    fn to_scipy(slf: Bound<'_, Self>) -> PyResult<Bound<'_, PyAny>> {
+        slf.py().import("netloom.interop")?.call_method1("to_scipy", (slf,))
+    }
+
+    fn to_arrow(slf: Bound<'_, Self>) -> PyResult<Bound<'_, PyAny>> {
+        slf.py().import("netloom.interop")?.call_method1("traffic_to_arrow", (slf,))
+    }
+
+    /// All phases added up, as Matrix Market or CSV.
+    fn to_bytes<'py>(&self, py: Python<'py>, format: &str) -> PyResult<Bound<'py, PyBytes>> {
+        Ok(PyBytes::new(py, &self.serialise(py, format)?))
+    }
+
+    /// Writes the traffic by the file's ending.
+    fn write(slf: Bound<'_, Self>, path: PathBuf) -> PyResult<()> {
+        let py = slf.py();
+        let name = path.to_string_lossy().into_owned();
+        let stem = name.strip_suffix(".gz").unwrap_or(&name);
+        match ending(stem) {
+            "npz" | "parquet" => {
+                let function = format!("write_traffic_{}", ending(stem));
+                py.import("netloom.interop")?.call_method1(function, (slf, path))?;
+                Ok(())
+            }
+            format @ ("mtx" | "csv") => io::write(py, &path, &slf.get().serialise(py, format)?),
+            _ => {
+                let message = format!("{name}: expected an ending of .mtx[.gz], .csv[.gz], .npz or .parquet");
+                Err(errors::format_parts(py, &message, Some(&name), None))
+            }
+        }
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<netloom.Traffic: {} endpoints, {} pairs>", self.endpoints(), self.pairs())
+    }
+}
+
+impl PyTraffic {
+    fn serialise(&self, py: Python<'_>, format: &str) -> PyResult<Vec<u8>> {
+        let hash = self.shared.traffic.hosts_hash();
+        match format {
+            "mtx" => Ok(formats::write_mtx(self.shared.total(), hash)),
+            "csv" => Ok(formats::write_csv_triples(self.shared.total(), None, hash)),
+            other => Err(unknown_format(py, other)),
+        }
+    }
+
+    /// That this traffic belongs on `fabric`.
+    pub fn check_fits(&self, py: Python<'_>, fabric: &PyFabric) -> PyResult<()> {
+        self.shared.traffic.check_fits(fabric.fabric()).map_err(|e| errors::traffic(py, e))
+    }
+}
+
+/// A job that runs: its hosts and the host of every rank.
+#[pyclass(frozen, name = "Job", module = "netloom._core")]
+pub struct PyJob(netloom_model::Job);
+
+#[pymethods]
+impl PyJob {
+    #[getter]
+    fn name(&self) -> &str {
+        &self.0.name
+    }
+
+    #[getter]
+    fn hosts<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u32>> {
+        PyArray1::from_iter(py, self.0.hosts.iter().map(|h| h.0))
+    }
+
+    #[getter]
+    fn host_of_rank<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u32>> {
+        PyArray1::from_iter(py, self.0.placement.host_of_rank.iter().map(|h| h.0))
+    }
+}
+
+/// Places the jobs of a jobs file; paths in it are relative to it.
+#[pyfunction]
+#[pyo3(name = "place_jobs", signature = (fabric, jobs, *, seed = None))]
+pub fn place_jobs(
+    py: Python<'_>,
+    fabric: &PyFabric,
+    jobs: PathBuf,
+    seed: Option<u64>,
+) -> PyResult<(PyTraffic, Vec<PyJob>)> {
+    let label = jobs.display().to_string();
+    let file = formats::read_jobs(&io::read(py, &jobs)?, &label).map_err(|e| errors::format(py, &e))?;
+    let folder = jobs.parent().unwrap_or(Path::new("")).to_path_buf();
+    let mut resolved = Vec::with_capacity(file.jobs.len());
+    for spec in file.jobs {
+        let traffic = resolve(py, &spec.source, &folder, fabric)?;
+        let rank_hosts = rank_hosts(py, &spec.mapping, &folder)?;
+        resolved.push(ResolvedJob { spec, traffic, rank_hosts });
+    }
+    let seed = seed.unwrap_or(file.seed);
+    let placed = run(py, Options::default(), |_| patterns::place(fabric.fabric(), &resolved, seed))?
+        .map_err(|e| errors::place(py, format!("{label}: {e}")))?;
+    Ok((placed.traffic.into(), placed.jobs.into_iter().map(PyJob).collect()))
+}
+
+fn resolve(py: Python<'_>, source: &Source, folder: &Path, fabric: &PyFabric) -> PyResult<Traffic> {
+    match source {
+        Source::Matrix(name) => {
+            let path = folder.join(name);
+            let object = PyTraffic::read(py, path, None, None)?;
+            Ok(object.get().shared.traffic.clone())
+        }
+        Source::Pattern(spec) => make_pattern(py, spec, Some(fabric.fabric().host_count() as u32)),
+        Source::Ranks(ranks) => Ok(Traffic::from_matrix(Csr::empty(*ranks as usize))),
+        Source::Phases(phases) => {
+            let mut out = Vec::with_capacity(phases.len());
+            for phase in phases {
+                let matrix = resolve(py, &phase.source, folder, fabric)?.total().into_owned();
+                out.push(netloom_model::Phase { name: phase.name.clone(), matrix });
+            }
+            if out.windows(2).any(|w| w[0].matrix.size() != w[1].matrix.size()) {
+                return Err(errors::place(py, "the phases of a job have different numbers of ranks"));
+            }
+            Ok(Traffic::from_phases(out))
+        }
+    }
+}
+
+fn rank_hosts(py: Python<'_>, mapping: &Mapping, folder: &Path) -> PyResult<Option<Vec<String>>> {
+    let Mapping::File(name) = mapping else { return Ok(None) };
+    let path = folder.join(name);
+    let text = String::from_utf8_lossy(&io::read(py, &path)?).into_owned();
+    Ok(Some(
+        text.lines()
+            .map(str::trim)
+            .filter(|l| !l.is_empty() && !l.starts_with('#'))
+            .map(Into::into)
+            .collect(),
+    ))
+}
+
+fn make_pattern(py: Python<'_>, spec: &str, endpoints: Option<u32>) -> PyResult<Traffic> {
+    run(py, Options::default(), |_| patterns::pattern(spec, endpoints))?.map_err(|e| errors::spec(py, e))
+}
+
+fn parse(
+    py: Python<'_>,
+    data: &[u8],
+    format: &str,
+    label: &str,
+    fabric: Option<&Fabric>,
+) -> PyResult<Traffic> {
+    run(py, Options::default(), |_| match format {
+        "mtx" => Some(formats::read_mtx(data, label)),
+        "csv" => Some(formats::read_csv_triples(data, label, fabric)),
+        _ => None,
+    })?
+    .ok_or_else(|| unknown_format(py, format))?
+    .map_err(|e| errors::format(py, &e))
+}
+
+fn unknown_format(py: Python<'_>, format: &str) -> PyErr {
+    errors::format_parts(py, &format!("unknown format \"{format}\": expected mtx or csv"), None, None)
+}
+
+fn parse_hash(py: Python<'_>, text: &str) -> PyResult<u64> {
+    u64::from_str_radix(text, 16)
+        .map_err(|_| errors::traffic(py, format!("hosts hash \"{text}\": expected 16 hexadecimal digits")))
+}
+
+fn ending(name: &str) -> &str {
+    name.rsplit_once('.').map_or("", |(_, ending)| ending)
+}
