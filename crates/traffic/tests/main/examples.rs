@@ -1,0 +1,144 @@
+//! The jobs files that ship with the repository, and the dissertation's figures on quartz1.
+
+use std::path::{Path, PathBuf};
+
+use netloom_formats::{read_jobs, read_mtx};
+use netloom_model::{Fabric, Phase, Source, Traffic};
+use netloom_topology::{detect, generate};
+use netloom_traffic::{Placed, ResolvedJob, pattern, place};
+
+fn jobs_folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/jobs")
+}
+
+fn traffic_of(source: &Source) -> Traffic {
+    match source {
+        Source::Matrix(path) => read_mtx(&std::fs::read(jobs_folder().join(path)).unwrap(), path).unwrap(),
+        Source::Pattern(spec) => pattern(spec, None).unwrap(),
+        Source::Ranks(n) => Traffic::from_triples(*n, &[], &[], &[], None).unwrap(),
+        Source::Phases(phases) => Traffic::from_phases(
+            phases
+                .iter()
+                .map(|p| Phase { name: p.name.clone(), ..traffic_of(&p.source).phases()[0].clone() })
+                .collect(),
+        ),
+    }
+}
+
+fn resolved(file: &str) -> (Vec<ResolvedJob>, u64) {
+    let file = read_jobs(&std::fs::read(jobs_folder().join(file)).unwrap(), file).unwrap();
+    let jobs = file.jobs.into_iter();
+    let jobs =
+        jobs.map(|spec| ResolvedJob { traffic: traffic_of(&spec.source), spec, rank_hosts: None }).collect();
+    (jobs, file.seed)
+}
+
+fn placed(fabric: &Fabric, file: &str) -> Placed {
+    let (jobs, seed) = resolved(file);
+    place(fabric, &jobs, seed).unwrap()
+}
+
+/// Mean hops over pairs: 2 within a leaf, 4 within a pod, 6 beyond.
+fn mean_hops(fabric: &Fabric, traffic: &Traffic) -> f64 {
+    let structure = detect(fabric);
+    let pod = |host: u32| structure.pod[fabric.leaf(netloom_model::HostId(host)).index()];
+    let leaf = |host: u32| fabric.leaf(netloom_model::HostId(host));
+    let hops = |i: u32, j: u32| match () {
+        () if leaf(i) == leaf(j) => 2.0,
+        () if pod(i) == pod(j) => 4.0,
+        () => 6.0,
+    };
+    let total = traffic.total();
+    total.iter().map(|(i, j, _)| hops(i, j)).sum::<f64>() / total.entry_count() as f64
+}
+
+/// Taffet, dissertation, table 3.1, column "Avg. Hops".
+#[test]
+fn mean_hops_on_quartz1_are_those_of_table_3_1() {
+    let fabric = generate("quartz1").unwrap();
+    for (spec, hops) in [
+        ("stencil:16x16x12", 3.15),
+        ("bisection", 6.0),
+        ("bisection-shuffle:seed=1", 6.0),
+        ("bisection-shuffle:seed=1,noise=0.05", 6.0),
+        ("all-to-all", 5.48),
+    ] {
+        let found = mean_hops(&fabric, &pattern(spec, Some(3072)).unwrap());
+        assert!((found - hops).abs() < 0.005, "{spec}: {found}, expected {hops}");
+    }
+}
+
+/// Table 3.1: LULESH has 60,816 pairs side by side (6 x 10,136), 364,896 when copies talk (36 x 10,136).
+#[test]
+fn six_luleshs_have_the_pairs_of_table_3_1() {
+    let fabric = generate("quartz1").unwrap();
+    let (mut jobs, seed) = resolved("lulesh6.toml");
+    let trace = place(&fabric, &jobs, seed).unwrap();
+    assert_eq!(trace.traffic.total().entry_count(), 60_816);
+    assert_eq!(trace.jobs.len(), 6);
+    // Our LULESH is not the paper's trace, but as local: it reports 4.41 hops on its allocation.
+    let hops = mean_hops(&fabric, &trace.traffic);
+    assert!((3.5..5.2).contains(&hops), "{hops}");
+    jobs[0].spec.cross_copies = true;
+    let cross = place(&fabric, &jobs, seed).unwrap();
+    assert_eq!(cross.traffic.total().entry_count(), 364_896);
+    let ratio = cross.traffic.total().total_bytes() / trace.traffic.total().total_bytes();
+    assert!((ratio - 6.0).abs() < 1e-12);
+    assert!(mean_hops(&fabric, &cross.traffic) > hops);
+}
+
+#[test]
+fn the_mix_holds_three_applications() {
+    let fabric = generate("quartz1").unwrap();
+    let mix = placed(&fabric, "mix.toml");
+    assert_eq!(mix.jobs.len(), 1 + 3 + 4);
+    assert_eq!(mix.jobs.iter().map(|j| j.hosts.len()).sum::<usize>(), 512 + 3 * 512 + 4 * 216);
+    assert_eq!(mix.traffic.total().entry_count(), 10_136 + 3 * 16_656 + 4 * 3_880);
+    assert_eq!(mix.traffic.hosts_hash(), Some(fabric.hosts_hash()));
+    mix.traffic.check_fits(&fabric).unwrap();
+}
+
+/// Smith et al., SC18, sec. IV-A: 16 jobs on 1152 nodes, 72 each.
+#[test]
+fn afars_workload_fills_1152_of_cabs_hosts() {
+    let fabric = generate("cab").unwrap();
+    let afar = placed(&fabric, "afar16.toml");
+    assert_eq!(afar.jobs.len(), 16);
+    assert!(afar.jobs.iter().all(|job| job.hosts.len() == 72));
+    let mut hosts: Vec<_> = afar.jobs.iter().flat_map(|job| job.hosts.clone()).collect();
+    hosts.sort_unstable();
+    hosts.dedup();
+    assert_eq!(hosts.len(), 1152);
+    // bis: host i of 72 talks to host i + 36 only, 16 processes at 1800 messages of 64 KiB.
+    let bis = &afar.jobs[0];
+    let row = afar.traffic.total().into_owned();
+    let (columns, bytes) = row.row(bis.hosts[0].index());
+    assert_eq!((columns, bytes), (&[bis.hosts[36].0][..], &[16.0 * 1800.0 * 65536.0][..]));
+}
+
+#[test]
+fn the_small_example_fits_32_hosts() {
+    let fabric = generate("two-level:leaves=8,hosts=4,spines=4").unwrap();
+    let small = placed(&fabric, "small.toml");
+    assert_eq!(small.jobs.iter().map(|job| job.hosts.len()).sum::<usize>(), 32);
+    // 4x2x2 stencil: 2 * (3*2*2 + 4*1*2 + 4*2*1) pairs; pairs: 8 one-way.
+    assert_eq!(small.traffic.total().entry_count(), 56 + 8);
+}
+
+/// The counts of examples/data/README.md.
+#[test]
+fn every_application_matrix_has_its_pairs() {
+    for (name, ranks, pairs) in [
+        ("lulesh-64", 64, 936),
+        ("lulesh-512", 512, 10_136),
+        ("snap-168", 168, 620),
+        ("hpcg-216", 216, 3_880),
+        ("nekbone-256", 256, 6_266),
+        ("miniamr-512", 512, 16_656),
+        ("boxlibmg-64", 64, 384),
+        ("amg-125", 125, 13_712),
+    ] {
+        let t = traffic_of(&Source::Matrix(format!("../data/{name}.mtx.gz")));
+        assert_eq!((t.endpoints(), t.total().entry_count()), (ranks, pairs), "{name}");
+    }
+}
