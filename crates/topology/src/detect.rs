@@ -113,11 +113,13 @@ pub fn detect(fabric: &Fabric) -> Structure {
             ));
         }
     }
-    // A level above 254 means a chain of as many switches: beyond any subnet, but no reason to panic.
-    let level: Vec<u8> = level
-        .iter()
-        .map(|&l| if l == FAR { NO_LEVEL } else { l.min(u32::from(NO_LEVEL) - 1) as u8 })
-        .collect();
+    // A chain of hundreds of switches is beyond any subnet, but no reason to panic.
+    const HIGHEST: u32 = NO_LEVEL as u32 - 1;
+    if level.iter().any(|&l| l != FAR && l > HIGHEST) {
+        found.note(format!("there are more than {} levels: those above are taken as one", HIGHEST + 1));
+    }
+    let level: Vec<u8> =
+        level.iter().map(|&l| if l == FAR { NO_LEVEL } else { l.min(HIGHEST) as u8 }).collect();
     let levels = level.iter().filter(|&&l| l != NO_LEVEL).map(|&l| l + 1).max().unwrap_or(0);
     let (pod, pods) = pods(&graph, &level, levels);
     let (core_group, core_groups) = core_groups(&graph, &level, levels);

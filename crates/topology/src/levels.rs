@@ -10,6 +10,7 @@
 //! 3. A leaf without hosts, or a spine whose cables down are all dead, now looks like one level too many.
 //!    It joins nothing that is not joined below it, so it is put two levels down, unless that would cut
 //!    hosts off.
+//!    (So cores above a single pod count as leaves without hosts: nothing tells the two apart.)
 //! 4. What leaves most pairs of host switches without an up*/down* route (a ring, two bare switches side by
 //!    side) is no tree: levels then count down from the most central switch, which joins everything.
 
@@ -106,8 +107,9 @@ fn leaf_set(graph: &SwitchGraph, part: &[usize], eccentricity: &[u32]) -> Vec<us
 /// Switches of the upper levels that join nothing (step 3), or `None`.
 ///
 /// First choice: the whole top level, if none of its switches joins two parts of what lies below it. Else
-/// single switches without hosts and without links up that lie in one part and cut across the groups which
-/// the joining switches of their level form: a core hangs on spines of one group, a leaf on all of its pod.
+/// single switches without hosts and without links up that lie in one part and either cut across the groups
+/// which the joining switches of their level form (a core hangs on spines of one group, a leaf on all of its
+/// pod) or hang on the very same switches as a leaf with hosts (a rack whose nodes are switched off).
 fn pseudo_tops(graph: &SwitchGraph, part: &[usize], level: &[u32]) -> Option<Vec<usize>> {
     let top = part.iter().map(|&s| level[s]).filter(|&l| l != FAR).max().filter(|&l| l >= 2)?;
     for l in (2..=top).rev() {
@@ -143,11 +145,27 @@ fn pseudo_tops(graph: &SwitchGraph, part: &[usize], level: &[u32]) -> Option<Vec
             met.any(|g| Some(g) != first)
         };
         let no_way_up = |s: usize| graph.neighbours(s).iter().all(|&t| level[t as usize] < l);
-        let moved: Vec<usize> =
-            idle.into_iter().filter(|&s| graph.hosts[s] == 0 && no_way_up(s) && cuts_across(s)).collect();
+        let moved: Vec<usize> = idle
+            .into_iter()
+            .filter(|&s| graph.hosts[s] == 0 && no_way_up(s))
+            .filter(|&s| cuts_across(s) || has_twin(graph, level, s))
+            .collect();
         if !moved.is_empty() {
             return Some(moved);
         }
     }
     None
+}
+
+/// Whether a switch two levels down has hosts and just the neighbours of `s`.
+fn has_twin(graph: &SwitchGraph, level: &[u32], s: usize) -> bool {
+    let set = |s: usize| {
+        let mut neighbours = graph.neighbours(s).to_vec();
+        neighbours.sort_unstable();
+        neighbours.dedup();
+        neighbours
+    };
+    let mine = set(s);
+    let near = mine.first().map_or(&[][..], |&t| graph.neighbours(t as usize));
+    near.iter().map(|&t| t as usize).any(|t| level[t] + 2 == level[s] && graph.hosts[t] > 0 && set(t) == mine)
 }

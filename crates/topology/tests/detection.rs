@@ -301,3 +301,30 @@ fn a_doubled_cable_is_named() {
     assert_eq!(s.irregular.unwrap(), "between \"p0leaf1\" and \"p0spine0\": expected 1 cables, found 2");
     assert_eq!((s.levels, s.pods, s.core_groups), (3, 2, 2));
 }
+
+#[test]
+fn a_rack_that_is_switched_off_is_a_leaf_without_hosts() {
+    for (spec, leaf, hosts) in [
+        ("two-level:leaves=8,hosts=4,spines=4", "leaf03", 4),
+        ("fattree:pods=3,leaves=4,hosts=2,spines=3,groups=1,cores=3", "p1leaf2", 2),
+        ("quartz1", "p2leaf23", 32),
+        ("xgft:m=2x2x2x2,w=1x2x2x2", "l0s3", 2),
+    ] {
+        let f = generate(spec).unwrap();
+        let links = (1..=hosts).map(|port| (leaf.to_owned(), port)).collect();
+        let s = detect(&damage(&f, &Damage { links, ..Damage::default() }, 0).unwrap().fabric);
+        assert_eq!(s.level, detect(&f).level, "{spec}");
+        assert_eq!((s.pods, s.core_groups), (detect(&f).pods, detect(&f).core_groups));
+        let text = format!("switches of the leaf level without hosts: 1 ({leaf})");
+        assert_eq!(s.findings.last(), Some(&text));
+    }
+}
+
+#[test]
+fn a_chain_longer_than_any_subnet_does_no_harm() {
+    let names: Vec<String> = (0..1000).map(|i| format!("s{i}")).collect();
+    let switches: Vec<(&str, usize)> = names.iter().map(|n| (n.as_str(), 1)).collect();
+    let s = detect(&wired(&switches, &(0..999).map(|i| (i, i + 1, 1)).collect::<Vec<_>>()));
+    assert_eq!(s.levels, 255);
+    assert_eq!(s.findings[1], "there are more than 255 levels: those above are taken as one");
+}

@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use netloom_model::{Fabric, SwitchId};
+use netloom_testkit::cases;
 use netloom_testkit::{Recipe, any_fabric, broken_fabric, sample};
 use netloom_topology::{Direction, NO_GROUP, NO_LEVEL, NO_POD, Structure, detect};
 
@@ -136,6 +137,22 @@ proptest! {
     #[test]
     fn broken_trees_get_a_consistent_shape(seed: u64) {
         let f = broken_fabric(seed);
+        check_shape(&f, &detect(&f));
+    }
+
+    #[test]
+    fn any_graph_at_all_gets_a_consistent_shape(
+        hosts in proptest::collection::vec(0usize..3, 1..10),
+        cables in proptest::collection::vec((0usize..10, 0usize..10, 1usize..3), 0..20),
+    ) {
+        let names: Vec<String> = (0..hosts.len()).map(|i| format!("s{i}")).collect();
+        let mut switches: Vec<(&str, usize)> =
+            names.iter().map(String::as_str).zip(hosts.iter().copied()).collect();
+        switches[0].1 += 1;
+        let n = switches.len();
+        let cables: Vec<_> =
+            cables.into_iter().map(|(a, b, k)| (a % n, b % n, k)).filter(|c| c.0 != c.1).collect();
+        let f = cases::wired(&switches, &cables);
         check_shape(&f, &detect(&f));
     }
 
