@@ -83,3 +83,51 @@ fn ftree_makes_opensms_tables_on_quartz1() {
 fn updn_makes_opensms_tables_with_two_addresses_a_host() {
     assert_equal(Engine::Updn, "opensm/ft2_32/ibnetdiscover.txt", "opensm/ft2_32_lmc1/opensm-lfts_updn.dump");
 }
+
+fn engines(name: &str, fabric: &str, engine: Engine) {
+    assert_equal(engine, fabric, &format!("opensm-engines/{name}.lfts.gz"));
+}
+
+#[test]
+fn minhop_makes_opensms_tables() {
+    engines("ft2_32-minhop", "opensm/ft2_32/ibnetdiscover.txt", Engine::Minhop);
+    engines("ft3_32-minhop", "opensm/ft3_32/ibnetdiscover.txt", Engine::Minhop);
+    engines("uneven2-minhop", "opensm-engines/uneven2.ibnetdiscover.gz", Engine::Minhop);
+    engines("quartz36-minhop", "opensm-engines/quartz36.ibnetdiscover.gz", Engine::Minhop);
+}
+
+#[test]
+fn updn_makes_opensms_tables() {
+    engines("ft2_32-updn", "opensm/ft2_32/ibnetdiscover.txt", Engine::Updn);
+    engines("ft3_32-updn", "opensm/ft3_32/ibnetdiscover.txt", Engine::Updn);
+    engines("uneven2-updn", "opensm-engines/uneven2.ibnetdiscover.gz", Engine::Updn);
+    engines("quartz36-updn", "opensm-engines/quartz36.ibnetdiscover.gz", Engine::Updn);
+}
+
+#[test]
+fn ftree_makes_opensms_tables_with_parallel_cables_and_missing_hosts() {
+    engines("uneven2-ftree", "opensm-engines/uneven2.ibnetdiscover.gz", Engine::Ftree);
+    engines("quartz36-ftree", "opensm-engines/quartz36.ibnetdiscover.gz", Engine::Ftree);
+}
+
+#[test]
+fn several_addresses_are_spread_as_opensm_spreads_them() {
+    engines("quartz36-minhop-lmc1", "opensm-engines/quartz36.ibnetdiscover.gz", Engine::Minhop);
+    engines("quartz36-updn-lmc2", "opensm-engines/quartz36.ibnetdiscover.gz", Engine::Updn);
+    engines("uneven2-minhop-lmc1", "opensm-engines/uneven2.ibnetdiscover.gz", Engine::Minhop);
+}
+
+#[test]
+fn minhop_on_a_damaged_fabric_is_opensms() {
+    engines("broken36-minhop", "opensm-engines/broken36.ibnetdiscover.gz", Engine::Minhop);
+}
+
+#[test]
+fn updn_on_a_damaged_fabric_is_opensms() {
+    engines("broken36-updn", "opensm-engines/broken36.ibnetdiscover.gz", Engine::Updn);
+}
+
+#[test]
+fn ftree_on_a_damaged_fabric_is_opensms() {
+    engines("broken36-ftree", "opensm-engines/broken36.ibnetdiscover.gz", Engine::Ftree);
+}
