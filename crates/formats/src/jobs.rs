@@ -437,13 +437,13 @@ mod tests {
         assert_eq!(allocation("contiguous:10"), Allocation::Contiguous(10));
         assert_eq!(allocation("random"), Allocation::Random);
         let mapping = |text: &str| job(&format!("mapping = \"{text}\"")).unwrap().mapping;
-        assert_eq!(parse_mapping("block"), Mapping::Block);
-        assert_eq!(parse_mapping("cyclic"), Mapping::Cyclic);
-        assert_eq!(parse_mapping("cyclic-in-leaf"), Mapping::CyclicInLeaf);
-        assert_eq!(parse_mapping("random"), Mapping::Random);
-        assert_eq!(parse_mapping("tiled:4x4x2"), Mapping::Tiled(vec![vec![4, 4, 2]]));
-        assert_eq!(parse_mapping("fill-leaves:1,2,3"), Mapping::FillLeaves(vec![1, 2, 3]));
-        assert_eq!(parse_mapping("file:map.txt"), Mapping::File("map.txt".into()));
+        assert_eq!(mapping("block"), Mapping::Block);
+        assert_eq!(mapping("cyclic"), Mapping::Cyclic);
+        assert_eq!(mapping("cyclic-in-leaf"), Mapping::CyclicInLeaf);
+        assert_eq!(mapping("random"), Mapping::Random);
+        assert_eq!(mapping("tiled:4x4x2"), Mapping::Tiled(vec![vec![4, 4, 2]]));
+        assert_eq!(mapping("fill-leaves:1,2,3"), Mapping::FillLeaves(vec![1, 2, 3]));
+        assert_eq!(mapping("file:map.txt"), Mapping::File("map.txt".into()));
     }
 
     #[test]
