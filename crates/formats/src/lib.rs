@@ -5,6 +5,7 @@
 //!
 //! | module | idea |
 //! |---|---|
+//! | [`certificate`] | proofs of lower bounds, as JSON |
 //! | [`error`] | [`FormatError`] `file:line: expected ..., found ...`; [`WriteError`] |
 //! | [`gzip`] | plain or gzip, bounded |
 //! | [`text`] | bytes to lines; a cursor for one line |
@@ -15,6 +16,7 @@
 //! | [`mtx`] | Matrix Market: traffic matrices |
 //! | [`triples`] | traffic as CSV |
 
+pub mod certificate;
 pub mod error;
 pub mod fabric;
 pub mod gzip;
@@ -25,6 +27,7 @@ pub mod mtx;
 pub mod text;
 pub mod triples;
 
+pub use certificate::{read_certificate, write_certificate};
 pub use error::{FormatError, WriteError};
 pub use fabric::{
     FabricFile, FabricKind, Finding, machine_of, read_fabric, write_dot, write_ibnetdiscover, write_ibsim_net,

@@ -1,0 +1,364 @@
+//! Certificates as JSON.
+//!
+//! ```json
+//! {"schema": "netloom.certificate/1", "hosts_hash": "…16 hex digits…", "cabling_hash": "…", "claim": 8.0,
+//!  "place": "leaf0 up", "kind": "pigeonhole", "together": 1,
+//!  "links": [{"from": "leaf0", "guid": "0x…", "from_port": 3}, …],
+//!  "items": [{"leaf": "leaf0", "leaf_guid": "0x…", "destination": "node7", "destination_guid": "0x…", "destination_port": 1}, …]}
+//! ```
+//!
+//! Nodes are found by GUID (names may repeat); the names are for people, and must agree. Kinds: `dual` (`weights`: links
+//! with a `weight`), `pigeonhole` (`links`, `items`, `together`), `dual-feasible` (`links`, `threshold`), `subset-sum`
+//! (`links`, `grid`). Numbers are written so that they read back exactly. Reading checks that everything named
+//! exists; whether the argument holds is `verify`'s business.
+
+use std::collections::HashMap;
+
+use netloom_model::{Certificate, Fabric, HostId, Item, LinkId, Node, NodeId, Reason, SwitchId};
+use serde::{Deserialize, Serialize};
+
+use crate::error::{FormatError, excerpt};
+
+/// The `schema` that files carry.
+const SCHEMA: &str = "netloom.certificate/1";
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    schema: String,
+    hosts_hash: String,
+    cabling_hash: String,
+    claim: f64,
+    place: String,
+    kind: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    together: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    threshold: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    grid: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    weights: Option<Vec<WeightRow>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    links: Option<Vec<LinkRow>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    items: Option<Vec<ItemRow>>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LinkRow {
+    from: String,
+    guid: String,
+    from_port: u16,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WeightRow {
+    from: String,
+    guid: String,
+    from_port: u16,
+    weight: f64,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ItemRow {
+    leaf: String,
+    leaf_guid: String,
+    destination: String,
+    destination_guid: String,
+    destination_port: u16,
+}
+
+/// The certificate as indented JSON, with a newline at the end.
+///
+/// # Panics
+/// If the certificate names links or nodes that `fabric` does not have.
+pub fn write_certificate(fabric: &Fabric, certificate: &Certificate) -> String {
+    let mut file = File {
+        schema: SCHEMA.into(),
+        hosts_hash: format!("{:016x}", fabric.hosts_hash()),
+        cabling_hash: format!("{:016x}", fabric.cabling_hash()),
+        claim: certificate.claim,
+        place: certificate.place.clone(),
+        kind: certificate.reason.kind().into(),
+        together: None,
+        threshold: None,
+        grid: None,
+        weights: None,
+        links: None,
+        items: None,
+    };
+    let rows = |links: &[LinkId]| Some(links.iter().map(|&l| link_row(fabric, l)).collect());
+    match &certificate.reason {
+        Reason::Dual { weights } => {
+            let row = |&(l, weight): &(LinkId, f64)| {
+                let LinkRow { from, guid, from_port } = link_row(fabric, l);
+                WeightRow { from, guid, from_port, weight }
+            };
+            file.weights = Some(weights.iter().map(row).collect());
+        }
+        Reason::Pigeonhole { links, items, together } => {
+            file.links = rows(links);
+            file.together = Some(*together);
+            file.items = Some(items.iter().map(|item| item_row(fabric, item)).collect());
+        }
+        Reason::DualFeasible { links, threshold } => {
+            file.links = rows(links);
+            file.threshold = Some(*threshold);
+        }
+        Reason::SubsetSum { links, grid } => {
+            file.links = rows(links);
+            file.grid = Some(*grid);
+        }
+    }
+    let mut text = serde_json::to_string_pretty(&file).expect("a certificate is plain data");
+    text.push('\n');
+    text
+}
+
+fn guid(value: u64) -> String {
+    format!("0x{value:016x}")
+}
+
+fn link_row(fabric: &Fabric, link: LinkId) -> LinkRow {
+    let l = fabric.link(link);
+    let owner = match fabric.node(l.from) {
+        Node::Host(h) => fabric.host_guid(h),
+        Node::Switch(s) => fabric.switch_guid(s),
+    };
+    LinkRow { from: fabric.node_name(l.from).into(), guid: guid(owner), from_port: l.from_port }
+}
+
+fn item_row(fabric: &Fabric, item: &Item) -> ItemRow {
+    ItemRow {
+        leaf: fabric.switch_name(item.leaf).into(),
+        leaf_guid: guid(fabric.switch_guid(item.leaf)),
+        destination: fabric.host_name(item.destination).into(),
+        destination_guid: guid(fabric.host_guid(item.destination)),
+        destination_port: fabric.host_port(item.destination),
+    }
+}
+
+/// Reads a certificate for `fabric` (plain JSON in UTF-8).
+///
+/// # Errors
+/// [`FormatError`] names the line of bad JSON, or the first thing that `fabric` does not have.
+pub fn read_certificate(bytes: &[u8], label: &str, fabric: &Fabric) -> Result<Certificate, FormatError> {
+    let file: File = serde_json::from_slice(bytes).map_err(|e| {
+        // serde_json's text ends in its own position; we name the line ourselves.
+        let text = e.to_string();
+        let end = text.rfind(" at line ").unwrap_or(text.len());
+        FormatError::at(label, e.line().max(1), excerpt(&text[..end]))
+    })?;
+    let wrong = |message: String| FormatError::whole(label, message);
+    if file.schema != SCHEMA {
+        return Err(wrong(format!("expected schema \"{SCHEMA}\", found \"{}\"", excerpt(&file.schema))));
+    }
+    let hashes = [
+        ("hosts_hash", &file.hosts_hash, fabric.hosts_hash(), "host names"),
+        ("cabling_hash", &file.cabling_hash, fabric.cabling_hash(), "cabling"),
+    ];
+    for (key, found, expected, what) in hashes {
+        if *found != format!("{expected:016x}") {
+            return Err(wrong(format!(
+                "the certificate belongs to a fabric with other {what}: expected {key} {expected:016x}, found \"{}\"",
+                excerpt(found)
+            )));
+        }
+    }
+    let names = Names::new(fabric);
+    let links = || -> Result<Vec<LinkId>, FormatError> {
+        let rows = file.links.as_ref().ok_or_else(|| wrong(missing(&file.kind, "links")))?;
+        rows.iter().map(|r| names.link(&r.from, &r.guid, r.from_port).map_err(wrong)).collect()
+    };
+    let reason = match file.kind.as_str() {
+        "dual" => {
+            let rows = file.weights.as_ref().ok_or_else(|| wrong(missing("dual", "weights")))?;
+            let weight =
+                |r: &WeightRow| Ok((names.link(&r.from, &r.guid, r.from_port).map_err(wrong)?, r.weight));
+            Reason::Dual { weights: rows.iter().map(weight).collect::<Result<_, FormatError>>()? }
+        }
+        "pigeonhole" => {
+            let rows = file.items.as_ref().ok_or_else(|| wrong(missing("pigeonhole", "items")))?;
+            let items = rows.iter().map(|r| names.item(r)).collect::<Result<_, _>>().map_err(wrong)?;
+            let together = file.together.ok_or_else(|| wrong(missing("pigeonhole", "together")))?;
+            Reason::Pigeonhole { links: links()?, items, together }
+        }
+        "dual-feasible" => {
+            let threshold = file.threshold.ok_or_else(|| wrong(missing("dual-feasible", "threshold")))?;
+            Reason::DualFeasible { links: links()?, threshold }
+        }
+        "subset-sum" => {
+            let grid = file.grid.ok_or_else(|| wrong(missing("subset-sum", "grid")))?;
+            Reason::SubsetSum { links: links()?, grid }
+        }
+        other => {
+            return Err(wrong(format!(
+                "expected kind dual, pigeonhole, dual-feasible or subset-sum, found \"{}\"",
+                excerpt(other)
+            )));
+        }
+    };
+    Ok(Certificate { claim: file.claim, place: file.place, reason })
+}
+
+fn missing(kind: &str, key: &str) -> String {
+    format!("expected \"{key}\" in a certificate of kind {kind}")
+}
+
+/// Nodes by GUID; hosts also by port, since an adapter may have several.
+struct Names<'a> {
+    fabric: &'a Fabric,
+    switches: HashMap<u64, SwitchId>,
+    hosts: HashMap<(u64, u16), HostId>,
+}
+
+impl<'a> Names<'a> {
+    fn new(fabric: &'a Fabric) -> Self {
+        Self {
+            fabric,
+            switches: fabric.switches().map(|s| (fabric.switch_guid(s), s)).collect(),
+            hosts: fabric.hosts().map(|h| ((fabric.host_guid(h), fabric.host_port(h)), h)).collect(),
+        }
+    }
+
+    fn guid(&self, text: &str) -> Result<u64, String> {
+        let digits =
+            text.strip_prefix("0x").filter(|d| d.len() == 16 && d.bytes().all(|b| b.is_ascii_hexdigit()));
+        digits
+            .and_then(|d| u64::from_str_radix(d, 16).ok())
+            .ok_or_else(|| format!("expected a GUID of 0x and 16 hex digits, found \"{}\"", excerpt(text)))
+    }
+
+    fn same_name(&self, node: NodeId, name: &str, guid: &str) -> Result<(), String> {
+        let expected = self.fabric.node_name(node);
+        if expected == name {
+            return Ok(());
+        }
+        Err(format!("{guid} is called \"{expected}\" in this fabric, found \"{}\"", excerpt(name)))
+    }
+
+    fn link(&self, from: &str, guid: &str, port: u16) -> Result<LinkId, String> {
+        let value = self.guid(guid)?;
+        if let Some(&s) = self.switches.get(&value) {
+            self.same_name(self.fabric.switch_node(s), from, guid)?;
+            return (self.fabric.link_at(s, port))
+                .ok_or_else(|| format!("nothing is cabled at port {port} of \"{}\"", excerpt(from)));
+        }
+        let h = self.host(from, guid, port)?;
+        Ok(self.fabric.host_link(h))
+    }
+
+    fn host(&self, name: &str, guid: &str, port: u16) -> Result<HostId, String> {
+        let value = self.guid(guid)?;
+        let found = self.hosts.get(&(value, port)).copied();
+        let h = found.ok_or_else(|| {
+            format!("this fabric has no node {guid} with port {port} (\"{}\")", excerpt(name))
+        })?;
+        self.same_name(self.fabric.host_node(h), name, guid)?;
+        Ok(h)
+    }
+
+    fn item(&self, row: &ItemRow) -> Result<Item, String> {
+        let value = self.guid(&row.leaf_guid)?;
+        let leaf = self.switches.get(&value).copied();
+        let leaf = leaf.ok_or_else(|| {
+            format!("this fabric has no switch {} (\"{}\")", row.leaf_guid, excerpt(&row.leaf))
+        })?;
+        self.same_name(self.fabric.switch_node(leaf), &row.leaf, &row.leaf_guid)?;
+        let destination = self.host(&row.destination, &row.destination_guid, row.destination_port)?;
+        Ok(Item { leaf, destination })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use netloom_model::{End, FabricBuilder, HostSpec, SwitchSpec};
+    use proptest::prelude::*;
+
+    /// Two leaves of the same name and two hosts each, two spines.
+    fn fabric() -> Fabric {
+        let mut b = FabricBuilder::new();
+        let tops: Vec<usize> =
+            (0..2).map(|i| b.switch(SwitchSpec::new(format!("spine {i}"), 0x30 + i, 4))).collect();
+        for i in 0..2u64 {
+            let leaf = b.switch(SwitchSpec::new("leaf \"x\"", 0x10 + i, 4));
+            for h in 0..2u64 {
+                let host = b.host(HostSpec::new(format!("node{}", 2 * i + h), 0x100 + 16 * (2 * i + h)));
+                b.cable(End::Switch(leaf, 1 + h as u16), End::Host(host), 1e9);
+                b.cable(End::Switch(leaf, 3 + h as u16), End::Switch(tops[h as usize], 1 + i as u16), 1e9);
+            }
+        }
+        b.build().unwrap()
+    }
+
+    fn certificates(f: &Fabric) -> Vec<Certificate> {
+        let leaf = f.leaf(HostId(0));
+        let links: Vec<LinkId> = f.switch_links(leaf).filter(|&l| f.between_switches(l)).collect();
+        let items = (2..4).map(|h| Item { leaf, destination: HostId(h) }).collect();
+        let reasons = [
+            Reason::Dual { weights: vec![(links[0], 1.0), (f.host_link(HostId(3)), 0.1 + 0.2)] },
+            Reason::Dual { weights: vec![] },
+            Reason::Pigeonhole { links: links.clone(), items, together: 3 },
+            Reason::DualFeasible { links: links.clone(), threshold: 1e-300 },
+            Reason::SubsetSum { links, grid: 1.0 / 3.0 },
+        ];
+        let certificate = |reason| Certificate { claim: 1e22 / 3.0, place: "leaf \"x\" up".into(), reason };
+        reasons.into_iter().map(certificate).collect()
+    }
+
+    #[test]
+    fn every_kind_reads_back_exactly() {
+        let f = fabric();
+        for c in certificates(&f) {
+            let text = write_certificate(&f, &c);
+            assert_eq!(read_certificate(text.as_bytes(), "c.json", &f).unwrap(), c, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        let f = fabric();
+        let c = &certificates(&f)[2];
+        let text = write_certificate(&f, c);
+        let error = |text: &str| read_certificate(text.as_bytes(), "c.json", &f).unwrap_err().to_string();
+        assert!(
+            error("{\n \"schema\": 3}").starts_with("c.json:2: invalid type"),
+            "{}",
+            error("{\n \"schema\": 3}")
+        );
+        assert!(
+            error(&text.replace("certificate/1", "certificate/9"))
+                .contains("found \"netloom.certificate/9\"")
+        );
+        assert!(error(&text.replace("pigeonhole", "wish")).contains("found \"wish\""));
+        assert!(error(&text.replace("0x0000000000000010", "0x00000000000000ff")).contains("no"));
+        assert!(error(&text.replace("node3", "node2")).contains("is called \"node3\""));
+        assert!(error(&text.replace("\"from_port\": 3", "\"from_port\": 40")).contains("port 40"));
+        assert!(error(&text.replace("\"together\": 3,", "")).contains("expected \"together\""));
+        assert!(error(&text.replace("\"claim\"", "\"clam\"")).contains("unknown field `clam`"));
+        let hash = format!("{:016x}", f.cabling_hash());
+        assert!(error(&text.replace(&hash, "0123456789abcdef")).contains("other cabling"));
+        assert!(error(&text[..40]).contains("EOF"));
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_panic(flips in proptest::collection::vec((0usize..2000, any::<u8>()), 0..6), cut in 0usize..2000) {
+            let f = fabric();
+            for c in certificates(&f) {
+                let mut bytes = write_certificate(&f, &c).into_bytes();
+                for &(at, value) in &flips {
+                    let n = bytes.len();
+                    bytes[at % n] = value;
+                }
+                bytes.truncate(bytes.len().min(cut));
+                let _ = read_certificate(&bytes, "c.json", &f);
+            }
+        }
+    }
+}
