@@ -1,0 +1,197 @@
+//! Certificates: what `bounds` issues is accepted; every sort of forgery is refused.
+
+use netloom_bounds::{ar_interval, lower_bound};
+use netloom_model::{Certificate, Control, Csr, Fabric, HostId, Item, LinkId, Reason, Traffic, rng};
+use netloom_routing::PathSet;
+use netloom_testkit::{any_fabric, broken_fabric, random_matrix};
+use netloom_topology::{Structure, detect, generate};
+use netloom_verify::verify_certificate;
+
+use crate::tables::sound;
+
+/// Two leaves of four hosts, two spines.
+fn fabric() -> (Fabric, Structure) {
+    let fabric = generate("two-level:leaves=2,hosts=4,spines=2").unwrap();
+    let structure = detect(&fabric);
+    (fabric, structure)
+}
+
+/// Hosts 0.. of leaf 0 send these bytes to hosts 4.. of leaf 1.
+fn across(bytes: &[f64]) -> Csr {
+    let from: Vec<u64> = (0..bytes.len() as u64).collect();
+    let to: Vec<u64> = from.iter().map(|h| h + 4).collect();
+    Traffic::from_triples(8, &from, &to, bytes, None).unwrap().total().into_owned()
+}
+
+fn up_links(f: &Fabric) -> Vec<LinkId> {
+    f.switch_links(f.leaf(HostId(0))).filter(|&l| f.between_switches(l)).collect()
+}
+
+fn item(f: &Fabric, to: u32) -> Item {
+    Item { leaf: f.leaf(HostId(0)), destination: HostId(to) }
+}
+
+fn certificate(claim: f64, reason: Reason) -> Certificate {
+    Certificate { claim, place: "here".into(), reason }
+}
+
+/// The first reason for refusal; `None` if accepted.
+fn refused(f: &Fabric, s: &Structure, t: &Csr, c: &Certificate) -> Option<String> {
+    let verdict = verify_certificate(f, s, None, t, c);
+    assert_eq!(verdict.ok, verdict.reasons.is_empty());
+    verdict.reasons.into_iter().next()
+}
+
+#[test]
+fn issued_certificates_are_accepted_on_any_fabric() {
+    let mut kinds = std::collections::BTreeSet::new();
+    for seed in 0..120 {
+        let f = if seed % 2 == 0 { any_fabric(seed) } else { broken_fabric(seed) };
+        let s = detect(&f);
+        let paths = PathSet::admissible(&f, &s);
+        // Few large items as well, where packing matters.
+        let t = if seed % 3 == 0 {
+            let mut stream = rng::stream(seed, 1);
+            let n = f.host_count() as u64;
+            let mut draw = |most, k| (0..k).map(|_| rng::below(&mut stream, most)).collect::<Vec<u64>>();
+            let count = 3 * n as usize;
+            let (from, to, bytes) = (draw(n, count), draw(n, count), draw(9, count));
+            let bytes: Vec<f64> = bytes.into_iter().map(|b| (b + 1) as f64).collect();
+            Traffic::from_triples(n as u32, &from, &to, &bytes, None).unwrap().total().into_owned()
+        } else {
+            random_matrix(&f, seed)
+        };
+        let c = lower_bound(&f, &s, &paths, &t, &Control::new());
+        assert_eq!(refused(&f, &s, &t, &c), None, "seed {seed}: {c:?}");
+        kinds.insert(c.reason.kind());
+        if let Ok(ar) = ar_interval(&f, &s, &paths, &t, &Control::new(), Some(50)) {
+            assert_eq!(refused(&f, &s, &t, &ar.certificate), None, "seed {seed}");
+            assert!(c.claim >= ar.lower * (1.0 - 1e-3), "seed {seed}");
+        }
+        // A tenth more is a lie that no argument carries.
+        let lie = Certificate { claim: c.claim * 1.1, ..c };
+        assert!(lie.claim == 0.0 || refused(&f, &s, &t, &lie).is_some(), "seed {seed}: {lie:?}");
+    }
+    assert!(kinds.len() >= 3, "{kinds:?}");
+}
+
+#[test]
+fn a_verdict_on_routes_compares_loads_with_the_claim() {
+    let (f, s) = fabric();
+    let t = across(&[4.0, 4.0, 4.0, 4.0]);
+    let r = sound(&f, &s, 0);
+    // 16 bytes over 2 links: 8 each, and destinations 4..8 take the spines in turn.
+    let c = certificate(8.0, Reason::Dual { weights: up_links(&f).into_iter().map(|l| (l, 1.0)).collect() });
+    let v = verify_certificate(&f, &s, Some(&r), &t, &c);
+    assert!(v.ok && v.optimal && v.max_load == Some(8.0) && v.recomputed_bound == 8.0, "{v:?}");
+    // Three destinations: 8 and 4 against a bound of 6 by cut, 8 by pigeonhole.
+    let t = across(&[4.0, 4.0, 4.0]);
+    let c = certificate(6.0, c.reason);
+    let v = verify_certificate(&f, &s, Some(&r), &t, &c);
+    assert!(v.ok && !v.optimal && v.max_load == Some(8.0), "{v:?}");
+    let items = (4..7).map(|h| item(&f, h)).collect();
+    let pigeons = Reason::Pigeonhole { links: up_links(&f), items, together: 1 };
+    let v = verify_certificate(&f, &s, Some(&r), &t, &certificate(8.0, pigeons.clone()));
+    assert!(v.ok && v.optimal, "{v:?}");
+    // Routes that do not deliver are refused whatever the bound.
+    let dead = f.with_dead([up_links(&f)[0]]);
+    let v = verify_certificate(&dead, &detect(&dead), Some(&r), &t, &certificate(0.0, Reason::Dual { weights: vec![] }));
+    assert!(!v.ok && v.reasons[0].contains("does not arrive"), "{v:?}");
+    // By source or several addresses a host, items need not stay whole.
+    let mut spread = sound(&f, &s, 1);
+    spread.path = netloom_model::PathChoice::SourceMod;
+    let v = verify_certificate(&f, &s, Some(&spread), &t, &certificate(8.0, pigeons));
+    assert!(v.ok && !v.optimal && v.reasons[0].contains("one address a host"), "{v:?}");
+}
+
+#[test]
+fn forged_duals_are_refused() {
+    let (f, s) = fabric();
+    let t = across(&[4.0; 4]);
+    let links = up_links(&f);
+    let dual = |claim, weights: &[(LinkId, f64)]| certificate(claim, Reason::Dual { weights: weights.to_vec() });
+    let honest = [(links[0], 1.0), (links[1], 1.0)];
+    assert_eq!(refused(&f, &s, &t, &dual(8.0, &honest)), None);
+    assert!(refused(&f, &s, &t, &dual(8.1, &honest)).unwrap().contains("less than the claim"));
+    assert!(refused(&f, &s, &t, &dual(8.0, &honest[..1])).unwrap().contains("gives 0"));
+    assert!(refused(&f, &s, &t, &dual(8.0, &[honest[0], (links[1], -0.5)])).unwrap().contains("weight -0.5"));
+    assert!(refused(&f, &s, &t, &dual(8.0, &[honest[0], (links[1], f64::NAN)])).unwrap().contains("NaN"));
+    assert!(refused(&f, &s, &t, &dual(8.0, &[honest[0], honest[0]])).unwrap().contains("two weights"));
+    assert!(refused(&f, &s, &t, &dual(8.0, &[(LinkId(9999), 1.0)])).unwrap().contains("not there"));
+    assert!(refused(&f, &s, &t, &dual(f64::NAN, &honest)).unwrap().contains("not a number"));
+    assert!(refused(&f, &s, &t, &dual(f64::INFINITY, &honest)).unwrap().contains("not a number"));
+    assert!(refused(&f, &s, &t, &dual(1.0, &[])).is_some());
+    assert_eq!(refused(&f, &s, &t, &dual(0.0, &[])), None);
+    let dead = f.with_dead([links[1]]);
+    assert!(refused(&dead, &detect(&dead), &t, &dual(8.0, &honest)).unwrap().contains("dead"));
+    let small = Csr::empty(3);
+    assert!(refused(&f, &s, &small, &dual(0.0, &[])).unwrap().contains("3 endpoints"));
+}
+
+#[test]
+fn forged_pigeonholes_are_refused() {
+    let (f, s) = fabric();
+    let t = across(&[4.0, 4.0, 4.0]);
+    let pigeon = |links: &[LinkId], to: &[u32], together| {
+        let items = to.iter().map(|&h| item(&f, h)).collect();
+        certificate(8.0, Reason::Pigeonhole { links: links.to_vec(), items, together })
+    };
+    let links = up_links(&f);
+    let why = |c: &Certificate| refused(&f, &s, &t, c);
+    assert_eq!(why(&pigeon(&links, &[4, 5, 6], 1)), None);
+    assert!(why(&pigeon(&links, &[4, 5], 1)).unwrap().contains("expected 2 x 1 + 1"));
+    assert!(why(&pigeon(&links, &[4, 5, 5], 1)).unwrap().contains("twice"));
+    // Host 7 receives nothing, host 1 is on the leaf itself.
+    assert!(why(&pigeon(&links, &[4, 5, 7], 1)).unwrap().contains("nothing crosses"));
+    assert!(why(&pigeon(&links, &[4, 5, 1], 1)).unwrap().contains("nothing crosses"));
+    assert!(why(&pigeon(&links, &[4, 5, 99], 1)).unwrap().contains("not there"));
+    // Fewer links would make a higher bound: two items on one link.
+    assert!(why(&pigeon(&links[..1], &[4, 5], 1)).unwrap().contains("not all working links"));
+    assert!(why(&pigeon(&[], &[4], 1)).unwrap().contains("no links"));
+    assert!(why(&pigeon(&[links[0], links[0]], &[4, 5, 6], 1)).unwrap().contains("twice"));
+    assert!(why(&pigeon(&[f.host_link(HostId(0))], &[4, 5], 1)).unwrap().contains("not between switches"));
+    // The other leaf's items, at this leaf's links.
+    let mut foreign = pigeon(&links, &[4, 5, 6], 1);
+    let Reason::Pigeonhole { items, .. } = &mut foreign.reason else { unreachable!() };
+    items[0].leaf = f.leaf(HostId(4));
+    assert!(why(&foreign).unwrap().contains("nothing crosses"));
+    let mut greedy = pigeon(&links, &[4, 5, 6], 1);
+    greedy.claim = 8.1;
+    assert!(why(&greedy).unwrap().contains("less than the claim"));
+}
+
+#[test]
+fn forged_dual_feasible_functions_are_refused() {
+    let (f, s) = fabric();
+    // 6, 6, 3, 3 on two links: {6, 3}, {6, 3}: 9. Below 9, no 3 fits beside a 6 (threshold 3): 2 whole links and 6 bytes.
+    let t = across(&[6.0, 6.0, 3.0, 3.0]);
+    let links = up_links(&f);
+    let why = |claim: f64, threshold: f64, links: &[LinkId]| {
+        refused(&f, &s, &t, &certificate(claim, Reason::DualFeasible { links: links.to_vec(), threshold }))
+    };
+    assert_eq!(why(9.0 * (1.0 - 1e-13), 3.0, &links), None);
+    assert!(why(9.1, 3.0, &links).unwrap().contains("no more than there are"));
+    assert!(why(9.0, 4.6, &links).unwrap().contains("half the claim"));
+    assert!(why(9.0, -1.0, &links).unwrap().contains("half the claim"));
+    assert!(why(9.0, f64::NAN, &links).unwrap().contains("half the claim"));
+    assert!(why(12.0, 3.0, &links[..1]).unwrap().contains("not all working links"));
+}
+
+#[test]
+fn forged_subset_sums_are_refused() {
+    let (f, s) = fabric();
+    // 6, 6, 6, 1: 19 bytes on 2 links, mean 9.5; sums of items at or above it: 12.
+    let t = across(&[6.0, 6.0, 6.0, 1.0]);
+    let links = up_links(&f);
+    let why = |claim: f64, grid: f64, links: &[LinkId]| {
+        refused(&f, &s, &t, &certificate(claim, Reason::SubsetSum { links: links.to_vec(), grid }))
+    };
+    assert_eq!(why(12.0, 1.0, &links), None);
+    assert_eq!(why(12.0, 0.5, &links), None);
+    assert!(why(13.0, 1.0, &links).unwrap().contains("gives 12"));
+    assert!(why(12.0, 6.0, &links).unwrap().contains("no multiple of 6"));
+    assert!(why(12.0, 0.0, &links).unwrap().contains("grid 0"));
+    assert!(why(12.0, f64::NAN, &links).unwrap().contains("grid NaN"));
+    assert!(why(12.0, 1e-9, &links).unwrap().contains("too many"));
+    assert!(why(19.0, 1.0, &links[..1]).unwrap().contains("not all working links"));
+}
