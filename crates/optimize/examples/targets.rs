@@ -112,6 +112,7 @@ fn run(name: &str, fabric: &Fabric, traffic: &Csr) {
     } else {
         String::new()
     };
+    if name.contains("one leaf") { println!("max {max}"); }
     println!(
         "{name:38} {:>8.1} {:>9.4} {:>9.4} {:>6} {:>9.1} {bound_s:>7.3} {seconds:>7.3} {afar_gap}",
         traffic.entry_count() as f64 / 1e3,
@@ -120,6 +121,27 @@ fn run(name: &str, fabric: &Fabric, traffic: &Csr) {
         result.proven_optimal,
         result.work as f64 / 1e3,
     );
+    if name.contains("noise") {
+        let mut worst = 0.0f64;
+        for leaf in 0..96 { for out in [true, false] {
+            let mut v: Vec<f64> = traffic.iter().filter(|&(i, j, _)| fabric.leaf(HostId(if out { i } else { j })) == fabric.leaf(HostId(leaf * 32))).map(|x| x.2).collect();
+            v.sort_by(|a, b| b.total_cmp(a));
+            if v.len() == 32 { for k in 0..16 { worst = worst.max(v[k] + v[31 - k]); } }
+        } }
+        println!("pairing bound {worst} claim {} found {max}", bound.claim);
+    }
+    if std::env::var("ONE_LEAF").is_ok() && !name.contains("one leaf") {
+        let worst = fabric.links().filter(|&l| fabric.between_switches(l)).max_by(|a, b| result.loads.load[a.index()].total_cmp(&result.loads.load[b.index()])).unwrap();
+        for s in [fabric.link_from_switch(worst).unwrap(), fabric.link_to_switch(worst).unwrap()] {
+            if fabric.hosts_on(s).is_empty() { continue; }
+            for out in [true, false] {
+                let t: Vec<_> = traffic.iter().filter(|&(i, j, _)| fabric.leaf(HostId(if out { i } else { j })) == s).collect();
+                let one = Traffic::from_triples(fabric.host_count() as u32, &t.iter().map(|x| x.0 as u64).collect::<Vec<_>>(), &t.iter().map(|x| x.1 as u64).collect::<Vec<_>>(), &t.iter().map(|x| x.2).collect::<Vec<_>>(), None).unwrap();
+                println!("bound was {}", bound.claim);
+                run(&format!("one leaf of {name} {out}"), fabric, &one.total());
+            }
+        }
+    }
     if std::env::var("HISTORY").is_ok() {
         for step in &result.history {
             println!("    work {:>9} gap {:>9.4} % links {}", step.work, 100.0 * (step.max_load / result.switch_bound - 1.0), step.links_at_max);

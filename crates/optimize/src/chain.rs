@@ -8,6 +8,8 @@ use netloom_model::rng::{Stream, below};
 
 use crate::optimize::Budget;
 use crate::state::State;
+use crate::view::View;
+use rand_core::Rng;
 
 /// The longest chain.
 const DEPTH: usize = 4;
@@ -15,7 +17,7 @@ const DEPTH: usize = 4;
 const ROUND: usize = 64;
 
 /// Runs chains until no slot exceeds `target`, `work` units were spent, or the budget ends.
-pub(crate) fn chains(state: &mut State, target: f64, work: u64, random: &mut Stream, budget: &Budget) {
+pub(crate) fn chains(state: &mut State, siblings: &Siblings, target: f64, work: u64, random: &mut Stream, budget: &Budget) {
     let end = state.work + work;
     state.track(true);
     let mut hot: Vec<u32> = Vec::new();
@@ -34,14 +36,56 @@ pub(crate) fn chains(state: &mut State, target: f64, work: u64, random: &mut Str
             let (a, b) = (pick(random), pick(random));
             let slot = if state.load[a as usize] >= state.load[b as usize] { a } else { b };
             if state.load[slot as usize] > target {
-                chain(state, slot, target, random);
+                chain(state, siblings, slot, target, random);
             }
         }
     }
     state.track(false);
 }
 
-fn chain(state: &mut State, start: u32, target: f64, random: &mut Stream) {
+/// Forbids the slot, and every other time also a random half of its siblings, so that a chain does not
+/// always go the same way.
+fn forbid(state: &mut State, slot: u32, siblings: &Siblings, random: &mut Stream) {
+    state.scratch.forbidden.clear();
+    state.scratch.forbidden.push(slot);
+    let mut bits = random.next_u64();
+    if bits & 1 == 0 {
+        return;
+    }
+    for &s in siblings.of(state.view, slot) {
+        bits = bits.rotate_right(1);
+        if bits & 1 == 0 && s != slot {
+            state.scratch.forbidden.push(s);
+        }
+    }
+}
+
+/// Links that an item could use instead of another: those of the same switch on the way up, those into
+/// the same switch on the way down.
+pub(crate) struct Siblings {
+    lists: Vec<Vec<u32>>,
+    list_of: Vec<u32>,
+}
+
+impl Siblings {
+    pub fn new(view: &View, level: &[u8]) -> Self {
+        let mut lists = vec![Vec::new(); 2 * level.len()];
+        let mut list_of = vec![0; view.slots()];
+        for slot in (0..view.slots()).filter(|&s| !view.is_hole(s)) {
+            let (from, to) = (view.from[slot] as usize, view.to[slot] as usize);
+            let list = if level[from] < level[to] { 2 * from } else { 2 * to + 1 };
+            lists[list].push(slot as u32);
+            list_of[slot] = list as u32;
+        }
+        Self { lists, list_of }
+    }
+
+    fn of(&self, _view: &View, slot: u32) -> &[u32] {
+        &self.lists[self.list_of[slot as usize] as usize]
+    }
+}
+
+fn chain(state: &mut State, siblings: &Siblings, start: u32, target: f64, random: &mut Stream) {
     let mut slot = start;
     state.open();
     state.scratch.forbidden.clear();
@@ -57,7 +101,7 @@ fn chain(state: &mut State, start: u32, target: f64, random: &mut Stream) {
         let group = state.items.group[item] as usize;
         state.remove(item);
         state.fix(group);
-        state.scratch.forbidden.push(slot);
+        forbid(state, slot, siblings, random);
         if !state.insert(item) {
             state.scratch.forbidden.clear();
             state.undo();

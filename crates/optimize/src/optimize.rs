@@ -15,7 +15,7 @@ use netloom_routing::{LinkLoads, PathSet};
 use netloom_topology::Structure;
 
 use crate::OptimizeError;
-use crate::chain::chains;
+use crate::chain::{Siblings, chains};
 use crate::items::{Items, items};
 use crate::start::{coloured, from_tables, insert_rest};
 use crate::state::State;
@@ -142,9 +142,21 @@ pub fn optimize(
     state.set_paths(start);
     let mut best = Best { max: f64::INFINITY, count: 0, path: Vec::new(), history: Vec::new() };
     best.offer(&state, control, &budget);
-    search(&mut state, &mut best, switch_bound, options.seed, &budget, control);
+    let siblings = Siblings::new(&view, &structure.level);
+    search(&mut state, &siblings, &mut best, switch_bound, options.seed, &budget, control);
     let (work, stopped) = (state.work, control.stopped());
 
+    if std::env::var("DIAG").is_ok() {
+        let mut st = state.clone();
+        st.set_paths(best.path.clone());
+        let mut o: Vec<usize> = (0..st.load.len()).collect();
+        o.sort_by(|&a, &b| st.load[b].total_cmp(&st.load[a]));
+        for &s in &o[..20.min(o.len())] {
+            let mut l: Vec<(f64,usize)> = (0..items.len()).filter(|&i| st.path_of(i).contains(&(s as u32))).map(|i| (items.bytes[i] / switch_bound, st.path_of(i).len())).collect();
+            l.sort_by(|a, b| b.0.total_cmp(&a.0));
+            eprintln!("{} load {:.5} {} items: {:?}", fabric.describe_link(LinkId(view.link_of[s])), st.load[s] / switch_bound, l.len(), l.iter().take(12).map(|x| format!("{:.4}/{}", x.0,x.1)).collect::<Vec<_>>());
+        }
+    }
     let routes = routes_with_paths(&view, &base, background, &items, &best.path);
     state.set_paths(best.path);
     let mut load = host_loads;
@@ -193,7 +205,7 @@ impl Best {
     }
 }
 
-fn search(state: &mut State, best: &mut Best, target: f64, seed: u64, budget: &Budget, control: &Control) {
+fn search(state: &mut State, siblings: &Siblings, best: &mut Best, target: f64, seed: u64, budget: &Budget, control: &Control) {
     let goal = target * (1.0 + TOLERANCE);
     let done = |best: &Best| best.max <= goal;
     if state.items.len() == 0 {
@@ -236,7 +248,7 @@ fn search(state: &mut State, best: &mut Best, target: f64, seed: u64, budget: &B
         }
         for alpha in [2000.0, 8000.0] {
             state.set_alpha(alpha);
-            chains(state, goal, 50_000 + state.items.len() as u64 / 4, &mut random, budget);
+            chains(state, siblings, goal, 50_000 + state.items.len() as u64 / 4, &mut random, budget);
             state.refresh();
             best.offer(state, control, budget);
         }

@@ -66,8 +66,9 @@ struct Log {
     slots: Vec<(u32, f64, f64)>,
     items: Vec<u32>,
     paths: Vec<u32>,
-    /// Total penalty added since the log was opened.
-    rise: f64,
+    /// `stamp[slot] == epoch`: the slot is on the log, so its old values are known.
+    stamp: Vec<u32>,
+    epoch: u32,
 }
 
 impl<'v> State<'v> {
@@ -242,8 +243,11 @@ impl<'v> State<'v> {
         let new_load = load + bytes * self.view.inv_cap[slot];
         let new_weight = self.penalty(new_load);
         if self.log.open {
-            self.log.slots.push((slot as u32, load, weight));
-            self.log.rise += new_weight - weight;
+            // Only the first change of a slot tells what to go back to.
+            if self.log.stamp[slot] != self.log.epoch {
+                self.log.stamp[slot] = self.log.epoch;
+                self.log.slots.push((slot as u32, load, weight));
+            }
         }
         self.load[slot] = new_load;
         self.weight[slot] = new_weight;
@@ -256,22 +260,27 @@ impl<'v> State<'v> {
         self.log.slots.clear();
         self.log.items.clear();
         self.log.paths.clear();
-        self.log.rise = 0.0;
+        if self.log.stamp.is_empty() || self.log.epoch == u32::MAX {
+            self.log.stamp = vec![0; self.load.len()];
+            self.log.epoch = 0;
+        }
+        self.log.epoch += 1;
     }
 
-    /// By how much the total penalty rose since the log was opened.
+    /// By how much the total penalty rose since the log was opened. Summed over the slots that changed,
+    /// not over the changes: on the way penalties may be so large that differences would drown.
     pub fn rise(&self) -> f64 {
-        self.log.rise
+        let (mut before, mut after) = (0.0, 0.0);
+        for &(slot, _, weight) in &self.log.slots {
+            before += weight;
+            after += self.weight[slot as usize];
+        }
+        after - before
     }
 
     /// Items touched since the log was opened, in order, with repeats.
     pub fn touched(&self) -> &[u32] {
         &self.log.items
-    }
-
-    /// Slots touched since the log was opened, in order, with repeats.
-    pub fn touched_slots(&self) -> impl Iterator<Item = u32> + '_ {
-        self.log.slots.iter().map(|&(slot, ..)| slot)
     }
 
     /// Keeps what was done since the log was opened.
