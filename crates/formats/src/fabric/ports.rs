@@ -6,7 +6,8 @@
 //! ```
 //!
 //! Ports without a cable are printed too, in any speed; a switch has as many ports as its highest. An adapter
-//! is known by its port's GUID only, so every port is an adapter of its own here.
+//! is known by its port's GUID only, so every port is an adapter of its own here. All ports of a switch are printed, the highest
+//! first: a dump that ends before port 1 is truncated.
 
 use std::collections::HashMap;
 
@@ -42,6 +43,8 @@ pub(super) fn parse<'a>(text: &'a str, label: &str) -> Result<Raw<'a>, FormatErr
     let mut ports: Vec<RawPort<'a>> = Vec::new();
     let mut by_guid: HashMap<u64, u32> = HashMap::new();
     let mut notes = Notes::default();
+    // The lowest port of every node, and the node of the last line.
+    let (mut lowest, mut latest) = (Vec::new(), 0);
     let last = last_line(text);
     for (i, line) in text.lines().enumerate() {
         let (number, line) = (i + 1, line.trim_ascii());
@@ -49,7 +52,9 @@ pub(super) fn parse<'a>(text: &'a str, label: &str) -> Result<Raw<'a>, FormatErr
             continue;
         }
         if !looks_like(line) {
-            if number == last && role(Cursor::new(line).word()).is_some() {
+            let begun = role(Cursor::new(line).word()).is_some()
+                || ["SW", "CA", "RT"].iter().any(|w| w.starts_with(line));
+            if number == last && begun {
                 return Err(malformed(label, number, line, true));
             }
             notes.add("lines that are not ibnetdiscover's output, ignored", number, || {
@@ -79,10 +84,13 @@ pub(super) fn parse<'a>(text: &'a str, label: &str) -> Result<Raw<'a>, FormatErr
                 ports: 1,
                 lid: Some(near.lid),
             });
+            lowest.push(near.port);
             (nodes.len() - 1) as u32
         });
-        let known = &mut nodes[node as usize];
+        latest = node as usize;
+        let known = &mut nodes[latest];
         known.ports = known.ports.max(near.port as u16);
+        lowest[latest] = near.port.min(lowest[latest]);
         let Some(far) = far.filter(|_| near.port > 0) else { continue };
         if far.port == 0 || far.port > MAX_PORTS {
             let message = format!("expected the peer's port 1..={MAX_PORTS}, found {}", far.port);
@@ -103,6 +111,13 @@ pub(super) fn parse<'a>(text: &'a str, label: &str) -> Result<Raw<'a>, FormatErr
             peer_lid: Some(far.lid),
             rate,
         });
+    }
+    if nodes.get(latest).is_some_and(|n| n.role == Role::Switch && lowest[latest] > 1) {
+        let message = format!(
+            "truncated dump: expected all ports of \"{}\", the last one down to 1",
+            nodes[latest].name
+        );
+        return Err(FormatError::at(label, last, message));
     }
     Ok(Raw { kind: FabricKind::IbnetdiscoverPorts, nodes, ports, notes })
 }
@@ -134,8 +149,7 @@ fn side<'a>(cursor: &mut Cursor<'a>) -> Option<Side<'a>> {
 /// `( 'D' - 'D' )` or `'D'`. A description may hold `' - '` itself: then the middle of several is taken.
 fn names(rest: &str, cabled: bool) -> Option<(&str, &str)> {
     if !cabled {
-        let name = rest.strip_prefix('\'').and_then(|r| r.strip_suffix('\'')).unwrap_or(rest);
-        return Some((name, ""));
+        return Some((rest.strip_prefix('\'')?.strip_suffix('\'')?, ""));
     }
     let inside = rest.strip_prefix('(')?.strip_suffix(')')?.trim_ascii();
     let inside = inside.strip_prefix('\'')?.strip_suffix('\'')?;

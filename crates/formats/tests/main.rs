@@ -1,0 +1,4 @@
+//! Formats as claims: real tools' output, what real hardware shows, bad input, round trips.
+
+mod network;
+mod traffic;
