@@ -1,0 +1,251 @@
+//! Every engine on every small shape: pairs arrive, paths are minimal, bytes are conserved, threads do not
+//! matter; and the cases that can be worked by hand.
+
+use netloom_model::{Csr, Fabric, HostId, Lft, LinkId, PathChoice, Routes, SwitchId, Table, Traffic, rng};
+use netloom_routing::{Engine, EngineOptions, PathSet, RoutingError, items, loads, route, walk};
+use netloom_topology::{Damage, Structure, damage, detect, generate};
+
+const SHAPES: [&str; 5] = [
+    "two-level:leaves=5,hosts=3,spines=3",
+    "two-level:leaves=4,hosts=4,spines=2,cables=2",
+    "xgft:m=3x3x3,w=1x3x3",
+    "xgft:m=4x3x2,w=1x2x3",
+    "fattree:pods=3,leaves=3,hosts=4,spines=4,groups=2,cores=3",
+];
+
+fn fabrics() -> Vec<Fabric> {
+    let mut all = Vec::new();
+    for spec in SHAPES {
+        let whole = generate(spec).unwrap();
+        for seed in 0..3 {
+            let broken = Damage { random_links: 2, ..Damage::default() };
+            all.push(damage(&whole, &broken, seed).unwrap().fabric);
+        }
+        all.push(whole);
+    }
+    all
+}
+
+fn make(engine: Engine, fabric: &Fabric, structure: &Structure, lmc: u8) -> Routes {
+    route(engine, fabric, structure, &EngineOptions { seed: 7, lmc }).unwrap()
+}
+
+fn traffic(hosts: usize, entry: impl Fn(u64, u64) -> f64) -> Csr {
+    let n = hosts as u64;
+    let (mut i, mut j, mut b) = (Vec::new(), Vec::new(), Vec::new());
+    for source in 0..n {
+        for destination in 0..n {
+            (i.push(source), j.push(destination), b.push(entry(source, destination)));
+        }
+    }
+    Traffic::from_triples(hosts as u32, &i, &j, &b, None).unwrap().total().into_owned()
+}
+
+#[test]
+fn every_engine_joins_every_joinable_pair_by_a_minimal_path() {
+    for fabric in fabrics() {
+        let structure = detect(&fabric);
+        let paths = PathSet::admissible(&fabric, &structure);
+        for engine in Engine::ALL {
+            // A port a source cannot always avoid a dead cable; ftree detours as OpenSM's does.
+            if engine == Engine::Smodk && fabric.alive_count() < fabric.link_count() {
+                continue;
+            }
+            let routes = make(engine, &fabric, &structure, 0);
+            for a in fabric.hosts() {
+                for b in fabric.hosts().filter(|&b| b != a) {
+                    let alive = fabric.alive(fabric.host_link(a)) && fabric.alive(fabric.host_link(b));
+                    let Some(hops) = paths.hops(fabric.leaf(a), fabric.leaf(b)).filter(|_| alive) else {
+                        continue;
+                    };
+                    let path = walk(&fabric, &routes, a, b).unwrap();
+                    if !matches!(engine, Engine::Ftree | Engine::Minhop) {
+                        assert_eq!(path.len(), usize::from(hops) + 2, "{engine}");
+                    }
+                    assert!(path.len() <= usize::from(hops) + 2 || engine == Engine::Ftree, "{engine}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn loads_are_conserved_bytes_times_hops() {
+    let fabric = generate(SHAPES[4]).unwrap();
+    let structure = detect(&fabric);
+    let bytes = traffic(fabric.host_count(), |i, j| ((i * 7 + j * 3) % 5) as f64);
+    for engine in Engine::ALL {
+        for (lmc, path) in [(0, PathChoice::Base), (2, PathChoice::Base), (2, PathChoice::SourceMod)] {
+            let routes = Routes { path, ..make(engine, &fabric, &structure, lmc) };
+            let found = loads(&fabric, &routes, &bytes).unwrap();
+            let mut wanted = vec![0.0; fabric.link_count()];
+            for (i, j, b) in bytes.iter() {
+                for link in walk(&fabric, &routes, HostId(i), HostId(j)).unwrap() {
+                    wanted[link.index()] += b / fabric.relative_capacity(link);
+                }
+            }
+            for (l, wanted) in wanted.iter().enumerate() {
+                assert!((found.load[l] - wanted).abs() <= 1e-9 * wanted.max(1.0), "{engine} link {l}");
+            }
+        }
+    }
+}
+
+/// In a tree with full bisection every shift is free of contention under d-mod-k (Zahavi 2010), and by
+/// symmetry under s-mod-k.
+#[test]
+fn shifts_have_no_contention_under_mod_k() {
+    for spec in ["xgft:m=4x4x4,w=1x4x4", "two-level:leaves=6,hosts=4,spines=4"] {
+        let fabric = generate(spec).unwrap();
+        let structure = detect(&fabric);
+        let n = fabric.host_count() as u64;
+        for engine in [Engine::Dmodk, Engine::Smodk] {
+            let routes = make(engine, &fabric, &structure, 0);
+            for shift in 1..n {
+                let shifted = traffic(n as usize, |i, j| f64::from(u8::from((i + shift) % n == j)));
+                assert_eq!(loads(&fabric, &routes, &shifted).unwrap().max(), 1.0, "{engine} shift {shift}");
+            }
+        }
+    }
+}
+
+/// One leaf sends to the other over 4 spines; d-mod-k puts host d on spine d mod 4, so hosts 4..8 of the
+/// second leaf use spines 0..4, and traffic to hosts 4 and 8 would meet on spine 0.
+#[test]
+fn d_mod_k_takes_up_link_destination_mod_k() {
+    let fabric = generate("two-level:leaves=3,hosts=4,spines=4").unwrap();
+    let routes = make(Engine::Dmodk, &fabric, &detect(&fabric), 0);
+    let spine = |d| fabric.link_to_switch(walk(&fabric, &routes, HostId(0), HostId(d)).unwrap()[1]).unwrap();
+    assert_eq!(spine(4), spine(8));
+    let mut all: Vec<SwitchId> = (4..8).map(spine).collect();
+    all.dedup();
+    assert_eq!(all.len(), 4);
+}
+
+#[test]
+fn the_number_of_threads_changes_no_bit() {
+    let fabric = generate("fattree:pods=4,leaves=12,hosts=8,spines=8,groups=2,cores=6").unwrap();
+    let structure = detect(&fabric);
+    let n = fabric.host_count();
+    let mut stream = rng::stream(1, 1);
+    let values: Vec<f64> = (0..n * n).map(|_| rng::unit(&mut stream)).collect();
+    let bytes = traffic(n, |i, j| values[i as usize * n + j as usize]);
+    let run = |threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| {
+            let routes: Vec<Routes> = Engine::ALL.map(|e| make(e, &fabric, &structure, 1)).to_vec();
+            let sums: Vec<Vec<u64>> = routes
+                .iter()
+                .map(|r| loads(&fabric, r, &bytes).unwrap().load.iter().map(|l| l.to_bits()).collect())
+                .collect();
+            (PathSet::admissible(&fabric, &structure), items(&fabric, &bytes), routes, sums)
+        })
+    };
+    assert_eq!(run(1), run(4));
+}
+
+#[test]
+fn items_are_sums_over_the_hosts_of_a_leaf() {
+    let fabric = generate(SHAPES[0]).unwrap();
+    let sparse = traffic(fabric.host_count(), |i, j| f64::from(u8::from(j == (i + 4) % 15)) * (i + 1) as f64);
+    let dense = traffic(fabric.host_count(), |i, j| (i + 16 * j + 1) as f64);
+    for bytes in [sparse, dense] {
+        let mut wanted = std::collections::BTreeMap::new();
+        for (i, j, b) in bytes.iter() {
+            let (from, to) = (fabric.leaf(HostId(i)), fabric.leaf(HostId(j)));
+            if from != to {
+                *wanted.entry((from, HostId(j))).or_insert(0.0) += b;
+            }
+        }
+        let found: Vec<_> = items(&fabric, &bytes).iter().map(|(s, d, b)| ((s, d), b)).collect();
+        assert_eq!(found, wanted.into_iter().collect::<Vec<_>>());
+    }
+}
+
+fn edited(edit: impl Fn(&Fabric, &mut Lft)) -> (Fabric, Routes) {
+    let fabric = generate("two-level:leaves=2,hosts=2,spines=2").unwrap();
+    let mut routes = make(Engine::Dmodk, &fabric, &detect(&fabric), 0);
+    let Table::ByDest(lft) = &mut routes.table else { panic!("d-mod-k makes an LFT") };
+    edit(&fabric, lft);
+    (fabric, routes)
+}
+
+#[test]
+fn packets_that_do_not_arrive_are_named() {
+    let bytes = |f: &Fabric| traffic(f.host_count(), |i, j| f64::from(u8::from((i, j) == (1, 3))));
+    let leaf = |f: &Fabric| f.leaf(HostId(1));
+    let to = netloom_model::DestId(3);
+    let cases: [(&str, (Fabric, Routes)); 4] = [
+        ("has no entry", edited(|f, lft| lft.set(leaf(f), to, None))),
+        ("nothing is cabled", edited(|f, lft| lft.set(leaf(f), to, Some(0)))),
+        (
+            "leads to host",
+            edited(|f, lft| lft.set(leaf(f), to, Some(f.link_port(f.reverse(f.host_link(HostId(0))))))),
+        ),
+        (
+            "loops",
+            edited(|f, lft| {
+                // Every spine sends it back to the first leaf.
+                for s in f.switches().filter(|&s| f.hosts_on(s).is_empty()) {
+                    let back = f.switch_links(s).find(|&l| f.link_to_switch(l) == Some(leaf(f))).unwrap();
+                    lft.set(s, to, Some(f.link_port(back)));
+                }
+            }),
+        ),
+    ];
+    for (word, (fabric, routes)) in cases {
+        let one = loads(&fabric, &routes, &bytes(&fabric)).unwrap_err();
+        let text = one.to_string();
+        assert!(text.contains(word), "{text}");
+        assert!(
+            text.contains(fabric.host_name(HostId(1))) && text.contains(fabric.host_name(HostId(3))),
+            "{text}"
+        );
+        assert_eq!(walk(&fabric, &routes, HostId(1), HostId(3)), Err(one));
+    }
+}
+
+#[test]
+fn a_dead_cable_on_the_way_is_named() {
+    let fabric = generate("two-level:leaves=2,hosts=2,spines=2").unwrap();
+    let routes = make(Engine::Dmodk, &fabric, &detect(&fabric), 0);
+    let path = walk(&fabric, &routes, HostId(0), HostId(2)).unwrap();
+    let text = |link: LinkId| {
+        walk(&fabric.with_dead([link]), &routes, HostId(0), HostId(2)).unwrap_err().to_string()
+    };
+    assert!(text(path[0]).contains("the cable of the sending host is dead"));
+    assert!(text(path[1]).contains("is dead"));
+}
+
+#[test]
+fn ftree_refuses_what_is_no_tree() {
+    // A ring of leaves has cables between switches of one level.
+    let mut b = netloom_model::FabricBuilder::new();
+    use netloom_model::{End, HostSpec, SwitchSpec};
+    let s: Vec<usize> = (0..3).map(|i| b.switch(SwitchSpec::new(format!("s{i}"), i, 4))).collect();
+    for i in 0..3 {
+        let h = b.host(HostSpec::new(format!("h{i}"), 100 + i as u64));
+        b.cable(End::Host(h), End::Switch(s[i], 1), 1e9);
+        b.cable(End::Switch(s[i], 2), End::Switch(s[(i + 1) % 3], 3), 1e9);
+    }
+    let fabric = b.build().unwrap();
+    let error = route(Engine::Ftree, &fabric, &detect(&fabric), &EngineOptions::default()).unwrap_err();
+    assert!(matches!(error, RoutingError::NotFatTree(_)));
+    assert!(error.to_string().ends_with("use updn"));
+    assert_eq!(
+        route(Engine::Updn, &fabric, &detect(&fabric), &EngineOptions { lmc: 8, seed: 0 }),
+        Err(RoutingError::Lmc(8))
+    );
+}
+
+#[test]
+fn engines_go_by_opensms_names_and_ours() {
+    for engine in Engine::ALL {
+        assert_eq!(engine.name().parse(), Ok(engine));
+    }
+    assert_eq!("dmodk".parse(), Ok(Engine::Dmodk));
+    assert_eq!("S_MOD_K".parse(), Ok(Engine::Smodk));
+    let error = "ftre".parse::<Engine>().unwrap_err();
+    assert_eq!(error.nearest, Some("ftree"));
+    assert!(error.to_string().contains("did you mean ftree?"));
+}
