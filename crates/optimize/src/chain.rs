@@ -12,7 +12,7 @@ use crate::view::View;
 use rand_core::Rng;
 
 /// The longest chain.
-const DEPTH: usize = 4;
+const DEPTH: usize = 24;
 /// Chains between two searches for hot slots.
 const ROUND: usize = 64;
 
@@ -89,15 +89,14 @@ fn chain(state: &mut State, siblings: &Siblings, start: u32, target: f64, random
     let mut slot = start;
     state.open();
     state.scratch.forbidden.clear();
-    for depth in 0..DEPTH {
+    let mut last = usize::MAX;
+    for _ in 0..DEPTH {
         let riders = state.riders(slot);
-        if riders.is_empty() {
-            break;
-        }
         let item = riders[below(random, riders.len() as u64) as usize] as usize;
-        if depth > 0 && state.touched().contains(&(item as u32)) {
-            break;
+        if item == last {
+            continue;
         }
+        last = item;
         let group = state.items.group[item] as usize;
         state.remove(item);
         state.fix(group);
@@ -110,9 +109,8 @@ fn chain(state: &mut State, siblings: &Siblings, start: u32, target: f64, random
         if state.rise() < 0.0 {
             break;
         }
-        // Where the item went, the slot that is now the hottest.
-        let worst = state.path_of(item).iter().copied();
-        let worst = worst.max_by(|&a, &b| state.load[a as usize].total_cmp(&state.load[b as usize]));
+        // The hottest of all slots that the chain has touched.
+        let worst = state.touched_slots().max_by(|&a, &b| state.load[a as usize].total_cmp(&state.load[b as usize]));
         slot = worst.expect("a path has a link");
         if state.load[slot as usize] <= target {
             break;

@@ -283,6 +283,11 @@ impl<'v> State<'v> {
         &self.log.items
     }
 
+    /// Slots that changed since the log was opened.
+    pub fn touched_slots(&self) -> impl Iterator<Item = u32> + '_ {
+        self.log.slots.iter().map(|&(slot, ..)| slot)
+    }
+
     /// Keeps what was done since the log was opened.
     pub fn keep(&mut self) {
         self.log.open = false;
