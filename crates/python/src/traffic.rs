@@ -338,7 +338,9 @@ fn resolve(py: Python<'_>, source: &Source, folder: &Path, fabric: &PyFabric) ->
             let object = PyTraffic::read(py, path, None, None)?;
             Ok(object.get().shared.traffic.clone())
         }
-        Source::Pattern(spec) => make_pattern(py, spec, Some(fabric.fabric().host_count() as u32)),
+        // A job has the ranks that its pattern says; one that says none is as large as the fabric.
+        Source::Pattern(spec) => make_pattern(py, spec, None)
+            .or_else(|_| make_pattern(py, spec, Some(fabric.fabric().host_count() as u32))),
         Source::Ranks(ranks) => Ok(Traffic::from_matrix(Csr::empty(*ranks as usize))),
         Source::Phases(phases) => {
             let mut out = Vec::with_capacity(phases.len());
