@@ -40,6 +40,9 @@ class Fabric:
     @property
     def regular(self) -> bool: ...
     @property
+    def irregular(self) -> str | None:
+        """Why the fabric is not a perfect tree; None if it is one."""
+    @property
     def lmc(self) -> int: ...
     @property
     def kind(self) -> str: ...

@@ -118,6 +118,12 @@ impl PyFabric {
         self.shared.structure().regular
     }
 
+    /// Why the fabric is not a perfect tree; `None` if it is one.
+    #[getter]
+    fn irregular(&self) -> Option<&str> {
+        self.shared.structure().irregular.as_deref()
+    }
+
     #[getter]
     fn lmc(&self) -> u8 {
         self.fabric().lmc()
