@@ -35,7 +35,9 @@ fn traffic(hosts: usize, entry: impl Fn(u64, u64) -> f64) -> Csr {
     let (mut i, mut j, mut b) = (Vec::new(), Vec::new(), Vec::new());
     for source in 0..n {
         for destination in 0..n {
-            (i.push(source), j.push(destination), b.push(entry(source, destination)));
+            i.push(source);
+            j.push(destination);
+            b.push(entry(source, destination));
         }
     }
     Traffic::from_triples(hosts as u32, &i, &j, &b, None).unwrap().total().into_owned()
