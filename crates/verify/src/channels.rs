@@ -25,6 +25,9 @@ impl Channels {
     /// A packet may come over `link` and leave by `port` of the switch that it enters.
     #[inline]
     pub fn add(&self, link: LinkId, port: u16) {
+        if usize::from(port / 64) >= self.words {
+            return; // No entry, or a port that does not exist: the packet waits for nothing.
+        }
         let word = &self.bits[link.index() * self.words + usize::from(port / 64)];
         let bit = 1 << (port % 64);
         if word.load(Relaxed) & bit == 0 {
