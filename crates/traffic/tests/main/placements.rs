@@ -119,7 +119,7 @@ fn a_mapping_file_names_a_host_for_every_rank() {
 fn copies_stand_side_by_side_and_cross_copies_talk() {
     let f = fabric();
     let copies = with(job("stencil:2,axis=+x", Allocation::Contiguous(0)), |s| s.copies = 2);
-    let placed = place(&f, &[copies.clone()], 1).unwrap();
+    let placed = place(&f, std::slice::from_ref(&copies), 1).unwrap();
     assert_eq!(placed.jobs[1].name, "stencil:2,axis=+x.1");
     assert_eq!(entries(&placed), [(0, 1, 1.0), (2, 3, 1.0)]);
     let cross = place(&f, &[with(copies, |s| s.cross_copies = true)], 1).unwrap();
@@ -225,7 +225,7 @@ proptest! {
             Err(other) => prop_assert!(false, "{other}"),
             Ok(placed) => {
                 prop_assert_eq!(&placed, &place(&f, &jobs, seed).unwrap());
-                let mut taken = vec![false; 32];
+                let mut taken = [false; 32];
                 let specs = jobs.iter().flat_map(|j| std::iter::repeat_n(&j.spec, j.spec.copies as usize));
                 for (job, spec) in placed.jobs.iter().zip(specs) {
                     for host in &job.hosts {
