@@ -209,7 +209,7 @@ mod tests {
         assert!(ar.lower == 6.0 && ar.upper <= 6.001, "{ar:?}");
         // With 9 to leaf 0 its only link is the bottleneck, whatever leaf 2's 3 do.
         let ar = interval(&f, &s, &send([9.0, 3.0]).total());
-        assert!(ar.exact && ar.lower == 9.0, "{ar:?}");
+        assert!(ar.lower == 9.0 && ar.upper <= 9.001, "{ar:?}");
     }
 
     #[test]

@@ -27,6 +27,12 @@ const DEFAULT_WORK: u64 = 4000;
 const EPOCH: u64 = 16;
 /// Units of parallel work: fixed, so that sums are taken in one order.
 const GROUPS: usize = 16;
+/// Length of the splits' steps at first, and its limits; measured on damaged quartz1.
+const FIRST_STEP: f64 = 0.1;
+const LEAST_STEP: f64 = 0.005;
+const MOST_STEP: f64 = 0.5;
+/// The weights' steps are longer by this factor: weights must follow before splits overshoot.
+const WEIGHT_STEPS: f64 = 10.0;
 /// Smallest fraction of a split, so that a link can come back.
 const LEAST_FRACTION: f64 = 1e-14;
 /// Smallest logarithm of a weight relative to the largest.
@@ -79,15 +85,12 @@ pub(crate) fn solve(
     }
 
     // Weights of the game: u sums to 1, a link's price is u / c.
-    let hottest = active.iter().map(|&l| load[l] / capacity[l]).fold(0.0, f64::max);
-    let mut log_u: Vec<f64> =
-        active.iter().map(|&l| (8.0 * (load[l] / capacity[l] / hottest - 1.0)).max(-8.0)).collect();
+    let (mut log_u, mut last_ratio) = opening(&active, &load, &capacity);
     let mut u = softmax(&log_u);
     let mut price = prices(&active, &u, &capacity, links);
     let mut last_price = price.clone();
-    let mut last_ratio: Vec<f64> = active.iter().map(|&l| load[l] / capacity[l] / hottest).collect();
     let (mut sum_load, mut sum_price, mut sum_count) = (vec![0.0; links], vec![0.0; links], 0.0);
-    let (mut step_split, mut step_weight) = (0.5, 0.5);
+    let mut step = FIRST_STEP;
     let mut width = game.width();
     let mut epoch_end = 4 * EPOCH;
 
@@ -97,13 +100,13 @@ pub(crate) fn solve(
         // Splits answer the extrapolated prices.
         let guess: Vec<f64> = price.iter().zip(&last_price).map(|(now, last)| 2.0 * now - last).collect();
         let spread: f64 = active.iter().zip(&u).map(|(&l, u)| u * u / capacity[l]).sum();
-        let rate = step_split / spread;
+        let rate = step / spread;
         groups.par_iter_mut().flatten().for_each(|dag| dag.respond(&guess, rate));
         load = forward(&mut groups, links);
         let ratio: Vec<f64> = active.iter().map(|&l| load[l] / capacity[l] / game.upper).collect();
         // Weights answer the extrapolated loads.
         for (i, log) in log_u.iter_mut().enumerate() {
-            *log += step_weight * (2.0 * ratio[i] - last_ratio[i]);
+            *log += WEIGHT_STEPS * step * (2.0 * ratio[i] - last_ratio[i]);
         }
         let top = log_u.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         log_u.iter_mut().for_each(|log| *log = (*log - top).max(LEAST_LOG_WEIGHT));
@@ -127,9 +130,7 @@ pub(crate) fn solve(
         if game.work >= epoch_end {
             // Averages start anew from better play; steps grow while they help.
             let now = game.width();
-            let factor = if now < 0.7 * width { 1.25 } else { 0.8 };
-            step_split = (step_split * factor).clamp(0.02, 2.0);
-            step_weight = (step_weight * factor).clamp(0.02, 20.0);
+            step = (step * if now < 0.7 * width { 1.2 } else { 0.8 }).clamp(LEAST_STEP, MOST_STEP);
             width = now;
             epoch_end = game.work + (sum_count as u64 * 5 / 4).max(4 * EPOCH);
             sum_load.fill(0.0);
@@ -325,6 +326,13 @@ impl Dag {
         }
         sum
     }
+}
+
+/// The first weights, as logarithms: heavier where even splits load more; and those loads over the largest.
+fn opening(active: &[usize], load: &[f64], capacity: &[f64]) -> (Vec<f64>, Vec<f64>) {
+    let hottest = active.iter().map(|&l| load[l] / capacity[l]).fold(0.0, f64::max);
+    let ratio: Vec<f64> = active.iter().map(|&l| load[l] / capacity[l] / hottest).collect();
+    (ratio.iter().map(|r| 8.0 * (r - 1.0)).collect(), ratio)
 }
 
 fn softmax(log: &[f64]) -> Vec<f64> {

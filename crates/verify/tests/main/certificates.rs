@@ -95,7 +95,13 @@ fn a_verdict_on_routes_compares_loads_with_the_claim() {
     assert!(v.ok && v.optimal, "{v:?}");
     // Routes that do not deliver are refused whatever the bound.
     let dead = f.with_dead([up_links(&f)[0]]);
-    let v = verify_certificate(&dead, &detect(&dead), Some(&r), &t, &certificate(0.0, Reason::Dual { weights: vec![] }));
+    let v = verify_certificate(
+        &dead,
+        &detect(&dead),
+        Some(&r),
+        &t,
+        &certificate(0.0, Reason::Dual { weights: vec![] }),
+    );
     assert!(!v.ok && v.reasons[0].contains("does not arrive"), "{v:?}");
     // By source or several addresses a host, items need not stay whole.
     let mut spread = sound(&f, &s, 1);
@@ -109,7 +115,8 @@ fn forged_duals_are_refused() {
     let (f, s) = fabric();
     let t = across(&[4.0; 4]);
     let links = up_links(&f);
-    let dual = |claim, weights: &[(LinkId, f64)]| certificate(claim, Reason::Dual { weights: weights.to_vec() });
+    let dual =
+        |claim, weights: &[(LinkId, f64)]| certificate(claim, Reason::Dual { weights: weights.to_vec() });
     let honest = [(links[0], 1.0), (links[1], 1.0)];
     assert_eq!(refused(&f, &s, &t, &dual(8.0, &honest)), None);
     assert!(refused(&f, &s, &t, &dual(8.1, &honest)).unwrap().contains("less than the claim"));

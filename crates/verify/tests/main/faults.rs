@@ -203,6 +203,8 @@ fn the_report_does_not_depend_on_threads() {
     let (f, s) = fabric("fattree:pods=3,leaves=4,hosts=4,spines=4,groups=2,cores=2");
     let f = f.with_dead(f.switch_links(SwitchId(1)).take(1));
     let r = change(&sound(&f, &s, 1), SwitchId(2), DestId(7), None);
-    let on = |n: usize| rayon::ThreadPoolBuilder::new().num_threads(n).build().unwrap().install(|| check(&f, &s, &r));
+    let on = |n: usize| {
+        rayon::ThreadPoolBuilder::new().num_threads(n).build().unwrap().install(|| check(&f, &s, &r))
+    };
     assert_eq!(on(1), on(4));
 }

@@ -1,0 +1,170 @@
+//! Every bound against exhaustive search over all destination-based admissible routes of small fabrics.
+
+use netloom_bounds::{ar_bound, ar_interval, lower_bound, tighten};
+use netloom_model::{Control, Csr, Fabric, HostId, SwitchId, Traffic, rng};
+use netloom_routing::PathSet;
+use netloom_testkit::{any_fabric, broken_fabric, perfect_fabric};
+use netloom_topology::{detect, generate};
+
+/// The most routings to enumerate for one case.
+const MOST: f64 = 3e5;
+
+/// Bytes per link for one way of routing everything to one host.
+type Way = Vec<f64>;
+
+/// The least maximum load of destination-based admissible routes; `None` if there are too many, or a pair has no path.
+fn optimum(fabric: &Fabric, paths: &PathSet, traffic: &Csr) -> Option<f64> {
+    let mut fixed = vec![0.0; fabric.link_count()];
+    let mut ways: Vec<Vec<Way>> = Vec::new();
+    for d in fabric.hosts() {
+        let senders: Vec<(HostId, f64)> =
+            traffic.iter().filter(|&(i, j, _)| j == d.0 && i != j).map(|(i, _, b)| (HostId(i), b)).collect();
+        for &(h, bytes) in &senders {
+            paths.hops(fabric.leaf(h), fabric.leaf(d))?;
+            fixed[fabric.host_link(h).index()] += bytes;
+            fixed[fabric.reverse(fabric.host_link(d)).index()] += bytes;
+        }
+        let mut open: Vec<(SwitchId, f64)> = Vec::new();
+        for &(h, bytes) in &senders {
+            open.push((fabric.leaf(h), bytes));
+        }
+        let mut found = Vec::new();
+        let mut table = vec![None; fabric.switch_count()];
+        choose(fabric, paths, fabric.leaf(d), &open, &mut table, &mut found)?;
+        ways.push(found);
+    }
+    if ways.iter().map(|w| w.len() as f64).product::<f64>() > MOST {
+        return None;
+    }
+    let mut best = f64::INFINITY;
+    combine(fabric, &ways, &mut fixed, &mut best);
+    Some(best)
+}
+
+/// All tables towards `leaf` that packets from `open` meet, as loads.
+fn choose(
+    fabric: &Fabric,
+    paths: &PathSet,
+    leaf: SwitchId,
+    open: &[(SwitchId, f64)],
+    table: &mut Vec<Option<netloom_model::LinkId>>,
+    found: &mut Vec<Way>,
+) -> Option<()> {
+    let mut load = vec![0.0; fabric.link_count()];
+    for &(start, bytes) in open {
+        let mut at = start;
+        while at != leaf {
+            let Some(link) = table[at.index()] else {
+                for &l in paths.links(at, leaf) {
+                    table[at.index()] = Some(l);
+                    choose(fabric, paths, leaf, open, table, found)?;
+                }
+                table[at.index()] = None;
+                return Some(());
+            };
+            load[link.index()] += bytes;
+            at = fabric.link_to_switch(link).unwrap();
+        }
+    }
+    found.push(load);
+    (found.len() < 2000).then_some(())
+}
+
+fn combine(fabric: &Fabric, ways: &[Vec<Way>], load: &mut Way, best: &mut f64) {
+    let most = fabric.links().map(|l| load[l.index()] / fabric.relative_capacity(l)).fold(0.0, f64::max);
+    if most >= *best {
+        return;
+    }
+    let Some((first, rest)) = ways.split_first() else {
+        *best = most;
+        return;
+    };
+    for way in first {
+        load.iter_mut().zip(way).for_each(|(a, b)| *a += b);
+        combine(fabric, rest, load, best);
+        load.iter_mut().zip(way).for_each(|(a, b)| *a -= b);
+    }
+}
+
+fn few_pairs(fabric: &Fabric, seed: u64) -> Csr {
+    let mut stream = rng::stream(seed, 5);
+    let n = fabric.host_count() as u64;
+    let count = 2 + rng::below(&mut stream, 7) as usize;
+    let mut draw = |most| (0..count).map(|_| rng::below(&mut stream, most)).collect::<Vec<u64>>();
+    let (from, to, bytes) = (draw(n), draw(n.min(5)), draw(6));
+    let bytes: Vec<f64> = bytes.into_iter().map(|b| (b + 1) as f64).collect();
+    Traffic::from_triples(n as u32, &from, &to, &bytes, None).unwrap().total().into_owned()
+}
+
+#[test]
+fn no_bound_exceeds_the_best_destination_based_routes() {
+    let (mut cases, mut tight, mut above_ar) = (0, 0, 0);
+    for seed in 0..400 {
+        let f = match seed % 4 {
+            0 => any_fabric(seed),
+            1 => broken_fabric(seed),
+            2 => perfect_fabric(seed),
+            _ => generate("two-level:leaves=3,hosts=3,spines=2").unwrap(),
+        };
+        let s = detect(&f);
+        let paths = PathSet::admissible(&f, &s);
+        let t = few_pairs(&f, seed);
+        let Some(best) = optimum(&f, &paths, &t) else { continue };
+        let Ok(ar) = ar_bound(&f, &s, &paths, &t, &Control::new(), Some(500)) else { continue };
+        let bound = lower_bound(&f, &s, &paths, &t, &Control::new());
+        assert!(ar.lower <= ar.upper && ar.certificate.claim == ar.lower);
+        assert!(bound.claim >= ar.lower * (1.0 - 1e-3), "seed {seed}");
+        assert!(bound.claim <= best * (1.0 + 1e-9), "seed {seed}: {bound:?} > {best}");
+        assert_eq!(tighten(&f, &s, &paths, &t, bound.clone()), bound, "seed {seed}");
+        cases += 1;
+        tight += u32::from(bound.claim >= best * (1.0 - 1e-9));
+        above_ar += u32::from(bound.claim > ar.upper * (1.0 + 1e-9));
+    }
+    assert!(cases > 150 && tight * 10 > cases * 8, "{tight} of {cases} bounds are tight");
+    assert!(above_ar >= 3, "whole items matter in {above_ar} cases");
+}
+
+#[test]
+fn fractional_splits_never_do_worse_than_tables() {
+    for seed in 0..100 {
+        let f = broken_fabric(seed);
+        let s = detect(&f);
+        let paths = PathSet::admissible(&f, &s);
+        let t = few_pairs(&f, seed);
+        let (Some(best), Ok(ar)) =
+            (optimum(&f, &paths, &t), ar_interval(&f, &s, &paths, &t, &Control::new(), None))
+        else {
+            continue;
+        };
+        assert!(ar.lower <= best * (1.0 + 1e-9), "seed {seed}: {ar:?} {best}");
+        assert!(ar.upper <= ar.lower * 1.001, "seed {seed}: {} {} {}", ar.lower, ar.upper, ar.work);
+    }
+}
+
+#[test]
+fn no_traffic_has_the_bound_zero() {
+    let f = generate("two-level:leaves=2,hosts=2,spines=1").unwrap();
+    let s = detect(&f);
+    let paths = PathSet::admissible(&f, &s);
+    let empty = Csr::empty(4);
+    let ar = ar_bound(&f, &s, &paths, &empty, &Control::new(), None).unwrap();
+    assert!(ar.exact && ar.upper == 0.0);
+    assert_eq!(lower_bound(&f, &s, &paths, &empty, &Control::new()).claim, 0.0);
+    assert!(ar_interval(&f, &s, &paths, &empty, &Control::new(), None).unwrap().exact);
+}
+
+#[test]
+fn bounds_do_not_depend_on_threads() {
+    let f = broken_fabric(3);
+    let s = detect(&f);
+    let paths = PathSet::admissible(&f, &s);
+    let t = netloom_testkit::random_matrix(&f, 1);
+    let on = |n: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(n).build().unwrap();
+        pool.install(|| {
+            let ar = ar_interval(&f, &s, &paths, &t, &Control::new(), Some(100));
+            (ar, lower_bound(&f, &s, &paths, &t, &Control::new()))
+        })
+    };
+    assert_eq!(on(1), on(3));
+}
