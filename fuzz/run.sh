@@ -23,7 +23,7 @@ export RUSTFLAGS="--cfg fuzzing -Ccodegen-units=1 -Cpasses=sancov-module \
 -Cllvm-args=-sanitizer-coverage-level=4 -Cllvm-args=-sanitizer-coverage-inline-8bit-counters \
 -Cllvm-args=-sanitizer-coverage-pc-table -Cllvm-args=-sanitizer-coverage-trace-compares"
 # --target keeps the flags away from build scripts.
-cargo build --locked --release --quiet --target "$host"
+cargo build --release --quiet --target "$host" "${targets[@]/#/--bin=}"
 
 data=../tests/data/opensm
 mkdir -p artifacts

@@ -76,7 +76,7 @@ fn node_names(raw: &mut Raw<'_>, pairs: &[Pair], map: &NameMap) -> Vec<String> {
     }
     let mut result = Vec::with_capacity(names.len());
     for (node, name) in raw.nodes.iter().zip(names) {
-        let name = map.get(node.guid).unwrap_or(name);
+        let name = printable(map.get(node.guid).unwrap_or(name));
         if name.is_empty() {
             let made = format!("0x{:016x}", node.guid);
             raw.notes.add("nodes without a description, named by their GUID", node.line, || {
@@ -84,11 +84,17 @@ fn node_names(raw: &mut Raw<'_>, pairs: &[Pair], map: &NameMap) -> Vec<String> {
             });
             result.push(made);
         } else {
-            result.push(name.to_owned());
+            result.push(name);
         }
     }
     report_shared_names(&raw.nodes, &result, &mut raw.notes);
     result
+}
+
+/// Control characters as spaces, as the tools print them: a name survives being written.
+fn printable(name: &str) -> String {
+    let spaced: String = name.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    spaced.trim_ascii().to_owned()
 }
 
 fn report_shared_names(nodes: &[RawNode<'_>], names: &[String], notes: &mut Notes) {

@@ -199,3 +199,16 @@ fn a_net_may_tell_of_each_cable_once_and_has_ibsims_guids() {
     let between = fabric.links().find(|&l| fabric.between_switches(l)).unwrap();
     assert_eq!(fabric.bandwidth_bytes_per_s(between), 0.25e9);
 }
+
+#[test]
+fn control_characters_in_a_name_are_spaces_and_survive_being_written() {
+    // Found by fuzzing: the writer replaced what the reader had kept, so the hash of the names changed.
+    let text = String::from_utf8(data("opensm/ft2_32/ibnetdiscover.txt")).unwrap();
+    let odd = text.replace("\"host0003\"", "\"host0003\u{8}x\"");
+    assert_ne!(odd, text);
+    let fabric = read_fabric(odd.as_bytes(), "odd", None).unwrap().fabric;
+    assert!(host_names(&fabric).contains(&"host0003 x"));
+    let written = netloom_formats::write_ibnetdiscover(&fabric).unwrap();
+    let again = read_fabric(written.as_bytes(), "again", None).unwrap().fabric;
+    assert_eq!(again.hosts_hash(), fabric.hosts_hash());
+}
