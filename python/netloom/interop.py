@@ -215,8 +215,8 @@ def loads_to_arrow(loads: LinkLoads, fabric: Fabric) -> pyarrow.Table:
 def fabric_to_arrow(fabric: Fabric) -> pyarrow.Table:
     """Returns the directed links as a table.
 
-    Columns `from`, `from_port`, `to`, `to_port`, `bandwidth_bytes_per_s`, `alive`, `between_switches`; the rows
-    are in the order of link ids, so that they match `LinkLoads.per_link`.
+    Columns `from`, `from_port`, `to`, `to_port`, `bandwidth_bytes_per_s`, `alive`, `between_switches`; the
+    rows are in the order of link ids, so that they match `LinkLoads.per_link`.
     """
     import pyarrow as pa
 

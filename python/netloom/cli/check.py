@@ -96,7 +96,7 @@ def verdict_result(verdict: Verdict) -> dict[str, Any]:
 
 def text(result: dict[str, Any]) -> str:
     """The report of a check."""
-    rows = [("pairs of LIDs", render.count(result["pairs"]))]
+    rows = [("pairs followed", render.count(result["pairs"]))]
     rows += [(label, render.count(result[key])) for key, label in _COUNTS]
     out = render.pairs(rows)
     if "certificate" in result:

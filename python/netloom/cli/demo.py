@@ -29,7 +29,7 @@ FOLDER = Path("demo-output")
 _DUMP = "quartz1/ibnetdiscover.txt.gz"
 _JOBS = "jobs/mix.toml"
 _SMALL_DUMP = "ft2_32/ibnetdiscover.txt"
-_SMALL_JOBS = "jobs/small.toml"
+_SMALL_JOBS = "jobs/boxlib.toml"
 
 
 def demo(*, options: Options | None = None) -> int:

@@ -133,6 +133,7 @@ def summary(net: Fabric) -> dict[str, Any]:
         "pods": net.pods,
         "core_groups": net.core_groups,
         "regular": net.regular,
+        "irregular": net.irregular,
         "lmc": net.lmc,
         "link_speeds": _link_speeds(net),
         "hosts_hash": net.hosts_hash,
@@ -163,7 +164,7 @@ def text(result: dict[str, Any]) -> str:
         ("levels", count(result["levels"])),
         ("pods", count(result["pods"])),
         ("core groups", count(result["core_groups"])),
-        ("regular", "yes" if result["regular"] else "no"),
+        ("regular", "yes" if result["regular"] else f"no: {result['irregular']}"),
         ("read as", f"{result['kind']}, LMC {result['lmc']}"),
     ]
     if result.get("output"):

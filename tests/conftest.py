@@ -1,0 +1,147 @@
+"""What the tests share: the real command, run as a user runs it; fixtures; schemas.
+
+`netloom(…)` runs the installed command in a temporary folder. `netloom.json(…)` validates what it prints
+against the schema of the verb, every time.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+from referencing import Registry, Resource
+
+ROOT = Path(__file__).resolve().parent.parent
+DATA = ROOT / "tests" / "data" / "opensm"
+EXAMPLES = ROOT / "examples"
+SCHEMAS = ROOT / "docs" / "schemas"
+SMALL = "two-level:leaves=8,hosts=4,spines=4"
+
+
+@dataclass(frozen=True)
+class Paths:
+    """Where the fixtures are."""
+
+    root: Path = ROOT
+    opensm: Path = DATA
+    examples: Path = EXAMPLES
+    schemas: Path = SCHEMAS
+    ft2: Path = DATA / "ft2_32" / "ibnetdiscover.txt"
+    ft3: Path = DATA / "ft3_32" / "ibnetdiscover.txt"
+    quartz1: Path = DATA / "quartz1" / "ibnetdiscover.txt.gz"
+    small: str = SMALL
+
+
+@pytest.fixture(scope="session")
+def paths() -> Paths:
+    return Paths()
+
+
+@dataclass(frozen=True)
+class Done:
+    """A command that has run."""
+
+    code: int
+    out: str
+    err: str
+
+
+class Netloom:
+    """Runs `netloom` in a folder."""
+
+    def __init__(self, folder: Path, validate: Callable[[dict[str, Any]], None]) -> None:
+        self.folder = folder
+        self.command = [str(executable())]
+        self._validate = validate
+
+    def __call__(
+        self, *arguments: object, stdin: bytes | None = None, env: dict[str, str] | None = None, **options: Any
+    ) -> Done:
+        done = subprocess.run(
+            [*self.command, *map(str, arguments)],
+            cwd=self.folder,
+            input=stdin,
+            stdin=subprocess.DEVNULL if stdin is None else None,
+            capture_output=True,
+            timeout=120,
+            env={**os.environ, "COLUMNS": "100", **(env or {})},
+            check=False,
+            **options,
+        )
+        return Done(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+    def ok(self, *arguments: object, code: int = 0, **options: Any) -> str:
+        """Standard output of a run that must end with `code`."""
+        done = self(*arguments, **options)
+        assert done.code == code, f"exit {done.code}\n{done.out}\n{done.err}"
+        return done.out
+
+    def json(self, *arguments: object, code: int = 0, **options: Any) -> dict[str, Any]:
+        """The validated JSON object of a run that must end with `code`."""
+        document: dict[str, Any] = json.loads(self.ok(*arguments, "--format", "json", code=code, **options))
+        self._validate(document)
+        return document
+
+    def result(self, *arguments: object, code: int = 0, **options: Any) -> dict[str, Any]:
+        """The `result` of such an object."""
+        result: dict[str, Any] = self.json(*arguments, code=code, **options)["result"]
+        return result
+
+    def refused(self, *arguments: object, code: int = 3, **options: Any) -> str:
+        """The one line on standard error of a run that must fail with `code`, and leave no new file."""
+        before = files(self.folder)
+        done = self(*arguments, **options)
+        assert done.code == code, f"exit {done.code}\n{done.out}\n{done.err}"
+        assert done.out == ""
+        assert files(self.folder) == before, "something was left behind"
+        lines = done.err.splitlines()
+        assert len(lines) == 1, done.err
+        kind = {2: "usage", 3: "error", 4: "internal error"}[code]
+        assert lines[0].startswith(f"netloom: {kind}: ")
+        return lines[0].removeprefix(f"netloom: {kind}: ")
+
+
+def executable() -> Path:
+    """The command that is installed beside this Python."""
+    path = Path(sys.executable).with_name("netloom")
+    if not path.exists():
+        found = shutil.which("netloom")
+        assert found, "netloom is not installed: make build"
+        path = Path(found)
+    return path
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    """Names and contents of all files in a folder, hidden ones too."""
+    return {str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
+
+
+@pytest.fixture(scope="session")
+def validate() -> Callable[[dict[str, Any]], None]:
+    """Validates a result against the schema that it names."""
+    schemas = {path.name: json.loads(path.read_text()) for path in sorted(SCHEMAS.glob("*.json"))}
+    registry: Registry[Any] = Registry().with_resources(
+        [(name, Resource.from_contents(schema)) for name, schema in schemas.items()]
+    )
+
+    def check(document: dict[str, Any]) -> None:
+        verb = document["schema"].removeprefix("netloom.").split("/")[0]
+        Draft202012Validator(schemas[f"{verb}.json"], registry=registry).validate(document)
+
+    return check
+
+
+@pytest.fixture
+def netloom(tmp_path: Path, validate: Callable[[dict[str, Any]], None]) -> Netloom:
+    folder = tmp_path / "here"
+    folder.mkdir()
+    return Netloom(folder, validate)

@@ -1,0 +1,299 @@
+"""Bad input: each is refused with one line that says where and what was expected; nothing is written.
+
+The list is the issue's; real dumps, changed in one place.
+"""
+
+from __future__ import annotations
+
+import gzip
+import os
+import resource
+import subprocess
+
+import pytest
+
+LFT = "opensm-lfts.dump"
+MTX = "%%MatrixMarket matrix coordinate real general\n"
+
+
+@pytest.fixture
+def here(netloom, paths):
+    """Writes a file into the command's folder and returns its name."""
+
+    def write(name, data):
+        (netloom.folder / name).write_bytes(data if isinstance(data, bytes) else data.encode())
+        return name
+
+    return write
+
+
+def replaced(text, old, new, count=1):
+    assert old in text
+    return text.replace(old, new, count)
+
+
+# Fabrics
+
+
+def test_a_truncated_gzip(netloom, paths, here):
+    name = here("cut.txt.gz", paths.quartz1.read_bytes()[:5000])
+    message = netloom.refused("fabric", "show", name)
+    assert message.startswith("cut.txt.gz")
+    assert "gzip" in message or "truncated" in message
+
+
+def test_a_dump_cut_in_the_middle_of_a_line(netloom, paths, here):
+    text = paths.ft2.read_text()
+    name = here("cut.txt", text[: text.index('"H-', len(text) // 2) + 8])
+    message = netloom.refused("fabric", "convert", name, "-o", "out.net")
+    assert message.startswith("cut.txt:")
+
+
+def test_a_binary_file(netloom, here):
+    name = here("noise.bin", bytes(range(256)) * 40)
+    assert "noise.bin" in netloom.refused("fabric", "show", name)
+
+
+def test_an_empty_file(netloom, here):
+    assert "empty.txt" in netloom.refused("fabric", "show", here("empty.txt", b""))
+
+
+def test_a_port_above_the_radix(netloom, paths, here):
+    text = replaced(paths.ft2.read_text(), "\n[4]", "\n[40]")
+    line = text[: text.index("\n[40]")].count("\n") + 2
+    message = netloom.refused("fabric", "show", here("net.txt", text))
+    assert message.startswith(f"net.txt:{line}:")
+    assert "40" in message
+
+
+def test_two_ends_that_disagree(netloom, paths, here):
+    # The first switch's cable to a spine now names another port of it.
+    lines = paths.ft2.read_text().splitlines(keepends=True)
+    at = next(i for i, line in enumerate(lines) if line.startswith("[5]") and '"S-' in line)
+    lines[at] = lines[at].replace('"[1]', '"[2]')
+    message = netloom.refused("fabric", "show", here("net.txt", "".join(lines)))
+    assert message.startswith("net.txt:")
+
+
+def test_the_same_guid_twice(netloom, paths, here):
+    lines = paths.ft2.read_text().splitlines(keepends=True)
+    switch = [i for i, line in enumerate(lines) if line.startswith("Switch")]
+    block = lines[switch[0] : switch[1]]
+    message = netloom.refused("fabric", "show", here("net.txt", "".join(lines + ["\n"] + block)))
+    assert message.startswith("net.txt:")
+    assert "0002c9" in message or "GUID" in message
+
+
+def test_a_host_without_a_link_is_reported_not_fatal(netloom, paths, here):
+    text = paths.ft2.read_text()
+    text += '\nvendid=0x2c9\ndevid=0xcc8c\nsysimgguid=0x2c90300000f00\ncaguid=0x2c90300000f00\n'
+    text += 'Ca\t1 "H-0002c90300000f00"\t\t# "alone"\n'
+    result = netloom.result("fabric", "show", here("net.txt", text), code=1)
+    assert result["hosts"] == 32
+    assert any("alone" in finding for finding in result["findings"])
+
+
+def test_two_disconnected_halves_are_reported_and_not_routed(netloom, paths):
+    switches = [argument for i in range(4) for argument in ("--switch", f"spine{i:02}")]
+    result = netloom.result("fabric", "damage", paths.ft2, *switches)
+    assert result["findings"]
+    netloom.ok("fabric", "damage", paths.ft2, *switches, "-o", "halves.net")
+    netloom.refused("loads", "halves.net", "minhop", "all-to-all")
+
+
+@pytest.mark.parametrize(
+    ("spec", "hint"),
+    [
+        ("fattree:pods=4,leafs=24", "leaves"),
+        ("xgft:m=18x18,w=1x9x18", "xgft"),
+        ("two-level:leaves=x,hosts=4,spines=4", "leaves"),
+        ("two-level:leaves=0,hosts=4,spines=4", "leaves"),
+    ],
+)
+def test_generator_specs_name_the_key(netloom, spec, hint):
+    assert hint in netloom.refused("fabric", "new", spec, "-o", "x.net")
+
+
+def test_a_file_that_is_not_there(netloom):
+    message = netloom.refused("fabric", "show", "nothing.txt")
+    assert "nothing.txt" in message
+    assert "No such file" in message
+
+
+def test_damage_of_what_is_not_there(netloom, paths):
+    assert "leaf99" in netloom.refused("fabric", "damage", paths.ft2, "--switch", "leaf99")
+    assert "leaf00" in netloom.refused("fabric", "damage", paths.ft2, "--link", "leaf00[99]")
+    assert "NAME[PORT]" in netloom.refused("fabric", "damage", paths.ft2, "--link", "leaf00")
+
+
+# Routes
+
+
+@pytest.fixture
+def tables(paths):
+    return (paths.opensm / "ft2_32" / LFT).read_text()
+
+
+def test_tables_of_a_switch_that_is_not_there(netloom, paths, here, tables):
+    name = here("r.lfts", replaced(tables, "0x0002c90200000000", "0x0002c902000000ff"))
+    message = netloom.refused("loads", paths.ft2, name, "bisection")
+    assert message.startswith("r.lfts:1:")
+    assert netloom.result("check", paths.ft2, name, code=1)["invalid_entries"] >= 1
+
+
+def test_a_lid_out_of_range(netloom, paths, here, tables):
+    name = here("r.lfts", replaced(tables, "\n0x0001 ", "\n0xFFF1 "))
+    assert netloom.refused("loads", paths.ft2, name, "bisection").startswith("r.lfts:2:")
+
+
+def test_a_port_to_nowhere(netloom, paths, here, tables):
+    at = tables.index("\n0x002c ")
+    name = here("r.lfts", tables[:at] + "\n0x002c 099 " + tables[at + 12 :])
+    message = netloom.refused("loads", paths.ft2, name, "bisection")
+    assert message.startswith("r.lfts:")
+    assert "99" in message
+    assert netloom.result("check", paths.ft2, name, code=1)["invalid_entries"] >= 1
+
+
+def test_tables_that_are_none(netloom, paths):
+    assert str(paths.ft2) in netloom.refused("loads", paths.ft2, paths.ft2, "bisection")
+
+
+def test_an_engine_that_is_none(netloom, paths):
+    assert "did you mean ftree" in netloom.refused("route", "ftre", paths.ft2)
+    assert "neither a file nor an engine" in netloom.refused("loads", paths.ft2, "ftre", "bisection")
+
+
+# Traffic
+
+
+@pytest.mark.parametrize(
+    ("body", "line", "hint"),
+    [
+        ("4 4 1\n1 2 -5\n", 3, "-5"),
+        ("4 4 1\n1 2 nan\n", 3, "nan"),
+        ("4 4 1\n0 2 5\n", 3, "1..=4"),
+        ("4 4 1\n1 5 5\n", 3, "1..=4"),
+        ("4 4 3\n1 2 5\n", None, "3"),
+        ("4 4 1\n1 2 5\n2 3 5\n", 4, "1"),
+        ("4 5 1\n1 2 5\n", 2, "square"),
+        ("4 4\n1 2 5\n", 2, ""),
+        ("4 4 1\n1 2\n", 3, ""),
+        ("4 4 99999999999\n1 2 5\n", None, ""),
+    ],
+)
+def test_matrix_market_faults_name_the_line(netloom, here, body, line, hint):
+    message = netloom.refused("traffic", "convert", here("t.mtx", MTX + body), "-o", "out.npz")
+    assert message.startswith("t.mtx:" if line is None else f"t.mtx:{line}:")
+    assert hint in message
+
+
+def test_a_matrix_of_the_wrong_size(netloom, paths, here):
+    name = here("t.mtx", MTX + "4 4 1\n1 2 5\n")
+    message = netloom.refused("loads", paths.ft2, "ftree", name)
+    assert "4" in message
+    assert "32" in message
+
+
+def test_a_pattern_whose_size_does_not_fit(netloom, paths):
+    message = netloom.refused("traffic", "new", "stencil:16x16x12", paths.ft2, "-o", "t.mtx")
+    assert "3072" in message
+    assert "32" in message
+    assert "stencil" in netloom.refused("loads", paths.ft2, "ftree", "stencil:16x16x12")
+
+
+@pytest.mark.parametrize(
+    ("body", "hint"),
+    [
+        ('[[job]]\nname = "a"\npatern = "all-to-all:ranks=4"\n', "pattern"),
+        ('[[job]]\nname = "a"\npattern = "all-to-all:ranks=33"\n', "a"),
+        ('[[job]]\nname = "a"\npattern = "all-to-all:ranks=2"\nhosts = "host[0000-0001]"\n' * 2, "host000"),
+        ('[[job]]\nname = "a"\nmatrix = "none.mtx"\n', "none.mtx"),
+        ('[[job]\nname = "a"\n', "jobs.toml:1"),
+        ("", "jobs.toml"),
+    ],
+)
+def test_jobs_files_name_what_is_wrong(netloom, paths, here, body, hint):
+    message = netloom.refused("traffic", "place", paths.ft2, here("jobs.toml", body), "-o", "t.mtx")
+    assert hint in message
+
+
+def test_npz_and_parquet_that_are_none(netloom, here):
+    assert "noise.npz" in netloom.refused("traffic", "show", here("noise.npz", b"PK\x03\x04 nothing"))
+    assert "noise.parquet" in netloom.refused("traffic", "show", here("noise.parquet", b"PAR1 nothing"))
+
+
+def test_parquet_without_the_columns(netloom):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    pq.write_table(pa.table({"from": [0], "to": [1], "bytes": [1.0]}), netloom.folder / "t.parquet")
+    message = netloom.refused("traffic", "show", "t.parquet")
+    assert "source, destination missing" in message
+
+
+def test_parquet_with_a_negative_entry(netloom):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    columns = {"source": [0, 1], "destination": [1, 0], "bytes": [1.0, -1.0]}
+    pq.write_table(pa.table(columns), netloom.folder / "t.parquet")
+    assert "entry 1 has -1 bytes" in netloom.refused("traffic", "show", "t.parquet")
+
+
+# Certificates
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[1]", '{"kind": "dual"}', "not json"])
+def test_certificates_that_are_none(netloom, paths, here, text):
+    name = here("c.json", text)
+    message = netloom.refused("check", paths.ft2, "ftree", "--traffic", "bisection", "--certificate", name)
+    assert "c.json" in message
+
+
+# Output
+
+
+@pytest.mark.parametrize("path", ["no/such/folder/r.lfts", "."])
+def test_an_output_that_cannot_be_written(netloom, paths, path):
+    message = netloom.refused("optimize", paths.ft2, "bisection", "-o", path)
+    assert path in message
+
+
+def test_a_folder_without_permission(netloom, paths):
+    if os.geteuid() == 0:
+        pytest.skip("root may write anywhere")
+    folder = netloom.folder / "locked"
+    folder.mkdir(mode=0o500)
+    assert "locked" in netloom.refused("route", "ftree", paths.ft2, "-o", "locked/r.lfts")
+
+
+def test_a_full_disk_leaves_the_old_file(netloom, paths):
+    """A limit on the size of files stands for a full disk: the write fails in the middle."""
+    (netloom.folder / "r.lfts").write_text("old\n")
+
+    def limit():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192))
+
+    message = netloom.refused("route", "ftree", paths.ft2, "-o", "r.lfts", preexec_fn=limit)
+    assert message.startswith("r.lfts: ")
+    assert (netloom.folder / "r.lfts").read_text() == "old\n"
+
+
+def test_a_full_device(netloom, paths):
+    assert netloom.refused("route", "ftree", paths.ft2, "-o", "/dev/full") == "/dev/full: No space left on device"
+
+
+def test_a_kill_in_the_middle_leaves_no_half_file(netloom, paths):
+    """Whatever the moment, the path holds the old content or the complete new one."""
+    target = netloom.folder / "net.txt.gz"
+    command = [*netloom.command, "fabric", "new", "quartz1", "-o", target.name]
+    for delay in (0.1, 0.2, 0.3):
+        process = subprocess.Popen(command, cwd=netloom.folder, stdout=subprocess.DEVNULL)
+        try:
+            process.wait(delay)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        if target.exists():
+            assert gzip.decompress(target.read_bytes()).rstrip().endswith(b"EDR") or len(target.read_bytes()) > 10_000

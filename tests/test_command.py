@@ -1,0 +1,158 @@
+"""The command itself: start-up, help, usage errors, pipes, quiet, standard input."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+VERBS = ["fabric new", "fabric show", "fabric convert", "fabric damage", "traffic new", "traffic show"]
+VERBS += ["traffic place", "traffic convert", "route", "check", "loads", "optimize", "plot matrix", "plot loads", "demo"]
+
+
+def test_version_is_that_of_the_core(netloom):
+    import netloom as nl
+
+    assert netloom.ok("--version").strip() == nl.__version__
+
+
+def test_start_imports_neither_numpy_nor_a_verb():
+    code = "import sys; from netloom.cli import main; main(['--version']); print(sorted(sys.modules))"
+    modules = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    for name in ("numpy", "scipy", "matplotlib", "pyarrow", "netloom.cli.loads", "netloom.interop"):
+        assert f"'{name}'" not in modules
+
+
+def test_help_names_every_verb_in_the_order_of_use(netloom):
+    text = netloom.ok("--help")
+    verbs = ["fabric", "traffic", "route", "check", "loads", "optimize", "plot", "demo"]
+    assert [text.index(f"│ {verb} ") for verb in verbs] == sorted(text.index(f"│ {verb} ") for verb in verbs)
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_verb_has_help_with_the_common_options(netloom, verb):
+    text = netloom.ok(*verb.split(), "--help")
+    for option in ("--output -o", "--format", "--seed", "--threads", "--time-limit", "--work", "--quiet"):
+        assert option in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "hint"),
+    [
+        (["lods"], 'Did you mean "loads"'),
+        (["loads", "quartz1", "ftree", "bisection", "--sed", "1"], "Did you mean --seed"),
+        (["loads", "quartz1"], "ROUTES"),
+        (["fabric", "show", "cab", "--format", "xml"], '"text", "json", "csv"'),
+        (["fabric", "show", "cab", "--threads=-1"], "--threads"),
+        (["fabric", "convert", "cab"], "needs -o"),
+        (["fabric", "convert", "cab", "-o", "x.pdf"], "expected an ending of .txt, .net, .dot"),
+        (["traffic", "new", "bisection", "cab", "--endpoints", "4"], "not both"),
+        (["check", "cab", "ftree", "--certificate", "c.json"], "belong together"),
+        (["route", "afar", "cab"], "netloom route afar FABRIC TRAFFIC"),
+        (["plot", "loads", "cab", "all-to-all", "-o", "x.svg"], "ROUTES"),
+        (["fabric", "new", "cab", "-o", "-", "--format", "json"], "standard output"),
+    ],
+)
+def test_usage_errors_exit_2_with_a_hint(netloom, arguments, hint):
+    assert hint in netloom.refused(*arguments, code=2)
+
+
+def test_a_broken_pipe_is_silent(netloom):
+    command = f"{netloom.command[0]} fabric new quartz1 -o - | head -n 1"
+    done = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert len(done.stdout.splitlines()) == 1
+
+
+def test_a_full_standard_output_is_an_error(netloom):
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [*netloom.command, "fabric", "show", "cab"], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert done.returncode == 3
+    assert done.stderr == "netloom: error: standard output: No space left on device\n"
+
+
+def test_quiet_prints_no_text_but_json(netloom, paths):
+    assert netloom("fabric", "show", paths.small, "-q") == netloom("fabric", "show", paths.small, "--quiet")
+    assert netloom.ok("fabric", "show", paths.small, "-q") == ""
+    assert netloom.json("fabric", "show", paths.small, "-q")["result"]["hosts"] == 32
+
+
+def test_standard_input_is_a_fabric(netloom, paths):
+    document = netloom.json("fabric", "show", "-", stdin=paths.ft2.read_bytes())
+    assert document["result"]["hosts"] == 32
+    assert document["inputs"][0]["source"] == "-"
+    from_gz = netloom.json("fabric", "show", "-", stdin=paths.quartz1.read_bytes())
+    assert from_gz["result"]["hosts"] == 3072
+
+
+def test_standard_input_is_traffic_or_routes(netloom, paths):
+    netloom.ok("traffic", "new", "bisection", paths.ft2, "-o", "t.mtx")
+    netloom.ok("route", "ftree", paths.ft2, "-o", "r.lfts")
+    plain = netloom.result("loads", paths.ft2, "r.lfts", "t.mtx")
+    traffic = (netloom.folder / "t.mtx").read_bytes()
+    routes = (netloom.folder / "r.lfts").read_bytes()
+    assert netloom.result("loads", paths.ft2, "r.lfts", "-", stdin=traffic) == plain
+    assert netloom.result("loads", paths.ft2, "-", "t.mtx", stdin=routes) == plain
+    assert "only one input" in netloom.refused("loads", paths.ft2, "-", "-", stdin=traffic, code=2)
+
+
+def test_the_envelope_says_what_it_was_made_from(netloom, paths):
+    document = netloom.json("loads", paths.ft2, "ftree", "bisection", "--seed", "7", "--threads", "1")
+    roles = [entry["role"] for entry in document["inputs"]]
+    assert roles == ["fabric", "traffic", "routes"]
+    assert document["inputs"][0]["sha256"] == sha256(paths.ft2)
+    assert document["inputs"][2] == {"role": "routes", "source": "ftree", "sha256": None}
+    assert (document["schema"], document["seed"], document["threads"]) == ("netloom.loads/1", 7, 1)
+    assert 0 < document["seconds"]["total"] < 60
+
+
+def test_csv_is_one_row_of_the_same_figures(netloom, paths):
+    import csv
+
+    row = next(csv.DictReader(netloom.ok("fabric", "show", paths.small, "--format", "csv").splitlines()))
+    result = netloom.result("fabric", "show", paths.small)
+    assert row["hosts"] == str(result["hosts"])
+    assert row["regular"] == "true"
+    assert "findings" not in row
+
+
+def test_the_result_goes_to_a_file_where_there_is_no_other_product(netloom, paths):
+    assert netloom.ok("fabric", "show", paths.small, "-o", "show.json") == ""
+    assert json.loads((netloom.folder / "show.json").read_text())["result"]["hosts"] == 32
+
+
+def test_python_dash_m_is_the_same_command(netloom):
+    done = subprocess.run(
+        [sys.executable, "-m", "netloom", "--version"], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == netloom.ok("--version")
+
+
+def test_internal_errors_ask_for_a_report(monkeypatch, capsys):
+    from netloom import cli
+
+    def broken():
+        raise ZeroDivisionError("division by zero")
+
+    monkeypatch.setattr(cli, "build_app", broken)
+    assert cli.main([]) == 4
+    assert capsys.readouterr().err.startswith("netloom: internal error: ZeroDivisionError: division by zero (a bug")
+
+
+def sha256(path: Path) -> str:
+    import hashlib
+
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def test_no_wait_at_the_start(netloom):
+    """Not a bound on time: it would be a timed assertion. A start that takes seconds is a broken one."""
+    start = time.perf_counter()
+    netloom.ok("--version")
+    assert time.perf_counter() - start < 5

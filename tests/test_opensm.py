@@ -1,0 +1,155 @@
+"""A real OpenSM loads what netloom writes; its switches' tables are read back and compared.
+
+Runs where ibsim, opensm and the InfiniBand diagnostics are installed.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+
+import netloom as nl
+import numpy as np
+import pytest
+from netloom.live import Ibsim, OpenSM, missing_tools
+
+pytestmark = [
+    pytest.mark.opensm,
+    pytest.mark.skipif(bool(missing_tools()), reason=f"not installed: {', '.join(missing_tools())}"),
+]
+
+
+@pytest.mark.parametrize(("name", "traffic"), [("ft2", "bisection-shuffle:seed=1"), ("ft3", "permutation:seed=2")])
+def test_tables_read_back_equal_the_optimised_file(netloom, paths, name, traffic):
+    dump = getattr(paths, name)
+    made = netloom.result("optimize", dump, traffic, "-o", "r.lfts")
+    file = netloom.folder / "r.lfts"
+    fabric = nl.Fabric.read(dump)
+    with Ibsim(dump, host=fabric.host_names[0]) as sim, OpenSM(sim, routes=file):
+        read_back = nl.Routes.parse(sim.forwarding_tables(), fabric)
+        found = nl.Fabric.parse(sim.discover())
+    written = nl.Routes.read(file, fabric)
+    assert np.array_equal(read_back.table(), written.table())
+    assert read_back.changed_entries(written) == 0
+    assert found.cabling_hash == fabric.cabling_hash
+    loads = nl.loads(fabric, read_back, nl.Traffic.read(traffic, fabric))
+    assert loads.max == made["max_load"]
+
+
+@pytest.mark.parametrize("name", ["ft2", "ft3"])
+@pytest.mark.parametrize("engine", ["minhop", "updn", "ftree"])
+def test_opensm_s_engines_are_read_and_pass_the_check(paths, name, engine):
+    fabric = nl.Fabric.read(getattr(paths, name))
+    with Ibsim(getattr(paths, name), host=fabric.host_names[0]) as sim, OpenSM(sim, engine=engine):
+        routes = nl.Routes.parse(sim.forwarding_tables(), fabric)
+    report = nl.check(fabric, routes)
+    assert report.ok, report.findings
+
+
+def test_a_reload_brings_new_routes_to_the_switches(netloom, paths):
+    fabric = nl.Fabric.read(paths.ft2)
+    file = netloom.folder / "r.lfts"
+    first = nl.route("ftree", fabric)
+    second = nl.route("random", fabric, seed=5)
+    first.write(file)
+    with Ibsim(paths.ft2, host=fabric.host_names[0]) as sim, OpenSM(sim, routes=file) as manager:
+        before = nl.Routes.parse(sim.forwarding_tables(), fabric)
+        second.write(file)
+        manager.heavy_sweep()
+        after = nl.Routes.parse(sim.forwarding_tables(), fabric)
+    assert before.changed_entries(first) == 0
+    assert after.changed_entries(second) == 0
+
+
+def test_a_generated_fabric_becomes_a_simulated_one(netloom):
+    netloom.ok("fabric", "new", "two-level:leaves=4,hosts=2,spines=2", "-o", "net.net")
+    with Ibsim(netloom.folder / "net.net", host="host0000") as sim, OpenSM(sim, engine="updn"):
+        found = nl.Fabric.parse(sim.discover())
+        routes = nl.Routes.parse(sim.forwarding_tables(), found)
+    assert (found.hosts, found.switches, found.regular) == (8, 6, True)
+    assert nl.check(found, routes).ok
+
+
+def test_nothing_is_left_behind_after_an_error(paths, tmp_path, monkeypatch):
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    with pytest.raises(ZeroDivisionError), Ibsim(paths.ft2, host="host0000") as sim, OpenSM(sim):
+        children = running(sim.socket_name)
+        assert len(children) == 2
+        _ = 1 / 0
+    assert not any(alive(pid) for pid in children)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_that_opensm_refuses_is_an_error_with_a_bound(paths, tmp_path):
+    bad = tmp_path / "bad.lfts"
+    bad.write_text("Unicast lids guid 0x0002c90200000000\n0x0001 099\n")
+    with Ibsim(paths.ft2, host="host0000") as sim:
+        manager = OpenSM(sim, routes=bad, start_seconds=2)
+        start = time.monotonic()
+        try:
+            with manager:
+                tables = nl.Routes.parse(sim.forwarding_tables(), nl.Fabric.read(paths.ft2), strict=False)
+                assert (tables.table() == 65535).any()
+        except nl.LiveError as error:
+            assert "OpenSM" in str(error)
+        assert time.monotonic() - start < 20
+
+
+def test_ibsim_says_what_it_does_not_like(tmp_path):
+    net = tmp_path / "net"
+    net.write_text("this is no fabric\n")
+    with pytest.raises(nl.LiveError, match="starting ibsim"), Ibsim(net, host="x", start_seconds=3):
+        pass
+
+
+@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGKILL])
+def test_children_die_with_python(paths, tmp_path, ending):
+    code = f"""
+        import time
+        from netloom.live import Ibsim, OpenSM
+        with Ibsim({str(paths.ft2)!r}, host="host0000") as sim, OpenSM(sim):
+            print(sim.socket_name, flush=True)
+            time.sleep(60)
+    """
+    python = subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(code)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+    )
+    assert python.stdout is not None
+    name = python.stdout.readline().strip()
+    children = running(name)
+    assert len(children) == 2
+    python.send_signal(ending)
+    python.wait(timeout=20)
+    deadline = time.monotonic() + 5
+    while any(alive(pid) for pid in children) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not any(alive(pid) for pid in children)
+
+
+def running(socket_name: str) -> list[int]:
+    """Processes that talk over this socket name."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            if f"IBSIM_SOCKNAME={socket_name}".encode() in (folder / "environ").read_bytes():
+                found.append(int(folder.name))
+        except OSError:
+            continue
+    return found
+
+
+def alive(pid: int) -> bool:
+    try:
+        return "\nState:\tZ" not in Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return False

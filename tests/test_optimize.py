@@ -1,0 +1,116 @@
+"""`netloom optimize`: better routes with a proof, judged by `netloom check`; Ctrl-C; budgets."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import time
+
+import pytest
+
+
+@pytest.mark.parametrize("pattern", ["stencil:16x16x12", "bisection", "bisection-shuffle:seed=1", "all-to-all"])
+def test_the_patterns_of_table_3_2_are_solved_and_proved_on_quartz1(netloom, paths, pattern):
+    result = netloom.result("optimize", paths.quartz1, pattern)
+    assert result["ar_gap_percent"] == pytest.approx(0, abs=0.005)
+    assert result["proven_optimal"] is True
+
+
+def test_the_checker_agrees_with_what_was_written(netloom, paths):
+    jobs = paths.examples / "jobs" / "small.toml"
+    made = netloom.result("optimize", paths.ft2, jobs, "-o", "r.lfts", "--certificate", "c.json")
+    assert (made["output"], made["certificate"]) == ("r.lfts", "c.json")
+    judged = netloom.result("check", paths.ft2, "r.lfts", "--traffic", jobs, "--certificate", "c.json")
+    assert judged["ok"] is True
+    verdict = judged["certificate"]
+    assert verdict["ok"] is True
+    assert verdict["optimal"] == made["proven_optimal"]
+    assert verdict["max_load"] == pytest.approx(made["max_load"], rel=1e-12)
+    assert verdict["recomputed_bound"] >= made["lower_bound"] * (1 - 1e-9)
+
+
+@pytest.mark.parametrize("fabric", ["ft3", "fault", "two-level:leaves=6,hosts=4,spines=3,cables=2"])
+def test_optimised_routes_pass_the_check_and_beat_ftree(netloom, paths, fabric):
+    fault = paths.opensm / "ft3_32" / "fault_p0leaf0_port5_down" / "ibnetdiscover.txt"
+    net = {"ft3": paths.ft3, "fault": fault}.get(fabric, fabric)
+    result = netloom.result("optimize", net, "permutation:seed=4", "--background", "updn", "-o", "r.lfts")
+    assert result["max_load"] <= result["background"]["max_load"]
+    assert result["max_load"] >= result["lower_bound"] * (1 - 1e-9)
+    assert netloom.result("check", net, "r.lfts")["ok"] is True
+
+
+def test_a_forged_claim_is_refused(netloom, paths):
+    netloom.ok("optimize", paths.ft2, "bisection", "-o", "r.lfts", "--certificate", "c.json")
+    path = netloom.folder / "c.json"
+    document = json.loads(path.read_text())
+    document["claim"] = document["claim"] * 1.01
+    path.write_text(json.dumps(document))
+    result = netloom.result("check", paths.ft2, "r.lfts", "--traffic", "bisection", "--certificate", "c.json", code=1)
+    assert result["certificate"]["ok"] is False
+    assert result["certificate"]["reasons"]
+
+
+def test_a_certificate_of_other_traffic_is_refused(netloom, paths):
+    netloom.ok("optimize", paths.ft2, "all-to-all", "-o", "r.lfts", "--certificate", "c.json")
+    result = netloom.result("check", paths.ft2, "r.lfts", "--traffic", "bisection:bytes=1", "--certificate", "c.json", code=1)
+    assert result["ok"] is False
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_seed_and_work_fix_every_byte(netloom, paths, threads):
+    jobs = paths.examples / "jobs" / "small.toml"
+    for name, used in (("a", 1), ("b", threads)):
+        arguments = ["--seed", "2", "--work", "2000", "--threads", used, "--certificate", f"{name}.json"]
+        netloom.ok("optimize", paths.ft3, jobs, *arguments, "-o", f"{name}.lfts")
+    for ending in ("lfts", "json"):
+        assert (netloom.folder / f"a.{ending}").read_bytes() == (netloom.folder / f"b.{ending}").read_bytes()
+
+
+def test_a_time_limit_keeps_the_best_so_far_and_says_so(netloom, paths):
+    jobs = paths.examples / "jobs" / "mix.toml"
+    result = netloom.result("optimize", paths.quartz1, jobs, "--time-limit", "0.05", "-o", "r.lfts")
+    assert (netloom.folder / "r.lfts").stat().st_size > 100_000
+    if result["stopped"] == "time-limit":
+        assert result["reproducible"] is False
+
+
+@pytest.mark.parametrize("verb", [["optimize"], ["route", "afar"]])
+def test_ctrl_c_keeps_a_valid_file_and_exits_130(netloom, paths, verb):
+    jobs = paths.examples / "jobs" / "mix.toml"
+    process = subprocess.Popen(
+        [*netloom.command, *verb, paths.quartz1, jobs, "-o", "r.lfts", "--format", "json"],
+        cwd=netloom.folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "NETLOOM_DEBUG": "1"},
+    )
+    time.sleep(1.0)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    if process.returncode == 0:
+        pytest.skip("it was done before it could be interrupted")
+    assert process.returncode == 130, err
+    left = sorted(path.name for path in netloom.folder.iterdir())
+    if not out:  # interrupted while it still read its inputs: nothing to keep
+        assert left == []
+        return
+    assert json.loads(out)["result"]["stopped"] == "interrupted"
+    assert left == ["r.lfts"]
+    assert netloom.result("check", paths.quartz1, "r.lfts")["ok"] is True
+
+
+def test_afar_is_never_worse_than_its_start(netloom, paths):
+    jobs = paths.examples / "jobs" / "small.toml"
+    start = netloom.result("loads", paths.ft2, "ftree", jobs)
+    better = netloom.result("route", "afar", paths.ft2, jobs, "-o", "r.lfts")
+    assert better["max_load"] <= start["max_load"]
+    assert netloom.result("check", paths.ft2, "r.lfts")["ok"] is True
+
+
+def test_lulesh_on_all_of_quartz1_comes_close_to_its_bound(netloom, paths):
+    jobs = paths.examples / "jobs" / "lulesh6.toml"
+    result = netloom.result("optimize", paths.quartz1, jobs, "--time-limit", "10")
+    assert result["lower_bound_gap_percent"] <= 0.1

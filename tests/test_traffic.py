@@ -1,0 +1,74 @@
+"""`netloom traffic`: patterns, files, jobs."""
+
+from __future__ import annotations
+
+import pytest
+
+
+def test_stencil_has_the_pairs_of_table_3_1(netloom):
+    # 16 x 16 x 12, not periodic: 2 * (15*16*12 + 16*15*12 + 16*16*11) ordered neighbours.
+    result = netloom.result("traffic", "new", "stencil:16x16x12", "quartz1")
+    assert (result["endpoints"], result["pairs"]) == (3072, 2 * (15 * 16 * 12 + 16 * 15 * 12 + 16 * 16 * 11))
+    assert result["max_partners"] == 6
+
+
+def test_all_to_all_leaves_out_only_oneself(netloom):
+    result = netloom.result("traffic", "new", "all-to-all", "--endpoints", "64")
+    assert result["pairs"] == 64 * 63
+
+
+@pytest.mark.parametrize("ending", ["mtx", "mtx.gz", "csv", "npz", "parquet"])
+def test_every_file_format_gives_the_traffic_back(netloom, paths, ending):
+    netloom.ok("traffic", "place", paths.ft2, paths.examples / "jobs" / "small.toml", "-o", f"t.{ending}")
+    whole = netloom.result("traffic", "show", paths.examples / "jobs" / "small.toml", paths.ft2)
+    again = netloom.result("traffic", "show", f"t.{ending}", paths.ft2)
+    assert again == whole
+    assert again["fits"] is True
+
+
+def test_placed_traffic_knows_its_hosts(netloom, paths):
+    netloom.ok("traffic", "place", paths.ft2, paths.examples / "jobs" / "small.toml", "-o", "t.mtx.gz")
+    renamed = paths.ft2.read_text().replace("host0007", "login1")
+    (netloom.folder / "renamed.txt").write_text(renamed)
+    assert "other host names" in netloom.refused("loads", "renamed.txt", "ftree", "t.mtx.gz")
+    assert netloom.result("traffic", "show", "t.mtx.gz", "renamed.txt", code=1)["fits"] is False
+
+
+def test_jobs_never_share_a_host(netloom, paths):
+    result = netloom.result("traffic", "place", "quartz1", paths.examples / "jobs" / "mix.toml")
+    # lulesh once, miniAMR three times, HPCG four times; one rank a host.
+    assert [job["ranks"] for job in result["jobs"]] == [512] * 4 + [216] * 4
+    assert sum(job["hosts"] for job in result["jobs"]) == 512 + 3 * 512 + 4 * 216
+
+
+def test_placing_depends_on_the_seed(netloom, paths):
+    jobs = paths.examples / "jobs" / "small.toml"
+    for name, seed in (("a", "5"), ("b", "5"), ("c", "6")):
+        netloom.ok("traffic", "place", paths.ft2, jobs, "--seed", seed, "-o", f"{name}.mtx")
+    a, b, c = ((netloom.folder / f"{name}.mtx").read_bytes() for name in "abc")
+    assert a == b
+    assert a != c
+
+
+def test_real_matrices_are_what_their_readme_says(netloom, paths):
+    result = netloom.result("traffic", "show", paths.examples / "data" / "lulesh-512.mtx.gz")
+    assert (result["endpoints"], result["pairs"]) == (512, 10_136)
+    assert result["total_bytes"] == pytest.approx(295.7e6, rel=1e-3)
+    assert result["mean_partners"] == pytest.approx(19.80, abs=0.005)
+
+
+def test_scipy_npz_is_read(netloom):
+    import scipy.sparse
+
+    matrix = scipy.sparse.csr_array(([5.0, 7.0], ([0, 3], [1, 2])), shape=(4, 4))
+    scipy.sparse.save_npz(netloom.folder / "m.npz", matrix)
+    result = netloom.result("traffic", "show", "m.npz")
+    assert (result["endpoints"], result["pairs"], result["total_bytes"]) == (4, 2, 12.0)
+
+
+def test_equal_traffic_gives_equal_bytes(netloom, paths):
+    for name in ("a", "b"):
+        for ending in ("npz", "parquet", "mtx.gz"):
+            netloom.ok("traffic", "new", "bisection-shuffle:seed=3", paths.ft2, "-o", f"{name}.{ending}")
+    for ending in ("npz", "parquet", "mtx.gz"):
+        assert (netloom.folder / f"a.{ending}").read_bytes() == (netloom.folder / f"b.{ending}").read_bytes()
