@@ -119,7 +119,7 @@ pub(crate) fn solve(
         }
         sum_count += 1.0;
         game.offer_load(&load, &capacity, fixed, 1.0);
-        if game.work % EPOCH == 0 {
+        if game.work.is_multiple_of(EPOCH) {
             game.offer_load(&sum_load, &capacity, fixed, 1.0 / sum_count);
             game.offer_price(&groups, &sum_price, &capacity);
             game.offer_price(&groups, &price, &capacity);

@@ -29,7 +29,7 @@ const EXAMPLES: usize = 3;
 pub fn check(fabric: &Fabric, structure: &Structure, routes: &Routes) -> CheckReport {
     let space = routes.dests(fabric);
     let hosts = fabric.host_count() as u64;
-    let pairs = hosts * (hosts - 1) << routes.lmc;
+    let pairs = (hosts * (hosts - 1)) << routes.lmc;
     let fits = |lft: &Lft, dests: usize| lft.switches() == fabric.switch_count() && lft.dests() == dests;
     let right_size = match &routes.table {
         Table::ByDest(lft) => fits(lft, space.count()),
