@@ -83,9 +83,14 @@ pub enum WriteError {
     Mismatch(String),
 }
 
-/// A piece of input as a message may show it: one line, printable, at most 60 characters.
+/// A piece of input as a message may show it: one line, printable (blanks as spaces), at most 60 characters.
 pub fn excerpt(text: &str) -> String {
-    let clean: String = text.trim().chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
+    let show = |c: char| match c {
+        c if c.is_whitespace() => ' ',
+        c if c.is_control() => '\u{fffd}',
+        c => c,
+    };
+    let clean: String = text.trim().chars().map(show).collect();
     if clean.chars().count() <= 60 {
         return clean;
     }
@@ -105,7 +110,7 @@ mod tests {
 
     #[test]
     fn excerpts_fit_a_line() {
-        assert_eq!(excerpt(" a\u{1b}[0mb\n"), "a\u{fffd}[0mb");
+        assert_eq!(excerpt(" a\t\u{1b}[0mb\n"), "a \u{fffd}[0mb");
         assert_eq!(excerpt(&"x".repeat(100)).len(), 60);
     }
 }
