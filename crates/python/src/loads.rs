@@ -187,10 +187,7 @@ pub fn both_bounds(
 ) -> Result<Bounds, bounds::BoundError> {
     let (fabric, structure, paths) = (&shared.fabric, shared.structure(), shared.paths());
     let ar = bounds::ar_bound(fabric, structure, paths, traffic, control, work)?;
-    let mut lower = bounds::lower_bound(fabric, structure, paths, traffic, control);
-    if ar.lower > lower.claim {
-        lower = ar.certificate.clone();
-    }
+    let lower = bounds::tighten(fabric, structure, paths, traffic, ar.certificate.clone());
     Ok(Bounds { ar, lower })
 }
 
