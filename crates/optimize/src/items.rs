@@ -22,6 +22,8 @@ pub(crate) struct Items {
     pub address: Vec<DestId>,
     /// Host of every group.
     pub host: Vec<HostId>,
+    /// `2^lmc`.
+    pub addresses_a_host: usize,
     /// The receiving leaf of every group.
     pub target: Vec<u32>,
 }
@@ -94,7 +96,7 @@ fn by_group(fabric: &Fabric, triples: &[(u32, u32, f64)], addresses: usize, lmc:
     for &(_, address, _) in triples {
         count[address as usize] += 1;
     }
-    let mut items = Items { first: vec![0], ..Items::default() };
+    let mut items = Items { first: vec![0], addresses_a_host: 1 << lmc, ..Items::default() };
     let mut next = vec![0u32; addresses];
     let mut total = 0;
     for address in 0..addresses {

@@ -7,7 +7,8 @@
 //! | module | idea |
 //! |---|---|
 //! | [`mod@afar`] | greedy repair of the hottest link (Smith et al., SC18, Algorithm 1) |
-//! | [`mod@optimize`] | the conductor: starts, sweeps, chains, when to stop, what to return |
+//! | [`mod@optimize`] | the door: traffic in, complete tables out, with the bound they are measured against |
+//! | `search` | starts, then rounds of sweeps and chains; when to stop |
 //! | `items` | what one leaf sends to one destination moves as a whole |
 //! | `view` | the links between switches as dense *slots* |
 //! | `layout` | slots of a three-level tree in an order that scans fast; holes where it is damaged |
@@ -27,6 +28,7 @@ mod items;
 mod layout;
 pub mod optimize;
 mod path;
+mod search;
 mod start;
 mod state;
 mod sweep;

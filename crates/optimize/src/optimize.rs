@@ -1,4 +1,4 @@
-//! The conductor: starts, sweeps, chains; when to stop; what to return.
+//! The door: traffic in, complete and better tables out, with the bound that they are measured against.
 //!
 //! Anytime: the first routing is the background's own (made admissible), and only better ones replace it.
 //! Reproducible: equal inputs, seed and work budget give equal routes, whatever the number of threads;
@@ -8,18 +8,17 @@
 //! The search aims at a proven lower bound (crate `bounds`) and ends there: more is impossible.
 //! Sources: Taffet, dissertation, sec. 3.3–3.5, for the problem and the adaptive-routing bound.
 
-use netloom_bounds::{lower_bound, tighten};
-use netloom_model::rng::stream;
+use netloom_bounds::{ArBound, ar_bound, tighten};
 use netloom_model::{Certificate, Control, Csr, Fabric, HostId, LinkId, Routes, StopReason};
 use netloom_routing::{LinkLoads, PathSet};
 use netloom_topology::Structure;
 
 use crate::OptimizeError;
-use crate::chain::{Siblings, chains};
+use crate::chain::Siblings;
 use crate::items::{Items, items};
-use crate::start::{coloured, from_tables, insert_rest};
+use crate::search::{Budget, search};
+use crate::start::from_tables;
 use crate::state::State;
-use crate::sweep::sweep;
 use crate::tables::{admissible_lft, routes_with_paths};
 use crate::target::switch_target;
 use crate::view::View;
@@ -67,6 +66,8 @@ pub struct Optimized {
     pub loads: LinkLoads,
     /// The lower bound, with its certificate.
     pub bound: Certificate,
+    /// The adaptive-routing bound, if it was computed here (none if [`OptimizeOptions::bound`] was given).
+    pub ar: Option<ArBound>,
     /// The maximum load (host links included) meets the bound.
     pub proven_optimal: bool,
     /// Largest load of a link between switches.
@@ -81,20 +82,6 @@ pub struct Optimized {
     pub reproducible: bool,
     /// How the best routing improved.
     pub history: Vec<Step>,
-}
-
-/// When to end the search.
-pub(crate) struct Budget<'a> {
-    control: &'a Control,
-    limit: u64,
-}
-
-impl Budget<'_> {
-    /// Whether to end after `work` path searches.
-    #[inline]
-    pub fn over(&self, work: u64) -> bool {
-        work >= self.limit || self.control.stopped().is_some()
-    }
 }
 
 /// The best routes for `traffic` that the work budget finds, in complete tables.
@@ -115,10 +102,7 @@ pub fn optimize(
     let lft = crate::afar::check_shapes(fabric, traffic, background)?;
     let items = items(fabric, traffic, background);
     check_reachable(fabric, paths, traffic, &items)?;
-    let bound = match &options.bound {
-        Some(bound) => bound.clone(),
-        None => lower_bound(fabric, structure, paths, traffic, control),
-    };
+    let (bound, ar) = bounds(fabric, structure, paths, traffic, options, control)?;
     let host_loads = host_loads(fabric, traffic);
     let host_max = host_loads.iter().copied().fold(0.0, f64::max);
     // The overall bound binds the switches' part unless host links explain it.
@@ -140,23 +124,10 @@ pub fn optimize(
         to: fabric.host_name(items.host[items.group[item] as usize]).into(),
     })?;
     state.set_paths(start);
-    let mut best = Best { max: f64::INFINITY, count: 0, path: Vec::new(), history: Vec::new() };
-    best.offer(&state, control, &budget);
     let siblings = Siblings::new(&view, &structure.level);
-    search(&mut state, &siblings, &mut best, switch_bound, options.seed, &budget, control);
+    let best = search(&mut state, &siblings, switch_bound, options.seed, &budget);
     let (work, stopped) = (state.work, control.stopped());
 
-    if std::env::var("DIAG").is_ok() {
-        let mut st = state.clone();
-        st.set_paths(best.path.clone());
-        let mut o: Vec<usize> = (0..st.load.len()).collect();
-        o.sort_by(|&a, &b| st.load[b].total_cmp(&st.load[a]));
-        for &s in &o[..20.min(o.len())] {
-            let mut l: Vec<(f64,usize)> = (0..items.len()).filter(|&i| st.path_of(i).contains(&(s as u32))).map(|i| (items.bytes[i] / switch_bound, st.path_of(i).len())).collect();
-            l.sort_by(|a, b| b.0.total_cmp(&a.0));
-            eprintln!("{} load {:.5} {} items: {:?}", fabric.describe_link(LinkId(view.link_of[s])), st.load[s] / switch_bound, l.len(), l.iter().take(12).map(|x| format!("{:.4}/{}", x.0,x.1)).collect::<Vec<_>>());
-        }
-    }
     let routes = routes_with_paths(&view, &base, background, &items, &best.path);
     state.set_paths(best.path);
     let mut load = host_loads;
@@ -171,6 +142,7 @@ pub fn optimize(
         loads: LinkLoads { load },
         proven_optimal: max <= bound.claim * (1.0 + TOLERANCE),
         bound,
+        ar,
         switch_max_load: state.max(),
         switch_bound,
         stopped,
@@ -180,96 +152,23 @@ pub fn optimize(
     })
 }
 
-/// The best paths so far.
-struct Best {
-    max: f64,
-    count: usize,
-    path: Vec<u32>,
-    history: Vec<Step>,
-}
+/// Iterations for the adaptive-routing bound of a fabric that has no closed form: seconds, not minutes.
+const BOUND_WORK: u64 = 400;
 
-impl Best {
-    /// Keeps the state's paths if they are better; says whether they were.
-    fn offer(&mut self, state: &State, control: &Control, budget: &Budget) -> bool {
-        let max = state.max();
-        let count = state.count_above(max * (1.0 - TOLERANCE));
-        control.report(state.work.min(budget.limit), budget.limit);
-        let equal = max <= self.max * (1.0 + TOLERANCE);
-        let better = max < self.max * (1.0 - TOLERANCE) || (equal && count < self.count);
-        if better || self.path.is_empty() {
-            (self.max, self.count) = (max, count);
-            self.path.clone_from(&state.path);
-            self.history.push(Step { work: state.work, max_load: max, links_at_max: count });
-        }
-        better
+fn bounds(
+    fabric: &Fabric,
+    structure: &Structure,
+    paths: &PathSet,
+    traffic: &Csr,
+    options: &OptimizeOptions,
+    control: &Control,
+) -> Result<(Certificate, Option<ArBound>), OptimizeError> {
+    if let Some(bound) = &options.bound {
+        return Ok((bound.clone(), None));
     }
-}
-
-fn search(state: &mut State, siblings: &Siblings, best: &mut Best, target: f64, seed: u64, budget: &Budget, control: &Control) {
-    let goal = target * (1.0 + TOLERANCE);
-    let done = |best: &Best| best.max <= goal;
-    if state.items.len() == 0 {
-        return;
-    }
-    let full = state.view.layout.as_ref().is_some_and(|l| l.full) && state.view.uniform.is_some();
-    if !done(best) && full {
-        let restarts = (3_000_000 / state.items.len() as u64).clamp(1, 10);
-        for r in 0..restarts {
-            if budget.over(state.work) || done(best) {
-                break;
-            }
-            if coloured(state, &mut stream(seed, r)) {
-                best.offer(state, control, budget);
-            }
-        }
-    }
-    if !done(best) && !full && !budget.over(state.work) {
-        state.set_paths(vec![crate::view::NONE; state.path.len()]);
-        if insert_rest(state, 30.0) {
-            best.offer(state, control, budget);
-        }
-    }
-    let mut round = 0;
-    while !done(best) && !budget.over(state.work) {
-        let mut random = stream(seed, 1000 + round);
-        state.set_paths(best.path.clone());
-        // Anneal: the first round from soft, later ones from ever harder.
-        let mut alpha = if round == 0 { 10.0 } else { 100.0 };
-        while alpha < 2000.0 && !budget.over(state.work) && !done(best) {
-            state.set_alpha(alpha);
-            let floor = state.max() * (1.0 - 12.0 / alpha);
-            sweep(state, floor, &mut random, budget);
-            state.refresh();
-            best.offer(state, control, budget);
-            alpha *= 1.5;
-        }
-        if done(best) {
-            break;
-        }
-        for alpha in [2000.0, 8000.0] {
-            state.set_alpha(alpha);
-            chains(state, siblings, goal, 50_000 + state.items.len() as u64 / 4, &mut random, budget);
-            state.refresh();
-            best.offer(state, control, budget);
-        }
-        round += 1;
-    }
-    polish(state, best, seed, budget, control);
-}
-
-/// The same maximum on fewer links, with little work.
-fn polish(state: &mut State, best: &mut Best, seed: u64, budget: &Budget, control: &Control) {
-    state.set_paths(best.path.clone());
-    let mut random = stream(seed, 999);
-    let mut alpha = 50.0;
-    let mut idle = 0;
-    while alpha < 2000.0 && idle < 2 && !budget.over(state.work) {
-        state.set_alpha(alpha);
-        sweep(state, best.max * (1.0 - 1e-6), &mut random, budget);
-        state.refresh();
-        idle = if best.offer(state, control, budget) { 0 } else { idle + 1 };
-        alpha *= 2.0;
-    }
+    let ar = ar_bound(fabric, structure, paths, traffic, control, Some(BOUND_WORK))
+        .map_err(|e| OptimizeError::Bound(e.to_string()))?;
+    Ok((tighten(fabric, structure, paths, traffic, ar.certificate.clone()), Some(ar)))
 }
 
 fn check_reachable(fabric: &Fabric, paths: &PathSet, traffic: &Csr, items: &Items) -> Result<(), OptimizeError> {

@@ -12,6 +12,7 @@ use netloom_model::{Lft, SwitchId};
 use rand_core::Rng;
 
 use crate::colour::edge_colours;
+use crate::search::Budget;
 use crate::state::State;
 use crate::view::NONE;
 
@@ -44,20 +45,57 @@ pub(crate) fn from_tables(state: &State, lft: &Lft) -> Result<Vec<u32>, usize> {
     Ok(path)
 }
 
-/// Inserts every unplaced item by its lightest path, largest first. False if one has no path.
-pub(crate) fn insert_rest(state: &mut State, alpha: f64) -> bool {
+/// Inserts every unplaced item by its lightest path, largest first. False if one has no path, or the
+/// budget ended first.
+pub(crate) fn insert_rest(state: &mut State, alpha: f64, budget: &Budget) -> bool {
     state.set_alpha(alpha);
     let items = state.items;
     let mut rest: Vec<u32> = (0..items.len() as u32).filter(|&i| !state.placed(i as usize)).collect();
     rest.sort_by(|&a, &b| items.bytes[b as usize].total_cmp(&items.bytes[a as usize]).then(a.cmp(&b)));
     rest.into_iter().all(|item| {
         state.fix(items.group[item as usize] as usize);
-        state.insert(item as usize)
+        !budget.over(state.work) && state.insert(item as usize)
     })
 }
 
+/// Replaces the state by one tree a destination: all of its traffic climbs to one spine of every pod and
+/// meets at one core. Where everybody sends to everybody nothing is better. Only on a full layout.
+///
+/// Consecutive addresses of a leaf take spines in turn; every time round, and from leaf to leaf, the next core.
+pub(crate) fn by_destination(state: &mut State) {
+    let (view, items) = (state.view, state.items);
+    let layout = view.layout.as_ref().filter(|l| l.full).expect("trees need a full layout");
+    let mut path = vec![NONE; items.len() * view.stride];
+    // Every leaf of a pod starts where the one before ended.
+    let hosts = |leaf: u32| view.fabric.hosts_on(SwitchId(leaf));
+    let addresses = |leaf: u32| hosts(leaf).len() * items.addresses_a_host;
+    let turns = |leaf: u32| addresses(leaf).div_ceil(layout.spines);
+    for g in 0..items.groups() {
+        let target = items.target[g];
+        let b = layout.leaf_place[target as usize] as usize;
+        let rank = hosts(target).iter().position(|&h| h == items.host[g]).expect("a host is on its leaf");
+        let rank = rank * items.addresses_a_host + items.address[g].index() % items.addresses_a_host;
+        let i = rank % layout.spines;
+        let core = (b * turns(target) + rank / layout.spines) % layout.cores;
+        for item in items.of(g) {
+            let a = layout.leaf_place[items.leaf[item] as usize] as usize;
+            let (p, q) = (layout.pod[items.leaf[item] as usize], layout.pod[target as usize]);
+            let at = &mut path[item * view.stride..];
+            at[0] = layout.leaf_up(a, i) as u32;
+            if p == q {
+                at[1] = layout.leaf_down(b, i) as u32;
+            } else {
+                at[1] = layout.core_up(p as usize * layout.spines + i, core) as u32;
+                at[2] = layout.core_down(q as usize * layout.spines + i, core) as u32;
+                at[3] = layout.leaf_down(b, i) as u32;
+            }
+        }
+    }
+    state.set_paths(path);
+}
+
 /// Replaces the state by a coloured start. Only on a full three-level layout.
-pub(crate) fn coloured(state: &mut State, random: &mut Stream) -> bool {
+pub(crate) fn coloured(state: &mut State, random: &mut Stream, budget: &Budget) -> bool {
     let (view, items) = (state.view, state.items);
     let layout = view.layout.as_ref().filter(|l| l.full).expect("colouring needs a full layout");
     state.work += items.len() as u64 / 4;
@@ -112,7 +150,7 @@ pub(crate) fn coloured(state: &mut State, random: &mut Stream) -> bool {
         }
     }
     state.set_paths(path);
-    insert_rest(state, 100.0)
+    insert_rest(state, 100.0, budget)
 }
 
 struct Flow {

@@ -6,7 +6,7 @@
 
 use netloom_model::rng::{Stream, shuffle};
 
-use crate::optimize::Budget;
+use crate::search::Budget;
 use crate::state::State;
 use crate::view::NONE;
 

@@ -1,0 +1,173 @@
+//! The search: starts, then rounds of sweeps and chains, then the same maximum on fewer links.
+//!
+//! Works on a [`State`] alone; knows nothing of tables, host links or certificates. *Better* is
+//! lexicographic: a lower largest load, then fewer slots that carry it.
+//! The order of things: the first routing; by destination (best where everybody talks to everybody);
+//! several coloured starts, or a greedy one where the fabric has no full layout; then rounds. A round
+//! anneals the best routing by sweeps of rising sharpness and repairs it by chains.
+
+use netloom_model::Control;
+use netloom_model::rng::stream;
+
+use crate::chain::{Siblings, chains};
+use crate::optimize::{Step, TOLERANCE};
+use crate::start::{by_destination, coloured, insert_rest};
+use crate::state::State;
+use crate::sweep::sweep;
+use crate::view::NONE;
+
+/// Coloured starts at most; fewer if there are very many items.
+const RESTARTS: u64 = 10;
+/// Items that all coloured starts together may colour.
+const RESTART_ITEMS: u64 = 3_000_000;
+/// Sharpness of the last sweep of a round.
+const SHARPEST: f64 = 2000.0;
+/// Work for fewer links at the maximum, once it can't or shan't be lowered.
+const POLISH_WORK: u64 = 30_000;
+/// Sharpness of the chain phases of a round.
+const CHAIN_ALPHAS: [f64; 5] = [8000.0, 2000.0, 8000.0, 500.0, 8000.0];
+
+/// When to end the search.
+pub(crate) struct Budget<'a> {
+    /// Stops from outside; takes progress reports.
+    pub control: &'a Control,
+    /// Path searches at most.
+    pub limit: u64,
+}
+
+impl Budget<'_> {
+    /// Whether to end after `work` path searches.
+    #[inline]
+    pub fn over(&self, work: u64) -> bool {
+        work >= self.limit || self.control.stopped().is_some()
+    }
+}
+
+/// The best paths so far.
+#[derive(Default)]
+pub(crate) struct Best {
+    /// Largest load.
+    pub max: f64,
+    /// Slots that carry it.
+    pub count: usize,
+    /// `stride` slots an item.
+    pub path: Vec<u32>,
+    /// Every improvement.
+    pub history: Vec<Step>,
+}
+
+/// Improves on the paths that `state` holds (all items placed) until no load exceeds `target`, or the
+/// budget ends.
+pub(crate) fn search(state: &mut State, siblings: &Siblings, target: f64, seed: u64, budget: &Budget) -> Best {
+    let mut search =
+        Search { state, siblings, best: Best::default(), goal: target * (1.0 + TOLERANCE), seed, budget };
+    search.offer();
+    if search.state.items.len() > 0 {
+        search.starts();
+        let mut round = 0;
+        while search.goes_on() {
+            search.round(round);
+            round += 1;
+        }
+        search.polish();
+    }
+    search.best
+}
+
+struct Search<'s, 'v> {
+    state: &'s mut State<'v>,
+    siblings: &'s Siblings,
+    best: Best,
+    goal: f64,
+    seed: u64,
+    budget: &'s Budget<'s>,
+}
+
+impl Search<'_, '_> {
+    fn goes_on(&self) -> bool {
+        self.best.max > self.goal && !self.budget.over(self.state.work)
+    }
+
+    /// Keeps the state's paths if they are the best so far; says whether they are.
+    fn offer(&mut self) -> bool {
+        let (state, best) = (&*self.state, &mut self.best);
+        let max = state.max();
+        let count = state.count_above(max * (1.0 - TOLERANCE));
+        self.budget.control.report(state.work.min(self.budget.limit), self.budget.limit);
+        let first = best.history.is_empty();
+        let equal = max <= best.max * (1.0 + TOLERANCE);
+        let better = first || max < best.max * (1.0 - TOLERANCE) || (equal && count < best.count);
+        if better {
+            (best.max, best.count) = (max, count);
+            best.path.clone_from(&state.path);
+            best.history.push(Step { work: state.work, max_load: max, links_at_max: count });
+        }
+        better
+    }
+
+    fn starts(&mut self) {
+        let items = self.state.items.len() as u64;
+        let full = self.state.view.layout.as_ref().is_some_and(|l| l.full);
+        if full {
+            if self.goes_on() {
+                by_destination(self.state);
+                self.offer();
+            }
+            for restart in 0..(RESTART_ITEMS / items).clamp(1, RESTARTS) {
+                if !self.goes_on() {
+                    break;
+                }
+                if coloured(self.state, &mut stream(self.seed, restart), self.budget) {
+                    self.offer();
+                }
+            }
+        } else if self.goes_on() {
+            self.state.set_paths(vec![NONE; self.state.path.len()]);
+            if insert_rest(self.state, 30.0, self.budget) {
+                self.offer();
+            }
+        }
+    }
+
+    fn round(&mut self, round: u64) {
+        let mut random = stream(self.seed, 1000 + round);
+        self.state.set_paths(self.best.path.clone());
+        // The first round anneals from soft; later ones only shake the best routing.
+        let mut alpha = if round == 0 { 10.0 } else { 100.0 };
+        while alpha < SHARPEST && self.goes_on() {
+            self.state.set_alpha(alpha);
+            // Cooler slots weigh next to nothing at this sharpness.
+            let floor = self.state.max() * (1.0 - 12.0 / alpha);
+            sweep(self.state, floor, &mut random, self.budget);
+            self.state.refresh();
+            self.offer();
+            alpha *= 1.5;
+        }
+        let work = 100_000 + self.state.items.len() as u64 / 4;
+        for alpha in CHAIN_ALPHAS {
+            if !self.goes_on() {
+                return;
+            }
+            self.state.set_alpha(alpha);
+            chains(self.state, self.siblings, self.goal, work, &mut random, self.budget);
+            self.state.refresh();
+            self.offer();
+        }
+    }
+
+    /// The same maximum on fewer links, with little work.
+    fn polish(&mut self) {
+        self.state.set_paths(self.best.path.clone());
+        let mut random = stream(self.seed, 999);
+        let (mut alpha, mut idle) = (50.0, 0);
+        let limit = self.budget.limit.min(self.state.work + POLISH_WORK + self.state.items.len() as u64 / 8);
+        let budget = Budget { control: self.budget.control, limit };
+        while alpha < SHARPEST && idle < 2 && !budget.over(self.state.work) {
+            self.state.set_alpha(alpha);
+            sweep(self.state, self.best.max * (1.0 - 1e-6), &mut random, &budget);
+            self.state.refresh();
+            idle = if self.offer() { 0 } else { idle + 1 };
+            alpha *= 2.0;
+        }
+    }
+}
