@@ -10,6 +10,32 @@ import numpy.typing as npt
 import pyarrow
 import scipy.sparse
 
+__all__ = [
+    "Certificate",
+    "CheckReport",
+    "Fabric",
+    "Job",
+    "LinkLoads",
+    "Optimized",
+    "Routes",
+    "Traffic",
+    "Verdict",
+    "__version__",
+    "afar",
+    "check",
+    "engines",
+    "expand_hostlist",
+    "is_engine",
+    "is_generator",
+    "is_pattern",
+    "loads",
+    "optimize",
+    "place_jobs",
+    "route",
+    "verify_certificate",
+    "write_atomic",
+]
+
 __version__: str
 
 _Path: TypeAlias = str | os.PathLike[str]
@@ -63,8 +89,8 @@ class Fabric:
     def damage(
         self,
         *,
-        links: Sequence[str] = (),
-        switches: Sequence[str] = (),
+        links: Sequence[str] = ...,
+        switches: Sequence[str] = ...,
         random_links: int = 0,
         random_switches: int = 0,
         seed: int = 0,
