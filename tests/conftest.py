@@ -64,7 +64,11 @@ class Netloom:
         self._validate = validate
 
     def __call__(
-        self, *arguments: object, stdin: bytes | None = None, env: dict[str, str] | None = None, **options: Any
+        self,
+        *arguments: object,
+        stdin: bytes | None = None,
+        env: dict[str, str] | None = None,
+        **options: Any,
     ) -> Done:
         done = subprocess.run(
             [*self.command, *map(str, arguments)],

@@ -13,6 +13,16 @@ import subprocess
 import pytest
 
 LFT = "opensm-lfts.dump"
+OVERLAP = """
+[[job]]
+name = "a"
+pattern = "all-to-all:ranks=2"
+hosts = "host[0000-0001]"
+[[job]]
+name = "b"
+pattern = "all-to-all:ranks=2"
+hosts = "host[0001-0002]"
+"""
 MTX = "%%MatrixMarket matrix coordinate real general\n"
 
 
@@ -70,7 +80,7 @@ def test_two_ends_that_disagree(netloom, paths, here):
     # The first switch's cable to a spine now names another port of it.
     lines = paths.ft2.read_text().splitlines(keepends=True)
     at = next(i for i, line in enumerate(lines) if line.startswith("[5]") and '"S-' in line)
-    lines[at] = lines[at].replace('"[1]', '"[2]')
+    lines[at] = replaced(lines[at], '"[8]', '"[7]')
     message = netloom.refused("fabric", "show", here("net.txt", "".join(lines)))
     assert message.startswith("net.txt:")
 
@@ -79,14 +89,14 @@ def test_the_same_guid_twice(netloom, paths, here):
     lines = paths.ft2.read_text().splitlines(keepends=True)
     switch = [i for i, line in enumerate(lines) if line.startswith("Switch")]
     block = lines[switch[0] : switch[1]]
-    message = netloom.refused("fabric", "show", here("net.txt", "".join(lines + ["\n"] + block)))
+    message = netloom.refused("fabric", "show", here("net.txt", "".join([*lines, "\n", *block])))
     assert message.startswith("net.txt:")
     assert "0002c9" in message or "GUID" in message
 
 
 def test_a_host_without_a_link_is_reported_not_fatal(netloom, paths, here):
     text = paths.ft2.read_text()
-    text += '\nvendid=0x2c9\ndevid=0xcc8c\nsysimgguid=0x2c90300000f00\ncaguid=0x2c90300000f00\n'
+    text += "\nvendid=0x2c9\ndevid=0xcc8c\nsysimgguid=0x2c90300000f00\ncaguid=0x2c90300000f00\n"
     text += 'Ca\t1 "H-0002c90300000f00"\t\t# "alone"\n'
     result = netloom.result("fabric", "show", here("net.txt", text), code=1)
     assert result["hosts"] == 32
@@ -138,7 +148,7 @@ def test_tables_of_a_switch_that_is_not_there(netloom, paths, here, tables):
     name = here("r.lfts", replaced(tables, "0x0002c90200000000", "0x0002c902000000ff"))
     message = netloom.refused("loads", paths.ft2, name, "bisection")
     assert message.startswith("r.lfts:1:")
-    assert netloom.result("check", paths.ft2, name, code=1)["invalid_entries"] >= 1
+    assert "0x0002c902000000ff" in message
 
 
 def test_a_lid_out_of_range(netloom, paths, here, tables):
@@ -207,7 +217,7 @@ def test_a_pattern_whose_size_does_not_fit(netloom, paths):
     [
         ('[[job]]\nname = "a"\npatern = "all-to-all:ranks=4"\n', "pattern"),
         ('[[job]]\nname = "a"\npattern = "all-to-all:ranks=33"\n', "a"),
-        ('[[job]]\nname = "a"\npattern = "all-to-all:ranks=2"\nhosts = "host[0000-0001]"\n' * 2, "host000"),
+        (OVERLAP, "host0001"),
         ('[[job]]\nname = "a"\nmatrix = "none.mtx"\n', "none.mtx"),
         ('[[job]\nname = "a"\n', "jobs.toml:1"),
         ("", "jobs.toml"),
@@ -281,7 +291,10 @@ def test_a_full_disk_leaves_the_old_file(netloom, paths):
 
 
 def test_a_full_device(netloom, paths):
-    assert netloom.refused("route", "ftree", paths.ft2, "-o", "/dev/full") == "/dev/full: No space left on device"
+    assert (
+        netloom.refused("route", "ftree", paths.ft2, "-o", "/dev/full")
+        == "/dev/full: No space left on device"
+    )
 
 
 def test_a_kill_in_the_middle_leaves_no_half_file(netloom, paths):
@@ -296,4 +309,7 @@ def test_a_kill_in_the_middle_leaves_no_half_file(netloom, paths):
             process.kill()
             process.wait()
         if target.exists():
-            assert gzip.decompress(target.read_bytes()).rstrip().endswith(b"EDR") or len(target.read_bytes()) > 10_000
+            assert (
+                gzip.decompress(target.read_bytes()).rstrip().endswith(b"EDR")
+                or len(target.read_bytes()) > 10_000
+            )

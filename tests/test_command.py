@@ -11,7 +11,17 @@ from pathlib import Path
 import pytest
 
 VERBS = ["fabric new", "fabric show", "fabric convert", "fabric damage", "traffic new", "traffic show"]
-VERBS += ["traffic place", "traffic convert", "route", "check", "loads", "optimize", "plot matrix", "plot loads", "demo"]
+VERBS += [
+    "traffic place",
+    "traffic convert",
+    "route",
+    "check",
+    "loads",
+    "optimize",
+    "plot matrix",
+    "plot loads",
+    "demo",
+]
 
 
 def test_version_is_that_of_the_core(netloom):
@@ -63,7 +73,9 @@ def test_usage_errors_exit_2_with_a_hint(netloom, arguments, hint):
 
 def test_a_broken_pipe_is_silent(netloom):
     command = f"{netloom.command[0]} fabric new quartz1 -o - | head -n 1"
-    done = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        ["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True, check=False
+    )
     assert (done.returncode, done.stderr) == (0, "")
     assert len(done.stdout.splitlines()) == 1
 
@@ -71,7 +83,11 @@ def test_a_broken_pipe_is_silent(netloom):
 def test_a_full_standard_output_is_an_error(netloom):
     with open("/dev/full", "w") as full:
         done = subprocess.run(
-            [*netloom.command, "fabric", "show", "cab"], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+            [*netloom.command, "fabric", "show", "cab"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
         )
     assert done.returncode == 3
     assert done.stderr == "netloom: error: standard output: No space left on device\n"
@@ -142,7 +158,9 @@ def test_internal_errors_ask_for_a_report(monkeypatch, capsys):
 
     monkeypatch.setattr(cli, "build_app", broken)
     assert cli.main([]) == 4
-    assert capsys.readouterr().err.startswith("netloom: internal error: ZeroDivisionError: division by zero (a bug")
+    assert capsys.readouterr().err.startswith(
+        "netloom: internal error: ZeroDivisionError: division by zero (a bug"
+    )
 
 
 def sha256(path: Path) -> str:

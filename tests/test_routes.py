@@ -50,7 +50,10 @@ def test_a_dump_of_the_switches_and_opensm_s_dump_are_the_same_routes(netloom, p
 def test_routes_survive_writing_and_reading(netloom, paths):
     netloom.ok("route", "ftree", paths.ft3, "-o", "a.lfts.gz")
     netloom.ok("route", "ftree", paths.ft3, "-o", "b.lfts")
-    assert gzip.decompress((netloom.folder / "a.lfts.gz").read_bytes()) == (netloom.folder / "b.lfts").read_bytes()
+    assert (
+        gzip.decompress((netloom.folder / "a.lfts.gz").read_bytes())
+        == (netloom.folder / "b.lfts").read_bytes()
+    )
     direct = netloom.result("loads", paths.ft3, "ftree", "bisection")
     assert netloom.result("loads", paths.ft3, "a.lfts.gz", "bisection") == direct
 
@@ -61,8 +64,8 @@ def test_s_mod_k_is_no_table_and_says_so(netloom, paths):
 
 
 def test_all_to_all_loads_a_two_level_tree_evenly(netloom, paths):
-    # 8 leaves x 4 hosts, 4 spines. A host sends to 31 others; an up-link under d-mod-k carries what 4 hosts
-    # send to the 7 other leaves' 28 hosts, over 4 spines: 4 * 28 / 4 = 28. So host links with 31 are the maximum.
+    # 8 leaves x 4 hosts, 4 spines. A host sends to 31 others; an up-link under d-mod-k carries what 4
+    # hosts send to the 7 other leaves' 28 hosts, over 4 spines: 4 * 28 / 4 = 28. Host links have 31.
     result = netloom.result("loads", paths.small, "d-mod-k", "all-to-all:bytes=1")
     assert result["max_load"] == 31
     assert result["max_load_between_switches"] == 28
@@ -84,8 +87,12 @@ def test_the_load_of_every_link_goes_to_a_file(netloom, paths, ending):
 
 
 def test_threads_change_nothing(netloom, paths):
-    one = netloom.json("loads", paths.ft3, "random", "bisection-shuffle:seed=1", "--threads", "1", "--seed", "3")
-    two = netloom.json("loads", paths.ft3, "random", "bisection-shuffle:seed=1", "--threads", "2", "--seed", "3")
+    one = netloom.json(
+        "loads", paths.ft3, "random", "bisection-shuffle:seed=1", "--threads", "1", "--seed", "3"
+    )
+    two = netloom.json(
+        "loads", paths.ft3, "random", "bisection-shuffle:seed=1", "--threads", "2", "--seed", "3"
+    )
     assert one["result"] == two["result"]
     assert (one["threads"], two["threads"]) == (1, 2)
 
@@ -136,6 +143,17 @@ def test_a_missing_switch_is_found(netloom, paths):
 
 def test_lmc_tables_are_read(netloom, paths):
     folder = paths.opensm / "ft2_32_lmc1"
-    for name in ("opensm-lfts_updn.dump", "routes_two_uplinks.lfts"):
-        result = netloom.result("check", paths.ft2, folder / name)
-        assert result["ok"] is True
+    result = netloom.result("check", paths.ft2, folder / "opensm-lfts_updn.dump")
+    assert (result["ok"], result["pairs"]) == (True, 2 * 32 * 31)
+    # Hosts reach hosts by both addresses; spine00 sends other spines' LIDs to a neighbour of theirs.
+    result = netloom.result("check", paths.ft2, folder / "routes_two_uplinks.lfts", code=1)
+    assert (result["credit_loops"], result["non_minimal_pairs"], result["missing_entries"]) == (0, 0, 0)
+    assert all("cannot reach switch" in finding["text"] for finding in result["findings"])
+
+
+def test_faults_of_a_file_are_told_by_line_and_counted_once(netloom, paths):
+    folder = paths.opensm / "ft3_32" / "fault_p0leaf0_port5_down"
+    result = netloom.result("check", folder / "ibnetdiscover.txt", folder / "dump_fts.txt", code=1)
+    # The tables are from before the cable was pulled: 25 entries of p0leaf0 and 5 of p0spine0 used it.
+    assert result["invalid_entries"] == 30
+    assert any(finding["text"].startswith("line 402: ") for finding in result["findings"])

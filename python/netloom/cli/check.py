@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,9 @@ _COUNTS = (
     ("missing_entries", "missing entries"),
     ("invalid_entries", "invalid entries"),
 )
+
+_LINES = 3
+"""How many lines of a file are told for every kind of fault."""
 
 
 def check(
@@ -76,11 +80,22 @@ def check(
 
 
 def _report(report: CheckReport, tables: Routes) -> dict[str, Any]:
-    faults = [{"kind": kind, "text": f"line {line}: {what}"} for line, kind, what in tables.faults]
-    result: dict[str, Any] = {"ok": report.ok and not faults, "pairs": report.pairs}
+    # The check itself counts entries that lead nowhere; of the file's other faults only the lines tell.
+    told = [fault for fault in tables.faults if fault[1] != "port-to-nowhere"]
+    result: dict[str, Any] = {"ok": report.ok and not tables.faults, "pairs": report.pairs}
     result |= {key: getattr(report, key) for key, _ in _COUNTS}
-    result["invalid_entries"] += len(faults)
-    return {**result, "findings": [*faults[:20], *report.findings]}
+    result["invalid_entries"] += len(told)
+    return {**result, "findings": [*_lines(tables.faults), *report.findings]}
+
+
+def _lines(faults: list[tuple[int, str, str]]) -> Iterator[dict[str, str]]:
+    """The first faults of every kind in a file, by line, and how many more there are."""
+    for kind in dict.fromkeys(kind for _, kind, _ in faults):
+        lines = [(line, text) for line, of, text in faults if of == kind]
+        for line, text in lines[:_LINES]:
+            yield {"kind": kind, "text": f"line {line}: {text}"}
+        if len(lines) > _LINES:
+            yield {"kind": kind, "text": f"and {render.count(len(lines) - _LINES)} more lines"}
 
 
 def verdict_result(verdict: Verdict) -> dict[str, Any]:

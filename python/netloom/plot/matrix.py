@@ -33,15 +33,14 @@ def matrix_picture(traffic: Traffic, *, title: str, kind: str) -> bytes:
     shown = np.ma.masked_equal(cells, 0.0)
     low = float(shown.min()) if traffic.pairs else 1.0
     high = float(shown.max()) if traffic.pairs else 1.0
-    factor, unit = style.unit(high)
     with style.figure(5.4, 4.7) as fig:
         axes = fig.add_subplot()
         if low == high:
             low, high = low / 2, high * 2
         n = traffic.endpoints
         picture = axes.imshow(
-            shown / factor,
-            norm=LogNorm(low / factor, high / factor),
+            shown,
+            norm=LogNorm(low, high),
             cmap="viridis_r",
             extent=(0, cells.shape[1] * block, cells.shape[0] * block, 0),
             interpolation="nearest",
@@ -53,8 +52,9 @@ def matrix_picture(traffic: Traffic, *, title: str, kind: str) -> bytes:
         axes.set_xlabel(f"destination {what}")
         axes.set_ylabel(f"source {what}")
         each = "pair" if block == 1 else f"block of {block} x {block} pairs"
-        bar = fig.colorbar(picture, ax=axes, shrink=0.9, pad=0.02)
-        bar.set_label(f"{unit} a {each}")
+        bar = fig.colorbar(picture, ax=axes, shrink=0.9, pad=0.02, format=lambda value, _: style.size(value))
+        bar.set_label(f"from source to destination, a {each}")
+        bar.ax.minorticks_off()
         bar.outline.set_visible(False)
         return style.save(fig, kind)
 

@@ -95,6 +95,12 @@ def unit(largest: float) -> tuple[float, str]:
     return 1.0, "bytes"
 
 
+def size(value: float) -> str:
+    """Returns bytes as a label of an axis: `10 MB`."""
+    factor, name = unit(value)
+    return f"{value / factor:.3g} {name}"
+
+
 def spread(wanted: list[float], gap: float, low: float, high: float) -> list[float]:
     """Moves label positions apart, as little as possible, so that neighbours are at least `gap` apart.
 

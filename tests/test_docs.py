@@ -1,0 +1,93 @@
+"""Every ```console block in README.md and docs/verbs is run, and prints what the page says.
+
+A line `$ command` is run in a temporary folder that has `examples` and `net.txt` (a real dump); the lines
+after it, up to the next command, are what it prints. `…` stands for any text on a line; a line of only `…`
+for any lines. A block that begins with `# not run` is not run.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from netloom.live import missing_tools
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs" / "verbs").glob("*.md"))]
+VERBS = ["fabric", "traffic", "route", "check", "loads", "optimize", "plot", "demo"]
+
+
+@dataclass
+class Step:
+    """A command of a page, and what it says that it prints."""
+
+    line: int
+    command: str
+    output: str
+
+
+def steps(page: Path) -> list[Step]:
+    found: list[Step] = []
+    inside = False
+    for number, line in enumerate(page.read_text().splitlines(), 1):
+        if line.startswith("```"):
+            inside = line == "```console"
+            run = inside
+        elif inside and line.startswith("# not run"):
+            run = False
+        elif inside and run:
+            if line.startswith("$ "):
+                found.append(Step(number, line[2:], ""))
+            elif line.startswith("> "):
+                found[-1].command += "\n" + line[2:]
+            else:
+                found[-1].output += line + "\n"
+    return found
+
+
+def pattern(output: str) -> str:
+    """What the output must match: numbers of seconds and the like are `…`."""
+    lines = [
+        r"(?:.*\n)*?"
+        if line.strip() == "…"
+        else ".*?".join(map(re.escape, line.rstrip().split("…"))) + r"[ ]*\n"
+        for line in output.splitlines()
+    ]
+    return "".join(lines)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=[page.stem for page in PAGES])
+def test_pages_say_what_commands_print(page, netloom, paths):
+    (netloom.folder / "examples").symlink_to(paths.examples)
+    (netloom.folder / "net.txt").symlink_to(paths.ft2)
+    (netloom.folder / "quartz1.txt.gz").symlink_to(paths.quartz1)
+    binaries = str(Path(netloom.command[0]).parent)
+    env = {**os.environ, "PATH": f"{binaries}:{os.environ['PATH']}", "COLUMNS": "100"}
+    for step in steps(page):
+        if "OpenSM" in step.output and missing_tools():
+            continue
+        done = subprocess.run(
+            ["bash", "-c", step.command],
+            cwd=netloom.folder,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            env=env,
+            check=False,
+        )
+        printed = done.stdout + done.stderr
+        where = f"{page.relative_to(ROOT)}:{step.line}: $ {step.command}"
+        assert re.fullmatch(pattern(step.output), printed), (
+            f"{where}\nprints\n{printed}\nthe page says\n{step.output}"
+        )
+
+
+def test_every_verb_has_a_page_with_an_example():
+    assert {page.stem for page in PAGES[1:]} == set(VERBS)
+    for page in PAGES:
+        assert steps(page), page

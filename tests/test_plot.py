@@ -1,0 +1,80 @@
+"""Pictures: files of the right kind, the same bytes every time, names on every curve."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+
+import numpy as np
+import pytest
+
+from netloom.plot import style
+
+
+@pytest.mark.parametrize("ending", ["svg", "png"])
+def test_pictures_are_the_same_bytes_every_time(netloom, paths, ending):
+    for name in ("a", "b"):
+        netloom.ok("plot", "matrix", "stencil:4x4x2", paths.ft2, "-o", f"matrix-{name}.{ending}")
+        netloom.ok(
+            "plot", "loads", paths.ft2, "bisection", "minhop", "optimize", "-o", f"loads-{name}.{ending}"
+        )
+    for kind in ("matrix", "loads"):
+        a, b = ((netloom.folder / f"{kind}-{name}.{ending}").read_bytes() for name in "ab")
+        assert a == b
+        if ending == "svg":
+            assert ET.fromstring(a).tag.endswith("svg")
+        else:
+            assert a.startswith(b"\x89PNG")
+
+
+def test_loads_of_every_routing_are_reported(netloom, paths):
+    netloom.ok("route", "updn", paths.ft3, "-o", "r.lfts")
+    result = netloom.result(
+        "plot", "loads", paths.ft3, "bisection", "r.lfts", "ftree", "afar", "optimize", "-o", "x.svg"
+    )
+    assert [curve["routes"] for curve in result["curves"]] == ["r.lfts", "ftree", "afar", "optimize"]
+    assert result["curves"][3]["max_load"] <= min(curve["max_load"] for curve in result["curves"])
+    assert result["ar_bound"] > 0
+
+
+@pytest.mark.parametrize("traffic", ["empty", "one", "large"])
+def test_extreme_matrices_are_drawn(netloom, traffic):
+    header = "%%MatrixMarket matrix coordinate real general\n"
+    body = {"empty": "4 4 0\n", "one": "4 4 1\n1 2 7\n", "large": "100000 100000 1\n1 100000 1e15\n"}[traffic]
+    (netloom.folder / "t.mtx").write_text(header + body)
+    result = netloom.result("plot", "matrix", "t.mtx", "-o", "t.png")
+    assert result["output"] == "t.png"
+
+
+def test_loads_of_no_traffic_are_drawn(netloom, paths):
+    (netloom.folder / "t.mtx").write_text("%%MatrixMarket matrix coordinate real general\n32 32 0\n")
+    assert (
+        netloom.result("plot", "loads", paths.ft2, "t.mtx", "ftree", "-o", "t.svg")["curves"][0]["max_load"]
+        == 0
+    )
+
+
+def test_blocks_keep_all_bytes():
+    import netloom as nl
+    from netloom.plot.matrix import blocks
+
+    traffic = nl.Traffic.pattern("all-to-all:bytes=2", 1000)
+    cells, block = blocks(traffic)
+    assert (cells.shape, block) == ((334, 334), 3)
+    assert cells.sum() == traffic.total_bytes
+    assert cells[0, 0] == 6 * 2  # three endpoints, not to themselves
+
+
+def test_labels_keep_their_distance_and_their_order():
+    wanted = [1.0, 1.01, 1.02, 5.0, 0.0, 9.99]
+    placed = style.spread(wanted, 0.5, 0.0, 10.0)
+    assert np.argsort(placed).tolist() == np.argsort(wanted).tolist()
+    assert np.diff(np.sort(placed)).min() >= 0.5 - 1e-9
+    assert placed[3] == 5.0
+    assert 0.0 <= min(placed) <= max(placed) <= 10.0
+
+
+def test_a_title_is_taken(netloom, paths):
+    netloom.ok("plot", "matrix", "bisection", paths.ft2, "--title", "Half to half", "-o", "x.png")
+    assert "picture goes to a file" in netloom.refused(
+        "plot", "matrix", "bisection", paths.ft2, "-o", "-", code=2
+    )

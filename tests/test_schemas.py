@@ -1,0 +1,69 @@
+"""The schemas in docs/schemas: one a verb, and every verb's real output is valid.
+
+Every other test validates too: `netloom.json` does it each time.
+"""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from jsonschema import Draft202012Validator, ValidationError
+
+RUNS: dict[str, list[str]] = {
+    "fabric-new": ["fabric", "new", "SMALL", "-o", "x.net"],
+    "fabric-show": ["fabric", "show", "FT2"],
+    "fabric-convert": ["fabric", "convert", "FT2", "-o", "x.dot"],
+    "fabric-damage": ["fabric", "damage", "FT2", "--random-links", "1"],
+    "traffic-new": ["traffic", "new", "bisection", "FT2", "-o", "x.mtx"],
+    "traffic-show": ["traffic", "show", "bisection", "FT2"],
+    "traffic-place": ["traffic", "place", "FT2", "JOBS", "-o", "x.mtx"],
+    "traffic-convert": ["traffic", "convert", "JOBS", "FT2", "-o", "x.npz"],
+    "route": ["route", "ftree", "FT2", "bisection", "-o", "x.lfts"],
+    "check": ["check", "FT2", "ftree"],
+    "loads": ["loads", "FT2", "ftree", "bisection", "-o", "x.csv"],
+    "optimize": [
+        "optimize",
+        "FT2",
+        "bisection",
+        "-o",
+        "x.lfts",
+        "--certificate",
+        "c.json",
+        "--background",
+        "ftree",
+    ],
+    "plot-matrix": ["plot", "matrix", "bisection", "FT2", "-o", "x.svg"],
+    "plot-loads": ["plot", "loads", "FT2", "bisection", "ftree", "-o", "x.svg"],
+}
+
+
+def test_there_is_one_schema_a_verb(paths):
+    names = {path.stem for path in paths.schemas.glob("*.json")}
+    assert names == {*RUNS, "demo", "common"}
+
+
+@pytest.mark.parametrize("verb", RUNS)
+def test_real_output_is_valid(netloom, paths, verb):
+    words = {"SMALL": paths.small, "FT2": str(paths.ft2), "JOBS": str(paths.examples / "jobs" / "small.toml")}
+    document = netloom.json(*[words.get(word, word) for word in RUNS[verb]])
+    assert document["schema"] == f"netloom.{verb}/1"
+
+
+def test_schemas_are_schemas_and_describe_every_key(paths):
+    for path in paths.schemas.glob("*.json"):
+        schema = json.loads(path.read_text())
+        Draft202012Validator.check_schema(schema)
+        for key, value in schema.get("properties", {}).get("result", {}).get("properties", {}).items():
+            assert "description" in value or "$ref" in value, f"{path.name}: {key}"
+
+
+def test_a_key_too_many_or_too_few_is_noticed(netloom, paths, validate):
+    document = netloom.json("fabric", "show", paths.ft2)
+    validate(document)
+    document["result"]["extra"] = 1
+    with pytest.raises(ValidationError, match="extra"):
+        validate(document)
+    del document["result"]["extra"], document["result"]["hosts"]
+    with pytest.raises(ValidationError, match="hosts"):
+        validate(document)
