@@ -15,10 +15,21 @@ use netloom_topology::{Damage, damage, detect, generate};
 fn main() {
     let filter: Vec<String> = std::env::args().skip(1).collect();
     let wanted = |name: &str| filter.is_empty() || filter.iter().any(|f| name.contains(f.as_str()));
-    println!("{:38} {:>8} {:>9} {:>9} {:>6} {:>9} {:>7} {:>7} {:>7}", "case", "items/k", "AR gap %", "gap %", "proved", "work/k", "bound s", "s", "AFAR %");
+    println!(
+        "{:38} {:>8} {:>9} {:>9} {:>6} {:>9} {:>7} {:>7} {:>7}",
+        "case", "items/k", "AR gap %", "gap %", "proved", "work/k", "bound s", "s", "AFAR %"
+    );
     let quartz = generate("quartz1").expect("a known generator");
-    for spec in ["stencil:16x16x12", "bisection", "bisection-shuffle:seed=1", "bisection-shuffle:seed=2", "all-to-all",
-        "bisection-shuffle:seed=1,noise=0.05", "bisection-shuffle:seed=2,noise=0.05", "bisection-shuffle:seed=3,noise=0.05"] {
+    for spec in [
+        "stencil:16x16x12",
+        "bisection",
+        "bisection-shuffle:seed=1",
+        "bisection-shuffle:seed=2",
+        "all-to-all",
+        "bisection-shuffle:seed=1,noise=0.05",
+        "bisection-shuffle:seed=2,noise=0.05",
+        "bisection-shuffle:seed=3,noise=0.05",
+    ] {
         if wanted(spec) {
             let traffic = netloom_traffic::pattern(spec, Some(3072)).expect("a known pattern");
             run(spec, &quartz, &traffic.total());
@@ -33,7 +44,10 @@ fn main() {
         ("snap-168 x18 fragmented", vec![(app("snap-168"), 18)]),
         ("stencil27 1024 x3 fragmented", vec![(stencil27(16, 8, 8), 3)]),
         ("stencil27 1728 fragmented", vec![(stencil27(12, 12, 12), 1)]),
-        ("mix lulesh, hpcg, nekbone", vec![(app("lulesh-512"), 2), (app("hpcg-216"), 4), (app("nekbone-256"), 4)]),
+        (
+            "mix lulesh, hpcg, nekbone",
+            vec![(app("lulesh-512"), 2), (app("hpcg-216"), 4), (app("nekbone-256"), 4)],
+        ),
     ];
     for (name, jobs) in &jobs {
         if wanted(name) {
@@ -46,7 +60,11 @@ fn main() {
         let damaged = damage(&quartz, &what, 1).expect("damage fits").fabric;
         run("damaged: lulesh", &damaged, &place(&quartz, &jobs[0].1, 1));
         run("damaged: mix", &damaged, &place(&quartz, mix, 1));
-        run("damaged: shuffle", &damaged, &netloom_traffic::pattern("bisection-shuffle:seed=1", Some(3072)).unwrap().total());
+        run(
+            "damaged: shuffle",
+            &damaged,
+            &netloom_traffic::pattern("bisection-shuffle:seed=1", Some(3072)).unwrap().total(),
+        );
     }
     for (name, spec) in [
         ("cab", "cab"),
@@ -55,7 +73,11 @@ fn main() {
     ] {
         if wanted(name) {
             let fabric = generate(spec).expect("a known generator");
-            run(&format!("{name}: stencil27 512 fragmented"), &fabric, &place(&fabric, &[(stencil27(8, 8, 8), 1)], 1));
+            run(
+                &format!("{name}: stencil27 512 fragmented"),
+                &fabric,
+                &place(&fabric, &[(stencil27(8, 8, 8), 1)], 1),
+            );
             run(&format!("{name}: lulesh-64 x8"), &fabric, &place(&fabric, &[(app("lulesh-64"), 8)], 1));
         }
     }
@@ -88,7 +110,8 @@ fn run(name: &str, fabric: &Fabric, traffic: &Csr) {
     let limit: f64 = std::env::var("LIMIT").ok().and_then(|l| l.parse().ok()).unwrap_or(10.0);
     let result = std::thread::scope(|scope| {
         let search = scope.spawn(|| {
-            let options = OptimizeOptions { seed: 1, bound: Some(bound.clone()), ..OptimizeOptions::default() };
+            let options =
+                OptimizeOptions { seed: 1, bound: Some(bound.clone()), ..OptimizeOptions::default() };
             optimize(fabric, &structure, &paths, traffic, &background, &options, &control)
         });
         while !search.is_finished() && clock.elapsed().as_secs_f64() < limit {
@@ -100,19 +123,32 @@ fn run(name: &str, fabric: &Fabric, traffic: &Csr) {
     let seconds = clock.elapsed().as_secs_f64();
     if std::env::var("CHECK").is_ok() {
         let again = loads(fabric, &result.routes, traffic).expect("delivered");
-        let worst = again.load.iter().zip(&result.loads.load).map(|(a, b)| (a - b).abs() / (1.0 + a)).fold(0.0, f64::max);
+        let worst = again
+            .load
+            .iter()
+            .zip(&result.loads.load)
+            .map(|(a, b)| (a - b).abs() / (1.0 + a))
+            .fold(0.0, f64::max);
         assert!(worst < 1e-9, "loads differ by {worst}");
     }
     let max = result.loads.load.iter().copied().fold(0.0, f64::max);
     let afar_gap = if std::env::var("AFAR").is_ok() {
         let clock = Instant::now();
-        let afar = afar(fabric, &paths, &structure, &background, traffic, &AfarOptions::default(), &Control::new());
+        let afar =
+            afar(fabric, &paths, &structure, &background, traffic, &AfarOptions::default(), &Control::new());
         let afar = afar.expect("repaired");
-        format!("{:.2} ({} in {:.2}s)", 100.0 * (afar.max_load / ar.lower - 1.0), afar.iterations, clock.elapsed().as_secs_f64())
+        format!(
+            "{:.2} ({} in {:.2}s)",
+            100.0 * (afar.max_load / ar.lower - 1.0),
+            afar.iterations,
+            clock.elapsed().as_secs_f64()
+        )
     } else {
         String::new()
     };
-    if name.contains("one leaf") { println!("max {max}"); }
+    if name.contains("one leaf") {
+        println!("max {max}");
+    }
     println!(
         "{name:38} {:>8.1} {:>9.4} {:>9.4} {:>6} {:>9.1} {bound_s:>7.3} {seconds:>7.3} {afar_gap}",
         traffic.entry_count() as f64 / 1e3,
@@ -123,20 +159,48 @@ fn run(name: &str, fabric: &Fabric, traffic: &Csr) {
     );
     if name.contains("noise") {
         let mut worst = 0.0f64;
-        for leaf in 0..96 { for out in [true, false] {
-            let mut v: Vec<f64> = traffic.iter().filter(|&(i, j, _)| fabric.leaf(HostId(if out { i } else { j })) == fabric.leaf(HostId(leaf * 32))).map(|x| x.2).collect();
-            v.sort_by(|a, b| b.total_cmp(a));
-            if v.len() == 32 { for k in 0..16 { worst = worst.max(v[k] + v[31 - k]); } }
-        } }
+        for leaf in 0..96 {
+            for out in [true, false] {
+                let mut v: Vec<f64> = traffic
+                    .iter()
+                    .filter(|&(i, j, _)| {
+                        fabric.leaf(HostId(if out { i } else { j })) == fabric.leaf(HostId(leaf * 32))
+                    })
+                    .map(|x| x.2)
+                    .collect();
+                v.sort_by(|a, b| b.total_cmp(a));
+                if v.len() == 32 {
+                    for k in 0..16 {
+                        worst = worst.max(v[k] + v[31 - k]);
+                    }
+                }
+            }
+        }
         println!("pairing bound {worst} claim {} found {max}", bound.claim);
     }
     if std::env::var("ONE_LEAF").is_ok() && !name.contains("one leaf") {
-        let worst = fabric.links().filter(|&l| fabric.between_switches(l)).max_by(|a, b| result.loads.load[a.index()].total_cmp(&result.loads.load[b.index()])).unwrap();
+        let worst = fabric
+            .links()
+            .filter(|&l| fabric.between_switches(l))
+            .max_by(|a, b| result.loads.load[a.index()].total_cmp(&result.loads.load[b.index()]))
+            .unwrap();
         for s in [fabric.link_from_switch(worst).unwrap(), fabric.link_to_switch(worst).unwrap()] {
-            if fabric.hosts_on(s).is_empty() { continue; }
+            if fabric.hosts_on(s).is_empty() {
+                continue;
+            }
             for out in [true, false] {
-                let t: Vec<_> = traffic.iter().filter(|&(i, j, _)| fabric.leaf(HostId(if out { i } else { j })) == s).collect();
-                let one = Traffic::from_triples(fabric.host_count() as u32, &t.iter().map(|x| x.0 as u64).collect::<Vec<_>>(), &t.iter().map(|x| x.1 as u64).collect::<Vec<_>>(), &t.iter().map(|x| x.2).collect::<Vec<_>>(), None).unwrap();
+                let t: Vec<_> = traffic
+                    .iter()
+                    .filter(|&(i, j, _)| fabric.leaf(HostId(if out { i } else { j })) == s)
+                    .collect();
+                let one = Traffic::from_triples(
+                    fabric.host_count() as u32,
+                    &t.iter().map(|x| x.0 as u64).collect::<Vec<_>>(),
+                    &t.iter().map(|x| x.1 as u64).collect::<Vec<_>>(),
+                    &t.iter().map(|x| x.2).collect::<Vec<_>>(),
+                    None,
+                )
+                .unwrap();
                 println!("bound was {}", bound.claim);
                 run(&format!("one leaf of {name} {out}"), fabric, &one.total());
             }
@@ -144,13 +208,19 @@ fn run(name: &str, fabric: &Fabric, traffic: &Csr) {
     }
     if std::env::var("HISTORY").is_ok() {
         for step in &result.history {
-            println!("    work {:>9} gap {:>9.4} % links {}", step.work, 100.0 * (step.max_load / result.switch_bound - 1.0), step.links_at_max);
+            println!(
+                "    work {:>9} gap {:>9.4} % links {}",
+                step.work,
+                100.0 * (step.max_load / result.switch_bound - 1.0),
+                step.links_at_max
+            );
         }
     }
 }
 
 fn read(name: &str) -> Traffic {
-    let folder = std::env::var("NETLOOM_TRAFFIC").unwrap_or_else(|_| concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/data").into());
+    let folder = std::env::var("NETLOOM_TRAFFIC")
+        .unwrap_or_else(|_| concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/data").into());
     let path = format!("{folder}/{name}.mtx.gz");
     let bytes = std::fs::read(&path).unwrap_or_else(|e| panic!("{path}: {e}"));
     netloom_formats::read_mtx(&bytes, &path).expect("a matrix")

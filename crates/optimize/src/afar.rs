@@ -56,7 +56,9 @@ pub(crate) fn check_shapes<'r>(
         return Err(OptimizeError::Size { endpoints, hosts });
     }
     let lft = routes.lft().ok_or(OptimizeError::NotByDestination)?;
-    for (expected, found) in [(fabric.switch_count(), lft.switches()), (routes.dests(fabric).count(), lft.dests())] {
+    for (expected, found) in
+        [(fabric.switch_count(), lft.switches()), (routes.dests(fabric).count(), lft.dests())]
+    {
         if expected != found {
             return Err(OptimizeError::Shape { expected, found });
         }
@@ -106,7 +108,11 @@ pub fn afar(
         }
     }
     let max_load = repair.top();
-    let routes = Routes { table: Table::ByDest(repair.lft), cabling_hash: Some(fabric.cabling_hash()), ..start.clone() };
+    let routes = Routes {
+        table: Table::ByDest(repair.lft),
+        cabling_hash: Some(fabric.cabling_hash()),
+        ..start.clone()
+    };
     Ok(AfarResult { routes, max_load, iterations, stuck, stopped: control.stopped() })
 }
 
@@ -126,7 +132,12 @@ struct Repair<'a> {
 }
 
 impl<'a> Repair<'a> {
-    fn new(fabric: &'a Fabric, paths: &'a PathSet, items: &'a Items, lft: Lft) -> Result<Self, OptimizeError> {
+    fn new(
+        fabric: &'a Fabric,
+        paths: &'a PathSet,
+        items: &'a Items,
+        lft: Lft,
+    ) -> Result<Self, OptimizeError> {
         let mut repair = Self {
             fabric,
             paths,
@@ -216,7 +227,8 @@ impl<'a> Repair<'a> {
             let g = self.crossing[link.index()][k] as usize;
             let links = self.paths.links(switch, SwitchId(self.items.target[g]));
             let other = links.iter().copied().filter(|&l| l != link);
-            let Some(to) = other.min_by(|&a, &b| self.load[a.index()].total_cmp(&self.load[b.index()])) else {
+            let Some(to) = other.min_by(|&a, &b| self.load[a.index()].total_cmp(&self.load[b.index()]))
+            else {
                 continue;
             };
             if self.load[to.index()] >= hot || !self.movable(g) {

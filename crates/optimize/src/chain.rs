@@ -17,7 +17,14 @@ const DEPTH: usize = 24;
 const ROUND: usize = 64;
 
 /// Runs chains until no slot exceeds `target`, `work` units were spent, or the budget ends.
-pub(crate) fn chains(state: &mut State, siblings: &Siblings, target: f64, work: u64, random: &mut Stream, budget: &Budget) {
+pub(crate) fn chains(
+    state: &mut State,
+    siblings: &Siblings,
+    target: f64,
+    work: u64,
+    random: &mut Stream,
+    budget: &Budget,
+) {
     let end = state.work + work;
     state.track(true);
     let mut hot: Vec<u32> = Vec::new();
@@ -52,7 +59,7 @@ fn forbid(state: &mut State, slot: u32, siblings: &Siblings, random: &mut Stream
     if bits & 1 == 0 {
         return;
     }
-    for &s in siblings.of(state.view, slot) {
+    for &s in siblings.of(slot) {
         bits = bits.rotate_right(1);
         if bits & 1 == 0 && s != slot {
             state.scratch.forbidden.push(s);
@@ -68,6 +75,7 @@ pub(crate) struct Siblings {
 }
 
 impl Siblings {
+    /// From the level of every switch.
     pub fn new(view: &View, level: &[u8]) -> Self {
         let mut lists = vec![Vec::new(); 2 * level.len()];
         let mut list_of = vec![0; view.slots()];
@@ -80,7 +88,7 @@ impl Siblings {
         Self { lists, list_of }
     }
 
-    fn of(&self, _view: &View, slot: u32) -> &[u32] {
+    fn of(&self, slot: u32) -> &[u32] {
         &self.lists[self.list_of[slot as usize] as usize]
     }
 }
@@ -110,7 +118,8 @@ fn chain(state: &mut State, siblings: &Siblings, start: u32, target: f64, random
             break;
         }
         // The hottest of all slots that the chain has touched.
-        let worst = state.touched_slots().max_by(|&a, &b| state.load[a as usize].total_cmp(&state.load[b as usize]));
+        let worst =
+            state.touched_slots().max_by(|&a, &b| state.load[a as usize].total_cmp(&state.load[b as usize]));
         slot = worst.expect("a path has a link");
         if state.load[slot as usize] <= target {
             break;

@@ -34,7 +34,7 @@ pub(crate) fn edge_colours(
     let words = k.div_ceil(64);
     let vertices = left + right;
     let mut free = vec![u64::MAX; vertices * words];
-    if k % 64 != 0 {
+    if !k.is_multiple_of(64) {
         for v in 0..vertices {
             free[v * words + words - 1] = (1 << (k % 64)) - 1;
         }

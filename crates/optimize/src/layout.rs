@@ -159,7 +159,11 @@ impl Layout {
             if leaf != NONE && spine != NONE {
                 // A leaf and a spine of its pod.
                 let spine = spine as usize;
-                return (self.pod[low] == self.pod[high]).then_some((true, leaf as usize, spine % self.spines));
+                return (self.pod[low] == self.pod[high]).then_some((
+                    true,
+                    leaf as usize,
+                    spine % self.spines,
+                ));
             }
             let (spine, core) = (self.spine_place[low], self.core_place[high]);
             if spine != NONE && core != NONE {

@@ -51,7 +51,9 @@ pub enum OptimizeError {
         hosts: usize,
     },
     /// The tables belong to another fabric, by their shape.
-    #[error("the routes have {found} rows or destinations where the fabric has {expected}: they belong to another fabric")]
+    #[error(
+        "the routes have {found} rows or destinations where the fabric has {expected}: they belong to another fabric"
+    )]
     Shape {
         /// What the fabric needs.
         expected: usize,

@@ -120,7 +120,9 @@ pub fn optimize(
     let budget = Budget { control, limit };
     let mut state = State::empty(&view, &items, switch_bound);
     let start = from_tables(&state, &base).map_err(|item| OptimizeError::Unreachable {
-        from: items.some_source(fabric, traffic, item).map_or_else(String::new, |h| fabric.host_name(h).into()),
+        from: items
+            .some_source(fabric, traffic, item)
+            .map_or_else(String::new, |h| fabric.host_name(h).into()),
         to: fabric.host_name(items.host[items.group[item] as usize]).into(),
     })?;
     state.set_paths(start);
@@ -171,12 +173,18 @@ fn bounds(
     Ok((tighten(fabric, structure, paths, traffic, ar.certificate.clone()), Some(ar)))
 }
 
-fn check_reachable(fabric: &Fabric, paths: &PathSet, traffic: &Csr, items: &Items) -> Result<(), OptimizeError> {
+fn check_reachable(
+    fabric: &Fabric,
+    paths: &PathSet,
+    traffic: &Csr,
+    items: &Items,
+) -> Result<(), OptimizeError> {
     use netloom_model::SwitchId;
     let missing = (0..items.len())
         .find(|&i| paths.hops(SwitchId(items.leaf[i]), SwitchId(items.target_of(i))).is_none());
     if let Some(item) = missing {
-        let from = items.some_source(fabric, traffic, item).map_or_else(String::new, |h| fabric.host_name(h).into());
+        let from =
+            items.some_source(fabric, traffic, item).map_or_else(String::new, |h| fabric.host_name(h).into());
         let to = fabric.host_name(items.host[items.group[item] as usize]).into();
         return Err(OptimizeError::Unreachable { from, to });
     }

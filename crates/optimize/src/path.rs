@@ -4,7 +4,7 @@
 //! and the lightest path takes one pass over its layers; a switch that already has an entry for the
 //! destination offers only that one. Three-level trees have a faster scan of the same answer.
 
-use crate::state::State;
+use crate::state::{State, penalty};
 use crate::view::{NONE, View};
 
 /// Work space of one search, reused.
@@ -77,8 +77,7 @@ impl State<'_> {
     pub(crate) fn search_graph(&mut self, item: usize) -> bool {
         let view = self.view;
         let (start, target) = (self.items.leaf[item], self.items.target_of(item));
-        // What adding this item multiplies a link's weight by, less 1 (up to the sharpness' own factor).
-        let step = self.alpha * self.items.bytes[item] / self.scale;
+        let bytes = self.items.bytes[item];
         let sc = &mut self.scratch;
         if sc.epoch == u32::MAX {
             sc.stamp.fill(0);
@@ -101,7 +100,12 @@ impl State<'_> {
                     let weight = self.weight[i];
                     let cost = match view.uniform {
                         Some(_) => weight,
-                        None => weight * (step * view.inv_cap[i]).min(300.0).exp_m1(),
+                        // Speeds differ: what the item would really add.
+                        None if weight == f64::INFINITY => weight,
+                        None => {
+                            let load = self.load[i] + bytes * view.inv_cap[i];
+                            (penalty(self.alpha * (load / self.scale - 1.0)) - weight).max(0.0)
+                        }
                     };
                     let (to, dist) = (view.to[i] as usize, base + cost);
                     if dist == f64::INFINITY {
@@ -154,7 +158,8 @@ impl State<'_> {
         let view = self.view;
         let layout = view.layout.as_ref().expect("only called with a layout");
         let (start, target) = (self.items.leaf[item], self.items.target_of(item));
-        let (a, b) = (layout.leaf_place[start as usize] as usize, layout.leaf_place[target as usize] as usize);
+        let (a, b) =
+            (layout.leaf_place[start as usize] as usize, layout.leaf_place[target as usize] as usize);
         let (p, q) = (layout.pod[start as usize] as usize, layout.pod[target as usize] as usize);
         let sc = &mut self.scratch;
         sc.found.clear();
@@ -186,8 +191,8 @@ impl State<'_> {
         for g in 0..layout.groups {
             let down = &mut sc.down[g * cores..][..cores];
             down.fill(f64::INFINITY);
-            for j in g * layout.group_spines..(g + 1) * layout.group_spines {
-                let tail = last[j];
+            let tails = last.iter().enumerate().skip(g * layout.group_spines).take(layout.group_spines);
+            for (j, &tail) in tails {
                 let row = &self.weight[layout.core_down(q * spines + j, 0)..][..cores];
                 for (d, &w) in down.iter_mut().zip(row) {
                     let cost = w + tail;
@@ -206,8 +211,7 @@ impl State<'_> {
             }
         }
         let (mut best, mut spine) = (f64::INFINITY, NONE);
-        for i in 0..spines {
-            let base = up[i];
+        for (i, &base) in up.iter().enumerate() {
             // Weights are not negative: a way up that is dear by itself needs no scan.
             if base >= best {
                 continue;

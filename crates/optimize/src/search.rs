@@ -58,7 +58,13 @@ pub(crate) struct Best {
 
 /// Improves on the paths that `state` holds (all items placed) until no load exceeds `target`, or the
 /// budget ends.
-pub(crate) fn search(state: &mut State, siblings: &Siblings, target: f64, seed: u64, budget: &Budget) -> Best {
+pub(crate) fn search(
+    state: &mut State,
+    siblings: &Siblings,
+    target: f64,
+    seed: u64,
+    budget: &Budget,
+) -> Best {
     let mut search =
         Search { state, siblings, best: Best::default(), goal: target * (1.0 + TOLERANCE), seed, budget };
     search.offer();

@@ -94,14 +94,6 @@ impl<'v> State<'v> {
         state
     }
 
-    /// The path of an item, without padding.
-    #[inline]
-    pub fn path_of(&self, item: usize) -> &[u32] {
-        let path = &self.path[item * self.view.stride..(item + 1) * self.view.stride];
-        let end = path.iter().position(|&s| s == NONE).unwrap_or(path.len());
-        &path[..end]
-    }
-
     /// Whether an item has a path.
     #[inline]
     pub fn placed(&self, item: usize) -> bool {
@@ -232,7 +224,8 @@ impl<'v> State<'v> {
 
     fn alight(&mut self, item: usize, slot: u32) {
         if let Some(list) = self.riders.get_mut(slot as usize) {
-            let at = list.iter().position(|&i| i as usize == item).expect("a placed item is on its slots' lists");
+            let at =
+                list.iter().position(|&i| i as usize == item).expect("a placed item is on its slots' lists");
             list.swap_remove(at);
         }
     }
@@ -278,11 +271,6 @@ impl<'v> State<'v> {
         after - before
     }
 
-    /// Items touched since the log was opened, in order, with repeats.
-    pub fn touched(&self) -> &[u32] {
-        &self.log.items
-    }
-
     /// Slots that changed since the log was opened.
     pub fn touched_slots(&self) -> impl Iterator<Item = u32> + '_ {
         self.log.slots.iter().map(|&(slot, ..)| slot)
@@ -323,7 +311,7 @@ impl<'v> State<'v> {
 
 /// `exp(e)`, but rising also where `exp` would vanish or overflow.
 #[inline]
-fn penalty(e: f64) -> f64 {
+pub(crate) fn penalty(e: f64) -> f64 {
     const LOW: f64 = -200.0;
     const HIGH: f64 = 500.0;
     if e < LOW {

@@ -4,7 +4,7 @@
 //! replaced by an admissible one (destination modulo the number of choices). Entries of switches' own
 //! addresses carry no application traffic and stay as they are.
 
-use netloom_model::{DestId, Fabric, HostId, LinkId, Lft, Routes, SwitchId, Table};
+use netloom_model::{DestId, Fabric, HostId, Lft, LinkId, Routes, SwitchId, Table};
 use netloom_routing::PathSet;
 use rayon::prelude::*;
 

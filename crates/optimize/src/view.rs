@@ -61,7 +61,9 @@ impl<'a> View<'a> {
                 link_of
             }
         };
-        let end = |link: u32, switch: Option<SwitchId>| if link == NONE { NONE } else { switch.map_or(NONE, |s| s.0) };
+        let end = |link: u32, switch: Option<SwitchId>| {
+            if link == NONE { NONE } else { switch.map_or(NONE, |s| s.0) }
+        };
         let from = link_of
             .iter()
             .map(|&l| if l == NONE { NONE } else { end(l, fabric.link_from_switch(LinkId(l))) })
