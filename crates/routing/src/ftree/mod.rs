@@ -36,6 +36,9 @@ use index::Tree;
 /// Destinations per block of columns.
 const BLOCK: usize = 64;
 
+/// Rows that are filled together.
+const TILE: usize = 32;
+
 /// What is routed in one step.
 #[derive(Clone, Copy)]
 enum Task {
@@ -160,10 +163,15 @@ struct Block {
 
 impl Block {
     fn scatter<C: Copy + Send + Sync>(&self, rows: &mut [Vec<C>], cell: &(impl Fn(u16) -> C + Sync)) {
+        // Tiles of rows: a column is read in order while few cache lines of the rows stay open.
         let switches = rows.len();
-        rows.par_iter_mut().enumerate().with_min_len(64).for_each(|(s, row)| {
+        rows.par_chunks_mut(TILE).enumerate().with_min_len(4).for_each(|(tile, rows)| {
+            let first = tile * TILE;
             for (k, &dest) in self.dests.iter().enumerate() {
-                row[dest] = cell(self.columns[k * switches + s]);
+                let column = &self.columns[k * switches + first..][..rows.len()];
+                for (row, &port) in rows.iter_mut().zip(column) {
+                    row[dest] = cell(port);
+                }
             }
         });
     }
