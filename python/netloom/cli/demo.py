@@ -195,6 +195,7 @@ def _opensm(run: Run, data: Path, folder: Path) -> dict[str, Any]:
         "ftree_max_load": _core.loads(net, own, demand).max,
         "max_load": _core.loads(net, read_back, demand).max,
         "different_entries": changed,
+        "file": file.name,
         "tables_equal": changed == 0,
     }
 
@@ -233,7 +234,10 @@ def _engines_text(result: dict[str, Any]) -> str:
         for row in result["engines"]
     ]
     header = ["engine", "max link load", "AR gap", "lower bound", "links at max", "seconds"]
-    return render.table(header, rows, right=range(1, 6))
+    today, best = next(row for row in result["engines"] if row["engine"] == "ftree"), result["engines"][-1]
+    gaps = (f"{render.percent(row['ar_gap_percent'])} with {row['engine']}" for row in (today, best))
+    words = f"above ideal adaptive routing, on the hottest link: {', '.join(gaps)}"
+    return f"{render.table(header, rows, right=range(1, 6))}\n\n{words}"
 
 
 def _proof_text(result: dict[str, Any]) -> str:
@@ -261,10 +265,12 @@ def _opensm_text(opensm: dict[str, Any]) -> str:
 
 
 def _next_text(result: dict[str, Any]) -> str:
-    folder = result["folder"]
+    files = list(result["files"])
+    if result["opensm"] is not None and "file" in result["opensm"]:
+        files.append(result["opensm"]["file"])
     return "\n".join(
         [
-            f"written to {folder}{os.sep}: {', '.join(result['files'])}",
+            f"written to {result['folder']}{os.sep}: {', '.join(files)}",
             "",
             "next, on your own fabric",
             "  ibnetdiscover > net.txt",

@@ -86,6 +86,8 @@ def text(result: dict[str, Any]) -> str:
         rows.append(("before", f"{render.size(before['max_load'])}, AR gap {gap} ({before['routes']})"))
     if not result["reproducible"]:
         rows.append(("reproducible", "no: use --work instead of a time limit"))
-    rows += [(key, result[key]) for key in ("output", "certificate") if result[key] is not None]
+    written = [result[key] for key in ("output", "certificate") if result[key] is not None]
+    if written:
+        rows.append(("written", ", ".join(written)))
     out = results.loads_text(result)
-    return f"{render.pairs(rows)}\n\n{out}" if rows else out
+    return f"{out}\n\n{render.pairs(rows)}" if rows else out

@@ -52,8 +52,8 @@ def matrix_picture(traffic: Traffic, *, title: str, kind: str) -> bytes:
         axes.set_xlabel(f"destination {what}")
         axes.set_ylabel(f"source {what}")
         each = "pair" if block == 1 else f"block of {block} x {block} pairs"
-        bar = fig.colorbar(picture, ax=axes, shrink=0.9, pad=0.02, format=lambda value, _: style.size(value))
-        bar.set_label(f"from source to destination, a {each}")
+        bar = fig.colorbar(picture, ax=axes, shrink=0.85, pad=0.02, format=lambda value, _: style.size(value))
+        bar.set_label(f"bytes a {each}")
         bar.ax.minorticks_off()
         bar.outline.set_visible(False)
         return style.save(fig, kind)

@@ -98,7 +98,7 @@ def unit(largest: float) -> tuple[float, str]:
 def size(value: float) -> str:
     """Returns bytes as a label of an axis: `10 MB`."""
     factor, name = unit(value)
-    return f"{value / factor:.3g} {name}"
+    return f"{value / factor:.3g} {'B' if factor == 1 else name}"
 
 
 def spread(wanted: list[float], gap: float, low: float, high: float) -> list[float]:
