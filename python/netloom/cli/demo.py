@@ -68,7 +68,7 @@ def _big(run: Run, data: Path, folder: Path) -> dict[str, Any]:
     from netloom import _core
 
     net = run.fabric(str(data / _DUMP))
-    run.note_input("jobs", str(data / _JOBS), None)
+    run.read("jobs", str(data / _JOBS))
     with run.timed("place"):
         demand, jobs = _core.place_jobs(net, data / _JOBS, seed=run.options.seed)
     engines: list[dict[str, Any]] = []
