@@ -1,7 +1,8 @@
 //! The optimiser against its targets: `cargo run --release -p netloom-optimize --example targets [FILTER]`.
 //!
 //! Prints a line a case: gap over the adaptive-routing bound, gap over the best lower bound, whether
-//! proved, work, seconds. Application matrices are read from `$NETLOOM_TRAFFIC`, else from `examples/data`.
+//! proved, work, seconds. `ENGINE` names the background, `LIMIT` the seconds, `WORK` the budget; with `AFAR`, `CHECK`
+//! or `HISTORY` set it also runs AFAR, compares loads, prints every improvement. Application matrices are read from `$NETLOOM_TRAFFIC`, else from `examples/data`.
 
 use std::time::Instant;
 
@@ -110,8 +111,9 @@ fn run(name: &str, fabric: &Fabric, traffic: &Csr) {
     let limit: f64 = std::env::var("LIMIT").ok().and_then(|l| l.parse().ok()).unwrap_or(10.0);
     let result = std::thread::scope(|scope| {
         let search = scope.spawn(|| {
+            let work = std::env::var("WORK").ok().and_then(|w| w.parse().ok());
             let options =
-                OptimizeOptions { seed: 1, bound: Some(bound.clone()), ..OptimizeOptions::default() };
+                OptimizeOptions { seed: 1, work, bound: Some(bound.clone()), ..OptimizeOptions::default() };
             optimize(fabric, &structure, &paths, traffic, &background, &options, &control)
         });
         while !search.is_finished() && clock.elapsed().as_secs_f64() < limit {
@@ -146,9 +148,6 @@ fn run(name: &str, fabric: &Fabric, traffic: &Csr) {
     } else {
         String::new()
     };
-    if name.contains("one leaf") {
-        println!("max {max}");
-    }
     println!(
         "{name:38} {:>8.1} {:>9.4} {:>9.4} {:>6} {:>9.1} {bound_s:>7.3} {seconds:>7.3} {afar_gap}",
         traffic.entry_count() as f64 / 1e3,
@@ -157,55 +156,6 @@ fn run(name: &str, fabric: &Fabric, traffic: &Csr) {
         result.proven_optimal,
         result.work as f64 / 1e3,
     );
-    if name.contains("noise") {
-        let mut worst = 0.0f64;
-        for leaf in 0..96 {
-            for out in [true, false] {
-                let mut v: Vec<f64> = traffic
-                    .iter()
-                    .filter(|&(i, j, _)| {
-                        fabric.leaf(HostId(if out { i } else { j })) == fabric.leaf(HostId(leaf * 32))
-                    })
-                    .map(|x| x.2)
-                    .collect();
-                v.sort_by(|a, b| b.total_cmp(a));
-                if v.len() == 32 {
-                    for k in 0..16 {
-                        worst = worst.max(v[k] + v[31 - k]);
-                    }
-                }
-            }
-        }
-        println!("pairing bound {worst} claim {} found {max}", bound.claim);
-    }
-    if std::env::var("ONE_LEAF").is_ok() && !name.contains("one leaf") {
-        let worst = fabric
-            .links()
-            .filter(|&l| fabric.between_switches(l))
-            .max_by(|a, b| result.loads.load[a.index()].total_cmp(&result.loads.load[b.index()]))
-            .unwrap();
-        for s in [fabric.link_from_switch(worst).unwrap(), fabric.link_to_switch(worst).unwrap()] {
-            if fabric.hosts_on(s).is_empty() {
-                continue;
-            }
-            for out in [true, false] {
-                let t: Vec<_> = traffic
-                    .iter()
-                    .filter(|&(i, j, _)| fabric.leaf(HostId(if out { i } else { j })) == s)
-                    .collect();
-                let one = Traffic::from_triples(
-                    fabric.host_count() as u32,
-                    &t.iter().map(|x| x.0 as u64).collect::<Vec<_>>(),
-                    &t.iter().map(|x| x.1 as u64).collect::<Vec<_>>(),
-                    &t.iter().map(|x| x.2).collect::<Vec<_>>(),
-                    None,
-                )
-                .unwrap();
-                println!("bound was {}", bound.claim);
-                run(&format!("one leaf of {name} {out}"), fabric, &one.total());
-            }
-        }
-    }
     if std::env::var("HISTORY").is_ok() {
         for step in &result.history {
             println!(

@@ -27,23 +27,18 @@ use crate::view::View;
 pub(crate) const TOLERANCE: f64 = 1e-9;
 
 /// How to search.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct OptimizeOptions {
     /// Seed of all random choices.
     pub seed: u64,
-    /// Threads to use; never changes the result.
+    /// Threads for what runs in parallel (bounds, tables; the search itself is one thread); 0 takes the
+    /// caller's pool. Never changes the result.
     pub threads: usize,
     /// Path searches to spend at most, about a microsecond each; `None` lets the traffic's size decide.
     /// The result depends on it reproducibly.
     pub work: Option<u64>,
     /// A lower bound that is already known, with its certificate; `None` has it computed.
     pub bound: Option<Certificate>,
-}
-
-impl Default for OptimizeOptions {
-    fn default() -> Self {
-        Self { seed: 0, threads: 1, work: None, bound: None }
-    }
 }
 
 /// The best routing known after some work.
@@ -99,6 +94,26 @@ pub fn optimize(
     options: &OptimizeOptions,
     control: &Control,
 ) -> Result<Optimized, OptimizeError> {
+    let run = || run(fabric, structure, paths, traffic, background, options, control);
+    if options.threads == 0 {
+        return run();
+    }
+    match rayon::ThreadPoolBuilder::new().num_threads(options.threads).build() {
+        Ok(pool) => pool.install(run),
+        // The system gives no more threads; the caller's will do.
+        Err(_) => run(),
+    }
+}
+
+fn run(
+    fabric: &Fabric,
+    structure: &Structure,
+    paths: &PathSet,
+    traffic: &Csr,
+    background: &Routes,
+    options: &OptimizeOptions,
+    control: &Control,
+) -> Result<Optimized, OptimizeError> {
     let lft = crate::afar::check_shapes(fabric, traffic, background)?;
     let items = items(fabric, traffic, background);
     check_reachable(fabric, paths, traffic, &items)?;
@@ -116,7 +131,7 @@ pub fn optimize(
 
     let base = admissible_lft(fabric, paths, lft, background.lmc);
     let view = View::new(fabric, structure, paths, true);
-    let limit = options.work.unwrap_or(4_000_000 + 20 * items.len() as u64);
+    let limit = options.work.unwrap_or(8_000_000 + 20 * items.len() as u64);
     let budget = Budget { control, limit };
     let mut state = State::empty(&view, &items, switch_bound);
     let start = from_tables(&state, &base).map_err(|item| OptimizeError::Unreachable {

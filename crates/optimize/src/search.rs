@@ -22,10 +22,12 @@ const RESTARTS: u64 = 10;
 const RESTART_ITEMS: u64 = 3_000_000;
 /// Sharpness of the last sweep of a round.
 const SHARPEST: f64 = 2000.0;
+/// Sharpness of the first sweep of a round, in turn.
+const MELT: [f64; 4] = [10.0, 100.0, 30.0, 300.0];
 /// Work for fewer links at the maximum, once it can't or shan't be lowered.
 const POLISH_WORK: u64 = 30_000;
 /// Sharpness of the chain phases of a round.
-const CHAIN_ALPHAS: [f64; 5] = [8000.0, 2000.0, 8000.0, 500.0, 8000.0];
+const CHAIN_ALPHAS: [f64; 5] = [30000.0, 2000.0, 8000.0, 500.0, 30000.0];
 
 /// When to end the search.
 pub(crate) struct Budget<'a> {
@@ -138,8 +140,8 @@ impl Search<'_, '_> {
     fn round(&mut self, round: u64) {
         let mut random = stream(self.seed, 1000 + round);
         self.state.set_paths(self.best.path.clone());
-        // The first round anneals from soft; later ones only shake the best routing.
-        let mut alpha = if round == 0 { 10.0 } else { 100.0 };
+        // Some rounds melt the routing and freeze it anew, some only shake it.
+        let mut alpha = MELT[(round % MELT.len() as u64) as usize];
         while alpha < SHARPEST && self.goes_on() {
             self.state.set_alpha(alpha);
             // Cooler slots weigh next to nothing at this sharpness.
