@@ -3,51 +3,16 @@
 //! The linear program of eqs. 3.3.1-3.3.2 (Taffet, dissertation, sec. 3.3.2, without the SOS1 sets 3.3.3),
 //! host links included. On a regular tree even splits fill every cut evenly, so the best cut is the answer
 //! (sec. 3.5.4: "it can also be computed directly"); elsewhere it is a certified interval, closed where even
-//! splits or the iterations of [`flow`](crate::flow) meet the lower bound.
+//! splits or the iterations of `flow` meet the lower bound.
 
-use netloom_model::{Certificate, Control, Csr, Fabric, HostId};
+use netloom_model::{Control, Csr, Fabric, HostId};
 use netloom_routing::PathSet;
 use netloom_topology::Structure;
 
 use crate::cuts;
 use crate::demand::Demand;
 use crate::flow;
-
-/// Why a bound cannot be computed.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum BoundError {
-    /// Traffic between hosts that no admissible route joins.
-    #[error("there is traffic from \"{from}\" to \"{to}\", but no up*/down* path joins them")]
-    Unreachable {
-        /// The sender's name.
-        from: String,
-        /// The receiver's name.
-        to: String,
-    },
-    /// Traffic of another size than the fabric.
-    #[error("the traffic has {endpoints} endpoints, the fabric {hosts} hosts")]
-    Size {
-        /// Rows of the traffic.
-        endpoints: usize,
-        /// Hosts of the fabric.
-        hosts: usize,
-    },
-}
-
-/// The adaptive-routing bound as an interval, with the proof of its lower end.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ArBound {
-    /// No admissible routing, fractional or not, has a smaller maximum load (bytes at the reference bandwidth).
-    pub lower: f64,
-    /// Some fractional admissible routing reaches this maximum load.
-    pub upper: f64,
-    /// Whether both are equal but for rounding.
-    pub exact: bool,
-    /// The proof of `lower`, by duality.
-    pub certificate: Certificate,
-    /// Iterations of the interval's solver; 0 for a closed form.
-    pub work: u64,
-}
+use crate::interval::{ArBound, BoundError};
 
 /// The adaptive-routing bound of `traffic` (host by host, bytes).
 ///

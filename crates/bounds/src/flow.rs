@@ -14,8 +14,8 @@ use netloom_model::{Certificate, Control, Fabric, LinkId, Reason, SwitchId};
 use netloom_routing::PathSet;
 use rayon::prelude::*;
 
-use crate::ar::ArBound;
 use crate::demand::Demand;
+use crate::interval::ArBound;
 
 /// Relative width at which the interval is narrow enough.
 const NARROW: f64 = 1e-4;

@@ -3,6 +3,7 @@
 //! | module | idea |
 //! |---|---|
 //! | [`ar`] | the adaptive-routing bound: best fractional splits, exact on regular trees, else an interval |
+//! | [`interval`] | what is returned: an interval with its proof |
 //! | [`lower`] | the best bound for destination-based routes |
 //! | `cuts` | what must leave a leaf, a pod, over its links |
 //! | `flow` | the min-max linear program by optimistic multiplicative weights |
@@ -13,11 +14,13 @@ pub mod ar;
 mod cuts;
 mod demand;
 mod flow;
+pub mod interval;
 pub mod lower;
 mod packing;
 
 #[cfg(test)]
 mod cases;
 
-pub use ar::{ArBound, BoundError, ar_bound, ar_interval};
+pub use ar::{ar_bound, ar_interval};
+pub use interval::{ArBound, BoundError};
 pub use lower::{lower_bound, tighten};

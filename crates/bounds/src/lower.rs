@@ -1,7 +1,7 @@
 //! The best lower bound for destination-based routes.
 //!
 //! What every routing obeys ([`ar_bound`](crate::ar_bound)), and then what only whole items must obey: for every leaf and
-//! direction, the leaf's items are packed whole into its links ([`packing`](crate::packing)). A link's load is
+//! direction, the leaf's items are packed whole into its links (`packing`). A link's load is
 //! at least its bytes over the largest relative capacity of the set, so unequal speeds keep the bound valid.
 //! Source: Taffet, dissertation, sec. 6.1.1 (cutting planes at the leaves).
 

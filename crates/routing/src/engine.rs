@@ -1,12 +1,13 @@
-//! The routing engines by name, and what they share.
+//! The routing engines by name.
 
 use std::fmt;
 use std::str::FromStr;
 
 use netloom_model::names::nearest;
-use netloom_model::{Fabric, HostId, LinkId, Routes, SwitchId};
+use netloom_model::{Fabric, Routes};
 use netloom_topology::Structure;
 
+use crate::context::{Context, EngineOptions};
 use crate::error::RoutingError;
 use crate::paths::{PathSet, Rule};
 use crate::updown::{UpDown, all_hops};
@@ -95,15 +96,6 @@ impl FromStr for Engine {
     }
 }
 
-/// What engines may be told.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct EngineOptions {
-    /// Seed of the random engine; the others do not draw.
-    pub seed: u64,
-    /// LID mask control: `2^lmc` addresses a host (0..=7), spread over different paths.
-    pub lmc: u8,
-}
-
 /// Routes `fabric` with an engine.
 ///
 /// Works on damaged fabrics: an entry is missing only where there is no path that the engine may use.
@@ -138,54 +130,4 @@ pub(crate) fn route_levels(
         Engine::Smodk => modk::by_source(fabric, &context(), options),
         Engine::Random => random::route(fabric, &context(), options),
     })
-}
-
-/// What the engines that choose freely among admissible links share.
-pub(crate) struct Context<'a> {
-    pub fabric: &'a Fabric,
-    pub level: &'a [u8],
-    /// Towards every switch.
-    pub paths: PathSet,
-}
-
-impl Context<'_> {
-    /// Fills the row of one switch: hosts below by their own port, other hosts by `choose` among the
-    /// admissible links (at least one) per (host, path), switches spread by their number.
-    pub fn fill(
-        &self,
-        s: SwitchId,
-        lmc: u8,
-        row: &mut [u16],
-        mut choose: impl FnMut(HostId, u32, &[LinkId]) -> LinkId,
-    ) {
-        let fabric = self.fabric;
-        let space = fabric.dests(lmc);
-        for host in fabric.hosts() {
-            let own = fabric.host_link(host);
-            if !fabric.alive(own) {
-                continue;
-            }
-            let leaf = fabric.leaf(host);
-            if leaf == s {
-                let first = space.host(host, 0).index();
-                row[first..first + (1 << lmc)].fill(fabric.link_port(fabric.reverse(own)));
-                continue;
-            }
-            let links = self.paths.links(s, leaf);
-            if links.is_empty() {
-                continue;
-            }
-            for path in 0..1 << lmc {
-                row[space.host(host, path).index()] = fabric.link_port(choose(host, path, links));
-            }
-        }
-        for target in fabric.switches() {
-            let links = self.paths.links(s, target);
-            if target == s {
-                row[space.switch(target).index()] = 0;
-            } else if !links.is_empty() {
-                row[space.switch(target).index()] = fabric.link_port(links[target.index() % links.len()]);
-            }
-        }
-    }
 }

@@ -21,7 +21,7 @@
 
 use netloom_model::{Fabric, HostId, LinkId, NO_PORT, Routes, SwitchId};
 
-use crate::engine::EngineOptions;
+use crate::context::EngineOptions;
 use crate::paths::PathSet;
 use crate::tables;
 

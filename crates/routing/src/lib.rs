@@ -6,11 +6,13 @@
 //! | [`items`](mod@items) | traffic added up per (source leaf, destination) |
 //! | [`loads`](mod@loads) | load per directed link; the walk of one packet |
 //! | [`engine`] | the engines by name |
+//! | [`context`] | what engines are told and share |
 //! | `greedy` | minhop and updn |
 //! | `ftree` | OpenSM's fat-tree engine |
 //! | `modk`, `random` | engines that choose among admissible links |
 //! | [`error`] | what can go wrong |
 
+pub mod context;
 pub mod engine;
 pub mod error;
 pub mod items;
@@ -24,7 +26,8 @@ mod random;
 mod tables;
 mod updown;
 
-pub use engine::{Engine, EngineOptions, UnknownEngine, route};
+pub use context::EngineOptions;
+pub use engine::{Engine, UnknownEngine, route};
 pub use error::RoutingError;
 pub use items::{Items, items};
 pub use loads::{LinkLoads, loads, walk};

@@ -15,7 +15,7 @@
 
 use netloom_model::{Fabric, HostId, LinkId, NO_PORT, PathChoice, Routes, SwitchId, Table};
 
-use crate::engine::{Context, EngineOptions};
+use crate::context::{Context, EngineOptions};
 use crate::tables;
 use crate::updown::NO_LEVEL;
 

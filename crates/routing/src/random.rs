@@ -5,7 +5,7 @@
 
 use netloom_model::{Fabric, LinkId, Routes, SwitchId, rng};
 
-use crate::engine::{Context, EngineOptions};
+use crate::context::{Context, EngineOptions};
 use crate::tables;
 
 pub(crate) fn route(fabric: &Fabric, context: &Context, options: &EngineOptions) -> Routes {

@@ -12,88 +12,12 @@
 //! Both are numbered by their first switch. Nothing here trusts a name or a port number, and no input
 //! panics: what is no tree gets levels all the same, and a finding.
 
-use netloom_model::{Fabric, LinkId, SwitchId};
+use netloom_model::{Fabric, SwitchId};
 
 use crate::graph::{FAR, Sets, SwitchGraph, some_names, some_switches};
 use crate::levels;
-use crate::regular::RegularTree;
-
-/// Level of a switch from which no host can be reached.
-pub const NO_LEVEL: u8 = u8::MAX;
-/// Pod of a switch that is in none.
-pub const NO_POD: u32 = u32::MAX;
-/// Core group of a switch that is in none.
-pub const NO_GROUP: u32 = u32::MAX;
-
-/// Where a link leads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Direction {
-    /// To a higher level; also from a host to its switch.
-    Up,
-    /// To a lower level; also from a switch to a host.
-    Down,
-    /// Between equal levels, or at a switch without a level: no up*/down* route uses it.
-    Peer,
-}
-
-/// The shape of a fabric.
-#[derive(Clone, Debug)]
-pub struct Structure {
-    /// Number of switch levels (at least 1 unless no host is connected).
-    pub levels: u8,
-    /// Level of every switch, [`NO_LEVEL`] if cut off from all hosts.
-    pub level: Vec<u8>,
-    /// Pod of every switch, or [`NO_POD`].
-    pub pod: Vec<u32>,
-    /// Core group of every top switch and of those just below it, or [`NO_GROUP`].
-    pub core_group: Vec<u32>,
-    /// Number of pods; 1 for one or two levels.
-    pub pods: u32,
-    /// Number of core groups; 0 for one or two levels.
-    pub core_groups: u32,
-    /// Whether this is a perfect two- or three-level tree, so that [`tree`](Self::tree) is there.
-    pub regular: bool,
-    /// Why it is not regular: the first thing found. `None` if it is.
-    pub irregular: Option<String>,
-    /// Connected parts of the fabric that have a host: 1 unless hosts are cut off from one another.
-    pub parts: u32,
-    /// Directed alive links between switches of equal level, by id.
-    pub peer_links: Vec<LinkId>,
-    /// Unordered pairs of switches with hosts, in one connected part, that no up*/down* route joins.
-    pub pairs_without_route: u64,
-    /// What an administrator should know, one sentence each.
-    pub findings: Vec<String>,
-    tree: Option<RegularTree>,
-}
-
-impl Structure {
-    /// Where a link leads, dead or alive.
-    #[inline]
-    pub fn direction(&self, fabric: &Fabric, link: LinkId) -> Direction {
-        let (Some(from), Some(to)) = (fabric.link_from_switch(link), fabric.link_to_switch(link)) else {
-            return if fabric.link_to_switch(link).is_some() { Direction::Up } else { Direction::Down };
-        };
-        let (a, b) = (self.level[from.index()], self.level[to.index()]);
-        if a == b || a == NO_LEVEL || b == NO_LEVEL {
-            Direction::Peer
-        } else if a < b {
-            Direction::Up
-        } else {
-            Direction::Down
-        }
-    }
-
-    /// The index tables of a perfect tree.
-    pub fn tree(&self) -> Option<&RegularTree> {
-        self.tree.as_ref()
-    }
-
-    /// The switches of a level, in order.
-    pub fn switches_at(&self, level: u8) -> impl Iterator<Item = SwitchId> {
-        let at = self.level.iter().enumerate().filter(move |&(_, &l)| l == level);
-        at.map(|(s, _)| SwitchId::from_index(s))
-    }
-}
+use crate::recognise;
+use crate::structure::{NO_GROUP, NO_LEVEL, NO_POD, Structure};
 
 /// Finds the shape of a fabric. Only alive links count. Linear in the number of links for trees.
 pub fn detect(fabric: &Fabric) -> Structure {
@@ -144,7 +68,7 @@ pub fn detect(fabric: &Fabric) -> Structure {
         findings: Vec::new(),
         tree: None,
     };
-    match RegularTree::find(fabric, &structure) {
+    match recognise::regular_tree(fabric, &structure) {
         Ok(tree) => {
             structure.regular = true;
             structure.tree = Some(tree);

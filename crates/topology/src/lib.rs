@@ -2,8 +2,9 @@
 //!
 //! | module | idea |
 //! |---|---|
-//! | [`generate`] | a spec string in, a fabric out: one generator a file |
+//! | [`generate`](mod@generate) | a spec string in, a fabric out: one generator a file |
 //! | [`detect`](mod@detect) | levels, pods and core groups of any fabric, found from its cables alone |
+//! | [`structure`] | the shape that `detect` finds |
 //! | [`regular`] | index tables of a perfect two- or three-level tree |
 //! | [`damage`](mod@damage) | named or random cables and switches die; nothing is renumbered |
 
@@ -11,12 +12,15 @@ pub mod damage;
 pub mod detect;
 pub mod generate;
 pub mod regular;
+pub mod structure;
 
 mod graph;
 mod levels;
 mod reach;
+mod recognise;
 
 pub use damage::{Damage, DamageError, Damaged, damage};
-pub use detect::{Direction, NO_GROUP, NO_LEVEL, NO_POD, Structure, detect};
+pub use detect::detect;
 pub use generate::{SpecError, generate, is_generator};
 pub use regular::RegularTree;
+pub use structure::{Direction, NO_GROUP, NO_LEVEL, NO_POD, Structure};

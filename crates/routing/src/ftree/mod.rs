@@ -26,7 +26,7 @@ mod index;
 use netloom_model::{Fabric, HostId, Lft, NO_PORT, Routes, SwitchId};
 use rayon::prelude::*;
 
-use crate::engine::EngineOptions;
+use crate::context::EngineOptions;
 use crate::error::RoutingError;
 use crate::greedy::{guid_key, hosts_by_port};
 use crate::updown::NO_LEVEL;
