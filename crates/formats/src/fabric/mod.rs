@@ -1,6 +1,6 @@
 //! Fabrics as the InfiniBand tools print them: `ibnetdiscover`, `ibnetdiscover -p`, ibsim's net files.
 //!
-//! Idea: a parser a form turns text into the same raw records ([`raw`]); one assembly ([`assemble`])
+//! Idea: a parser a form turns text into the same raw records (`raw`); one assembly (`assemble`)
 //! turns records into a checked [`Fabric`]. What real hardware shows and a simulator does not (messages in
 //! between, unknown speeds, aggregation nodes, cables from a switch to itself, ...) becomes a [`Finding`]
 //! with its line; only what cannot be a fabric is refused.
