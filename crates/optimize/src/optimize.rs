@@ -131,7 +131,9 @@ fn run(
 
     let base = admissible_lft(fabric, paths, lft, background.lmc);
     let view = View::new(fabric, structure, paths, true);
-    let limit = options.work.unwrap_or(8_000_000 + 20 * items.len() as u64);
+    // Where host links are the bottleneck, cooler switches are a courtesy.
+    let most = if bound.claim > host_max * (1.0 + TOLERANCE) { 8_000_000 } else { 1_000_000 };
+    let limit = options.work.unwrap_or(most + 20 * items.len() as u64);
     let budget = Budget { control, limit };
     let mut state = State::empty(&view, &items, switch_bound);
     let start = from_tables(&state, &base).map_err(|item| OptimizeError::Unreachable {
