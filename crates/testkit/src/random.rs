@@ -29,7 +29,7 @@ pub struct Recipe {
 }
 
 impl Recipe {
-    /// Trees that [`detect`] calls regular.
+    /// Trees that `detect` calls regular.
     pub const PERFECT: Self =
         Self { levels: (2, 3), uneven: false, parallel: true, speeds: false, missing: false, shuffled: true };
     /// Everything may happen.
