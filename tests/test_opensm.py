@@ -5,6 +5,7 @@ Runs where ibsim, opensm and the InfiniBand diagnostics are installed.
 
 from __future__ import annotations
 
+import gzip
 import os
 import signal
 import subprocess
@@ -44,6 +45,20 @@ def test_tables_read_back_equal_the_optimised_file(netloom, paths, name, traffic
     assert loads.max == made["max_load"]
 
 
+@pytest.mark.slow
+def test_a_whole_quartz1_loads_the_file_of_a_real_job_mix(netloom, paths):
+    dump = netloom.folder / "quartz1.txt"
+    dump.write_bytes(gzip.decompress(paths.quartz1.read_bytes()))
+    netloom.ok("optimize", dump, paths.examples / "jobs" / "mix.toml", "-o", "r.lfts", "--quiet")
+    fabric = nl.Fabric.read(dump)
+    with Ibsim(dump, host="host0000") as sim, OpenSM(sim, routes=netloom.folder / "r.lfts"):
+        tables = sim.forwarding_tables()
+    written = nl.Routes.read(netloom.folder / "r.lfts", fabric)
+    # 208 switches, 3072 hosts and 208 switches as destinations.
+    assert written.table().shape == (208, 3280)
+    assert nl.Routes.parse(tables, fabric).changed_entries(written) == 0
+
+
 @pytest.mark.parametrize("name", ["ft2", "ft3"])
 @pytest.mark.parametrize("engine", ["minhop", "updn", "ftree"])
 def test_opensm_s_engines_are_read_and_pass_the_check(paths, name, engine):
@@ -67,6 +82,20 @@ def test_a_reload_brings_new_routes_to_the_switches(netloom, paths):
         after = nl.Routes.parse(sim.forwarding_tables(), fabric)
     assert before.changed_entries(first) == 0
     assert after.changed_entries(second) == 0
+
+
+def test_two_addresses_a_host_are_routed_and_read_back(netloom, paths):
+    with Ibsim(paths.ft2, host="host0000") as sim:
+        with OpenSM(sim, engine="updn", lmc=1):
+            (netloom.folder / "net.txt").write_bytes(sim.discover())
+        netloom.ok("optimize", "net.txt", "bisection-shuffle:seed=1", "-o", "r.lfts")
+        with OpenSM(sim, routes=netloom.folder / "r.lfts", lmc=1):
+            tables = sim.forwarding_tables()
+    fabric = nl.Fabric.read(netloom.folder / "net.txt")
+    assert fabric.lmc == 1
+    written = nl.Routes.read(netloom.folder / "r.lfts", fabric)
+    assert nl.Routes.parse(tables, fabric).changed_entries(written) == 0
+    assert nl.check(fabric, written).ok
 
 
 def test_a_generated_fabric_becomes_a_simulated_one(netloom):
