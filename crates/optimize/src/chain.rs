@@ -6,7 +6,7 @@
 
 use netloom_model::rng::{Stream, below};
 
-use crate::search::Budget;
+use crate::budget::Budget;
 use crate::state::State;
 use crate::view::View;
 use rand_core::Rng;

@@ -12,7 +12,8 @@
 use netloom_model::{Fabric, LinkId, SwitchId};
 use netloom_topology::Structure;
 
-use crate::view::NONE;
+/// "No slot", "no switch".
+pub(crate) const NONE: u32 = u32::MAX;
 
 /// Where every switch stands, and how many there are.
 #[derive(Clone, Debug)]

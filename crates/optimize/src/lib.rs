@@ -13,21 +13,27 @@
 //! | `view` | the links between switches as dense *slots* |
 //! | `layout` | slots of a three-level tree in an order that scans fast; holes where it is damaged |
 //! | `state` | link loads, their soft-max weights, one path an item; add, remove, undo |
+//! | `penalty` | of a link's load: steep, smooth, never flat |
+//! | `scratch` | memory of the path search |
 //! | `path` | the cheapest admissible path that agrees with the entries in force |
 //! | `colour` | bipartite edge colouring |
 //! | `start` | first routings: today's tables, coloured, greedy |
+//! | `budget` | when the search ends, and how it went |
 //! | `sweep` | soft-max sweeps |
 //! | `chain` | ejection chains |
 //! | `target` | how low the links between switches could go, at best |
 //! | `tables` | complete forwarding tables from paths |
 
 pub mod afar;
+mod budget;
 mod chain;
 mod colour;
 mod items;
 mod layout;
 pub mod optimize;
 mod path;
+mod penalty;
+mod scratch;
 mod search;
 mod start;
 mod state;
@@ -37,7 +43,8 @@ mod target;
 mod view;
 
 pub use afar::{AfarOptions, AfarResult, afar};
-pub use optimize::{OptimizeOptions, Optimized, Step, optimize};
+pub use budget::Step;
+pub use optimize::{OptimizeOptions, Optimized, optimize};
 
 /// Why routes could not be optimised.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

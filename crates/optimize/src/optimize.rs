@@ -14,17 +14,15 @@ use netloom_routing::{LinkLoads, PathSet};
 use netloom_topology::Structure;
 
 use crate::OptimizeError;
+use crate::budget::{Budget, Step, TOLERANCE};
 use crate::chain::Siblings;
 use crate::items::{Items, items};
-use crate::search::{Budget, search};
+use crate::search::search;
 use crate::start::from_tables;
 use crate::state::State;
 use crate::tables::{admissible_lft, routes_with_paths};
 use crate::target::switch_target;
 use crate::view::View;
-
-/// Two loads closer than this, relatively, are equal.
-pub(crate) const TOLERANCE: f64 = 1e-9;
 
 /// How to search.
 #[derive(Clone, Debug, Default)]
@@ -39,17 +37,6 @@ pub struct OptimizeOptions {
     pub work: Option<u64>,
     /// A lower bound that is already known, with its certificate; `None` has it computed.
     pub bound: Option<Certificate>,
-}
-
-/// The best routing known after some work.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Step {
-    /// Path searches done.
-    pub work: u64,
-    /// Largest load of a link between switches, in bytes at the reference bandwidth.
-    pub max_load: f64,
-    /// How many links between switches carried it.
-    pub links_at_max: usize,
 }
 
 /// Optimised routes.

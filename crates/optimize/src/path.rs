@@ -4,41 +4,9 @@
 //! and the lightest path takes one pass over its layers; a switch that already has an entry for the
 //! destination offers only that one. Three-level trees have a faster scan of the same answer.
 
-use crate::state::{State, penalty};
-use crate::view::{NONE, View};
-
-/// Work space of one search, reused.
-#[derive(Clone)]
-pub(crate) struct Scratch {
-    epoch: u32,
-    stamp: Vec<u32>,
-    dist: Vec<f64>,
-    via: Vec<u32>,
-    layer: Vec<u32>,
-    next: Vec<u32>,
-    down: Vec<f64>,
-    /// The path found.
-    pub found: Vec<u32>,
-    /// Slots that may not be used.
-    pub forbidden: Vec<u32>,
-}
-
-impl Scratch {
-    pub fn new(view: &View) -> Self {
-        let switches = view.fabric.switch_count();
-        Self {
-            epoch: 0,
-            stamp: vec![0; switches],
-            dist: vec![0.0; switches],
-            via: vec![NONE; switches],
-            layer: Vec::new(),
-            next: Vec::new(),
-            down: vec![0.0; view.layout.as_ref().map_or(0, |l| l.cores * l.groups)],
-            found: Vec::with_capacity(view.stride),
-            forbidden: Vec::new(),
-        }
-    }
-}
+use crate::penalty::penalty;
+use crate::state::State;
+use crate::view::NONE;
 
 impl State<'_> {
     /// Finds the lightest path of an unplaced item, given the entries of [`fix`](State::fix), into

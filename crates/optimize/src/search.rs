@@ -6,11 +6,10 @@
 //! several coloured starts, or a greedy one where the fabric has no full layout; then rounds. A round
 //! anneals the best routing by sweeps of rising sharpness and repairs it by chains.
 
-use netloom_model::Control;
 use netloom_model::rng::stream;
 
+use crate::budget::{Budget, Step, TOLERANCE};
 use crate::chain::{Siblings, chains};
-use crate::optimize::{Step, TOLERANCE};
 use crate::start::{by_destination, coloured, insert_rest};
 use crate::state::State;
 use crate::sweep::sweep;
@@ -28,22 +27,6 @@ const MELT: [f64; 4] = [10.0, 100.0, 30.0, 300.0];
 const POLISH_WORK: u64 = 30_000;
 /// Sharpness of the chain phases of a round.
 const CHAIN_ALPHAS: [f64; 5] = [30000.0, 2000.0, 8000.0, 500.0, 30000.0];
-
-/// When to end the search.
-pub(crate) struct Budget<'a> {
-    /// Stops from outside; takes progress reports.
-    pub control: &'a Control,
-    /// Path searches at most.
-    pub limit: u64,
-}
-
-impl Budget<'_> {
-    /// Whether to end after `work` path searches.
-    #[inline]
-    pub fn over(&self, work: u64) -> bool {
-        work >= self.limit || self.control.stopped().is_some()
-    }
-}
 
 /// The best paths so far.
 #[derive(Default)]

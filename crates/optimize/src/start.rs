@@ -11,8 +11,8 @@ use netloom_model::rng::Stream;
 use netloom_model::{Lft, SwitchId};
 use rand_core::Rng;
 
+use crate::budget::Budget;
 use crate::colour::edge_colours;
-use crate::search::Budget;
 use crate::state::State;
 use crate::view::NONE;
 

@@ -9,6 +9,8 @@
 //! on every link of one speed, so the path that raises the total least is the lightest by present weights.
 
 use crate::items::Items;
+use crate::penalty::penalty;
+use crate::scratch::Scratch;
 use crate::view::{NONE, View};
 
 /// Loads, weights and paths.
@@ -33,7 +35,7 @@ pub(crate) struct State<'v> {
     /// Entries in force for the group last given to [`fix`](Self::fix).
     pub fixed: Fixed,
     /// Scratch of the path search.
-    pub(crate) scratch: crate::path::Scratch,
+    pub(crate) scratch: Scratch,
     /// Placed items of every slot, while [`track`](Self::track) is on; else empty.
     riders: Vec<Vec<u32>>,
     log: Log,
@@ -86,7 +88,7 @@ impl<'v> State<'v> {
             scale: if scale > 0.0 { scale } else { 1.0 },
             work: 0,
             fixed: Fixed::new(switches),
-            scratch: crate::path::Scratch::new(view),
+            scratch: Scratch::new(view),
             riders: Vec::new(),
             log: Log::default(),
         };
@@ -306,33 +308,5 @@ impl<'v> State<'v> {
             }
         }
         self.log = log;
-    }
-}
-
-/// `exp(e)`, but rising also where `exp` would vanish or overflow.
-#[inline]
-pub(crate) fn penalty(e: f64) -> f64 {
-    const LOW: f64 = -200.0;
-    const HIGH: f64 = 500.0;
-    if e < LOW {
-        LOW.exp() * (LOW / e)
-    } else if e > HIGH {
-        HIGH.exp() * (e - HIGH + 1.0)
-    } else {
-        e.exp()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::penalty;
-
-    #[test]
-    fn penalty_rises_everywhere() {
-        let points = [-1e9, -1e4, -300.0, -200.1, -200.0, -199.0, -1.0, 0.0, 1.0, 499.0, 500.0, 500.1, 1e4];
-        for pair in points.windows(2) {
-            assert!(penalty(pair[0]) < penalty(pair[1]), "{pair:?}");
-        }
-        assert_eq!(penalty(0.0), 1.0);
     }
 }

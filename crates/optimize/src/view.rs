@@ -9,9 +9,7 @@ use netloom_routing::PathSet;
 use netloom_topology::Structure;
 
 use crate::layout::Layout;
-
-/// "No slot", "no switch".
-pub(crate) const NONE: u32 = u32::MAX;
+pub(crate) use crate::layout::NONE;
 
 /// One fabric as the search sees it.
 pub(crate) struct View<'a> {
