@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import subprocess
 import sys
 import time
@@ -174,3 +176,40 @@ def test_no_wait_at_the_start(netloom):
     start = time.perf_counter()
     netloom.ok("--version")
     assert time.perf_counter() - start < 5
+
+
+def test_progress_is_drawn_on_a_terminal_s_standard_error_only(netloom, paths):
+    import pty
+
+    jobs = paths.examples / "jobs" / "mix.toml"
+    terminal, other_end = pty.openpty()
+    command = [*netloom.command, "optimize", paths.quartz1, jobs, "--format", "json"]
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=other_end, env={**os.environ, "TERM": "xterm"}
+    )
+    os.close(other_end)
+    drawn = b""
+    with contextlib.suppress(OSError):  # a terminal whose other end is gone
+        while chunk := os.read(terminal, 4096):
+            drawn += chunk
+    os.close(terminal)
+    out, _ = process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert json.loads(out)["schema"] == "netloom.optimize/1"
+    assert b"optimize" in drawn
+
+
+def test_names_that_are_not_ascii_survive_any_locale(netloom, paths):
+    text = paths.ft2.read_text()
+    (netloom.folder / "nét.txt").write_text(text)
+    document = netloom.json("fabric", "show", "nét.txt", env={"LC_ALL": "C", "PYTHONIOENCODING": "ascii"})
+    assert document["inputs"][0]["source"] == "nét.txt"
+
+
+def test_traffic_without_names_is_said_to_be_matched_by_number(netloom, paths):
+    (netloom.folder / "t.mtx").write_text(
+        "%%MatrixMarket matrix coordinate integer general\n32 32 1\n1 32 7\n"
+    )
+    assert "matched to hosts by number" in netloom.ok("loads", paths.ft2, "ftree", "t.mtx")
+    assert netloom.result("loads", paths.ft2, "ftree", "t.mtx")["traffic_matched_by"] == "number"
+    assert netloom.result("loads", paths.ft2, "ftree", "bisection")["traffic_matched_by"] == "names"

@@ -8,6 +8,7 @@ Exit codes: 0 done; 1 done, with findings; 2 usage; 3 input, output or format; 4
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -83,6 +84,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     arguments : sequence of str, optional
         What follows `netloom`; `sys.argv[1:]` if not given.
     """
+    for stream in (sys.stdout, sys.stderr):
+        # Names in dumps and files may be anything; results are UTF-8 wherever they go.
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors="surrogateescape")
     try:
         given = sys.argv[1:] if arguments is None else arguments
         code = _run([STDIO if token == "-" else token for token in given])
@@ -129,7 +134,7 @@ def _fail(text: str, code: int) -> int:
         import traceback
 
         traceback.print_exc()
-    print(f"netloom: {text}", file=sys.stderr)
+    print(f"netloom: {' '.join(text.split())}", file=sys.stderr)
     return code
 
 

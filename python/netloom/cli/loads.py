@@ -42,7 +42,7 @@ def loads(
         found = _core.loads(
             net, tables, demand, threads=options.threads, work=options.work, time_limit=options.time_limit
         )
-    result = results.loads_result(found, count=hottest)
+    result = results.loads_result(found, demand, count=hottest)
     if run.has_product:
         from netloom import interop
 

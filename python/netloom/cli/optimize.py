@@ -63,7 +63,7 @@ def optimize(
             progress=progress,
         )
     result: dict[str, Any] = {
-        **results.loads_result(best.loads),
+        **results.loads_result(best.loads, demand),
         "proven_optimal": best.proven_optimal,
         "stopped": best.stopped,
         "reproducible": best.reproducible,

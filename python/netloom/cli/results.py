@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 from netloom.cli import render
 
 if TYPE_CHECKING:
-    from netloom._core import LinkLoads
+    from netloom._core import LinkLoads, Traffic
 
 HOTTEST = 10
 """How many of the hottest links a result lists."""
 
 
-def loads_result(loads: LinkLoads, *, count: int = HOTTEST) -> dict[str, Any]:
+def loads_result(loads: LinkLoads, traffic: Traffic, *, count: int = HOTTEST) -> dict[str, Any]:
     """The result object of `loads`, `route` with traffic, and `optimize`."""
     return {
         "max_load": loads.max,
@@ -31,6 +31,7 @@ def loads_result(loads: LinkLoads, *, count: int = HOTTEST) -> dict[str, Any]:
         "lower_bound_at": loads.bound_at,
         "proven_optimal": loads.proven_optimal,
         "stopped": loads.stopped,
+        "traffic_matched_by": "names" if traffic.hosts_hash is not None else "number",
         "hottest": loads.hottest(count),
     }
 
@@ -53,6 +54,8 @@ def loads_text(result: Mapping[str, Any]) -> str:
         ),
         ("gap to it", f"{gap}: proven optimal" if result["proven_optimal"] else gap),
     ]
+    if result["traffic_matched_by"] == "number":
+        rows.append(("traffic", "matched to hosts by number: it does not say their names"))
     if result["stopped"] is not None:
         rows.append(("stopped", stopped_text(result["stopped"])))
     text = render.pairs(rows)

@@ -48,7 +48,7 @@ def route(
         tables, found = made.routes, made.loads
         data = tables.to_bytes() if run.has_product else None
         interrupted = made.stopped == "interrupted"
-        result |= {**results.loads_result(found), "stopped": made.stopped}
+        result |= {**results.loads_result(found, demand), "stopped": made.stopped}
     else:
         with run.timed("route"):
             tables = _core.route(engine, net, seed=run.seed, lmc=lmc, threads=options.threads)
@@ -57,7 +57,7 @@ def route(
         if demand is not None:
             with run.timed("loads"):
                 found = _core.loads(net, tables, demand, threads=options.threads, work=options.work)
-            result |= results.loads_result(found)
+            result |= results.loads_result(found, demand)
     result |= {"lmc": tables.lmc, "switches": net.switches, "hosts": net.hosts}
     result["output"] = None if data is None else run.write(data)
     return run.finish(result, lambda: text(result), interrupted=interrupted)
