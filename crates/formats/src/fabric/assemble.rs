@@ -179,7 +179,9 @@ fn report_unused(raw: &mut Raw<'_>, index: &super::pairs::Index, kept: &[Pair]) 
         match node.role {
             Role::Router | Role::Aggregation => {
                 raw.notes.add("routers and aggregation nodes, left out", node.line, || {
-                    format!("{} \"{}\": left out (neither a host nor a switch)", node.role.word(), node.name)
+                    let why =
+                        "neither a host nor a switch; routes written from here have no entry for its LID";
+                    format!("{} \"{}\": left out ({why})", node.role.word(), node.name)
                 });
             }
             Role::Adapter if !used[n] => {

@@ -38,9 +38,12 @@ fn aggregation_nodes_and_routers_are_left_out() {
         [
             (
                 20,
-                "aggregation node \"Mellanox Technologies Aggregation Node\": left out (neither a host nor a switch)"
+                "aggregation node \"Mellanox Technologies Aggregation Node\": left out (neither a host nor a switch; routes written from here have no entry for its LID)"
             ),
-            (41, "router \"MF0;mamba:Q3400_RA/U2/RT\": left out (neither a host nor a switch)"),
+            (
+                41,
+                "router \"MF0;mamba:Q3400_RA/U2/RT\": left out (neither a host nor a switch; routes written from here have no entry for its LID)"
+            ),
         ]
     );
 }
@@ -177,10 +180,13 @@ fn the_port_form_has_ports_without_cables_and_names_with_quotes() {
         findings(&file),
         [
             (2, "unknown speed of a cable: taken as 4xHDR"),
-            (6, "router \"router\": left out (neither a host nor a switch)"),
+            (
+                6,
+                "router \"router\": left out (neither a host nor a switch; routes written from here have no entry for its LID)"
+            ),
             (
                 7,
-                "aggregation node \"Mellanox Technologies Aggregation Node\": left out (neither a host nor a switch)"
+                "aggregation node \"Mellanox Technologies Aggregation Node\": left out (neither a host nor a switch; routes written from here have no entry for its LID)"
             ),
             (8, "host \"node2's mlx5_1\" has no link: left out"),
         ]
