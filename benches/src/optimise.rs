@@ -88,7 +88,7 @@ impl Case<'_> {
         let options = EngineOptions::default();
         let ftree = route(Engine::Ftree, self.fabric, self.structure, &options).expect("a fat tree");
         let options = AfarOptions::default();
-        let found = afar(self.fabric, self.paths, self.structure, &ftree, traffic, &options, &Control::new())
+        let found = afar(self.fabric, self.paths, &ftree, traffic, &options, &Control::new())
             .expect("every pair has a way");
         let max = loads(self.fabric, &found.routes, traffic).expect("every pair has a way").max();
         format!("AFAR {:.3} % in {}", (max / bound - 1.0) * 100.0, spell(start.elapsed().as_secs_f64()))

@@ -20,7 +20,7 @@ pub(crate) fn best(fabric: &Fabric, structure: &Structure, demand: &Demand) -> C
             [(demand.sent[h.index()], up, "up"), (demand.received[h.index()], fabric.reverse(up), "down")]
         {
             if bytes / capacity > best.claim {
-                best = certificate(fabric, bytes, vec![link], format!("host {} {side}", fabric.host_name(h)));
+                best = certificate(fabric, bytes, vec![link], format!("{} {side}", fabric.host_name(h)));
             }
         }
     }

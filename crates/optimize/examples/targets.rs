@@ -136,8 +136,7 @@ fn run(name: &str, fabric: &Fabric, traffic: &Csr) {
     let max = result.loads.load.iter().copied().fold(0.0, f64::max);
     let afar_gap = if std::env::var("AFAR").is_ok() {
         let clock = Instant::now();
-        let afar =
-            afar(fabric, &paths, &structure, &background, traffic, &AfarOptions::default(), &Control::new());
+        let afar = afar(fabric, &paths, &background, traffic, &AfarOptions::default(), &Control::new());
         let afar = afar.expect("repaired");
         format!(
             "{:.2} ({} in {:.2}s)",

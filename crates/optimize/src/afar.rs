@@ -10,7 +10,6 @@
 
 use netloom_model::{Control, Csr, Fabric, Lft, LinkId, Routes, StopReason, SwitchId, Table};
 use netloom_routing::PathSet;
-use netloom_topology::Structure;
 
 use crate::OptimizeError;
 use crate::items::{Items, items};
@@ -73,7 +72,6 @@ pub(crate) fn check_shapes<'r>(
 pub fn afar(
     fabric: &Fabric,
     paths: &PathSet,
-    _structure: &Structure,
     start: &Routes,
     traffic: &Csr,
     options: &AfarOptions,

@@ -378,7 +378,7 @@ fn afar_moves_the_first_destination_that_helps() {
 
 fn run_afar(case: &Case, start: &Routes, traffic: &Csr) -> netloom_optimize::AfarResult {
     let options = AfarOptions::default();
-    afar(&case.fabric, &case.paths, &case.structure, start, traffic, &options, &Control::new()).unwrap()
+    afar(&case.fabric, &case.paths, start, traffic, &options, &Control::new()).unwrap()
 }
 
 #[test]

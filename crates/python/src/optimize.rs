@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 
 use crate::errors;
 use crate::fabric::PyFabric;
-use crate::loads::{PyLinkLoads, both_bounds};
+use crate::loads::{Bounds, PyLinkLoads, both_bounds};
 use crate::routes::{PyRoutes, RoutesOrEngine};
 use crate::run::{Options, run, stop_text};
 use crate::traffic::PyTraffic;
@@ -73,7 +73,7 @@ struct Found {
     routes: Routes,
     work: u64,
     loads: routing::LinkLoads,
-    bounds: crate::loads::Bounds,
+    bounds: Bounds,
     stopped: Option<StopReason>,
 }
 
@@ -116,10 +116,11 @@ pub fn optimize(
         let best =
             optimizer::optimize(&shared.fabric, structure, paths, total, &background, &settings, control)
                 .map_err(|e| e.to_string())?;
-        let mut bounds = both_bounds(shared, total, control, None).map_err(|e| e.to_string())?;
-        if best.bound.claim > bounds.lower.claim {
-            bounds.lower = best.bound;
-        }
+        let ar = match best.ar {
+            Some(ar) => ar,
+            None => both_bounds(shared, total, control, None).map_err(|e| e.to_string())?.ar,
+        };
+        let bounds = Bounds { ar, lower: best.bound };
         Ok::<_, String>(Found {
             loads: best.loads,
             routes: best.routes,
@@ -157,8 +158,8 @@ pub fn afar(
         max_iters: max_iterations.unwrap_or(default.max_iters),
     };
     let found = run(py, options, |control| {
-        let (structure, paths, total) = (shared.structure(), shared.paths(), matrix.total());
-        let best = optimizer::afar(&shared.fabric, paths, structure, &start, total, &settings, control)
+        let (paths, total) = (shared.paths(), matrix.total());
+        let best = optimizer::afar(&shared.fabric, paths, &start, total, &settings, control)
             .map_err(|e| e.to_string())?;
         let stopped = control.stopped();
         let bounds = both_bounds(shared, total, control, None).map_err(|e| e.to_string())?;

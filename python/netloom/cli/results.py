@@ -27,8 +27,8 @@ def loads_result(loads: LinkLoads, traffic: Traffic, *, count: int = HOTTEST) ->
         "ar_gap_percent": loads.ar_gap_percent,
         "lower_bound": loads.lower_bound,
         "lower_bound_gap_percent": loads.lower_bound_gap_percent,
-        "lower_bound_kind": loads.certificate.kind,
-        "lower_bound_at": loads.bound_at,
+        "bound_kind": loads.certificate.kind,
+        "bound_at": loads.bound_at,
         "proven_optimal": loads.proven_optimal,
         "stopped": loads.stopped,
         "traffic_matched_by": "names" if traffic.hosts_hash is not None else "number",
@@ -50,7 +50,7 @@ def loads_text(result: Mapping[str, Any]) -> str:
         ("AR gap", percent(result["ar_gap_percent"])),
         (
             "proven lower bound",
-            f"{size(result['lower_bound'])} ({result['lower_bound_kind']}: {result['lower_bound_at']})",
+            f"{size(result['lower_bound'])} ({result['bound_kind']}: {result['bound_at']})",
         ),
         ("gap to it", f"{gap}: proven optimal" if result["proven_optimal"] else gap),
     ]
