@@ -142,8 +142,10 @@ def read_traffic_parquet(path: _Path) -> Traffic:
 
     name = os.fspath(path)
     try:
+        # In memory and on this thread: a pool's thread that still reads when the process ends aborts it.
         with open(path, "rb") as file:
-            table = pq.read_table(file)
+            data = pa.BufferReader(file.read())
+        table = pq.read_table(data, use_threads=False, pre_buffer=False)
     except pa.ArrowException as error:
         raise FormatError(f"{name}: expected a Parquet file ({_first_line(error)})", name) from None
     missing = [column for column in _COLUMNS if column not in table.column_names]
