@@ -39,7 +39,7 @@ pub fn pattern(spec: &str, fabric: &Fabric) -> Traffic {
     netloom_traffic::pattern(spec, Some(fabric.host_count() as u32)).expect("a known spec")
 }
 
-/// A rank matrix of an application.
-pub fn application(name: &str) -> Traffic {
-    read_mtx(&file(&format!("examples/data/{name}.mtx.gz")), name).expect("the example is a matrix")
+/// A rank matrix of an application, as a jobs file of the examples names it.
+pub fn application(path: &str) -> Traffic {
+    read_mtx(&file(&format!("examples/jobs/{path}")), path).expect("the example is a matrix")
 }

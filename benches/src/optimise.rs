@@ -13,7 +13,7 @@ use netloom_topology::Structure;
 use netloom_traffic::{ResolvedJob, place};
 
 use crate::Options;
-use crate::inputs::{application, pattern, quartz1};
+use crate::inputs::{application, file, pattern, quartz1};
 use crate::table::{Row, Table, spell};
 
 /// `(name, spec)` of the patterns.
@@ -23,14 +23,9 @@ const PATTERNS: [(&str, &str); 4] = [
     ("shuffle", "bisection-shuffle:seed=1"),
     ("all-to-all", "all-to-all"),
 ];
-/// LULESH on 512 ranks, six copies on a fragmented allocation.
-const LULESH: &str = "seed = 1\n\
-    [[job]]\nname = \"lulesh\"\nmatrix = \"lulesh-512\"\nallocation = \"fragmented\"\ncopies = 6\n";
-/// Three applications side by side.
-const MIX: &str = "seed = 1\n\
-    [[job]]\nname = \"lulesh\"\nmatrix = \"lulesh-512\"\nallocation = \"fragmented\"\ncopies = 2\n\
-    [[job]]\nname = \"nekbone\"\nmatrix = \"nekbone-256\"\nallocation = \"fragmented\"\ncopies = 4\n\
-    [[job]]\nname = \"snap\"\nmatrix = \"snap-168\"\nallocation = \"fragmented\"\ncopies = 4\n";
+/// `(name, jobs file)` of the applications: the examples that ship with the repository.
+const APPLICATIONS: [(&str, &str); 2] =
+    [("LULESH 512 x 6, fragmented", "lulesh6.toml"), ("three applications", "mix.toml")];
 
 /// Patterns, then applications.
 pub fn run(table: &mut Table, _: &Options) {
@@ -43,7 +38,7 @@ pub fn run(table: &mut Table, _: &Options) {
             let traffic = pattern(spec, &fabric);
             case.run(table, &format!("optimise {name} on quartz1"), &traffic.total(), 0.0, 1.0);
         }
-        for (name, jobs) in [("LULESH 512 x 6, fragmented", LULESH), ("three applications", MIX)] {
+        for (name, jobs) in APPLICATIONS {
             case.run(table, &format!("optimise {name}"), &placed(&fabric, jobs), 1e-3, 10.0);
         }
     });
@@ -95,15 +90,15 @@ impl Case<'_> {
     }
 }
 
-/// The traffic of a jobs file on the fabric.
-fn placed(fabric: &Fabric, text: &str) -> Csr {
-    let file = read_jobs(text.as_bytes(), "jobs").expect("our own text");
+/// The traffic of a jobs file of the examples on the fabric.
+fn placed(fabric: &Fabric, name: &str) -> Csr {
+    let file = read_jobs(&file(&format!("examples/jobs/{name}")), name).expect("the example is a jobs file");
     let resolved: Vec<ResolvedJob> = file
         .jobs
         .into_iter()
         .map(|spec| {
-            let Source::Matrix(name) = &spec.source else { unreachable!("all our jobs name a matrix") };
-            let traffic = application(name);
+            let Source::Matrix(path) = &spec.source else { unreachable!("all its jobs name a matrix") };
+            let traffic = application(path);
             ResolvedJob { spec, traffic, rank_hosts: None }
         })
         .collect();
