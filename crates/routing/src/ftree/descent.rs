@@ -121,8 +121,18 @@ impl Descent {
         }
         if self.order_matters[s as usize] {
             sort(&mut self.tree.down, s, &mut self.down_changed);
+            reached |= self.spread_on(s, from, hops, column);
+        } else {
+            reached |= self.spread_to_ends(s, from, hops, column);
         }
-        for i in range {
+        self.class_hops[class] = hops;
+        reached
+    }
+
+    /// Below `s` are switches that lead further down.
+    fn spread_on(&mut self, s: u32, from: u32, hops: u8, column: &mut [u16]) -> bool {
+        let mut reached = false;
+        for i in self.tree.down.range(s) {
             let group = self.tree.down.list[i];
             if group.remote == from || self.hops[group.remote as usize] <= hops + 1 {
                 continue;
@@ -135,7 +145,28 @@ impl Descent {
                 self.down_changed[s as usize] = true;
             }
         }
-        self.class_hops[class] = hops;
+        reached
+    }
+
+    /// Below `s` are only switches with nothing below: the bulk of all entries. Groups of one cable need no
+    /// count, as their order does not matter.
+    fn spread_to_ends(&mut self, s: u32, from: u32, hops: u8, column: &mut [u16]) -> bool {
+        let mut reached = false;
+        for group in &self.tree.down.list[self.tree.down.range(s)] {
+            let to = group.remote as usize;
+            if group.remote == from || self.hops[to] <= hops + 1 {
+                continue;
+            }
+            let choice = least_port(&self.tree.cables, group);
+            self.hops[to] = hops + 1;
+            column[to] = choice.port;
+            if self.has_hosts[to] {
+                reached = true;
+                if group.cables > 1 {
+                    self.tree.cables[choice.cable].count += 1;
+                }
+            }
+        }
         reached
     }
 
