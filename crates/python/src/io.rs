@@ -7,6 +7,7 @@
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use flate2::{Compression, GzBuilder};
 use pyo3::prelude::*;
@@ -53,28 +54,35 @@ fn replace(path: &Path, data: &[u8]) -> io::Result<()> {
         }
     }
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
-    let temporary = temporary_name(&target);
-    let result = write_new(&temporary, data, &target).and_then(|()| fs::rename(&temporary, &target));
+    let (temporary, file) = create_temporary(&target)?;
+    let result = fill(file, data, &target).and_then(|()| fs::rename(&temporary, &target));
     if result.is_err() {
         let _ = fs::remove_file(&temporary);
     }
     result
 }
 
-fn write_new(temporary: &Path, data: &[u8], target: &Path) -> io::Result<()> {
-    let mut file = File::create(temporary)?;
+/// A new file beside the target that no other thread or process uses; its name is short whatever the
+/// target is called.
+fn create_temporary(target: &Path) -> io::Result<(PathBuf, File)> {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    loop {
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let path = target.with_file_name(format!(".netloom-{}-{number}.tmp", std::process::id()));
+        match OpenOptions::new().write(true).create_new(true).open(&path) {
+            // Left behind by a process that was killed and had our number.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            opened => return opened.map(|file| (path, file)),
+        }
+    }
+}
+
+fn fill(mut file: File, data: &[u8], target: &Path) -> io::Result<()> {
     if let Ok(meta) = fs::metadata(target) {
         file.set_permissions(meta.permissions())?;
     }
     file.write_all(data)?;
     file.sync_all()
-}
-
-fn temporary_name(target: &Path) -> PathBuf {
-    let mut name = std::ffi::OsString::from(".");
-    name.push(target.file_name().unwrap_or_default());
-    name.push(format!(".{}.tmp", std::process::id()));
-    target.with_file_name(name)
 }
 
 /// Writes a whole file to a temporary name beside `path`, then renames it.

@@ -38,7 +38,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<check::PyVerdict>()?;
     m.add_function(wrap_pyfunction!(routes::engines, m)?)?;
     m.add_function(wrap_pyfunction!(routes::is_engine, m)?)?;
-    m.add_function(wrap_pyfunction!(routes::route, m)?)?;
+    m.add_function(wrap_pyfunction!(routes::route_by_name, m)?)?;
     m.add_function(wrap_pyfunction!(is_generator, m)?)?;
     m.add_function(wrap_pyfunction!(is_pattern, m)?)?;
     m.add_function(wrap_pyfunction!(expand_hostlist, m)?)?;

@@ -11,7 +11,7 @@ use crate::errors;
 use crate::fabric::PyFabric;
 use crate::loads::{Bounds, PyLinkLoads, both_bounds};
 use crate::routes::{PyRoutes, RoutesOrEngine};
-use crate::run::{Options, run, stop_text};
+use crate::run::{Options, run_until, stop_text};
 use crate::traffic::PyTraffic;
 
 /// Routes made for a traffic, and how good they are.
@@ -74,16 +74,20 @@ struct Found {
     work: u64,
     loads: routing::LinkLoads,
     bounds: Bounds,
-    stopped: Option<StopReason>,
 }
 
 impl Found {
-    fn into_python(self, py: Python<'_>, fabric: &PyFabric) -> PyResult<PyOptimized> {
-        let loads = PyLinkLoads::new(self.loads, self.bounds, self.stopped, &fabric.shared);
+    fn into_python(
+        self,
+        py: Python<'_>,
+        fabric: &PyFabric,
+        stopped: Option<StopReason>,
+    ) -> PyResult<PyOptimized> {
+        let loads = PyLinkLoads::new(self.loads, self.bounds, stopped, &fabric.shared);
         Ok(PyOptimized {
             routes: Py::new(py, PyRoutes::new(self.routes, &fabric.shared))?,
             loads: Py::new(py, loads)?,
-            stopped: self.stopped,
+            stopped,
             work: self.work,
         })
     }
@@ -110,33 +114,28 @@ pub fn optimize(
     let background = background.resolve(py, fabric, seed, threads)?;
     let (shared, matrix) = (&fabric.shared, &traffic.shared);
     let options = Options { threads, time_limit, progress, anytime: true };
-    let settings = OptimizeOptions { seed, threads, work, ..OptimizeOptions::default() };
-    let found = run(py, options, |control| {
+    // The door has made the pool already.
+    let settings = OptimizeOptions { seed, threads: 0, work, ..OptimizeOptions::default() };
+    let (found, stopped) = run_until(py, options, |control| {
         let (structure, paths, total) = (shared.structure(), shared.paths(), matrix.total());
         let best =
             optimizer::optimize(&shared.fabric, structure, paths, total, &background, &settings, control)
                 .map_err(|e| e.to_string())?;
         let ar = match best.ar {
             Some(ar) => ar,
-            None => both_bounds(shared, total, control, None).map_err(|e| e.to_string())?.ar,
+            None => both_bounds(shared, &best.routes, total, control, None).map_err(|e| e.to_string())?.ar,
         };
         let bounds = Bounds { ar, lower: best.bound };
-        Ok::<_, String>(Found {
-            loads: best.loads,
-            routes: best.routes,
-            work: best.work,
-            bounds,
-            stopped: best.stopped,
-        })
+        Ok::<_, String>(Found { loads: best.loads, routes: best.routes, work: best.work, bounds })
     })?;
-    found.map_err(|e| errors::optimize(py, e))?.into_python(py, fabric)
+    found.map_err(|e| errors::optimize(py, e))?.into_python(py, fabric, stopped)
 }
 
 /// AFAR (Smith et al., SC18, Algorithm 1): move destinations off the hottest link.
 #[pyfunction]
 #[pyo3(signature = (fabric, traffic, start = RoutesOrEngine::Engine("ftree".into()), *, max_load = None,
-                    max_iterations = None, time_limit = None, progress = None),
-       text_signature = "(fabric, traffic, start='ftree', *, max_load=None, max_iterations=None, time_limit=None, progress=None)")]
+                    max_iterations = None, threads = 0, time_limit = None, progress = None),
+       text_signature = "(fabric, traffic, start='ftree', *, max_load=None, max_iterations=None, threads=0, time_limit=None, progress=None)")]
 #[allow(clippy::too_many_arguments)] // keyword arguments of one Python call
 pub fn afar(
     py: Python<'_>,
@@ -145,26 +144,26 @@ pub fn afar(
     start: RoutesOrEngine<'_>,
     max_load: Option<f64>,
     max_iterations: Option<u64>,
+    threads: usize,
     time_limit: Option<f64>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<PyOptimized> {
     traffic.check_fits(py, fabric)?;
-    let start = start.resolve(py, fabric, 0, 0)?;
+    let start = start.resolve(py, fabric, 0, threads)?;
     let (shared, matrix) = (&fabric.shared, &traffic.shared);
-    let options = Options { threads: 0, time_limit, progress, anytime: true };
+    let options = Options { threads, time_limit, progress, anytime: true };
     let default = AfarOptions::default();
     let settings = AfarOptions {
         max_load: max_load.unwrap_or(default.max_load),
         max_iters: max_iterations.unwrap_or(default.max_iters),
     };
-    let found = run(py, options, |control| {
+    let (found, stopped) = run_until(py, options, |control| {
         let (paths, total) = (shared.paths(), matrix.total());
         let best = optimizer::afar(&shared.fabric, paths, &start, total, &settings, control)
             .map_err(|e| e.to_string())?;
-        let stopped = control.stopped();
-        let bounds = both_bounds(shared, total, control, None).map_err(|e| e.to_string())?;
+        let bounds = both_bounds(shared, &best.routes, total, control, None).map_err(|e| e.to_string())?;
         let loads = routing::loads(&shared.fabric, &best.routes, total).map_err(|e| e.to_string())?;
-        Ok::<_, String>(Found { loads, routes: best.routes, work: best.iterations, bounds, stopped })
+        Ok::<_, String>(Found { loads, routes: best.routes, work: best.iterations, bounds })
     })?;
-    found.map_err(|e| errors::optimize(py, e))?.into_python(py, fabric)
+    found.map_err(|e| errors::optimize(py, e))?.into_python(py, fabric, stopped)
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use netloom_formats as formats;
 use netloom_model::{DestId, HostId, Routes, SwitchId, Table};
-use netloom_routing::{self as routing, Engine, EngineOptions};
+use netloom_routing::{self as routing, Engine, EngineOptions, RoutingError};
 use numpy::{PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -175,45 +175,63 @@ impl RoutesOrEngine<'_> {
             }
             // What OpenSM administrators run: ftree where the fabric is a tree, else updn.
             RoutesOrEngine::Engine(name) if name == "auto" => {
-                make(py, "ftree", fabric, seed, fabric.fabric().lmc(), threads)
-                    .or_else(|_| make(py, "updn", fabric, seed, fabric.fabric().lmc(), threads))
-                    .map(Arc::new)
+                let lmc = fabric.fabric().lmc();
+                match try_make(py, Engine::Ftree, fabric, seed, lmc, threads)? {
+                    Ok(routes) => Ok(Arc::new(routes)),
+                    Err(_) => make(py, Engine::Updn, fabric, seed, lmc, threads).map(Arc::new),
+                }
             }
             RoutesOrEngine::Engine(name) => {
-                make(py, name, fabric, seed, fabric.fabric().lmc(), threads).map(Arc::new)
+                make(py, engine(py, name)?, fabric, seed, fabric.fabric().lmc(), threads).map(Arc::new)
             }
         }
     }
 }
 
+fn engine(py: Python<'_>, name: &str) -> PyResult<Engine> {
+    name.parse().map_err(|e| errors::spec(py, e))
+}
+
+/// The outer error is an interrupt or a panic, the inner one what the engine says.
+fn try_make(
+    py: Python<'_>,
+    engine: Engine,
+    fabric: &PyFabric,
+    seed: u64,
+    lmc: u8,
+    threads: usize,
+) -> PyResult<Result<Routes, RoutingError>> {
+    let shared = &fabric.shared;
+    run(py, Options::threads(threads), |_| {
+        routing::route(engine, &shared.fabric, shared.structure(), &EngineOptions { seed, lmc })
+    })
+}
+
 fn make(
     py: Python<'_>,
-    engine: &str,
+    engine: Engine,
     fabric: &PyFabric,
     seed: u64,
     lmc: u8,
     threads: usize,
 ) -> PyResult<Routes> {
-    let engine: Engine = engine.parse().map_err(|e| errors::spec(py, e))?;
-    let shared = &fabric.shared;
-    run(py, Options::threads(threads), |_| {
-        routing::route(engine, &shared.fabric, shared.structure(), &EngineOptions { seed, lmc })
-    })?
-    .map_err(|e| errors::routing(py, e))
+    try_make(py, engine, fabric, seed, lmc, threads)?.map_err(|e| errors::routing(py, e))
 }
 
-/// Routes by an oblivious engine.
+/// Routes by an oblivious engine; `lmc=None` is the fabric's own.
 #[pyfunction]
-#[pyo3(signature = (engine, fabric, *, seed = 0, lmc = 0, threads = 0))]
-pub fn route(
+#[pyo3(name = "route", signature = (engine, fabric, *, seed = 0, lmc = None, threads = 0))]
+pub fn route_by_name(
     py: Python<'_>,
     engine: &str,
     fabric: &PyFabric,
     seed: u64,
-    lmc: u8,
+    lmc: Option<u8>,
     threads: usize,
 ) -> PyResult<PyRoutes> {
-    Ok(PyRoutes::new(make(py, engine, fabric, seed, lmc, threads)?, &fabric.shared))
+    let lmc = lmc.unwrap_or(fabric.fabric().lmc());
+    let routes = make(py, self::engine(py, engine)?, fabric, seed, lmc, threads)?;
+    Ok(PyRoutes::new(routes, &fabric.shared))
 }
 
 /// Names and one-line descriptions of the oblivious engines.

@@ -16,6 +16,7 @@ use crate::errors;
 
 const WAKE: Duration = Duration::from_millis(50);
 const STACK_BYTES: usize = 64 << 20;
+const MOST_THREADS: usize = 1024;
 
 /// How a computation is run.
 #[derive(Default)]
@@ -46,13 +47,25 @@ pub fn run<T: Send>(
     options: Options,
     work: impl FnOnce(&Control) -> T + Send,
 ) -> PyResult<T> {
+    run_until(py, options, work).map(|(result, _)| result)
+}
+
+/// As [`run`], with why the computation was asked to stop, if it was, be it in its last moment.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_until<T: Send>(
+    py: Python<'_>,
+    options: Options,
+    work: impl FnOnce(&Control) -> T + Send,
+) -> PyResult<(T, Option<StopReason>)> {
     let control = Control::new();
     let deadline = options
         .time_limit
         .filter(|s| s.is_finite())
         .map(|s| Instant::now() + Duration::from_secs_f64(s.clamp(0.0, 1e9)));
     let pool = (options.threads > 0)
-        .then(|| rayon::ThreadPoolBuilder::new().num_threads(options.threads).build())
+        .then(|| rayon::ThreadPoolBuilder::new().num_threads(options.threads.min(MOST_THREADS)).build())
         .transpose()
         .map_err(|e| errors::internal(py, e))?;
 
@@ -99,7 +112,7 @@ pub fn run<T: Send>(
             {
                 Err(error)
             }
-            _ => Ok(result),
+            _ => Ok((result, control.stopped())),
         }
     })
 }

@@ -171,17 +171,17 @@ impl PyTraffic {
 
     #[getter]
     fn indptr<'py>(slf: &Bound<'py, Self>) -> Bound<'py, PyArray1<i64>> {
-        arrays::view(slf.clone().into_any(), arrays::as_i64(slf.get().shared.total().offsets()))
+        arrays::view(slf, |t| arrays::as_i64(t.shared.total().offsets()))
     }
 
     #[getter]
     fn indices<'py>(slf: &Bound<'py, Self>) -> Bound<'py, PyArray1<i32>> {
-        arrays::view(slf.clone().into_any(), arrays::as_i32(slf.get().shared.total().columns()))
+        arrays::view(slf, |t| arrays::as_i32(t.shared.total().columns()))
     }
 
     #[getter]
     fn data<'py>(slf: &Bound<'py, Self>) -> Bound<'py, PyArray1<f64>> {
-        arrays::view(slf.clone().into_any(), slf.get().shared.total().bytes())
+        arrays::view(slf, |t| t.shared.total().bytes())
     }
 
     /// One phase as traffic of its own.
@@ -228,7 +228,8 @@ impl PyTraffic {
         };
         let rank_hosts = rank_hosts(py, &spec.mapping, Path::new(""))?;
         let job = ResolvedJob { spec, traffic: self.shared.traffic.clone(), rank_hosts };
-        let placed = patterns::place(fabric.fabric(), &[job], seed).map_err(|e| errors::place(py, e))?;
+        let placed = run(py, Options::default(), |_| patterns::place(fabric.fabric(), &[job], seed))?
+            .map_err(|e| errors::place(py, e))?;
         Ok(placed.traffic.into())
     }
 
