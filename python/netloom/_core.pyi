@@ -50,7 +50,13 @@ class Fabric:
     @staticmethod
     def generate(spec: str) -> Fabric: ...
     @staticmethod
-    def parse(data: bytes, *, label: str = "<bytes>", name_map: bytes | None = None) -> Fabric: ...
+    def parse(
+        data: bytes,
+        *,
+        label: str = "<bytes>",
+        name_map: bytes | None = None,
+        name_map_label: str = "<name map>",
+    ) -> Fabric: ...
     @property
     def hosts(self) -> int: ...
     @property

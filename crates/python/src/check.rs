@@ -56,6 +56,11 @@ impl PyCheckReport {
         self.0.up_down_violations
     }
 
+    fn __repr__(&self) -> String {
+        let word = if self.0.ok() { "ok" } else { "not ok" };
+        format!("<netloom.CheckReport: {word}, {} pairs>", self.0.pairs)
+    }
+
     /// Each with kind and text, the first few of every kind.
     #[getter]
     fn findings<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {

@@ -77,9 +77,15 @@ impl PyFabric {
 
     /// Parses a dump.
     #[staticmethod]
-    #[pyo3(signature = (data, *, label = "<bytes>", name_map = None))]
-    fn parse(py: Python<'_>, data: &[u8], label: &str, name_map: Option<Vec<u8>>) -> PyResult<Self> {
-        Self::from_bytes(py, data, label, name_map.map(|m| (m, "<name map>".to_owned())))
+    #[pyo3(signature = (data, *, label = "<bytes>", name_map = None, name_map_label = "<name map>"))]
+    fn parse(
+        py: Python<'_>,
+        data: &[u8],
+        label: &str,
+        name_map: Option<Vec<u8>>,
+        name_map_label: &str,
+    ) -> PyResult<Self> {
+        Self::from_bytes(py, data, label, name_map.map(|m| (m, name_map_label.to_owned())))
     }
 
     #[getter]

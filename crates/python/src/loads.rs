@@ -79,8 +79,9 @@ impl PyLinkLoads {
         arrays::view(slf, |l| &l.loads.load)
     }
 
+    /// Largest load, host links included.
     #[getter]
-    fn max(&self) -> f64 {
+    pub fn max(&self) -> f64 {
         self.loads.max()
     }
 

@@ -62,6 +62,11 @@ impl PyOptimized {
         self.work
     }
 
+    fn __repr__(&self) -> String {
+        let proven = if self.loads.get().proven_optimal() { ", proven optimal" } else { "" };
+        format!("<netloom.Optimized: max {}{proven}>", self.loads.get().max())
+    }
+
     /// Writes the routes as OpenSM's `file` engine reads them.
     fn write(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         self.routes.get().write(py, path)

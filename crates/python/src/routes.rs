@@ -189,6 +189,12 @@ impl RoutesOrEngine<'_> {
 }
 
 fn engine(py: Python<'_>, name: &str) -> PyResult<Engine> {
+    if name == "afar" || name == "optimize" {
+        return Err(errors::spec(
+            py,
+            format!("\"{name}\" needs traffic, an engine does not: see netloom.{name}"),
+        ));
+    }
     name.parse().map_err(|e| errors::spec(py, e))
 }
 

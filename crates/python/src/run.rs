@@ -10,6 +10,7 @@ use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
 use netloom_model::{Control, StopReason};
+use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
 
 use crate::errors;
@@ -41,7 +42,8 @@ impl Options {
 /// Runs `work` without the interpreter lock; see the module.
 ///
 /// # Errors
-/// `KeyboardInterrupt` (unless `anytime`), whatever `progress` raised, `InternalError` for a panic.
+/// `KeyboardInterrupt` (unless `anytime`), whatever `progress` raised, `InternalError` for a panic,
+/// `ValueError` for a time limit that is no time.
 pub fn run<T: Send>(
     py: Python<'_>,
     options: Options,
@@ -59,6 +61,9 @@ pub fn run_until<T: Send>(
     options: Options,
     work: impl FnOnce(&Control) -> T + Send,
 ) -> PyResult<(T, Option<StopReason>)> {
+    if options.time_limit.is_some_and(|s| s.is_nan() || s < 0.0) {
+        return Err(PyValueError::new_err("time_limit: expected a number of seconds, not negative"));
+    }
     let control = Control::new();
     let deadline = options
         .time_limit
@@ -106,10 +111,7 @@ pub fn run_until<T: Send>(
         let result =
             py.detach(|| worker.join()).map_err(|panic| errors::internal(py, panic_text(panic.as_ref())))?;
         match raised {
-            Some(error)
-                if !(options.anytime
-                    && error.is_instance_of::<pyo3::exceptions::PyKeyboardInterrupt>(py)) =>
-            {
+            Some(error) if !(options.anytime && error.is_instance_of::<PyKeyboardInterrupt>(py)) => {
                 Err(error)
             }
             _ => Ok((result, control.stopped())),
