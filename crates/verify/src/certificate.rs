@@ -16,6 +16,8 @@ use crate::loads::max_load;
 
 /// Relative tolerance of all comparisons.
 const TOLERANCE: f64 = 1e-9;
+/// Least weight, relative to the largest, that arithmetic carries: less is refused.
+const LEAST_WEIGHT: f64 = 1e-100;
 /// Largest table of subset sums, in grid steps.
 const MOST_STEPS: f64 = 8e6;
 
@@ -52,7 +54,7 @@ pub fn verify_certificate(
         return verdict.reject(format!("the traffic has {n} endpoints, the fabric {hosts} hosts"));
     }
     let claim = certificate.claim;
-    if !(claim.is_finite() && claim >= 0.0) {
+    if !(claim == 0.0 || (claim.is_normal() && claim > 0.0)) {
         return verdict.reject(format!("the claim {claim} is not a number of bytes"));
     }
     let case = Case { fabric, structure, traffic, graph: Graph::new(fabric, structure), claim };
@@ -63,6 +65,9 @@ pub fn verify_certificate(
         Reason::SubsetSum { links, grid } => case.subset_sum(links, *grid),
     };
     match bound {
+        Ok(bound) if !bound.is_finite() => {
+            verdict = verdict.reject(format!("the argument gives {bound}, which is not a number of bytes"));
+        }
         Ok(bound) if bound >= claim * (1.0 - TOLERANCE) => verdict.recomputed_bound = bound,
         Ok(bound) => {
             verdict.recomputed_bound = bound;
@@ -124,19 +129,32 @@ impl Case<'_> {
         let mut weight = vec![0.0; fabric.link_count()];
         let mut seen = BTreeSet::new();
         let mut mass = 0.0;
+        // Only ratios of weights count: relative to the largest, products neither overflow nor vanish.
+        let largest = weights.iter().map(|&(_, w)| w).fold(0.0, f64::max);
         for &(l, w) in weights {
             self.known(l)?;
-            if !(w.is_finite() && w >= 0.0) {
+            if w != 0.0 && !(w.is_normal() && w > 0.0) {
                 return Err(format!("the weight {w} of {} is not one", fabric.describe_link(l)));
             }
             if !seen.insert(l) {
                 return Err(format!("{} has two weights", fabric.describe_link(l)));
             }
+            if w == 0.0 {
+                continue;
+            }
+            let w = w / largest;
+            if w < LEAST_WEIGHT {
+                let link = fabric.describe_link(l);
+                return Err(format!("the weight of {link} is too small beside the largest, {largest:e}"));
+            }
             weight[l.index()] = w;
             mass += w * fabric.relative_capacity(l);
         }
-        if mass == 0.0 {
+        if largest == 0.0 {
             return Ok(0.0);
+        }
+        if !mass.is_normal() {
+            return Err(format!("the weights over all links add up to {mass:e}"));
         }
         // Bytes between leaves, and over host links.
         let mut between: BTreeMap<SwitchId, BTreeMap<SwitchId, f64>> = BTreeMap::new();
@@ -209,7 +227,7 @@ impl Case<'_> {
         let side = self.side(links)?;
         // Shown for a capacity a hair below the claim, hence for everything smaller.
         let capacity = self.claim * (1.0 - TOLERANCE);
-        if !(threshold > 0.0 && threshold <= 0.5 * capacity) {
+        if !(threshold.is_normal() && threshold > 0.0 && threshold <= 0.5 * capacity) {
             let half = 0.5 * self.claim;
             return Err(format!("the threshold {threshold} is not between 0 and half the claim, {half}"));
         }
@@ -232,7 +250,7 @@ impl Case<'_> {
     fn subset_sum(&self, links: &[LinkId], grid: f64) -> Result<f64, String> {
         let side = self.side(links)?;
         let scale = self.scale(links);
-        if !(grid.is_finite() && grid > 0.0) {
+        if !(grid.is_normal() && grid > 0.0) {
             return Err(format!("the grid {grid} is not a number of bytes"));
         }
         let limit = self.claim * scale / grid;

@@ -1,7 +1,10 @@
 //! Certificates: what `bounds` issues is accepted; every sort of forgery is refused.
 
 use netloom_bounds::{ar_interval, lower_bound};
-use netloom_model::{Certificate, Control, Csr, Fabric, HostId, Item, LinkId, Reason, Traffic, rng};
+use netloom_model::{
+    Certificate, Control, Csr, End, Fabric, FabricBuilder, HostId, HostSpec, Item, LinkId, Reason,
+    SwitchSpec, Traffic, rng,
+};
 use netloom_routing::PathSet;
 use netloom_testkit::{any_fabric, broken_fabric, random_matrix};
 use netloom_topology::{Structure, detect, generate};
@@ -133,6 +136,98 @@ fn forged_duals_are_refused() {
     assert!(refused(&dead, &detect(&dead), &t, &dual(8.0, &honest)).unwrap().contains("dead"));
     let small = Csr::empty(3);
     assert!(refused(&f, &s, &small, &dual(0.0, &[])).unwrap().contains("3 endpoints"));
+}
+
+/// Two leaves of two hosts, one spine; the links between switches have a tenth of the host links' speed.
+fn two_speeds() -> (Fabric, Structure) {
+    let mut b = FabricBuilder::new();
+    let spine = b.switch(SwitchSpec::new("spine", 0x30, 4));
+    for i in 0..2u64 {
+        let leaf = b.switch(SwitchSpec::new(format!("leaf{i}"), 0x10 + i, 4));
+        for h in 0..2u64 {
+            let host = b.host(HostSpec::new(format!("node{}", 2 * i + h), 0x100 + 16 * (2 * i + h)));
+            b.cable(End::Switch(leaf, 1 + h as u16), End::Host(host), 1e9);
+        }
+        b.cable(End::Switch(leaf, 3), End::Switch(spine, 1 + i as u16), 1e8);
+    }
+    let fabric = b.build().unwrap();
+    let structure = detect(&fabric);
+    (fabric, structure)
+}
+
+#[test]
+fn weights_that_overflow_or_vanish_prove_nothing() {
+    let (f, s) = fabric();
+    let t = across(&[4.0; 4]);
+    let links = up_links(&f);
+    let host = f.host_link(HostId(0));
+    let dual =
+        |claim, weights: &[(LinkId, f64)]| certificate(claim, Reason::Dual { weights: weights.to_vec() });
+    // 4 bytes on the host link, whatever its weight: 1e308 must not become infinity.
+    assert!(refused(&f, &s, &t, &dual(1e9, &[(host, 1e308)])).unwrap().contains("less than the claim"));
+    assert_eq!(refused(&f, &s, &t, &dual(4.0, &[(host, 1e308)])), None);
+    assert_eq!(refused(&f, &s, &t, &dual(8.0, &[(links[0], 1e308), (links[1], 1e308)])), None);
+    assert_eq!(refused(&f, &s, &t, &dual(8.0, &[(links[0], 1e-300), (links[1], 1e-300)])), None);
+    for lost in [5e-324, 1e-310, f64::INFINITY, -f64::INFINITY, -1e-300] {
+        let why = refused(&f, &s, &t, &dual(4.0, &[(host, lost)])).unwrap();
+        assert!(why.contains("is not one"), "{lost}: {why}");
+    }
+    let apart = dual(4.0, &[(host, 1.0), (links[0], 1e-200)]);
+    assert!(refused(&f, &s, &t, &apart).unwrap().contains("too small beside the largest"));
+
+    // 5e-324 times a tenth vanishes, so the slow links would weigh nothing: 3 bytes pass host 0, 3 / 0.1 = 30 the leaf.
+    let (f, s) = two_speeds();
+    let t = Traffic::from_triples(4, &[0], &[2], &[3.0], None).unwrap().total().into_owned();
+    let host = f.host_link(HostId(0));
+    let leaf = f.switch_links(f.leaf(HostId(0))).find(|&l| f.between_switches(l)).unwrap();
+    assert_eq!(f.relative_capacity(leaf), 0.1);
+    let both = |w: f64, claim| dual(claim, &[(host, w), (leaf, w)]);
+    // Honest: (3 + 3) / (1 + 0.1).
+    assert_eq!(refused(&f, &s, &t, &both(1.0, 6.0 / 1.1)), None);
+    assert!(refused(&f, &s, &t, &both(5e-324, 6.0)).unwrap().contains("is not one"));
+    assert!(refused(&f, &s, &t, &both(1e-307, 6.0)).unwrap().contains("less than the claim"));
+    assert_eq!(refused(&f, &s, &t, &dual(30.0, &[(leaf, 1e-300)])), None);
+}
+
+#[test]
+fn no_reason_proves_a_claim_with_infinite_or_vanishing_numbers() {
+    let (f, s) = fabric();
+    let t = across(&[6.0, 6.0, 3.0, 3.0]);
+    let links = up_links(&f);
+    let items: Vec<Item> = (4..7).map(|h| item(&f, h)).collect();
+    let strange = [f64::NAN, f64::INFINITY, -f64::INFINITY, 5e-324, 1e-310, -1.0, f64::MAX];
+    for x in strange {
+        let threshold = Reason::DualFeasible { links: links.clone(), threshold: x };
+        assert!(refused(&f, &s, &t, &certificate(9.0, threshold)).is_some(), "threshold {x}");
+        let grid = Reason::SubsetSum { links: links.clone(), grid: x };
+        assert!(refused(&f, &s, &t, &certificate(9.0, grid)).is_some(), "grid {x}");
+        let dual = Reason::Dual { weights: vec![(links[0], x)] };
+        assert!(refused(&f, &s, &t, &certificate(9.0, dual)).is_some(), "weight {x}");
+        // Claims, for every reason.
+        for reason in [
+            Reason::Dual { weights: links.iter().map(|&l| (l, 1.0)).collect() },
+            Reason::Pigeonhole { links: links.clone(), items: items.clone(), together: 1 },
+            Reason::DualFeasible { links: links.clone(), threshold: 3.0 },
+            Reason::SubsetSum { links: links.clone(), grid: 1.0 },
+        ] {
+            let kind = reason.kind();
+            assert!(refused(&f, &s, &t, &certificate(x, reason)).is_some(), "claim {x}, {kind}");
+        }
+    }
+    // Traffic that overflows makes sums infinite: they prove nothing.
+    let huge = Csr::from_parts(
+        vec![0, 1, 2, 3, 3, 3, 3, 3, 3],
+        vec![4, 5, 6],
+        vec![f64::MAX, f64::MAX, f64::MAX],
+        None,
+    );
+    for reason in [
+        Reason::Dual { weights: links.iter().map(|&l| (l, 1.0)).collect() },
+        Reason::Pigeonhole { links: links.clone(), items, together: 1 },
+    ] {
+        let why = refused(&f, &s, &huge, &certificate(1e308, reason)).unwrap();
+        assert!(why.contains("inf"), "{why}");
+    }
 }
 
 #[test]
