@@ -17,6 +17,7 @@ use std::collections::HashMap;
 use netloom_model::{Certificate, Fabric, HostId, Item, LinkId, Node, NodeId, Reason, SwitchId};
 use serde::{Deserialize, Serialize};
 
+use crate::decompress;
 use crate::error::{FormatError, excerpt};
 
 /// The `schema` that files carry.
@@ -142,12 +143,13 @@ fn item_row(fabric: &Fabric, item: &Item) -> ItemRow {
     }
 }
 
-/// Reads a certificate for `fabric` (plain JSON in UTF-8).
+/// Reads a certificate for `fabric` (JSON in UTF-8, plain or gzipped).
 ///
 /// # Errors
 /// [`FormatError`] names the line of bad JSON, or the first thing that `fabric` does not have.
 pub fn read_certificate(bytes: &[u8], label: &str, fabric: &Fabric) -> Result<Certificate, FormatError> {
-    let file: File = serde_json::from_slice(bytes).map_err(|e| {
+    let bytes = decompress(bytes, label)?;
+    let file: File = serde_json::from_slice(&bytes).map_err(|e| {
         // serde_json's text ends in its own position; we name the line ourselves.
         let text = e.to_string();
         let end = text.rfind(" at line ").unwrap_or(text.len());
@@ -318,6 +320,16 @@ mod tests {
             let text = write_certificate(&f, &c);
             assert_eq!(read_certificate(text.as_bytes(), "c.json", &f).unwrap(), c, "{text}");
         }
+    }
+
+    #[test]
+    fn gzipped_certificates_are_read_too() {
+        let f = fabric();
+        let c = &certificates(&f)[2];
+        let zipped = crate::gzip::zipped(write_certificate(&f, c).as_bytes());
+        assert_eq!(&read_certificate(&zipped, "c.json.gz", &f).unwrap(), c);
+        let cut = read_certificate(&zipped[..40], "c.json.gz", &f).unwrap_err().to_string();
+        assert!(cut.starts_with("c.json.gz: truncated gzip data"), "{cut}");
     }
 
     #[test]

@@ -44,29 +44,30 @@ fn decompress_bounded<'a>(bytes: &'a [u8], label: &str, bound: u64) -> Result<Co
     }
 }
 
+/// `bytes` as a gzip file, for tests.
+#[cfg(test)]
+pub(crate) fn zipped(bytes: &[u8]) -> Vec<u8> {
+    use std::io::Write;
+    let mut gz = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    gz.write_all(bytes).expect("writing to memory");
+    gz.finish().expect("writing to memory")
+}
+
 #[cfg(test)]
 mod tests {
-    use std::io::Write;
-
     use super::*;
-
-    fn pack(text: &[u8]) -> Vec<u8> {
-        let mut gz = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
-        gz.write_all(text).unwrap();
-        gz.finish().unwrap()
-    }
 
     #[test]
     fn plain_and_packed_read_alike() {
         assert_eq!(decompress(b"abc", "x").unwrap().as_ref(), b"abc");
-        assert_eq!(decompress(&pack(b"abc"), "x").unwrap().as_ref(), b"abc");
-        let two = [pack(b"abc"), pack(b"def")].concat();
+        assert_eq!(decompress(&zipped(b"abc"), "x").unwrap().as_ref(), b"abc");
+        let two = [zipped(b"abc"), zipped(b"def")].concat();
         assert_eq!(decompress(&two, "x").unwrap().as_ref(), b"abcdef");
     }
 
     #[test]
     fn half_a_gzip_file_is_refused() {
-        let packed = pack(&b"a line of text\n".repeat(100));
+        let packed = zipped(&b"a line of text\n".repeat(100));
         for cut in 2..packed.len() {
             let e = decompress(&packed[..cut], "net.gz").unwrap_err().to_string();
             assert!(e.starts_with("net.gz: truncated gzip data"), "cut at {cut}: {e}");
@@ -78,7 +79,7 @@ mod tests {
 
     #[test]
     fn expansion_is_bounded() {
-        let packed = pack(&[0; 100_000]);
+        let packed = zipped(&[0; 100_000]);
         let e = decompress_bounded(&packed, "bomb.gz", 1000).unwrap_err();
         assert_eq!(e.message, "the gzip data expands beyond 1000 bytes: expected a smaller file");
         assert_eq!(decompress_bounded(&packed, "x", 100_000).unwrap().len(), 100_000);

@@ -36,5 +36,5 @@ pub use gzip::decompress;
 pub use hostlist::{HostlistError, expand_hostlist};
 pub use jobs::{JobsFile, parse_allocation, parse_mapping, read_jobs};
 pub use lft::{LftFault, LftFaultKind, LftFile, Lids, read_lfts, write_lfts};
-pub use mtx::{read_mtx, write_mtx, write_mtx_gz};
+pub use mtx::{read_mtx, write_mtx};
 pub use triples::{read_csv_triples, write_csv_triples};

@@ -7,10 +7,11 @@
 use std::collections::HashMap;
 
 use netloom_model::names::nearest;
-use netloom_model::{Csr, Fabric, HostId, Traffic};
+use netloom_model::traffic::{AMOUNT, is_amount};
+use netloom_model::{Csr, Fabric, HostId, MAX_ENDPOINTS, Traffic};
 
 use crate::error::excerpt;
-use crate::mtx::{MAX_ENDPOINTS, push_integer, push_value};
+use crate::mtx::{push_integer, push_value};
 use crate::{FormatError, decompress};
 
 /// What the comment of the writer begins with.
@@ -173,7 +174,7 @@ impl<'a> Names<'a> {
 /// A field as a number from 0, below `endpoints` where that is known.
 fn index(field: &str, endpoints: Option<u64>, names: Option<&Names>) -> Result<u64, String> {
     let number = field.parse::<u64>().ok();
-    let bound = endpoints.unwrap_or(MAX_ENDPOINTS);
+    let bound = endpoints.unwrap_or(MAX_ENDPOINTS.into());
     match (number, names) {
         (Some(n), _) if n < bound => Ok(n),
         (Some(n), _) => Err(format!("expected endpoints 0..{bound}, found {n}")),
@@ -190,11 +191,8 @@ fn index(field: &str, endpoints: Option<u64>, names: Option<&Names>) -> Result<u
 
 fn value(field: &str, unit: &str) -> Result<f64, String> {
     match field.parse::<f64>() {
-        Ok(value) if (0.0..=1e100).contains(&value) => Ok(value.abs()),
-        _ => Err(format!(
-            "expected {unit} as a finite number, not negative, at most 1e100, found \"{}\"",
-            excerpt(field)
-        )),
+        Ok(value) if is_amount(value) => Ok(value.abs()),
+        _ => Err(format!("expected {unit} as {AMOUNT}, found \"{}\"", excerpt(field))),
     }
 }
 
@@ -202,7 +200,8 @@ fn value(field: &str, unit: &str) -> Result<f64, String> {
 fn read_comment(comment: &str) -> (Option<u64>, Option<u64>) {
     let field =
         |key: &str| comment.split_ascii_whitespace().find_map(|w| w.strip_prefix(key)?.strip_prefix('='));
-    let endpoints = field("endpoints").and_then(|n| n.parse().ok()).filter(|&n| n <= MAX_ENDPOINTS);
+    let endpoints =
+        field("endpoints").and_then(|n| n.parse().ok()).filter(|&n| n <= u64::from(MAX_ENDPOINTS));
     (endpoints, field("hosts").and_then(|hash| u64::from_str_radix(hash, 16).ok()))
 }
 
@@ -305,10 +304,10 @@ mod tests {
         assert_eq!(row("0,2,3"), "t.csv:2: expected endpoints 0..2, found 2");
         assert_eq!(row("0,1"), "t.csv:2: expected 3 fields, found 2");
         assert_eq!(row("\"0,1,2"), "t.csv:2: expected a closing quote");
-        for bytes in ["-1", "nan", "x", ""] {
+        for bytes in ["-1", "nan", "x", "", "1e-200"] {
             assert!(
                 row(&format!("0,1,{bytes}"))
-                    .contains(&format!("not negative, at most 1e100, found \"{bytes}\""))
+                    .contains(&format!("expected bytes as {AMOUNT}, found \"{bytes}\""))
             );
         }
         assert!(read("a,b,c\n", None).unwrap_err().contains("t.csv:1: expected a header"));

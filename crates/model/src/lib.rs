@@ -39,4 +39,4 @@ pub use job::{Allocation, Job, JobSpec, Mapping, PhaseSpec, Placement, Source};
 pub use lft::{Lft, NO_PORT};
 pub use matrix::Csr;
 pub use routes::{PathChoice, Routes, Table};
-pub use traffic::{Phase, Traffic, TrafficError};
+pub use traffic::{MAX_ENDPOINTS, Phase, Traffic, TrafficError};

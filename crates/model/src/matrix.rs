@@ -86,6 +86,18 @@ impl Csr {
 
     /// Sum of all entries in bytes.
     pub fn total_bytes(&self) -> f64 {
-        self.bytes.iter().sum()
+        // `sum` of nothing is -0.0.
+        self.bytes.iter().fold(0.0, |sum, b| sum + b)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_adds_up_to_a_positive_zero() {
+        assert_eq!(Csr::empty(2).total_bytes().to_bits(), 0.0f64.to_bits());
+        assert_eq!(Csr::from_parts(vec![0, 2], vec![0, 1], vec![1.0, 2.0], None).total_bytes(), 3.0);
     }
 }

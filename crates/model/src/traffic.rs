@@ -8,6 +8,17 @@ use std::borrow::Cow;
 use crate::fabric::Fabric;
 use crate::matrix::Csr;
 
+/// More endpoints than this are refused, so that one bad index cannot ask for all memory.
+pub const MAX_ENDPOINTS: u32 = 10_000_000;
+
+/// What [`is_amount`] takes, in words for messages.
+pub const AMOUNT: &str = "a finite number, not negative, at most 1e100 and, unless 0, at least 1e-100";
+
+/// Whether `value` is bytes or packets: sums, squares and quotients of what is let in neither overflow nor vanish.
+pub fn is_amount(value: f64) -> bool {
+    value == 0.0 || (1e-100..=1e100).contains(&value)
+}
+
 /// One phase: what is sent between two synchronisations.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Phase {
@@ -52,8 +63,14 @@ pub enum TrafficError {
         /// Number of endpoints.
         endpoints: u32,
     },
+    /// More endpoints than [`MAX_ENDPOINTS`].
+    #[error("{endpoints} endpoints: expected at most {}", MAX_ENDPOINTS)]
+    TooMany {
+        /// Number of endpoints.
+        endpoints: u32,
+    },
     /// A negative, infinite, NaN or absurd value.
-    #[error("entry {entry} has {value} {unit}: expected a finite number, not negative, at most 1e100")]
+    #[error("entry {entry} has {value:?} {unit}: expected {}", AMOUNT)]
     BadValue {
         /// Position in the list, from 0.
         entry: usize,
@@ -90,17 +107,18 @@ impl Traffic {
                 values: packets.map_or(bytes.len(), <[f64]>::len),
             });
         }
+        if endpoints > MAX_ENDPOINTS {
+            return Err(TrafficError::TooMany { endpoints });
+        }
         for i in 0..bytes.len() {
             let (from, to) = (sources[i], destinations[i]);
             if from >= u64::from(endpoints) || to >= u64::from(endpoints) {
                 return Err(TrafficError::OutOfRange { entry: i, from, to, endpoints });
             }
-            // Sums and squares of what is let in stay finite.
-            let bad = |v: f64| !(0.0..=1e100).contains(&v);
-            if bad(bytes[i]) {
+            if !is_amount(bytes[i]) {
                 return Err(TrafficError::BadValue { entry: i, value: bytes[i], unit: "bytes" });
             }
-            if let Some(&p) = packets.and_then(|p| p.get(i)).filter(|&&p| bad(p)) {
+            if let Some(&p) = packets.and_then(|p| p.get(i)).filter(|&&p| !is_amount(p)) {
                 return Err(TrafficError::BadValue { entry: i, value: p, unit: "packets" });
             }
         }
@@ -267,6 +285,30 @@ mod tests {
         assert!(matches!(bad(&[0, 1], &[1, 0], &[1.0, -1.0]), TrafficError::BadValue { entry: 1, .. }));
         assert!(matches!(bad(&[0], &[1], &[f64::NAN]), TrafficError::BadValue { .. }));
         assert!(matches!(bad(&[0, 1], &[1], &[1.0]), TrafficError::Lengths { .. }));
+    }
+
+    #[test]
+    fn endpoints_are_capped_before_memory_is_asked_for() {
+        let with = |n: u32| Traffic::from_triples(n, &[0], &[1], &[1.0], None);
+        assert_eq!(with(MAX_ENDPOINTS).unwrap().endpoints(), 10_000_000);
+        let error = with(MAX_ENDPOINTS + 1).unwrap_err();
+        assert_eq!(error, TrafficError::TooMany { endpoints: 10_000_001 });
+        assert_eq!(error.to_string(), "10000001 endpoints: expected at most 10000000");
+        assert!(matches!(with(u32::MAX), Err(TrafficError::TooMany { .. })));
+    }
+
+    #[test]
+    fn amounts_too_small_to_compute_with_are_refused() {
+        let with = |b: f64| Traffic::from_triples(2, &[0], &[1], &[b], None);
+        let message = "entry 0 has 5e-324 bytes: expected a finite number, not negative, at most 1e100 and, unless 0, \
+                       at least 1e-100";
+        assert_eq!(with(5e-324).unwrap_err().to_string(), message);
+        assert!(with(0.99e-100).is_err() && with(1.01e100).is_err());
+        for fine in [1e-100, 1e100, 0.0, -0.0] {
+            assert_eq!(with(fine).unwrap().total().entry_count(), usize::from(fine > 0.0), "{fine}");
+        }
+        let packets = Traffic::from_triples(2, &[0], &[1], &[1.0], Some(&[1e-200])).unwrap_err();
+        assert!(matches!(packets, TrafficError::BadValue { unit: "packets", .. }));
     }
 
     #[test]

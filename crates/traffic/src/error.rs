@@ -88,7 +88,7 @@ pub enum PatternError {
         others: u32,
     },
     /// An absurd grid.
-    #[error("{spec} has {endpoints} endpoints: expected at most {}", crate::pattern::MAX_ENDPOINTS)]
+    #[error("{spec} has {endpoints} endpoints: expected at most {}", netloom_model::MAX_ENDPOINTS)]
     TooManyEndpoints {
         /// The spec.
         spec: String,

@@ -22,7 +22,7 @@
 
 use netloom_model::names::nearest;
 use netloom_model::rng::{below, shuffle, stream, unit};
-use netloom_model::{Csr, Traffic};
+use netloom_model::{Csr, MAX_ENDPOINTS, Traffic};
 
 use crate::PatternError;
 use crate::grid::{self, Grid};
@@ -47,9 +47,6 @@ pub const PATTERNS: [&str; 12] = [
 
 /// More entries than all-to-all among 20,000 endpoints are refused: 5 GB and seldom meant.
 pub const MAX_ENTRIES: u64 = 20_000 * 19_999;
-
-/// More endpoints than this are refused.
-pub const MAX_ENDPOINTS: u32 = 10_000_000;
 
 /// Streams of random numbers: partners and noise do not disturb each other.
 const PARTNERS: u64 = 0;
