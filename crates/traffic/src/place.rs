@@ -36,7 +36,7 @@ impl ResolvedJob {
     pub(crate) fn hosts_per_copy(&self) -> Result<usize, PlaceError> {
         match self.ranks() {
             0 => Err(PlaceError::NoRanks { job: self.spec.name.clone() }),
-            ranks => Ok(ranks.div_ceil(self.spec.ranks_per_host.max(1) as usize)),
+            ranks => Ok(ranks.div_ceil(self.spec.ranks_per_host as usize)),
         }
     }
 
@@ -79,8 +79,14 @@ fn mapping_stream(job: usize) -> u64 {
 /// Places `jobs` on the hosts of `fabric`.
 ///
 /// # Errors
-/// [`PlaceError`]: too few free hosts, hosts that overlap or are not there, ranks or tiles that do not fit.
+/// [`PlaceError`]: no copies or ranks, too few free hosts, hosts that overlap or are not there, ranks or tiles that do not fit.
 pub fn place(fabric: &Fabric, jobs: &[ResolvedJob], seed: u64) -> Result<Placed, PlaceError> {
+    for job in jobs {
+        let zero = [("copies", job.spec.copies), ("ranks_per_host", job.spec.ranks_per_host)];
+        if let Some((key, _)) = zero.into_iter().find(|(_, n)| *n == 0) {
+            return Err(PlaceError::Zero { job: job.spec.name.clone(), key });
+        }
+    }
     let entries = jobs.iter().map(|job| {
         let copies = u64::from(job.spec.copies);
         let times = if job.spec.cross_copies { copies.saturating_mul(copies) } else { copies };
@@ -100,7 +106,7 @@ pub fn place(fabric: &Fabric, jobs: &[ResolvedJob], seed: u64) -> Result<Placed,
         let request = Request {
             job: &job.spec.name,
             ranks: job.ranks(),
-            ranks_per_host: job.spec.ranks_per_host.max(1) as usize,
+            ranks_per_host: job.spec.ranks_per_host as usize,
             grid: &grid,
             rank_hosts: job.rank_hosts.as_deref(),
         };

@@ -9,6 +9,14 @@ pub enum PlaceError {
         /// The job.
         job: String,
     },
+    /// A job of no copies, or without a rank on a host.
+    #[error("job \"{job}\" has {key} = 0: expected at least 1")]
+    Zero {
+        /// The job.
+        job: String,
+        /// `copies` or `ranks_per_host`.
+        key: &'static str,
+    },
     /// More hosts wanted than free.
     #[error(
         "job \"{job}\" needs {wanted} hosts ({copies} x {ranks} ranks, {ranks_per_host} a host), {free} of the fabric's \

@@ -166,6 +166,24 @@ fn dead_hosts_are_given_to_nobody() {
 }
 
 #[test]
+fn no_copies_or_no_ranks_a_host_are_refused_whatever_the_allocation() {
+    let f = fabric();
+    let allocations =
+        [hosts(&f, &[0, 1]), Allocation::Contiguous(0), Allocation::Random, Allocation::Fragmented];
+    for allocation in allocations {
+        let job = job("stencil:2", allocation);
+        assert_eq!(
+            refusal(&f, &[with(job.clone(), |s| s.copies = 0)]),
+            "job \"stencil:2\" has copies = 0: expected at least 1"
+        );
+        assert_eq!(
+            refusal(&f, &[with(job, |s| s.ranks_per_host = 0)]),
+            "job \"stencil:2\" has ranks_per_host = 0: expected at least 1"
+        );
+    }
+}
+
+#[test]
 fn what_cannot_be_placed_is_named() {
     let f = fabric();
     let large = with(job("stencil:20", Allocation::Random), |s| s.copies = 2);
