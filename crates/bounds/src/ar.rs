@@ -16,7 +16,7 @@ use crate::interval::{ArBound, BoundError};
 
 /// The adaptive-routing bound of `traffic` (host by host, bytes).
 ///
-/// `work`: the most iterations where there is no closed form (`None`: enough for 0.01 %, usually).
+/// `work`: the most iterations where there is no closed form (`None`: [`DEFAULT_WORK`](crate::DEFAULT_WORK)).
 ///
 /// # Errors
 /// [`BoundError`] names a pair with traffic and without a path.

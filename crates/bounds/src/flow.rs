@@ -21,8 +21,8 @@ use crate::interval::ArBound;
 const NARROW: f64 = 1e-4;
 /// Relative width at which its ends are equal but for rounding.
 const EQUAL: f64 = 1e-12;
-/// Iterations without a caller's limit.
-const DEFAULT_WORK: u64 = 4000;
+/// Iterations without a caller's limit: seconds on the largest fabrics, not minutes.
+pub const DEFAULT_WORK: u64 = 400;
 /// Iterations between two looks at the averages.
 const EPOCH: u64 = 16;
 /// Units of parallel work: fixed, so that sums are taken in one order.
@@ -35,6 +35,8 @@ const MOST_STEP: f64 = 0.5;
 const WEIGHT_STEPS: f64 = 10.0;
 /// Smallest fraction of a split, so that a link can come back.
 const LEAST_FRACTION: f64 = 1e-14;
+/// Smallest weight of a certificate relative to the largest: less adds nothing to a bound.
+const LEAST_PRICE: f64 = 1e-12;
 /// Smallest logarithm of a weight relative to the largest.
 const LEAST_LOG_WEIGHT: f64 = -20.0;
 
@@ -163,6 +165,7 @@ impl Game {
     }
 
     fn offer_price(&mut self, groups: &[Vec<Dag>], price: &[f64], capacity: &[f64]) {
+        let price = &relative(price);
         let parts: Vec<f64> = groups.par_iter().map(|g| g.iter().map(|d| d.distance(price)).sum()).collect();
         let mass: f64 = price.iter().zip(capacity).map(|(w, c)| w * c).sum();
         let value = parts.iter().sum::<f64>() / mass;
@@ -187,6 +190,12 @@ impl Game {
             work: self.work,
         }
     }
+}
+
+/// Prices over the largest, those that are negligible dropped. Any prices give a valid bound.
+fn relative(price: &[f64]) -> Vec<f64> {
+    let top = price.iter().copied().fold(0.0, f64::max);
+    price.iter().map(|&w| if w >= LEAST_PRICE * top { w / top } else { 0.0 }).collect()
 }
 
 /// One graph a destination leaf with traffic, dealt out to groups in turn; splits in proportion to capacity.
@@ -356,4 +365,15 @@ fn flat(price: &[f64], capacity: &[f64], keep: f64) -> Vec<f64> {
     let share = |(w, c): (&f64, &f64)| w * c;
     let top = price.iter().zip(capacity).map(share).fold(0.0, f64::max);
     price.iter().zip(capacity).map(|x| if share(x) >= keep * top { 1.0 } else { 0.0 }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn weights_are_relative_and_negligible_ones_are_dropped() {
+        assert_eq!(relative(&[4e-200, 1e-200, 0.0, 1e-213]), [1.0, 0.25, 0.0, 0.0]);
+        assert_eq!(relative(&[1e300, 1e250]), [1.0, 0.0]);
+    }
 }

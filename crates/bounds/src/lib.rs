@@ -22,5 +22,6 @@ mod packing;
 mod cases;
 
 pub use ar::{ar_bound, ar_interval};
+pub use flow::DEFAULT_WORK;
 pub use interval::{ArBound, BoundError};
 pub use lower::{lower_bound, tighten};

@@ -86,6 +86,9 @@ pub enum OptimizeError {
         /// The receiving host.
         to: String,
     },
+    /// Routes that lose traffic.
+    #[error(transparent)]
+    Routing(#[from] netloom_routing::RoutingError),
     /// The lower bound could not be computed.
     #[error("{0}")]
     Bound(String),

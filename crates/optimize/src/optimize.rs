@@ -9,8 +9,8 @@
 //! Sources: Taffet, dissertation, sec. 3.3–3.5, for the problem and the adaptive-routing bound.
 
 use netloom_bounds::{ArBound, ar_bound, tighten};
-use netloom_model::{Certificate, Control, Csr, Fabric, HostId, LinkId, Routes, StopReason};
-use netloom_routing::{LinkLoads, PathSet};
+use netloom_model::{Certificate, Control, Csr, Fabric, HostId, LinkId, PathChoice, Routes, StopReason};
+use netloom_routing::{LinkLoads, PathSet, loads};
 use netloom_topology::Structure;
 
 use crate::OptimizeError;
@@ -104,7 +104,9 @@ fn run(
     let lft = crate::afar::check_shapes(fabric, traffic, background)?;
     let items = items(fabric, traffic, background);
     check_reachable(fabric, paths, traffic, &items)?;
-    let (bound, ar) = bounds(fabric, structure, paths, traffic, options, control)?;
+    // With several addresses a host, and senders that choose among them, items need not stay whole.
+    let whole = background.lmc == 0 || background.path == PathChoice::Base;
+    let (bound, ar) = bounds(fabric, structure, paths, traffic, whole, options, control)?;
     let host_loads = host_loads(fabric, traffic);
     let host_max = host_loads.iter().copied().fold(0.0, f64::max);
     // The overall bound binds the switches' part unless host links explain it.
@@ -113,7 +115,7 @@ fn run(
     } else {
         let mut cut = bound.clone();
         cut.claim = switch_target(fabric, structure, &items);
-        tighten(fabric, structure, paths, traffic, cut).claim
+        if whole { tighten(fabric, structure, paths, traffic, cut).claim } else { cut.claim }
     };
 
     let base = admissible_lft(fabric, paths, lft, background.lmc);
@@ -135,21 +137,17 @@ fn run(
     let (work, stopped) = (state.work, control.stopped());
 
     let routes = routes_with_paths(&view, &base, background, &items, &best.path);
+    // What is reported is what the tables do, not what the search believes.
+    let loads = loads(fabric, &routes, traffic)?;
     state.set_paths(best.path);
-    let mut load = host_loads;
-    for (slot, &l) in state.load.iter().enumerate() {
-        if !view.is_hole(slot) {
-            load[view.link_of[slot] as usize] = l;
-        }
-    }
-    let max = load.iter().copied().fold(0.0, f64::max);
+    debug_assert!(agrees(&loads, &host_loads, &state, &view), "the search and its tables disagree");
     Ok(Optimized {
-        routes,
-        loads: LinkLoads { load },
-        proven_optimal: max <= bound.claim * (1.0 + TOLERANCE),
+        proven_optimal: loads.max() <= bound.claim * (1.0 + TOLERANCE),
         bound,
         ar,
-        switch_max_load: state.max(),
+        switch_max_load: loads.max_between_switches(fabric),
+        routes,
+        loads,
         switch_bound,
         stopped,
         work,
@@ -158,23 +156,35 @@ fn run(
     })
 }
 
-/// Iterations for the adaptive-routing bound of a fabric that has no closed form: seconds, not minutes.
-const BOUND_WORK: u64 = 400;
-
 fn bounds(
     fabric: &Fabric,
     structure: &Structure,
     paths: &PathSet,
     traffic: &Csr,
+    whole: bool,
     options: &OptimizeOptions,
     control: &Control,
 ) -> Result<(Certificate, Option<ArBound>), OptimizeError> {
     if let Some(bound) = &options.bound {
         return Ok((bound.clone(), None));
     }
-    let ar = ar_bound(fabric, structure, paths, traffic, control, Some(BOUND_WORK))
+    let ar = ar_bound(fabric, structure, paths, traffic, control, None)
         .map_err(|e| OptimizeError::Bound(e.to_string()))?;
-    Ok((tighten(fabric, structure, paths, traffic, ar.certificate.clone()), Some(ar)))
+    let bound = ar.certificate.clone();
+    let bound = if whole { tighten(fabric, structure, paths, traffic, bound) } else { bound };
+    Ok((bound, Some(ar)))
+}
+
+/// Whether the tables' loads are those of the search, but for rounding.
+fn agrees(tables: &LinkLoads, host_loads: &[f64], state: &State, view: &View) -> bool {
+    let mut load = host_loads.to_vec();
+    for (slot, &l) in state.load.iter().enumerate() {
+        if !view.is_hole(slot) {
+            load[view.link_of[slot] as usize] = l;
+        }
+    }
+    let rounding = 1e-9 * tables.max();
+    load.iter().zip(&tables.load).all(|(a, b)| (a - b).abs() <= rounding)
 }
 
 fn check_reachable(
