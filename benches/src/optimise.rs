@@ -1,7 +1,8 @@
 //! The optimiser on quartz1, one core: quality and time, against AFAR.
 //!
-//! The gap is (maximum load - bound) / bound. For patterns the bound is the adaptive-routing bound; for applications
-//! the proven lower bound for destination-based routes.
+//! The gap is (maximum load - bound) / bound. For patterns the bound is the adaptive-routing bound, which whole items
+//! need not reach, so what is demanded is a proof that nothing is better; for applications it is the proven lower bound
+//! for destination-based routes.
 
 use std::time::Instant;
 
@@ -36,12 +37,21 @@ pub fn run(table: &mut Table, _: &Options) {
     one_core.install(|| {
         for (name, spec) in PATTERNS {
             let traffic = pattern(spec, &fabric);
-            case.run(table, &format!("optimise {name} on quartz1"), &traffic.total(), 0.0, 1.0);
+            case.run(table, &format!("optimise {name} on quartz1"), &traffic.total(), Against::Adaptive, 1.0);
         }
         for (name, jobs) in APPLICATIONS {
-            case.run(table, &format!("optimise {name}"), &placed(&fabric, jobs), 1e-3, 10.0);
+            case.run(table, &format!("optimise {name}"), &placed(&fabric, jobs), Against::Whole, 10.0);
         }
     });
+}
+
+/// What a row's gap is measured against, and what it demands.
+#[derive(Clone, Copy)]
+enum Against {
+    /// The adaptive-routing bound; demands the proof that no tables are better.
+    Adaptive,
+    /// The bound for destination-based routes; demands a gap of at most 0.1 %.
+    Whole,
 }
 
 /// The fabric of all rows.
@@ -52,21 +62,27 @@ struct Case<'a> {
 }
 
 impl Case<'_> {
-    /// One row: at most `gap` above the bound, in `seconds`.
-    fn run(&self, table: &mut Table, what: &str, traffic: &Csr, gap: f64, seconds: f64) {
+    /// One row: what `against` demands, in `seconds`.
+    fn run(&self, table: &mut Table, what: &str, traffic: &Csr, against: Against, seconds: f64) {
         let start = Instant::now();
         let found = self.optimized(traffic);
         let spent = start.elapsed().as_secs_f64();
-        let found_gap = found.loads.max() / found.bound.claim - 1.0;
+        let bound = match against {
+            Against::Adaptive => found.ar.as_ref().expect("no bound was given").lower,
+            Against::Whole => found.bound.claim,
+        };
+        let gap = found.loads.max() / bound - 1.0;
         let proved = if found.proven_optimal { ", proved" } else { "" };
-        // Without a tolerance asked for, nothing but a proof will do.
-        let good = if gap == 0.0 { found.proven_optimal } else { found_gap <= gap };
+        let (good, demand) = match against {
+            Against::Adaptive => (found.proven_optimal, "proved"),
+            Against::Whole => (gap <= 1e-3, "0.1 %"),
+        };
         table.add(Row {
             what: what.into(),
-            measured: format!("{:.3} %{proved}, {}", found_gap * 100.0, spell(spent)),
-            at_most: format!("{} %, {}", gap * 100.0, spell(seconds)),
+            measured: format!("{:.3} %{proved}, {}", gap * 100.0, spell(spent)),
+            at_most: format!("{demand}, {}", spell(seconds)),
             within: good && spent <= seconds,
-            beside: self.beside_afar(traffic, found.bound.claim),
+            beside: self.beside_afar(traffic, bound),
         });
     }
 
