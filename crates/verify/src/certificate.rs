@@ -55,7 +55,7 @@ pub fn verify_certificate(
     }
     let claim = certificate.claim;
     if !(claim == 0.0 || (claim.is_normal() && claim > 0.0)) {
-        return verdict.reject(format!("the claim {claim} is not a number of bytes"));
+        return verdict.reject(format!("the claim {claim:?} is not a number of bytes"));
     }
     let case = Case { fabric, structure, traffic, graph: Graph::new(fabric, structure), claim };
     let bound = match &certificate.reason {
@@ -134,7 +134,7 @@ impl Case<'_> {
         for &(l, w) in weights {
             self.known(l)?;
             if w != 0.0 && !(w.is_normal() && w > 0.0) {
-                return Err(format!("the weight {w} of {} is not one", fabric.describe_link(l)));
+                return Err(format!("the weight {w:?} of {} is not one", fabric.describe_link(l)));
             }
             if !seen.insert(l) {
                 return Err(format!("{} has two weights", fabric.describe_link(l)));
@@ -229,7 +229,7 @@ impl Case<'_> {
         let capacity = self.claim * (1.0 - TOLERANCE);
         if !(threshold.is_normal() && threshold > 0.0 && threshold <= 0.5 * capacity) {
             let half = 0.5 * self.claim;
-            return Err(format!("the threshold {threshold} is not between 0 and half the claim, {half}"));
+            return Err(format!("the threshold {threshold:?} is not between 0 and half the claim, {half}"));
         }
         let threshold = threshold * (1.0 - 1e-11);
         let mut count = 0.0;
@@ -251,7 +251,7 @@ impl Case<'_> {
         let side = self.side(links)?;
         let scale = self.scale(links);
         if !(grid.is_normal() && grid > 0.0) {
-            return Err(format!("the grid {grid} is not a number of bytes"));
+            return Err(format!("the grid {grid:?} is not a number of bytes"));
         }
         let limit = self.claim * scale / grid;
         if limit > MOST_STEPS {
