@@ -60,6 +60,8 @@ pub struct Optimized {
     pub stopped: Option<StopReason>,
     /// Path searches spent.
     pub work: u64,
+    /// The work budget ended the search before it reached what it aimed at.
+    pub exhausted: bool,
     /// Equal inputs, seed and work give this result again.
     pub reproducible: bool,
     /// How the best routing improved.
@@ -141,16 +143,18 @@ fn run(
     let loads = loads(fabric, &routes, traffic)?;
     state.set_paths(best.path);
     debug_assert!(agrees(&loads, &host_loads, &state, &view), "the search and its tables disagree");
+    let switch_max_load = loads.max_between_switches(fabric);
     Ok(Optimized {
         proven_optimal: loads.max() <= bound.claim * (1.0 + TOLERANCE),
         bound,
         ar,
-        switch_max_load: loads.max_between_switches(fabric),
+        switch_max_load,
         routes,
         loads,
         switch_bound,
         stopped,
         work,
+        exhausted: stopped.is_none() && work >= limit && switch_max_load > switch_bound * (1.0 + TOLERANCE),
         reproducible: stopped.is_none(),
         history: best.history,
     })

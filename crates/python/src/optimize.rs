@@ -20,6 +20,7 @@ pub struct PyOptimized {
     routes: Py<PyRoutes>,
     loads: Py<PyLinkLoads>,
     stopped: Option<StopReason>,
+    exhausted: bool,
     work: u64,
 }
 
@@ -45,9 +46,10 @@ impl PyOptimized {
         self.loads.get().proven_optimal()
     }
 
+    /// Why this is only the best so far; `None` if the search ended by itself.
     #[getter]
     fn stopped(&self) -> Option<&'static str> {
-        stop_text(self.stopped)
+        stop_text(self.stopped).or(self.exhausted.then_some("work"))
     }
 
     /// Whether the same call gives the same routes again: nothing but the work budget ended the search.
@@ -77,6 +79,7 @@ impl PyOptimized {
 struct Found {
     routes: Routes,
     work: u64,
+    exhausted: bool,
     loads: routing::LinkLoads,
     bounds: Bounds,
 }
@@ -93,6 +96,7 @@ impl Found {
             routes: Py::new(py, PyRoutes::new(self.routes, &fabric.shared))?,
             loads: Py::new(py, loads)?,
             stopped,
+            exhausted: self.exhausted,
             work: self.work,
         })
     }
@@ -131,7 +135,13 @@ pub fn optimize(
             None => both_bounds(shared, &best.routes, total, control, None).map_err(|e| e.to_string())?.ar,
         };
         let bounds = Bounds { ar, lower: best.bound };
-        Ok::<_, String>(Found { loads: best.loads, routes: best.routes, work: best.work, bounds })
+        Ok::<_, String>(Found {
+            loads: best.loads,
+            routes: best.routes,
+            work: best.work,
+            exhausted: best.exhausted && !best.proven_optimal,
+            bounds,
+        })
     })?;
     found.map_err(|e| errors::optimize(py, e))?.into_python(py, fabric, stopped)
 }
@@ -168,7 +178,13 @@ pub fn afar(
             .map_err(|e| e.to_string())?;
         let bounds = both_bounds(shared, &best.routes, total, control, None).map_err(|e| e.to_string())?;
         let loads = routing::loads(&shared.fabric, &best.routes, total).map_err(|e| e.to_string())?;
-        Ok::<_, String>(Found { loads, routes: best.routes, work: best.iterations, bounds })
+        Ok::<_, String>(Found {
+            loads,
+            routes: best.routes,
+            work: best.iterations,
+            exhausted: !best.stuck && best.iterations >= settings.max_iters,
+            bounds,
+        })
     })?;
     found.map_err(|e| errors::optimize(py, e))?.into_python(py, fabric, stopped)
 }

@@ -41,7 +41,7 @@ def loads_text(result: Mapping[str, Any]) -> str:
     size, percent = render.size, render.percent
     bound = size(result["ar_bound"])
     if not result["ar_bound_exact"]:
-        bound += f" to {size(result['ar_bound_upper'])} (not solved exactly)"
+        bound = f"{bound} to {size(result['ar_bound_upper'])} (not solved exactly)"
     gap = percent(result["lower_bound_gap_percent"])
     rows = [
         ("maximum link load", f"{size(result['max_load'])} on {links(result['links_at_max'])}"),
@@ -71,9 +71,11 @@ def links(number: int) -> str:
 
 def stopped_text(reason: str) -> str:
     """Why a result is only the best so far."""
-    return {"interrupted": "interrupted: the best so far", "time-limit": "time limit: the best so far"}[
-        reason
-    ]
+    return {
+        "interrupted": "interrupted: the best so far",
+        "time-limit": "time limit: the best so far",
+        "work": "the work budget is spent: the best so far (--work N searches longer)",
+    }[reason]
 
 
 def hottest_text(hottest: Sequence[Mapping[str, Any]]) -> str:
