@@ -15,6 +15,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _POINTS = 400
+_HEIGHT = 4.3
+_GAP = 0.054
+"""Between two labels, as a share of the axes' height in a picture of `_HEIGHT` inches."""
+_NAME = 14
+"""Characters of a name that fit left of the curves."""
 
 
 @dataclass(frozen=True)
@@ -52,17 +57,20 @@ def loads_picture(curves: Sequence[Curve], *, bound: float, bound_name: str, tit
     kind : {"svg", "png"}
         The file format.
     """
-    with style.figure(7.2, 4.3) as fig:
+    stretch = max(1.0, (len(curves) + 1) * _GAP / 0.96)
+    with style.figure(7.2, _HEIGHT * stretch) as fig:
         axes = fig.add_subplot()
         factor, unit = style.unit(max([bound, *(float(c.loads.max(initial=0.0)) for c in curves)]))
-        _draw(axes, curves, bound / factor, bound_name, factor)
-        axes.set_title(title, pad=12)
+        _draw(axes, curves, bound / factor, bound_name, factor, _GAP / stretch)
+        style.title(axes, title, width=72, pad=12)
         axes.set_ylabel(f"load ({unit})")
         axes.set_xlabel("link, from the most loaded on (directed links, logarithmic)")
         return style.save(fig, kind)
 
 
-def _draw(axes: Axes, curves: Sequence[Curve], bound: float, bound_name: str, factor: float) -> None:
+def _draw(
+    axes: Axes, curves: Sequence[Curve], bound: float, bound_name: str, factor: float, gap: float
+) -> None:
     labels = []
     longest = 1
     for position, curve in enumerate(curves):
@@ -85,7 +93,7 @@ def _draw(axes: Axes, curves: Sequence[Curve], bound: float, bound_name: str, fa
     axes.xaxis.set_major_formatter(lambda value, _position: f"{value:,.0f}")
     axes.minorticks_off()
     style.clean(axes)
-    _name(axes, labels, left, high)
+    _name(axes, labels, left, high, gap)
 
 
 @dataclass(frozen=True)
@@ -96,21 +104,22 @@ class _Label:
     bold: bool
 
 
-def _name(axes: Axes, labels: Sequence[_Label], left: float, high: float) -> None:
+def _name(axes: Axes, labels: Sequence[_Label], left: float, high: float, gap: float) -> None:
     """Names stand left of the curves' starts, at their heights as far as there is room."""
-    heights = style.spread([label.at for label in labels], 0.054 * high, 0.02 * high, 0.98 * high)
+    heights = style.spread([label.at for label in labels], gap * high, 0.02 * high, 0.98 * high)
     digits = 2 if high < 10 else 1 if high < 100 else 0
     for label, height in zip(labels, heights, strict=True):
         axes.plot([left**0.08, 0.97], [height, label.at], color=label.colour, linewidth=0.7)
         axes.text(
             left**0.1,
             height,
-            f"{label.name}  {label.at:.{digits}f}",
+            f"{style.shorten(label.name, _NAME)}  {label.at:.{digits}f}",
             ha="right",
             va="center",
             fontsize=8.5,
             color=label.colour,
             fontweight="bold" if label.bold else "normal",
+            parse_math=False,
         )
 
 

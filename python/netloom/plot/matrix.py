@@ -47,7 +47,7 @@ def matrix_picture(traffic: Traffic, *, title: str, kind: str) -> bytes:
         )
         axes.set_xlim(0, n)
         axes.set_ylim(n, 0)
-        axes.set_title(title, pad=8)
+        style.title(axes, title, width=42, pad=8)
         what = "host" if traffic.hosts_hash is not None else "endpoint"
         axes.set_xlabel(f"destination {what}")
         axes.set_ylabel(f"source {what}")

@@ -1,11 +1,14 @@
 """What all pictures share: a look, colours, units, and how they become bytes.
 
-Colours are Okabe and Ito's, safe for colour-blind readers; curves also differ in dashes and carry names.
+Colours are Okabe and Ito's, safe for colour-blind readers; curves also differ in dashes, in markers where
+there are many, and carry names. Titles and names are text as given: long ones are wrapped or shortened, and
+`$` is a dollar.
 """
 
 from __future__ import annotations
 
 import io
+import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -33,6 +36,7 @@ _DASHES = (
     (0, (8, 2)),
     (0, (2, 2)),
 )
+_MARKERS = ("", "o", "s", "^", "D", "v", "P")
 _BEST = "#D55E00"
 
 _SETTINGS: Any = {
@@ -73,11 +77,29 @@ def save(fig: Figure, kind: str) -> bytes:
 
 
 def curve(position: int, *, best: bool) -> dict[str, Any]:
-    """Returns the look of a curve; the best one stands out."""
+    """Returns the look of a curve; the best one stands out. No two of the first 49 look alike."""
     if best:
         return {"color": _BEST, "linestyle": "-", "linewidth": 2.4, "zorder": 5}
-    i = position % len(_COLOURS)
-    return {"color": _COLOURS[i], "linestyle": _DASHES[i], "linewidth": 1.4, "zorder": 3}
+    round_, i = divmod(position, len(_COLOURS))
+    dashes = _DASHES[(i + 3 * round_) % len(_DASHES)]
+    look = {"color": _COLOURS[i], "linestyle": dashes, "linewidth": 1.4, "zorder": 3}
+    if marker := _MARKERS[round_ % len(_MARKERS)]:
+        look |= {"marker": marker, "markersize": 3.5, "markevery": (5 * i, 35)}
+    return look
+
+
+def title(axes: Axes, text: str, *, width: int, pad: float) -> None:
+    """Puts a title above the axes, in up to three lines of `width` characters; what is longer ends in `…`."""
+    lines = textwrap.wrap(text, width, max_lines=3, placeholder=" …")
+    axes.set_title("\n".join(lines), pad=pad, parse_math=False)
+
+
+def shorten(text: str, width: int) -> str:
+    """Returns `text` in at most `width` characters: the middle gives way to `…`, both ends tell."""
+    if len(text) <= width:
+        return text
+    end = (width - 1) // 2
+    return f"{text[: width - 1 - end]}…{text[len(text) - end :]}"
 
 
 def clean(axes: Axes) -> None:
