@@ -68,7 +68,7 @@ def test_any_sparse_form_is_taken_and_duplicates_add_up(form):
         (np.eye(3), "sparse"),
         ("sparse (2, 3)", "square"),
         ("complex", "real"),
-        ("negative", "entry 0 has -1 bytes"),
+        ("negative", "entry 0 has -1.0 bytes"),
         ("nan", "NaN"),
     ],
 )

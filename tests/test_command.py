@@ -64,6 +64,22 @@ def test_every_verb_has_help_with_the_common_options(netloom, verb):
         (["fabric", "convert", "cab", "-o", "x.pdf"], "expected an ending of .txt, .net, .dot"),
         (["traffic", "new", "bisection", "cab", "--endpoints", "4"], "not both"),
         (["check", "cab", "ftree", "--certificate", "c.json"], "belong together"),
+        (
+            ["fabric", "show", "cab", "--seed", "99999999999999999999"],
+            "--seed. Must be <= 18446744073709551615",
+        ),
+        (["optimize", "cab", "bisection", "--work", "99999999999999999999"], "--work. Must be <="),
+        (["optimize", "cab", "bisection", "--time-limit", "nan"], "--time-limit. Must be"),
+        (["optimize", "cab", "bisection", "--time-limit", "inf"], "--time-limit. Must be <="),
+        (["optimize", "cab", "bisection", "--time-limit=-1"], "--time-limit. Must be >= 0"),
+        (["fabric", "show", "cab", "--threads", "99999999999"], "--threads. Must be <= 1024"),
+        (["loads", "cab", "ftree", "bisection", "--hottest", "-1"], "--hottest. Must be >= 0"),
+        (["route", "ftree", "cab", "--lmc", "300"], "--lmc. Must be <= 7"),
+        (["route", "afar", "cab", "bisection", "--lmc", "2"], "LMC 0"),
+        (["route", "optimize", "cab", "bisection", "--lmc", "2"], "LMC 0"),
+        (["fabric", "damage", "cab", "--random-links", "-1"], "--random-links. Must be >= 0"),
+        (["fabric", "damage", "cab", "--random-switches", "-1"], "--random-switches. Must be >= 0"),
+        (["traffic", "new", "bisection", "--endpoints", "99999999999"], "--endpoints. Must be <="),
         (["route", "afar", "cab"], "netloom route afar FABRIC TRAFFIC"),
         (["plot", "loads", "cab", "all-to-all", "-o", "x.svg"], "ROUTES"),
         (["fabric", "new", "cab", "-o", "-", "--format", "json"], "standard output"),
@@ -163,6 +179,51 @@ def test_internal_errors_ask_for_a_report(monkeypatch, capsys):
     assert capsys.readouterr().err.startswith(
         "netloom: internal error: ZeroDivisionError: division by zero (a bug"
     )
+
+
+def test_a_panic_of_the_core_is_an_internal_error(monkeypatch, capsys):
+    from netloom import cli
+
+    class PanicException(BaseException):  # as pyo3's: no Exception
+        pass
+
+    def broken():
+        raise PanicException("index out of bounds")
+
+    monkeypatch.setattr(cli, "build_app", broken)
+    assert cli.main([]) == 4
+    assert capsys.readouterr().err.startswith("netloom: internal error: PanicException: index out of bounds")
+
+
+def test_a_budget_where_nothing_is_searched_for_gets_a_note(netloom, paths):
+    done = netloom("fabric", "show", paths.small, "--work", "3")
+    assert (done.code, done.err) == (0, "netloom: note: --work: not used, nothing is searched for here\n")
+    assert netloom("loads", paths.small, "ftree", "bisection", "--work", "3").err == ""
+
+
+def test_json_has_no_infinity():
+    from netloom.cli import render
+
+    document = {"a": float("inf"), "b": [{"c": float("nan")}], "d": 1.5}
+    assert json.loads(render.as_json(document)) == {"a": None, "b": [{"c": None}], "d": 1.5}
+    assert render.as_csv([{"a": float("inf"), "d": 1.5}]) == "a,d\n,1.5"
+    assert (render.size(float("inf")), render.percent(float("inf"))) == ("unknown", "unknown")
+
+
+def test_the_files_of_a_jobs_file_are_inputs_too(netloom, paths):
+    netloom.ok("traffic", "new", "all-to-all", "--endpoints", "2", "-o", "m.mtx")
+    (netloom.folder / "map.txt").write_text("host0003\nhost0009\n")
+    (netloom.folder / "jobs.toml").write_text(
+        '[[job]]\nname = "a"\nmatrix = "m.mtx"\nmapping = "file:map.txt"\nhosts = "host[0003,0009]"\n'
+        '[[job]]\nname = "b"\nhosts = "host[0000-0001]"\n[[job.phase]]\nname = "p"\nmatrix = "m.mtx"\n'
+    )
+    expected = [
+        {"role": role, "source": name, "sha256": sha256(netloom.folder / name)}
+        for role, name in (("matrix", "m.mtx"), ("mapping", "map.txt"))
+    ]
+    for verb in (["loads", paths.ft2, "ftree", "jobs.toml"], ["traffic", "place", paths.ft2, "jobs.toml"]):
+        inputs = netloom.json(*verb)["inputs"]
+        assert [entry for entry in inputs if entry["role"] in ("matrix", "mapping")] == expected
 
 
 def sha256(path: Path) -> str:

@@ -63,6 +63,7 @@ def build_app() -> cyclopts.App:
         version=_version,
         default_parameter=cyclopts.Parameter(negative=()),
         help_format="markdown",
+        suppress_keyboard_interrupt=False,  # `main` says "interrupted"
     )
     for position, (verb, entry) in enumerate(_VERBS.items()):
         if isinstance(entry, str):
@@ -119,9 +120,10 @@ def _run(tokens: Sequence[str]) -> int:
         return _internal(error)
     except NetloomError as error:
         return _fail(f"error: {error}", INPUT)
-    except (OSError, KeyboardInterrupt):
+    except (OSError, KeyboardInterrupt, SystemExit):
         raise
-    except Exception as error:
+    except BaseException as error:
+        # Not only Exception: a panic in the core that its door does not catch is pyo3's PanicException.
         return _internal(error)
 
 

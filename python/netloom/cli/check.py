@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from netloom.cli import UsageError, render
-from netloom.cli.common import Options, Run
+from netloom.cli.common import Options, Run, fault_lines
 
 if TYPE_CHECKING:
     from netloom._core import CheckReport, Routes, Verdict
@@ -20,9 +19,6 @@ _COUNTS = (
     ("missing_entries", "missing entries"),
     ("invalid_entries", "invalid entries"),
 )
-
-_LINES = 3
-"""How many lines of a file are told for every kind of fault."""
 
 
 def check(
@@ -85,17 +81,7 @@ def _report(report: CheckReport, tables: Routes) -> dict[str, Any]:
     result: dict[str, Any] = {"ok": report.ok and not tables.faults, "pairs": report.pairs}
     result |= {key: getattr(report, key) for key, _ in _COUNTS}
     result["invalid_entries"] += len(told)
-    return {**result, "findings": [*_lines(tables.faults), *report.findings]}
-
-
-def _lines(faults: list[tuple[int, str, str]]) -> Iterator[dict[str, str]]:
-    """The first faults of every kind in a file, by line, and how many more there are."""
-    for kind in dict.fromkeys(kind for _, kind, _ in faults):
-        lines = [(line, text) for line, of, text in faults if of == kind]
-        for line, text in lines[:_LINES]:
-            yield {"kind": kind, "text": f"line {line}: {text}"}
-        if len(lines) > _LINES:
-            yield {"kind": kind, "text": f"and {render.count(len(lines) - _LINES)} more lines"}
+    return {**result, "findings": [*fault_lines(tables.faults), *report.findings]}
 
 
 def verdict_result(verdict: Verdict) -> dict[str, Any]:

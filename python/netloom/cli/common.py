@@ -21,13 +21,20 @@ from cyclopts import Parameter, validators
 from netloom.cli import FINDINGS, INTERRUPTED, STDIO, UsageError, render
 
 if TYPE_CHECKING:
-    from netloom._core import Fabric, Optimized, Routes, Traffic
+    from netloom._core import Fabric, LinkLoads, Optimized, Routes, Traffic
 
 OPTIMISERS = ("afar", "optimize")
 """Names that stand for routes made for the traffic at hand, beside the engines' names."""
 
 
-_NOT_NEGATIVE = Parameter(validator=validators.Number(gte=0))
+def within(least: int, most: float) -> Parameter:
+    """An option's range: a number outside is a usage error, never one of the core's."""
+    return Parameter(validator=validators.Number(gte=least, lte=most))
+
+
+_U64 = within(0, 2**64 - 1)
+COUNT = within(0, 2**31 - 1)
+"""How many of something: no fabric has more."""
 
 
 @Parameter(name="*", group="Common options")
@@ -39,14 +46,14 @@ class Options:
     """Write the product here (`-` is standard output); its format follows its ending."""
     format: Literal["text", "json", "csv"] = "text"
     """How to print the result."""
-    seed: Annotated[int | None, _NOT_NEGATIVE] = None
+    seed: Annotated[int | None, _U64] = None
     """Seed of everything random; the same seed gives the same bytes. [default: 0]"""
-    threads: Annotated[int, _NOT_NEGATIVE] = 0
+    threads: Annotated[int, within(0, 1024)] = 0
     """Threads to use; 0 is one a core. Results do not depend on it."""
-    time_limit: Annotated[float | None, _NOT_NEGATIVE] = None
-    """Stop after so many seconds with the best so far (not reproducible: see `--work`)."""
-    work: Annotated[int | None, _NOT_NEGATIVE] = None
-    """Stop after so many units of work: the reproducible budget."""
+    time_limit: Annotated[float | None, within(0, 1e9)] = None
+    """Stop searching after so many seconds with the best so far (not reproducible: see `--work`)."""
+    work: Annotated[int | None, _U64] = None
+    """Stop searching after so many units of work: the reproducible budget."""
     quiet: Annotated[bool, Parameter(name=["--quiet", "-q"])] = False
     """No progress, no notes, no text report; JSON and CSV are still printed."""
 
@@ -66,6 +73,8 @@ class Run:
         What the product's file name may end in.
     folder : bool
         Whether the product is a folder, made if need be.
+    searches : bool
+        Whether there is a search that `--time-limit` and `--work` can stop; if not, giving them gets a note.
 
     Raises
     ------
@@ -81,6 +90,7 @@ class Run:
         product: bool = True,
         endings: Sequence[str] | None = None,
         folder: bool = False,
+        searches: bool = False,
     ) -> None:
         self.verb = verb
         self.options = options
@@ -90,6 +100,12 @@ class Run:
         self._seconds: dict[str, float] = {}
         self._started = time.perf_counter()
         self._stdin_used = False
+        self.findings: list[dict[str, str]] = []
+        """What is odd about the routes that were read, as results tell it."""
+        given = {"--time-limit": options.time_limit, "--work": options.work}
+        unused = [name for name, value in given.items() if value is not None]
+        if unused and not searches:
+            self.note(f"{' and '.join(unused)}: not used, nothing is searched for here")
         if self.product_to_stdout and options.format != "text":
             raise UsageError(f"-o - and --format {options.format} would both write to standard output")
         if options.output is not None and not folder and not self.product_to_stdout:
@@ -145,7 +161,10 @@ class Run:
                 self.note_input(role, source, None)
             elif os.path.isfile(source):
                 self.read(role, source)
-            return _core.Traffic.read(source, fabric, seed=self.options.seed)
+            traffic = _core.Traffic.read(source, fabric, seed=self.options.seed)
+            if ending(Path(source)) == ".toml" and os.path.isfile(source):
+                self.note_jobs(Path(source))
+            return traffic
 
     def routes(self, source: str, fabric: Fabric, traffic: Traffic | None, *, strict: bool = True) -> Routes:
         """Reads a file of routes, or makes those of the engine that `source` names.
@@ -166,7 +185,26 @@ class Run:
             if not is_file_or_stdin(source):
                 raise_not_an_engine(source, "neither a file nor an engine")
             data = self.read("routes", source)
-            return _core.Routes.parse(data, fabric, label=source, strict=strict)
+            routes = _core.Routes.parse(data, fabric, label=source, strict=strict)
+        if strict:
+            self.findings = list(fault_lines(routes.faults))
+            for finding in self.findings:
+                self.note(f"{'-' if source == STDIO else source}: {finding['text']}")
+        return routes
+
+    def loads(self, fabric: Fabric, routes: Routes, traffic: Traffic) -> LinkLoads:
+        """Loads and bounds, within the budgets given."""
+        from netloom import _core
+
+        options = self.options
+        return _core.loads(
+            fabric,
+            routes,
+            traffic,
+            threads=options.threads,
+            work=options.work,
+            time_limit=options.time_limit,
+        )
 
     def made_for(self, name: str, fabric: Fabric, traffic: Traffic) -> Optimized:
         """Routes made for a traffic by AFAR or the optimiser, within the budgets given."""
@@ -207,6 +245,16 @@ class Run:
     def note_input(self, role: str, source: str, sha256: str | None) -> None:
         """Adds an input to the envelope; generated ones have no sha256."""
         self._inputs.append({"role": role, "source": "-" if source == STDIO else source, "sha256": sha256})
+
+    def note_jobs(self, jobs: Path) -> None:
+        """Adds the files that a jobs file names, once it has been read and is known to be right."""
+        from netloom.cli.jobs import named_files
+
+        files = named_files(jobs)
+        if files is None:
+            self.note(f"{jobs}: this Python cannot read it, so the files it names are not among the inputs")
+        for role, path in files or ():
+            self.read(role, str(path))
 
     # Outputs
 
@@ -294,10 +342,10 @@ class Run:
             whole = text()
         self.write(f"{whole}\n".encode())
 
-    def say(self, text: str) -> None:
+    def note(self, text: str) -> None:
         """A note on standard error, unless quiet."""
         if not self.options.quiet:
-            print(text, file=sys.stderr)
+            print(f"netloom: note: {text}", file=sys.stderr)
 
     @contextlib.contextmanager
     def progress(self, what: str) -> Iterator[Callable[[int, int], None] | None]:
@@ -312,6 +360,20 @@ class Run:
         with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
             task = bar.add_task(what, total=None)
             yield lambda done, total: bar.update(task, completed=done, total=total or None)
+
+
+_LINES = 3
+"""How many lines of a file are told for every kind of fault."""
+
+
+def fault_lines(faults: Sequence[tuple[int, str, str]]) -> Iterator[dict[str, str]]:
+    """The first faults of every kind in a file of routes, by line, and how many more there are."""
+    for kind in dict.fromkeys(kind for _, kind, _ in faults):
+        lines = [(line, text) for line, of, text in faults if of == kind]
+        for line, text in lines[:_LINES]:
+            yield {"kind": kind, "text": f"line {line}: {text}"}
+        if len(lines) > _LINES:
+            yield {"kind": kind, "text": f"and {render.count(len(lines) - _LINES)} more lines"}
 
 
 def is_file_or_stdin(source: str) -> bool:

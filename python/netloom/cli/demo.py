@@ -47,7 +47,7 @@ def demo(*, options: Options | None = None) -> int:
     options = options or Options()
     if options.output is not None and is_stdin(str(options.output)):
         raise UsageError("the demo writes several files: -o FOLDER")
-    run = Run("demo", options, folder=True)
+    run = Run("demo", options, folder=True, searches=True)
     folder = options.output or FOLDER
     folder.mkdir(parents=True, exist_ok=True)
     with contextlib.ExitStack() as stack:
@@ -71,6 +71,7 @@ def _big(run: Run, data: Path, folder: Path) -> dict[str, Any]:
     run.read("jobs", str(data / _JOBS))
     with run.timed("place"):
         demand, jobs = _core.place_jobs(net, data / _JOBS, seed=run.options.seed)
+    run.note_jobs(data / _JOBS)
     engines: list[dict[str, Any]] = []
     loads: dict[str, LinkLoads] = {}
 

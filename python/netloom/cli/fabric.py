@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from netloom.cli import common, render
 from netloom.cli.common import Options, Run
@@ -85,8 +85,8 @@ def damage(
     *,
     link: tuple[str, ...] = (),
     switch: tuple[str, ...] = (),
-    random_links: int = 0,
-    random_switches: int = 0,
+    random_links: Annotated[int, common.COUNT] = 0,
+    random_switches: Annotated[int, common.COUNT] = 0,
     options: Options | None = None,
 ) -> int:
     """Take cables and switches out.

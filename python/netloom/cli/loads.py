@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from netloom.cli import common, results
 from netloom.cli.common import Options, Run
 
@@ -12,7 +14,7 @@ def loads(
     traffic: str,
     /,
     *,
-    hottest: int = results.HOTTEST,
+    hottest: Annotated[int, common.COUNT] = results.HOTTEST,
     options: Options | None = None,
 ) -> int:
     """Load of every link, and how far from the best possible.
@@ -30,19 +32,16 @@ def loads(
     options
         Common options; `-o` writes the load of every link (.csv or .parquet) or the result (.json).
     """
-    from netloom import _core
-
     options = options or Options()
     product = common.ending(options.output) != ".json"
-    run = Run("loads", options, product=product, endings=(".csv", ".csv.gz", ".parquet", ".json"))
+    endings = (".csv", ".csv.gz", ".parquet", ".json")
+    run = Run("loads", options, product=product, endings=endings, searches=True)
     net = run.fabric(fabric)
     demand = run.traffic(traffic, net)
     tables = run.routes(routes, net, demand)
     with run.timed("loads"):
-        found = _core.loads(
-            net, tables, demand, threads=options.threads, work=options.work, time_limit=options.time_limit
-        )
-    result = results.loads_result(found, demand, count=hottest)
+        found = run.loads(net, tables, demand)
+    result = {**results.loads_result(found, demand, count=hottest), "findings": run.findings}
     if run.has_product:
         from netloom import interop
 

@@ -40,16 +40,18 @@ def optimize(
     from netloom import _core
 
     options = options or Options()
-    run = Run("optimize", options)
+    run = Run("optimize", options, searches=True)
     if certificate is not None:
         common.check_writable(certificate)
     net = run.fabric(fabric)
     demand = run.traffic(traffic, net)
     today = background if background == "auto" else run.routes(background, net, None)
-    before = None
+    before, complete = None, True
     if background != "auto":
         with run.timed("background"):
-            judged = _core.loads(net, today, demand, threads=options.threads)
+            assert not isinstance(today, str)
+            judged = run.loads(net, today, demand)
+        complete = judged.stopped is None
         before = {"routes": background, "max_load": judged.max, "ar_gap_percent": judged.ar_gap_percent}
     with run.timed("optimize"), run.progress("optimize") as progress:
         best = _core.optimize(
@@ -66,9 +68,10 @@ def optimize(
         **results.loads_result(best.loads, demand),
         "proven_optimal": best.proven_optimal,
         "stopped": best.stopped,
-        "reproducible": best.reproducible,
+        "reproducible": best.reproducible and complete,
         "work": best.work,
         "background": before,
+        "findings": run.findings,
         "output": run.write(best.routes.to_bytes()) if run.has_product else None,
         "certificate": None,
     }

@@ -61,19 +61,18 @@ def loads(
     options
         Common options; `-o` takes the picture (.svg, .png).
     """
-    from netloom import _core
     from netloom.plot.loads import Curve, loads_picture
 
     if not routes:
         raise UsageError("plot loads draws routes: netloom plot loads FABRIC TRAFFIC ROUTES… -o FILE")
-    run = _run("plot-loads", options)
+    run = _run("plot-loads", options, searches=True)
     net = run.fabric(fabric)
     demand = run.traffic(traffic, net)
     curves, rows = [], []
     for name in routes:
         tables = run.routes(name, net, demand)
         with run.timed("loads"):
-            found = _core.loads(net, tables, demand, threads=run.options.threads)
+            found = run.loads(net, tables, demand)
         alive = net.link_table()["alive"]
         curves.append(
             Curve(Path(name).name, found.per_link[alive], best=len(routes) > 1 and name == routes[-1])
@@ -108,13 +107,13 @@ def text(result: dict[str, Any]) -> str:
     return f"{table}\n\n{render.pairs([('written', str(result['output']))])}"
 
 
-def _run(verb: str, options: Options | None) -> Run:
+def _run(verb: str, options: Options | None, *, searches: bool = False) -> Run:
     options = options or Options()
     if options.output is None:
         raise UsageError(f"{verb.replace('-', ' ')} needs -o FILE.svg or FILE.png")
     if common.is_stdin(str(options.output)):
         raise UsageError("a picture goes to a file: -o FILE.svg or FILE.png")
-    return Run(verb, options, endings=_ENDINGS)
+    return Run(verb, options, endings=_ENDINGS, searches=searches)
 
 
 def _kind(run: Run) -> str:

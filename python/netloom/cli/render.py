@@ -12,13 +12,16 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+_NONE = "unknown"
+"""For a number that is not finite: a bound of which nothing is known."""
+
 _UNITS = ("B", "kB", "MB", "GB", "TB", "PB", "EB")
 
 
 def size(value: float) -> str:
     """Bytes with a decimal unit and three or four digits: `83.89 MB`."""
     if not math.isfinite(value):
-        return str(value)
+        return _NONE
     unit = 0
     while abs(value) >= 999.95 and unit < len(_UNITS) - 1:
         value /= 1000.0
@@ -34,6 +37,8 @@ def count(value: float) -> str:
 
 def percent(value: float) -> str:
     """A percentage with two decimals: `0.00 %`. A number that is not 0 never reads as 0.00."""
+    if not math.isfinite(value):
+        return _NONE
     if 0 < abs(value) < 0.005:
         return "< 0.01 %" if value > 0 else "> -0.01 %"
     return f"{value + 0.0:.2f} %"
@@ -63,8 +68,16 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]], *, right: Iterab
 
 
 def as_json(document: Mapping[str, Any]) -> str:
-    """JSON, as scripts read it. NaN and infinity are bugs, not JSON."""
-    return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)
+    """JSON, as scripts read it. It has no infinity and no NaN: what is not finite is null, for unknown."""
+    return json.dumps(_finite(document), indent=2, ensure_ascii=False, allow_nan=False)
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def as_csv(rows: Sequence[Mapping[str, Any]]) -> str:
@@ -80,4 +93,5 @@ def as_csv(rows: Sequence[Mapping[str, Any]]) -> str:
 def _cell(value: Any) -> Any:
     if isinstance(value, bool):
         return "true" if value else "false"
+    value = _finite(value)
     return "" if value is None else value

@@ -71,11 +71,9 @@ def links(number: int) -> str:
 
 def stopped_text(reason: str) -> str:
     """Why a result is only the best so far."""
-    return {
-        "interrupted": "interrupted: the best so far",
-        "time-limit": "time limit: the best so far",
-        "work": "the work budget is spent: the best so far (--work N searches longer)",
-    }[reason]
+    return {"interrupted": "interrupted: the best so far", "time-limit": "time limit: the best so far"}[
+        reason
+    ]
 
 
 def hottest_text(hottest: Sequence[Mapping[str, Any]]) -> str:

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 from netloom.cli import UsageError, common, render, results
 from netloom.cli.common import Options, Run
 
 
 def route(
-    engine: str, fabric: str, traffic: str | None = None, /, *, lmc: int = 0, options: Options | None = None
+    engine: str,
+    fabric: str,
+    traffic: str | None = None,
+    /,
+    *,
+    lmc: Annotated[int, common.within(0, 7)] = 0,
+    options: Options | None = None,
 ) -> int:
     """Make routes with an engine.
 
@@ -24,19 +30,21 @@ def route(
     traffic
         Traffic over hosts, a jobs file, or a pattern spec.
     lmc
-        LID mask control: 2^lmc addresses a host.
+        LID mask control: 2^lmc addresses a host (not with `afar`).
     options
         Common options; `-o` writes the routes for OpenSM's `file` engine.
     """
     from netloom import _core
 
     options = options or Options()
-    run = Run("route", options)
+    run = Run("route", options, searches=traffic is not None)
     known = _core.is_engine(engine) or engine in common.OPTIMISERS
     if not known:
         common.raise_not_an_engine(engine)
     if engine in common.OPTIMISERS and traffic is None:
         raise UsageError(f"{engine} makes routes for a traffic: netloom route {engine} FABRIC TRAFFIC")
+    if engine in common.OPTIMISERS and lmc:
+        raise UsageError(f"{engine} makes tables with one address a host (LMC 0), found --lmc {lmc}")
     net = run.fabric(fabric)
     demand = None if traffic is None else run.traffic(traffic, net)
     result: dict[str, Any] = {"engine": engine}
@@ -56,7 +64,8 @@ def route(
         data = tables.to_bytes() if run.has_product else None
         if demand is not None:
             with run.timed("loads"):
-                found = _core.loads(net, tables, demand, threads=options.threads, work=options.work)
+                found = run.loads(net, tables, demand)
+            interrupted = found.stopped == "interrupted"
             result |= results.loads_result(found, demand)
     result |= {"lmc": tables.lmc, "switches": net.switches, "hosts": net.hosts}
     result["output"] = None if data is None else run.write(data)

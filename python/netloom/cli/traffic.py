@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from netloom.cli import UsageError, common, render
 from netloom.cli.common import Options, Run
@@ -19,7 +19,7 @@ def new(
     fabric: str | None = None,
     /,
     *,
-    endpoints: int | None = None,
+    endpoints: Annotated[int | None, common.within(1, 2**31 - 1)] = None,
     options: Options | None = None,
 ) -> int:
     """Make traffic from a pattern spec.
@@ -96,6 +96,7 @@ def place(fabric: str, jobs: Path, /, *, options: Options | None = None) -> int:
     run.read("jobs", str(jobs))
     with run.timed("place"):
         demand, placed = _core.place_jobs(net, jobs, seed=run.options.seed)
+    run.note_jobs(jobs)
     leaf = net.host_table()["leaf"]
     rows = [
         {
