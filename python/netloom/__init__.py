@@ -12,10 +12,11 @@ loads nothing until a name is used.
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
-
+# Not from `typing`, which takes longer to import than all of this: a Ctrl-C in it would be a traceback.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from netloom._core import (
         Certificate,
         CheckReport,
@@ -86,6 +87,8 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module 'netloom' has no attribute {name!r}")
+    import importlib
+
     home = "netloom.errors" if name.endswith("Error") else "netloom._core"
     value = getattr(importlib.import_module(home), name)
     globals()[name] = value

@@ -65,6 +65,13 @@ def from_scipy(matrix: Any, hosts_hash: str | None = None) -> Traffic:
 def _checked(endpoints: int, source: Any, destination: Any, value: Any, hosts_hash: str | None) -> Traffic:
     if not 0 < endpoints < 2**31:
         raise TrafficError(f"expected 1 to {2**31 - 1} endpoints, found {endpoints}")
+    for what, index in (("source", source), ("destination", destination)):
+        negative = np.flatnonzero(np.asarray(index) < 0)
+        if len(negative):
+            entry = int(negative[0])
+            raise TrafficError(
+                f"entry {entry}: {what} {int(index[entry])}: expected endpoints 0..{endpoints}"
+            )
     return Traffic.from_triples(
         endpoints,
         np.ascontiguousarray(source, dtype=np.int64),
@@ -91,15 +98,24 @@ def read_traffic_npz(path: _Path) -> Traffic:
     try:
         with open(path, "rb") as file:
             data = file.read()
+        if not zipfile.is_zipfile(io.BytesIO(data)):
+            raise FormatError(f"{name}: expected an npz file, as scipy.sparse.save_npz writes it", name)
         with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
             hosts_hash = str(arrays["hosts_hash"]) if "hosts_hash" in arrays else ""
         matrix = scipy.sparse.load_npz(io.BytesIO(data))
         return from_scipy(matrix, hosts_hash or None)
+    except FormatError:
+        raise
     except NetloomError as error:
         raise FormatError(f"{name}: {error}", name) from None
     except (ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile, AttributeError) as error:
+        if "pickle" in str(error):
+            # NumPy's advice would be to trust the file.
+            raise FormatError(f"{name}: expected arrays of numbers, found Python objects", name) from None
+        # Without a name, what SciPy and zipfile say is about the bytes in memory.
+        why = "" if "BytesIO" in str(error) else f" ({error})"
         raise FormatError(
-            f"{name}: expected a sparse matrix as scipy.sparse.save_npz writes it ({error})", name
+            f"{name}: expected a sparse matrix as scipy.sparse.save_npz writes it{why}", name
         ) from None
 
 

@@ -11,10 +11,12 @@ from __future__ import annotations
 import io
 import os
 import sys
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+# Not from `typing`: until `main` runs, a Ctrl-C is a traceback, so little is imported here.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import cyclopts
 
 FINDINGS, USAGE, INPUT, INTERNAL, INTERRUPTED = 1, 2, 3, 4, 130
@@ -85,22 +87,35 @@ def main(arguments: Sequence[str] | None = None) -> int:
     arguments : sequence of str, optional
         What follows `netloom`; `sys.argv[1:]` if not given.
     """
-    for stream in (sys.stdout, sys.stderr):
-        # Names in dumps and files may be anything; results are UTF-8 wherever they go.
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(encoding="utf-8", errors="surrogateescape")
     try:
+        from netloom.cli import streams
+
+        streams.hold()
+        for stream in (sys.stdout, sys.stderr):
+            # Names in dumps and files may be anything; results are UTF-8 wherever they go.
+            if isinstance(stream, io.TextIOWrapper):
+                stream.reconfigure(encoding="utf-8", errors="surrogateescape")
         given = sys.argv[1:] if arguments is None else arguments
         code = _run([STDIO if token == "-" else token for token in given])
         sys.stdout.flush()
         return code
     except KeyboardInterrupt:
+        import signal
+
+        # One is enough: another must not interrupt the word about the first.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
         return _fail("interrupted", INTERRUPTED)
     except BrokenPipeError:
-        # Whoever read our output has left. Python would complain again when it flushes at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # Whoever read our output has left.
+        streams.abandon_stdout()
+        return 0
+    except SystemExit:
+        # Only rich leaves so, when whoever read the help has left.
+        streams.abandon_stdout()
         return 0
     except OSError as error:
+        if error.filename is None:
+            streams.abandon_stdout()
         return _fail(f"error: {_os_text(error)}", INPUT)
 
 
@@ -109,6 +124,8 @@ def _run(tokens: Sequence[str]) -> int:
 
     from netloom.errors import InternalError, NetloomError
 
+    if "" in tokens:
+        return _fail('usage: an argument is empty (""): expected a file, a spec or a value', USAGE)
     try:
         result = build_app()(tokens, exit_on_error=False, print_error=False, result_action="return_value")
         return result if isinstance(result, int) else 0

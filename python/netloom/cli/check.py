@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from netloom._core import CheckReport, Routes, Verdict
 
 _COUNTS = (
-    ("unreachable_pairs", "unreachable pairs"),
+    ("unreachable_pairs", "unreachable (hosts and switches)"),
     ("non_minimal_pairs", "non-minimal pairs"),
     ("up_down_violations", "up*/down* violations"),
     ("credit_loops", "credit loops"),
@@ -54,12 +54,12 @@ def check(
     if (traffic is None) != (certificate is None):
         raise UsageError("--traffic and --certificate belong together")
     run = Run("check", options or Options(), product=False)
-    net = run.fabric(fabric)
+    net = run.fabric(fabric, warn=True)
     demand = None if traffic is None else run.traffic(traffic, net)
     tables = run.routes(routes, net, None, strict=False)
     with run.timed("check"):
         report = _core.check(net, tables, threads=run.options.threads)
-    result = _report(report, tables)
+    result = _report(report, tables, routes)
     if demand is not None and certificate is not None:
         run.read("certificate", str(certificate))
         claim = _core.Certificate.read(certificate, net)
@@ -75,13 +75,13 @@ def check(
     return run.finish(result, lambda: text(result), findings=not result["ok"])
 
 
-def _report(report: CheckReport, tables: Routes) -> dict[str, Any]:
+def _report(report: CheckReport, tables: Routes, file: str) -> dict[str, Any]:
     # The check itself counts entries that lead nowhere; of the file's other faults only the lines tell.
     told = [fault for fault in tables.faults if fault[1] != "port-to-nowhere"]
     result: dict[str, Any] = {"ok": report.ok and not tables.faults, "pairs": report.pairs}
     result |= {key: getattr(report, key) for key, _ in _COUNTS}
     result["invalid_entries"] += len(told)
-    return {**result, "findings": [*fault_lines(tables.faults), *report.findings]}
+    return {**result, "findings": [*fault_lines(tables.faults, file), *report.findings]}
 
 
 def verdict_result(verdict: Verdict) -> dict[str, Any]:

@@ -13,12 +13,12 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PosixPath
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 
 from cyclopts import Parameter, validators
 
-from netloom.cli import FINDINGS, INTERRUPTED, STDIO, UsageError, render
+from netloom.cli import FINDINGS, INTERRUPTED, STDIO, UsageError, render, streams
 
 if TYPE_CHECKING:
     from netloom._core import Fabric, LinkLoads, Optimized, Routes, Traffic
@@ -37,12 +37,27 @@ COUNT = within(0, 2**31 - 1)
 """How many of something: no fabric has more."""
 
 
+class FolderPath(PosixPath):
+    """A path written with a slash at its end, which a plain `Path` forgets."""
+
+
+def _output_path(_: Any, tokens: Sequence[Any]) -> Path:
+    value = tokens[0].value
+    if not value:
+        raise ValueError("expected a file's name, found nothing")
+    return FolderPath(value) if value.endswith("/") else Path(value)
+
+
+OUTPUT_PATH = Parameter(converter=_output_path)
+"""What an option that names an output is annotated with."""
+
+
 @Parameter(name="*", group="Common options")
 @dataclass(frozen=True, kw_only=True)
 class Options:
     """Options that every verb has."""
 
-    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None
+    output: Annotated[Path | None, OUTPUT_PATH, Parameter(name=["--output", "-o"])] = None
     """Write the product here (`-` is standard output); its format follows its ending."""
     format: Literal["text", "json", "csv"] = "text"
     """How to print the result."""
@@ -100,6 +115,8 @@ class Run:
         self._seconds: dict[str, float] = {}
         self._started = time.perf_counter()
         self._stdin_used = False
+        self._interrupt = streams.DeferredInterrupt()
+        self._outputs: list[Path] = []
         self.findings: list[dict[str, str]] = []
         """What is odd about the routes that were read, as results tell it."""
         given = {"--time-limit": options.time_limit, "--work": options.work}
@@ -112,6 +129,30 @@ class Run:
             if endings is not None and not str(options.output).endswith(tuple(endings)):
                 raise UsageError(f"{options.output}: expected an ending of {', '.join(endings)}")
             check_writable(options.output)
+            self._outputs.append(options.output)
+
+    def also_writes(self, path: Path, option: str) -> None:
+        """Says, before anything is computed, that a second file is written.
+
+        Raises
+        ------
+        UsageError, OSError
+            If that cannot be.
+        """
+        if str(path) == STDIO:
+            if self.product_to_stdout:
+                raise UsageError(f"-o - and {option} - would both write to standard output")
+            if self.options.format != "text" or not self.options.quiet:
+                raise UsageError(f"{option} - needs -q: the report would go there too")
+            return
+        check_writable(path)
+        if any(same_file(path, other) for other in self._outputs):
+            raise UsageError(f"-o and {option} are the same file, {path}")
+        self._outputs.append(path)
+
+    def finishing(self) -> None:
+        """Says that what remains is to write and to report: Ctrl-C no longer stops it."""
+        self._interrupt.start()
 
     @property
     def product_to_stdout(self) -> bool:
@@ -134,8 +175,10 @@ class Run:
 
     # Inputs
 
-    def fabric(self, source: str, *, name_map: Path | None = None, role: str = "fabric") -> Fabric:
-        """Reads a dump or makes the fabric that a spec names."""
+    def fabric(
+        self, source: str, *, name_map: Path | None = None, role: str = "fabric", warn: bool = False
+    ) -> Fabric:
+        """Reads a dump or makes the fabric that a spec names; `warn` tells of findings on standard error."""
         from netloom import _core
 
         with self.timed("read"):
@@ -147,11 +190,18 @@ class Run:
                 return _core.Fabric.read(source)
             data = self.read(role, source)
             names = None if name_map is None else self.read("name-map", str(name_map))
-            return _core.Fabric.parse(data, label=source, name_map=names)
+            label = str(name_map or "")
+            fabric = _core.Fabric.parse(data, label=source, name_map=names, name_map_label=label)
+        if warn and fabric.findings:
+            number, name = len(fabric.findings), "-" if source == STDIO else source
+            what = f"{render.count(number)} finding{'' if number == 1 else 's'} about {name}"
+            self.note(f"{what}; `netloom fabric show` lists them", kind="warning")
+        return fabric
 
     def traffic(self, source: str, fabric: Fabric | None, *, role: str = "traffic") -> Traffic:
         """Reads traffic, makes the pattern that a spec names, or places a jobs file."""
         from netloom import _core
+        from netloom.errors import FormatError, SpecError
 
         with self.timed("read"):
             if source == STDIO:
@@ -161,7 +211,14 @@ class Run:
                 self.note_input(role, source, None)
             elif os.path.isfile(source):
                 self.read(role, source)
-            traffic = _core.Traffic.read(source, fabric, seed=self.options.seed)
+            try:
+                traffic = _core.Traffic.read(source, fabric, seed=self.options.seed)
+            except FormatError as error:
+                if os.path.exists(source) or not (near := _nearest_pattern(source)):
+                    raise
+                raise SpecError(f"{error}; did you mean {near}?") from None
+            except OSError as error:
+                raise_in_jobs(Path(source), error)
             if ending(Path(source)) == ".toml" and os.path.isfile(source):
                 self.note_jobs(Path(source))
             return traffic
@@ -183,13 +240,13 @@ class Run:
                 return _core.route(source, fabric, seed=self.seed, threads=self.options.threads)
         with self.timed("read"):
             if not is_file_or_stdin(source):
-                raise_not_an_engine(source, "neither a file nor an engine")
+                raise_not_an_engine(source, "neither a file nor an engine", with_traffic=traffic is not None)
             data = self.read("routes", source)
             routes = _core.Routes.parse(data, fabric, label=source, strict=strict)
         if strict:
-            self.findings = list(fault_lines(routes.faults))
+            self.findings = list(fault_lines(routes.faults, source))
             for finding in self.findings:
-                self.note(f"{'-' if source == STDIO else source}: {finding['text']}")
+                self.note(finding["text"])
         return routes
 
     def loads(self, fabric: Fabric, routes: Routes, traffic: Traffic) -> LinkLoads:
@@ -236,8 +293,14 @@ class Run:
             if self._stdin_used:
                 raise UsageError("only one input can come from standard input (-)")
             self._stdin_used = True
-            data = sys.stdin.buffer.read()
+            try:
+                data = sys.stdin.buffer.read()
+            except OSError as error:
+                raise OSError(error.errno, error.strerror, "standard input") from None
         else:
+            for output in self._outputs:
+                if same_file(output, Path(source)):
+                    raise UsageError(f"{output} would be written over: it is the {role} that is read")
             data = Path(source).read_bytes()
         self.note_input(role, source, hashlib.sha256(data).hexdigest())
         return data
@@ -271,6 +334,7 @@ class Run:
         path = self.options.output if path is None else path
         if path is None:
             return None
+        self.finishing()
         with self.timed("write"):
             if str(path) == STDIO:
                 sys.stdout.buffer.write(data)
@@ -303,6 +367,7 @@ class Run:
         """
         from netloom import __version__
 
+        self.finishing()
         kind = self.options.format
         self._seconds["total"] = time.perf_counter() - self._started
         document = {
@@ -322,7 +387,9 @@ class Run:
             print(render.as_csv(rows if rows is not None else [scalars(result)]))
         elif not self.options.quiet and not self.product_to_stdout:
             print(text())
-        if interrupted:
+        if interrupted or self._interrupt.seen:
+            sys.stdout.flush()
+            print("netloom: interrupted", file=sys.stderr)
             return INTERRUPTED
         return FINDINGS if findings else 0
 
@@ -342,10 +409,10 @@ class Run:
             whole = text()
         self.write(f"{whole}\n".encode())
 
-    def note(self, text: str) -> None:
-        """A note on standard error, unless quiet."""
+    def note(self, text: str, *, kind: str = "note") -> None:
+        """A note, or a warning, on standard error, unless quiet."""
         if not self.options.quiet:
-            print(f"netloom: note: {text}", file=sys.stderr)
+            print(f"netloom: {kind}: {text}", file=sys.stderr)
 
     @contextlib.contextmanager
     def progress(self, what: str) -> Iterator[Callable[[int, int], None] | None]:
@@ -366,14 +433,15 @@ _LINES = 3
 """How many lines of a file are told for every kind of fault."""
 
 
-def fault_lines(faults: Sequence[tuple[int, str, str]]) -> Iterator[dict[str, str]]:
-    """The first faults of every kind in a file of routes, by line, and how many more there are."""
+def fault_lines(faults: Sequence[tuple[int, str, str]], file: str) -> Iterator[dict[str, str]]:
+    """The first faults of every kind in `file`, a file of routes, by line, and how many more there are."""
+    name = "-" if file == STDIO else file
     for kind in dict.fromkeys(kind for _, kind, _ in faults):
         lines = [(line, text) for line, of, text in faults if of == kind]
         for line, text in lines[:_LINES]:
-            yield {"kind": kind, "text": f"line {line}: {text}"}
+            yield {"kind": kind, "text": f"{name}:{line}: {text}"}
         if len(lines) > _LINES:
-            yield {"kind": kind, "text": f"and {render.count(len(lines) - _LINES)} more lines"}
+            yield {"kind": kind, "text": f"{name}: and {render.count(len(lines) - _LINES)} more lines"}
 
 
 def is_file_or_stdin(source: str) -> bool:
@@ -381,14 +449,19 @@ def is_file_or_stdin(source: str) -> bool:
     return source == STDIO or os.path.exists(source)
 
 
-def raise_not_an_engine(source: str, what: str = "not an engine") -> NoReturn:
-    """Raises the error for a name that is no engine's (`what` it is not), with the nearest that is."""
+def raise_not_an_engine(source: str, what: str = "not an engine", *, with_traffic: bool = True) -> NoReturn:
+    """Raises the error for a name that is no engine's (`what` it is not), with the nearest that is.
+
+    Without traffic the optimisers cannot be meant.
+    """
     import difflib
 
     from netloom import _core
     from netloom.errors import SpecError
 
-    names = [name for name, _ in _core.engines()] + list(OPTIMISERS)
+    names = [name for name, _ in _core.engines()] + (list(OPTIMISERS) if with_traffic else [])
+    if not with_traffic and source in OPTIMISERS:
+        what += " (it makes routes for a traffic, and there is none here)"
     near = difflib.get_close_matches(source, names, n=1)
     hint = f"; did you mean {near[0]}?" if near else ""
     raise SpecError(f'"{source}" is {what}: expected one of {", ".join(names)}{hint}')
@@ -405,6 +478,39 @@ def traffic_format(data: bytes) -> Literal["mtx", "csv"]:
     return "mtx" if head.lstrip().startswith(b"%%MatrixMarket") else "csv"
 
 
+def _nearest_pattern(source: str) -> str | None:
+    """The pattern's name that a source looks like, if one does."""
+    from netloom import _core
+    from netloom.errors import NetloomError
+
+    try:
+        _core.Traffic.pattern(source, 2)
+    except NetloomError as error:
+        _, found, near = str(error).partition("did you mean ")
+        return near.strip('"?') if found else None
+    return None
+
+
+def raise_in_jobs(jobs: Path, error: OSError) -> NoReturn:
+    """Raises an error again; one about a file that a jobs file names, with the jobs file and the job."""
+    from netloom.cli.jobs import job_of
+    from netloom.errors import FormatError
+
+    name = None if error.filename is None else str(error.filename)
+    job = job_of(jobs, Path(name)) if name is not None and name != str(jobs) else None
+    if name is None or name == str(jobs):
+        raise error
+    place = str(jobs) if job is None else f'{jobs}: job "{job}"'
+    raise FormatError(f"{place}: {name}: {error.strerror}", str(jobs)) from None
+
+
+def same_file(one: Path, other: Path) -> bool:
+    """Whether two paths are one file, there already or not; devices do not count."""
+    if one.exists() and other.exists():
+        return one.is_file() and one.samefile(other)
+    return one.resolve() == other.resolve()
+
+
 def check_writable(path: Path) -> None:
     """Refuses an output path that cannot work, before anything is computed.
 
@@ -416,7 +522,7 @@ def check_writable(path: Path) -> None:
     import errno
 
     folder = path.parent
-    if path.is_dir():
+    if path.is_dir() or isinstance(path, FolderPath):
         raise OSError(errno.EISDIR, "is a folder, expected a file", str(path))
     if not folder.is_dir():
         raise OSError(errno.ENOENT, f"there is no folder {folder}", str(path))

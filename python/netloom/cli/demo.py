@@ -49,7 +49,7 @@ def demo(*, options: Options | None = None) -> int:
         raise UsageError("the demo writes several files: -o FOLDER")
     run = Run("demo", options, folder=True, searches=True)
     folder = options.output or FOLDER
-    folder.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(exist_ok=True)
     with contextlib.ExitStack() as stack:
         data = stack.enter_context(resources.as_file(resources.files("netloom") / "data" / "demo"))
         result = _big(run, data, folder)
@@ -91,6 +91,7 @@ def _big(run: Run, data: Path, folder: Path) -> dict[str, Any]:
         add({"afar": "AFAR", "optimize": "netloom"}[name], time.perf_counter() - start, best.loads)
         if best.stopped == "interrupted":
             break
+    run.finishing()
     assert best is not None
     with run.timed("write"):
         best.routes.write(folder / "routes.lfts")

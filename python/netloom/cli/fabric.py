@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from netloom.cli import common, render
+from netloom.cli import UsageError, common, render
 from netloom.cli.common import Options, Run
 
 if TYPE_CHECKING:
@@ -106,6 +106,8 @@ def damage(
     options
         Common options; `-o` takes the fabric that is left.
     """
+    if not (link or switch or random_links or random_switches):
+        raise UsageError("nothing to take out: --link, --switch, --random-links or --random-switches")
     run = Run("fabric-damage", options or Options(), endings=_ENDINGS)
     net = run.fabric(fabric)
     with run.timed("damage"):
@@ -118,7 +120,7 @@ def damage(
         )
     findings = left.findings
     result = {**summary(left), "removed": removed, "output": _write(run, left), "findings": findings}
-    return run.finish(result, lambda: text(result))
+    return run.finish(result, lambda: text(result, findings="what is left"))
 
 
 def summary(net: Fabric) -> dict[str, Any]:
@@ -150,8 +152,8 @@ def _link_speeds(net: Fabric) -> list[dict[str, Any]]:
     return [{"bytes_per_second": speed, "links": number} for speed, number in sorted(pairs, reverse=True)]
 
 
-def text(result: dict[str, Any]) -> str:
-    """The report of a fabric."""
+def text(result: dict[str, Any], *, findings: str = "findings") -> str:
+    """The report of a fabric; `findings` is the title of what is odd about it."""
     count = render.count
     by_level = " + ".join(count(n) for n in result["switches_per_level"])
     speeds = ", ".join(
@@ -170,9 +172,9 @@ def text(result: dict[str, Any]) -> str:
     if result.get("output"):
         rows.append(("written", result["output"]))
     out = render.pairs(rows)
-    for title in ("removed", "findings"):
-        if result.get(title):
-            out += f"\n\n{title}\n" + "\n".join(f"  {line}" for line in result[title])
+    for key, title in (("removed", "removed"), ("findings", findings)):
+        if result.get(key):
+            out += f"\n\n{title}\n" + "\n".join(f"  {line}" for line in result[key])
     return out
 
 

@@ -25,14 +25,29 @@ def named_files(jobs: Path) -> list[tuple[str, Path]] | None:
 
     None if the file uses what TOML 1.1 allows (the core reads that) and Python's reader does not.
     """
-    data = jobs.read_bytes()
-    text = (gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data).decode()
-    try:
-        listed = tomllib.loads(text)["job"]
-    except tomllib.TOMLDecodeError:
+    listed = _jobs(jobs)
+    if listed is None:
         return None
     found = [(role, jobs.parent / name) for job in listed for role, name in _names(job)]
     return list(dict.fromkeys(found))
+
+
+def job_of(jobs: Path, file: Path) -> str | None:
+    """The name of the first job that names this file."""
+    for job in _jobs(jobs) or ():
+        if any(jobs.parent / name == file for _, name in _names(job)):
+            return str(job.get("name", ""))
+    return None
+
+
+def _jobs(jobs: Path) -> list[dict[str, Any]] | None:
+    data = jobs.read_bytes()
+    text = (gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data).decode()
+    try:
+        found: list[dict[str, Any]] = tomllib.loads(text)["job"]
+    except tomllib.TOMLDecodeError:
+        return None
+    return found
 
 
 def _names(job: dict[str, Any]) -> Iterator[tuple[str, str]]:

@@ -36,7 +36,7 @@ def loads(
     product = common.ending(options.output) != ".json"
     endings = (".csv", ".csv.gz", ".parquet", ".json")
     run = Run("loads", options, product=product, endings=endings, searches=True)
-    net = run.fabric(fabric)
+    net = run.fabric(fabric, warn=True)
     demand = run.traffic(traffic, net)
     tables = run.routes(routes, net, demand)
     with run.timed("loads"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from netloom.cli import common, render, results
 from netloom.cli.common import Options, Run
@@ -15,7 +15,7 @@ def optimize(
     /,
     *,
     background: str = "auto",
-    certificate: Path | None = None,
+    certificate: Annotated[Path | None, common.OUTPUT_PATH] = None,
     options: Options | None = None,
 ) -> int:
     """Make the best routes for a traffic, with a proof.
@@ -42,8 +42,8 @@ def optimize(
     options = options or Options()
     run = Run("optimize", options, searches=True)
     if certificate is not None:
-        common.check_writable(certificate)
-    net = run.fabric(fabric)
+        run.also_writes(certificate, "--certificate")
+    net = run.fabric(fabric, warn=True)
     demand = run.traffic(traffic, net)
     today = background if background == "auto" else run.routes(background, net, None)
     before, complete = None, True
@@ -64,6 +64,7 @@ def optimize(
             time_limit=options.time_limit,
             progress=progress,
         )
+    run.finishing()
     result: dict[str, Any] = {
         **results.loads_result(best.loads, demand),
         "proven_optimal": best.proven_optimal,
@@ -88,9 +89,14 @@ def text(result: dict[str, Any]) -> str:
         gap = render.percent(before["ar_gap_percent"])
         rows.append(("before", f"{render.size(before['max_load'])}, AR gap {gap} ({before['routes']})"))
     if not result["reproducible"]:
-        rows.append(("reproducible", "no: use --work instead of a time limit"))
+        rows.append(("reproducible", why_not_reproducible(result["stopped"])))
     written = [result[key] for key in ("output", "certificate") if result[key] is not None]
     if written:
         rows.append(("written", ", ".join(written)))
     out = results.loads_text(result)
     return f"{out}\n\n{render.pairs(rows)}" if rows else out
+
+
+def why_not_reproducible(stopped: str | None) -> str:
+    """What to tell of a result that another run need not repeat."""
+    return "no: it was interrupted" if stopped == "interrupted" else "no: use --work instead of a time limit"

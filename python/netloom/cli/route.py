@@ -45,7 +45,7 @@ def route(
         raise UsageError(f"{engine} makes routes for a traffic: netloom route {engine} FABRIC TRAFFIC")
     if engine in common.OPTIMISERS and lmc:
         raise UsageError(f"{engine} makes tables with one address a host (LMC 0), found --lmc {lmc}")
-    net = run.fabric(fabric)
+    net = run.fabric(fabric, warn=True)
     demand = None if traffic is None else run.traffic(traffic, net)
     result: dict[str, Any] = {"engine": engine}
     interrupted = False
@@ -53,6 +53,7 @@ def route(
         assert demand is not None
         with run.timed("route"):
             made = run.made_for(engine, net, demand)
+        run.finishing()
         tables, found = made.routes, made.loads
         data = tables.to_bytes() if run.has_product else None
         interrupted = made.stopped == "interrupted"

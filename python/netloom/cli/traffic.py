@@ -95,7 +95,10 @@ def place(fabric: str, jobs: Path, /, *, options: Options | None = None) -> int:
     net = run.fabric(fabric)
     run.read("jobs", str(jobs))
     with run.timed("place"):
-        demand, placed = _core.place_jobs(net, jobs, seed=run.options.seed)
+        try:
+            demand, placed = _core.place_jobs(net, jobs, seed=run.options.seed)
+        except OSError as error:
+            common.raise_in_jobs(jobs, error)
     run.note_jobs(jobs)
     leaf = net.host_table()["leaf"]
     rows = [

@@ -1,0 +1,55 @@
+"""Standard streams that are closed, and Ctrl-C while a product is finished.
+
+A closed stream (`>&-`) is no stream for Python, and its number goes to the next file that is opened: what is
+written "to standard output" would land there. So all three numbers are taken before anything else, by streams
+that fail as a full disk fails (standard error: that say nothing).
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from typing import Any
+
+
+def hold() -> None:
+    """Takes the numbers of closed streams."""
+    for number in (0, 1, 2):
+        try:
+            os.fstat(number)
+        except OSError:
+            # The lowest free number is this one. The wrong way round: reading and writing fail.
+            os.open(os.devnull, os.O_WRONLY if number == 0 else os.O_RDONLY)
+    if sys.stdin is None:
+        sys.stdin = open(0, closefd=False)  # noqa: SIM115
+    if sys.stdout is None:
+        sys.stdout = open(1, "w", encoding="utf-8", errors="surrogateescape", closefd=False)  # noqa: SIM115
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+
+
+def abandon_stdout() -> None:
+    """Lets what is left for standard output vanish: Python would complain again when it flushes at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+
+
+class DeferredInterrupt:
+    """Ctrl-C that is only noted: from `start` on, what is being finished is finished."""
+
+    def __init__(self) -> None:
+        self.seen = False
+        self._started = False
+
+    def start(self) -> None:
+        """From now on Ctrl-C is noted in `seen` and does nothing else. A second call does nothing."""
+        if not self._started:
+            self._started = True
+            try:
+                signal.signal(signal.SIGINT, self._note)
+            except ValueError:
+                # Not the main thread (a library's user runs the command): Ctrl-C is not ours there.
+                return
+
+    def _note(self, *_: Any) -> None:
+        self.seen = True
