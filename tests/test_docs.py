@@ -1,4 +1,4 @@
-"""Every ```console block in README.md and docs/verbs is run, and prints what the page says.
+"""Every ```console block in README.md, docs/python.md and docs/verbs is run, and prints what the page says.
 
 A line `$ command` is run in a temporary folder that has `examples` and `net.txt` (a real dump); the lines
 after it, up to the next command, are what it prints. `…` stands for any text on a line; a line of only `…`
@@ -19,7 +19,8 @@ import pytest
 from netloom.live import missing_tools
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs" / "verbs").glob("*.md"))]
+OTHERS = [ROOT / "README.md", ROOT / "docs" / "python.md"]
+PAGES = [*OTHERS, *sorted((ROOT / "docs" / "verbs").glob("*.md"))]
 VERBS = ["fabric", "traffic", "route", "check", "loads", "optimize", "plot", "demo"]
 
 
@@ -92,6 +93,6 @@ def test_pages_say_what_commands_print(page, netloom, paths):
 
 
 def test_every_verb_has_a_page_with_an_example():
-    assert {page.stem for page in PAGES[1:]} == set(VERBS)
+    assert {page.stem for page in PAGES[len(OTHERS) :]} == set(VERBS)
     for page in PAGES:
         assert steps(page), page

@@ -82,7 +82,7 @@ def curve(position: int, *, best: bool) -> dict[str, Any]:
         return {"color": _BEST, "linestyle": "-", "linewidth": 2.4, "zorder": 5}
     round_, i = divmod(position, len(_COLOURS))
     dashes = _DASHES[(i + 3 * round_) % len(_DASHES)]
-    look = {"color": _COLOURS[i], "linestyle": dashes, "linewidth": 1.4, "zorder": 3}
+    look: dict[str, Any] = {"color": _COLOURS[i], "linestyle": dashes, "linewidth": 1.4, "zorder": 3}
     if marker := _MARKERS[round_ % len(_MARKERS)]:
         look |= {"marker": marker, "markersize": 3.5, "markevery": (5 * i, 35)}
     return look
