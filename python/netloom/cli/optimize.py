@@ -51,7 +51,7 @@ def optimize(
         with run.timed("background"):
             assert not isinstance(today, str)
             judged = run.loads(net, today, demand)
-        complete = judged.stopped is None
+        complete = judged.stopped in (None, "work")
         before = {"routes": background, "max_load": judged.max, "ar_gap_percent": judged.ar_gap_percent}
     with run.timed("optimize"), run.progress("optimize") as progress:
         best = _core.optimize(
