@@ -1,5 +1,6 @@
 """The door to the core: proofs that hold, interrupts that count, files that are whole."""
 
+import contextlib
 import signal
 import threading
 from pathlib import Path
@@ -34,10 +35,8 @@ def test_an_interrupt_while_the_background_is_made_is_not_lost() -> None:
     try:
         signal.setitimer(signal.ITIMER_REAL, 0.02)
         stopped: str | None = "interrupted"
-        try:
+        with contextlib.suppress(KeyboardInterrupt):
             stopped = nl.optimize(fabric, traffic).stopped
-        except KeyboardInterrupt:
-            pass
         assert stopped == "interrupted"
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
@@ -79,5 +78,5 @@ def test_a_long_name_can_be_written(tmp_path: Path) -> None:
 def test_no_copies_and_no_ranks_are_refused(option: str) -> None:
     fabric = nl.Fabric.read("two-level:leaves=4,hosts=4,spines=2")
     traffic = nl.Traffic.pattern("bisection", 4)
-    with pytest.raises(nl.PlaceError, match="copies|ranks_per_host|ranks a host|at least"):
+    with pytest.raises(nl.PlaceError, match=r"copies|ranks_per_host|ranks a host|at least"):
         traffic.place(fabric, hosts="host[0000-0015]", **{option: 0})  # type: ignore[arg-type]
