@@ -273,7 +273,7 @@ def test_odd_lines_of_a_table_are_told_and_not_fatal(netloom, paths, here, table
     assert result["max_load"] == plain["max_load"]
     assert netloom.result("optimize", paths.ft2, "bisection", "--background", name)["findings"]
     told = netloom("loads", paths.ft2, name, "bisection").err
-    assert told.startswith("netloom: note: r.lfts: line 3: ")
+    assert told.startswith("netloom: note: r.lfts:3: ")
     assert len(told.splitlines()) == 1
 
 
