@@ -57,7 +57,7 @@ def loads_text(result: Mapping[str, Any]) -> str:
     if result["traffic_matched_by"] == "number":
         rows.append(("traffic", "matched to hosts by number: it does not say their names"))
     if result["stopped"] is not None:
-        rows.append(("stopped", stopped_text(result["stopped"])))
+        rows.append(("stopped", stopped_text(result["stopped"], proven=result["proven_optimal"])))
     text = render.pairs(rows)
     if result["hottest"]:
         text += f"\n\nhottest links\n{hottest_text(result['hottest'])}"
@@ -69,13 +69,13 @@ def links(number: int) -> str:
     return f"{render.count(number)} link{'' if number == 1 else 's'}"
 
 
-def stopped_text(reason: str) -> str:
-    """Why a result is only the best so far."""
-    return {
-        "interrupted": "interrupted: the best so far",
-        "time-limit": "time limit: the best so far",
-        "work": "the work budget is spent: the best so far (--work N searches longer)",
-    }[reason]
+def stopped_text(reason: str, *, proven: bool = False) -> str:
+    """Why a search ended early, and what its result is worth."""
+    why = {"time-limit": "time limit", "work": "the work budget is spent"}.get(reason, reason)
+    if proven:
+        return f"{why}, after the best was found and proven"
+    more = " (--work N searches longer)" if reason == "work" else ""
+    return f"{why}: the best so far{more}"
 
 
 def hottest_text(hottest: Sequence[Mapping[str, Any]]) -> str:
