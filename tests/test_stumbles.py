@@ -58,7 +58,7 @@ def test_a_late_interrupt_finishes_what_was_begun(netloom, paths, verb):
 @pytest.mark.parametrize("delay", [0.06, 0.09])
 def test_an_early_interrupt_is_no_traceback(netloom, delay):
     process = subprocess.Popen(
-        [*netloom.command, "optimize", "quartz1", "permutation:seed=1"],
+        [*netloom.command, "optimize", "xgft:m=18x18x36,w=1x18x18", "random:partners=40,seed=1"],
         cwd=netloom.folder,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
