@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -25,6 +26,9 @@ DATA = ROOT / "tests" / "data" / "opensm"
 EXAMPLES = ROOT / "examples"
 SCHEMAS = ROOT / "docs" / "schemas"
 SMALL = "two-level:leaves=8,hosts=4,spines=4"
+
+# Started in the background (`make test &`, some CI systems), Ctrl-C is ignored by all children: not here.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @dataclass(frozen=True)
