@@ -7,6 +7,7 @@
 //! | module | idea |
 //! |---|---|
 //! | [`mod@afar`] | greedy repair of the hottest link (Smith et al., SC18, Algorithm 1) |
+//! | [`mod@coloured`] | the traffic coloured once, without search (IBM Research Zurich's offline routing) |
 //! | [`mod@optimize`] | the door: traffic in, complete tables out, with the bound they are measured against |
 //! | `search` | starts, then rounds of sweeps and chains; when to stop |
 //! | `items` | what one leaf sends to one destination moves as a whole |
@@ -28,6 +29,7 @@ pub mod afar;
 mod budget;
 mod chain;
 mod colour;
+pub mod coloured;
 mod items;
 mod layout;
 pub mod optimize;
@@ -44,6 +46,7 @@ mod view;
 
 pub use afar::{AfarOptions, AfarResult, afar};
 pub use budget::Step;
+pub use coloured::coloured;
 pub use optimize::{OptimizeOptions, Optimized, optimize};
 
 /// Why routes could not be optimised.

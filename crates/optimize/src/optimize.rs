@@ -191,7 +191,8 @@ fn agrees(tables: &LinkLoads, host_loads: &[f64], state: &State, view: &View) ->
     load.iter().zip(&tables.load).all(|(a, b)| (a - b).abs() <= rounding)
 }
 
-fn check_reachable(
+/// An error if traffic has no admissible path.
+pub(crate) fn check_reachable(
     fabric: &Fabric,
     paths: &PathSet,
     traffic: &Csr,
