@@ -9,6 +9,7 @@
 //! | [`build`] | the only door into a [`Fabric`]: specs in, checked fabric out |
 //! | [`names`] | natural name order, nearest known word |
 //! | [`lft`] | forwarding tables, one byte a port where the radix allows |
+//! | [`pair_paths`] | which of a destination's addresses each sender uses |
 //! | [`routes`] | a routing of the fabric: tables and the choice of path |
 //! | [`matrix`] | sparse matrices of bytes (CSR) |
 //! | [`traffic`] | who sends how much to whom, in phases |
@@ -26,6 +27,7 @@ pub mod job;
 pub mod lft;
 pub mod matrix;
 pub mod names;
+pub mod pair_paths;
 pub mod rng;
 pub mod routes;
 pub mod traffic;
@@ -38,5 +40,6 @@ pub use ids::{Dest, DestId, DestSpace, HostId, LinkId, NodeId, SwitchId};
 pub use job::{Allocation, Job, JobSpec, Mapping, PhaseSpec, Placement, Source};
 pub use lft::{Lft, NO_PORT};
 pub use matrix::Csr;
+pub use pair_paths::{MAX_LMC, PairPaths, PairPathsError};
 pub use routes::{PathChoice, Routes, Table};
 pub use traffic::{MAX_ENDPOINTS, Phase, Traffic, TrafficError};

@@ -3,9 +3,12 @@
 //!
 //! Service levels and virtual lanes will join here when something uses them.
 
+use std::sync::Arc;
+
 use crate::fabric::Fabric;
 use crate::ids::{DestId, DestSpace, HostId, SwitchId};
 use crate::lft::{Lft, NO_PORT};
+use crate::pair_paths::{PairPaths, PairPathsError};
 
 /// The tables of a routing.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,12 +26,14 @@ pub enum Table {
 }
 
 /// Which of the `2^lmc` addresses of the destination a sender uses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PathChoice {
     /// Always the base address.
     Base,
     /// Address `source mod 2^lmc`.
     SourceMod,
+    /// A table by pair. For as many hosts as the tables, with their LMC ([`Routes::with_paths`] checks).
+    PerPair(Arc<PairPaths>),
 }
 
 /// Which way every packet takes.
@@ -56,6 +61,59 @@ impl Routes {
         }
     }
 
+    /// The same tables with a path by pair.
+    ///
+    /// # Errors
+    /// [`PairPathsError::Mismatch`] unless `paths` are for as many hosts as `fabric` has and for these tables' LMC.
+    pub fn with_paths(self, fabric: &Fabric, paths: PairPaths) -> Result<Self, PairPathsError> {
+        if (paths.hosts(), paths.lmc()) != (fabric.host_count(), self.lmc) {
+            return Err(PairPathsError::Mismatch {
+                hosts: paths.hosts(),
+                lmc: paths.lmc(),
+                table_hosts: fabric.host_count(),
+                table_lmc: self.lmc,
+            });
+        }
+        Ok(Self { path: PathChoice::PerPair(Arc::new(paths)), ..self })
+    }
+
+    /// Whether the choice of path is for the hosts of `fabric` and for these tables' LMC.
+    pub fn paths_fit(&self, fabric: &Fabric) -> bool {
+        match &self.path {
+            PathChoice::PerPair(paths) => (paths.hosts(), paths.lmc()) == (fabric.host_count(), self.lmc),
+            PathChoice::Base | PathChoice::SourceMod => true,
+        }
+    }
+
+    /// The choice of path as a table by pair, whatever its form.
+    pub fn pair_paths(&self, fabric: &Fabric) -> Arc<PairPaths> {
+        match &self.path {
+            PathChoice::PerPair(paths) => Arc::clone(paths),
+            PathChoice::Base => Arc::new(PairPaths::base(fabric.host_count(), self.lmc)),
+            PathChoice::SourceMod => {
+                let mask = (1u32 << self.lmc) - 1;
+                let pair = |s: HostId| {
+                    fabric
+                        .hosts()
+                        .filter(move |&d| d != s && s.0 & mask != 0)
+                        .map(move |d| (s, d, s.0 & mask))
+                };
+                let entries: Vec<_> = fabric.hosts().flat_map(pair).collect();
+                let paths = PairPaths::new(fabric.host_count(), self.lmc, &entries);
+                Arc::new(paths.expect("source modulo 2^lmc is below 2^lmc"))
+            }
+        }
+    }
+
+    /// Whether all senders use one address of a destination, so that what a leaf sends to a host takes one way.
+    pub fn one_address(&self) -> bool {
+        match &self.path {
+            PathChoice::Base => true,
+            PathChoice::SourceMod => self.lmc == 0,
+            PathChoice::PerPair(paths) => paths.is_empty(),
+        }
+    }
+
     /// The forwarding table, if these routes are destination-based.
     pub fn lft(&self) -> Option<&Lft> {
         match &self.table {
@@ -72,9 +130,10 @@ impl Routes {
     /// The address that `source` uses to reach `destination`.
     #[inline]
     pub fn address(&self, space: DestSpace, source: HostId, destination: HostId) -> DestId {
-        let path = match self.path {
+        let path = match &self.path {
             PathChoice::Base => 0,
             PathChoice::SourceMod => source.0 & ((1 << self.lmc) - 1),
+            PathChoice::PerPair(paths) => paths.get(source, destination),
         };
         space.host(destination, path)
     }

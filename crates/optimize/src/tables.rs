@@ -96,7 +96,7 @@ pub(crate) fn routes_with_paths(
     Routes {
         lmc: like.lmc,
         table: Table::ByDest(lft),
-        path: like.path,
+        path: like.path.clone(),
         cabling_hash: Some(view.fabric.cabling_hash()),
     }
 }

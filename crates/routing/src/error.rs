@@ -67,6 +67,11 @@ impl Stop {
 /// Refuses routes that are not for a fabric of this size.
 pub(crate) fn check_fits(fabric: &Fabric, routes: &Routes) -> Result<(), RoutingError> {
     use netloom_model::Table;
+    if !routes.paths_fit(fabric) {
+        return Err(RoutingError::Mismatch(
+            "the path of every pair is for other hosts or another LMC than the routes".into(),
+        ));
+    }
     let wanted = (fabric.switch_count(), fabric.dests(routes.lmc).count());
     let shapes = match &routes.table {
         Table::ByDest(lft) => vec![((lft.switches(), lft.dests()), wanted)],

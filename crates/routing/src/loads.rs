@@ -192,20 +192,7 @@ impl<'a> Part<'a> {
         if matches!(self.routes.table, Table::UpBySource { .. }) {
             return hosts.iter().try_for_each(|&source| self.add_group(&[source]));
         }
-        match self.routes.path {
-            PathChoice::Base => self.add_group(hosts),
-            PathChoice::SourceMod => {
-                // Hosts that pick the same address of every destination walk together.
-                let paths = 1 << self.routes.lmc;
-                let mut group = Vec::new();
-                for path in 0..paths {
-                    group.clear();
-                    group.extend(hosts.iter().filter(|h| h.0 % paths == path));
-                    self.add_group(&group)?;
-                }
-                Ok(())
-            }
-        }
+        if self.routes.path == PathChoice::Base { self.add_group(hosts) } else { self.add_pairs(hosts) }
     }
 
     fn add_host_link(&mut self, source: HostId) -> Result<(), RoutingError> {
@@ -235,6 +222,30 @@ impl<'a> Part<'a> {
                 let sends = |h: &&HostId| self.traffic.row(h.index()).0.binary_search(&destination.0).is_ok();
                 let sender = hosts.iter().filter(|&&h| h != destination).find(sends);
                 let source = *sender.unwrap_or(&one);
+                RoutingError::no_route(self.fabric, source, destination, stop.describe(self.fabric))
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Hosts of one leaf that may use different addresses of a destination: one walk an address.
+    fn add_pairs(&mut self, hosts: &[HostId]) -> Result<(), RoutingError> {
+        let mut parcels: Vec<(DestId, HostId, HostId, f64)> = Vec::new();
+        for &source in hosts {
+            let (columns, bytes) = self.traffic.row(source.index());
+            for (&j, &b) in columns.iter().zip(bytes).filter(|(j, _)| **j != source.0) {
+                let destination = HostId(j);
+                parcels.push((self.routes.address(self.space, source, destination), source, destination, b));
+            }
+        }
+        // Stable: bytes are added up by rising source.
+        parcels.sort_by_key(|&(address, ..)| address);
+        for same in parcels.chunk_by(|a, b| a.0 == b.0) {
+            let (address, source, destination, _) = same[0];
+            let b: f64 = same.iter().map(|p| p.3).sum();
+            let sums = &mut self.bytes;
+            let add = |link: LinkId| sums[link.index()] += b;
+            follow(self.fabric, self.routes, source, destination, address, add).map_err(|stop| {
                 RoutingError::no_route(self.fabric, source, destination, stop.describe(self.fabric))
             })?;
         }

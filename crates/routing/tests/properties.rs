@@ -1,7 +1,11 @@
 //! Every engine on every small shape: pairs arrive, paths are minimal, bytes are conserved, threads do not
 //! matter; and the cases that can be worked by hand.
 
-use netloom_model::{Csr, Fabric, HostId, Lft, LinkId, PathChoice, Routes, SwitchId, Table, Traffic, rng};
+use std::sync::Arc;
+
+use netloom_model::{
+    Csr, Fabric, HostId, Lft, LinkId, PairPaths, PathChoice, Routes, SwitchId, Table, Traffic, rng,
+};
 use netloom_routing::{Engine, EngineOptions, PathSet, RoutingError, items, loads, route, walk};
 use netloom_topology::{Damage, Structure, damage, detect, generate};
 
@@ -43,6 +47,14 @@ fn traffic(hosts: usize, entry: impl Fn(u64, u64) -> f64) -> Csr {
     Traffic::from_triples(hosts as u32, &i, &j, &b, None).unwrap().total().into_owned()
 }
 
+/// A path for every pair that has nothing to do with its numbers' order.
+fn mixed_paths(fabric: &Fabric, lmc: u8) -> PairPaths {
+    let path = |s: HostId, d: HostId| (s.0 * 5 + d.0 * 3 + s.0 * d.0) % (1 << lmc);
+    let pairs = |s| fabric.hosts().filter(move |&d| d != s).map(move |d| (s, d, path(s, d)));
+    let entries: Vec<_> = fabric.hosts().flat_map(pairs).collect();
+    PairPaths::new(fabric.host_count(), lmc, &entries).unwrap()
+}
+
 #[test]
 fn every_engine_joins_every_joinable_pair_by_a_minimal_path() {
     for fabric in fabrics() {
@@ -77,7 +89,10 @@ fn loads_are_conserved_bytes_times_hops() {
     let structure = detect(&fabric);
     let bytes = traffic(fabric.host_count(), |i, j| ((i * 7 + j * 3) % 5) as f64);
     for engine in Engine::ALL {
-        for (lmc, path) in [(0, PathChoice::Base), (2, PathChoice::Base), (2, PathChoice::SourceMod)] {
+        let per_pair = PathChoice::PerPair(Arc::new(mixed_paths(&fabric, 2)));
+        for (lmc, path) in
+            [(0, PathChoice::Base), (2, PathChoice::Base), (2, PathChoice::SourceMod), (2, per_pair)]
+        {
             let routes = Routes { path, ..make(engine, &fabric, &structure, lmc) };
             let found = loads(&fabric, &routes, &bytes).unwrap();
             let mut wanted = vec![0.0; fabric.link_count()];
@@ -250,4 +265,23 @@ fn engines_go_by_opensms_names_and_ours() {
     let error = "ftre".parse::<Engine>().unwrap_err();
     assert_eq!(error.nearest, Some("ftree"));
     assert!(error.to_string().contains("did you mean ftree?"));
+}
+
+/// Two hosts of one leaf send to one host of the other: with two addresses on two spines, each on its own.
+#[test]
+fn a_pair_takes_the_way_of_its_own_address() {
+    let fabric = generate("two-level:leaves=2,hosts=2,spines=2").unwrap();
+    let routes = make(Engine::Dmodk, &fabric, &detect(&fabric), 1);
+    let bytes = traffic(4, |i, j| f64::from(u8::from(i < 2 && j == 2)));
+    let between = |routes: &Routes| loads(&fabric, routes, &bytes).unwrap().max_between_switches(&fabric);
+    assert_eq!(between(&routes), 2.0);
+    let paths = PairPaths::new(4, 1, &[(HostId(1), HostId(2), 1)]).unwrap();
+    let apart = routes.clone().with_paths(&fabric, paths).unwrap();
+    assert_eq!(between(&apart), 1.0);
+    let spine = |h| fabric.link_to_switch(walk(&fabric, &apart, HostId(h), HostId(2)).unwrap()[1]).unwrap();
+    assert_ne!(spine(0), spine(1));
+    // Paths of another fabric are refused, not read out of bounds.
+    assert!(routes.clone().with_paths(&fabric, PairPaths::base(3, 1)).is_err());
+    let wrong = Routes { path: PathChoice::PerPair(Arc::new(PairPaths::base(3, 1))), ..routes };
+    assert!(matches!(loads(&fabric, &wrong, &bytes), Err(RoutingError::Mismatch(_))));
 }

@@ -23,6 +23,9 @@ pub(crate) fn max_load(fabric: &Fabric, routes: &Routes, traffic: &Csr) -> Resul
                 && down.dests() >= fabric.host_count() << routes.lmc
         }
     };
+    if !routes.paths_fit(fabric) {
+        return Err("the path of every pair is for other hosts or another LMC than the tables".into());
+    }
     if !fits {
         return Err("the tables have another number of switches or addresses than the fabric".into());
     }
