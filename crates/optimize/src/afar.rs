@@ -3,10 +3,14 @@
 //! Take the hottest link; take a destination whose data crosses it; at the switch that sends over the
 //! link, move that destination's entry to the least loaded alternative. We move entries on the way up and
 //! on the way down (Taffet, dissertation, sec. 3.5.4), count only moves that leave the changed path cooler
-//! than the hottest link was (so the result is never worse than its start), and where the hottest link
-//! can't be cooled, go on with the next (as the dissertation does). Loads are kept up to date by walking
-//! two paths, not recomputed.
+//! than the link was (so the result is never worse than its start), and where a link can't be cooled, go on
+//! with the next (as the dissertation does) down to half the hottest: where sizes differ a little, moves
+//! below the top are what unlocks it. Every move lowers the sorted list of loads, so this ends.
+//! Loads are kept up to date by walking two paths, not recomputed.
 //! Source: Smith et al., SC18, Algorithm 1.
+
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
 
 use netloom_model::{Control, Csr, Fabric, Lft, LinkId, Routes, StopReason, SwitchId, Table};
 use netloom_routing::PathSet;
@@ -81,26 +85,22 @@ pub fn afar(
     let items = items(fabric, traffic, start);
     let mut repair = Repair::new(fabric, paths, &items, lft.clone())?;
     let mut iterations = 0;
-    let mut tried = vec![false; repair.load.len()];
-    let (mut stuck, mut pass_start) = (false, repair.hottest(&tried).map_or(0.0, |(_, load)| load));
+    let (mut moved, mut stuck) = (false, false);
+    let mut floor = repair.wake(options.max_load);
     while iterations < options.max_iters && control.stopped().is_none() {
-        let top = repair.top();
-        if top <= options.max_load {
-            break;
-        }
-        // Links well below the top are left alone: cooling them frees little.
-        match repair.hottest(&tried).filter(|&(_, load)| load > 0.9 * top && load > options.max_load) {
-            Some((link, _)) if repair.cool(link) => {
+        match repair.hottest(floor) {
+            Some(link) if repair.cool(link) => {
                 iterations += 1;
+                moved = true;
                 control.report(iterations, options.max_iters);
             }
-            Some((link, _)) => tried[link.index()] = true,
-            None if top < pass_start => {
-                tried.fill(false);
-                pass_start = top;
+            Some(link) => repair.skip(link),
+            None if moved => {
+                moved = false;
+                floor = repair.wake(options.max_load);
             }
             None => {
-                stuck = true;
+                stuck = repair.top() > options.max_load;
                 break;
             }
         }
@@ -114,6 +114,14 @@ pub fn afar(
     Ok(AfarResult { routes, max_load, iterations, stuck, stopped: control.stopped() })
 }
 
+/// Links below this share of the hottest are left alone.
+const WORTH: f64 = 0.5;
+
+/// Key of a link by load: the bits of a float that is not negative sort as the float does.
+fn rank(link: LinkId, load: f64) -> (u64, Reverse<u32>) {
+    (load.to_bits(), Reverse(link.0))
+}
+
 struct Repair<'a> {
     fabric: &'a Fabric,
     paths: &'a PathSet,
@@ -121,6 +129,8 @@ struct Repair<'a> {
     lft: Lft,
     /// Per link between switches; host links stay 0.
     load: Vec<f64>,
+    /// Links not known to be stuck, by load; ties by falling number.
+    waiting: BTreeSet<(u64, Reverse<u32>)>,
     /// Per group: bytes at every switch that its traffic leaves.
     flow: Vec<Vec<(u32, f64)>>,
     /// Per link: groups that cross it, rising.
@@ -142,6 +152,7 @@ impl<'a> Repair<'a> {
             items,
             lft,
             load: vec![0.0; fabric.link_count()],
+            waiting: BTreeSet::new(),
             flow: vec![Vec::new(); items.groups()],
             crossing: vec![Vec::new(); fabric.link_count()],
             movable: vec![0; items.groups()],
@@ -176,7 +187,13 @@ impl<'a> Repair<'a> {
     /// Adds `bytes` of group `g` to the links of `walk` (takes them off if negative).
     fn pour(&mut self, g: usize, walk: &[LinkId], bytes: f64) {
         for &link in walk {
-            self.load[link.index()] += bytes / self.fabric.relative_capacity(link);
+            let before = self.load[link.index()];
+            // What is left of an emptied link is rounding, of either sign.
+            let after = (before + bytes / self.fabric.relative_capacity(link)).max(0.0);
+            self.load[link.index()] = after;
+            if self.waiting.remove(&rank(link, before)) {
+                self.waiting.insert(rank(link, after));
+            }
             let switch = self.fabric.link_from_switch(link).expect("walks are between switches").0;
             let flows = &mut self.flow[g];
             let at = match flows.iter().position(|f| f.0 == switch) {
@@ -206,15 +223,22 @@ impl<'a> Repair<'a> {
         self.load.iter().copied().fold(0.0, f64::max)
     }
 
-    /// The hottest link not `tried` yet, ties by number.
-    fn hottest(&self, tried: &[bool]) -> Option<(LinkId, f64)> {
-        let mut best: Option<(LinkId, f64)> = None;
-        for (i, &load) in self.load.iter().enumerate() {
-            if load > best.map_or(0.0, |b| b.1) && !tried[i] {
-                best = Some((LinkId(i as u32), load));
-            }
-        }
-        best
+    /// All links are worth a try again; returns the load down to which.
+    fn wake(&mut self, max_load: f64) -> f64 {
+        let floor = max_load.max(WORTH * self.top());
+        self.waiting = (0..self.load.len()).map(|i| rank(LinkId(i as u32), self.load[i])).collect();
+        floor
+    }
+
+    /// The hottest waiting link above `floor`, ties by number.
+    fn hottest(&self, floor: f64) -> Option<LinkId> {
+        let &(_, Reverse(link)) = self.waiting.last()?;
+        (self.load[link as usize] > floor).then_some(LinkId(link))
+    }
+
+    /// Leaves a link alone until the next [`wake`](Self::wake).
+    fn skip(&mut self, link: LinkId) {
+        self.waiting.remove(&rank(link, self.load[link.index()]));
     }
 
     /// Moves the first destination crossing `link` that this helps; false if none.
