@@ -16,7 +16,7 @@ const DEPTH: usize = 24;
 /// Chains between two searches for hot slots.
 const ROUND: usize = 64;
 
-/// Runs chains until no slot exceeds `target`, `work` units were spent, or the budget ends.
+/// Runs chains until no slot is hotter than `target` (relative to the goal; see [`State::heat`]), `work` units were spent, or the budget ends.
 pub(crate) fn chains(
     state: &mut State,
     siblings: &Siblings,
@@ -30,7 +30,7 @@ pub(crate) fn chains(
     let mut hot: Vec<u32> = Vec::new();
     'all: loop {
         hot.clear();
-        hot.extend((0..state.load.len() as u32).filter(|&s| state.load[s as usize] > target));
+        hot.extend((0..state.view.slots() as u32).filter(|&s| state.heat(s as usize) > target));
         if hot.is_empty() {
             break;
         }
@@ -41,8 +41,8 @@ pub(crate) fn chains(
             // The hotter of two at random: mostly the top, but never stuck on one.
             let pick = |random: &mut Stream| hot[below(random, hot.len() as u64) as usize];
             let (a, b) = (pick(random), pick(random));
-            let slot = if state.load[a as usize] >= state.load[b as usize] { a } else { b };
-            if state.load[slot as usize] > target {
+            let slot = if state.heat(a as usize) >= state.heat(b as usize) { a } else { b };
+            if state.heat(slot as usize) > target {
                 chain(state, siblings, slot, target, random);
             }
         }
@@ -100,6 +100,9 @@ fn chain(state: &mut State, siblings: &Siblings, start: u32, target: f64, random
     let mut last = usize::MAX;
     for _ in 0..DEPTH {
         let riders = state.riders(slot);
+        if riders.is_empty() {
+            break;
+        }
         let item = riders[below(random, riders.len() as u64) as usize] as usize;
         if item == last {
             continue;
@@ -119,9 +122,9 @@ fn chain(state: &mut State, siblings: &Siblings, start: u32, target: f64, random
         }
         // The hottest of all slots that the chain has touched.
         let worst =
-            state.touched_slots().max_by(|&a, &b| state.load[a as usize].total_cmp(&state.load[b as usize]));
+            state.touched_slots().max_by(|&a, &b| state.heat(a as usize).total_cmp(&state.heat(b as usize)));
         slot = worst.expect("a path has a link");
-        if state.load[slot as usize] <= target {
+        if state.heat(slot as usize) <= target {
             break;
         }
     }

@@ -17,7 +17,8 @@ use crate::OptimizeError;
 use crate::afar::check_shapes;
 use crate::budget::Budget;
 use crate::items::items;
-use crate::optimize::check_reachable;
+use crate::objective::Objective;
+use crate::solve::check_reachable;
 use crate::start;
 use crate::state::State;
 use crate::tables::{admissible_lft, routes_with_paths};
@@ -45,7 +46,7 @@ pub fn coloured(
     check_reachable(fabric, paths, traffic, &items)?;
     let base = admissible_lft(fabric, paths, lft, background.lmc);
     let view = View::new(fabric, structure, paths, true);
-    let mut state = State::empty(&view, &items, switch_target(fabric, structure, &items));
+    let mut state = State::empty(&view, &items, Objective::single(switch_target(fabric, structure, &items)));
     let control = Control::new();
     let budget = Budget { control: &control, limit: u64::MAX };
     let placed = if view.layout.as_ref().is_some_and(|layout| layout.full) {

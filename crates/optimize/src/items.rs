@@ -14,8 +14,10 @@ pub(crate) struct Items {
     pub leaf: Vec<u32>,
     /// Group of every item.
     pub group: Vec<u32>,
-    /// Bytes of every item, positive.
+    /// Bytes of every item, positive; with several layers their sum, for orders of size.
     pub bytes: Vec<f64>,
+    /// With several layers (phases, scenarios): the bytes of every item in each.
+    pub amounts: Option<Amounts>,
     /// First item of every group, and the number of items.
     pub first: Vec<u32>,
     /// Address of every group.
@@ -26,6 +28,23 @@ pub(crate) struct Items {
     pub addresses_a_host: usize,
     /// The receiving leaf of every group.
     pub target: Vec<u32>,
+}
+
+/// Bytes by item and layer, sparse.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Amounts {
+    /// First entry of every item, and the number of entries.
+    first: Vec<u32>,
+    /// Layer and bytes of every entry; layers rise within an item.
+    entries: Vec<(u32, f64)>,
+}
+
+impl Amounts {
+    /// Layers and bytes of an item; at least one.
+    #[inline]
+    pub fn of(&self, item: usize) -> &[(u32, f64)] {
+        &self.entries[self.first[item] as usize..self.first[item + 1] as usize]
+    }
 }
 
 impl Items {
@@ -51,12 +70,42 @@ impl Items {
         self.target[self.group[item] as usize]
     }
 
+    /// The layer of an item that has only one.
+    #[inline]
+    pub fn layer_of(&self, item: usize) -> usize {
+        self.amounts.as_ref().map_or(0, |amounts| amounts.of(item)[0].0 as usize)
+    }
+
     /// A sending host of an item, for messages.
     pub fn some_source(&self, fabric: &Fabric, matrix: &Csr, item: usize) -> Option<HostId> {
         let host = self.host[self.group[item] as usize];
         let hosts = fabric.hosts_on(SwitchId(self.leaf[item]));
         hosts.iter().copied().find(|h| matrix.row(h.index()).0.binary_search(&host.0).is_ok())
     }
+}
+
+/// Sums several matrices over the same hosts to common items: an item has its bytes in each layer.
+pub(crate) fn layered_items(fabric: &Fabric, layers: &[&Csr], routes: &Routes) -> Items {
+    let mut parts: Vec<(DestId, u32, u32, f64)> = Vec::new();
+    for (layer, matrix) in layers.iter().enumerate() {
+        let items = items(fabric, matrix, routes);
+        parts.extend(
+            (0..items.len()).map(|i| {
+                (items.address[items.group[i] as usize], items.leaf[i], layer as u32, items.bytes[i])
+            }),
+        );
+    }
+    parts.sort_unstable_by_key(|&(address, leaf, layer, _)| (address, leaf, layer));
+    let mut amounts = Amounts { first: vec![0], entries: Vec::new() };
+    let mut triples: Vec<(u32, u32, f64)> = Vec::new();
+    for item in parts.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
+        triples.push((item[0].1, item[0].0.0, item.iter().map(|part| part.3).sum()));
+        amounts.entries.extend(item.iter().map(|&(_, _, layer, bytes)| (layer, bytes)));
+        amounts.first.push(amounts.entries.len() as u32);
+    }
+    let mut all = by_group(fabric, &triples, fabric.host_count() << routes.lmc, routes.lmc);
+    all.amounts = (layers.len() > 1).then_some(amounts);
+    all
 }
 
 /// Sums `matrix` to items, addressed as `routes` addresses them.
@@ -91,6 +140,7 @@ pub(crate) fn items(fabric: &Fabric, matrix: &Csr, routes: &Routes) -> Items {
     by_group(fabric, &triples, addresses, routes.lmc)
 }
 
+/// Groups `(leaf, address, bytes)`; within an address leaves rise.
 fn by_group(fabric: &Fabric, triples: &[(u32, u32, f64)], addresses: usize, lmc: u8) -> Items {
     let mut count = vec![0u32; addresses + 1];
     for &(_, address, _) in triples {

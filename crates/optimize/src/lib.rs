@@ -9,6 +9,10 @@
 //! | [`mod@afar`] | greedy repair of the hottest link (Smith et al., SC18, Algorithm 1) |
 //! | [`mod@coloured`] | the traffic coloured once, without search (IBM Research Zurich's offline routing) |
 //! | [`mod@optimize`] | the door: traffic in, complete tables out, with the bound they are measured against |
+//! | [`mod@layers`] | the door for several matrices at once: phases, scenarios |
+//! | `solve` | what the doors share: from items to tables |
+//! | `objective` | what is minimised first: the maxima of the layers, combined |
+//! | `keep` | today's tables: changed entries cost, frozen destinations stay |
 //! | `search` | starts, then rounds of sweeps and chains; when to stop |
 //! | `items` | what one leaf sends to one destination moves as a whole |
 //! | `view` | the links between switches as dense *slots* |
@@ -31,12 +35,16 @@ mod chain;
 mod colour;
 pub mod coloured;
 mod items;
+mod keep;
+pub mod layers;
 mod layout;
+mod objective;
 pub mod optimize;
 mod path;
 mod penalty;
 mod scratch;
 mod search;
+mod solve;
 mod start;
 mod state;
 mod sweep;
@@ -47,7 +55,8 @@ mod view;
 pub use afar::{AfarOptions, AfarResult, afar};
 pub use budget::Step;
 pub use coloured::coloured;
-pub use optimize::{OptimizeOptions, Optimized, optimize};
+pub use layers::{Combine, Layer, LayerResult, OptimizedLayers, optimize_layers};
+pub use optimize::{Change, OptimizeOptions, Optimized, optimize};
 
 /// Why routes could not be optimised.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -89,6 +98,9 @@ pub enum OptimizeError {
         /// The receiving host.
         to: String,
     },
+    /// Nothing to optimise for.
+    #[error("expected at least one matrix, found none")]
+    NoLayers,
     /// Routes that lose traffic.
     #[error(transparent)]
     Routing(#[from] netloom_routing::RoutingError),

@@ -9,34 +9,54 @@
 //! Sources: Taffet, dissertation, sec. 3.3–3.5, for the problem and the adaptive-routing bound.
 
 use netloom_bounds::{ArBound, ar_bound, tighten};
-use netloom_model::{Certificate, Control, Csr, Fabric, HostId, LinkId, PathChoice, Routes, StopReason};
+use netloom_model::{Certificate, Control, Csr, Fabric, PathChoice, Routes, StopReason};
 use netloom_routing::{LinkLoads, PathSet, loads};
 use netloom_topology::Structure;
 
 use crate::OptimizeError;
-use crate::budget::{Budget, Step, TOLERANCE};
-use crate::chain::Siblings;
+use crate::budget::{Step, TOLERANCE};
 use crate::items::{Items, items};
-use crate::search::search;
-use crate::start::from_tables;
-use crate::state::State;
-use crate::tables::{admissible_lft, routes_with_paths};
+use crate::objective::Objective;
+use crate::solve::{Setting, agrees, check_reachable, host_loads, solve};
 use crate::target::switch_target;
-use crate::view::View;
 
 /// How to search.
-#[derive(Clone, Debug, Default)]
-pub struct OptimizeOptions {
+#[derive(Clone, Debug)]
+pub struct OptimizeOptions<'a> {
     /// Seed of all random choices.
     pub seed: u64,
-    /// Threads for what runs in parallel (bounds, tables; the search itself is one thread); 0 takes the
-    /// caller's pool. Never changes the result.
+    /// Threads for what runs in parallel; 0 takes the caller's pool. Never changes the result.
     pub threads: usize,
     /// Path searches to spend at most, about a microsecond each; `None` lets the traffic's size decide.
     /// The result depends on it reproducibly.
     pub work: Option<u64>,
     /// A lower bound that is already known, with its certificate; `None` has it computed.
     pub bound: Option<Certificate>,
+    /// Levels of load below the maximum on which as few links as possible shall be; 0 stops at the maximum
+    /// and the number of links that carry it.
+    pub depth: usize,
+    /// Keep to today's tables; `None` takes the best tables wherever they are.
+    pub change: Option<Change<'a>>,
+}
+
+impl Default for OptimizeOptions<'_> {
+    fn default() -> Self {
+        Self { seed: 0, threads: 0, work: None, bound: None, depth: 3, change: None }
+    }
+}
+
+/// Routes in force, and how they may change.
+#[derive(Clone, Copy, Debug)]
+pub struct Change<'a> {
+    /// Today's routes: where the search starts, and what unused entries keep. Entries that are not
+    /// admissible are replaced in any case (and count as changed).
+    pub from: &'a Routes,
+    /// Bytes of the maximum that one changed entry must be worth; 0 for free changes.
+    pub penalty: f64,
+    /// Entries in use that may change, at most.
+    pub most: Option<u64>,
+    /// By host: its entries stay as they are. Empty for none.
+    pub frozen: &'a [bool],
 }
 
 /// Optimised routes.
@@ -66,14 +86,17 @@ pub struct Optimized {
     pub reproducible: bool,
     /// How the best routing improved.
     pub history: Vec<Step>,
+    /// Entries towards hosts that differ from those of [`Change::from`], if that was given.
+    pub changed_entries: Option<u64>,
 }
 
 /// The best routes for `traffic` that the work budget finds, in complete tables.
 ///
-/// `background` gives the first routing and the entries that carry no traffic (where they are admissible).
+/// `background` gives the first routing and the entries that carry no traffic (where they are admissible);
+/// with [`OptimizeOptions::change`] today's routes take its place.
 ///
 /// # Errors
-/// [`OptimizeError`] if shapes disagree, `background` is not destination-based, or traffic has no path.
+/// [`OptimizeError`] if shapes disagree, tables to start from are not destination-based, or traffic has no path.
 pub fn optimize(
     fabric: &Fabric,
     structure: &Structure,
@@ -83,155 +106,92 @@ pub fn optimize(
     options: &OptimizeOptions,
     control: &Control,
 ) -> Result<Optimized, OptimizeError> {
-    let run = || run(fabric, structure, paths, traffic, background, options, control);
-    if options.threads == 0 {
+    let background = options.change.map_or(background, |change| change.from);
+    let setting = Setting { fabric, structure, paths, background, options, control };
+    in_pool(options.threads, || run(setting, traffic))
+}
+
+/// Runs on so many threads of its own; 0 takes the caller's.
+pub(crate) fn in_pool<T: Send>(threads: usize, run: impl FnOnce() -> T + Send) -> T {
+    if threads == 0 {
         return run();
     }
-    match rayon::ThreadPoolBuilder::new().num_threads(options.threads).build() {
+    match rayon::ThreadPoolBuilder::new().num_threads(threads).build() {
         Ok(pool) => pool.install(run),
         // The system gives no more threads; the caller's will do.
         Err(_) => run(),
     }
 }
 
-fn run(
-    fabric: &Fabric,
-    structure: &Structure,
-    paths: &PathSet,
-    traffic: &Csr,
-    background: &Routes,
-    options: &OptimizeOptions,
-    control: &Control,
-) -> Result<Optimized, OptimizeError> {
+fn run(setting: Setting, traffic: &Csr) -> Result<Optimized, OptimizeError> {
+    let Setting { fabric, paths, background, options, .. } = setting;
     let lft = crate::afar::check_shapes(fabric, traffic, background)?;
     let items = items(fabric, traffic, background);
     check_reachable(fabric, paths, traffic, &items)?;
-    // With several addresses a host, and senders that choose among them, items need not stay whole.
-    let whole = background.lmc == 0 || background.path == PathChoice::Base;
-    let (bound, ar) = bounds(fabric, structure, paths, traffic, whole, options, control)?;
+    let (bound, ar) = match &options.bound {
+        Some(bound) => (bound.clone(), None),
+        None => bounds(setting, traffic).map(|(bound, ar)| (bound, Some(ar)))?,
+    };
     let host_loads = host_loads(fabric, traffic);
     let host_max = host_loads.iter().copied().fold(0.0, f64::max);
-    // The overall bound binds the switches' part unless host links explain it.
-    let switch_bound = if bound.claim > host_max * (1.0 + TOLERANCE) {
-        bound.claim
-    } else {
-        let mut cut = bound.clone();
-        cut.claim = switch_target(fabric, structure, &items);
-        if whole { tighten(fabric, structure, paths, traffic, cut).claim } else { cut.claim }
-    };
-
-    let base = admissible_lft(fabric, paths, lft, background.lmc);
-    let view = View::new(fabric, structure, paths, true);
+    let switch_bound = switch_bound(setting, traffic, &items, &bound, host_max);
     // Where host links are the bottleneck, cooler switches are a courtesy.
     let most = if bound.claim > host_max * (1.0 + TOLERANCE) { 8_000_000 } else { 1_000_000 };
-    let limit = options.work.unwrap_or(most + 20 * items.len() as u64);
-    let budget = Budget { control, limit };
-    let mut state = State::empty(&view, &items, switch_bound);
-    let start = from_tables(&state, &base).map_err(|item| OptimizeError::Unreachable {
-        from: items
-            .some_source(fabric, traffic, item)
-            .map_or_else(String::new, |h| fabric.host_name(h).into()),
-        to: fabric.host_name(items.host[items.group[item] as usize]).into(),
-    })?;
-    state.set_paths(start);
-    let siblings = Siblings::new(&view, &structure.level);
-    let best = search(&mut state, &siblings, switch_bound, options.seed, &budget);
-    let (work, stopped) = (state.work, control.stopped());
+    let work = most + 20 * items.len() as u64;
+    let solved = solve(setting, lft, &items, Objective::single(switch_bound), work)?;
 
-    let routes = routes_with_paths(&view, &base, background, &items, &best.path);
     // What is reported is what the tables do, not what the search believes.
-    let loads = loads(fabric, &routes, traffic)?;
-    state.set_paths(best.path);
-    debug_assert!(agrees(&loads, &host_loads, &state, &view), "the search and its tables disagree");
-    let switch_max_load = loads.max_between_switches(fabric);
+    let loads = loads(fabric, &solved.routes, traffic)?;
+    debug_assert!(
+        agrees(&loads.load, &host_loads, &solved.believed[0]),
+        "the search and its tables disagree"
+    );
     Ok(Optimized {
         proven_optimal: loads.max() <= bound.claim * (1.0 + TOLERANCE),
         bound,
         ar,
-        switch_max_load,
-        routes,
+        switch_max_load: loads.max_between_switches(fabric),
         loads,
         switch_bound,
-        stopped,
-        work,
-        exhausted: stopped.is_none() && work >= limit && switch_max_load > switch_bound * (1.0 + TOLERANCE),
-        reproducible: stopped.is_none(),
-        history: best.history,
+        routes: solved.routes,
+        stopped: solved.stopped,
+        work: solved.work,
+        exhausted: solved.exhausted,
+        reproducible: solved.stopped.is_none(),
+        history: solved.history,
+        changed_entries: solved.changed_entries,
     })
 }
 
-fn bounds(
-    fabric: &Fabric,
-    structure: &Structure,
-    paths: &PathSet,
-    traffic: &Csr,
-    whole: bool,
-    options: &OptimizeOptions,
-    control: &Control,
-) -> Result<(Certificate, Option<ArBound>), OptimizeError> {
-    if let Some(bound) = &options.bound {
-        return Ok((bound.clone(), None));
-    }
+/// Whether everything that a leaf's hosts send to one host takes one way: not with several addresses a
+/// host and senders that choose among them.
+fn whole(background: &Routes) -> bool {
+    background.lmc == 0 || background.path == PathChoice::Base
+}
+
+/// The bounds of one matrix.
+pub(crate) fn bounds(setting: Setting, traffic: &Csr) -> Result<(Certificate, ArBound), OptimizeError> {
+    let Setting { fabric, structure, paths, background, control, .. } = setting;
     let ar = ar_bound(fabric, structure, paths, traffic, control, None)
         .map_err(|e| OptimizeError::Bound(e.to_string()))?;
     let bound = ar.certificate.clone();
-    let bound = if whole { tighten(fabric, structure, paths, traffic, bound) } else { bound };
-    Ok((bound, Some(ar)))
+    let bound = if whole(background) { tighten(fabric, structure, paths, traffic, bound) } else { bound };
+    Ok((bound, ar))
 }
 
-/// Whether the tables' loads are those of the search, but for rounding.
-fn agrees(tables: &LinkLoads, host_loads: &[f64], state: &State, view: &View) -> bool {
-    let mut load = host_loads.to_vec();
-    for (slot, &l) in state.load.iter().enumerate() {
-        if !view.is_hole(slot) {
-            load[view.link_of[slot] as usize] = l;
-        }
-    }
-    let rounding = 1e-9 * tables.max();
-    load.iter().zip(&tables.load).all(|(a, b)| (a - b).abs() <= rounding)
-}
-
-/// An error if traffic has no admissible path.
-pub(crate) fn check_reachable(
-    fabric: &Fabric,
-    paths: &PathSet,
+/// What the links between switches can aim at: the overall bound, unless the links of hosts explain it.
+pub(crate) fn switch_bound(
+    setting: Setting,
     traffic: &Csr,
     items: &Items,
-) -> Result<(), OptimizeError> {
-    use netloom_model::SwitchId;
-    let missing = (0..items.len())
-        .find(|&i| paths.hops(SwitchId(items.leaf[i]), SwitchId(items.target_of(i))).is_none());
-    if let Some(item) = missing {
-        let from =
-            items.some_source(fabric, traffic, item).map_or_else(String::new, |h| fabric.host_name(h).into());
-        let to = fabric.host_name(items.host[items.group[item] as usize]).into();
-        return Err(OptimizeError::Unreachable { from, to });
+    bound: &Certificate,
+    host_max: f64,
+) -> f64 {
+    if bound.claim > host_max * (1.0 + TOLERANCE) {
+        return bound.claim;
     }
-    for (i, j, _) in traffic.iter().filter(|&(i, j, _)| i != j) {
-        for host in [HostId(i), HostId(j)] {
-            if !fabric.alive(fabric.host_link(host)) {
-                let name = |h: u32| fabric.host_name(HostId(h)).to_string();
-                return Err(OptimizeError::Unreachable { from: name(i), to: name(j) });
-            }
-        }
-    }
-    Ok(())
-}
-
-/// Loads of the links to and from hosts, which no routing changes; zero elsewhere.
-fn host_loads(fabric: &Fabric, traffic: &Csr) -> Vec<f64> {
-    let mut load = vec![0.0; fabric.link_count()];
-    for i in 0..traffic.size() {
-        let (columns, bytes) = traffic.row(i);
-        for (&j, &b) in columns.iter().zip(bytes) {
-            if i as u32 != j {
-                load[i] += b;
-                load[fabric.reverse(fabric.host_link(HostId(j))).index()] += b;
-            }
-        }
-    }
-    for (link, l) in load.iter_mut().enumerate().filter(|(_, l)| **l > 0.0) {
-        *l /= fabric.relative_capacity(LinkId(link as u32));
-    }
-    load
+    let Setting { fabric, structure, paths, background, .. } = setting;
+    let mut cut = bound.clone();
+    cut.claim = switch_target(fabric, structure, items);
+    if whole(background) { tighten(fabric, structure, paths, traffic, cut).claim } else { cut.claim }
 }

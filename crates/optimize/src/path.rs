@@ -4,7 +4,6 @@
 //! and the lightest path takes one pass over its layers; a switch that already has an entry for the
 //! destination offers only that one. Three-level trees have a faster scan of the same answer.
 
-use crate::penalty::penalty;
 use crate::state::State;
 use crate::view::NONE;
 
@@ -13,18 +12,23 @@ impl State<'_> {
     /// `scratch.found`; false if there is none (all forbidden).
     pub fn search(&mut self, item: usize) -> bool {
         self.work += 1;
-        // Forbidden slots weigh infinitely during the search.
+        // Forbidden slots weigh infinitely during the search, in every layer.
         let mut saved = std::mem::take(&mut self.scratch.forbidden);
-        let weights: Vec<f64> = saved.iter().map(|&s| self.weight[s as usize]).collect();
-        for &slot in &saved {
-            self.weight[slot as usize] = f64::INFINITY;
+        let (slots, layers) = (self.view.slots(), self.objective.len());
+        let places = || saved.iter().flat_map(|&s| (0..layers).map(move |k| k * slots + s as usize));
+        let weights: Vec<f64> = places().map(|at| self.weight[at]).collect();
+        for at in places() {
+            self.weight[at] = f64::INFINITY;
         }
+        // The layout's scan knows no costs of changed entries.
         let found = match &self.view.layout {
-            Some(_) if self.view.uniform.is_some() => self.search_layout(item),
+            Some(_) if self.view.uniform.is_some() && self.today.is_none() => self.search_layout(item),
             _ => self.search_graph(item),
         };
-        for (&slot, &weight) in saved.iter().zip(&weights).rev() {
-            self.weight[slot as usize] = weight;
+        // Backwards, should a slot be named twice.
+        let restored: Vec<usize> = places().collect();
+        for (&at, &weight) in restored.iter().zip(&weights).rev() {
+            self.weight[at] = weight;
         }
         std::mem::swap(&mut self.scratch.forbidden, &mut saved);
         found
@@ -45,8 +49,19 @@ impl State<'_> {
     pub(crate) fn search_graph(&mut self, item: usize) -> bool {
         let view = self.view;
         let (start, target) = (self.items.leaf[item], self.items.target_of(item));
-        let bytes = self.items.bytes[item];
-        let sc = &mut self.scratch;
+        let group = self.items.group[item] as usize;
+        let amounts = self.items.amounts.as_ref().map(|a| a.of(item));
+        let alone = [(0, self.items.bytes[item])];
+        let amounts = amounts.unwrap_or(&alone);
+        // A path's order by present weights is that by rising penalty, if there is one factor for all links.
+        let plain = match amounts {
+            [(layer, _)] if self.view.uniform.is_some() && self.today.is_none() => {
+                Some(*layer as usize * view.slots())
+            }
+            _ => None,
+        };
+        // Taken out for the loop, which reads the rest of the state.
+        let mut sc = std::mem::take(&mut self.scratch);
         if sc.epoch == u32::MAX {
             sc.stamp.fill(0);
             sc.epoch = 0;
@@ -63,17 +78,11 @@ impl State<'_> {
             for k in 0..sc.layer.len() {
                 let switch = sc.layer[k];
                 let base = sc.dist[switch as usize];
-                let mut relax = |slot: u32| {
+                let mut relax = |slot: u32, change: f64| {
                     let i = slot as usize;
-                    let weight = self.weight[i];
-                    let cost = match view.uniform {
-                        Some(_) => weight,
-                        // Speeds differ: what the item would really add.
-                        None if weight == f64::INFINITY => weight,
-                        None => {
-                            let load = self.load[i] + bytes * view.inv_cap[i];
-                            (penalty(self.alpha * (load / self.scale - 1.0)) - weight).max(0.0)
-                        }
+                    let cost = match plain {
+                        Some(offset) => self.weight[offset + i],
+                        None => self.added(i, amounts) + change,
                     };
                     let (to, dist) = (view.to[i] as usize, base + cost);
                     if dist == f64::INFINITY {
@@ -91,11 +100,16 @@ impl State<'_> {
                 };
                 match self.fixed.at(switch) {
                     NONE => {
+                        let today = self.today.as_ref();
+                        let (same, cost) =
+                            today.map_or((NONE, 0.0), |t| (t.slot(view, self.items, switch, group), t.cost));
                         for &link in view.links(switch, target) {
-                            relax(view.slot_of[link.index()]);
+                            let slot = view.slot_of[link.index()];
+                            relax(slot, if slot == same { 0.0 } else { cost });
                         }
                     }
-                    slot => relax(slot),
+                    // Another item has paid for this entry.
+                    slot => relax(slot, 0.0),
                 }
             }
             if sc.stamp[target as usize] == epoch {
@@ -108,32 +122,91 @@ impl State<'_> {
             std::mem::swap(&mut sc.layer, &mut sc.next);
         }
         sc.found.clear();
-        if !arrived {
-            return false;
-        }
         let mut at = target;
-        while at != start {
+        while arrived && at != start {
             let slot = sc.via[at as usize];
             sc.found.push(slot);
             at = view.from[slot as usize];
         }
         sc.found.reverse();
-        true
+        self.scratch = sc;
+        arrived
+    }
+
+    /// By how much an item's bytes would raise the penalties of a slot.
+    fn added(&self, slot: usize, amounts: &[(u32, f64)]) -> f64 {
+        let slots = self.view.slots();
+        let each = amounts.iter().map(|&(layer, bytes)| {
+            let at = layer as usize * slots + slot;
+            let weight = self.weight[at];
+            if weight == f64::INFINITY {
+                return weight;
+            }
+            let load = self.load[at] + bytes * self.view.inv_cap[slot];
+            (self.penalty(layer as usize, load) - weight).max(0.0)
+        });
+        each.sum()
     }
 
     /// The search on a three-level tree of equal speeds.
     fn search_layout(&mut self, item: usize) -> bool {
+        match &self.items.amounts {
+            Some(amounts) if amounts.of(item).len() > 1 => {
+                let mut mix = std::mem::take(&mut self.scratch.mix);
+                self.mix(amounts.of(item), item, &mut mix);
+                let found = self.scan(item, Some(&mix));
+                self.scratch.mix = mix;
+                found
+            }
+            _ => self.scan(item, None),
+        }
+    }
+
+    /// The weights that an item of several layers sees, where a scan for it looks.
+    fn mix(&self, amounts: &[(u32, f64)], item: usize, mix: &mut Vec<f64>) {
+        let view = self.view;
+        let layout = view.layout.as_ref().expect("only called with a layout");
+        let slots = view.slots();
+        mix.resize(slots, 0.0);
+        let (start, target) = (self.items.leaf[item] as usize, self.items.target_of(item) as usize);
+        let (spines, width) = (layout.spines, layout.spines * layout.cores);
+        let row = |start: usize, width: usize| start..start + width;
+        let mut rows = vec![
+            row(layout.leaf_up(layout.leaf_place[start] as usize, 0), spines),
+            row(layout.leaf_down(layout.leaf_place[target] as usize, 0), spines),
+        ];
+        if layout.pod[start] != layout.pod[target] {
+            rows.push(row(layout.core_up(layout.pod[start] as usize * spines, 0), width));
+            rows.push(row(layout.core_down(layout.pod[target] as usize * spines, 0), width));
+        }
+        let inv_cap = view.uniform.expect("scans are for equal speeds");
+        for (first, &(layer, bytes)) in amounts.iter().enumerate() {
+            // Adding bytes multiplies a layer's penalties by one factor; beyond any penalty it need not grow.
+            let steps = self.alpha * bytes * inv_cap / self.objective.goal[layer as usize];
+            let rise = steps.min(150.0).exp_m1();
+            for row in &rows {
+                let weights = &self.weight[layer as usize * slots..][row.clone()];
+                for (m, &w) in mix[row.clone()].iter_mut().zip(weights) {
+                    *m = if first == 0 { rise * w } else { *m + rise * w };
+                }
+            }
+        }
+    }
+
+    /// One scan over the layout's rows; `mix` are the weights to go by, else those of the item's layer.
+    fn scan(&mut self, item: usize, mix: Option<&[f64]>) -> bool {
         let view = self.view;
         let layout = view.layout.as_ref().expect("only called with a layout");
         let (start, target) = (self.items.leaf[item], self.items.target_of(item));
         let (a, b) =
             (layout.leaf_place[start as usize] as usize, layout.leaf_place[target as usize] as usize);
         let (p, q) = (layout.pod[start as usize] as usize, layout.pod[target as usize] as usize);
+        let spines = layout.spines;
+        let weight = mix.unwrap_or(&self.weight[self.items.layer_of(item) * view.slots()..][..view.slots()]);
         let sc = &mut self.scratch;
         sc.found.clear();
-        let spines = layout.spines;
-        let up = &self.weight[layout.leaf_up(a, 0)..][..spines];
-        let last = &self.weight[layout.leaf_down(b, 0)..][..spines];
+        let up = &weight[layout.leaf_up(a, 0)..][..spines];
+        let last = &weight[layout.leaf_down(b, 0)..][..spines];
         if p == q {
             let (mut best, mut at) = (f64::INFINITY, NONE);
             for i in 0..spines {
@@ -161,7 +234,7 @@ impl State<'_> {
             down.fill(f64::INFINITY);
             let tails = last.iter().enumerate().skip(g * layout.group_spines).take(layout.group_spines);
             for (j, &tail) in tails {
-                let row = &self.weight[layout.core_down(q * spines + j, 0)..][..cores];
+                let row = &weight[layout.core_down(q * spines + j, 0)..][..cores];
                 for (d, &w) in down.iter_mut().zip(row) {
                     let cost = w + tail;
                     *d = if cost < *d { cost } else { *d };
@@ -174,7 +247,7 @@ impl State<'_> {
                 let slot = self.fixed.at(core);
                 if slot != NONE {
                     let j = (slot as usize - layout.core_down(q * spines, 0)) / cores;
-                    *d = self.weight[slot as usize] + last[j];
+                    *d = weight[slot as usize] + last[j];
                 }
             }
         }
@@ -192,9 +265,9 @@ impl State<'_> {
             let first = layout.core_up(place, 0);
             let slot = self.fixed.at(layout.spine_at[place]);
             let rest = if slot != NONE {
-                self.weight[slot as usize] + down[slot as usize - first]
+                weight[slot as usize] + down[slot as usize - first]
             } else {
-                least_sum(&self.weight[first..][..cores], down)
+                least_sum(&weight[first..][..cores], down)
             };
             if base + rest < best {
                 (best, spine) = (base + rest, i as u32);
@@ -210,7 +283,7 @@ impl State<'_> {
         let core = if slot != NONE {
             slot as usize - first
         } else {
-            first_least(self.weight[first..][..cores].iter().zip(&sc.down[g * cores..]).map(|(a, b)| a + b))
+            first_least(weight[first..][..cores].iter().zip(&sc.down[g * cores..]).map(|(a, b)| a + b))
         };
         let slot = self.fixed.at(layout.core_at[g * cores + core]);
         let j = if slot != NONE {
@@ -218,7 +291,7 @@ impl State<'_> {
         } else {
             let from = g * layout.group_spines;
             let range = from..from + layout.group_spines;
-            from + first_least(range.map(|j| self.weight[layout.core_down(q * spines + j, core)] + last[j]))
+            from + first_least(range.map(|j| weight[layout.core_down(q * spines + j, core)] + last[j]))
         };
         sc.found.extend([
             layout.leaf_up(a, i) as u32,

@@ -3,7 +3,7 @@
 use crate::view::{NONE, View};
 
 /// Work space of one search, reused.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub(crate) struct Scratch {
     pub(crate) epoch: u32,
     pub(crate) stamp: Vec<u32>,
@@ -12,6 +12,8 @@ pub(crate) struct Scratch {
     pub(crate) layer: Vec<u32>,
     pub(crate) next: Vec<u32>,
     pub(crate) down: Vec<f64>,
+    /// Weights that an item of several layers sees.
+    pub(crate) mix: Vec<f64>,
     /// The path found.
     pub found: Vec<u32>,
     /// Slots that may not be used.
@@ -29,6 +31,7 @@ impl Scratch {
             layer: Vec::new(),
             next: Vec::new(),
             down: vec![0.0; view.layout.as_ref().map_or(0, |l| l.cores * l.groups)],
+            mix: Vec::new(),
             found: Vec::with_capacity(view.stride),
             forbidden: Vec::new(),
         }

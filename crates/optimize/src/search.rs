@@ -1,7 +1,8 @@
 //! The search: starts, then rounds of sweeps and chains, then the same maximum on fewer links.
 //!
 //! Works on a [`State`] alone; knows nothing of tables, host links or certificates. *Better* is
-//! lexicographic: a lower largest load, then fewer slots that carry it.
+//! lexicographic: a lower value (the largest load, see `objective`), then fewer of the hottest slots.
+//! Slots are compared by heat: load relative to what their layer aims at, so that 1 is the goal.
 //! The order of things: the first routing; by destination (best where everybody talks to everybody);
 //! several coloured starts, or a greedy one where the fabric has no full layout; then rounds. A round
 //! anneals the best routing by sweeps of rising sharpness and repairs it by chains.
@@ -13,7 +14,6 @@ use crate::chain::{Siblings, chains};
 use crate::start::{by_destination, coloured, insert_rest};
 use crate::state::State;
 use crate::sweep::sweep;
-use crate::view::NONE;
 
 /// Coloured starts at most; fewer if there are very many items.
 const RESTARTS: u64 = 10;
@@ -31,9 +31,11 @@ const CHAIN_ALPHAS: [f64; 5] = [30000.0, 2000.0, 8000.0, 500.0, 30000.0];
 /// The best paths so far.
 #[derive(Default)]
 pub(crate) struct Best {
-    /// Largest load.
-    pub max: f64,
-    /// Slots that carry it.
+    /// Value of the objective: with one layer the largest load.
+    pub value: f64,
+    /// Greatest heat of a slot.
+    pub heat: f64,
+    /// Slots that have it.
     pub count: usize,
     /// `stride` slots an item.
     pub path: Vec<u32>,
@@ -41,17 +43,10 @@ pub(crate) struct Best {
     pub history: Vec<Step>,
 }
 
-/// Improves on the paths that `state` holds (all items placed) until no load exceeds `target`, or the
+/// Improves on the paths that `state` holds (all items placed) until every layer meets its goal, or the
 /// budget ends.
-pub(crate) fn search(
-    state: &mut State,
-    siblings: &Siblings,
-    target: f64,
-    seed: u64,
-    budget: &Budget,
-) -> Best {
-    let mut search =
-        Search { state, siblings, best: Best::default(), goal: target * (1.0 + TOLERANCE), seed, budget };
+pub(crate) fn search(state: &mut State, siblings: &Siblings, seed: u64, budget: &Budget) -> Best {
+    let mut search = Search { state, siblings, best: Best::default(), seed, budget };
     search.offer();
     if search.state.items.len() > 0 {
         search.starts();
@@ -69,37 +64,46 @@ struct Search<'s, 'v> {
     state: &'s mut State<'v>,
     siblings: &'s Siblings,
     best: Best,
-    goal: f64,
     seed: u64,
     budget: &'s Budget<'s>,
 }
 
 impl Search<'_, '_> {
     fn goes_on(&self) -> bool {
-        self.best.max > self.goal && !self.budget.over(self.state.work)
+        self.best.value > self.state.objective.least() * (1.0 + TOLERANCE)
+            && !self.budget.over(self.state.work)
     }
 
     /// Keeps the state's paths if they are the best so far; says whether they are.
     fn offer(&mut self) -> bool {
         let (state, best) = (&*self.state, &mut self.best);
-        let max = state.max();
-        let count = state.count_above(max * (1.0 - TOLERANCE));
+        let value = state.value();
+        let heats = || (0..state.view.slots()).map(|s| state.heat(s));
+        let heat = heats().fold(0.0, f64::max);
+        let count = heats().filter(|&h| h >= heat * (1.0 - TOLERANCE)).count();
         self.budget.control.report(state.work.min(self.budget.limit), self.budget.limit);
         let first = best.history.is_empty();
-        let equal = max <= best.max * (1.0 + TOLERANCE);
-        let better = first || max < best.max * (1.0 - TOLERANCE) || (equal && count < best.count);
+        let equal = value <= best.value * (1.0 + TOLERANCE);
+        let better = first || value < best.value * (1.0 - TOLERANCE) || (equal && count < best.count);
         if better {
-            (best.max, best.count) = (max, count);
+            (best.value, best.heat, best.count) = (value, heat, count);
             best.path.clone_from(&state.path);
-            best.history.push(Step { work: state.work, max_load: max, links_at_max: count });
+            best.history.push(Step { work: state.work, max_load: value, links_at_max: count });
         }
         better
+    }
+
+    /// Greatest heat of the present paths.
+    fn heat(&self) -> f64 {
+        (0..self.state.view.slots()).map(|s| self.state.heat(s)).fold(0.0, f64::max)
     }
 
     fn starts(&mut self) {
         let items = self.state.items.len() as u64;
         let full = self.state.view.layout.as_ref().is_some_and(|l| l.full);
-        if full {
+        if self.state.today.is_some() {
+            // Whatever is far from today's tables costs too much.
+        } else if full && !self.state.is_bound() {
             if self.goes_on() {
                 by_destination(self.state);
                 self.offer();
@@ -113,7 +117,7 @@ impl Search<'_, '_> {
                 }
             }
         } else if self.goes_on() {
-            self.state.set_paths(vec![NONE; self.state.path.len()]);
+            self.state.clear();
             if insert_rest(self.state, 30.0, self.budget) {
                 self.offer();
             }
@@ -128,7 +132,7 @@ impl Search<'_, '_> {
         while alpha < SHARPEST && self.goes_on() {
             self.state.set_alpha(alpha);
             // Cooler slots weigh next to nothing at this sharpness.
-            let floor = self.state.max() * (1.0 - 12.0 / alpha);
+            let floor = self.heat() * (1.0 - 12.0 / alpha);
             sweep(self.state, floor, &mut random, self.budget);
             self.state.refresh();
             self.offer();
@@ -140,7 +144,7 @@ impl Search<'_, '_> {
                 return;
             }
             self.state.set_alpha(alpha);
-            chains(self.state, self.siblings, self.goal, work, &mut random, self.budget);
+            chains(self.state, self.siblings, 1.0 + TOLERANCE, work, &mut random, self.budget);
             self.state.refresh();
             self.offer();
         }
@@ -155,7 +159,7 @@ impl Search<'_, '_> {
         let budget = Budget { control: self.budget.control, limit };
         while alpha < SHARPEST && idle < 2 && !budget.over(self.state.work) {
             self.state.set_alpha(alpha);
-            sweep(self.state, self.best.max * (1.0 - 1e-6), &mut random, &budget);
+            sweep(self.state, self.best.heat * (1.0 - 1e-6), &mut random, &budget);
             self.state.refresh();
             idle = if self.offer() { 0 } else { idle + 1 };
             alpha *= 2.0;

@@ -1,14 +1,18 @@
 //! The routing under search: one path an item, the loads that follow, and their soft-max weights.
 //!
-//! Invariants: `load[slot]` is the sum of `bytes * inv_cap` over the placed items whose path holds the
-//! slot; `weight[slot] == penalty(load[slot])`; the paths of a group form an in-tree (at every switch all
+//! Invariants: `load[layer][slot]` is the sum of `bytes * inv_cap` over the placed items whose path holds
+//! the slot; `weight` is the penalty of `load`; the paths of a group form an in-tree (at every switch all
 //! of the group's paths leave by one slot), which is what a forwarding table can say.
 //! While a log is open, every change can be taken back exactly.
 //!
-//! The penalty of a link is `exp(alpha (load / scale - 1))`. Adding `b` bytes raises it by the same factor
+//! The penalty of a link is `exp(alpha (load / goal - 1))`. Adding `b` bytes raises it by the same factor
 //! on every link of one speed, so the path that raises the total least is the lightest by present weights.
+//! With several layers (see `objective`) every slot has a load and a penalty in each. Where maxima are
+//! summed, a layer's penalties are divided by their sum, which makes them the gradient of its soft maximum.
 
 use crate::items::Items;
+use crate::keep::Keep;
+use crate::objective::{Objective, Rule};
 use crate::penalty::penalty;
 use crate::scratch::Scratch;
 use crate::view::{NONE, View};
@@ -20,20 +24,26 @@ pub(crate) struct State<'v> {
     pub view: &'v View<'v>,
     /// What is to be carried.
     pub items: &'v Items,
-    /// Load of every slot.
+    /// What counts: the layers and their goals.
+    pub objective: Objective,
+    /// Load by layer and slot, `[layer * slots + slot]`.
     pub load: Vec<f64>,
-    /// Penalty of every slot (infinite for holes).
+    /// Penalty by layer and slot (infinite for holes).
     pub weight: Vec<f64>,
+    /// What a layer's penalties are multiplied by; 1 for a single layer.
+    factor: Vec<f64>,
     /// `stride` slots an item, padded with [`NONE`]; an item whose first is [`NONE`] is not placed.
     pub path: Vec<u32>,
     /// Sharpness of the penalty.
     pub alpha: f64,
-    /// The load that counts as 1.
-    pub scale: f64,
     /// Path searches so far: the unit of work.
     pub work: u64,
     /// Entries in force for the group last given to [`fix`](Self::fix).
     pub fixed: Fixed,
+    /// Today's entries, where changing them counts.
+    pub today: Option<Keep<'v>>,
+    /// Groups whose entries stay as they are; empty for none.
+    pub frozen: Vec<bool>,
     /// Scratch of the path search.
     pub(crate) scratch: Scratch,
     /// Placed items of every slot, while [`track`](Self::track) is on; else empty.
@@ -60,6 +70,15 @@ impl Fixed {
         let s = switch as usize;
         if self.stamp[s] == self.epoch { self.slot[s] } else { NONE }
     }
+
+    /// Whether `switch` has an entry, which it then no longer has.
+    fn take(&mut self, switch: u32) -> bool {
+        let stamp = &mut self.stamp[switch as usize];
+        *stamp == self.epoch && {
+            *stamp = 0;
+            true
+        }
+    }
 }
 
 #[derive(Clone, Default)]
@@ -75,19 +94,22 @@ struct Log {
 
 impl<'v> State<'v> {
     /// Nothing placed.
-    pub fn empty(view: &'v View<'v>, items: &'v Items, scale: f64) -> Self {
-        let slots = view.slots();
+    pub fn empty(view: &'v View<'v>, items: &'v Items, objective: Objective) -> Self {
+        let slots = view.slots() * objective.len();
         let switches = view.fabric.switch_count();
         let mut state = Self {
             view,
             items,
             load: vec![0.0; slots],
             weight: vec![0.0; slots],
+            factor: vec![1.0; objective.len()],
+            objective,
             path: vec![NONE; items.len() * view.stride],
             alpha: 10.0,
-            scale: if scale > 0.0 { scale } else { 1.0 },
             work: 0,
             fixed: Fixed::new(switches),
+            today: None,
+            frozen: Vec::new(),
             scratch: Scratch::new(view),
             riders: Vec::new(),
             log: Log::default(),
@@ -102,19 +124,77 @@ impl<'v> State<'v> {
         self.path[item * self.view.stride] != NONE
     }
 
+    /// Penalty of a load in a layer.
     #[inline]
-    fn penalty(&self, load: f64) -> f64 {
-        penalty(self.alpha * (load / self.scale - 1.0))
+    pub(crate) fn penalty(&self, layer: usize, load: f64) -> f64 {
+        self.factor[layer] * penalty(self.alpha * (load / self.objective.goal[layer] - 1.0))
+    }
+
+    /// The largest load of a slot relative to its layer's goal: above 1, the slot is hot.
+    #[inline]
+    pub fn heat(&self, slot: usize) -> f64 {
+        let goal = &self.objective.goal;
+        if let [goal] = goal[..] {
+            return self.load[slot] / goal;
+        }
+        let slots = self.view.slots();
+        goal.iter().enumerate().fold(0.0, |heat, (k, &g)| f64::max(heat, self.load[k * slots + slot] / g))
     }
 
     /// Changes the sharpness and computes every weight afresh.
     pub fn set_alpha(&mut self, alpha: f64) {
         assert!(!self.log.open, "weights change only between logged moves");
         self.alpha = alpha;
-        for slot in 0..self.load.len() {
-            self.weight[slot] =
-                if self.view.is_hole(slot) { f64::INFINITY } else { self.penalty(self.load[slot]) };
+        self.set_factors();
+        let slots = self.view.slots();
+        let mut total = 0.0;
+        for layer in 0..self.objective.len() {
+            for slot in 0..slots {
+                let at = layer * slots + slot;
+                self.weight[at] = if self.view.is_hole(slot) {
+                    f64::INFINITY
+                } else {
+                    let weight = self.penalty(layer, self.load[at]);
+                    total += weight;
+                    weight
+                };
+            }
         }
+        // The soft maximum rises by `goal / alpha` a relative rise of the total penalty.
+        let unit = self.objective.coefficient[0] * self.objective.goal[0];
+        if let Some(keep) = &mut self.today {
+            keep.cost = keep.price * alpha / unit * total;
+        }
+    }
+
+    /// Makes penalties of summed layers the gradients of their soft maxima.
+    fn set_factors(&mut self) {
+        let layers = self.objective.len();
+        if layers == 1 || self.objective.rule == Rule::Max {
+            return;
+        }
+        let slots = self.view.slots();
+        for k in 0..layers {
+            let (goal, alpha) = (self.objective.goal[k], self.alpha);
+            let loads = self.load[k * slots..(k + 1) * slots].iter();
+            let sum: f64 = loads.map(|&l| penalty(alpha * (l / goal - 1.0))).sum();
+            self.factor[k] = self.objective.coefficient[k] * goal / sum.max(f64::MIN_POSITIVE);
+        }
+        let most = self.factor.iter().copied().fold(0.0, f64::max);
+        if most > 0.0 {
+            self.factor.iter_mut().for_each(|f| *f = (*f / most).max(1e-60));
+        }
+    }
+
+    /// Takes every item off its path but those whose entries must stay.
+    pub fn clear(&mut self) {
+        let stride = self.view.stride;
+        for item in 0..self.items.len() {
+            if !self.is_frozen(self.items.group[item] as usize) {
+                self.path[item * stride..(item + 1) * stride].fill(NONE);
+            }
+        }
+        self.refresh();
     }
 
     /// Replaces all paths at once and computes loads and weights afresh.
@@ -128,23 +208,76 @@ impl<'v> State<'v> {
     pub fn refresh(&mut self) {
         self.load.fill(0.0);
         let stride = self.view.stride;
+        let slots = self.view.slots();
         for item in 0..self.items.len() {
-            let bytes = self.items.bytes[item];
             for &slot in self.path[item * stride..(item + 1) * stride].iter().take_while(|&&s| s != NONE) {
-                self.load[slot as usize] += bytes * self.view.inv_cap[slot as usize];
+                let slot = slot as usize;
+                match &self.items.amounts {
+                    None => self.load[slot] += self.items.bytes[item] * self.view.inv_cap[slot],
+                    Some(amounts) => {
+                        for &(layer, bytes) in amounts.of(item) {
+                            self.load[layer as usize * slots + slot] += bytes * self.view.inv_cap[slot];
+                        }
+                    }
+                }
             }
         }
+        self.recount();
         self.set_alpha(self.alpha);
     }
 
-    /// The largest load.
-    pub fn max(&self) -> f64 {
-        self.load.iter().copied().fold(0.0, f64::max)
+    /// Largest load of every layer.
+    pub fn maxima(&self) -> impl Iterator<Item = f64> + '_ {
+        let slots = self.view.slots().max(1);
+        self.load.chunks(slots).map(|loads| loads.iter().copied().fold(0.0, f64::max))
     }
 
-    /// How many slots carry at least `floor`.
-    pub fn count_above(&self, floor: f64) -> usize {
-        self.load.iter().filter(|&&l| l >= floor).count()
+    /// What the search minimises first: the combined maxima, and what changed entries cost. Infinite if
+    /// more entries are changed than may be.
+    pub fn value(&self) -> f64 {
+        let changes = match &self.today {
+            Some(keep) if keep.total() > keep.most => f64::INFINITY,
+            Some(keep) => keep.price * keep.total() as f64,
+            None => 0.0,
+        };
+        self.objective.value(self.maxima()) + changes
+    }
+
+    /// Whether the entries of a group must stay.
+    #[inline]
+    pub fn is_frozen(&self, group: usize) -> bool {
+        self.frozen.get(group).is_some_and(|&f| f)
+    }
+
+    /// Whether today's tables hold the search back, so that starting elsewhere makes no sense.
+    pub fn is_bound(&self) -> bool {
+        self.today.is_some() || !self.frozen.is_empty()
+    }
+
+    /// Counts the changed entries of all groups afresh.
+    fn recount(&mut self) {
+        if self.today.is_some() {
+            for group in 0..self.items.groups() {
+                let count = self.changes(group);
+                self.today.as_mut().expect("just seen").book(group, count);
+            }
+        }
+    }
+
+    /// Entries of a group in force that differ from today's.
+    fn changes(&mut self, group: usize) -> u32 {
+        self.fix(group);
+        let (keep, stride) = (self.today.as_ref().expect("only asked where changes count"), self.view.stride);
+        let mut changes = 0;
+        let range = self.items.of(group);
+        for &slot in self.path[range.start * stride..range.end * stride].iter().filter(|&&s| s != NONE) {
+            let switch = self.view.from[slot as usize];
+            // Every switch once: the stamp is taken off when it has been counted.
+            if self.fixed.take(switch) && keep.slot(self.view, self.items, switch, group) != slot {
+                changes += 1;
+            }
+        }
+        changes
     }
 
     /// Gathers the entries in force for `group`: those of its placed items. `O(items of the group)`.
@@ -169,7 +302,6 @@ impl<'v> State<'v> {
     /// Takes an item off its path.
     pub fn remove(&mut self, item: usize) {
         let stride = self.view.stride;
-        let bytes = self.items.bytes[item];
         if self.log.open {
             self.log.items.push(item as u32);
             self.log.paths.extend_from_slice(&self.path[item * stride..(item + 1) * stride]);
@@ -179,7 +311,7 @@ impl<'v> State<'v> {
             if slot == NONE {
                 break;
             }
-            self.shift(slot as usize, -bytes);
+            self.shift(item, slot as usize, -1.0);
             self.alight(item, slot);
         }
     }
@@ -188,14 +320,13 @@ impl<'v> State<'v> {
     pub fn add(&mut self, item: usize, path: &[u32]) {
         let stride = self.view.stride;
         debug_assert!(!self.placed(item) && path.len() <= stride);
-        let bytes = self.items.bytes[item];
         if self.log.open {
             self.log.items.push(item as u32);
             self.log.paths.extend(std::iter::repeat_n(NONE, stride));
         }
         for (k, &slot) in path.iter().enumerate() {
             self.path[item * stride + k] = slot;
-            self.shift(slot as usize, bytes);
+            self.shift(item, slot as usize, 1.0);
             self.board(item, slot);
         }
     }
@@ -205,20 +336,24 @@ impl<'v> State<'v> {
         self.riders = if on { vec![Vec::new(); self.load.len()] } else { Vec::new() };
         if on {
             let stride = self.view.stride;
-            for (k, &slot) in self.path.iter().enumerate() {
+            for k in 0..self.path.len() {
+                let slot = self.path[k];
                 if slot != NONE {
-                    self.riders[slot as usize].push((k / stride) as u32);
+                    self.board(k / stride, slot);
                 }
             }
         }
     }
 
-    /// The items on a slot, in no meaningful but a reproducible order. Only while tracking.
+    /// The items on a slot that may move, in no meaningful but a reproducible order. Only while tracking.
     pub fn riders(&self, slot: u32) -> &[u32] {
         &self.riders[slot as usize]
     }
 
     fn board(&mut self, item: usize, slot: u32) {
+        if self.is_frozen(self.items.group[item] as usize) {
+            return;
+        }
         if let Some(list) = self.riders.get_mut(slot as usize) {
             list.push(item as u32);
         }
@@ -233,19 +368,33 @@ impl<'v> State<'v> {
     }
 
     #[inline]
-    fn shift(&mut self, slot: usize, bytes: f64) {
-        let (load, weight) = (self.load[slot], self.weight[slot]);
-        let new_load = load + bytes * self.view.inv_cap[slot];
-        let new_weight = self.penalty(new_load);
-        if self.log.open {
-            // Only the first change of a slot tells what to go back to.
-            if self.log.stamp[slot] != self.log.epoch {
-                self.log.stamp[slot] = self.log.epoch;
-                self.log.slots.push((slot as u32, load, weight));
+    fn shift(&mut self, item: usize, slot: usize, sign: f64) {
+        let items = self.items;
+        match &items.amounts {
+            None => self.shift_layer(0, slot, sign * items.bytes[item]),
+            Some(amounts) => {
+                for &(layer, bytes) in amounts.of(item) {
+                    self.shift_layer(layer as usize, slot, sign * bytes);
+                }
             }
         }
-        self.load[slot] = new_load;
-        self.weight[slot] = new_weight;
+    }
+
+    #[inline]
+    fn shift_layer(&mut self, layer: usize, slot: usize, bytes: f64) {
+        let at = layer * self.view.slots() + slot;
+        let (load, weight) = (self.load[at], self.weight[at]);
+        let new_load = load + bytes * self.view.inv_cap[slot];
+        let new_weight = self.penalty(layer, new_load);
+        if self.log.open {
+            // Only the first change of a slot tells what to go back to.
+            if self.log.stamp[at] != self.log.epoch {
+                self.log.stamp[at] = self.log.epoch;
+                self.log.slots.push((at as u32, load, weight));
+            }
+        }
+        self.load[at] = new_load;
+        self.weight[at] = new_weight;
     }
 
     /// Starts to log changes.
@@ -262,24 +411,56 @@ impl<'v> State<'v> {
         self.log.epoch += 1;
     }
 
-    /// By how much the total penalty rose since the log was opened. Summed over the slots that changed,
-    /// not over the changes: on the way penalties may be so large that differences would drown.
-    pub fn rise(&self) -> f64 {
+    /// By how much the total penalty, changed entries included, rose since the log was opened; infinite
+    /// if too many entries changed. Summed over the slots that changed, not over the changes: on the way
+    /// penalties may be so large that differences would drown.
+    pub fn rise(&mut self) -> f64 {
         let (mut before, mut after) = (0.0, 0.0);
         for &(slot, _, weight) in &self.log.slots {
             before += weight;
             after += self.weight[slot as usize];
         }
-        after - before
+        after - before + self.rise_of_changes()
     }
 
-    /// Slots that changed since the log was opened.
+    fn rise_of_changes(&mut self) -> f64 {
+        if self.today.is_none() {
+            return 0.0;
+        }
+        let counts = self.logged_changes();
+        let keep = self.today.as_ref().expect("just seen");
+        let (mut old, mut new) = (0, 0);
+        for &(group, count) in &counts {
+            old += u64::from(keep.of(group as usize));
+            new += u64::from(count);
+        }
+        if new > old && keep.total() + new - old > keep.most {
+            return f64::INFINITY;
+        }
+        (new as f64 - old as f64) * keep.cost
+    }
+
+    /// Changed entries of the groups on the log, each once.
+    fn logged_changes(&mut self) -> Vec<(u32, u32)> {
+        let mut groups: Vec<u32> = self.log.items.iter().map(|&i| self.items.group[i as usize]).collect();
+        groups.sort_unstable();
+        groups.dedup();
+        groups.into_iter().map(|g| (g, self.changes(g as usize))).collect()
+    }
+
+    /// Slots that changed since the log was opened (with several layers some of them several times).
     pub fn touched_slots(&self) -> impl Iterator<Item = u32> + '_ {
-        self.log.slots.iter().map(|&(slot, ..)| slot)
+        let slots = self.view.slots() as u32;
+        self.log.slots.iter().map(move |&(at, ..)| at % slots)
     }
 
     /// Keeps what was done since the log was opened.
     pub fn keep(&mut self) {
+        if self.today.is_some() {
+            for (group, count) in self.logged_changes() {
+                self.today.as_mut().expect("just seen").book(group as usize, count);
+            }
+        }
         self.log.open = false;
     }
 

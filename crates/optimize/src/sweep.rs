@@ -10,8 +10,8 @@ use crate::budget::Budget;
 use crate::state::State;
 use crate::view::NONE;
 
-/// One pass over all groups in random order, moving the items that use a slot loaded above `floor`.
-/// Stops early when the budget ends.
+/// One pass over all groups in random order, moving the items that use a slot hotter than `floor`
+/// (relative to the goal; see [`State::heat`]). Stops early when the budget ends.
 pub(crate) fn sweep(state: &mut State, floor: f64, random: &mut Stream, budget: &Budget) {
     let mut order: Vec<u32> = (0..state.items.groups() as u32).collect();
     shuffle(random, &mut order);
@@ -21,6 +21,9 @@ pub(crate) fn sweep(state: &mut State, floor: f64, random: &mut Stream, budget: 
             return;
         }
         let g = g as usize;
+        if state.is_frozen(g) {
+            continue;
+        }
         hot_items(state, g, floor, &mut hot);
         if hot.is_empty() {
             continue;
@@ -67,7 +70,7 @@ fn hot_items(state: &State, g: usize, floor: f64, hot: &mut Vec<u32>) {
     let stride = state.view.stride;
     for item in state.items.of(g) {
         let path = &state.path[item * stride..(item + 1) * stride];
-        if path.iter().any(|&s| s != NONE && state.load[s as usize] > floor) {
+        if path.iter().any(|&s| s != NONE && state.heat(s as usize) > floor) {
             hot.push(item as u32);
         }
     }
