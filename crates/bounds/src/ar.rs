@@ -62,7 +62,7 @@ pub(crate) fn ar_of(
     // On a regular tree even splits fill every cut of leaves and pods evenly: a leaf's traffic spreads over its
     // links and so over the spines, each spine's over its cores; a core group carries its share of spines and hands
     // every spine of the other pod an equal part, and each hands down what is for a leaf.
-    if structure.tree().is_some() {
+    if structure.tree().is_some() && demand.frozen.is_empty() {
         return Ok(ArBound { lower: cut.claim, upper: cut.claim, exact: true, certificate: cut, work: 0 });
     }
     reachable(fabric, paths, demand)?;

@@ -2,7 +2,7 @@
 //!
 //! The cuts tried are the hosts (their own links) and, for every level, the connected pieces of the fabric
 //! up to that level: leaves, pods, pods of pods. All that leaves a piece crosses one of the links out of it
-//! at least once, whatever the fabric looks like, so every value here is valid; on regular trees the best
+//! at least once (and so do the frozen bytes that lie on these links), whatever the fabric looks like, so every value here is valid; on regular trees the best
 //! cut is tight (see [`ar`](crate::ar)).
 
 use netloom_model::{Certificate, Fabric, LinkId, Reason, SwitchId};
@@ -16,12 +16,20 @@ pub(crate) fn best(fabric: &Fabric, structure: &Structure, demand: &Demand) -> C
     for h in fabric.hosts() {
         let up = fabric.host_link(h);
         let capacity = fabric.relative_capacity(up);
-        for (bytes, link, side) in
+        for (free, link, side) in
             [(demand.sent[h.index()], up, "up"), (demand.received[h.index()], fabric.reverse(up), "down")]
         {
+            let bytes = free + demand.base[link.index()];
             if bytes / capacity > best.claim {
                 best = certificate(fabric, bytes, vec![link], format!("{} {side}", fabric.host_name(h)));
             }
+        }
+    }
+    // What a link carries already, whatever the rest does.
+    for l in fabric.links().filter(|&l| fabric.between_switches(l)) {
+        let bytes = demand.base[l.index()];
+        if bytes / fabric.relative_capacity(l) > best.claim {
+            best = certificate(fabric, bytes, vec![l], fabric.describe_link(l));
         }
     }
     let top = structure.level.iter().copied().filter(|&l| l != u8::MAX).max().unwrap_or(0);
@@ -33,13 +41,13 @@ pub(crate) fn best(fabric: &Fabric, structure: &Structure, demand: &Demand) -> C
 
 /// The bound 0, which needs no argument.
 pub(crate) fn nothing() -> Certificate {
-    Certificate { claim: 0.0, place: "no traffic".into(), reason: Reason::Dual { weights: Vec::new() } }
+    Certificate::new(0.0, "no traffic".into(), Reason::Dual { weights: Vec::new() })
 }
 
 fn certificate(fabric: &Fabric, bytes: f64, links: Vec<LinkId>, place: String) -> Certificate {
     let capacity: f64 = links.iter().map(|&l| fabric.relative_capacity(l)).sum();
     let weights = links.into_iter().map(|l| (l, 1.0)).collect();
-    Certificate { claim: bytes / capacity, place, reason: Reason::Dual { weights } }
+    Certificate::new(bytes / capacity, place, Reason::Dual { weights })
 }
 
 /// The pieces that links between switches of levels up to `level` make.
@@ -76,13 +84,13 @@ fn best_at(
         let first = SwitchId::from_index(root);
         let alone = piece.iter().filter(|&&p| p as usize == root).take(2).count() == 1;
         let name = fabric.switch_name(first);
-        for (bytes, up) in [(out[root], true), (into[root], false)] {
+        for (free, up) in [(out[root], true), (into[root], false)] {
+            let over = |&l: &LinkId| if up { l } else { fabric.reverse(l) };
+            let bytes = free + outward.iter().map(|l| demand.base[over(l).index()]).sum::<f64>();
             if bytes / capacity > best.claim {
                 let side = if up { "up" } else { "down" };
                 let place = if alone { format!("{name} {side}") } else { format!("pod of {name} {side}") };
-                let across =
-                    if up { outward.clone() } else { outward.iter().map(|&l| fabric.reverse(l)).collect() };
-                best = certificate(fabric, bytes, across, place);
+                best = certificate(fabric, bytes, outward.iter().map(over).collect(), place);
             }
         }
     }

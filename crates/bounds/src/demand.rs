@@ -2,9 +2,13 @@
 //!
 //! Admissible next links depend on the destination only through its leaf, so a bound needs sums only.
 //! What a host sends to itself crosses no link. Traffic between hosts of one leaf crosses host links only.
+//! What is sent to frozen destinations is no demand, but bytes that lie on links already.
 
-use netloom_model::{Csr, Fabric, HostId, SwitchId};
+use netloom_model::{Csr, Fabric, HostId, LinkId, Routes, SwitchId};
+use netloom_routing::loads;
 use rayon::prelude::*;
+
+use crate::interval::BoundError;
 
 /// All that one leaf's hosts send to one host elsewhere.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -25,11 +29,41 @@ pub(crate) struct Demand {
     pub items: Vec<Vec<Parcel>>,
     /// Per entry of `leaves`: `(position of the destination leaf, bytes)`, by position, other leaves only.
     pub pairs: Vec<Vec<(u32, f64)>>,
+    /// Bytes per link of what is sent to frozen destinations; zeros if there are none.
+    pub base: Vec<f64>,
+    /// The frozen destinations, in order.
+    pub frozen: Vec<HostId>,
 }
 
 impl Demand {
     /// Adds the traffic up. O(entries), parallel over leaves; sums run in a fixed order.
     pub fn new(fabric: &Fabric, traffic: &Csr) -> Self {
+        Self::of_free(fabric, traffic, &[])
+    }
+
+    /// The same where what is sent to the hosts with a true in `frozen` goes as `routes` say.
+    ///
+    /// # Errors
+    /// [`BoundError::Frozen`] if `routes` do not deliver it, or have another shape.
+    pub fn with_frozen(
+        fabric: &Fabric,
+        traffic: &Csr,
+        routes: &Routes,
+        frozen: &[bool],
+    ) -> Result<Self, BoundError> {
+        let mut demand = Self::of_free(fabric, traffic, frozen);
+        demand.frozen = fabric.hosts().filter(|h| frozen.get(h.index()) == Some(&true)).collect();
+        if !demand.frozen.is_empty() {
+            let fixed = columns(traffic, frozen);
+            let loads = loads(fabric, routes, &fixed).map_err(|e| BoundError::Frozen(e.to_string()))?;
+            let bytes = |(l, load): (usize, f64)| load * fabric.relative_capacity(LinkId::from_index(l));
+            demand.base = loads.load.into_iter().enumerate().map(bytes).collect();
+        }
+        Ok(demand)
+    }
+
+    fn of_free(fabric: &Fabric, traffic: &Csr, frozen: &[bool]) -> Self {
+        let free = |j: u32| frozen.get(j as usize) != Some(&true);
         let hosts = fabric.host_count();
         let leaves: Vec<SwitchId> = fabric.switches().filter(|&s| !fabric.hosts_on(s).is_empty()).collect();
         let mut position = vec![u32::MAX; fabric.switch_count()];
@@ -45,7 +79,7 @@ impl Demand {
                 let (columns, bytes) = traffic.row(h.index());
                 let mut sum = 0.0;
                 for (&j, &b) in columns.iter().zip(bytes) {
-                    if j != h.0 {
+                    if j != h.0 && free(j) {
                         bytes_to[j as usize] += b;
                         sum += b;
                     }
@@ -75,6 +109,8 @@ impl Demand {
             leaves: Vec::new(),
             items: Vec::new(),
             pairs: Vec::new(),
+            base: vec![0.0; fabric.link_count()],
+            frozen: Vec::new(),
         };
         for (sent, local, items, pairs) in rows {
             for (h, bytes) in sent {
@@ -89,6 +125,20 @@ impl Demand {
         demand.leaves = leaves;
         demand
     }
+}
+
+/// The entries of `traffic` in the columns with a true in `wanted`.
+fn columns(traffic: &Csr, wanted: &[bool]) -> Csr {
+    let (mut offsets, mut columns, mut sums) = (vec![0], Vec::new(), Vec::new());
+    for i in 0..traffic.size() {
+        let (row, bytes) = traffic.row(i);
+        for (&j, &b) in row.iter().zip(bytes).filter(|(j, _)| wanted[**j as usize]) {
+            columns.push(j);
+            sums.push(b);
+        }
+        offsets.push(columns.len() as u64);
+    }
+    Csr::from_parts(offsets, columns, sums, None)
 }
 
 #[cfg(test)]

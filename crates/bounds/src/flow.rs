@@ -68,12 +68,14 @@ pub(crate) fn solve(
     // Host links carry the same in every routing.
     let fixed = fabric.hosts().map(|h| {
         let c = fabric.relative_capacity(fabric.host_link(h));
-        demand.sent[h.index()].max(demand.received[h.index()]) / c
+        let base = |l: LinkId| demand.base[l.index()];
+        let (up, down) = (fabric.host_link(h), fabric.reverse(fabric.host_link(h)));
+        (demand.sent[h.index()] + base(up)).max(demand.received[h.index()] + base(down)) / c
     });
     let fixed = fixed.fold(0.0, f64::max);
 
-    let mut game = Game { upper: f64::INFINITY, lower: cut, work: 0 };
-    let mut load = forward(&mut groups, links);
+    let mut game = Game { upper: f64::INFINITY, lower: cut, work: 0, base: &demand.base };
+    let mut load = forward(&mut groups, &demand.base);
     game.offer_load(&load, &capacity, fixed, 1.0);
     let limit = work.unwrap_or(DEFAULT_WORK);
     let active: Vec<usize> = {
@@ -104,7 +106,7 @@ pub(crate) fn solve(
         let spread: f64 = active.iter().zip(&u).map(|(&l, u)| u * u / capacity[l]).sum();
         let rate = step / spread;
         groups.par_iter_mut().flatten().for_each(|dag| dag.respond(&guess, rate));
-        load = forward(&mut groups, links);
+        load = forward(&mut groups, &demand.base);
         let ratio: Vec<f64> = active.iter().map(|&l| load[l] / capacity[l] / game.upper).collect();
         // Weights answer the extrapolated loads.
         for (i, log) in log_u.iter_mut().enumerate() {
@@ -144,13 +146,15 @@ pub(crate) fn solve(
 }
 
 /// The interval so far.
-struct Game {
+struct Game<'a> {
+    /// Bytes per link that no split moves.
+    base: &'a [f64],
     upper: f64,
     lower: Certificate,
     work: u64,
 }
 
-impl Game {
+impl Game<'_> {
     fn width(&self) -> f64 {
         if self.upper == 0.0 { 0.0 } else { self.upper / self.lower.claim - 1.0 }
     }
@@ -168,14 +172,15 @@ impl Game {
         let price = &relative(price);
         let parts: Vec<f64> = groups.par_iter().map(|g| g.iter().map(|d| d.distance(price)).sum()).collect();
         let mass: f64 = price.iter().zip(capacity).map(|(w, c)| w * c).sum();
-        let value = parts.iter().sum::<f64>() / mass;
+        let fixed: f64 = price.iter().zip(self.base).map(|(w, b)| w * b).sum();
+        let value = (parts.iter().sum::<f64>() + fixed) / mass;
         // A little less than computed, so that rounding cannot make the claim false.
         let value = value * (1.0 - 1e-13);
         if value.is_finite() && value > self.lower.claim {
             let weights = price.iter().enumerate().filter(|(_, w)| **w > 0.0);
             let weights = weights.map(|(l, &w)| (LinkId::from_index(l), w)).collect();
             let place = "several links (linear programming)".into();
-            self.lower = Certificate { claim: value, place, reason: Reason::Dual { weights } };
+            self.lower = Certificate::new(value, place, Reason::Dual { weights });
         }
     }
 
@@ -264,8 +269,9 @@ fn dag(fabric: &Fabric, paths: &PathSet, leaf: SwitchId, supply: &[(SwitchId, f6
     dag
 }
 
-/// Bytes on every link.
-fn forward(groups: &mut [Vec<Dag>], links: usize) -> Vec<f64> {
+/// Bytes on every link, `base` included.
+fn forward(groups: &mut [Vec<Dag>], base: &[f64]) -> Vec<f64> {
+    let links = base.len();
     let parts: Vec<Vec<f64>> = groups
         .par_iter()
         .filter(|g| !g.is_empty())
@@ -275,7 +281,7 @@ fn forward(groups: &mut [Vec<Dag>], links: usize) -> Vec<f64> {
             load
         })
         .collect();
-    let mut load = vec![0.0; links];
+    let mut load = base.to_vec();
     for part in parts {
         load.iter_mut().zip(part).for_each(|(sum, b)| *sum += b);
     }

@@ -13,6 +13,9 @@ pub enum BoundError {
         /// The receiver's name.
         to: String,
     },
+    /// Routes that say nothing sensible of the frozen destinations.
+    #[error("the routes do not fix the frozen destinations: {0}")]
+    Frozen(String),
     /// Traffic of another size than the fabric.
     #[error("the traffic has {endpoints} endpoints, the fabric {hosts} hosts")]
     Size {

@@ -24,4 +24,4 @@ mod cases;
 pub use ar::{ar_bound, ar_interval};
 pub use flow::DEFAULT_WORK;
 pub use interval::{ArBound, BoundError};
-pub use lower::{lower_bound, tighten};
+pub use lower::{lower_bound, lower_bound_with_frozen, tighten};

@@ -5,7 +5,7 @@
 //! at least its bytes over the largest relative capacity of the set, so unequal speeds keep the bound valid.
 //! Source: Taffet, dissertation, sec. 6.1.1 (cutting planes at the leaves).
 
-use netloom_model::{Certificate, Control, Csr, Fabric, Item, LinkId, Reason, SwitchId};
+use netloom_model::{Certificate, Control, Csr, Fabric, Item, LinkId, Reason, Routes, SwitchId};
 use netloom_routing::PathSet;
 use netloom_topology::Structure;
 use rayon::prelude::*;
@@ -13,6 +13,7 @@ use rayon::prelude::*;
 use crate::ar::ar_of;
 use crate::cuts;
 use crate::demand::Demand;
+use crate::interval::BoundError;
 use crate::packing::{self, Proof};
 
 /// The best of all bounds on the maximum load of destination-based admissible routes.
@@ -43,6 +44,33 @@ pub fn tighten(
     start: Certificate,
 ) -> Certificate {
     pack(fabric, structure, paths, &Demand::new(fabric, traffic), start)
+}
+
+/// The best bound on routes that agree with `routes` on the destinations with a true in `frozen` (one a host; empty
+/// or all false: as [`lower_bound`]).
+///
+/// What is sent to them lies on the links of its path, the rest chooses freely. `work`: the most iterations of the
+/// linear program (`None`: [`DEFAULT_WORK`](crate::DEFAULT_WORK)). The certificate names the frozen destinations: it is
+/// judged together with routes.
+///
+/// # Errors
+/// [`BoundError`] if `routes` do not deliver what is sent to frozen destinations, or another pair has no path.
+#[expect(clippy::too_many_arguments, reason = "fabric, traffic and routes are all it needs")]
+pub fn lower_bound_with_frozen(
+    fabric: &Fabric,
+    structure: &Structure,
+    paths: &PathSet,
+    traffic: &Csr,
+    routes: &Routes,
+    frozen: &[bool],
+    control: &Control,
+    work: Option<u64>,
+) -> Result<Certificate, BoundError> {
+    let demand = Demand::with_frozen(fabric, traffic, routes, frozen)?;
+    let ar = ar_of(fabric, structure, paths, &demand, control, work)?;
+    let start = ar.certificate;
+    let best = if demand.frozen.is_empty() { pack(fabric, structure, paths, &demand, start) } else { start };
+    Ok(Certificate { frozen: demand.frozen, ..best })
 }
 
 /// One leaf in one direction.
@@ -113,7 +141,7 @@ fn pack(
     };
     let name = fabric.switch_name(demand.leaves[side.leaf]);
     let place = format!("{name} {}", if side.up { "up" } else { "down" });
-    Certificate { claim, place, reason }
+    Certificate::new(claim, place, reason)
 }
 
 /// The links that the leaf's items cross, each item exactly one: all working links between switches of

@@ -1,8 +1,8 @@
 //! Every bound against exhaustive search over all destination-based admissible routes of small fabrics.
 
-use netloom_bounds::{ar_bound, ar_interval, lower_bound, tighten};
-use netloom_model::{Control, Csr, Fabric, HostId, SwitchId, Traffic, rng};
-use netloom_routing::PathSet;
+use netloom_bounds::{BoundError, ar_bound, ar_interval, lower_bound, lower_bound_with_frozen, tighten};
+use netloom_model::{Control, Csr, Fabric, HostId, Lft, Routes, SwitchId, Traffic, rng};
+use netloom_routing::{Engine, EngineOptions, PathSet, route, walk};
 use netloom_testkit::{any_fabric, broken_fabric, perfect_fabric};
 use netloom_topology::{detect, generate};
 
@@ -14,9 +14,19 @@ type Way = Vec<f64>;
 
 /// The least maximum load of destination-based admissible routes; `None` if there are too many, or a pair has no path.
 fn optimum(fabric: &Fabric, paths: &PathSet, traffic: &Csr) -> Option<f64> {
-    let mut fixed = vec![0.0; fabric.link_count()];
+    optimum_with(fabric, paths, traffic, vec![0.0; fabric.link_count()], &[])
+}
+
+/// The same where what is sent to frozen hosts is the bytes in `fixed`.
+fn optimum_with(
+    fabric: &Fabric,
+    paths: &PathSet,
+    traffic: &Csr,
+    mut fixed: Way,
+    frozen: &[bool],
+) -> Option<f64> {
     let mut ways: Vec<Vec<Way>> = Vec::new();
-    for d in fabric.hosts() {
+    for d in fabric.hosts().filter(|d| frozen.get(d.index()) != Some(&true)) {
         let senders: Vec<(HostId, f64)> =
             traffic.iter().filter(|&(i, j, _)| j == d.0 && i != j).map(|(i, _, b)| (HostId(i), b)).collect();
         for &(h, bytes) in &senders {
@@ -122,6 +132,54 @@ fn no_bound_exceeds_the_best_destination_based_routes() {
     }
     assert!(cases > 150 && tight * 10 > cases * 8, "{tight} of {cases} bounds are tight");
     assert!(above_ar >= 3, "whole items matter in {above_ar} cases");
+}
+
+#[test]
+fn no_bound_with_frozen_destinations_exceeds_the_best_routes_that_keep_their_entries() {
+    let (mut cases, mut tight, mut above_free) = (0, 0, 0);
+    for seed in 0..300 {
+        let f = match seed % 3 {
+            0 => any_fabric(seed),
+            1 => perfect_fabric(seed),
+            _ => generate("two-level:leaves=3,hosts=3,spines=2").unwrap(),
+        };
+        let s = detect(&f);
+        let paths = PathSet::admissible(&f, &s);
+        let t = few_pairs(&f, seed);
+        let routes = route(Engine::Updn, &f, &s, &EngineOptions { seed, lmc: 0 }).unwrap();
+        let frozen: Vec<bool> = f.hosts().map(|h| (u64::from(h.0) + seed / 3).is_multiple_of(3)).collect();
+        let mut fixed = vec![0.0; f.link_count()];
+        for (i, j, bytes) in t.iter().filter(|&(i, j, _)| frozen[j as usize] && i != j) {
+            for l in walk(&f, &routes, HostId(i), HostId(j)).unwrap() {
+                fixed[l.index()] += bytes;
+            }
+        }
+        let Some(best) = optimum_with(&f, &paths, &t, fixed, &frozen) else { continue };
+        let bound = lower_bound_with_frozen(&f, &s, &paths, &t, &routes, &frozen, &Control::new(), None);
+        let bound = bound.unwrap();
+        let names: Vec<HostId> = f.hosts().filter(|h| frozen[h.index()]).collect();
+        assert_eq!(bound.frozen, names);
+        assert!(bound.claim <= best * (1.0 + 1e-9), "seed {seed}: {bound:?} > {best}");
+        cases += 1;
+        tight += u32::from(bound.claim >= best * (1.0 - 1e-9));
+        above_free += u32::from(bound.claim > lower_bound(&f, &s, &paths, &t, &Control::new()).claim);
+    }
+    assert!(cases > 150 && tight * 10 > cases * 8, "{tight} of {cases} bounds are tight");
+    assert!(above_free >= 10, "frozen entries cost something in {above_free} cases");
+}
+
+#[test]
+fn routes_that_do_not_deliver_frozen_traffic_fix_nothing() {
+    let f = generate("two-level:leaves=2,hosts=2,spines=1").unwrap();
+    let s = detect(&f);
+    let paths = PathSet::admissible(&f, &s);
+    let t = Traffic::from_triples(4, &[0], &[2], &[1.0], None).unwrap().total().into_owned();
+    let none = Routes::by_dest(&f, 0, Lft::empty(f.switch_count(), f.dests(0).count(), f.max_radix()));
+    let bound =
+        |frozen: &[bool]| lower_bound_with_frozen(&f, &s, &paths, &t, &none, frozen, &Control::new(), None);
+    let error = bound(&[false, false, true, false]).unwrap_err();
+    assert!(matches!(&error, BoundError::Frozen(why) if why.contains("no entry")), "{error}");
+    assert_eq!(bound(&[]).unwrap(), lower_bound(&f, &s, &paths, &t, &Control::new()));
 }
 
 #[test]

@@ -9,7 +9,8 @@
 //!
 //! Nodes are found by GUID (names may repeat); the names are for people, and must agree. Kinds: `dual` (`weights`: links
 //! with a `weight`), `pigeonhole` (`links`, `items`, `together`), `dual-feasible` (`links`, `threshold`), `subset-sum`
-//! (`links`, `grid`). Numbers are written so that they read back exactly. Reading checks that everything named
+//! (`links`, `grid`). Where some destinations' entries are taken as they are, `frozen` lists them
+//! (`{"host": …, "guid": …, "port": 1}`). Numbers are written so that they read back exactly. Reading checks that everything named
 //! exists; whether the argument holds is `verify`'s business.
 
 use std::collections::HashMap;
@@ -44,6 +45,8 @@ struct File {
     links: Option<Vec<LinkRow>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     items: Option<Vec<ItemRow>>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    frozen: Vec<HostRow>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -61,6 +64,14 @@ struct WeightRow {
     guid: String,
     from_port: u16,
     weight: f64,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct HostRow {
+    host: String,
+    guid: String,
+    port: u16,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -91,6 +102,7 @@ pub fn write_certificate(fabric: &Fabric, certificate: &Certificate) -> String {
         weights: None,
         links: None,
         items: None,
+        frozen: certificate.frozen.iter().map(|&h| host_row(fabric, h)).collect(),
     };
     let rows = |links: &[LinkId]| Some(links.iter().map(|&l| link_row(fabric, l)).collect());
     match &certificate.reason {
@@ -131,6 +143,14 @@ fn link_row(fabric: &Fabric, link: LinkId) -> LinkRow {
         Node::Switch(s) => fabric.switch_guid(s),
     };
     LinkRow { from: fabric.node_name(l.from).into(), guid: guid(owner), from_port: l.from_port }
+}
+
+fn host_row(fabric: &Fabric, host: HostId) -> HostRow {
+    HostRow {
+        host: fabric.host_name(host).into(),
+        guid: guid(fabric.host_guid(host)),
+        port: fabric.host_port(host),
+    }
 }
 
 fn item_row(fabric: &Fabric, item: &Item) -> ItemRow {
@@ -204,7 +224,9 @@ pub fn read_certificate(bytes: &[u8], label: &str, fabric: &Fabric) -> Result<Ce
             )));
         }
     };
-    Ok(Certificate { claim: file.claim, place: file.place, reason })
+    let host = |r: &HostRow| names.host(&r.host, &r.guid, r.port).map_err(wrong);
+    let frozen = file.frozen.iter().map(host).collect::<Result<_, _>>()?;
+    Ok(Certificate { claim: file.claim, place: file.place, reason, frozen })
 }
 
 fn missing(kind: &str, key: &str) -> String {
@@ -309,8 +331,10 @@ mod tests {
             Reason::DualFeasible { links: links.clone(), threshold: 1e-300 },
             Reason::SubsetSum { links, grid: 1.0 / 3.0 },
         ];
-        let certificate = |reason| Certificate { claim: 1e22 / 3.0, place: "leaf \"x\" up".into(), reason };
-        reasons.into_iter().map(certificate).collect()
+        let certificate = |reason| Certificate::new(1e22 / 3.0, "leaf \"x\" up".into(), reason);
+        let mut all: Vec<Certificate> = reasons.into_iter().map(certificate).collect();
+        all[1].frozen = vec![HostId(1), HostId(2)];
+        all
     }
 
     #[test]
@@ -352,6 +376,10 @@ mod tests {
         assert!(error(&text.replace("node3", "node2")).contains("is called \"node3\""));
         assert!(error(&text.replace("\"from_port\": 3", "\"from_port\": 40")).contains("port 40"));
         assert!(error(&text.replace("\"together\": 3,", "")).contains("expected \"together\""));
+        let cold = write_certificate(&f, &certificates(&f)[1]);
+        assert!(error(&cold.replace("node1", "node7")).contains("is called \"node1\""));
+        assert!(error(&cold.replace("\"port\": 1", "\"port\": 2")).contains("with port 2"));
+        assert!(!text.contains("frozen") && cold.contains("\"frozen\""));
         assert!(error(&text.replace("\"claim\"", "\"clam\"")).contains("unknown field `clam`"));
         let hash = format!("{:016x}", f.cabling_hash());
         assert!(error(&text.replace(&hash, "0123456789abcdef")).contains("other cabling"));

@@ -6,6 +6,10 @@
 //! *Admissible* routes are minimal up*/down* paths (see `routing::paths`); the whole-item arguments also
 //! use that tables are by destination: everything that the hosts of one leaf send to one host takes one way.
 //! Loads are bytes divided by the link's relative capacity.
+//!
+//! Where some destinations are *frozen* (their entries stay as in given routes), the bound is on the routes
+//! that agree with the given ones there: what is sent to them is a fixed load on the links of its path, and
+//! only the rest may choose.
 
 use crate::ids::{HostId, LinkId, SwitchId};
 
@@ -70,6 +74,16 @@ pub struct Certificate {
     pub place: String,
     /// Why it holds.
     pub reason: Reason,
+    /// Destinations whose entries are as in the routes that are judged, in rising order; none: the bound is on all
+    /// routes.
+    pub frozen: Vec<HostId>,
+}
+
+impl Certificate {
+    /// A bound on all routes.
+    pub fn new(claim: f64, place: String, reason: Reason) -> Self {
+        Self { claim, place, reason, frozen: Vec::new() }
+    }
 }
 
 impl Reason {

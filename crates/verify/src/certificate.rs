@@ -12,7 +12,7 @@ use netloom_topology::Structure;
 use rayon::prelude::*;
 
 use crate::distance::Graph;
-use crate::loads::max_load;
+use crate::loads::{bytes_on, max_load};
 
 /// Relative tolerance of all comparisons.
 const TOLERANCE: f64 = 1e-9;
@@ -38,6 +38,8 @@ pub struct Verdict {
 
 /// Recomputes the bound from `traffic` and the loads from `routes`.
 ///
+/// A certificate with frozen destinations takes their ways from `routes`, and speaks of routes that agree with these there.
+///
 /// Pairs without an up*/down* path count for nothing in the bound. Whole-item arguments hold for routes by
 /// destination with one address a host; for others they say nothing, and `optimal` is false.
 pub fn verify_certificate(
@@ -57,7 +59,12 @@ pub fn verify_certificate(
     if !(claim == 0.0 || (claim.is_normal() && claim > 0.0)) {
         return verdict.reject(format!("the claim {claim:?} is not a number of bytes"));
     }
-    let case = Case { fabric, structure, traffic, graph: Graph::new(fabric, structure), claim };
+    let (frozen, base) = match frozen(fabric, routes, traffic, &certificate.frozen) {
+        Ok(found) => found,
+        Err(why) => return verdict.reject(why),
+    };
+    let graph = Graph::new(fabric, structure);
+    let case = Case { fabric, structure, traffic, graph, claim, frozen, base };
     let bound = match &certificate.reason {
         Reason::Dual { weights } => case.dual(weights),
         Reason::Pigeonhole { links, items, together } => case.pigeonhole(links, items, *together),
@@ -121,6 +128,31 @@ struct Case<'a> {
     traffic: &'a Csr,
     graph: Graph,
     claim: f64,
+    /// Per host.
+    frozen: Vec<bool>,
+    /// Bytes per link of what is sent to frozen destinations.
+    base: Vec<f64>,
+}
+
+/// The frozen hosts, one flag a host, and the bytes that are sent to them on every link.
+fn frozen(
+    fabric: &Fabric,
+    routes: Option<&Routes>,
+    traffic: &Csr,
+    hosts: &[HostId],
+) -> Result<(Vec<bool>, Vec<f64>), String> {
+    let mut frozen = vec![false; fabric.host_count()];
+    for h in hosts {
+        let known = frozen.get_mut(h.index());
+        *known.ok_or_else(|| format!("the frozen destination {} is not there", h.0))? = true;
+    }
+    if hosts.is_empty() {
+        return Ok((frozen, vec![0.0; fabric.link_count()]));
+    }
+    let routes = routes
+        .ok_or("the claim is on routes that agree with given ones on frozen destinations: expected routes")?;
+    let base = bytes_on(fabric, routes, traffic, |h| frozen[h.index()])?;
+    Ok((frozen, base))
 }
 
 impl Case<'_> {
@@ -156,14 +188,15 @@ impl Case<'_> {
         if !mass.is_normal() {
             return Err(format!("the weights over all links add up to {mass:e}"));
         }
-        // Bytes between leaves, and over host links.
+        // Bytes that lie on links, bytes between leaves, and over host links.
         let mut between: BTreeMap<SwitchId, BTreeMap<SwitchId, f64>> = BTreeMap::new();
-        let mut sum = 0.0;
+        let mut sum: f64 = weight.iter().zip(&self.base).map(|(w, b)| w * b).sum();
         for from in fabric.hosts() {
             let (columns, bytes) = self.traffic.row(from.index());
+            let free = |j: u32| j != from.0 && !self.frozen[j as usize];
             let mut row: BTreeMap<SwitchId, f64> = BTreeMap::new();
             let (mut last, mut run) = (None, 0.0);
-            for (&j, &b) in columns.iter().zip(bytes).filter(|(j, _)| **j != from.0) {
+            for (&j, &b) in columns.iter().zip(bytes).filter(|(j, _)| free(**j)) {
                 let to = HostId(j);
                 sum += b
                     * (weight[fabric.host_link(from).index()]
@@ -312,6 +345,9 @@ impl Case<'_> {
             if !fabric.between_switches(l) {
                 return Err(format!("{} is not between switches", fabric.describe_link(l)));
             }
+        }
+        if self.frozen.contains(&true) {
+            return Err("this argument does not know frozen destinations".into());
         }
         let given: BTreeSet<LinkId> = links.iter().copied().collect();
         let Some(&any) = links.first() else { return Err("the argument names no links".into()) };

@@ -13,6 +13,20 @@ const MOST_HOPS: usize = 256;
 /// # Errors
 /// One line naming a pair with traffic that does not arrive.
 pub(crate) fn max_load(fabric: &Fabric, routes: &Routes, traffic: &Csr) -> Result<f64, String> {
+    let total = bytes_on(fabric, routes, traffic, |_| true)?;
+    Ok(fabric.links().map(|l| total[l.index()] / fabric.relative_capacity(l)).fold(0.0, f64::max))
+}
+
+/// Bytes on every link of what is sent to the destinations `wanted`, links of hosts included.
+///
+/// # Errors
+/// As [`max_load`].
+pub(crate) fn bytes_on(
+    fabric: &Fabric,
+    routes: &Routes,
+    traffic: &Csr,
+    wanted: impl Fn(HostId) -> bool + Sync,
+) -> Result<Vec<f64>, String> {
     let space = routes.dests(fabric);
     let fits = match &routes.table {
         Table::ByDest(lft) => lft.switches() == fabric.switch_count() && lft.dests() == space.count(),
@@ -39,7 +53,9 @@ pub(crate) fn max_load(fabric: &Fabric, routes: &Routes, traffic: &Csr) -> Resul
             for &leaf in leaves {
                 for &from in fabric.hosts_on(leaf) {
                     let (columns, bytes) = traffic.row(from.index());
-                    for (&j, &b) in columns.iter().zip(bytes).filter(|(j, _)| **j != from.0) {
+                    for (&j, &b) in
+                        columns.iter().zip(bytes).filter(|(j, _)| **j != from.0 && wanted(HostId(**j)))
+                    {
                         bytes_on[fabric.host_link(from).index()] += b;
                         to[routes.address(space, from, HostId(j)).index()] += b;
                     }
@@ -60,7 +76,7 @@ pub(crate) fn max_load(fabric: &Fabric, routes: &Routes, traffic: &Csr) -> Resul
     if let Some(l) = fabric.links().find(dead) {
         return Err(format!("there is traffic over {}, whose cable is dead", fabric.describe_link(l)));
     }
-    Ok(fabric.links().map(|l| total[l.index()] / fabric.relative_capacity(l)).fold(0.0, f64::max))
+    Ok(total)
 }
 
 /// Sends `to[address]` bytes from `from`'s leaf along the tables, and clears `to`.

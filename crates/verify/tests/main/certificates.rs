@@ -1,6 +1,6 @@
 //! Certificates: what `bounds` issues is accepted; every sort of forgery is refused.
 
-use netloom_bounds::{ar_interval, lower_bound};
+use netloom_bounds::{ar_interval, lower_bound, lower_bound_with_frozen};
 use netloom_model::{
     Certificate, Control, Csr, End, Fabric, FabricBuilder, HostId, HostSpec, Item, LinkId, Reason,
     SwitchSpec, Traffic, rng,
@@ -35,7 +35,7 @@ fn item(f: &Fabric, to: u32) -> Item {
 }
 
 fn certificate(claim: f64, reason: Reason) -> Certificate {
-    Certificate { claim, place: "here".into(), reason }
+    Certificate::new(claim, "here".into(), reason)
 }
 
 /// The first reason for refusal; `None` if accepted.
@@ -70,6 +70,15 @@ fn issued_certificates_are_accepted_on_any_fabric() {
         if let Ok(ar) = ar_interval(&f, &s, &paths, &t, &Control::new(), Some(50)) {
             assert_eq!(refused(&f, &s, &t, &ar.certificate), None, "seed {seed}");
             assert!(c.claim >= ar.lower * (1.0 - 1e-3), "seed {seed}");
+        }
+        if s.pairs_without_route == 0 && seed % 2 == 0 {
+            let routes = sound(&f, &s, 0);
+            let frozen: Vec<bool> = f.hosts().map(|h| h.0 % 3 == seed as u32 % 3).collect();
+            let work = Some(50);
+            let cold = lower_bound_with_frozen(&f, &s, &paths, &t, &routes, &frozen, &Control::new(), work);
+            let cold = cold.unwrap();
+            let verdict = verify_certificate(&f, &s, Some(&routes), &t, &cold);
+            assert!(verdict.ok, "seed {seed}: {verdict:?} {cold:?}");
         }
         // A tenth more is a lie that no argument carries.
         let lie = Certificate { claim: c.claim * 1.1, ..c };
@@ -111,6 +120,36 @@ fn a_verdict_on_routes_compares_loads_with_the_claim() {
     spread.path = netloom_model::PathChoice::SourceMod;
     let v = verify_certificate(&f, &s, Some(&spread), &t, &certificate(8.0, pigeons));
     assert!(v.ok && !v.optimal && v.reasons[0].contains("one address a host"), "{v:?}");
+}
+
+#[test]
+fn frozen_destinations_go_as_the_given_routes_say() {
+    let (f, s) = fabric();
+    let t = across(&[4.0, 4.0, 4.0, 4.0]);
+    let r = sound(&f, &s, 0);
+    // Destinations 4 and 6 share a link: with both frozen it carries 8 already; alone, none of that is proved.
+    let dual = |weights: Vec<(LinkId, f64)>| Reason::Dual { weights };
+    let lft = r.lft().unwrap();
+    let out = f.link_at(f.leaf(HostId(0)), lft.get(f.leaf(HostId(0)), netloom_model::DestId(4)).unwrap());
+    let frozen = |hosts: &[u32], claim| Certificate {
+        frozen: hosts.iter().map(|&h| HostId(h)).collect(),
+        ..certificate(claim, dual(vec![(out.unwrap(), 1.0)]))
+    };
+    let judge = |routes, c: &Certificate| verify_certificate(&f, &s, routes, &t, c);
+    let v = judge(Some(&r), &frozen(&[4, 6], 8.0));
+    assert!(v.ok && v.optimal && v.recomputed_bound == 8.0, "{v:?}");
+    assert!(judge(Some(&r), &frozen(&[4, 5], 8.0)).reasons[0].contains("gives 4"));
+    assert!(judge(Some(&r), &frozen(&[], 8.0)).reasons[0].contains("gives 0"));
+    assert!(judge(None, &frozen(&[4, 6], 8.0)).reasons[0].contains("expected routes"));
+    assert!(judge(Some(&r), &frozen(&[4, 99], 8.0)).reasons[0].contains("99 is not there"));
+    // Routes that put them on two links prove less.
+    let mut other = r.clone();
+    let netloom_model::Table::ByDest(lft) = &mut other.table else { unreachable!() };
+    let (leaf, five) = (f.leaf(HostId(0)), netloom_model::DestId(5));
+    let port = lft.get(leaf, five);
+    lft.set(leaf, netloom_model::DestId(4), port);
+    let v = judge(Some(&other), &frozen(&[4, 6], 8.0));
+    assert!(!v.ok && v.reasons[0].contains("gives 4"), "{v:?}");
 }
 
 #[test]
