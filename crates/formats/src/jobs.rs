@@ -18,12 +18,14 @@
 //! [[job.phase]]                        # instead of matrix or pattern: phases, in order
 //! name = "halo"
 //! pattern = "stencil:8x8x8,periodic,axis=+x"
+//! repeats = 10                         # how often it happens; 1 unless given
 //! ```
 //! Every key is known or refused, with the nearest known one; every error names its line.
 
 use std::ops::Range;
 
 use netloom_model::names::nearest;
+use netloom_model::traffic::{REPEATS, is_repeats};
 use netloom_model::{Allocation, JobSpec, Mapping, PhaseSpec, Source};
 use toml_edit::{Document, Item, Table, Value};
 
@@ -56,7 +58,7 @@ const JOB_KEYS: [&str; 13] = [
     "copies",
     "cross_copies",
 ];
-const PHASE_KEYS: [&str; 3] = ["name", "matrix", "pattern"];
+const PHASE_KEYS: [&str; 4] = ["name", "matrix", "pattern", "repeats"];
 const ALLOCATIONS: [&str; 3] = ["contiguous", "random", "fragmented"];
 const MAPPINGS: [&str; 8] =
     ["block", "cyclic", "cyclic-in-leaf", "random", "tiled", "fill-leaves", "file", "linear"];
@@ -151,7 +153,8 @@ fn read_source(at: &Place, keys: &Keys) -> Result<Source, FormatError> {
                     let name = keys.text("name")?.unwrap_or_default().to_owned();
                     match (keys.item("matrix"), keys.item("pattern")) {
                         (Some(_), None) | (None, Some(_)) => {
-                            Ok(PhaseSpec { name, source: file_or_pattern(&keys)? })
+                            let repeats = keys.number("repeats", REPEATS, is_repeats)?.unwrap_or(1.0);
+                            Ok(PhaseSpec { name, source: file_or_pattern(&keys)?, repeats })
                         }
                         _ => Err(keys.whole_error("expected a phase with either matrix or pattern".into())),
                     }
@@ -354,6 +357,21 @@ impl<'a> Keys<'a> {
         self.item(key).map(|item| item.as_bool().ok_or_else(|| wrong(item))).transpose()
     }
 
+    /// A number, with or without a point.
+    fn number(
+        &self,
+        key: &str,
+        expected: &str,
+        valid: impl Fn(f64) -> bool,
+    ) -> Result<Option<f64>, FormatError> {
+        let Some(item) = self.item(key) else { return Ok(None) };
+        match item.as_float().or(item.as_integer().map(|n| n as f64)) {
+            Some(n) if valid(n) => Ok(Some(n)),
+            Some(n) => Err(self.error(key, format!("expected {expected}, found {n}"))),
+            None => Err(self.error(key, format!("expected {expected}, found {}", item.type_name()))),
+        }
+    }
+
     fn whole(&self, key: &str, range: std::ops::RangeInclusive<i64>) -> Result<Option<i64>, FormatError> {
         let Some(item) = self.item(key) else { return Ok(None) };
         let expected = if *range.end() == i64::MAX {
@@ -403,6 +421,7 @@ mod tests {
             pattern = "stencil:3,axis=+x"
             [[job.phase]]
             matrix = "m.mtx"
+            repeats = 2.5
         "#;
         let file = read_jobs(text.as_bytes(), "jobs.toml").unwrap();
         assert_eq!(file.seed, 7);
@@ -428,6 +447,7 @@ mod tests {
         let Source::Phases(phases) = &second.source else { panic!("two phases") };
         assert_eq!(phases[0].name, "east");
         assert_eq!(phases[1].source, Source::Matrix("m.mtx".into()));
+        assert_eq!([phases[0].repeats, phases[1].repeats], [1.0, 2.5]);
     }
 
     #[test]
@@ -499,6 +519,10 @@ mod tests {
         assert!(
             refusal("[[job]]\n[[job.phase]]\nname = \"p\"\n")
                 .contains("jobs.toml:2: expected a phase with either")
+        );
+        assert_eq!(
+            refusal("[[job]]\n[[job.phase]]\npattern = \"bis\"\nrepeats = 0\n"),
+            "jobs.toml:4: repeats: expected a number of 1e-9 to 1e9, found 0"
         );
         assert!(refusal("").contains("expected at least one [[job]]"));
         assert!(refusal("[job]\nranks = 3\n").contains("jobs.toml:1: expected [[job]], with two brackets"));

@@ -20,8 +20,10 @@ pub enum Source {
 pub struct PhaseSpec {
     /// A name for tables; may be empty.
     pub name: String,
-    /// Its traffic ([`Source::Matrix`] or [`Source::Pattern`]).
+    /// Its traffic, each time ([`Source::Matrix`] or [`Source::Pattern`]).
     pub source: Source,
+    /// How often it happens.
+    pub repeats: f64,
 }
 
 /// Which hosts a job gets.

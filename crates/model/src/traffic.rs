@@ -1,7 +1,8 @@
 //! Traffic: sparse bytes (and packets) per source and destination, in a short list of phases.
 //!
 //! Rows and columns are *endpoints*: host ids once placed on a fabric, ranks before. `(i, j)` is from i
-//! to j. What is placed carries the hash of the ordered host names it belongs to.
+//! to j. What is placed carries the hash of the ordered host names it belongs to. A phase may happen more
+//! than once: its matrix is what one occurrence sends, `repeats` says how often.
 
 use std::borrow::Cow;
 
@@ -19,13 +20,33 @@ pub fn is_amount(value: f64) -> bool {
     value == 0.0 || (1e-100..=1e100).contains(&value)
 }
 
+/// More repeats of a phase than this, or less than its inverse, are refused.
+pub const MAX_REPEATS: f64 = 1e9;
+
+/// What [`is_repeats`] takes, in words for messages.
+pub const REPEATS: &str = "a number of 1e-9 to 1e9";
+
+/// Whether a phase may happen so often.
+pub fn is_repeats(value: f64) -> bool {
+    (1.0 / MAX_REPEATS..=MAX_REPEATS).contains(&value)
+}
+
 /// One phase: what is sent between two synchronisations.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Phase {
     /// A name for tables; may be empty.
     pub name: String,
-    /// Who sends how much to whom.
+    /// Who sends how much to whom, each time.
     pub matrix: Csr,
+    /// How often it happens ([`is_repeats`]).
+    pub repeats: f64,
+}
+
+impl Phase {
+    /// A phase that happens once.
+    pub fn once(name: impl Into<String>, matrix: Csr) -> Self {
+        Self { name: name.into(), matrix, repeats: 1.0 }
+    }
 }
 
 /// Who sends how much to whom. At least one phase; all of equal size.
@@ -128,20 +149,17 @@ impl Traffic {
 
     /// One unnamed phase.
     pub fn from_matrix(matrix: Csr) -> Self {
-        Self {
-            endpoints: matrix.size() as u32,
-            hosts_hash: None,
-            phases: vec![Phase { name: String::new(), matrix }],
-        }
+        Self { endpoints: matrix.size() as u32, hosts_hash: None, phases: vec![Phase::once("", matrix)] }
     }
 
     /// Several phases.
     ///
     /// # Panics
-    /// If there is none, or their sizes differ.
+    /// If there is none, their sizes differ, or one happens absurdly often.
     pub fn from_phases(phases: Vec<Phase>) -> Self {
         let endpoints = phases.first().expect("traffic has at least one phase").matrix.size();
         assert!(phases.iter().all(|p| p.matrix.size() == endpoints), "phases have equal sizes");
+        assert!(phases.iter().all(|p| is_repeats(p.repeats)), "phases happen 1e-9 to 1e9 times");
         Self { endpoints: endpoints as u32, hosts_hash: None, phases }
     }
 
@@ -166,9 +184,11 @@ impl Traffic {
         &self.phases
     }
 
-    /// All phases added up (borrowed if there is just one).
+    /// All phases added up, each as often as it happens (borrowed if there is just one, and that once).
     pub fn total(&self) -> Cow<'_, Csr> {
-        if let [only] = self.phases.as_slice() {
+        if let [only] = self.phases.as_slice()
+            && only.repeats == 1.0
+        {
             return Cow::Borrowed(&only.matrix);
         }
         let packets = self.phases.iter().all(|p| p.matrix.packets().is_some());
@@ -177,9 +197,9 @@ impl Traffic {
             for (from, to, bytes) in phase.matrix.iter() {
                 i.push(u64::from(from));
                 j.push(u64::from(to));
-                b.push(bytes);
+                b.push(bytes * phase.repeats);
             }
-            p.extend_from_slice(phase.matrix.packets().unwrap_or_default());
+            p.extend(phase.matrix.packets().unwrap_or_default().iter().map(|p| p * phase.repeats));
         }
         Cow::Owned(compress(self.endpoints as usize, &i, &j, &b, packets.then_some(&p)))
     }
@@ -317,5 +337,16 @@ mod tests {
         let b = Traffic::from_triples(2, &[0, 1], &[1, 0], &[2.0, 5.0], None).unwrap();
         let both = Traffic::from_phases([&a, &b].map(|t| t.phases()[0].clone()).to_vec());
         assert_eq!(both.total().iter().collect::<Vec<_>>(), [(0, 1, 3.0), (1, 0, 5.0)]);
+    }
+
+    #[test]
+    fn a_phase_counts_as_often_as_it_happens() {
+        let one = Traffic::from_triples(2, &[0], &[1], &[3.0], Some(&[2.0])).unwrap().phases()[0].clone();
+        let ten = Traffic::from_phases(vec![Phase { repeats: 10.0, ..one.clone() }]);
+        assert_eq!(ten.total().iter().collect::<Vec<_>>(), [(0, 1, 30.0)]);
+        assert_eq!(ten.total().packets(), Some(&[20.0][..]));
+        let both = Traffic::from_phases(vec![one.clone(), Phase { repeats: 10.0, ..one }]);
+        assert_eq!(both.total().iter().collect::<Vec<_>>(), [(0, 1, 33.0)]);
+        assert!(is_repeats(0.5) && !is_repeats(0.0) && !is_repeats(f64::NAN) && !is_repeats(2e9));
     }
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use netloom_formats as formats;
-use netloom_model::{Allocation, Csr, Fabric, JobSpec, Mapping, Source, Traffic};
+use netloom_model::{Allocation, Csr, Fabric, JobSpec, Mapping, Phase, Source, Traffic};
 use netloom_traffic::{self as patterns, ResolvedJob};
 use numpy::{AllowTypeChange, PyArray1, PyArrayLike1, TypeMustMatch};
 use pyo3::prelude::*;
@@ -25,7 +25,7 @@ impl Shared {
     /// All phases added up.
     pub fn total(&self) -> &Csr {
         match self.traffic.phases() {
-            [only] => &only.matrix,
+            [only] if only.repeats == 1.0 => &only.matrix,
             _ => self.total.get_or_init(|| self.traffic.total().into_owned()),
         }
     }
@@ -169,6 +169,12 @@ impl PyTraffic {
         self.shared.traffic.phases().iter().map(|p| p.name.as_str()).collect()
     }
 
+    /// How often each phase happens.
+    #[getter]
+    fn phase_repeats(&self) -> Vec<f64> {
+        self.shared.traffic.phases().iter().map(|p| p.repeats).collect()
+    }
+
     #[getter]
     fn indptr<'py>(slf: &Bound<'py, Self>) -> Bound<'py, PyArray1<i64>> {
         arrays::view(slf, |t| arrays::as_i64(t.shared.total().offsets()))
@@ -184,13 +190,14 @@ impl PyTraffic {
         arrays::view(slf, |t| t.shared.total().bytes())
     }
 
-    /// One phase as traffic of its own.
+    /// One occurrence of a phase as traffic of its own.
     fn phase(&self, py: Python<'_>, index: usize) -> PyResult<Self> {
         let traffic = &self.shared.traffic;
         let phase = traffic.phases().get(index).ok_or_else(|| {
             errors::traffic(py, format!("no phase {index}: expected 0..{}", traffic.phases().len()))
         })?;
-        Ok(Traffic::from_phases(vec![phase.clone()]).with_hosts_hash(traffic.hosts_hash()).into())
+        let once = Phase::once(phase.name.clone(), phase.matrix.clone());
+        Ok(Traffic::from_phases(vec![once]).with_hosts_hash(traffic.hosts_hash()).into())
     }
 
     /// Places a rank matrix on hosts.
@@ -347,7 +354,7 @@ fn resolve(py: Python<'_>, source: &Source, folder: &Path, fabric: &PyFabric) ->
             let mut out = Vec::with_capacity(phases.len());
             for phase in phases {
                 let matrix = resolve(py, &phase.source, folder, fabric)?.total().into_owned();
-                out.push(netloom_model::Phase { name: phase.name.clone(), matrix });
+                out.push(Phase { name: phase.name.clone(), matrix, repeats: phase.repeats });
             }
             if out.windows(2).any(|w| w[0].matrix.size() != w[1].matrix.size()) {
                 return Err(errors::place(py, "the phases of a job have different numbers of ranks"));

@@ -106,6 +106,39 @@ pub(crate) fn all_to_all_along(grid: &Grid, axis: usize, bytes: f64) -> Traffic 
     rows.finish()
 }
 
+/// A barrier of every line of the grid along every axis, and one of all points. A barrier reduces to the first
+/// member up a binary tree (member m to member (m - 1) / 2) and broadcasts back down it; everybody sends `bytes`
+/// to each *partner*, however many barriers they share.
+pub(crate) fn barriers(grid: &Grid, bytes: f64) -> Traffic {
+    let points = grid.points().expect("checked by the caller");
+    let mut rows = Rows::new(points, points as usize * 3 * (grid.sizes.len() + 1));
+    let mut partners = Vec::new();
+    for point in 0..points {
+        partners.clear();
+        tree_partners(point, points, |to| partners.push(to));
+        let mut stride = 1;
+        for &size in &grid.sizes {
+            let member = point / stride % size;
+            tree_partners(member, size, |to| partners.push(point - member * stride + to * stride));
+            stride *= size;
+        }
+        partners.sort_unstable();
+        partners.dedup();
+        partners.iter().for_each(|&to| rows.push(to, bytes));
+        rows.end_row();
+    }
+    rows.finish()
+}
+
+/// Parent and children of a member of a binary tree of `size`.
+fn tree_partners(member: u32, size: u32, mut found: impl FnMut(u32)) {
+    if member > 0 {
+        found((member - 1) / 2);
+    }
+    // Below MAX_ENDPOINTS nothing here overflows.
+    [2 * member + 1, 2 * member + 2].into_iter().filter(|&child| child < size).for_each(&mut found);
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -141,5 +174,17 @@ mod tests {
         assert_eq!(m.row(0).0, [2, 4]);
         assert_eq!(m.row(9).0, [7, 11]);
         assert_eq!(m.entry_count(), 12 * 2);
+    }
+
+    /// On 2 x 2 points the tree of all is 0-1, 0-2, 1-3; the rows add 2-3, the columns nothing new.
+    #[test]
+    fn barriers_climb_binary_trees_and_come_down() {
+        let m = barriers(&Grid { sizes: vec![2, 2] }, 1.0).total().into_owned();
+        let pairs: Vec<_> = m.iter().collect();
+        let both = [(0, 1), (0, 2), (1, 0), (1, 3), (2, 0), (2, 3), (3, 1), (3, 2)];
+        assert_eq!(pairs, both.map(|(i, j)| (i, j, 1.0)));
+        let line = barriers(&Grid { sizes: vec![7] }, 2.0).total().into_owned();
+        assert_eq!(line.row(1), (&[0, 3, 4][..], &[2.0; 3][..]));
+        assert_eq!(line.entry_count(), 2 * 6);
     }
 }

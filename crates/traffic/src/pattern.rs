@@ -11,14 +11,16 @@
 //! | `shift:k` | i to (i + k) mod N |
 //! | `nn:18x64` | 4 neighbours on a grid of rows x columns, row-major |
 //! | `pairs:seed=1` | each of the first half to one random partner of the second half, one way |
+//! | `matching:seed=1` | everybody and one random partner, both ways (a random perfect matching) |
 //! | `fft-proxy:8x16x9` | all-to-all along y of a 3D grid, x fastest |
+//! | `barrier:32x64` | barriers of every line of a grid and of all: up and down binary trees |
 //! | `random:partners=70,seed=1` | everybody to so many random others |
 //!
 //! All take `bytes=` (each message; 1 unless given) and `noise=0.05,seed=1` (each sender's bytes times
 //! 1 plus or minus a uniform 5 %). Those without a grid take `ranks=` where no fabric gives the number.
 //!
-//! Source: Taffet, dissertation, sec. 3.5.1 and table 3.1; Smith et al., SC18, sec. III-B (bis, nn,
-//! pairs, fft-proxy).
+//! Source: Taffet, dissertation, sec. 3.5.1 and table 3.1, sec. 5.4 (barrier, matching); Smith et al., SC18,
+//! sec. III-B (bis, nn, pairs, fft-proxy).
 
 use netloom_model::names::nearest;
 use netloom_model::rng::{below, shuffle, stream, unit};
@@ -30,7 +32,7 @@ use crate::rows::{Rows, all_to_all, one_each};
 use crate::spec::{Spec, sizes};
 
 /// The names that [`pattern`] knows.
-pub const PATTERNS: [&str; 12] = [
+pub const PATTERNS: [&str; 14] = [
     "stencil",
     "stencil27",
     "bisection",
@@ -41,7 +43,9 @@ pub const PATTERNS: [&str; 12] = [
     "shift",
     "nn",
     "pairs",
+    "matching",
     "fft-proxy",
+    "barrier",
     "random",
 ];
 
@@ -62,7 +66,7 @@ pub fn pattern_grid(spec: &str) -> Option<Vec<u32>> {
     let mut spec = Spec::parse(spec);
     let grid = sizes(spec.positional()?)?;
     match spec.name {
-        "stencil" | "stencil27" | "fft-proxy" => Some(grid),
+        "stencil" | "stencil27" | "fft-proxy" | "barrier" => Some(grid),
         "nn" => Some(grid.into_iter().rev().collect()),
         _ => None,
     }
@@ -81,7 +85,7 @@ pub fn pattern(spec: &str, endpoints: Option<u32>) -> Result<Traffic, PatternErr
     }
     let common = Common::take(&mut spec)?;
     let traffic = match spec.name {
-        "stencil" | "stencil27" | "nn" | "fft-proxy" => on_grid(spec, endpoints, &common)?,
+        "stencil" | "stencil27" | "nn" | "fft-proxy" | "barrier" => on_grid(spec, endpoints, &common)?,
         _ => on_any_number(spec, endpoints, &common)?,
     };
     Ok(match common.noise {
@@ -118,6 +122,7 @@ fn on_grid(mut spec: Spec, endpoints: Option<u32>, common: &Common) -> Result<Tr
         "nn" => ("rows and columns such as 18x64", "nn:18x64", 2..=2),
         "fft-proxy" => ("three sizes such as 8x16x9", "fft-proxy:8x16x9", 3..=3),
         "stencil27" => ("1 to 6 sizes such as 16x16x12", "stencil27:16x16x12", 1..=6),
+        "barrier" => ("1 to 6 sizes such as 32x64", "barrier:32x64", 1..=6),
         _ => ("1 to 6 sizes such as 16x16x12", "stencil:16x16x12", 1..=6),
     };
     let Some(text) = spec.positional() else {
@@ -137,6 +142,10 @@ fn on_grid(mut spec: Spec, endpoints: Option<u32>, common: &Common) -> Result<Tr
         return Err(PatternError::TooManyEndpoints { spec: text, endpoints: wanted });
     };
     check_endpoints(&text, points, endpoints)?;
+    if name == "barrier" {
+        check_entries(&text, u64::from(points) * 3 * (grid.sizes.len() as u64 + 1))?;
+        return Ok(grid::barriers(&grid, bytes));
+    }
     if name == "fft-proxy" {
         check_entries(&text, u64::from(points) * (u64::from(grid.sizes[1]) - 1))?;
         return Ok(grid::all_to_all_along(&grid, 1, bytes));
@@ -200,7 +209,7 @@ fn on_any_number(mut spec: Spec, endpoints: Option<u32>, common: &Common) -> Res
     if n > MAX_ENDPOINTS {
         return Err(PatternError::TooManyEndpoints { spec: text, endpoints: n.into() });
     }
-    if name.starts_with("bis") || name == "pairs" {
+    if name.starts_with("bis") || name == "pairs" || name == "matching" {
         if n % 2 == 1 || n == 0 {
             return Err(PatternError::Odd { spec: text, endpoints: n });
         }
@@ -220,6 +229,15 @@ fn on_any_number(mut spec: Spec, endpoints: Option<u32>, common: &Common) -> Res
             for i in 0..half {
                 let j = partner[i as usize];
                 partner[j as usize] = i;
+            }
+            one_each(n, |i| Some((partner[i as usize], bytes)))
+        }
+        "matching" => {
+            let mut order: Vec<u32> = (0..n).collect();
+            shuffle(&mut stream(seed, PARTNERS), &mut order);
+            let mut partner = vec![0; n as usize];
+            for pair in order.chunks_exact(2) {
+                (partner[pair[0] as usize], partner[pair[1] as usize]) = (pair[1], pair[0]);
             }
             one_each(n, |i| Some((partner[i as usize], bytes)))
         }

@@ -2,7 +2,9 @@
 //!
 //! Invariants: jobs never share hosts; what ranks on one host say to each other crosses no link and is
 //! left out; the result depends on fabric, jobs and seed only. Phase k of the result is the sum of every
-//! job's phase k.
+//! job's phase k and happens as often as the job that repeats it most; a job that repeats it less often
+//! spreads its bytes evenly over the occurrences, so that the total is the sum of the jobs' totals. A job
+//! with fewer phases is silent in the rest.
 //!
 //! Source: Taffet, dissertation, sec. 3.5.1: copies side by side ("trace"), and copies that also talk to each
 //! other ("trace*": rank i of each copy sends to rank j of each copy, m squared times the bytes).
@@ -146,13 +148,15 @@ fn one_phase(k: usize, jobs: &[ResolvedJob], placed: &[Vec<Job>], tenants: &[Ten
     let mut speaking = active.iter().filter(|phase| phase.matrix.entry_count() > 0).peekable();
     let with_packets = speaking.peek().is_some() && speaking.all(|phase| phase.matrix.packets().is_some());
 
+    let repeats = active.iter().map(|phase| phase.repeats).fold(0.0, f64::max);
     let mut rows = Rows::new(tenants.len() as u32, 0);
     if with_packets {
         rows = rows.with_packets();
     }
     for tenants in tenants {
         for &(i, copy, rank) in tenants {
-            let Some(matrix) = of_job(i).map(|phase| &phase.matrix) else { continue };
+            let Some(phase) = of_job(i) else { continue };
+            let (matrix, share) = (&phase.matrix, phase.repeats / repeats);
             let (columns, bytes) = matrix.row(rank);
             let packets = matrix.packets().filter(|_| with_packets);
             let packets = packets.map(|p| &p[matrix.offsets()[rank] as usize..]);
@@ -160,11 +164,12 @@ fn one_phase(k: usize, jobs: &[ResolvedJob], placed: &[Vec<Job>], tenants: &[Ten
             for receiver in receivers {
                 let to: &[HostId] = &receiver.placement.host_of_rank;
                 for (e, (&j, &bytes)) in columns.iter().zip(bytes).enumerate() {
-                    rows.push_with_packets(to[j as usize].0, bytes, packets.map_or(0.0, |p| p[e]));
+                    let packets = packets.map_or(0.0, |p| p[e] * share);
+                    rows.push_with_packets(to[j as usize].0, bytes * share, packets);
                 }
             }
         }
         rows.end_row();
     }
-    Phase { name: name.unwrap_or_default(), matrix: rows.finish_matrix() }
+    Phase { name: name.unwrap_or_default(), matrix: rows.finish_matrix(), repeats }
 }

@@ -20,7 +20,11 @@ fn traffic_of(source: &Source, folder: &Path) -> Traffic {
         Source::Phases(phases) => Traffic::from_phases(
             phases
                 .iter()
-                .map(|p| Phase { name: p.name.clone(), ..traffic_of(&p.source, folder).phases()[0].clone() })
+                .map(|p| Phase {
+                    name: p.name.clone(),
+                    repeats: p.repeats,
+                    ..traffic_of(&p.source, folder).phases()[0].clone()
+                })
                 .collect(),
         ),
     }
@@ -142,6 +146,50 @@ fn afars_workload_fills_1152_of_cabs_hosts() {
     let row = afar.traffic.total().into_owned();
     let (columns, bytes) = row.row(bis.hosts[0].index());
     assert_eq!((columns, bytes), (&[bis.hosts[36].0][..], &[16.0 * 1800.0 * 65536.0][..]));
+}
+
+/// Taffet, dissertation, sec. 5.3: six phases, in each of which everybody sends 2 MB to one other.
+#[test]
+fn the_cyclic_stencil_has_six_phases() {
+    let fabric = generate("quartz1").unwrap();
+    let stencil = placed(&fabric, "cyclic-stencil.toml").traffic;
+    let names: Vec<_> = stencil.phases().iter().map(|p| p.name.as_str()).collect();
+    assert_eq!(names, ["+x", "-x", "+y", "-y", "+z", "-z"]);
+    for phase in stencil.phases() {
+        assert_eq!((phase.matrix.entry_count(), phase.repeats), (3072, 1.0));
+        assert!(phase.matrix.bytes().iter().all(|&b| b == 2e6));
+    }
+    // z is 256 apart: everybody's partner is 8 leaves on.
+    assert_eq!(stencil.phases()[4].matrix.row(0).0, [256]);
+    assert_eq!(stencil.phases()[5].matrix.row(0).0, [3072 - 256]);
+}
+
+/// Taffet, dissertation, sec. 5.4.1: two leaves of 17 bully hosts, none more, no pair inside those two leaves, so
+/// that 17 flows leave by 16 links: 200 on one of them, and on one of those down, is unavoidable.
+#[test]
+fn two_leaves_hold_17_hosts_of_the_bully() {
+    let fabric = generate("quartz1").unwrap();
+    let bully = placed(&fabric, "bully.toml");
+    let [barrier, pairs] = &bully.jobs[..] else { panic!("two jobs") };
+    assert_eq!((barrier.hosts.len(), pairs.hosts.len()), (2048, 1000));
+    let total = bully.traffic.total();
+    // quartz1 numbers its hosts leaf after leaf, 32 each.
+    let leaf = |host: u32| host as usize / 32;
+    assert!(fabric.hosts().all(|h| fabric.leaf(h) == fabric.leaf(netloom_model::HostId(h.0 / 32 * 32))));
+    let (mut hosts, mut inside, mut out) = ([0; 96], [0; 96], [0.0; 96]);
+    pairs.hosts.iter().for_each(|h| hosts[leaf(h.0)] += 1);
+    for (i, j, bytes) in total.iter() {
+        let (from, to) = (leaf(i), leaf(j));
+        inside[from] += usize::from(from == to && bytes == 100.0);
+        out[from] += if from == to { 0.0 } else { bytes / 16.0 };
+    }
+    assert_eq!(hosts.iter().max(), Some(&17));
+    let full: Vec<usize> = (0..96).filter(|&leaf| hosts[leaf] == 17).collect();
+    assert_eq!(full.len(), 2);
+    assert!(full.iter().all(|&leaf| inside[leaf] == 0));
+    let bound = out.iter().fold(0.0, |a: f64, &b| a.max(b));
+    assert_eq!(bound, 112.6875, "1700 of the bully and 103 of the barrier on 16 links; the paper has 112.81");
+    assert_eq!(hosts.iter().filter(|&&n| n == 16).count(), 2, "leaves that just fit");
 }
 
 #[test]

@@ -86,6 +86,31 @@ fn afar_benchmarks_have_the_papers_shapes() {
     assert_eq!(pairs("bis:ranks=1152", 1152), 1152);
 }
 
+/// Taffet, dissertation, sec. 5.4: 2048 ranks on 32 x 64. The tree of all has 2047 edges, those of 64 rows 31 each,
+/// those of 32 columns 63 each; row 0's tree is part of the tree of all (31), and so are the edges
+/// (32k + 31, 64k + 63) and (32k + 30, 64k + 62) of two columns (32 each).
+#[test]
+fn the_barrier_has_its_partners_once() {
+    let m = pattern("barrier:32x64", Some(2048)).unwrap();
+    assert_eq!(m.total().entry_count(), 2 * (2047 + 64 * 31 + 32 * 63 - 31 - 64));
+    assert!(m.total().bytes().iter().all(|&b| b == 1.0));
+    assert_eq!(m.total().row(0).0, [1, 2, 32, 64]);
+}
+
+#[test]
+fn a_matching_pairs_everybody_once_both_ways() {
+    let matched = entries("matching:seed=1,bytes=100", 1000);
+    assert_eq!(matched.len(), 1000);
+    for &(i, j, bytes) in &matched {
+        assert!(i != j && bytes == 100.0);
+        assert_eq!(matched[j as usize], (j, i, 100.0));
+    }
+    // Unlike a bisection's, partners come from anywhere: 249.5 of 500 pairs within a half, give or take 11.
+    let inside = matched.iter().filter(|e| (e.0 < 500) == (e.1 < 500)).count() / 2;
+    assert!((200..300).contains(&inside), "{inside}");
+    assert_eq!(refusal("matching", Some(7)), "matching needs an even number of endpoints, found 7");
+}
+
 #[test]
 fn random_partners_are_distinct_others() {
     let t = pattern("random:partners=70,seed=1", Some(200)).unwrap();

@@ -130,10 +130,8 @@ fn copies_stand_side_by_side_and_cross_copies_talk() {
 fn phases_are_aligned_by_index() {
     let f = fabric();
     let mut two = job("stencil:2", Allocation::Contiguous(0));
-    let phase = |name: &str, spec: &str| Phase {
-        name: name.into(),
-        matrix: pattern(spec, Some(2)).unwrap().total().into_owned(),
-    };
+    let phase =
+        |name: &str, spec: &str| Phase::once(name, pattern(spec, Some(2)).unwrap().total().into_owned());
     two.traffic =
         Traffic::from_phases(vec![phase("", "stencil:2,axis=+x"), phase("back", "stencil:2,axis=-x")]);
     let placed = place(&f, &[two, job("stencil:2", Allocation::Contiguous(2))], 1).unwrap();
@@ -141,6 +139,25 @@ fn phases_are_aligned_by_index() {
         placed.traffic.phases().iter().map(|p| (p.name.clone(), p.matrix.iter().collect())).collect();
     assert_eq!(phases[0], (String::new(), vec![(0, 1, 1.0), (2, 3, 1.0), (3, 2, 1.0)]));
     assert_eq!(phases[1], ("back".into(), vec![(1, 0, 1.0)]));
+}
+
+/// Two jobs whose first phases happen 4 times and once: together 4 times, the second job a quarter of its bytes
+/// each time, so that the total is what both send.
+#[test]
+fn phases_that_happen_unequally_often_keep_their_totals() {
+    let f = fabric();
+    let [mut often, mut once] = [0, 2].map(|start| job("stencil:2,bytes=8", Allocation::Contiguous(start)));
+    let whole = pattern("stencil:2,bytes=8", None).unwrap().phases()[0].clone();
+    often.traffic =
+        Traffic::from_phases(vec![Phase { repeats: 4.0, ..whole.clone() }, Phase { repeats: 3.0, ..whole }]);
+    once.spec.name = "once".into();
+    let placed = place(&f, &[often, once], 1).unwrap();
+    let [first, second] = placed.traffic.phases() else { panic!("two phases") };
+    assert_eq!((first.repeats, second.repeats), (4.0, 3.0));
+    let sent = |p: &Phase| p.matrix.iter().collect::<Vec<_>>();
+    assert_eq!(sent(first), [(0, 1, 8.0), (1, 0, 8.0), (2, 3, 2.0), (3, 2, 2.0)]);
+    assert_eq!(sent(second), [(0, 1, 8.0), (1, 0, 8.0)]);
+    assert_eq!(entries(&placed), [(0, 1, 56.0), (1, 0, 56.0), (2, 3, 8.0), (3, 2, 8.0)]);
 }
 
 #[test]
