@@ -196,6 +196,16 @@ class Routes:
     def path(self, source: int, destination: int) -> list[int]:
         """Link ids from host to host."""
     def changed_entries(self, other: Routes) -> int: ...
+    def with_paths(self, data: bytes, *, label: str = "<bytes>") -> Routes:
+        """The same tables with the path of every pair (CSV): which of a destination's addresses each sender uses."""
+    @property
+    def pairs_off_base(self) -> int:
+        """How many pairs do not use the base address of their destination."""
+    def changed_paths(self, other: Routes) -> int:
+        """How many pairs use another of their destination's addresses."""
+    def paths_to_bytes(self) -> bytes:
+        """CSV `source,destination,path` of the pairs that do not use the base address."""
+    def write_paths(self, path: _Path) -> None: ...
     def to_bytes(self) -> bytes: ...
     def write(self, path: _Path) -> None: ...
 

@@ -15,8 +15,11 @@
 //! | [`jobs`] | jobs files (TOML) |
 //! | [`mtx`] | Matrix Market: traffic matrices |
 //! | [`triples`] | traffic as CSV |
+//! | [`paths`] | which of a host's addresses each sender uses, as CSV |
+//! | `csv` | what the two share |
 
 pub mod certificate;
+mod csv;
 pub mod error;
 pub mod fabric;
 pub mod gzip;
@@ -24,6 +27,7 @@ pub mod hostlist;
 pub mod jobs;
 pub mod lft;
 pub mod mtx;
+pub mod paths;
 pub mod text;
 pub mod triples;
 
@@ -37,4 +41,5 @@ pub use hostlist::{HostlistError, expand_hostlist};
 pub use jobs::{JobsFile, parse_allocation, parse_mapping, read_jobs};
 pub use lft::{LftFault, LftFaultKind, LftFile, Lids, read_lfts, write_lfts};
 pub use mtx::{read_mtx, write_mtx};
+pub use paths::{read_pair_paths, write_pair_paths};
 pub use triples::{read_csv_triples, write_csv_triples};

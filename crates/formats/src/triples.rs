@@ -4,14 +4,12 @@
 //! `# netloom endpoints=3072 hosts=<16 hex digits>` says how many endpoints there are and to which hosts
 //! they belong. Without a fabric and without this comment there are as many as the largest number says.
 
-use std::collections::HashMap;
-
-use netloom_model::names::nearest;
 use netloom_model::traffic::{AMOUNT, is_amount};
-use netloom_model::{Csr, Fabric, HostId, MAX_ENDPOINTS, Traffic};
+use netloom_model::{Csr, Fabric, MAX_ENDPOINTS, Traffic};
 
+use crate::csv::{Names, index, push_end, split, utf8, written_names};
 use crate::error::excerpt;
-use crate::mtx::{push_integer, push_value};
+use crate::mtx::push_value;
 use crate::{FormatError, decompress};
 
 /// What the comment of the writer begins with.
@@ -24,17 +22,14 @@ const COMMENT: &str = "# netloom ";
 /// value that is negative or no number.
 pub fn read_csv_triples(bytes: &[u8], label: &str, fabric: Option<&Fabric>) -> Result<Traffic, FormatError> {
     let bytes = decompress(bytes, label)?;
-    let text = std::str::from_utf8(&bytes).map_err(|e| {
-        let line = 1 + bytes[..e.valid_up_to()].iter().filter(|&&b| b == b'\n').count();
-        FormatError::at(label, line, "expected UTF-8 text, found other bytes")
-    })?;
+    let text = utf8(&bytes, label)?;
     let names = fabric.map(Names::of);
     let mut columns: Option<Columns> = None;
     let (mut endpoints, mut hosts_hash) = (fabric.map(|f| f.host_count() as u64), None);
     let (mut from, mut to, mut values, mut packets) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let mut lines_of = Vec::new();
     let mut by_name = fabric.is_some();
-    for (number, line) in (1..).zip(text.trim_start_matches('\u{feff}').lines()) {
+    for (number, line) in (1..).zip(text.lines()) {
         let line = line.trim();
         if let Some(comment) = line.strip_prefix(COMMENT) {
             let (n, hash) = read_comment(comment);
@@ -98,20 +93,11 @@ pub fn write_csv_triples(matrix: &Csr, fabric: Option<&Fabric>, hosts_hash: Opti
     let packets = matrix.packets();
     out.extend_from_slice(b"\nsource,destination,bytes");
     out.extend_from_slice(if packets.is_some() { b",packets\n" } else { b"\n" });
-    let names: Option<Vec<String>> = fabric.filter(|f| f.host_count() == matrix.size()).and_then(|f| {
-        // Names that look like numbers or comments, or repeat, would not read back.
-        let known = Names::of(f);
-        let plain = |h: HostId| known.find(f.host_name(h)) == Ok(Some(h)) && !f.host_name(h).starts_with('#');
-        f.hosts().all(plain).then(|| f.hosts().map(|h| quoted(f.host_name(h))).collect())
-    });
-    let push_end = |out: &mut Vec<u8>, end: u32| match &names {
-        Some(names) => out.extend_from_slice(names[end as usize].as_bytes()),
-        None => push_integer(out, end.into()),
-    };
+    let names = fabric.filter(|f| f.host_count() == matrix.size()).and_then(written_names);
     for (entry, (i, j, bytes)) in matrix.iter().enumerate() {
-        push_end(&mut out, i);
+        push_end(&mut out, names.as_deref(), i);
         out.push(b',');
-        push_end(&mut out, j);
+        push_end(&mut out, names.as_deref(), j);
         out.push(b',');
         push_value(&mut out, bytes);
         if let Some(packets) = packets {
@@ -147,48 +133,6 @@ impl Columns {
     }
 }
 
-/// Host names to ids; `None` for a name of several hosts.
-struct Names<'a> {
-    by_name: HashMap<&'a str, Option<HostId>>,
-    fabric: &'a Fabric,
-}
-
-impl<'a> Names<'a> {
-    fn of(fabric: &'a Fabric) -> Self {
-        let mut by_name = HashMap::with_capacity(fabric.host_count());
-        for host in fabric.hosts() {
-            by_name.entry(fabric.host_name(host)).and_modify(|id| *id = None).or_insert(Some(host));
-        }
-        Self { by_name, fabric }
-    }
-
-    fn find(&self, name: &str) -> Result<Option<HostId>, String> {
-        match self.by_name.get(name) {
-            Some(Some(host)) => Ok(Some(*host)),
-            Some(None) => Err(format!("several hosts are called \"{}\": give numbers", excerpt(name))),
-            None => Ok(None),
-        }
-    }
-}
-
-/// A field as a number from 0, below `endpoints` where that is known.
-fn index(field: &str, endpoints: Option<u64>, names: Option<&Names>) -> Result<u64, String> {
-    let number = field.parse::<u64>().ok();
-    let bound = endpoints.unwrap_or(MAX_ENDPOINTS.into());
-    match (number, names) {
-        (Some(n), _) if n < bound => Ok(n),
-        (Some(n), _) => Err(format!("expected endpoints 0..{bound}, found {n}")),
-        (None, None) => {
-            Err(format!("expected a number (host names need a fabric), found \"{}\"", excerpt(field)))
-        }
-        (None, Some(names)) => {
-            let all = names.fabric.hosts().map(|h| names.fabric.host_name(h));
-            let hint = nearest(field, all).map(|n| format!(", did you mean \"{n}\"?")).unwrap_or_default();
-            Err(format!("the fabric has no host \"{}\"{hint}", excerpt(field)))
-        }
-    }
-}
-
 fn value(field: &str, unit: &str) -> Result<f64, String> {
     match field.parse::<f64>() {
         Ok(value) if is_amount(value) => Ok(value.abs()),
@@ -203,48 +147,6 @@ fn read_comment(comment: &str) -> (Option<u64>, Option<u64>) {
     let endpoints =
         field("endpoints").and_then(|n| n.parse().ok()).filter(|&n| n <= u64::from(MAX_ENDPOINTS));
     (endpoints, field("hosts").and_then(|hash| u64::from_str_radix(hash, 16).ok()))
-}
-
-/// The fields of a line; quoted ones may hold commas and doubled quotes. `None` if a quote stays open.
-fn split(line: &str) -> Option<Vec<String>> {
-    let mut fields = Vec::new();
-    let mut rest = line;
-    loop {
-        rest = rest.trim_start();
-        if let Some(quoted) = rest.strip_prefix('"') {
-            let mut field = String::new();
-            let mut inside = quoted;
-            loop {
-                let (piece, after) = inside.split_once('"')?;
-                field.push_str(piece);
-                inside = after;
-                match inside.strip_prefix('"') {
-                    Some(after) => {
-                        field.push('"');
-                        inside = after;
-                    }
-                    None => break,
-                }
-            }
-            fields.push(field);
-            rest = inside.find(',').map_or("", |comma| &inside[comma..]);
-        } else {
-            let end = rest.find(',').unwrap_or(rest.len());
-            fields.push(rest[..end].trim_end().to_owned());
-            rest = &rest[end..];
-        }
-        match rest.strip_prefix(',') {
-            Some(next) => rest = next,
-            None => return Some(fields),
-        }
-    }
-}
-
-fn quoted(name: &str) -> String {
-    if name.contains([',', '"']) || name != name.trim() {
-        return format!("\"{}\"", name.replace('"', "\"\""));
-    }
-    name.to_owned()
 }
 
 #[cfg(test)]

@@ -185,6 +185,16 @@ impl PairPaths {
         row.binary_search(&destination.0).map_or(0, |k| u32::from(self.path[range.start + k]))
     }
 
+    /// For how many pairs `other` chooses another path.
+    ///
+    /// # Panics
+    /// If `other` is for another number of hosts.
+    pub fn changed_pairs(&self, other: &Self) -> usize {
+        assert_eq!(self.hosts(), other.hosts(), "paths of one fabric");
+        let listed = self.iter().filter(|&(s, d, path)| other.get(s, d) != path).count();
+        listed + other.iter().filter(|&(s, d, _)| self.get(s, d) == 0).count()
+    }
+
     /// All pairs that do not use the base address, `(source, destination, path)`, in order.
     pub fn iter(&self) -> impl Iterator<Item = (HostId, HostId, u32)> + '_ {
         (0..self.hosts()).flat_map(move |source| {
@@ -211,6 +221,14 @@ mod tests {
         assert_eq!(paths.iter().collect::<Vec<_>>(), entries(&[(0, 2, 1), (2, 0, 1)]));
         // A listed 0 is no other choice than an unlisted one.
         assert_eq!(paths, PairPaths::new(3, 1, &entries(&[(0, 2, 1), (2, 0, 1)])).unwrap());
+    }
+
+    #[test]
+    fn changed_pairs_count_both_sides_once() {
+        let of = |list: &[_]| PairPaths::new(3, 2, &entries(list)).unwrap();
+        let (a, b) = (of(&[(0, 1, 1), (0, 2, 1), (1, 2, 3)]), of(&[(0, 1, 1), (0, 2, 2), (2, 1, 1)]));
+        // 0 to 2 changed, 1 to 2 went back to the base address, 2 to 1 left it.
+        assert_eq!((a.changed_pairs(&b), b.changed_pairs(&a), a.changed_pairs(&a)), (3, 3, 0));
     }
 
     #[test]

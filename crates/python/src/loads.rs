@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use netloom_bounds::{self as bounds, ArBound};
 use netloom_formats as formats;
-use netloom_model::{Certificate, Control, Csr, PathChoice, Routes, StopReason};
+use netloom_model::{Certificate, Control, Csr, Routes, StopReason};
 use netloom_routing::{self as routing, LinkLoads};
 use numpy::PyArray1;
 use pyo3::prelude::*;
@@ -191,7 +191,7 @@ pub fn both_bounds(
 ) -> Result<Bounds, bounds::BoundError> {
     let (fabric, structure, paths) = (&shared.fabric, shared.structure(), shared.paths());
     let ar = bounds::ar_bound(fabric, structure, paths, traffic, control, work)?;
-    let one_way = routes.lft().is_some() && (routes.lmc == 0 || routes.path == PathChoice::Base);
+    let one_way = routes.lft().is_some() && routes.one_address();
     let lower = match one_way {
         true => bounds::tighten(fabric, structure, paths, traffic, ar.certificate.clone()),
         false => ar.certificate.clone(),

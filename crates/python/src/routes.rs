@@ -102,6 +102,46 @@ impl PyRoutes {
         }
     }
 
+    /// The same tables with the path of every pair (CSV, see `write_paths`): which of a destination's addresses each
+    /// sender uses.
+    #[pyo3(signature = (data, *, label = "<bytes>"))]
+    fn with_paths(&self, py: Python<'_>, data: &[u8], label: &str) -> PyResult<Self> {
+        let (fabric, lmc) = (&self.shared.fabric, self.routes.lmc);
+        let paths = run(py, Options::default(), |_| formats::read_pair_paths(data, label, fabric, lmc))?
+            .map_err(|e| errors::format(py, &e))?;
+        let routes = Routes::clone(&self.routes).with_paths(fabric, paths);
+        let routes = routes.map_err(|e| errors::routing(py, e))?;
+        Ok(Self { routes: Arc::new(routes), shared: Arc::clone(&self.shared), faults: self.faults.clone() })
+    }
+
+    /// How many pairs do not use the base address of their destination.
+    #[getter]
+    fn pairs_off_base(&self) -> usize {
+        self.routes.pair_paths(&self.shared.fabric).len()
+    }
+
+    /// How many pairs use another of their destination's addresses.
+    fn changed_paths(&self, py: Python<'_>, other: &PyRoutes) -> PyResult<usize> {
+        let (a, b) = (&self.shared.fabric, &other.shared.fabric);
+        if a.host_count() != b.host_count() {
+            return Err(errors::routing(
+                py,
+                "the routes are for different numbers of hosts: expected one fabric's",
+            ));
+        }
+        Ok(self.routes.pair_paths(a).changed_pairs(&other.routes.pair_paths(b)))
+    }
+
+    /// The path of every pair that does not use the base address, as CSV `source,destination,path`.
+    fn paths_to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        Ok(PyBytes::new(py, &self.serialise_paths(py)?))
+    }
+
+    /// Writes the path of every pair that does not use the base address, as CSV `source,destination,path`.
+    fn write_paths(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        io::write(py, &path, &self.serialise_paths(py)?)
+    }
+
     /// The routes as OpenSM's `file` engine reads them.
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         Ok(PyBytes::new(py, self.serialise(py)?.as_bytes()))
@@ -142,6 +182,11 @@ impl PyRoutes {
                 "the routes belong to a fabric with other names or cables (hash {mine:016x}, this fabric {theirs:016x})"
             ),
         ))
+    }
+
+    fn serialise_paths(&self, py: Python<'_>) -> PyResult<Vec<u8>> {
+        let fabric = &self.shared.fabric;
+        run(py, Options::default(), |_| formats::write_pair_paths(fabric, &self.routes.pair_paths(fabric)))
     }
 
     fn serialise(&self, py: Python<'_>) -> PyResult<String> {

@@ -5,9 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use netloom_model::{
-    Certificate, Csr, Fabric, HostId, Item, LinkId, PathChoice, Reason, Routes, SwitchId, Table,
-};
+use netloom_model::{Certificate, Csr, Fabric, HostId, Item, LinkId, Reason, Routes, SwitchId, Table};
 use netloom_topology::Structure;
 use rayon::prelude::*;
 
@@ -84,8 +82,7 @@ pub fn verify_certificate(
     }
     let Some(routes) = routes else { return verdict };
     let by_item = !matches!(certificate.reason, Reason::Dual { .. });
-    let whole =
-        matches!(routes.table, Table::ByDest(_)) && (routes.path == PathChoice::Base || routes.lmc == 0);
+    let whole = matches!(routes.table, Table::ByDest(_)) && routes.one_address();
     match max_load(fabric, routes, traffic) {
         Err(why) => verdict = verdict.reject(why),
         Ok(load) => {

@@ -1,7 +1,9 @@
 //! Forwarding tables, written and read.
 
-use netloom_formats::{WriteError, read_fabric, read_lfts, write_ibnetdiscover, write_lfts};
-use netloom_model::{DestId, Fabric, HostId, Lft, PathChoice, Routes, SwitchId, Table};
+use netloom_formats::{
+    WriteError, read_fabric, read_lfts, read_pair_paths, write_ibnetdiscover, write_lfts, write_pair_paths,
+};
+use netloom_model::{DestId, Fabric, HostId, Lft, PairPaths, PathChoice, Routes, SwitchId, Table};
 
 use super::{data, fabric, tables, text};
 
@@ -33,6 +35,34 @@ fn written_tables_read_back_equal() {
     let routes = tables("opensm/ft2_32_lmc1/opensm-lfts_updn.dump", &net).routes;
     let back = read_lfts(write_lfts(&net, &routes).unwrap().as_bytes(), "r", &net).unwrap();
     assert_eq!((back.routes == routes, back.faults_total), (true, 0));
+}
+
+/// Tables as real subnet managers with LMC 1 and 2 wrote them, and a choice of path beside them.
+#[test]
+fn tables_with_several_addresses_and_their_paths_read_back_equal() {
+    for (net, dump, lmc) in [
+        ("opensm/ft2_32/ft2_32.net", "opensm/ft2_32_lmc1/routes_two_uplinks.lfts", 1),
+        ("opensm-engines/quartz36.ibnetdiscover.gz", "opensm-engines/quartz36-minhop-lmc1.lfts.gz", 1),
+        ("opensm-engines/quartz36.ibnetdiscover.gz", "opensm-engines/quartz36-updn-lmc2.lfts.gz", 2),
+        ("opensm-engines/uneven2.ibnetdiscover.gz", "opensm-engines/uneven2-minhop-lmc1.lfts.gz", 1),
+    ] {
+        let net = fabric(net);
+        let read = tables(dump, &net);
+        assert_eq!((read.routes.lmc, read.faults_total), (lmc, 0), "{dump}");
+        let entries: Vec<_> = net
+            .hosts()
+            .flat_map(|s| {
+                net.hosts().filter(move |&d| d != s).map(move |d| (s, d, (s.0 * 3 + d.0) % (1 << lmc)))
+            })
+            .collect();
+        let paths = PairPaths::new(net.host_count(), lmc, &entries).unwrap();
+        let routes = read.routes.with_paths(&net, paths).unwrap();
+        let lfts = write_lfts(&net, &routes).unwrap();
+        let csv = write_pair_paths(&net, &routes.pair_paths(&net));
+        let back = read_lfts(lfts.as_bytes(), "r", &net).unwrap().routes;
+        let back = back.with_paths(&net, read_pair_paths(&csv, "p", &net, lmc).unwrap()).unwrap();
+        assert!(back == routes, "{dump}");
+    }
 }
 
 #[test]

@@ -2,4 +2,5 @@
 
 mod certificates;
 mod faults;
+mod pair_paths;
 mod tables;

@@ -1,0 +1,124 @@
+//! What the CSV formats share: fields with quotes, and hosts by name or number.
+//!
+//! Invariant: what [`written_names`] and [`push_end`] write, [`Names`] and [`index`] read back.
+
+use std::collections::HashMap;
+
+use netloom_model::names::nearest;
+use netloom_model::{Fabric, HostId, MAX_ENDPOINTS};
+
+use crate::FormatError;
+use crate::error::excerpt;
+use crate::mtx::push_integer;
+
+/// The text of a file, without a byte-order mark.
+pub(crate) fn utf8<'a>(bytes: &'a [u8], label: &str) -> Result<&'a str, FormatError> {
+    let text = std::str::from_utf8(bytes).map_err(|e| {
+        let line = 1 + bytes[..e.valid_up_to()].iter().filter(|&&b| b == b'\n').count();
+        FormatError::at(label, line, "expected UTF-8 text, found other bytes")
+    })?;
+    Ok(text.trim_start_matches('\u{feff}'))
+}
+
+/// Host names to ids; `None` for a name of several hosts.
+pub(crate) struct Names<'a> {
+    by_name: HashMap<&'a str, Option<HostId>>,
+    fabric: &'a Fabric,
+}
+
+impl<'a> Names<'a> {
+    pub fn of(fabric: &'a Fabric) -> Self {
+        let mut by_name = HashMap::with_capacity(fabric.host_count());
+        for host in fabric.hosts() {
+            by_name.entry(fabric.host_name(host)).and_modify(|id| *id = None).or_insert(Some(host));
+        }
+        Self { by_name, fabric }
+    }
+
+    /// The host of that name; `None` if there is none.
+    pub fn find(&self, name: &str) -> Result<Option<HostId>, String> {
+        match self.by_name.get(name) {
+            Some(Some(host)) => Ok(Some(*host)),
+            Some(None) => Err(format!("several hosts are called \"{}\": give numbers", excerpt(name))),
+            None => Ok(None),
+        }
+    }
+}
+
+/// A field as a number from 0, below `endpoints` where that is known.
+pub(crate) fn index(field: &str, endpoints: Option<u64>, names: Option<&Names>) -> Result<u64, String> {
+    let number = field.parse::<u64>().ok();
+    let bound = endpoints.unwrap_or(MAX_ENDPOINTS.into());
+    match (number, names) {
+        (Some(n), _) if n < bound => Ok(n),
+        (Some(n), _) => Err(format!("expected endpoints 0..{bound}, found {n}")),
+        (None, None) => {
+            Err(format!("expected a number (host names need a fabric), found \"{}\"", excerpt(field)))
+        }
+        (None, Some(names)) => {
+            let all = names.fabric.hosts().map(|h| names.fabric.host_name(h));
+            let hint = nearest(field, all).map(|n| format!(", did you mean \"{n}\"?")).unwrap_or_default();
+            Err(format!("the fabric has no host \"{}\"{hint}", excerpt(field)))
+        }
+    }
+}
+
+/// Every host's name as a field; `None` if some name would not read back as its host (it looks like a number or a
+/// comment, or repeats), so that numbers must serve.
+pub(crate) fn written_names(fabric: &Fabric) -> Option<Vec<String>> {
+    let known = Names::of(fabric);
+    let plain =
+        |h: HostId| known.find(fabric.host_name(h)) == Ok(Some(h)) && !fabric.host_name(h).starts_with('#');
+    let all = fabric.hosts().all(plain);
+    all.then(|| fabric.hosts().map(|h| quoted(fabric.host_name(h))).collect())
+}
+
+/// A host as a field.
+pub(crate) fn push_end(out: &mut Vec<u8>, names: Option<&[String]>, host: u32) {
+    match names {
+        Some(names) => out.extend_from_slice(names[host as usize].as_bytes()),
+        None => push_integer(out, host.into()),
+    }
+}
+
+/// The fields of a line; quoted ones may hold commas and doubled quotes. `None` if a quote stays open.
+pub(crate) fn split(line: &str) -> Option<Vec<String>> {
+    let mut fields = Vec::new();
+    let mut rest = line;
+    loop {
+        rest = rest.trim_start();
+        if let Some(quoted) = rest.strip_prefix('"') {
+            let mut field = String::new();
+            let mut inside = quoted;
+            loop {
+                let (piece, after) = inside.split_once('"')?;
+                field.push_str(piece);
+                inside = after;
+                match inside.strip_prefix('"') {
+                    Some(after) => {
+                        field.push('"');
+                        inside = after;
+                    }
+                    None => break,
+                }
+            }
+            fields.push(field);
+            rest = inside.find(',').map_or("", |comma| &inside[comma..]);
+        } else {
+            let end = rest.find(',').unwrap_or(rest.len());
+            fields.push(rest[..end].trim_end().to_owned());
+            rest = &rest[end..];
+        }
+        match rest.strip_prefix(',') {
+            Some(next) => rest = next,
+            None => return Some(fields),
+        }
+    }
+}
+
+fn quoted(name: &str) -> String {
+    if name.contains([',', '"']) || name != name.trim() {
+        return format!("\"{}\"", name.replace('"', "\"\""));
+    }
+    name.to_owned()
+}
