@@ -35,6 +35,8 @@ RUNS: dict[str, list[str]] = {
     ],
     "plot-matrix": ["plot", "matrix", "bisection", "FT2", "-o", "x.svg"],
     "plot-loads": ["plot", "loads", "FT2", "bisection", "ftree", "-o", "x.svg"],
+    "plot-history": ["plot", "history", "RESULT", "-o", "x.svg"],
+    "plot-front": ["plot", "front", "RESULT", "-o", "x.svg"],
 }
 
 
@@ -45,6 +47,14 @@ def test_there_is_one_schema_a_verb(paths):
 
 @pytest.mark.parametrize("verb", RUNS)
 def test_real_output_is_valid(netloom, paths, verb):
+    if "RESULT" in RUNS[verb]:
+        made = netloom.json("optimize", paths.ft2, "permutation:seed=1", "--background", "minhop")
+        if verb == "plot-front":
+            made["result"]["front"] = [
+                {"changed_entries": n, "max_load": load, "lower_bound_gap_percent": gap}
+                for n, load, gap in ((0, 2.0, 100.0), (3, 1.0, 0.0))
+            ]
+        (netloom.folder / "RESULT").write_text(json.dumps(made))
     words = {"SMALL": paths.small, "FT2": str(paths.ft2), "JOBS": str(paths.examples / "jobs" / "small.toml")}
     document = netloom.json(*[words.get(word, word) for word in RUNS[verb]])
     assert document["schema"] == f"netloom.{verb}/1"

@@ -23,6 +23,7 @@ __all__ = [
     "__version__",
     "afar",
     "check",
+    "coloured",
     "engines",
     "expand_hostlist",
     "is_engine",
@@ -259,6 +260,8 @@ class LinkLoads:
     @property
     def stopped(self) -> Literal["interrupted", "time-limit"] | None: ...
     def hottest(self, count: int = 10) -> list[dict[str, Any]]: ...
+    def levels(self, count: int = 4) -> list[tuple[float, int]]:
+        """The highest loads of links between switches, each with how many links carry it."""
     def to_arrow(self) -> pyarrow.Table: ...
 
 @final
@@ -279,6 +282,12 @@ class Optimized:
     def reproducible(self) -> bool: ...
     @property
     def work(self) -> int: ...
+    @property
+    def changed_entries(self) -> int | None:
+        """Entries that differ from the routes it began with."""
+    @property
+    def history(self) -> list[dict[str, Any]]:
+        """Every improvement: seconds, work, max_load, max_load_between_switches, links_at_max."""
     def write(self, path: _Path) -> None: ...
 
 @final
@@ -336,6 +345,7 @@ def loads(
     routes: Routes | str,
     traffic: Traffic,
     *,
+    bounds: LinkLoads | None = None,
     threads: int = 0,
     work: int | None = None,
     time_limit: float | None = None,
@@ -351,9 +361,19 @@ def afar(
     *,
     max_load: float | None = None,
     max_iterations: int | None = None,
+    bounds: LinkLoads | None = None,
     threads: int = 0,
     time_limit: float | None = None,
     progress: _Progress = None,
+) -> Optimized: ...
+def coloured(
+    fabric: Fabric,
+    traffic: Traffic,
+    *,
+    background: Routes | str = "auto",
+    seed: int = 0,
+    bounds: LinkLoads | None = None,
+    threads: int = 0,
 ) -> Optimized: ...
 def optimize(
     fabric: Fabric,

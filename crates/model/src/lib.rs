@@ -34,7 +34,7 @@ pub mod traffic;
 
 pub use build::{CableSpec, End, FabricBuilder, FabricError, HostSpec, SwitchSpec};
 pub use certificate::{Certificate, Item, Reason};
-pub use control::{Control, StopReason};
+pub use control::{Control, Improvement, StopReason};
 pub use fabric::{Fabric, Link, Node};
 pub use ids::{Dest, DestId, DestSpace, HostId, LinkId, NodeId, SwitchId};
 pub use job::{Allocation, Job, JobSpec, Mapping, PhaseSpec, Placement, Source};

@@ -7,6 +7,7 @@
 //! several coloured starts, or a greedy one where the fabric has no full layout; then rounds. A round
 //! anneals the best routing by sweeps of rising sharpness and repairs it by chains.
 
+use netloom_model::Improvement;
 use netloom_model::rng::stream;
 
 use crate::budget::{Budget, Step, TOLERANCE};
@@ -89,6 +90,8 @@ impl Search<'_, '_> {
             (best.value, best.heat, best.count) = (value, heat, count);
             best.path.clone_from(&state.path);
             best.history.push(Step { work: state.work, max_load: value, links_at_max: count });
+            let improvement = Improvement { work: state.work, max_load: value, links_at_max: count };
+            self.budget.control.improved(improvement);
         }
         better
     }

@@ -8,7 +8,7 @@
 //! | [`errors`] | core errors as typed Python exceptions |
 //! | [`arrays`] | read-only NumPy views of memory that a noun owns |
 //! | [`fabric`], [`traffic`], [`routes`], [`loads`] | the nouns |
-//! | [`check`], [`optimize`] | the verbs that have results of their own |
+//! | [`check`], [`optimize`], [`optimized`] | the verbs that have results of their own |
 
 pub mod arrays;
 pub mod check;
@@ -17,6 +17,7 @@ pub mod fabric;
 pub mod io;
 pub mod loads;
 pub mod optimize;
+pub mod optimized;
 pub mod routes;
 pub mod run;
 pub mod traffic;
@@ -33,7 +34,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<routes::PyRoutes>()?;
     m.add_class::<loads::PyCertificate>()?;
     m.add_class::<loads::PyLinkLoads>()?;
-    m.add_class::<optimize::PyOptimized>()?;
+    m.add_class::<optimized::PyOptimized>()?;
     m.add_class::<check::PyCheckReport>()?;
     m.add_class::<check::PyVerdict>()?;
     m.add_function(wrap_pyfunction!(routes::engines, m)?)?;
@@ -47,6 +48,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(check::check, m)?)?;
     m.add_function(wrap_pyfunction!(check::verify_certificate, m)?)?;
     m.add_function(wrap_pyfunction!(optimize::afar, m)?)?;
+    m.add_function(wrap_pyfunction!(optimize::coloured, m)?)?;
     m.add_function(wrap_pyfunction!(optimize::optimize, m)?)?;
     m.add_function(wrap_pyfunction!(io::write_atomic, m)?)?;
     Ok(())

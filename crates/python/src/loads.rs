@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use netloom_bounds::{self as bounds, ArBound};
 use netloom_formats as formats;
-use netloom_model::{Certificate, Control, Csr, Routes, StopReason};
+use netloom_model::{Certificate, Control, Csr, Fabric, Routes, StopReason};
 use netloom_routing::{self as routing, LinkLoads};
 use numpy::PyArray1;
 use pyo3::prelude::*;
@@ -142,6 +142,12 @@ impl PyLinkLoads {
         (self.loads.max() - self.lower.claim).abs() <= self.lower.claim * 1e-9
     }
 
+    /// The highest loads of links between switches, each with how many links carry it (within 1e-9).
+    #[pyo3(signature = (count = 4))]
+    fn levels(&self, count: usize) -> Vec<(f64, usize)> {
+        levels(&self.shared.fabric, &self.loads, count)
+    }
+
     #[getter]
     fn certificate(&self) -> PyCertificate {
         PyCertificate { certificate: self.lower.clone(), shared: Arc::clone(&self.shared) }
@@ -191,12 +197,16 @@ pub fn both_bounds(
 ) -> Result<Bounds, bounds::BoundError> {
     let (fabric, structure, paths) = (&shared.fabric, shared.structure(), shared.paths());
     let ar = bounds::ar_bound(fabric, structure, paths, traffic, control, work)?;
-    let one_way = routes.lft().is_some() && routes.one_address();
-    let lower = match one_way {
+    let lower = match one_way(routes) {
         true => bounds::tighten(fabric, structure, paths, traffic, ar.certificate.clone()),
         false => ar.certificate.clone(),
     };
     Ok(Bounds { ar, lower })
+}
+
+/// Whether everything from a leaf to a host takes one way.
+fn one_way(routes: &Routes) -> bool {
+    routes.lft().is_some() && routes.one_address()
 }
 
 impl PyLinkLoads {
@@ -204,16 +214,39 @@ impl PyLinkLoads {
     pub fn new(loads: LinkLoads, bounds: Bounds, stopped: Option<StopReason>, shared: &Arc<Shared>) -> Self {
         Self { loads, ar: bounds.ar, lower: bounds.lower, stopped, shared: Arc::clone(shared) }
     }
+
+    /// These bounds for other routes of the same traffic.
+    pub fn bounds_for(&self, routes: &Routes) -> Bounds {
+        let lower = if one_way(routes) { &self.lower } else { &self.ar.certificate };
+        Bounds { ar: self.ar.clone(), lower: lower.clone() }
+    }
+
+    /// The largest load of a link to or from a host, which no routes change.
+    pub fn host_links_max(&self) -> f64 {
+        let fabric = &self.shared.fabric;
+        let links = fabric.links().filter(|&l| !fabric.between_switches(l));
+        links.map(|l| self.loads.load[l.index()]).fold(0.0, f64::max)
+    }
 }
 
-/// Loads of every link under `routes`, with the bounds.
+fn levels(fabric: &Fabric, loads: &LinkLoads, count: usize) -> Vec<(f64, usize)> {
+    let between = fabric.links().filter(|&l| fabric.between_switches(l)).map(|l| loads.load[l.index()]);
+    let mut falling: Vec<f64> = between.filter(|&load| load > 0.0).collect();
+    falling.sort_unstable_by(|a, b| b.total_cmp(a));
+    let same = |a: &f64, b: &f64| *b >= *a * (1.0 - 1e-9);
+    falling.chunk_by(same).take(count).map(|level| (level[0], level.len())).collect()
+}
+
+/// Loads of every link under `routes`, with the bounds, or with those that `bounds` has of the same traffic.
 #[pyfunction]
-#[pyo3(signature = (fabric, routes, traffic, *, threads = 0, work = None, time_limit = None))]
+#[pyo3(signature = (fabric, routes, traffic, *, bounds = None, threads = 0, work = None, time_limit = None))]
+#[allow(clippy::too_many_arguments)] // keyword arguments of one Python call
 pub fn loads(
     py: Python<'_>,
     fabric: &PyFabric,
     routes: RoutesOrEngine<'_>,
     traffic: &PyTraffic,
+    bounds: Option<&PyLinkLoads>,
     threads: usize,
     work: Option<u64>,
     time_limit: Option<f64>,
@@ -222,14 +255,17 @@ pub fn loads(
     let routes = routes.resolve(py, fabric, 0, threads)?;
     let (shared, matrix) = (&fabric.shared, &traffic.shared);
     let options = Options { threads, time_limit, ..Options::default() };
-    let ((loads, bounds), stopped) = run_until(py, options, |control| {
+    let ended = run_until(py, options, |control| {
         let loads = routing::loads(&shared.fabric, &routes, matrix.total());
-        let bounds = both_bounds(shared, &routes, matrix.total(), control, work);
+        let bounds = match bounds {
+            Some(known) => Ok(known.bounds_for(&routes)),
+            None => both_bounds(shared, &routes, matrix.total(), control, work),
+        };
         (loads, bounds)
     })?;
-    let loads = loads.map_err(|e| errors::routing(py, e))?;
-    let bounds = bounds.map_err(|e| errors::routing(py, e))?;
-    Ok(PyLinkLoads::new(loads, bounds, stopped, shared))
+    let loads = ended.result.0.map_err(|e| errors::routing(py, e))?;
+    let bounds = ended.result.1.map_err(|e| errors::routing(py, e))?;
+    Ok(PyLinkLoads::new(loads, bounds, ended.stopped, shared))
 }
 
 /// How far `value` is above `bound`, in percent (0 if both are 0).

@@ -1,106 +1,17 @@
-//! `netloom.optimize` and `netloom.afar`.
+//! `netloom.optimize`, and what it is compared with: `netloom.afar`, `netloom.coloured`.
 
-use std::path::PathBuf;
-
-use netloom_model::{Routes, StopReason};
+use netloom_model::{Control, Csr, Routes};
 use netloom_optimize::{self as optimizer, AfarOptions, OptimizeOptions};
 use netloom_routing as routing;
 use pyo3::prelude::*;
 
 use crate::errors;
-use crate::fabric::PyFabric;
+use crate::fabric::{PyFabric, Shared};
 use crate::loads::{Bounds, PyLinkLoads, both_bounds};
-use crate::routes::{PyRoutes, RoutesOrEngine};
-use crate::run::{Options, run_until, stop_text};
+use crate::optimized::{Found, PyOptimized, changed};
+use crate::routes::RoutesOrEngine;
+use crate::run::{Options, run_until};
 use crate::traffic::PyTraffic;
-
-/// Routes made for a traffic, and how good they are.
-#[pyclass(frozen, name = "Optimized", module = "netloom._core")]
-pub struct PyOptimized {
-    routes: Py<PyRoutes>,
-    loads: Py<PyLinkLoads>,
-    stopped: Option<StopReason>,
-    exhausted: bool,
-    work: u64,
-}
-
-#[pymethods]
-impl PyOptimized {
-    #[getter]
-    fn routes(&self, py: Python<'_>) -> Py<PyRoutes> {
-        self.routes.clone_ref(py)
-    }
-
-    #[getter]
-    fn loads(&self, py: Python<'_>) -> Py<PyLinkLoads> {
-        self.loads.clone_ref(py)
-    }
-
-    #[getter]
-    fn certificate<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        self.loads.bind(py).getattr("certificate")
-    }
-
-    #[getter]
-    fn proven_optimal(&self) -> bool {
-        self.loads.get().proven_optimal()
-    }
-
-    /// Why this is only the best so far; `None` if the search ended by itself.
-    #[getter]
-    fn stopped(&self) -> Option<&'static str> {
-        stop_text(self.stopped).or(self.exhausted.then_some("work"))
-    }
-
-    /// Whether the same call gives the same routes again: nothing but the work budget ended the search.
-    #[getter]
-    fn reproducible(&self) -> bool {
-        self.stopped.is_none()
-    }
-
-    /// Units of work done: the reproducible budget.
-    #[getter]
-    fn work(&self) -> u64 {
-        self.work
-    }
-
-    fn __repr__(&self) -> String {
-        let proven = if self.loads.get().proven_optimal() { ", proven optimal" } else { "" };
-        format!("<netloom.Optimized: max {}{proven}>", self.loads.get().max())
-    }
-
-    /// Writes the routes as OpenSM's `file` engine reads them.
-    fn write(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        self.routes.get().write(py, path)
-    }
-}
-
-/// What a search returned, before Python sees it.
-struct Found {
-    routes: Routes,
-    work: u64,
-    exhausted: bool,
-    loads: routing::LinkLoads,
-    bounds: Bounds,
-}
-
-impl Found {
-    fn into_python(
-        self,
-        py: Python<'_>,
-        fabric: &PyFabric,
-        stopped: Option<StopReason>,
-    ) -> PyResult<PyOptimized> {
-        let loads = PyLinkLoads::new(self.loads, self.bounds, stopped, &fabric.shared);
-        Ok(PyOptimized {
-            routes: Py::new(py, PyRoutes::new(self.routes, &fabric.shared))?,
-            loads: Py::new(py, loads)?,
-            stopped,
-            exhausted: self.exhausted,
-            work: self.work,
-        })
-    }
-}
 
 /// Routes for a traffic: the search, stopped at a proven bound, a work budget, a time limit or Ctrl-C.
 #[pyfunction]
@@ -125,7 +36,7 @@ pub fn optimize(
     let options = Options { threads, time_limit, progress, anytime: true };
     // The door has made the pool already.
     let settings = OptimizeOptions { seed, threads: 0, work, ..OptimizeOptions::default() };
-    let (found, stopped) = run_until(py, options, |control| {
+    let ended = run_until(py, options, |control| {
         let (structure, paths, total) = (shared.structure(), shared.paths(), matrix.total());
         let best =
             optimizer::optimize(&shared.fabric, structure, paths, total, &background, &settings, control)
@@ -136,6 +47,7 @@ pub fn optimize(
         };
         let bounds = Bounds { ar, lower: best.bound };
         Ok::<_, String>(Found {
+            changed: changed(&best.routes, &background),
             loads: best.loads,
             routes: best.routes,
             work: best.work,
@@ -143,14 +55,15 @@ pub fn optimize(
             bounds,
         })
     })?;
-    found.map_err(|e| errors::optimize(py, e))?.into_python(py, fabric, stopped)
+    Found::into_python(ended.transpose().map_err(|e| errors::optimize(py, e))?, py, fabric)
 }
 
-/// AFAR (Smith et al., SC18, Algorithm 1): move destinations off the hottest link.
+/// AFAR (Smith et al., SC18, Algorithm 1): move destinations off the hottest link. `bounds` has the bounds
+/// already, of the same traffic.
 #[pyfunction]
 #[pyo3(signature = (fabric, traffic, start = RoutesOrEngine::Engine("ftree".into()), *, max_load = None,
-                    max_iterations = None, threads = 0, time_limit = None, progress = None),
-       text_signature = "(fabric, traffic, start='ftree', *, max_load=None, max_iterations=None, threads=0, time_limit=None, progress=None)")]
+                    max_iterations = None, bounds = None, threads = 0, time_limit = None, progress = None),
+       text_signature = "(fabric, traffic, start='ftree', *, max_load=None, max_iterations=None, bounds=None, threads=0, time_limit=None, progress=None)")]
 #[allow(clippy::too_many_arguments)] // keyword arguments of one Python call
 pub fn afar(
     py: Python<'_>,
@@ -159,6 +72,7 @@ pub fn afar(
     start: RoutesOrEngine<'_>,
     max_load: Option<f64>,
     max_iterations: Option<u64>,
+    bounds: Option<&PyLinkLoads>,
     threads: usize,
     time_limit: Option<f64>,
     progress: Option<Py<PyAny>>,
@@ -172,19 +86,57 @@ pub fn afar(
         max_load: max_load.unwrap_or(default.max_load),
         max_iters: max_iterations.unwrap_or(default.max_iters),
     };
-    let (found, stopped) = run_until(py, options, |control| {
-        let (paths, total) = (shared.paths(), matrix.total());
-        let best = optimizer::afar(&shared.fabric, paths, &start, total, &settings, control)
-            .map_err(|e| e.to_string())?;
-        let bounds = both_bounds(shared, &best.routes, total, control, None).map_err(|e| e.to_string())?;
-        let loads = routing::loads(&shared.fabric, &best.routes, total).map_err(|e| e.to_string())?;
-        Ok::<_, String>(Found {
-            loads,
-            routes: best.routes,
-            work: best.iterations,
-            exhausted: !best.stuck && best.iterations >= settings.max_iters,
-            bounds,
-        })
+    let ended = run_until(py, options, |control| {
+        let best =
+            optimizer::afar(&shared.fabric, shared.paths(), &start, matrix.total(), &settings, control)
+                .map_err(|e| e.to_string())?;
+        let found = made(shared, best.routes, &start, matrix.total(), control, bounds)?;
+        let exhausted = !best.stuck && best.iterations >= settings.max_iters;
+        Ok::<_, String>(Found { work: best.iterations, exhausted, ..found })
     })?;
-    found.map_err(|e| errors::optimize(py, e))?.into_python(py, fabric, stopped)
+    Found::into_python(ended.transpose().map_err(|e| errors::optimize(py, e))?, py, fabric)
+}
+
+/// Offline coloured routing (IBM Research Zurich): the traffic is coloured once, without search.
+#[pyfunction]
+#[pyo3(signature = (fabric, traffic, *, background = RoutesOrEngine::Engine("auto".into()), seed = 0,
+                    bounds = None, threads = 0),
+       text_signature = "(fabric, traffic, *, background='auto', seed=0, bounds=None, threads=0)")]
+pub fn coloured(
+    py: Python<'_>,
+    fabric: &PyFabric,
+    traffic: &PyTraffic,
+    background: RoutesOrEngine<'_>,
+    seed: u64,
+    bounds: Option<&PyLinkLoads>,
+    threads: usize,
+) -> PyResult<PyOptimized> {
+    traffic.check_fits(py, fabric)?;
+    let background = background.resolve(py, fabric, seed, threads)?;
+    let (shared, matrix) = (&fabric.shared, &traffic.shared);
+    let ended = run_until(py, Options::threads(threads), |control| {
+        let (structure, paths, total) = (shared.structure(), shared.paths(), matrix.total());
+        let routes = optimizer::coloured(&shared.fabric, structure, paths, total, &background, seed)
+            .map_err(|e| e.to_string())?;
+        made(shared, routes, &background, total, control, bounds)
+    })?;
+    Found::into_python(ended.transpose().map_err(|e| errors::optimize(py, e))?, py, fabric)
+}
+
+/// Routes that a method without bounds of its own made from `before`.
+fn made(
+    shared: &Shared,
+    routes: Routes,
+    before: &Routes,
+    traffic: &Csr,
+    control: &Control,
+    bounds: Option<&PyLinkLoads>,
+) -> Result<Found, String> {
+    let bounds = match bounds {
+        Some(known) => known.bounds_for(&routes),
+        None => both_bounds(shared, &routes, traffic, control, None).map_err(|e| e.to_string())?,
+    };
+    let loads = routing::loads(&shared.fabric, &routes, traffic).map_err(|e| e.to_string())?;
+    let changed = changed(&routes, before);
+    Ok(Found { routes, loads, bounds, work: 0, exhausted: false, changed })
 }

@@ -2,14 +2,16 @@
 //!
 //! The computation runs on a thread of its own without the interpreter lock; the caller wakes every
 //! 50 ms, lets Python handle signals, passes progress on and sets the stop flag. Workers never call
-//! Python. A panic becomes `netloom.InternalError`.
+//! Python. A panic becomes `netloom.InternalError`. The clock is here too: what a search reports as better
+//! is stamped with the seconds since it was called.
 
 use std::any::Any;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
-use netloom_model::{Control, StopReason};
+use netloom_model::{Control, Improvement, StopReason};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
 
@@ -49,10 +51,31 @@ pub fn run<T: Send>(
     options: Options,
     work: impl FnOnce(&Control) -> T + Send,
 ) -> PyResult<T> {
-    run_until(py, options, work).map(|(result, _)| result)
+    run_until(py, options, work).map(|ended| ended.result)
 }
 
-/// As [`run`], with why the computation was asked to stop, if it was, be it in its last moment.
+/// A computation that has ended.
+pub struct Ended<T> {
+    /// What it returned.
+    pub result: T,
+    /// Why it was asked to stop, if it was, be it in its last moment.
+    pub stopped: Option<StopReason>,
+    /// Seconds since it was called, and what was found then.
+    pub improvements: Vec<(f64, Improvement)>,
+}
+
+impl<T, E> Ended<Result<T, E>> {
+    /// The same of what succeeded, or its error.
+    ///
+    /// # Errors
+    /// The computation's own.
+    pub fn transpose(self) -> Result<Ended<T>, E> {
+        let Ended { result, stopped, improvements } = self;
+        result.map(|result| Ended { result, stopped, improvements })
+    }
+}
+
+/// As [`run`], with how it ended.
 ///
 /// # Errors
 /// As [`run`].
@@ -60,15 +83,23 @@ pub fn run_until<T: Send>(
     py: Python<'_>,
     options: Options,
     work: impl FnOnce(&Control) -> T + Send,
-) -> PyResult<(T, Option<StopReason>)> {
+) -> PyResult<Ended<T>> {
     if options.time_limit.is_some_and(|s| s.is_nan() || s < 0.0) {
         return Err(PyValueError::new_err("time_limit: expected a number of seconds, not negative"));
     }
-    let control = Control::new();
+    let started = Instant::now();
+    let improvements = Arc::new(Mutex::new(Vec::new()));
+    let control = Control::observed({
+        let improvements = Arc::clone(&improvements);
+        move |improvement| {
+            let mut list = improvements.lock().unwrap_or_else(PoisonError::into_inner);
+            list.push((started.elapsed().as_secs_f64(), improvement));
+        }
+    });
     let deadline = options
         .time_limit
         .filter(|s| s.is_finite())
-        .map(|s| Instant::now() + Duration::from_secs_f64(s.clamp(0.0, 1e9)));
+        .map(|s| started + Duration::from_secs_f64(s.clamp(0.0, 1e9)));
     let pool = (options.threads > 0)
         .then(|| rayon::ThreadPoolBuilder::new().num_threads(options.threads.min(MOST_THREADS)).build())
         .transpose()
@@ -114,7 +145,11 @@ pub fn run_until<T: Send>(
             Some(error) if !(options.anytime && error.is_instance_of::<PyKeyboardInterrupt>(py)) => {
                 Err(error)
             }
-            _ => Ok((result, control.stopped())),
+            _ => {
+                let mut improvements = improvements.lock().unwrap_or_else(PoisonError::into_inner);
+                let improvements = std::mem::take(&mut *improvements);
+                Ok(Ended { result, stopped: control.stopped(), improvements })
+            }
         }
     })
 }

@@ -48,8 +48,13 @@ _VERBS: dict[str, str | tuple[str, dict[str, str]]] = {
     "loads": "Load of every link, and how far from the best possible.",
     "optimize": "Make the best routes for a traffic, with a proof.",
     "plot": (
-        "Draw traffic and loads.",
-        {"matrix": "Draw a traffic matrix.", "loads": "Draw sorted link loads."},
+        "Draw traffic, loads and searches.",
+        {
+            "matrix": "Draw a traffic matrix.",
+            "loads": "Draw sorted link loads.",
+            "history": "Draw how a search got better.",
+            "front": "Draw what changed entries buy.",
+        },
     ),
     "demo": "The whole job on a real fabric and real applications.",
 }

@@ -1,7 +1,8 @@
-"""What every verb shares: options, inputs, output files, progress, the result's envelope.
+"""What every verb shares: inputs, output files, progress, the result's envelope.
 
 A verb makes one [`Run`], reads its inputs through it, writes its product through it, and ends with
-`return run.finish(…)`. So sha256 sums, timings and formats are the same everywhere.
+`return run.finish(…)`. So sha256 sums, timings and formats are the same everywhere. `options`, `sources` and
+`outputs` hold what needs no run; verbs find all of it here.
 """
 
 from __future__ import annotations
@@ -12,65 +13,45 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path, PosixPath
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
-
-from cyclopts import Parameter, validators
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from netloom.cli import FINDINGS, INTERRUPTED, STDIO, UsageError, render, streams
+from netloom.cli.options import COUNT, OUTPUT_PATH, FolderPath, Options, within
+from netloom.cli.outputs import check_writable, ending, need_output, same_file, scalars
+from netloom.cli.sources import (
+    OPTIMISERS,
+    fault_lines,
+    is_file_or_stdin,
+    is_stdin,
+    nearest_pattern,
+    raise_in_jobs,
+    raise_not_an_engine,
+    traffic_format,
+)
 
 if TYPE_CHECKING:
     from netloom._core import Fabric, LinkLoads, Optimized, Routes, Traffic
 
-OPTIMISERS = ("afar", "optimize")
-"""Names that stand for routes made for the traffic at hand, beside the engines' names."""
-
-
-def within(least: int, most: float) -> Parameter:
-    """An option's range: a number outside is a usage error, never one of the core's."""
-    return Parameter(validator=validators.Number(gte=least, lte=most))
-
-
-_U64 = within(0, 2**64 - 1)
-COUNT = within(0, 2**31 - 1)
-"""How many of something: no fabric has more."""
-
-
-class FolderPath(PosixPath):
-    """A path written with a slash at its end, which a plain `Path` forgets."""
-
-
-def _output_path(_: Any, tokens: Sequence[Any]) -> Path:
-    value = tokens[0].value
-    if not value:
-        raise ValueError("expected a file's name, found nothing")
-    return FolderPath(value) if value.endswith("/") else Path(value)
-
-
-OUTPUT_PATH = Parameter(converter=_output_path)
-"""What an option that names an output is annotated with."""
-
-
-@Parameter(name="*", group="Common options")
-@dataclass(frozen=True, kw_only=True)
-class Options:
-    """Options that every verb has."""
-
-    output: Annotated[Path | None, OUTPUT_PATH, Parameter(name=["--output", "-o"])] = None
-    """Write the product here (`-` is standard output); its format follows its ending."""
-    format: Literal["text", "json", "csv"] = "text"
-    """How to print the result."""
-    seed: Annotated[int | None, _U64] = None
-    """Seed of everything random; the same seed gives the same bytes. [default: 0]"""
-    threads: Annotated[int, within(0, 1024)] = 0
-    """Threads to use; 0 is one a core. Results do not depend on it."""
-    time_limit: Annotated[float | None, within(0, 1e9)] = None
-    """Stop searching after so many seconds with the best so far (not reproducible: see `--work`)."""
-    work: Annotated[int | None, _U64] = None
-    """Stop searching after so many units of work: the reproducible budget."""
-    quiet: Annotated[bool, Parameter(name=["--quiet", "-q"])] = False
-    """No progress, no notes, no text report; JSON and CSV are still printed."""
+__all__ = [
+    "COUNT",
+    "OPTIMISERS",
+    "OUTPUT_PATH",
+    "FolderPath",
+    "Options",
+    "Run",
+    "check_writable",
+    "ending",
+    "fault_lines",
+    "is_file_or_stdin",
+    "is_stdin",
+    "need_output",
+    "raise_in_jobs",
+    "raise_not_an_engine",
+    "same_file",
+    "scalars",
+    "within",
+]
 
 
 class Run:
@@ -214,7 +195,7 @@ class Run:
             try:
                 traffic = _core.Traffic.read(source, fabric, seed=self.options.seed)
             except FormatError as error:
-                if os.path.exists(source) or not (near := _nearest_pattern(source)):
+                if os.path.exists(source) or not (near := nearest_pattern(source)):
                     raise
                 raise SpecError(f"{error}; did you mean {near}?") from None
             except OSError as error:
@@ -226,7 +207,7 @@ class Run:
     def routes(self, source: str, fabric: Fabric, traffic: Traffic | None, *, strict: bool = True) -> Routes:
         """Reads a file of routes, or makes those of the engine that `source` names.
 
-        `afar` and `optimize` are engines too where there is traffic.
+        `afar`, `coloured` and `optimize` are engines too where there is traffic.
         """
         from netloom import _core
 
@@ -264,7 +245,7 @@ class Run:
         )
 
     def made_for(self, name: str, fabric: Fabric, traffic: Traffic) -> Optimized:
-        """Routes made for a traffic by AFAR or the optimiser, within the budgets given."""
+        """Routes made for a traffic by AFAR, one colouring or the optimiser, within the budgets given."""
         from netloom import _core
 
         options = self.options
@@ -277,6 +258,8 @@ class Run:
                     max_iterations=options.work,
                     progress=progress,
                 )
+            if name == "coloured":
+                return _core.coloured(fabric, traffic, seed=self.seed, threads=options.threads)
             return _core.optimize(
                 fabric,
                 traffic,
@@ -427,131 +410,3 @@ class Run:
         with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
             task = bar.add_task(what, total=None)
             yield lambda done, total: bar.update(task, completed=done, total=total or None)
-
-
-_LINES = 3
-"""How many lines of a file are told for every kind of fault."""
-
-
-def fault_lines(faults: Sequence[tuple[int, str, str]], file: str) -> Iterator[dict[str, str]]:
-    """The first faults of every kind in `file`, a file of routes, by line, and how many more there are."""
-    name = "-" if file == STDIO else file
-    for kind in dict.fromkeys(kind for _, kind, _ in faults):
-        lines = [(line, text) for line, of, text in faults if of == kind]
-        for line, text in lines[:_LINES]:
-            yield {"kind": kind, "text": f"{name}:{line}: {text}"}
-        if len(lines) > _LINES:
-            yield {"kind": kind, "text": f"{name}: and {render.count(len(lines) - _LINES)} more lines"}
-
-
-def is_file_or_stdin(source: str) -> bool:
-    """Whether there is something to read."""
-    return source == STDIO or os.path.exists(source)
-
-
-def raise_not_an_engine(source: str, what: str = "not an engine", *, with_traffic: bool = True) -> NoReturn:
-    """Raises the error for a name that is no engine's (`what` it is not), with the nearest that is.
-
-    Without traffic the optimisers cannot be meant.
-    """
-    import difflib
-
-    from netloom import _core
-    from netloom.errors import SpecError
-
-    names = [name for name, _ in _core.engines()] + (list(OPTIMISERS) if with_traffic else [])
-    if not with_traffic and source in OPTIMISERS:
-        what += " (it makes routes for a traffic, and there is none here)"
-    near = difflib.get_close_matches(source, names, n=1)
-    hint = f"; did you mean {near[0]}?" if near else ""
-    raise SpecError(f'"{source}" is {what}: expected one of {", ".join(names)}{hint}')
-
-
-def traffic_format(data: bytes) -> Literal["mtx", "csv"]:
-    """What traffic on standard input is: Matrix Market says so in its first line, gzip or not."""
-    head = data[:64]
-    if head.startswith(b"\x1f\x8b"):
-        import zlib
-
-        with contextlib.suppress(zlib.error):
-            head = zlib.decompressobj(wbits=31).decompress(data[:4096], 64)
-    return "mtx" if head.lstrip().startswith(b"%%MatrixMarket") else "csv"
-
-
-def _nearest_pattern(source: str) -> str | None:
-    """The pattern's name that a source looks like, if one does."""
-    from netloom import _core
-    from netloom.errors import NetloomError
-
-    try:
-        _core.Traffic.pattern(source, 2)
-    except NetloomError as error:
-        _, found, near = str(error).partition("did you mean ")
-        return near.strip('"?') if found else None
-    return None
-
-
-def raise_in_jobs(jobs: Path, error: OSError) -> NoReturn:
-    """Raises an error again; one about a file that a jobs file names, with the jobs file and the job."""
-    from netloom.cli.jobs import job_of
-    from netloom.errors import FormatError
-
-    name = None if error.filename is None else str(error.filename)
-    job = job_of(jobs, Path(name)) if name is not None and name != str(jobs) else None
-    if name is None or name == str(jobs):
-        raise error
-    place = str(jobs) if job is None else f'{jobs}: job "{job}"'
-    raise FormatError(f"{place}: {name}: {error.strerror}", str(jobs)) from None
-
-
-def same_file(one: Path, other: Path) -> bool:
-    """Whether two paths are one file, there already or not; devices do not count."""
-    if one.exists() and other.exists():
-        return one.is_file() and one.samefile(other)
-    return one.resolve() == other.resolve()
-
-
-def check_writable(path: Path) -> None:
-    """Refuses an output path that cannot work, before anything is computed.
-
-    Raises
-    ------
-    OSError
-        Naming the path.
-    """
-    import errno
-
-    folder = path.parent
-    if path.is_dir() or isinstance(path, FolderPath):
-        raise OSError(errno.EISDIR, "is a folder, expected a file", str(path))
-    if not folder.is_dir():
-        raise OSError(errno.ENOENT, f"there is no folder {folder}", str(path))
-    if not os.access(path if path.exists() else folder, os.W_OK):
-        raise OSError(errno.EACCES, "not writable", str(path))
-
-
-def ending(path: Path | None) -> str:
-    """The ending that names a format: `.mtx` of `a.mtx.gz`; empty without a path."""
-    return "" if path is None else Path(str(path).removesuffix(".gz")).suffix
-
-
-def scalars(result: Mapping[str, Any]) -> dict[str, Any]:
-    """What of a result fits in one row: no lists, no objects."""
-    return {key: value for key, value in result.items() if not isinstance(value, list | dict)}
-
-
-def need_output(verb: str, options: Options) -> None:
-    """Refuses a verb that only makes sense with `-o`.
-
-    Raises
-    ------
-    UsageError
-        If there is no `-o`.
-    """
-    if options.output is None:
-        raise UsageError(f"{verb} needs -o FILE: its ending names the format")
-
-
-def is_stdin(source: str) -> bool:
-    """Whether a source is standard input."""
-    return source == STDIO

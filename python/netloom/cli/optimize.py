@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Annotated, Any
 
-from netloom.cli import common, render, results
+from netloom.cli import common, optimized
+from netloom.cli import compare as table
 from netloom.cli.common import Options, Run
 
 
@@ -16,6 +18,7 @@ def optimize(
     *,
     background: str = "auto",
     certificate: Annotated[Path | None, common.OUTPUT_PATH] = None,
+    compare: bool = False,
     options: Options | None = None,
 ) -> int:
     """Make the best routes for a traffic, with a proof.
@@ -34,6 +37,9 @@ def optimize(
         where the fabric is a tree, else `updn`. The result says how good they are for the traffic.
     certificate
         Write the proof of the lower bound here (.json).
+    compare
+        Also make routes with AFAR and every engine, and print all side by side: largest load, gaps in
+        percent, links that carry it, seconds.
     options
         Common options; `-o` writes the routes for OpenSM's `file` engine.
     """
@@ -53,6 +59,7 @@ def optimize(
             judged = run.loads(net, today, demand)
         complete = judged.stopped in (None, "work")
         before = {"routes": background, "max_load": judged.max, "ar_gap_percent": judged.ar_gap_percent}
+    started = time.perf_counter()
     with run.timed("optimize"), run.progress("optimize") as progress:
         best = _core.optimize(
             net,
@@ -64,39 +71,26 @@ def optimize(
             time_limit=options.time_limit,
             progress=progress,
         )
+    seconds = time.perf_counter() - started
+    interrupted = best.stopped == "interrupted"
+    rows = None
+    if compare and not interrupted:
+        with run.timed("compare"):
+            rows, interrupted = table.compare(run, net, demand, best.loads, seconds, today)
     run.finishing()
-    result: dict[str, Any] = {
-        **results.loads_result(best.loads, demand),
-        "proven_optimal": best.proven_optimal,
-        "stopped": best.stopped,
+    result: dict[str, Any] = optimized.optimized_result(
+        best, demand, changed=None if before is None else best.changed_entries
+    )
+    result |= {
         "reproducible": best.reproducible and complete,
-        "work": best.work,
         "background": before,
+        "compare": rows,
         "findings": run.findings,
         "output": run.write(best.routes.to_bytes()) if run.has_product else None,
         "certificate": None,
     }
+    if best.stopped == "time-limit" and len(result["history"]) == 1 and not best.proven_optimal:
+        run.note("the time limit was too short for any improvement: these are the routes it began with")
     if certificate is not None:
         result["certificate"] = run.write(best.certificate.to_json().encode(), certificate)
-    return run.finish(result, lambda: text(result), interrupted=best.stopped == "interrupted")
-
-
-def text(result: dict[str, Any]) -> str:
-    """The report of an optimisation."""
-    rows = []
-    if result["background"] is not None:
-        before = result["background"]
-        gap = render.percent(before["ar_gap_percent"])
-        rows.append(("before", f"{render.size(before['max_load'])}, AR gap {gap} ({before['routes']})"))
-    if not result["reproducible"]:
-        rows.append(("reproducible", why_not_reproducible(result["stopped"])))
-    written = [result[key] for key in ("output", "certificate") if result[key] is not None]
-    if written:
-        rows.append(("written", ", ".join(written)))
-    out = results.loads_text(result)
-    return f"{out}\n\n{render.pairs(rows)}" if rows else out
-
-
-def why_not_reproducible(stopped: str | None) -> str:
-    """What to tell of a result that another run need not repeat."""
-    return "no: it was interrupted" if stopped == "interrupted" else "no: use --work instead of a time limit"
+    return run.finish(result, lambda: optimized.text(result), rows=rows, interrupted=interrupted)

@@ -1,12 +1,14 @@
-"""`netloom plot`: draw traffic and loads."""
+"""`netloom plot`: draw traffic, loads, and what a search found."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 from netloom.cli import UsageError, common, render
 from netloom.cli.common import Options, Run
+from netloom.errors import FormatError
 
 _ENDINGS = (".svg", ".png")
 
@@ -55,7 +57,8 @@ def loads(
     traffic
         Traffic over hosts, a jobs file, or a pattern spec.
     routes
-        Engines' names, files of routes, `afar` or `optimize`: a curve each. The last one stands out.
+        Engines' names, files of routes, `afar`, `coloured` or `optimize`: a curve each. The last one stands
+        out.
     title
         Above the picture; by default the traffic's name.
     options
@@ -105,6 +108,125 @@ def text(result: dict[str, Any]) -> str:
     ]
     table = render.table(["routes", "maximum load", "AR gap"], rows, right=[1, 2])
     return f"{table}\n\n{render.pairs([('written', str(result['output']))])}"
+
+
+def history(*results: str, title: str | None = None, options: Options | None = None) -> int:
+    """Draw how a search got better: gap to the lower bound against time.
+
+    Parameters
+    ----------
+    results
+        What `netloom optimize --format json` printed: a curve a file.
+    title
+        Above the picture; by default the traffic's name.
+    options
+        Common options; `-o` takes the picture (.svg, .png).
+    """
+    from netloom.plot.search import Stairs, history_picture
+
+    if not results:
+        raise UsageError("plot history draws results: netloom plot history RESULT.json… -o FILE")
+    run = _run("plot-history", options)
+    curves, rows, names = [], [], []
+    for source in results:
+        document = _result(run, source)
+        found = document["result"]
+        gaps = [_gap(step["max_load"], found["lower_bound"]) for step in found["history"]]
+        steps = [
+            (s["seconds"], gap) for s, gap in zip(found["history"], gaps, strict=True) if gap is not None
+        ]
+        rows.append(
+            {
+                "result": "-" if common.is_stdin(source) else source,
+                "seconds": found["time_to_best"],
+                "gap_percent": found["lower_bound_gap_percent"],
+                "steps": len(steps),
+            }
+        )
+        names.append(_traffic_name(document))
+        if steps:
+            end = document["seconds"].get("optimize", 0.0)
+            curves.append(Stairs(Path(source).stem, [s for s, _ in steps], [g for _, g in steps], end))
+    if not curves:
+        raise FormatError(f"{results[0]}: has no search to draw")
+    with run.timed("draw"):
+        picture = history_picture(curves, title=title or ", ".join(dict.fromkeys(names)), kind=_kind(run))
+    result: dict[str, Any] = {"curves": rows, "output": run.write(picture)}
+    return run.finish(result, lambda: _history_text(result), rows=rows)
+
+
+def front(source: str, /, *, title: str | None = None, options: Options | None = None) -> int:
+    """Draw what changed entries buy: gap to the lower bound against their number.
+
+    Parameters
+    ----------
+    source
+        What `netloom optimize --front --format json` printed.
+    title
+        Above the picture; by default the traffic's name.
+    options
+        Common options; `-o` takes the picture (.svg, .png).
+    """
+    from netloom.plot.search import front_picture
+
+    run = _run("plot-front", options)
+    document = _result(run, source)
+    if not document["result"].get("front"):
+        raise FormatError(f"{source}: has no front: it is made by netloom optimize --front --format json")
+    rows = [
+        {
+            "changed_entries": point["changed_entries"],
+            "max_load": point["max_load"],
+            "gap_percent": point["lower_bound_gap_percent"],
+        }
+        for point in document["result"]["front"]
+    ]
+    points = [(row["changed_entries"], row["gap_percent"]) for row in rows if row["gap_percent"] is not None]
+    with run.timed("draw"):
+        picture = front_picture(points, title=title or _traffic_name(document), kind=_kind(run))
+    result: dict[str, Any] = {"points": rows, "output": run.write(picture)}
+    return run.finish(result, lambda: render.pairs([("written", str(result["output"]))]), rows=rows)
+
+
+def _history_text(result: dict[str, Any]) -> str:
+    rows = [
+        [
+            row["result"],
+            "unknown" if row["gap_percent"] is None else render.percent(row["gap_percent"]),
+            "" if row["seconds"] is None else f"{row['seconds']:.2f}",
+        ]
+        for row in result["curves"]
+    ]
+    table = render.table(["result", "gap to bound", "found after (s)"], rows, right=[1, 2])
+    return f"{table}\n\n{render.pairs([('written', str(result['output']))])}"
+
+
+def _result(run: Run, source: str) -> dict[str, Any]:
+    """The JSON object that `netloom optimize --format json` printed."""
+    data = run.read("result", source)
+    name = "-" if common.is_stdin(source) else source
+    try:
+        document = json.loads(data)
+        of_optimize = str(document["schema"]).startswith("netloom.optimize/1")
+        known = of_optimize and isinstance(document["result"]["history"], list)
+    except (ValueError, KeyError, TypeError, RecursionError):
+        known = False
+    if not known:
+        raise FormatError(f"{name}: expected what netloom optimize --format json prints")
+    return document  # type: ignore[no-any-return]
+
+
+def _traffic_name(document: dict[str, Any]) -> str:
+    sources = [i["source"] for i in document["inputs"] if i["role"] == "traffic"]
+    sources += [i["source"] for i in document["inputs"] if i["role"] == "jobs"]
+    return Path(sources[0]).name if sources else "netloom optimize"
+
+
+def _gap(load: float, bound: float) -> float | None:
+    """Percent above the bound; None if there is no bound."""
+    if load <= bound * (1 + 1e-9):
+        return 0.0
+    return (load / bound - 1) * 100 if bound > 0 else None
 
 
 def _run(verb: str, options: Options | None, *, searches: bool = False) -> Run:

@@ -38,6 +38,11 @@ def loads_result(loads: LinkLoads, traffic: Traffic, *, count: int = HOTTEST) ->
 
 def loads_text(result: Mapping[str, Any]) -> str:
     """The report of a loads result."""
+    return with_hottest(render.pairs(loads_rows(result)), result)
+
+
+def loads_rows(result: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """The report's lines, without the hottest links."""
     size, percent = render.size, render.percent
     bound = size(result["ar_bound"])
     if not result["ar_bound_exact"]:
@@ -58,7 +63,11 @@ def loads_text(result: Mapping[str, Any]) -> str:
         rows.append(("traffic", "matched to hosts by number: it does not say their names"))
     if result["stopped"] is not None:
         rows.append(("stopped", stopped_text(result["stopped"], proven=result["proven_optimal"])))
-    text = render.pairs(rows)
+    return rows
+
+
+def with_hottest(text: str, result: Mapping[str, Any]) -> str:
+    """A report, and below it the hottest links."""
     if result["hottest"]:
         text += f"\n\nhottest links\n{hottest_text(result['hottest'])}"
     return text

@@ -24,13 +24,14 @@ def route(
     Parameters
     ----------
     engine
-        `minhop`, `updn`, `ftree`, `d-mod-k`, `s-mod-k`, `random`, or `afar` (which needs traffic).
+        `minhop`, `updn`, `ftree`, `d-mod-k`, `s-mod-k`, `random`; or, with traffic, `afar` or
+        `coloured`.
     fabric
         A dump of `ibnetdiscover`, an ibsim net file, or a generator spec.
     traffic
         Traffic over hosts, a jobs file, or a pattern spec.
     lmc
-        LID mask control: 2^lmc addresses a host (not with `afar`).
+        LID mask control: 2^lmc addresses a host (not with `afar` and `coloured`).
     options
         Common options; `-o` writes the routes for OpenSM's `file` engine.
     """

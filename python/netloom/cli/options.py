@@ -1,0 +1,56 @@
+"""Options that every verb has, and what an option's value may be: told as a usage error, before any work."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path, PosixPath
+from typing import Annotated, Any, Literal
+
+from cyclopts import Parameter, validators
+
+
+def within(least: int, most: float) -> Parameter:
+    """An option's range: a number outside is a usage error, never one of the core's."""
+    return Parameter(validator=validators.Number(gte=least, lte=most))
+
+
+_U64 = within(0, 2**64 - 1)
+COUNT = within(0, 2**31 - 1)
+"""How many of something: no fabric has more."""
+
+
+class FolderPath(PosixPath):
+    """A path written with a slash at its end, which a plain `Path` forgets."""
+
+
+def _output_path(_: Any, tokens: Sequence[Any]) -> Path:
+    value = tokens[0].value
+    if not value:
+        raise ValueError("expected a file's name, found nothing")
+    return FolderPath(value) if value.endswith("/") else Path(value)
+
+
+OUTPUT_PATH = Parameter(converter=_output_path)
+"""What an option that names an output is annotated with."""
+
+
+@Parameter(name="*", group="Common options")
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """Options that every verb has."""
+
+    output: Annotated[Path | None, OUTPUT_PATH, Parameter(name=["--output", "-o"])] = None
+    """Write the product here (`-` is standard output); its format follows its ending."""
+    format: Literal["text", "json", "csv"] = "text"
+    """How to print the result."""
+    seed: Annotated[int | None, _U64] = None
+    """Seed of everything random; the same seed gives the same bytes. [default: 0]"""
+    threads: Annotated[int, within(0, 1024)] = 0
+    """Threads to use; 0 is one a core. Results do not depend on it."""
+    time_limit: Annotated[float | None, within(0, 1e9)] = None
+    """Stop searching after so many seconds with the best so far (not reproducible: see `--work`)."""
+    work: Annotated[int | None, _U64] = None
+    """Stop searching after so many units of work: the reproducible budget."""
+    quiet: Annotated[bool, Parameter(name=["--quiet", "-q"])] = False
+    """No progress, no notes, no text report; JSON and CSV are still printed."""

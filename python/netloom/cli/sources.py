@@ -1,0 +1,93 @@
+"""What inputs are called on the command line, and how a wrong one is told: files, `-`, specs, engines."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Literal, NoReturn
+
+from netloom.cli import STDIO, render
+
+OPTIMISERS = ("afar", "coloured", "optimize")
+"""Names that stand for routes made for the traffic at hand, beside the engines' names."""
+
+_LINES = 3
+"""How many lines of a file are told for every kind of fault."""
+
+
+def fault_lines(faults: Sequence[tuple[int, str, str]], file: str) -> Iterator[dict[str, str]]:
+    """The first faults of every kind in `file`, a file of routes, by line, and how many more there are."""
+    name = "-" if file == STDIO else file
+    for kind in dict.fromkeys(kind for _, kind, _ in faults):
+        lines = [(line, text) for line, of, text in faults if of == kind]
+        for line, text in lines[:_LINES]:
+            yield {"kind": kind, "text": f"{name}:{line}: {text}"}
+        if len(lines) > _LINES:
+            yield {"kind": kind, "text": f"{name}: and {render.count(len(lines) - _LINES)} more lines"}
+
+
+def is_file_or_stdin(source: str) -> bool:
+    """Whether there is something to read."""
+    return source == STDIO or os.path.exists(source)
+
+
+def raise_not_an_engine(source: str, what: str = "not an engine", *, with_traffic: bool = True) -> NoReturn:
+    """Raises the error for a name that is no engine's (`what` it is not), with the nearest that is.
+
+    Without traffic the optimisers cannot be meant.
+    """
+    import difflib
+
+    from netloom import _core
+    from netloom.errors import SpecError
+
+    names = [name for name, _ in _core.engines()] + (list(OPTIMISERS) if with_traffic else [])
+    if not with_traffic and source in OPTIMISERS:
+        what += " (it makes routes for a traffic, and there is none here)"
+    near = difflib.get_close_matches(source, names, n=1)
+    hint = f"; did you mean {near[0]}?" if near else ""
+    raise SpecError(f'"{source}" is {what}: expected one of {", ".join(names)}{hint}')
+
+
+def traffic_format(data: bytes) -> Literal["mtx", "csv"]:
+    """What traffic on standard input is: Matrix Market says so in its first line, gzip or not."""
+    head = data[:64]
+    if head.startswith(b"\x1f\x8b"):
+        import zlib
+
+        with contextlib.suppress(zlib.error):
+            head = zlib.decompressobj(wbits=31).decompress(data[:4096], 64)
+    return "mtx" if head.lstrip().startswith(b"%%MatrixMarket") else "csv"
+
+
+def nearest_pattern(source: str) -> str | None:
+    """The pattern's name that a source looks like, if one does."""
+    from netloom import _core
+    from netloom.errors import NetloomError
+
+    try:
+        _core.Traffic.pattern(source, 2)
+    except NetloomError as error:
+        _, found, near = str(error).partition("did you mean ")
+        return near.strip('"?') if found else None
+    return None
+
+
+def raise_in_jobs(jobs: Path, error: OSError) -> NoReturn:
+    """Raises an error again; one about a file that a jobs file names, with the jobs file and the job."""
+    from netloom.cli.jobs import job_of
+    from netloom.errors import FormatError
+
+    name = None if error.filename is None else str(error.filename)
+    job = job_of(jobs, Path(name)) if name is not None and name != str(jobs) else None
+    if name is None or name == str(jobs):
+        raise error
+    place = str(jobs) if job is None else f'{jobs}: job "{job}"'
+    raise FormatError(f"{place}: {name}: {error.strerror}", str(jobs)) from None
+
+
+def is_stdin(source: str) -> bool:
+    """Whether a source is standard input."""
+    return source == STDIO
