@@ -21,9 +21,9 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_QUIET := 1
 
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
-LIBRARY := --locked --workspace --exclude netloom-python --exclude netloom-benches
+LIBRARY := --locked --workspace --exclude netloom-python
 
-.PHONY: build demo test lint fmt test-rust test-python bench fuzz clean need
+.PHONY: build demo test lint fmt test-rust test-python bench study fuzz clean need
 .DEFAULT_GOAL := build
 
 build: $(VENV)/.built ## .venv/bin/netloom
@@ -54,9 +54,13 @@ test-rust: | need
 test-python: $(VENV)/.dev $(VENV)/.built
 	$(BIN)/python -m pytest -n $(PYTEST_JOBS)
 
-bench: $(VENV)/.built ## the table of what must be fast
+bench: $(VENV)/.built ## the table of what must be fast, into docs/benchmarks.md
 	cargo build --locked --release --quiet -p netloom-benches
-	@cargo run --locked --release --quiet -p netloom-benches -- --netloom $(BIN)/netloom
+	@cargo run --locked --release --quiet -p netloom-benches -- --netloom $(BIN)/netloom --write docs/benchmarks.md
+
+study: | need ## what the optimiser must show (minutes, on a quiet machine), into docs/methods/optimizer.md
+	cargo build --locked --release --quiet -p netloom-benches
+	@cargo run --locked --release --quiet -p netloom-benches -- study --write docs/methods/optimizer.md
 
 fuzz: | need ## every parser for FUZZ_SECONDS (60) seconds
 	fuzz/run.sh $(FUZZ_SECONDS)

@@ -1,8 +1,9 @@
 //! Inputs that several families share: all ship with the repository.
 
-use netloom_formats::{read_fabric, read_mtx};
-use netloom_model::{Fabric, Traffic};
+use netloom_formats::{read_fabric, read_jobs, read_mtx};
+use netloom_model::{Fabric, JobSpec, Phase, PhaseSpec, Source, Traffic};
 use netloom_topology::{Structure, detect, generate};
+use netloom_traffic::{ResolvedJob, place};
 
 /// The spec of a tree with 40,960 hosts, which still fits InfiniBand's LIDs.
 pub const HOSTS_40960: &str = "fattree:pods=40,leaves=32,hosts=32,spines=16,groups=16,cores=32";
@@ -39,7 +40,38 @@ pub fn pattern(spec: &str, fabric: &Fabric) -> Traffic {
     netloom_traffic::pattern(spec, Some(fabric.host_count() as u32)).expect("a known spec")
 }
 
-/// A rank matrix of an application, as a jobs file of the examples names it.
-pub fn application(path: &str) -> Traffic {
-    read_mtx(&file(&format!("examples/jobs/{path}")), path).expect("the example is a matrix")
+/// The jobs of a jobs file, with their traffic, and the seed that places them; the path from the root of the
+/// repository.
+pub fn resolved(path: &str) -> (Vec<ResolvedJob>, u64) {
+    let jobs = read_jobs(&file(path), path).expect("the example is a jobs file");
+    let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+    let resolve = |spec: JobSpec| {
+        let traffic = traffic_of(&spec.source, folder);
+        ResolvedJob { spec, traffic, rank_hosts: None }
+    };
+    (jobs.jobs.into_iter().map(resolve).collect(), jobs.seed)
+}
+
+fn traffic_of(source: &Source, folder: &str) -> Traffic {
+    match source {
+        Source::Matrix(path) => {
+            let path = format!("{folder}/{path}");
+            read_mtx(&file(&path), &path).expect("the example is a matrix")
+        }
+        Source::Pattern(spec) => netloom_traffic::pattern(spec, None).expect("a known spec"),
+        Source::Phases(phases) => {
+            let phase = |p: &PhaseSpec| {
+                let matrix = traffic_of(&p.source, folder).total().into_owned();
+                Phase { name: p.name.clone(), matrix, repeats: p.repeats }
+            };
+            Traffic::from_phases(phases.iter().map(phase).collect())
+        }
+        Source::Ranks(_) => unreachable!("the examples have traffic"),
+    }
+}
+
+/// The traffic of a jobs file on a fabric.
+pub fn jobs(path: &str, fabric: &Fabric) -> Traffic {
+    let (jobs, seed) = resolved(path);
+    place(fabric, &jobs, seed).expect("the jobs fit").traffic
 }

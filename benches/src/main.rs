@@ -1,7 +1,9 @@
-//! What must be fast, measured on this machine: one table, printed by `make bench`.
+//! What must be fast and good, measured on this machine.
 //!
-//! Figures are medians of several runs, each beside its limit and, where there is one, beside a simpler method that
-//! does the same work in the same run. The limits are those of a 2-core machine; on another one the ratios say more.
+//! `make bench`: one table of what must be fast. Figures are medians of several runs, each beside its limit and,
+//! where there is one, beside a simpler method that does the same work in the same run. The limits are those of
+//! a 2-core machine; on another one the ratios say more.
+//! `make study`: how good the optimiser is and how soon, beside the papers' methods and figures.
 //!
 //! | module | idea |
 //! |---|---|
@@ -11,15 +13,21 @@
 //! | [`loads`] | all-to-all, against walking every pair |
 //! | [`optimise`] | patterns and applications, against AFAR |
 //! | [`start`] | the command's start-up |
-//! | [`table`] | rows and how they are printed |
+//! | [`study`] | what the optimiser must show |
+//! | [`table`] | rows of the first table |
+//! | [`report`] | Markdown, machine and date, and the page that keeps them |
+//! | [`race`] | work against the clock |
 
 mod check;
 mod inputs;
 mod loads;
 mod optimise;
 mod parse;
+mod race;
+mod report;
 mod route;
 mod start;
+mod study;
 mod table;
 
 use std::process::ExitCode;
@@ -30,9 +38,14 @@ use table::Table;
 type Family = fn(&mut Table, &Options);
 
 /// What the command line said.
+#[derive(Default)]
 pub struct Options {
     /// The `netloom` command, if it was built.
     pub netloom: Option<String>,
+    /// The page that keeps the figures.
+    pub write: Option<String>,
+    /// Families named.
+    pub wanted: Vec<String>,
 }
 
 const FAMILIES: [(&str, Family); 6] = [
@@ -45,26 +58,68 @@ const FAMILIES: [(&str, Family); 6] = [
 ];
 
 fn main() -> ExitCode {
-    let mut options = Options { netloom: None };
-    let mut wanted: Vec<String> = Vec::new();
-    let mut arguments = std::env::args().skip(1);
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if let [child, case] = &arguments[..]
+        && child == study::scale::CHILD
+    {
+        study::scale::child(case.parse().expect("a number"));
+        return ExitCode::SUCCESS;
+    }
+    let is_study = arguments.first().is_some_and(|a| a == "study");
+    let names: Vec<&str> = match is_study {
+        true => study::FAMILIES.iter().map(|(name, _)| *name).collect(),
+        false => FAMILIES.iter().map(|(name, _)| *name).collect(),
+    };
+    let Some(options) = parsed(&arguments[usize::from(is_study)..], &names) else {
+        eprintln!(
+            "usage: netloom-benches [study] [--netloom COMMAND] [--write PAGE] [FAMILY …], with families {}",
+            names.join(", ")
+        );
+        return ExitCode::from(2);
+    };
+    let (name, text, good) = if is_study {
+        let (text, good) = study::run(&options.wanted);
+        ("study", text, good)
+    } else {
+        let (text, good) = bench(&options);
+        ("bench", text, good)
+    };
+    print!("{text}");
+    if let Some(page) = options.write.filter(|_| options.wanted.is_empty())
+        && let Err(error) = report::write(&page, name, &text)
+    {
+        eprintln!("netloom-benches: {error}");
+        return ExitCode::FAILURE;
+    }
+    if good { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+fn parsed(arguments: &[String], names: &[&str]) -> Option<Options> {
+    let mut options = Options::default();
+    let mut arguments = arguments.iter();
     while let Some(argument) = arguments.next() {
-        if argument == "--netloom" {
-            options.netloom = arguments.next();
-        } else if FAMILIES.iter().any(|(name, _)| *name == argument) {
-            wanted.push(argument);
-        } else {
-            let names = FAMILIES.map(|(name, _)| name).join(", ");
-            eprintln!("usage: netloom-benches [--netloom COMMAND] [FAMILY …], with families {names}");
-            return ExitCode::from(2);
+        match argument.as_str() {
+            "--netloom" => options.netloom = Some(arguments.next()?.clone()),
+            "--write" => options.write = Some(arguments.next()?.clone()),
+            family if names.contains(&family) => options.wanted.push(argument.clone()),
+            _ => return None,
         }
     }
+    Some(options)
+}
+
+/// The table of what must be fast, and whether it is.
+fn bench(options: &Options) -> (String, bool) {
     let mut table = Table::default();
     for (name, run) in FAMILIES {
-        if wanted.is_empty() || wanted.iter().any(|w| w == name) {
-            run(&mut table, &options);
+        if options.wanted.is_empty() || options.wanted.iter().any(|w| w == name) {
+            run(&mut table, options);
         }
     }
-    print!("{table}");
-    if table.all_within() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    let text = format!(
+        "Printed by `make bench` on {}, on {}; medians of several runs (the optimiser: one run, one thread).\n\n{table}",
+        report::today(),
+        report::machine()
+    );
+    (text, table.all_within())
 }

@@ -6,15 +6,13 @@
 
 use std::time::Instant;
 
-use netloom_formats::read_jobs;
-use netloom_model::{Control, Csr, Fabric, Source};
+use netloom_model::{Control, Csr, Fabric};
 use netloom_optimize::{AfarOptions, OptimizeOptions, Optimized, afar, optimize};
 use netloom_routing::{Engine, EngineOptions, PathSet, loads, route};
 use netloom_topology::Structure;
-use netloom_traffic::{ResolvedJob, place};
 
 use crate::Options;
-use crate::inputs::{application, file, pattern, quartz1};
+use crate::inputs::{jobs, pattern, quartz1};
 use crate::table::{Row, Table, spell};
 
 /// `(name, spec)` of the patterns.
@@ -39,8 +37,14 @@ pub fn run(table: &mut Table, _: &Options) {
             let traffic = pattern(spec, &fabric);
             case.run(table, &format!("optimise {name} on quartz1"), &traffic.total(), Against::Adaptive, 1.0);
         }
-        for (name, jobs) in APPLICATIONS {
-            case.run(table, &format!("optimise {name}"), &placed(&fabric, jobs), Against::Whole, 10.0);
+        for (name, file) in APPLICATIONS {
+            case.run(
+                table,
+                &format!("optimise {name}"),
+                &jobs(&format!("examples/jobs/{file}"), &fabric).total(),
+                Against::Whole,
+                10.0,
+            );
         }
     });
 }
@@ -104,19 +108,4 @@ impl Case<'_> {
         let max = loads(self.fabric, &found.routes, traffic).expect("every pair has a way").max();
         format!("AFAR {:.3} % in {}", (max / bound - 1.0) * 100.0, spell(start.elapsed().as_secs_f64()))
     }
-}
-
-/// The traffic of a jobs file of the examples on the fabric.
-fn placed(fabric: &Fabric, name: &str) -> Csr {
-    let file = read_jobs(&file(&format!("examples/jobs/{name}")), name).expect("the example is a jobs file");
-    let resolved: Vec<ResolvedJob> = file
-        .jobs
-        .into_iter()
-        .map(|spec| {
-            let Source::Matrix(path) = &spec.source else { unreachable!("all its jobs name a matrix") };
-            let traffic = application(path);
-            ResolvedJob { spec, traffic, rank_hosts: None }
-        })
-        .collect();
-    place(fabric, &resolved, file.seed).expect("the jobs fit").traffic.total().into_owned()
 }

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::time::Instant;
 
+use crate::report::grid;
+
 /// One line of the table.
 pub struct Row {
     /// What was measured.
@@ -62,22 +64,9 @@ impl fmt::Display for Table {
             let mark = if row.within { "" } else { " (!)" };
             [row.what.clone(), format!("{}{mark}", row.measured), row.at_most.clone(), row.beside.clone()]
         };
-        let lines: Vec<[String; 4]> = std::iter::once(heads).chain(self.rows.iter().map(cell)).collect();
-        let width = |column: usize| lines.iter().map(|l| l[column].chars().count()).max().unwrap_or(0);
-        let widths = [0, 1, 2, 3].map(width);
-        for (number, line) in lines.iter().enumerate() {
-            for (text, width) in line.iter().zip(widths) {
-                write!(f, "| {text:width$} ")?;
-            }
-            writeln!(f, "|")?;
-            if number == 0 {
-                for width in widths {
-                    write!(f, "|{}", "-".repeat(width + 2))?;
-                }
-                writeln!(f, "|")?;
-            }
-        }
-        Ok(())
+        let lines: Vec<Vec<String>> =
+            std::iter::once(heads.to_vec()).chain(self.rows.iter().map(|row| cell(row).to_vec())).collect();
+        f.write_str(&grid(&lines))
     }
 }
 

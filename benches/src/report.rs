@@ -1,0 +1,103 @@
+//! What is printed and kept: Markdown tables, the machine and the date, and their place in a page.
+//!
+//! A page of the documentation has a stretch between `<!-- NAME: begin … -->` and `<!-- NAME: end -->` that belongs to
+//! the benchmarks; everything else in it stays as it is.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// A Markdown table with aligned columns.
+pub fn grid(lines: &[Vec<String>]) -> String {
+    let columns = lines.iter().map(Vec::len).max().unwrap_or(0);
+    let cell = |line: &[String], column: usize| line.get(column).cloned().unwrap_or_default();
+    let widths: Vec<usize> = (0..columns)
+        .map(|column| lines.iter().map(|line| cell(line, column).chars().count()).max().unwrap_or(0).max(3))
+        .collect();
+    let mut text = String::new();
+    for (number, line) in lines.iter().enumerate() {
+        for (column, width) in widths.iter().enumerate() {
+            text += &format!("| {:width$} ", cell(line, column));
+        }
+        text += "|\n";
+        if number == 0 {
+            for width in &widths {
+                text += &format!("|{}", "-".repeat(width + 2));
+            }
+            text += "|\n";
+        }
+    }
+    text
+}
+
+/// `2 cores of an AMD EPYC, 24 GB`.
+pub fn machine() -> String {
+    let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
+    let value = |text: &str, key: &str| {
+        let line = text.lines().find(|line| line.starts_with(key));
+        line.and_then(|line| line.split_once(':')).map(|(_, value)| value.trim().to_owned())
+    };
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let model = value(&read("/proc/cpuinfo"), "model name").unwrap_or_else(|| std::env::consts::ARCH.into());
+    let memory = value(&read("/proc/meminfo"), "MemTotal")
+        .and_then(|v| v.split(' ').next()?.parse::<u64>().ok())
+        .map_or(String::new(), |kib| format!(", {} GB", (kib + (1 << 19)) >> 20));
+    format!("{cores} core{} of {model}{memory}", if cores == 1 { "" } else { "s" })
+}
+
+/// Today in Greenwich, `2026-11-21`.
+pub fn today() -> String {
+    let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs());
+    let (year, month, day) = civil(seconds as i64 / 86_400);
+    format!("{year:04}-{month:02}-{day:02}")
+}
+
+/// Year, month and day so many days after 1970-01-01 (Gregorian; years of 400 count from March).
+fn civil(days: i64) -> (i64, i64, i64) {
+    let z = days + 719_468;
+    let era = z.div_euclid(146_097);
+    let day_of_era = z.rem_euclid(146_097);
+    let year = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year + year / 4 - year / 100);
+    let month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month + 2) / 5 + 1;
+    let month = if month < 10 { month + 3 } else { month - 9 };
+    (era * 400 + year + i64::from(month <= 2), month, day)
+}
+
+/// Puts `text` between the marks `name` of a page.
+///
+/// # Errors
+/// What is wrong with the page, in words.
+pub fn write(page: &str, name: &str, text: &str) -> Result<(), String> {
+    let old = std::fs::read_to_string(page).map_err(|e| format!("{page}: {e}"))?;
+    let new = between(&old, name, text).ok_or(format!("{page} has no marks of \"{name}\""))?;
+    std::fs::write(page, new).map_err(|e| format!("{page}: {e}"))
+}
+
+fn between(page: &str, name: &str, text: &str) -> Option<String> {
+    let begin = page.find(&format!("<!-- {name}: begin"))?;
+    let begin = begin + page[begin..].find("-->")? + 3;
+    let end = begin + page[begin..].find(&format!("<!-- {name}: end"))?;
+    Some(format!("{}\n\n{}\n\n{}", &page[..begin], text.trim(), &page[end..]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn days_have_dates() {
+        assert_eq!(civil(0), (1970, 1, 1));
+        // 30 years, 7 of them leap (72 … 96), then January and the 29th of February.
+        assert_eq!(civil(30 * 365 + 7 + 59), (2000, 2, 29));
+        assert_eq!(civil(30 * 365 + 7 + 366), (2001, 1, 1));
+    }
+
+    #[test]
+    fn only_what_is_between_the_marks_changes() {
+        let page = "a\n<!-- x: begin (by y) -->\nold\n<!-- x: end -->\nb\n";
+        let new = "a\n<!-- x: begin (by y) -->\n\nnew\n\n<!-- x: end -->\nb\n";
+        assert_eq!(between(page, "x", "new\n").as_deref(), Some(new));
+        assert_eq!(between(new, "x", "new\n").as_deref(), Some(new));
+        assert_eq!(between(page, "z", "new"), None);
+    }
+}

@@ -1,0 +1,145 @@
+//! The study: what the optimiser must show, measured (`make study`).
+//!
+//! Every family gives a section with its table, and claims: what was asked beside what came out. Rows have a time
+//! limit, and print the work done too, which another machine repeats. Two rows run side by side where there
+//! are two cores, each on one thread; what must be measured alone runs alone.
+//!
+//! | module | idea |
+//! |---|---|
+//! | [`ground`] | a fabric with all that its rows share; one optimisation against the clock |
+//! | [`table33`] | the shape of table 3.3: synthetic rows, traces and traces*, the baselines, the dissertation's columns |
+//! | [`noise`] | the noisy shuffle, five seeds |
+//! | [`damaged`] | cables and switches missing |
+//! | [`scale`] | 65,536 hosts, each case in a process of its own |
+//! | [`change`] | one job of five changes its traffic |
+//! | [`phases`] | the cyclic stencil |
+//! | [`bully`] | few hot links beside many |
+//! | [`plot`] | gap against time |
+
+mod bully;
+mod change;
+mod damaged;
+mod ground;
+mod noise;
+mod phases;
+mod plot;
+pub mod scale;
+mod table33;
+
+use std::time::Instant;
+
+use crate::report::{grid, machine, today};
+
+/// What was asked, and what came out.
+pub struct Claim {
+    /// The case.
+    pub what: String,
+    /// What was asked.
+    pub asked: String,
+    /// What came out.
+    pub measured: String,
+    /// Whether that is enough.
+    pub kept: bool,
+}
+
+/// A family's part of the page.
+pub struct Section {
+    /// Its heading.
+    pub title: String,
+    /// What the columns are.
+    pub text: String,
+    /// Tables: heads, then rows.
+    pub tables: Vec<Vec<Vec<String>>>,
+    /// What it shows.
+    pub claims: Vec<Claim>,
+}
+
+/// What families share.
+#[derive(Default)]
+pub struct Study {
+    /// Curves for the plot.
+    curves: Vec<plot::Curve>,
+}
+
+type Family = fn(&mut Study) -> Section;
+
+/// All families, in the order of the page.
+pub const FAMILIES: [(&str, Family); 7] = [
+    ("table33", table33::run),
+    ("noise", noise::run),
+    ("scale", scale::run),
+    ("damaged", damaged::run),
+    ("change", change::run),
+    ("phases", phases::run),
+    ("bully", bully::run),
+];
+
+/// Rows at once: what the machine has cores for, two at most, so that figures of larger machines compare.
+fn abreast() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from).min(2)
+}
+
+/// Runs families; the page's text, and whether every claim is kept. All families also draw the plot.
+pub fn run(wanted: &[String]) -> (String, bool) {
+    let clock = Instant::now();
+    let mut study = Study::default();
+    let mut sections = Vec::new();
+    for (name, family) in FAMILIES {
+        if wanted.is_empty() || wanted.iter().any(|w| w == name) {
+            eprintln!("{name} …");
+            let section = family(&mut study);
+            for claim in &section.claims {
+                eprintln!("  {}: {}{}", claim.what, claim.measured, mark(claim));
+            }
+            sections.push(section);
+        }
+    }
+    if wanted.is_empty() {
+        plot::draw(&study.curves);
+    }
+    let claims: Vec<&Claim> = sections.iter().flat_map(|s| &s.claims).collect();
+    let mut lines = vec![["what", "asked", "measured"].map(String::from).to_vec()];
+    lines.extend(
+        claims.iter().map(|c| vec![c.what.clone(), c.asked.clone(), format!("{}{}", c.measured, mark(c))]),
+    );
+    let mut text = format!(
+        "Measured on {} by `make study` in {:.0} s, on {}. Rows of one table run {} at a time, one thread each.\n\n{}",
+        today(),
+        clock.elapsed().as_secs_f64(),
+        machine(),
+        abreast(),
+        grid(&lines)
+    );
+    for section in &sections {
+        text += &format!("\n### {}\n\n{}\n", section.title, section.text);
+        section.tables.iter().for_each(|table| text += &format!("\n{}", grid(table)));
+    }
+    (text, claims.iter().all(|c| c.kept))
+}
+
+fn mark(claim: &Claim) -> &'static str {
+    if claim.kept { "" } else { " (!)" }
+}
+
+/// The first line of a table.
+fn heads(names: &[&str]) -> Vec<String> {
+    names.iter().map(|&name| name.into()).collect()
+}
+
+/// `0.0312 %`.
+pub fn percent(share: f64) -> String {
+    // Rounding of the last bits is not a gap, nor better than the bound.
+    let share = if share.abs() < 5e-9 { 0.0 } else { share };
+    format!("{:.4} %", share * 100.0)
+}
+
+/// `49.61 %`, for what need not be exact.
+pub fn coarse(share: f64) -> String {
+    let share = if share.abs() < 5e-6 { 0.0 } else { share };
+    format!("{:.2} %", share * 100.0)
+}
+
+/// `123 k`, of path searches.
+pub fn work(searches: u64) -> String {
+    if searches < 10_000 { searches.to_string() } else { format!("{} k", searches / 1000) }
+}
