@@ -4,7 +4,7 @@
 //! replaced by an admissible one (destination modulo the number of choices). Entries of switches' own
 //! addresses carry no application traffic and stay as they are.
 
-use netloom_model::{DestId, Fabric, HostId, Lft, LinkId, Routes, SwitchId, Table};
+use netloom_model::{DestId, Fabric, HostId, Lft, LftRow, LinkId, Routes, SwitchId, Table};
 use netloom_routing::PathSet;
 use rayon::prelude::*;
 
@@ -41,18 +41,33 @@ fn row_repairs(
 ) -> Vec<(DestId, Option<u16>)> {
     let row = background.row(switch);
     let mut repairs = Vec::new();
-    // The leaf for which a port was last seen admissible.
-    let mut allowed = vec![NONE; usize::from(fabric.radix(switch)) + 1];
+    // Per port the group of links that it was last seen in; groups are few, so this rarely changes.
+    let mut group_of = vec![0; usize::from(fabric.radix(switch)).max(usize::from(u8::MAX)) + 1];
+    let mut marked = 0;
     for &leaf in leaves {
-        let links = paths.links(switch, leaf);
-        for &link in links {
-            allowed[usize::from(fabric.link_port(link))] = leaf.0;
+        let group = paths.group(switch, leaf);
+        let links = paths.group_links(group);
+        if group != marked {
+            links.iter().for_each(|&link| group_of[usize::from(fabric.link_port(link))] = group);
+            marked = group;
         }
-        for &host in fabric.hosts_on(leaf) {
+        let hosts = fabric.hosts_on(leaf);
+        // Nearly always all is well: then one look at a stretch of bytes settles a leaf.
+        if let (LftRow::Narrow(row), [first, .., last]) = (row, hosts)
+            && last.index() - first.index() + 1 == hosts.len()
+            && group != 0
+        {
+            let row = &row[first.index() << lmc..(last.index() + 1) << lmc];
+            // 255 is no port of such a switch, so it belongs to no group.
+            if row.iter().fold(true, |good, &port| good & (group_of[usize::from(port)] == group)) {
+                continue;
+            }
+        }
+        for &host in hosts {
             for path in 0..1u32 << lmc {
                 let dest = DestId((host.0 << lmc) + path);
                 let port = row.port(dest);
-                if allowed.get(usize::from(port)) == Some(&leaf.0) {
+                if group != 0 && group_of.get(usize::from(port)) == Some(&group) {
                     continue;
                 }
                 let wanted = if switch == leaf {

@@ -9,6 +9,9 @@
 //! does not depend on the number of threads. Following any of them never loops, and never turns up after
 //! it went down: destination-based tables made of admissible links are free of deadlocks.
 //!
+//! Speed: leaves with nothing below and equal neighbours above are twins. The links towards one are those
+//! towards the other, but at these neighbours and at the two themselves: one search serves a whole pod.
+//!
 //! Source: the path model of Taffet, dissertation, sec. 3.3 (minimal routes in a fat tree), stated for
 //! any fabric with levels.
 
@@ -77,9 +80,27 @@ impl PathSet {
             .map(|((leaves, group), hops)| {
                 let mut interner = Interner::new(switches);
                 let mut search = Search::new(rule, switches);
-                let rows = group.chunks_mut(switches).zip(hops.chunks_mut(switches));
-                for (&leaf, (group, hops)) in leaves.iter().zip(rows) {
-                    search.run(leaf, hops, |s, links| group[s.index()] = interner.intern(s, links));
+                // The last leaf that was searched for, and where its rows are.
+                let mut searched: Option<(SwitchId, usize)> = None;
+                for (i, &leaf) in leaves.iter().enumerate() {
+                    let (group_before, group) = group[..(i + 1) * switches].split_at_mut(i * switches);
+                    let (hops_before, hops) = hops[..(i + 1) * switches].split_at_mut(i * switches);
+                    match (rule, searched) {
+                        (Rule::UpDown(updown), Some((twin, at))) if updown.twins(twin, leaf) => {
+                            group.copy_from_slice(&group_before[at * switches..(at + 1) * switches]);
+                            hops.copy_from_slice(&hops_before[at * switches..(at + 1) * switches]);
+                            hops.swap(twin.index(), leaf.index());
+                            let found = |s: SwitchId, links: &[LinkId]| {
+                                group[s.index()] = interner.intern(s, links);
+                            };
+                            search.turn_to_twin(updown, twin, leaf, found);
+                            group[leaf.index()] = 0;
+                        }
+                        _ => {
+                            search.run(leaf, hops, |s, links| group[s.index()] = interner.intern(s, links));
+                            searched = Some((leaf, i));
+                        }
+                    }
                 }
                 interner
             })
@@ -228,6 +249,27 @@ impl<'a> Search<'a> {
                 self.climb(updown, hops, &mut found);
             }
             Rule::Shortest(all) => self.breadth_first(target, all, all, hops, &mut found),
+        }
+    }
+
+    /// Calls `found` for the switches whose links towards `leaf` differ from those towards its twin
+    /// (other than `leaf` itself, which has none): their common neighbours above, and the twin.
+    fn turn_to_twin(
+        &mut self,
+        updown: &UpDown,
+        twin: SwitchId,
+        leaf: SwitchId,
+        mut found: impl FnMut(SwitchId, &[LinkId]),
+    ) {
+        for hop in updown.up.of(leaf) {
+            self.chosen.clear();
+            self.chosen.extend(updown.down.of(hop.to).iter().filter(|h| h.to == leaf).map(|h| h.link));
+            found(hop.to, &self.chosen);
+        }
+        self.chosen.clear();
+        self.chosen.extend(updown.up.of(twin).iter().map(|hop| hop.link));
+        if !self.chosen.is_empty() {
+            found(twin, &self.chosen);
         }
     }
 

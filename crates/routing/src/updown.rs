@@ -68,6 +68,12 @@ impl UpDown {
             from_top,
         }
     }
+
+    /// Whether two switches have nothing below them and the same switches above them, in the same order.
+    pub fn twins(&self, a: SwitchId, b: SwitchId) -> bool {
+        let ends = |s: SwitchId| self.up.of(s).iter().map(|hop| hop.to);
+        self.down.of(a).is_empty() && self.down.of(b).is_empty() && ends(a).eq(ends(b))
+    }
 }
 
 /// Every alive link between switches, whatever its direction.

@@ -84,6 +84,56 @@ fn every_engine_joins_every_joinable_pair_by_a_minimal_path() {
 }
 
 #[test]
+fn admissible_links_are_those_of_their_definition() {
+    // D and U of the definition as the least fixed point, one relaxation after the other.
+    let dead_end = damage(
+        &generate(SHAPES[2]).unwrap(),
+        &Damage { random_links: 14, random_switches: 1, ..Damage::default() },
+        3,
+    );
+    for fabric in fabrics().into_iter().chain([dead_end.unwrap().fabric]) {
+        let structure = detect(&fabric);
+        let paths = PathSet::admissible(&fabric, &structure);
+        let level = |s: SwitchId| structure.level[s.index()];
+        let hops_of = |s: SwitchId, up: bool| {
+            let joins = |&l: &LinkId| {
+                let to = fabric.link_to_switch(l).filter(|&t| level(t) != u8::MAX && level(s) != u8::MAX);
+                fabric.alive(l)
+                    && to.is_some_and(|t| if up { level(t) > level(s) } else { level(t) < level(s) })
+            };
+            fabric.switch_links(s).filter(joins).collect::<Vec<_>>()
+        };
+        let end = |l: &LinkId| fabric.link_to_switch(*l).unwrap();
+        for &leaf in paths.leaves() {
+            let far = 1_000u32;
+            let mut down = vec![far; fabric.switch_count()];
+            down[leaf.index()] = 0;
+            let mut both = vec![far; fabric.switch_count()];
+            for _ in 0..2 * structure.levels {
+                for s in fabric.switches().filter(|&s| s != leaf) {
+                    let least = |links: Vec<LinkId>, table: &[u32]| {
+                        links.iter().map(|l| table[end(l).index()] + 1).min().unwrap_or(far).min(far)
+                    };
+                    down[s.index()] = least(hops_of(s, false), &down);
+                }
+                for s in fabric.switches() {
+                    let up = hops_of(s, true).iter().map(|l| both[end(l).index()] + 1).min().unwrap_or(far);
+                    both[s.index()] = if down[s.index()] < far { down[s.index()] } else { up.min(far) };
+                }
+            }
+            for s in fabric.switches() {
+                let (is_down, hops) = (down[s.index()] < far, both[s.index()]);
+                assert_eq!(paths.hops(s, leaf).map(u32::from), (hops < far).then_some(hops));
+                let table = if is_down { &down } else { &both };
+                let mut wanted = hops_of(s, !is_down);
+                wanted.retain(|l| hops < far && s != leaf && table[end(l).index()] + 1 == hops);
+                assert_eq!(paths.links(s, leaf), wanted, "{} to {}", s.0, leaf.0);
+            }
+        }
+    }
+}
+
+#[test]
 fn loads_are_conserved_bytes_times_hops() {
     let fabric = generate(SHAPES[4]).unwrap();
     let structure = detect(&fabric);
