@@ -38,7 +38,7 @@ pub use control::{Control, Improvement, StopReason};
 pub use fabric::{Fabric, Link, Node};
 pub use ids::{Dest, DestId, DestSpace, HostId, LinkId, NodeId, SwitchId};
 pub use job::{Allocation, Job, JobSpec, Mapping, PhaseSpec, Placement, Source};
-pub use lft::{Lft, NO_PORT};
+pub use lft::{Lft, LftRow, NO_PORT};
 pub use matrix::Csr;
 pub use pair_paths::{MAX_LMC, PairPaths, PairPathsError};
 pub use routes::{PathChoice, Routes, Table};
