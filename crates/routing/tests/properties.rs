@@ -111,10 +111,8 @@ fn admissible_links_are_those_of_their_definition() {
             let mut both = vec![far; fabric.switch_count()];
             for _ in 0..2 * structure.levels {
                 for s in fabric.switches().filter(|&s| s != leaf) {
-                    let least = |links: Vec<LinkId>, table: &[u32]| {
-                        links.iter().map(|l| table[end(l).index()] + 1).min().unwrap_or(far).min(far)
-                    };
-                    down[s.index()] = least(hops_of(s, false), &down);
+                    let next = hops_of(s, false).iter().map(|l| down[end(l).index()] + 1).min();
+                    down[s.index()] = next.unwrap_or(far).min(far);
                 }
                 for s in fabric.switches() {
                     let up = hops_of(s, true).iter().map(|l| both[end(l).index()] + 1).min().unwrap_or(far);
