@@ -240,14 +240,25 @@ impl State<'_> {
                     *d = if cost < *d { cost } else { *d };
                 }
             }
-            for (d, &core) in down.iter_mut().zip(&layout.core_at[g * cores..][..cores]) {
-                if core == NONE {
-                    continue;
+        }
+        // Cores with an entry have one way down. Entries come from the group's placed items: where these
+        // are few, that is quicker than to ask every core.
+        let group = self.items.of(self.items.group[item] as usize);
+        let stride = view.stride;
+        let base = layout.core_down(q * spines, 0);
+        if group.len() < layout.core_at.len() {
+            for path in self.path[group.start * stride..group.end * stride].chunks(stride) {
+                let slot = path[2] as usize;
+                if path[2] != NONE && self.fixed.at(view.from[slot]) == path[2] {
+                    let (j, core) = ((slot - base) / cores, (slot - base) % cores);
+                    sc.down[j / layout.group_spines * cores + core] = weight[slot] + last[j];
                 }
-                let slot = self.fixed.at(core);
+            }
+        } else {
+            for (d, &core) in sc.down.iter_mut().zip(&layout.core_at) {
+                let slot = if core == NONE { NONE } else { self.fixed.at(core) };
                 if slot != NONE {
-                    let j = (slot as usize - layout.core_down(q * spines, 0)) / cores;
-                    *d = weight[slot as usize] + last[j];
+                    *d = weight[slot as usize] + last[(slot as usize - base) / cores];
                 }
             }
         }
