@@ -10,6 +10,8 @@
 //! | [`mod@coloured`] | the traffic coloured once, without search (IBM Research Zurich's offline routing) |
 //! | [`mod@optimize`] | the door: traffic in, complete tables out, with the bound they are measured against |
 //! | [`mod@layers`] | the door for several matrices at once: phases, scenarios |
+//! | [`mod@lmc`] | the door for several addresses a host, with a path by pair |
+//! | `split` | pairs dealt to the addresses of their destinations |
 //! | `solve` | what the doors share: from items to tables |
 //! | `objective` | what is minimised first: the maxima of the layers, combined |
 //! | `keep` | today's tables: changed entries cost, frozen destinations stay |
@@ -38,6 +40,7 @@ mod items;
 mod keep;
 pub mod layers;
 mod layout;
+pub mod lmc;
 mod objective;
 pub mod optimize;
 mod path;
@@ -45,6 +48,7 @@ mod penalty;
 mod scratch;
 mod search;
 mod solve;
+mod split;
 mod start;
 mod state;
 mod sweep;
@@ -56,6 +60,7 @@ pub use afar::{AfarOptions, AfarResult, afar};
 pub use budget::Step;
 pub use coloured::coloured;
 pub use layers::{Combine, Layer, LayerResult, OptimizedLayers, optimize_layers};
+pub use lmc::optimize_lmc;
 pub use optimize::{Change, OptimizeOptions, Optimized, optimize};
 
 /// Why routes could not be optimised.

@@ -1,0 +1,293 @@
+//! The door for several addresses a host (LMC): tables for all of them, and which one every pair uses.
+//!
+//! With `2^lmc` addresses a host what a leaf sends to it need not move whole: every pair (source host,
+//! destination host) chooses an address, and every address has an in-tree of its own. Searched in turns:
+//!
+//! 1. tables for one address, copied to all others: no worse a start;
+//! 2. deal every bundle of pairs to the addresses evenly, and search tables for the pieces;
+//! 3. with these tables, move pairs to cheaper addresses; with that choice, search tables again; and so on.
+//!
+//! Every step starts from a routing that is known, so the best only improves. A pair stays whole: where a host
+//! has one partner, LMC buys nothing. Bounds on whole items don't hold here; the adaptive-routing bound does.
+
+use netloom_bounds::ar_bound;
+use netloom_model::rng::stream;
+use netloom_model::{
+    Control, Csr, Dest, Fabric, Lft, MAX_LMC, PairPaths, PathChoice, Routes, SwitchId, Table,
+};
+use netloom_routing::{LinkLoads, PathSet, loads};
+use netloom_topology::Structure;
+
+use crate::OptimizeError;
+use crate::budget::{Step, TOLERANCE};
+use crate::items::items;
+use crate::objective::Objective;
+use crate::optimize::{OptimizeOptions, Optimized, in_pool};
+use crate::solve::{Setting, Solved, check_reachable, host_loads, solve};
+use crate::split::Pairs;
+use crate::target::switch_target;
+
+/// Turns of step 3 at most.
+const TURNS: u64 = 64;
+
+/// The best routes with `2^lmc` addresses a host and a path by pair that the work budget finds.
+///
+/// `background` gives the first routing and the entries that carry no traffic, repeated over the addresses if
+/// it has fewer. [`OptimizeOptions::change`] is not looked at; a given bound must hold for paths by pair.
+///
+/// # Errors
+/// [`OptimizeError`] if `lmc` is above 7, shapes disagree, `background` is not destination-based, or traffic has no path.
+#[expect(clippy::too_many_arguments, reason = "the door's arguments, and the LMC")]
+pub fn optimize_lmc(
+    fabric: &Fabric,
+    structure: &Structure,
+    paths: &PathSet,
+    traffic: &Csr,
+    lmc: u8,
+    background: &Routes,
+    options: &OptimizeOptions,
+    control: &Control,
+) -> Result<Optimized, OptimizeError> {
+    if lmc > MAX_LMC {
+        return Err(OptimizeError::Routing(netloom_routing::RoutingError::Lmc(lmc)));
+    }
+    let options = &OptimizeOptions { change: None, ..options.clone() };
+    in_pool(options.threads, || run(fabric, structure, paths, traffic, lmc, background, options, control))
+}
+
+#[expect(clippy::too_many_arguments, reason = "as the door")]
+fn run(
+    fabric: &Fabric,
+    structure: &Structure,
+    paths: &PathSet,
+    traffic: &Csr,
+    lmc: u8,
+    background: &Routes,
+    options: &OptimizeOptions,
+    control: &Control,
+) -> Result<Optimized, OptimizeError> {
+    let lft = crate::afar::check_shapes(fabric, traffic, background)?;
+    let first = on_base(fabric, readdressed(fabric, lft, background.lmc, 0), 0);
+    let whole = items(fabric, traffic, &first);
+    check_reachable(fabric, paths, traffic, &whole)?;
+    let (bound, ar) = match &options.bound {
+        Some(bound) => (bound.clone(), None),
+        None => {
+            let ar = ar_bound(fabric, structure, paths, traffic, control, None)
+                .map_err(|e| OptimizeError::Bound(e.to_string()))?;
+            (ar.certificate.clone(), Some(ar))
+        }
+    };
+    let host_max = host_loads(fabric, traffic).into_iter().fold(0.0, f64::max);
+    let by_hosts = bound.claim <= host_max * (1.0 + TOLERANCE);
+    let goal = if by_hosts { switch_target(fabric, structure, &whole) } else { bound.claim };
+    let most: u64 = if by_hosts { 1_000_000 } else { 8_000_000 };
+    let limit = options.work.unwrap_or(most + 20 * whole.len() as u64);
+
+    let mut turns = Turns { fabric, structure, paths, traffic, options, control, goal, work: 0, best: None };
+    turns.search(&first, limit / 4)?;
+    let start = turns.best().routes.lft().expect("destination-based").clone();
+    let copies = on_base(fabric, readdressed(fabric, &start, 0, lmc), lmc);
+    turns.restart(copies.clone())?;
+    if lmc > 0 && turns.goes_on(limit) {
+        turns.part(copies, lmc, limit)?;
+    }
+    let (work, history, best) = (turns.work, turns.best().history.clone(), turns.best.take());
+    let Best { mut routes, .. } = best.expect("there is a routing");
+    let unused = readdressed(fabric, lft, background.lmc, lmc);
+    give_back(fabric, paths, traffic, &mut routes, &unused);
+    let loads = loads(fabric, &routes, traffic)?;
+    let switch_max_load = loads.max_between_switches(fabric);
+    let stopped = control.stopped();
+    Ok(Optimized {
+        proven_optimal: loads.max() <= bound.claim * (1.0 + TOLERANCE),
+        exhausted: stopped.is_none() && switch_max_load > goal * (1.0 + TOLERANCE),
+        bound,
+        ar,
+        switch_max_load,
+        routes,
+        loads,
+        switch_bound: goal,
+        stopped,
+        work,
+        reproducible: stopped.is_none(),
+        history,
+        changed_entries: None,
+    })
+}
+
+/// The best routing so far.
+struct Best {
+    routes: Routes,
+    loads: LinkLoads,
+    /// Largest load between switches, and the links that carry it.
+    value: (f64, usize),
+    history: Vec<Step>,
+}
+
+/// The search in turns.
+struct Turns<'a> {
+    fabric: &'a Fabric,
+    structure: &'a Structure,
+    paths: &'a PathSet,
+    traffic: &'a Csr,
+    options: &'a OptimizeOptions<'a>,
+    control: &'a Control,
+    goal: f64,
+    work: u64,
+    best: Option<Best>,
+}
+
+impl Turns<'_> {
+    fn best(&self) -> &Best {
+        self.best.as_ref().expect("the first search leaves a routing")
+    }
+
+    fn goes_on(&self, limit: u64) -> bool {
+        let enough = self.best().value.0 <= self.goal * (1.0 + TOLERANCE);
+        !enough && self.work < limit && self.control.stopped().is_none()
+    }
+
+    /// Searches tables for the addresses that `from` chooses, starting from its tables.
+    fn search(&mut self, from: &Routes, work: u64) -> Result<Routes, OptimizeError> {
+        let Self { fabric, structure, paths, traffic, control, .. } = *self;
+        let options = &OptimizeOptions { work: Some(work), ..self.options.clone() };
+        let setting = Setting { fabric, structure, paths, background: from, options, control };
+        let items = items(fabric, traffic, from);
+        let lft = from.lft().expect("destination-based");
+        let Solved { routes, work, .. } = solve(setting, lft, &items, Objective::single(self.goal), work)?;
+        self.work += work;
+        self.offer(routes.clone())?;
+        Ok(routes)
+    }
+
+    /// Keeps `routes` if they are the best so far; returns their loads.
+    fn offer(&mut self, routes: Routes) -> Result<(), OptimizeError> {
+        let loads = loads(self.fabric, &routes, self.traffic)?;
+        let max = loads.max_between_switches(self.fabric);
+        let at_max = |l: &netloom_model::LinkId| loads.load[l.index()] >= max * (1.0 - TOLERANCE);
+        let between = self.fabric.links().filter(|&l| self.fabric.between_switches(l));
+        let value = (max, if max > 0.0 { between.filter(at_max).count() } else { 0 });
+        let better = self.best.as_ref().is_none_or(|b| {
+            max < b.value.0 * (1.0 - TOLERANCE)
+                || (max <= b.value.0 * (1.0 + TOLERANCE) && value.1 < b.value.1)
+        });
+        if better {
+            let mut history = self.best.take().map_or_else(Vec::new, |b| b.history);
+            history.push(Step { work: self.work, max_load: max, links_at_max: value.1 });
+            self.best = Some(Best { routes, loads, value, history });
+        }
+        Ok(())
+    }
+
+    /// The same routing, with more addresses.
+    fn restart(&mut self, routes: Routes) -> Result<(), OptimizeError> {
+        let best = self.best.as_mut().expect("the first search leaves a routing");
+        best.loads = loads(self.fabric, &routes, self.traffic)?;
+        best.routes = routes;
+        Ok(())
+    }
+
+    /// Steps 2 and 3: bundles in parts.
+    fn part(&mut self, copies: Routes, lmc: u8, limit: u64) -> Result<(), OptimizeError> {
+        let fabric = self.fabric;
+        let mut pairs = Pairs::of(fabric, self.traffic, lmc);
+        pairs.deal(None);
+        let mut from = chosen(&copies, pairs.table());
+        for turn in 0..TURNS {
+            // Later turns are many and short, but long enough to move every pair a few times.
+            let later = (limit / 96).max(4 * pairs.len() as u64).min(limit / 8);
+            let share = if turn == 0 { limit / 4 } else { later };
+            let share = share.min(limit.saturating_sub(self.work)).max(1);
+            self.search(&from, share)?;
+            if !self.goes_on(limit) {
+                return Ok(());
+            }
+            let random = &mut stream(self.options.seed, 5000 + turn);
+            let (best, goal) = (self.best(), self.goal);
+            let before = best.value;
+            let routes = best.routes.clone();
+            self.work += pairs.settle(fabric, &routes, &best.loads.load, goal, random)?;
+            from = chosen(&routes, pairs.table());
+            self.offer(from.clone())?;
+            if self.best().value == before {
+                // Stuck: deal anew.
+                if turn % 2 == 0 {
+                    pairs.scatter(random)
+                } else {
+                    pairs.deal(Some(random))
+                }
+                from = chosen(&copies, pairs.table());
+            }
+        }
+        Ok(())
+    }
+}
+
+fn chosen(tables: &Routes, paths: PairPaths) -> Routes {
+    Routes { path: PathChoice::PerPair(paths.into()), ..tables.clone() }
+}
+
+/// Routes that use base addresses only.
+fn on_base(fabric: &Fabric, lft: Lft, lmc: u8) -> Routes {
+    chosen(&Routes::by_dest(fabric, lmc, lft), PairPaths::base(fabric.host_count(), lmc))
+}
+
+/// The tables for another LMC: address `p` of a host is led as its address `p mod 2^from` was.
+fn readdressed(fabric: &Fabric, lft: &Lft, from: u8, to: u8) -> Lft {
+    if from == to {
+        return lft.clone();
+    }
+    let (old, new) = (fabric.dests(from), fabric.dests(to));
+    let mut out = Lft::empty(fabric.switch_count(), new.count(), fabric.max_radix());
+    for s in fabric.switches() {
+        let row = lft.row(s);
+        for dest in new.iter() {
+            let like = match new.resolve(dest) {
+                Dest::Host(h, path) => old.host(h, path & ((1 << from) - 1)),
+                Dest::Switch(s) => old.switch(s),
+            };
+            let port = row.port(like);
+            out.set(s, dest, (port != netloom_model::NO_PORT).then_some(port));
+        }
+    }
+    out
+}
+
+/// Sets the entries that no traffic uses back to those of `unused`, where these are admissible.
+fn give_back(fabric: &Fabric, paths: &PathSet, traffic: &Csr, routes: &mut Routes, unused: &Lft) {
+    let items = items(fabric, traffic, routes);
+    let mut out = crate::tables::admissible_lft(fabric, paths, unused, routes.lmc);
+    let found = routes.lft().expect("destination-based");
+    for item in 0..items.len() {
+        let group = items.group[item] as usize;
+        let (address, target) = (items.address[group], items.target[group]);
+        let mut at = SwitchId(items.leaf[item]);
+        while at.0 != target {
+            let port = found.port(at, address);
+            out.set(at, address, Some(port));
+            let link = fabric.link_at(at, port).expect("searched tables deliver");
+            at = fabric.link_to_switch(link).expect("a way to another leaf");
+        }
+    }
+    routes.table = Table::ByDest(out);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use netloom_model::HostId;
+
+    #[test]
+    fn addresses_repeat_those_there_were() {
+        let fabric = netloom_topology::generate("two-level:leaves=2,hosts=2,spines=2").unwrap();
+        let mut two = Lft::empty(4, fabric.dests(1).count(), fabric.max_radix());
+        let (s, at) = (SwitchId(0), |lmc: u8, h, p| fabric.dests(lmc).host(HostId(h), p));
+        two.set(s, at(1, 3, 0), Some(1));
+        two.set(s, at(1, 3, 1), Some(2));
+        let four = readdressed(&fabric, &two, 1, 2);
+        let ports: Vec<_> = (0..4).map(|p| four.get(s, at(2, 3, p))).collect();
+        assert_eq!(ports, [Some(1), Some(2), Some(1), Some(2)]);
+        assert_eq!(readdressed(&fabric, &two, 1, 0).get(s, at(0, 3, 0)), Some(1));
+    }
+}

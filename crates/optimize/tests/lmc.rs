@@ -1,0 +1,172 @@
+//! Several addresses a host: against exhaustive search, against tables with one address, and against the judge.
+
+use netloom_model::{Control, Csr, Fabric, HostId, LinkId, SwitchId, rng};
+use netloom_optimize::{OptimizeOptions, Optimized, optimize, optimize_lmc};
+use netloom_routing::{Engine, EngineOptions, PathSet, route};
+use netloom_testkit::{any_fabric, matrix, random_matrix};
+use netloom_topology::{Structure, detect, generate};
+use netloom_verify::{check, verify_certificate};
+
+fn solve(fabric: &Fabric, traffic: &Csr, lmc: Option<u8>, work: u64) -> Optimized {
+    let structure = detect(fabric);
+    let paths = PathSet::admissible(fabric, &structure);
+    let background =
+        route(Engine::Updn, fabric, &structure, &EngineOptions { seed: 1, lmc: lmc.unwrap_or(0) }).unwrap();
+    let options = OptimizeOptions { work: Some(work), ..OptimizeOptions::default() };
+    let control = Control::new();
+    match lmc {
+        None => optimize(fabric, &structure, &paths, traffic, &background, &options, &control),
+        Some(lmc) => optimize_lmc(fabric, &structure, &paths, traffic, lmc, &background, &options, &control),
+    }
+    .unwrap()
+}
+
+/// Loads, bound and deadlock freedom by the crate that shares no code with the search.
+fn judge(fabric: &Fabric, structure: &Structure, traffic: &Csr, found: &Optimized) {
+    let verdict = verify_certificate(fabric, structure, Some(&found.routes), traffic, &found.bound);
+    assert!(verdict.ok, "{:?}", verdict.reasons);
+    assert_eq!(verdict.optimal, found.proven_optimal);
+    let max = verdict.max_load.unwrap();
+    assert!((max - found.loads.max()).abs() <= 1e-9 * max);
+    let report = check(fabric, structure, &found.routes);
+    // (Some switches' own addresses may be out of reach on such fabrics, as in the background.)
+    assert_eq!((report.non_minimal_pairs, report.up_down_violations, report.credit_loops), (0, 0, 0));
+    assert_eq!(report.invalid_entries, 0);
+}
+
+/// Four hosts of a leaf send 1 each to one host over two spines: 4 on one link whole, 2 on each with two addresses.
+#[test]
+fn what_a_leaf_sends_to_a_host_parts() {
+    let fabric = generate("two-level:leaves=2,hosts=4,spines=2").unwrap();
+    let traffic = matrix(8, &[(0, 4, 1.0), (1, 4, 1.0), (2, 4, 1.0), (3, 4, 1.0)]);
+    assert_eq!(solve(&fabric, &traffic, None, 1000).switch_max_load, 4.0);
+    let two = solve(&fabric, &traffic, Some(1), 1000);
+    assert_eq!((two.switch_max_load, two.switch_bound), (2.0, 2.0));
+    assert_eq!(two.routes.pair_paths(&fabric).len(), 2);
+    judge(&fabric, &detect(&fabric), &traffic, &two);
+}
+
+/// A pair takes one way: a single partner is not helped by any number of addresses.
+#[test]
+fn a_pair_stays_whole() {
+    let fabric = generate("two-level:leaves=2,hosts=2,spines=2").unwrap();
+    let traffic = matrix(4, &[(0, 2, 3.0)]);
+    assert_eq!(solve(&fabric, &traffic, Some(3), 1000).switch_max_load, 3.0);
+}
+
+#[test]
+fn more_addresses_are_never_worse() {
+    let mut better = 0;
+    for seed in 0..30 {
+        let fabric = any_fabric(seed);
+        let structure = detect(&fabric);
+        let traffic = random_matrix(&fabric, seed);
+        // The first step is the search with one address, on a quarter of the work.
+        let one = solve(&fabric, &traffic, None, 2_000);
+        for lmc in 0..3 {
+            let more = solve(&fabric, &traffic, Some(lmc), 8_000);
+            assert_eq!(more.routes.lmc, lmc);
+            assert!(more.switch_max_load <= one.switch_max_load * (1.0 + 1e-9), "seed {seed} LMC {lmc}");
+            better += usize::from(more.switch_max_load < one.switch_max_load * (1.0 - 1e-9));
+            judge(&fabric, &structure, &traffic, &more);
+        }
+    }
+    assert!(better > 5, "LMC helps somewhere, not only {better} times");
+}
+
+#[test]
+fn the_same_input_gives_the_same_routes() {
+    let fabric = any_fabric(3);
+    let traffic = random_matrix(&fabric, 3);
+    let [a, b] = [0, 1].map(|_| solve(&fabric, &traffic, Some(1), 3_000).routes);
+    assert!(a == b);
+}
+
+/// All admissible ways from a leaf to another.
+fn ways(fabric: &Fabric, paths: &PathSet, from: SwitchId, to: SwitchId) -> Vec<Vec<LinkId>> {
+    if from == to {
+        return vec![Vec::new()];
+    }
+    let mut all = Vec::new();
+    for &link in paths.links(from, to) {
+        let next = fabric.link_to_switch(link).unwrap();
+        for mut rest in ways(fabric, paths, next, to) {
+            rest.insert(0, link);
+            all.push(rest);
+        }
+    }
+    all
+}
+
+/// A pair by its two hosts, its bytes and the ways it may take.
+type Choice = (HostId, HostId, f64, Vec<Vec<LinkId>>);
+
+/// The least maximum over all assignments of a way and one of two addresses to every pair: pairs to one
+/// address may leave no switch by two links.
+fn exhaustive(
+    fabric: &Fabric,
+    pairs: &[Choice],
+    load: &mut [f64],
+    taken: &mut Vec<(usize, u32)>,
+    best: &mut f64,
+) {
+    let k = taken.len();
+    if k == pairs.len() {
+        *best = best.min(load.iter().copied().fold(0.0, f64::max));
+        return;
+    }
+    let (_, to, bytes, ways) = &pairs[k];
+    for (w, way) in ways.iter().enumerate() {
+        way.iter().for_each(|l| load[l.index()] += bytes / fabric.relative_capacity(*l));
+        let low = way.iter().all(|l| load[l.index()] < *best);
+        for address in 0..if low { 2 } else { 0 } {
+            let agrees = taken.iter().zip(pairs).all(|(&(v, a), other)| {
+                let parts = |l: &LinkId| {
+                    let from = fabric.link_from_switch(*l);
+                    other.3[v].iter().any(|m| fabric.link_from_switch(*m) == from && m != l)
+                };
+                other.1 != *to || a != address || !way.iter().any(parts)
+            });
+            if agrees {
+                taken.push((w, address));
+                exhaustive(fabric, pairs, load, taken, best);
+                taken.pop();
+            }
+        }
+        way.iter().for_each(|l| load[l.index()] -= bytes / fabric.relative_capacity(*l));
+    }
+}
+
+#[test]
+fn tiny_cases_reach_the_optimum_of_two_addresses() {
+    for spec in ["two-level:leaves=3,hosts=3,spines=3", "xgft:m=2x2x2,w=1x2x2"] {
+        let fabric = generate(spec).unwrap();
+        let paths = PathSet::admissible(&fabric, &detect(&fabric));
+        let hosts = fabric.host_count() as u64;
+        for seed in 0..12 {
+            let mut random = rng::stream(seed, 7);
+            // Few destinations, so that bundles have several pairs.
+            let mut draw = |n| rng::below(&mut random, n);
+            let entries: Vec<_> =
+                (0..7).map(|_| (draw(hosts), hosts - 1 - draw(2), (1 + draw(5)) as f64)).collect();
+            let traffic = matrix(hosts as usize, &entries);
+            let pairs: Vec<Choice> = traffic
+                .iter()
+                .map(|(i, j, b)| (HostId(i), HostId(j), b))
+                .filter(|&(i, j, _)| fabric.leaf(i) != fabric.leaf(j))
+                .map(|(i, j, b)| (i, j, b, ways(&fabric, &paths, fabric.leaf(i), fabric.leaf(j))))
+                .collect();
+            let mut optimum = f64::INFINITY;
+            exhaustive(&fabric, &pairs, &mut vec![0.0; fabric.link_count()], &mut Vec::new(), &mut optimum);
+            let found = solve(&fabric, &traffic, Some(1), 40_000).switch_max_load;
+            assert!(
+                found >= optimum * (1.0 - 1e-9),
+                "{spec} seed {seed}: {found} below the optimum {optimum}"
+            );
+            assert!(
+                found <= optimum * (1.0 + 1e-9),
+                "{spec} seed {seed}: {found} above the optimum {optimum}"
+            );
+        }
+    }
+}
