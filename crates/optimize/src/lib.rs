@@ -30,12 +30,14 @@
 //! | `chain` | ejection chains |
 //! | `target` | how low the links between switches could go, at best |
 //! | `tables` | complete forwarding tables from paths |
+//! | [`exact`] | the problem as mixed-integer programs, for solvers to judge the search by |
 
 pub mod afar;
 mod budget;
 mod chain;
 mod colour;
 pub mod coloured;
+pub mod exact;
 mod items;
 mod keep;
 pub mod layers;
@@ -109,6 +111,14 @@ pub enum OptimizeError {
     /// Routes that lose traffic.
     #[error(transparent)]
     Routing(#[from] netloom_routing::RoutingError),
+    /// An exact model that is too large to build.
+    #[error("this model would have {columns} columns, more than {most}: it is for small fabrics")]
+    TooLarge {
+        /// Columns that it needs, at least.
+        columns: u64,
+        /// Most that are built.
+        most: u64,
+    },
     /// The lower bound could not be computed.
     #[error("{0}")]
     Bound(String),

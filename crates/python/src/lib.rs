@@ -9,10 +9,12 @@
 //! | [`arrays`] | read-only NumPy views of memory that a noun owns |
 //! | [`fabric`], [`traffic`], [`routes`], [`loads`] | the nouns |
 //! | [`check`], [`optimize`], [`optimized`] | the verbs that have results of their own |
+//! | [`exact`] | models for solvers, and what they answer |
 
 pub mod arrays;
 pub mod check;
 pub mod errors;
+pub mod exact;
 pub mod fabric;
 pub mod io;
 pub mod loads;
@@ -35,6 +37,8 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<loads::PyCertificate>()?;
     m.add_class::<loads::PyLinkLoads>()?;
     m.add_class::<optimized::PyOptimized>()?;
+    m.add_class::<exact::PyExactModel>()?;
+    m.add_class::<exact::PyExactPlan>()?;
     m.add_class::<check::PyCheckReport>()?;
     m.add_class::<check::PyVerdict>()?;
     m.add_function(wrap_pyfunction!(routes::engines, m)?)?;
@@ -50,6 +54,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(optimize::afar, m)?)?;
     m.add_function(wrap_pyfunction!(optimize::coloured, m)?)?;
     m.add_function(wrap_pyfunction!(optimize::optimize, m)?)?;
+    m.add_function(wrap_pyfunction!(exact::exact_model, m)?)?;
     m.add_function(wrap_pyfunction!(io::write_atomic, m)?)?;
     Ok(())
 }
