@@ -13,6 +13,8 @@ import scipy.sparse
 __all__ = [
     "Certificate",
     "CheckReport",
+    "ExactModel",
+    "ExactPlan",
     "Fabric",
     "Job",
     "LinkLoads",
@@ -25,6 +27,7 @@ __all__ = [
     "check",
     "coloured",
     "engines",
+    "exact_model",
     "expand_hostlist",
     "is_engine",
     "is_generator",
@@ -291,6 +294,45 @@ class Optimized:
     def write(self, path: _Path) -> None: ...
 
 @final
+class ExactModel:
+    """A mixed-integer program for the routing of a traffic. Immutable. `netloom.exact` drives it."""
+
+    @property
+    def kind(self) -> str: ...
+    @property
+    def variables(self) -> int: ...
+    @property
+    def constraints(self) -> int: ...
+    @property
+    def scale(self) -> float:
+        """Bytes of one unit of the first objective; 1 where it counts links."""
+    def arrays(self) -> dict[str, npt.NDArray[Any]]: ...
+    def objectives(self) -> list[tuple[str, npt.NDArray[np.int32], npt.NDArray[np.float64]]]: ...
+    def sos1(self) -> list[list[int]]: ...
+    def column_names(self) -> list[str]: ...
+    def start(self, routes: Routes) -> npt.NDArray[np.float64] | None:
+        """The value of every column under a routing; None if it loses traffic."""
+    def routes(self, solution: npt.NDArray[np.float64], background: Routes) -> Routes: ...
+    def mps(self) -> bytes: ...
+
+@final
+class ExactPlan:
+    """Models that are made from the answers to earlier ones."""
+
+    def __new__(
+        cls,
+        fabric: Fabric,
+        traffic: Traffic,
+        kind: Literal["partitioned", "multilevel"],
+        start: Routes,
+        *,
+        host_links: bool = True,
+    ) -> ExactPlan: ...
+    def step(self) -> tuple[str, list[ExactModel], list[npt.NDArray[np.float64] | None]] | None: ...
+    def answer(self, solutions: Sequence[npt.NDArray[np.float64] | None]) -> None: ...
+    def routes(self, background: Routes) -> Routes: ...
+
+@final
 class CheckReport:
     """What `check` found."""
 
@@ -386,5 +428,16 @@ def optimize(
     time_limit: float | None = None,
     progress: _Progress = None,
 ) -> Optimized: ...
+def exact_model(
+    fabric: Fabric,
+    traffic: Traffic,
+    formulation: str,
+    *,
+    host_links: bool = True,
+    threshold: float | None = None,
+    limit: float | None = None,
+) -> ExactModel:
+    """A model of one formulation: "basic", "sos1", "product" or "productless"."""
+
 def write_atomic(path: _Path, data: bytes) -> None:
     """Writes a whole file to a temporary name beside `path`, then renames it."""
