@@ -13,6 +13,6 @@ Models are built in Rust (`crates/optimize/src/exact`); HiGHS (`pip install netl
 
 from __future__ import annotations
 
-from netloom.exact.solve import MODELS, ExactResult, solve, write_mps
+from netloom.exact.models import MODELS, ExactResult, solve, write_mps
 
 __all__ = ["MODELS", "ExactResult", "solve", "write_mps"]
