@@ -27,7 +27,7 @@ pub struct Outcome {
     pub gap: f64,
     /// From the start to the result, bounds and tables included.
     pub seconds: f64,
-    /// Until the last improvement was found.
+    /// Until the final maximum was found.
     pub to_best: f64,
     /// `(seconds, gap)` of every improvement.
     pub history: Vec<(f64, f64)>,
@@ -62,7 +62,10 @@ impl Ground {
         let aim = if gap > 1e-9 { found.bound.claim } else { found.switch_bound };
         let at = |work| run.seconds_at(work);
         let history = found.history.iter().map(|s| (at(s.work), s.max_load / aim - 1.0)).collect();
-        let to_best = found.history.last().map_or(run.seconds, |s| at(s.work));
+        // Later improvements are of cooler links.
+        let max = found.history.last().map_or(0.0, |s| s.max_load);
+        let best = found.history.iter().find(|s| s.max_load <= max * (1.0 + 1e-9));
+        let to_best = best.map_or(run.seconds, |s| at(s.work));
         Outcome { gap, seconds: run.seconds, to_best, history, found: run.found }
     }
 

@@ -14,7 +14,7 @@ pub struct Curve {
 const FILE: &str = "docs/images/optimizer-gap.svg";
 /// The drawing and its margins, in pixels.
 const SIZE: (f64, f64) = (720.0, 400.0);
-const FRAME: (f64, f64, f64, f64) = (64.0, 16.0, 16.0, 44.0);
+const FRAME: (f64, f64, f64, f64) = (80.0, 16.0, 16.0, 44.0);
 /// Seconds and gaps at the ends of the axes; smaller gaps are drawn at the foot.
 const TIME: (f64, f64) = (1e-2, 10.0);
 const GAP: (f64, f64) = (1e-6, 1.0);
@@ -48,7 +48,7 @@ fn svg(curves: &[Curve]) -> String {
         (1e-3, "0.1 %"),
         (1e-4, "0.01 %"),
         (1e-5, "0.001 %"),
-        (1e-6, "proved"),
+        (1e-6, "≤ 0.0001 %"),
     ] {
         line(format!(r##"<path d="M{left} {0:.1}H{right}" stroke="#ddd"/>"##, y(gap)));
         line(format!(
@@ -78,8 +78,8 @@ fn svg(curves: &[Curve]) -> String {
             let _ =
                 if k == 0 { write!(steps, "M{px:.1} {py:.1}") } else { write!(steps, "H{px:.1}V{py:.1}") };
         }
-        let ends_proved = curve.points.last().is_none_or(|p| p.1 <= GAP.0);
-        if !ends_proved {
+        let at_foot = curve.points.last().is_none_or(|p| p.1 <= GAP.0);
+        if !at_foot {
             let _ = write!(steps, "H{right:.1}");
         }
         line(format!(r##"<path d="{steps}" fill="none" stroke="{colour}" stroke-width="2"/>"##));
@@ -101,7 +101,7 @@ mod tests {
     #[test]
     fn a_step_goes_right_then_down() {
         let curve = Curve { name: "a".into(), points: vec![(0.01, 1.0), (1.0, 1e-3), (10.0, 0.0)] };
-        // The frame is 640 x 340: a decade of time is 640 / 3, a decade of gap 340 / 6.
-        assert!(svg(&[curve]).contains(r#"d="M64.0 16.0H490.7V186.0H704.0V356.0""#));
+        // The frame is 624 x 340: a decade of time is 208, a decade of gap 340 / 6.
+        assert!(svg(&[curve]).contains(r#"d="M80.0 16.0H496.0V186.0H704.0V356.0""#));
     }
 }

@@ -85,7 +85,7 @@ pub fn run(study: &mut Study) -> Section {
     Section {
         title: "Table 3.3's shape, on quartz1".into(),
         text: format!(
-            "First the search, judged by the proven bound for tables by destination: limit {LIMIT:.0} s, time to the end and to the last improvement \
+            "First the search, judged by the proven bound for tables by destination: limit {LIMIT:.0} s, time to the end (cooler links included) and to the final maximum \
              on one thread, work in path searches, and where the bound binds. Then maximum loads over the adaptive-routing bound (AR gaps) of \
              ours and of the other methods; AFAR, as ours, has {LIMIT:.0} s. Columns in italics are the dissertation's (tables 3.2 and 3.3; 12 minutes on \
              48 cores), on its own, unpublished allocations."
