@@ -66,6 +66,11 @@ fn traffic_of(source: &Source, folder: &str) -> Traffic {
             };
             Traffic::from_phases(phases.iter().map(phase).collect())
         }
+        Source::Trace { path, cut } => {
+            let path = format!("{folder}/{path}");
+            let trace = netloom_formats::read_ti(&file(&path), &path).expect("the example is a trace");
+            netloom_traffic::phases(&trace, *cut).expect("it can be cut")
+        }
         Source::Ranks(_) => unreachable!("the examples have traffic"),
     }
 }

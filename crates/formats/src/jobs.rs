@@ -7,6 +7,9 @@
 //! matrix = "lulesh-512.mtx.gz"         # a rank matrix; the path is relative to the jobs file
 //! # pattern = "stencil:8x8x8"          # or a pattern (those without a grid take ranks=)
 //! # ranks = 512                        # or only who was there
+//! # trace = "lulesh-64.ti.gz"          # or a run's trace, cut into phases
+//! # phases = "collectives"             # where all wait for all (the default); or "one"
+//! # tolerance = 0.01                   # phases that differ by at most so large a part are one that repeats
 //! allocation = "fragmented"            # contiguous:START (the default: contiguous:0) | random | fragmented
 //! # hosts = "node[0010-0521]"          # or these: a Slurm hostlist, or a list of names
 //! mapping = "block"                    # block | cyclic | cyclic-in-leaf | random | tiled:4x4x2 |
@@ -22,15 +25,14 @@
 //! ```
 //! Every key is known or refused, with the nearest known one; every error names its line.
 
-use std::ops::Range;
-
 use netloom_model::names::nearest;
 use netloom_model::traffic::{REPEATS, is_repeats};
-use netloom_model::{Allocation, JobSpec, Mapping, PhaseSpec, Source};
+use netloom_model::{Allocation, Cut, JobSpec, Mapping, PhaseSpec, Source};
 use toml_edit::{Document, Item, Table, Value};
 
 use crate::error::excerpt;
 use crate::hostlist::expand_hostlist;
+use crate::keys::{Keys, Place};
 use crate::{FormatError, decompress};
 
 /// A jobs file, read.
@@ -43,11 +45,13 @@ pub struct JobsFile {
 }
 
 const FILE_KEYS: [&str; 2] = ["seed", "job"];
-const JOB_KEYS: [&str; 13] = [
+const JOB_KEYS: [&str; 15] = [
     "name",
     "matrix",
     "pattern",
     "trace",
+    "phases",
+    "tolerance",
     "ranks",
     "phase",
     "allocation",
@@ -111,10 +115,6 @@ pub fn read_jobs(bytes: &[u8], label: &str) -> Result<JobsFile, FormatError> {
 
 fn read_job(at: &Place, table: &Table, index: usize) -> Result<JobSpec, FormatError> {
     let keys = Keys::new(at, table, &JOB_KEYS, "a job")?;
-    if keys.item("trace").is_some() {
-        let message = "traces are not read yet: expected matrix, pattern, ranks or [[job.phase]]";
-        return Err(keys.error("trace", message.into()));
-    }
     let name = keys.text("name")?.map_or_else(|| format!("job{}", index + 1), str::to_owned);
     if name.is_empty() || name.contains(char::is_control) {
         return Err(keys.error("name", "expected a name of printable characters".into()));
@@ -133,18 +133,24 @@ fn read_job(at: &Place, table: &Table, index: usize) -> Result<JobSpec, FormatEr
     })
 }
 
-/// Exactly one of matrix, pattern, ranks and phases.
+/// Exactly one of matrix, pattern, trace, ranks and phases.
 fn read_source(at: &Place, keys: &Keys) -> Result<Source, FormatError> {
-    let given: Vec<&str> =
-        ["matrix", "pattern", "ranks", "phase"].into_iter().filter(|key| keys.item(key).is_some()).collect();
+    let known = ["matrix", "pattern", "trace", "ranks", "phase"];
+    let given: Vec<&str> = known.into_iter().filter(|key| keys.item(key).is_some()).collect();
     let [only] = given[..] else {
-        let expected = "expected one of matrix, pattern, ranks and [[job.phase]]";
+        let expected = "expected one of matrix, pattern, trace, ranks and [[job.phase]]";
         return Err(match given.get(1) {
             Some(second) => keys.error(second, format!("{expected}, found {}", given.join(" and "))),
             None => keys.whole_error(format!("{expected}, found none")),
         });
     };
+    if let Some(key) =
+        ["phases", "tolerance"].into_iter().find(|key| only != "trace" && keys.item(key).is_some())
+    {
+        return Err(keys.error(key, format!("expected this with a trace only, found {only}")));
+    }
     match only {
+        "trace" => Ok(Source::Trace { path: named(keys, "trace")?, cut: read_cut(keys)? }),
         "ranks" => Ok(Source::Ranks(keys.whole("ranks", 1..=i64::from(MAX_RANKS))?.unwrap_or(1) as u32)),
         "phase" => match keys.item("phase") {
             Some(Item::ArrayOfTables(tables)) => {
@@ -169,14 +175,33 @@ fn read_source(at: &Place, keys: &Keys) -> Result<Source, FormatError> {
 
 fn file_or_pattern(keys: &Keys) -> Result<Source, FormatError> {
     for (key, source) in [("matrix", Source::Matrix as fn(String) -> Source), ("pattern", Source::Pattern)] {
-        if let Some(text) = keys.text(key)? {
-            if text.trim().is_empty() {
-                return Err(keys.error(key, format!("expected a {key}, found an empty text")));
-            }
-            return Ok(source(text.to_owned()));
+        if keys.item(key).is_some() {
+            return named(keys, key).map(source);
         }
     }
     unreachable!("the caller has seen one of both")
+}
+
+/// A text that must not be empty, of a key that is there.
+fn named(keys: &Keys, key: &str) -> Result<String, FormatError> {
+    match keys.text(key)? {
+        Some(text) if !text.trim().is_empty() => Ok(text.to_owned()),
+        _ => Err(keys.error(key, format!("expected a {key}, found an empty text"))),
+    }
+}
+
+/// How a trace becomes phases.
+fn read_cut(keys: &Keys) -> Result<Cut, FormatError> {
+    let tolerance = keys.number("tolerance", "a number of 0 to below 1", |t| (0.0..1.0).contains(&t))?;
+    match (keys.text("phases")?, tolerance) {
+        (None | Some("collectives"), None) => Ok(Cut::default()),
+        (None | Some("collectives"), Some(tolerance)) => Ok(Cut::Collectives { tolerance }),
+        (Some("one"), None) => Ok(Cut::One),
+        (Some("one"), Some(_)) => Err(keys.error("tolerance", "expected none with phases = \"one\"".into())),
+        (Some(word), _) => {
+            Err(keys.error("phases", unknown("collectives or one", word, &["collectives", "one"])))
+        }
+    }
 }
 
 fn read_allocation(keys: &Keys) -> Result<Allocation, FormatError> {
@@ -293,98 +318,6 @@ fn unknown(expected: &str, found: &str, known: &[&str]) -> String {
     let hint =
         nearest(found, known.iter().copied()).map(|k| format!(", did you mean \"{k}\"?")).unwrap_or_default();
     format!("expected {expected}, found \"{}\"{hint}", excerpt(found))
-}
-
-/// Turns spans into lines.
-struct Place<'a> {
-    text: &'a str,
-    label: &'a str,
-}
-
-impl Place<'_> {
-    fn error(&self, span: Option<Range<usize>>, message: String) -> FormatError {
-        let before = |span: Range<usize>| &self.text.as_bytes()[..span.start.min(self.text.len())];
-        let line = span.map(|span| 1 + before(span).iter().filter(|&&b| b == b'\n').count());
-        FormatError { label: self.label.into(), line, message }
-    }
-}
-
-/// A table whose keys are all known.
-struct Keys<'a> {
-    at: &'a Place<'a>,
-    table: &'a Table,
-}
-
-impl<'a> Keys<'a> {
-    fn new(at: &'a Place, table: &'a Table, known: &[&str], what: &str) -> Result<Self, FormatError> {
-        for (key, item) in table.iter() {
-            if !known.contains(&key) {
-                let help = match nearest(key, known.iter().copied()) {
-                    Some(hint) => format!(", did you mean \"{hint}\"?"),
-                    None => format!(": expected one of {}", known.join(", ")),
-                };
-                let span = table.key(key).and_then(|k| k.span()).or(item.span());
-                return Err(at.error(span, format!("{what} has no key \"{}\"{help}", excerpt(key))));
-            }
-        }
-        Ok(Self { at, table })
-    }
-
-    fn item(&self, key: &str) -> Option<&'a Item> {
-        self.table.get(key)
-    }
-
-    /// An error at the line of a key.
-    fn error(&self, key: &str, message: String) -> FormatError {
-        let span = self.table.key(key).and_then(|k| k.span()).or_else(|| self.item(key).and_then(Item::span));
-        self.at.error(span, format!("{key}: {message}"))
-    }
-
-    /// An error at the line of the table.
-    fn whole_error(&self, message: String) -> FormatError {
-        self.at.error(self.table.span(), message)
-    }
-
-    fn text(&self, key: &str) -> Result<Option<&'a str>, FormatError> {
-        let wrong =
-            |item: &Item| self.error(key, format!("expected a text in quotes, found {}", item.type_name()));
-        self.item(key).map(|item| item.as_str().ok_or_else(|| wrong(item))).transpose()
-    }
-
-    fn flag(&self, key: &str) -> Result<Option<bool>, FormatError> {
-        let wrong =
-            |item: &Item| self.error(key, format!("expected true or false, found {}", item.type_name()));
-        self.item(key).map(|item| item.as_bool().ok_or_else(|| wrong(item))).transpose()
-    }
-
-    /// A number, with or without a point.
-    fn number(
-        &self,
-        key: &str,
-        expected: &str,
-        valid: impl Fn(f64) -> bool,
-    ) -> Result<Option<f64>, FormatError> {
-        let Some(item) = self.item(key) else { return Ok(None) };
-        match item.as_float().or(item.as_integer().map(|n| n as f64)) {
-            Some(n) if valid(n) => Ok(Some(n)),
-            Some(n) => Err(self.error(key, format!("expected {expected}, found {n}"))),
-            None => Err(self.error(key, format!("expected {expected}, found {}", item.type_name()))),
-        }
-    }
-
-    fn whole(&self, key: &str, range: std::ops::RangeInclusive<i64>) -> Result<Option<i64>, FormatError> {
-        let Some(item) = self.item(key) else { return Ok(None) };
-        let expected = if *range.end() == i64::MAX {
-            format!("expected a whole number, at least {}", range.start())
-        } else {
-            format!("expected a whole number of {}..={}", range.start(), range.end())
-        };
-        match item.as_integer() {
-            Some(n) if range.contains(&n) => Ok(Some(n)),
-            Some(n) => Err(self.error(key, format!("{expected}, found {n}"))),
-            None => Err(self.error(key, format!("{expected}, found {}", item.type_name()))),
-        }
-    }
 }
 
 #[cfg(test)]
@@ -511,11 +444,14 @@ mod tests {
     fn a_job_has_exactly_one_source() {
         assert_eq!(
             refusal("[[job]]\nname = \"a\"\n"),
-            "jobs.toml:1: expected one of matrix, pattern, ranks and [[job.phase]], found none"
+            "jobs.toml:1: expected one of matrix, pattern, trace, ranks and [[job.phase]], found none"
         );
         let two = "[[job]]\nmatrix = \"m\"\npattern = \"bis\"\n";
         assert!(refusal(two).starts_with("jobs.toml:3: pattern: expected one of"));
-        assert!(refusal("[[job]]\ntrace = \"t\"\n").contains("traces are not read yet"));
+        assert!(
+            refusal("[[job]]\npattern = \"bis\"\nphases = \"one\"\n")
+                .starts_with("jobs.toml:3: phases: expected this")
+        );
         assert!(
             refusal("[[job]]\n[[job.phase]]\nname = \"p\"\n")
                 .contains("jobs.toml:2: expected a phase with either")
@@ -528,6 +464,30 @@ mod tests {
         assert!(refusal("[job]\nranks = 3\n").contains("jobs.toml:1: expected [[job]], with two brackets"));
         let twins = "[[job]]\nname = \"a\"\nranks = 1\n[[job]]\nname = \"a\"\nranks = 1\n";
         assert!(refusal(twins).starts_with("jobs.toml:4: two jobs are called \"a\""));
+    }
+
+    #[test]
+    fn traces_say_how_they_are_cut() {
+        let cut = |lines: &str| {
+            let file =
+                read_jobs(format!("[[job]]\ntrace = \"t.ti\"\n{lines}").as_bytes(), "jobs.toml").unwrap();
+            let Source::Trace { path, cut } = file.jobs[0].source.clone() else { panic!("a trace") };
+            assert_eq!(path, "t.ti");
+            cut
+        };
+        assert_eq!(cut(""), Cut::Collectives { tolerance: 0.01 });
+        assert_eq!(cut("phases = \"collectives\"\ntolerance = 0"), Cut::Collectives { tolerance: 0.0 });
+        assert_eq!(cut("phases = \"one\""), Cut::One);
+        let refused = |lines: &str| refusal(&format!("[[job]]\ntrace = \"t.ti\"\n{lines}"));
+        assert!(
+            refused("phases = \"ones\"")
+                .starts_with("jobs.toml:3: phases: expected collectives or one, found")
+        );
+        assert!(
+            refused("tolerance = 1")
+                .contains("jobs.toml:3: tolerance: expected a number of 0 to below 1, found 1")
+        );
+        assert!(refused("phases = \"one\"\ntolerance = 0.1").contains("expected none with"));
     }
 
     #[test]

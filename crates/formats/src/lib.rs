@@ -13,7 +13,10 @@
 //! | [`lft`] | forwarding tables: OpenSM's dumps in, files for its `file` engine out |
 //! | [`hostlist`] | Slurm hostlists |
 //! | [`jobs`] | jobs files (TOML) |
+//! | `keys` | TOML tables whose keys are all known |
 //! | [`mtx`] | Matrix Market: traffic matrices |
+//! | [`sums`] | what every host sends and receives, as CSV |
+//! | [`ti`] | SimGrid's time-independent traces |
 //! | [`triples`] | traffic as CSV |
 //! | [`paths`] | which of a host's addresses each sender uses, as CSV |
 //! | `csv` | what the two share |
@@ -25,10 +28,13 @@ pub mod fabric;
 pub mod gzip;
 pub mod hostlist;
 pub mod jobs;
+mod keys;
 pub mod lft;
 pub mod mtx;
 pub mod paths;
+pub mod sums;
 pub mod text;
+pub mod ti;
 pub mod triples;
 
 pub use certificate::{read_certificate, write_certificate};
@@ -42,4 +48,6 @@ pub use jobs::{JobsFile, parse_allocation, parse_mapping, read_jobs};
 pub use lft::{LftFault, LftFaultKind, LftFile, Lids, read_lfts, write_lfts};
 pub use mtx::{read_mtx, write_mtx};
 pub use paths::{read_pair_paths, write_pair_paths};
+pub use sums::read_sums;
+pub use ti::read_ti;
 pub use triples::{read_csv_triples, write_csv_triples};

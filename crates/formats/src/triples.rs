@@ -133,7 +133,7 @@ impl Columns {
     }
 }
 
-fn value(field: &str, unit: &str) -> Result<f64, String> {
+pub(crate) fn value(field: &str, unit: &str) -> Result<f64, String> {
     match field.parse::<f64>() {
         Ok(value) if is_amount(value) => Ok(value.abs()),
         _ => Err(format!("expected {unit} as {AMOUNT}, found \"{}\"", excerpt(field))),

@@ -9,10 +9,36 @@ pub enum Source {
     Matrix(String),
     /// A pattern spec such as `stencil:8x8x8`.
     Pattern(String),
+    /// A trace of a run in a file, cut into phases.
+    Trace {
+        /// The path as written in the jobs file.
+        path: String,
+        /// How it is cut.
+        cut: Cut,
+    },
     /// Traffic as phases, in order.
     Phases(Vec<PhaseSpec>),
     /// Only who was there: this many ranks, no traffic.
     Ranks(u32),
+}
+
+/// How a trace becomes phases.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Cut {
+    /// One phase for the whole run.
+    One,
+    /// A new phase wherever all ranks wait for all; phases that send nearly the same become one that repeats.
+    Collectives {
+        /// "Nearly": at most so large a part of their bytes differs (0: equal).
+        tolerance: f64,
+    },
+}
+
+impl Default for Cut {
+    /// At collectives, with a tolerance of 1 %.
+    fn default() -> Self {
+        Self::Collectives { tolerance: 0.01 }
+    }
 }
 
 /// One phase of a job.

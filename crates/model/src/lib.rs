@@ -13,6 +13,8 @@
 //! | [`routes`] | a routing of the fabric: tables and the choice of path |
 //! | [`matrix`] | sparse matrices of bytes (CSR) |
 //! | [`traffic`] | who sends how much to whom, in phases |
+//! | [`hose`] | how much every host sends and receives in all |
+//! | [`trace`] | what every rank of a run sent, and where all waited for all |
 //! | [`job`] | jobs, allocations, mappings, placements |
 //! | [`certificate`] | why a lower bound holds, for somebody else to check |
 //! | [`control`] | cancellation and progress of long computations |
@@ -22,6 +24,7 @@ pub mod build;
 pub mod certificate;
 pub mod control;
 pub mod fabric;
+pub mod hose;
 pub mod ids;
 pub mod job;
 pub mod lft;
@@ -30,16 +33,19 @@ pub mod names;
 pub mod pair_paths;
 pub mod rng;
 pub mod routes;
+pub mod trace;
 pub mod traffic;
 
 pub use build::{CableSpec, End, FabricBuilder, FabricError, HostSpec, SwitchSpec};
 pub use certificate::{Certificate, Item, Reason};
 pub use control::{Control, Improvement, StopReason};
 pub use fabric::{Fabric, Link, Node};
+pub use hose::Hose;
 pub use ids::{Dest, DestId, DestSpace, HostId, LinkId, NodeId, SwitchId};
-pub use job::{Allocation, Job, JobSpec, Mapping, PhaseSpec, Placement, Source};
 pub use lft::{Lft, LftRow, NO_PORT};
+pub use job::{Allocation, Cut, Job, JobSpec, Mapping, PhaseSpec, Placement, Source};
 pub use matrix::Csr;
 pub use pair_paths::{MAX_LMC, PairPaths, PairPathsError};
 pub use routes::{PathChoice, Routes, Table};
+pub use trace::{Event, Trace};
 pub use traffic::{MAX_ENDPOINTS, Phase, Traffic, TrafficError};

@@ -33,6 +33,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<fabric::PyFabric>()?;
     m.add_class::<traffic::PyTraffic>()?;
     m.add_class::<traffic::PyJob>()?;
+    m.add_class::<traffic::PyHose>()?;
     m.add_class::<routes::PyRoutes>()?;
     m.add_class::<loads::PyCertificate>()?;
     m.add_class::<loads::PyLinkLoads>()?;

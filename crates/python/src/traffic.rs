@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use netloom_formats as formats;
-use netloom_model::{Allocation, Csr, Fabric, JobSpec, Mapping, Phase, Source, Traffic};
+use netloom_model::{Allocation, Csr, Cut, Fabric, Hose, JobSpec, Mapping, Phase, Source, Traffic};
 use netloom_traffic::{self as patterns, ResolvedJob};
 use numpy::{AllowTypeChange, PyArray1, PyArrayLike1, TypeMustMatch};
 use pyo3::prelude::*;
@@ -46,7 +46,7 @@ impl From<Traffic> for PyTraffic {
 
 #[pymethods]
 impl PyTraffic {
-    /// Reads a file by its ending (.mtx, .csv, .npz, .parquet, .toml jobs file; .mtx and .csv also .gz) or
+    /// Reads a file by its ending (.mtx, .csv, .ti trace, .npz, .parquet, .toml jobs file; the first three also .gz) or
     /// makes the pattern that a spec names (specs win over files).
     #[staticmethod]
     #[pyo3(signature = (source, fabric = None, *, seed = None))]
@@ -79,13 +79,13 @@ impl PyTraffic {
                     return Err(errors::traffic(py, message));
                 }
             },
-            format @ ("mtx" | "csv") => {
+            format @ ("mtx" | "csv" | "ti") => {
                 let names = fabric.map(|f| f.get().fabric());
                 Self::from(parse(py, &io::read(py, &source)?, format, &name, names)?)
             }
             _ => {
                 let message = format!(
-                    "{name}: neither a pattern nor a file that ends in .mtx[.gz], .csv[.gz], .npz, .parquet or .toml"
+                    "{name}: neither a pattern nor a file that ends in .mtx[.gz], .csv[.gz], .ti[.gz], .npz, .parquet or .toml"
                 );
                 return Err(errors::format_parts(py, &message, Some(&name), None));
             }
@@ -93,7 +93,7 @@ impl PyTraffic {
         Py::new(py, traffic)
     }
 
-    /// Parses Matrix Market or CSV triples.
+    /// Parses Matrix Market, CSV triples or a time-independent trace.
     #[staticmethod]
     #[pyo3(signature = (data, format, *, label = "<bytes>"))]
     fn parse(py: Python<'_>, data: &[u8], format: &str, label: &str) -> PyResult<Self> {
@@ -240,6 +240,18 @@ impl PyTraffic {
         Ok(placed.traffic.into())
     }
 
+    /// A sample of what traffic estimated with this error may turn out to be: `error` is a part (0.1 is 10 %).
+    #[pyo3(signature = (error, *, seed = 0))]
+    fn perturbed(&self, py: Python<'_>, error: f64, seed: u64) -> PyResult<Self> {
+        self.sample(py, patterns::Estimate::Relative(error), seed)
+    }
+
+    /// The same, with the standard error of every entry as traffic of its own.
+    #[pyo3(signature = (errors, *, seed = 0))]
+    fn perturbed_by(&self, py: Python<'_>, errors: &Self, seed: u64) -> PyResult<Self> {
+        self.sample(py, patterns::Estimate::Bytes(&errors.shared.traffic), seed)
+    }
+
     fn to_scipy(slf: Bound<'_, Self>) -> PyResult<Bound<'_, PyAny>> {
         slf.py().import("netloom.interop")?.call_method1("to_scipy", (slf,))
     }
@@ -278,6 +290,11 @@ impl PyTraffic {
 }
 
 impl PyTraffic {
+    fn sample(&self, py: Python<'_>, error: patterns::Estimate<'_>, seed: u64) -> PyResult<Self> {
+        let sample = run(py, Options::default(), |_| patterns::perturb(&self.shared.traffic, error, seed))?;
+        Ok(sample.map_err(|e| errors::traffic(py, e))?.into())
+    }
+
     fn serialise(&self, py: Python<'_>, format: &str) -> PyResult<Vec<u8>> {
         let hash = self.shared.traffic.hosts_hash();
         match format {
@@ -290,6 +307,46 @@ impl PyTraffic {
     /// That this traffic belongs on `fabric`.
     pub fn check_fits(&self, py: Python<'_>, fabric: &PyFabric) -> PyResult<()> {
         self.shared.traffic.check_fits(fabric.fabric()).map_err(|e| errors::traffic(py, e))
+    }
+}
+
+/// What every host sends and receives in all, whoever talks to whom. Immutable.
+#[pyclass(frozen, name = "Hose", module = "netloom._core")]
+pub struct PyHose {
+    /// The sums.
+    pub hose: Hose,
+}
+
+#[pymethods]
+impl PyHose {
+    /// Reads `host,sent,received` (.csv, .csv.gz).
+    #[staticmethod]
+    #[pyo3(signature = (path, fabric = None))]
+    fn read(py: Python<'_>, path: PathBuf, fabric: Option<&PyFabric>) -> PyResult<Self> {
+        let label = path.display().to_string();
+        let hose = formats::read_sums(&io::read(py, &path)?, &label, fabric.map(PyFabric::fabric));
+        Ok(Self { hose: hose.map_err(|e| errors::format(py, &e))? })
+    }
+
+    /// The row and column sums of traffic.
+    #[staticmethod]
+    fn of(traffic: &PyTraffic) -> Self {
+        Self { hose: Hose::of(traffic.shared.total(), traffic.shared.traffic.hosts_hash()) }
+    }
+
+    #[getter]
+    fn sent<'py>(slf: &Bound<'py, Self>) -> Bound<'py, PyArray1<f64>> {
+        arrays::view(slf, |h| &h.hose.sent)
+    }
+
+    #[getter]
+    fn received<'py>(slf: &Bound<'py, Self>) -> Bound<'py, PyArray1<f64>> {
+        arrays::view(slf, |h| &h.hose.received)
+    }
+
+    #[getter]
+    fn hosts_hash(&self) -> Option<String> {
+        self.hose.hosts_hash.map(|h| format!("{h:016x}"))
     }
 }
 
@@ -349,6 +406,10 @@ fn resolve(py: Python<'_>, source: &Source, folder: &Path, fabric: &PyFabric) ->
         // A job has the ranks that its pattern says; one that says none is as large as the fabric.
         Source::Pattern(spec) => make_pattern(py, spec, None)
             .or_else(|_| make_pattern(py, spec, Some(fabric.fabric().host_count() as u32))),
+        Source::Trace { path, cut } => {
+            let path = folder.join(path);
+            read_trace(py, &io::read(py, &path)?, &path.display().to_string(), *cut)
+        }
         Source::Ranks(ranks) => Ok(Traffic::from_matrix(Csr::empty(*ranks as usize))),
         Source::Phases(phases) => {
             let mut out = Vec::with_capacity(phases.len());
@@ -381,6 +442,14 @@ fn make_pattern(py: Python<'_>, spec: &str, endpoints: Option<u32>) -> PyResult<
     run(py, Options::default(), |_| patterns::pattern(spec, endpoints))?.map_err(|e| errors::spec(py, e))
 }
 
+/// A trace, cut into phases.
+fn read_trace(py: Python<'_>, data: &[u8], label: &str, cut: Cut) -> PyResult<Traffic> {
+    let trace = run(py, Options::default(), |_| formats::read_ti(data, label))?;
+    let trace = trace.map_err(|e| errors::format(py, &e))?;
+    run(py, Options::default(), |_| patterns::phases(&trace, cut))?
+        .map_err(|e| errors::traffic(py, format!("{label}: {e}")))
+}
+
 fn parse(
     py: Python<'_>,
     data: &[u8],
@@ -388,6 +457,9 @@ fn parse(
     label: &str,
     fabric: Option<&Fabric>,
 ) -> PyResult<Traffic> {
+    if format == "ti" {
+        return read_trace(py, data, label, Cut::default());
+    }
     run(py, Options::default(), |_| match format {
         "mtx" => Some(formats::read_mtx(data, label)),
         "csv" => Some(formats::read_csv_triples(data, label, fabric)),
@@ -398,7 +470,7 @@ fn parse(
 }
 
 fn unknown_format(py: Python<'_>, format: &str) -> PyErr {
-    errors::format_parts(py, &format!("unknown format \"{format}\": expected mtx or csv"), None, None)
+    errors::format_parts(py, &format!("unknown format \"{format}\": expected mtx, csv or ti"), None, None)
 }
 
 fn parse_hash(py: Python<'_>, text: &str) -> PyResult<u64> {

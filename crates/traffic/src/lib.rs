@@ -6,6 +6,8 @@
 //! | `spec` | the grammar of specs |
 //! | `grid` | process grids; stencils and all-to-all along an axis |
 //! | `rows` | sparse matrices row by row |
+//! | [`mod@phases`] | a trace of a run cut into phases |
+//! | [`mod@perturb`] | what uncertain traffic may turn out to be |
 //! | [`mod@place`] | jobs on the hosts of a fabric |
 //! | `allocate` | which hosts a job gets |
 //! | `background` | a production machine in the middle of a working day |
@@ -19,6 +21,8 @@ pub mod error;
 mod grid;
 mod mapping;
 pub mod pattern;
+pub mod perturb;
+pub mod phases;
 pub mod place;
 pub mod place_error;
 mod rows;
@@ -26,5 +30,7 @@ mod spec;
 
 pub use error::PatternError;
 pub use pattern::{PATTERNS, is_pattern, pattern, pattern_grid};
+pub use perturb::{Estimate, PerturbError, perturb};
+pub use phases::{TraceError, phases};
 pub use place::{Placed, ResolvedJob, place};
 pub use place_error::PlaceError;

@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use netloom_formats::{read_jobs, read_mtx};
-use netloom_model::{Fabric, Phase, Source, Traffic};
+use netloom_formats::{read_jobs, read_mtx, read_ti};
+use netloom_model::{Cut, Fabric, Phase, Source, Traffic};
 use netloom_topology::{detect, generate};
-use netloom_traffic::{Placed, ResolvedJob, pattern, place};
+use netloom_traffic::{Placed, ResolvedJob, pattern, phases, place};
 
 fn jobs_folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/jobs")
@@ -16,6 +16,9 @@ fn traffic_of(source: &Source, folder: &Path) -> Traffic {
     match source {
         Source::Matrix(path) => read_mtx(&std::fs::read(folder.join(path)).unwrap(), path).unwrap(),
         Source::Pattern(spec) => pattern(spec, None).unwrap(),
+        Source::Trace { path, cut } => {
+            phases(&read_ti(&std::fs::read(folder.join(path)).unwrap(), path).unwrap(), *cut).unwrap()
+        }
         Source::Ranks(n) => Traffic::from_triples(*n, &[], &[], &[], None).unwrap(),
         Source::Phases(phases) => Traffic::from_phases(
             phases
@@ -190,6 +193,33 @@ fn two_leaves_hold_17_hosts_of_the_bully() {
     let bound = out.iter().fold(0.0, |a: f64, &b| a.max(b));
     assert_eq!(bound, 112.6875, "1700 of the bully and 103 of the barrier on 16 links; the paper has 112.81");
     assert_eq!(hosts.iter().filter(|&&n| n == 16).count(), 2, "leaves that just fit");
+}
+
+/// The matrices were counted from the same runs by other code: the traces agree byte for byte, and however a run is
+/// cut its phases, each as often as it repeats, add up to it.
+#[test]
+fn traces_add_up_to_the_matrices_of_the_same_runs() {
+    let phases_of = |t: &Traffic| -> Vec<(f64, f64)> {
+        t.phases().iter().map(|p| (p.repeats, p.matrix.total_bytes())).collect()
+    };
+    // LULESH: its set-up, then `-i 10` and `-i 5` equal time steps.
+    for (name, expected) in [
+        ("lulesh-64", vec![(1.0, 2_323_008.0), (10.0, 20_158_848.0)]),
+        ("lulesh-512", vec![(1.0, 6_876_352.0), (5.0, 57_773_184.0)]),
+        ("boxlibmg-64", vec![(1.0, 786_432.0), (1.0, 5_173_248.0), (3.0, 12_288.0), (1.0, 4_915_200.0)]),
+    ] {
+        let trace =
+            |cut| traffic_of(&Source::Trace { path: format!("../data/{name}.ti.gz"), cut }, &jobs_folder());
+        let matrix = traffic_of(&Source::Matrix(format!("../data/{name}.mtx.gz")), &jobs_folder());
+        assert_eq!(trace(Cut::One).total(), matrix.total(), "{name}");
+        let cut = trace(Cut::default());
+        assert_eq!(cut.total(), matrix.total(), "{name}");
+        assert_eq!(phases_of(&cut), expected, "{name}");
+    }
+    // Nekbone: 639 collectives, of which the iterations of the solver are one phase.
+    let nekbone = Source::Trace { path: "../data/nekbone-64.ti.gz".into(), cut: Cut::default() };
+    let nekbone = phases_of(&traffic_of(&nekbone, &jobs_folder()));
+    assert_eq!((nekbone.len(), nekbone[5]), (6, (200.0, 266_688.0)));
 }
 
 #[test]
