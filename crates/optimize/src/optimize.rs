@@ -8,7 +8,7 @@
 //! The search aims at a proven lower bound (crate `bounds`) and ends there: more is impossible.
 //! Sources: Taffet, dissertation, sec. 3.3–3.5, for the problem and the adaptive-routing bound.
 
-use netloom_bounds::{ArBound, ar_bound, tighten};
+use netloom_bounds::{ArBound, ar_bound, lower_bound_with_frozen, tighten};
 use netloom_model::{Certificate, Control, Csr, Fabric, PathChoice, Routes, StopReason};
 use netloom_routing::{LinkLoads, PathSet, loads};
 use netloom_topology::Structure;
@@ -171,9 +171,16 @@ fn whole(background: &Routes) -> bool {
 
 /// The bounds of one matrix.
 pub(crate) fn bounds(setting: Setting, traffic: &Csr) -> Result<(Certificate, ArBound), OptimizeError> {
-    let Setting { fabric, structure, paths, background, control, .. } = setting;
+    let Setting { fabric, structure, paths, background, options, control } = setting;
     let ar = ar_bound(fabric, structure, paths, traffic, control, None)
         .map_err(|e| OptimizeError::Bound(e.to_string()))?;
+    if let Some(change) = options.change.filter(|change| change.frozen.contains(&true)) {
+        let (from, frozen) = (change.from, change.frozen);
+        let bound =
+            lower_bound_with_frozen(fabric, structure, paths, traffic, from, frozen, control, None)
+                .map_err(|e| OptimizeError::Bound(e.to_string()))?;
+        return Ok((bound, ar));
+    }
     let bound = ar.certificate.clone();
     let bound = if whole(background) { tighten(fabric, structure, paths, traffic, bound) } else { bound };
     Ok((bound, ar))
