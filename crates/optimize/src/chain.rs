@@ -30,11 +30,15 @@ pub(crate) fn chains(
     let mut hot: Vec<u32> = Vec::new();
     'all: loop {
         hot.clear();
-        hot.extend((0..state.view.slots() as u32).filter(|&s| state.heat(s as usize) > target));
+        // Frozen items cannot be pushed off.
+        let movable = |s: u32| state.heat(s as usize) > target && !state.riders(s).is_empty();
+        hot.extend((0..state.view.slots() as u32).filter(|&s| movable(s)));
         if hot.is_empty() {
             break;
         }
         for _ in 0..ROUND {
+            // Every chain costs something, even one that finds nothing to push.
+            state.work += 1;
             if state.work >= end || budget.over(state.work) {
                 break 'all;
             }

@@ -16,7 +16,7 @@ use netloom_topology::Structure;
 use crate::OptimizeError;
 use crate::budget::{Step, TOLERANCE};
 use crate::items::{Items, items};
-use crate::objective::Objective;
+use crate::objective::{Objective, Rule};
 use crate::solve::{Setting, agrees, check_reachable, host_loads, solve};
 use crate::target::switch_target;
 
@@ -138,7 +138,12 @@ fn run(setting: Setting, traffic: &Csr) -> Result<Optimized, OptimizeError> {
     // Where host links are the bottleneck, cooler switches are a courtesy.
     let most = if bound.claim > host_max * (1.0 + TOLERANCE) { 8_000_000 } else { 1_000_000 };
     let work = most + 20 * items.len() as u64;
-    let solved = solve(setting, lft, &items, Objective::single(switch_bound), work)?;
+    // ... but not one worth a changed entry.
+    let objective = match options.change {
+        Some(_) => Objective::layers(Rule::Sum, vec![1.0], vec![host_max], &[switch_bound.max(host_max)]),
+        None => Objective::single(switch_bound),
+    };
+    let solved = solve(setting, lft, &items, objective, work)?;
 
     // What is reported is what the tables do, not what the search believes.
     let loads = loads(fabric, &solved.routes, traffic)?;

@@ -53,8 +53,13 @@ pub(crate) fn search(state: &mut State, siblings: &Siblings, seed: u64, budget: 
         search.starts();
         let mut round = 0;
         while search.goes_on() {
+            let before = search.state.work;
             search.round(round);
             round += 1;
+            if search.state.work == before {
+                // Nothing that may move is hot.
+                break;
+            }
         }
         search.polish();
     }
@@ -104,9 +109,16 @@ impl Search<'_, '_> {
     fn starts(&mut self) {
         let items = self.state.items.len() as u64;
         let full = self.state.view.layout.as_ref().is_some_and(|l| l.full);
-        if self.state.today.is_some() {
-            // Whatever is far from today's tables costs too much.
-        } else if full && !self.state.is_bound() {
+        if self.state.is_bound() {
+            // Near today's tables first; far from them only if changed entries cost nothing.
+            self.round(1);
+            if self.goes_on() && self.state.today.is_none() {
+                self.state.clear();
+                if insert_rest(self.state, 30.0, self.budget) {
+                    self.offer();
+                }
+            }
+        } else if full {
             if self.goes_on() {
                 by_destination(self.state);
                 self.offer();
