@@ -110,6 +110,11 @@ impl Search<'_, '_> {
         let items = self.state.items.len() as u64;
         let full = self.state.view.layout.as_ref().is_some_and(|l| l.full);
         if self.state.is_bound() {
+            let over = self.state.value() - self.state.objective.least();
+            if let Some(today) = self.state.today.as_mut().filter(|today| today.most < u64::MAX) {
+                // A tenth of what every entry has to bring if that many shall bring all.
+                today.pull = today.price.max(0.1 * over / today.most.max(1) as f64);
+            }
             // Near today's tables first; far from them only if changed entries cost nothing.
             self.round(1);
             if self.goes_on() && self.state.today.is_none() {
@@ -143,7 +148,9 @@ impl Search<'_, '_> {
         let mut random = stream(self.seed, 1000 + round);
         self.state.set_paths(self.best.path.clone());
         // Some rounds melt the routing and freeze it anew, some only shake it.
-        let mut alpha = MELT[(round % MELT.len() as u64) as usize];
+        // Sweeps would change more entries than may be; chains keep count.
+        let capped = self.state.today.as_ref().is_some_and(|today| today.most < u64::MAX);
+        let mut alpha = if capped { SHARPEST } else { MELT[(round % MELT.len() as u64) as usize] };
         while alpha < SHARPEST && self.goes_on() {
             self.state.set_alpha(alpha);
             // Cooler slots weigh next to nothing at this sharpness.

@@ -163,7 +163,7 @@ impl<'v> State<'v> {
         // The soft maximum rises by `goal / alpha` a relative rise of the total penalty.
         let unit = self.objective.coefficient[0] * self.objective.goal[0];
         if let Some(keep) = &mut self.today {
-            keep.cost = keep.price * alpha / unit * total;
+            keep.cost = keep.pull * alpha / unit * total;
         }
     }
 
