@@ -26,6 +26,8 @@ pub struct Improvement {
     pub max_load: f64,
     /// How many links between switches carry it.
     pub links_at_max: usize,
+    /// Entries in use that differ from today's, where that counts; else 0.
+    pub changed_entries: u64,
 }
 
 /// Called on the computation's thread.
@@ -119,7 +121,7 @@ mod tests {
             let heard = Arc::clone(&heard);
             move |improvement| heard.lock().unwrap().push(improvement)
         });
-        let steps = [9.0, 7.5].map(|max_load| Improvement { work: 3, max_load, links_at_max: 2 });
+        let steps = [9.0, 7.5].map(|max_load| Improvement { work: 3, max_load, links_at_max: 2, changed_entries: 0 });
         for step in steps {
             control.improved(step);
             Control::new().improved(step); // nobody listens

@@ -15,9 +15,6 @@ pub(crate) struct Keep<'v> {
     pub today: &'v Lft,
     /// Bytes of the maximum that one changed entry must be worth.
     pub price: f64,
-    /// What an entry costs while paths are chosen: more than its price where changes are few, so that ways
-    /// of which most is today's come first.
-    pub pull: f64,
     /// At most so many changed entries.
     pub most: u64,
     /// Penalty of one changed entry at the present sharpness.
@@ -31,7 +28,7 @@ pub(crate) struct Keep<'v> {
 impl<'v> Keep<'v> {
     /// Nothing changed yet.
     pub fn new(today: &'v Lft, price: f64, most: u64, groups: usize) -> Self {
-        Self { today, price, pull: price, most, cost: 0.0, changed: vec![0; groups], total: 0 }
+        Self { today, price, most, cost: 0.0, changed: vec![0; groups], total: 0 }
     }
 
     /// Today's slot of a switch towards the address of a group.

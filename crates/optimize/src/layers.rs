@@ -4,12 +4,12 @@
 //! (Taffet, dissertation, sec. 5.3.1: 2.39 ms against ftree's 1.33 ms). Here every matrix keeps its own loads.
 
 use netloom_bounds::ArBound;
-use netloom_model::{Certificate, Control, Csr, Fabric, Routes, StopReason};
+use netloom_model::{Certificate, Control, Csr, Fabric, Improvement, Routes, StopReason};
 use netloom_routing::{LinkLoads, PathSet, loads};
 use netloom_topology::Structure;
 
 use crate::OptimizeError;
-use crate::budget::{Step, TOLERANCE};
+use crate::budget::TOLERANCE;
 use crate::items::layered_items;
 use crate::objective::{Objective, Rule};
 use crate::optimize::{OptimizeOptions, bounds, in_pool, switch_bound};
@@ -78,7 +78,7 @@ pub struct OptimizedLayers {
     /// Equal inputs, seed and work give this result again.
     pub reproducible: bool,
     /// How the best routing improved; `max_load` is the objective.
-    pub history: Vec<Step>,
+    pub history: Vec<Improvement>,
     /// Entries towards hosts that differ from those of [`Change::from`](crate::Change::from), if that was given.
     pub changed_entries: Option<u64>,
 }

@@ -14,6 +14,7 @@
 //! | `split` | pairs dealt to the addresses of their destinations |
 //! | `solve` | what the doors share: from items to tables |
 //! | `objective` | what is minimised first: the maxima of the layers, combined |
+//! | `near` | the best few changes of today's tables |
 //! | `keep` | today's tables: changed entries cost, frozen destinations stay |
 //! | `search` | starts, then rounds of sweeps and chains; when to stop |
 //! | `items` | what one leaf sends to one destination moves as a whole |
@@ -43,6 +44,7 @@ mod keep;
 pub mod layers;
 mod layout;
 pub mod lmc;
+mod near;
 mod objective;
 pub mod optimize;
 mod path;
@@ -59,7 +61,6 @@ mod target;
 mod view;
 
 pub use afar::{AfarOptions, AfarResult, afar};
-pub use budget::Step;
 pub use coloured::coloured;
 pub use layers::{Combine, Layer, LayerResult, OptimizedLayers, optimize_layers};
 pub use lmc::optimize_lmc;

@@ -13,13 +13,13 @@
 use netloom_bounds::ar_bound;
 use netloom_model::rng::stream;
 use netloom_model::{
-    Control, Csr, Dest, Fabric, Lft, MAX_LMC, PairPaths, PathChoice, Routes, SwitchId, Table,
+    Control, Csr, Dest, Fabric, Improvement, Lft, MAX_LMC, PairPaths, PathChoice, Routes, SwitchId, Table,
 };
 use netloom_routing::{LinkLoads, PathSet, loads};
 use netloom_topology::Structure;
 
 use crate::OptimizeError;
-use crate::budget::{Step, TOLERANCE};
+use crate::budget::TOLERANCE;
 use crate::items::items;
 use crate::objective::Objective;
 use crate::optimize::{OptimizeOptions, Optimized, in_pool};
@@ -122,7 +122,7 @@ struct Best {
     loads: LinkLoads,
     /// Largest load between switches, and the links that carry it.
     value: (f64, usize),
-    history: Vec<Step>,
+    history: Vec<Improvement>,
 }
 
 /// The search in turns.
@@ -174,7 +174,12 @@ impl Turns<'_> {
         });
         if better {
             let mut history = self.best.take().map_or_else(Vec::new, |b| b.history);
-            history.push(Step { work: self.work, max_load: max, links_at_max: value.1 });
+            history.push(Improvement {
+                work: self.work,
+                max_load: max,
+                links_at_max: value.1,
+                changed_entries: 0,
+            });
             self.best = Some(Best { routes, loads, value, history });
         }
         Ok(())

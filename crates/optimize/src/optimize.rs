@@ -9,12 +9,12 @@
 //! Sources: Taffet, dissertation, sec. 3.3–3.5, for the problem and the adaptive-routing bound.
 
 use netloom_bounds::{ArBound, ar_bound, lower_bound_with_frozen, tighten};
-use netloom_model::{Certificate, Control, Csr, Fabric, PathChoice, Routes, StopReason};
+use netloom_model::{Certificate, Control, Csr, Fabric, Improvement, PathChoice, Routes, StopReason};
 use netloom_routing::{LinkLoads, PathSet, loads};
 use netloom_topology::Structure;
 
 use crate::OptimizeError;
-use crate::budget::{Step, TOLERANCE};
+use crate::budget::TOLERANCE;
 use crate::items::{Items, items};
 use crate::objective::{Objective, Rule};
 use crate::solve::{Setting, agrees, check_reachable, host_loads, solve};
@@ -85,7 +85,7 @@ pub struct Optimized {
     /// Equal inputs, seed and work give this result again.
     pub reproducible: bool,
     /// How the best routing improved.
-    pub history: Vec<Step>,
+    pub history: Vec<Improvement>,
     /// Entries towards hosts that differ from those of [`Change::from`], if that was given.
     pub changed_entries: Option<u64>,
 }
@@ -181,9 +181,8 @@ pub(crate) fn bounds(setting: Setting, traffic: &Csr) -> Result<(Certificate, Ar
         .map_err(|e| OptimizeError::Bound(e.to_string()))?;
     if let Some(change) = options.change.filter(|change| change.frozen.contains(&true)) {
         let (from, frozen) = (change.from, change.frozen);
-        let bound =
-            lower_bound_with_frozen(fabric, structure, paths, traffic, from, frozen, control, None)
-                .map_err(|e| OptimizeError::Bound(e.to_string()))?;
+        let bound = lower_bound_with_frozen(fabric, structure, paths, traffic, from, frozen, control, None)
+            .map_err(|e| OptimizeError::Bound(e.to_string()))?;
         return Ok((bound, ar));
     }
     let bound = ar.certificate.clone();

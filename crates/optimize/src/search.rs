@@ -10,8 +10,9 @@
 use netloom_model::Improvement;
 use netloom_model::rng::stream;
 
-use crate::budget::{Budget, Step, TOLERANCE};
+use crate::budget::{Budget, TOLERANCE};
 use crate::chain::{Siblings, chains};
+use crate::near::Near;
 use crate::start::{by_destination, coloured, insert_rest};
 use crate::state::State;
 use crate::sweep::sweep;
@@ -41,7 +42,7 @@ pub(crate) struct Best {
     /// `stride` slots an item.
     pub path: Vec<u32>,
     /// Every improvement.
-    pub history: Vec<Step>,
+    pub history: Vec<Improvement>,
 }
 
 /// Improves on the paths that `state` holds (all items placed) until every layer meets its goal, or the
@@ -94,8 +95,10 @@ impl Search<'_, '_> {
         if better {
             (best.value, best.heat, best.count) = (value, heat, count);
             best.path.clone_from(&state.path);
-            best.history.push(Step { work: state.work, max_load: value, links_at_max: count });
-            let improvement = Improvement { work: state.work, max_load: value, links_at_max: count };
+            let changed_entries = state.today.as_ref().map_or(0, |today| today.total());
+            let improvement =
+                Improvement { work: state.work, max_load: value, links_at_max: count, changed_entries };
+            best.history.push(improvement);
             self.budget.control.improved(improvement);
         }
         better
@@ -110,17 +113,19 @@ impl Search<'_, '_> {
         let items = self.state.items.len() as u64;
         let full = self.state.view.layout.as_ref().is_some_and(|l| l.full);
         if self.state.is_bound() {
-            let over = self.state.value() - self.state.objective.least();
-            if let Some(today) = self.state.today.as_mut().filter(|today| today.most < u64::MAX) {
-                // A tenth of what every entry has to bring if that many shall bring all.
-                today.pull = today.price.max(0.1 * over / today.most.max(1) as f64);
-            }
-            // Near today's tables first; far from them only if changed entries cost nothing.
-            self.round(1);
-            if self.goes_on() && self.state.today.is_none() {
-                self.state.clear();
-                if insert_rest(self.state, 30.0, self.budget) {
-                    self.offer();
+            // The best few changes first. If changes are free after all, then anything, but near today's
+            // tables before what is far from them.
+            self.peel();
+            if !self.state.is_counted() {
+                self.state.today = None;
+                if self.goes_on() {
+                    self.round(1);
+                }
+                if self.goes_on() {
+                    self.state.clear();
+                    if insert_rest(self.state, 30.0, self.budget) {
+                        self.offer();
+                    }
                 }
             }
         } else if full {
@@ -144,13 +149,23 @@ impl Search<'_, '_> {
         }
     }
 
+    /// Changes one way after another, and keeps the best routing on the way.
+    fn peel(&mut self) {
+        let mut near = Near::new(self.state);
+        while !self.budget.over(self.state.work) && near.step(self.state) {
+            self.offer();
+        }
+        self.state.refresh();
+        self.offer();
+    }
+
     fn round(&mut self, round: u64) {
         let mut random = stream(self.seed, 1000 + round);
         self.state.set_paths(self.best.path.clone());
         // Some rounds melt the routing and freeze it anew, some only shake it.
         // Sweeps would change more entries than may be; chains keep count.
-        let capped = self.state.today.as_ref().is_some_and(|today| today.most < u64::MAX);
-        let mut alpha = if capped { SHARPEST } else { MELT[(round % MELT.len() as u64) as usize] };
+        let mut alpha =
+            if self.state.is_counted() { SHARPEST } else { MELT[(round % MELT.len() as u64) as usize] };
         while alpha < SHARPEST && self.goes_on() {
             self.state.set_alpha(alpha);
             // Cooler slots weigh next to nothing at this sharpness.

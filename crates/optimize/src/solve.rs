@@ -2,12 +2,12 @@
 //!
 //! Anytime: the first routing is the start's own (made admissible), and only better ones replace it.
 
-use netloom_model::{Control, Csr, Fabric, HostId, Lft, LinkId, Routes, StopReason};
+use netloom_model::{Control, Csr, Fabric, HostId, Improvement, Lft, LinkId, Routes, StopReason};
 use netloom_routing::PathSet;
 use netloom_topology::Structure;
 
 use crate::OptimizeError;
-use crate::budget::{Budget, Step, TOLERANCE};
+use crate::budget::{Budget, TOLERANCE};
 use crate::chain::Siblings;
 use crate::items::Items;
 use crate::keep::Keep;
@@ -38,7 +38,7 @@ pub(crate) struct Solved {
     pub stopped: Option<StopReason>,
     pub work: u64,
     pub exhausted: bool,
-    pub history: Vec<Step>,
+    pub history: Vec<Improvement>,
     /// Entries towards hosts that differ from those of [`Change::from`].
     pub changed_entries: Option<u64>,
     /// Load by layer and link between switches, as the search sees it, for cross-checks.
@@ -89,9 +89,7 @@ pub(crate) fn solve(
 /// Makes the state keep to today's tables as `change` asks.
 fn hold<'v>(state: &mut State<'v>, base: &'v Lft, change: &Change) {
     let groups = state.items.groups();
-    if change.penalty > 0.0 || change.most.is_some() {
-        state.today = Some(Keep::new(base, change.penalty, change.most.unwrap_or(u64::MAX), groups));
-    }
+    state.today = Some(Keep::new(base, change.penalty, change.most.unwrap_or(u64::MAX), groups));
     if change.frozen.iter().any(|&f| f) {
         state.frozen = state.items.host.iter().map(|h| change.frozen[h.index()]).collect();
     }

@@ -163,7 +163,7 @@ impl<'v> State<'v> {
         // The soft maximum rises by `goal / alpha` a relative rise of the total penalty.
         let unit = self.objective.coefficient[0] * self.objective.goal[0];
         if let Some(keep) = &mut self.today {
-            keep.cost = keep.pull * alpha / unit * total;
+            keep.cost = keep.price * alpha / unit * total;
         }
     }
 
@@ -252,6 +252,11 @@ impl<'v> State<'v> {
     /// Whether today's tables hold the search back, so that starting elsewhere makes no sense.
     pub fn is_bound(&self) -> bool {
         self.today.is_some() || !self.frozen.is_empty()
+    }
+
+    /// Whether changed entries cost anything, or only so many may change.
+    pub fn is_counted(&self) -> bool {
+        self.today.as_ref().is_some_and(|today| today.price > 0.0 || today.most < u64::MAX)
     }
 
     /// Counts the changed entries of all groups afresh.
