@@ -7,6 +7,7 @@
 use netloom_model::rng::{Stream, below};
 
 use crate::budget::Budget;
+use crate::exchange::Exchange;
 use crate::state::State;
 use crate::view::View;
 use rand_core::Rng;
@@ -28,6 +29,7 @@ pub(crate) fn chains(
     let end = state.work + work;
     state.track(true);
     let mut hot: Vec<u32> = Vec::new();
+    let mut exchange = Exchange::default();
     'all: loop {
         hot.clear();
         // Frozen items cannot be pushed off.
@@ -47,7 +49,7 @@ pub(crate) fn chains(
             let (a, b) = (pick(random), pick(random));
             let slot = if state.heat(a as usize) >= state.heat(b as usize) { a } else { b };
             if state.heat(slot as usize) > target {
-                chain(state, siblings, slot, target, random);
+                chain(state, siblings, slot, target, &mut exchange, random);
             }
         }
     }
@@ -92,36 +94,46 @@ impl Siblings {
         Self { lists, list_of }
     }
 
-    fn of(&self, slot: u32) -> &[u32] {
+    /// The list that holds `slot`.
+    pub fn of(&self, slot: u32) -> &[u32] {
         &self.lists[self.list_of[slot as usize] as usize]
     }
 }
 
-fn chain(state: &mut State, siblings: &Siblings, start: u32, target: f64, random: &mut Stream) {
+fn chain(
+    state: &mut State,
+    siblings: &Siblings,
+    start: u32,
+    target: f64,
+    exchange: &mut Exchange,
+    random: &mut Stream,
+) {
     let mut slot = start;
     state.open();
     state.scratch.forbidden.clear();
     let mut last = usize::MAX;
     for _ in 0..DEPTH {
-        let riders = state.riders(slot);
-        if riders.is_empty() {
-            break;
-        }
-        let item = riders[below(random, riders.len() as u64) as usize] as usize;
-        if item == last {
-            continue;
-        }
-        last = item;
-        let group = state.items.group[item] as usize;
-        state.remove(item);
-        state.fix(group);
-        forbid(state, slot, siblings, random);
-        if !state.insert(item) {
-            state.scratch.forbidden.clear();
+        // Mostly exchanges; a push now and then gets where they can't.
+        let other = if random.next_u32() & 7 == 0 {
+            None
+        } else {
+            exchange.find(state, siblings, slot, target, random)
+        };
+        let done = match other {
+            Some(other) => exchange.apply(state, siblings, slot, other),
+            None => match push(state, siblings, slot, last, random) {
+                Some(item) => {
+                    last = item;
+                    true
+                }
+                None => false,
+            },
+        };
+        if !done {
             state.undo();
             return;
         }
-        if state.rise() < 0.0 {
+        if state.excess_rise(target) < 0.0 {
             break;
         }
         // The hottest of all slots that the chain has touched.
@@ -132,10 +144,35 @@ fn chain(state: &mut State, siblings: &Siblings, start: u32, target: f64, random
             break;
         }
     }
-    state.scratch.forbidden.clear();
-    if state.rise() > 0.0 {
-        state.undo();
-    } else {
+    let excess = state.excess_rise(target);
+    if excess < 0.0 || (excess == 0.0 && state.rise() <= 0.0) {
         state.keep();
+    } else {
+        state.undo();
     }
+}
+
+/// Pushes a random item off a slot, to where it costs least. None if it has no other way.
+fn push(
+    state: &mut State,
+    siblings: &Siblings,
+    slot: u32,
+    last: usize,
+    random: &mut Stream,
+) -> Option<usize> {
+    let riders = state.riders(slot);
+    if riders.is_empty() {
+        return None;
+    }
+    let mut item = riders[below(random, riders.len() as u64) as usize] as usize;
+    if item == last {
+        item = riders[below(random, riders.len() as u64) as usize] as usize;
+    }
+    let group = state.items.group[item] as usize;
+    state.remove(item);
+    state.fix(group);
+    forbid(state, slot, siblings, random);
+    let placed = state.insert(item);
+    state.scratch.forbidden.clear();
+    placed.then_some(item)
 }

@@ -29,6 +29,7 @@
 //! | `budget` | when the search ends, and how it went |
 //! | `sweep` | soft-max sweeps |
 //! | `chain` | ejection chains |
+//! | `exchange` | few items of a link against few of another |
 //! | `target` | how low the links between switches could go, at best |
 //! | `tables` | complete forwarding tables from paths |
 //! | [`exact`] | the problem as mixed-integer programs, for solvers to judge the search by |
@@ -39,6 +40,7 @@ mod chain;
 mod colour;
 pub mod coloured;
 pub mod exact;
+mod exchange;
 mod items;
 mod keep;
 pub mod layers;

@@ -428,6 +428,20 @@ impl<'v> State<'v> {
         after - before + self.rise_of_changes()
     }
 
+    /// By how much the heats above `aim` rose in all since the log was opened; exactly 0 for changes
+    /// within rounding.
+    pub fn excess_rise(&self, aim: f64) -> f64 {
+        let slots = self.view.slots();
+        let (mut before, mut after) = (0.0, 0.0);
+        for &(at, load, _) in &self.log.slots {
+            let goal = self.objective.goal[at as usize / slots];
+            before += (load / goal - aim).max(0.0);
+            after += (self.load[at as usize] / goal - aim).max(0.0);
+        }
+        let rise: f64 = after - before;
+        if rise.abs() <= 1e-12 { 0.0 } else { rise }
+    }
+
     fn rise_of_changes(&mut self) -> f64 {
         if self.today.is_none() {
             return 0.0;
