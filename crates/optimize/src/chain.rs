@@ -3,6 +3,10 @@
 //! A chain starts at an item on a link loaded above the target. The item goes where it costs least
 //! without that link; if that overloads another link, an item of that one is pushed off in turn, up to
 //! [`DEPTH`] times. The chain stays if the total penalty did not rise, else it is taken back whole.
+//!
+//! With exchanges (see `exchange`) most steps settle two sibling links at once, and the chain also stays if what the
+//! links carry above the target fell in all. Leaves without slack need them; where
+//! links carry only two or three items, pushes alone do better. So phases take turns.
 
 use netloom_model::rng::{Stream, below};
 
@@ -17,19 +21,21 @@ const DEPTH: usize = 24;
 /// Chains between two searches for hot slots.
 const ROUND: usize = 64;
 
-/// Runs chains until no slot is hotter than `target` (relative to the goal; see [`State::heat`]), `work` units were spent, or the budget ends.
+/// Runs chains until no slot is hotter than `target` (relative to the goal; see [`State::heat`]), `work` units were spent,
+/// or the budget ends.
 pub(crate) fn chains(
     state: &mut State,
     siblings: &Siblings,
     target: f64,
     work: u64,
+    exchanges: bool,
     random: &mut Stream,
     budget: &Budget,
 ) {
     let end = state.work + work;
     state.track(true);
     let mut hot: Vec<u32> = Vec::new();
-    let mut exchange = Exchange::default();
+    let mut exchange = exchanges.then(Exchange::default);
     'all: loop {
         hot.clear();
         // Frozen items cannot be pushed off.
@@ -105,7 +111,7 @@ fn chain(
     siblings: &Siblings,
     start: u32,
     target: f64,
-    exchange: &mut Exchange,
+    exchange: &mut Option<Exchange>,
     random: &mut Stream,
 ) {
     let mut slot = start;
@@ -114,13 +120,14 @@ fn chain(
     let mut last = usize::MAX;
     for _ in 0..DEPTH {
         // Mostly exchanges; a push now and then gets where they can't.
-        let other = if random.next_u32() & 7 == 0 {
-            None
-        } else {
-            exchange.find(state, siblings, slot, target, random)
+        let found = match exchange {
+            Some(exchange) if random.next_u32() & 7 != 0 => {
+                exchange.find(state, siblings, slot, target, random).map(|other| (&*exchange, other))
+            }
+            _ => None,
         };
-        let done = match other {
-            Some(other) => exchange.apply(state, siblings, slot, other),
+        let done = match found {
+            Some((exchange, other)) => exchange.apply(state, siblings, slot, other),
             None => match push(state, siblings, slot, last, random) {
                 Some(item) => {
                     last = item;
@@ -133,7 +140,8 @@ fn chain(
             state.undo();
             return;
         }
-        if state.excess_rise(target) < 0.0 {
+        let success = if exchange.is_some() { state.excess_rise(target) } else { state.rise() };
+        if success < 0.0 {
             break;
         }
         // The hottest of all slots that the chain has touched.
@@ -144,7 +152,7 @@ fn chain(
             break;
         }
     }
-    let excess = state.excess_rise(target);
+    let excess = if exchange.is_some() { state.excess_rise(target) } else { 0.0 };
     if excess < 0.0 || (excess == 0.0 && state.rise() <= 0.0) {
         state.keep();
     } else {

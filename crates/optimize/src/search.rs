@@ -27,8 +27,9 @@ const SHARPEST: f64 = 2000.0;
 const MELT: [f64; 4] = [10.0, 100.0, 30.0, 300.0];
 /// Work for fewer links at the maximum, once it can't or shan't be lowered.
 const POLISH_WORK: u64 = 30_000;
-/// Sharpness of the chain phases of a round.
-const CHAIN_ALPHAS: [f64; 5] = [30000.0, 2000.0, 8000.0, 500.0, 30000.0];
+/// Sharpness of the chain phases of a round, and whether items are exchanged.
+const CHAINS: [(f64, bool); 6] =
+    [(30000.0, true), (30000.0, false), (2000.0, false), (8000.0, true), (500.0, false), (30000.0, true)];
 
 /// The best paths so far.
 #[derive(Default)]
@@ -176,12 +177,12 @@ impl Search<'_, '_> {
             alpha *= 1.5;
         }
         let work = 100_000 + self.state.items.len() as u64 / 4;
-        for alpha in CHAIN_ALPHAS {
+        for (alpha, exchanges) in CHAINS {
             if !self.goes_on() {
                 return;
             }
             self.state.set_alpha(alpha);
-            chains(self.state, self.siblings, 1.0 + TOLERANCE, work, &mut random, self.budget);
+            chains(self.state, self.siblings, 1.0 + TOLERANCE, work, exchanges, &mut random, self.budget);
             self.state.refresh();
             self.offer();
         }
