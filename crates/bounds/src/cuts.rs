@@ -98,7 +98,7 @@ fn best_at(
 }
 
 /// Per switch the smallest switch of its piece (union-find).
-fn pieces(fabric: &Fabric, structure: &Structure, level: u8) -> Vec<u32> {
+pub(crate) fn pieces(fabric: &Fabric, structure: &Structure, level: u8) -> Vec<u32> {
     fn root(parent: &mut [u32], mut s: u32) -> u32 {
         while parent[s as usize] != s {
             parent[s as usize] = parent[parent[s as usize] as usize];

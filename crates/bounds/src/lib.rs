@@ -7,7 +7,9 @@
 //! | [`lower`] | the best bound for destination-based routes |
 //! | `cuts` | what must leave a leaf, a pod, over its links |
 //! | `flow` | the min-max linear program by optimistic multiplicative weights |
-//! | `packing` | whole items into few links: pigeonhole, dual-feasible functions, subset sums |
+//! | `places` | where whole items squeeze through few links: leaves, pods, parts of damaged leaves |
+//! | `packing` | whole items into few links: pigeonhole, dual-feasible functions |
+//! | `sums` | what whole items can add up to: subset sums |
 //! | `demand` | traffic summed over hosts: items and pairs of leaves |
 
 pub mod ar;
@@ -17,6 +19,8 @@ mod flow;
 pub mod interval;
 pub mod lower;
 mod packing;
+mod places;
+mod sums;
 
 #[cfg(test)]
 mod cases;

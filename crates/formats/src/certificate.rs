@@ -2,13 +2,13 @@
 //!
 //! ```json
 //! {"schema": "netloom.certificate/1", "hosts_hash": "…16 hex digits…", "cabling_hash": "…", "claim": 8.0,
-//!  "place": "leaf0 up", "kind": "pigeonhole", "together": 1,
+//!  "place": "leaf0 up", "kind": "pigeonhole",
 //!  "links": [{"from": "leaf0", "guid": "0x…", "from_port": 3}, …],
 //!  "items": [{"leaf": "leaf0", "leaf_guid": "0x…", "destination": "node7", "destination_guid": "0x…", "destination_port": 1}, …]}
 //! ```
 //!
 //! Nodes are found by GUID (names may repeat); the names are for people, and must agree. Kinds: `dual` (`weights`: links
-//! with a `weight`), `pigeonhole` (`links`, `items`, `together`), `dual-feasible` (`links`, `threshold`), `subset-sum`
+//! with a `weight`), `pigeonhole` (`links`, `items`), `dual-feasible` (`links`, `threshold`), `subset-sum`
 //! (`links`, `grid`). Where some destinations' entries are taken as they are, `frozen` lists them
 //! (`{"host": …, "guid": …, "port": 1}`). Numbers are written so that they read back exactly. Reading checks that everything named
 //! exists; whether the argument holds is `verify`'s business.
@@ -33,8 +33,6 @@ struct File {
     claim: f64,
     place: String,
     kind: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    together: Option<u32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     threshold: Option<f64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -96,7 +94,6 @@ pub fn write_certificate(fabric: &Fabric, certificate: &Certificate) -> String {
         claim: certificate.claim,
         place: certificate.place.clone(),
         kind: certificate.reason.kind().into(),
-        together: None,
         threshold: None,
         grid: None,
         weights: None,
@@ -113,9 +110,8 @@ pub fn write_certificate(fabric: &Fabric, certificate: &Certificate) -> String {
             };
             file.weights = Some(weights.iter().map(row).collect());
         }
-        Reason::Pigeonhole { links, items, together } => {
+        Reason::Pigeonhole { links, items } => {
             file.links = rows(links);
-            file.together = Some(*together);
             file.items = Some(items.iter().map(|item| item_row(fabric, item)).collect());
         }
         Reason::DualFeasible { links, threshold } => {
@@ -206,8 +202,7 @@ pub fn read_certificate(bytes: &[u8], label: &str, fabric: &Fabric) -> Result<Ce
         "pigeonhole" => {
             let rows = file.items.as_ref().ok_or_else(|| wrong(missing("pigeonhole", "items")))?;
             let items = rows.iter().map(|r| names.item(r)).collect::<Result<_, _>>().map_err(wrong)?;
-            let together = file.together.ok_or_else(|| wrong(missing("pigeonhole", "together")))?;
-            Reason::Pigeonhole { links: links()?, items, together }
+            Reason::Pigeonhole { links: links()?, items }
         }
         "dual-feasible" => {
             let threshold = file.threshold.ok_or_else(|| wrong(missing("dual-feasible", "threshold")))?;
@@ -327,7 +322,7 @@ mod tests {
         let reasons = [
             Reason::Dual { weights: vec![(links[0], 1.0), (f.host_link(HostId(3)), 0.1 + 0.2)] },
             Reason::Dual { weights: vec![] },
-            Reason::Pigeonhole { links: links.clone(), items, together: 3 },
+            Reason::Pigeonhole { links: links.clone(), items },
             Reason::DualFeasible { links: links.clone(), threshold: 1e-300 },
             Reason::SubsetSum { links, grid: 1.0 / 3.0 },
         ];
@@ -375,7 +370,7 @@ mod tests {
         assert!(error(&text.replace("0x0000000000000010", "0x00000000000000ff")).contains("no"));
         assert!(error(&text.replace("node3", "node2")).contains("is called \"node3\""));
         assert!(error(&text.replace("\"from_port\": 3", "\"from_port\": 40")).contains("port 40"));
-        assert!(error(&text.replace("\"together\": 3,", "")).contains("expected \"together\""));
+        assert!(error(&text.replace("\"pigeonhole\"", "\"subset-sum\"")).contains("expected \"grid\""));
         let cold = write_certificate(&f, &certificates(&f)[1]);
         assert!(error(&cold.replace("node1", "node7")).contains("is called \"node1\""));
         assert!(error(&cold.replace("\"port\": 1", "\"port\": 2")).contains("with port 2"));

@@ -4,7 +4,8 @@
 //! issuer can check from the fabric and the traffic alone.
 //!
 //! *Admissible* routes are minimal up*/down* paths (see `routing::paths`); the whole-item arguments also
-//! use that tables are by destination: everything that the hosts of one leaf send to one host takes one way.
+//! use that tables are by destination: everything that the hosts of one leaf send to one host takes one way. They hold for
+//! any set of links; what counts are the items whose every admissible path crosses one of these.
 //! Loads are bytes divided by the link's relative capacity.
 //!
 //! Where some destinations are *frozen* (their entries stay as in given routes), the bound is on the routes
@@ -33,32 +34,31 @@ pub enum Reason {
         /// Links with positive weight.
         weights: Vec<(LinkId, f64)>,
     },
-    /// Whole items through few links. The `items`, all of one leaf (as sender, or as the destinations'
-    /// leaf), must each cross exactly one of `links` whole; with `links * together + 1` or more items, some link gets
-    /// `together + 1` of them: at least the sum of the `together + 1` smallest, over the largest
-    /// relative capacity of the links.
+    /// Whole items through few links. Each of `items` must cross one of `links` whole. A link that holds `k` of them
+    /// carries at least the `k` smallest (and what frozen destinations put there), over its relative capacity: `n` items take the
+    /// `n` cheapest places, and the claim is the cost of the last.
     Pigeonhole {
-        /// The leaf's links in one direction.
+        /// Links that none of the items can avoid.
         links: Vec<LinkId>,
-        /// Items of the leaf, `links.len() * together + 1` of them.
+        /// The items, in any order.
         items: Vec<Item>,
-        /// How many items every link could hold if they spread evenly.
-        together: u32,
     },
-    /// Bin packing by a dual-feasible function: with every link as fast as the fastest of them and a capacity just
-    /// below the claim, items above `capacity - threshold` count as a whole link, items below `threshold` as nothing, the rest by
-    /// size; they count to more than there are links (Martello and Toth's L2).
+    /// Bin packing by a dual-feasible function. Just below the claim `z` a link of relative capacity `c` that carries `f`
+    /// bytes already has room for `z c - f` bytes. With `R` the largest room: items and rooms above `R - threshold`
+    /// count as `R`, what is below the threshold as nothing, the rest by size; the items that cannot avoid `links` count to more than
+    /// the rooms (Martello and Toth's L2).
     DualFeasible {
-        /// The leaf's links in one direction.
+        /// The links.
         links: Vec<LinkId>,
         /// The threshold as a load: bytes over the largest relative capacity of the links; at most half the
-        /// claim.
+        /// largest room.
         threshold: f64,
     },
-    /// Every item of the leaf is a multiple of `grid` bytes, so what a link carries is a subset sum: the claim
-    /// is the smallest subset sum that is at least the mean over the links, over their largest relative capacity.
+    /// Every item that cannot avoid `links` is a multiple of `grid` bytes. Just below the claim a link holds at most the
+    /// largest subset sum of the items that fits its room, and falls short of it by the difference of two subset sums; no
+    /// choice of these differences makes the links carry all items exactly.
     SubsetSum {
-        /// The leaf's links in one direction.
+        /// The links.
         links: Vec<LinkId>,
         /// Bytes of which every item is a multiple.
         grid: f64,

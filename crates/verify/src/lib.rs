@@ -12,6 +12,7 @@
 //! | `walker` | following one destination's entries from all switches |
 //! | `channels` | the channel dependency graph and its cycles |
 //! | `distance` | shortest admissible paths under link weights, leaf by leaf |
+//! | `whole` | arguments about whole items through few links, recomputed |
 //! | `loads` | link loads by walking the tables |
 
 pub mod certificate;
@@ -21,6 +22,7 @@ mod distance;
 mod loads;
 pub mod report;
 mod walker;
+mod whole;
 mod wiring;
 
 pub use certificate::{Verdict, verify_certificate};

@@ -1,0 +1,259 @@
+//! Whole items through few links, recomputed.
+//!
+//! The links may be any set. The items that count are those whose every admissible path crosses one of them: their
+//! distance is at least 1 if these links weigh 1 and all others nothing. Each is taken to lie on the first that it crosses.
+//! Arguments that fit items into the room below a load are tried a hair below the claim, hence for everything smaller.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use netloom_model::{HostId, Item, LinkId, SwitchId};
+use rayon::prelude::*;
+
+use crate::certificate::{Case, TOLERANCE};
+
+/// Rounding that no comparison may hang on.
+const ROUNDING: f64 = 1e-12;
+/// Largest table of subset sums, in grid steps.
+const MOST_STEPS: f64 = 8e6;
+/// Words of bit sets that one proof by subset sums may touch.
+const MOST_WORK: u64 = 2_000_000_000;
+
+/// Links, and the items that cannot avoid them.
+struct Place {
+    /// Relative capacities.
+    capacity: Vec<f64>,
+    /// Bytes that frozen destinations put on each.
+    base: Vec<f64>,
+    /// Bytes.
+    items: BTreeMap<Item, f64>,
+}
+
+impl Case<'_> {
+    pub(crate) fn pigeonhole(&self, links: &[LinkId], items: &[Item]) -> Result<f64, String> {
+        let place = self.place(links)?;
+        let mut sizes = Vec::with_capacity(items.len());
+        let mut seen = BTreeSet::new();
+        for item in items {
+            if item.leaf.index() >= self.fabric.switch_count()
+                || item.destination.index() >= self.fabric.host_count()
+            {
+                return Err("an item names a node that is not there".into());
+            }
+            let (leaf, host) = (self.fabric.switch_name(item.leaf), self.fabric.host_name(item.destination));
+            if !seen.insert(*item) {
+                return Err(format!("the item from {leaf} to {host} is there twice"));
+            }
+            match place.items.get(item) {
+                Some(size) => sizes.push(*size),
+                None => {
+                    return Err(format!("nothing that must cross these links goes from {leaf} to {host}"));
+                }
+            }
+        }
+        sizes.sort_by(f64::total_cmp);
+        // All places' costs on every link rise; the last of the `n` cheapest is found by merging them.
+        let mut next: BTreeMap<(u64, usize), (usize, f64)> = BTreeMap::new();
+        let offer = |l: usize, held: usize, bytes: f64, next: &mut BTreeMap<_, _>| {
+            if let Some(size) = sizes.get(held) {
+                // Positive doubles are in the order of their bits.
+                let cost = (bytes + size) / place.capacity[l];
+                next.insert((cost.to_bits(), l), (held + 1, bytes + size));
+            }
+        };
+        for (l, &bytes) in place.base.iter().enumerate() {
+            offer(l, 0, bytes, &mut next);
+        }
+        let mut last = 0.0;
+        for _ in 0..sizes.len() {
+            let ((cost, l), (held, bytes)) = next.pop_first().expect("a link holds all items if need be");
+            last = f64::from_bits(cost);
+            offer(l, held, bytes, &mut next);
+        }
+        Ok(last)
+    }
+
+    pub(crate) fn dual_feasible(&self, links: &[LinkId], threshold: f64) -> Result<f64, String> {
+        let place = self.place(links)?;
+        let Some(rooms) = place.rooms(self.claim) else { return Ok(self.claim) };
+        let largest = rooms.iter().copied().fold(0.0, f64::max);
+        let bytes = threshold * place.capacity.iter().copied().fold(0.0, f64::max);
+        if !(bytes.is_normal() && bytes > 0.0 && bytes <= 0.5 * largest * (1.0 + TOLERANCE)) {
+            return Err(format!(
+                "the threshold {threshold:?} is not between 0 and half the largest room, {largest}"
+            ));
+        }
+        let threshold = bytes.min(0.5 * largest) * (1.0 - 1e-11);
+        let mut count = 0.0;
+        for &size in place.items.values() {
+            if size > largest - threshold {
+                count += largest;
+            } else if size >= threshold {
+                count += size;
+            }
+        }
+        // In doubt, a room counts as much as it might.
+        let value = |room: f64| {
+            if room >= (largest - threshold) * (1.0 - ROUNDING) {
+                largest
+            } else if room >= threshold * (1.0 - ROUNDING) {
+                room
+            } else {
+                0.0
+            }
+        };
+        let held: f64 = rooms.into_iter().map(value).sum();
+        if count > held * (1.0 + ROUNDING) {
+            return Ok(self.claim);
+        }
+        Err(format!("below the claim the items count to {count}, no more than the rooms' {held}"))
+    }
+
+    pub(crate) fn subset_sum(&self, links: &[LinkId], grid: f64) -> Result<f64, String> {
+        let place = self.place(links)?;
+        if !(grid.is_normal() && grid > 0.0) {
+            return Err(format!("the grid {grid:?} is not a number of bytes"));
+        }
+        let Some(rooms) = place.rooms(self.claim) else { return Ok(self.claim) };
+        let largest = rooms.iter().copied().fold(0.0, f64::max) / grid;
+        if largest > MOST_STEPS {
+            return Err(format!("a link has room for {largest:.0} steps of the grid: too many to check"));
+        }
+        let most = largest as usize;
+        let mut sums = Bits::new(most + 1);
+        sums.set(0);
+        let mut total = 0.0;
+        let mut work = 0;
+        for (item, size) in &place.items {
+            let multiple = size / grid;
+            let whole = multiple.round();
+            if whole < 1.0 || (multiple - whole).abs() > 1e-9 * whole.max(1.0) || whole > 9e15 {
+                let host = self.fabric.host_name(item.destination);
+                return Err(format!("an item to {host} of {size} bytes is no multiple of {grid}"));
+            }
+            total += whole;
+            let step = whole as usize;
+            if whole <= most as f64 {
+                let before = sums.clone();
+                work += sums.add_shifted(&before, step);
+            }
+            if work > MOST_WORK {
+                return Err("too many sums to check".into());
+            }
+        }
+        // The largest sum of every link, and what they exceed the items by.
+        let top = |room: f64| (0..=(room / grid) as usize).rev().find(|&s| sums.has(s)).unwrap_or(0);
+        let tops: Vec<usize> = rooms.into_iter().map(top).collect();
+        let excess = tops.iter().map(|&t| t as f64).sum::<f64>() - total;
+        if excess < 0.0 {
+            return Ok(self.claim);
+        }
+        if excess > MOST_STEPS {
+            return Err("the items fit well below the claim".into());
+        }
+        let excess = excess as usize;
+        let mut short = Bits::new(excess + 1);
+        short.set(0);
+        for top in tops {
+            let deficits = (1..=excess.min(top)).filter(|d| sums.has(top - d));
+            let before = short.clone();
+            for d in deficits {
+                work += short.add_shifted(&before, d);
+            }
+            if short.has(excess) {
+                return Err("the items may fit below the claim".into());
+            }
+            if work > MOST_WORK {
+                return Err("too many sums to check".into());
+            }
+        }
+        Ok(self.claim)
+    }
+
+    /// The links, and all items that cannot avoid them.
+    fn place(&self, links: &[LinkId]) -> Result<Place, String> {
+        let fabric = self.fabric;
+        let mut weight = vec![0.0; fabric.link_count()];
+        for &l in links {
+            self.known(l)?;
+            if !fabric.between_switches(l) {
+                return Err(format!("{} is not between switches", fabric.describe_link(l)));
+            }
+            if std::mem::replace(&mut weight[l.index()], 1.0) > 0.0 {
+                return Err("a link is there twice".into());
+            }
+        }
+        if links.is_empty() {
+            return Err("the argument names no links".into());
+        }
+        let base: Vec<f64> = links.iter().map(|l| self.base[l.index()]).collect();
+        if base.iter().any(|b| !b.is_finite()) {
+            return Err("what is sent to frozen destinations is too much to add up".into());
+        }
+        // Per leaf that receives, from which switches every path crosses the links.
+        let ends: BTreeSet<SwitchId> = fabric.hosts().map(|h| fabric.leaf(h)).collect();
+        let ends: Vec<SwitchId> = ends.into_iter().collect();
+        let forced = |&to: &SwitchId| -> Vec<bool> {
+            let towards = self.graph.towards(fabric, to, &weight);
+            let pairs = towards.hops.iter().zip(&towards.weight);
+            pairs.map(|(&hops, &crossed)| hops != u32::MAX && crossed >= 1.0).collect()
+        };
+        let forced: Vec<Vec<bool>> = ends.par_iter().map(forced).collect();
+        let mut at = vec![usize::MAX; fabric.switch_count()];
+        for (i, s) in ends.iter().enumerate() {
+            at[s.index()] = i;
+        }
+        let mut items: BTreeMap<Item, f64> = BTreeMap::new();
+        for from in fabric.hosts() {
+            let leaf = fabric.leaf(from);
+            let (columns, bytes) = self.traffic.row(from.index());
+            for (&j, &b) in columns.iter().zip(bytes).filter(|(j, _)| !self.frozen[**j as usize]) {
+                let destination = HostId(j);
+                let to = fabric.leaf(destination);
+                if to != leaf && forced[at[to.index()]][leaf.index()] {
+                    *items.entry(Item { leaf, destination }).or_default() += b;
+                }
+            }
+        }
+        let capacity = links.iter().map(|&l| fabric.relative_capacity(l)).collect();
+        Ok(Place { capacity, base, items })
+    }
+}
+
+impl Place {
+    /// Room in bytes of every link a hair below a load of `claim`; `None` if one carries that much already.
+    fn rooms(&self, claim: f64) -> Option<Vec<f64>> {
+        let below = claim * (1.0 - TOLERANCE);
+        let rooms: Vec<f64> = self.capacity.iter().zip(&self.base).map(|(c, f)| below * c - f).collect();
+        rooms.iter().all(|&r| r >= 0.0).then_some(rooms)
+    }
+}
+
+/// A set of small numbers.
+#[derive(Clone)]
+struct Bits {
+    words: Vec<u64>,
+}
+
+impl Bits {
+    fn new(size: usize) -> Self {
+        Self { words: vec![0; size.div_ceil(64)] }
+    }
+
+    fn set(&mut self, i: usize) {
+        self.words[i / 64] |= 1 << (i % 64);
+    }
+
+    fn has(&self, i: usize) -> bool {
+        self.words[i / 64] >> (i % 64) & 1 == 1
+    }
+
+    /// Adds every number of `other` plus `shift`; returns the words that it touched.
+    fn add_shifted(&mut self, other: &Bits, shift: usize) -> u64 {
+        let (words, bits) = (shift / 64, shift % 64);
+        for i in words..self.words.len() {
+            let low = if bits > 0 && i > words { other.words[i - words - 1] >> (64 - bits) } else { 0 };
+            self.words[i] |= other.words[i - words] << bits | low;
+        }
+        (self.words.len() - words) as u64
+    }
+}
