@@ -34,31 +34,48 @@ pub(crate) fn bound(sizes: &[f64], bins: &Bins, floor: f64, packed: f64) -> Opti
         tops().all(|top| reach.dense_below(top))
             && (total..=total + 63 * tops().count() as u64).contains(&spare)
     })?;
+    // What takes too much work to refuse is not refused.
     let refused = |z: f64| {
-        let tops: Vec<u64> =
-            bins.rooms(z).map(|room| reach.below((room / grid * (1.0 + 1e-12)) as u64)).collect();
-        reach.refuses(&tops, total)
+        let tops = bins.rooms(z).map(|room| reach.below((room / grid * (1.0 + 1e-12)) as u64));
+        reach.refuses(&tops.collect::<Vec<u64>>(), total) == Some(true)
     };
-    if !refused(floor)? {
+    if !refused(floor) {
         return None;
     }
-    let (mut low, mut high) = (floor, packed);
+    // Strides from below, since work grows with the load; then bisection.
     if bins.alike() {
         // Loads are whole steps.
         let step = grid / bins.capacity[0];
-        let (mut last, mut first) = ((floor / step) as u64, (packed / step).ceil() as u64);
+        let mut last = (floor / step) as u64;
+        let end = (packed / step).ceil() as u64;
+        let (mut first, mut stride) = (end, 1);
+        while last + stride < end {
+            if !refused((last + stride) as f64 * step) {
+                first = last + stride;
+                break;
+            }
+            (last, stride) = (last + stride, 2 * stride);
+        }
         while first - last > 1 {
             let middle = last + (first - last) / 2;
-            if refused(middle as f64 * step)? { last = middle } else { first = middle }
+            if refused(middle as f64 * step) { last = middle } else { first = middle }
         }
-        return Some((reach.at_least(first)? as f64 * step, grid));
+        return Some((first as f64 * step, grid));
+    }
+    let (mut low, mut high, mut stride) = (floor, packed, floor * 1e-6);
+    while low + stride < packed {
+        if !refused(low + stride) {
+            high = low + stride;
+            break;
+        }
+        (low, stride) = (low + stride, 2.0 * stride);
     }
     while high - low > low * 1e-13 {
         let middle = 0.5 * (low + high);
         if middle <= low || middle >= high {
             break;
         }
-        if refused(middle)? { low = middle } else { high = middle }
+        if refused(middle) { low = middle } else { high = middle }
     }
     Some((low, grid))
 }
@@ -116,11 +133,6 @@ impl Reach {
             word = self.bits[at];
         }
         64 * at as u64 + 63 - u64::from(word.leading_zeros())
-    }
-
-    /// The smallest sum from `bottom` on.
-    fn at_least(&self, bottom: u64) -> Option<u64> {
-        (bottom..64 * self.bits.len() as u64).find(|&s| self.has(s))
     }
 
     /// Whether all of the 64 sums up to `top` are there.
