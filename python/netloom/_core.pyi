@@ -16,6 +16,7 @@ __all__ = [
     "ExactModel",
     "ExactPlan",
     "Fabric",
+    "Hose",
     "Job",
     "LinkLoads",
     "Optimized",
@@ -218,7 +219,7 @@ class Routes:
         """Link ids from host to host."""
     def changed_entries(self, other: Routes) -> int: ...
     def with_paths(self, data: bytes, *, label: str = "<bytes>") -> Routes:
-        """The same tables with the path of every pair (CSV): which of a destination's addresses each sender uses."""
+        """The same tables with the path of every pair (CSV): which address of its destination it uses."""
     @property
     def pairs_off_base(self) -> int:
         """How many pairs do not use the base address of their destination."""

@@ -121,7 +121,8 @@ mod tests {
             let heard = Arc::clone(&heard);
             move |improvement| heard.lock().unwrap().push(improvement)
         });
-        let steps = [9.0, 7.5].map(|max_load| Improvement { work: 3, max_load, links_at_max: 2, changed_entries: 0 });
+        let steps =
+            [9.0, 7.5].map(|max_load| Improvement { work: 3, max_load, links_at_max: 2, changed_entries: 0 });
         for step in steps {
             control.improved(step);
             Control::new().improved(step); // nobody listens
