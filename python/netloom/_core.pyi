@@ -221,7 +221,7 @@ class Routes:
         """Link ids from host to host."""
     def changed_entries(self, other: Routes) -> int: ...
     def with_paths(self, data: bytes, *, label: str = "<bytes>") -> Routes:
-        """The same tables with the path of every pair (CSV): which of a destination's addresses each sender uses."""
+        """The same tables with the path of every pair (CSV): which of its addresses each sender uses."""
     @property
     def pairs_off_base(self) -> int:
         """How many pairs do not use the base address of their destination."""
@@ -239,6 +239,8 @@ class Certificate:
 
     @staticmethod
     def read(path: _Path, fabric: Fabric) -> Certificate: ...
+    @staticmethod
+    def parse(data: bytes, fabric: Fabric, *, label: str = "<bytes>") -> Certificate: ...
     @property
     def claim(self) -> float: ...
     @property

@@ -1,4 +1,4 @@
-"""What `netloom optimize` shall minimise, and what it may change: option groups, and which exclude each other."""
+"""What `netloom optimize` shall minimise and what it may change: options, and which exclude each other."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Goal:
     also: tuple[str, ...] = ()
     """Another traffic that may come in place of TRAFFIC; may be given several times."""
     robust: Literal["worst", "mean"] | None = None
-    """With `--also`: make the `worst` or the `mean` gap to each traffic's own bound small. [default: worst]"""
+    """With `--also`: minimise the `worst` or the `mean` gap to each traffic's own bound. [default: worst]"""
     depth: Annotated[int, common.within(0, 1000)] = 3
     """Levels of load below the maximum on which as few links as possible shall be."""
 
@@ -36,7 +36,9 @@ class Goal:
         if self.robust is not None and not self.also:
             raise UsageError("--robust needs other traffic: --also TRAFFIC")
         if self.also and self.objective is not None:
-            raise UsageError("--objective is about the phases of one traffic, --also about several: expected one")
+            raise UsageError(
+                "--objective is about the phases of one traffic, --also about several: expected one"
+            )
 
 
 @Parameter(name="*", group="Changing little")
