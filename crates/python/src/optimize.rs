@@ -47,10 +47,7 @@ pub fn optimize(
     let options = Options { threads, time_limit, progress, anytime: true };
     let ended = run_until(py, options, |control| {
         let (structure, paths, total) = (shared.structure(), shared.paths(), matrix.total());
-        let known = match bounds {
-            Some(known) => Some(known.bounds_for(&begin)),
-            None => asked.bounds(shared, &begin, total, control)?,
-        };
+        let known = bounds.map(|known| known.bounds_for(&begin));
         let settings = OptimizeOptions {
             seed,
             threads: 0, // the door has made the pool already
@@ -146,34 +143,6 @@ impl Asked {
     /// As the optimiser takes it.
     pub fn change<'a>(&'a self, from: &'a Routes) -> Option<Change<'a>> {
         self.today.then_some(Change { from, penalty: self.penalty, most: self.most, frozen: &self.frozen })
-    }
-
-    /// The bounds that hold with the frozen destinations' entries as they are; `None` where nothing is frozen.
-    fn bounds(
-        &self,
-        shared: &Shared,
-        from: &Routes,
-        traffic: &Csr,
-        control: &Control,
-    ) -> Result<Option<Bounds>, String> {
-        if self.frozen.is_empty() {
-            return Ok(None);
-        }
-        let free = both_bounds(shared, from, traffic, control, None).map_err(|e| e.to_string())?;
-        let (structure, paths) = (shared.structure(), shared.paths());
-        let frozen = netloom_bounds::lower_bound_with_frozen(
-            &shared.fabric,
-            structure,
-            paths,
-            traffic,
-            from,
-            &self.frozen,
-            control,
-            None,
-        )
-        .map_err(|e| e.to_string())?;
-        let lower = if frozen.claim > free.lower.claim { frozen } else { free.lower };
-        Ok(Some(Bounds { ar: free.ar, lower }))
     }
 }
 
