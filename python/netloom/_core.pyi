@@ -20,6 +20,7 @@ __all__ = [
     "Job",
     "LinkLoads",
     "Optimized",
+    "OptimizedLayers",
     "Routes",
     "Traffic",
     "Verdict",
@@ -35,7 +36,9 @@ __all__ = [
     "is_pattern",
     "loads",
     "optimize",
+    "optimize_layers",
     "place_jobs",
+    "repaired",
     "route",
     "verify_certificate",
     "write_atomic",
@@ -219,7 +222,7 @@ class Routes:
         """Link ids from host to host."""
     def changed_entries(self, other: Routes) -> int: ...
     def with_paths(self, data: bytes, *, label: str = "<bytes>") -> Routes:
-        """The same tables with the path of every pair (CSV): which address of its destination it uses."""
+        """The same tables with the path of every pair (CSV): which of its addresses each sender uses."""
     @property
     def pairs_off_base(self) -> int:
         """How many pairs do not use the base address of their destination."""
@@ -237,6 +240,8 @@ class Certificate:
 
     @staticmethod
     def read(path: _Path, fabric: Fabric) -> Certificate: ...
+    @staticmethod
+    def parse(data: bytes, fabric: Fabric, *, label: str = "<bytes>") -> Certificate: ...
     @property
     def claim(self) -> float: ...
     @property
@@ -351,6 +356,34 @@ class ExactPlan:
     def routes(self, background: Routes) -> Routes: ...
 
 @final
+class OptimizedLayers:
+    """Routes made for several matrices, and how good they are for each."""
+
+    @property
+    def routes(self) -> Routes: ...
+    @property
+    def layers(self) -> list[tuple[str, float, LinkLoads]]:
+        """Name, weight and loads of every matrix, in the order given."""
+    @property
+    def objective(self) -> float:
+        """What was minimised: bytes, or for gaps a ratio of at least 1."""
+    @property
+    def objective_bound(self) -> float: ...
+    @property
+    def proven_optimal(self) -> bool: ...
+    @property
+    def stopped(self) -> Literal["interrupted", "time-limit", "work"] | None: ...
+    @property
+    def reproducible(self) -> bool: ...
+    @property
+    def work(self) -> int: ...
+    @property
+    def changed_entries(self) -> int | None: ...
+    @property
+    def history(self) -> list[dict[str, Any]]:
+        """Every improvement; max_load is the objective."""
+
+@final
 class CheckReport:
     """What `check` found."""
 
@@ -440,6 +473,12 @@ def optimize(
     traffic: Traffic,
     *,
     background: Routes | str = "auto",
+    today: Routes | str | None = None,
+    penalty_per_change: float = 0.0,
+    max_changes: int | None = None,
+    frozen: Sequence[int] = (),
+    depth: int = 3,
+    bounds: LinkLoads | None = None,
     seed: int = 0,
     threads: int = 0,
     work: int | None = None,
@@ -456,6 +495,26 @@ def exact_model(
     limit: float | None = None,
 ) -> ExactModel:
     """A model of one formulation: "basic", "sos1", "product" or "productless"."""
+
+def optimize_layers(
+    fabric: Fabric,
+    layers: Sequence[tuple[str, Traffic, float]],
+    objective: Literal["sum", "worst", "worst-gap", "mean-gap"] = "sum",
+    *,
+    background: Routes | str = "auto",
+    today: Routes | str | None = None,
+    penalty_per_change: float = 0.0,
+    max_changes: int | None = None,
+    frozen: Sequence[int] = (),
+    depth: int = 3,
+    seed: int = 0,
+    threads: int = 0,
+    work: int | None = None,
+    time_limit: float | None = None,
+    progress: _Progress = None,
+) -> OptimizedLayers: ...
+def repaired(fabric: Fabric, routes: Routes) -> Routes:
+    """What a search begins with: entries that are missing or on no shortest up*/down* way replaced."""
 
 def write_atomic(path: _Path, data: bytes) -> None:
     """Writes a whole file to a temporary name beside `path`, then renames it."""

@@ -31,6 +31,7 @@
 //! | `chain` | ejection chains |
 //! | `exchange` | few items of a link against few of another |
 //! | `target` | how low the links between switches could go, at best |
+//! | [`repair`] | today's tables made fit to start from |
 //! | `tables` | complete forwarding tables from paths |
 //! | [`exact`] | the problem as mixed-integer programs, for solvers to judge the search by |
 
@@ -51,6 +52,7 @@ mod objective;
 pub mod optimize;
 mod path;
 mod penalty;
+pub mod repair;
 mod scratch;
 mod search;
 mod solve;
@@ -67,6 +69,7 @@ pub use coloured::coloured;
 pub use layers::{Combine, Layer, LayerResult, OptimizedLayers, optimize_layers};
 pub use lmc::optimize_lmc;
 pub use optimize::{Change, OptimizeOptions, Optimized, optimize};
+pub use repair::repaired;
 
 /// Why routes could not be optimised.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

@@ -8,7 +8,7 @@
 //! | [`errors`] | core errors as typed Python exceptions |
 //! | [`arrays`] | read-only NumPy views of memory that a noun owns |
 //! | [`fabric`], [`traffic`], [`routes`], [`loads`] | the nouns |
-//! | [`check`], [`optimize`], [`optimized`] | the verbs that have results of their own |
+//! | [`check`], [`optimize`], [`optimized`], [`layers`] | the verbs that have results of their own |
 //! | [`exact`] | models for solvers, and what they answer |
 
 pub mod arrays;
@@ -17,6 +17,7 @@ pub mod errors;
 pub mod exact;
 pub mod fabric;
 pub mod io;
+pub mod layers;
 pub mod loads;
 pub mod optimize;
 pub mod optimized;
@@ -40,6 +41,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<optimized::PyOptimized>()?;
     m.add_class::<exact::PyExactModel>()?;
     m.add_class::<exact::PyExactPlan>()?;
+    m.add_class::<layers::PyOptimizedLayers>()?;
     m.add_class::<check::PyCheckReport>()?;
     m.add_class::<check::PyVerdict>()?;
     m.add_function(wrap_pyfunction!(routes::engines, m)?)?;
@@ -56,6 +58,8 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(optimize::coloured, m)?)?;
     m.add_function(wrap_pyfunction!(optimize::optimize, m)?)?;
     m.add_function(wrap_pyfunction!(exact::exact_model, m)?)?;
+    m.add_function(wrap_pyfunction!(optimize::repaired, m)?)?;
+    m.add_function(wrap_pyfunction!(layers::optimize_layers, m)?)?;
     m.add_function(wrap_pyfunction!(io::write_atomic, m)?)?;
     Ok(())
 }

@@ -31,8 +31,15 @@ impl PyCertificate {
     #[staticmethod]
     fn read(py: Python<'_>, path: PathBuf, fabric: &PyFabric) -> PyResult<Self> {
         let data = io::read(py, &path)?;
-        let certificate = formats::read_certificate(&data, &path.display().to_string(), fabric.fabric())
-            .map_err(|e| errors::format(py, &e))?;
+        Self::parse(py, &data, fabric, &path.display().to_string())
+    }
+
+    /// Parses a certificate.
+    #[staticmethod]
+    #[pyo3(signature = (data, fabric, *, label = "<bytes>"))]
+    fn parse(py: Python<'_>, data: &[u8], fabric: &PyFabric, label: &str) -> PyResult<Self> {
+        let certificate =
+            formats::read_certificate(data, label, fabric.fabric()).map_err(|e| errors::format(py, &e))?;
         Ok(Self { certificate, shared: Arc::clone(&fabric.shared) })
     }
 

@@ -1,7 +1,9 @@
-//! `netloom.optimize`, and what it is compared with: `netloom.afar`, `netloom.coloured`.
+//! `netloom.optimize`, how today's routes may change, and what it is compared with: `netloom.afar`, `netloom.coloured`.
+
+use std::sync::Arc;
 
 use netloom_model::{Control, Csr, Routes};
-use netloom_optimize::{self as optimizer, AfarOptions, OptimizeOptions};
+use netloom_optimize::{self as optimizer, AfarOptions, Change, OptimizeOptions};
 use netloom_routing as routing;
 use pyo3::prelude::*;
 
@@ -9,21 +11,29 @@ use crate::errors;
 use crate::fabric::{PyFabric, Shared};
 use crate::loads::{Bounds, PyLinkLoads, both_bounds};
 use crate::optimized::{Found, PyOptimized, changed};
-use crate::routes::RoutesOrEngine;
-use crate::run::{Options, run_until};
+use crate::routes::{PyRoutes, RoutesOrEngine};
+use crate::run::{Options, run, run_until};
 use crate::traffic::PyTraffic;
 
-/// Routes for a traffic: the search, stopped at a proven bound, a work budget, a time limit or Ctrl-C.
+/// Routes for a traffic: the search, stopped at a proven bound, a work budget, a time limit or Ctrl-C. With
+/// `today` it begins with these routes; see [`Asked`] for what may change. `bounds` has the bounds already.
 #[pyfunction]
-#[pyo3(signature = (fabric, traffic, *, background = RoutesOrEngine::Engine("auto".into()), seed = 0, threads = 0,
-                    work = None, time_limit = None, progress = None),
-       text_signature = "(fabric, traffic, *, background='auto', seed=0, threads=0, work=None, time_limit=None, progress=None)")]
+#[pyo3(signature = (fabric, traffic, *, background = RoutesOrEngine::Engine("auto".into()), today = None,
+                    penalty_per_change = 0.0, max_changes = None, frozen = Vec::new(), depth = 3, bounds = None,
+                    seed = 0, threads = 0, work = None, time_limit = None, progress = None),
+       text_signature = "(fabric, traffic, *, background='auto', today=None, penalty_per_change=0.0, max_changes=None, frozen=(), depth=3, bounds=None, seed=0, threads=0, work=None, time_limit=None, progress=None)")]
 #[allow(clippy::too_many_arguments)] // keyword arguments of one Python call
 pub fn optimize(
     py: Python<'_>,
     fabric: &PyFabric,
     traffic: &PyTraffic,
     background: RoutesOrEngine<'_>,
+    today: Option<RoutesOrEngine<'_>>,
+    penalty_per_change: f64,
+    max_changes: Option<u64>,
+    frozen: Vec<u32>,
+    depth: usize,
+    bounds: Option<&PyLinkLoads>,
     seed: u64,
     threads: usize,
     work: Option<u64>,
@@ -31,31 +41,109 @@ pub fn optimize(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<PyOptimized> {
     traffic.check_fits(py, fabric)?;
-    let background = background.resolve(py, fabric, seed, threads)?;
+    let begin = begin(py, fabric, &background, today.as_ref(), seed, threads)?;
+    let asked = Asked::new(py, fabric, today.is_some(), penalty_per_change, max_changes, &frozen)?;
     let (shared, matrix) = (&fabric.shared, &traffic.shared);
     let options = Options { threads, time_limit, progress, anytime: true };
-    // The door has made the pool already.
-    let settings = OptimizeOptions { seed, threads: 0, work, ..OptimizeOptions::default() };
     let ended = run_until(py, options, |control| {
         let (structure, paths, total) = (shared.structure(), shared.paths(), matrix.total());
-        let best =
-            optimizer::optimize(&shared.fabric, structure, paths, total, &background, &settings, control)
-                .map_err(|e| e.to_string())?;
-        let ar = match best.ar {
-            Some(ar) => ar,
-            None => both_bounds(shared, &best.routes, total, control, None).map_err(|e| e.to_string())?.ar,
+        let known = bounds.map(|known| known.bounds_for(&begin));
+        let settings = OptimizeOptions {
+            seed,
+            threads: 0, // the door has made the pool already
+            work,
+            bound: known.as_ref().map(|known| known.lower.clone()),
+            depth,
+            change: asked.change(&begin),
         };
-        let bounds = Bounds { ar, lower: best.bound };
+        let best = optimizer::optimize(&shared.fabric, structure, paths, total, &begin, &settings, control)
+            .map_err(|e| e.to_string())?;
+        let ar = match (best.ar, known) {
+            (Some(ar), _) => ar,
+            (None, Some(known)) => known.ar,
+            (None, None) => unreachable!("bounds are computed here or there"),
+        };
         Ok::<_, String>(Found {
-            changed: changed(&best.routes, &background),
+            changed: changed(&best.routes, &begin),
             loads: best.loads,
             routes: best.routes,
             work: best.work,
             exhausted: best.exhausted && !best.proven_optimal,
-            bounds,
+            bounds: Bounds { ar, lower: best.bound },
         })
     })?;
     Found::into_python(ended.transpose().map_err(|e| errors::optimize(py, e))?, py, fabric)
+}
+
+/// `routes` with every entry replaced that is missing or not on a shortest up*/down* way: what the search
+/// begins with.
+#[pyfunction]
+pub fn repaired(py: Python<'_>, fabric: &PyFabric, routes: &PyRoutes) -> PyResult<PyRoutes> {
+    routes.check_fits(py, fabric)?;
+    let shared = &fabric.shared;
+    let mended =
+        run(py, Options::default(), |_| optimizer::repaired(&shared.fabric, shared.paths(), &routes.routes))?;
+    Ok(PyRoutes::new(mended.map_err(|e| errors::optimize(py, e))?, shared))
+}
+
+/// The routes that a search begins with.
+///
+/// # Errors
+/// If an engine cannot make them, or they belong to another fabric.
+pub fn begin(
+    py: Python<'_>,
+    fabric: &PyFabric,
+    background: &RoutesOrEngine<'_>,
+    today: Option<&RoutesOrEngine<'_>>,
+    seed: u64,
+    threads: usize,
+) -> PyResult<Arc<Routes>> {
+    today.unwrap_or(background).resolve(py, fabric, seed, threads)
+}
+
+/// How today's routes may change.
+pub struct Asked {
+    today: bool,
+    penalty: f64,
+    most: Option<u64>,
+    frozen: Vec<bool>,
+}
+
+impl Asked {
+    /// What may change: a penalty in bytes of the maximum load an entry, so many entries at most, none towards
+    /// the hosts in `frozen`.
+    ///
+    /// # Errors
+    /// `ValueError` for a penalty that is none, a host that is not there, or limits without today's routes.
+    pub fn new(
+        py: Python<'_>,
+        fabric: &PyFabric,
+        today: bool,
+        penalty: f64,
+        most: Option<u64>,
+        frozen: &[u32],
+    ) -> PyResult<Self> {
+        let hosts = fabric.fabric().host_count();
+        if !(penalty.is_finite() && penalty >= 0.0) {
+            return Err(errors::value(py, "penalty_per_change: expected bytes, not negative"));
+        }
+        if !today && (penalty > 0.0 || most.is_some() || !frozen.is_empty()) {
+            return Err(errors::value(py, "penalty_per_change, max_changes and frozen need today's routes"));
+        }
+        let mut flags = vec![false; if frozen.is_empty() { 0 } else { hosts }];
+        for &host in frozen {
+            *flags
+                .get_mut(host as usize)
+                .ok_or_else(|| errors::value(py, &format!("frozen: {host}: expected hosts 0..{hosts}")))? =
+                true;
+        }
+        Ok(Self { today, penalty, most, frozen: flags })
+    }
+
+    /// As the optimiser takes it.
+    pub fn change<'a>(&'a self, from: &'a Routes) -> Option<Change<'a>> {
+        self.today.then_some(Change { from, penalty: self.penalty, most: self.most, frozen: &self.frozen })
+    }
 }
 
 /// AFAR (Smith et al., SC18, Algorithm 1): move destinations off the hottest link. `bounds` has the bounds

@@ -74,19 +74,7 @@ impl PyOptimized {
     /// `max_load_between_switches` and how many links carry that.
     #[getter]
     fn history<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
-        let floor = self.loads.get().host_links_max();
-        self.history
-            .iter()
-            .map(|(seconds, step)| {
-                let dict = PyDict::new(py);
-                dict.set_item("seconds", seconds)?;
-                dict.set_item("work", step.work)?;
-                dict.set_item("max_load", step.max_load.max(floor))?;
-                dict.set_item("max_load_between_switches", step.max_load)?;
-                dict.set_item("links_at_max", step.links_at_max)?;
-                Ok(dict)
-            })
-            .collect()
+        history_dicts(py, &self.history, self.loads.get().host_links_max())
     }
 
     fn __repr__(&self) -> String {
@@ -136,8 +124,26 @@ impl Found {
     }
 }
 
+/// A history as Python sees it; no load is below `floor`.
+pub fn history_dicts<'py>(
+    py: Python<'py>,
+    history: &[(f64, Improvement)],
+    floor: f64,
+) -> PyResult<Vec<Bound<'py, PyDict>>> {
+    let dict = |(seconds, step): &(f64, Improvement)| {
+        let dict = PyDict::new(py);
+        dict.set_item("seconds", seconds)?;
+        dict.set_item("work", step.work)?;
+        dict.set_item("max_load", step.max_load.max(floor))?;
+        dict.set_item("max_load_between_switches", step.max_load)?;
+        dict.set_item("links_at_max", step.links_at_max)?;
+        Ok(dict)
+    };
+    history.iter().map(dict).collect()
+}
+
 /// Only what was better than all before it: searches that ran side by side each report their own.
-fn falling(improvements: Vec<(f64, Improvement)>) -> Vec<(f64, Improvement)> {
+pub fn falling(improvements: Vec<(f64, Improvement)>) -> Vec<(f64, Improvement)> {
     let mut kept: Vec<(f64, Improvement)> = Vec::new();
     for (seconds, step) in improvements {
         let better = kept.last().is_none_or(|(_, last)| {

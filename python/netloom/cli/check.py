@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from netloom.cli import UsageError, render
 from netloom.cli.common import Options, Run, fault_lines
+from netloom.cli.matrices import CERTIFICATES
+from netloom.errors import FormatError
 
 if TYPE_CHECKING:
-    from netloom._core import CheckReport, Routes, Verdict
+    from netloom._core import Certificate, CheckReport, Fabric, Routes, Traffic, Verdict
 
 _COUNTS = (
     ("unreachable_pairs", "unreachable (hosts and switches)"),
@@ -45,7 +49,8 @@ def check(
     traffic
         What the certificate is about.
     certificate
-        A certificate file, as `netloom optimize --certificate FILE` writes it.
+        A certificate file, as `netloom optimize --certificate FILE` writes it. Where that has several, the
+        phases' are all judged; of traffics that may come, that of the one with this name is.
     options
         Common options; `-o` writes the result (.json, .csv).
     """
@@ -61,18 +66,69 @@ def check(
         report = _core.check(net, tables, threads=run.options.threads)
     result = _report(report, tables, routes)
     if demand is not None and certificate is not None:
-        run.read("certificate", str(certificate))
-        claim = _core.Certificate.read(certificate, net)
+        assert traffic is not None
+        claims = _claims(run, certificate, net, traffic, demand)
         with run.timed("certificate"):
-            verdict = _core.verify_certificate(net, demand, claim, tables)
-        result["certificate"] = {
-            "kind": claim.kind,
-            "place": claim.place,
-            "claim": claim.claim,
-            **verdict_result(verdict),
-        }
-        result["ok"] = result["ok"] and verdict.ok
+            verdicts = [
+                {"name": name, **_judged(net, part, claim, tables)} for name, part, claim in claims.of_phases
+            ]
+            if claims.whole is not None:
+                result["certificate"] = _judged(net, demand, claims.whole, tables)
+                verdicts.append(result["certificate"])
+            else:
+                result["certificates"] = verdicts
+        result["ok"] = result["ok"] and all(verdict["ok"] for verdict in verdicts)
     return run.finish(result, lambda: text(result), findings=not result["ok"])
+
+
+@dataclass(frozen=True)
+class _Claims:
+    """What a file of certificates claims of a traffic: one bound, or one for each of its phases."""
+
+    whole: Certificate | None
+    of_phases: list[tuple[str, Traffic, Certificate]]
+
+
+def _claims(run: Run, path: Path, fabric: Fabric, source: str, traffic: Traffic) -> _Claims:
+    """Reads one certificate, or several: of the traffic's phases, or the one that has its name."""
+    from netloom import _core
+
+    data = run.read("certificate", str(path))
+    several = _several(data)
+    if several is None:
+        return _Claims(_core.Certificate.parse(data, fabric, label=str(path)), [])
+    parsed = [
+        (name, _core.Certificate.parse(json.dumps(each).encode(), fabric, label=f"{path}: {name}"))
+        for name, each in several
+    ]
+    names = [name for name, _ in parsed]
+    phases = [phase or f"phase {i}" for i, phase in enumerate(traffic.phase_names)]
+    if names == phases:
+        return _Claims(None, [(name, traffic.phase(i), claim) for i, (name, claim) in enumerate(parsed)])
+    mine = [claim for name, claim in parsed if name == source]
+    if len(mine) == 1:
+        return _Claims(mine[0], [])
+    listed = ", ".join(names[:4]) + (", …" if len(names) > 4 else "")
+    raise FormatError(f"{path}: has certificates of {listed}: neither the phases of {source} nor its name")
+
+
+def _several(data: bytes) -> list[tuple[str, Any]] | None:
+    """Name and certificate of each in a file of several; None if it is no such file."""
+    try:
+        document = json.loads(data)
+        if document["schema"] != CERTIFICATES:
+            return None
+        return [(str(row["name"]), row["certificate"]) for row in document["certificates"]]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        # One certificate, or none: its own reader says what it should be.
+        return None
+
+
+def _judged(fabric: Fabric, traffic: Traffic, claim: Certificate, tables: Routes) -> dict[str, Any]:
+    from netloom import _core
+
+    verdict = _core.verify_certificate(fabric, traffic, claim, tables)
+    return {"kind": claim.kind, "place": claim.place, "claim": claim.claim, **verdict_result(verdict)}
 
 
 def _report(report: CheckReport, tables: Routes, file: str) -> dict[str, Any]:
@@ -102,6 +158,8 @@ def text(result: dict[str, Any]) -> str:
     out = render.pairs(rows)
     if "certificate" in result:
         out += f"\n\n{certificate_text(result['certificate'])}"
+    for verdict in result.get("certificates", []):
+        out += f"\n\n{render.pairs([('phase', verdict['name'])])}\n{certificate_text(verdict)}"
     if result["findings"]:
         lines = [[finding["kind"], finding["text"]] for finding in result["findings"]]
         out += "\n\nfindings\n" + "\n".join(f"  {kind}: {what}" for kind, what in lines)

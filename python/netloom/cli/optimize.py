@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from netloom.cli import common, optimized
+from netloom.cli import UsageError, common, matrices, optimized
 from netloom.cli import compare as table
+from netloom.cli import front as fronts
+from netloom.cli import today as in_force
 from netloom.cli.common import Options, Run
+from netloom.cli.goals import Goal, Little
+
+if TYPE_CHECKING:
+    from netloom._core import Fabric, LinkLoads, Optimized, OptimizedLayers, Routes, Traffic
 
 
 def optimize(
@@ -16,9 +22,11 @@ def optimize(
     traffic: str,
     /,
     *,
-    background: str = "auto",
+    background: str | None = None,
     certificate: Annotated[Path | None, common.OUTPUT_PATH] = None,
     compare: bool = False,
+    goal: Goal | None = None,
+    little: Little | None = None,
     options: Options | None = None,
 ) -> int:
     """Make the best routes for a traffic, with a proof.
@@ -33,64 +41,157 @@ def optimize(
     traffic
         Traffic over hosts (.mtx, .csv, .npz, .parquet), a jobs file (.toml), or a pattern spec.
     background
-        Routes for the entries that no traffic uses: an engine or a file (today's routes); `auto` is `ftree`
-        where the fabric is a tree, else `updn`. The result says how good they are for the traffic.
+        Routes for the entries that no traffic uses: an engine or a file. The result says how good they are
+        for the traffic. [default: auto, which is `ftree` where the fabric is a tree, else `updn`]
     certificate
-        Write the proof of the lower bound here (.json).
+        Write the proof of the lower bound here (.json); of several matrices, one each.
     compare
-        Also make routes with AFAR and every engine, and print all side by side: largest load, gaps in
-        percent, links that carry it, seconds.
+        Also make routes with AFAR, one colouring and every engine, and print all side by side: largest load,
+        gaps in percent, links that carry it, seconds.
+    goal
+        What to minimise.
+    little
+        Today's routes, and how they may change.
     options
         Common options; `-o` writes the routes for OpenSM's `file` engine.
     """
-    from netloom import _core
-
-    options = options or Options()
+    options, goal, little = options or Options(), goal or Goal(), little or Little()
+    goal.check()
+    little.check(background)
+    if compare and (goal.also or goal.objective in ("sum", "worst")):
+        raise UsageError("--compare is about the largest load of one matrix: expected --objective total")
     run = Run("optimize", options, searches=True)
     if certificate is not None:
         run.also_writes(certificate, "--certificate")
-    net = run.fabric(fabric, warn=True)
-    demand = run.traffic(traffic, net)
-    today = background if background == "auto" else run.routes(background, net, None)
-    before, complete = None, True
-    if background != "auto":
-        with run.timed("background"):
-            assert not isinstance(today, str)
-            judged = run.loads(net, today, demand)
-        complete = judged.stopped in (None, "work")
-        before = {"routes": background, "max_load": judged.max, "ar_gap_percent": judged.ar_gap_percent}
+    search = _Search(run, fabric, traffic, background, goal, little)
+    if search.layers is not None and (compare or little.front):
+        option = "--compare" if compare else "--front"
+        raise UsageError(f"{option} is about the largest load of one matrix: expected --objective total")
     started = time.perf_counter()
-    with run.timed("optimize"), run.progress("optimize") as progress:
-        best = _core.optimize(
-            net,
-            demand,
-            background=today,
-            seed=run.seed,
-            threads=options.threads,
-            work=options.work,
-            time_limit=options.time_limit,
-            progress=progress,
-        )
+    with run.timed("optimize"):
+        best = search.run(little.max_changes)
     seconds = time.perf_counter() - started
     interrupted = best.stopped == "interrupted"
-    rows = None
+    rows = points = None
     if compare and not interrupted:
         with run.timed("compare"):
-            rows, interrupted = table.compare(run, net, demand, best.loads, seconds, today)
+            rows, interrupted = table.compare(
+                run, search.fabric, search.traffic, search.loads(best), seconds, search.begin
+            )
+    if little.front and not interrupted:
+        with run.timed("front"):
+            points, interrupted = search.front(best)
     run.finishing()
-    result: dict[str, Any] = optimized.optimized_result(
-        best, demand, changed=None if before is None else best.changed_entries
-    )
-    result |= {
-        "reproducible": best.reproducible and complete,
-        "background": before,
+    loads = search.loads(best)
+    result: dict[str, Any] = {
+        **optimized.optimized_result(best, loads, search.traffic),
+        **matrices.result(best, loads, goal),
+        "changed_entries": best.changed_entries if search.named else None,
+        "repaired_entries": None if search.today is None else search.today.repaired_entries,
+        "background": search.before(loads),
         "compare": rows,
+        "front": points,
         "findings": run.findings,
         "output": run.write(best.routes.to_bytes()) if run.has_product else None,
         "certificate": None,
     }
     if best.stopped == "time-limit" and len(result["history"]) == 1 and not best.proven_optimal:
         run.note("the time limit was too short for any improvement: these are the routes it began with")
+    if little.max_changes == 0:
+        run.note("nothing may change (--max-changes 0): these are today's routes")
     if certificate is not None:
-        result["certificate"] = run.write(best.certificate.to_json().encode(), certificate)
-    return run.finish(result, lambda: optimized.text(result), rows=rows, interrupted=interrupted)
+        result["certificate"] = run.write(matrices.certificates(best), certificate)
+    return run.finish(result, lambda: optimized.text(result), rows=rows or points, interrupted=interrupted)
+
+
+class _Search:
+    """The input of one run, read, and the searches on it."""
+
+    def __init__(
+        self, run: Run, fabric: str, traffic: str, background: str | None, goal: Goal, little: Little
+    ) -> None:
+        self._run, self._goal, self._little = run, goal, little
+        self.fabric: Fabric = run.fabric(fabric, warn=True)
+        self.traffic: Traffic = run.traffic(traffic, self.fabric)
+        others = [(source, run.traffic(source, self.fabric)) for source in goal.also]
+        self.layers = matrices.layers(goal, traffic, self.traffic, others)
+        self.today: in_force.Today | None = None
+        self.begin: Routes | str = "auto"
+        if little.from_ is not None:
+            self.today = in_force.read_today(run, little.from_, self.fabric, repair=little.repair)
+            self.begin = self.today.routes
+        elif background not in (None, "auto"):
+            assert background is not None
+            self.begin = run.routes(background, self.fabric, None)
+        self.named = None if isinstance(self.begin, str) else little.from_ or background
+        self._frozen: list[int] = []
+        if little.keep_jobs is not None:
+            old = run.traffic(little.keep_jobs, self.fabric)
+            self._frozen = in_force.unchanged_hosts(old, self.traffic)
+        self._total: LinkLoads | None = None
+
+    def run(self, most: int | None, bounds: LinkLoads | None = None) -> Optimized | OptimizedLayers:
+        """Searches, with so many changed entries at most."""
+        from netloom import _core
+
+        options = self._run.options
+        with self._run.progress("optimize") as progress:
+            asked: dict[str, Any] = {
+                "depth": self._goal.depth,
+                "seed": self._run.seed,
+                "threads": options.threads,
+                "work": options.work,
+                "time_limit": options.time_limit,
+                "progress": progress,
+            }
+            if self.today is None:
+                asked["background"] = self.begin
+            else:
+                asked |= {
+                    "today": self.begin,
+                    "penalty_per_change": self._little.penalty_per_change or 0.0,
+                    "max_changes": most,
+                    "frozen": self._frozen,
+                }
+            if self.layers is None:
+                return _core.optimize(self.fabric, self.traffic, bounds=bounds, **asked)
+            return _core.optimize_layers(
+                self.fabric, self.layers, matrices.objective_kind(self._goal), **asked
+            )
+
+    def loads(self, best: Optimized | OptimizedLayers) -> LinkLoads:
+        """Loads of what happens in all, with bounds."""
+        from netloom import _core
+
+        if isinstance(best, _core.Optimized):
+            return best.loads
+        if self._total is None:
+            first = best.layers[0][2]
+            alone = self._goal.also or len(best.layers) == 1
+            self._total = first if alone else self._run.loads(self.fabric, best.routes, self.traffic)
+        return self._total
+
+    def front(self, best: Optimized | OptimizedLayers) -> tuple[list[dict[str, Any]], bool]:
+        """What fewer changes buy."""
+        from netloom import _core
+
+        assert isinstance(best, _core.Optimized)
+        loads = best.loads
+        before = self.before(loads)
+        assert before is not None
+
+        def search(changes: int) -> Optimized:
+            found = self.run(changes, loads)
+            assert isinstance(found, _core.Optimized)
+            return found
+
+        return fronts.front(search, best, before["max_load"])
+
+    def before(self, loads: LinkLoads) -> dict[str, Any] | None:
+        """The routes that were named, judged by the same bounds."""
+        from netloom import _core
+
+        if isinstance(self.begin, str):
+            return None
+        judged = _core.loads(self.fabric, self.begin, self.traffic, bounds=loads)
+        return {"routes": self.named, "max_load": judged.max, "ar_gap_percent": judged.ar_gap_percent}

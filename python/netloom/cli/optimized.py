@@ -5,47 +5,61 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from netloom.cli import compare, render, results
+from netloom.cli import compare, front, matrices, render, results
 
 if TYPE_CHECKING:
-    from netloom._core import Optimized, Traffic
+    from netloom._core import LinkLoads, Optimized, OptimizedLayers, Traffic
 
 LEVELS = 4
 """How many of the highest loads a result lists."""
 
 
-def optimized_result(best: Optimized, traffic: Traffic, *, changed: int | None) -> dict[str, Any]:
-    """What is known of optimised routes; `changed` counts entries that differ from those in force."""
+def optimized_result(best: Optimized | OptimizedLayers, loads: LinkLoads, traffic: Traffic) -> dict[str, Any]:
+    """What is known of optimised routes; `loads` are theirs of all the traffic."""
+    from netloom import _core
+
+    one = isinstance(best, _core.Optimized)
     history = best.history
-    reached = [step["seconds"] for step in history if step["max_load"] <= best.loads.max * (1 + 1e-9)]
+    end = loads.max if one else history[-1]["max_load"] if history else 0.0
+    reached = [step["seconds"] for step in history if step["max_load"] <= end * (1 + 1e-9)]
     return {
-        **results.loads_result(best.loads, traffic),
-        "levels": [{"load": load, "links": links} for load, links in best.loads.levels(LEVELS)],
+        **results.loads_result(loads, traffic),
+        "levels": [{"load": load, "links": links} for load, links in loads.levels(LEVELS)],
         "proven_optimal": best.proven_optimal,
         "stopped": best.stopped,
         "reproducible": best.reproducible,
         "work": best.work,
-        "changed_entries": changed,
         "time_to_best": min(reached, default=None),
         "history": history,
     }
 
 
 def text(result: Mapping[str, Any]) -> str:
-    """The report of an optimisation."""
-    rows = results.loads_rows(result)
-    if result["levels"]:
-        rows.append(("between switches", levels_text(result["levels"])))
-    parts = [results.with_hottest(render.pairs(rows), result)]
+    """The report of an optimisation: of one matrix its loads, of several how each fares."""
+    rows = []
+    if result["phases"] is None and result["scenarios"] is None:
+        rows = results.loads_rows(result)
+        if result["levels"]:
+            rows.append(("between switches", levels_text(result["levels"])))
+        parts = [results.with_hottest(render.pairs(rows), result)]
+        rows = []
+    else:
+        parts = [matrices.text(result)]
+        if result["stopped"] is not None:
+            stopped = results.stopped_text(result["stopped"], proven=result["proven_optimal"])
+            rows.append(("stopped", stopped))
     if result["compare"] is not None:
         parts.append(compare.text(result["compare"]))
-    rows = []
+    if result["front"] is not None:
+        parts.append(front.text(result["front"]))
     if result["background"] is not None:
         before = result["background"]
         gap = render.percent(before["ar_gap_percent"])
         rows.append(("before", f"{render.size(before['max_load'])}, AR gap {gap} ({before['routes']})"))
         if result["changed_entries"] is not None:
             rows.append(("changed", entries(result["changed_entries"])))
+    if result["repaired_entries"]:
+        rows.append(("repaired", f"{entries(result['repaired_entries'])} of today's routes before that"))
     if not result["reproducible"]:
         rows.append(("reproducible", why_not_reproducible(result["stopped"])))
     written = [result[key] for key in ("output", "certificate") if result[key] is not None]

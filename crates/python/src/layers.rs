@@ -1,0 +1,192 @@
+//! `netloom.optimize_layers`: several matrices over one routing, phases of a run or scenarios of what may come.
+
+use netloom_model::{Routes, StopReason};
+use netloom_optimize::{self as optimizer, Combine, Layer, OptimizeOptions};
+use pyo3::prelude::*;
+
+use crate::errors;
+use crate::fabric::PyFabric;
+use crate::loads::{Bounds, PyLinkLoads};
+use crate::optimize::{Asked, begin};
+use crate::optimized::{changed, falling, history_dicts};
+use crate::routes::{PyRoutes, RoutesOrEngine};
+use crate::run::{Ended, Options, run_until, stop_text};
+use crate::traffic::PyTraffic;
+
+/// Routes made for several matrices, and how good they are for each.
+#[pyclass(frozen, name = "OptimizedLayers", module = "netloom._core")]
+pub struct PyOptimizedLayers {
+    routes: Py<PyRoutes>,
+    layers: Vec<(String, f64, Py<PyLinkLoads>)>,
+    objective: f64,
+    objective_bound: f64,
+    proven_optimal: bool,
+    stopped: Option<StopReason>,
+    exhausted: bool,
+    work: u64,
+    changed: Option<u64>,
+    history: Vec<(f64, netloom_model::Improvement)>,
+}
+
+#[pymethods]
+impl PyOptimizedLayers {
+    #[getter]
+    fn routes(&self, py: Python<'_>) -> Py<PyRoutes> {
+        self.routes.clone_ref(py)
+    }
+
+    /// Name, weight and loads of every matrix, in the order given.
+    #[getter]
+    fn layers(&self, py: Python<'_>) -> Vec<(String, f64, Py<PyLinkLoads>)> {
+        self.layers.iter().map(|(name, weight, loads)| (name.clone(), *weight, loads.clone_ref(py))).collect()
+    }
+
+    /// What was minimised: bytes, or for gaps a ratio of at least 1.
+    #[getter]
+    fn objective(&self) -> f64 {
+        self.objective
+    }
+
+    /// No tables have a smaller objective.
+    #[getter]
+    fn objective_bound(&self) -> f64 {
+        self.objective_bound
+    }
+
+    /// Whether the objective meets its bound.
+    #[getter]
+    fn proven_optimal(&self) -> bool {
+        self.proven_optimal
+    }
+
+    /// Why this is only the best so far; `None` if the search ended by itself.
+    #[getter]
+    fn stopped(&self) -> Option<&'static str> {
+        stop_text(self.stopped).or(self.exhausted.then_some("work"))
+    }
+
+    #[getter]
+    fn reproducible(&self) -> bool {
+        self.stopped.is_none()
+    }
+
+    #[getter]
+    fn work(&self) -> u64 {
+        self.work
+    }
+
+    /// Entries that differ from the routes it began with.
+    #[getter]
+    fn changed_entries(&self) -> Option<u64> {
+        self.changed
+    }
+
+    /// Every improvement; `max_load` is the objective.
+    #[getter]
+    fn history<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, pyo3::types::PyDict>>> {
+        history_dicts(py, &self.history, 0.0)
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<netloom.OptimizedLayers: {} layers, objective {}>", self.layers.len(), self.objective)
+    }
+}
+
+/// Routes for several matrices at once: `layers` are names, traffics and weights.
+#[pyfunction]
+#[pyo3(signature = (fabric, layers, objective = "sum", *, background = RoutesOrEngine::Engine("auto".into()), today = None,
+                    penalty_per_change = 0.0, max_changes = None, frozen = Vec::new(), depth = 3, seed = 0, threads = 0,
+                    work = None, time_limit = None, progress = None),
+       text_signature = "(fabric, layers, objective='sum', *, background='auto', today=None, penalty_per_change=0.0, max_changes=None, frozen=(), depth=3, seed=0, threads=0, work=None, time_limit=None, progress=None)")]
+#[allow(clippy::too_many_arguments)] // keyword arguments of one Python call
+pub fn optimize_layers(
+    py: Python<'_>,
+    fabric: &PyFabric,
+    layers: Vec<(String, Bound<'_, PyTraffic>, f64)>,
+    objective: &str,
+    background: RoutesOrEngine<'_>,
+    today: Option<RoutesOrEngine<'_>>,
+    penalty_per_change: f64,
+    max_changes: Option<u64>,
+    frozen: Vec<u32>,
+    depth: usize,
+    seed: u64,
+    threads: usize,
+    work: Option<u64>,
+    time_limit: Option<f64>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<PyOptimizedLayers> {
+    let combine = combine(py, objective)?;
+    for (name, traffic, weight) in &layers {
+        traffic.get().check_fits(py, fabric)?;
+        if !(weight.is_finite() && *weight > 0.0) {
+            return Err(errors::value(
+                py,
+                &format!("layer \"{name}\": expected a positive weight, found {weight}"),
+            ));
+        }
+    }
+    let begin = begin(py, fabric, &background, today.as_ref(), seed, threads)?;
+    let asked = Asked::new(py, fabric, today.is_some(), penalty_per_change, max_changes, &frozen)?;
+    let shared = &fabric.shared;
+    let matrices: Vec<_> =
+        layers.iter().map(|(name, traffic, weight)| (name, traffic.get().shared.clone(), *weight)).collect();
+    let options = Options { threads, time_limit, progress, anytime: true };
+    let ended = run_until(py, options, |control| {
+        let layers: Vec<Layer> = matrices
+            .iter()
+            .map(|(name, traffic, weight)| Layer {
+                name: (*name).clone(),
+                matrix: traffic.total(),
+                weight: *weight,
+            })
+            .collect();
+        let change = asked.change(&begin);
+        let settings = OptimizeOptions { seed, threads: 0, work, bound: None, depth, change };
+        let (structure, paths) = (shared.structure(), shared.paths());
+        optimizer::optimize_layers(
+            &shared.fabric,
+            structure,
+            paths,
+            &layers,
+            combine,
+            &begin,
+            &settings,
+            control,
+        )
+    })?;
+    let Ended { result: best, stopped, improvements } =
+        ended.transpose().map_err(|e| errors::optimize(py, e))?;
+    let layers = best.layers.into_iter().map(|layer| {
+        let bounds = Bounds { ar: layer.ar, lower: layer.bound };
+        let loads = PyLinkLoads::new(layer.loads, bounds, stopped, shared);
+        Ok((layer.name, layer.weight, Py::new(py, loads)?))
+    });
+    let changed = changed(&best.routes, &begin);
+    let routes: Routes = best.routes;
+    Ok(PyOptimizedLayers {
+        layers: layers.collect::<PyResult<_>>()?,
+        routes: Py::new(py, PyRoutes::new(routes, shared))?,
+        objective: best.objective,
+        objective_bound: best.objective_bound,
+        proven_optimal: best.proven_optimal,
+        stopped,
+        exhausted: best.exhausted && !best.proven_optimal,
+        work: best.work,
+        changed,
+        history: falling(improvements),
+    })
+}
+
+fn combine(py: Python<'_>, objective: &str) -> PyResult<Combine> {
+    Ok(match objective {
+        "sum" => Combine::Sum,
+        "worst" => Combine::Worst,
+        "worst-gap" => Combine::WorstGap,
+        "mean-gap" => Combine::MeanGap,
+        other => {
+            let text = format!("objective: expected sum, worst, worst-gap or mean-gap, found \"{other}\"");
+            return Err(errors::value(py, &text));
+        }
+    })
+}

@@ -1,0 +1,85 @@
+"""What `netloom optimize` shall minimise and what it may change: options, and which exclude each other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from cyclopts import Parameter
+
+from netloom.cli import UsageError, common
+
+
+@Parameter(name="*", group="What to minimise")
+@dataclass(frozen=True, kw_only=True)
+class Goal:
+    """One matrix, phases one after another, or several matrices of which nobody knows which will come."""
+
+    objective: Literal["sum", "worst", "total"] | None = None
+    """Of traffic in phases: `sum` over the phases of the phase's largest load (a proxy of the run time), the
+    `worst` phase's largest load, or the largest load of all phases added up (`total`).
+    [default: sum where there are several phases]"""
+    also: tuple[str, ...] = ()
+    """Another traffic that may come in place of TRAFFIC; may be given several times."""
+    robust: Literal["worst", "mean"] | None = None
+    """With `--also`: minimise the `worst` or the `mean` gap to each traffic's own bound. [default: worst]"""
+    depth: Annotated[int, common.within(0, 1000)] = 3
+    """Levels of load below the maximum on which as few links as possible shall be."""
+
+    def check(self) -> None:
+        """Refuses options that exclude each other.
+
+        Raises
+        ------
+        UsageError
+        """
+        if self.robust is not None and not self.also:
+            raise UsageError("--robust needs other traffic: --also TRAFFIC")
+        if self.also and self.objective is not None:
+            raise UsageError(
+                "--objective is about the phases of one traffic, --also about several: expected one"
+            )
+
+
+@Parameter(name="*", group="Changing little")
+@dataclass(frozen=True, kw_only=True)
+class Little:
+    """Routes that are in force, and how they may change."""
+
+    from_: Annotated[str | None, Parameter(name="--from")] = None
+    """Today's routes, a file or an engine: the search begins with them, what carries no traffic stays, and
+    entries that differ are counted."""
+    max_changes: Annotated[int | None, common.within(0, 2**63 - 1)] = None
+    """With `--from`: change so many entries at most."""
+    penalty_per_change: Annotated[float | None, common.within(0, 1e300)] = None
+    """With `--from`: bytes of largest load that a changed entry must be worth."""
+    keep_jobs: str | None = None
+    """With `--from`: the traffic that today's routes were made for. Entries towards hosts that are sent the
+    same as then stay."""
+    front: bool = False
+    """With `--from`: how low the largest load gets with 0, 1, 2, 5, … changed entries."""
+    repair: bool = False
+    """With `--from`: replace entries that lead nowhere, or are missing, instead of refusing them."""
+
+    def check(self, background: str | None) -> None:
+        """Refuses options that exclude each other.
+
+        Raises
+        ------
+        UsageError
+        """
+        given = {
+            "--max-changes": self.max_changes is not None,
+            "--penalty-per-change": self.penalty_per_change is not None,
+            "--keep-jobs": self.keep_jobs is not None,
+            "--front": self.front,
+            "--repair": self.repair,
+        }
+        named = [name for name, there in given.items() if there]
+        if self.from_ is None and named:
+            raise UsageError(f"{' and '.join(named)}: expected today's routes too, --from FILE")
+        if self.from_ is not None and background is not None:
+            raise UsageError("--from and --background both say what unused entries are: expected one")
+        limits = [name for name in named if name in ("--max-changes", "--penalty-per-change")]
+        if self.front and limits:
+            raise UsageError(f"--front tries every number of changes, {limits[0]} asks for one: expected one")

@@ -1,0 +1,136 @@
+"""Several matrices over one routing: phases one after another, or scenarios of which one will come.
+
+Every matrix has a bound and a certificate of its own. The objective is what the search made small: bytes for
+phases, and for scenarios the largest load over the scenario's own bound.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+from netloom.cli import render
+from netloom.cli.goals import Goal
+
+if TYPE_CHECKING:
+    from netloom._core import LinkLoads, Optimized, OptimizedLayers, Traffic
+
+CERTIFICATES = "netloom.certificates/1"
+"""The `schema` of a file with one certificate a matrix."""
+
+_KINDS: dict[str, tuple[str, str]] = {
+    "total": ("largest load", "largest load"),
+    "sum": ("sum over the phases of the phase's largest load", "sum of largest loads"),
+    "worst": ("the worst phase's largest load", "worst phase"),
+    "worst-gap": ("the worst gap of a traffic to its own bound", "worst gap"),
+    "mean-gap": ("the mean gap of a traffic to its own bound", "mean gap"),
+}
+
+
+def layers(
+    goal: Goal, name: str, traffic: Traffic, others: Sequence[tuple[str, Traffic]]
+) -> list[tuple[str, Traffic, float]] | None:
+    """The matrices that keep loads of their own; None where it is one."""
+    if others:
+        return [(name, traffic, 1.0), *((source, other, 1.0) for source, other in others)]
+    phases = traffic.phase_names
+    if goal.objective == "total" or (goal.objective is None and len(phases) < 2):
+        return None
+    repeats = traffic.phase_repeats
+    return [(phase or f"phase {i}", traffic.phase(i), repeats[i]) for i, phase in enumerate(phases)]
+
+
+def objective_kind(goal: Goal) -> Literal["sum", "worst", "worst-gap", "mean-gap"]:
+    """What is made of several maxima."""
+    if goal.also:
+        return "mean-gap" if goal.robust == "mean" else "worst-gap"
+    return "worst" if goal.objective == "worst" else "sum"
+
+
+def result(best: Optimized | OptimizedLayers, loads: LinkLoads, goal: Goal) -> dict[str, Any]:
+    """The keys `objective`, `phases` and `scenarios`."""
+    from netloom import _core
+
+    if isinstance(best, _core.Optimized):
+        objective = _objective("total", loads.max, loads.lower_bound, best.proven_optimal)
+        return {"objective": objective, "phases": None, "scenarios": None}
+    kind = objective_kind(goal)
+    rows = [
+        {
+            "name": name,
+            "weight" if goal.also else "repeats": weight,
+            "max_load": found.max,
+            "links_at_max": found.links_at_max,
+            "ar_bound": found.ar_bound,
+            "lower_bound": found.lower_bound,
+            "lower_bound_gap_percent": found.lower_bound_gap_percent,
+            "bound_kind": found.certificate.kind,
+            "bound_at": found.bound_at,
+            "proven_optimal": found.proven_optimal,
+        }
+        for name, weight, found in best.layers
+    ]
+    return {
+        "objective": _objective(kind, best.objective, best.objective_bound, best.proven_optimal),
+        "phases": None if goal.also else rows,
+        "scenarios": rows if goal.also else None,
+    }
+
+
+def _objective(kind: str, value: float, bound: float, proven: bool) -> dict[str, Any]:
+    gap = 0.0 if value <= bound * (1 + 1e-9) else (value / bound - 1) * 100 if bound > 0 else float("inf")
+    return {
+        "kind": kind,
+        "value": value,
+        "lower_bound": bound,
+        "gap_percent": gap,
+        "proven_optimal": proven,
+    }
+
+
+def certificates(best: Optimized | OptimizedLayers) -> bytes:
+    """The certificate's file: of several matrices, one each."""
+    from netloom import _core
+
+    if isinstance(best, _core.Optimized):
+        return best.certificate.to_json().encode()
+    each = [
+        {"name": name, "certificate": json.loads(found.certificate.to_json())}
+        for name, _, found in best.layers
+    ]
+    return (json.dumps({"schema": CERTIFICATES, "certificates": each}, indent=1) + "\n").encode()
+
+
+def text(result: Mapping[str, Any]) -> str:
+    """The objective, and a table of the matrices."""
+    objective = result["objective"]
+    kind = objective["kind"]
+    gap = render.percent(objective["gap_percent"])
+    rows = [("minimised", _KINDS[kind][0])]
+    if kind in ("sum", "worst"):
+        rows += [
+            (_KINDS[kind][1], render.size(objective["value"])),
+            ("proven lower bound", render.size(objective["lower_bound"])),
+            ("gap to it", f"{gap}: proven optimal" if objective["proven_optimal"] else gap),
+        ]
+    else:
+        value = render.percent((objective["value"] - 1) * 100)
+        rows.append((_KINDS[kind][1], f"{value}: proven optimal" if objective["proven_optimal"] else value))
+    phases = result["phases"] is not None
+    matrices = result["phases"] if phases else result["scenarios"]
+    header = ["phase" if phases else "traffic", "times" if phases else "weight", "max load", "lower bound"]
+    lines = [
+        [
+            row["name"],
+            f"{row['repeats' if phases else 'weight']:,g}",
+            render.size(row["max_load"]),
+            render.size(row["lower_bound"]),
+            render.percent(row["lower_bound_gap_percent"]),
+            "yes" if row["proven_optimal"] else "no",
+            row["bound_at"],
+        ]
+        for row in matrices
+    ]
+    table = render.table([*header, "gap", "proven", "bound at"], lines, right=[1, 2, 3, 4])
+    return f"{render.pairs(rows)}\n\n{table}"
