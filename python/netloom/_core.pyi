@@ -37,6 +37,7 @@ __all__ = [
     "loads",
     "optimize",
     "optimize_layers",
+    "optimize_lmc",
     "place_jobs",
     "repaired",
     "route",
@@ -485,6 +486,20 @@ def optimize(
     time_limit: float | None = None,
     progress: _Progress = None,
 ) -> Optimized: ...
+def optimize_lmc(
+    fabric: Fabric,
+    traffic: Traffic,
+    lmc: int,
+    *,
+    background: Routes | str = "auto",
+    seed: int = 0,
+    threads: int = 0,
+    work: int | None = None,
+    time_limit: float | None = None,
+    progress: _Progress = None,
+) -> Optimized:
+    """With 2^lmc addresses a host; which one a pair uses is part of the routes (`write_paths`)."""
+
 def exact_model(
     fabric: Fabric,
     traffic: Traffic,

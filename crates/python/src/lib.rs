@@ -57,6 +57,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(optimize::afar, m)?)?;
     m.add_function(wrap_pyfunction!(optimize::coloured, m)?)?;
     m.add_function(wrap_pyfunction!(optimize::optimize, m)?)?;
+    m.add_function(wrap_pyfunction!(optimize::optimize_lmc, m)?)?;
     m.add_function(wrap_pyfunction!(exact::exact_model, m)?)?;
     m.add_function(wrap_pyfunction!(optimize::repaired, m)?)?;
     m.add_function(wrap_pyfunction!(layers::optimize_layers, m)?)?;

@@ -1,4 +1,5 @@
-//! `netloom.optimize`, how today's routes may change, and what it is compared with: `netloom.afar`, `netloom.coloured`.
+//! `netloom.optimize`, how today's routes may change, several addresses a host (`netloom.optimize_lmc`), and what
+//! is compared with it: `netloom.afar`, `netloom.coloured`.
 
 use std::sync::Arc;
 
@@ -70,6 +71,55 @@ pub fn optimize(
             work: best.work,
             exhausted: best.exhausted && !best.proven_optimal,
             bounds: Bounds { ar, lower: best.bound },
+        })
+    })?;
+    Found::into_python(ended.transpose().map_err(|e| errors::optimize(py, e))?, py, fabric)
+}
+
+/// Routes for a traffic with `2^lmc` addresses a host, and which of them every pair uses. The search begins with
+/// `background`, whose addresses are repeated if it has fewer. No bound of one table a destination holds here.
+#[pyfunction]
+#[pyo3(signature = (fabric, traffic, lmc, *, background = RoutesOrEngine::Engine("auto".into()), seed = 0,
+                    threads = 0, work = None, time_limit = None, progress = None),
+       text_signature = "(fabric, traffic, lmc, *, background='auto', seed=0, threads=0, work=None, time_limit=None, progress=None)")]
+#[allow(clippy::too_many_arguments)] // keyword arguments of one Python call
+pub fn optimize_lmc(
+    py: Python<'_>,
+    fabric: &PyFabric,
+    traffic: &PyTraffic,
+    lmc: u8,
+    background: RoutesOrEngine<'_>,
+    seed: u64,
+    threads: usize,
+    work: Option<u64>,
+    time_limit: Option<f64>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<PyOptimized> {
+    traffic.check_fits(py, fabric)?;
+    let begin = begin(py, fabric, &background, None, seed, threads)?;
+    let (shared, matrix) = (&fabric.shared, &traffic.shared);
+    let options = Options { threads, time_limit, progress, anytime: true };
+    let ended = run_until(py, options, |control| {
+        let (structure, paths, total) = (shared.structure(), shared.paths(), matrix.total());
+        let settings = OptimizeOptions { seed, threads: 0, work, ..OptimizeOptions::default() };
+        let best = optimizer::optimize_lmc(
+            &shared.fabric,
+            structure,
+            paths,
+            total,
+            lmc,
+            &begin,
+            &settings,
+            control,
+        )
+        .map_err(|e| e.to_string())?;
+        Ok::<_, String>(Found {
+            changed: changed(&best.routes, &begin),
+            loads: best.loads,
+            routes: best.routes,
+            work: best.work,
+            exhausted: best.exhausted && !best.proven_optimal,
+            bounds: Bounds { ar: best.ar.expect("bounds are computed there"), lower: best.bound },
         })
     })?;
     Found::into_python(ended.transpose().map_err(|e| errors::optimize(py, e))?, py, fabric)

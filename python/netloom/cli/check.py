@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from netloom.cli import UsageError, render
+from netloom.cli.addresses import with_paths
 from netloom.cli.common import Options, Run, fault_lines
 from netloom.cli.matrices import CERTIFICATES
 from netloom.errors import FormatError
@@ -32,6 +33,7 @@ def check(
     *,
     traffic: str | None = None,
     certificate: Path | None = None,
+    paths: Path | None = None,
     options: Options | None = None,
 ) -> int:
     """Verify routes, and certificates.
@@ -51,6 +53,9 @@ def check(
     certificate
         A certificate file, as `netloom optimize --certificate FILE` writes it. Where that has several, the
         phases' are all judged; of traffics that may come, that of the one with this name is.
+    paths
+        Which of a host's several addresses every pair uses (.csv), as `netloom optimize --lmc --paths FILE`
+        writes it.
     options
         Common options; `-o` writes the result (.json, .csv).
     """
@@ -61,7 +66,7 @@ def check(
     run = Run("check", options or Options(), product=False)
     net = run.fabric(fabric, warn=True)
     demand = None if traffic is None else run.traffic(traffic, net)
-    tables = run.routes(routes, net, None, strict=False)
+    tables = with_paths(run, run.routes(routes, net, None, strict=False), paths)
     with run.timed("check"):
         report = _core.check(net, tables, threads=run.options.threads)
     result = _report(report, tables, routes)

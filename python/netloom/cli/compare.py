@@ -19,10 +19,17 @@ if TYPE_CHECKING:
 
 METHODS = ("afar", "coloured", "ftree", "d-mod-k", "s-mod-k", "minhop", "updn", "random")
 """What is compared with the optimiser, in the table's order."""
+_FEWER = "netloom-lmc-"
 
 
 def compare(
-    run: Run, fabric: Fabric, traffic: Traffic, best: LinkLoads, seconds: float, begin: Routes | str
+    run: Run,
+    fabric: Fabric,
+    traffic: Traffic,
+    best: LinkLoads,
+    seconds: float,
+    begin: Routes | str,
+    lmc: int,
 ) -> tuple[list[dict[str, Any]], bool]:
     """Returns the rows, the optimiser's first, and whether Ctrl-C ended them early.
 
@@ -38,9 +45,11 @@ def compare(
         What the optimiser took.
     begin : Routes or str
         Where AFAR begins.
+    lmc : int
+        Of the optimised routes. With fewer addresses a host the optimiser is asked once more.
     """
     rows = [_row("netloom", best, seconds)]
-    for name in METHODS:
+    for name in (*(f"{_FEWER}{k}" for k in range(lmc)), *METHODS):
         started = time.perf_counter()
         try:
             found, took, note = _loads(run, name, fabric, traffic, best, begin, started)
@@ -76,6 +85,19 @@ def _loads(
                     begin,
                     bounds=best,
                     threads=options.threads,
+                    time_limit=options.time_limit,
+                    progress=progress,
+                )
+        elif name.startswith(_FEWER):
+            with run.progress(name) as progress:
+                made = _core.optimize_lmc(
+                    fabric,
+                    traffic,
+                    int(name.removeprefix(_FEWER)),
+                    background=begin,
+                    seed=run.seed,
+                    threads=options.threads,
+                    work=options.work,
                     time_limit=options.time_limit,
                     progress=progress,
                 )

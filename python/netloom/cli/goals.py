@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from netloom.cli import UsageError, common
+from netloom.cli import UsageError, common, uncertain
 
 
 @Parameter(name="*", group="What to minimise")
@@ -21,8 +21,14 @@ class Goal:
     [default: sum where there are several phases]"""
     also: tuple[str, ...] = ()
     """Another traffic that may come in place of TRAFFIC; may be given several times."""
+    error: str | None = None
+    """The traffic is only known roughly: a percentage of every entry (standard error), or a file of traffic
+    with that of each in bytes. The routes shall suit the traffic as given and samples of what it may be."""
+    samples: Annotated[int | None, common.within(1, 1000)] = None
+    """With `--error`: how many samples. [default: 4]"""
     robust: Literal["worst", "mean"] | None = None
-    """With `--also`: minimise the `worst` or the `mean` gap to each traffic's own bound. [default: worst]"""
+    """With `--also` and `--error`: minimise the `worst` or the `mean` gap to each traffic's own bound.
+    [default: worst]"""
     depth: Annotated[int, common.within(0, 1000)] = 3
     """Levels of load below the maximum on which as few links as possible shall be."""
 
@@ -33,12 +39,22 @@ class Goal:
         ------
         UsageError
         """
-        if self.robust is not None and not self.also:
-            raise UsageError("--robust needs other traffic: --also TRAFFIC")
-        if self.also and self.objective is not None:
+        if self.error is not None:
+            uncertain.part(self.error)
+        if self.samples is not None and self.error is None:
+            raise UsageError("--samples needs to know how rough the traffic is: --error PERCENT or FILE")
+        if self.robust is not None and not self.several:
+            raise UsageError("--robust needs other traffic: --also TRAFFIC, or --error PERCENT")
+        if self.several and self.objective is not None:
+            option = "--also" if self.also else "--error"
             raise UsageError(
-                "--objective is about the phases of one traffic, --also about several: expected one"
+                f"--objective is about the phases of one traffic, {option} about several: expected one"
             )
+
+    @property
+    def several(self) -> bool:
+        """Whether there are several traffics of which one will come."""
+        return bool(self.also) or self.error is not None
 
 
 @Parameter(name="*", group="Changing little")
@@ -61,6 +77,17 @@ class Little:
     repair: bool = False
     """With `--from`: replace entries that lead nowhere, or are missing, instead of refusing them."""
 
+    @property
+    def limits(self) -> list[str]:
+        """Names of the options given that limit what may change."""
+        given = {
+            "--max-changes": self.max_changes is not None,
+            "--penalty-per-change": self.penalty_per_change is not None,
+            "--keep-jobs": self.keep_jobs is not None,
+            "--front": self.front,
+        }
+        return [name for name, there in given.items() if there]
+
     def check(self, background: str | None) -> None:
         """Refuses options that exclude each other.
 
@@ -68,14 +95,7 @@ class Little:
         ------
         UsageError
         """
-        given = {
-            "--max-changes": self.max_changes is not None,
-            "--penalty-per-change": self.penalty_per_change is not None,
-            "--keep-jobs": self.keep_jobs is not None,
-            "--front": self.front,
-            "--repair": self.repair,
-        }
-        named = [name for name, there in given.items() if there]
+        named = [*self.limits, *(["--repair"] if self.repair else [])]
         if self.from_ is None and named:
             raise UsageError(f"{' and '.join(named)}: expected today's routes too, --from FILE")
         if self.from_ is not None and background is not None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 from netloom.cli import common, results
+from netloom.cli.addresses import with_paths
 from netloom.cli.common import Options, Run
 
 
@@ -14,6 +16,7 @@ def loads(
     traffic: str,
     /,
     *,
+    paths: Path | None = None,
     hottest: Annotated[int, common.COUNT] = results.HOTTEST,
     options: Options | None = None,
 ) -> int:
@@ -26,7 +29,10 @@ def loads(
     routes
         A file of routes, or an engine's name (`ftree`).
     traffic
-        Traffic over hosts (.mtx, .csv, .npz, .parquet), a jobs file (.toml), or a pattern spec (`bisection`).
+        Traffic over hosts (.mtx, .csv, .npz, .parquet, .ti), a jobs file (.toml), or a pattern spec.
+    paths
+        Which of a host's several addresses every pair uses (.csv), as `netloom optimize --lmc --paths FILE`
+        writes it.
     hottest
         How many of the hottest links to list.
     options
@@ -38,7 +44,7 @@ def loads(
     run = Run("loads", options, product=product, endings=endings, searches=True)
     net = run.fabric(fabric, warn=True)
     demand = run.traffic(traffic, net)
-    tables = run.routes(routes, net, demand)
+    tables = with_paths(run, run.routes(routes, net, demand), paths)
     with run.timed("loads"):
         found = run.loads(net, tables, demand)
     result = {**results.loads_result(found, demand, count=hottest), "findings": run.findings}

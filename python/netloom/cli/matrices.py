@@ -43,7 +43,7 @@ def layers(
 
 def objective_kind(goal: Goal) -> Literal["sum", "worst", "worst-gap", "mean-gap"]:
     """What is made of several maxima."""
-    if goal.also:
+    if goal.several:
         return "mean-gap" if goal.robust == "mean" else "worst-gap"
     return "worst" if goal.objective == "worst" else "sum"
 
@@ -53,13 +53,13 @@ def result(best: Optimized | OptimizedLayers, loads: LinkLoads, goal: Goal) -> d
     from netloom import _core
 
     if isinstance(best, _core.Optimized):
-        objective = _objective("total", loads.max, loads.lower_bound, best.proven_optimal)
+        objective = _objective("total", loads.max, loads.lower_bound, loads.proven_optimal)
         return {"objective": objective, "phases": None, "scenarios": None}
     kind = objective_kind(goal)
     rows = [
         {
             "name": name,
-            "weight" if goal.also else "repeats": weight,
+            "weight" if goal.several else "repeats": weight,
             "max_load": found.max,
             "links_at_max": found.links_at_max,
             "ar_bound": found.ar_bound,
@@ -73,8 +73,8 @@ def result(best: Optimized | OptimizedLayers, loads: LinkLoads, goal: Goal) -> d
     ]
     return {
         "objective": _objective(kind, best.objective, best.objective_bound, best.proven_optimal),
-        "phases": None if goal.also else rows,
-        "scenarios": rows if goal.also else None,
+        "phases": None if goal.several else rows,
+        "scenarios": rows if goal.several else None,
     }
 
 

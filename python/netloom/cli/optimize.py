@@ -6,12 +6,14 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from netloom.cli import UsageError, common, matrices, optimized
+from netloom.cli import UsageError, addresses, common, matrices, optimized, uncertain
 from netloom.cli import compare as table
 from netloom.cli import front as fronts
 from netloom.cli import today as in_force
+from netloom.cli.addresses import Addresses
 from netloom.cli.common import Options, Run
 from netloom.cli.goals import Goal, Little
+from netloom.cli.judge import Judge
 
 if TYPE_CHECKING:
     from netloom._core import Fabric, LinkLoads, Optimized, OptimizedLayers, Routes, Traffic
@@ -27,6 +29,8 @@ def optimize(
     compare: bool = False,
     goal: Goal | None = None,
     little: Little | None = None,
+    several: Addresses | None = None,
+    judge: Judge | None = None,
     options: Options | None = None,
 ) -> int:
     """Make the best routes for a traffic, with a proof.
@@ -39,33 +43,45 @@ def optimize(
     fabric
         A dump of `ibnetdiscover`, an ibsim net file, or a generator spec.
     traffic
-        Traffic over hosts (.mtx, .csv, .npz, .parquet), a jobs file (.toml), or a pattern spec.
+        Traffic over hosts (.mtx, .csv, .npz, .parquet), a trace (.ti), a jobs file (.toml), or a pattern
+        spec.
     background
         Routes for the entries that no traffic uses: an engine or a file. The result says how good they are
         for the traffic. [default: auto, which is `ftree` where the fabric is a tree, else `updn`]
     certificate
         Write the proof of the lower bound here (.json); of several matrices, one each.
     compare
-        Also make routes with AFAR, one colouring and every engine, and print all side by side: largest load,
-        gaps in percent, links that carry it, seconds.
+        Also make routes with AFAR, one colouring and every engine (with `--lmc` also with fewer addresses),
+        and print all side by side: largest load, gaps in percent, links that carry it, seconds.
     goal
         What to minimise.
     little
         Today's routes, and how they may change.
+    several
+        Several addresses a host.
+    judge
+        An exact model as the judge.
     options
         Common options; `-o` writes the routes for OpenSM's `file` engine.
     """
     options, goal, little = options or Options(), goal or Goal(), little or Little()
+    several, judge = several or Addresses(), judge or Judge()
     goal.check()
     little.check(background)
-    if compare and (goal.also or goal.objective in ("sum", "worst")):
+    several.check(goal, little)
+    judge.check(goal, little, several)
+    if compare and (goal.several or goal.objective in ("sum", "worst")):
         raise UsageError("--compare is about the largest load of one matrix: expected --objective total")
     run = Run("optimize", options, searches=True)
     if certificate is not None:
         run.also_writes(certificate, "--certificate")
-    search = _Search(run, fabric, traffic, background, goal, little)
-    if search.layers is not None and (compare or little.front):
-        option = "--compare" if compare else "--front"
+    for path, option in ((several.paths, "--paths"), (judge.write_model, "--write-model")):
+        if path is not None:
+            run.also_writes(path, option)
+    search = _Search(run, fabric, traffic, background, goal, little, several.lmc)
+    asked = {"--compare": compare, "--front": little.front, "--lmc": several.lmc, "--exact": judge.exact}
+    if search.layers is not None and any(asked.values()):
+        option = next(name for name, there in asked.items() if there)
         raise UsageError(f"{option} is about the largest load of one matrix: expected --objective total")
     started = time.perf_counter()
     with run.timed("optimize"):
@@ -76,25 +92,32 @@ def optimize(
     if compare and not interrupted:
         with run.timed("compare"):
             rows, interrupted = table.compare(
-                run, search.fabric, search.traffic, search.loads(best), seconds, search.begin
+                run, search.fabric, search.traffic, search.loads(best), seconds, search.begin, several.lmc
             )
     if little.front and not interrupted:
         with run.timed("front"):
             points, interrupted = search.front(best)
+    loads, routes, model = search.loads(best), best.routes, None
+    if not interrupted:
+        model, routes, loads = judge.judged(run, search.fabric, search.traffic, routes, loads)
+        interrupted = model is not None and model["status"] == "interrupted"
     run.finishing()
-    loads = search.loads(best)
     result: dict[str, Any] = {
         **optimized.optimized_result(best, loads, search.traffic),
         **matrices.result(best, loads, goal),
-        "changed_entries": best.changed_entries if search.named else None,
+        "changed_entries": search.changed(best, routes),
         "repaired_entries": None if search.today is None else search.today.repaired_entries,
         "background": search.before(loads),
         "compare": rows,
         "front": points,
+        "exact": model,
         "findings": run.findings,
-        "output": run.write(best.routes.to_bytes()) if run.has_product else None,
+        "output": run.write(routes.to_bytes()) if run.has_product else None,
         "certificate": None,
+        **addresses.write_paths(run, routes, several),
     }
+    if model is not None and model["status"] in ("time-limit", "interrupted"):
+        result["reproducible"] = False
     if best.stopped == "time-limit" and len(result["history"]) == 1 and not best.proven_optimal:
         run.note("the time limit was too short for any improvement: these are the routes it began with")
     if little.max_changes == 0:
@@ -108,12 +131,22 @@ class _Search:
     """The input of one run, read, and the searches on it."""
 
     def __init__(
-        self, run: Run, fabric: str, traffic: str, background: str | None, goal: Goal, little: Little
+        self,
+        run: Run,
+        fabric: str,
+        traffic: str,
+        background: str | None,
+        goal: Goal,
+        little: Little,
+        lmc: int,
     ) -> None:
-        self._run, self._goal, self._little = run, goal, little
+        self._run, self._goal, self._little, self._lmc = run, goal, little, lmc
         self.fabric: Fabric = run.fabric(fabric, warn=True)
         self.traffic: Traffic = run.traffic(traffic, self.fabric)
         others = [(source, run.traffic(source, self.fabric)) for source in goal.also]
+        if goal.error is not None:
+            number = 4 if goal.samples is None else goal.samples
+            others += uncertain.samples(run, goal.error, number, self.fabric, self.traffic)
         self.layers = matrices.layers(goal, traffic, self.traffic, others)
         self.today: in_force.Today | None = None
         self.begin: Routes | str = "auto"
@@ -137,13 +170,17 @@ class _Search:
         options = self._run.options
         with self._run.progress("optimize") as progress:
             asked: dict[str, Any] = {
-                "depth": self._goal.depth,
                 "seed": self._run.seed,
                 "threads": options.threads,
                 "work": options.work,
                 "time_limit": options.time_limit,
                 "progress": progress,
             }
+            if self._lmc:
+                return _core.optimize_lmc(
+                    self.fabric, self.traffic, self._lmc, background=self.begin, **asked
+                )
+            asked["depth"] = self._goal.depth
             if self.today is None:
                 asked["background"] = self.begin
             else:
@@ -167,9 +204,15 @@ class _Search:
             return best.loads
         if self._total is None:
             first = best.layers[0][2]
-            alone = self._goal.also or len(best.layers) == 1
+            alone = self._goal.several or len(best.layers) == 1
             self._total = first if alone else self._run.loads(self.fabric, best.routes, self.traffic)
         return self._total
+
+    def changed(self, best: Optimized | OptimizedLayers, routes: Routes) -> int | None:
+        """Entries in which `routes` differ from those that were named."""
+        if isinstance(self.begin, str):
+            return None
+        return best.changed_entries if routes is best.routes else routes.changed_entries(self.begin)
 
     def front(self, best: Optimized | OptimizedLayers) -> tuple[list[dict[str, Any]], bool]:
         """What fewer changes buy."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from netloom.cli import compare, front, matrices, render, results
+from netloom.cli import addresses, compare, front, judge, matrices, render, results
 
 if TYPE_CHECKING:
     from netloom._core import LinkLoads, Optimized, OptimizedLayers, Traffic
@@ -18,14 +18,16 @@ def optimized_result(best: Optimized | OptimizedLayers, loads: LinkLoads, traffi
     """What is known of optimised routes; `loads` are theirs of all the traffic."""
     from netloom import _core
 
-    one = isinstance(best, _core.Optimized)
     history = best.history
-    end = loads.max if one else history[-1]["max_load"] if history else 0.0
+    if isinstance(best, _core.Optimized):
+        end, proven = best.loads.max, loads.proven_optimal
+    else:
+        end, proven = history[-1]["max_load"] if history else 0.0, best.proven_optimal
     reached = [step["seconds"] for step in history if step["max_load"] <= end * (1 + 1e-9)]
     return {
         **results.loads_result(loads, traffic),
         "levels": [{"load": load, "links": links} for load, links in loads.levels(LEVELS)],
-        "proven_optimal": best.proven_optimal,
+        "proven_optimal": proven,
         "stopped": best.stopped,
         "reproducible": best.reproducible,
         "work": best.work,
@@ -58,11 +60,15 @@ def text(result: Mapping[str, Any]) -> str:
         rows.append(("before", f"{render.size(before['max_load'])}, AR gap {gap} ({before['routes']})"))
         if result["changed_entries"] is not None:
             rows.append(("changed", entries(result["changed_entries"])))
+    if result["lmc"] and result["pairs_off_base"] is not None:
+        rows.append(addresses.row(result))
+    if result["exact"] is not None:
+        rows += judge.rows(result["exact"], result["lower_bound"])
     if result["repaired_entries"]:
         rows.append(("repaired", f"{entries(result['repaired_entries'])} of today's routes before that"))
     if not result["reproducible"]:
         rows.append(("reproducible", why_not_reproducible(result["stopped"])))
-    written = [result[key] for key in ("output", "certificate") if result[key] is not None]
+    written = [result[key] for key in ("output", "paths", "certificate") if result[key] is not None]
     if written:
         rows.append(("written", ", ".join(written)))
     if rows:

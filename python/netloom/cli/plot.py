@@ -21,7 +21,7 @@ def matrix(
     Parameters
     ----------
     traffic
-        A file (.mtx, .csv, .npz, .parquet), a jobs file (.toml; needs a fabric), or a pattern spec.
+        A file (.mtx, .csv, .npz, .parquet, .ti), a jobs file (.toml; needs a fabric), or a pattern spec.
     fabric
         The fabric on whose hosts it is.
     title

@@ -60,7 +60,7 @@ def show(traffic: str, fabric: str | None = None, /, *, options: Options | None 
     Parameters
     ----------
     traffic
-        A file (.mtx, .csv, .npz, .parquet), a jobs file (.toml; needs a fabric), or a pattern spec.
+        A file (.mtx, .csv, .npz, .parquet, .ti), a jobs file (.toml; needs a fabric), or a pattern spec.
     fabric
         The fabric on whose hosts it is.
     options
@@ -121,7 +121,7 @@ def convert(traffic: str, fabric: str | None = None, /, *, options: Options | No
     Parameters
     ----------
     traffic
-        A file (.mtx, .csv, .npz, .parquet; .mtx and .csv also with .gz), a jobs file, or a pattern spec.
+        A file (.npz, .parquet, or .mtx, .csv, .ti, these also with .gz), a jobs file, or a pattern spec.
     fabric
         The fabric on whose hosts it is; what is written is then bound to them.
     options

@@ -41,6 +41,8 @@ class ExactResult:
         All in all.
     variables, constraints : int
         Of the largest model that was solved.
+    improved : bool
+        Whether the routes have a smaller objective than those it started from.
     """
 
     routes: Routes
@@ -51,6 +53,7 @@ class ExactResult:
     seconds: float
     variables: int
     constraints: int
+    improved: bool = False
 
     @property
     def gap_percent(self) -> float | None:
@@ -80,7 +83,7 @@ def solve(
     Parameters
     ----------
     start : Routes or "search", optional
-        The first incumbent. `combined` searches anyway.
+        The first incumbent. `combined` searches for one if none is given.
     threshold : float, optional
         For `few-hot`, in bytes: links between switches above it are counted. With a start, no link may
         exceed the start's maximum.
@@ -95,12 +98,12 @@ def solve(
     _check(model, threshold)
     solver_of = solver_named(solver)
     run = _Run(fabric, traffic, solver_of, time_limit, threads, seed, host_links, threshold)
-    background = _core.optimize(fabric, traffic, work=0).routes if start is None else None
-    if start == "search" or model == "combined":
-        background = _core.optimize(fabric, traffic, seed=seed, threads=threads, time_limit=time_limit).routes
-    elif isinstance(start, Routes):
+    if isinstance(start, Routes):
         background = start
-    assert background is not None
+    elif start == "search" or model == "combined":
+        background = _core.optimize(fabric, traffic, seed=seed, threads=threads, time_limit=time_limit).routes
+    else:
+        background = _core.optimize(fabric, traffic, work=0).routes
     has_start = start is not None or model == "combined"
     if model in ("partitioned", "multilevel"):
         return run.plan(model, background, has_start)
@@ -234,7 +237,8 @@ class _Run:
     def result(self, routes: Routes, start: Routes, bound: float | None, status: str) -> ExactResult:
         loads, objective = self.judge(routes)
         before, was = self.judge(start)
+        improved = objective < was - 1e-9 * abs(was)
         if was < objective:
             routes, loads, objective = start, before, was
         seconds = time.monotonic() - self.began
-        return ExactResult(routes, loads, objective, bound, status, seconds, *self.size)
+        return ExactResult(routes, loads, objective, bound, status, seconds, *self.size, improved)

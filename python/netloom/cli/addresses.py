@@ -1,0 +1,79 @@
+"""Several addresses a host (`--lmc`), and the file that says which of them every pair uses (`--paths`).
+
+A table looks at the destination's address only. With 2^N addresses a host the sender's choice among them is a
+second table, beside the forwarding tables: a CSV `source,destination,path` of the pairs that do not use the
+first one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
+
+from netloom.cli import UsageError, common, render
+from netloom.cli.goals import Goal, Little
+
+if TYPE_CHECKING:
+    from netloom._core import Routes
+    from netloom.cli.common import Run
+
+
+@Parameter(name="*", group="Several addresses a host")
+@dataclass(frozen=True, kw_only=True)
+class Addresses:
+    """How many addresses a host has, and which of them a sender uses."""
+
+    lmc: Annotated[int, common.within(0, 7)] = 0
+    """LID mask control: 2^lmc addresses a host, and every pair of hosts chooses one."""
+    paths: Annotated[Path | None, common.OUTPUT_PATH] = None
+    """With `--lmc`: write here which address every pair uses (.csv), for the senders. Pairs that are not in
+    the file use the first."""
+
+    def check(self, goal: Goal, little: Little) -> None:
+        """Refuses options that exclude each other.
+
+        Raises
+        ------
+        UsageError
+        """
+        if self.paths is not None and not self.lmc:
+            raise UsageError("--paths is about several addresses a host: expected --lmc 1 or more")
+        if not self.lmc:
+            return
+        if little.from_ is not None:
+            raise UsageError("--lmc makes tables anew, --from changes those in force: expected one")
+        if goal.several or goal.objective in ("sum", "worst"):
+            raise UsageError("--lmc is about the largest load of one matrix: expected --objective total")
+
+
+def with_paths(run: Run, tables: Routes, file: Path | None) -> Routes:
+    """The same tables with the paths of a file, if one is given."""
+    if file is None:
+        return tables
+    data = run.read("paths", str(file))
+    with run.timed("read"):
+        return tables.with_paths(data, label=str(file))
+
+
+def write_paths(run: Run, routes: Routes, addresses: Addresses) -> dict[str, Any]:
+    """Writes the file of paths if that was asked for; the result's keys."""
+    if not addresses.lmc:
+        return {"lmc": routes.lmc, "pairs_off_base": None, "paths": None}
+    written = None
+    if addresses.paths is not None:
+        written = run.write(routes.paths_to_bytes(), addresses.paths)
+    elif run.has_product and routes.pairs_off_base:
+        run.note("which address every pair uses is not in the tables: --paths FILE writes it")
+    return {"lmc": routes.lmc, "pairs_off_base": routes.pairs_off_base, "paths": written}
+
+
+def row(result: Mapping[str, Any]) -> tuple[str, str]:
+    """`addresses  2 a host (LMC 1); 312 pairs use another than the first`."""
+    pairs = result["pairs_off_base"]
+    use = "pair uses" if pairs == 1 else "pairs use"
+    a_host = f"{2 ** result['lmc']} a host (LMC {result['lmc']})"
+    return ("addresses", f"{a_host}; {render.count(pairs)} {use} another than the first")
