@@ -5,7 +5,7 @@
 //! What is sent to frozen destinations is no demand, but bytes that lie on links already.
 
 use netloom_model::{Csr, Fabric, HostId, LinkId, Routes, SwitchId};
-use netloom_routing::loads;
+use netloom_routing::{Accumulator, loads};
 use rayon::prelude::*;
 
 use crate::interval::BoundError;
@@ -72,36 +72,31 @@ impl Demand {
         }
         let leaf_of: Vec<u32> = fabric.hosts().map(|h| position[fabric.leaf(h).index()]).collect();
 
-        let row = |(i, &leaf): (usize, &SwitchId)| {
-            let mut bytes_to = vec![0.0; hosts];
-            let mut sent = Vec::new();
-            for &h in fabric.hosts_on(leaf) {
+        let row = |sums: &mut Accumulator, (i, &leaf): (usize, &SwitchId)| {
+            let sum_of = |h: HostId| {
                 let (columns, bytes) = traffic.row(h.index());
-                let mut sum = 0.0;
-                for (&j, &b) in columns.iter().zip(bytes) {
-                    if j != h.0 && free(j) {
-                        bytes_to[j as usize] += b;
-                        sum += b;
-                    }
-                }
-                sent.push((h, sum));
-            }
-            let mut items = Vec::new();
+                let counted = columns.iter().zip(bytes).filter(|&(&j, _)| j != h.0 && free(j));
+                counted.fold(0.0, |sum, (_, b)| sum + b)
+            };
+            let sent: Vec<(HostId, f64)> = fabric.hosts_on(leaf).iter().map(|&h| (h, sum_of(h))).collect();
+            sums.add_rows(traffic, fabric.hosts_on(leaf).iter().copied());
+            let (destinations, bytes) = sums.drain(|d| free(d.0));
+            let mut items = Vec::with_capacity(destinations.len());
             let mut to_leaf = vec![0.0; leaves.len()];
             let mut local = Vec::new();
-            for (j, &b) in bytes_to.iter().enumerate().filter(|(_, b)| **b > 0.0) {
-                let destination = HostId(j as u32);
-                if leaf_of[j] as usize == i {
-                    local.push(Parcel { destination, bytes: b });
+            for (destination, bytes) in destinations.into_iter().zip(bytes) {
+                let there = leaf_of[destination.index()] as usize;
+                if there == i {
+                    local.push(Parcel { destination, bytes });
                 } else {
-                    items.push(Parcel { destination, bytes: b });
-                    to_leaf[leaf_of[j] as usize] += b;
+                    items.push(Parcel { destination, bytes });
+                    to_leaf[there] += bytes;
                 }
             }
             let pairs: Vec<(u32, f64)> = (0u32..).zip(to_leaf).filter(|(_, b)| *b > 0.0).collect();
             (sent, local, items, pairs)
         };
-        let rows: Vec<_> = leaves.par_iter().enumerate().map(row).collect();
+        let rows: Vec<_> = leaves.par_iter().enumerate().map_init(|| Accumulator::new(hosts), row).collect();
 
         let mut demand = Self {
             sent: vec![0.0; hosts],

@@ -6,6 +6,9 @@
 //! largest first, and are pure. Sources: pigeonhole, Taffet, dissertation, sec. 5.4.1 and 6.1.1; L2, Martello and
 //! Toth (1990), as the dual-feasible function of Fekete and Schepers (2001), here for unequal bins; subset sums: `sums`.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
 use crate::sums;
 
 /// A bound, with what shows it.
@@ -167,6 +170,18 @@ fn on_equal(sizes: &[f64], m: usize) -> Option<(f64, usize)> {
 
 /// The fullest link when every item, largest first, goes where it makes the least load: an upper bound on the optimum.
 fn longest_processing_time(sizes: &[f64], bins: &Bins) -> f64 {
+    if bins.alike() {
+        // The emptiest link first; bytes are never negative, so their bits are in their order.
+        let mut links: BinaryHeap<Reverse<u64>> = vec![Reverse(0); bins.len()].into();
+        let mut most: f64 = 0.0;
+        for size in sizes {
+            let mut emptiest = links.peek_mut().expect("there are links");
+            let bytes = f64::from_bits(emptiest.0) + size;
+            *emptiest = Reverse(bytes.to_bits());
+            most = most.max(bytes);
+        }
+        return most / bins.capacity[0];
+    }
     let mut links = bins.base.clone();
     for &size in sizes {
         let (mut least, mut at) = (f64::INFINITY, 0);

@@ -99,7 +99,7 @@ pub fn items(fabric: &Fabric, traffic: &Csr) -> Items {
 }
 
 /// Adds rows of a matrix up in one dense row, which is empty again after every use.
-pub(crate) struct Accumulator {
+pub struct Accumulator {
     sum: Vec<f64>,
     /// Columns met, unless there are so many that a scan of `sum` is cheaper.
     touched: Vec<u32>,
@@ -107,6 +107,7 @@ pub(crate) struct Accumulator {
 }
 
 impl Accumulator {
+    /// An empty row for matrices of so many columns.
     pub fn new(columns: usize) -> Self {
         Self { sum: vec![0.0; columns], touched: Vec::new(), dense: false }
     }

@@ -29,6 +29,6 @@ mod updown;
 pub use context::EngineOptions;
 pub use engine::{Engine, UnknownEngine, route};
 pub use error::RoutingError;
-pub use items::{Items, items};
+pub use items::{Accumulator, Items, items};
 pub use loads::{LinkLoads, loads, walk};
 pub use paths::PathSet;
