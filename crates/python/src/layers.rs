@@ -119,10 +119,11 @@ pub fn optimize_layers(
     let combine = combine(py, objective)?;
     for (name, traffic, weight) in &layers {
         traffic.get().check_fits(py, fabric)?;
-        if !(weight.is_finite() && *weight > 0.0) {
+        // So far apart that sums and products of weights and bytes stay finite.
+        if !(1e-100..=1e100).contains(weight) {
             return Err(errors::value(
                 py,
-                &format!("layer \"{name}\": expected a positive weight, found {weight}"),
+                &format!("layer \"{name}\": expected a weight of 1e-100 to 1e100, found {weight}"),
             ));
         }
     }

@@ -102,17 +102,9 @@ pub fn optimize_lmc(
     let ended = run_until(py, options, |control| {
         let (structure, paths, total) = (shared.structure(), shared.paths(), matrix.total());
         let settings = OptimizeOptions { seed, threads: 0, work, ..OptimizeOptions::default() };
-        let best = optimizer::optimize_lmc(
-            &shared.fabric,
-            structure,
-            paths,
-            total,
-            lmc,
-            &begin,
-            &settings,
-            control,
-        )
-        .map_err(|e| e.to_string())?;
+        let best =
+            optimizer::optimize_lmc(&shared.fabric, structure, paths, total, lmc, &begin, &settings, control)
+                .map_err(|e| e.to_string())?;
         Ok::<_, String>(Found {
             changed: changed(&best.routes, &begin),
             loads: best.loads,

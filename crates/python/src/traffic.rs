@@ -386,7 +386,8 @@ pub fn place_jobs(
     let folder = jobs.parent().unwrap_or(Path::new("")).to_path_buf();
     let mut resolved = Vec::with_capacity(file.jobs.len());
     for spec in file.jobs {
-        let traffic = resolve(py, &spec.source, &folder, fabric)?;
+        let job = format!("{label}: job \"{}\"", spec.name);
+        let traffic = resolve(py, &job, &spec.source, &folder, fabric)?;
         let rank_hosts = rank_hosts(py, &spec.mapping, &folder)?;
         resolved.push(ResolvedJob { spec, traffic, rank_hosts });
     }
@@ -396,7 +397,13 @@ pub fn place_jobs(
     Ok((placed.traffic.into(), placed.jobs.into_iter().map(PyJob).collect()))
 }
 
-fn resolve(py: Python<'_>, source: &Source, folder: &Path, fabric: &PyFabric) -> PyResult<Traffic> {
+fn resolve(
+    py: Python<'_>,
+    job: &str,
+    source: &Source,
+    folder: &Path,
+    fabric: &PyFabric,
+) -> PyResult<Traffic> {
     match source {
         Source::Matrix(name) => {
             let path = folder.join(name);
@@ -414,11 +421,19 @@ fn resolve(py: Python<'_>, source: &Source, folder: &Path, fabric: &PyFabric) ->
         Source::Phases(phases) => {
             let mut out = Vec::with_capacity(phases.len());
             for phase in phases {
-                let matrix = resolve(py, &phase.source, folder, fabric)?.total().into_owned();
+                let matrix = resolve(py, job, &phase.source, folder, fabric)?.total().into_owned();
                 out.push(Phase { name: phase.name.clone(), matrix, repeats: phase.repeats });
             }
-            if out.windows(2).any(|w| w[0].matrix.size() != w[1].matrix.size()) {
-                return Err(errors::place(py, "the phases of a job have different numbers of ranks"));
+            let ranks = |i: usize| out[i].matrix.size();
+            if let Some(i) = (1..out.len()).find(|&i| ranks(i) != ranks(0)) {
+                let (first, other) = (ranks(0), ranks(i));
+                return Err(errors::place(
+                    py,
+                    format!(
+                        "{job}: its first phase has {first} ranks, phase {} has {other}: expected one number",
+                        i + 1
+                    ),
+                ));
             }
             Ok(Traffic::from_phases(out))
         }

@@ -14,6 +14,7 @@ from netloom.cli.addresses import Addresses
 from netloom.cli.common import Options, Run
 from netloom.cli.goals import Goal, Little
 from netloom.cli.judge import Judge
+from netloom.errors import TrafficError
 
 if TYPE_CHECKING:
     from netloom._core import Fabric, LinkLoads, Optimized, OptimizedLayers, Routes, Traffic
@@ -118,13 +119,30 @@ def optimize(
     }
     if model is not None and model["status"] in ("time-limit", "interrupted"):
         result["reproducible"] = False
-    if best.stopped == "time-limit" and len(result["history"]) == 1 and not best.proven_optimal:
-        run.note("the time limit was too short for any improvement: these are the routes it began with")
+    if best.stopped in _TOO_SMALL and len(result["history"]) <= 1 and not best.proven_optimal:
+        run.note(f"{_TOO_SMALL[best.stopped]} for any improvement: these are the routes it began with")
     if little.max_changes == 0:
         run.note("nothing may change (--max-changes 0): these are today's routes")
     if certificate is not None:
         result["certificate"] = run.write(matrices.certificates(best), certificate)
     return run.finish(result, lambda: optimized.text(result), rows=rows or points, interrupted=interrupted)
+
+
+_TOO_SMALL = {
+    "time-limit": "the time limit was too short",
+    "work": "the work budget (--work) was too small",
+}
+
+
+def _fitting(run: Run, source: str, fabric: Fabric) -> Traffic:
+    """A traffic that may come too; one of another size is told by its name."""
+    traffic = run.traffic(source, fabric)
+    if traffic.endpoints != fabric.hosts:
+        raise TrafficError(
+            f"{source}: has {traffic.endpoints} endpoints, the fabric {fabric.hosts} hosts: place a rank "
+            "matrix first (`netloom traffic place`)"
+        )
+    return traffic
 
 
 class _Search:
@@ -143,7 +161,7 @@ class _Search:
         self._run, self._goal, self._little, self._lmc = run, goal, little, lmc
         self.fabric: Fabric = run.fabric(fabric, warn=True)
         self.traffic: Traffic = run.traffic(traffic, self.fabric)
-        others = [(source, run.traffic(source, self.fabric)) for source in goal.also]
+        others = [(source, _fitting(run, source, self.fabric)) for source in goal.also]
         if goal.error is not None:
             number = 4 if goal.samples is None else goal.samples
             others += uncertain.samples(run, goal.error, number, self.fabric, self.traffic)
