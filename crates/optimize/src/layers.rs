@@ -101,10 +101,16 @@ pub fn optimize_layers(
 ) -> Result<OptimizedLayers, OptimizeError> {
     let background = options.change.map_or(background, |change| change.from);
     let setting = Setting { fabric, structure, paths, background, options, control };
-    in_pool(options.threads, || run(setting, layers, combine))
+    in_pool(options.threads, || run(setting, layers, combine, &[]))
 }
 
-fn run(setting: Setting, layers: &[Layer], combine: Combine) -> Result<OptimizedLayers, OptimizeError> {
+/// The same where the bounds of the first layers are `known`.
+pub(crate) fn run(
+    setting: Setting,
+    layers: &[Layer],
+    combine: Combine,
+    known: &[(Certificate, ArBound)],
+) -> Result<OptimizedLayers, OptimizeError> {
     let Setting { fabric, paths, background, options, .. } = setting;
     let first = layers.first().ok_or(OptimizeError::NoLayers)?;
     let lft = crate::afar::check_shapes(fabric, first.matrix, background)?;
@@ -115,10 +121,10 @@ fn run(setting: Setting, layers: &[Layer], combine: Combine) -> Result<Optimized
     let items = layered_items(fabric, &matrices, background);
     let mut found = Vec::new();
     let (mut floor, mut aims) = (Vec::new(), Vec::new());
-    for matrix in &matrices {
+    for (k, matrix) in matrices.iter().enumerate() {
         let own = layered_items(fabric, &[matrix], background);
         check_reachable(fabric, paths, matrix, &own)?;
-        let (bound, ar) = bounds(setting, matrix)?;
+        let (bound, ar) = known.get(k).map_or_else(|| bounds(setting, matrix), |known| Ok(known.clone()))?;
         let hosts = host_loads(fabric, matrix);
         let host_max = hosts.iter().copied().fold(0.0, f64::max);
         floor.push(host_max);

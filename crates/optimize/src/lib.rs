@@ -10,6 +10,8 @@
 //! | [`mod@coloured`] | the traffic coloured once, without search (IBM Research Zurich's offline routing) |
 //! | [`mod@optimize`] | the door: traffic in, complete tables out, with the bound they are measured against |
 //! | [`mod@layers`] | the door for several matrices at once: phases, scenarios |
+//! | [`mod@hose`] | the door for traffic of which only the sums by host are known |
+//! | [`mod@worst`] | the worst that such traffic can do to given routes |
 //! | [`mod@lmc`] | the door for several addresses a host, with a path by pair |
 //! | `split` | pairs dealt to the addresses of their destinations |
 //! | `solve` | what the doors share: from items to tables |
@@ -42,6 +44,7 @@ mod colour;
 pub mod coloured;
 pub mod exact;
 mod exchange;
+pub mod hose;
 mod items;
 mod keep;
 pub mod layers;
@@ -63,13 +66,16 @@ mod sweep;
 mod tables;
 mod target;
 mod view;
+pub mod worst;
 
 pub use afar::{AfarOptions, AfarResult, afar};
 pub use coloured::coloured;
+pub use hose::{HoseProof, OptimizedHose, optimize_hose};
 pub use layers::{Combine, Layer, LayerResult, OptimizedLayers, optimize_layers};
 pub use lmc::optimize_lmc;
 pub use optimize::{Change, OptimizeOptions, Optimized, optimize};
 pub use repair::repaired;
+pub use worst::hose_loads;
 
 /// Why routes could not be optimised.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
