@@ -2,8 +2,8 @@
 //!
 //! Prints a line a case: gap over the adaptive-routing bound, gap over the best lower bound, whether
 //! proved, links at the maximum, work, CPU seconds (a shared machine's clock says little). Environment: `ENGINE` names the
-//! background, `LIMIT` the CPU seconds, `WORK` the budget, `THREADS` the threads, `SEED` the seed; with `AFAR`, `CHECK` or `HISTORY` set it also
-//! runs AFAR, compares loads, prints every improvement. Application matrices are read from
+//! background, `LIMIT` the CPU seconds, `WORK` the budget, `THREADS` the threads, `SEED` the seed; `DEPTH` the levels below the
+//! maximum; with `AFAR`, `CHECK`, `HISTORY` or `LEVELS` set it also runs AFAR, compares loads, prints every improvement, the hottest levels. Application matrices are read from
 //! `$NETLOOM_TRAFFIC`, else from `examples/data`.
 
 use std::time::Instant;
@@ -146,6 +146,7 @@ fn run(name: &str, fabric: &Fabric, traffic: &Csr) {
                 threads: number("THREADS").unwrap_or(1) as usize,
                 work,
                 bound: Some(bound.clone()),
+                depth: number("DEPTH").unwrap_or(3) as usize,
                 ..OptimizeOptions::default()
             };
             optimize(fabric, &structure, &paths, traffic, &background, &options, &control)
@@ -190,6 +191,15 @@ fn run(name: &str, fabric: &Fabric, traffic: &Csr) {
         result.history.last().map_or(0, |step| step.links_at_max),
         result.work as f64 / 1e3,
     );
+    if std::env::var("LEVELS").is_ok() {
+        let between = fabric.links().filter(|&l| fabric.between_switches(l));
+        let mut falling: Vec<f64> = between.map(|l| result.loads.load[l.index()]).collect();
+        falling.sort_by(|a, b| b.total_cmp(a));
+        let levels = falling.chunk_by(|a, b| *b >= *a * (1.0 - 1e-9)).take(6);
+        let spelt: Vec<String> =
+            levels.map(|l| format!("{} x {:.4} %", l.len(), 100.0 * l[0] / result.switch_bound)).collect();
+        println!("    links at load over the bound: {}", spelt.join(", "));
+    }
     if std::env::var("HISTORY").is_ok() {
         for step in &result.history {
             println!(

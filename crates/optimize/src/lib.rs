@@ -2,7 +2,8 @@
 //!
 //! The variables are forwarding-table entries. Only *admissible* entries (minimal up*/down*, crate
 //! `routing`) are ever chosen, so every table that leaves this crate is loop-free and deadlock-free. The
-//! objective is lexicographic: the largest load of a link between switches, then how many links carry it.
+//! objective is lexicographic: the largest load of a link between switches, then how many links carry it, then the same of
+//! the next lower load, and so on to a stated depth.
 //!
 //! | module | idea |
 //! |---|---|
@@ -19,6 +20,7 @@
 //! | `near` | the best few changes of today's tables |
 //! | `keep` | today's tables: changed entries cost, frozen destinations stay |
 //! | `search` | starts, then rounds of sweeps and chains; when to stop |
+//! | `levels` | below the maximum: few links on each level of load |
 //! | `items` | what one leaf sends to one destination moves as a whole |
 //! | `view` | the links between switches as dense *slots* |
 //! | `layout` | slots of a three-level tree in an order that scans fast; holes where it is damaged |
@@ -49,6 +51,7 @@ mod items;
 mod keep;
 pub mod layers;
 mod layout;
+mod levels;
 pub mod lmc;
 mod near;
 mod objective;

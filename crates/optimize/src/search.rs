@@ -1,4 +1,4 @@
-//! The search: starts, then rounds of sweeps and chains, then the same maximum on fewer links.
+//! The search: starts, then rounds of sweeps and chains, then the same maximum on fewer links (below it: `levels`).
 //!
 //! Works on a [`State`] alone; knows nothing of tables, host links or certificates. *Better* is
 //! lexicographic: a lower value (the largest load, see `objective`), then fewer of the hottest slots.
@@ -12,6 +12,7 @@ use netloom_model::rng::stream;
 
 use crate::budget::{Budget, TOLERANCE};
 use crate::chain::{Siblings, chains};
+use crate::levels;
 use crate::near::Near;
 use crate::start::{by_destination, coloured, insert_rest};
 use crate::state::State;
@@ -40,16 +41,36 @@ pub(crate) struct Best {
     pub heat: f64,
     /// Slots that have it.
     pub count: usize,
+    /// The work was spent before every layer met its goal.
+    pub exhausted: bool,
     /// `stride` slots an item.
     pub path: Vec<u32>,
     /// Every improvement.
     pub history: Vec<Improvement>,
 }
 
+impl Best {
+    /// Whether such a value, with so many of the hottest slots, is better.
+    pub fn beaten_by(&self, value: f64, count: usize) -> bool {
+        let equal = value <= self.value * (1.0 + TOLERANCE);
+        value < self.value * (1.0 - TOLERANCE) || (equal && count < self.count)
+    }
+}
+
 /// Improves on the paths that `state` holds (all items placed) until every layer meets its goal, or the
-/// budget ends.
-pub(crate) fn search(state: &mut State, siblings: &Siblings, seed: u64, budget: &Budget) -> Best {
-    let mut search = Search { state, siblings, best: Best::default(), seed, budget };
+/// budget ends; then on `depth` levels below the maximum.
+pub(crate) fn search(
+    state: &mut State,
+    siblings: &Siblings,
+    seed: u64,
+    depth: usize,
+    budget: &Budget,
+) -> Best {
+    // Cooler links are not worth a changed entry.
+    let depth = if state.is_bound() { 0 } else { depth };
+    let share = levels::share(state.items.len(), depth).min(budget.limit / 8);
+    let main = Budget { control: budget.control, limit: budget.limit - share };
+    let mut search = Search { state, siblings, best: Best::default(), seed, budget: &main };
     search.offer();
     if search.state.items.len() > 0 {
         search.starts();
@@ -63,7 +84,11 @@ pub(crate) fn search(state: &mut State, siblings: &Siblings, seed: u64, budget: 
                 break;
             }
         }
+        search.best.exhausted = main.over(search.state.work) && search.wants();
         search.polish();
+        let Search { state, ref mut best, .. } = search;
+        let limit = state.work + share;
+        levels::cool(state, siblings, best, depth, seed, &Budget { control: budget.control, limit });
     }
     search.best
 }
@@ -78,8 +103,12 @@ struct Search<'s, 'v> {
 
 impl Search<'_, '_> {
     fn goes_on(&self) -> bool {
+        self.wants() && !self.budget.over(self.state.work)
+    }
+
+    /// Whether some layer has not met its goal.
+    fn wants(&self) -> bool {
         self.best.value > self.state.objective.least() * (1.0 + TOLERANCE)
-            && !self.budget.over(self.state.work)
     }
 
     /// Keeps the state's paths if they are the best so far; says whether they are.
@@ -90,9 +119,7 @@ impl Search<'_, '_> {
         let heat = heats().fold(0.0, f64::max);
         let count = heats().filter(|&h| h >= heat * (1.0 - TOLERANCE)).count();
         self.budget.control.report(state.work.min(self.budget.limit), self.budget.limit);
-        let first = best.history.is_empty();
-        let equal = value <= best.value * (1.0 + TOLERANCE);
-        let better = first || value < best.value * (1.0 - TOLERANCE) || (equal && count < best.count);
+        let better = best.history.is_empty() || best.beaten_by(value, count);
         if better {
             (best.value, best.heat, best.count) = (value, heat, count);
             best.path.clone_from(&state.path);

@@ -7,7 +7,7 @@ use netloom_routing::PathSet;
 use netloom_topology::Structure;
 
 use crate::OptimizeError;
-use crate::budget::{Budget, TOLERANCE};
+use crate::budget::Budget;
 use crate::chain::Siblings;
 use crate::items::Items;
 use crate::keep::Keep;
@@ -68,10 +68,9 @@ pub(crate) fn solve(
     let start = from_tables(&state, &base).map_err(|item| unreachable_item(fabric, items, item))?;
     state.set_paths(start);
     let siblings = Siblings::new(&view, &structure.level);
-    let best = search(&mut state, &siblings, options.seed, &budget);
+    let best = search(&mut state, &siblings, options.seed, options.depth, &budget);
     let (work, stopped) = (state.work, control.stopped());
     let routes = routes_with_paths(&view, &base, background, items, &best.path);
-    let met = best.value <= state.objective.least() * (1.0 + TOLERANCE);
     state.set_paths(best.path);
     let changed_entries =
         options.change.as_ref().and_then(|change| Some(change.from.lft()?.changed_entries(routes.lft()?)));
@@ -79,7 +78,7 @@ pub(crate) fn solve(
         routes,
         stopped,
         work,
-        exhausted: stopped.is_none() && work >= limit && !met,
+        exhausted: stopped.is_none() && best.exhausted,
         history: best.history,
         changed_entries,
         believed: believed(&state, &view),

@@ -5,7 +5,7 @@
 //! of the group's paths leave by one slot), which is what a forwarding table can say.
 //! While a log is open, every change can be taken back exactly.
 //!
-//! The penalty of a link is `exp(alpha (load / goal - 1))`. Adding `b` bytes raises it by the same factor
+//! The penalty of a link is `exp(alpha (load / goal - centre))`, where the centre is mostly 1. Adding `b` bytes raises it by the same factor
 //! on every link of one speed, so the path that raises the total least is the lightest by present weights.
 //! With several layers (see `objective`) every slot has a load and a penalty in each. Where maxima are
 //! summed, a layer's penalties are divided by their sum, which makes them the gradient of its soft maximum.
@@ -36,6 +36,8 @@ pub(crate) struct State<'v> {
     pub path: Vec<u32>,
     /// Sharpness of the penalty.
     pub alpha: f64,
+    /// Heat at which the penalty is 1: the goal's, but when levels below the maximum are at work.
+    pub centre: f64,
     /// Path searches so far: the unit of work.
     pub work: u64,
     /// Entries in force for the group last given to [`fix`](Self::fix).
@@ -81,6 +83,14 @@ impl Fixed {
     }
 }
 
+/// A load that changed, before and after, relative to its layer's goal.
+pub(crate) struct Touched {
+    pub layer: usize,
+    pub slot: u32,
+    pub before: f64,
+    pub after: f64,
+}
+
 #[derive(Clone, Default)]
 struct Log {
     open: bool,
@@ -106,6 +116,7 @@ impl<'v> State<'v> {
             objective,
             path: vec![NONE; items.len() * view.stride],
             alpha: 10.0,
+            centre: 1.0,
             work: 0,
             fixed: Fixed::new(switches),
             today: None,
@@ -127,7 +138,7 @@ impl<'v> State<'v> {
     /// Penalty of a load in a layer.
     #[inline]
     pub(crate) fn penalty(&self, layer: usize, load: f64) -> f64 {
-        self.factor[layer] * penalty(self.alpha * (load / self.objective.goal[layer] - 1.0))
+        self.factor[layer] * penalty(self.alpha * (load / self.objective.goal[layer] - self.centre))
     }
 
     /// The largest load of a slot relative to its layer's goal: above 1, the slot is hot.
@@ -175,9 +186,9 @@ impl<'v> State<'v> {
         }
         let slots = self.view.slots();
         for k in 0..layers {
-            let (goal, alpha) = (self.objective.goal[k], self.alpha);
+            let (goal, alpha, centre) = (self.objective.goal[k], self.alpha, self.centre);
             let loads = self.load[k * slots..(k + 1) * slots].iter();
-            let sum: f64 = loads.map(|&l| penalty(alpha * (l / goal - 1.0))).sum();
+            let sum: f64 = loads.map(|&l| penalty(alpha * (l / goal - centre))).sum();
             self.factor[k] = self.objective.coefficient[k] * goal / sum.max(f64::MIN_POSITIVE);
         }
         let most = self.factor.iter().copied().fold(0.0, f64::max);
@@ -471,6 +482,16 @@ impl<'v> State<'v> {
     pub fn touched_slots(&self) -> impl Iterator<Item = u32> + '_ {
         let slots = self.view.slots() as u32;
         self.log.slots.iter().map(move |&(at, ..)| at % slots)
+    }
+
+    /// What changed since the log was opened, each load once.
+    pub fn touched(&self) -> impl Iterator<Item = Touched> + '_ {
+        let slots = self.view.slots();
+        self.log.slots.iter().map(move |&(at, before, _)| {
+            let (layer, slot) = (at as usize / slots, at % slots as u32);
+            let goal = self.objective.goal[layer];
+            Touched { layer, slot, before: before / goal, after: self.load[at as usize] / goal }
+        })
     }
 
     /// Keeps what was done since the log was opened.
