@@ -10,6 +10,8 @@
 //! | `places` | where whole items squeeze through few links: leaves, pods, parts of damaged leaves |
 //! | `packing` | whole items into few links: pigeonhole, dual-feasible functions |
 //! | `sums` | what whole items can add up to: subset sums |
+//! | `patterns` | what sets of items one link can hold: weights made to measure, by linear programming |
+//! | `knapsack` | the worthiest set of items that fits |
 //! | `demand` | traffic summed over hosts: items and pairs of leaves |
 
 pub mod ar;
@@ -17,8 +19,10 @@ mod cuts;
 mod demand;
 mod flow;
 pub mod interval;
+mod knapsack;
 pub mod lower;
 mod packing;
+mod patterns;
 mod places;
 mod sums;
 

@@ -14,11 +14,16 @@ use crate::ar::ar_of;
 use crate::cuts;
 use crate::demand::Demand;
 use crate::interval::BoundError;
+use crate::knapsack::Allowance;
 use crate::packing::{self, Bins, Proof, SLACK};
+use crate::patterns::{self, Weights};
 use crate::places::{Place, Places};
 
 /// Places whose dear arguments run at once; fixed, so that the result does not depend on threads.
 const BATCH: usize = 16;
+/// States that patterns may look at in one place, and in all.
+const ONE_PATTERNS: u64 = 20_000_000;
+const ALL_PATTERNS: u64 = 200_000_000;
 
 /// The best of all bounds on the maximum load of destination-based admissible routes.
 ///
@@ -100,31 +105,45 @@ fn pack(
     let mut best: Option<(&Look, f64, Proof)> = None;
     let mut floor = start.claim;
     for look in &looks {
-        if let Some((claim, proof)) = look.found
-            && claim > floor
+        if let Some((claim, proof)) = &look.found
+            && *claim > floor
         {
-            best = Some((look, claim, proof));
-            floor = claim;
+            best = Some((look, *claim, proof.clone()));
+            floor = *claim;
         }
     }
-    // The dear argument where it may help, the worst packings first; the floor rises from batch to batch.
-    let mut open: Vec<&Look> = looks.iter().filter(|l| l.packed > floor * SLACK).collect();
-    open.sort_by(|a, b| b.packed.total_cmp(&a.packed));
-    for batch in open.chunks(BATCH) {
-        let slow = |look: &&Look| -> Option<(f64, Proof)> {
-            if look.packed <= floor * SLACK {
-                return None;
+    // The dear arguments where they may help, the worst packings first; the floor rises from batch to batch.
+    let sizes =
+        |look: &Look| -> Vec<f64> { places.items(&look.place).into_iter().map(|(bytes, _)| bytes).collect() };
+    let mut spent = 0;
+    for by_patterns in [false, true] {
+        let mut open: Vec<&Look> = looks.iter().filter(|l| l.packed > floor * SLACK).collect();
+        open.sort_by(|a, b| b.packed.total_cmp(&a.packed));
+        for batch in open.chunks(BATCH) {
+            if spent > ALL_PATTERNS {
+                break;
             }
-            let sizes: Vec<f64> = places.items(&look.place).into_iter().map(|(bytes, _)| bytes).collect();
-            packing::slow(&sizes, &look.bins, floor, look.packed)
-        };
-        let found: Vec<Option<(f64, Proof)>> = batch.par_iter().map(slow).collect();
-        for (&look, found) in batch.iter().zip(found) {
-            if let Some((claim, proof)) = found
-                && claim > floor
-            {
-                best = Some((look, claim, proof));
-                floor = claim;
+            let slow = |look: &&Look| -> (Option<(f64, Proof)>, u64) {
+                let mut allowance = Allowance(ONE_PATTERNS);
+                if look.packed <= floor * SLACK {
+                    return (None, 0);
+                }
+                if !by_patterns {
+                    return (packing::slow(&sizes(look), &look.bins, floor, look.packed), 0);
+                }
+                let found =
+                    patterns::bound(&sizes(look), &look.bins, floor * SLACK, look.packed, &mut allowance);
+                (found.map(|(claim, weights)| (claim, Proof::Patterns(weights))), ONE_PATTERNS - allowance.0)
+            };
+            let found: Vec<(Option<(f64, Proof)>, u64)> = batch.par_iter().map(slow).collect();
+            for (&look, (found, work)) in batch.iter().zip(found) {
+                spent += work;
+                if let Some((claim, proof)) = found
+                    && claim > floor
+                {
+                    best = Some((look, claim, proof));
+                    floor = claim;
+                }
             }
         }
     }
@@ -138,6 +157,7 @@ fn pack(
         }
         Proof::DualFeasible { threshold } => Reason::DualFeasible { links, threshold: threshold / fastest },
         Proof::SubsetSum { grid } => Reason::SubsetSum { links, grid },
+        Proof::Patterns(Weights { grid, by_size }) => Reason::Patterns { links, grid, by_size },
     };
     Certificate::new(claim, place.name.clone(), reason)
 }

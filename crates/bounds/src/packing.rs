@@ -9,10 +9,11 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use crate::patterns::Weights;
 use crate::sums;
 
 /// A bound, with what shows it.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Proof {
     /// The `count` largest items need more places than there are.
     Pigeonhole { count: usize },
@@ -20,6 +21,8 @@ pub(crate) enum Proof {
     DualFeasible { threshold: f64 },
     /// Every size is a multiple of the grid.
     SubsetSum { grid: f64 },
+    /// Items weigh more than fits.
+    Patterns(Weights),
 }
 
 /// The links.
@@ -293,7 +296,7 @@ mod tests {
 
     fn best(sizes: &[f64], bins: &Bins, floor: f64) -> Option<(f64, Proof)> {
         let (found, packed) = quick(sizes, bins, floor);
-        let floor = found.map_or(floor, |(b, _)| b);
+        let floor = found.as_ref().map_or(floor, |(b, _)| *b);
         slow(sizes, bins, floor, packed).or(found)
     }
 

@@ -215,7 +215,7 @@ fn or_shifted(bits: &mut [u64], shift: u64) {
 }
 
 /// The largest number of which every size is an exact multiple; `None` if sizes span too many bits.
-fn common_grid(sizes: &[f64]) -> Option<f64> {
+pub(crate) fn common_grid(sizes: &[f64]) -> Option<f64> {
     // A finite double is an odd integer times a power of two.
     let split = |s: f64| {
         let bits = s.to_bits();

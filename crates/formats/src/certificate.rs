@@ -9,7 +9,7 @@
 //!
 //! Nodes are found by GUID (names may repeat); the names are for people, and must agree. Kinds: `dual` (`weights`: links
 //! with a `weight`), `pigeonhole` (`links`, `items`), `dual-feasible` (`links`, `threshold`), `subset-sum`
-//! (`links`, `grid`). Where some destinations' entries are taken as they are, `frozen` lists them
+//! (`links`, `grid`), `patterns` (`links`, `grid`, `by_size`: pairs of bytes and a weight). Where some destinations' entries are taken as they are, `frozen` lists them
 //! (`{"host": …, "guid": …, "port": 1}`). Numbers are written so that they read back exactly. Reading checks that everything named
 //! exists; whether the argument holds is `verify`'s business.
 
@@ -37,6 +37,8 @@ struct File {
     threshold: Option<f64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     grid: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    by_size: Option<Vec<(f64, u64)>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     weights: Option<Vec<WeightRow>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -96,6 +98,7 @@ pub fn write_certificate(fabric: &Fabric, certificate: &Certificate) -> String {
         kind: certificate.reason.kind().into(),
         threshold: None,
         grid: None,
+        by_size: None,
         weights: None,
         links: None,
         items: None,
@@ -121,6 +124,11 @@ pub fn write_certificate(fabric: &Fabric, certificate: &Certificate) -> String {
         Reason::SubsetSum { links, grid } => {
             file.links = rows(links);
             file.grid = Some(*grid);
+        }
+        Reason::Patterns { links, grid, by_size } => {
+            file.links = rows(links);
+            file.grid = Some(*grid);
+            file.by_size = Some(by_size.clone());
         }
     }
     let mut text = serde_json::to_string_pretty(&file).expect("a certificate is plain data");
@@ -212,9 +220,14 @@ pub fn read_certificate(bytes: &[u8], label: &str, fabric: &Fabric) -> Result<Ce
             let grid = file.grid.ok_or_else(|| wrong(missing("subset-sum", "grid")))?;
             Reason::SubsetSum { links: links()?, grid }
         }
+        "patterns" => {
+            let grid = file.grid.ok_or_else(|| wrong(missing("patterns", "grid")))?;
+            let by_size = file.by_size.ok_or_else(|| wrong(missing("patterns", "by_size")))?;
+            Reason::Patterns { links: links()?, grid, by_size }
+        }
         other => {
             return Err(wrong(format!(
-                "expected kind dual, pigeonhole, dual-feasible or subset-sum, found \"{}\"",
+                "expected kind dual, pigeonhole, dual-feasible, subset-sum or patterns, found \"{}\"",
                 excerpt(other)
             )));
         }
@@ -324,7 +337,8 @@ mod tests {
             Reason::Dual { weights: vec![] },
             Reason::Pigeonhole { links: links.clone(), items },
             Reason::DualFeasible { links: links.clone(), threshold: 1e-300 },
-            Reason::SubsetSum { links, grid: 1.0 / 3.0 },
+            Reason::SubsetSum { links: links.clone(), grid: 1.0 / 3.0 },
+            Reason::Patterns { links, grid: 0.1, by_size: vec![(0.7, 0), (1e22 / 3.0, u64::from(u32::MAX))] },
         ];
         let certificate = |reason| Certificate::new(1e22 / 3.0, "leaf \"x\" up".into(), reason);
         let mut all: Vec<Certificate> = reasons.into_iter().map(certificate).collect();

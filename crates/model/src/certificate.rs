@@ -63,6 +63,17 @@ pub enum Reason {
         /// Bytes of which every item is a multiple.
         grid: f64,
     },
+    /// Bin packing by weights. Each item weighs by its size; just below the claim, all items that cannot avoid `links` weigh
+    /// more than the greatest weights that fit the room of each link, added up. Sizes and rooms are rounded down to
+    /// whole steps of `grid`, which only lets more fit.
+    Patterns {
+        /// The links.
+        links: Vec<LinkId>,
+        /// Bytes of a step.
+        grid: f64,
+        /// `(bytes, weight)`, bytes rising: an item weighs as the last entry that it reaches, below the first nothing.
+        by_size: Vec<(f64, u64)>,
+    },
 }
 
 /// A lower bound on the maximum link load, with its proof.
@@ -94,6 +105,7 @@ impl Reason {
             Reason::Pigeonhole { .. } => "pigeonhole",
             Reason::DualFeasible { .. } => "dual-feasible",
             Reason::SubsetSum { .. } => "subset-sum",
+            Reason::Patterns { .. } => "patterns",
         }
     }
 }

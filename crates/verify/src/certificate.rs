@@ -66,6 +66,7 @@ pub fn verify_certificate(
         Reason::Pigeonhole { links, items } => case.pigeonhole(links, items),
         Reason::DualFeasible { links, threshold } => case.dual_feasible(links, *threshold),
         Reason::SubsetSum { links, grid } => case.subset_sum(links, *grid),
+        Reason::Patterns { links, grid, by_size } => case.patterns(links, *grid, by_size),
     };
     match bound {
         Ok(bound) if !bound.is_finite() => {

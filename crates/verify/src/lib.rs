@@ -13,6 +13,7 @@
 //! | `channels` | the channel dependency graph and its cycles |
 //! | `distance` | shortest admissible paths under link weights, leaf by leaf |
 //! | `whole` | arguments about whole items through few links, recomputed |
+//! | `patterns` | weights of items, against all that fits a link |
 //! | `loads` | link loads by walking the tables |
 
 pub mod certificate;
@@ -20,6 +21,7 @@ mod channels;
 pub mod check;
 mod distance;
 mod loads;
+mod patterns;
 pub mod report;
 mod walker;
 mod whole;

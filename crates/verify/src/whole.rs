@@ -12,20 +12,20 @@ use rayon::prelude::*;
 use crate::certificate::{Case, TOLERANCE};
 
 /// Rounding that no comparison may hang on.
-const ROUNDING: f64 = 1e-12;
+pub(crate) const ROUNDING: f64 = 1e-12;
 /// Largest table of subset sums, in grid steps.
-const MOST_STEPS: f64 = 8e6;
+pub(crate) const MOST_STEPS: f64 = 8e6;
 /// Words of bit sets that one proof by subset sums may touch.
 const MOST_WORK: u64 = 2_000_000_000;
 
 /// Links, and the items that cannot avoid them.
-struct Place {
+pub(crate) struct Place {
     /// Relative capacities.
     capacity: Vec<f64>,
     /// Bytes that frozen destinations put on each.
     base: Vec<f64>,
     /// Bytes.
-    items: BTreeMap<Item, f64>,
+    pub items: BTreeMap<Item, f64>,
 }
 
 impl Case<'_> {
@@ -170,7 +170,7 @@ impl Case<'_> {
     }
 
     /// The links, and all items that cannot avoid them.
-    fn place(&self, links: &[LinkId]) -> Result<Place, String> {
+    pub(crate) fn place(&self, links: &[LinkId]) -> Result<Place, String> {
         let fabric = self.fabric;
         let mut weight = vec![0.0; fabric.link_count()];
         for &l in links {
@@ -221,7 +221,7 @@ impl Case<'_> {
 
 impl Place {
     /// Room in bytes of every link a hair below a load of `claim`; `None` if one carries that much already.
-    fn rooms(&self, claim: f64) -> Option<Vec<f64>> {
+    pub fn rooms(&self, claim: f64) -> Option<Vec<f64>> {
         let below = claim * (1.0 - TOLERANCE);
         let rooms: Vec<f64> = self.capacity.iter().zip(&self.base).map(|(c, f)| below * c - f).collect();
         rooms.iter().all(|&r| r >= 0.0).then_some(rooms)

@@ -347,3 +347,38 @@ fn forged_subset_sums_are_refused() {
     assert_eq!(refused(&f, &s, &t, &sums(18.0)), None);
     assert!(refused(&f, &s, &t, &sums(18.1)).unwrap().contains("may fit"));
 }
+
+#[test]
+fn weights_are_held_against_all_that_fits() {
+    let (f, s) = fabric();
+    let links = up_links(&f);
+    // 5, 4, 4, 4 on two links: 9. With weight 1 each, below 9 a link holds two of the 4s, so both hold 4 items: not refused.
+    // With 2 for the 5: below 9 a link holds {4, 4} or {5}: 2 each, 4 < 5.
+    let t = across(&[5.0, 4.0, 4.0, 4.0]);
+    let judge = |claim, grid, by_size: &[(f64, u64)]| {
+        let reason = Reason::Patterns { links: links.clone(), grid, by_size: by_size.to_vec() };
+        refused(&f, &s, &t, &certificate(claim, reason))
+    };
+    let weights = [(4.0, 1), (5.0, 2)];
+    assert_eq!(judge(9.0, 1.0, &weights), None);
+    assert_eq!(judge(8.5, 0.5, &weights), None);
+    // At 9 they fit; the weights know.
+    assert_eq!(
+        judge(9.5, 0.5, &weights).unwrap(),
+        "below the claim the items weigh 5, no more than the 6 that fit"
+    );
+    assert_eq!(
+        judge(9.0, 1.0, &[(4.0, 1)]).unwrap(),
+        "below the claim the items weigh 4, no more than the 4 that fit"
+    );
+    // A step of 5 rounds a 4 to nothing.
+    assert!(judge(9.0, 5.0, &weights).unwrap().contains("fit"));
+    assert!(judge(9.0, 1e-9, &weights).unwrap().contains("too many"));
+    assert!(judge(9.0, 1.0, &[(5.0, 2), (4.0, 1)]).unwrap().contains("do not rise"));
+    assert!(judge(9.0, 1.0, &[(4.0, u64::MAX)]).unwrap().contains("out of range"));
+    assert!(judge(9.0, 1.0, &[]).unwrap().contains("weigh 0"));
+    for wrong in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e-320] {
+        assert!(judge(9.0, wrong, &weights).unwrap().contains("grid"));
+        assert!(judge(9.0, 1.0, &[(wrong, 1)]).unwrap().contains("out of range"));
+    }
+}
