@@ -70,8 +70,12 @@ pub(crate) fn solve(
     let siblings = Siblings::new(&view, &structure.level);
     let best = search(&mut state, &siblings, options.seed, options.depth, &budget);
     let (work, stopped) = (state.work, control.stopped());
-    let routes = routes_with_paths(&view, &base, background, items, &best.path);
     state.set_paths(best.path);
+    let believed = believed(&state, &view);
+    // Tables of large fabrics are large: nothing else stays while they are written.
+    let path = std::mem::take(&mut state.path);
+    drop(state);
+    let routes = routes_with_paths(&view, base, background, items, &path);
     let changed_entries =
         options.change.as_ref().and_then(|change| Some(change.from.lft()?.changed_entries(routes.lft()?)));
     Ok(Solved {
@@ -81,7 +85,7 @@ pub(crate) fn solve(
         exhausted: stopped.is_none() && best.exhausted,
         history: best.history,
         changed_entries,
-        believed: believed(&state, &view),
+        believed,
     })
 }
 

@@ -59,7 +59,11 @@ fn row_repairs(
         {
             let row = &row[first.index() << lmc..(last.index() + 1) << lmc];
             // 255 is no port of such a switch, so it belongs to no group.
-            if row.iter().fold(true, |good, &port| good & (group_of[usize::from(port)] == group)) {
+            let good = match consecutive(fabric, links) {
+                Some((least, more)) => row.iter().fold(true, |good, &p| good & (p.wrapping_sub(least) <= more)),
+                None => row.iter().fold(true, |good, &port| good & (group_of[usize::from(port)] == group)),
+            };
+            if good {
                 continue;
             }
         }
@@ -87,19 +91,26 @@ fn row_repairs(
     repairs
 }
 
+/// The least port of a group and how many more follow it, if they follow without gap and none is 255.
+fn consecutive(fabric: &Fabric, links: &[LinkId]) -> Option<(u8, u8)> {
+    let (least, last) = (fabric.link_port(*links.first()?), fabric.link_port(*links.last()?));
+    let more = usize::from(last.checked_sub(least)?);
+    (more + 1 == links.len() && last < u16::from(u8::MAX)).then_some((least as u8, more as u8))
+}
+
 fn row_entry(port: u16) -> Option<u16> {
     (port != netloom_model::NO_PORT).then_some(port)
 }
 
-/// Routes with the given paths over an admissible table.
+/// Routes with the given paths over an admissible table, which is written into.
 pub(crate) fn routes_with_paths(
     view: &View,
-    base: &Lft,
+    base: Lft,
     like: &Routes,
     items: &crate::items::Items,
     path: &[u32],
 ) -> Routes {
-    let mut lft = base.clone();
+    let mut lft = base;
     for item in 0..items.len() {
         let address = items.address[items.group[item] as usize];
         for &slot in path[item * view.stride..(item + 1) * view.stride].iter().take_while(|&&s| s != NONE) {

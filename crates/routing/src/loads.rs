@@ -85,18 +85,20 @@ pub fn loads(fabric: &Fabric, routes: &Routes, traffic: &Csr) -> Result<LinkLoad
         )));
     }
     let leaves: Vec<SwitchId> = fabric.switches().filter(|&s| !fabric.hosts_on(s).is_empty()).collect();
-    let piece = leaves.len().div_ceil(PIECES);
-    let parts: Vec<Result<Vec<f64>, RoutingError>> = leaves
-        .par_chunks(piece)
-        .map(|leaves| {
+    let piece = leaves.len().div_ceil(PIECES).max(1);
+    let pieces: Vec<&[SwitchId]> = leaves.chunks(piece).collect();
+    let mut load = vec![0.0; fabric.link_count()];
+    // No more rows of sums at once than there are threads.
+    for pieces in pieces.chunks(rayon::current_num_threads()) {
+        let add_up = |leaves: &&[SwitchId]| {
             let mut part = Part::new(fabric, routes, traffic);
             leaves.iter().try_for_each(|&leaf| part.add_leaf(leaf))?;
             Ok(part.bytes)
-        })
-        .collect();
-    let mut load = vec![0.0; fabric.link_count()];
-    for part in parts {
-        load.iter_mut().zip(part?).for_each(|(sum, bytes)| *sum += bytes);
+        };
+        let parts: Vec<Result<Vec<f64>, RoutingError>> = pieces.par_iter().map(add_up).collect();
+        for part in parts {
+            load.iter_mut().zip(part?).for_each(|(sum, bytes)| *sum += bytes);
+        }
     }
     for (l, sum) in load.iter_mut().enumerate() {
         *sum /= fabric.relative_capacity(LinkId::from_index(l));
