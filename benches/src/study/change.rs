@@ -45,6 +45,7 @@ pub fn run(_: &mut Study) -> Section {
         ground.optimize_with(&matrix, seconds, &OptimizeOptions { change: Some(change), ..options() })
     };
     let job = with(None, &frozen, LIMIT.1);
+    let one_each = with(Some(mine.len() as u64), &frozen, LIMIT.1);
     let few = with(Some(FEW), &frozen, LIMIT.1);
     let few_anywhere = with(Some(FEW), &[], LIMIT.1);
     let anew = ground.optimize(&matrix, LIMIT.0);
@@ -72,10 +73,13 @@ pub fn run(_: &mut Study) -> Section {
         line(format!("{FEW} entries, AFAR"), &afar, None),
         line(format!("{FEW} entries of the job"), &few.found.routes, Some(&few)),
         line(format!("{FEW} entries"), &few_anywhere.found.routes, Some(&few_anywhere)),
+        line(format!("{all} entries of the job"), &one_each.found.routes, Some(&one_each)),
         line(format!("the job's {all} destinations"), &job.found.routes, Some(&job)),
         line("everything".into(), &anew.found.routes, Some(&anew)),
     ];
     let (entries, destinations) = changed(&ground, &today, &job.found.routes);
+    let over = |max: f64| coarse(max / bound - 1.0);
+    let (few, afar) = (few.found.loads.max(), ground.max(&afar, &matrix).expect("delivered"));
     Section {
         title: "Change little: one job of five".into(),
         text: format!(
@@ -92,12 +96,13 @@ pub fn run(_: &mut Study) -> Section {
                 spell(LIMIT.1)
             ),
             measured: format!(
-                "{} in {}; {entries} entries, {destinations} of the job's {all} destinations; with {FEW} changes {}",
+                "{} in {}; {entries} entries, of {destinations} of the job's {all} destinations; with {FEW} changes {} (AFAR {})",
                 percent(job.gap),
                 spell(job.seconds),
-                coarse(few.found.loads.max() / bound - 1.0)
+                over(few),
+                over(afar)
             ),
-            kept: job.gap <= GAP && job.seconds <= LIMIT.1 * 1.1 && destinations <= all,
+            kept: job.gap <= GAP && job.seconds <= LIMIT.1 * 1.1 && destinations <= all && few <= afar,
         }],
     }
 }

@@ -153,7 +153,7 @@ fn chain(
         }
     }
     let excess = if exchange.is_some() { state.excess_rise(target) } else { 0.0 };
-    if excess < 0.0 || (excess == 0.0 && state.rise() <= 0.0) {
+    if (excess < 0.0 && !state.changes_too_many()) || (excess == 0.0 && state.rise() <= 0.0) {
         state.keep();
     } else {
         state.undo();

@@ -18,6 +18,7 @@
 //! | `solve` | what the doors share: from items to tables |
 //! | `objective` | what is minimised first: the maxima of the layers, combined |
 //! | `near` | the best few changes of today's tables |
+//! | `restore` | needless changes given back |
 //! | `keep` | today's tables: changed entries cost, frozen destinations stay |
 //! | `search` | starts, then rounds of sweeps and chains; when to stop |
 //! | `levels` | below the maximum: few links on each level of load |
@@ -59,6 +60,7 @@ pub mod optimize;
 mod path;
 mod penalty;
 pub mod repair;
+mod restore;
 mod scratch;
 mod search;
 mod solve;

@@ -12,8 +12,10 @@ use netloom_model::rng::stream;
 
 use crate::budget::{Budget, TOLERANCE};
 use crate::chain::{Siblings, chains};
+use crate::keep::Keep;
 use crate::levels;
 use crate::near::Near;
+use crate::restore::restore;
 use crate::start::{by_destination, coloured, insert_rest};
 use crate::state::State;
 use crate::sweep::sweep;
@@ -28,6 +30,8 @@ const SHARPEST: f64 = 2000.0;
 const MELT: [f64; 4] = [10.0, 100.0, 30.0, 300.0];
 /// Work for fewer links at the maximum, once it can't or shan't be lowered.
 const POLISH_WORK: u64 = 30_000;
+/// Work of a chain phase where changed entries count: few of its chains are worth keeping, but each is worth an offer.
+const COUNTED_WORK: u64 = 2000;
 /// Sharpness of the chain phases of a round, and whether items are exchanged.
 const CHAINS: [(f64, bool); 6] =
     [(30000.0, true), (30000.0, false), (2000.0, false), (8000.0, true), (500.0, false), (30000.0, true)];
@@ -70,7 +74,7 @@ pub(crate) fn search(
     let depth = if state.is_bound() { 0 } else { depth };
     let share = levels::share(state.items.len(), depth).min(budget.limit / 8);
     let main = Budget { control: budget.control, limit: budget.limit - share };
-    let mut search = Search { state, siblings, best: Best::default(), seed, budget: &main };
+    let mut search = Search { state, siblings, best: Best::default(), seed, budget: &main, today: None };
     search.offer();
     if search.state.items.len() > 0 {
         search.starts();
@@ -86,6 +90,7 @@ pub(crate) fn search(
         }
         search.best.exhausted = main.over(search.state.work) && search.wants();
         search.polish();
+        search.restore();
         let Search { state, ref mut best, .. } = search;
         let limit = state.work + share;
         levels::cool(state, siblings, best, depth, seed, &Budget { control: budget.control, limit });
@@ -99,6 +104,8 @@ struct Search<'s, 'v> {
     best: Best,
     seed: u64,
     budget: &'s Budget<'s>,
+    /// Today's tables, while the search may forget about them.
+    today: Option<Keep<'v>>,
 }
 
 impl Search<'_, '_> {
@@ -122,14 +129,24 @@ impl Search<'_, '_> {
         let better = best.history.is_empty() || best.beaten_by(value, count);
         if better {
             (best.value, best.heat, best.count) = (value, heat, count);
-            best.path.clone_from(&state.path);
-            let changed_entries = state.today.as_ref().map_or(0, |today| today.total());
-            let improvement =
-                Improvement { work: state.work, max_load: value, links_at_max: count, changed_entries };
-            best.history.push(improvement);
-            self.budget.control.improved(improvement);
+            self.take();
         }
         better
+    }
+
+    /// Keeps the state's paths.
+    fn take(&mut self) {
+        let (state, best) = (&mut *self.state, &mut self.best);
+        best.path.clone_from(&state.path);
+        // Where the search has forgotten about today's tables, history has not.
+        let changed_entries = match &self.today {
+            Some(today) => state.changed_from(today),
+            None => state.today.as_ref().map_or(0, |today| today.total()),
+        };
+        let improvement =
+            Improvement { work: state.work, max_load: best.value, links_at_max: best.count, changed_entries };
+        best.history.push(improvement);
+        self.budget.control.improved(improvement);
     }
 
     /// Greatest heat of the present paths.
@@ -145,7 +162,7 @@ impl Search<'_, '_> {
             // tables before what is far from them.
             self.peel();
             if !self.state.is_counted() {
-                self.state.today = None;
+                self.today = self.state.today.take();
                 if self.goes_on() {
                     self.round(1);
                 }
@@ -203,7 +220,8 @@ impl Search<'_, '_> {
             self.offer();
             alpha *= 1.5;
         }
-        let work = 100_000 + self.state.items.len() as u64 / 4;
+        let items = self.state.items.len() as u64;
+        let work = if self.state.is_counted() { COUNTED_WORK + items / 32 } else { 100_000 + items / 4 };
         for (alpha, exchanges) in CHAINS {
             if !self.goes_on() {
                 return;
@@ -228,6 +246,19 @@ impl Search<'_, '_> {
             self.state.refresh();
             idle = if self.offer() { 0 } else { idle + 1 };
             alpha *= 2.0;
+        }
+    }
+
+    /// Equally good routes with fewer changed entries.
+    fn restore(&mut self) {
+        self.state.today = self.state.today.take().or(self.today.take());
+        if self.state.today.is_none() {
+            return;
+        }
+        self.state.set_paths(self.best.path.clone());
+        let work = POLISH_WORK + self.state.items.len() as u64 / 8;
+        if restore(self.state, work, self.budget.control) {
+            self.take();
         }
     }
 }

@@ -17,6 +17,9 @@ use crate::penalty::penalty;
 use crate::scratch::Scratch;
 use crate::view::{NONE, View};
 
+/// Penalty of a changed entry where only so many may change; that of a slot at its goal is 1.
+const SCARCE: f64 = 0.1;
+
 /// Loads, weights and paths.
 #[derive(Clone)]
 pub(crate) struct State<'v> {
@@ -175,6 +178,9 @@ impl<'v> State<'v> {
         let unit = self.objective.coefficient[0] * self.objective.goal[0];
         if let Some(keep) = &mut self.today {
             keep.cost = keep.price * alpha / unit * total;
+            if keep.most < u64::MAX {
+                keep.cost = keep.cost.max(SCARCE);
+            }
         }
     }
 
@@ -272,18 +278,23 @@ impl<'v> State<'v> {
 
     /// Counts the changed entries of all groups afresh.
     fn recount(&mut self) {
-        if self.today.is_some() {
+        if let Some(mut today) = self.today.take() {
             for group in 0..self.items.groups() {
-                let count = self.changes(group);
-                self.today.as_mut().expect("just seen").book(group, count);
+                today.book(group, self.changes(&today, group));
             }
+            self.today = Some(today);
         }
     }
 
-    /// Entries of a group in force that differ from today's.
-    fn changes(&mut self, group: usize) -> u32 {
+    /// Entries in force that differ from those of `keep`. `O(items)`.
+    pub fn changed_from(&mut self, keep: &Keep) -> u64 {
+        (0..self.items.groups()).map(|group| u64::from(self.changes(keep, group))).sum()
+    }
+
+    /// Entries of a group in force that differ from those of `keep`.
+    fn changes(&mut self, keep: &Keep, group: usize) -> u32 {
         self.fix(group);
-        let (keep, stride) = (self.today.as_ref().expect("only asked where changes count"), self.view.stride);
+        let stride = self.view.stride;
         let mut changes = 0;
         let range = self.items.of(group);
         for &slot in self.path[range.start * stride..range.end * stride].iter().filter(|&&s| s != NONE) {
@@ -453,21 +464,44 @@ impl<'v> State<'v> {
         if rise.abs() <= 1e-12 { 0.0 } else { rise }
     }
 
+    /// Whether the heats above 1 rose since the log was opened, compared from the hottest down.
+    pub fn hotter_above_goal(&self) -> bool {
+        let slots = self.view.slots();
+        let sorted = |load: &dyn Fn(usize, f64) -> f64| {
+            let heat = |&(at, before, _): &(u32, f64, f64)| {
+                load(at as usize, before) / self.objective.goal[at as usize / slots]
+            };
+            let mut heats: Vec<f64> = self.log.slots.iter().map(heat).filter(|&h| h > 1.0).collect();
+            heats.sort_unstable_by(|a, b| b.total_cmp(a));
+            heats
+        };
+        let (before, after) = (sorted(&|_, before| before), sorted(&|at, _| self.load[at]));
+        let differs = after.iter().zip(&before).find(|(a, b)| (*a - *b).abs() > 1e-12 * *b);
+        differs.map_or(after.len() > before.len(), |(a, b)| a > b)
+    }
+
     fn rise_of_changes(&mut self) -> f64 {
         if self.today.is_none() {
             return 0.0;
         }
-        let counts = self.logged_changes();
+        let rise = self.changes_rise();
         let keep = self.today.as_ref().expect("just seen");
-        let (mut old, mut new) = (0, 0);
-        for &(group, count) in &counts {
-            old += u64::from(keep.of(group as usize));
-            new += u64::from(count);
-        }
-        if new > old && keep.total() + new - old > keep.most {
+        if rise > 0 && keep.total().saturating_add_signed(rise) > keep.most {
             return f64::INFINITY;
         }
-        (new as f64 - old as f64) * keep.cost
+        rise as f64 * keep.cost
+    }
+
+    /// By how many entries the changed ones rose since the log was opened.
+    pub fn changes_rise(&mut self) -> i64 {
+        let counts = self.logged_changes();
+        let Some(keep) = &self.today else { return 0 };
+        counts.iter().map(|&(group, count)| i64::from(count) - i64::from(keep.of(group as usize))).sum()
+    }
+
+    /// Whether the changes on the log leave more entries changed than may be, and more than before.
+    pub fn changes_too_many(&mut self) -> bool {
+        self.today.as_ref().is_some_and(|today| today.most < u64::MAX) && self.rise_of_changes().is_infinite()
     }
 
     /// Changed entries of the groups on the log, each once.
@@ -475,7 +509,10 @@ impl<'v> State<'v> {
         let mut groups: Vec<u32> = self.log.items.iter().map(|&i| self.items.group[i as usize]).collect();
         groups.sort_unstable();
         groups.dedup();
-        groups.into_iter().map(|g| (g, self.changes(g as usize))).collect()
+        let Some(today) = self.today.take() else { return Vec::new() };
+        let counts = groups.into_iter().map(|g| (g, self.changes(&today, g as usize))).collect();
+        self.today = Some(today);
+        counts
     }
 
     /// Slots that changed since the log was opened (with several layers some of them several times).

@@ -83,3 +83,26 @@ fn frozen_destinations_keep_their_entries() {
     assert!(result.bound.claim <= result.loads.max() && result.loads.max() <= before);
     assert!(!result.bound.frozen.is_empty(), "the bound says what it holds for");
 }
+
+#[test]
+fn free_changes_are_few_where_few_suffice() {
+    let case = Case::new();
+    let best = case.changed(0.0, None, &[]);
+    assert_eq!(best.loads.max(), 1.0);
+    // Today's tables now send two of leaf 0's destinations the way of a third.
+    let mut lft = best.routes.lft().unwrap().clone();
+    let (leaf, dests) = (case.fabric.leaf(HostId(0)), case.fabric.dests(0));
+    let to = |source: u32| dests.host(HostId(case.traffic.row(source as usize).0[0]), 0);
+    let port = lft.get(leaf, to(2));
+    lft.set(leaf, to(0), port);
+    lft.set(leaf, to(1), port);
+    let today = Routes { table: netloom_model::Table::ByDest(lft), ..best.routes };
+    let case = Case { today, ..case };
+    assert!(loads(&case.fabric, &case.today, &case.traffic).unwrap().max() >= 3.0);
+    let mended = case.changed(0.0, None, &[]);
+    assert_eq!(mended.loads.max(), 1.0);
+    // Two entries lead back; ways that join elsewhere may take a few more, a new routing takes dozens.
+    assert!(mended.changed_entries.unwrap() <= 8, "{:?}", mended.changed_entries);
+    let told = mended.history.last().unwrap().changed_entries;
+    assert_eq!(Some(told), mended.changed_entries, "history tells what was changed");
+}
