@@ -5,6 +5,7 @@
 //! | [`ar`] | the adaptive-routing bound: best fractional splits, exact on regular trees, else an interval |
 //! | [`interval`] | what is returned: an interval with its proof |
 //! | [`lower`] | the best bound for destination-based routes |
+//! | [`at_max`] | how many links must carry the maximum |
 //! | `cuts` | what must leave a leaf, a pod, over its links |
 //! | `flow` | the min-max linear program by optimistic multiplicative weights |
 //! | `places` | where whole items squeeze through few links: leaves, pods, parts of damaged leaves |
@@ -15,6 +16,7 @@
 //! | `demand` | traffic summed over hosts: items and pairs of leaves |
 
 pub mod ar;
+pub mod at_max;
 mod cuts;
 mod demand;
 mod flow;
@@ -30,6 +32,7 @@ mod sums;
 mod cases;
 
 pub use ar::{ar_bound, ar_interval};
+pub use at_max::links_at_max;
 pub use flow::DEFAULT_WORK;
 pub use interval::{ArBound, BoundError};
 pub use lower::{lower_bound, lower_bound_with_frozen, tighten};

@@ -172,7 +172,7 @@ fn on_equal(sizes: &[f64], m: usize) -> Option<(f64, usize)> {
 }
 
 /// The fullest link when every item, largest first, goes where it makes the least load: an upper bound on the optimum.
-fn longest_processing_time(sizes: &[f64], bins: &Bins) -> f64 {
+pub(crate) fn longest_processing_time(sizes: &[f64], bins: &Bins) -> f64 {
     if bins.alike() {
         // The emptiest link first; bytes are never negative, so their bits are in their order.
         let mut links: BinaryHeap<Reverse<u64>> = vec![Reverse(0); bins.len()].into();

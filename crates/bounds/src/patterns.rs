@@ -47,31 +47,8 @@ pub(crate) fn bound(
     allowance: &mut Allowance,
 ) -> Option<(f64, Weights)> {
     let largest = bins.rooms(packed).fold(0.0, f64::max);
-    let grid = match common_grid(sizes) {
-        Some(grid) if largest / grid <= FINE => grid,
-        _ => largest / COARSE,
-    };
-    // Sizes fall, so equal steps are neighbours; a kind starts at its smallest size.
-    let mut kinds: Vec<Kind> = Vec::new();
-    let mut least: Vec<f64> = Vec::new();
-    for &bytes in sizes {
-        let size = steps(bytes, grid);
-        match kinds.last_mut() {
-            Some(kind) if kind.size == size => {
-                kind.count += 1;
-                *least.last_mut()? = bytes;
-            }
-            _ => {
-                kinds.push(Kind { size, count: 1 });
-                least.push(bytes);
-            }
-        }
-    }
-    if kinds.last()?.size == 0 {
-        kinds.pop();
-        least.pop();
-    }
-    if kinds.is_empty() || kinds.len() > MOST_KINDS || kinds[0].size > steps(largest, grid) {
+    let Kinds { grid, kinds, least } = Kinds::new(sizes, largest)?;
+    if kinds.len() > MOST_KINDS || kinds[0].size > steps(largest, grid) {
         return None;
     }
     let mut search = Search { kinds: &kinds, bins, grid, patterns: Vec::new(), allowance };
@@ -88,12 +65,69 @@ pub(crate) fn bound(
             Err(Spent) => break,
         }
     }
-    let mut by_size: Vec<(f64, u64)> = least.into_iter().zip(weights).rev().collect();
-    by_size.dedup_by_key(|&mut (_, weight)| weight);
-    Some((low, Weights { grid, by_size }))
+    Some((low, by_size(grid, &least, weights)))
 }
 
-fn steps(bytes: f64, grid: f64) -> u64 {
+/// Weights that show that the items do not fit below a load of `z`, if patterns do, by kind.
+pub(crate) fn refusing(kinds: &Kinds, bins: &Bins, z: f64, allowance: &mut Allowance) -> Option<Vec<u64>> {
+    if kinds.kinds.len() > MOST_KINDS {
+        return None;
+    }
+    let mut search = Search { kinds: &kinds.kinds, bins, grid: kinds.grid, patterns: Vec::new(), allowance };
+    search.refuse(z).ok()?
+}
+
+/// Weights by kind as weights by size.
+pub(crate) fn by_size(grid: f64, least: &[f64], weights: Vec<u64>) -> Weights {
+    let mut by_size: Vec<(f64, u64)> = least.iter().copied().zip(weights).rev().collect();
+    by_size.dedup_by_key(|&mut (_, weight)| weight);
+    Weights { grid, by_size }
+}
+
+/// Items by size in steps of a grid, largest first.
+pub(crate) struct Kinds {
+    /// Bytes of a step.
+    pub grid: f64,
+    pub kinds: Vec<Kind>,
+    /// Bytes of the smallest item of every kind.
+    pub least: Vec<f64>,
+}
+
+impl Kinds {
+    /// `sizes`: largest first; `room`: the largest. None if all items round down to nothing.
+    pub fn new(sizes: &[f64], room: f64) -> Option<Self> {
+        let grid = match common_grid(sizes) {
+            Some(grid) if room / grid <= FINE => grid,
+            _ => room / COARSE,
+        };
+        if !grid.is_normal() {
+            return None;
+        }
+        // Sizes fall, so equal steps are neighbours; a kind starts at its smallest size.
+        let (mut kinds, mut least): (Vec<Kind>, Vec<f64>) = (Vec::new(), Vec::new());
+        for &bytes in sizes {
+            let size = steps(bytes, grid);
+            match kinds.last_mut() {
+                Some(kind) if kind.size == size => {
+                    kind.count += 1;
+                    *least.last_mut()? = bytes;
+                }
+                _ => {
+                    kinds.push(Kind { size, count: 1 });
+                    least.push(bytes);
+                }
+            }
+        }
+        if kinds.last()?.size == 0 {
+            kinds.pop();
+            least.pop();
+        }
+        (!kinds.is_empty()).then_some(Self { grid, kinds, least })
+    }
+}
+
+/// Whole steps of a grid.
+pub(crate) fn steps(bytes: f64, grid: f64) -> u64 {
     (bytes / grid * NUDGE) as u64
 }
 

@@ -1,6 +1,8 @@
 //! Every bound against exhaustive search over all destination-based admissible routes of small fabrics.
 
-use netloom_bounds::{BoundError, ar_bound, ar_interval, lower_bound, lower_bound_with_frozen, tighten};
+use netloom_bounds::{
+    BoundError, ar_bound, ar_interval, links_at_max, lower_bound, lower_bound_with_frozen, tighten,
+};
 use netloom_model::{Control, Csr, Fabric, HostId, Lft, Routes, SwitchId, Traffic, rng};
 use netloom_routing::{Engine, EngineOptions, PathSet, route, walk};
 use netloom_testkit::{any_fabric, broken_fabric, perfect_fabric};
@@ -25,6 +27,21 @@ fn optimum_with(
     mut fixed: Way,
     frozen: &[bool],
 ) -> Option<f64> {
+    let ways = all_ways(fabric, paths, traffic, &mut fixed, frozen)?;
+    let mut best = f64::INFINITY;
+    combine(fabric, &ways, &mut fixed, &mut best);
+    Some(best)
+}
+
+/// Per destination that is not frozen, the loads of all ways to route what is sent to it; what crosses links of hosts
+/// comes to `fixed`. `None` if there are too many, or a pair has no path.
+fn all_ways(
+    fabric: &Fabric,
+    paths: &PathSet,
+    traffic: &Csr,
+    fixed: &mut Way,
+    frozen: &[bool],
+) -> Option<Vec<Vec<Way>>> {
     let mut ways: Vec<Vec<Way>> = Vec::new();
     for d in fabric.hosts().filter(|d| frozen.get(d.index()) != Some(&true)) {
         let senders: Vec<(HostId, f64)> =
@@ -46,9 +63,28 @@ fn optimum_with(
     if ways.iter().map(|w| w.len() as f64).product::<f64>() > MOST {
         return None;
     }
-    let mut best = f64::INFINITY;
-    combine(fabric, &ways, &mut fixed, &mut best);
-    Some(best)
+    Some(ways)
+}
+
+/// The fewest links between switches with a load of `level` in routes with no load above it.
+fn fewest(fabric: &Fabric, ways: &[Vec<Way>], load: &mut Way, level: f64, best: &mut u64) {
+    let hot = fabric.links().map(|l| (l, load[l.index()] / fabric.relative_capacity(l)));
+    let mut count = 0;
+    for (l, load) in hot {
+        if load > level * (1.0 + 1e-9) {
+            return;
+        }
+        count += u64::from(load >= level * (1.0 - 1e-9) && fabric.between_switches(l));
+    }
+    let Some((first, rest)) = ways.split_first().filter(|_| count < *best) else {
+        *best = count.min(*best);
+        return;
+    };
+    for way in first {
+        load.iter_mut().zip(way).for_each(|(a, b)| *a += b);
+        fewest(fabric, rest, load, level, best);
+        load.iter_mut().zip(way).for_each(|(a, b)| *a -= b);
+    }
 }
 
 /// All tables towards `leaf` that packets from `open` meet, as loads.
@@ -225,4 +261,37 @@ fn bounds_do_not_depend_on_threads() {
         })
     };
     assert_eq!(on(1), on(3));
+}
+
+#[test]
+fn no_more_links_are_claimed_to_carry_the_maximum_than_some_best_routes_have_there() {
+    let (mut cases, mut some, mut tight) = (0, 0, 0);
+    for seed in 0..300 {
+        let f = match seed % 4 {
+            0 => any_fabric(seed),
+            1 => broken_fabric(seed),
+            2 => perfect_fabric(seed),
+            _ => generate("two-level:leaves=3,hosts=3,spines=2").unwrap(),
+        };
+        let s = detect(&f);
+        let paths = PathSet::admissible(&f, &s);
+        let t = few_pairs(&f, seed);
+        let mut fixed = vec![0.0; f.link_count()];
+        let Some(ways) = all_ways(&f, &paths, &t, &mut fixed, &[]) else { continue };
+        let mut best = f64::INFINITY;
+        combine(&f, &ways, &mut fixed, &mut best);
+        // The optimum, and something above it.
+        for maximum in [best, best * 1.25] {
+            let claim = links_at_max(&f, &s, &paths, &t, None, maximum).unwrap();
+            let mut count = u64::MAX;
+            fewest(&f, &ways, &mut fixed, maximum, &mut count);
+            assert!(claim.count <= count, "seed {seed}: {claim:?}, but {count} at {maximum} will do");
+            if maximum == best {
+                cases += 1;
+                some += u32::from(count > 0);
+                tight += u32::from(count > 0 && claim.count == count);
+            }
+        }
+    }
+    assert!(cases > 150 && some > 30 && tight * 10 > some * 6, "{tight} of {some} of {cases} are tight");
 }

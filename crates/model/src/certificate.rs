@@ -109,3 +109,37 @@ impl Reason {
         }
     }
 }
+
+/// A lower bound on the number of links between switches that are loaded most, with its proof.
+///
+/// Routes by destination with no load above `maximum` have at least `count` links with a load of at least `level`. The
+/// links of different sides are different links, so what each side must have adds up.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LinksAtMax {
+    /// No link is loaded more, in bytes at the reference bandwidth.
+    pub maximum: f64,
+    /// What a link must carry to count, at most `maximum`.
+    pub level: f64,
+    /// The claim: links that carry it, at least.
+    pub count: u64,
+    /// Why.
+    pub sides: Vec<Side>,
+    /// As in [`Certificate::frozen`].
+    pub frozen: Vec<HostId>,
+}
+
+/// Links, and weights of the items that cannot avoid them (see [`Reason::Patterns`]).
+///
+/// Below `level` a link holds no more than the greatest weight that fits; at `maximum` some can hold more. As many links as
+/// it takes until all items may be held are loaded with `level` or more.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Side {
+    /// For people: `leaf12 up`.
+    pub place: String,
+    /// The links.
+    pub links: Vec<LinkId>,
+    /// Bytes of a step.
+    pub grid: f64,
+    /// `(bytes, weight)`, bytes rising.
+    pub by_size: Vec<(f64, u64)>,
+}

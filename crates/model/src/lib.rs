@@ -37,7 +37,7 @@ pub mod trace;
 pub mod traffic;
 
 pub use build::{CableSpec, End, FabricBuilder, FabricError, HostSpec, SwitchSpec};
-pub use certificate::{Certificate, Item, Reason};
+pub use certificate::{Certificate, Item, LinksAtMax, Reason, Side};
 pub use control::{Control, Improvement, StopReason};
 pub use fabric::{Fabric, Link, Node};
 pub use hose::Hose;

@@ -124,7 +124,7 @@ pub(crate) struct Case<'a> {
 }
 
 /// The frozen hosts, one flag a host, and the bytes that are sent to them on every link.
-fn frozen(
+pub(crate) fn frozen(
     fabric: &Fabric,
     routes: Option<&Routes>,
     traffic: &Csr,

@@ -8,6 +8,7 @@
 //! | [`check`](mod@check) | every pair of addresses: reachable, loop-free, minimal, up*/down*, free of credit loops |
 //! | [`report`] | what `check` found |
 //! | [`certificate`] | recomputes loads and bound; says yes or no to a certificate |
+//! | [`at_max`] | how many links must carry the maximum |
 //! | `wiring` | what is behind every port; hops and up*/down* reachability, many leaves at once |
 //! | `walker` | following one destination's entries from all switches |
 //! | `channels` | the channel dependency graph and its cycles |
@@ -16,6 +17,7 @@
 //! | `patterns` | weights of items, against all that fits a link |
 //! | `loads` | link loads by walking the tables |
 
+pub mod at_max;
 pub mod certificate;
 mod channels;
 pub mod check;
@@ -27,6 +29,7 @@ mod walker;
 mod whole;
 mod wiring;
 
+pub use at_max::verify_links_at_max;
 pub use certificate::{Verdict, verify_certificate};
 pub use check::check;
 pub use report::{CheckReport, Finding, FindingKind};

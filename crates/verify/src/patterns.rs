@@ -5,7 +5,7 @@
 use netloom_model::LinkId;
 
 use crate::certificate::Case;
-use crate::whole::{MOST_STEPS, ROUNDING};
+use crate::whole::{MOST_STEPS, Place, ROUNDING};
 
 /// The largest weight of one item: no sum of them overflows.
 const MOST_WEIGHT: u64 = 1 << 32;
@@ -20,6 +20,28 @@ impl Case<'_> {
         by_size: &[(f64, u64)],
     ) -> Result<f64, String> {
         let place = self.place(links)?;
+        let Some(rooms) = place.rooms(self.claim) else { return Ok(self.claim) };
+        let scale = Scale::new(&place, grid, by_size, &rooms)?;
+        let fit: u64 = rooms.into_iter().map(|room| scale.held(room)).sum();
+        if scale.all > fit {
+            return Ok(self.claim);
+        }
+        Err(format!("below the claim the items weigh {}, no more than the {fit} that fit", scale.all))
+    }
+}
+
+/// Items weighed.
+pub(crate) struct Scale {
+    /// What all items weigh.
+    pub all: u64,
+    grid: f64,
+    /// By room in steps.
+    held: Vec<u64>,
+}
+
+impl Scale {
+    /// Weighs what must go through a place; `rooms` (bytes, none negative) are those that will be asked for.
+    pub fn new(place: &Place, grid: f64, by_size: &[(f64, u64)], rooms: &[f64]) -> Result<Self, String> {
         if !(grid.is_normal() && grid > 0.0) {
             return Err(format!("the grid {grid:?} is not a number of bytes"));
         }
@@ -31,15 +53,16 @@ impl Case<'_> {
         if by_size.windows(2).any(|pair| pair[0].0 >= pair[1].0) {
             return Err("the sizes do not rise".into());
         }
-        let Some(rooms) = place.rooms(self.claim) else { return Ok(self.claim) };
-        let largest = rooms.iter().copied().fold(0.0, f64::max) / grid;
-        if largest > MOST_STEPS {
-            return Err(format!("a link has room for {largest:.0} steps of the grid: too many to check"));
+        let largest = rooms.iter().copied().fold(0.0, f64::max);
+        if largest / grid > MOST_STEPS {
+            return Err(format!(
+                "a link has room for {:.0} steps of the grid: too many to check",
+                largest / grid
+            ));
         }
-        // Down to whole steps, but for rounding.
-        let steps = |bytes: f64| (bytes / grid * (1.0 + ROUNDING)) as usize;
-        let mut held = vec![0u64; steps(rooms.iter().copied().fold(0.0, f64::max)) + 1];
-        let (mut all, mut work) = (0u64, 0);
+        let mut scale = Self { all: 0, grid, held: Vec::new() };
+        scale.held = vec![0; scale.steps(largest) + 1];
+        let mut work = 0;
         for &size in place.items.values() {
             let weight = match by_size.partition_point(|s| s.0 <= size * (1.0 + ROUNDING)) {
                 0 => continue,
@@ -48,23 +71,29 @@ impl Case<'_> {
             if weight == 0 {
                 continue;
             }
-            all += weight;
-            let size = steps(size);
-            if size >= held.len() {
+            scale.all += weight;
+            let size = scale.steps(size);
+            if size >= scale.held.len() {
                 continue;
             }
-            work += (held.len() - size) as u64;
+            work += (scale.held.len() - size) as u64;
             if work > MOST_WORK {
                 return Err("too many items and steps of the grid to check".into());
             }
-            for room in (size..held.len()).rev() {
-                held[room] = held[room].max(held[room - size] + weight);
+            for room in (size..scale.held.len()).rev() {
+                scale.held[room] = scale.held[room].max(scale.held[room - size] + weight);
             }
         }
-        let fit: u64 = rooms.into_iter().map(|room| held[steps(room)]).sum();
-        if all > fit {
-            return Ok(self.claim);
-        }
-        Err(format!("below the claim the items weigh {all}, no more than the {fit} that fit"))
+        Ok(scale)
+    }
+
+    /// The greatest weight that fits a room of so many bytes.
+    pub fn held(&self, room: f64) -> u64 {
+        self.held[self.steps(room).min(self.held.len() - 1)]
+    }
+
+    /// Down to whole steps, but for rounding.
+    fn steps(&self, bytes: f64) -> usize {
+        (bytes / self.grid * (1.0 + ROUNDING)) as usize
     }
 }

@@ -220,10 +220,14 @@ impl Case<'_> {
 }
 
 impl Place {
+    /// Room in bytes of every link below a load of `z`; negative if one carries more already.
+    pub fn room(&self, z: f64) -> impl Iterator<Item = f64> + '_ {
+        self.capacity.iter().zip(&self.base).map(move |(c, f)| z * c - f)
+    }
+
     /// Room in bytes of every link a hair below a load of `claim`; `None` if one carries that much already.
     pub fn rooms(&self, claim: f64) -> Option<Vec<f64>> {
-        let below = claim * (1.0 - TOLERANCE);
-        let rooms: Vec<f64> = self.capacity.iter().zip(&self.base).map(|(c, f)| below * c - f).collect();
+        let rooms: Vec<f64> = self.room(claim * (1.0 - TOLERANCE)).collect();
         rooms.iter().all(|&r| r >= 0.0).then_some(rooms)
     }
 }

@@ -1,6 +1,6 @@
 //! Certificates: what `bounds` issues is accepted; every sort of forgery is refused.
 
-use netloom_bounds::{ar_interval, lower_bound, lower_bound_with_frozen};
+use netloom_bounds::{ar_interval, links_at_max, lower_bound, lower_bound_with_frozen};
 use netloom_model::{
     Certificate, Control, Csr, End, Fabric, FabricBuilder, HostId, HostSpec, Item, LinkId, Reason,
     SwitchSpec, Traffic, rng,
@@ -8,7 +8,7 @@ use netloom_model::{
 use netloom_routing::PathSet;
 use netloom_testkit::{any_fabric, broken_fabric, random_matrix};
 use netloom_topology::{Structure, detect, generate};
-use netloom_verify::verify_certificate;
+use netloom_verify::{verify_certificate, verify_links_at_max};
 
 use crate::tables::sound;
 
@@ -381,4 +381,58 @@ fn weights_are_held_against_all_that_fits() {
         assert!(judge(9.0, wrong, &weights).unwrap().contains("grid"));
         assert!(judge(9.0, 1.0, &[(wrong, 1)]).unwrap().contains("out of range"));
     }
+}
+
+#[test]
+fn links_that_must_carry_the_maximum_are_counted_again() {
+    let (f, s) = fabric();
+    let paths = PathSet::admissible(&f, &s);
+    // Three flows of 100 and one of 1 from leaf 0 to leaf 1: 200 on one of two links, up and down.
+    let t = across(&[100.0, 100.0, 100.0, 1.0]);
+    let claim = links_at_max(&f, &s, &paths, &t, None, 200.0).unwrap();
+    assert_eq!((claim.count, claim.sides.len()), (2, 2));
+    let judge = |claim: &_| verify_links_at_max(&f, &s, None, &t, claim);
+    assert_eq!(judge(&claim), Ok(2));
+    // Routes with two links at the maximum agree, whatever else they are.
+    let routes = sound(&f, &s, 0);
+    assert_eq!(verify_links_at_max(&f, &s, Some(&routes), &t, &claim), Ok(2));
+    // Nothing must carry 201; then the argument gives nothing.
+    assert_eq!(links_at_max(&f, &s, &paths, &t, None, 201.0).unwrap().count, 0);
+    let mut wrong = claim.clone();
+    wrong.count = 3;
+    assert_eq!(judge(&wrong).unwrap_err(), "the argument gives 2 links, less than the claim 3");
+    wrong.sides.push(claim.sides[0].clone());
+    assert!(judge(&wrong).unwrap_err().contains("counts for two sides"));
+    let wrong = netloom_model::LinksAtMax { maximum: 300.0, level: 300.0, ..claim.clone() };
+    assert!(judge(&wrong).is_err());
+    let wrong = netloom_model::LinksAtMax { level: f64::NAN, ..claim.clone() };
+    assert!(judge(&wrong).unwrap_err().contains("is not between"));
+    // At least 150: with no load above 200 the same two.
+    assert_eq!(judge(&netloom_model::LinksAtMax { level: 150.0, ..claim }), Ok(2));
+}
+
+#[test]
+fn issued_counts_are_accepted_with_and_without_frozen_destinations() {
+    let mut shown = 0;
+    for seed in 0..60 {
+        let f = if seed % 2 == 0 { any_fabric(seed) } else { broken_fabric(seed) };
+        let s = detect(&f);
+        let paths = PathSet::admissible(&f, &s);
+        let t = random_matrix(&f, seed);
+        let free = lower_bound(&f, &s, &paths, &t, &Control::new()).claim;
+        for maximum in [free, free * 1.1, free * 2.0] {
+            let claim = links_at_max(&f, &s, &paths, &t, None, maximum).unwrap();
+            let count = verify_links_at_max(&f, &s, None, &t, &claim);
+            assert!(count.as_ref().is_ok_and(|&n| n >= claim.count), "seed {seed}: {count:?}, {claim:?}");
+            shown += u32::from(claim.count > 0);
+        }
+        if s.pairs_without_route == 0 && seed % 2 == 0 {
+            let routes = sound(&f, &s, 0);
+            let flags: Vec<bool> = f.hosts().map(|h| h.0 % 3 == seed as u32 % 3).collect();
+            let claim = links_at_max(&f, &s, &paths, &t, Some((&routes, &flags)), free * 1.05).unwrap();
+            let count = verify_links_at_max(&f, &s, Some(&routes), &t, &claim);
+            assert!(count.as_ref().is_ok_and(|&n| n >= claim.count), "seed {seed}: {count:?}, {claim:?}");
+        }
+    }
+    assert!(shown > 10, "{shown}");
 }
