@@ -22,6 +22,7 @@
 //! | `keep` | today's tables: changed entries cost, frozen destinations stay |
 //! | `search` | starts, then rounds of sweeps and chains; when to stop |
 //! | `levels` | below the maximum: few links on each level of load |
+//! | `islands` | several searches side by side, for several cores |
 //! | `items` | what one leaf sends to one destination moves as a whole |
 //! | `view` | the links between switches as dense *slots* |
 //! | `layout` | slots of a three-level tree in an order that scans fast; holes where it is damaged |
@@ -48,6 +49,7 @@ pub mod coloured;
 pub mod exact;
 mod exchange;
 pub mod hose;
+mod islands;
 mod items;
 mod keep;
 pub mod layers;

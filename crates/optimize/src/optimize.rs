@@ -17,7 +17,7 @@ use crate::OptimizeError;
 use crate::budget::TOLERANCE;
 use crate::items::{Items, items};
 use crate::objective::{Objective, Rule};
-use crate::solve::{Setting, agrees, check_reachable, host_loads, solve};
+use crate::solve::{Setting, agrees, check_reachable, host_loads, solve_patiently};
 use crate::target::switch_target;
 
 /// How to search.
@@ -35,13 +35,16 @@ pub struct OptimizeOptions<'a> {
     /// Levels of load below the maximum on which as few links as possible shall be; 0 stops at the maximum
     /// and the number of links that carry it.
     pub depth: usize,
+    /// Searches side by side, at least 1; `work` is that of all together. More use as many threads; the result
+    /// depends on this number, not on the threads.
+    pub islands: usize,
     /// Keep to today's tables; `None` takes the best tables wherever they are.
     pub change: Option<Change<'a>>,
 }
 
 impl Default for OptimizeOptions<'_> {
     fn default() -> Self {
-        Self { seed: 0, threads: 0, work: None, bound: None, depth: 3, change: None }
+        Self { seed: 0, threads: 0, work: None, bound: None, depth: 3, islands: 1, change: None }
     }
 }
 
@@ -125,6 +128,7 @@ pub(crate) fn in_pool<T: Send>(threads: usize, run: impl FnOnce() -> T + Send) -
 
 fn run(setting: Setting, traffic: &Csr) -> Result<Optimized, OptimizeError> {
     let Setting { fabric, paths, background, options, .. } = setting;
+    let in_time = setting.control.stopped().is_none();
     let lft = crate::afar::check_shapes(fabric, traffic, background)?;
     let items = items(fabric, traffic, background);
     check_reachable(fabric, paths, traffic, &items)?;
@@ -143,7 +147,7 @@ fn run(setting: Setting, traffic: &Csr) -> Result<Optimized, OptimizeError> {
         Some(_) => Objective::layers(Rule::Sum, vec![1.0], vec![host_max], &[switch_bound.max(host_max)]),
         None => Objective::single(switch_bound),
     };
-    let solved = solve(setting, lft, &items, objective, work)?;
+    let solved = solve_patiently(setting, lft, &items, objective, work, in_time)?;
 
     // What is reported is what the tables do, not what the search believes.
     let loads = loads(fabric, &solved.routes, traffic)?;

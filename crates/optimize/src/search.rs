@@ -7,11 +7,12 @@
 //! several coloured starts, or a greedy one where the fabric has no full layout; then rounds. A round
 //! anneals the best routing by sweeps of rising sharpness and repairs it by chains.
 
-use netloom_model::Improvement;
 use netloom_model::rng::stream;
+use netloom_model::{Control, Improvement, StopReason};
 
 use crate::budget::{Budget, TOLERANCE};
 use crate::chain::{Siblings, chains};
+use crate::islands;
 use crate::keep::Keep;
 use crate::levels;
 use crate::near::Near;
@@ -24,6 +25,8 @@ use crate::sweep::sweep;
 const RESTARTS: u64 = 10;
 /// Items that all coloured starts together may colour.
 const RESTART_ITEMS: u64 = 3_000_000;
+/// Sharpness of the greedy start, island by island.
+const GREEDY: [f64; 4] = [30.0, 100.0, 10.0, 300.0];
 /// Sharpness of the last sweep of a round.
 const SHARPEST: f64 = 2000.0;
 /// Sharpness of the first sweep of a round, in turn.
@@ -37,7 +40,7 @@ const CHAINS: [(f64, bool); 6] =
     [(30000.0, true), (30000.0, false), (2000.0, false), (8000.0, true), (500.0, false), (30000.0, true)];
 
 /// The best paths so far.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Best {
     /// Value of the objective: with one layer the largest load.
     pub value: f64,
@@ -59,26 +62,55 @@ impl Best {
         let equal = value <= self.value * (1.0 + TOLERANCE);
         value < self.value * (1.0 - TOLERANCE) || (equal && count < self.count)
     }
+
+    /// Becomes another, but for the history.
+    pub fn take_over(&mut self, other: &Best) {
+        (self.value, self.heat, self.count) = (other.value, other.heat, other.count);
+        self.path.clone_from(&other.path);
+    }
+}
+
+/// How to search.
+#[derive(Clone, Copy)]
+pub(crate) struct How {
+    /// Seed of all random choices.
+    pub seed: u64,
+    /// Levels below the maximum on which as few links as possible shall be.
+    pub depth: usize,
+    /// Searches side by side (see `islands`).
+    pub islands: usize,
+    /// The first coloured start is worth its time even if that has run out.
+    pub patient: bool,
 }
 
 /// Improves on the paths that `state` holds (all items placed) until every layer meets its goal, or the
 /// budget ends; then on `depth` levels below the maximum.
-pub(crate) fn search(
-    state: &mut State,
-    siblings: &Siblings,
-    seed: u64,
-    depth: usize,
-    budget: &Budget,
-) -> Best {
+pub(crate) fn search(state: &mut State, siblings: &Siblings, how: How, budget: &Budget) -> Best {
     // Cooler links are not worth a changed entry.
-    let depth = if state.is_bound() { 0 } else { depth };
+    let depth = if state.is_bound() { 0 } else { how.depth };
+    // Changes are counted one after another.
+    let islands = if state.is_bound() { 1 } else { how.islands };
+    let seed = how.seed;
     let share = levels::share(state.items.len(), depth).min(budget.limit / 8);
     let main = Budget { control: budget.control, limit: budget.limit - share };
-    let mut search = Search { state, siblings, best: Best::default(), seed, budget: &main, today: None };
+    let mut search = Search {
+        state,
+        siblings,
+        best: Best::default(),
+        seed,
+        budget: &main,
+        patient: how.patient,
+        quiet: false,
+        today: None,
+    };
     search.offer();
     if search.state.items.len() > 0 {
-        search.starts();
         let mut round = 0;
+        if islands > 1 {
+            islands::together(&mut search, islands);
+        } else {
+            search.starts(0, 1);
+        }
         while search.goes_on() {
             let before = search.state.work;
             search.round(round);
@@ -98,18 +130,21 @@ pub(crate) fn search(
     search.best
 }
 
-struct Search<'s, 'v> {
-    state: &'s mut State<'v>,
-    siblings: &'s Siblings,
-    best: Best,
-    seed: u64,
-    budget: &'s Budget<'s>,
+pub(crate) struct Search<'s, 'v> {
+    pub state: &'s mut State<'v>,
+    pub siblings: &'s Siblings,
+    pub best: Best,
+    pub seed: u64,
+    pub budget: &'s Budget<'s>,
+    pub patient: bool,
+    /// Nobody is told of progress and improvements.
+    pub quiet: bool,
     /// Today's tables, while the search may forget about them.
-    today: Option<Keep<'v>>,
+    pub today: Option<Keep<'v>>,
 }
 
 impl Search<'_, '_> {
-    fn goes_on(&self) -> bool {
+    pub fn goes_on(&self) -> bool {
         self.wants() && !self.budget.over(self.state.work)
     }
 
@@ -125,7 +160,9 @@ impl Search<'_, '_> {
         let heats = || (0..state.view.slots()).map(|s| state.heat(s));
         let heat = heats().fold(0.0, f64::max);
         let count = heats().filter(|&h| h >= heat * (1.0 - TOLERANCE)).count();
-        self.budget.control.report(state.work.min(self.budget.limit), self.budget.limit);
+        if !self.quiet {
+            self.budget.control.report(state.work.min(self.budget.limit), self.budget.limit);
+        }
         let better = best.history.is_empty() || best.beaten_by(value, count);
         if better {
             (best.value, best.heat, best.count) = (value, heat, count);
@@ -146,7 +183,9 @@ impl Search<'_, '_> {
         let improvement =
             Improvement { work: state.work, max_load: best.value, links_at_max: best.count, changed_entries };
         best.history.push(improvement);
-        self.budget.control.improved(improvement);
+        if !self.quiet {
+            self.budget.control.improved(improvement);
+        }
     }
 
     /// Greatest heat of the present paths.
@@ -154,7 +193,8 @@ impl Search<'_, '_> {
         (0..self.state.view.slots()).map(|s| self.state.heat(s)).fold(0.0, f64::max)
     }
 
-    fn starts(&mut self) {
+    /// The first routings: those of island `island` of so many.
+    pub fn starts(&mut self, island: u64, islands: u64) {
         let items = self.state.items.len() as u64;
         let full = self.state.view.layout.as_ref().is_some_and(|l| l.full);
         if self.state.is_bound() {
@@ -174,21 +214,28 @@ impl Search<'_, '_> {
                 }
             }
         } else if full {
-            if self.goes_on() {
+            if island == 0 && self.goes_on() {
                 by_destination(self.state);
                 self.offer();
             }
-            for restart in 0..(RESTART_ITEMS / items).clamp(1, RESTARTS) {
-                if !self.goes_on() {
+            let calm = Control::new();
+            let restarts = (RESTART_ITEMS / items).clamp(islands, RESTARTS.max(islands));
+            for restart in (island..restarts).step_by(islands as usize) {
+                // The time may be spent before anything was found: on bounds, on today's tables.
+                let interrupted = self.budget.control.stopped() == Some(StopReason::Interrupted);
+                let due = restart == 0 && self.patient && self.wants() && !interrupted;
+                if !(due || self.goes_on()) {
                     break;
                 }
-                if coloured(self.state, &mut stream(self.seed, restart), self.budget) {
+                let control = if due { &calm } else { self.budget.control };
+                let budget = Budget { control, limit: self.budget.limit };
+                if coloured(self.state, &mut stream(self.seed, restart), &budget) {
                     self.offer();
                 }
             }
         } else if self.goes_on() {
             self.state.clear();
-            if insert_rest(self.state, 30.0, self.budget) {
+            if insert_rest(self.state, GREEDY[(island % GREEDY.len() as u64) as usize], self.budget) {
                 self.offer();
             }
         }
@@ -204,7 +251,7 @@ impl Search<'_, '_> {
         self.offer();
     }
 
-    fn round(&mut self, round: u64) {
+    pub fn round(&mut self, round: u64) {
         let mut random = stream(self.seed, 1000 + round);
         self.state.set_paths(self.best.path.clone());
         // Some rounds melt the routing and freeze it anew, some only shake it.

@@ -13,7 +13,7 @@ use crate::items::Items;
 use crate::keep::Keep;
 use crate::objective::Objective;
 use crate::optimize::{Change, OptimizeOptions};
-use crate::search::search;
+use crate::search::{How, search};
 use crate::start::from_tables;
 use crate::state::State;
 use crate::tables::{admissible_lft, routes_with_paths};
@@ -56,6 +56,21 @@ pub(crate) fn solve(
     objective: Objective,
     default_work: u64,
 ) -> Result<Solved, OptimizeError> {
+    solve_patiently(setting, lft, items, objective, default_work, false)
+}
+
+/// The same; with `patient`, one coloured start is made even if the time has run out (bounds may have taken it).
+///
+/// # Errors
+/// As [`solve`].
+pub(crate) fn solve_patiently(
+    setting: Setting,
+    lft: &Lft,
+    items: &Items,
+    objective: Objective,
+    default_work: u64,
+    patient: bool,
+) -> Result<Solved, OptimizeError> {
     let Setting { fabric, structure, paths, background, options, control } = setting;
     let base = admissible_lft(fabric, paths, lft, background.lmc);
     let view = View::new(fabric, structure, paths, true);
@@ -68,7 +83,8 @@ pub(crate) fn solve(
     let start = from_tables(&state, &base).map_err(|item| unreachable_item(fabric, items, item))?;
     state.set_paths(start);
     let siblings = Siblings::new(&view, &structure.level);
-    let best = search(&mut state, &siblings, options.seed, options.depth, &budget);
+    let how = How { seed: options.seed, depth: options.depth, islands: options.islands.max(1), patient };
+    let best = search(&mut state, &siblings, how, &budget);
     let (work, stopped) = (state.work, control.stopped());
     state.set_paths(best.path);
     let believed = believed(&state, &view);

@@ -60,7 +60,9 @@ fn row_repairs(
             let row = &row[first.index() << lmc..(last.index() + 1) << lmc];
             // 255 is no port of such a switch, so it belongs to no group.
             let good = match consecutive(fabric, links) {
-                Some((least, more)) => row.iter().fold(true, |good, &p| good & (p.wrapping_sub(least) <= more)),
+                Some((least, more)) => {
+                    row.iter().fold(true, |good, &p| good & (p.wrapping_sub(least) <= more))
+                }
                 None => row.iter().fold(true, |good, &port| good & (group_of[usize::from(port)] == group)),
             };
             if good {

@@ -55,6 +55,7 @@ pub fn optimize(
             work,
             bound: known.as_ref().map(|known| known.lower.clone()),
             depth,
+            islands: 1,
             change: asked.change(&begin),
         };
         let best = optimizer::optimize(&shared.fabric, structure, paths, total, &begin, &settings, control)

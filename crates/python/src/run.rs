@@ -100,6 +100,10 @@ pub fn run_until<T: Send>(
         .time_limit
         .filter(|s| s.is_finite())
         .map(|s| started + Duration::from_secs_f64(s.clamp(0.0, 1e9)));
+    // No time at all is no time for a first step either.
+    if deadline.is_some_and(|d| Instant::now() >= d) {
+        control.stop(StopReason::TimeLimit);
+    }
     let pool = (options.threads > 0)
         .then(|| rayon::ThreadPoolBuilder::new().num_threads(options.threads.min(MOST_THREADS)).build())
         .transpose()
