@@ -82,3 +82,48 @@ def test_an_engine_that_cannot_route_the_fabric_says_why_in_the_table(netloom, p
     assert rows["ftree"]["note"]
     assert rows["updn"]["max_load"] is not None
     assert "ftree: not a fat tree" in netloom.ok("optimize", "odd.net", "all-to-all", "--compare")
+
+
+KEYS = {"bound_at", "levels", "phases", "changed_entries", "time_to_best", "history"}
+
+
+@pytest.mark.parametrize(
+    "more",
+    [[], ["--lmc", "1"], ["--also", "bisection"], ["--from", "ftree"], ["--hose", "--work", "2000"]],
+)
+def test_every_result_has_the_keys_that_scripts_rely_on(netloom, paths, more):
+    result = netloom.result("optimize", paths.small, "permutation:seed=3", *more)
+    assert result.keys() >= KEYS
+    assert all({"seconds", "max_load"} <= step.keys() for step in result["history"])
+
+
+@pytest.mark.parametrize(
+    ("triples", "place"),
+    [
+        # 0 sends 3 + 3 to hosts of other leaves: its own link. Nothing else has as much.
+        (([0, 0], [3, 6], [3, 3]), "host0000 up"),
+        (([3, 6], [0, 0], [3, 3]), "host0000 down"),
+        # Three flows of 1 from three hosts of leaf00, over two links up: one has 2.
+        (([0, 1, 2], [3, 4, 6], [1, 1, 1]), "leaf00 up"),
+        (([3, 4, 6], [0, 1, 2], [1, 1, 1]), "leaf00 down"),
+    ],
+)
+def test_the_bound_says_where_it_binds(netloom, triples, place):
+    import netloom as nl
+
+    nl.Traffic.from_triples(9, *triples).write(netloom.folder / "t.mtx")
+    result = netloom.result("optimize", "two-level:leaves=3,hosts=3,spines=2", "t.mtx")
+    assert result["bound_at"] == place
+
+
+def test_phases_have_a_load_a_bound_and_a_place(netloom, paths):
+    (netloom.folder / "jobs.toml").write_text(
+        '[[job]]\nname = "a"\n'
+        '[[job.phase]]\nname = "near"\npattern = "shift:4,ranks=32"\nrepeats = 3\n'
+        '[[job.phase]]\nname = "far"\npattern = "bisection:ranks=32,bytes=5"\n'
+    )
+    result = netloom.result("optimize", paths.small, "jobs.toml")
+    rows = [(row["name"], row["max_load"], row["lower_bound"]) for row in result["phases"]]
+    assert rows == [("near", 1, 1), ("far", 5, 5)]
+    assert {row["bound_at"] for row in result["phases"]} == {"host0000 up"}
+    assert result["objective"]["value"] == 3 * 1 + 5

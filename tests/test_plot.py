@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import xml.etree.ElementTree as ET
 
 import numpy as np
@@ -78,3 +79,30 @@ def test_a_title_is_taken(netloom, paths):
     assert "picture goes to a file" in netloom.refused(
         "plot", "matrix", "bisection", paths.ft2, "-o", "-", code=2
     )
+
+
+def test_history_of_phases_is_drawn_against_the_bound_of_the_objective(netloom, paths):
+    """A step's load is then the objective's value: a sum over phases, not one phase's load."""
+    (netloom.folder / "jobs.toml").write_text(
+        '[[job]]\nname = "a"\n[[job.phase]]\npattern = "all-to-all:ranks=32"\n'
+        '[[job.phase]]\npattern = "permutation:ranks=32,seed=2,bytes=3"\n'
+    )
+    document = netloom.json("optimize", paths.ft2, "jobs.toml", "--background", "minhop")
+    (netloom.folder / "r.json").write_text(json.dumps(document))
+    result = netloom.result("plot", "history", "r.json", "-o", "h.svg")
+    assert document["result"]["objective"]["lower_bound"] == 31 + 3
+    assert result["curves"][0]["gap_percent"] == document["result"]["objective"]["gap_percent"]
+    assert result["curves"][0]["steps"] == len(document["result"]["history"])
+
+
+def test_the_front_is_drawn(netloom, paths):
+    jobs = paths.examples / "jobs" / "boxlib.toml"
+    document = netloom.json("optimize", paths.ft2, jobs, "--from", "ftree", "--front")
+    (netloom.folder / "r.json").write_text(json.dumps(document))
+    result = netloom.result("plot", "front", "r.json", "-o", "f.svg")
+    assert result["points"][0]["changed_entries"] == 0
+    assert result["points"][-1]["gap_percent"] == document["result"]["lower_bound_gap_percent"]
+    assert ET.parse(netloom.folder / "f.svg").getroot().tag.endswith("svg")
+    del document["result"]["front"]
+    (netloom.folder / "r.json").write_text(json.dumps(document))
+    assert "optimize --front" in netloom.refused("plot", "front", "r.json", "-o", "g.svg")

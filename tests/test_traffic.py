@@ -72,3 +72,48 @@ def test_equal_traffic_gives_equal_bytes(netloom, paths):
             netloom.ok("traffic", "new", "bisection-shuffle:seed=3", paths.ft2, "-o", f"{name}.{ending}")
     for ending in ("npz", "parquet", "mtx.gz"):
         assert (netloom.folder / f"a.{ending}").read_bytes() == (netloom.folder / f"b.{ending}").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("pattern", "hops"), [("stencil:16x16x12", 3.15), ("bisection", 6.0), ("all-to-all", 5.48)]
+)
+def test_mean_hops_are_those_of_table_3_1(netloom, pattern, hops):
+    result = netloom.result("traffic", "show", pattern, "quartz1")
+    assert result["mean_hops"] == pytest.approx(hops, abs=0.005)
+
+
+TRACE = """0 isend 1 7 100 2
+0 wait 0 1 7
+0 allreduce 1 0 0
+0 isend 1 7 30 2
+0 wait 0 1 7
+1 irecv 0 7 100 2
+1 wait 0 1 7
+1 allreduce 1 0 0
+1 irecv 0 7 30 2
+1 wait 0 1 7
+"""
+
+
+def test_a_trace_is_cut_into_phases_at_its_collectives(netloom, tmp_path):
+    """Rank 0 sends 100 bytes, all wait for all, then it sends 30."""
+    import netloom as nl
+
+    (netloom.folder / "run.ti").write_text(TRACE)
+    traffic = nl.Traffic.read(netloom.folder / "run.ti")
+    assert traffic.endpoints == 2
+    assert [traffic.phase(i).total_bytes for i in range(len(traffic.phase_names))] == [100, 30]
+    assert nl.Traffic.parse(TRACE.encode(), "ti").total_bytes == 130
+    result = netloom.result("traffic", "show", "run.ti")
+    assert [(row["repeats"], row["total_bytes"]) for row in result["phase_list"]] == [(1, 100), (1, 30)]
+    out = netloom.ok("traffic", "show", "run.ti")
+    assert out.splitlines()[-3].split() == ["phase", "times", "pairs", "bytes"]
+
+
+def test_real_traces_of_applications_have_the_bytes_of_their_matrices(paths):
+    import netloom as nl
+
+    trace = nl.Traffic.read(paths.examples / "data" / "lulesh-64.ti.gz")
+    matrix = nl.Traffic.read(paths.examples / "data" / "lulesh-64.mtx.gz")
+    assert trace.endpoints == matrix.endpoints == 64
+    assert len(trace.phase_names) > 1

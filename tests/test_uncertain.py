@@ -97,3 +97,62 @@ def test_errors_come_from_a_file_too(netloom, paths):
 )
 def test_errors_that_are_none(netloom, arguments, word):
     assert word in netloom.refused("optimize", "no-such-file", "bisection", *arguments, code=2)
+
+
+SUMS = "host,sent,received\n0,2,0\n1,2,0\n2,0,1\n3,0,1\n4,0,1\n5,0,1\n"
+
+
+def test_a_hose_is_as_bad_as_its_worst_matrix(netloom):
+    """Two hosts may send 2 each; four hosts on two other leaves receive 1 each.
+
+    All four may be sent to at once. The senders' leaf has two links up, so one of them leads to two of the
+    four at least, and can carry 2: the bound. Tables that part them evenly meet it.
+    """
+    (netloom.folder / "sums.csv").write_text(SUMS)
+    tree = "two-level:leaves=3,hosts=2,spines=2"
+    arguments = ["optimize", tree, "sums.csv", "--hose", "-o", "r.lfts", "--background", "minhop"]
+    result = netloom.result(*arguments)
+    assert (result["max_load"], result["lower_bound"], result["proven_optimal"]) == (2, 2, True)
+    assert result["objective"]["kind"] == "hose"
+    assert result["background"]["max_load"] >= 2
+    assert (result["ar_bound"], result["bound_kind"]) == (None, None)
+    assert "proven optimal" in netloom.ok(*arguments)
+    fabric = nl.Fabric.generate(tree)
+    hose = nl.Hose.read(netloom.folder / "sums.csv", fabric)
+    routes = nl.Routes.read(netloom.folder / "r.lfts", fabric)
+    assert nl.hose_loads(fabric, routes, hose).max == 2
+    best = nl.optimize_hose(fabric, hose)
+    # The worst matrix keeps the sums and loads a link between switches that much.
+    worst = nl.Hose.of(best.worst_matrix)
+    assert (worst.sent <= hose.sent).all()
+    assert (worst.received <= hose.received).all()
+    loads = nl.loads(fabric, best.routes, best.worst_matrix)
+    assert loads.max_between_switches == best.worst.max_between_switches == 2
+
+
+def test_no_matrix_with_the_same_sums_is_worse_than_the_hose_says(netloom, paths):
+    jobs = paths.examples / "jobs" / "boxlib.toml"
+    result = netloom.result("optimize", paths.ft2, jobs, "--hose", "--work", 20000, "-o", "r.lfts")
+    fabric = nl.Fabric.read(paths.ft2)
+    routes = nl.Routes.read(netloom.folder / "r.lfts", fabric)
+    known = nl.Traffic.read(jobs, fabric)
+    assert nl.loads(fabric, routes, known).max <= result["max_load"] * (1 + 1e-9)
+    worst = nl.hose_loads(fabric, routes, nl.Hose.of(known))
+    assert (nl.loads(fabric, routes, known).per_link <= worst.per_link * (1 + 1e-9)).all()
+
+
+def test_sums_of_other_hosts_are_refused(netloom, paths):
+    (netloom.folder / "sums.csv").write_text(SUMS.replace("5,0,1", "5,0,x"))
+    assert netloom.refused("optimize", paths.small, "sums.csv", "--hose").startswith("sums.csv:7: ")
+    fabric = nl.Fabric.generate("two-level:leaves=2,hosts=2,spines=2")
+    hose = nl.Hose.of(nl.Traffic.pattern("all-to-all", 8))
+    with pytest.raises(nl.TrafficError, match="8 hosts"):
+        nl.optimize_hose(fabric, hose)
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--also", "bisection"], ["--error", "5"], ["--lmc", "1"], ["--certificate", "c.json"]]
+)
+def test_a_hose_excludes_what_is_about_one_matrix(netloom, arguments):
+    word = netloom.refused("optimize", "no-such-file", "bisection", "--hose", *arguments, code=2)
+    assert arguments[0] in word

@@ -17,9 +17,11 @@ __all__ = [
     "ExactPlan",
     "Fabric",
     "Hose",
+    "HoseLoads",
     "Job",
     "LinkLoads",
     "Optimized",
+    "OptimizedHose",
     "OptimizedLayers",
     "Routes",
     "Traffic",
@@ -31,11 +33,13 @@ __all__ = [
     "engines",
     "exact_model",
     "expand_hostlist",
+    "hose_loads",
     "is_engine",
     "is_generator",
     "is_pattern",
     "loads",
     "optimize",
+    "optimize_hose",
     "optimize_layers",
     "optimize_lmc",
     "place_jobs",
@@ -124,7 +128,7 @@ class Traffic:
     @staticmethod
     def read(source: _Path, fabric: Fabric | None = None, *, seed: int | None = None) -> Traffic: ...
     @staticmethod
-    def parse(data: bytes, format: Literal["mtx", "csv"], *, label: str = "<bytes>") -> Traffic: ...
+    def parse(data: bytes, format: Literal["mtx", "csv", "ti"], *, label: str = "<bytes>") -> Traffic: ...
     @staticmethod
     def pattern(spec: str, endpoints: int | None = None) -> Traffic: ...
     @staticmethod
@@ -158,6 +162,8 @@ class Traffic:
     @property
     def data(self) -> npt.NDArray[np.float64]: ...
     def phase(self, index: int) -> Traffic: ...
+    def mean_hops(self, fabric: Fabric) -> float | None:
+        """Mean links from host to host over the pairs; None if no way joins any."""
     def perturbed(self, error: float, *, seed: int = 0) -> Traffic: ...
     def perturbed_by(self, errors: Traffic, *, seed: int = 0) -> Traffic: ...
     def place(
@@ -385,6 +391,54 @@ class OptimizedLayers:
         """Every improvement; max_load is the objective."""
 
 @final
+class HoseLoads:
+    """The exact worst load of every link over all matrices within a hose."""
+
+    @property
+    def per_link(self) -> npt.NDArray[np.float64]: ...
+    @property
+    def max(self) -> float: ...
+    @property
+    def mean(self) -> float: ...
+    @property
+    def max_between_switches(self) -> float: ...
+    @property
+    def links_at_max(self) -> int: ...
+    def levels(self, count: int = 4) -> list[tuple[float, int]]: ...
+    def hottest(self, count: int = 10) -> list[dict[str, Any]]: ...
+
+@final
+class OptimizedHose:
+    """Routes for a hose, and how good they are in the worst case."""
+
+    @property
+    def routes(self) -> Routes: ...
+    @property
+    def worst(self) -> HoseLoads: ...
+    @property
+    def worst_matrix(self) -> Traffic:
+        """Within the sums, it loads the hottest link between switches to its worst."""
+    @property
+    def background_worst(self) -> float:
+        """The same of the routes it began with, between switches."""
+    @property
+    def lower_bound(self) -> float: ...
+    @property
+    def bound_at(self) -> str: ...
+    @property
+    def proven_optimal(self) -> bool: ...
+    @property
+    def rounds(self) -> int: ...
+    @property
+    def work(self) -> int: ...
+    @property
+    def changed_entries(self) -> int | None: ...
+    @property
+    def stopped(self) -> Literal["interrupted", "time-limit", "work"] | None: ...
+    @property
+    def reproducible(self) -> bool: ...
+
+@final
 class CheckReport:
     """What `check` found."""
 
@@ -528,6 +582,25 @@ def optimize_layers(
     time_limit: float | None = None,
     progress: _Progress = None,
 ) -> OptimizedLayers: ...
+def optimize_hose(
+    fabric: Fabric,
+    hose: Hose,
+    *,
+    background: Routes | str = "auto",
+    today: Routes | str | None = None,
+    penalty_per_change: float = 0.0,
+    max_changes: int | None = None,
+    frozen: Sequence[int] = (),
+    depth: int = 3,
+    seed: int = 0,
+    threads: int = 0,
+    work: int | None = None,
+    time_limit: float | None = None,
+    progress: _Progress = None,
+) -> OptimizedHose:
+    """Routes whose worst load is least over all matrices within the sums."""
+
+def hose_loads(fabric: Fabric, routes: Routes | str, hose: Hose, *, threads: int = 0) -> HoseLoads: ...
 def repaired(fabric: Fabric, routes: Routes) -> Routes:
     """What a search begins with: entries that are missing or on no shortest up*/down* way replaced."""
 

@@ -8,7 +8,7 @@
 //! | [`errors`] | core errors as typed Python exceptions |
 //! | [`arrays`] | read-only NumPy views of memory that a noun owns |
 //! | [`fabric`], [`traffic`], [`routes`], [`loads`] | the nouns |
-//! | [`check`], [`optimize`], [`optimized`], [`layers`] | the verbs that have results of their own |
+//! | [`check`], [`optimize`], [`optimized`], [`layers`], [`hose`] | the verbs that have results of their own |
 //! | [`exact`] | models for solvers, and what they answer |
 
 pub mod arrays;
@@ -16,6 +16,7 @@ pub mod check;
 pub mod errors;
 pub mod exact;
 pub mod fabric;
+pub mod hose;
 pub mod io;
 pub mod layers;
 pub mod loads;
@@ -42,6 +43,8 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<exact::PyExactModel>()?;
     m.add_class::<exact::PyExactPlan>()?;
     m.add_class::<layers::PyOptimizedLayers>()?;
+    m.add_class::<hose::PyHoseLoads>()?;
+    m.add_class::<hose::PyOptimizedHose>()?;
     m.add_class::<check::PyCheckReport>()?;
     m.add_class::<check::PyVerdict>()?;
     m.add_function(wrap_pyfunction!(routes::engines, m)?)?;
@@ -58,6 +61,8 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(optimize::coloured, m)?)?;
     m.add_function(wrap_pyfunction!(optimize::optimize, m)?)?;
     m.add_function(wrap_pyfunction!(optimize::optimize_lmc, m)?)?;
+    m.add_function(wrap_pyfunction!(hose::optimize_hose, m)?)?;
+    m.add_function(wrap_pyfunction!(hose::hose_loads, m)?)?;
     m.add_function(wrap_pyfunction!(exact::exact_model, m)?)?;
     m.add_function(wrap_pyfunction!(optimize::repaired, m)?)?;
     m.add_function(wrap_pyfunction!(layers::optimize_layers, m)?)?;

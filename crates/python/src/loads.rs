@@ -236,7 +236,8 @@ impl PyLinkLoads {
     }
 }
 
-fn levels(fabric: &Fabric, loads: &LinkLoads, count: usize) -> Vec<(f64, usize)> {
+/// The highest loads of links between switches, each with how many links carry it (within 1e-9).
+pub fn levels(fabric: &Fabric, loads: &LinkLoads, count: usize) -> Vec<(f64, usize)> {
     let between = fabric.links().filter(|&l| fabric.between_switches(l)).map(|l| loads.load[l.index()]);
     let mut falling: Vec<f64> = between.filter(|&load| load > 0.0).collect();
     falling.sort_unstable_by(|a, b| b.total_cmp(a));

@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use netloom_formats as formats;
 use netloom_model::{Allocation, Csr, Cut, Fabric, Hose, JobSpec, Mapping, Phase, Source, Traffic};
+use netloom_routing as routing;
 use netloom_traffic::{self as patterns, ResolvedJob};
 use numpy::{AllowTypeChange, PyArray1, PyArrayLike1, TypeMustMatch};
 use pyo3::prelude::*;
@@ -250,6 +251,13 @@ impl PyTraffic {
     #[pyo3(signature = (errors, *, seed = 0))]
     fn perturbed_by(&self, py: Python<'_>, errors: &Self, seed: u64) -> PyResult<Self> {
         self.sample(py, patterns::Estimate::Bytes(&errors.shared.traffic), seed)
+    }
+
+    /// Mean links from host to host over the pairs; `None` if no admissible way joins any.
+    fn mean_hops(&self, py: Python<'_>, fabric: &PyFabric) -> PyResult<Option<f64>> {
+        self.check_fits(py, fabric)?;
+        let (shared, total) = (&fabric.shared, self.shared.total());
+        run(py, Options::default(), |_| routing::mean_hops(&shared.fabric, shared.paths(), total))
     }
 
     fn to_scipy(slf: Bound<'_, Self>) -> PyResult<Bound<'_, PyAny>> {

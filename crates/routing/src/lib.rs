@@ -5,6 +5,7 @@
 //! | [`paths`] | admissible routes: minimal up*/down* links per (switch, destination leaf) |
 //! | [`items`](mod@items) | traffic added up per (source leaf, destination) |
 //! | [`loads`](mod@loads) | load per directed link; the walk of one packet |
+//! | [`hops`] | how far traffic travels |
 //! | [`engine`] | the engines by name |
 //! | [`context`] | what engines are told and share |
 //! | `greedy` | minhop and updn |
@@ -15,6 +16,7 @@
 pub mod context;
 pub mod engine;
 pub mod error;
+pub mod hops;
 pub mod items;
 pub mod loads;
 pub mod paths;
@@ -29,6 +31,7 @@ mod updown;
 pub use context::EngineOptions;
 pub use engine::{Engine, UnknownEngine, route};
 pub use error::RoutingError;
+pub use hops::mean_hops;
 pub use items::{Accumulator, Items, items};
 pub use loads::{LinkLoads, loads, walk};
 pub use paths::PathSet;

@@ -26,11 +26,15 @@ class Goal:
     with that of each in bytes. The routes shall suit the traffic as given and samples of what it may be."""
     samples: Annotated[int | None, common.within(1, 1000)] = None
     """With `--error`: how many samples. [default: 4]"""
+    hose: bool = False
+    """Only row and column sums are known: those of TRAFFIC, or TRAFFIC is a CSV `host,sent,received`.
+    Minimise the worst load over all traffic with these sums."""
     robust: Literal["worst", "mean"] | None = None
     """With `--also` and `--error`: minimise the `worst` or the `mean` gap to each traffic's own bound.
     [default: worst]"""
-    depth: Annotated[int, common.within(0, 1000)] = 3
-    """Levels of load below the maximum on which as few links as possible shall be."""
+    depth: Annotated[int | None, common.within(0, 1000)] = None
+    """Levels of load below the maximum on which as few links as possible shall be.
+    [default: 3, of several matrices 0]"""
 
     def check(self) -> None:
         """Refuses options that exclude each other.
@@ -41,6 +45,9 @@ class Goal:
         """
         if self.error is not None:
             uncertain.part(self.error)
+        if self.hose and (self.several or self.objective is not None):
+            option = "--objective" if self.objective is not None else "--also" if self.also else "--error"
+            raise UsageError(f"--hose is about all traffic with some sums, {option} is not: expected one")
         if self.samples is not None and self.error is None:
             raise UsageError("--samples needs to know how rough the traffic is: --error PERCENT or FILE")
         if self.robust is not None and not self.several:

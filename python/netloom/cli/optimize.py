@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from netloom.cli import UsageError, addresses, common, matrices, optimized, uncertain
+from netloom.cli import UsageError, addresses, common, hose, matrices, optimized, uncertain
 from netloom.cli import compare as table
 from netloom.cli import front as fronts
 from netloom.cli import today as in_force
@@ -71,6 +71,18 @@ def optimize(
     little.check(background)
     several.check(goal, little)
     judge.check(goal, little, several)
+    if goal.hose:
+        unfit = {
+            "--certificate": certificate is not None,
+            "--compare": compare,
+            "--front": little.front,
+            "--keep-jobs": little.keep_jobs is not None,
+            "--lmc": several.lmc > 0,
+            "--exact": judge.exact is not None,
+        }
+        for option in (option for option, there in unfit.items() if there):
+            raise UsageError(f"{option} is about one matrix, --hose about all with some sums: expected one")
+        return _of_sums(fabric, traffic, background, goal, little, options)
     if compare and (goal.several or goal.objective in ("sum", "worst")):
         raise UsageError("--compare is about the largest load of one matrix: expected --objective total")
     run = Run("optimize", options, searches=True)
@@ -80,7 +92,12 @@ def optimize(
         if path is not None:
             run.also_writes(path, option)
     search = _Search(run, fabric, traffic, background, goal, little, several.lmc)
-    asked = {"--compare": compare, "--front": little.front, "--lmc": several.lmc, "--exact": judge.exact}
+    asked = {
+        "--compare": compare,
+        "--front": little.front,
+        "--lmc": several.lmc > 0,
+        "--exact": judge.exact is not None,
+    }
     if search.layers is not None and any(asked.values()):
         option = next(name for name, there in asked.items() if there)
         raise UsageError(f"{option} is about the largest load of one matrix: expected --objective total")
@@ -128,6 +145,74 @@ def optimize(
     return run.finish(result, lambda: optimized.text(result), rows=rows or points, interrupted=interrupted)
 
 
+def _of_sums(
+    fabric: str, traffic: str, background: str | None, goal: Goal, little: Little, options: Options
+) -> int:
+    """`--hose`: the worst over all traffic with some sums."""
+    from netloom import _core
+
+    run = Run("optimize", options, searches=True)
+    net = run.fabric(fabric, warn=True)
+    sums = hose.read(run, traffic, net)
+    begin, named, today = _begin(run, net, background, little)
+    limits: dict[str, Any] = {"background": begin}
+    if today is not None:
+        limits = {
+            "today": begin,
+            "penalty_per_change": little.penalty_per_change or 0.0,
+            "max_changes": little.max_changes,
+        }
+    with run.timed("optimize"), run.progress("optimize") as progress:
+        best = _core.optimize_hose(
+            net,
+            sums,
+            depth=_depth(goal, 0),
+            seed=run.seed,
+            threads=options.threads,
+            work=options.work,
+            time_limit=options.time_limit,
+            progress=progress,
+            **limits,
+        )
+    run.finishing()
+    before = None
+    if named is not None:
+        worst = _core.hose_loads(net, begin, sums, threads=options.threads)
+        before = {"routes": named, "max_load": worst.max, "ar_gap_percent": None}
+    result: dict[str, Any] = {
+        **hose.hose_result(best, named is not None),
+        "repaired_entries": None if today is None else today.repaired_entries,
+        "background": before,
+        "compare": None,
+        "front": None,
+        "exact": None,
+        "findings": run.findings,
+        "output": run.write(best.routes.to_bytes()) if run.has_product else None,
+        "certificate": None,
+        **addresses.write_paths(run, best.routes, Addresses()),
+    }
+    return run.finish(result, lambda: optimized.text(result), interrupted=best.stopped == "interrupted")
+
+
+def _begin(
+    run: Run, fabric: Fabric, background: str | None, little: Little
+) -> tuple[Routes | str, str | None, in_force.Today | None]:
+    """What a search begins with, what that is called (None for `auto`), and today's routes with `--from`."""
+    if little.from_ is not None:
+        today = in_force.read_today(run, little.from_, fabric, repair=little.repair)
+        return today.routes, little.from_, today
+    if background in (None, "auto"):
+        return "auto", None, None
+    assert background is not None
+    return run.routes(background, fabric, None), background, None
+
+
+def _depth(goal: Goal, default: int) -> int:
+    return default if goal.depth is None else goal.depth
+
+
+_FRONT_WORK = 200_000
+"""Path searches for a point of the front: seconds on large fabrics."""
 _TOO_SMALL = {
     "time-limit": "the time limit was too short",
     "work": "the work budget (--work) was too small",
@@ -166,23 +251,17 @@ class _Search:
             number = 4 if goal.samples is None else goal.samples
             others += uncertain.samples(run, goal.error, number, self.fabric, self.traffic)
         self.layers = matrices.layers(goal, traffic, self.traffic, others)
-        self.today: in_force.Today | None = None
-        self.begin: Routes | str = "auto"
-        if little.from_ is not None:
-            self.today = in_force.read_today(run, little.from_, self.fabric, repair=little.repair)
-            self.begin = self.today.routes
-        elif background not in (None, "auto"):
-            assert background is not None
-            self.begin = run.routes(background, self.fabric, None)
-        self.named = None if isinstance(self.begin, str) else little.from_ or background
+        self.begin, self.named, self.today = _begin(run, self.fabric, background, little)
         self._frozen: list[int] = []
         if little.keep_jobs is not None:
             old = run.traffic(little.keep_jobs, self.fabric)
             self._frozen = in_force.unchanged_hosts(old, self.traffic)
         self._total: LinkLoads | None = None
 
-    def run(self, most: int | None, bounds: LinkLoads | None = None) -> Optimized | OptimizedLayers:
-        """Searches, with so many changed entries at most."""
+    def run(
+        self, most: int | None, bounds: LinkLoads | None = None, work: int | None = None
+    ) -> Optimized | OptimizedLayers:
+        """Searches, with so many changed entries at most; `work` is the budget where none is given."""
         from netloom import _core
 
         options = self._run.options
@@ -190,7 +269,7 @@ class _Search:
             asked: dict[str, Any] = {
                 "seed": self._run.seed,
                 "threads": options.threads,
-                "work": options.work,
+                "work": work if options.work is None else options.work,
                 "time_limit": options.time_limit,
                 "progress": progress,
             }
@@ -198,7 +277,7 @@ class _Search:
                 return _core.optimize_lmc(
                     self.fabric, self.traffic, self._lmc, background=self.begin, **asked
                 )
-            asked["depth"] = self._goal.depth
+            asked["depth"] = _depth(self._goal, 3 if self.layers is None else 0)
             if self.today is None:
                 asked["background"] = self.begin
             else:
@@ -242,7 +321,7 @@ class _Search:
         assert before is not None
 
         def search(changes: int) -> Optimized:
-            found = self.run(changes, loads)
+            found = self.run(changes, loads, _FRONT_WORK)
             assert isinstance(found, _core.Optimized)
             return found
 

@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from netloom.cli import addresses, compare, front, judge, matrices, render, results
+from netloom.cli import addresses, compare, front, hose, judge, matrices, render, results
 
 if TYPE_CHECKING:
     from netloom._core import LinkLoads, Optimized, OptimizedLayers, Traffic
-
-LEVELS = 4
-"""How many of the highest loads a result lists."""
 
 
 def optimized_result(best: Optimized | OptimizedLayers, loads: LinkLoads, traffic: Traffic) -> dict[str, Any]:
@@ -26,7 +23,7 @@ def optimized_result(best: Optimized | OptimizedLayers, loads: LinkLoads, traffi
     reached = [step["seconds"] for step in history if step["max_load"] <= end * (1 + 1e-9)]
     return {
         **results.loads_result(loads, traffic),
-        "levels": [{"load": load, "links": links} for load, links in loads.levels(LEVELS)],
+        "levels": [{"load": load, "links": links} for load, links in loads.levels(results.LEVELS)],
         "proven_optimal": proven,
         "stopped": best.stopped,
         "reproducible": best.reproducible,
@@ -39,7 +36,9 @@ def optimized_result(best: Optimized | OptimizedLayers, loads: LinkLoads, traffi
 def text(result: Mapping[str, Any]) -> str:
     """The report of an optimisation: of one matrix its loads, of several how each fares."""
     rows = []
-    if result["phases"] is None and result["scenarios"] is None:
+    if result["objective"]["kind"] == "hose":
+        parts = [results.with_hottest(render.pairs(hose.rows(result)), result)]
+    elif result["phases"] is None and result["scenarios"] is None:
         rows = results.loads_rows(result)
         if result["levels"]:
             rows.append(("between switches", levels_text(result["levels"])))
@@ -56,8 +55,9 @@ def text(result: Mapping[str, Any]) -> str:
         parts.append(front.text(result["front"]))
     if result["background"] is not None:
         before = result["background"]
-        gap = render.percent(before["ar_gap_percent"])
-        rows.append(("before", f"{render.size(before['max_load'])}, AR gap {gap} ({before['routes']})"))
+        gap = before["ar_gap_percent"]
+        told = "" if gap is None else f", AR gap {render.percent(gap)}"
+        rows.append(("before", f"{render.size(before['max_load'])}{told} ({before['routes']})"))
         if result["changed_entries"] is not None:
             rows.append(("changed", entries(result["changed_entries"])))
     if result["lmc"] and result["pairs_off_base"] is not None:

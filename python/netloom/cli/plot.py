@@ -131,7 +131,9 @@ def history(*results: str, title: str | None = None, options: Options | None = N
     for source in results:
         document = _result(run, source)
         found = document["result"]
-        gaps = [_gap(step["max_load"], found["lower_bound"]) for step in found["history"]]
+        # Of several matrices a step's load is the objective's value.
+        goal = found["objective"]
+        gaps = [_gap(step["max_load"], goal["lower_bound"]) for step in found["history"]]
         steps = [
             (s["seconds"], gap) for s, gap in zip(found["history"], gaps, strict=True) if gap is not None
         ]
@@ -139,7 +141,7 @@ def history(*results: str, title: str | None = None, options: Options | None = N
             {
                 "result": "-" if common.is_stdin(source) else source,
                 "seconds": found["time_to_best"],
-                "gap_percent": found["lower_bound_gap_percent"],
+                "gap_percent": goal["gap_percent"],
                 "steps": len(steps),
             }
         )
@@ -209,6 +211,7 @@ def _result(run: Run, source: str) -> dict[str, Any]:
         document = json.loads(data)
         of_optimize = str(document["schema"]).startswith("netloom.optimize/1")
         known = of_optimize and isinstance(document["result"]["history"], list)
+        known = known and isinstance(document["result"]["objective"], dict)
     except (ValueError, KeyError, TypeError, RecursionError):
         known = False
     if not known:

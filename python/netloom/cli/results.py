@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 HOTTEST = 10
 """How many of the hottest links a result lists."""
+LEVELS = 4
+"""How many of the highest loads an optimisation lists."""
 
 
 def loads_result(loads: LinkLoads, traffic: Traffic, *, count: int = HOTTEST) -> dict[str, Any]:

@@ -70,8 +70,10 @@ def show(traffic: str, fabric: str | None = None, /, *, options: Options | None 
     net = None if fabric is None else run.fabric(fabric)
     demand = run.traffic(traffic, net)
     result = summary(demand)
+    result["phase_list"] = _phases(demand)
     if net is not None:
-        result["fits"] = fits(demand, net)
+        fitting = result["fits"] = fits(demand, net)
+        result["mean_hops"] = demand.mean_hops(net) if fitting else None
     return run.finish(result, lambda: text(result), findings=result.get("fits") is False)
 
 
@@ -158,6 +160,18 @@ def summary(demand: Traffic) -> dict[str, Any]:
     }
 
 
+def _phases(demand: Traffic) -> list[dict[str, Any]]:
+    """The phases in order; none where all happens at once."""
+    names, repeats = demand.phase_names, demand.phase_repeats
+    if len(names) < 2:
+        return []
+    each = [demand.phase(i) for i in range(len(names))]
+    return [
+        {"name": name, "repeats": times, "pairs": phase.pairs, "total_bytes": phase.total_bytes}
+        for name, times, phase in zip(names, repeats, each, strict=True)
+    ]
+
+
 def fits(demand: Traffic, net: Fabric) -> bool:
     """Whether a traffic belongs on a fabric: by the hosts' names where it says, else by their number."""
     if demand.hosts_hash is not None:
@@ -180,6 +194,8 @@ def text(result: dict[str, Any]) -> str:
         ("senders", f"{count(result['sources'])} ({partners})"),
         ("receivers", count(result["destinations"])),
     ]
+    if result.get("mean_hops") is not None:
+        rows.append(("mean hops", f"{result['mean_hops']:.2f} links from host to host"))
     if result["phases"] > 1:
         rows.append(("phases", count(result["phases"])))
     if "fits" in result:
@@ -187,6 +203,12 @@ def text(result: dict[str, Any]) -> str:
     if result.get("output"):
         rows.append(("written", result["output"]))
     out = render.pairs(rows)
+    if result.get("phase_list"):
+        cells = [
+            [row["name"], f"{row['repeats']:,g}", count(row["pairs"]), size(row["total_bytes"])]
+            for row in result["phase_list"]
+        ]
+        out += "\n\n" + render.table(["phase", "times", "pairs", "bytes"], cells, right=[1, 2, 3])
     if result.get("jobs"):
         cells = [
             [

@@ -1,0 +1,224 @@
+//! `netloom.optimize_hose` and `netloom.hose_loads`: traffic of which only the sums by host are known.
+//!
+//! What is reported of routes is the exact worst load of every link over all matrices within the sums; no single
+//! matrix need reach all of them.
+
+use netloom_model::{Fabric, Hose, Routes, StopReason, Traffic};
+use netloom_optimize::{self as optimizer, OptimizeOptions};
+use netloom_routing::LinkLoads;
+use numpy::PyArray1;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::fabric::{PyFabric, Shared, link_dict};
+use crate::loads::levels;
+use crate::optimize::{Asked, begin};
+use crate::optimized::changed;
+use crate::routes::{PyRoutes, RoutesOrEngine};
+use crate::run::{Options, run_until, stop_text};
+use crate::traffic::{PyHose, PyTraffic};
+use crate::{arrays, errors};
+use std::sync::Arc;
+
+/// The exact worst load of every link over all matrices within a hose.
+#[pyclass(frozen, name = "HoseLoads", module = "netloom._core")]
+pub struct PyHoseLoads {
+    worst: LinkLoads,
+    shared: Arc<Shared>,
+}
+
+#[pymethods]
+impl PyHoseLoads {
+    #[getter]
+    fn per_link<'py>(slf: &Bound<'py, Self>) -> Bound<'py, PyArray1<f64>> {
+        arrays::view(slf, |w| &w.worst.load)
+    }
+
+    #[getter]
+    fn max(&self) -> f64 {
+        self.worst.max()
+    }
+
+    #[getter]
+    fn mean(&self) -> f64 {
+        self.worst.mean(self.fabric())
+    }
+
+    #[getter]
+    fn max_between_switches(&self) -> f64 {
+        self.worst.max_between_switches(self.fabric())
+    }
+
+    #[getter]
+    fn links_at_max(&self) -> usize {
+        self.worst.links_at_max()
+    }
+
+    #[pyo3(signature = (count = 4))]
+    fn levels(&self, count: usize) -> Vec<(f64, usize)> {
+        levels(self.fabric(), &self.worst, count)
+    }
+
+    #[pyo3(signature = (count = 10))]
+    fn hottest<'py>(&self, py: Python<'py>, count: usize) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        let links = self.worst.hottest(count).into_iter();
+        links.map(|l| link_dict(py, self.fabric(), l, self.worst.load[l.index()])).collect()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<netloom.HoseLoads: worst {}>", self.worst.max())
+    }
+}
+
+impl PyHoseLoads {
+    fn fabric(&self) -> &Fabric {
+        &self.shared.fabric
+    }
+}
+
+/// Routes for a hose, and how good they are in the worst case.
+#[pyclass(frozen, name = "OptimizedHose", module = "netloom._core")]
+pub struct PyOptimizedHose {
+    routes: Py<PyRoutes>,
+    worst: Py<PyHoseLoads>,
+    worst_matrix: Py<PyTraffic>,
+    #[pyo3(get)]
+    background_worst: f64,
+    #[pyo3(get)]
+    lower_bound: f64,
+    #[pyo3(get)]
+    bound_at: String,
+    #[pyo3(get)]
+    proven_optimal: bool,
+    #[pyo3(get)]
+    rounds: usize,
+    #[pyo3(get)]
+    work: u64,
+    #[pyo3(get)]
+    changed_entries: Option<u64>,
+    exhausted: bool,
+    stopped: Option<StopReason>,
+}
+
+#[pymethods]
+impl PyOptimizedHose {
+    #[getter]
+    fn routes(&self, py: Python<'_>) -> Py<PyRoutes> {
+        self.routes.clone_ref(py)
+    }
+
+    /// The exact worst load of every link.
+    #[getter]
+    fn worst(&self, py: Python<'_>) -> Py<PyHoseLoads> {
+        self.worst.clone_ref(py)
+    }
+
+    /// A matrix within the sums that loads the hottest link between switches to its worst.
+    #[getter]
+    fn worst_matrix(&self, py: Python<'_>) -> Py<PyTraffic> {
+        self.worst_matrix.clone_ref(py)
+    }
+
+    /// Why this is only the best so far; `None` if the search ended by itself.
+    #[getter]
+    fn stopped(&self) -> Option<&'static str> {
+        stop_text(self.stopped).or(self.exhausted.then_some("work"))
+    }
+
+    #[getter]
+    fn reproducible(&self) -> bool {
+        self.stopped.is_none()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<netloom.OptimizedHose: lower bound {}>", self.lower_bound)
+    }
+}
+
+/// Routes with the least worst load over all matrices within the sums of `hose` that the work budget finds.
+#[pyfunction]
+#[pyo3(signature = (fabric, hose, *, background = RoutesOrEngine::Engine("auto".into()), today = None,
+                    penalty_per_change = 0.0, max_changes = None, frozen = Vec::new(), depth = 3, seed = 0, threads = 0,
+                    work = None, time_limit = None, progress = None),
+       text_signature = "(fabric, hose, *, background='auto', today=None, penalty_per_change=0.0, max_changes=None, frozen=(), depth=3, seed=0, threads=0, work=None, time_limit=None, progress=None)")]
+#[allow(clippy::too_many_arguments)] // keyword arguments of one Python call
+pub fn optimize_hose(
+    py: Python<'_>,
+    fabric: &PyFabric,
+    hose: &PyHose,
+    background: RoutesOrEngine<'_>,
+    today: Option<RoutesOrEngine<'_>>,
+    penalty_per_change: f64,
+    max_changes: Option<u64>,
+    frozen: Vec<u32>,
+    depth: usize,
+    seed: u64,
+    threads: usize,
+    work: Option<u64>,
+    time_limit: Option<f64>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<PyOptimizedHose> {
+    check_fits(py, fabric, &hose.hose)?;
+    let begin = begin(py, fabric, &background, today.as_ref(), seed, threads)?;
+    let asked = Asked::new(py, fabric, today.is_some(), penalty_per_change, max_changes, &frozen)?;
+    let shared = &fabric.shared;
+    let options = Options { threads, time_limit, progress, anytime: true };
+    let ended = run_until(py, options, |control| {
+        let change = asked.change(&begin);
+        let settings = OptimizeOptions { seed, work, depth, change, ..OptimizeOptions::default() };
+        let (structure, paths) = (shared.structure(), shared.paths());
+        optimizer::optimize_hose(&shared.fabric, structure, paths, &hose.hose, &begin, &settings, control)
+    })?;
+    let ended = ended.transpose().map_err(|e| errors::optimize(py, e))?;
+    let (best, stopped) = (ended.result, ended.stopped);
+    let worst_matrix = Traffic::from_matrix(best.worst_matrix);
+    let worst_matrix = worst_matrix.with_hosts_hash(Some(fabric.fabric().hosts_hash()));
+    let changed = changed(&best.routes, &begin);
+    let routes: Routes = best.routes;
+    Ok(PyOptimizedHose {
+        routes: Py::new(py, PyRoutes::new(routes, shared))?,
+        worst: Py::new(py, PyHoseLoads { worst: best.worst, shared: Arc::clone(shared) })?,
+        worst_matrix: Py::new(py, PyTraffic::from(worst_matrix))?,
+        background_worst: best.background_worst,
+        lower_bound: best.lower_bound,
+        bound_at: best.bound_at,
+        proven_optimal: best.proven_optimal,
+        rounds: best.rounds,
+        work: best.work,
+        changed_entries: changed,
+        exhausted: work.is_some_and(|work| best.work >= work) && !best.proven_optimal,
+        stopped,
+    })
+}
+
+/// The exact worst load of every link under `routes`, over all matrices within the sums of `hose`.
+#[pyfunction]
+#[pyo3(signature = (fabric, routes, hose, *, threads = 0))]
+pub fn hose_loads(
+    py: Python<'_>,
+    fabric: &PyFabric,
+    routes: RoutesOrEngine<'_>,
+    hose: &PyHose,
+    threads: usize,
+) -> PyResult<PyHoseLoads> {
+    check_fits(py, fabric, &hose.hose)?;
+    let routes = routes.resolve(py, fabric, 0, threads)?;
+    let shared = &fabric.shared;
+    let ended = run_until(py, Options::threads(threads), |_| {
+        optimizer::hose_loads(&shared.fabric, &routes, &hose.hose)
+    })?;
+    let worst = ended.result.map_err(|e| errors::optimize(py, e))?;
+    Ok(PyHoseLoads { worst, shared: Arc::clone(shared) })
+}
+
+/// That the sums belong to these hosts.
+fn check_fits(py: Python<'_>, fabric: &PyFabric, hose: &Hose) -> PyResult<()> {
+    let (sums, hosts) = (hose.sent.len(), fabric.fabric().host_count());
+    if sums != hosts {
+        return Err(errors::traffic(py, format!("the sums are of {sums} hosts, the fabric has {hosts}")));
+    }
+    if hose.hosts_hash.is_some_and(|hash| hash != fabric.fabric().hosts_hash()) {
+        return Err(errors::traffic(py, "the sums belong to a fabric with other host names"));
+    }
+    Ok(())
+}
