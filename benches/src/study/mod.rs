@@ -14,6 +14,7 @@
 //! | [`change`] | one job of five changes its traffic |
 //! | [`phases`] | the cyclic stencil |
 //! | [`bully`] | few hot links beside many |
+//! | [`variants`] | stand-ins for the variants of sec. 3.3.4; their trees are in [`trees`] |
 //! | [`plot`] | gap against time |
 
 mod bully;
@@ -25,6 +26,8 @@ mod phases;
 mod plot;
 pub mod scale;
 mod table33;
+mod trees;
+mod variants;
 
 use std::time::Instant;
 
@@ -64,7 +67,7 @@ pub struct Study {
 type Family = fn(&mut Study) -> Section;
 
 /// All families, in the order of the page.
-pub const FAMILIES: [(&str, Family); 7] = [
+pub const FAMILIES: [(&str, Family); 8] = [
     ("table33", table33::run),
     ("noise", noise::run),
     ("scale", scale::run),
@@ -72,6 +75,7 @@ pub const FAMILIES: [(&str, Family); 7] = [
     ("change", change::run),
     ("phases", phases::run),
     ("bully", bully::run),
+    ("variants", variants::run),
 ];
 
 /// Rows at once: what the machine has cores for, two at most, so that figures of larger machines compare.
@@ -135,7 +139,7 @@ pub fn percent(share: f64) -> String {
 
 /// `49.61 %`, for what need not be exact.
 pub fn coarse(share: f64) -> String {
-    let share = if share.abs() < 5e-6 { 0.0 } else { share };
+    let share = if share.abs() < 5e-5 { 0.0 } else { share };
     format!("{:.2} %", share * 100.0)
 }
 
