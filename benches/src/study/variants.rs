@@ -137,7 +137,7 @@ fn columns(trees: &mut Trees, goal: f64, clock: &Clock) -> f64 {
             (10.0 * (mean - 1.0)).exp() * (1.0 + 0.1 * unit(random))
         };
         let mut prices: Vec<f64> = mean.iter().map(|load| price(load, &mut random)).collect();
-        for dest in 0..trees.dests.len() {
+        for (dest, found) in found.iter_mut().enumerate() {
             if clock.over(0.5) {
                 break;
             }
@@ -146,7 +146,7 @@ fn columns(trees: &mut Trees, goal: f64, clock: &Clock) -> f64 {
             let column = trees.column(dest);
             // What this tree uses is dearer for the next.
             column.iter().for_each(|&(_, link)| prices[link.index()] *= 1.02);
-            found[dest].push(column);
+            found.push(column);
         }
         mean.iter_mut().zip(&trees.load).for_each(|(mean, load)| *mean += load);
     }
