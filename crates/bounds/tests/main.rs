@@ -295,3 +295,28 @@ fn no_more_links_are_claimed_to_carry_the_maximum_than_some_best_routes_have_the
     }
     assert!(cases > 150 && some > 30 && tight * 10 > some * 6, "{tight} of {some} of {cases} are tight");
 }
+
+#[test]
+fn every_argument_is_the_best_somewhere_and_none_exceeds_exhaustive_search() {
+    let mut kinds = std::collections::BTreeMap::new();
+    let (mut cases, mut tight) = (0, 0);
+    for seed in 0..240 {
+        // Nine flows from one leaf over three links: 3^9 ways.
+        let f = generate("two-level:leaves=2,hosts=9,spines=3").unwrap();
+        let s = detect(&f);
+        let paths = PathSet::admissible(&f, &s);
+        let mut stream = rng::stream(seed, 11);
+        let most = [4, 12, 40][seed as usize % 3];
+        let bytes: Vec<f64> = (0..9).map(|_| (1 + rng::below(&mut stream, most)) as f64).collect();
+        let (from, to): (Vec<u64>, Vec<u64>) = (0..9).map(|h| (h, 9 + h)).unzip();
+        let t = Traffic::from_triples(18, &from, &to, &bytes, None).unwrap().total().into_owned();
+        let best = optimum(&f, &paths, &t).unwrap();
+        let bound = lower_bound(&f, &s, &paths, &t, &Control::new());
+        assert!(bound.claim <= best * (1.0 + 1e-9), "seed {seed}: {bound:?} > {best}");
+        cases += 1;
+        tight += u32::from(bound.claim >= best * (1.0 - 1e-9));
+        *kinds.entry(bound.reason.kind()).or_insert(0) += 1;
+    }
+    assert_eq!(kinds.len(), 5, "{kinds:?}");
+    assert!(tight * 100 > cases * 95, "{tight} of {cases} are tight");
+}
