@@ -6,6 +6,7 @@ use netloom_model::Control;
 pub(crate) const TOLERANCE: f64 = 1e-9;
 
 /// When to end the search.
+#[derive(Clone, Copy)]
 pub(crate) struct Budget<'a> {
     /// Stops from outside; takes progress reports.
     pub control: &'a Control,

@@ -40,13 +40,15 @@ pub(crate) fn together(search: &mut Search, islands: usize) {
         all.par_iter_mut().enumerate().for_each(|(i, island)| {
             let Island { state, best } = island;
             let best = std::mem::take(best);
+            let (budget, starts_end) = (share, u64::MAX);
             let mut own =
-                Search { state, siblings, best, seed, budget: &share, patient, quiet: true, today: None };
+                Search { state, siblings, best, seed, budget, starts_end, patient, quiet: true, today: None };
             what(&mut own, i as u64);
             island.best = own.best;
         });
         search.state.work = begun + all.iter().map(|island| island.state.work).sum::<u64>();
         exchange(search, &mut all);
+        search.ease();
         search.state.work > before
     };
     step(search, &|own, i| own.starts(i, islands as u64));

@@ -32,6 +32,8 @@ const LONGEST: usize = 12;
 const SHARPNESS: [f64; 3] = [300.0, 30.0, 3000.0];
 /// Chains in a row that may bring nothing to a level: so many, and some for every link of it.
 const IDLE: (usize, usize, usize) = (60, 4, 400);
+/// Destinations routed anew in a row that may bring nothing.
+const IDLE_KICKS: usize = 100;
 /// Sharpness at which destinations are routed anew, in turn.
 const KICKS: [f64; 4] = [30.0, 3.0, 100.0, 10.0];
 /// Loads that differ less, relatively, than rounding can explain.
@@ -112,31 +114,46 @@ pub(crate) fn cool(
         return;
     }
     state.track(true);
-    let mut turn = 0;
+    let (mut turn, mut idle) = (0, 0);
     loop {
         cooling.descend(state);
+        // What is not a path search counts by what it takes.
+        state.work += 1 + (state.items.len() + state.load.len()) as u64 / 64;
         state.refresh();
         let (value, now) = (state.value(), levels(state, depth + 1));
         match within(value, best.value, TOLERANCE).then(compare(&now, &least)) {
             Ordering::Less => {
-                least = now;
+                (least, idle) = (now, 0);
                 take(state, best, value);
             }
-            Ordering::Equal => {}
+            Ordering::Equal => idle += 1,
             Ordering::Greater => {
-                // Lists of riders are made afresh: that is worth some searches.
+                idle += 1;
                 state.set_paths(best.path.clone());
                 state.track(true);
-                state.work += state.items.len() as u64 / 32;
+                state.work += (state.items.len() + state.load.len()) as u64 / 64;
             }
         }
-        if budget.over(state.work) || !cooling.kick(state, &least, turn) {
+        if idle >= IDLE_KICKS || budget.over(state.work) || !cooling.kick(state, &least, turn) {
             break;
         }
         turn += 1;
     }
     state.track(false);
     state.centre = 1.0;
+}
+
+/// Whether a slot has such a heat in some layer.
+fn carries(state: &State, slot: usize, floor: f64, top: f64) -> bool {
+    let slots = state.view.slots();
+    let mut layers = state.objective.goal.iter().enumerate();
+    layers.any(|(k, &goal)| (floor..=top).contains(&(state.load[k * slots + slot] / goal)))
+}
+
+/// Computes all weights afresh, which counts as work.
+fn sharpen(state: &mut State, alpha: f64) {
+    state.work += state.load.len() as u64 / 128;
+    state.set_alpha(alpha);
 }
 
 /// Makes the present paths the best ones.
@@ -277,7 +294,7 @@ impl<'c> Cooling<'c> {
             if stale {
                 hot.clear();
                 self.survey(state);
-                let at_level = |s: &usize| (floor..=top).contains(&state.heat(*s));
+                let at_level = |&s: &usize| carries(state, s, floor, top);
                 let mut left = 0;
                 for slot in (0..state.view.slots()).filter(at_level) {
                     left += 1;
@@ -286,14 +303,14 @@ impl<'c> Cooling<'c> {
                     }
                 }
                 if hot.is_empty() {
-                    return left == 0;
+                    return turn > 0 && left == 0;
                 }
                 most_idle = (IDLE.0 + IDLE.1 * hot.len()).min(IDLE.2);
                 stale = false;
             }
-            if turn % 20 == 0 {
+            if turn % 40 == 0 {
                 state.centre = heat;
-                state.set_alpha(SHARPNESS[turn / 20 % SHARPNESS.len()] / heat);
+                sharpen(state, SHARPNESS[turn / 40 % SHARPNESS.len()] / heat);
             }
             turn += 1;
             // Every chain costs something, even one that finds nothing to push.
@@ -302,7 +319,7 @@ impl<'c> Cooling<'c> {
                 return false;
             }
             let slot = hot[below(&mut self.random, hot.len() as u64) as usize];
-            if state.heat(slot as usize) < floor {
+            if !carries(state, slot as usize, floor, top) {
                 // Another came in its place.
                 stale = true;
                 continue;
@@ -416,7 +433,7 @@ impl<'c> Cooling<'c> {
             return false;
         }
         state.centre = levels[0].0;
-        state.set_alpha(KICKS[turn % KICKS.len()] / levels[0].0);
+        sharpen(state, KICKS[turn % KICKS.len()] / levels[0].0);
         for _ in 0..=below(&mut self.random, 4) {
             let slot = hot[below(&mut self.random, hot.len() as u64) as usize];
             let riders = state.riders(slot);

@@ -24,18 +24,31 @@ pub(crate) struct Objective {
     pub floor: Vec<f64>,
     /// What every layer aims at between switches; positive.
     pub goal: Vec<f64>,
+    /// A value that is as good as any for what the traffic's hosts can do: only a courtesy to go below.
+    pub enough: f64,
 }
 
 impl Objective {
     /// The maximum of one layer, aiming at `goal`.
     pub fn single(goal: f64) -> Self {
-        Self { rule: Rule::Sum, coefficient: vec![1.0], floor: vec![0.0], goal: vec![positive(goal)] }
+        Self {
+            rule: Rule::Sum,
+            coefficient: vec![1.0],
+            floor: vec![0.0],
+            goal: vec![positive(goal)],
+            enough: 0.0,
+        }
+    }
+
+    /// The same, but below `enough` nothing is worth much work.
+    pub fn courtesy_below(self, enough: f64) -> Self {
+        Self { enough, ..self }
     }
 
     /// Several layers; `floor` and `goal` in bytes at the reference bandwidth.
     pub fn layers(rule: Rule, coefficient: Vec<f64>, floor: Vec<f64>, goal: &[f64]) -> Self {
         let goal = goal.iter().map(|&g| positive(g)).collect();
-        Self { rule, coefficient, floor, goal }
+        Self { rule, coefficient, floor, goal, enough: 0.0 }
     }
 
     /// Number of layers.

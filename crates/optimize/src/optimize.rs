@@ -139,13 +139,14 @@ fn run(setting: Setting, traffic: &Csr) -> Result<Optimized, OptimizeError> {
     let host_loads = host_loads(fabric, traffic);
     let host_max = host_loads.iter().copied().fold(0.0, f64::max);
     let switch_bound = switch_bound(setting, traffic, &items, &bound, host_max);
-    // Where host links are the bottleneck, cooler switches are a courtesy.
-    let most = if bound.claim > host_max * (1.0 + TOLERANCE) { 8_000_000 } else { 1_000_000 };
-    let work = most + 20 * items.len() as u64;
-    // ... but not one worth a changed entry.
+    let work = 8_000_000 + 20 * items.len() as u64;
+    // Where host links are the bottleneck, cooler switches are a courtesy: worth all the work that is asked for,
+    // but not much by default,
+    let enough = if options.work.is_none() { host_max } else { 0.0 };
+    // and no changed entry.
     let objective = match options.change {
         Some(_) => Objective::layers(Rule::Sum, vec![1.0], vec![host_max], &[switch_bound.max(host_max)]),
-        None => Objective::single(switch_bound),
+        None => Objective::single(switch_bound).courtesy_below(enough),
     };
     let solved = solve_patiently(setting, lft, &items, objective, work, in_time)?;
 

@@ -27,6 +27,8 @@ const RESTARTS: u64 = 10;
 const RESTART_ITEMS: u64 = 3_000_000;
 /// Sharpness of the greedy start, island by island.
 const GREEDY: [f64; 4] = [30.0, 100.0, 10.0, 300.0];
+/// Work once the value is good enough for the traffic's hosts, and work for every item.
+const COURTESY: (u64, u64) = (500_000, 4);
 /// Sharpness of the last sweep of a round.
 const SHARPEST: f64 = 2000.0;
 /// Sharpness of the first sweep of a round, in turn.
@@ -98,7 +100,8 @@ pub(crate) fn search(state: &mut State, siblings: &Siblings, how: How, budget: &
         siblings,
         best: Best::default(),
         seed,
-        budget: &main,
+        budget: main,
+        starts_end: u64::MAX,
         patient: how.patient,
         quiet: false,
         today: None,
@@ -120,7 +123,7 @@ pub(crate) fn search(state: &mut State, siblings: &Siblings, how: How, budget: &
                 break;
             }
         }
-        search.best.exhausted = main.over(search.state.work) && search.wants();
+        search.best.exhausted = search.budget.over(search.state.work) && search.wants();
         search.polish();
         search.restore();
         let Search { state, ref mut best, .. } = search;
@@ -135,7 +138,10 @@ pub(crate) struct Search<'s, 'v> {
     pub siblings: &'s Siblings,
     pub best: Best,
     pub seed: u64,
-    pub budget: &'s Budget<'s>,
+    /// Gets smaller once only courtesies are left.
+    pub budget: Budget<'s>,
+    /// No new coloured start after so much work.
+    pub starts_end: u64,
     pub patient: bool,
     /// Nobody is told of progress and improvements.
     pub quiet: bool,
@@ -167,8 +173,18 @@ impl Search<'_, '_> {
         if better {
             (best.value, best.heat, best.count) = (value, heat, count);
             self.take();
+            self.ease();
         }
         better
+    }
+
+    /// Spends less from now on if the best routing is good enough for the traffic's hosts.
+    pub fn ease(&mut self) {
+        if self.best.value <= self.state.objective.enough * (1.0 + TOLERANCE) {
+            let rest = COURTESY.0 + COURTESY.1 * self.state.items.len() as u64;
+            self.budget.limit = self.budget.limit.min(self.state.work + rest);
+            self.starts_end = self.starts_end.min(self.state.work + rest / 4);
+        }
     }
 
     /// Keeps the state's paths.
@@ -208,7 +224,7 @@ impl Search<'_, '_> {
                 }
                 if self.goes_on() {
                     self.state.clear();
-                    if insert_rest(self.state, 30.0, self.budget) {
+                    if insert_rest(self.state, 30.0, &self.budget) {
                         self.offer();
                     }
                 }
@@ -224,7 +240,8 @@ impl Search<'_, '_> {
                 // The time may be spent before anything was found: on bounds, on today's tables.
                 let interrupted = self.budget.control.stopped() == Some(StopReason::Interrupted);
                 let due = restart == 0 && self.patient && self.wants() && !interrupted;
-                if !(due || self.goes_on()) {
+                let enough = self.state.work >= self.starts_end;
+                if !(due || self.goes_on() && !enough) {
                     break;
                 }
                 let control = if due { &calm } else { self.budget.control };
@@ -235,7 +252,7 @@ impl Search<'_, '_> {
             }
         } else if self.goes_on() {
             self.state.clear();
-            if insert_rest(self.state, GREEDY[(island % GREEDY.len() as u64) as usize], self.budget) {
+            if insert_rest(self.state, GREEDY[(island % GREEDY.len() as u64) as usize], &self.budget) {
                 self.offer();
             }
         }
@@ -262,7 +279,7 @@ impl Search<'_, '_> {
             self.state.set_alpha(alpha);
             // Cooler slots weigh next to nothing at this sharpness.
             let floor = self.heat() * (1.0 - 12.0 / alpha);
-            sweep(self.state, floor, &mut random, self.budget);
+            sweep(self.state, floor, &mut random, &self.budget);
             self.state.refresh();
             self.offer();
             alpha *= 1.5;
@@ -274,7 +291,7 @@ impl Search<'_, '_> {
                 return;
             }
             self.state.set_alpha(alpha);
-            chains(self.state, self.siblings, 1.0 + TOLERANCE, work, exchanges, &mut random, self.budget);
+            chains(self.state, self.siblings, 1.0 + TOLERANCE, work, exchanges, &mut random, &self.budget);
             self.state.refresh();
             self.offer();
         }

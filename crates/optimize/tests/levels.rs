@@ -247,3 +247,26 @@ fn levels_of_phases_raise_no_phase() {
         }
     }
 }
+
+/// A link that is hot in one phase and warm in another is on two levels. (The warm one once had no link that counted
+/// for it, and the search never ended.)
+#[test]
+fn a_link_on_the_levels_of_two_phases_ends_the_search() {
+    let case = Case::new(generate("fattree:pods=2,leaves=4,hosts=4,spines=4,groups=2,cores=4").unwrap());
+    let phases: Vec<Csr> = ["permutation:seed=1", "bisection", "all-to-all", "shift:d=5"]
+        .iter()
+        .filter_map(|spec| netloom_traffic::pattern(spec, Some(32)).ok())
+        .map(|traffic| traffic.total().into_owned())
+        .collect();
+    assert!(phases.len() >= 3);
+    let layers: Vec<Layer> =
+        phases.iter().map(|matrix| Layer { name: String::new(), matrix, weight: 1.0 }).collect();
+    let Case { fabric, structure, paths, background } = &case;
+    for work in [1_000, 200_000] {
+        let options = OptimizeOptions { work: Some(work), ..OptimizeOptions::default() };
+        let control = Control::new();
+        let found =
+            optimize_layers(fabric, structure, paths, &layers, Combine::Sum, background, &options, &control);
+        assert!(found.unwrap().work <= work + 1_000);
+    }
+}
