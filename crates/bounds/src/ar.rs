@@ -5,7 +5,7 @@
 //! (sec. 3.5.4: "it can also be computed directly"); elsewhere it is a certified interval, closed where even
 //! splits or the iterations of `flow` meet the lower bound.
 
-use netloom_model::{Control, Csr, Fabric, HostId};
+use netloom_model::{Control, Csr, Fabric, HostId, LinkId, Reason, SwitchId};
 use netloom_routing::PathSet;
 use netloom_topology::Structure;
 
@@ -66,7 +66,26 @@ pub(crate) fn ar_of(
         return Ok(ArBound { lower: cut.claim, upper: cut.claim, exact: true, certificate: cut, work: 0 });
     }
     reachable(fabric, paths, demand)?;
-    Ok(flow::solve(fabric, paths, demand, cut, control, work))
+    let mut found = flow::solve(fabric, paths, demand, cut, control, work);
+    if let (true, Reason::Dual { weights }) = (found.certificate.place.is_empty(), &found.certificate.reason)
+    {
+        found.certificate.place = around(fabric, weights);
+    }
+    Ok(found)
+}
+
+/// Where most of the weights are, for people: the switch whose links, to it and from it, carry the largest part.
+fn around(fabric: &Fabric, weights: &[(LinkId, f64)]) -> String {
+    let mut mass = vec![0.0; fabric.switch_count()];
+    for &(l, w) in weights {
+        for s in [fabric.link_from_switch(l), fabric.link_to_switch(l)].into_iter().flatten() {
+            mass[s.index()] += w * fabric.relative_capacity(l);
+        }
+    }
+    let first = |a: &SwitchId, b: &SwitchId| mass[a.index()].total_cmp(&mass[b.index()]).then(b.cmp(a));
+    let switch = fabric.switches().max_by(first);
+    let name = switch.map_or_else(String::new, |s| format!(" around {}", fabric.switch_name(s)));
+    format!("links{name} (linear programming)")
 }
 
 fn check(fabric: &Fabric, traffic: &Csr) -> Result<(), BoundError> {
@@ -106,8 +125,18 @@ fn reachable(fabric: &Fabric, paths: &PathSet, demand: &Demand) -> Result<(), Bo
 mod tests {
     use super::*;
     use crate::cases::{three_level, two_level};
-    use netloom_model::{LinkId, Traffic, rng};
+    use netloom_model::{Traffic, rng};
     use netloom_topology::detect;
+
+    #[test]
+    fn weights_of_many_links_are_named_after_the_switch_in_their_middle() {
+        let (f, _) = two_level(2, 2, 2, 1);
+        // Both links of leaf 0 up, and one of two into leaf 1: leaf 0 has the most.
+        let up = |leaf: SwitchId| f.switch_links(leaf).filter(|&l| f.between_switches(l)).collect::<Vec<_>>();
+        let (a, b) = (up(f.leaf(HostId(0))), up(f.leaf(HostId(2))));
+        let weights = [(a[0], 1.0), (a[1], 1.0), (f.reverse(b[0]), 0.5)];
+        assert_eq!(around(&f, &weights), "links around leaf0 (linear programming)");
+    }
 
     fn random_traffic(fabric: &Fabric, entries: usize, seed: u64) -> Csr {
         let mut stream = rng::stream(seed, 0);

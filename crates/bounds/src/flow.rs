@@ -179,8 +179,8 @@ impl Game<'_> {
         if value.is_finite() && value > self.lower.claim {
             let weights = price.iter().enumerate().filter(|(_, w)| **w > 0.0);
             let weights = weights.map(|(l, &w)| (LinkId::from_index(l), w)).collect();
-            let place = "several links (linear programming)".into();
-            self.lower = Certificate::new(value, place, Reason::Dual { weights });
+            // The caller finds a name.
+            self.lower = Certificate::new(value, String::new(), Reason::Dual { weights });
         }
     }
 
