@@ -127,3 +127,24 @@ def test_phases_have_a_load_a_bound_and_a_place(netloom, paths):
     assert rows == [("near", 1, 1), ("far", 5, 5)]
     assert {row["bound_at"] for row in result["phases"]} == {"host0000 up"}
     assert result["objective"]["value"] == 3 * 1 + 5
+
+
+def test_how_many_links_must_carry_the_maximum_is_proved(netloom):
+    """Three flows of 1 from a leaf to another, over two links each: one up and one down carry 2, no fewer."""
+    import netloom as nl
+
+    nl.Traffic.from_triples(6, [0, 1, 2], [3, 4, 5], [1, 1, 1]).write(netloom.folder / "t.mtx")
+    tree = "two-level:leaves=2,hosts=3,spines=2"
+    result = netloom.result("optimize", tree, "t.mtx")
+    assert (result["max_load_between_switches"], result["levels"][0]["links"]) == (2, 2)
+    assert result["links_at_max_bound"] == 2
+    assert "2 links must carry that: no routes have fewer" in netloom.ok("optimize", tree, "t.mtx")
+
+
+def test_islands_give_the_same_bytes_for_any_number_of_threads(netloom, paths):
+    for threads in (1, 2):
+        arguments = ["--islands", 3, "--threads", threads, "--work", 20000, "-o", f"{threads}.lfts"]
+        netloom.ok("optimize", paths.ft3, paths.examples / "jobs" / "small.toml", *arguments)
+    assert (netloom.folder / "1.lfts").read_bytes() == (netloom.folder / "2.lfts").read_bytes()
+    word = netloom.refused("optimize", "x", "bisection", "--islands", 2, "--also", "all-to-all", code=2)
+    assert "--islands" in word

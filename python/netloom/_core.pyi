@@ -37,6 +37,7 @@ __all__ = [
     "is_engine",
     "is_generator",
     "is_pattern",
+    "links_at_max_bound",
     "loads",
     "optimize",
     "optimize_hose",
@@ -499,6 +500,9 @@ def loads(
     time_limit: float | None = None,
 ) -> LinkLoads: ...
 def check(fabric: Fabric, routes: Routes, *, threads: int = 0) -> CheckReport: ...
+def links_at_max_bound(fabric: Fabric, traffic: Traffic, maximum: float) -> int:
+    """Links between switches that must carry `maximum` if none carries more; 0 if nothing is shown."""
+
 def verify_certificate(
     fabric: Fabric, traffic: Traffic, certificate: Certificate, routes: Routes | None = None
 ) -> Verdict: ...
@@ -533,6 +537,7 @@ def optimize(
     max_changes: int | None = None,
     frozen: Sequence[int] = (),
     depth: int = 3,
+    islands: int = 1,
     bounds: LinkLoads | None = None,
     seed: int = 0,
     threads: int = 0,

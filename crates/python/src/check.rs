@@ -1,9 +1,11 @@
 //! `netloom.check` and the independent judge of certificates.
 
+use netloom_bounds as bounds;
 use netloom_verify::{self as verify, CheckReport, Verdict};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use crate::errors;
 use crate::fabric::PyFabric;
 use crate::loads::PyCertificate;
 use crate::routes::PyRoutes;
@@ -122,6 +124,26 @@ pub fn check(
     let shared = &fabric.shared;
     run(py, Options::threads(threads), |_| verify::check(&shared.fabric, shared.structure(), &routes.routes))
         .map(PyCheckReport)
+}
+
+/// How many links between switches must carry `maximum` in any routes by destination that load none of them more;
+/// the judge has checked why. 0 if nothing is shown.
+#[pyfunction]
+pub fn links_at_max_bound(
+    py: Python<'_>,
+    fabric: &PyFabric,
+    traffic: &PyTraffic,
+    maximum: f64,
+) -> PyResult<u64> {
+    traffic.check_fits(py, fabric)?;
+    let shared = &fabric.shared;
+    run(py, Options::default(), |_| {
+        let (structure, total) = (shared.structure(), traffic.shared.total());
+        let found = bounds::links_at_max(&shared.fabric, structure, shared.paths(), total, None, maximum)
+            .map_err(|e| e.to_string())?;
+        verify::verify_links_at_max(&shared.fabric, structure, None, total, &found)
+    })?
+    .map_err(|e| errors::optimize(py, e))
 }
 
 /// Recomputes a certificate's bound (and the loads of `routes`) from the traffic alone.

@@ -143,7 +143,8 @@ pub fn optimize_layers(
             })
             .collect();
         let change = asked.change(&begin);
-        let settings = OptimizeOptions { seed, threads: 0, work, depth, change, ..OptimizeOptions::default() };
+        let settings =
+            OptimizeOptions { seed, threads: 0, work, depth, change, ..OptimizeOptions::default() };
         let (structure, paths) = (shared.structure(), shared.paths());
         optimizer::optimize_layers(
             &shared.fabric,

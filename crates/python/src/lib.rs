@@ -63,6 +63,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(optimize::optimize_lmc, m)?)?;
     m.add_function(wrap_pyfunction!(hose::optimize_hose, m)?)?;
     m.add_function(wrap_pyfunction!(hose::hose_loads, m)?)?;
+    m.add_function(wrap_pyfunction!(check::links_at_max_bound, m)?)?;
     m.add_function(wrap_pyfunction!(exact::exact_model, m)?)?;
     m.add_function(wrap_pyfunction!(optimize::repaired, m)?)?;
     m.add_function(wrap_pyfunction!(layers::optimize_layers, m)?)?;

@@ -20,9 +20,9 @@ use crate::traffic::PyTraffic;
 /// `today` it begins with these routes; see [`Asked`] for what may change. `bounds` has the bounds already.
 #[pyfunction]
 #[pyo3(signature = (fabric, traffic, *, background = RoutesOrEngine::Engine("auto".into()), today = None,
-                    penalty_per_change = 0.0, max_changes = None, frozen = Vec::new(), depth = 3, bounds = None,
+                    penalty_per_change = 0.0, max_changes = None, frozen = Vec::new(), depth = 3, islands = 1, bounds = None,
                     seed = 0, threads = 0, work = None, time_limit = None, progress = None),
-       text_signature = "(fabric, traffic, *, background='auto', today=None, penalty_per_change=0.0, max_changes=None, frozen=(), depth=3, bounds=None, seed=0, threads=0, work=None, time_limit=None, progress=None)")]
+       text_signature = "(fabric, traffic, *, background='auto', today=None, penalty_per_change=0.0, max_changes=None, frozen=(), depth=3, islands=1, bounds=None, seed=0, threads=0, work=None, time_limit=None, progress=None)")]
 #[allow(clippy::too_many_arguments)] // keyword arguments of one Python call
 pub fn optimize(
     py: Python<'_>,
@@ -34,6 +34,7 @@ pub fn optimize(
     max_changes: Option<u64>,
     frozen: Vec<u32>,
     depth: usize,
+    islands: usize,
     bounds: Option<&PyLinkLoads>,
     seed: u64,
     threads: usize,
@@ -55,7 +56,7 @@ pub fn optimize(
             work,
             bound: known.as_ref().map(|known| known.lower.clone()),
             depth,
-            islands: 1,
+            islands: islands.max(1),
             change: asked.change(&begin),
         };
         let best = optimizer::optimize(&shared.fabric, structure, paths, total, &begin, &settings, control)

@@ -36,6 +36,10 @@ class Goal:
     """Levels of load below the maximum on which as few links as possible shall be.
     [default: 3, of several matrices 0]"""
 
+    islands: Annotated[int | None, common.within(1, 1024)] = None
+    """Searches side by side, for several cores; the best is kept. The result is the same for any number of
+    threads, `--work` is that of all. [default: 1]"""
+
     def check(self) -> None:
         """Refuses options that exclude each other.
 
@@ -43,6 +47,8 @@ class Goal:
         ------
         UsageError
         """
+        if self.islands is not None and (self.several or self.hose or self.objective in ("sum", "worst")):
+            raise UsageError("--islands is about one matrix: expected --objective total")
         if self.error is not None:
             uncertain.part(self.error)
         if self.hose and (self.several or self.objective is not None):

@@ -129,6 +129,7 @@ def optimize(
         "compare": rows,
         "front": points,
         "exact": model,
+        "links_at_max_bound": None if interrupted else search.links_at_max(routes, loads),
         "findings": run.findings,
         "output": run.write(routes.to_bytes()) if run.has_product else None,
         "certificate": None,
@@ -186,6 +187,7 @@ def _of_sums(
         "compare": None,
         "front": None,
         "exact": None,
+        "links_at_max_bound": None,
         "findings": run.findings,
         "output": run.write(best.routes.to_bytes()) if run.has_product else None,
         "certificate": None,
@@ -211,6 +213,8 @@ def _depth(goal: Goal, default: int) -> int:
     return default if goal.depth is None else goal.depth
 
 
+_MOST_PAIRS = 1_000_000
+"""Pairs up to which it is asked how many links must carry the largest load."""
 _FRONT_WORK = 200_000
 """Path searches for a point of the front: seconds on large fabrics."""
 _TOO_SMALL = {
@@ -288,6 +292,7 @@ class _Search:
                     "frozen": self._frozen,
                 }
             if self.layers is None:
+                asked["islands"] = self._goal.islands or 1
                 return _core.optimize(self.fabric, self.traffic, bounds=bounds, **asked)
             return _core.optimize_layers(
                 self.fabric, self.layers, matrices.objective_kind(self._goal), **asked
@@ -310,6 +315,17 @@ class _Search:
         if isinstance(self.begin, str):
             return None
         return best.changed_entries if routes is best.routes else routes.changed_entries(self.begin)
+
+    def links_at_max(self, routes: Routes, loads: LinkLoads) -> int | None:
+        """How many links between switches must carry their largest load; None if nothing is shown."""
+        from netloom import _core
+
+        highest = loads.max_between_switches
+        known = self.layers is None and not self._frozen and routes.lmc == 0
+        if not known or highest == 0 or self.traffic.pairs > _MOST_PAIRS:
+            return None
+        with self._run.timed("links-at-max"):
+            return _core.links_at_max_bound(self.fabric, self.traffic, highest) or None
 
     def front(self, best: Optimized | OptimizedLayers) -> tuple[list[dict[str, Any]], bool]:
         """What fewer changes buy."""

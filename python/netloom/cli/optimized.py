@@ -42,6 +42,11 @@ def text(result: Mapping[str, Any]) -> str:
         rows = results.loads_rows(result)
         if result["levels"]:
             rows.append(("between switches", levels_text(result["levels"])))
+        if result["links_at_max_bound"] is not None:
+            least = result["links_at_max_bound"]
+            met = result["levels"] and least == result["levels"][0]["links"]
+            told = f"{results.links(least)} must carry that"
+            rows.append(("", f"{told}: no routes have fewer" if met else f"at least {told}"))
         parts = [results.with_hottest(render.pairs(rows), result)]
         rows = []
     else:

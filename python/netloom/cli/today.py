@@ -73,14 +73,14 @@ def read_today(run: Run, source: str, fabric: Fabric, *, repair: bool) -> Today:
     kind = "repaired"
     if lines:
         run.findings += [{"kind": kind, "text": line} for line in lines]
-        run.note(f"{name}: {_number(number)} lead nowhere or are missing: replaced")
+        run.note(f"{name}: replaced what leads nowhere or is missing: {_number(number)}")
     detours = differs & ~missing
     if detours.any():
         run.findings += [
             {"kind": "not-shortest", "text": text}
             for text in _entries(fabric, name, detours, routes.lmc, "is on no shortest up*/down* way")
         ]
-        run.note(f"{name}: {_number(int(detours.sum()))} are on no shortest up*/down* way: replaced")
+        run.note(f"{name}: replaced what is on no shortest up*/down* way: {_number(int(detours.sum()))}")
     return Today(whole, source, int(differs.sum()))
 
 
