@@ -218,6 +218,10 @@ impl<'v> State<'v> {
     pub fn set_paths(&mut self, path: Vec<u32>) {
         assert_eq!(path.len(), self.path.len());
         self.path = path;
+        if !self.riders.is_empty() {
+            // The lists are of the paths before.
+            self.track(true);
+        }
         self.refresh();
     }
 
