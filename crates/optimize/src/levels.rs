@@ -124,7 +124,7 @@ pub(crate) fn cool(
         match within(value, best.value, TOLERANCE).then(compare(&now, &least)) {
             Ordering::Less => {
                 (least, idle) = (now, 0);
-                take(state, best, value);
+                take(state, best, value, budget);
             }
             Ordering::Equal => idle += 1,
             Ordering::Greater => {
@@ -157,7 +157,7 @@ fn sharpen(state: &mut State, alpha: f64) {
 }
 
 /// Makes the present paths the best ones.
-fn take(state: &State, best: &mut Best, value: f64) {
+fn take(state: &State, best: &mut Best, value: f64, budget: &Budget) {
     let heats = || (0..state.view.slots()).map(|s| state.heat(s));
     let heat = heats().fold(0.0, f64::max);
     let count = heats().filter(|&h| h >= heat * (1.0 - TOLERANCE)).count();
@@ -166,12 +166,10 @@ fn take(state: &State, best: &mut Best, value: f64) {
     (best.value, best.heat, best.count) = (value, heat, count);
     best.path.clone_from(&state.path);
     if told {
-        best.history.push(Improvement {
-            work: state.work,
-            max_load: value,
-            links_at_max: count,
-            changed_entries: 0,
-        });
+        let improvement =
+            Improvement { work: state.work, max_load: value, links_at_max: count, changed_entries: 0 };
+        best.history.push(improvement);
+        budget.control.improved(improvement);
     }
 }
 
