@@ -1,16 +1,17 @@
 //! The door for several addresses a host (LMC): tables for all of them, and which one every pair uses.
 //!
 //! With `2^lmc` addresses a host what a leaf sends to it need not move whole: every pair (source host,
-//! destination host) chooses an address, and every address has an in-tree of its own. Searched in turns:
+//! destination host) chooses an address, and every address has an in-tree of its own. Searched in stages, each with an
+//! equal share of the work: stage 0 is tables for one address, stage *k* begins with the result of stage *k* - 1, every
+//! address led twice. So LMC *m* with *m* + 1 shares is never worse than LMC *m* - 1 with *m*. A stage takes turns:
 //!
-//! 1. tables for one address, copied to all others: no worse a start;
-//! 2. deal every bundle of pairs to the addresses evenly, and search tables for the pieces;
-//! 3. with these tables, move pairs to cheaper addresses; with that choice, search tables again; and so on.
+//! 1. deal what uses an address to it and its copy evenly, and search tables for the pieces;
+//! 2. with these tables, move pairs to cheaper addresses; with that choice, search tables again; and so on.
 //!
-//! Every step starts from a routing that is known, so the best only improves. A pair stays whole: where a host
-//! has one partner, LMC buys nothing. Bounds on whole items don't hold here; the adaptive-routing bound does.
+//! The best routing so far is kept throughout. A pair stays whole: where a host has one partner, LMC buys nothing.
+//! Bounds on whole items don't hold here, but for stage 0; the adaptive-routing bound does.
 
-use netloom_bounds::ar_bound;
+use netloom_bounds::{ar_bound, tighten};
 use netloom_model::rng::stream;
 use netloom_model::{
     Control, Csr, Dest, Fabric, Improvement, Lft, MAX_LMC, PairPaths, PathChoice, Routes, SwitchId, Table,
@@ -27,7 +28,7 @@ use crate::solve::{Setting, Solved, check_reachable, host_loads, solve};
 use crate::split::Pairs;
 use crate::target::switch_target;
 
-/// Turns of step 3 at most.
+/// Turns of a stage at most.
 const TURNS: u64 = 64;
 
 /// The best routes with `2^lmc` addresses a host and a path by pair that the work budget finds.
@@ -84,14 +85,29 @@ fn run(
     let most: u64 = if by_hosts { 1_000_000 } else { 8_000_000 };
     let limit = options.work.unwrap_or(most + 20 * whole.len() as u64);
 
-    let mut turns = Turns { fabric, structure, paths, traffic, options, control, goal, work: 0, best: None };
-    turns.search(&first, limit / 4)?;
-    let start = turns.best().routes.lft().expect("destination-based").clone();
-    let copies = on_base(fabric, readdressed(fabric, &start, 0, lmc), lmc);
-    turns.restart(copies.clone())?;
-    if lmc > 0 && turns.goes_on(limit) {
-        turns.part(copies, lmc, limit)?;
+    // One address has a bound of its own: at it, nothing is left to do but to part.
+    let alone = tighten(fabric, structure, paths, traffic, bound.clone());
+    let first_goal = if alone.claim > host_max * (1.0 + TOLERANCE) { alone.claim } else { goal };
+    let mut turns =
+        Turns { fabric, structure, paths, traffic, options, control, goal: first_goal, work: 0, best: None };
+    let share = limit / (u64::from(lmc) + 1);
+    turns.search(&first, share)?;
+    turns.goal = goal;
+    let given = (lmc > 0 && !background.one_address()).then(|| admissible(fabric, paths, background, lft));
+    for stage in 1..=lmc {
+        if let Some(given) = given.as_ref().filter(|g| g.lmc == stage) {
+            turns.offer_delivering(given)?;
+        }
+        if turns.best().routes.lmc < stage {
+            turns.restart(copied(fabric, &turns.best().routes, stage))?;
+        }
+        let end = limit / (u64::from(lmc) + 1) * (u64::from(stage) + 1);
+        if turns.goes_on(end) {
+            turns.part(stage, end)?;
+        }
     }
+    let bound = if lmc == 0 { alone } else { bound };
+    let goal = if lmc == 0 { first_goal } else { goal };
     let (work, history, best) = (turns.work, turns.best().history.clone(), turns.best.take());
     let Best { mut routes, .. } = best.expect("there is a routing");
     let unused = readdressed(fabric, lft, background.lmc, lmc);
@@ -185,6 +201,14 @@ impl Turns<'_> {
         Ok(())
     }
 
+    /// Offers routes from elsewhere, if they deliver.
+    fn offer_delivering(&mut self, routes: &Routes) -> Result<(), OptimizeError> {
+        match loads(self.fabric, routes, self.traffic) {
+            Ok(_) => self.offer(routes.clone()),
+            Err(_) => Ok(()),
+        }
+    }
+
     /// The same routing, with more addresses.
     fn restart(&mut self, routes: Routes) -> Result<(), OptimizeError> {
         let best = self.best.as_mut().expect("the first search leaves a routing");
@@ -193,22 +217,25 @@ impl Turns<'_> {
         Ok(())
     }
 
-    /// Steps 2 and 3: bundles in parts.
-    fn part(&mut self, copies: Routes, lmc: u8, limit: u64) -> Result<(), OptimizeError> {
+    /// A stage, from the best routing: what uses an address in parts, until so much work is spent in all.
+    fn part(&mut self, lmc: u8, limit: u64) -> Result<(), OptimizeError> {
         let fabric = self.fabric;
+        let copies = self.best().routes.clone();
         let mut pairs = Pairs::of(fabric, self.traffic, lmc);
-        pairs.deal(None);
+        pairs.choose(fabric, &copies);
+        pairs.halve();
         let mut from = chosen(&copies, pairs.table());
+        let own = limit.saturating_sub(self.work);
         for turn in 0..TURNS {
             // Later turns are many and short, but long enough to move every pair a few times.
-            let later = (limit / 96).max(4 * pairs.len() as u64).min(limit / 8);
-            let share = if turn == 0 { limit / 4 } else { later };
+            let later = (own / 48).max(4 * pairs.len() as u64).min(own / 4);
+            let share = if turn == 0 { own / 3 } else { later };
             let share = share.min(limit.saturating_sub(self.work)).max(1);
             self.search(&from, share)?;
             if !self.goes_on(limit) {
                 return Ok(());
             }
-            let random = &mut stream(self.options.seed, 5000 + turn);
+            let random = &mut stream(self.options.seed, 5000 + 1000 * u64::from(lmc) + turn);
             let (best, goal) = (self.best(), self.goal);
             let before = best.value;
             let routes = best.routes.clone();
@@ -227,6 +254,21 @@ impl Turns<'_> {
         }
         Ok(())
     }
+}
+
+/// `routes` with their choice of addresses, but admissible tables.
+fn admissible(fabric: &Fabric, paths: &PathSet, routes: &Routes, lft: &Lft) -> Routes {
+    let tables = crate::tables::admissible_lft(fabric, paths, lft, routes.lmc);
+    chosen(&Routes::by_dest(fabric, routes.lmc, tables), PairPaths::clone(&routes.pair_paths(fabric)))
+}
+
+/// The same routing with more addresses: every pair keeps its own, the new ones are led like those there were.
+fn copied(fabric: &Fabric, routes: &Routes, lmc: u8) -> Routes {
+    let lft = routes.lft().expect("destination-based");
+    let tables = Routes::by_dest(fabric, lmc, readdressed(fabric, lft, routes.lmc, lmc));
+    let old = routes.pair_paths(fabric);
+    let kept: Vec<_> = old.iter().collect();
+    chosen(&tables, PairPaths::new(fabric.host_count(), lmc, &kept).expect("paths of fewer addresses"))
 }
 
 fn chosen(tables: &Routes, paths: PairPaths) -> Routes {

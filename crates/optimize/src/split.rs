@@ -86,6 +86,39 @@ impl Pairs {
         }
     }
 
+    /// Takes the addresses that `routes` choose.
+    pub fn choose(&mut self, fabric: &Fabric, routes: &Routes) {
+        let space = routes.dests(fabric);
+        for pair in &mut self.pairs {
+            let base = space.host(pair.destination, 0);
+            pair.path = routes.address(space, pair.source, pair.destination).0 - base.0;
+        }
+    }
+
+    /// Deals what uses one of the lower half of a host's addresses to it and to its copy in the upper half, evenly;
+    /// what uses the upper half already stays.
+    pub fn halve(&mut self) {
+        let half = 1u32 << (self.lmc - 1);
+        let mut order: Vec<usize> = Vec::new();
+        for bundle in 0..self.first.len() - 1 {
+            for path in 0..half {
+                order.clear();
+                order.extend(
+                    (self.first[bundle]..self.first[bundle + 1]).filter(|&p| self.pairs[p].path == path),
+                );
+                order.sort_by(|&a, &b| self.pairs[b].bytes.total_cmp(&self.pairs[a].bytes));
+                // What could go to either goes to each in turn from bundle to bundle.
+                let mut sum = [0.0f64; 2];
+                for &pair in &order {
+                    let (first, second) = (bundle % 2, (bundle + 1) % 2);
+                    let way = if sum[second] < sum[first] { second } else { first };
+                    sum[way] += self.pairs[pair].bytes;
+                    self.pairs[pair].path = path + half * way as u32;
+                }
+            }
+        }
+    }
+
     /// Gives every pair an address at random.
     pub fn scatter(&mut self, random: &mut Stream) {
         for pair in &mut self.pairs {
@@ -106,15 +139,11 @@ impl Pairs {
         goal: f64,
         random: &mut Stream,
     ) -> Result<u64, OptimizeError> {
-        let space = routes.dests(fabric);
         let ways = 1u32 << self.lmc;
         let mut load = load.to_vec();
         let mut order: Vec<usize> = (0..self.first.len() - 1).collect();
         let mut tried = 0;
-        for pair in &mut self.pairs {
-            let base = space.host(pair.destination, 0);
-            pair.path = routes.address(space, pair.source, pair.destination).0 - base.0;
-        }
+        self.choose(fabric, routes);
         for alpha in ALPHAS {
             shuffle(random, &mut order);
             let hot = load.iter().enumerate().filter(|(l, _)| fabric.between_switches(LinkId(*l as u32)));
