@@ -21,22 +21,25 @@ fn main() {
     let pattern =
         |spec| netloom_traffic::pattern(spec, Some(3072)).expect("a known pattern").total().into_owned();
     println!(
-        "{:28} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>7}",
+        "{:31} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>7}",
         "AR gap %", "bound 0", "LMC 0", "0, 2x", "0, 3x", "LMC 1", "LMC 2", "off 1", "off 2", "CPU s"
     );
-    let app = |name: &str, number: usize, hosts: usize| copies(&read(name), number, hosts);
-    let rows: [(&str, &Fabric, Csr); 11] = [
-        ("snap-168 x18", &quartz, app("snap-168", 18, 3072)),
-        ("hpcg-216 x14", &quartz, app("hpcg-216", 14, 3072)),
-        ("nekbone-256 x12", &quartz, app("nekbone-256", 12, 3072)),
-        ("miniamr-512 x6", &quartz, app("miniamr-512", 6, 3072)),
-        ("lulesh-512 x6, damaged", &damaged, app("lulesh-512", 6, 3072)),
+    let scattered = |name: &str, number: usize| copies(&read(name), number, 3072);
+    let in_line = |name: &str, number: usize| in_order(&read(name), number, 3072);
+    let rows: [(&str, &Fabric, Csr); 13] = [
+        ("snap-168 x18", &quartz, scattered("snap-168", 18)),
+        ("hpcg-216 x14", &quartz, scattered("hpcg-216", 14)),
         ("shuffle, 5 % noise", &quartz, pattern("bisection-shuffle:seed=1,noise=0.05")),
         ("shuffle, damaged", &damaged, pattern("bisection-shuffle:seed=1")),
-        ("all-to-all, 64 jobs of 48", &quartz, groups(64, 48, 3072)),
-        ("all-to-all, 24 jobs of 128", &quartz, groups(24, 128, 3072)),
-        ("snap-168 x4, two levels", &taper, app("snap-168", 4, 768)),
-        ("all-to-all, 24 of 32, two", &taper, groups(24, 32, 768)),
+        ("snap-168 x18, damaged", &damaged, scattered("snap-168", 18)),
+        ("lulesh-512 x6, damaged", &damaged, scattered("lulesh-512", 6)),
+        ("in order: lulesh-512, damaged", &damaged, in_line("lulesh-512", 6)),
+        ("in order: hpcg-216, damaged", &damaged, in_line("hpcg-216", 14)),
+        ("in order: nekbone-256, damaged", &damaged, in_line("nekbone-256", 12)),
+        ("all-to-all of 40, damaged", &damaged, in_order(&everybody(40), 76, 3072)),
+        ("all-to-all of 56, damaged", &damaged, in_order(&everybody(56), 54, 3072)),
+        ("all-to-all of 32, two levels", &taper, in_order(&everybody(32), 24, 768)),
+        ("all-to-all of 40, two levels", &taper, in_order(&everybody(40), 19, 768)),
     ];
     for (name, fabric, traffic) in rows {
         if filter.is_empty() || filter.iter().any(|f| name.contains(f.as_str())) {
@@ -53,7 +56,7 @@ fn run(name: &str, fabric: &Fabric, traffic: &Csr) {
     let alone = tighten(fabric, &structure, &paths, traffic, ar.certificate.clone());
     let share: u64 = std::env::var("WORK").ok().and_then(|w| w.parse().ok()).unwrap_or(1_000_000);
     let gap = |load: f64| (load / ar.certificate.claim - 1.0) * 100.0;
-    print!("{name:28} {:>9.4}", gap(alone.claim));
+    print!("{name:31} {:>9.4}", gap(alone.claim));
     let before = cpu_seconds();
     let mut off = Vec::new();
     for (lmc, shares) in [(0, 1), (0, 2), (0, 3), (1, 2), (2, 3)] {
@@ -106,13 +109,26 @@ fn copies(app: &Traffic, copies: usize, hosts: usize) -> Csr {
     Traffic::from_triples(hosts as u32, &from, &to, &bytes, None).expect("hosts").total().into_owned()
 }
 
-/// Jobs of `size` hosts in random stretches of 1 to 24, in which every host sends 1 to every other.
-fn groups(jobs: usize, size: usize, hosts: usize) -> Csr {
-    let ranks: Vec<u64> = (0..size as u64).collect();
+/// Copies of an application one after another in the order of hosts, one rank a host.
+fn in_order(app: &Traffic, copies: usize, hosts: usize) -> Csr {
+    let matrix = app.total();
+    let (mut from, mut to, mut bytes) = (Vec::new(), Vec::new(), Vec::new());
+    for copy in 0..copies as u64 {
+        let first = copy * matrix.size() as u64;
+        for (i, j, b) in matrix.iter() {
+            from.push(first + u64::from(i));
+            to.push(first + u64::from(j));
+            bytes.push(b);
+        }
+    }
+    Traffic::from_triples(hosts as u32, &from, &to, &bytes, None).expect("hosts").total().into_owned()
+}
+
+/// Every rank sends 1 to every other, as a transposition does.
+fn everybody(ranks: u64) -> Traffic {
     let (from, to): (Vec<u64>, Vec<u64>) =
-        ranks.iter().flat_map(|&i| ranks.iter().filter(move |&&j| j != i).map(move |&j| (i, j))).unzip();
-    let app = Traffic::from_triples(size as u32, &from, &to, &vec![1.0; from.len()], None).expect("ranks");
-    copies(&app, jobs, hosts)
+        (0..ranks).flat_map(|i| (0..ranks).filter(move |&j| j != i).map(move |j| (i, j))).unzip();
+    Traffic::from_triples(ranks as u32, &from, &to, &vec![1.0; from.len()], None).expect("ranks")
 }
 
 /// CPU seconds of this process so far.
