@@ -38,7 +38,12 @@ pub(crate) struct Demand {
 impl Demand {
     /// Adds the traffic up. O(entries), parallel over leaves; sums run in a fixed order.
     pub fn new(fabric: &Fabric, traffic: &Csr) -> Self {
-        Self::of_free(fabric, traffic, &[])
+        Self::of_free(fabric, traffic, &[], false)
+    }
+
+    /// The same with what one host sends to another as items of their own.
+    pub fn of_pairs(fabric: &Fabric, traffic: &Csr) -> Self {
+        Self::of_free(fabric, traffic, &[], true)
     }
 
     /// The same where what is sent to the hosts with a true in `frozen` goes as `routes` say.
@@ -51,7 +56,7 @@ impl Demand {
         routes: &Routes,
         frozen: &[bool],
     ) -> Result<Self, BoundError> {
-        let mut demand = Self::of_free(fabric, traffic, frozen);
+        let mut demand = Self::of_free(fabric, traffic, frozen, false);
         demand.frozen = fabric.hosts().filter(|h| frozen.get(h.index()) == Some(&true)).collect();
         if !demand.frozen.is_empty() {
             let fixed = columns(traffic, frozen);
@@ -62,7 +67,7 @@ impl Demand {
         Ok(demand)
     }
 
-    fn of_free(fabric: &Fabric, traffic: &Csr, frozen: &[bool]) -> Self {
+    fn of_free(fabric: &Fabric, traffic: &Csr, frozen: &[bool], apart: bool) -> Self {
         let free = |j: u32| frozen.get(j as usize) != Some(&true);
         let hosts = fabric.host_count();
         let leaves: Vec<SwitchId> = fabric.switches().filter(|&s| !fabric.hosts_on(s).is_empty()).collect();
@@ -93,6 +98,9 @@ impl Demand {
                     to_leaf[there] += bytes;
                 }
             }
+            if apart {
+                items = pairs_of(fabric, traffic, leaf);
+            }
             let pairs: Vec<(u32, f64)> = (0u32..).zip(to_leaf).filter(|(_, b)| *b > 0.0).collect();
             (sent, local, items, pairs)
         };
@@ -120,6 +128,18 @@ impl Demand {
         demand.leaves = leaves;
         demand
     }
+}
+
+/// What each host of `leaf` sends to each elsewhere, by destination, then sender.
+fn pairs_of(fabric: &Fabric, traffic: &Csr, leaf: SwitchId) -> Vec<Parcel> {
+    let mut pairs = Vec::new();
+    for &h in fabric.hosts_on(leaf) {
+        let (columns, bytes) = traffic.row(h.index());
+        let each = columns.iter().zip(bytes).map(|(&j, &b)| Parcel { destination: HostId(j), bytes: b });
+        pairs.extend(each.filter(|p| fabric.leaf(p.destination) != leaf && p.bytes > 0.0));
+    }
+    pairs.sort_by_key(|p| p.destination);
+    pairs
 }
 
 /// The entries of `traffic` in the columns with a true in `wanted`.

@@ -35,4 +35,4 @@ pub use ar::{ar_bound, ar_interval};
 pub use at_max::links_at_max;
 pub use flow::DEFAULT_WORK;
 pub use interval::{ArBound, BoundError};
-pub use lower::{lower_bound, lower_bound_with_frozen, tighten};
+pub use lower::{lower_bound, lower_bound_with_frozen, tighten, tighten_pairs};

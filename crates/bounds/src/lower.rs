@@ -55,6 +55,20 @@ pub fn tighten(
     pack(fabric, structure, paths, &Demand::new(fabric, traffic), start)
 }
 
+/// The better of `start`, which must hold for any routes, and the bounds of [`tighten`] with what *one* host sends to
+/// another as items: they hold for several addresses a host too, however senders choose among them.
+pub fn tighten_pairs(
+    fabric: &Fabric,
+    structure: &Structure,
+    paths: &PathSet,
+    traffic: &Csr,
+    start: Certificate,
+) -> Certificate {
+    let before = start.claim;
+    let best = pack(fabric, structure, paths, &Demand::of_pairs(fabric, traffic), start);
+    Certificate { pairs: best.claim > before, ..best }
+}
+
 /// The best bound on routes that agree with `routes` on the destinations with a true in `frozen` (one a host; empty
 /// or all false: as [`lower_bound`]).
 ///

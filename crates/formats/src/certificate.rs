@@ -10,7 +10,8 @@
 //! Nodes are found by GUID (names may repeat); the names are for people, and must agree. Kinds: `dual` (`weights`: links
 //! with a `weight`), `pigeonhole` (`links`, `items`), `dual-feasible` (`links`, `threshold`), `subset-sum`
 //! (`links`, `grid`), `patterns` (`links`, `grid`, `by_size`: pairs of bytes and a weight). Where some destinations' entries are taken as they are, `frozen` lists them
-//! (`{"host": …, "guid": …, "port": 1}`). Numbers are written so that they read back exactly. Reading checks that everything named
+//! (`{"host": …, "guid": …, "port": 1}`). `"pairs": true`: items are
+//! what one host sends to another, and an item that is there `k` times stands for the `k` largest of its leaf. Numbers are written so that they read back exactly. Reading checks that everything named
 //! exists; whether the argument holds is `verify`'s business.
 
 use std::collections::HashMap;
@@ -47,6 +48,8 @@ struct File {
     items: Option<Vec<ItemRow>>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     frozen: Vec<HostRow>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pairs: bool,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -103,6 +106,7 @@ pub fn write_certificate(fabric: &Fabric, certificate: &Certificate) -> String {
         links: None,
         items: None,
         frozen: certificate.frozen.iter().map(|&h| host_row(fabric, h)).collect(),
+        pairs: certificate.pairs,
     };
     let rows = |links: &[LinkId]| Some(links.iter().map(|&l| link_row(fabric, l)).collect());
     match &certificate.reason {
@@ -234,7 +238,7 @@ pub fn read_certificate(bytes: &[u8], label: &str, fabric: &Fabric) -> Result<Ce
     };
     let host = |r: &HostRow| names.host(&r.host, &r.guid, r.port).map_err(wrong);
     let frozen = file.frozen.iter().map(host).collect::<Result<_, _>>()?;
-    Ok(Certificate { claim: file.claim, place: file.place, reason, frozen })
+    Ok(Certificate { claim: file.claim, place: file.place, reason, frozen, pairs: file.pairs })
 }
 
 fn missing(kind: &str, key: &str) -> String {

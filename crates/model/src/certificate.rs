@@ -8,6 +8,9 @@
 //! any set of links; what counts are the items whose every admissible path crosses one of these.
 //! Loads are bytes divided by the link's relative capacity.
 //!
+//! With several addresses a host only what *one* host sends to another takes one way: a bound on *pairs* takes these for
+//! items. It holds for any tables and any choice of addresses, hence for one address too.
+//!
 //! Where some destinations are *frozen* (their entries stay as in given routes), the bound is on the routes
 //! that agree with the given ones there: what is sent to them is a fixed load on the links of its path, and
 //! only the rest may choose.
@@ -40,7 +43,7 @@ pub enum Reason {
     Pigeonhole {
         /// Links that none of the items can avoid.
         links: Vec<LinkId>,
-        /// The items, in any order.
+        /// The items, in any order; in a bound on pairs one that is named `k` times stands for its `k` largest pairs.
         items: Vec<Item>,
     },
     /// Bin packing by a dual-feasible function. Just below the claim `z` a link of relative capacity `c` that carries `f`
@@ -88,12 +91,14 @@ pub struct Certificate {
     /// Destinations whose entries are as in the routes that are judged, in rising order; none: the bound is on all
     /// routes.
     pub frozen: Vec<HostId>,
+    /// Items are what one host sends to another, not what a leaf's hosts send to it.
+    pub pairs: bool,
 }
 
 impl Certificate {
     /// A bound on all routes.
     pub fn new(claim: f64, place: String, reason: Reason) -> Self {
-        Self { claim, place, reason, frozen: Vec::new() }
+        Self { claim, place, reason, frozen: Vec::new(), pairs: false }
     }
 }
 

@@ -150,7 +150,8 @@ fn run(setting: Setting, hose: &Hose) -> Result<OptimizedHose, OptimizeError> {
             scenarios.iter().map(|matrix| Layer { name: String::new(), matrix, weight: 1.0 }).collect();
         // A few rounds may use most of the work, if they find no end.
         let share = (limit / 8).max(1).min(limit - work);
-        let options = &OptimizeOptions { work: Some(share), bound: None, ..options.clone() };
+        // Levels of a few of the matrices say little.
+        let options = &OptimizeOptions { work: Some(share), bound: None, depth: 0, ..options.clone() };
         let from = if options.change.is_some() { background } else { &best.routes };
         let found =
             layers::run(Setting { background: from, options, ..setting }, &layers, Combine::Worst, &known)?;

@@ -9,9 +9,9 @@
 //! 2. with these tables, move pairs to cheaper addresses; with that choice, search tables again; and so on.
 //!
 //! The best routing so far is kept throughout. A pair stays whole: where a host has one partner, LMC buys nothing.
-//! Bounds on whole items don't hold here, but for stage 0; the adaptive-routing bound does.
+//! Bounds on whole items hold for stage 0 only; the adaptive-routing bound and bounds on whole pairs hold for all.
 
-use netloom_bounds::{ar_bound, tighten};
+use netloom_bounds::{ar_bound, tighten, tighten_pairs};
 use netloom_model::rng::stream;
 use netloom_model::{
     Control, Csr, Dest, Fabric, Improvement, Lft, MAX_LMC, PairPaths, PathChoice, Routes, SwitchId, Table,
@@ -28,6 +28,8 @@ use crate::solve::{Setting, Solved, check_reachable, host_loads, solve};
 use crate::split::Pairs;
 use crate::target::switch_target;
 
+/// Pairs up to which bounds on whole pairs are looked for.
+const MOST_PAIRS: usize = 2_000_000;
 /// Turns of a stage at most.
 const TURNS: u64 = 64;
 
@@ -79,6 +81,8 @@ fn run(
             (ar.certificate.clone(), Some(ar))
         }
     };
+    let small = traffic.entry_count() <= MOST_PAIRS;
+    let bound = if small { tighten_pairs(fabric, structure, paths, traffic, bound) } else { bound };
     let host_max = host_loads(fabric, traffic).into_iter().fold(0.0, f64::max);
     let by_hosts = bound.claim <= host_max * (1.0 + TOLERANCE);
     let goal = if by_hosts { switch_target(fabric, structure, &whole) } else { bound.claim };
@@ -167,7 +171,8 @@ impl Turns<'_> {
     /// Searches tables for the addresses that `from` chooses, starting from its tables.
     fn search(&mut self, from: &Routes, work: u64) -> Result<Routes, OptimizeError> {
         let Self { fabric, structure, paths, traffic, control, .. } = *self;
-        let options = &OptimizeOptions { work: Some(work), ..self.options.clone() };
+        // Turns are short; what counts is the maximum and the links at it.
+        let options = &OptimizeOptions { work: Some(work), depth: 0, ..self.options.clone() };
         let setting = Setting { fabric, structure, paths, background: from, options, control };
         let items = items(fabric, traffic, from);
         let lft = from.lft().expect("destination-based");

