@@ -34,7 +34,15 @@ pub fn verify_links_at_max(
         return Err(format!("the level {level:?} is not between 0 and the maximum {maximum:?}"));
     }
     let (frozen, base) = frozen(fabric, routes, traffic, &claim.frozen)?;
-    let case = Case { fabric, traffic, graph: Graph::new(fabric, structure), claim: level, frozen, base };
+    let case = Case {
+        fabric,
+        traffic,
+        graph: Graph::new(fabric, structure),
+        claim: level,
+        frozen,
+        base,
+        pairs: false,
+    };
     let mut used = vec![false; fabric.link_count()];
     let mut count = 0;
     for side in &claim.sides {
