@@ -22,7 +22,17 @@ fn main() {
         |spec| netloom_traffic::pattern(spec, Some(3072)).expect("a known pattern").total().into_owned();
     println!(
         "{:31} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>7}",
-        "AR gap %", "bound 0", "any LMC", "LMC 0", "0, 2x", "0, 3x", "LMC 1", "LMC 2", "off 1", "off 2", "CPU s"
+        "AR gap %",
+        "bound 0",
+        "any LMC",
+        "LMC 0",
+        "0, 2x",
+        "0, 3x",
+        "LMC 1",
+        "LMC 2",
+        "off 1",
+        "off 2",
+        "CPU s"
     );
     let scattered = |name: &str, number: usize| copies(&read(name), number, 3072);
     let in_line = |name: &str, number: usize| in_order(&read(name), number, 3072);

@@ -94,7 +94,9 @@ fn run(
     let first_goal = if alone.claim > host_max * (1.0 + TOLERANCE) { alone.claim } else { goal };
     let mut turns =
         Turns { fabric, structure, paths, traffic, options, control, goal: first_goal, work: 0, best: None };
-    let share = limit / (u64::from(lmc) + 1);
+    // Whole pairs that are bound to as much as whole items leave nothing for more addresses to do.
+    let idle = bound.claim >= alone.claim * (1.0 - TOLERANCE) && !by_hosts;
+    let share = if idle { limit } else { limit / (u64::from(lmc) + 1) };
     turns.search(&first, share)?;
     turns.goal = goal;
     let given = (lmc > 0 && !background.one_address()).then(|| admissible(fabric, paths, background, lft));
