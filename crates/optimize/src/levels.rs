@@ -130,7 +130,6 @@ pub(crate) fn cool(
             Ordering::Greater => {
                 idle += 1;
                 state.set_paths(best.path.clone());
-                state.track(true);
                 state.work += (state.items.len() + state.load.len()) as u64 / 64;
             }
         }
