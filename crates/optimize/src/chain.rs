@@ -12,12 +12,15 @@ use netloom_model::rng::{Stream, below};
 
 use crate::budget::Budget;
 use crate::exchange::Exchange;
+use crate::pack::repack;
 use crate::state::State;
 use crate::view::View;
 use rand_core::Rng;
 
 /// The longest chain.
 const DEPTH: usize = 24;
+/// One part in so many of the work goes into chains that start by repacking.
+const PACKING: u64 = 3;
 /// Chains between two searches for hot slots.
 const ROUND: usize = 64;
 
@@ -31,17 +34,20 @@ pub(crate) fn chains(
     exchanges: bool,
     random: &mut Stream,
     budget: &Budget,
-) {
+) -> bool {
     let end = state.work + work;
     state.track(true);
     let mut hot: Vec<u32> = Vec::new();
     let mut exchange = exchanges.then(Exchange::default);
+    let (first, mut packing) = (state.work, 0);
+    let mut there = false;
     'all: loop {
         hot.clear();
         // Frozen items cannot be pushed off.
         let movable = |s: u32| state.heat(s as usize) > target && !state.riders(s).is_empty();
         hot.extend((0..state.view.slots() as u32).filter(|&s| movable(s)));
         if hot.is_empty() {
+            there = true;
             break;
         }
         for _ in 0..ROUND {
@@ -54,12 +60,20 @@ pub(crate) fn chains(
             let pick = |random: &mut Stream| hot[below(random, hot.len() as u64) as usize];
             let (a, b) = (pick(random), pick(random));
             let slot = if state.heat(a as usize) >= state.heat(b as usize) { a } else { b };
-            if state.heat(slot as usize) > target {
-                chain(state, siblings, slot, target, &mut exchange, random);
+            if state.heat(slot as usize) <= target {
+                continue;
+            }
+            // Repacking is dear: a part of the work at most.
+            let before = state.work;
+            let pack = exchanges && PACKING * packing <= before - first;
+            chain(state, siblings, slot, target, &mut exchange, pack, random);
+            if pack {
+                packing += state.work - before;
             }
         }
     }
     state.track(false);
+    there
 }
 
 /// Forbids the slot, and every other time also a random half of its siblings, so that a chain does not
@@ -112,21 +126,23 @@ fn chain(
     start: u32,
     target: f64,
     exchange: &mut Option<Exchange>,
+    pack: bool,
     random: &mut Stream,
 ) {
     let mut slot = start;
     state.open();
     state.scratch.forbidden.clear();
     let mut last = usize::MAX;
-    for _ in 0..DEPTH {
+    for depth in 0..DEPTH {
         // Mostly exchanges; a push now and then gets where they can't.
         let found = match exchange {
-            Some(exchange) if random.next_u32() & 7 != 0 => {
+            Some(exchange) if !(pack && depth == 0) && random.next_u32() & 7 != 0 => {
                 exchange.find(state, siblings, slot, target, random).map(|other| (&*exchange, other))
             }
             _ => None,
         };
         let done = match found {
+            _ if pack && depth == 0 => repack(state, siblings, slot, target, random),
             Some((exchange, other)) => exchange.apply(state, siblings, slot, other),
             None => match push(state, siblings, slot, last, random) {
                 Some(item) => {

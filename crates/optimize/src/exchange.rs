@@ -23,6 +23,7 @@ pub(crate) struct Exchange {
     /// Come in their place.
     pub back: Vec<u32>,
     sorted: Vec<(f64, u32)>,
+    here: Vec<u32>,
 }
 
 impl Exchange {
@@ -63,10 +64,14 @@ impl Exchange {
         }
         let least = if wanted <= most { wanted } else { most * unit(random) };
         let bytes = |item: u32| state.items.bytes[item as usize];
-        let (here, there) = (state.riders(hot), state.riders(other));
-        if here.is_empty() {
+        let there = state.riders(other);
+        self.here.clear();
+        self.here.extend_from_slice(state.riders(hot));
+        if self.here.is_empty() {
             return false;
         }
+        self.here.sort_unstable_by(|&a, &b| bytes(a).total_cmp(&bytes(b)).then(a.cmp(&b)));
+        let here = &self.here;
         self.sorted.clear();
         self.sorted.push((0.0, NONE));
         self.sorted.extend(there.iter().map(|&i| (bytes(i), i)));
@@ -80,7 +85,8 @@ impl Exchange {
             };
             let size = |item: u32| if item == NONE { 0.0 } else { bytes(item) };
             let moved = size(first) - size(second);
-            let start = below(random, here.len() as u64) as usize;
+            // Mostly small items: they overload less elsewhere.
+            let start = (here.len() as f64 * unit(random).powi(3)) as usize;
             let candidates = here[start..].iter().chain(&here[..start]).copied().filter(|&x| x != first);
             for x in candidates {
                 // moved + x - y within least..=most

@@ -36,6 +36,7 @@
 //! | `sweep` | soft-max sweeps |
 //! | `chain` | ejection chains |
 //! | `exchange` | few items of a link against few of another |
+//! | `pack` | all items of one side of a switch anew into its links |
 //! | `target` | how low the links between switches could go, at best |
 //! | [`repair`] | today's tables made fit to start from |
 //! | `tables` | complete forwarding tables from paths |
@@ -59,6 +60,7 @@ pub mod lmc;
 mod near;
 mod objective;
 pub mod optimize;
+mod pack;
 mod path;
 mod penalty;
 pub mod repair;

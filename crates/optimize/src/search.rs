@@ -7,7 +7,7 @@
 //! several coloured starts, or a greedy one where the fabric has no full layout; then rounds. A round
 //! anneals the best routing by sweeps of rising sharpness and repairs it by chains.
 
-use netloom_model::rng::stream;
+use netloom_model::rng::{Stream, stream};
 use netloom_model::{Control, Improvement, StopReason};
 
 use crate::budget::{Budget, TOLERANCE};
@@ -37,9 +37,20 @@ const MELT: [f64; 4] = [10.0, 100.0, 30.0, 300.0];
 const POLISH_WORK: u64 = 30_000;
 /// Work of a chain phase where changed entries count: few of its chains are worth keeping, but each is worth an offer.
 const COUNTED_WORK: u64 = 2000;
-/// Sharpness of the chain phases of a round, and whether items are exchanged.
-const CHAINS: [(f64, bool); 6] =
-    [(30000.0, true), (30000.0, false), (2000.0, false), (8000.0, true), (500.0, false), (30000.0, true)];
+/// Work of a chain phase, with some an item: gains come soon or not at all.
+const PHASE_WORK: u64 = 20_000;
+/// What part of the gap a phase before the first round may leave for another one to follow.
+const PAYS: f64 = 0.8;
+/// Chain phases of a round: sharpness, whether items are exchanged, and the part of the gap to the goal that is
+/// not aimed at yet.
+const CHAINS: [(f64, bool, f64); 6] = [
+    (30000.0, true, 0.8),
+    (30000.0, false, 0.8),
+    (2000.0, false, 0.5),
+    (8000.0, true, 0.5),
+    (500.0, false, 0.0),
+    (30000.0, true, 0.0),
+];
 
 /// The best paths so far.
 #[derive(Clone, Default)]
@@ -113,6 +124,9 @@ pub(crate) fn search(state: &mut State, siblings: &Siblings, how: How, budget: &
             islands::together(&mut search, islands);
         } else {
             search.starts(0, 1);
+        }
+        if search.goes_on() && !search.state.is_bound() {
+            search.straight();
         }
         while search.goes_on() {
             let before = search.state.work;
@@ -268,6 +282,41 @@ impl Search<'_, '_> {
         self.offer();
     }
 
+    /// Chains from the best routing as long as they pay.
+    fn straight(&mut self) {
+        let mut random = stream(self.seed, 998);
+        self.state.set_paths(self.best.path.clone());
+        let work = PHASE_WORK + self.state.items.len() as u64 / 16;
+        for (alpha, exchanges, share) in CHAINS {
+            loop {
+                let gap = self.best.heat - 1.0;
+                self.phase((alpha, exchanges, share), work, &mut random);
+                if !self.goes_on() {
+                    return;
+                }
+                if self.best.heat - 1.0 >= PAYS * gap {
+                    break;
+                }
+            }
+        }
+    }
+
+    /// Chains until they have gained nothing for so much work, or nothing is above the goal.
+    fn phase(&mut self, (alpha, exchanges, share): (f64, bool, f64), work: u64, random: &mut Stream) {
+        while self.goes_on() {
+            let before = self.state.work;
+            // Part of the way first: fewer links are too hot then, and the others have some slack.
+            let aim = 1.0 + TOLERANCE + share * (self.best.heat - 1.0).max(0.0);
+            self.state.set_alpha(alpha);
+            let there = chains(self.state, self.siblings, aim, work, exchanges, random, &self.budget);
+            self.state.refresh();
+            self.offer();
+            if !there || self.state.work == before || self.best.heat > aim * (1.0 + TOLERANCE) {
+                break;
+            }
+        }
+    }
+
     pub fn round(&mut self, round: u64) {
         let mut random = stream(self.seed, 1000 + round);
         self.state.set_paths(self.best.path.clone());
@@ -285,15 +334,11 @@ impl Search<'_, '_> {
             alpha *= 1.5;
         }
         let items = self.state.items.len() as u64;
-        let work = if self.state.is_counted() { COUNTED_WORK + items / 32 } else { 100_000 + items / 4 };
-        for (alpha, exchanges) in CHAINS {
-            if !self.goes_on() {
-                return;
-            }
-            self.state.set_alpha(alpha);
-            chains(self.state, self.siblings, 1.0 + TOLERANCE, work, exchanges, &mut random, &self.budget);
-            self.state.refresh();
-            self.offer();
+        let work = if self.state.is_counted() { COUNTED_WORK + items / 32 } else { PHASE_WORK + items / 4 };
+        for (alpha, exchanges, share) in CHAINS {
+            // Where changes cost, the way to the goal is short or there is none.
+            let share = if self.state.is_counted() { 0.0 } else { share };
+            self.phase((alpha, exchanges, share), work, &mut random);
         }
     }
 
