@@ -28,7 +28,7 @@ const RESTART_ITEMS: u64 = 3_000_000;
 /// Sharpness of the greedy start, island by island.
 const GREEDY: [f64; 4] = [30.0, 100.0, 10.0, 300.0];
 /// Work once the value is good enough for the traffic's hosts, and work for every item.
-const COURTESY: (u64, u64) = (500_000, 4);
+const COURTESY: (u64, u64) = (500_000, 2);
 /// Sharpness of the last sweep of a round.
 const SHARPEST: f64 = 2000.0;
 /// Sharpness of the first sweep of a round, in turn.
