@@ -12,7 +12,7 @@ use netloom_model::rng::{Stream, below};
 
 use crate::budget::Budget;
 use crate::exchange::Exchange;
-use crate::pack::repack;
+use crate::pack::{price, repack};
 use crate::state::State;
 use crate::view::View;
 use rand_core::Rng;
@@ -65,7 +65,10 @@ pub(crate) fn chains(
             }
             // Repacking is dear: a part of the work at most.
             let before = state.work;
-            let pack = exchanges && PACKING * packing <= before - first;
+            // It is not begun if it cannot end in time: the budget is kept.
+            let pack = exchanges
+                && PACKING * packing <= before - first
+                && before + price(state, siblings, slot) <= end.min(budget.limit);
             chain(state, siblings, slot, target, &mut exchange, pack, random);
             if pack {
                 packing += state.work - before;

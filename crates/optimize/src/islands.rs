@@ -1,7 +1,7 @@
 //! Several searches side by side, each on a core of its own if there are so many.
 //!
 //! Every island has its own routing. First they share the starts; then every island does a round of its own from the
-//! best routing of all (the rounds differ by their random numbers and by how hot they melt), and the best of
+//! best routing of all (the rounds differ by their random numbers and by how hot they melt) or from a new start, and the best of
 //! the results is where the next rounds begin. The work of all islands together counts, each may spend its share.
 //!
 //! Which rounds are done, and which result is taken (the best, of equals that of the first island), depends on the
@@ -53,8 +53,12 @@ pub(crate) fn together(search: &mut Search, islands: usize) {
     };
     step(search, &|own, i| own.starts(i, islands as u64));
     let mut round = 0;
-    while search.goes_on() && step(search, &|own, i| own.round(round + i)) {
+    let mut anew = false;
+    while search.goes_on()
+        && step(search, &|own, i| if anew { own.anew(round + i) } else { own.round(round + i) })
+    {
         round += islands as u64;
+        anew = !anew && search.anew_pays();
     }
 }
 

@@ -224,6 +224,13 @@ pub(crate) fn repack(
     placed
 }
 
+/// What repacking the links beside `hot` costs, in path searches.
+pub(crate) fn price(state: &State, siblings: &Siblings, hot: u32) -> u64 {
+    let list = siblings.of(hot);
+    let items: u64 = list.iter().map(|&s| state.riders(s).len() as u64).sum();
+    items * (list.len() as u64 + 1) + STEPS * items / STEPS_A_SEARCH
+}
+
 /// Whether there is something to repack that is not too much.
 fn worth(state: &State, siblings: &Siblings, hot: u32) -> bool {
     let list = siblings.of(hot);

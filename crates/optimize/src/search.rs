@@ -5,7 +5,8 @@
 //! Slots are compared by heat: load relative to what their layer aims at, so that 1 is the goal.
 //! The order of things: the first routing; by destination (best where everybody talks to everybody);
 //! several coloured starts, or a greedy one where the fabric has no full layout; then rounds. A round
-//! anneals the best routing by sweeps of rising sharpness and repairs it by chains.
+//! anneals the best routing by sweeps of rising sharpness and repairs it by chains, or begins anew with
+//! another coloured start; both get an equal share of the work.
 
 use netloom_model::rng::{Stream, stream};
 use netloom_model::{Control, Improvement, StopReason};
@@ -126,11 +127,18 @@ pub(crate) fn search(state: &mut State, siblings: &Siblings, how: How, budget: &
             search.starts(0, 1);
         }
         if search.goes_on() && !search.state.is_bound() {
-            search.straight();
+            search.straight(0);
         }
+        let (mut anew, mut others) = (0, 0);
         while search.goes_on() {
             let before = search.state.work;
-            search.round(round);
+            if others <= anew || !search.anew_pays() {
+                search.round(round);
+                others += search.state.work - before;
+            } else {
+                search.anew(round);
+                anew += search.state.work - before;
+            }
             round += 1;
             if search.state.work == before {
                 // Nothing that may move is hot.
@@ -282,9 +290,32 @@ impl Search<'_, '_> {
         self.offer();
     }
 
+    /// Whether another start may lead to a better routing in reasonable time.
+    pub fn anew_pays(&self) -> bool {
+        let full = self.state.view.layout.as_ref().is_some_and(|l| l.full);
+        full && !self.state.is_bound() && (self.state.items.len() as u64) < RESTART_ITEMS / RESTARTS
+    }
+
+    /// Chains from another coloured start, whatever was found so far: where nearly every link is nearly full, the
+    /// way from one good routing to a better one can be longer than the way from a new start.
+    pub fn anew(&mut self, round: u64) {
+        let known = std::mem::take(&mut self.best);
+        let quiet = std::mem::replace(&mut self.quiet, true);
+        if coloured(self.state, &mut stream(self.seed, 2000 + round), &self.budget) {
+            self.offer();
+            self.straight(round);
+        }
+        let found = std::mem::replace(&mut self.best, known);
+        self.quiet = quiet;
+        if !found.path.is_empty() && self.best.beaten_by(found.value, found.count) {
+            self.state.set_paths(found.path);
+            self.offer();
+        }
+    }
+
     /// Chains from the best routing as long as they pay.
-    fn straight(&mut self) {
-        let mut random = stream(self.seed, 998);
+    fn straight(&mut self, round: u64) {
+        let mut random = stream(self.seed, 998 + (round << 32));
         self.state.set_paths(self.best.path.clone());
         let work = PHASE_WORK + self.state.items.len() as u64 / 16;
         for (alpha, exchanges, share) in CHAINS {
@@ -347,7 +378,9 @@ impl Search<'_, '_> {
         self.state.set_paths(self.best.path.clone());
         let mut random = stream(self.seed, 999);
         let (mut alpha, mut idle) = (50.0, 0);
-        let limit = self.budget.limit.min(self.state.work + POLISH_WORK + self.state.items.len() as u64 / 8);
+        // Where the hosts' links are the bottleneck, it matters less.
+        let most = if self.best.value > self.state.objective.enough { POLISH_WORK } else { POLISH_WORK / 6 };
+        let limit = self.budget.limit.min(self.state.work + most + self.state.items.len() as u64 / 8);
         let budget = Budget { control: self.budget.control, limit };
         while alpha < SHARPEST && idle < 2 && !budget.over(self.state.work) {
             self.state.set_alpha(alpha);

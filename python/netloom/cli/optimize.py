@@ -281,7 +281,7 @@ class _Search:
                 return _core.optimize_lmc(
                     self.fabric, self.traffic, self._lmc, background=self.begin, **asked
                 )
-            asked["depth"] = _depth(self._goal, 3 if self.layers is None else 0)
+            asked["depth"] = _depth(self._goal, 3)
             if self.today is None:
                 asked["background"] = self.begin
             else:
