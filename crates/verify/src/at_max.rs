@@ -56,10 +56,9 @@ pub fn verify_links_at_max(
         let (at, below): (Vec<f64>, Vec<f64>) = (at.collect(), below.collect());
         let scale =
             Scale::new(&place, side.grid, &side.by_size, &at).map_err(|e| format!("{}: {e}", side.place))?;
-        let held: Vec<(u64, u64)> =
-            below.into_iter().zip(at).map(|(b, a)| (scale.held(b), scale.held(a))).collect();
-        let mut missing = scale.all.saturating_sub(held.iter().map(|h| h.0).sum());
-        let mut gains: Vec<u64> = held.iter().map(|h| h.1 - h.0).collect();
+        let mut gains: Vec<u64> = below.iter().zip(at).map(|(&b, a)| scale.held(a) - scale.held(b)).collect();
+        let fit = u64::try_from(scale.fit(below)).unwrap_or(u64::MAX);
+        let mut missing = scale.all.saturating_sub(fit);
         gains.sort_unstable();
         while missing > 0
             && let Some(gain) = gains.pop()

@@ -22,8 +22,8 @@ impl Case<'_> {
         let place = self.place(links)?;
         let Some(rooms) = place.rooms(self.claim) else { return Ok(self.claim) };
         let scale = Scale::new(&place, grid, by_size, &rooms)?;
-        let fit: u64 = rooms.into_iter().map(|room| scale.held(room)).sum();
-        if scale.all > fit {
+        let fit = scale.fit(rooms);
+        if u128::from(scale.all) > fit {
             return Ok(self.claim);
         }
         Err(format!("below the claim the items weigh {}, no more than the {fit} that fit", scale.all))
@@ -92,8 +92,33 @@ impl Scale {
         self.held[self.steps(room).min(self.held.len() - 1)]
     }
 
+    /// What fits rooms of so many bytes, each filled on its own: many links that could hold everything hold more than 64
+    /// bits count.
+    pub fn fit(&self, rooms: impl IntoIterator<Item = f64>) -> u128 {
+        rooms.into_iter().map(|room| u128::from(self.held(room))).sum()
+    }
+
     /// Down to whole steps, but for rounding.
     fn steps(&self, bytes: f64) -> usize {
         (bytes / self.grid * (1.0 + ROUNDING)) as usize
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use netloom_model::{HostId, Item, SwitchId};
+
+    /// 65,536 links that each have room for 65,536 items of weight 2^32 hold 2^64 in all, which was taken for 0: a
+    /// forged certificate of any claim was accepted.
+    #[test]
+    fn weights_that_fit_do_not_overflow() {
+        let item = |d: u32| (Item { leaf: SwitchId(0), destination: HostId(d) }, HostId(0));
+        let items = (0..1 << 16).map(|d| (item(d), 1.0)).collect();
+        let place = Place { capacity: vec![1.0; 1 << 16], base: vec![0.0; 1 << 16], items };
+        // A step so long that items round down to none, and one room holds them all.
+        let rooms = vec![1e6; 1 << 16];
+        let scale = Scale::new(&place, 1e6, &[(1.0, MOST_WEIGHT)], &rooms).unwrap();
+        assert_eq!((scale.all, scale.fit(rooms)), (1 << 48, 1 << 64));
     }
 }

@@ -21,9 +21,9 @@ const MOST_WORK: u64 = 2_000_000_000;
 /// Links, and the items that cannot avoid them.
 pub(crate) struct Place {
     /// Relative capacities.
-    capacity: Vec<f64>,
+    pub capacity: Vec<f64>,
     /// Bytes that frozen destinations put on each.
-    base: Vec<f64>,
+    pub base: Vec<f64>,
     /// Bytes, by item and, where pairs are items of their own, sender (else [`ALL`]).
     pub items: BTreeMap<(Item, HostId), f64>,
 }
@@ -149,8 +149,7 @@ impl Case<'_> {
             }
         }
         // The largest sum of every link, and what they exceed the items by.
-        let top = |room: f64| (0..=(room / grid) as usize).rev().find(|&s| sums.has(s)).unwrap_or(0);
-        let tops: Vec<usize> = rooms.into_iter().map(top).collect();
+        let tops: Vec<usize> = rooms.into_iter().map(|room| sums.below((room / grid) as usize)).collect();
         let excess = tops.iter().map(|&t| t as f64).sum::<f64>() - total;
         if excess < 0.0 {
             return Ok(self.claim);
@@ -162,10 +161,15 @@ impl Case<'_> {
         let mut short = Bits::new(excess + 1);
         short.set(0);
         for top in tops {
-            let deficits = (1..=excess.min(top)).filter(|d| sums.has(top - d));
+            // The largest first: they touch the fewest words, and reach the excess soonest.
+            let deficits = (1..=excess.min(top)).rev().filter(|d| sums.has(top - d));
             let before = short.clone();
+            work += 1 + excess as u64 / 8;
             for d in deficits {
                 work += short.add_shifted(&before, d);
+                if work > MOST_WORK || short.has(excess) {
+                    break;
+                }
             }
             if short.has(excess) {
                 return Err("the items may fit below the claim".into());
@@ -258,6 +262,18 @@ impl Bits {
 
     fn has(&self, i: usize) -> bool {
         self.words[i / 64] >> (i % 64) & 1 == 1
+    }
+
+    /// The largest up to `top`, or 0.
+    fn below(&self, top: usize) -> usize {
+        let mut word = self.words[top / 64] & (u64::MAX >> (63 - top % 64));
+        for at in (0..=top / 64).rev() {
+            if word != 0 {
+                return 64 * at + 63 - word.leading_zeros() as usize;
+            }
+            word = if at > 0 { self.words[at - 1] } else { 0 };
+        }
+        0
     }
 
     /// Adds every number of `other` plus `shift`; returns the words that it touched.

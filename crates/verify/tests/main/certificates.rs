@@ -348,6 +348,21 @@ fn forged_subset_sums_are_refused() {
     assert!(refused(&f, &s, &t, &sums(18.1)).unwrap().contains("may fit"));
 }
 
+/// Every sum up to 2^22 is there, and the links fall short of two million and more: trying each difference to its end
+/// took minutes.
+#[test]
+fn a_subset_sum_that_takes_long_to_refute_is_refused_soon() {
+    let f = generate("two-level:leaves=2,hosts=22,spines=2").unwrap();
+    let s = detect(&f);
+    let entries: Vec<(u64, u64, f64)> = (0..22).map(|h| (h, 22 + h, (1u32 << h) as f64)).collect();
+    let t = netloom_testkit::matrix(44, &entries);
+    let links = f.switch_links(f.leaf(HostId(0))).filter(|&l| f.between_switches(l)).collect();
+    for claim in [3e6, 4e6] {
+        let forged = certificate(claim, Reason::SubsetSum { links: Vec::clone(&links), grid: 1.0 });
+        assert!(refused(&f, &s, &t, &forged).is_some(), "{claim}");
+    }
+}
+
 #[test]
 fn weights_are_held_against_all_that_fits() {
     let (f, s) = fabric();
