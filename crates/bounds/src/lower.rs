@@ -64,9 +64,9 @@ pub fn tighten_pairs(
     traffic: &Csr,
     start: Certificate,
 ) -> Certificate {
-    let before = start.claim;
+    let (before, pairs) = (start.claim, start.pairs);
     let best = pack(fabric, structure, paths, &Demand::of_pairs(fabric, traffic), start);
-    Certificate { pairs: best.claim > before, ..best }
+    Certificate { pairs: pairs || best.claim > before, ..best }
 }
 
 /// The best bound on routes that agree with `routes` on the destinations with a true in `frozen` (one a host; empty

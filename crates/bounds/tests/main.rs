@@ -2,6 +2,7 @@
 
 use netloom_bounds::{
     BoundError, ar_bound, ar_interval, links_at_max, lower_bound, lower_bound_with_frozen, tighten,
+    tighten_pairs,
 };
 use netloom_model::{Control, Csr, Fabric, HostId, Lft, Routes, SwitchId, Traffic, rng};
 use netloom_routing::{Engine, EngineOptions, PathSet, route, walk};
@@ -319,4 +320,17 @@ fn every_argument_is_the_best_somewhere_and_none_exceeds_exhaustive_search() {
     }
     assert_eq!(kinds.len(), 5, "{kinds:?}");
     assert!(tight * 100 > cases * 95, "{tight} of {cases} are tight");
+}
+
+#[test]
+fn a_bound_on_pairs_stays_one_when_it_is_tightened_again() {
+    // Three pairs of 4 on two links: 8. Looked at once more there is nothing above it, but it is on pairs still.
+    let f = generate("two-level:leaves=2,hosts=3,spines=2").unwrap();
+    let s = detect(&f);
+    let paths = PathSet::admissible(&f, &s);
+    let t = Traffic::from_triples(6, &[0, 1, 2], &[3, 4, 5], &[4.0; 3], None).unwrap().total().into_owned();
+    let ar = ar_bound(&f, &s, &paths, &t, &Control::new(), None).unwrap();
+    let pairs = tighten_pairs(&f, &s, &paths, &t, ar.certificate);
+    assert_eq!((pairs.claim, pairs.pairs), (8.0, true));
+    assert_eq!(tighten_pairs(&f, &s, &paths, &t, pairs.clone()), pairs);
 }
