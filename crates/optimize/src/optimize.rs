@@ -184,14 +184,17 @@ pub(crate) fn bounds(setting: Setting, traffic: &Csr) -> Result<(Certificate, Ar
     let Setting { fabric, structure, paths, background, options, control } = setting;
     let ar = ar_bound(fabric, structure, paths, traffic, control, None)
         .map_err(|e| OptimizeError::Bound(e.to_string()))?;
+    if !whole(background) {
+        // The bound with frozen destinations is on whole items too.
+        return Ok((ar.certificate.clone(), ar));
+    }
     if let Some(change) = options.change.filter(|change| change.frozen.contains(&true)) {
         let (from, frozen) = (change.from, change.frozen);
         let bound = lower_bound_with_frozen(fabric, structure, paths, traffic, from, frozen, control, None)
             .map_err(|e| OptimizeError::Bound(e.to_string()))?;
         return Ok((bound, ar));
     }
-    let bound = ar.certificate.clone();
-    let bound = if whole(background) { tighten(fabric, structure, paths, traffic, bound) } else { bound };
+    let bound = tighten(fabric, structure, paths, traffic, ar.certificate.clone());
     Ok((bound, ar))
 }
 
