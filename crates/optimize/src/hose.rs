@@ -3,7 +3,7 @@
 //! Minimised is the worst load of a link over *all* matrices within these sums, which are infinitely many. By cutting
 //! planes: routes for the matrices at hand (`layers`, the worst of them), then the matrices that are worst for these
 //! routes (`worst`, exact), which join the ones at hand; and so on. The routes with the least worst load are kept, the
-//! background's among them: no result is worse than it.
+//! background's (made admissible) among them.
 //!
 //! What is reported of routes is exact. Lower bounds on *any* routes:
 //! - the bound of a single matrix, proven as ever (crate `bounds`);
@@ -16,7 +16,7 @@
 
 use netloom_bounds::ArBound;
 use netloom_model::{
-    Certificate, Control, Csr, Fabric, Hose, HostId, Improvement, LinkId, Routes, StopReason, SwitchId,
+    Certificate, Control, Csr, Fabric, Hose, HostId, Improvement, LinkId, Routes, StopReason, SwitchId, Table,
 };
 use netloom_routing::{LinkLoads, PathSet};
 use netloom_topology::Structure;
@@ -24,9 +24,10 @@ use netloom_topology::Structure;
 use crate::OptimizeError;
 use crate::budget::TOLERANCE;
 use crate::layers::{self, Combine, Layer};
-use crate::optimize::{OptimizeOptions, in_pool};
+use crate::optimize::{Change, OptimizeOptions, in_pool};
 use crate::solve::Setting;
-use crate::worst::{Crossings, check_hose, entries};
+use crate::tables::admissible_lft;
+use crate::worst::{Crossings, check_hose, entries, of_others};
 
 /// Matrices at hand at most: every one has loads of its own in the search.
 const MOST: usize = 32;
@@ -79,7 +80,7 @@ pub struct OptimizedHose {
     pub reproducible: bool,
     /// How the worst load between switches improved.
     pub history: Vec<Improvement>,
-    /// Entries towards hosts that differ from those of [`Change::from`](crate::Change::from), if that was given.
+    /// Entries towards hosts that differ from those of [`Change::from`], if that was given.
     pub changed_entries: Option<u64>,
 }
 
@@ -131,17 +132,36 @@ impl Kept {
     }
 }
 
+/// The same with every entry towards a host admissible: no credit loops, and a way for every pair that has one.
+fn made_admissible(
+    fabric: &Fabric,
+    paths: &PathSet,
+    hose: &Hose,
+    given: Kept,
+) -> Result<Kept, OptimizeError> {
+    let lft = given.routes.lft().expect("crossings are of routes by destination");
+    let lft = admissible_lft(fabric, paths, lft, given.routes.lmc);
+    if given.routes.lft() == Some(&lft) {
+        return Ok(given);
+    }
+    let routes = Routes { table: Table::ByDest(lft), ..given.routes };
+    let crossings = Crossings::new(fabric, &routes, hose)?;
+    Ok(Kept::new(fabric, routes.clone(), &crossings))
+}
+
 fn run(setting: Setting, hose: &Hose) -> Result<OptimizedHose, OptimizeError> {
-    let Setting { fabric, background, options, control, .. } = setting;
-    let mut best = Kept::new(fabric, background.clone(), &Crossings::new(fabric, background, hose)?);
-    let background_worst = best.value.0;
+    let Setting { fabric, paths, background, options, control, .. } = setting;
+    let given = Kept::new(fabric, background.clone(), &Crossings::new(fabric, background, hose)?);
+    let background_worst = given.value.0;
+    let mut best = made_admissible(fabric, paths, hose, given)?;
     let (mut lower_bound, mut proof) = own_bound(setting, hose);
     let mut scenarios: Vec<Csr> = Vec::new();
     let mut known: Vec<(Certificate, ArBound)> = Vec::new();
     let mut history = vec![improvement(0, best.value)];
     let limit = options.work.unwrap_or(WORK);
     let (mut work, mut rounds) = (0, 0);
-    let mut changed_entries = options.change.map(|_| 0);
+    let differ = |change: Change| Some(change.from.lft()?.changed_entries(best.routes.lft()?));
+    let mut changed_entries = options.change.and_then(differ);
     scenarios.extend(first_matrices(fabric, hose));
     add_worst(fabric, hose, &best, lower_bound, &mut scenarios)?;
     while best.worst.max() > lower_bound * (1.0 + TOLERANCE) && work < limit && control.stopped().is_none() {
@@ -305,12 +325,13 @@ fn even(fabric: &Fabric, hose: &Hose, leaves: &[SwitchId]) -> Csr {
 /// The best bound that looks at no matrix: hosts' links, and what leaves must send by few links.
 fn own_bound(setting: Setting, hose: &Hose) -> (f64, HoseProof) {
     let Setting { fabric, paths, .. } = setting;
-    let (sent, received): (f64, f64) = (hose.sent.iter().sum(), hose.received.iter().sum());
+    let (sent, received) = (of_others(&hose.sent), of_others(&hose.received));
     let mut best = (0.0, HoseProof::Host(LinkId(0)));
     for h in fabric.hosts() {
         let (s, r) = (hose.sent[h.index()], hose.received[h.index()]);
         let up = fabric.host_link(h);
-        for (link, bytes) in [(up, s.min(received - r)), (fabric.reverse(up), r.min(sent - s))] {
+        for (link, bytes) in [(up, s.min(received[h.index()])), (fabric.reverse(up), r.min(sent[h.index()]))]
+        {
             let load = bytes / fabric.relative_capacity(link);
             if load > best.0 {
                 best = (load, HoseProof::Host(link));

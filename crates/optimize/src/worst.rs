@@ -89,7 +89,7 @@ impl<'a> Crossings<'a> {
     /// The exact worst load of every link.
     pub fn worst(&self) -> LinkLoads {
         let (fabric, hose) = (self.fabric, self.hose);
-        let (sent, received): (f64, f64) = (hose.sent.iter().sum(), hose.received.iter().sum());
+        let (sent, received) = (of_others(&hose.sent), of_others(&hose.received));
         let of = |l: usize| -> f64 {
             let link = LinkId(l as u32);
             let bytes = match (fabric.link_from_switch(link), fabric.link_to_switch(link)) {
@@ -98,10 +98,10 @@ impl<'a> Crossings<'a> {
                     flow.iter().map(|f| f.2).sum()
                 }
                 // A host sends to all others, or hears from them.
-                (None, _) => hose.sent[l].min(received - hose.received[l]).max(0.0),
+                (None, _) => hose.sent[l].min(received[l]),
                 (_, None) => {
                     let h = fabric.link_to(link).index();
-                    hose.received[h].min(sent - hose.sent[h]).max(0.0)
+                    hose.received[h].min(sent[h])
                 }
             };
             bytes / fabric.relative_capacity(link)
@@ -161,9 +161,25 @@ impl<'a> Crossings<'a> {
     }
 }
 
-/// A matrix over hosts from entries that may repeat.
+/// The sum of all but one, for each of them. Not a difference: beside a sum that stands for no limit, the others' would vanish.
+pub(crate) fn of_others(sums: &[f64]) -> Vec<f64> {
+    let mut others = vec![0.0; sums.len()];
+    let (mut before, mut after) = (0.0, 0.0);
+    for i in 0..sums.len() {
+        let k = sums.len() - 1 - i;
+        others[i] += before;
+        others[k] += after;
+        (before, after) = (before + sums[i], after + sums[k]);
+    }
+    others
+}
+
+/// A matrix over hosts from entries that may repeat. Amounts that are too small for traffic (what rounding leaves of tiny sums)
+/// are left out.
 pub(crate) fn entries(fabric: &Fabric, from: &[u64], to: &[u64], bytes: &[f64]) -> Csr {
-    let traffic = Traffic::from_triples(fabric.host_count() as u32, from, to, bytes, None);
+    let kept = |&b: &f64| if netloom_model::traffic::is_amount(b) { b } else { 0.0 };
+    let bytes: Vec<f64> = bytes.iter().map(kept).collect();
+    let traffic = Traffic::from_triples(fabric.host_count() as u32, from, to, &bytes, None);
     traffic.expect("amounts between hosts").total().into_owned()
 }
 
@@ -204,6 +220,8 @@ fn follow(
 fn max_flow(edges: &[(u32, u32)], mut left: Vec<f64>, mut right: Vec<f64>) -> Vec<f64> {
     const NONE: u32 = u32::MAX;
     let mut flow = vec![0.0; edges.len()];
+    // Relative to its own: sums differ by any factor.
+    let dust = |sums: &[f64]| -> Vec<f64> { sums.iter().map(|s| s * DUST).collect() };
     let (dust_left, dust_right) = (dust(&left), dust(&right));
     // What fits at once is most of it.
     for (f, &(a, b)) in flow.iter_mut().zip(edges) {
@@ -221,7 +239,7 @@ fn max_flow(edges: &[(u32, u32)], mut left: Vec<f64>, mut right: Vec<f64>) -> Ve
         to_left.fill(NONE);
         to_right.fill(NONE);
         queue.clear();
-        let start = |a: usize| left[a] > dust_left;
+        let start = |a: usize| left[a] > dust_left[a];
         queue.extend((0..left.len()).filter(|&a| start(a)).map(|a| a as u32));
         let (mut next, mut end) = (0, None);
         'search: while let Some(&a) = queue.get(next) {
@@ -232,7 +250,7 @@ fn max_flow(edges: &[(u32, u32)], mut left: Vec<f64>, mut right: Vec<f64>) -> Ve
                     continue;
                 }
                 to_right[b] = e;
-                if right[b] > dust_right {
+                if right[b] > dust_right[b] {
                     end = Some(b);
                     break 'search;
                 }
@@ -274,10 +292,6 @@ fn max_flow(edges: &[(u32, u32)], mut left: Vec<f64>, mut right: Vec<f64>) -> Ve
             }
         }
     }
-}
-
-fn dust(sums: &[f64]) -> f64 {
-    sums.iter().copied().fold(0.0, f64::max) * DUST
 }
 
 /// Edges by the vertex at one end.
@@ -323,6 +337,14 @@ mod tests {
             lefts + right.iter().enumerate().filter(|(b, _)| touched(*b)).map(|(_, c)| c).sum::<f64>()
         };
         (0..1u32 << left.len()).map(cost).fold(f64::INFINITY, f64::min)
+    }
+
+    /// The second on the left reaches the right only if the first gives way; beside the third's sum it was dust.
+    #[test]
+    fn a_small_sum_beside_a_huge_one_flows_too() {
+        let flow = max_flow(&[(0, 0), (1, 0), (0, 1), (2, 2)], vec![1.0, 1.0, 1e15], vec![1.0, 1.0, 1e-3]);
+        assert_eq!(flow.iter().sum::<f64>(), 2.001);
+        assert_eq!(of_others(&[1.0, 1e20, 2.0]), [1e20, 3.0, 1e20]);
     }
 
     #[test]

@@ -197,3 +197,63 @@ fn sums_of_other_hosts_and_nothing_at_all() {
         assert_eq!(refused.unwrap_err(), OptimizeError::NotByDestination);
     }
 }
+
+/// Sums of 1e-99 leave 1e-115 when they are dealt out, less than traffic may be: this panicked.
+#[test]
+fn tiny_sums_are_dealt_out_too() {
+    let fabric = generate("two-level:leaves=3,hosts=3,spines=2").unwrap();
+    let background = engine(&fabric, &detect(&fabric), Engine::Dmodk, 0);
+    for seed in 0..20 {
+        let mut hose = sums(9, 5, seed);
+        hose.sent.iter_mut().chain(&mut hose.received).for_each(|s| *s *= 1.3e-99);
+        assert_sound(&fabric, &hose, &solve(&fabric, &hose, &background, 1000));
+    }
+}
+
+/// Host 0 may send and hear without limit, the others a byte each: what the others can do among themselves and to
+/// host 0 was lost beside it.
+#[test]
+fn a_sum_without_limit_hides_no_others() {
+    let fabric = generate("two-level:leaves=2,hosts=2,spines=1").unwrap();
+    let routes = engine(&fabric, &detect(&fabric), Engine::Dmodk, 0);
+    let sums = vec![1e20, 1.0, 1.0, 1.0];
+    let hose = Hose { sent: sums.clone(), received: sums, hosts_hash: None };
+    let worst = hose_loads(&fabric, &routes, &hose).unwrap();
+    let up = fabric.host_link(netloom_model::HostId(0));
+    assert_eq!((worst.load[up.index()], worst.load[fabric.reverse(up).index()]), (3.0, 3.0));
+}
+
+/// Minhop's ways need not be up*/down*; without work, they came back as they were.
+#[test]
+fn a_background_that_is_not_admissible_is_made_so() {
+    let mut repaired = 0;
+    for seed in 0..300 {
+        let fabric = any_fabric(seed);
+        let structure = detect(&fabric);
+        let paths = PathSet::admissible(&fabric, &structure);
+        let background = engine(&fabric, &structure, Engine::Minhop, seed);
+        let lft = background.lft().unwrap();
+        let admissible = |routes: &Routes| {
+            fabric.switches().all(|s| {
+                fabric.hosts().filter(|&h| fabric.leaf(h) != s).all(|h| {
+                    let port = routes.lft().unwrap().get(s, fabric.dests(0).host(h, 0));
+                    let link = port.and_then(|p| fabric.link_at(s, p));
+                    link.is_none_or(|l| paths.links(s, fabric.leaf(h)).contains(&l))
+                })
+            })
+        };
+        if admissible(&background) {
+            continue;
+        }
+        let hose = sums(fabric.host_count(), 3, seed);
+        let change = netloom_optimize::Change { from: &background, penalty: 0.0, most: None, frozen: &[] };
+        let options = OptimizeOptions { work: Some(0), change: Some(change), ..OptimizeOptions::default() };
+        let control = Control::new();
+        let found = optimize_hose(&fabric, &structure, &paths, &hose, &background, &options, &control);
+        let Ok(found) = found else { continue };
+        assert!(admissible(&found.routes), "seed {seed}");
+        assert_eq!(found.changed_entries, Some(lft.changed_entries(found.routes.lft().unwrap())));
+        repaired += 1;
+    }
+    assert!(repaired >= 3, "{repaired} were not admissible");
+}
