@@ -15,10 +15,11 @@ use netloom_routing::PathSet;
 use netloom_topology::Structure;
 use rayon::prelude::*;
 
+use crate::bins::Bins;
 use crate::demand::Demand;
 use crate::interval::BoundError;
 use crate::knapsack::{Allowance, worthiest};
-use crate::packing::{Bins, longest_processing_time};
+use crate::packing::longest_processing_time;
 use crate::patterns::{Kinds, Weights, by_size, refusing, steps};
 use crate::places::{Place, Places};
 

@@ -9,6 +9,7 @@
 //! | `cuts` | what must leave a leaf, a pod, over its links |
 //! | `flow` | the min-max linear program by optimistic multiplicative weights |
 //! | `places` | where whole items squeeze through few links: leaves, pods, parts of damaged leaves |
+//! | `bins` | links to be filled |
 //! | `packing` | whole items into few links: pigeonhole, dual-feasible functions |
 //! | `sums` | what whole items can add up to: subset sums |
 //! | `patterns` | what sets of items one link can hold: weights made to measure, by linear programming |
@@ -17,6 +18,7 @@
 
 pub mod ar;
 pub mod at_max;
+mod bins;
 mod cuts;
 mod demand;
 mod flow;

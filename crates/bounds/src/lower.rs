@@ -11,11 +11,12 @@ use netloom_topology::Structure;
 use rayon::prelude::*;
 
 use crate::ar::ar_of;
+use crate::bins::Bins;
 use crate::cuts;
 use crate::demand::Demand;
 use crate::interval::BoundError;
 use crate::knapsack::Allowance;
-use crate::packing::{self, Bins, Proof, SLACK};
+use crate::packing::{self, Proof, SLACK};
 use crate::patterns::{self, Weights};
 use crate::places::{Place, Places};
 

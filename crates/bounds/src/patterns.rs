@@ -9,8 +9,8 @@
 //!
 //! Sizes are rounded down to a grid (their own, if it is not too fine), and so are rooms: what fits still fits.
 
+use crate::bins::Bins;
 use crate::knapsack::{Allowance, Kind, Spent, worthiest};
-use crate::packing::Bins;
 use crate::sums::common_grid;
 
 /// Weights of items by size.

@@ -16,9 +16,9 @@ use netloom_model::{Fabric, Item, LinkId, SwitchId};
 use netloom_routing::PathSet;
 use netloom_topology::Structure;
 
+use crate::bins::Bins;
 use crate::cuts;
 use crate::demand::Demand;
-use crate::packing::Bins;
 
 /// Different sets of links at one leaf that are looked at.
 const MOST_SETS: usize = 64;

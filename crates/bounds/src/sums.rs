@@ -6,7 +6,7 @@
 //! the items by: where no choice of one deficit a link does, `z` is refused. (That each item is on one link only is
 //! not seen.)
 
-use crate::packing::Bins;
+use crate::bins::Bins;
 
 /// Words of bit set that one table may touch, all items (or all deficits) together.
 const MOST_WORK: u64 = 30_000_000;

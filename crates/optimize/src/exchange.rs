@@ -8,7 +8,7 @@
 
 use netloom_model::rng::{Stream, below, unit};
 
-use crate::chain::Siblings;
+use crate::siblings::Siblings;
 use crate::state::State;
 use crate::view::NONE;
 

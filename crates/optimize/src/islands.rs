@@ -10,8 +10,9 @@
 use netloom_model::Improvement;
 use rayon::prelude::*;
 
+use crate::best::Best;
 use crate::budget::Budget;
-use crate::search::{Best, Search};
+use crate::rounds::Search;
 use crate::state::State;
 
 struct Island<'v> {

@@ -12,7 +12,8 @@ use crate::OptimizeError;
 use crate::budget::TOLERANCE;
 use crate::items::layered_items;
 use crate::objective::{Objective, Rule};
-use crate::optimize::{OptimizeOptions, bounds, in_pool, switch_bound};
+use crate::optimize::{bounds, in_pool, switch_bound};
+use crate::options::OptimizeOptions;
 use crate::solve::{Setting, agrees, check_reachable, host_loads, solve};
 
 /// One matrix.

@@ -20,9 +20,9 @@ use std::collections::BTreeMap;
 use netloom_model::Improvement;
 use netloom_model::rng::{Stream, below, shuffle, stream};
 
+use crate::best::Best;
 use crate::budget::{Budget, TOLERANCE};
-use crate::chain::Siblings;
-use crate::search::Best;
+use crate::siblings::Siblings;
 use crate::state::State;
 use crate::view::NONE;
 

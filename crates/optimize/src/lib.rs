@@ -20,7 +20,10 @@
 //! | `near` | the best few changes of today's tables |
 //! | `restore` | needless changes given back |
 //! | `keep` | today's tables: changed entries cost, frozen destinations stay |
-//! | `search` | starts, then rounds of sweeps and chains; when to stop |
+//! | [`options`] | how to search, and how far from today's tables |
+//! | `search` | from end to end |
+//! | `rounds` | its steps: starts, rounds of sweeps and chains, new starts |
+//! | `best` | the best paths so far |
 //! | `levels` | below the maximum: few links on each level of load |
 //! | `islands` | several searches side by side, for several cores |
 //! | `items` | what one leaf sends to one destination moves as a whole |
@@ -35,6 +38,7 @@
 //! | `budget` | when the search ends, and how it went |
 //! | `sweep` | soft-max sweeps |
 //! | `chain` | ejection chains |
+//! | `siblings` | links side by side |
 //! | `exchange` | few items of a link against few of another |
 //! | `pack` | all items of one side of a switch anew into its links |
 //! | `target` | how low the links between switches could go, at best |
@@ -43,6 +47,7 @@
 //! | [`exact`] | the problem as mixed-integer programs, for solvers to judge the search by |
 
 pub mod afar;
+mod best;
 mod budget;
 mod chain;
 mod colour;
@@ -60,13 +65,16 @@ pub mod lmc;
 mod near;
 mod objective;
 pub mod optimize;
+pub mod options;
 mod pack;
 mod path;
 mod penalty;
 pub mod repair;
 mod restore;
+mod rounds;
 mod scratch;
 mod search;
+mod siblings;
 mod solve;
 mod split;
 mod start;
@@ -82,7 +90,8 @@ pub use coloured::coloured;
 pub use hose::{HoseProof, OptimizedHose, optimize_hose};
 pub use layers::{Combine, Layer, LayerResult, OptimizedLayers, optimize_layers};
 pub use lmc::optimize_lmc;
-pub use optimize::{Change, OptimizeOptions, Optimized, optimize};
+pub use optimize::{Optimized, optimize};
+pub use options::{Change, OptimizeOptions};
 pub use repair::repaired;
 pub use worst::hose_loads;
 

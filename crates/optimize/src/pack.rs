@@ -10,7 +10,7 @@
 use netloom_model::rng::Stream;
 use rand_core::Rng;
 
-use crate::chain::Siblings;
+use crate::siblings::Siblings;
 use crate::state::State;
 use crate::view::NONE;
 

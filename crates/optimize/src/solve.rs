@@ -8,12 +8,12 @@ use netloom_topology::Structure;
 
 use crate::OptimizeError;
 use crate::budget::Budget;
-use crate::chain::Siblings;
 use crate::items::Items;
 use crate::keep::Keep;
 use crate::objective::Objective;
-use crate::optimize::{Change, OptimizeOptions};
+use crate::options::{Change, OptimizeOptions};
 use crate::search::{How, search};
+use crate::siblings::Siblings;
 use crate::start::from_tables;
 use crate::state::State;
 use crate::tables::{admissible_lft, routes_with_paths};

@@ -11,9 +11,17 @@ use netloom_model::names::nearest;
 use netloom_model::rng::{shuffle, stream};
 use netloom_model::{Allocation, Fabric, HostId};
 
+use crate::PlaceError;
 use crate::background::freed_in_order;
-use crate::place::ResolvedJob;
-use crate::{PlaceError, place};
+use crate::resolved::ResolvedJob;
+
+/// The stream of random numbers of the machine's other jobs.
+const BACKGROUND_STREAM: u64 = 0;
+
+/// The stream of a job's random allocation.
+fn allocation_stream(job: usize) -> u64 {
+    1 + 2 * job as u64
+}
 
 /// The hosts of every copy of every job: `[job][copy]`.
 pub(crate) fn allocate(
@@ -48,13 +56,13 @@ pub(crate) fn allocate(
         let order = match job.spec.allocation {
             Allocation::Random => {
                 let mut order: Vec<HostId> = fabric.hosts().collect();
-                shuffle(&mut stream(seed, place::allocation_stream(i)), &mut order);
+                shuffle(&mut stream(seed, allocation_stream(i)), &mut order);
                 order
             }
             Allocation::Fragmented => {
                 let usable =
                     || fabric.hosts().filter(|&h| fabric.alive(fabric.host_link(h))).collect::<Vec<_>>();
-                let snapshot = || freed_in_order(&usable(), &mut stream(seed, place::BACKGROUND_STREAM));
+                let snapshot = || freed_in_order(&usable(), &mut stream(seed, BACKGROUND_STREAM));
                 freed.get_or_insert_with(snapshot).clone()
             }
             Allocation::Hosts(_) | Allocation::Contiguous(_) => continue,

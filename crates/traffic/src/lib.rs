@@ -13,6 +13,7 @@
 //! | `background` | a production machine in the middle of a working day |
 //! | `mapping` | which rank goes where within an allocation |
 //! | [`error`] | what can be wrong with a spec |
+//! | [`resolved`] | a job with the traffic of its files |
 //! | [`place_error`] | why jobs cannot be placed |
 
 mod allocate;
@@ -25,6 +26,7 @@ pub mod perturb;
 pub mod phases;
 pub mod place;
 pub mod place_error;
+pub mod resolved;
 mod rows;
 mod spec;
 
@@ -32,5 +34,6 @@ pub use error::PatternError;
 pub use pattern::{PATTERNS, is_pattern, pattern, pattern_grid};
 pub use perturb::{Estimate, PerturbError, perturb};
 pub use phases::{TraceError, phases};
-pub use place::{Placed, ResolvedJob, place};
+pub use place::{Placed, place};
 pub use place_error::PlaceError;
+pub use resolved::ResolvedJob;

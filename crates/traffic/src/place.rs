@@ -10,51 +10,13 @@
 //! other ("trace*": rank i of each copy sends to rank j of each copy, m squared times the bytes).
 
 use netloom_model::rng::stream;
-use netloom_model::{Fabric, HostId, Job, JobSpec, Phase, Placement, Source, Traffic};
+use netloom_model::{Fabric, HostId, Job, Phase, Placement, Traffic};
 
 use crate::mapping::{self, Request};
-use crate::pattern::{MAX_ENTRIES, pattern_grid};
+use crate::pattern::MAX_ENTRIES;
+use crate::resolved::ResolvedJob;
 use crate::rows::Rows;
 use crate::{PlaceError, allocate};
-
-/// A job whose files have been read.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ResolvedJob {
-    /// What was asked for.
-    pub spec: JobSpec,
-    /// Rank to rank, of one copy; its phases are kept. For [`Source::Ranks`], without entries.
-    pub traffic: Traffic,
-    /// One host name a rank, for [`Mapping::File`](netloom_model::Mapping::File).
-    pub rank_hosts: Option<Vec<String>>,
-}
-
-impl ResolvedJob {
-    /// Ranks of one copy.
-    pub fn ranks(&self) -> usize {
-        self.traffic.endpoints() as usize
-    }
-
-    /// Hosts that one copy needs.
-    pub(crate) fn hosts_per_copy(&self) -> Result<usize, PlaceError> {
-        match self.ranks() {
-            0 => Err(PlaceError::NoRanks { job: self.spec.name.clone() }),
-            ranks => Ok(ranks.div_ceil(self.spec.ranks_per_host as usize)),
-        }
-    }
-
-    /// The process grid: the job's own, else its pattern's (of the first phase that has one).
-    fn grid(&self) -> Vec<u32> {
-        let of_source = |source: &Source| match source {
-            Source::Pattern(spec) => pattern_grid(spec),
-            _ => None,
-        };
-        let of_pattern = match &self.spec.source {
-            Source::Phases(phases) => phases.iter().find_map(|phase| of_source(&phase.source)),
-            source => of_source(source),
-        };
-        if self.spec.grid.is_empty() { of_pattern.unwrap_or_default() } else { self.spec.grid.clone() }
-    }
-}
 
 /// What runs where, and what that sends.
 #[derive(Clone, Debug, PartialEq)]
@@ -63,14 +25,6 @@ pub struct Placed {
     pub traffic: Traffic,
     /// Every copy of every job, in order.
     pub jobs: Vec<Job>,
-}
-
-/// The stream of random numbers of the machine's other jobs.
-pub(crate) const BACKGROUND_STREAM: u64 = 0;
-
-/// The stream of a job's random allocation.
-pub(crate) fn allocation_stream(job: usize) -> u64 {
-    1 + 2 * job as u64
 }
 
 /// The stream of a job's random mapping.
