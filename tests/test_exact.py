@@ -51,6 +51,33 @@ def test_the_search_finds_what_highs_proves_optimal_on_40_of_40(block):
     assert missed == []
 
 
+def test_multilevel_proves_its_optimum_where_cables_run_side_by_side():
+    """Its last step took two cables for one: "optimal" with a bound of half the objective."""
+    fabric = nl.Fabric.generate("two-level:leaves=2,hosts=3,spines=2,cables=2")
+    traffic = nl.Traffic.from_triples(6, [0, 1, 2, 0, 1], [3, 4, 5, 4, 5], [7.0, 5.0, 3.0, 2.0, 1.0])
+    best = exact.solve(fabric, traffic, "basic", host_links=False, threads=1)
+    result = exact.solve(fabric, traffic, "multilevel", host_links=False, threads=1)
+    assert (best.status, result.status) == ("optimal", "optimal")
+    assert result.objective == pytest.approx(best.objective)
+    assert result.bound == pytest.approx(best.objective)
+
+
+def test_a_bound_of_multilevel_is_the_last_steps_or_none(monkeypatch):
+    """Earlier steps are limited to a coarser answer: what bounds them bounds nothing else."""
+    fabric, traffic = small_case(0)
+    ask, asked = exact.models._Run.ask, []
+
+    def forgetful(self, model, start, seconds):
+        asked.append(model)
+        answer = ask(self, model, start, seconds)
+        return answer if len(asked) == 1 else exact.models.Answer(None, None, "time-limit")
+
+    monkeypatch.setattr(exact.models._Run, "ask", forgetful)
+    result = exact.solve(fabric, traffic, "multilevel", threads=1)
+    assert len(asked) > 1
+    assert (result.bound, result.status) == (None, "time-limit")
+
+
 def test_all_models_agree_on_the_optimum():
     fabric, traffic = small_case(0)
     results = {

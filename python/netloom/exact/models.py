@@ -225,10 +225,9 @@ class _Run:
                     status = answer.status if answer.status in ("interrupted", "time-limit") else status
                 solutions.append(answer.values)
             plan.answer(solutions)
-            if kind == "multilevel" and answer.bound is not None:
-                # The last step is the whole fabric without limits.
-                bound = answer.bound * models[-1].scale
-                last = answer.status
+            # Of multilevel, the last step is the whole fabric without limits; bounds of the others say nothing.
+            bound = None if answer.bound is None else answer.bound * models[-1].scale
+            last = answer.status
         routes = plan.routes(background)
         if kind == "multilevel" and bound is not None and status != "interrupted":
             status = last

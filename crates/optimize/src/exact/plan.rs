@@ -231,8 +231,12 @@ impl Plan {
     }
 
     fn picture(&self, depth: usize, limited: bool) -> (Ask, Step) {
-        let class = picture(&self.fabric, &self.structure, depth);
-        let (instance, image) = self.root.merged(&class);
+        let (instance, image) = if depth > 0 {
+            self.root.merged(&picture(&self.fabric, &self.structure, depth))
+        } else {
+            // Merging nothing would still merge cables between two switches.
+            (Instance::clone(&self.root), (0..self.root.hops.len() as u32).collect())
+        };
         let start = self.image_choice(&instance, &image);
         let (instance, image, start) = if limited {
             // A hop of the picture is open if any of its hops in the fabric is.
@@ -386,6 +390,28 @@ mod tests {
         plan.answer(&of(&step), &[Some(start.clone())]);
         assert!(plan.step().is_none());
         assert!(plan.choice().len() == plan.root.nodes.len());
+    }
+
+    /// The last step took the two cables between leaf and spine for one of twice the capacity: its bound was half of the
+    /// optimum and its answer said nothing of them.
+    #[test]
+    fn multilevel_ends_with_every_cable_on_its_own() {
+        let fabric = netloom_topology::generate("two-level:leaves=2,hosts=2,spines=1,cables=2").unwrap();
+        let ((fabric, structure), inst) = instance(&fabric, &[(0, 2, 1.0), (1, 3, 1.0)]);
+        let inst = Arc::new(inst);
+        let start: Choice = inst.nodes.iter().map(|n| n.first).collect();
+        let mut plan = Plan::multilevel(&fabric, &structure, &inst, start, 0.0);
+        let mut last = None;
+        while let Some(step) = plan.step() {
+            plan.answer(&of(&step), &[None]);
+            last = Some(step);
+        }
+        let last = last.unwrap();
+        assert_eq!(last.name, "merged 0 times");
+        // Two items, two ways up and two down each; both cables of both leaves, both ways.
+        let of_last = &last.models[0].instance;
+        assert_eq!((of_last.hops.len(), of_last.links.len()), (inst.hops.len(), inst.links.len()));
+        assert_eq!(of_last.hops.len(), 8);
     }
 
     #[test]
