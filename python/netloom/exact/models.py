@@ -225,7 +225,7 @@ class _Run:
                     status = answer.status if answer.status in ("interrupted", "time-limit") else status
                 solutions.append(answer.values)
             plan.answer(solutions)
-            # Of multilevel, the last step is the whole fabric without limits; bounds of the others say nothing.
+            # Of multilevel, the last step is the whole fabric without limits; other bounds say nothing.
             bound = None if answer.bound is None else answer.bound * models[-1].scale
             last = answer.status
         routes = plan.routes(background)
