@@ -48,8 +48,33 @@ def test_no_changes_allowed_gives_todays_routes_byte_for_byte(netloom, paths):
     netloom.ok("route", "ftree", paths.ft2, "-o", "today.lfts")
     done = netloom("optimize", paths.ft2, jobs, "--from", "today.lfts", "--max-changes", 0, "-o", "r.lfts")
     assert done.code == 0
+    # One note, which is true, and no search: the work budget was never at fault.
+    assert done.err.count("\n") == 1
     assert "nothing may change (--max-changes 0)" in done.err
+    assert "stopped" not in done.out
     assert (netloom.folder / "r.lfts").read_bytes() == (netloom.folder / "today.lfts").read_bytes()
+
+
+def test_where_changes_are_counted_the_default_work_is_seconds(netloom, paths):
+    # The best few changes come first: 8 million searches more took minutes on quartz1 and gained nothing.
+    jobs = paths.examples / "jobs" / "boxlib.toml"
+    result = netloom.result("optimize", paths.ft2, jobs, "--from", "ftree", "--max-changes", 1)
+    assert (result["changed_entries"], result["stopped"]) == (1, "work")
+    assert result["work"] < 600_000
+
+
+def test_a_background_that_loses_packets_is_named(netloom, paths):
+    netloom.ok("route", "ftree", paths.ft2, "-o", "whole.lfts")
+    lines = (netloom.folder / "whole.lfts").read_text().splitlines(keepends=True)
+    (netloom.folder / "holes.lfts").write_text("".join(x for x in lines if not x.startswith("0x0005 ")))
+    word = netloom.refused("optimize", paths.ft2, "bisection", "--background", "holes.lfts")
+    assert word.startswith('holes.lfts: no route from "')
+
+
+def test_searches_side_by_side_are_for_one_matrix_not_for_phases(netloom, paths):
+    jobs = phases(netloom, 'pattern = "stencil:8x4"', 'pattern = "bisection:ranks=32"')
+    word = netloom.refused("optimize", paths.ft2, jobs, "--islands", 2, code=2)
+    assert "--islands" in word
 
 
 def test_phases_of_different_sizes_are_told_with_file_job_and_sizes(netloom, paths):

@@ -12,7 +12,7 @@ use crate::OptimizeError;
 use crate::budget::TOLERANCE;
 use crate::items::layered_items;
 use crate::objective::{Objective, Rule};
-use crate::optimize::{bounds, in_pool, switch_bound};
+use crate::optimize::{bounds, default_work, in_pool, switch_bound};
 use crate::options::OptimizeOptions;
 use crate::solve::{Setting, agrees, check_reachable, host_loads, solve};
 
@@ -145,7 +145,7 @@ pub(crate) fn run(
     }
     let combined = Objective::layers(rule, coefficient, floor, &aims);
     let objective_bound = combined.value(claims.iter().copied());
-    let work = 8_000_000 + 20 * items.len() as u64 * layers.len().min(8) as u64;
+    let work = default_work(options, items.len() as u64 * layers.len().min(8) as u64);
     let solved = solve(setting, lft, &items, combined.clone(), options.work.unwrap_or(work))?;
 
     let mut results = Vec::new();

@@ -98,7 +98,7 @@ fn run(setting: Setting, traffic: &Csr) -> Result<Optimized, OptimizeError> {
     let host_loads = host_loads(fabric, traffic);
     let host_max = host_loads.iter().copied().fold(0.0, f64::max);
     let switch_bound = switch_bound(setting, traffic, &items, &bound, host_max);
-    let work = 8_000_000 + 20 * items.len() as u64;
+    let work = default_work(options, items.len() as u64);
     // Where host links are the bottleneck, cooler switches are a courtesy: worth all the work that is asked for,
     // but not much by default,
     let enough = if options.work.is_none() { host_max } else { 0.0 };
@@ -130,6 +130,13 @@ fn run(setting: Setting, traffic: &Csr) -> Result<Optimized, OptimizeError> {
         history: solved.history,
         changed_entries: solved.changed_entries,
     })
+}
+
+/// Path searches where nobody says how many. Where changes are counted, the best few are found first and soon; what
+/// follows prefers today's entries and rarely gains anything.
+pub(crate) fn default_work(options: &OptimizeOptions, items: u64) -> u64 {
+    let counted = options.change.is_some_and(|change| change.penalty > 0.0 || change.most.is_some());
+    if counted { 500_000 + 2 * items } else { 8_000_000 + 20 * items }
 }
 
 /// Whether everything that a leaf's hosts send to one host takes one way: not with several addresses a

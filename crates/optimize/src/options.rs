@@ -9,8 +9,8 @@ pub struct OptimizeOptions<'a> {
     pub seed: u64,
     /// Threads for what runs in parallel; 0 takes the caller's pool. Never changes the result.
     pub threads: usize,
-    /// Path searches to spend at most, about a microsecond each; `None` lets the traffic's size decide.
-    /// The result depends on it reproducibly.
+    /// Path searches to spend at most, about a microsecond each; `None` lets the traffic's size decide, and
+    /// whether changes are counted. The result depends on it reproducibly.
     pub work: Option<u64>,
     /// A lower bound that is already known, with its certificate; `None` has it computed.
     pub bound: Option<Certificate>,

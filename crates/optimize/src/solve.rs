@@ -74,7 +74,9 @@ pub(crate) fn solve_patiently(
     let Setting { fabric, structure, paths, background, options, control } = setting;
     let base = admissible_lft(fabric, paths, lft, background.lmc);
     let view = View::new(fabric, structure, paths, true);
-    let limit = options.work.unwrap_or(default_work);
+    // Where nothing may change there is nothing to search for.
+    let still = options.change.is_some_and(|change| change.most == Some(0));
+    let limit = if still { 0 } else { options.work.unwrap_or(default_work) };
     let budget = Budget { control, limit };
     let mut state = State::empty(&view, items, objective);
     if let Some(change) = &options.change {
@@ -98,7 +100,7 @@ pub(crate) fn solve_patiently(
         routes,
         stopped,
         work,
-        exhausted: stopped.is_none() && best.exhausted,
+        exhausted: stopped.is_none() && best.exhausted && !still,
         history: best.history,
         changed_entries,
         believed,

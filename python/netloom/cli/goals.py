@@ -34,7 +34,7 @@ class Goal:
     [default: worst]"""
     depth: Annotated[int | None, common.within(0, 1000)] = None
     """Levels of load below the maximum on which as few links as possible shall be.
-    [default: 3, of several matrices 0]"""
+    [default: 3, with `--hose` 0]"""
 
     islands: Annotated[int | None, common.within(1, 1024)] = None
     """Searches side by side, for several cores; the best is kept. The result is the same for any number of

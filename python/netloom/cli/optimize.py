@@ -14,7 +14,7 @@ from netloom.cli.addresses import Addresses
 from netloom.cli.common import Options, Run
 from netloom.cli.goals import Goal, Little
 from netloom.cli.judge import Judge
-from netloom.errors import TrafficError
+from netloom.errors import RoutingError, TrafficError
 
 if TYPE_CHECKING:
     from netloom._core import Fabric, LinkLoads, Optimized, OptimizedLayers, Routes, Traffic
@@ -97,6 +97,7 @@ def optimize(
         "--front": little.front,
         "--lmc": several.lmc > 0,
         "--exact": judge.exact is not None,
+        "--islands": goal.islands is not None,
     }
     if search.layers is not None and any(asked.values()):
         option = next(name for name, there in asked.items() if there)
@@ -137,10 +138,10 @@ def optimize(
     }
     if model is not None and model["status"] in ("time-limit", "interrupted"):
         result["reproducible"] = False
-    if best.stopped in _TOO_SMALL and len(result["history"]) <= 1 and not best.proven_optimal:
-        run.note(f"{_TOO_SMALL[best.stopped]} for any improvement: these are the routes it began with")
     if little.max_changes == 0:
         run.note("nothing may change (--max-changes 0): these are today's routes")
+    elif best.stopped in _TOO_SMALL and len(result["history"]) <= 1 and not best.proven_optimal:
+        run.note(f"{_TOO_SMALL[best.stopped]} for any improvement: these are the routes it began with")
     if certificate is not None:
         result["certificate"] = run.write(matrices.certificates(best), certificate)
     return run.finish(result, lambda: optimized.text(result), rows=rows or points, interrupted=interrupted)
@@ -349,5 +350,8 @@ class _Search:
 
         if isinstance(self.begin, str):
             return None
-        judged = _core.loads(self.fabric, self.begin, self.traffic, bounds=loads)
+        try:
+            judged = _core.loads(self.fabric, self.begin, self.traffic, bounds=loads)
+        except RoutingError as error:
+            raise RoutingError(f"{self.named}: {error}") from None
         return {"routes": self.named, "max_load": judged.max, "ar_gap_percent": judged.ar_gap_percent}
