@@ -69,6 +69,7 @@ def test_every_verb_has_help_with_the_common_options(netloom, verb):
             "--seed. Must be <= 18446744073709551615",
         ),
         (["optimize", "cab", "bisection", "--work", "99999999999999999999"], "--work. Must be <="),
+        (["optimize", "cab", "bisection", "--work", "1.5"], '--work: expected a whole number, found "1.5"'),
         (["optimize", "cab", "bisection", "--time-limit", "nan"], "--time-limit. Must be"),
         (["optimize", "cab", "bisection", "--time-limit", "inf"], "--time-limit. Must be <="),
         (["optimize", "cab", "bisection", "--time-limit=-1"], "--time-limit. Must be >= 0"),

@@ -11,8 +11,20 @@ from cyclopts import Parameter, validators
 
 
 def within(least: int, most: float) -> Parameter:
-    """An option's range: a number outside is a usage error, never one of the core's."""
-    return Parameter(validator=validators.Number(gte=least, lte=most))
+    """An option's range: a number outside is a usage error, never one of the core's.
+
+    Where `most` is whole, so is the option: 1.5 is refused, not rounded.
+    """
+    converter = _whole if isinstance(most, int) else None
+    return Parameter(validator=validators.Number(gte=least, lte=most), converter=converter)
+
+
+def _whole(_: Any, tokens: Sequence[Any]) -> int:
+    value = tokens[0].value
+    try:
+        return int(value)
+    except ValueError:
+        raise ValueError(f'expected a whole number, found "{value}"') from None
 
 
 _U64 = within(0, 2**64 - 1)
