@@ -80,6 +80,8 @@ def test_the_same_bytes_for_any_number_of_threads(netloom, paths):
         (["--lmc", "1", "--from", "ftree"], "--from"),
         (["--lmc", "1", "--also", "bisection"], "--objective total"),
         (["--lmc", "1", "--exact", "basic"], "--lmc"),
+        (["--lmc", "1", "--islands", "2"], "--islands"),
+        (["--lmc", "1", "--depth", "2"], "--depth"),
         (["--lmc", "8"], "8"),
     ],
 )

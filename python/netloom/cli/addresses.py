@@ -48,6 +48,11 @@ class Addresses:
             raise UsageError("--lmc makes tables anew, --from changes those in force: expected one")
         if goal.several or goal.objective in ("sum", "worst"):
             raise UsageError("--lmc is about the largest load of one matrix: expected --objective total")
+        if goal.islands is not None or goal.depth is not None:
+            option = "--islands" if goal.islands is not None else "--depth"
+            raise UsageError(
+                f"--lmc and {option}: only the search for one address a host has it; expected one"
+            )
 
 
 def with_paths(run: Run, tables: Routes, file: Path | None) -> Routes:
