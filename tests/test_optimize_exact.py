@@ -41,6 +41,13 @@ def test_few_hot_counts_links_above_the_second_level(netloom):
     assert none["exact"]["objective"] == 0
 
 
+def test_a_solver_without_time_is_told_so_and_one_link_is_no_links(netloom):
+    pytest.importorskip("highspy")
+    text = netloom.ok("optimize", TREE, TRAFFIC, "--exact", "few-hot", "--time-limit", 0)
+    assert "its bound     none: stopped too early" in text
+    assert "1 link above" in text
+
+
 def test_no_solver_is_told_before_the_search_with_what_to_install(netloom):
     """Neither solver can be imported: as on a machine without them."""
     for module in ("highspy", "gurobipy"):

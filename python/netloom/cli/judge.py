@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from netloom.cli import UsageError, common, render
+from netloom.cli import UsageError, common, render, results
 from netloom.cli.addresses import Addresses
 from netloom.cli.goals import Goal, Little
 
@@ -140,11 +140,14 @@ def rows(exact: Mapping[str, Any], ours: float) -> list[tuple[str, str]]:
     links = exact["model"] == "few-hot"
     if links:
         above = render.size(exact["threshold"])
-        out.append(("above", f"{render.count(int(exact['objective']))} links above {above}"))
+        out.append(("above", f"{results.links(round(exact['objective']))} above {above}"))
     if exact["lower_bound"] is None:
-        out.append(("its bound", "none: this model proves nothing"))
+        heuristic = exact["model"] == "partitioned"
+        out.append(
+            ("its bound", f"none: {'this model proves nothing' if heuristic else 'stopped too early'}")
+        )
     elif links:
-        out.append(("its bound", f"{render.count(round(exact['lower_bound']))} links"))
+        out.append(("its bound", results.links(round(exact["lower_bound"]))))
     else:
         out.append(("its bound", f"{render.size(exact['lower_bound'])} (ours {render.size(ours)})"))
     out.append(("its routes", "better than the search's, and taken" if exact["better"] else "no better"))
