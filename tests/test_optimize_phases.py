@@ -54,3 +54,21 @@ def test_traffics_that_may_come_have_a_gap_each(netloom, paths, robust):
         assert alone["max_load"] == pytest.approx(row["max_load"])
     arguments = ["r.lfts", "--traffic", "bisection", "--certificate", "c.json"]
     assert netloom.result("check", paths.ft2, *arguments)["certificate"]["ok"] is True
+
+
+def test_a_traffic_named_twice_can_be_checked(netloom, paths):
+    args = ("bisection", "--also", "bisection", "--also", "permutation:seed=3")
+    netloom.ok("optimize", paths.ft2, *args, "-o", "r.lfts", "--certificate", "c.json")
+    judged = netloom.result("check", paths.ft2, "r.lfts", "--traffic", "bisection", "--certificate", "c.json")
+    assert judged["certificate"]["optimal"] is True
+
+
+def test_a_cut_file_of_certificates_is_told_as_such(netloom, paths):
+    args = ("bisection", "--also", "permutation:seed=3", "-o", "r.lfts", "--certificate", "c.json")
+    netloom.ok("optimize", paths.ft2, *args)
+    whole = (netloom.folder / "c.json").read_text()
+    (netloom.folder / "cut.json").write_text(whole[: len(whole) // 2])
+    word = netloom.refused(
+        "check", paths.ft2, "r.lfts", "--traffic", "bisection", "--certificate", "cut.json"
+    )
+    assert "expected a whole file of certificates" in word

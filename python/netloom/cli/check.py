@@ -99,7 +99,7 @@ def _claims(run: Run, path: Path, fabric: Fabric, source: str, traffic: Traffic)
     from netloom import _core
 
     data = run.read("certificate", str(path))
-    several = _several(data)
+    several = _several(data, path)
     if several is None:
         return _Claims(_core.Certificate.parse(data, fabric, label=str(path)), [])
     parsed = [
@@ -111,19 +111,25 @@ def _claims(run: Run, path: Path, fabric: Fabric, source: str, traffic: Traffic)
     if names == phases:
         return _Claims(None, [(name, traffic.phase(i), claim) for i, (name, claim) in enumerate(parsed)])
     mine = [claim for name, claim in parsed if name == source]
-    if len(mine) == 1:
+    if mine:
+        # A traffic that was named twice has the same certificate twice.
         return _Claims(mine[0], [])
     listed = ", ".join(names[:4]) + (", …" if len(names) > 4 else "")
     raise FormatError(f"{path}: has certificates of {listed}: neither the phases of {source} nor its name")
 
 
-def _several(data: bytes) -> list[tuple[str, Any]] | None:
+def _several(data: bytes, path: Path) -> list[tuple[str, Any]] | None:
     """Name and certificate of each in a file of several; None if it is no such file."""
     try:
         document = json.loads(data)
         if document["schema"] != CERTIFICATES:
             return None
         return [(str(row["name"]), row["certificate"]) for row in document["certificates"]]
+    except json.JSONDecodeError as error:
+        if CERTIFICATES.encode() in data:
+            text = f"expected a whole file of certificates, found {error.msg}"
+            raise FormatError(f"{path}:{error.lineno}: {text}") from None
+        return None
     except (ValueError, KeyError, TypeError, RecursionError):
         # One certificate, or none: its own reader says what it should be.
         return None
