@@ -1,0 +1,35 @@
+//! What can be wrong with a simulation.
+
+/// Why a simulation could not start, or not end.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SimError {
+    /// A parameter of the hardware makes no sense.
+    #[error("{what}: expected {expected}")]
+    Config {
+        /// The parameter.
+        what: &'static str,
+        /// What it must be.
+        expected: String,
+    },
+    /// A switch has no way towards a host.
+    #[error("no route: {switch} has no usable output towards {host}")]
+    NoRoute {
+        /// Name of the switch.
+        switch: String,
+        /// Name of the host.
+        host: String,
+    },
+    /// Nothing can move any more.
+    #[error("deadlock at {time_ps} ps: {packets} packets wait for each other: {cycle}")]
+    Deadlock {
+        /// When.
+        time_ps: u64,
+        /// Packets in the network.
+        packets: usize,
+        /// Links that wait for each other, in order.
+        cycle: String,
+    },
+    /// Simulated time ran beyond what 64 bits of picoseconds hold.
+    #[error("simulated time overflows (213 days)")]
+    TimeOverflow,
+}

@@ -1,0 +1,253 @@
+//! Events in order of time: a ring of buckets, each sorted when its turn comes.
+//!
+//! Invariants: events leave in order of `(time, key, data)`, which no order of insertion can change; nothing is
+//! inserted before the time of the event that left last. Nearly all delays are shorter than the ring's horizon, so
+//! an event costs a list insertion and its share of a short sort; the rest waits in a heap.
+//!
+//! Source: R. Brown, *Calendar queues*, CACM 31(10), 1988, with buckets of fixed width.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// Buckets of the ring.
+const BUCKETS: usize = 1 << 14;
+/// A bucket holds `2^SHIFT` ps; the ring about a microsecond.
+const SHIFT: u32 = 6;
+/// End of a list.
+const NONE: u32 = u32::MAX;
+
+/// Something that happens at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Event {
+    /// When, in picoseconds.
+    pub time_ps: u64,
+    /// To what; events of equal time happen in this order.
+    pub key: u32,
+    /// What comes with it.
+    pub data: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Slot {
+    event: Event,
+    next: u32,
+}
+
+/// The events to come.
+#[derive(Debug)]
+pub(crate) struct Calendar {
+    /// First slot of a bucket's list.
+    head: Vec<u32>,
+    /// A bit a bucket: it holds something.
+    occupied: Vec<u64>,
+    slots: Vec<Slot>,
+    free: u32,
+    /// The bucket, counted from time 0, whose events are in `now`.
+    turn: u64,
+    /// Events of the present bucket, the next one last.
+    now: Vec<Event>,
+    /// Beyond the ring.
+    far: BinaryHeap<Reverse<Event>>,
+    len: usize,
+}
+
+impl Calendar {
+    /// Nothing to come, at time 0.
+    pub fn new() -> Self {
+        Self {
+            head: vec![NONE; BUCKETS],
+            occupied: vec![0; BUCKETS / 64],
+            slots: Vec::new(),
+            free: NONE,
+            turn: 0,
+            now: Vec::new(),
+            far: BinaryHeap::new(),
+            len: 0,
+        }
+    }
+
+    /// Adds an event, not earlier than the one that left last.
+    #[inline]
+    pub fn push(&mut self, event: Event) {
+        self.len += 1;
+        let bucket = event.time_ps >> SHIFT;
+        debug_assert!(bucket >= self.turn, "an event lies in the past");
+        if bucket == self.turn {
+            let at = self.now.partition_point(|e| *e > event);
+            self.now.insert(at, event);
+        } else if bucket - self.turn < BUCKETS as u64 {
+            self.link(bucket, event);
+        } else {
+            self.far.push(Reverse(event));
+        }
+    }
+
+    /// Takes the next event if it happens before `end_ps`.
+    #[inline]
+    pub fn pop_before(&mut self, end_ps: u64) -> Option<Event> {
+        loop {
+            if let Some(&event) = self.now.last() {
+                if event.time_ps >= end_ps {
+                    return None;
+                }
+                self.now.pop();
+                self.len -= 1;
+                return Some(event);
+            }
+            if !self.turn_to_next(end_ps) {
+                return None;
+            }
+        }
+    }
+
+    /// When the next event happens.
+    pub fn next_ps(&self) -> Option<u64> {
+        if let Some(event) = self.now.last() {
+            return Some(event.time_ps);
+        }
+        let near = self.next_occupied().and_then(|bucket| {
+            let mut slot = self.head[bucket as usize % BUCKETS];
+            let mut least = None;
+            while slot != NONE {
+                let Slot { event, next } = self.slots[slot as usize];
+                least = Some(least.map_or(event.time_ps, |t: u64| t.min(event.time_ps)));
+                slot = next;
+            }
+            least
+        });
+        let far = self.far.peek().map(|Reverse(event)| event.time_ps);
+        near.into_iter().chain(far).min()
+    }
+
+    /// Number of events to come.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    fn link(&mut self, bucket: u64, event: Event) {
+        let at = bucket as usize % BUCKETS;
+        let slot = Slot { event, next: self.head[at] };
+        self.head[at] = if self.free == NONE {
+            self.slots.push(slot);
+            (self.slots.len() - 1) as u32
+        } else {
+            let taken = self.free;
+            self.free = self.slots[taken as usize].next;
+            self.slots[taken as usize] = slot;
+            taken
+        };
+        self.occupied[at / 64] |= 1 << (at % 64);
+    }
+
+    /// Goes to the next bucket with events, unless it begins at `end_ps` or later.
+    fn turn_to_next(&mut self, end_ps: u64) -> bool {
+        let near = self.next_occupied();
+        let far = self.far.peek().map(|Reverse(event)| event.time_ps >> SHIFT);
+        let Some(bucket) = near.into_iter().chain(far).min() else { return false };
+        if bucket << SHIFT >= end_ps {
+            return false;
+        }
+        self.turn = bucket;
+        let at = bucket as usize % BUCKETS;
+        let mut slot = std::mem::replace(&mut self.head[at], NONE);
+        self.occupied[at / 64] &= !(1 << (at % 64));
+        while slot != NONE {
+            let Slot { event, next } = self.slots[slot as usize];
+            self.now.push(event);
+            self.slots[slot as usize].next = self.free;
+            self.free = slot;
+            slot = next;
+        }
+        while let Some(Reverse(event)) = self.far.peek() {
+            let bucket = event.time_ps >> SHIFT;
+            if bucket - self.turn >= BUCKETS as u64 {
+                break;
+            }
+            let Reverse(event) = self.far.pop().expect("it was just seen");
+            if bucket == self.turn {
+                self.now.push(event);
+            } else {
+                self.link(bucket, event);
+            }
+        }
+        self.now.sort_unstable_by(|a, b| b.cmp(a));
+        true
+    }
+
+    /// The next occupied bucket of the ring after the present one, counted from time 0.
+    fn next_occupied(&self) -> Option<u64> {
+        let words = self.occupied.len();
+        let start = (self.turn as usize + 1) % BUCKETS;
+        let (first, bit) = (start / 64, start % 64);
+        for step in 0..=words {
+            let word = (first + step) % words;
+            let mask = match step {
+                0 => u64::MAX << bit,
+                s if s == words => !(u64::MAX << bit),
+                _ => u64::MAX,
+            };
+            let bits = self.occupied[word] & mask;
+            if bits != 0 {
+                let at = word * 64 + bits.trailing_zeros() as usize;
+                let ahead = (at + BUCKETS - self.turn as usize % BUCKETS) % BUCKETS;
+                return Some(self.turn + ahead as u64);
+            }
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use netloom_model::rng::{below, stream};
+
+    use super::*;
+
+    fn event(time_ps: u64, key: u32) -> Event {
+        Event { time_ps, key, data: 0 }
+    }
+
+    #[test]
+    fn events_leave_in_order_of_time_then_key() {
+        let mut calendar = Calendar::new();
+        for e in [event(70, 1), event(5, 9), event(5, 2), event(10_000_000, 0), event(70, 0)] {
+            calendar.push(e);
+        }
+        let order: Vec<_> =
+            std::iter::from_fn(|| calendar.pop_before(u64::MAX)).map(|e| (e.time_ps, e.key)).collect();
+        assert_eq!(order, [(5, 2), (5, 9), (70, 0), (70, 1), (10_000_000, 0)]);
+    }
+
+    #[test]
+    fn nothing_at_or_after_the_end_leaves() {
+        let mut calendar = Calendar::new();
+        calendar.push(event(64, 0));
+        assert_eq!(calendar.pop_before(64), None);
+        assert_eq!(calendar.next_ps(), Some(64));
+        assert_eq!(calendar.pop_before(65), Some(event(64, 0)));
+        assert_eq!(calendar.next_ps(), None);
+    }
+
+    #[test]
+    fn it_agrees_with_a_heap_on_random_delays() {
+        let mut random = stream(1, 0);
+        let mut calendar = Calendar::new();
+        let mut heap = BinaryHeap::new();
+        let mut now = 0;
+        for round in 0..20_000u32 {
+            // Mostly short delays, some beyond the ring, some zero.
+            let reach = [0, 100, 400_000, 1_100_000, 9_000_000][below(&mut random, 5) as usize];
+            let e = event(now + below(&mut random, reach + 1), round % 7);
+            let e = Event { data: round, ..e };
+            calendar.push(e);
+            heap.push(Reverse(e));
+            if below(&mut random, 3) > 0 {
+                assert_eq!(calendar.next_ps(), heap.peek().map(|Reverse(e)| e.time_ps));
+                let taken = calendar.pop_before(u64::MAX).unwrap();
+                assert_eq!(Some(Reverse(taken)), heap.pop());
+                now = taken.time_ps;
+            }
+        }
+        assert_eq!(calendar.len(), heap.len());
+    }
+}

@@ -1,0 +1,518 @@
+//! The event loop: packets arrive at switches, outputs try to send.
+//!
+//! Events of the network are two: "a packet is here" (one a hop) and "this output may try again" (only where something
+//! waits). Room that comes back is no event: it lies in a ring at the sender, which is woken only if it lacks room.
+//!
+//! Invariants: whenever an event has been dealt with, everything that can move at its time has moved; so a try more or less changes
+//! nothing, and results depend on the events' order `(time, link or host, …)` alone. Payload is conserved: what was posted is
+//! received, once.
+//!
+//! What comes at one time to one place: packets by link (a link brings one at a time), a host's timers by token.
+
+use netloom_model::{Fabric, HostId, LinkId, SwitchId};
+
+use super::calendar::{Calendar, Event};
+use super::choice::{Choice, Here, Outputs};
+use super::counters::LinkCounters;
+use super::observe::{Hop, Observer};
+use super::pool::{Incoming, List, NONE, Outgoing, Packet, Pool};
+use super::ports::{Credit, NEVER, Ports, Wire};
+use super::program::{Desk, Program};
+use crate::SimError;
+use crate::config::{Admission, Config, Forwarding, Injection};
+
+/// One network in motion.
+#[derive(Debug)]
+pub struct Network<'f, C, P, O> {
+    pub(super) fabric: &'f Fabric,
+    config: Config,
+    choice: C,
+    program: P,
+    observer: O,
+    pub(super) ports: Ports,
+    pub(super) packets: Pool<Packet>,
+    outgoing: Pool<Outgoing>,
+    incoming: Pool<Incoming>,
+    calendar: Calendar,
+    counters: LinkCounters,
+    desk: Desk,
+    now: u64,
+    /// Packets received, and their hops (links travelled, host links included).
+    received: u64,
+    hops: u64,
+    failed: Option<SimError>,
+}
+
+impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
+    /// An empty network whose hosts run `program`.
+    ///
+    /// # Errors
+    /// [`SimError::Config`] for hardware that can't work.
+    pub fn new(
+        fabric: &'f Fabric,
+        config: &Config,
+        choice: C,
+        program: P,
+        observer: O,
+    ) -> Result<Self, SimError> {
+        config.check()?;
+        let ports = Ports::new(fabric, config);
+        Ok(Self {
+            fabric,
+            counters: LinkCounters::new(fabric.link_count(), ports.lanes),
+            config: config.clone(),
+            choice,
+            program,
+            observer,
+            ports,
+            packets: Pool::new(),
+            outgoing: Pool::new(),
+            incoming: Pool::new(),
+            calendar: Calendar::new(),
+            desk: Desk::default(),
+            now: 0,
+            received: 0,
+            hops: 0,
+            failed: None,
+        })
+    }
+
+    /// Runs until nothing happens any more.
+    ///
+    /// # Errors
+    /// [`SimError`] if packets wait for each other for ever, or have no way on.
+    pub fn run(&mut self) -> Result<(), SimError> {
+        self.program.start(&mut self.desk);
+        self.clear_desk();
+        self.run_before(NEVER)?;
+        if self.packets.live() > 0 {
+            return Err(self.deadlock());
+        }
+        Ok(())
+    }
+
+    /// Deals with everything that happens before `end_ps`.
+    ///
+    /// # Errors
+    /// As [`Network::run`].
+    pub fn run_before(&mut self, end_ps: u64) -> Result<(), SimError> {
+        let links = self.fabric.link_count() as u32;
+        while let Some(Event { time_ps, key, data }) = self.calendar.pop_before(end_ps) {
+            debug_assert!(time_ps >= self.now);
+            self.now = time_ps;
+            let link = key >> 1;
+            if link >= links {
+                self.host_event(HostId(link - links), key & 1 == 1, data);
+            } else if key & 1 == 1 {
+                self.arrive(link, data);
+            } else {
+                self.attempt(link);
+            }
+            if let Some(error) = self.failed.take() {
+                return Err(error);
+            }
+        }
+        Ok(())
+    }
+
+    /// Simulated time, ps.
+    pub fn now_ps(&self) -> u64 {
+        self.now
+    }
+
+    /// Packets received by hosts.
+    pub fn packets_received(&self) -> u64 {
+        self.received
+    }
+
+    /// Links that packets have been sent over, host links included.
+    pub fn packet_hops(&self) -> u64 {
+        self.hops
+    }
+
+    /// What every link has carried.
+    pub fn counters(&self) -> &LinkCounters {
+        &self.counters
+    }
+
+    /// What the hosts run.
+    pub fn program(&self) -> &P {
+        &self.program
+    }
+
+    /// Who watches.
+    pub fn observer(&self) -> &O {
+        &self.observer
+    }
+
+    // ---- a packet at the far end of a link
+
+    fn arrive(&mut self, link: u32, index: u32) {
+        if self.ports.wire[link as usize].to == Wire::HOST {
+            return self.eject(link, index);
+        }
+        let packet = self.packets.at(index);
+        packet.via = link;
+        let lane = packet.lane;
+        if self.config.head_of_line {
+            let end = self.ports.at(link, lane);
+            if end.held {
+                end.inbox.push(&mut self.packets, index);
+                return;
+            }
+        }
+        self.place(link, index);
+    }
+
+    /// Finds outputs for a packet and for those that it held up.
+    fn place(&mut self, link: u32, mut index: u32) {
+        let switch = SwitchId(self.ports.wire[link as usize].to);
+        loop {
+            let packet = *self.packets.get(index);
+            let here = Here { switch, via: LinkId(link), address: packet.address, lane: packet.lane };
+            let Some(LinkId(out)) = self.choose(here) else { return self.stuck(switch, packet) };
+            let wire = u32::from(packet.wire);
+            self.ports.settle(out, self.now);
+            if O::LISTENS {
+                let room = self.ports.at(out, packet.lane).in_room;
+                let congested = i64::from(self.ports.queued[out as usize]) > i64::from(room);
+                self.observer.hop(Hop { now_ps: self.now, link: LinkId(out), packet: index, congested });
+            }
+            self.ports.queued[out as usize] += wire;
+            let lane = self.ports.at(out, packet.lane);
+            if !lane.waiting.is_empty() || lane.out_room < wire as i32 {
+                lane.waiting.push(&mut self.packets, index);
+                self.arm(out);
+                if self.config.head_of_line {
+                    self.ports.at(link, packet.lane).held = true;
+                }
+                return;
+            }
+            self.admit(out, index);
+            self.pump(out);
+            if !self.config.head_of_line {
+                return;
+            }
+            let end = self.ports.at(link, packet.lane);
+            match end.inbox.pop(&self.packets) {
+                Some(next) => index = next,
+                None => {
+                    end.held = false;
+                    return;
+                }
+            }
+        }
+    }
+
+    #[inline]
+    fn choose(&mut self, here: Here) -> Option<LinkId> {
+        if C::LOOKS && self.ports.credits_out {
+            for link in self.fabric.switch_links(here.switch) {
+                self.ports.settle(link.0, self.now);
+            }
+        }
+        let outputs = Outputs { now: self.now, free_at: &self.ports.free_at, queued: &self.ports.queued };
+        self.choice.output(here, outputs)
+    }
+
+    /// Takes a packet into the output buffer of `out`, and tells where it came from.
+    fn admit(&mut self, out: u32, index: u32) {
+        let &Packet { via, wire, lane, tail_ps, .. } = self.packets.get(index);
+        let port = self.ports.wire[via as usize].to_port;
+        let buffer = self.ports.at(out, lane);
+        buffer.turn = port;
+        buffer.out_room -= i32::from(wire);
+        debug_assert!(buffer.out_room >= 0);
+        buffer.queue.push(&mut self.packets, index);
+        self.give_back(via, wire, lane, tail_ps);
+    }
+
+    /// Room at the far end of `link` is free once the packet's tail has come.
+    fn give_back(&mut self, link: u32, bytes: u16, lane: u8, tail_ps: u64) {
+        let time_ps = self.now.max(tail_ps) + self.ports.wire[link as usize].credit_ps;
+        let time_ps = self.ports.give_back(link, Credit { time_ps, bytes, lane });
+        if self.ports.thirsty[link as usize] {
+            self.schedule(link, time_ps);
+        }
+    }
+
+    fn eject(&mut self, link: u32, index: u32) {
+        let Packet { message, wire, lane, header, tail_ps, .. } = *self.packets.get(index);
+        self.packets.free(index);
+        self.give_back(link, wire, lane, tail_ps);
+        self.received += 1;
+        let record = self.incoming.at(message);
+        record.left -= u64::from(wire) - u64::from(header);
+        let Incoming { left, posted_ps, token, .. } = *record;
+        if O::LISTENS {
+            self.observer.received(self.now - posted_ps);
+        }
+        if left == 0 {
+            self.incoming.free(message);
+            let host = HostId(self.fabric.reverse(LinkId(link)).0);
+            self.desk.now_ps = self.now;
+            self.program.received(host, token, self.now - posted_ps, &mut self.desk);
+            self.clear_desk();
+        }
+    }
+
+    // ---- an output of a switch, or a host's adapter
+
+    /// The planned try of an output.
+    fn attempt(&mut self, link: u32) {
+        if self.ports.try_at[link as usize] != self.now {
+            return; // an earlier one took its place
+        }
+        self.ports.try_at[link as usize] = NEVER;
+        self.ports.settle(link, self.now);
+        if link < self.fabric.host_count() as u32 {
+            return self.inject(link);
+        }
+        for lane in 0..self.ports.lanes as u8 {
+            while let Some(index) = self.next_admitted(link, lane) {
+                self.admit(link, index);
+                let via = self.packets.get(index).via;
+                if self.config.head_of_line {
+                    let end = self.ports.at(via, lane);
+                    match end.inbox.pop(&self.packets) {
+                        Some(next) => self.place(via, next),
+                        None => end.held = false,
+                    }
+                }
+            }
+        }
+        self.pump(link);
+    }
+
+    /// Takes the packet whose turn it is from those that wait for room, if there is room for it.
+    fn next_admitted(&mut self, link: u32, lane: u8) -> Option<u32> {
+        let at = link as usize * self.ports.lanes + usize::from(lane);
+        let state = &mut self.ports.lane[at];
+        if state.waiting.is_empty() {
+            return None;
+        }
+        let before = match self.config.admission {
+            Admission::InOrder => None,
+            Admission::RoundRobin => {
+                // The first input port after the last one's.
+                let mut best = (u32::MAX, None);
+                let mut before = None;
+                for index in state.waiting.iter(&self.packets) {
+                    let port = self.ports.wire[self.packets.get(index).via as usize].to_port;
+                    let distance = u32::from(port.wrapping_sub(state.turn + 1));
+                    if distance < best.0 {
+                        best = (distance, before);
+                    }
+                    before = Some(index);
+                }
+                best.1
+            }
+        };
+        let index = before.map_or(state.waiting.head, |b| self.packets.get(b).next);
+        if i32::from(self.packets.get(index).wire) > state.out_room {
+            return None;
+        }
+        state.waiting.remove_after(&mut self.packets, before);
+        Some(index)
+    }
+
+    /// Sends if the link is free, and plans the next try.
+    #[inline]
+    fn pump(&mut self, link: u32) {
+        if self.ports.free_at[link as usize] <= self.now
+            && let Some(lane) = self.ports.next_lane(link, |list| u32::from(self.packets.get(list.head).wire))
+        {
+            let index = self.ports.at(link, lane).queue.pop(&self.packets).expect("the lane has a packet");
+            self.launch(link, lane, index);
+        }
+        self.arm(link);
+    }
+
+    /// Puts a packet on the wire.
+    fn launch(&mut self, link: u32, lane: u8, index: u32) {
+        let l = link as usize;
+        let packet = self.packets.at(index);
+        let (bytes, wire) = (packet.wire, self.ports.wire[l]);
+        // A packet that is still coming in holds the link until its tail has gone on.
+        let end = (self.now + wire.time_ps(u32::from(bytes))).max(packet.tail_ps);
+        self.ports.free_at[l] = end;
+        let tail_ps = end + wire.delay_ps;
+        packet.tail_ps = tail_ps;
+        packet.lane = lane;
+        if !self.ports.credits_out {
+            let state = self.ports.at(link, lane);
+            state.in_room -= i32::from(bytes);
+            debug_assert!(state.in_room >= 0);
+            self.ports.sending[l] = (bytes, lane);
+            self.ports.queued[l] = self.ports.queued[l].saturating_sub(u32::from(bytes));
+        }
+        self.hops += 1;
+        self.counters.sent(l * self.ports.lanes + usize::from(lane), bytes, self.now);
+        let through = self.config.forwarding == Forwarding::CutThrough && wire.to != Wire::HOST;
+        let time_ps = if through { self.now + wire.delay_ps } else { tail_ps };
+        self.calendar.push(Event { time_ps, key: link << 1 | 1, data: index });
+    }
+
+    /// Plans the next try of a link, if something waits there.
+    #[inline]
+    fn arm(&mut self, link: u32) {
+        let l = link as usize;
+        let busy = self.ports.free_at[l] > self.now;
+        let lanes = &self.ports.lane[l * self.ports.lanes..(l + 1) * self.ports.lanes];
+        let (mut waits, mut queued) = (false, false);
+        for lane in lanes {
+            waits |= !lane.waiting.is_empty();
+            queued |= !lane.queue.is_empty();
+        }
+        if busy && (queued || (waits && !self.ports.credits_out)) {
+            self.schedule(link, self.ports.free_at[l]);
+        }
+        let thirsty = if self.ports.credits_out { waits } else { queued && !busy };
+        self.drink(link, thirsty);
+    }
+
+    /// Notes whether a link lacks room, and plans a try for when some comes back.
+    #[inline]
+    fn drink(&mut self, link: u32, thirsty: bool) {
+        let l = link as usize;
+        self.ports.thirsty[l] = thirsty;
+        if thirsty && let Some(&Credit { time_ps, .. }) = self.ports.credits[l].front() {
+            self.schedule(link, time_ps);
+        }
+    }
+
+    #[inline]
+    fn schedule(&mut self, link: u32, time_ps: u64) {
+        let l = link as usize;
+        if time_ps < self.ports.try_at[l] {
+            self.ports.try_at[l] = time_ps;
+            self.calendar.push(Event { time_ps, key: link << 1, data: 0 });
+        }
+    }
+
+    // ---- hosts
+
+    /// Sends a host's next packet, if it can.
+    fn inject(&mut self, host: u32) {
+        let l = host as usize;
+        let (packet_bytes, header) = (self.config.packet_bytes, self.config.header_bytes);
+        let payload = |left: u64| left.min(u64::from(packet_bytes)) as u32;
+        if self.ports.free_at[l] <= self.now
+            && let Some(lane) =
+                self.ports.next_lane(host, |list| payload(self.outgoing.get(list.head).left) + header)
+        {
+            let state = self.ports.at(host, lane);
+            let message = state.queue.head;
+            let Outgoing { record, address, left, .. } = *self.outgoing.get(message);
+            let payload = payload(left);
+            let wire = (payload + header) as u16;
+            self.ports.at(host, lane).out_room -= i32::from(wire);
+            self.ports.queued[l] += u32::from(wire);
+            let index = self.packets.take(Packet {
+                next: NONE,
+                message: record,
+                address,
+                via: NONE,
+                wire,
+                lane,
+                out_lane: lane,
+                part: 0,
+                header: header as u8,
+                tail_ps: 0,
+            });
+            self.launch(host, lane, index);
+            self.outgoing.at(message).left = left - u64::from(payload);
+            let queue = &mut self.ports.at(host, lane).queue;
+            if left == u64::from(payload) {
+                queue.pop(&self.outgoing);
+                let key = (self.fabric.link_count() as u32 + host) << 1;
+                self.calendar.push(Event { time_ps: self.ports.free_at[l], key, data: message });
+            } else if self.config.injection == Injection::RoundRobin {
+                queue.pop(&self.outgoing);
+                queue.push(&mut self.outgoing, message);
+            }
+        }
+        let lanes = &self.ports.lane[l * self.ports.lanes..(l + 1) * self.ports.lanes];
+        let queued = lanes.iter().any(|lane| !lane.queue.is_empty());
+        let busy = self.ports.free_at[l] > self.now;
+        if queued && busy {
+            self.schedule(host, self.ports.free_at[l]);
+        }
+        self.drink(host, queued && !busy);
+    }
+
+    /// The last packet of a message has left, or a timer has run out.
+    fn host_event(&mut self, host: HostId, timer: bool, data: u32) {
+        self.desk.now_ps = self.now;
+        if timer {
+            self.program.timer(host, data, &mut self.desk);
+        } else {
+            let token = self.outgoing.get(data).token;
+            self.outgoing.free(data);
+            self.program.sent(host, token, &mut self.desk);
+        }
+        self.clear_desk();
+    }
+
+    /// Does what the program asked for.
+    fn clear_desk(&mut self) {
+        let links = self.fabric.link_count() as u32;
+        for (time_ps, host, token) in std::mem::take(&mut self.desk.timers) {
+            self.calendar.push(Event { time_ps, key: (links + host.0) << 1 | 1, data: token });
+        }
+        let mut posts = std::mem::take(&mut self.desk.posts);
+        for post in posts.drain(..) {
+            let record = Incoming { next: NONE, left: post.bytes, posted_ps: self.now, token: post.token };
+            let record = self.incoming.take(record);
+            let message = self.outgoing.take(Outgoing {
+                next: NONE,
+                record,
+                address: post.address,
+                left: post.bytes,
+                token: post.token,
+                lane: post.lane,
+            });
+            let host = post.from.0;
+            self.ports.at(host, post.lane).queue.push(&mut self.outgoing, message);
+            self.ports.settle(host, self.now);
+            self.inject(host);
+        }
+        self.desk.posts = posts;
+    }
+
+    // ---- failures
+
+    fn stuck(&mut self, switch: SwitchId, packet: Packet) {
+        let host = match self.fabric.dests(0).resolve(packet.address) {
+            netloom_model::Dest::Host(host, _) => self.fabric.host_name(host).to_string(),
+            netloom_model::Dest::Switch(s) => self.fabric.switch_name(s).to_string(),
+        };
+        let switch = self.fabric.switch_name(switch).to_string();
+        self.failed = Some(SimError::NoRoute { switch, host });
+    }
+
+    fn deadlock(&self) -> SimError {
+        SimError::Deadlock { time_ps: self.now, packets: self.packets.live(), cycle: self.cycle() }
+    }
+}
+
+impl Ports {
+    /// The lane that sends next: lanes in turn, one packet each, that have something and room for it at the far end.
+    #[inline]
+    pub(super) fn next_lane(&mut self, link: u32, wire_of_head: impl Fn(List) -> u32) -> Option<u8> {
+        let first = link as usize * self.lanes;
+        let is_host = self.credits_out && (link as usize) < self.hosts;
+        let ready = |lane: &super::ports::Lane| {
+            let room = if is_host { lane.out_room } else { lane.in_room };
+            !lane.queue.is_empty() && wire_of_head(lane.queue) as i32 <= room
+        };
+        if self.lanes == 1 {
+            return ready(&self.lane[first]).then_some(0);
+        }
+        let last = usize::from(self.arbiter[link as usize]);
+        let lane =
+            (1..=self.lanes).map(|k| (last + k) % self.lanes).find(|&k| ready(&self.lane[first + k]))?;
+        self.arbiter[link as usize] = lane as u8;
+        Some(lane as u8)
+    }
+}

@@ -1,0 +1,17 @@
+//! Packets through the network.
+
+mod calendar;
+mod choice;
+mod counters;
+mod deadlock;
+mod engine;
+mod observe;
+mod pool;
+mod ports;
+mod program;
+
+pub use choice::{Adaptive, ByTable, Choice, Here, Outputs};
+pub use counters::{LinkCounters, Sent};
+pub use engine::Network;
+pub use observe::{Hop, Nobody, Observer};
+pub use program::{Desk, Post, Program};

@@ -1,0 +1,191 @@
+//! Packets and messages as indices: nothing is allocated for a packet once the pool has grown.
+//!
+//! Invariant: an index is in at most one list; a freed one is in none.
+
+use netloom_model::DestId;
+
+/// No packet, no message, end of a list.
+pub(crate) const NONE: u32 = u32::MAX;
+
+/// A packet in the network.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Packet {
+    /// The next in its list.
+    pub next: u32,
+    /// The message it belongs to, in the pool of the partition it came from.
+    pub message: u32,
+    /// Address of the destination.
+    pub address: DestId,
+    /// The link it came in on.
+    pub via: u32,
+    /// Bytes on the wire.
+    pub wire: u16,
+    /// Lane on `via`.
+    pub lane: u8,
+    /// Lane on the link that it waits for.
+    pub out_lane: u8,
+    /// Partition of its source.
+    pub part: u8,
+    /// Payload is `wire` less this.
+    pub header: u8,
+    /// When its tail is where its head is.
+    pub tail_ps: u64,
+}
+
+/// A message that a host sends.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Outgoing {
+    /// The next message of the host's list.
+    pub next: u32,
+    /// The receiver's record.
+    pub record: u32,
+    pub address: DestId,
+    /// Payload that has not left yet.
+    pub left: u64,
+    pub token: u64,
+    pub lane: u8,
+}
+
+/// What a receiver knows of a message.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Incoming {
+    /// Next free record.
+    pub next: u32,
+    /// Payload that has not arrived yet.
+    pub left: u64,
+    /// When it was posted.
+    pub posted_ps: u64,
+    pub token: u64,
+}
+
+/// Something that can be in a list.
+pub(crate) trait Linked {
+    fn next(&self) -> u32;
+    fn set_next(&mut self, next: u32);
+}
+
+macro_rules! linked {
+    ($($kind:ty),*) => {$(
+        impl Linked for $kind {
+            #[inline]
+            fn next(&self) -> u32 {
+                self.next
+            }
+            #[inline]
+            fn set_next(&mut self, next: u32) {
+                self.next = next;
+            }
+        }
+    )*};
+}
+linked!(Packet, Outgoing, Incoming);
+
+/// Reused slots.
+#[derive(Debug)]
+pub(crate) struct Pool<T> {
+    slots: Vec<T>,
+    free: u32,
+    live: usize,
+}
+
+impl<T: Linked> Pool<T> {
+    pub fn new() -> Self {
+        Self { slots: Vec::new(), free: NONE, live: 0 }
+    }
+
+    #[inline]
+    pub fn take(&mut self, value: T) -> u32 {
+        self.live += 1;
+        if self.free == NONE {
+            self.slots.push(value);
+            return (self.slots.len() - 1) as u32;
+        }
+        let taken = self.free;
+        self.free = self.slots[taken as usize].next();
+        self.slots[taken as usize] = value;
+        taken
+    }
+
+    #[inline]
+    pub fn free(&mut self, index: u32) {
+        self.live -= 1;
+        self.slots[index as usize].set_next(self.free);
+        self.free = index;
+    }
+
+    #[inline]
+    pub fn at(&mut self, index: u32) -> &mut T {
+        &mut self.slots[index as usize]
+    }
+
+    #[inline]
+    pub fn get(&self, index: u32) -> &T {
+        &self.slots[index as usize]
+    }
+
+    /// Slots in use.
+    pub fn live(&self) -> usize {
+        self.live
+    }
+}
+
+/// A first-in-first-out list through a pool.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct List {
+    pub head: u32,
+    pub tail: u32,
+}
+
+impl List {
+    pub const EMPTY: List = List { head: NONE, tail: NONE };
+
+    #[inline]
+    pub fn is_empty(self) -> bool {
+        self.head == NONE
+    }
+
+    #[inline]
+    pub fn push<T: Linked>(&mut self, pool: &mut Pool<T>, index: u32) {
+        pool.at(index).set_next(NONE);
+        if self.head == NONE {
+            self.head = index;
+        } else {
+            pool.at(self.tail).set_next(index);
+        }
+        self.tail = index;
+    }
+
+    #[inline]
+    pub fn pop<T: Linked>(&mut self, pool: &Pool<T>) -> Option<u32> {
+        let first = self.head;
+        if first == NONE {
+            return None;
+        }
+        self.head = pool.get(first).next();
+        Some(first)
+    }
+
+    /// Takes the element after `before` (the first if `None`) out.
+    pub fn remove_after<T: Linked>(&mut self, pool: &mut Pool<T>, before: Option<u32>) -> u32 {
+        let Some(before) = before else { return self.pop(pool).expect("the list is not empty") };
+        let taken = pool.get(before).next();
+        let next = pool.get(taken).next();
+        pool.at(before).set_next(next);
+        if self.tail == taken {
+            self.tail = before;
+        }
+        taken
+    }
+
+    /// Its elements, first to last.
+    pub fn iter<T: Linked>(self, pool: &Pool<T>) -> impl Iterator<Item = u32> {
+        let mut at = self.head;
+        std::iter::from_fn(move || {
+            let here = at;
+            (here != NONE).then(|| {
+                at = pool.get(here).next();
+                here
+            })
+        })
+    }
+}

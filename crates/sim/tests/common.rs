@@ -1,0 +1,49 @@
+//! Small programs and runs that the tests share.
+
+use netloom_model::{DestId, Fabric, HostId, Lft};
+use netloom_sim::{ByTable, Config, Desk, Network, Nobody, Post, Program, SimError};
+
+/// Messages that are all posted at time 0.
+pub struct AtOnce {
+    pub messages: Vec<(u32, u32, u64)>,
+    /// When each was complete, ps.
+    pub done_ps: Vec<Option<u64>>,
+}
+
+impl AtOnce {
+    pub fn new(messages: &[(u32, u32, u64)]) -> Self {
+        Self { messages: messages.to_vec(), done_ps: vec![None; messages.len()] }
+    }
+
+    /// When the last one was complete, ps.
+    pub fn end_ps(&self) -> u64 {
+        self.done_ps.iter().map(|t| t.expect("every message arrives")).max().unwrap_or(0)
+    }
+}
+
+impl Program for AtOnce {
+    fn start(&mut self, desk: &mut Desk) {
+        for (i, &(from, to, bytes)) in self.messages.iter().enumerate() {
+            desk.post(Post { from: HostId(from), address: DestId(to), bytes, lane: 0, token: i as u64 });
+        }
+    }
+
+    fn received(&mut self, at: HostId, token: u64, latency_ps: u64, desk: &mut Desk) {
+        assert_eq!(at.0, self.messages[token as usize].1, "a message arrives where it was sent");
+        assert_eq!(latency_ps, desk.now_ps(), "all were posted at time 0");
+        let before = self.done_ps[token as usize].replace(desk.now_ps());
+        assert_eq!(before, None, "a message arrives once");
+    }
+}
+
+/// Runs messages over forwarding tables.
+pub fn run<'f>(
+    fabric: &'f Fabric,
+    config: &Config,
+    lft: &'f Lft,
+    messages: &[(u32, u32, u64)],
+) -> Result<Network<'f, ByTable<'f>, AtOnce, Nobody>, SimError> {
+    let mut network = Network::new(fabric, config, ByTable::new(fabric, lft), AtOnce::new(messages), Nobody)?;
+    network.run()?;
+    Ok(network)
+}

@@ -1,0 +1,63 @@
+//! What can't go on says so.
+
+use netloom_model::{DestId, Lft, SwitchId};
+use netloom_sim::{Config, SimError};
+use netloom_testkit::cases::ring;
+
+use crate::common::run;
+
+/// Tables that send everything clockwise round a ring of `n` switches with one host each.
+fn clockwise(fabric: &netloom_model::Fabric, n: usize) -> Lft {
+    let mut lft = Lft::empty(n, fabric.dests(0).count(), fabric.max_radix());
+    for s in 0..n {
+        for host in fabric.hosts() {
+            let link = if fabric.leaf(host).index() == s {
+                fabric.reverse(fabric.host_link(host))
+            } else {
+                let next = SwitchId(((s + 1) % n) as u32);
+                fabric
+                    .switch_links(SwitchId(s as u32))
+                    .find(|&l| fabric.link_to_switch(l) == Some(next))
+                    .unwrap()
+            };
+            lft.set(SwitchId(s as u32), DestId(host.0), Some(fabric.link_port(link)));
+        }
+    }
+    lft
+}
+
+/// Everybody sends to the host three switches on, all the way round: each input buffer waits for the next one's.
+#[test]
+fn a_ring_of_credits_deadlocks_and_the_cycle_is_named() {
+    let fabric = ring(6);
+    let lft = clockwise(&fabric, 6);
+    let messages: Vec<_> = (0..6).map(|h| (h, (h + 3) % 6, 100 * 4096)).collect();
+    let Err(SimError::Deadlock { packets, cycle, .. }) = run(&fabric, &Config::infiniband(), &lft, &messages)
+    else {
+        panic!("the ring must lock up");
+    };
+    assert!(packets > 6);
+    assert_eq!(cycle.split(", ").count(), 6, "{cycle}");
+}
+
+/// The same ring is no trouble as long as everything fits its buffers.
+#[test]
+fn a_ring_that_is_not_full_does_not_lock_up() {
+    let fabric = ring(6);
+    let lft = clockwise(&fabric, 6);
+    let messages: Vec<_> = (0..6).map(|h| (h, (h + 3) % 6, 4096)).collect();
+    run(&fabric, &Config::infiniband(), &lft, &messages).unwrap();
+}
+
+#[test]
+fn a_hole_in_the_tables_is_named() {
+    let fabric = ring(3);
+    let mut lft = clockwise(&fabric, 3);
+    lft.set(SwitchId(1), DestId(2), None);
+    let Err(error) = run(&fabric, &Config::codes(), &lft, &[(0, 2, 10)]) else { panic!("there is no way") };
+    let SimError::NoRoute { switch, host } = &error else { panic!("{error}") };
+    assert_eq!(
+        (switch.as_str(), host.as_str()),
+        (fabric.switch_name(SwitchId(1)), fabric.host_name(netloom_model::HostId(2)))
+    );
+}

@@ -1,0 +1,6 @@
+//! What a user of the engine would notice: formulas, conservation, order, deadlock.
+
+mod common;
+mod conservation;
+mod failures;
+mod theory;
