@@ -12,17 +12,17 @@ struct Stream {
 }
 
 impl Stream {
-    fn next(&mut self, host: usize, desk: &mut Desk) {
+    fn next(&mut self, host: usize, desk: &mut Desk<()>) {
         let to = self.to[host];
         desk.post(Post {
             from: HostId(host as u32),
             address: netloom_model::DestId(to.0),
             bytes: 2 << 20,
             lane: 0,
-            token: 0,
+            token: (),
         });
     }
-    fn step(&mut self, host: HostId, desk: &mut Desk) {
+    fn step(&mut self, host: HostId, desk: &mut Desk<()>) {
         let h = host.0 as usize;
         self.left[h].1 -= 1;
         if self.left[h].1 == 0 {
@@ -38,15 +38,16 @@ impl Stream {
 }
 
 impl Program for Stream {
-    fn start(&mut self, desk: &mut Desk) {
+    type Token = ();
+    fn start(&mut self, desk: &mut Desk<()>) {
         for h in 0..self.to.len() {
             self.next(h, desk);
         }
     }
-    fn sent(&mut self, from: HostId, _: u64, desk: &mut Desk) {
+    fn sent(&mut self, from: HostId, _: (), desk: &mut Desk<()>) {
         self.step(from, desk);
     }
-    fn received(&mut self, at: HostId, _: u64, _: u64, desk: &mut Desk) {
+    fn received(&mut self, at: HostId, _: (), _: u64, desk: &mut Desk<()>) {
         self.step(at, desk);
     }
 }

@@ -22,16 +22,18 @@ impl AtOnce {
 }
 
 impl Program for AtOnce {
-    fn start(&mut self, desk: &mut Desk) {
+    type Token = usize;
+
+    fn start(&mut self, desk: &mut Desk<usize>) {
         for (i, &(from, to, bytes)) in self.messages.iter().enumerate() {
-            desk.post(Post { from: HostId(from), address: DestId(to), bytes, lane: 0, token: i as u64 });
+            desk.post(Post { from: HostId(from), address: DestId(to), bytes, lane: 0, token: i });
         }
     }
 
-    fn received(&mut self, at: HostId, token: u64, latency_ps: u64, desk: &mut Desk) {
-        assert_eq!(at.0, self.messages[token as usize].1, "a message arrives where it was sent");
+    fn received(&mut self, at: HostId, token: usize, latency_ps: u64, desk: &mut Desk<usize>) {
+        assert_eq!(at.0, self.messages[token].1, "a message arrives where it was sent");
         assert_eq!(latency_ps, desk.now_ps(), "all were posted at time 0");
-        let before = self.done_ps[token as usize].replace(desk.now_ps());
+        let before = self.done_ps[token].replace(desk.now_ps());
         assert_eq!(before, None, "a message arrives once");
     }
 }

@@ -9,6 +9,9 @@
 //!
 //! What comes at one time to one place: packets by link (a link brings one at a time), a host's timers by token.
 
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+
 use netloom_model::{Fabric, HostId, LinkId, SwitchId};
 
 use super::calendar::{Calendar, Event};
@@ -17,13 +20,62 @@ use super::counters::LinkCounters;
 use super::observe::{Hop, Observer};
 use super::pool::{Incoming, List, NONE, Outgoing, Packet, Pool};
 use super::ports::{Credit, NEVER, Ports, Wire};
-use super::program::{Desk, Program};
+use super::program::{Desk, Post, Program};
 use crate::SimError;
 use crate::config::{Admission, Config, Forwarding, Injection};
 
+/// The token of the timer for a delayed message.
+const DUE: u32 = u32::MAX;
+
+/// A message on its way to its host's adapter.
+#[derive(Debug)]
+struct Delayed<T> {
+    time_ps: u64,
+    order: u64,
+    posted_ps: u64,
+    host: HostId,
+    what: Due<T>,
+}
+
+/// What happens then.
+#[derive(Clone, Copy, Debug)]
+enum Due<T> {
+    /// The adapter gets a message.
+    Post(Post<T>),
+    /// A message within the host is there.
+    Copy(T),
+}
+
+impl<T> Delayed<T> {
+    fn key(&self) -> (u64, HostId, u64) {
+        (self.time_ps, self.host, self.order)
+    }
+}
+
+impl<T> PartialEq for Delayed<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.key() == other.key()
+    }
+}
+
+impl<T> Eq for Delayed<T> {}
+
+impl<T> PartialOrd for Delayed<T> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl<T> Ord for Delayed<T> {
+    /// The earliest is the greatest, as heaps want it.
+    fn cmp(&self, other: &Self) -> Ordering {
+        other.key().cmp(&self.key())
+    }
+}
+
 /// One network in motion.
 #[derive(Debug)]
-pub struct Network<'f, C, P, O> {
+pub struct Network<'f, C, P: Program, O> {
     pub(super) fabric: &'f Fabric,
     config: Config,
     choice: C,
@@ -31,11 +83,15 @@ pub struct Network<'f, C, P, O> {
     observer: O,
     pub(super) ports: Ports,
     pub(super) packets: Pool<Packet>,
-    outgoing: Pool<Outgoing>,
-    incoming: Pool<Incoming>,
+    outgoing: Pool<Outgoing<P::Token>>,
+    incoming: Pool<Incoming<P::Token>>,
     calendar: Calendar,
     counters: LinkCounters,
-    desk: Desk,
+    desk: Desk<P::Token>,
+    /// Messages on their way to their host's adapter, by time, host and order of posting.
+    delayed: BinaryHeap<Delayed<P::Token>>,
+    /// Messages delayed so far.
+    order: u64,
     now: u64,
     /// Packets received, and their hops (links travelled, host links included).
     received: u64,
@@ -70,6 +126,8 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
             incoming: Pool::new(),
             calendar: Calendar::new(),
             desk: Desk::default(),
+            delayed: BinaryHeap::new(),
+            order: 0,
             now: 0,
             received: 0,
             hops: 0,
@@ -85,7 +143,7 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
         self.program.start(&mut self.desk);
         self.clear_desk();
         self.run_before(NEVER)?;
-        if self.packets.live() > 0 {
+        if self.packets.live() > 0 && !self.desk.stop {
             return Err(self.deadlock());
         }
         Ok(())
@@ -110,6 +168,9 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
             }
             if let Some(error) = self.failed.take() {
                 return Err(error);
+            }
+            if self.desk.stop {
+                break;
             }
         }
         Ok(())
@@ -415,7 +476,6 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
                 via: NONE,
                 wire,
                 lane,
-                out_lane: lane,
                 part: 0,
                 header: header as u8,
                 tail_ps: 0,
@@ -441,10 +501,20 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
         self.drink(host, queued && !busy);
     }
 
-    /// The last packet of a message has left, or a timer has run out.
+    /// The last packet of a message has left, a timer has run out, or a delayed message is due.
     fn host_event(&mut self, host: HostId, timer: bool, data: u32) {
         self.desk.now_ps = self.now;
-        if timer {
+        if timer && data == DUE {
+            let due = self.delayed.pop().expect("a message is due");
+            debug_assert_eq!((due.time_ps, due.host), (self.now, host));
+            match due.what {
+                Due::Post(post) => return self.enter(post, due.posted_ps),
+                Due::Copy(token) => {
+                    self.program.sent(host, token, &mut self.desk);
+                    self.program.received(host, token, self.now - due.posted_ps, &mut self.desk);
+                }
+            }
+        } else if timer {
             self.program.timer(host, data, &mut self.desk);
         } else {
             let token = self.outgoing.get(data).token;
@@ -457,27 +527,44 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
     /// Does what the program asked for.
     fn clear_desk(&mut self) {
         let links = self.fabric.link_count() as u32;
-        for (time_ps, host, token) in std::mem::take(&mut self.desk.timers) {
-            self.calendar.push(Event { time_ps, key: (links + host.0) << 1 | 1, data: token });
+        let timer = |host: HostId| (links + host.0) << 1 | 1;
+        let mut timers = std::mem::take(&mut self.desk.timers);
+        for (time_ps, host, token) in timers.drain(..) {
+            self.calendar.push(Event { time_ps, key: timer(host), data: token });
         }
+        self.desk.timers = timers;
         let mut posts = std::mem::take(&mut self.desk.posts);
-        for post in posts.drain(..) {
-            let record = Incoming { next: NONE, left: post.bytes, posted_ps: self.now, token: post.token };
-            let record = self.incoming.take(record);
-            let message = self.outgoing.take(Outgoing {
-                next: NONE,
-                record,
-                address: post.address,
-                left: post.bytes,
-                token: post.token,
-                lane: post.lane,
-            });
-            let host = post.from.0;
-            self.ports.at(host, post.lane).queue.push(&mut self.outgoing, message);
-            self.ports.settle(host, self.now);
-            self.inject(host);
+        for (delay_ps, post) in posts.drain(..) {
+            if delay_ps == 0 {
+                self.enter(post, self.now);
+            } else {
+                self.delay(delay_ps, post.from, Due::Post(post));
+            }
         }
         self.desk.posts = posts;
+        let mut copies = std::mem::take(&mut self.desk.copies);
+        for (delay_ps, host, token) in copies.drain(..) {
+            self.delay(delay_ps, host, Due::Copy(token));
+        }
+        self.desk.copies = copies;
+    }
+
+    fn delay(&mut self, delay_ps: u64, host: HostId, what: Due<P::Token>) {
+        let time_ps = self.now + delay_ps;
+        let key = (self.fabric.link_count() as u32 + host.0) << 1 | 1;
+        self.calendar.push(Event { time_ps, key, data: DUE });
+        self.order += 1;
+        self.delayed.push(Delayed { time_ps, order: self.order, posted_ps: self.now, host, what });
+    }
+
+    /// A host's adapter takes a message.
+    fn enter(&mut self, post: Post<P::Token>, posted_ps: u64) {
+        let Post { from, address, bytes, lane, token } = post;
+        let record = self.incoming.take(Incoming { next: NONE, left: bytes, posted_ps, token });
+        let message = self.outgoing.take(Outgoing { next: NONE, record, address, left: bytes, token });
+        self.ports.at(from.0, lane).queue.push(&mut self.outgoing, message);
+        self.ports.settle(from.0, self.now);
+        self.inject(from.0);
     }
 
     // ---- failures

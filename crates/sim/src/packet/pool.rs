@@ -22,8 +22,6 @@ pub(crate) struct Packet {
     pub wire: u16,
     /// Lane on `via`.
     pub lane: u8,
-    /// Lane on the link that it waits for.
-    pub out_lane: u8,
     /// Partition of its source.
     pub part: u8,
     /// Payload is `wire` less this.
@@ -34,7 +32,7 @@ pub(crate) struct Packet {
 
 /// A message that a host sends.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Outgoing {
+pub(crate) struct Outgoing<T> {
     /// The next message of the host's list.
     pub next: u32,
     /// The receiver's record.
@@ -42,20 +40,19 @@ pub(crate) struct Outgoing {
     pub address: DestId,
     /// Payload that has not left yet.
     pub left: u64,
-    pub token: u64,
-    pub lane: u8,
+    pub token: T,
 }
 
 /// What a receiver knows of a message.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Incoming {
+pub(crate) struct Incoming<T> {
     /// Next free record.
     pub next: u32,
     /// Payload that has not arrived yet.
     pub left: u64,
     /// When it was posted.
     pub posted_ps: u64,
-    pub token: u64,
+    pub token: T,
 }
 
 /// Something that can be in a list.
@@ -64,21 +61,34 @@ pub(crate) trait Linked {
     fn set_next(&mut self, next: u32);
 }
 
-macro_rules! linked {
-    ($($kind:ty),*) => {$(
-        impl Linked for $kind {
-            #[inline]
-            fn next(&self) -> u32 {
-                self.next
-            }
-            #[inline]
-            fn set_next(&mut self, next: u32) {
-                self.next = next;
-            }
-        }
-    )*};
+impl Linked for Packet {
+    #[inline]
+    fn next(&self) -> u32 {
+        self.next
+    }
+    #[inline]
+    fn set_next(&mut self, next: u32) {
+        self.next = next;
+    }
 }
-linked!(Packet, Outgoing, Incoming);
+
+impl<T> Linked for Outgoing<T> {
+    fn next(&self) -> u32 {
+        self.next
+    }
+    fn set_next(&mut self, next: u32) {
+        self.next = next;
+    }
+}
+
+impl<T> Linked for Incoming<T> {
+    fn next(&self) -> u32 {
+        self.next
+    }
+    fn set_next(&mut self, next: u32) {
+        self.next = next;
+    }
+}
 
 /// Reused slots.
 #[derive(Debug)]

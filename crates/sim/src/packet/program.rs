@@ -4,7 +4,7 @@ use netloom_model::{DestId, HostId};
 
 /// A message to send.
 #[derive(Clone, Copy, Debug)]
-pub struct Post {
+pub struct Post<T> {
     /// The sender.
     pub from: HostId,
     /// Address of the receiver.
@@ -14,30 +14,54 @@ pub struct Post {
     /// Virtual lane that it starts on.
     pub lane: u8,
     /// Comes back with [`Program::sent`] and [`Program::received`].
-    pub token: u64,
+    pub token: T,
 }
 
 /// Where a program leaves its wishes.
-#[derive(Clone, Debug, Default)]
-pub struct Desk {
+#[derive(Clone, Debug)]
+pub struct Desk<T> {
     pub(crate) now_ps: u64,
-    pub(crate) posts: Vec<Post>,
+    pub(crate) posts: Vec<(u64, Post<T>)>,
     pub(crate) timers: Vec<(u64, HostId, u32)>,
+    pub(crate) copies: Vec<(u64, HostId, T)>,
+    pub(crate) stop: bool,
 }
 
-impl Desk {
+impl<T> Default for Desk<T> {
+    fn default() -> Self {
+        Self { now_ps: 0, posts: Vec::new(), timers: Vec::new(), copies: Vec::new(), stop: false }
+    }
+}
+
+impl<T: Copy> Desk<T> {
     /// Simulated time, ps.
     pub fn now_ps(&self) -> u64 {
         self.now_ps
     }
 
     /// Sends a message now.
-    pub fn post(&mut self, post: Post) {
-        debug_assert!(post.bytes > 0, "a message has a byte");
-        self.posts.push(post);
+    pub fn post(&mut self, post: Post<T>) {
+        self.post_after(0, post);
     }
 
-    /// Calls [`Program::timer`] after `delay_ps`. Timers of a host at one time come by token.
+    /// Hands a message to its host's adapter after `delay_ps`; it counts as posted now.
+    pub fn post_after(&mut self, delay_ps: u64, post: Post<T>) {
+        debug_assert!(post.bytes > 0, "a message has a byte");
+        self.posts.push((delay_ps, post));
+    }
+
+    /// A message within a host: sent and received after `delay_ps`, without the network.
+    pub fn copy_after(&mut self, delay_ps: u64, host: HostId, token: T) {
+        self.copies.push((delay_ps, host, token));
+    }
+
+    /// Ends the simulation after what happens now; what is under way stays there.
+    pub fn stop(&mut self) {
+        self.stop = true;
+    }
+
+    /// Calls [`Program::timer`] after `delay_ps`. Timers of a host at one time come by token, which is not
+    /// [`u32::MAX`].
     pub fn wake(&mut self, host: HostId, delay_ps: u64, token: u32) {
         self.timers.push((self.now_ps + delay_ps, host, token));
     }
@@ -45,15 +69,18 @@ impl Desk {
 
 /// The hosts' side of a simulation.
 pub trait Program: Send {
+    /// What it tells its messages apart by.
+    type Token: Copy + std::fmt::Debug + Send;
+
     /// At time 0.
-    fn start(&mut self, desk: &mut Desk);
+    fn start(&mut self, desk: &mut Desk<Self::Token>);
 
     /// The last byte of a message left its host.
-    fn sent(&mut self, _from: HostId, _token: u64, _desk: &mut Desk) {}
+    fn sent(&mut self, _from: HostId, _token: Self::Token, _desk: &mut Desk<Self::Token>) {}
 
     /// A message is complete at its receiver, `latency_ps` after it was posted.
-    fn received(&mut self, at: HostId, token: u64, latency_ps: u64, desk: &mut Desk);
+    fn received(&mut self, at: HostId, token: Self::Token, latency_ps: u64, desk: &mut Desk<Self::Token>);
 
     /// A timer ran out.
-    fn timer(&mut self, _host: HostId, _token: u32, _desk: &mut Desk) {}
+    fn timer(&mut self, _host: HostId, _token: u32, _desk: &mut Desk<Self::Token>) {}
 }

@@ -1,0 +1,97 @@
+//! Messages one after another: streams to partners, bursts between pairs, random destinations.
+
+use netloom_model::rng::{below, stream, unit};
+
+use crate::replay::{Op, Script};
+
+/// Every rank sends messages to one partner and receives from one, each awaited before the next
+/// (Taffet, dissertation, sec. 5.2).
+#[derive(Clone, Debug)]
+pub struct Stream {
+    /// Whom each rank sends to.
+    pub to: Vec<u32>,
+    /// Whom each rank receives from.
+    pub from: Vec<u32>,
+    /// Messages.
+    pub messages: u64,
+    /// Bytes of each.
+    pub bytes: u64,
+}
+
+impl Stream {
+    /// The streams of a permutation.
+    pub fn of(to: &[u32], messages: u64, bytes: u64) -> Self {
+        let mut from = vec![0; to.len()];
+        for (rank, &partner) in to.iter().enumerate() {
+            from[partner as usize] = rank as u32;
+        }
+        Self { to: to.to_vec(), from, messages, bytes }
+    }
+}
+
+impl Script for Stream {
+    fn op(&self, rank: u32, step: u64) -> Option<Op> {
+        let (to, from) = (self.to[rank as usize], self.from[rank as usize]);
+        (step / 3 < self.messages && to != rank).then(|| match step % 3 {
+            0 => Op::Irecv { from, tag: 0 },
+            1 => Op::Isend { to, bytes: self.bytes, tag: 0 },
+            _ => Op::WaitAll,
+        })
+    }
+}
+
+/// Pairs of ranks exchange rounds of many messages at once: the bully of sec. 5.4.
+#[derive(Clone, Debug)]
+pub struct Pairs {
+    /// Each rank's partner.
+    pub partner: Vec<u32>,
+    /// Rounds, each awaited.
+    pub rounds: u64,
+    /// Messages a round.
+    pub messages: u64,
+    /// Bytes of each.
+    pub bytes: u64,
+}
+
+impl Script for Pairs {
+    fn op(&self, rank: u32, step: u64) -> Option<Op> {
+        let partner = self.partner[rank as usize];
+        let round = 2 * self.messages + 1;
+        (step / round < self.rounds).then(|| match step % round {
+            k if k < self.messages => Op::Irecv { from: partner, tag: 0 },
+            k if k < 2 * self.messages => Op::Isend { to: partner, bytes: self.bytes, tag: 0 },
+            _ => Op::WaitAll,
+        })
+    }
+}
+
+/// Every rank sends to ranks drawn uniformly, with exponential pauses, and nobody receives on purpose: load for
+/// measuring latency and throughput. Messages must be eager.
+#[derive(Clone, Debug)]
+pub struct Uniform {
+    /// Ranks.
+    pub ranks: u32,
+    /// Messages a rank.
+    pub messages: u64,
+    /// Bytes of each.
+    pub bytes: u64,
+    /// Mean time from one message to the next, ps.
+    pub every_ps: f64,
+    /// Seed of destinations and pauses.
+    pub seed: u64,
+}
+
+impl Script for Uniform {
+    fn op(&self, rank: u32, step: u64) -> Option<Op> {
+        if step / 2 >= self.messages {
+            return None;
+        }
+        let mut random = stream(self.seed, (u64::from(rank) << 32) + step);
+        if step.is_multiple_of(2) {
+            return Some(Op::Compute { ps: (-self.every_ps * (1.0 - unit(&mut random)).ln()) as u64 });
+        }
+        let other = below(&mut random, u64::from(self.ranks) - 1) as u32;
+        let to = if other >= rank { other + 1 } else { other };
+        Some(Op::Send { to, bytes: self.bytes, tag: 0 })
+    }
+}

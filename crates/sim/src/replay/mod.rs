@@ -1,0 +1,17 @@
+//! Programs of ranks, one step at a time: what MPI codes do to a network.
+//!
+//! | module | what |
+//! |---|---|
+//! | `op` | what a rank can do; scripts of it |
+//! | `collective` | collectives as messages, by published algorithms |
+//! | `matching` | receives and messages find each other |
+//! | `player` | the ranks of all jobs on their hosts |
+
+mod collective;
+mod matching;
+mod op;
+mod player;
+
+pub use collective::{Algorithm, Collective, Kind};
+pub use op::{Op, Script};
+pub use player::{Envelope, Job, JobTimes, Latency, Player, Software};

@@ -1,0 +1,497 @@
+//! The ranks of all jobs on their hosts.
+//!
+//! A rank runs its script until a step has to wait. A message up to the eager limit leaves at once; a longer one first asks, and
+//! leaves when the receiver has a place for it. Messages of one sender and tag are taken in order of arrival.
+//!
+//! Invariants: `open` counts what a rank started and what is not complete; a rank that waits is woken by what it waits for and
+//! nothing else. A rank's steps depend on its own messages only, so the order of ranks at one time doesn't matter.
+
+use netloom_model::{DestId, HostId};
+
+use super::collective::Collective;
+use super::matching::{Matching, Table};
+use super::op::{Op, Script};
+use crate::packet::{Desk, Post, Program};
+
+/// Tags from here on belong to collectives.
+const COLLECTIVE_TAG: u32 = 1 << 31;
+
+/// What software costs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Software {
+    /// Of the host's processor, for each send or receive, ps.
+    pub call_ps: u64,
+    /// From a send until its message is with the adapter, ps.
+    pub post_ps: u64,
+    /// From the receiver's answer until a long message is with the adapter, ps.
+    pub rendezvous_ps: u64,
+    /// Longest message that leaves without asking, bytes.
+    pub eager_bytes: u64,
+    /// A question or an answer, bytes.
+    pub control_bytes: u64,
+    /// Picoseconds a byte between ranks of one host.
+    pub copy_ps_per_byte: f64,
+}
+
+/// A job: ranks on hosts, and what they do.
+pub struct Job {
+    /// Name, for results.
+    pub name: String,
+    /// Host of every rank.
+    pub hosts: Vec<HostId>,
+    /// What the ranks do.
+    pub script: Box<dyn Script>,
+    /// It starts over until that job has ended, and is not waited for.
+    pub until: Option<usize>,
+}
+
+impl std::fmt::Debug for Job {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Job")
+            .field("name", &self.name)
+            .field("ranks", &self.hosts.len())
+            .finish_non_exhaustive()
+    }
+}
+
+/// When a job's ranks ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JobTimes {
+    /// Each rank's end, ps; `None`: it did not end.
+    pub ranks_ps: Vec<Option<u64>>,
+    /// Times the job started over, least of all ranks.
+    pub rounds: u32,
+}
+
+impl JobTimes {
+    /// When the last rank ended, ps.
+    pub fn end_ps(&self) -> Option<u64> {
+        self.ranks_ps.iter().copied().max_by_key(|t| t.unwrap_or(u64::MAX)).flatten()
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Part {
+    /// A whole message.
+    Whole,
+    /// May I?
+    Ask,
+    /// You may.
+    Answer,
+}
+
+/// What travels with a message.
+#[derive(Clone, Copy, Debug)]
+pub struct Envelope {
+    part: Part,
+    /// Sender and receiver of the payload, ranks of all jobs.
+    from: u32,
+    to: u32,
+    tag: u32,
+    bytes: u64,
+    /// Nobody waits for its leaving.
+    forgotten: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Waits {
+    /// It runs.
+    Not,
+    /// For its processor; then the step that it paid for.
+    Processor,
+    /// For everything started by the program, or by its collective.
+    All {
+        collective: bool,
+    },
+    Any,
+    One {
+        peer: u32,
+        tag: u32,
+        sends: bool,
+    },
+    /// It has ended.
+    Ended,
+}
+
+/// Operations of one kind with one peer and tag.
+#[derive(Clone, Copy, Debug, Default)]
+struct Tally {
+    complete: u32,
+    waited: u32,
+}
+
+#[derive(Debug)]
+struct Rank {
+    job: u32,
+    /// Number within its job.
+    number: u32,
+    host: HostId,
+    step: u64,
+    /// The collective that it is in, the step there.
+    inner: Option<(Collective, u32)>,
+    /// The processor was paid for the next step.
+    paid: bool,
+    waits: Waits,
+    /// Started and not complete: by the program, by collectives.
+    open: [u32; 2],
+    /// Complete and not waited for.
+    unclaimed: u32,
+    tallies: Table<(u32, u32, bool), Tally>,
+    matching: Matching<Envelope>,
+    rounds: u32,
+    end_ps: Option<u64>,
+}
+
+/// Plays the programs of jobs.
+#[derive(Debug)]
+pub struct Player {
+    jobs: Vec<Job>,
+    software: Software,
+    /// Rank 0 of each job among all ranks.
+    first: Vec<u32>,
+    ranks: Vec<Rank>,
+    /// Ranks of each job that have not ended.
+    running: Vec<u32>,
+    latencies: Vec<Latency>,
+}
+
+/// Latencies of a job's messages, ps.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Latency {
+    /// Messages.
+    pub count: u64,
+    /// Sum, ps.
+    pub sum_ps: u128,
+    /// Largest, ps.
+    pub max_ps: u64,
+}
+
+impl Player {
+    /// Jobs side by side.
+    pub fn new(jobs: Vec<Job>, software: Software) -> Self {
+        let mut first = Vec::new();
+        let mut ranks = Vec::new();
+        for (j, job) in jobs.iter().enumerate() {
+            first.push(ranks.len() as u32);
+            ranks.extend(job.hosts.iter().enumerate().map(|(r, &host)| Rank {
+                job: j as u32,
+                number: r as u32,
+                host,
+                step: 0,
+                inner: None,
+                paid: false,
+                waits: Waits::Not,
+                open: [0; 2],
+                unclaimed: 0,
+                tallies: Table::default(),
+                matching: Matching::new(),
+                rounds: 0,
+                end_ps: None,
+            }));
+        }
+        let running = jobs.iter().map(|job| job.hosts.len() as u32).collect();
+        let latencies = vec![Latency::default(); jobs.len()];
+        Self { jobs, software, first, ranks, running, latencies }
+    }
+
+    /// When the ranks of a job ended.
+    pub fn times(&self, job: usize) -> JobTimes {
+        let first = self.first[job] as usize;
+        let ranks = &self.ranks[first..first + self.jobs[job].hosts.len()];
+        JobTimes {
+            ranks_ps: ranks.iter().map(|r| r.end_ps).collect(),
+            rounds: ranks.iter().map(|r| r.rounds).min().unwrap_or(0),
+        }
+    }
+
+    /// Latencies of a job's messages.
+    pub fn latency(&self, job: usize) -> Latency {
+        self.latencies[job]
+    }
+
+    /// Ranks that wait for ever, once nothing happens any more: what each waits for, at most `most` of them.
+    pub fn stuck(&self, most: usize) -> Vec<String> {
+        let waiting = self
+            .ranks
+            .iter()
+            .filter(|r| r.waits != Waits::Ended && self.jobs[r.job as usize].until.is_none());
+        waiting.take(most).map(|rank| self.describe(rank)).collect()
+    }
+
+    fn describe(&self, rank: &Rank) -> String {
+        let open: Vec<String> = rank
+            .matching
+            .open_receives()
+            .iter()
+            .take(4)
+            .map(|(from, tag)| format!("rank {from} tag {tag}"))
+            .collect();
+        let receives =
+            if open.is_empty() { String::new() } else { format!("; open receives: {}", open.join(", ")) };
+        let what = match rank.waits {
+            Waits::All { collective: true } => "in a collective".to_string(),
+            Waits::All { collective: false } => "in waitall".into(),
+            Waits::Any => "in waitany".into(),
+            Waits::One { peer, tag, sends: true } => format!("in send to rank {peer} tag {tag}"),
+            Waits::One { peer, tag, sends: false } => format!("in receive from rank {peer} tag {tag}"),
+            Waits::Not | Waits::Processor | Waits::Ended => "nowhere".into(),
+        };
+        format!(
+            "{} rank {} (step {}) {what}{receives}",
+            self.jobs[rank.job as usize].name, rank.number, rank.step
+        )
+    }
+
+    /// Goes on until a step has to wait.
+    fn advance(&mut self, r: u32, desk: &mut Desk<Envelope>) {
+        loop {
+            let rank = &mut self.ranks[r as usize];
+            rank.waits = Waits::Not;
+            let (op, inner) = match rank.inner {
+                Some((collective, step)) => match collective.op(rank.number, step, tag_of(&collective)) {
+                    Some(op) => (op, true),
+                    None => {
+                        rank.inner = None;
+                        rank.step += 1;
+                        continue;
+                    }
+                },
+                None => match self.jobs[rank.job as usize].script.op(rank.number, rank.step) {
+                    Some(op) => (op, false),
+                    None => {
+                        if self.ended(r, desk) {
+                            return;
+                        }
+                        continue;
+                    }
+                },
+            };
+            let calls = matches!(op, Op::Isend { .. } | Op::Irecv { .. } | Op::Send { .. } | Op::Recv { .. });
+            if calls && self.software.call_ps > 0 && !rank.paid {
+                (rank.paid, rank.waits) = (true, Waits::Processor);
+                desk.wake(rank.host, self.software.call_ps, r);
+                return;
+            }
+            rank.paid = false;
+            match &mut rank.inner {
+                Some((_, step)) => *step += 1,
+                None if matches!(op, Op::Together(_)) => {}
+                None => rank.step += 1,
+            }
+            let waits = self.perform(r, op, inner, desk);
+            if waits != Waits::Not && !self.satisfied(r, waits) {
+                self.ranks[r as usize].waits = waits;
+                return;
+            }
+        }
+    }
+
+    /// Starts a step; returns what it waits for.
+    fn perform(&mut self, r: u32, op: Op, inner: bool, desk: &mut Desk<Envelope>) -> Waits {
+        match op {
+            Op::Compute { ps } => {
+                desk.wake(self.ranks[r as usize].host, ps, r);
+                return Waits::Processor;
+            }
+            Op::Isend { to, bytes, tag } => self.send(r, to, bytes, tag, false, desk),
+            Op::Irecv { from, tag } => self.receive(r, from, tag, desk),
+            Op::Send { to, bytes, tag } => {
+                let eager = bytes <= self.software.eager_bytes;
+                self.send(r, to, bytes, tag, eager, desk);
+                if !eager {
+                    return self.claim(r, to, tag, true);
+                }
+            }
+            Op::Recv { from, tag } => {
+                self.receive(r, from, tag, desk);
+                return self.claim(r, from, tag, false);
+            }
+            Op::Wait { peer, tag, sends } => return self.claim(r, peer, tag, sends),
+            Op::WaitAny => return Waits::Any,
+            Op::WaitAll => return Waits::All { collective: inner },
+            Op::Together(collective) => self.ranks[r as usize].inner = Some((collective, 0)),
+        }
+        Waits::Not
+    }
+
+    fn claim(&mut self, r: u32, peer: u32, tag: u32, sends: bool) -> Waits {
+        self.ranks[r as usize].tallies.entry((peer, tag, sends)).or_default().waited += 1;
+        Waits::One { peer, tag, sends }
+    }
+
+    /// Whether what a rank waits for has come; then it is taken.
+    fn satisfied(&mut self, r: u32, waits: Waits) -> bool {
+        let rank = &mut self.ranks[r as usize];
+        match waits {
+            Waits::Not => true,
+            Waits::Processor | Waits::Ended => false,
+            Waits::All { collective: true } => rank.open[1] == 0,
+            Waits::All { collective: false } => {
+                let all = rank.open[0] == 0;
+                if all {
+                    rank.unclaimed = 0;
+                    rank.tallies.clear();
+                }
+                all
+            }
+            Waits::Any => {
+                let some = rank.unclaimed > 0 || rank.open[0] == 0;
+                rank.unclaimed = rank.unclaimed.saturating_sub(1);
+                some
+            }
+            Waits::One { peer, tag, sends } => {
+                let tally = rank.tallies[&(peer, tag, sends)];
+                let there = tally.complete >= tally.waited;
+                if there {
+                    rank.unclaimed = rank.unclaimed.saturating_sub(1);
+                }
+                there
+            }
+        }
+    }
+
+    fn send(&mut self, r: u32, to: u32, bytes: u64, tag: u32, forgotten: bool, desk: &mut Desk<Envelope>) {
+        let first = self.first[self.ranks[r as usize].job as usize];
+        let eager = bytes <= self.software.eager_bytes;
+        let part = if eager { Part::Whole } else { Part::Ask };
+        let envelope = Envelope { part, from: r, to: first + to, tag, bytes, forgotten };
+        if !forgotten {
+            self.ranks[r as usize].open[usize::from(tag >= COLLECTIVE_TAG)] += 1;
+        }
+        let size = if eager { bytes } else { self.software.control_bytes };
+        self.post(r, first + to, size, self.software.post_ps, envelope, desk);
+    }
+
+    fn post(
+        &self,
+        from: u32,
+        to: u32,
+        bytes: u64,
+        delay_ps: u64,
+        token: Envelope,
+        desk: &mut Desk<Envelope>,
+    ) {
+        let (source, target) = (self.ranks[from as usize].host, self.ranks[to as usize].host);
+        let bytes = bytes.max(1);
+        if source == target {
+            let copy_ps = (bytes as f64 * self.software.copy_ps_per_byte) as u64;
+            desk.copy_after(delay_ps + copy_ps, source, token);
+        } else {
+            desk.post_after(
+                delay_ps,
+                Post { from: source, address: DestId(target.0), bytes, lane: 0, token },
+            );
+        }
+    }
+
+    fn receive(&mut self, r: u32, from: u32, tag: u32, desk: &mut Desk<Envelope>) {
+        let rank = &mut self.ranks[r as usize];
+        rank.open[usize::from(tag >= COLLECTIVE_TAG)] += 1;
+        if let Some(early) = rank.matching.receive(from, tag) {
+            self.matched(r, early, desk);
+        }
+    }
+
+    /// A receive and what came for it have found each other.
+    fn matched(&mut self, r: u32, envelope: Envelope, desk: &mut Desk<Envelope>) {
+        if envelope.part == Part::Ask {
+            let answer = Envelope { part: Part::Answer, ..envelope };
+            self.post(r, envelope.from, self.software.control_bytes, self.software.post_ps, answer, desk);
+        } else {
+            self.complete(r, self.ranks[envelope.from as usize].number, envelope.tag, false);
+        }
+    }
+
+    fn complete(&mut self, r: u32, peer: u32, tag: u32, sends: bool) {
+        let rank = &mut self.ranks[r as usize];
+        let collective = tag >= COLLECTIVE_TAG;
+        rank.open[usize::from(collective)] -= 1;
+        if !collective {
+            rank.unclaimed += 1;
+            rank.tallies.entry((peer, tag, sends)).or_default().complete += 1;
+        }
+    }
+
+    /// Lets a rank go on if what it waits for has come.
+    fn look(&mut self, r: u32, desk: &mut Desk<Envelope>) {
+        let waits = self.ranks[r as usize].waits;
+        if waits != Waits::Not && self.satisfied(r, waits) {
+            self.advance(r, desk);
+        }
+    }
+
+    /// The script's end: `false` if the rank starts over.
+    fn ended(&mut self, r: u32, desk: &mut Desk<Envelope>) -> bool {
+        let rank = &mut self.ranks[r as usize];
+        let job = rank.job as usize;
+        rank.rounds += 1;
+        if let Some(other) = self.jobs[job].until
+            && self.running[other] > 0
+            && rank.step > 0
+        {
+            rank.step = 0;
+            return false;
+        }
+        rank.waits = Waits::Ended;
+        rank.end_ps = Some(desk.now_ps());
+        self.running[job] -= 1;
+        let waited_for = |(job, running): (&Job, &u32)| job.until.is_none() && *running > 0;
+        if self.running[job] == 0 && !self.jobs.iter().zip(&self.running).any(waited_for) {
+            desk.stop();
+        }
+        true
+    }
+}
+
+/// One tag a group of ranks.
+fn tag_of(collective: &Collective) -> u32 {
+    let Collective { first, stride, count, .. } = *collective;
+    let mixed =
+        [first, stride, count].iter().fold(0u32, |h, &x| (h.rotate_left(11) ^ x).wrapping_mul(0x9e37_79b9));
+    COLLECTIVE_TAG | mixed >> 1
+}
+
+impl Program for Player {
+    type Token = Envelope;
+
+    fn start(&mut self, desk: &mut Desk<Envelope>) {
+        for r in 0..self.ranks.len() as u32 {
+            self.advance(r, desk);
+        }
+    }
+
+    fn sent(&mut self, _: HostId, envelope: Envelope, desk: &mut Desk<Envelope>) {
+        if envelope.part == Part::Whole && !envelope.forgotten {
+            let to = self.ranks[envelope.to as usize].number;
+            self.complete(envelope.from, to, envelope.tag, true);
+            self.look(envelope.from, desk);
+        }
+    }
+
+    fn received(&mut self, _: HostId, envelope: Envelope, latency_ps: u64, desk: &mut Desk<Envelope>) {
+        let Envelope { part, from, to, tag, bytes, .. } = envelope;
+        if part == Part::Answer {
+            let whole = Envelope { part: Part::Whole, ..envelope };
+            return self.post(from, to, bytes, self.software.rendezvous_ps, whole, desk);
+        }
+        if part == Part::Whole {
+            let latency = &mut self.latencies[self.ranks[to as usize].job as usize];
+            latency.count += 1;
+            latency.sum_ps += u128::from(latency_ps);
+            latency.max_ps = latency.max_ps.max(latency_ps);
+        }
+        let peer = self.ranks[from as usize].number;
+        let asked = bytes > self.software.eager_bytes;
+        if part == Part::Whole && asked {
+            // Its receive was matched when it asked.
+            self.complete(to, peer, tag, false);
+        } else if let Some(envelope) = self.ranks[to as usize].matching.message(peer, tag, envelope) {
+            self.matched(to, envelope, desk);
+        }
+        self.look(to, desk);
+    }
+
+    fn timer(&mut self, _: HostId, token: u32, desk: &mut Desk<Envelope>) {
+        self.advance(token, desk);
+    }
+}
