@@ -29,7 +29,7 @@ pub enum SimError {
         /// Links that wait for each other, in order.
         cycle: String,
     },
-    /// Simulated time ran beyond what 64 bits of picoseconds hold.
-    #[error("simulated time overflows (213 days)")]
+    /// Simulated time ran beyond what 48 bits of picoseconds hold.
+    #[error("simulated time exceeds 281 s")]
     TimeOverflow,
 }

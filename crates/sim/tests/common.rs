@@ -42,9 +42,9 @@ impl Program for AtOnce {
 pub fn run<'f>(
     fabric: &'f Fabric,
     config: &Config,
-    lft: &'f Lft,
+    lft: &Lft,
     messages: &[(u32, u32, u64)],
-) -> Result<Network<'f, ByTable<'f>, AtOnce, Nobody>, SimError> {
+) -> Result<Network<'f, ByTable, AtOnce, Nobody>, SimError> {
     let mut network = Network::new(fabric, config, ByTable::new(fabric, lft), AtOnce::new(messages), Nobody)?;
     network.run()?;
     Ok(network)

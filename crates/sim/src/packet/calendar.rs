@@ -6,18 +6,16 @@
 //!
 //! Source: R. Brown, *Calendar queues*, CACM 31(10), 1988, with buckets of fixed width.
 
-use std::cmp::Reverse;
+use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
 /// Buckets of the ring.
 const BUCKETS: usize = 1 << 14;
 /// A bucket holds `2^SHIFT` ps; the ring about a microsecond.
 const SHIFT: u32 = 6;
-/// End of a list.
-const NONE: u32 = u32::MAX;
 
 /// Something that happens at a time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Event {
     /// When, in picoseconds.
     pub time_ps: u64,
@@ -27,21 +25,36 @@ pub(crate) struct Event {
     pub data: u32,
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Slot {
-    event: Event,
-    next: u32,
+impl Event {
+    /// One number to compare by.
+    #[inline]
+    fn order(&self) -> u128 {
+        u128::from(self.time_ps) << 64 | u128::from(self.key) << 32 | u128::from(self.data)
+    }
+}
+
+impl PartialOrd for Event {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Event {
+    #[inline]
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.order().cmp(&other.order())
+    }
 }
 
 /// The events to come.
 #[derive(Debug)]
 pub(crate) struct Calendar {
-    /// First slot of a bucket's list.
-    head: Vec<u32>,
+    /// Events of every bucket of the ring, in no order.
+    buckets: Vec<Vec<Event>>,
+    /// Empty vectors for buckets to come, so that memory follows what is under way.
+    spare: Vec<Vec<Event>>,
     /// A bit a bucket: it holds something.
     occupied: Vec<u64>,
-    slots: Vec<Slot>,
-    free: u32,
     /// The bucket, counted from time 0, whose events are in `now`.
     turn: u64,
     /// Events of the present bucket, the next one last.
@@ -55,10 +68,9 @@ impl Calendar {
     /// Nothing to come, at time 0.
     pub fn new() -> Self {
         Self {
-            head: vec![NONE; BUCKETS],
+            buckets: vec![Vec::new(); BUCKETS],
+            spare: Vec::new(),
             occupied: vec![0; BUCKETS / 64],
-            slots: Vec::new(),
-            free: NONE,
             turn: 0,
             now: Vec::new(),
             far: BinaryHeap::new(),
@@ -76,7 +88,7 @@ impl Calendar {
             let at = self.now.partition_point(|e| *e > event);
             self.now.insert(at, event);
         } else if bucket - self.turn < BUCKETS as u64 {
-            self.link(bucket, event);
+            self.put(bucket, event);
         } else {
             self.far.push(Reverse(event));
         }
@@ -106,14 +118,7 @@ impl Calendar {
             return Some(event.time_ps);
         }
         let near = self.next_occupied().and_then(|bucket| {
-            let mut slot = self.head[bucket as usize % BUCKETS];
-            let mut least = None;
-            while slot != NONE {
-                let Slot { event, next } = self.slots[slot as usize];
-                least = Some(least.map_or(event.time_ps, |t: u64| t.min(event.time_ps)));
-                slot = next;
-            }
-            least
+            self.buckets[bucket as usize % BUCKETS].iter().map(|event| event.time_ps).min()
         });
         let far = self.far.peek().map(|Reverse(event)| event.time_ps);
         near.into_iter().chain(far).min()
@@ -124,19 +129,17 @@ impl Calendar {
         self.len
     }
 
-    fn link(&mut self, bucket: u64, event: Event) {
+    #[inline]
+    fn put(&mut self, bucket: u64, event: Event) {
         let at = bucket as usize % BUCKETS;
-        let slot = Slot { event, next: self.head[at] };
-        self.head[at] = if self.free == NONE {
-            self.slots.push(slot);
-            (self.slots.len() - 1) as u32
-        } else {
-            let taken = self.free;
-            self.free = self.slots[taken as usize].next;
-            self.slots[taken as usize] = slot;
-            taken
-        };
-        self.occupied[at / 64] |= 1 << (at % 64);
+        let events = &mut self.buckets[at];
+        if events.is_empty() {
+            self.occupied[at / 64] |= 1 << (at % 64);
+            if events.capacity() == 0 {
+                *events = self.spare.pop().unwrap_or_default();
+            }
+        }
+        events.push(event);
     }
 
     /// Goes to the next bucket with events, unless it begins at `end_ps` or later.
@@ -149,15 +152,11 @@ impl Calendar {
         }
         self.turn = bucket;
         let at = bucket as usize % BUCKETS;
-        let mut slot = std::mem::replace(&mut self.head[at], NONE);
-        self.occupied[at / 64] &= !(1 << (at % 64));
-        while slot != NONE {
-            let Slot { event, next } = self.slots[slot as usize];
-            self.now.push(event);
-            self.slots[slot as usize].next = self.free;
-            self.free = slot;
-            slot = next;
+        let done = std::mem::replace(&mut self.now, std::mem::take(&mut self.buckets[at]));
+        if done.capacity() > 0 {
+            self.spare.push(done);
         }
+        self.occupied[at / 64] &= !(1 << (at % 64));
         while let Some(Reverse(event)) = self.far.peek() {
             let bucket = event.time_ps >> SHIFT;
             if bucket - self.turn >= BUCKETS as u64 {
@@ -167,10 +166,10 @@ impl Calendar {
             if bucket == self.turn {
                 self.now.push(event);
             } else {
-                self.link(bucket, event);
+                self.put(bucket, event);
             }
         }
-        self.now.sort_unstable_by(|a, b| b.cmp(a));
+        self.now.sort_unstable_by_key(|event| std::cmp::Reverse(event.order()));
         true
     }
 

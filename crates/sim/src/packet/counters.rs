@@ -1,5 +1,7 @@
 //! What every link carried, by lane.
 
+use super::ports::Ports;
+
 /// Counters of all directed links, `[link * lanes + lane]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LinkCounters {
@@ -19,14 +21,8 @@ pub struct Sent {
 }
 
 impl LinkCounters {
-    pub(crate) fn new(links: usize, lanes: usize) -> Self {
-        Self { lanes, sent: vec![Sent::default(); links * lanes] }
-    }
-
-    #[inline]
-    pub(crate) fn sent(&mut self, at: usize, bytes: u16, _now_ps: u64) {
-        let sent = &mut self.sent[at];
-        sent.bytes += u64::from(bytes);
-        sent.packets += 1;
+    pub(crate) fn of(ports: &Ports) -> Self {
+        let sent = ports.lane.iter().map(|lane| Sent { bytes: lane.bytes, packets: lane.packets }).collect();
+        Self { lanes: ports.lanes, sent }
     }
 }

@@ -18,8 +18,8 @@ use super::calendar::{Calendar, Event};
 use super::choice::{Choice, Here, Outputs};
 use super::counters::LinkCounters;
 use super::observe::{Hop, Observer};
-use super::pool::{Incoming, List, NONE, Outgoing, Packet, Pool};
-use super::ports::{Credit, NEVER, Ports, Wire};
+use super::pool::{Incoming, NONE, Outgoing, Packet, Pool};
+use super::ports::{Credit, NEVER, Port, Ports};
 use super::program::{Desk, Post, Program};
 use crate::SimError;
 use crate::config::{Admission, Config, Forwarding, Injection};
@@ -86,7 +86,6 @@ pub struct Network<'f, C, P: Program, O> {
     outgoing: Pool<Outgoing<P::Token>>,
     incoming: Pool<Incoming<P::Token>>,
     calendar: Calendar,
-    counters: LinkCounters,
     desk: Desk<P::Token>,
     /// Messages on their way to their host's adapter, by time, host and order of posting.
     delayed: BinaryHeap<Delayed<P::Token>>,
@@ -115,7 +114,6 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
         let ports = Ports::new(fabric, config);
         Ok(Self {
             fabric,
-            counters: LinkCounters::new(fabric.link_count(), ports.lanes),
             config: config.clone(),
             choice,
             program,
@@ -157,6 +155,9 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
         let links = self.fabric.link_count() as u32;
         while let Some(Event { time_ps, key, data }) = self.calendar.pop_before(end_ps) {
             debug_assert!(time_ps >= self.now);
+            if time_ps >= Credit::END_PS {
+                return Err(SimError::TimeOverflow);
+            }
             self.now = time_ps;
             let link = key >> 1;
             if link >= links {
@@ -192,8 +193,8 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
     }
 
     /// What every link has carried.
-    pub fn counters(&self) -> &LinkCounters {
-        &self.counters
+    pub fn counters(&self) -> LinkCounters {
+        LinkCounters::of(&self.ports)
     }
 
     /// What the hosts run.
@@ -209,14 +210,14 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
     // ---- a packet at the far end of a link
 
     fn arrive(&mut self, link: u32, index: u32) {
-        if self.ports.wire[link as usize].to == Wire::HOST {
+        if self.ports.port(link).to == Port::HOST {
             return self.eject(link, index);
         }
         let packet = self.packets.at(index);
         packet.via = link;
         let lane = packet.lane;
         if self.config.head_of_line {
-            let end = self.ports.at(link, lane);
+            let end = self.ports.end(link, lane);
             if end.held {
                 end.inbox.push(&mut self.packets, index);
                 return;
@@ -227,7 +228,7 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
 
     /// Finds outputs for a packet and for those that it held up.
     fn place(&mut self, link: u32, mut index: u32) {
-        let switch = SwitchId(self.ports.wire[link as usize].to);
+        let switch = SwitchId(self.ports.port(link).to);
         loop {
             let packet = *self.packets.get(index);
             let here = Here { switch, via: LinkId(link), address: packet.address, lane: packet.lane };
@@ -236,16 +237,16 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
             self.ports.settle(out, self.now);
             if O::LISTENS {
                 let room = self.ports.at(out, packet.lane).in_room;
-                let congested = i64::from(self.ports.queued[out as usize]) > i64::from(room);
+                let congested = i64::from(self.ports.port(out).queued) > i64::from(room);
                 self.observer.hop(Hop { now_ps: self.now, link: LinkId(out), packet: index, congested });
             }
-            self.ports.queued[out as usize] += wire;
+            self.ports.port(out).queued += wire;
             let lane = self.ports.at(out, packet.lane);
             if !lane.waiting.is_empty() || lane.out_room < wire as i32 {
                 lane.waiting.push(&mut self.packets, index);
                 self.arm(out);
                 if self.config.head_of_line {
-                    self.ports.at(link, packet.lane).held = true;
+                    self.ports.end(link, packet.lane).held = true;
                 }
                 return;
             }
@@ -254,7 +255,7 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
             if !self.config.head_of_line {
                 return;
             }
-            let end = self.ports.at(link, packet.lane);
+            let end = self.ports.end(link, packet.lane);
             match end.inbox.pop(&self.packets) {
                 Some(next) => index = next,
                 None => {
@@ -272,14 +273,14 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
                 self.ports.settle(link.0, self.now);
             }
         }
-        let outputs = Outputs { now: self.now, free_at: &self.ports.free_at, queued: &self.ports.queued };
+        let outputs = Outputs { now: self.now, ports: &self.ports.port };
         self.choice.output(here, outputs)
     }
 
     /// Takes a packet into the output buffer of `out`, and tells where it came from.
     fn admit(&mut self, out: u32, index: u32) {
         let &Packet { via, wire, lane, tail_ps, .. } = self.packets.get(index);
-        let port = self.ports.wire[via as usize].to_port;
+        let port = self.ports.port(via).to_port;
         let buffer = self.ports.at(out, lane);
         buffer.turn = port;
         buffer.out_room -= i32::from(wire);
@@ -290,9 +291,9 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
 
     /// Room at the far end of `link` is free once the packet's tail has come.
     fn give_back(&mut self, link: u32, bytes: u16, lane: u8, tail_ps: u64) {
-        let time_ps = self.now.max(tail_ps) + self.ports.wire[link as usize].credit_ps;
-        let time_ps = self.ports.give_back(link, Credit { time_ps, bytes, lane });
-        if self.ports.thirsty[link as usize] {
+        let Port { credit_ps, thirsty, .. } = *self.ports.port(link);
+        let time_ps = self.ports.give_back(link, lane, self.now.max(tail_ps) + credit_ps, bytes);
+        if thirsty {
             self.schedule(link, time_ps);
         }
     }
@@ -321,10 +322,11 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
 
     /// The planned try of an output.
     fn attempt(&mut self, link: u32) {
-        if self.ports.try_at[link as usize] != self.now {
+        let port = self.ports.port(link);
+        if port.try_at != self.now {
             return; // an earlier one took its place
         }
-        self.ports.try_at[link as usize] = NEVER;
+        port.try_at = NEVER;
         self.ports.settle(link, self.now);
         if link < self.fabric.host_count() as u32 {
             return self.inject(link);
@@ -334,7 +336,7 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
                 self.admit(link, index);
                 let via = self.packets.get(index).via;
                 if self.config.head_of_line {
-                    let end = self.ports.at(via, lane);
+                    let end = self.ports.end(via, lane);
                     match end.inbox.pop(&self.packets) {
                         Some(next) => self.place(via, next),
                         None => end.held = false,
@@ -347,7 +349,7 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
 
     /// Takes the packet whose turn it is from those that wait for room, if there is room for it.
     fn next_admitted(&mut self, link: u32, lane: u8) -> Option<u32> {
-        let at = link as usize * self.ports.lanes + usize::from(lane);
+        let at = self.ports.index(link, lane);
         let state = &mut self.ports.lane[at];
         if state.waiting.is_empty() {
             return None;
@@ -359,7 +361,7 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
                 let mut best = (u32::MAX, None);
                 let mut before = None;
                 for index in state.waiting.iter(&self.packets) {
-                    let port = self.ports.wire[self.packets.get(index).via as usize].to_port;
+                    let port = self.ports.port[self.packets.get(index).via as usize].to_port;
                     let distance = u32::from(port.wrapping_sub(state.turn + 1));
                     if distance < best.0 {
                         best = (distance, before);
@@ -380,7 +382,7 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
     /// Sends if the link is free, and plans the next try.
     #[inline]
     fn pump(&mut self, link: u32) {
-        if self.ports.free_at[link as usize] <= self.now
+        if self.ports.port(link).free_at <= self.now
             && let Some(lane) = self.ports.next_lane(link, |list| u32::from(self.packets.get(list.head).wire))
         {
             let index = self.ports.at(link, lane).queue.pop(&self.packets).expect("the lane has a packet");
@@ -391,42 +393,45 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
 
     /// Puts a packet on the wire.
     fn launch(&mut self, link: u32, lane: u8, index: u32) {
-        let l = link as usize;
         let packet = self.packets.at(index);
-        let (bytes, wire) = (packet.wire, self.ports.wire[l]);
+        let bytes = packet.wire;
+        let port = &mut self.ports.port[link as usize];
         // A packet that is still coming in holds the link until its tail has gone on.
-        let end = (self.now + wire.time_ps(u32::from(bytes))).max(packet.tail_ps);
-        self.ports.free_at[l] = end;
-        let tail_ps = end + wire.delay_ps;
+        let end = (self.now + port.time_ps(bytes)).max(packet.tail_ps);
+        let tail_ps = end + port.delay_ps;
+        let through = self.config.forwarding == Forwarding::CutThrough && port.to != Port::HOST;
+        let time_ps = if through { self.now + port.delay_ps } else { tail_ps };
+        port.free_at = end;
         packet.tail_ps = tail_ps;
         packet.lane = lane;
         if !self.ports.credits_out {
-            let state = self.ports.at(link, lane);
+            (port.sending, port.sending_lane) = (bytes, lane);
+            port.queued -= u32::from(bytes);
+        }
+        let out = !self.ports.credits_out;
+        let state = self.ports.at(link, lane);
+        if out {
             state.in_room -= i32::from(bytes);
             debug_assert!(state.in_room >= 0);
-            self.ports.sending[l] = (bytes, lane);
-            self.ports.queued[l] = self.ports.queued[l].saturating_sub(u32::from(bytes));
         }
+        state.bytes += u64::from(bytes);
+        state.packets += 1;
         self.hops += 1;
-        self.counters.sent(l * self.ports.lanes + usize::from(lane), bytes, self.now);
-        let through = self.config.forwarding == Forwarding::CutThrough && wire.to != Wire::HOST;
-        let time_ps = if through { self.now + wire.delay_ps } else { tail_ps };
         self.calendar.push(Event { time_ps, key: link << 1 | 1, data: index });
     }
 
     /// Plans the next try of a link, if something waits there.
     #[inline]
     fn arm(&mut self, link: u32) {
-        let l = link as usize;
-        let busy = self.ports.free_at[l] > self.now;
-        let lanes = &self.ports.lane[l * self.ports.lanes..(l + 1) * self.ports.lanes];
+        let free_at = self.ports.port(link).free_at;
+        let busy = free_at > self.now;
         let (mut waits, mut queued) = (false, false);
-        for lane in lanes {
+        for lane in self.ports.lanes_of(link) {
             waits |= !lane.waiting.is_empty();
             queued |= !lane.queue.is_empty();
         }
         if busy && (queued || (waits && !self.ports.credits_out)) {
-            self.schedule(link, self.ports.free_at[l]);
+            self.schedule(link, free_at);
         }
         let thirsty = if self.ports.credits_out { waits } else { queued && !busy };
         self.drink(link, thirsty);
@@ -435,18 +440,20 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
     /// Notes whether a link lacks room, and plans a try for when some comes back.
     #[inline]
     fn drink(&mut self, link: u32, thirsty: bool) {
-        let l = link as usize;
-        self.ports.thirsty[l] = thirsty;
-        if thirsty && let Some(&Credit { time_ps, .. }) = self.ports.credits[l].front() {
-            self.schedule(link, time_ps);
+        self.ports.port(link).thirsty = thirsty;
+        if thirsty {
+            let time_ps = self.ports.next_credit_ps(link);
+            if time_ps != NEVER {
+                self.schedule(link, time_ps);
+            }
         }
     }
 
     #[inline]
     fn schedule(&mut self, link: u32, time_ps: u64) {
-        let l = link as usize;
-        if time_ps < self.ports.try_at[l] {
-            self.ports.try_at[l] = time_ps;
+        let port = self.ports.port(link);
+        if time_ps < port.try_at {
+            port.try_at = time_ps;
             self.calendar.push(Event { time_ps, key: link << 1, data: 0 });
         }
     }
@@ -455,10 +462,9 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
 
     /// Sends a host's next packet, if it can.
     fn inject(&mut self, host: u32) {
-        let l = host as usize;
         let (packet_bytes, header) = (self.config.packet_bytes, self.config.header_bytes);
         let payload = |left: u64| left.min(u64::from(packet_bytes)) as u32;
-        if self.ports.free_at[l] <= self.now
+        if self.ports.port(host).free_at <= self.now
             && let Some(lane) =
                 self.ports.next_lane(host, |list| payload(self.outgoing.get(list.head).left) + header)
         {
@@ -468,7 +474,7 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
             let payload = payload(left);
             let wire = (payload + header) as u16;
             self.ports.at(host, lane).out_room -= i32::from(wire);
-            self.ports.queued[l] += u32::from(wire);
+            self.ports.port(host).queued += u32::from(wire);
             let index = self.packets.take(Packet {
                 next: NONE,
                 message: record,
@@ -486,17 +492,18 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
             if left == u64::from(payload) {
                 queue.pop(&self.outgoing);
                 let key = (self.fabric.link_count() as u32 + host) << 1;
-                self.calendar.push(Event { time_ps: self.ports.free_at[l], key, data: message });
+                let time_ps = self.ports.port(host).free_at;
+                self.calendar.push(Event { time_ps, key, data: message });
             } else if self.config.injection == Injection::RoundRobin {
                 queue.pop(&self.outgoing);
                 queue.push(&mut self.outgoing, message);
             }
         }
-        let lanes = &self.ports.lane[l * self.ports.lanes..(l + 1) * self.ports.lanes];
-        let queued = lanes.iter().any(|lane| !lane.queue.is_empty());
-        let busy = self.ports.free_at[l] > self.now;
+        let queued = self.ports.lanes_of(host).iter().any(|lane| !lane.queue.is_empty());
+        let free_at = self.ports.port(host).free_at;
+        let busy = free_at > self.now;
         if queued && busy {
-            self.schedule(host, self.ports.free_at[l]);
+            self.schedule(host, free_at);
         }
         self.drink(host, queued && !busy);
     }
@@ -580,26 +587,5 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
 
     fn deadlock(&self) -> SimError {
         SimError::Deadlock { time_ps: self.now, packets: self.packets.live(), cycle: self.cycle() }
-    }
-}
-
-impl Ports {
-    /// The lane that sends next: lanes in turn, one packet each, that have something and room for it at the far end.
-    #[inline]
-    pub(super) fn next_lane(&mut self, link: u32, wire_of_head: impl Fn(List) -> u32) -> Option<u8> {
-        let first = link as usize * self.lanes;
-        let is_host = self.credits_out && (link as usize) < self.hosts;
-        let ready = |lane: &super::ports::Lane| {
-            let room = if is_host { lane.out_room } else { lane.in_room };
-            !lane.queue.is_empty() && wire_of_head(lane.queue) as i32 <= room
-        };
-        if self.lanes == 1 {
-            return ready(&self.lane[first]).then_some(0);
-        }
-        let last = usize::from(self.arbiter[link as usize]);
-        let lane =
-            (1..=self.lanes).map(|k| (last + k) % self.lanes).find(|&k| ready(&self.lane[first + k]))?;
-        self.arbiter[link as usize] = lane as u8;
-        Some(lane as u8)
     }
 }

@@ -4,8 +4,10 @@
 //! the input buffer at the far end until the next output buffer admits it. Room is counted in bytes on the
 //! wire, by lane. What the far end gives back travels: a [`Credit`] counts from its time on.
 //!
-//! Invariants: no room is negative; the times of a link's credits don't fall; at most one try of a link is valid, at `try_at`.
-//! Only the sending end's partition touches a link's state, but for `inbox` and `held`, which are the receiving end's.
+//! Invariants: no room is negative; the times of a lane's credits don't fall; at most one try of a link is valid, at `try_at`.
+//! Only the sending end's partition touches a link's [`Port`] and [`Lane`]s, and only the receiving end's its [`End`]s.
+//!
+//! Speed: a hop touches the port, the lane and the end of two links, so each of them is one line of the cache.
 
 use std::collections::VecDeque;
 
@@ -17,41 +19,72 @@ use crate::config::{Config, Release};
 /// "Never".
 pub(crate) const NEVER: u64 = u64::MAX;
 
-/// Room that comes back.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Credit {
-    pub time_ps: u64,
-    pub bytes: u16,
-    pub lane: u8,
+/// Room that comes back: when it counts (48 bits of picoseconds) and bytes (16 bits).
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Credit(u64);
+
+impl Credit {
+    /// Times from here on don't fit.
+    pub const END_PS: u64 = 1 << 48;
+
+    #[inline]
+    pub fn new(time_ps: u64, bytes: u16) -> Self {
+        Self(time_ps << 16 | u64::from(bytes))
+    }
+
+    #[inline]
+    pub fn time_ps(self) -> u64 {
+        self.0 >> 16
+    }
+
+    #[inline]
+    pub fn bytes(self) -> u16 {
+        self.0 as u16
+    }
 }
 
-/// What never changes.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Wire {
+/// A directed link.
+#[derive(Clone, Debug)]
+#[repr(align(64))]
+pub(crate) struct Port {
+    /// When the link will have sent what it sends.
+    pub free_at: u64,
+    /// When the link tries next; [`NEVER`] if nothing is planned.
+    pub try_at: u64,
     /// Picoseconds a byte, times 2^20.
     ps_per_byte_q20: u64,
     /// From the sending of a packet's head until it can go on at the far end.
     pub delay_ps: u64,
     /// From the far end's giving room back until it counts.
     pub credit_ps: u64,
-    /// The switch at the far end; [`Wire::HOST`] for a host.
+    /// Bytes that wait or are queued (and, where room is kept until admission, that still hold it).
+    pub queued: u32,
+    /// The switch at the far end; [`Port::HOST`] for a host.
     pub to: u32,
+    /// Of the packet being sent: its room in the output buffer, given back at `free_at`.
+    pub sending: u16,
     /// The input port at the far end.
     pub to_port: u16,
+    pub sending_lane: u8,
+    /// Lane that was served last.
+    pub arbiter: u8,
+    /// It lacks room that will come back.
+    pub thirsty: bool,
 }
 
-impl Wire {
+impl Port {
     pub const HOST: u32 = u32::MAX;
 
     /// Time of `bytes` on the wire, at least 1 ps.
     #[inline]
-    pub fn time_ps(&self, bytes: u32) -> u64 {
+    pub fn time_ps(&self, bytes: u16) -> u64 {
         ((u64::from(bytes) * self.ps_per_byte_q20) >> 20).max(1)
     }
 }
 
-/// One lane of one link.
-#[derive(Clone, Copy, Debug)]
+/// One lane of one link, at the sending end.
+#[derive(Clone, Debug)]
+#[repr(align(64))]
 pub(crate) struct Lane {
     /// Packets that wait for room in the output buffer.
     pub waiting: List,
@@ -61,33 +94,34 @@ pub(crate) struct Lane {
     pub out_room: i32,
     /// Room in the far end's input buffer.
     pub in_room: i32,
-    /// At the far end: packets that have arrived behind the one that is held.
-    pub inbox: List,
-    /// At the far end: the first packet waits for its output.
-    pub held: bool,
+    /// The credits that come first; more of them are in `more`.
+    first: [Credit; 2],
+    firsts: u8,
     /// The input port that was admitted last.
     pub turn: u16,
+    /// Bytes on the wire and packets that were sent.
+    pub bytes: u64,
+    pub packets: u64,
+}
+
+/// One lane of one link, at the receiving end.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct End {
+    /// Packets that have arrived behind the one that is held.
+    pub inbox: List,
+    /// The first packet waits for its output.
+    pub held: bool,
 }
 
 /// All links.
 #[derive(Debug)]
 pub(crate) struct Ports {
     pub lanes: usize,
-    pub wire: Vec<Wire>,
-    /// When the link will have sent what it sends.
-    pub free_at: Vec<u64>,
-    /// Bytes that wait or are queued (and, where room is kept until admission, that still hold it).
-    pub queued: Vec<u32>,
-    /// When the link tries next; [`NEVER`] if nothing is planned.
-    pub try_at: Vec<u64>,
-    /// Of the packet being sent: its room in the output buffer, given back at `free_at`.
-    pub sending: Vec<(u16, u8)>,
-    /// Lane that was served last.
-    pub arbiter: Vec<u8>,
+    pub port: Vec<Port>,
     pub lane: Vec<Lane>,
-    pub credits: Vec<VecDeque<Credit>>,
-    /// It lacks room that will come back.
-    pub thirsty: Vec<bool>,
+    pub end: Vec<End>,
+    /// Credits that don't fit a lane's line.
+    more: Vec<VecDeque<Credit>>,
     /// Credits are for output room (else for input room).
     pub credits_out: bool,
     /// The first so many links are the hosts'.
@@ -96,20 +130,7 @@ pub(crate) struct Ports {
 
 impl Ports {
     pub fn new(fabric: &Fabric, config: &Config) -> Self {
-        let links = fabric.link_count();
         let lanes = usize::from(config.lanes);
-        let wire = |link: LinkId| {
-            let ps_per_byte = 1e12 / fabric.bandwidth_bytes_per_s(link);
-            let switch = if fabric.link_from_switch(link).is_some() { config.switch_delay_ps } else { 0 };
-            Wire {
-                ps_per_byte_q20: (ps_per_byte * f64::from(1 << 20)).round() as u64,
-                delay_ps: config.cable_delay_ps + switch,
-                credit_ps: config.cable_delay_ps
-                    + (f64::from(config.credit_bytes) * ps_per_byte).round() as u64,
-                to: fabric.link_to_switch(link).map_or(Wire::HOST, |s| s.0),
-                to_port: fabric.link(link).to_port,
-            }
-        };
         let lane = |link: LinkId| {
             let out = if fabric.link_to_switch(link).is_some() {
                 config.output_buffer_bytes
@@ -121,62 +142,154 @@ impl Ports {
                 queue: List::EMPTY,
                 out_room: out as i32,
                 in_room: config.input_buffer_bytes.map_or(i32::MAX, |bytes| bytes as i32),
-                inbox: List::EMPTY,
-                held: false,
+                first: [Credit::default(); 2],
+                firsts: 0,
                 turn: 0,
+                bytes: 0,
+                packets: 0,
             }
         };
+        let lane: Vec<Lane> = fabric.links().flat_map(|l| std::iter::repeat_n(lane(l), lanes)).collect();
         Self {
             lanes,
-            wire: fabric.links().map(wire).collect(),
-            free_at: vec![0; links],
-            queued: vec![0; links],
-            try_at: vec![NEVER; links],
-            sending: vec![(0, 0); links],
-            arbiter: vec![0; links],
-            lane: fabric.links().flat_map(|l| std::iter::repeat_n(lane(l), lanes)).collect(),
-            credits: vec![VecDeque::new(); links],
-            thirsty: vec![false; links],
+            port: fabric.links().map(|link| port(fabric, config, link)).collect(),
+            end: vec![End { inbox: List::EMPTY, held: false }; lane.len()],
+            more: vec![VecDeque::new(); lane.len()],
+            lane,
             credits_out: config.release == Release::Admitted,
             hosts: fabric.host_count(),
         }
     }
 
     #[inline]
+    pub fn index(&self, link: u32, lane: u8) -> usize {
+        if self.lanes == 1 { link as usize } else { link as usize * self.lanes + usize::from(lane) }
+    }
+
+    #[inline]
+    pub fn port(&mut self, link: u32) -> &mut Port {
+        &mut self.port[link as usize]
+    }
+
+    #[inline]
     pub fn at(&mut self, link: u32, lane: u8) -> &mut Lane {
-        &mut self.lane[link as usize * self.lanes + usize::from(lane)]
+        let at = self.index(link, lane);
+        &mut self.lane[at]
+    }
+
+    #[inline]
+    pub fn end(&mut self, link: u32, lane: u8) -> &mut End {
+        let at = self.index(link, lane);
+        &mut self.end[at]
+    }
+
+    /// The lanes of a link.
+    #[inline]
+    pub fn lanes_of(&self, link: u32) -> &[Lane] {
+        let first = link as usize * self.lanes;
+        &self.lane[first..first + self.lanes]
     }
 
     /// Counts what has come back by now.
     #[inline]
     pub fn settle(&mut self, link: u32, now: u64) {
-        let l = link as usize;
-        if !self.credits_out && self.free_at[l] <= now {
-            let (bytes, lane) = std::mem::take(&mut self.sending[l]);
-            self.at(link, lane).out_room += i32::from(bytes);
-        }
-        while let Some(&Credit { time_ps, bytes, lane }) = self.credits[l].front() {
-            if time_ps > now {
-                break;
-            }
-            self.credits[l].pop_front();
-            if self.credits_out {
+        if !self.credits_out {
+            let port = self.port(link);
+            if port.free_at <= now && port.sending > 0 {
+                let (bytes, lane) = (std::mem::take(&mut port.sending), port.sending_lane);
                 self.at(link, lane).out_room += i32::from(bytes);
-                self.queued[l] -= u32::from(bytes);
-            } else {
-                self.at(link, lane).in_room += i32::from(bytes);
+            }
+        }
+        for lane in 0..self.lanes as u8 {
+            let at = self.index(link, lane);
+            while self.lane[at].firsts > 0 && self.lane[at].first[0].time_ps() <= now {
+                let bytes = i32::from(self.take_credit(at).bytes());
+                if self.credits_out {
+                    self.lane[at].out_room += bytes;
+                    self.port(link).queued -= bytes as u32;
+                } else {
+                    self.lane[at].in_room += bytes;
+                }
             }
         }
     }
 
+    #[inline]
+    fn take_credit(&mut self, at: usize) -> Credit {
+        let lane = &mut self.lane[at];
+        let credit = lane.first[0];
+        lane.first[0] = lane.first[1];
+        lane.firsts -= 1;
+        if lane.firsts == 1 && let Some(next) = self.more[at].pop_front() {
+            (lane.first[1], lane.firsts) = (next, 2);
+        }
+        credit
+    }
+
+    /// When a link's next credit counts; [`NEVER`] if none is on its way.
+    #[inline]
+    pub fn next_credit_ps(&self, link: u32) -> u64 {
+        let coming = self.lanes_of(link).iter().filter(|lane| lane.firsts > 0);
+        coming.map(|lane| lane.first[0].time_ps()).min().unwrap_or(NEVER)
+    }
+
     /// Gives room back to the sender of `link`; returns when it counts.
     #[inline]
-    pub fn give_back(&mut self, link: u32, mut credit: Credit) -> u64 {
-        let ring = &mut self.credits[link as usize];
-        if let Some(last) = ring.back() {
-            credit.time_ps = credit.time_ps.max(last.time_ps);
+    pub fn give_back(&mut self, link: u32, lane: u8, time_ps: u64, bytes: u16) -> u64 {
+        let at = self.index(link, lane);
+        let state = &mut self.lane[at];
+        let last = match state.firsts {
+            0 => 0,
+            1 => state.first[0].time_ps(),
+            _ => self.more[at].back().unwrap_or(&state.first[1]).time_ps(),
+        };
+        let time_ps = time_ps.max(last);
+        let credit = Credit::new(time_ps, bytes);
+        if state.firsts < 2 {
+            state.first[usize::from(state.firsts)] = credit;
+            state.firsts += 1;
+        } else {
+            self.more[at].push_back(credit);
         }
-        ring.push_back(credit);
-        credit.time_ps
+        time_ps
+    }
+
+    /// The lane that sends next: lanes in turn, one packet each, that have something and room for it at the far end.
+    #[inline]
+    pub fn next_lane(&mut self, link: u32, wire_of_head: impl Fn(List) -> u32) -> Option<u8> {
+        let is_host = self.credits_out && (link as usize) < self.hosts;
+        let ready = |lane: &Lane| {
+            let room = if is_host { lane.out_room } else { lane.in_room };
+            !lane.queue.is_empty() && wire_of_head(lane.queue) as i32 <= room
+        };
+        if self.lanes == 1 {
+            return ready(&self.lane[link as usize]).then_some(0);
+        }
+        let last = usize::from(self.port[link as usize].arbiter);
+        let of = self.lanes_of(link);
+        let lane = (1..=self.lanes).map(|k| (last + k) % self.lanes).find(|&k| ready(&of[k]))? as u8;
+        self.port(link).arbiter = lane;
+        Some(lane)
     }
 }
+
+fn port(fabric: &Fabric, config: &Config, link: LinkId) -> Port {
+    let ps_per_byte = 1e12 / fabric.bandwidth_bytes_per_s(link);
+    let switch = if fabric.link_from_switch(link).is_some() { config.switch_delay_ps } else { 0 };
+    Port {
+        free_at: 0,
+        try_at: NEVER,
+        ps_per_byte_q20: (ps_per_byte * f64::from(1 << 20)).round() as u64,
+        delay_ps: config.cable_delay_ps + switch,
+        credit_ps: config.cable_delay_ps + (f64::from(config.credit_bytes) * ps_per_byte).round() as u64,
+        queued: 0,
+        to: fabric.link_to_switch(link).map_or(Port::HOST, |s| s.0),
+        sending: 0,
+        to_port: fabric.link(link).to_port,
+        sending_lane: 0,
+        arbiter: 0,
+        thirsty: false,
+    }
+}
+
+const _: () = assert!(size_of::<Port>() == 64 && size_of::<Lane>() == 64);

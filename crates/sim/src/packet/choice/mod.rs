@@ -5,6 +5,8 @@ mod table;
 
 use netloom_model::{DestId, LinkId, SwitchId};
 
+use super::ports::Port;
+
 pub use adaptive::Adaptive;
 pub use table::ByTable;
 
@@ -22,11 +24,10 @@ pub struct Here {
 }
 
 /// What a scheme may look at: the outputs of the switch where the packet is.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct Outputs<'a> {
     pub(crate) now: u64,
-    pub(crate) free_at: &'a [u64],
-    pub(crate) queued: &'a [u32],
+    pub(crate) ports: &'a [Port],
 }
 
 impl Outputs<'_> {
@@ -34,7 +35,8 @@ impl Outputs<'_> {
     #[inline]
     pub fn load(&self, link: LinkId) -> u32 {
         // What is being sent counts as one byte: a busy link is not an idle one.
-        self.queued[link.index()] + u32::from(self.free_at[link.index()] > self.now)
+        let port = &self.ports[link.index()];
+        port.queued + u32::from(port.free_at > self.now)
     }
 }
 
