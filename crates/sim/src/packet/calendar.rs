@@ -1,7 +1,8 @@
 //! Events in order of time: a ring of buckets, each sorted when its turn comes.
 //!
 //! Invariants: events leave in order of `(time, key, data)`, which no order of insertion can change; nothing is
-//! inserted before the time of the event that left last. Nearly all delays are shorter than the ring's horizon, so
+//! inserted before the time of the event that left last; `data` has 26 bits. Within a bucket an event is one number, so that
+//! sorting is cheap. Nearly all delays are shorter than the ring's horizon, so
 //! an event costs a list insertion and its share of a short sort; the rest waits in a heap.
 //!
 //! Source: R. Brown, *Calendar queues*, CACM 31(10), 1988, with buckets of fixed width.
@@ -13,6 +14,10 @@ use std::collections::BinaryHeap;
 const BUCKETS: usize = 1 << 14;
 /// A bucket holds `2^SHIFT` ps; the ring about a microsecond.
 const SHIFT: u32 = 6;
+/// Bits of an event's data.
+const DATA: u32 = 26;
+/// The largest `data` of an event.
+pub(crate) const MOST_DATA: u32 = (1 << DATA) - 1;
 
 /// Something that happens at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,6 +31,23 @@ pub(crate) struct Event {
 }
 
 impl Event {
+    /// The event within its bucket.
+    #[inline]
+    fn packed(self) -> u64 {
+        debug_assert!(self.data <= MOST_DATA);
+        self.time_ps << (64 - SHIFT) | u64::from(self.key) << DATA | u64::from(self.data)
+    }
+
+    /// The event that `packed` is in bucket `bucket`.
+    #[inline]
+    fn unpacked(bucket: u64, packed: u64) -> Self {
+        Self {
+            time_ps: bucket << SHIFT | packed >> (64 - SHIFT),
+            key: (packed >> DATA) as u32,
+            data: packed as u32 & MOST_DATA,
+        }
+    }
+
     /// One number to compare by.
     #[inline]
     fn order(&self) -> u128 {
@@ -50,15 +72,15 @@ impl Ord for Event {
 #[derive(Debug)]
 pub(crate) struct Calendar {
     /// Events of every bucket of the ring, in no order.
-    buckets: Vec<Vec<Event>>,
+    buckets: Vec<Vec<u64>>,
     /// Empty vectors for buckets to come, so that memory follows what is under way.
-    spare: Vec<Vec<Event>>,
+    spare: Vec<Vec<u64>>,
     /// A bit a bucket: it holds something.
     occupied: Vec<u64>,
     /// The bucket, counted from time 0, whose events are in `now`.
     turn: u64,
     /// Events of the present bucket, the next one last.
-    now: Vec<Event>,
+    now: Vec<u64>,
     /// Beyond the ring.
     far: BinaryHeap<Reverse<Event>>,
     len: usize,
@@ -85,8 +107,9 @@ impl Calendar {
         let bucket = event.time_ps >> SHIFT;
         debug_assert!(bucket >= self.turn, "an event lies in the past");
         if bucket == self.turn {
-            let at = self.now.partition_point(|e| *e > event);
-            self.now.insert(at, event);
+            let packed = event.packed();
+            let at = self.now.partition_point(|&e| e > packed);
+            self.now.insert(at, packed);
         } else if bucket - self.turn < BUCKETS as u64 {
             self.put(bucket, event);
         } else {
@@ -98,7 +121,8 @@ impl Calendar {
     #[inline]
     pub fn pop_before(&mut self, end_ps: u64) -> Option<Event> {
         loop {
-            if let Some(&event) = self.now.last() {
+            if let Some(&packed) = self.now.last() {
+                let event = Event::unpacked(self.turn, packed);
                 if event.time_ps >= end_ps {
                     return None;
                 }
@@ -114,11 +138,12 @@ impl Calendar {
 
     /// When the next event happens.
     pub fn next_ps(&self) -> Option<u64> {
-        if let Some(event) = self.now.last() {
-            return Some(event.time_ps);
+        if let Some(&packed) = self.now.last() {
+            return Some(Event::unpacked(self.turn, packed).time_ps);
         }
         let near = self.next_occupied().and_then(|bucket| {
-            self.buckets[bucket as usize % BUCKETS].iter().map(|event| event.time_ps).min()
+            let least = self.buckets[bucket as usize % BUCKETS].iter().min();
+            least.map(|&packed| Event::unpacked(bucket, packed).time_ps)
         });
         let far = self.far.peek().map(|Reverse(event)| event.time_ps);
         near.into_iter().chain(far).min()
@@ -139,7 +164,7 @@ impl Calendar {
                 *events = self.spare.pop().unwrap_or_default();
             }
         }
-        events.push(event);
+        events.push(event.packed());
     }
 
     /// Goes to the next bucket with events, unless it begins at `end_ps` or later.
@@ -164,12 +189,12 @@ impl Calendar {
             }
             let Reverse(event) = self.far.pop().expect("it was just seen");
             if bucket == self.turn {
-                self.now.push(event);
+                self.now.push(event.packed());
             } else {
                 self.put(bucket, event);
             }
         }
-        self.now.sort_unstable_by_key(|event| std::cmp::Reverse(event.order()));
+        self.now.sort_unstable_by(|a, b| b.cmp(a));
         true
     }
 

@@ -14,7 +14,7 @@ use std::collections::BinaryHeap;
 
 use netloom_model::{Fabric, HostId, LinkId, SwitchId};
 
-use super::calendar::{Calendar, Event};
+use super::calendar::{Calendar, Event, MOST_DATA};
 use super::choice::{Choice, Here, Outputs};
 use super::counters::LinkCounters;
 use super::observe::{Hop, Observer};
@@ -25,7 +25,7 @@ use crate::SimError;
 use crate::config::{Admission, Config, Forwarding, Injection};
 
 /// The token of the timer for a delayed message.
-const DUE: u32 = u32::MAX;
+const DUE: u32 = MOST_DATA;
 
 /// A message on its way to its host's adapter.
 #[derive(Debug)]

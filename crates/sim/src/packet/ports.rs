@@ -220,7 +220,9 @@ impl Ports {
         let credit = lane.first[0];
         lane.first[0] = lane.first[1];
         lane.firsts -= 1;
-        if lane.firsts == 1 && let Some(next) = self.more[at].pop_front() {
+        if lane.firsts == 1
+            && let Some(next) = self.more[at].pop_front()
+        {
             (lane.first[1], lane.firsts) = (next, 2);
         }
         credit

@@ -60,8 +60,8 @@ impl<T: Copy> Desk<T> {
         self.stop = true;
     }
 
-    /// Calls [`Program::timer`] after `delay_ps`. Timers of a host at one time come by token, which is not
-    /// [`u32::MAX`].
+    /// Calls [`Program::timer`] after `delay_ps`. Timers of a host at one time come by token, which is below
+    /// 2^26 - 1.
     pub fn wake(&mut self, host: HostId, delay_ps: u64, token: u32) {
         self.timers.push((self.now_ps + delay_ps, host, token));
     }
