@@ -1,6 +1,6 @@
 //! Imports between crates run one way: a crate depends on lower floors only, never on a sibling.
 //!
-//! model < {topology, traffic, formats} < routing < {bounds, verify} < optimize < python, and
+//! model < {topology, traffic, formats} < routing < {bounds, verify} < {optimize, sim} < python, and
 //! - only `python` knows PyO3;
 //! - no algorithm crate knows a file format;
 //! - what judges (`verify`) shares no code with what it judges;
@@ -16,7 +16,7 @@ const FLOORS: [&[&str]; 6] = [
     &["topology", "traffic", "formats"],
     &["routing"],
     &["bounds", "verify"],
-    &["optimize"],
+    &["optimize", "sim"],
     &["python"],
 ];
 /// Crates that may depend on these only.

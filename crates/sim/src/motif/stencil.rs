@@ -35,7 +35,7 @@ impl Script for Stencil {
         }
         // The tag is the direction of travel, so that both neighbours of a ring of two are told apart.
         Some(match step % (2 * each + 1) {
-            k if k < each => Op::Irecv { from: self.neighbour(rank, k % 6 ^ 1), tag: (k % 6) as u32 },
+            k if k < each => Op::Irecv { from: self.neighbour(rank, (k % 6) ^ 1), tag: (k % 6) as u32 },
             k if k < 2 * each => {
                 let direction = (k - each) % 6;
                 Op::Isend { to: self.neighbour(rank, direction), bytes: self.bytes, tag: direction as u32 }

@@ -32,7 +32,10 @@ impl Stream {
 impl Script for Stream {
     fn op(&self, rank: u32, step: u64) -> Option<Op> {
         let (to, from) = (self.to[rank as usize], self.from[rank as usize]);
-        (step / 3 < self.messages && to != rank).then(|| match step % 3 {
+        if step / 3 >= self.messages || to == rank {
+            return None;
+        }
+        Some(match step % 3 {
             0 => Op::Irecv { from, tag: 0 },
             1 => Op::Isend { to, bytes: self.bytes, tag: 0 },
             _ => Op::WaitAll,
@@ -57,7 +60,10 @@ impl Script for Pairs {
     fn op(&self, rank: u32, step: u64) -> Option<Op> {
         let partner = self.partner[rank as usize];
         let round = 2 * self.messages + 1;
-        (step / round < self.rounds).then(|| match step % round {
+        if step / round >= self.rounds {
+            return None;
+        }
+        Some(match step % round {
             k if k < self.messages => Op::Irecv { from: partner, tag: 0 },
             k if k < 2 * self.messages => Op::Isend { to: partner, bytes: self.bytes, tag: 0 },
             _ => Op::WaitAll,

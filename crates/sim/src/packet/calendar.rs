@@ -83,7 +83,6 @@ pub(crate) struct Calendar {
     now: Vec<u64>,
     /// Beyond the ring.
     far: BinaryHeap<Reverse<Event>>,
-    len: usize,
 }
 
 impl Calendar {
@@ -96,14 +95,12 @@ impl Calendar {
             turn: 0,
             now: Vec::new(),
             far: BinaryHeap::new(),
-            len: 0,
         }
     }
 
     /// Adds an event, not earlier than the one that left last.
     #[inline]
     pub fn push(&mut self, event: Event) {
-        self.len += 1;
         let bucket = event.time_ps >> SHIFT;
         debug_assert!(bucket >= self.turn, "an event lies in the past");
         if bucket == self.turn {
@@ -127,31 +124,12 @@ impl Calendar {
                     return None;
                 }
                 self.now.pop();
-                self.len -= 1;
                 return Some(event);
             }
             if !self.turn_to_next(end_ps) {
                 return None;
             }
         }
-    }
-
-    /// When the next event happens.
-    pub fn next_ps(&self) -> Option<u64> {
-        if let Some(&packed) = self.now.last() {
-            return Some(Event::unpacked(self.turn, packed).time_ps);
-        }
-        let near = self.next_occupied().and_then(|bucket| {
-            let least = self.buckets[bucket as usize % BUCKETS].iter().min();
-            least.map(|&packed| Event::unpacked(bucket, packed).time_ps)
-        });
-        let far = self.far.peek().map(|Reverse(event)| event.time_ps);
-        near.into_iter().chain(far).min()
-    }
-
-    /// Number of events to come.
-    pub fn len(&self) -> usize {
-        self.len
     }
 
     #[inline]
@@ -247,9 +225,8 @@ mod tests {
         let mut calendar = Calendar::new();
         calendar.push(event(64, 0));
         assert_eq!(calendar.pop_before(64), None);
-        assert_eq!(calendar.next_ps(), Some(64));
         assert_eq!(calendar.pop_before(65), Some(event(64, 0)));
-        assert_eq!(calendar.next_ps(), None);
+        assert_eq!(calendar.pop_before(u64::MAX), None);
     }
 
     #[test]
@@ -266,12 +243,12 @@ mod tests {
             calendar.push(e);
             heap.push(Reverse(e));
             if below(&mut random, 3) > 0 {
-                assert_eq!(calendar.next_ps(), heap.peek().map(|Reverse(e)| e.time_ps));
                 let taken = calendar.pop_before(u64::MAX).unwrap();
                 assert_eq!(Some(Reverse(taken)), heap.pop());
                 now = taken.time_ps;
             }
         }
-        assert_eq!(calendar.len(), heap.len());
+        let rest = std::iter::from_fn(|| calendar.pop_before(u64::MAX)).count();
+        assert_eq!(rest, heap.len());
     }
 }

@@ -482,7 +482,6 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
                 via: NONE,
                 wire,
                 lane,
-                part: 0,
                 header: header as u8,
                 tail_ps: 0,
             });

@@ -12,7 +12,7 @@ pub(crate) const NONE: u32 = u32::MAX;
 pub(crate) struct Packet {
     /// The next in its list.
     pub next: u32,
-    /// The message it belongs to, in the pool of the partition it came from.
+    /// The receiver's record of its message.
     pub message: u32,
     /// Address of the destination.
     pub address: DestId,
@@ -22,8 +22,6 @@ pub(crate) struct Packet {
     pub wire: u16,
     /// Lane on `via`.
     pub lane: u8,
-    /// Partition of its source.
-    pub part: u8,
     /// Payload is `wire` less this.
     pub header: u8,
     /// When its tail is where its head is.
