@@ -34,7 +34,7 @@ impl Event {
     /// The event within its bucket.
     #[inline]
     fn packed(self) -> u64 {
-        debug_assert!(self.data <= MOST_DATA);
+        assert!(self.data <= MOST_DATA, "an event's data has {DATA} bits: fewer packets, messages or ranks");
         self.time_ps << (64 - SHIFT) | u64::from(self.key) << DATA | u64::from(self.data)
     }
 

@@ -299,12 +299,12 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
     }
 
     fn eject(&mut self, link: u32, index: u32) {
-        let Packet { message, wire, lane, header, tail_ps, .. } = *self.packets.get(index);
+        let Packet { message, wire, lane, tail_ps, .. } = *self.packets.get(index);
         self.packets.free(index);
         self.give_back(link, wire, lane, tail_ps);
         self.received += 1;
         let record = self.incoming.at(message);
-        record.left -= u64::from(wire) - u64::from(header);
+        record.left -= u64::from(wire) - u64::from(self.config.header_bytes);
         let Incoming { left, posted_ps, token, .. } = *record;
         if O::LISTENS {
             self.observer.received(self.now - posted_ps);
@@ -482,7 +482,6 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
                 via: NONE,
                 wire,
                 lane,
-                header: header as u8,
                 tail_ps: 0,
             });
             self.launch(host, lane, index);

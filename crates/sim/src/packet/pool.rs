@@ -22,8 +22,6 @@ pub(crate) struct Packet {
     pub wire: u16,
     /// Lane on `via`.
     pub lane: u8,
-    /// Payload is `wire` less this.
-    pub header: u8,
     /// When its tail is where its head is.
     pub tail_ps: u64,
 }

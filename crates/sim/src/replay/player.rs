@@ -436,7 +436,9 @@ impl Player {
         rank.end_ps = Some(desk.now_ps());
         self.running[job] -= 1;
         let waited_for = |(job, running): (&Job, &u32)| job.until.is_none() && *running > 0;
-        if self.running[job] == 0 && !self.jobs.iter().zip(&self.running).any(waited_for) {
+        // Without jobs that repeat, what is still under way arrives, and the network falls silent by itself.
+        let repeats = self.jobs.iter().any(|job| job.until.is_some());
+        if repeats && self.running[job] == 0 && !self.jobs.iter().zip(&self.running).any(waited_for) {
             desk.stop();
         }
         true
