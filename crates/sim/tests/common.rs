@@ -6,13 +6,15 @@ use netloom_sim::{ByTable, Config, Desk, Network, Nobody, Post, Program, SimErro
 /// Messages that are all posted at time 0.
 pub struct AtOnce {
     pub messages: Vec<(u32, u32, u64)>,
+    /// Lanes that they are dealt to in turn.
+    pub lanes: u8,
     /// When each was complete, ps.
     pub done_ps: Vec<Option<u64>>,
 }
 
 impl AtOnce {
     pub fn new(messages: &[(u32, u32, u64)]) -> Self {
-        Self { messages: messages.to_vec(), done_ps: vec![None; messages.len()] }
+        Self { messages: messages.to_vec(), lanes: 1, done_ps: vec![None; messages.len()] }
     }
 
     /// When the last one was complete, ps.
@@ -26,7 +28,13 @@ impl Program for AtOnce {
 
     fn start(&mut self, desk: &mut Desk<usize>) {
         for (i, &(from, to, bytes)) in self.messages.iter().enumerate() {
-            desk.post(Post { from: HostId(from), address: DestId(to), bytes, lane: 0, token: i });
+            desk.post(Post {
+                from: HostId(from),
+                address: DestId(to),
+                bytes,
+                lane: (i % usize::from(self.lanes)) as u8,
+                token: i,
+            });
         }
     }
 

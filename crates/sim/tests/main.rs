@@ -3,4 +3,5 @@
 mod common;
 mod conservation;
 mod failures;
+mod programs;
 mod theory;

@@ -1,0 +1,197 @@
+//! Programs of ranks, with times worked out by hand.
+//!
+//! On a star, with the `codes` profile, a packet of `b` bytes takes `2 x 80 b` ps on two wires and 90,000 ps in the switch.
+
+use netloom_model::{Fabric, HostId};
+use netloom_routing::{Engine, EngineOptions, route};
+use netloom_sim::{
+    ByTable, Collective, Config, Injection, Job, Kind, Network, Nobody, Op, Pairs, Player, Repeat, Script,
+    Software, Uniform,
+};
+use netloom_testkit::cases::star;
+use netloom_topology::detect;
+
+use crate::common::AtOnce;
+
+const POST_PS: u64 = 1_000;
+const RENDEZVOUS_PS: u64 = 5_000;
+const CONTROL: u64 = 16;
+const MS: u64 = 1_000_000_000;
+
+fn software() -> Software {
+    Software {
+        call_ps: 0,
+        post_ps: POST_PS,
+        rendezvous_ps: RENDEZVOUS_PS,
+        eager_bytes: 1024,
+        control_bytes: CONTROL,
+        copy_ps_per_byte: 2.0,
+    }
+}
+
+/// A message of one packet from its send to its receiver.
+fn message_ps(bytes: u64) -> u64 {
+    POST_PS + 2 * 80 * bytes + 90_000
+}
+
+fn job(name: &str, hosts: &[u32], script: impl Script + 'static) -> Job {
+    let hosts = hosts.iter().map(|&h| HostId(h)).collect();
+    Job { name: name.into(), hosts, script: Box::new(script), until: None }
+}
+
+fn play(fabric: &Fabric, jobs: Vec<Job>, software: Software) -> Network<'_, ByTable, Player, Nobody> {
+    let routes = route(Engine::Dmodk, fabric, &detect(fabric), &EngineOptions::default()).unwrap();
+    let choice = ByTable::new(fabric, routes.lft().unwrap());
+    let mut network =
+        Network::new(fabric, &Config::codes(), choice, Player::new(jobs, software), Nobody).unwrap();
+    network.run().unwrap();
+    network
+}
+
+fn ends(hosts: &[u32], script: Vec<Vec<Op>>) -> Vec<u64> {
+    let fabric = star(4);
+    let network = play(&fabric, vec![job("it", hosts, script)], software());
+    network.program().times(0).ranks_ps.into_iter().map(|t| t.expect("every rank ends")).collect()
+}
+
+fn send(to: u32, bytes: u64) -> Op {
+    Op::Send { to, bytes, tag: 7 }
+}
+
+fn receive(from: u32) -> Op {
+    Op::Recv { from, tag: 7 }
+}
+
+#[test]
+fn an_eager_message_takes_one_way() {
+    let ends = ends(&[0, 1], vec![vec![send(1, 1000)], vec![receive(0)]]);
+    assert_eq!(ends, [0, message_ps(1000)]);
+}
+
+#[test]
+fn a_long_message_asks_first_and_its_sender_waits_until_it_has_left() {
+    let ends = ends(&[0, 1], vec![vec![send(1, 4000)], vec![receive(0)]]);
+    let allowed = 2 * message_ps(CONTROL);
+    let arrived = allowed + RENDEZVOUS_PS + message_ps(4000) - POST_PS;
+    assert_eq!(ends, [allowed + RENDEZVOUS_PS + 80 * 4000, arrived]);
+}
+
+#[test]
+fn an_early_message_waits_for_its_receive() {
+    let late = vec![Op::Compute { ps: MS }, receive(0)];
+    assert_eq!(ends(&[0, 1], vec![vec![send(1, 1000)], late]), [0, MS]);
+}
+
+#[test]
+fn a_long_message_waits_for_its_receive_before_it_leaves() {
+    let late = vec![Op::Compute { ps: MS }, receive(0)];
+    let ends = ends(&[0, 1], vec![vec![send(1, 4000)], late]);
+    assert_eq!(ends[1], MS + message_ps(CONTROL) + RENDEZVOUS_PS + message_ps(4000) - POST_PS);
+}
+
+#[test]
+fn ranks_of_one_host_copy() {
+    let ends = ends(&[2, 2], vec![vec![send(1, 1000)], vec![receive(0)]]);
+    assert_eq!(ends, [0, POST_PS + 2 * 1000]);
+}
+
+#[test]
+fn every_call_costs_the_processor() {
+    let fabric = star(2);
+    let script = vec![vec![send(1, 8), send(1, 8)], vec![receive(0), receive(0)]];
+    let network = play(&fabric, vec![job("it", &[0, 1], script)], Software { call_ps: 700, ..software() });
+    // The second send is called at 1400, and its receive was called long before it comes.
+    assert_eq!(network.program().times(0).ranks_ps, [Some(1400), Some(1400 + message_ps(8))]);
+}
+
+/// Rank 1 hears from rank 0 at once, from rank 2 after a millisecond.
+#[test]
+fn waits_end_with_what_they_wait_for() {
+    let scripts = |wait: Vec<Op>| {
+        let both = [0, 2].map(|from| Op::Irecv { from, tag: 7 });
+        vec![
+            vec![Op::Isend { to: 1, bytes: 8, tag: 7 }, Op::WaitAll],
+            both.into_iter().chain(wait).collect(),
+            vec![Op::Compute { ps: MS }, send(1, 8)],
+        ]
+    };
+    let end = |wait| ends(&[0, 1, 2], scripts(wait))[1];
+    let wait_for = |peer| Op::Wait { peer, tag: 7, sends: false };
+    assert_eq!(end(vec![Op::WaitAny]), message_ps(8));
+    assert_eq!(end(vec![wait_for(0)]), message_ps(8));
+    assert_eq!(end(vec![wait_for(2)]), MS + message_ps(8));
+    assert_eq!(end(vec![Op::WaitAny, Op::WaitAny]), MS + message_ps(8));
+    assert_eq!(end(vec![wait_for(0), Op::WaitAll]), MS + message_ps(8));
+}
+
+/// Two rounds for four ranks, three barriers.
+#[test]
+fn a_barrier_takes_as_many_messages_one_after_another_as_its_rounds() {
+    let fabric = star(4);
+    let barrier = Repeat { collective: Collective::all(Kind::Barrier, 8, 4), iterations: 3 };
+    let network = play(&fabric, vec![job("barrier", &[0, 1, 2, 3], barrier)], software());
+    assert_eq!(network.program().times(0).ranks_ps, [Some(3 * 2 * message_ps(8)); 4]);
+    assert_eq!(network.program().latency(0).count, 3 * 2 * 4);
+}
+
+#[test]
+fn a_job_that_repeats_until_another_ends_is_not_waited_for() {
+    let fabric = star(4);
+    let pairs = Pairs { partner: vec![1, 0], rounds: 2, messages: 3, bytes: 1000 };
+    let bully = Job { until: Some(0), ..job("bully", &[2, 3], pairs) };
+    let network =
+        play(&fabric, vec![job("victim", &[0, 1], vec![vec![Op::Compute { ps: MS }]; 2]), bully], software());
+    let program = network.program();
+    assert_eq!(program.times(0).end_ps(), Some(MS));
+    assert_eq!(program.times(1).end_ps(), None);
+    // A round: three packets of 1000 bytes one after another, then the next.
+    let round = message_ps(1000) + 2 * 80 * 1000;
+    let rounds = u64::from(program.times(1).rounds);
+    assert_eq!(rounds, MS / (2 * round));
+}
+
+#[test]
+fn a_receive_without_a_send_is_named() {
+    let fabric = star(2);
+    let network = play(&fabric, vec![job("it", &[0, 1], vec![vec![], vec![receive(0)]])], software());
+    assert_eq!(network.program().times(0).end_ps(), None);
+    let stuck = network.program().stuck(10);
+    assert_eq!(stuck, ["it rank 1 (step 1) in receive from rank 0 tag 7; open receives: rank 0 tag 7"]);
+}
+
+#[test]
+fn uniform_load_is_delivered_and_depends_on_its_seed_alone() {
+    let fabric = star(4);
+    let run = |seed| {
+        let uniform = Uniform { ranks: 4, messages: 200, bytes: 1000, every_ps: 200_000.0, seed };
+        let network = play(&fabric, vec![job("load", &[0, 1, 2, 3], uniform)], software());
+        assert_eq!(network.packets_received(), 800);
+        network.program().latency(0)
+    };
+    assert_eq!(run(1), run(1));
+    assert_ne!(run(1), run(2));
+    // No message is faster than an empty network; at 40 % load they wait for less than a packet on average.
+    let mean = run(1).sum_ps as u64 / run(1).count;
+    assert!((message_ps(1000)..message_ps(1000) + 80_000).contains(&mean), "{mean}");
+}
+
+/// Messages of one host on two lanes take turns packet by packet, those of one lane follow each other.
+#[test]
+fn lanes_take_turns() {
+    let fabric = star(3);
+    let routes = route(Engine::Dmodk, &fabric, &detect(&fabric), &EngineOptions::default()).unwrap();
+    let done = |lanes: u8| {
+        let config = Config { lanes, injection: Injection::InOrder, ..Config::infiniband() };
+        let mut program = AtOnce::new(&[(0, 1, 100 * 4096), (0, 2, 100 * 4096)]);
+        program.lanes = lanes;
+        let choice = ByTable::new(&fabric, routes.lft().unwrap());
+        let mut network = Network::new(&fabric, &config, choice, program, Nobody).unwrap();
+        network.run().unwrap();
+        network.program().done_ps.iter().map(|t| t.unwrap()).collect::<Vec<u64>>()
+    };
+    let wire = u64::from(Config::infiniband().wire_bytes()) * 80;
+    let (one, two) = (done(1), done(2));
+    assert_eq!(one[1] - one[0], 100 * wire);
+    assert_eq!(two[1] - two[0], wire);
+    assert_eq!(one[1], two[1]);
+}
