@@ -3,14 +3,17 @@
 //! Prints a line a case: the exact worst load between switches over all matrices with these sums, of ftree, d-mod-k and
 //! random routes and of the optimiser's, with the proven lower bound on any routes. `WORK` is its budget.
 
-use netloom_model::rng::{below, shuffle, stream};
+mod common;
+
+use common::{cpu_seconds, dealt, setting, wanted};
+use netloom_model::rng::{below, stream};
 use netloom_model::{Control, Fabric, Hose};
 use netloom_optimize::{OptimizeOptions, hose_loads, optimize_hose};
 use netloom_routing::{Engine, EngineOptions, PathSet, route};
 use netloom_topology::{Damage, damage, detect, generate};
 
 fn main() {
-    let filter: Vec<String> = std::env::args().skip(1).collect();
+    let wanted = wanted();
     println!(
         "{:34} {:>9} {:>9} {:>9} {:>9} {:>9} {:>8} {:>7} {:>6} {:>7}  bound at",
         "case", "ftree", "d-mod-k", "random", "ours", "bound", "over %", "rounds", "plans", "CPU s"
@@ -34,7 +37,7 @@ fn main() {
         ("quartz1, cut: a job of 512", &cut, even(3072, &some(3072, 512))),
     ];
     for (name, fabric, hose) in cases {
-        if filter.is_empty() || filter.iter().any(|f| name.contains(f.as_str())) {
+        if wanted(name) {
             run(name, fabric, &hose);
         }
     }
@@ -48,8 +51,8 @@ fn run(name: &str, fabric: &Fabric, hose: &Hose) {
         let loads = routes(engine).and_then(|r| hose_loads(fabric, &r, hose).ok());
         loads.map_or("–".into(), |l| format!("{:.3}", l.max_between_switches(fabric)))
     };
-    let work = std::env::var("WORK").ok().and_then(|w| w.parse().ok());
-    let options = OptimizeOptions { seed: 1, threads: 1, work, ..OptimizeOptions::default() };
+    let options =
+        OptimizeOptions { seed: 1, threads: 1, work: setting("WORK"), ..OptimizeOptions::default() };
     let background = routes(Engine::Dmodk).filter(|r| hose_loads(fabric, r, hose).is_ok());
     let background = background.or_else(|| routes(Engine::Updn)).expect("updn routes any tree");
     let before = cpu_seconds();
@@ -81,15 +84,7 @@ fn every(hosts: usize, step: usize) -> Vec<usize> {
 
 /// So many hosts in random stretches of 1 to 24.
 fn some(hosts: usize, count: usize) -> Vec<usize> {
-    let mut random = stream(1, 77);
-    let (mut stretches, mut first) = (Vec::new(), 0);
-    while first < hosts {
-        let end = (first + 1 + below(&mut random, 24) as usize).min(hosts);
-        stretches.push(first..end);
-        first = end;
-    }
-    shuffle(&mut random, &mut stretches);
-    stretches.into_iter().flatten().take(count).collect()
+    dealt(hosts).take(count).collect()
 }
 
 /// Everybody sends and receives 1.
@@ -108,12 +103,4 @@ fn uneven(hosts: usize, chosen: &[usize]) -> Hose {
         sums
     };
     Hose { sent: sums(), received: sums(), hosts_hash: None }
-}
-
-/// CPU seconds of this process so far.
-fn cpu_seconds() -> f64 {
-    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or("").split_whitespace().collect();
-    let ticks = |i: usize| fields.get(i).and_then(|f| f.parse::<f64>().ok()).unwrap_or(0.0);
-    (ticks(11) + ticks(12)) / 100.0
 }

@@ -5,10 +5,12 @@
 //! `shapes` (two and four levels, parallel cables, uneven pods, mixed speeds). `SEEDS`, `LIMIT` (CPU seconds of the
 //! search) and `HISTORY` steer it. The seconds are those of all threads together, so that a busy machine counts little.
 
-use netloom_bounds::{ar_bound, tighten};
+mod common;
+
+use common::{bounds, cpu_seconds, scattered, setting, stencil27, within};
 use netloom_formats::{read_jobs, read_mtx};
 use netloom_model::rng::{below, shuffle, stream};
-use netloom_model::{Control, Csr, Fabric, LinkId, Source, StopReason, Traffic};
+use netloom_model::{Control, Csr, Fabric, LinkId, Source, Traffic};
 use netloom_optimize::{OptimizeOptions, optimize};
 use netloom_routing::{Engine, EngineOptions, PathSet, loads, route};
 use netloom_topology::{Damage, damage, detect, generate};
@@ -48,10 +50,10 @@ fn scale(wanted: &impl Fn(&str) -> bool) {
         run(names[0], &fabric, &pattern("permutation:seed=1", Some(65_536)).unwrap().total(), 10.0);
     }
     if wanted(names[1]) {
-        run(names[1], &fabric, &fragmented(&fabric, &stencil27(40), 1), 15.0);
+        run(names[1], &fabric, &fragmented(&fabric, 40), 15.0);
     }
     if wanted(names[2]) {
-        let traffic = stencil27(40);
+        let traffic = stencil27(40, 40, 40);
         let mut hosts: Vec<u32> = (0..65_536).collect();
         shuffle(&mut stream(1, 78), &mut hosts);
         run(names[2], &fabric, &on(&fabric, &traffic, &hosts), 60.0);
@@ -68,7 +70,7 @@ fn damaged(wanted: &impl Fn(&str) -> bool) {
         let name = quartz.switch_name(all[below(&mut stream(seed, 5), all.len() as u64) as usize]);
         Damage { switches: vec![name.to_string()], ..Damage::default() }
     };
-    for seed in 1..=env("SEEDS", 5.0) as u64 {
+    for seed in 1..=setting("SEEDS").unwrap_or(5) {
         let kinds = [
             ("1 %", percent(1)),
             ("5 %", percent(5)),
@@ -130,7 +132,7 @@ fn shapes(wanted: &impl Fn(&str) -> bool) {
                 }
                 "stencil27" => {
                     let side = (1..).take_while(|k| k * k * k <= i64::from(hosts)).last().unwrap();
-                    fragmented(&fabric, &stencil27(side), 1)
+                    fragmented(&fabric, side)
                 }
                 _ => {
                     let mut random = stream(1, 80);
@@ -202,11 +204,15 @@ fn mixed() -> Fabric {
 }
 
 fn run(name: &str, fabric: &Fabric, traffic: &Csr, limit: f64) {
-    let limit = env("LIMIT", limit);
-    let mut clock = Cpu::now();
+    let mut last = cpu_seconds();
+    // Since the last call.
+    let mut lap = || {
+        let now = cpu_seconds();
+        now - std::mem::replace(&mut last, now)
+    };
     let structure = detect(fabric);
     let paths = PathSet::admissible(fabric, &structure);
-    let paths_s = clock.lap();
+    let paths_s = lap();
     let background = [Engine::Ftree, Engine::Updn]
         .into_iter()
         .find_map(|e| {
@@ -214,24 +220,15 @@ fn run(name: &str, fabric: &Fabric, traffic: &Csr, limit: f64) {
             loads(fabric, &routes, traffic).is_ok().then_some(routes)
         })
         .expect("routes");
-    let routes_s = clock.lap();
+    let routes_s = lap();
     let control = Control::new();
-    let ar = ar_bound(fabric, &structure, &paths, traffic, &control, None).expect("a bound");
-    let bound = tighten(fabric, &structure, &paths, traffic, ar.certificate.clone());
-    let bound_s = clock.lap();
-    let result = std::thread::scope(|scope| {
-        let search = scope.spawn(|| {
-            let options =
-                OptimizeOptions { seed: 1, bound: Some(bound.clone()), ..OptimizeOptions::default() };
-            optimize(fabric, &structure, &paths, traffic, &background, &options, &control)
-        });
-        while !search.is_finished() && clock.seconds() < limit {
-            std::thread::sleep(std::time::Duration::from_millis(5));
-        }
-        control.stop(StopReason::TimeLimit);
-        search.join().expect("no panic").expect("optimised")
+    let (ar, bound) = bounds(fabric, &structure, &paths, traffic);
+    let bound_s = lap();
+    let options = OptimizeOptions { seed: 1, bound: Some(bound), ..OptimizeOptions::default() };
+    let result = within(setting("LIMIT").unwrap_or(limit), &control, || {
+        optimize(fabric, &structure, &paths, traffic, &background, &options, &control).expect("optimised")
     });
-    let seconds = clock.lap();
+    let seconds = lap();
     println!(
         "{name:46} {:>7.1} {:>9.4} {:>9.4} {:>6} {:>8.1}  {:>12.2} {:>6.2} {:>6.2} {:>6.2} {:>7.0}",
         traffic.entry_count() as f64 / 1e3,
@@ -250,32 +247,6 @@ fn run(name: &str, fabric: &Fabric, traffic: &Csr, limit: f64) {
             let gap = 100.0 * (step.max_load / result.switch_bound - 1.0);
             println!("    work {:>9} gap {gap:>9.4} % links {}", step.work, step.links_at_max);
         }
-    }
-}
-
-fn env(name: &str, usual: f64) -> f64 {
-    std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(usual)
-}
-
-/// CPU seconds of this process (user and system, all threads), as Linux counts them in hundredths.
-struct Cpu(f64);
-
-impl Cpu {
-    fn now() -> Self {
-        let stat = std::fs::read_to_string("/proc/self/stat").expect("Linux");
-        let fields: Vec<&str> = stat.rsplit(')').next().expect("fields").split_whitespace().collect();
-        let ticks: f64 = fields[11..13].iter().map(|f| f.parse::<f64>().expect("ticks")).sum();
-        Self(ticks / 100.0)
-    }
-
-    fn seconds(&self) -> f64 {
-        Self::now().0 - self.0
-    }
-
-    fn lap(&mut self) -> f64 {
-        let seconds = self.seconds();
-        *self = Self::now();
-        seconds
     }
 }
 
@@ -300,21 +271,9 @@ fn placed(fabric: &Fabric, name: &str) -> Csr {
     place(fabric, &resolved, file.seed).expect("the jobs fit").traffic.total().into_owned()
 }
 
-/// Random stretches of hosts are taken by others; ranks fill the rest in order.
-fn fragmented(fabric: &Fabric, traffic: &Traffic, seed: u64) -> Csr {
-    let hosts = fabric.host_count();
-    let mut random = stream(seed, 77);
-    let mut stretches: Vec<Vec<u32>> = Vec::new();
-    let mut at = 0;
-    while at < hosts {
-        let n = (1 + below(&mut random, 24) as usize).min(hosts - at);
-        stretches.push((at as u32..(at + n) as u32).collect());
-        at += n;
-    }
-    shuffle(&mut random, &mut stretches);
-    let mut hosts: Vec<u32> = stretches.into_iter().flatten().take(traffic.endpoints() as usize).collect();
-    hosts.sort_unstable();
-    on(fabric, traffic, &hosts)
+/// A cube of ranks with 26 neighbours on hosts that others leave.
+fn fragmented(fabric: &Fabric, side: i64) -> Csr {
+    scattered(&[(stencil27(side, side, side), 1)], fabric.host_count()).total().into_owned()
 }
 
 /// Rank `r` on host `at[r]`.
@@ -326,24 +285,4 @@ fn on(fabric: &Fabric, traffic: &Traffic, at: &[u32]) -> Csr {
         b.push(bytes);
     }
     Traffic::from_triples(fabric.host_count() as u32, &i, &j, &b, None).expect("valid").total().into_owned()
-}
-
-/// A cube of ranks with 26 neighbours: faces 9216 bytes, edges 768, corners 64.
-fn stencil27(side: i64) -> Traffic {
-    let (mut i, mut j, mut b) = (Vec::new(), Vec::new(), Vec::new());
-    let inside = 0..side;
-    let id = |x: i64, y: i64, z: i64| ((x * side + y) * side + z) as u64;
-    for at in 0..side * side * side {
-        let (x, y, z) = (at / (side * side), at / side % side, at % side);
-        for k in 0..27 {
-            let (dx, dy, dz) = (k / 9 - 1, k / 3 % 3 - 1, k % 3 - 1);
-            let to = [x + dx, y + dy, z + dz];
-            if k != 13 && to.iter().all(|c| inside.contains(c)) {
-                i.push(at as u64);
-                j.push(id(to[0], to[1], to[2]));
-                b.push([0.0, 9216.0, 768.0, 64.0][(dx.abs() + dy.abs() + dz.abs()) as usize]);
-            }
-        }
-    }
-    Traffic::from_triples((side * side * side) as u32, &i, &j, &b, None).expect("valid")
 }

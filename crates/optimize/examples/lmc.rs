@@ -2,18 +2,19 @@
 //!
 //! A line a case and LMC: the largest load between switches over the adaptive-routing bound, of tables with one
 //! address (LMC 0) on one, two and three shares of work, of LMC 1 on two and of LMC 2 on three; the proven bounds for
-//! one address and for any number of them; the pairs that leave the base address. `WORK` is a share. Application matrices are read from
-//! `examples/data`.
+//! one address and for any number of them; the pairs that leave the base address. `WORK` is a share.
 
-use netloom_bounds::{ar_bound, tighten, tighten_pairs};
-use netloom_model::rng::{below, shuffle, stream};
+mod common;
+
+use common::{bounds, cpu_seconds, read, scattered, setting, wanted};
+use netloom_bounds::tighten_pairs;
 use netloom_model::{Control, Csr, Fabric, Traffic};
 use netloom_optimize::{OptimizeOptions, optimize_lmc};
 use netloom_routing::{Engine, EngineOptions, PathSet, route};
 use netloom_topology::{Damage, damage, detect, generate};
 
 fn main() {
-    let filter: Vec<String> = std::env::args().skip(1).collect();
+    let wanted = wanted();
     let quartz = generate("quartz1").expect("a known generator");
     let what = Damage { random_links: 40, random_switches: 2, ..Damage::default() };
     let damaged = damage(&quartz, &what, 1).expect("links to cut").fabric;
@@ -34,7 +35,7 @@ fn main() {
         "off 2",
         "CPU s"
     );
-    let scattered = |name: &str, number: usize| copies(&read(name), number, 3072);
+    let scattered = |name: &str, number| scattered(&[(read(name), number)], 3072).total().into_owned();
     let in_line = |name: &str, number: usize| in_order(&read(name), number, 3072);
     let rows: [(&str, &Fabric, Csr); 13] = [
         ("snap-168 x18", &quartz, scattered("snap-168", 18)),
@@ -52,7 +53,7 @@ fn main() {
         ("all-to-all of 40, two levels", &taper, in_order(&everybody(40), 19, 768)),
     ];
     for (name, fabric, traffic) in rows {
-        if filter.is_empty() || filter.iter().any(|f| name.contains(f.as_str())) {
+        if wanted(name) {
             run(name, fabric, &traffic);
         }
     }
@@ -62,9 +63,8 @@ fn run(name: &str, fabric: &Fabric, traffic: &Csr) {
     let structure = detect(fabric);
     let paths = PathSet::admissible(fabric, &structure);
     let control = Control::new();
-    let ar = ar_bound(fabric, &structure, &paths, traffic, &control, None).expect("joined hosts");
-    let alone = tighten(fabric, &structure, &paths, traffic, ar.certificate.clone());
-    let share: u64 = std::env::var("WORK").ok().and_then(|w| w.parse().ok()).unwrap_or(1_000_000);
+    let (ar, alone) = bounds(fabric, &structure, &paths, traffic);
+    let share: u64 = setting("WORK").unwrap_or(1_000_000);
     let gap = |load: f64| (load / ar.certificate.claim - 1.0) * 100.0;
     let pairs = tighten_pairs(fabric, &structure, &paths, traffic, ar.certificate.clone());
     print!("{name:31} {:>9.4} {:>9.4}", gap(alone.claim), gap(pairs.claim));
@@ -89,37 +89,6 @@ fn run(name: &str, fabric: &Fabric, traffic: &Csr) {
     println!(" {:>9} {:>9} {:>7.1}", off[0], off[1], cpu_seconds() - before);
 }
 
-fn read(name: &str) -> Traffic {
-    let file = format!("{}/../../examples/data/{name}.mtx.gz", env!("CARGO_MANIFEST_DIR"));
-    let bytes = std::fs::read(&file).expect("an application matrix of the examples");
-    netloom_formats::read_mtx(&bytes, name).expect("a good matrix")
-}
-
-/// Copies of an application, one rank a host: stretches of 1 to 24 hosts are dealt in random order, as in the
-/// example `targets`.
-fn copies(app: &Traffic, copies: usize, hosts: usize) -> Csr {
-    let (matrix, mut random) = (app.total(), stream(1, 77));
-    let (mut stretches, mut first) = (Vec::new(), 0);
-    while first < hosts as u64 {
-        let end = (first + 1 + below(&mut random, 24)).min(hosts as u64);
-        stretches.push(first..end);
-        first = end;
-    }
-    shuffle(&mut random, &mut stretches);
-    let mut pool = stretches.into_iter().flatten();
-    let (mut from, mut to, mut bytes) = (Vec::new(), Vec::new(), Vec::new());
-    for _ in 0..copies {
-        let mut at: Vec<u64> = pool.by_ref().take(matrix.size()).collect();
-        at.sort_unstable();
-        for (i, j, b) in matrix.iter() {
-            from.push(at[i as usize]);
-            to.push(at[j as usize]);
-            bytes.push(b);
-        }
-    }
-    Traffic::from_triples(hosts as u32, &from, &to, &bytes, None).expect("hosts").total().into_owned()
-}
-
 /// Copies of an application one after another in the order of hosts, one rank a host.
 fn in_order(app: &Traffic, copies: usize, hosts: usize) -> Csr {
     let matrix = app.total();
@@ -140,12 +109,4 @@ fn everybody(ranks: u64) -> Traffic {
     let (from, to): (Vec<u64>, Vec<u64>) =
         (0..ranks).flat_map(|i| (0..ranks).filter(move |&j| j != i).map(move |j| (i, j))).unzip();
     Traffic::from_triples(ranks as u32, &from, &to, &vec![1.0; from.len()], None).expect("ranks")
-}
-
-/// CPU seconds of this process so far.
-fn cpu_seconds() -> f64 {
-    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or("").split_whitespace().collect();
-    let ticks = |i: usize| fields.get(i).and_then(|f| f.parse::<f64>().ok()).unwrap_or(0.0);
-    (ticks(11) + ticks(12)) / 100.0
 }

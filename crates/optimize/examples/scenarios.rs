@@ -4,19 +4,20 @@
 //! estimate with 5 samples at once (no scenario far from its own bound, or the mean); judged on 10 samples that neither has
 //! seen, by the gap of the maximum to that sample's proven bound. `WORK` is the budget of each search.
 
-use netloom_bounds::{ar_bound, tighten};
-use netloom_model::rng::{below, shuffle, stream};
+mod common;
+
+use common::{bounds, cpu_seconds, read, scattered, setting, wanted};
 use netloom_model::{Control, Csr, Fabric, Routes, Traffic};
 use netloom_optimize::{Combine, Layer, OptimizeOptions, optimize, optimize_layers};
 use netloom_routing::{Engine, EngineOptions, PathSet, loads, route};
-use netloom_topology::{Structure, detect, generate};
+use netloom_topology::{detect, generate};
 use netloom_traffic::{Estimate, perturb};
 
 const SEEN: u64 = 5;
 const UNSEEN: u64 = 10;
 
 fn main() {
-    let filter: Vec<String> = std::env::args().skip(1).collect();
+    let wanted = wanted();
     let quartz = generate("quartz1").expect("a known generator");
     println!(
         "{:26} {:>6}  {:>15} {:>15} {:>15} {:>15} {:>7}",
@@ -24,8 +25,8 @@ fn main() {
     );
     for (name, copies) in [("lulesh-512", 6), ("snap-168", 18), ("hpcg-216", 14), ("miniamr-512", 6)] {
         for error in [0.05, 0.2, 1.0] {
-            if filter.is_empty() || filter.iter().any(|f| name.contains(f.as_str())) {
-                let estimate = copies_of(&read(name), copies, 3072);
+            if wanted(name) {
+                let estimate = scattered(&[(read(name), copies)], 3072);
                 run(&format!("{name} x{copies}"), &quartz, &estimate, error);
             }
         }
@@ -41,7 +42,7 @@ fn run(name: &str, fabric: &Fabric, estimate: &Traffic, error: f64) {
     let unseen: Vec<(Csr, f64)> = (0..UNSEEN)
         .map(|k| {
             let sample = matrix(&draw(1000 + k));
-            let bound = bound(fabric, &structure, &paths, &sample);
+            let bound = bounds(fabric, &structure, &paths, &sample).1.claim;
             (sample, bound)
         })
         .collect();
@@ -53,7 +54,7 @@ fn run(name: &str, fabric: &Fabric, estimate: &Traffic, error: f64) {
     };
     let engine = EngineOptions { seed: 1, lmc: 0 };
     let ftree = route(Engine::Ftree, fabric, &structure, &engine).expect("a tree");
-    let work = std::env::var("WORK").ok().and_then(|w| w.parse().ok()).unwrap_or(500_000);
+    let work = setting("WORK").unwrap_or(500_000);
     let options = OptimizeOptions { work: Some(work), threads: 1, ..OptimizeOptions::default() };
     let control = Control::new();
     let one = matrix(estimate);
@@ -74,48 +75,4 @@ fn run(name: &str, fabric: &Fabric, estimate: &Traffic, error: f64) {
         gaps(&alone.routes),
         cpu_seconds() - before
     );
-}
-
-fn bound(fabric: &Fabric, structure: &Structure, paths: &PathSet, traffic: &Csr) -> f64 {
-    let ar = ar_bound(fabric, structure, paths, traffic, &Control::new(), None).expect("joined hosts");
-    tighten(fabric, structure, paths, traffic, ar.certificate).claim
-}
-
-fn read(name: &str) -> Traffic {
-    let file = format!("{}/../../examples/data/{name}.mtx.gz", env!("CARGO_MANIFEST_DIR"));
-    let bytes = std::fs::read(&file).expect("an application matrix of the examples");
-    netloom_formats::read_mtx(&bytes, name).expect("a good matrix")
-}
-
-/// Copies of an application, one rank a host: stretches of 1 to 24 hosts are dealt in random order, as in the
-/// example `targets`.
-fn copies_of(app: &Traffic, copies: usize, hosts: usize) -> Traffic {
-    let (matrix, mut random) = (app.total(), stream(1, 77));
-    let (mut stretches, mut first) = (Vec::new(), 0);
-    while first < hosts as u64 {
-        let end = (first + 1 + below(&mut random, 24)).min(hosts as u64);
-        stretches.push(first..end);
-        first = end;
-    }
-    shuffle(&mut random, &mut stretches);
-    let mut pool = stretches.into_iter().flatten();
-    let (mut from, mut to, mut bytes) = (Vec::new(), Vec::new(), Vec::new());
-    for _ in 0..copies {
-        let mut at: Vec<u64> = pool.by_ref().take(matrix.size()).collect();
-        at.sort_unstable();
-        for (i, j, b) in matrix.iter() {
-            from.push(at[i as usize]);
-            to.push(at[j as usize]);
-            bytes.push(b);
-        }
-    }
-    Traffic::from_triples(hosts as u32, &from, &to, &bytes, None).expect("hosts")
-}
-
-/// CPU seconds of this process so far.
-fn cpu_seconds() -> f64 {
-    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or("").split_whitespace().collect();
-    let ticks = |i: usize| fields.get(i).and_then(|f| f.parse::<f64>().ok()).unwrap_or(0.0);
-    (ticks(11) + ticks(12)) / 100.0
 }

@@ -3,16 +3,15 @@
 //! Prints a line a case: gap over the adaptive-routing bound, gap over the best lower bound, whether
 //! proved, links at the maximum, work, CPU seconds (a shared machine's clock says little). Environment: `ENGINE` names the
 //! background, `LIMIT` the CPU seconds, `WORK` the budget, `THREADS` the threads, `SEED` the seed; `DEPTH` the levels below the
-//! maximum; with `AFAR`, `CHECK`, `HISTORY` or `LEVELS` set it also runs AFAR, compares loads, prints every improvement, the hottest levels. Application matrices are read from
-//! `$NETLOOM_TRAFFIC`, else from `examples/data`.
+//! maximum; with `AFAR`, `CHECK`, `HISTORY` or `LEVELS` set it also runs AFAR, compares loads, prints every improvement, the hottest levels.
+
+mod common;
 
 use std::time::Instant;
 
-use netloom_bounds::{ar_bound, tighten};
-use netloom_model::rng::{below, shuffle, stream};
-use netloom_model::{
-    Allocation, Control, Csr, Fabric, HostId, JobSpec, Mapping, Source, StopReason, Traffic,
-};
+use common::{bounds, cpu_seconds, read, scattered, setting, stencil27, wanted, within};
+use netloom_model::rng::{shuffle, stream};
+use netloom_model::{Allocation, Control, Csr, Fabric, HostId, JobSpec, Mapping, Source, Traffic};
 use netloom_optimize::{AfarOptions, OptimizeOptions, afar, optimize};
 use netloom_routing::{Engine, EngineOptions, PathSet, loads, route};
 use netloom_topology::{Damage, damage, detect, generate};
@@ -29,8 +28,7 @@ const APPLICATIONS: [(&str, u32); 6] = [
 ];
 
 fn main() {
-    let filter: Vec<String> = std::env::args().skip(1).collect();
-    let wanted = |name: &str| filter.is_empty() || filter.iter().any(|f| name.contains(f.as_str()));
+    let wanted = wanted();
     println!(
         "{:38} {:>8} {:>9} {:>10} {:>6} {:>6} {:>9} {:>7} {:>7} {:>7}",
         "case", "items/k", "AR gap %", "gap %", "proved", "at max", "work/k", "bound s", "CPU s", "AFAR %"
@@ -64,31 +62,33 @@ fn main() {
     if wanted("bully") {
         run("bully", &quartz, &bully(&quartz));
     }
-    let app = |name: &str| read(name);
+    let place = |fabric: &Fabric, jobs: &[(Traffic, usize)]| {
+        scattered(jobs, fabric.host_count()).total().into_owned()
+    };
     let jobs: [(&str, Vec<(Traffic, usize)>); 8] = [
-        ("stretches: lulesh-512 x6", vec![(app("lulesh-512"), 6)]),
-        ("stretches: nekbone-256 x12", vec![(app("nekbone-256"), 12)]),
-        ("stretches: miniamr-512 x5", vec![(app("miniamr-512"), 5)]),
-        ("stretches: amg-125 x20", vec![(app("amg-125"), 20)]),
-        ("stretches: snap-168 x18", vec![(app("snap-168"), 18)]),
+        ("stretches: lulesh-512 x6", vec![(read("lulesh-512"), 6)]),
+        ("stretches: nekbone-256 x12", vec![(read("nekbone-256"), 12)]),
+        ("stretches: miniamr-512 x5", vec![(read("miniamr-512"), 5)]),
+        ("stretches: amg-125 x20", vec![(read("amg-125"), 20)]),
+        ("stretches: snap-168 x18", vec![(read("snap-168"), 18)]),
         ("stretches: stencil27 1024 x3", vec![(stencil27(16, 8, 8), 3)]),
         ("stretches: stencil27 1728", vec![(stencil27(12, 12, 12), 1)]),
         (
             "stretches: mix lulesh, hpcg, nekbone",
-            vec![(app("lulesh-512"), 2), (app("hpcg-216"), 4), (app("nekbone-256"), 4)],
+            vec![(read("lulesh-512"), 2), (read("hpcg-216"), 4), (read("nekbone-256"), 4)],
         ),
     ];
     for (name, jobs) in &jobs {
         if wanted(name) {
-            run(name, &quartz, &place(&quartz, jobs, 1));
+            run(name, &quartz, &place(&quartz, jobs));
         }
     }
     let mix = &jobs[7].1;
     if wanted("damaged") {
         let what = Damage { random_links: 40, random_switches: 2, ..Damage::default() };
         let damaged = damage(&quartz, &what, 1).expect("damage fits").fabric;
-        run("damaged: lulesh", &damaged, &place(&quartz, &jobs[0].1, 1));
-        run("damaged: mix", &damaged, &place(&quartz, mix, 1));
+        run("damaged: lulesh", &damaged, &place(&quartz, &jobs[0].1));
+        run("damaged: mix", &damaged, &place(&quartz, mix));
         run(
             "damaged: shuffle",
             &damaged,
@@ -105,9 +105,9 @@ fn main() {
             run(
                 &format!("{name}: stencil27 512 fragmented"),
                 &fabric,
-                &place(&fabric, &[(stencil27(8, 8, 8), 1)], 1),
+                &place(&fabric, &[(stencil27(8, 8, 8), 1)]),
             );
-            run(&format!("{name}: lulesh-64 x8"), &fabric, &place(&fabric, &[(app("lulesh-64"), 8)], 1));
+            run(&format!("{name}: lulesh-64 x8"), &fabric, &place(&fabric, &[(read("lulesh-64"), 8)]));
         }
     }
     for (hosts, spec) in [
@@ -120,7 +120,7 @@ fn main() {
             let permutation = netloom_traffic::pattern("permutation:seed=1", Some(hosts)).expect("a pattern");
             run(&format!("{name}: permutation"), &fabric, &permutation.total());
             let side = if hosts == 12_288 { stencil27(32, 16, 16) } else { stencil27(40, 40, 40) };
-            run(&format!("{name}: stencil27 fragmented"), &fabric, &place(&fabric, &[(side, 1)], 1));
+            run(&format!("{name}: stencil27 fragmented"), &fabric, &place(&fabric, &[(side, 1)]));
         }
     }
 }
@@ -128,34 +128,23 @@ fn main() {
 fn run(name: &str, fabric: &Fabric, traffic: &Csr) {
     let structure = detect(fabric);
     let paths = PathSet::admissible(fabric, &structure);
-    let engine = std::env::var("ENGINE").ok().and_then(|e| e.parse().ok()).unwrap_or(Engine::Dmodk);
+    let engine = setting("ENGINE").unwrap_or(Engine::Dmodk);
     let background = route(engine, fabric, &structure, &EngineOptions { seed: 1, lmc: 0 }).expect("routes");
     let control = Control::new();
     let clock = Instant::now();
-    let ar = ar_bound(fabric, &structure, &paths, traffic, &control, None).expect("a bound");
-    let bound = tighten(fabric, &structure, &paths, traffic, ar.certificate.clone());
+    let (ar, bound) = bounds(fabric, &structure, &paths, traffic);
     let bound_s = clock.elapsed().as_secs_f64();
     let cpu = cpu_seconds();
-    let limit: f64 = std::env::var("LIMIT").ok().and_then(|l| l.parse().ok()).unwrap_or(10.0);
-    let result = std::thread::scope(|scope| {
-        let search = scope.spawn(|| {
-            let work = std::env::var("WORK").ok().and_then(|w| w.parse().ok());
-            let number = |key| std::env::var(key).ok().and_then(|w| w.parse().ok());
-            let options = OptimizeOptions {
-                seed: number("SEED").unwrap_or(1),
-                threads: number("THREADS").unwrap_or(1) as usize,
-                work,
-                bound: Some(bound.clone()),
-                depth: number("DEPTH").unwrap_or(3) as usize,
-                ..OptimizeOptions::default()
-            };
-            optimize(fabric, &structure, &paths, traffic, &background, &options, &control)
-        });
-        while !search.is_finished() && cpu_seconds() - cpu < limit {
-            std::thread::sleep(std::time::Duration::from_millis(1));
-        }
-        control.stop(StopReason::TimeLimit);
-        search.join().expect("no panic").expect("optimised")
+    let options = OptimizeOptions {
+        seed: setting("SEED").unwrap_or(1),
+        threads: setting("THREADS").unwrap_or(1),
+        work: setting("WORK"),
+        bound: Some(bound),
+        depth: setting("DEPTH").unwrap_or(3),
+        ..OptimizeOptions::default()
+    };
+    let result = within(setting("LIMIT").unwrap_or(10.0), &control, || {
+        optimize(fabric, &structure, &paths, traffic, &background, &options, &control).expect("optimised")
     });
     let seconds = cpu_seconds() - cpu;
     if std::env::var("CHECK").is_ok() {
@@ -212,13 +201,6 @@ fn run(name: &str, fabric: &Fabric, traffic: &Csr) {
     }
 }
 
-/// Of this process, in steps of 10 ms.
-fn cpu_seconds() -> f64 {
-    let stat = std::fs::read_to_string("/proc/self/stat").expect("Linux");
-    let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or("").split_whitespace().collect();
-    (fields[11].parse::<f64>().unwrap_or(0.0) + fields[12].parse::<f64>().unwrap_or(0.0)) / 100.0
-}
-
 /// Copies of an application on a fragmented machine, ranks in order.
 fn fragmented(fabric: &Fabric, name: &str, copies: u32, cross_copies: bool) -> Csr {
     let spec = JobSpec {
@@ -271,61 +253,4 @@ fn bully(fabric: &Fabric) -> Csr {
     let (i, j) = (column(|t| t.0.0.into()), column(|t| t.1.0.into()));
     let hosts = fabric.host_count() as u32;
     Traffic::from_triples(hosts, &i, &j, &bytes, None).expect("valid").total().into_owned()
-}
-
-fn read(name: &str) -> Traffic {
-    let folder = std::env::var("NETLOOM_TRAFFIC")
-        .unwrap_or_else(|_| concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/data").into());
-    let path = format!("{folder}/{name}.mtx.gz");
-    let bytes = std::fs::read(&path).unwrap_or_else(|e| panic!("{path}: {e}"));
-    netloom_formats::read_mtx(&bytes, &path).expect("a matrix")
-}
-
-/// Random stretches of hosts are taken by others; ranks fill the rest in order.
-fn place(fabric: &Fabric, jobs: &[(Traffic, usize)], seed: u64) -> Csr {
-    let hosts = fabric.host_count();
-    let ranks: usize = jobs.iter().map(|(t, copies)| t.endpoints() as usize * copies).sum();
-    assert!(ranks <= hosts, "{ranks} ranks on {hosts} hosts");
-    let mut random = stream(seed, 77);
-    // Deal hosts in stretches of 1 to 24 in random order to the jobs in turn.
-    let mut stretches: Vec<Vec<u32>> = Vec::new();
-    let mut at = 0;
-    while at < hosts {
-        let n = (1 + below(&mut random, 24) as usize).min(hosts - at);
-        stretches.push((at as u32..(at + n) as u32).collect());
-        at += n;
-    }
-    shuffle(&mut random, &mut stretches);
-    let mut pool = stretches.into_iter().flatten();
-    let (mut i, mut j, mut b) = (Vec::new(), Vec::new(), Vec::new());
-    for (traffic, copies) in jobs {
-        for _ in 0..*copies {
-            let mut at: Vec<HostId> = pool.by_ref().take(traffic.endpoints() as usize).map(HostId).collect();
-            at.sort_unstable();
-            for (x, y, bytes) in traffic.total().iter() {
-                i.push(u64::from(at[x as usize].0));
-                j.push(u64::from(at[y as usize].0));
-                b.push(bytes);
-            }
-        }
-    }
-    Traffic::from_triples(hosts as u32, &i, &j, &b, None).expect("valid").total().into_owned()
-}
-
-/// Faces 1000, edges 32, corners 1 times their number of neighbours' share, with 1 % of irregularity.
-fn stencil27(x: i64, y: i64, z: i64) -> Traffic {
-    let (mut i, mut j, mut b) = (Vec::new(), Vec::new(), Vec::new());
-    let id = |a: i64, c: i64, d: i64| ((a * y + c) * z + d) as u64;
-    for (a, c, d) in (0..x).flat_map(|a| (0..y).flat_map(move |c| (0..z).map(move |d| (a, c, d)))) {
-        for k in 0..27 {
-            let (da, dc, dd) = (k / 9 - 1, k / 3 % 3 - 1, k % 3 - 1);
-            let (e, f, g) = (a + da, c + dc, d + dd);
-            if k != 13 && (0..x).contains(&e) && (0..y).contains(&f) && (0..z).contains(&g) {
-                i.push(id(a, c, d));
-                j.push(id(e, f, g));
-                b.push([0.0, 9216.0, 768.0, 64.0][(da.abs() + dc.abs() + dd.abs()) as usize]);
-            }
-        }
-    }
-    Traffic::from_triples((x * y * z) as u32, &i, &j, &b, None).expect("valid")
 }
