@@ -7,7 +7,7 @@ use netloom_bounds::{
 use netloom_model::{Control, Csr, Fabric, HostId, Lft, Routes, SwitchId, Traffic, rng};
 use netloom_routing::{Engine, EngineOptions, PathSet, route, walk};
 use netloom_testkit::{any_fabric, broken_fabric, perfect_fabric};
-use netloom_topology::{detect, generate};
+use netloom_topology::{Structure, detect, generate};
 
 /// The most routings to enumerate for one case.
 const MOST: f64 = 3e5;
@@ -143,19 +143,25 @@ fn few_pairs(fabric: &Fabric, seed: u64) -> Csr {
     Traffic::from_triples(n as u32, &from, &to, &bytes, None).unwrap().total().into_owned()
 }
 
+/// A small fabric, of four kinds in turn, and a few pairs on it.
+fn small(seed: u64) -> (Fabric, Structure, PathSet, Csr) {
+    let fabric = match seed % 4 {
+        0 => any_fabric(seed),
+        1 => broken_fabric(seed),
+        2 => perfect_fabric(seed),
+        _ => generate("two-level:leaves=3,hosts=3,spines=2").unwrap(),
+    };
+    let structure = detect(&fabric);
+    let paths = PathSet::admissible(&fabric, &structure);
+    let traffic = few_pairs(&fabric, seed);
+    (fabric, structure, paths, traffic)
+}
+
 #[test]
 fn no_bound_exceeds_the_best_destination_based_routes() {
     let (mut cases, mut tight, mut above_ar) = (0, 0, 0);
     for seed in 0..400 {
-        let f = match seed % 4 {
-            0 => any_fabric(seed),
-            1 => broken_fabric(seed),
-            2 => perfect_fabric(seed),
-            _ => generate("two-level:leaves=3,hosts=3,spines=2").unwrap(),
-        };
-        let s = detect(&f);
-        let paths = PathSet::admissible(&f, &s);
-        let t = few_pairs(&f, seed);
+        let (f, s, paths, t) = small(seed);
         let Some(best) = optimum(&f, &paths, &t) else { continue };
         let Ok(ar) = ar_bound(&f, &s, &paths, &t, &Control::new(), Some(500)) else { continue };
         let bound = lower_bound(&f, &s, &paths, &t, &Control::new());
@@ -268,15 +274,7 @@ fn bounds_do_not_depend_on_threads() {
 fn no_more_links_are_claimed_to_carry_the_maximum_than_some_best_routes_have_there() {
     let (mut cases, mut some, mut tight) = (0, 0, 0);
     for seed in 0..300 {
-        let f = match seed % 4 {
-            0 => any_fabric(seed),
-            1 => broken_fabric(seed),
-            2 => perfect_fabric(seed),
-            _ => generate("two-level:leaves=3,hosts=3,spines=2").unwrap(),
-        };
-        let s = detect(&f);
-        let paths = PathSet::admissible(&f, &s);
-        let t = few_pairs(&f, seed);
+        let (f, s, paths, t) = small(seed);
         let mut fixed = vec![0.0; f.link_count()];
         let Some(ways) = all_ways(&f, &paths, &t, &mut fixed, &[]) else { continue };
         let mut best = f64::INFINITY;

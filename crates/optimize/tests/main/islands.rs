@@ -4,17 +4,16 @@ use std::sync::{Arc, Weak};
 
 use netloom_model::rng::{below, stream};
 use netloom_model::{Control, Csr, Fabric, Routes, StopReason, Table};
-use netloom_optimize::{OptimizeOptions, Optimized, optimize};
-use netloom_routing::{Engine, EngineOptions, PathSet, route};
+use netloom_optimize::{OptimizeOptions, Optimized};
+use netloom_routing::Engine;
 use netloom_testkit::{any_fabric, matrix};
-use netloom_topology::{detect, generate};
+use netloom_topology::generate;
 use netloom_traffic::pattern;
 
-fn optimized(fabric: &Fabric, traffic: &Csr, options: &OptimizeOptions, control: &Control) -> Optimized {
-    let structure = detect(fabric);
-    let paths = PathSet::admissible(fabric, &structure);
-    let today = route(Engine::Random, fabric, &structure, &EngineOptions { seed: 3, lmc: 0 }).unwrap();
-    optimize(fabric, &structure, &paths, traffic, &today, options, control).unwrap()
+use crate::shared::Case;
+
+fn optimized(case: &Case, traffic: &Csr, options: &OptimizeOptions, control: &Control) -> Optimized {
+    case.optimize_with(traffic, &case.routes(Engine::Random), options, control).unwrap()
 }
 
 /// Every host sends to six others, sizes of all kinds: hard to pack, so that all work is spent.
@@ -39,6 +38,7 @@ fn the_number_of_threads_changes_nothing() {
     let mut spent = 0;
     for fabric in [tree, any_fabric(4), any_fabric(11)] {
         let traffic = uneven(&fabric);
+        let case = Case::new(fabric);
         for islands in [1, 3] {
             let run = |threads| {
                 let options = OptimizeOptions {
@@ -48,7 +48,7 @@ fn the_number_of_threads_changes_nothing() {
                     depth: 0,
                     ..OptimizeOptions::default()
                 };
-                optimized(&fabric, &traffic, &options, &Control::new())
+                optimized(&case, &traffic, &options, &Control::new())
             };
             let one = run(1);
             spent += u32::from(one.work >= 20_000);
@@ -64,12 +64,12 @@ fn the_number_of_threads_changes_nothing() {
 
 #[test]
 fn islands_share_the_work_and_never_lose_the_best() {
-    let fabric = generate("fattree:pods=4,leaves=4,hosts=6,spines=4,groups=2,cores=3").unwrap();
-    let traffic = uneven(&fabric);
+    let case = Case::generated("fattree:pods=4,leaves=4,hosts=6,spines=4,groups=2,cores=3");
+    let traffic = uneven(&case.fabric);
     let run = |work| {
         let options =
             OptimizeOptions { islands: 4, work: Some(work), depth: 0, ..OptimizeOptions::default() };
-        optimized(&fabric, &traffic, &options, &Control::new())
+        optimized(&case, &traffic, &options, &Control::new())
     };
     let (short, long) = (run(10_000), run(100_000));
     // A search under way when its share is spent is finished.
@@ -90,9 +90,9 @@ fn stopped_at_once(reason: StopReason) -> Arc<Control> {
 
 #[test]
 fn a_time_limit_that_bounds_and_tables_ate_still_leaves_time_for_one_colouring() {
-    let fabric = generate("fattree:pods=4,leaves=4,hosts=4,spines=4,groups=4,cores=4").unwrap();
+    let case = Case::generated("fattree:pods=4,leaves=4,hosts=4,spines=4,groups=4,cores=4");
     let traffic = pattern("permutation:seed=1", Some(64)).unwrap();
-    let run = |control: &Control| optimized(&fabric, &traffic.total(), &OptimizeOptions::default(), control);
+    let run = |control: &Control| optimized(&case, &traffic.total(), &OptimizeOptions::default(), control);
     // A permutation takes no link twice on a tree as wide as its hosts; random routes do.
     let late = run(&stopped_at_once(StopReason::TimeLimit));
     assert!(late.history[0].max_load > late.bound.claim && late.switch_max_load <= late.bound.claim);

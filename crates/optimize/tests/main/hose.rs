@@ -3,20 +3,25 @@
 use netloom_model::rng::{below, stream};
 use netloom_model::{Control, Csr, Fabric, Hose, LinkId, Routes, Table};
 use netloom_optimize::{HoseProof, OptimizeError, OptimizeOptions, OptimizedHose, hose_loads, optimize_hose};
-use netloom_routing::{Engine, EngineOptions, PathSet, loads, route};
+use netloom_routing::{Engine, loads};
 use netloom_testkit::any_fabric;
-use netloom_topology::{Structure, detect, generate};
 use netloom_verify::{check, verify_certificate};
 
-fn engine(fabric: &Fabric, structure: &Structure, engine: Engine, seed: u64) -> Routes {
-    route(engine, fabric, structure, &EngineOptions { seed, lmc: 0 }).unwrap()
+use crate::shared::Case;
+
+fn solve(case: &Case, hose: &Hose, background: &Routes, work: u64) -> OptimizedHose {
+    let options = OptimizeOptions { work: Some(work), ..OptimizeOptions::default() };
+    solve_with(case, hose, background, &options).unwrap()
 }
 
-fn solve(fabric: &Fabric, hose: &Hose, background: &Routes, work: u64) -> OptimizedHose {
-    let structure = detect(fabric);
-    let paths = PathSet::admissible(fabric, &structure);
-    let options = OptimizeOptions { work: Some(work), ..OptimizeOptions::default() };
-    optimize_hose(fabric, &structure, &paths, hose, background, &options, &Control::new()).unwrap()
+fn solve_with(
+    case: &Case,
+    hose: &Hose,
+    background: &Routes,
+    options: &OptimizeOptions,
+) -> Result<OptimizedHose, OptimizeError> {
+    let Case { fabric, structure, paths } = case;
+    optimize_hose(fabric, structure, paths, hose, background, options, &Control::new())
 }
 
 /// Sums between 0 and `most`, whole numbers.
@@ -65,20 +70,19 @@ fn worst_loads_are_those_of_all_matrices() {
     for spec in
         ["two-level:leaves=3,hosts=2,spines=2", "xgft:m=2x2x1,w=1x2x2", "two-level:leaves=2,hosts=3,spines=2"]
     {
-        let fabric = generate(spec).unwrap();
-        let structure = detect(&fabric);
+        let case = Case::generated(spec);
         for seed in 0..6 {
-            let hose = sums(fabric.host_count(), if fabric.host_count() > 5 { 1 } else { 3 }, seed);
-            let routes = engine(&fabric, &structure, Engine::Random, seed);
-            let exact = worst_by_enumeration(&fabric, &routes, &hose);
-            assert_eq!(hose_loads(&fabric, &routes, &hose).unwrap().load, exact, "{spec} seed {seed}");
+            let hose = sums(case.fabric.host_count(), if case.fabric.host_count() > 5 { 1 } else { 3 }, seed);
+            let routes = case.routes_with(Engine::Random, seed, 0);
+            let exact = worst_by_enumeration(&case.fabric, &routes, &hose);
+            assert_eq!(hose_loads(&case.fabric, &routes, &hose).unwrap().load, exact, "{spec} seed {seed}");
         }
     }
 }
 
 /// Everything that must hold of a result.
-fn assert_sound(fabric: &Fabric, hose: &Hose, found: &OptimizedHose) {
-    let structure = detect(fabric);
+fn assert_sound(case: &Case, hose: &Hose, found: &OptimizedHose) {
+    let Case { fabric, structure, .. } = case;
     assert_eq!(found.worst, hose_loads(fabric, &found.routes, hose).unwrap());
     assert!(found.switch_max_load <= found.background_worst * (1.0 + 1e-9));
     assert!(found.worst.max() >= found.lower_bound * (1.0 - 1e-9), "the bound is above the result");
@@ -97,21 +101,20 @@ fn assert_sound(fabric: &Fabric, hose: &Hose, found: &OptimizedHose) {
     );
     if let HoseProof::Scenario(k, certificate) = &found.proof {
         let verdict =
-            verify_certificate(fabric, &structure, Some(&found.routes), &found.scenarios[*k], certificate);
+            verify_certificate(fabric, structure, Some(&found.routes), &found.scenarios[*k], certificate);
         assert!(verdict.ok, "{:?}", verdict.reasons);
         assert_eq!(certificate.claim, found.lower_bound);
     }
-    let report = check(fabric, &structure, &found.routes);
+    let report = check(fabric, structure, &found.routes);
     assert_eq!((report.non_minimal_pairs, report.up_down_violations, report.credit_loops), (0, 0, 0));
 }
 
 /// Twelve items, two ways each: all 4096 routings, each with its exact worst.
 #[test]
 fn results_and_bounds_are_either_side_of_the_optimum() {
-    let fabric = generate("two-level:leaves=3,hosts=2,spines=2").unwrap();
-    let structure = detect(&fabric);
-    let start = engine(&fabric, &structure, Engine::Dmodk, 0);
-    let paths = PathSet::admissible(&fabric, &structure);
+    let case = Case::generated("two-level:leaves=3,hosts=2,spines=2");
+    let Case { fabric, paths, .. } = &case;
+    let start = case.routes(Engine::Dmodk);
     let items: Vec<_> = (paths.leaves().iter())
         .flat_map(|&leaf| {
             fabric.hosts().filter(move |&h| h.index() / 2 != leaf.index()).map(move |h| (leaf, h))
@@ -130,10 +133,10 @@ fn results_and_bounds_are_either_side_of_the_optimum() {
                 let link = paths.links(leaf, fabric.leaf(host))[(choice >> k & 1) as usize];
                 lft.set(leaf, fabric.dests(0).host(host, 0), Some(fabric.link_port(link)));
             }
-            optimum = optimum.min(hose_loads(&fabric, &routes, &hose).unwrap().max());
+            optimum = optimum.min(hose_loads(fabric, &routes, &hose).unwrap().max());
         }
-        let found = solve(&fabric, &hose, &start, 50_000);
-        assert_sound(&fabric, &hose, &found);
+        let found = solve(&case, &hose, &start, 50_000);
+        assert_sound(&case, &hose, &found);
         assert!(found.lower_bound <= optimum * (1.0 + 1e-9), "seed {seed}");
         assert!(found.worst.max() >= optimum * (1.0 - 1e-9), "seed {seed}");
         met += usize::from(found.worst.max() <= optimum * (1.0 + 1e-9));
@@ -147,15 +150,15 @@ fn results_and_bounds_are_either_side_of_the_optimum() {
 /// them. Three hosts that send could load a link with three only.
 #[test]
 fn a_leaf_cannot_keep_its_destinations_apart() {
-    let fabric = generate("two-level:leaves=3,hosts=4,spines=2").unwrap();
-    let background = engine(&fabric, &detect(&fabric), Engine::Dmodk, 0);
+    let case = Case::generated("two-level:leaves=3,hosts=4,spines=2");
+    let background = case.routes(Engine::Dmodk);
     let mut hose = Hose { sent: vec![1.0; 12], received: vec![1.0; 12], hosts_hash: None };
-    let found = solve(&fabric, &hose, &background, 1000);
+    let found = solve(&case, &hose, &background, 1000);
     assert_eq!((found.worst.max(), found.lower_bound, found.proven_optimal), (4.0, 4.0, true));
     assert_eq!(found.bound_at, "leaf00 up");
     hose.sent[..4].fill(0.75);
     hose.sent[4..].fill(0.0);
-    let found = solve(&fabric, &hose, &background, 1000);
+    let found = solve(&case, &hose, &background, 1000);
     assert_eq!((found.worst.max(), found.lower_bound), (3.0, 3.0));
 }
 
@@ -163,11 +166,11 @@ fn a_leaf_cannot_keep_its_destinations_apart() {
 fn any_fabric_gets_sound_routes_and_better_ones_somewhere() {
     let mut better = 0;
     for seed in 0..12 {
-        let fabric = any_fabric(seed);
-        let hose = sums(fabric.host_count(), 3, seed);
-        let background = engine(&fabric, &detect(&fabric), Engine::Updn, seed);
-        let found = solve(&fabric, &hose, &background, 5_000);
-        assert_sound(&fabric, &hose, &found);
+        let case = Case::new(any_fabric(seed));
+        let hose = sums(case.fabric.host_count(), 3, seed);
+        let background = case.routes(Engine::Updn);
+        let found = solve(&case, &hose, &background, 5_000);
+        assert_sound(&case, &hose, &found);
         better += usize::from(found.switch_max_load < found.background_worst * (1.0 - 1e-9));
     }
     assert!(better > 1, "{better}");
@@ -175,25 +178,24 @@ fn any_fabric_gets_sound_routes_and_better_ones_somewhere() {
 
 #[test]
 fn the_same_input_gives_the_same_routes() {
-    let fabric = any_fabric(4);
-    let hose = sums(fabric.host_count(), 3, 4);
-    let background = engine(&fabric, &detect(&fabric), Engine::Updn, 1);
-    let [a, b] = [0, 1].map(|_| solve(&fabric, &hose, &background, 5_000));
+    let case = Case::new(any_fabric(4));
+    let hose = sums(case.fabric.host_count(), 3, 4);
+    let background = case.routes(Engine::Updn);
+    let [a, b] = [0, 1].map(|_| solve(&case, &hose, &background, 5_000));
     assert!(a.routes == b.routes && a.scenarios == b.scenarios);
 }
 
 #[test]
 fn sums_of_other_hosts_and_nothing_at_all() {
-    let fabric = generate("two-level:leaves=2,hosts=2,spines=2").unwrap();
-    let structure = detect(&fabric);
-    let background = engine(&fabric, &structure, Engine::Dmodk, 0);
-    let found = solve(&fabric, &sums(4, 0, 0), &background, 100);
+    let case = Case::generated("two-level:leaves=2,hosts=2,spines=2");
+    let background = case.routes(Engine::Dmodk);
+    let found = solve(&case, &sums(4, 0, 0), &background, 100);
     assert_eq!((found.worst.max(), found.proven_optimal, found.rounds), (0.0, true, 0));
-    let short = hose_loads(&fabric, &background, &sums(3, 1, 0)).unwrap_err();
+    let short = hose_loads(&case.fabric, &background, &sums(3, 1, 0)).unwrap_err();
     assert!(matches!(short, OptimizeError::Size { endpoints: 3, hosts: 4 }));
-    let by_source = engine(&fabric, &structure, Engine::Smodk, 0);
+    let by_source = case.routes(Engine::Smodk);
     if matches!(by_source.table, Table::UpBySource { .. }) {
-        let refused = hose_loads(&fabric, &by_source, &sums(4, 1, 0));
+        let refused = hose_loads(&case.fabric, &by_source, &sums(4, 1, 0));
         assert_eq!(refused.unwrap_err(), OptimizeError::NotByDestination);
     }
 }
@@ -201,12 +203,12 @@ fn sums_of_other_hosts_and_nothing_at_all() {
 /// Sums of 1e-99 leave 1e-115 when they are dealt out, less than traffic may be: this panicked.
 #[test]
 fn tiny_sums_are_dealt_out_too() {
-    let fabric = generate("two-level:leaves=3,hosts=3,spines=2").unwrap();
-    let background = engine(&fabric, &detect(&fabric), Engine::Dmodk, 0);
+    let case = Case::generated("two-level:leaves=3,hosts=3,spines=2");
+    let background = case.routes(Engine::Dmodk);
     for seed in 0..20 {
         let mut hose = sums(9, 5, seed);
         hose.sent.iter_mut().chain(&mut hose.received).for_each(|s| *s *= 1.3e-99);
-        assert_sound(&fabric, &hose, &solve(&fabric, &hose, &background, 1000));
+        assert_sound(&case, &hose, &solve(&case, &hose, &background, 1000));
     }
 }
 
@@ -214,13 +216,13 @@ fn tiny_sums_are_dealt_out_too() {
 /// host 0 was lost beside it.
 #[test]
 fn a_sum_without_limit_hides_no_others() {
-    let fabric = generate("two-level:leaves=2,hosts=2,spines=1").unwrap();
-    let routes = engine(&fabric, &detect(&fabric), Engine::Dmodk, 0);
+    let case = Case::generated("two-level:leaves=2,hosts=2,spines=1");
+    let routes = case.routes(Engine::Dmodk);
     let sums = vec![1e20, 1.0, 1.0, 1.0];
     let hose = Hose { sent: sums.clone(), received: sums, hosts_hash: None };
-    let worst = hose_loads(&fabric, &routes, &hose).unwrap();
-    let up = fabric.host_link(netloom_model::HostId(0));
-    assert_eq!((worst.load[up.index()], worst.load[fabric.reverse(up).index()]), (3.0, 3.0));
+    let worst = hose_loads(&case.fabric, &routes, &hose).unwrap();
+    let up = case.fabric.host_link(netloom_model::HostId(0));
+    assert_eq!((worst.load[up.index()], worst.load[case.fabric.reverse(up).index()]), (3.0, 3.0));
 }
 
 /// Minhop's ways need not be up*/down*; without work, they came back as they were.
@@ -228,10 +230,9 @@ fn a_sum_without_limit_hides_no_others() {
 fn a_background_that_is_not_admissible_is_made_so() {
     let mut repaired = 0;
     for seed in 0..300 {
-        let fabric = any_fabric(seed);
-        let structure = detect(&fabric);
-        let paths = PathSet::admissible(&fabric, &structure);
-        let background = engine(&fabric, &structure, Engine::Minhop, seed);
+        let case = Case::new(any_fabric(seed));
+        let Case { fabric, paths, .. } = &case;
+        let background = case.routes(Engine::Minhop);
         let lft = background.lft().unwrap();
         let admissible = |routes: &Routes| {
             fabric.switches().all(|s| {
@@ -248,9 +249,7 @@ fn a_background_that_is_not_admissible_is_made_so() {
         let hose = sums(fabric.host_count(), 3, seed);
         let change = netloom_optimize::Change { from: &background, penalty: 0.0, most: None, frozen: &[] };
         let options = OptimizeOptions { work: Some(0), change: Some(change), ..OptimizeOptions::default() };
-        let control = Control::new();
-        let found = optimize_hose(&fabric, &structure, &paths, &hose, &background, &options, &control);
-        let Ok(found) = found else { continue };
+        let Ok(found) = solve_with(&case, &hose, &background, &options) else { continue };
         assert!(admissible(&found.routes), "seed {seed}");
         assert_eq!(found.changed_entries, Some(lft.changed_entries(found.routes.lft().unwrap())));
         repaired += 1;

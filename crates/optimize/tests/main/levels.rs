@@ -2,49 +2,40 @@
 
 use std::cmp::Ordering;
 
-use netloom_model::{Control, Csr, Fabric, HostId, LinkId, Routes, Source, SwitchId, rng};
-use netloom_optimize::{Combine, Layer, OptimizeOptions, Optimized, optimize, optimize_layers};
-use netloom_routing::{Engine, EngineOptions, PathSet, loads, route};
+use netloom_model::{Control, Csr, Fabric, HostId, Routes, Source, rng};
+use netloom_optimize::{Combine, OptimizeOptions, Optimized, OptimizedLayers, optimize_layers};
+use netloom_routing::{Engine, loads};
 use netloom_testkit::{any_fabric, matrix, perfect_fabric};
-use netloom_topology::{Structure, detect, generate};
 use netloom_traffic::ResolvedJob;
+
+use crate::shared::{Case, all_ways, layers};
 
 type Levels = Vec<(f64, usize)>;
 
-struct Case {
-    fabric: Fabric,
-    structure: Structure,
-    paths: PathSet,
-    background: Routes,
+fn optimize(case: &Case, traffic: &Csr, depth: usize, work: u64) -> Optimized {
+    let options = OptimizeOptions { seed: 1, work: Some(work), depth, ..OptimizeOptions::default() };
+    case.optimize_with(traffic, &case.routes(Engine::Random), &options, &Control::new()).unwrap()
 }
 
-impl Case {
-    fn new(fabric: Fabric) -> Self {
-        let structure = detect(&fabric);
-        let paths = PathSet::admissible(&fabric, &structure);
-        let options = EngineOptions { seed: 3, lmc: 0 };
-        let background = route(Engine::Random, &fabric, &structure, &options).unwrap();
-        Self { fabric, structure, paths, background }
-    }
+fn optimize_phases(case: &Case, phases: &[Csr], combine: Combine, work: u64) -> OptimizedLayers {
+    let Case { fabric, structure, paths } = case;
+    let (background, control) = (case.routes(Engine::Random), Control::new());
+    let options = OptimizeOptions { work: Some(work), ..OptimizeOptions::default() };
+    optimize_layers(fabric, structure, paths, &layers(phases), combine, &background, &options, &control)
+        .unwrap()
+}
 
-    fn optimize(&self, traffic: &Csr, depth: usize, work: u64) -> Optimized {
-        let options = OptimizeOptions { seed: 1, work: Some(work), depth, ..OptimizeOptions::default() };
-        let Self { fabric, structure, paths, background } = self;
-        optimize(fabric, structure, paths, traffic, background, &options, &Control::new()).unwrap()
-    }
+/// Of tables, by the routing crate's arithmetic.
+fn levels(case: &Case, routes: &Routes, traffic: &Csr, count: usize) -> Levels {
+    levels_of(&case.fabric, &loads(&case.fabric, routes, traffic).unwrap().load, count)
+}
 
-    /// Of tables, by the routing crate's arithmetic.
-    fn levels(&self, routes: &Routes, traffic: &Csr, count: usize) -> Levels {
-        self.levels_of(&loads(&self.fabric, routes, traffic).unwrap().load, count)
-    }
-
-    fn levels_of(&self, load: &[f64], count: usize) -> Levels {
-        let between = self.fabric.links().filter(|&l| self.fabric.between_switches(l));
-        let mut falling: Vec<f64> = between.map(|l| load[l.index()]).filter(|&l| l > 0.0).collect();
-        falling.sort_by(|a, b| b.total_cmp(a));
-        let runs = falling.chunk_by(|a, b| *b >= *a * (1.0 - 1e-9));
-        runs.take(count).map(|run| (run[0], run.len())).collect()
-    }
+fn levels_of(fabric: &Fabric, load: &[f64], count: usize) -> Levels {
+    let between = fabric.links().filter(|&l| fabric.between_switches(l));
+    let mut falling: Vec<f64> = between.map(|l| load[l.index()]).filter(|&l| l > 0.0).collect();
+    falling.sort_by(|a, b| b.total_cmp(a));
+    let runs = falling.chunk_by(|a, b| *b >= *a * (1.0 - 1e-9));
+    runs.take(count).map(|run| (run[0], run.len())).collect()
 }
 
 fn compare(a: &Levels, b: &Levels) -> Ordering {
@@ -61,58 +52,16 @@ fn compare(a: &Levels, b: &Levels) -> Ordering {
 /// The least levels over all tables, by trying all; `None` if there are too many.
 fn exhaustive(case: &Case, traffic: &Csr, count: usize) -> Option<Levels> {
     let fabric = &case.fabric;
-    let mut all: Vec<Vec<Vec<f64>>> = Vec::new();
-    let mut total = 1.0;
-    for d in fabric.hosts() {
-        let senders: Vec<(SwitchId, f64)> = (traffic.iter())
-            .filter(|&(i, j, _)| j == d.0 && fabric.leaf(HostId(i)) != fabric.leaf(d))
-            .map(|(i, _, b)| (fabric.leaf(HostId(i)), b))
-            .collect();
-        let mut ways = Vec::new();
-        ways_to(case, fabric.leaf(d), &senders, &mut vec![None; fabric.switch_count()], &mut ways);
-        total *= ways.len() as f64;
-        if ways.len() > 1000 || total > 3e4 {
-            return None;
-        }
-        all.push(ways);
+    let mut all = all_ways(case, traffic, 1000, 3e4)?;
+    for way in all.iter_mut().flatten() {
+        fabric.links().for_each(|l| way[l.index()] /= fabric.relative_capacity(l));
     }
     let mut best: Option<Levels> = None;
-    combine(case, &all, vec![0.0; fabric.link_count()], count, &mut best);
+    combine(fabric, &all, vec![0.0; fabric.link_count()], count, &mut best);
     best
 }
 
-/// Loads that one destination's entries can make.
-fn ways_to(
-    case: &Case,
-    leaf: SwitchId,
-    senders: &[(SwitchId, f64)],
-    table: &mut Vec<Option<LinkId>>,
-    ways: &mut Vec<Vec<f64>>,
-) {
-    if ways.len() > 1000 {
-        return;
-    }
-    // Walk every sender; branch at the first switch without an entry.
-    let mut way = vec![0.0; case.fabric.link_count()];
-    for &(from, bytes) in senders {
-        let mut at = from;
-        while at != leaf {
-            let Some(link) = table[at.index()] else {
-                for &link in case.paths.links(at, leaf) {
-                    table[at.index()] = Some(link);
-                    ways_to(case, leaf, senders, table, ways);
-                }
-                table[at.index()] = None;
-                return;
-            };
-            way[link.index()] += bytes / case.fabric.relative_capacity(link);
-            at = case.fabric.link_to_switch(link).unwrap();
-        }
-    }
-    ways.push(way);
-}
-
-fn combine(case: &Case, rest: &[Vec<Vec<f64>>], load: Vec<f64>, count: usize, best: &mut Option<Levels>) {
+fn combine(fabric: &Fabric, rest: &[Vec<Vec<f64>>], load: Vec<f64>, count: usize, best: &mut Option<Levels>) {
     if let Some(best) = best {
         let max = load.iter().copied().fold(0.0, f64::max);
         if best.first().is_some_and(|b| max > b.0 * (1.0 + 1e-9)) {
@@ -120,14 +69,14 @@ fn combine(case: &Case, rest: &[Vec<Vec<f64>>], load: Vec<f64>, count: usize, be
         }
     }
     let Some((first, rest)) = rest.split_first() else {
-        let levels = case.levels_of(&load, count);
+        let levels = levels_of(fabric, &load, count);
         if best.as_ref().is_none_or(|b| compare(&levels, b) == Ordering::Less) {
             *best = Some(levels);
         }
         return;
     };
     for way in first {
-        combine(case, rest, load.iter().zip(way).map(|(a, b)| a + b).collect(), count, best);
+        combine(fabric, rest, load.iter().zip(way).map(|(a, b)| a + b).collect(), count, best);
     }
 }
 
@@ -155,11 +104,11 @@ fn small_fabrics_reach_the_least_levels_of_all_tables() {
         if least.len() < 2 {
             continue;
         }
-        let ours = case.levels(&case.optimize(&traffic, 3, 20_000).routes, &traffic, 4);
+        let ours = levels(&case, &optimize(&case, &traffic, 3, 20_000).routes, &traffic, 4);
         assert_ne!(compare(&ours, &least), Ordering::Less, "seed {seed}: {ours:?} is below {least:?}");
         compared += 1;
         equal += u32::from(compare(&ours, &least) == Ordering::Equal);
-        let plain = case.levels(&case.optimize(&traffic, 0, 20_000).routes, &traffic, 4);
+        let plain = levels(&case, &optimize(&case, &traffic, 0, 20_000).routes, &traffic, 4);
         deeper += u32::from(compare(&plain, &least) != Ordering::Equal);
     }
     assert!(compared >= 100, "only {compared} cases were small enough");
@@ -171,10 +120,10 @@ fn small_fabrics_reach_the_least_levels_of_all_tables() {
 /// 2 on both; once up and once down.
 #[test]
 fn what_the_maximum_leaves_open_is_spread() {
-    let case = Case::new(generate("two-level:leaves=2,hosts=4,spines=3").unwrap());
+    let case = Case::generated("two-level:leaves=2,hosts=4,spines=3");
     let traffic = matrix(8, &[(0, 4, 4.0), (1, 5, 2.0), (2, 6, 1.0), (3, 7, 1.0)]);
-    let found = case.optimize(&traffic, 1, 1_000);
-    assert_eq!(case.levels(&found.routes, &traffic, 9), [(4.0, 2), (2.0, 4)]);
+    let found = optimize(&case, &traffic, 1, 1_000);
+    assert_eq!(levels(&case, &found.routes, &traffic, 9), [(4.0, 2), (2.0, 4)]);
 }
 
 /// A barrier with a bully (Taffet, dissertation, sec. 5.4.1): on four sides of leaves 17 bully flows of 100 and at most
@@ -182,7 +131,7 @@ fn what_the_maximum_leaves_open_is_spread() {
 /// the units: 103 = 15 x 6 + 13 make 107 on 13 of them. Where 16 flows leave, 103 = 16 x 6 + 7 make 107 on seven.
 #[test]
 fn the_bully_has_four_links_at_its_maximum_and_fewer_below() {
-    let case = Case::new(generate("quartz1").unwrap());
+    let case = Case::generated("quartz1");
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/jobs/bully.toml");
     let file = netloom_formats::read_jobs(&std::fs::read(path).unwrap(), path).unwrap();
     let resolve = |spec: netloom_model::JobSpec| {
@@ -193,9 +142,9 @@ fn the_bully_has_four_links_at_its_maximum_and_fewer_below() {
     let placed = netloom_traffic::place(&case.fabric, &jobs, file.seed).unwrap();
     let traffic = placed.traffic.total();
     let [plain, deep] = [0, 3].map(|depth| {
-        let found = case.optimize(&traffic, depth, 1_000_000);
+        let found = optimize(&case, &traffic, depth, 1_000_000);
         assert!(found.proven_optimal);
-        case.levels(&found.routes, &traffic, 4)
+        levels(&case, &found.routes, &traffic, 4)
     });
     // Flows of the bully, and units of the barrier, by leaf and direction.
     let leaf = |host: u32| case.fabric.leaf(HostId(host));
@@ -220,30 +169,23 @@ fn the_bully_has_four_links_at_its_maximum_and_fewer_below() {
     assert_eq!((plain[0], deep[0]), ((200.0, 4), (200.0, 4)));
     assert_eq!(deep[1], (107.0, most));
     assert!(plain[1].0 > 107.0, "the maximum alone leaves {plain:?}");
-    let again = case.levels(&case.optimize(&traffic, 3, 1_000_000).routes, &traffic, 4);
+    let again = levels(&case, &optimize(&case, &traffic, 3, 1_000_000).routes, &traffic, 4);
     assert_eq!(deep, again);
 }
 
 /// Two phases over three links, in each a flow of 4 among smaller ones: levels count the links of both phases.
 #[test]
 fn levels_of_phases_raise_no_phase() {
-    let case = Case::new(generate("two-level:leaves=2,hosts=8,spines=3").unwrap());
+    let case = Case::generated("two-level:leaves=2,hosts=8,spines=3");
     let phases = [
         matrix(16, &[(0, 8, 4.0), (1, 9, 2.0), (2, 10, 1.0), (3, 11, 1.0)]),
         matrix(16, &[(4, 12, 4.0), (5, 13, 2.0), (6, 14, 1.0), (7, 15, 1.0)]),
     ];
-    let layers: Vec<Layer> =
-        phases.iter().map(|matrix| Layer { name: String::new(), matrix, weight: 1.0 }).collect();
-    let Case { fabric, structure, paths, background } = &case;
-    let options = OptimizeOptions { work: Some(2_000), ..OptimizeOptions::default() };
     for combine in [Combine::Sum, Combine::Worst, Combine::WorstGap, Combine::MeanGap] {
-        let control = Control::new();
-        let found =
-            optimize_layers(fabric, structure, paths, &layers, combine, background, &options, &control);
-        let found = found.unwrap();
+        let found = optimize_phases(&case, &phases, combine, 2_000);
         for (layer, matrix) in found.layers.iter().zip(&phases) {
             assert!(layer.proven_optimal);
-            assert_eq!(case.levels(&found.routes, matrix, 9), [(4.0, 2), (2.0, 4)], "{combine:?}");
+            assert_eq!(levels(&case, &found.routes, matrix, 9), [(4.0, 2), (2.0, 4)], "{combine:?}");
         }
     }
 }
@@ -252,21 +194,15 @@ fn levels_of_phases_raise_no_phase() {
 /// for it, and the search never ended.)
 #[test]
 fn a_link_on_the_levels_of_two_phases_ends_the_search() {
-    let case = Case::new(generate("fattree:pods=2,leaves=4,hosts=4,spines=4,groups=2,cores=4").unwrap());
+    let case = Case::generated("fattree:pods=2,leaves=4,hosts=4,spines=4,groups=2,cores=4");
     let phases: Vec<Csr> = ["permutation:seed=1", "bisection", "all-to-all", "shift:d=5"]
         .iter()
         .filter_map(|spec| netloom_traffic::pattern(spec, Some(32)).ok())
         .map(|traffic| traffic.total().into_owned())
         .collect();
     assert!(phases.len() >= 3);
-    let layers: Vec<Layer> =
-        phases.iter().map(|matrix| Layer { name: String::new(), matrix, weight: 1.0 }).collect();
-    let Case { fabric, structure, paths, background } = &case;
     for work in [1_000, 200_000] {
-        let options = OptimizeOptions { work: Some(work), ..OptimizeOptions::default() };
-        let control = Control::new();
-        let found =
-            optimize_layers(fabric, structure, paths, &layers, Combine::Sum, background, &options, &control);
-        assert!(found.unwrap().work <= work + 1_000);
+        let found = optimize_phases(&case, &phases, Combine::Sum, work);
+        assert!(found.work <= work + 1_000);
     }
 }

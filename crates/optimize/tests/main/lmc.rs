@@ -1,28 +1,27 @@
 //! Several addresses a host: against exhaustive search, against tables with one address, and against the judge.
 
 use netloom_model::{Certificate, Control, Csr, Fabric, HostId, LinkId, Reason, SwitchId, rng};
-use netloom_optimize::{OptimizeOptions, Optimized, optimize, optimize_lmc};
-use netloom_routing::{Engine, EngineOptions, PathSet, route};
+use netloom_optimize::{OptimizeOptions, Optimized, optimize_lmc};
+use netloom_routing::{Engine, PathSet};
 use netloom_testkit::{any_fabric, matrix, random_matrix};
-use netloom_topology::{Structure, detect, generate};
 use netloom_verify::{check, verify_certificate};
 
-fn solve(fabric: &Fabric, traffic: &Csr, lmc: Option<u8>, work: u64) -> Optimized {
-    let structure = detect(fabric);
-    let paths = PathSet::admissible(fabric, &structure);
-    let background =
-        route(Engine::Updn, fabric, &structure, &EngineOptions { seed: 1, lmc: lmc.unwrap_or(0) }).unwrap();
+use crate::shared::Case;
+
+fn solve(case: &Case, traffic: &Csr, lmc: Option<u8>, work: u64) -> Optimized {
+    let background = case.routes_with(Engine::Updn, 1, lmc.unwrap_or(0));
     let options = OptimizeOptions { work: Some(work), ..OptimizeOptions::default() };
     let control = Control::new();
-    match lmc {
-        None => optimize(fabric, &structure, &paths, traffic, &background, &options, &control),
-        Some(lmc) => optimize_lmc(fabric, &structure, &paths, traffic, lmc, &background, &options, &control),
-    }
-    .unwrap()
+    let Some(lmc) = lmc else {
+        return case.optimize_with(traffic, &background, &options, &control).unwrap();
+    };
+    let Case { fabric, structure, paths } = case;
+    optimize_lmc(fabric, structure, paths, traffic, lmc, &background, &options, &control).unwrap()
 }
 
 /// Loads, bound and deadlock freedom by the crate that shares no code with the search.
-fn judge(fabric: &Fabric, structure: &Structure, traffic: &Csr, found: &Optimized) {
+fn judge(case: &Case, traffic: &Csr, found: &Optimized) {
+    let Case { fabric, structure, .. } = case;
     let verdict = verify_certificate(fabric, structure, Some(&found.routes), traffic, &found.bound);
     assert!(verdict.ok, "{:?}", verdict.reasons);
     assert_eq!(verdict.optimal, found.proven_optimal);
@@ -37,46 +36,46 @@ fn judge(fabric: &Fabric, structure: &Structure, traffic: &Csr, found: &Optimize
 /// Four hosts of a leaf send 1 each to one host over two spines: 4 on one link whole, 2 on each with two addresses.
 #[test]
 fn what_a_leaf_sends_to_a_host_parts() {
-    let fabric = generate("two-level:leaves=2,hosts=4,spines=2").unwrap();
+    let case = Case::generated("two-level:leaves=2,hosts=4,spines=2");
     let traffic = matrix(8, &[(0, 4, 1.0), (1, 4, 1.0), (2, 4, 1.0), (3, 4, 1.0)]);
-    assert_eq!(solve(&fabric, &traffic, None, 1000).switch_max_load, 4.0);
-    let two = solve(&fabric, &traffic, Some(1), 1000);
+    assert_eq!(solve(&case, &traffic, None, 1000).switch_max_load, 4.0);
+    let two = solve(&case, &traffic, Some(1), 1000);
     assert_eq!((two.switch_max_load, two.switch_bound), (2.0, 2.0));
-    assert_eq!(two.routes.pair_paths(&fabric).len(), 2);
-    judge(&fabric, &detect(&fabric), &traffic, &two);
+    assert_eq!(two.routes.pair_paths(&case.fabric).len(), 2);
+    judge(&case, &traffic, &two);
 }
 
 /// A pair takes one way: a single partner is not helped by any number of addresses.
 #[test]
 fn a_pair_stays_whole() {
-    let fabric = generate("two-level:leaves=2,hosts=2,spines=2").unwrap();
+    let case = Case::generated("two-level:leaves=2,hosts=2,spines=2");
     let traffic = matrix(4, &[(0, 2, 3.0)]);
-    assert_eq!(solve(&fabric, &traffic, Some(3), 1000).switch_max_load, 3.0);
+    assert_eq!(solve(&case, &traffic, Some(3), 1000).switch_max_load, 3.0);
 }
 
 /// Three pairs of 4 over two links: 6 on each if they could split, 8 on one as they are, however many addresses.
 #[test]
 fn whole_pairs_have_a_bound_of_their_own() {
-    let fabric = generate("two-level:leaves=2,hosts=3,spines=2").unwrap();
+    let case = Case::generated("two-level:leaves=2,hosts=3,spines=2");
     let traffic = matrix(6, &[(0, 3, 4.0), (1, 4, 4.0), (2, 5, 4.0)]);
-    let found = solve(&fabric, &traffic, Some(2), 1000);
+    let found = solve(&case, &traffic, Some(2), 1000);
     assert_eq!((found.bound.claim, found.bound.pairs, found.proven_optimal), (8.0, true, true));
-    judge(&fabric, &detect(&fabric), &traffic, &found);
+    judge(&case, &traffic, &found);
     // Two senders to one host are two pairs: 2 and 2, where one address bears 4.
     let traffic = matrix(6, &[(0, 3, 2.0), (1, 3, 2.0), (2, 3, 2.0), (2, 4, 2.0)]);
-    let one = solve(&fabric, &traffic, Some(0), 1000);
-    let two = solve(&fabric, &traffic, Some(1), 1000);
+    let one = solve(&case, &traffic, Some(0), 1000);
+    let two = solve(&case, &traffic, Some(1), 1000);
     assert_eq!((one.switch_max_load, two.switch_max_load), (6.0, 4.0));
-    judge(&fabric, &detect(&fabric), &traffic, &two);
+    judge(&case, &traffic, &two);
 }
 
 /// Stage by stage: `m + 1` shares of work begin with what `m` shares found.
 #[test]
 fn an_address_more_on_a_share_more_is_never_worse() {
     for seed in 0..20 {
-        let fabric = any_fabric(seed);
-        let traffic = random_matrix(&fabric, seed);
-        let max = |lmc: u8| solve(&fabric, &traffic, Some(lmc), 2_000 * (u64::from(lmc) + 1)).switch_max_load;
+        let case = Case::new(any_fabric(seed));
+        let traffic = random_matrix(&case.fabric, seed);
+        let max = |lmc: u8| solve(&case, &traffic, Some(lmc), 2_000 * (u64::from(lmc) + 1)).switch_max_load;
         let maxima = [max(0), max(1), max(2)];
         assert!(maxima.windows(2).all(|m| m[1] <= m[0] * (1.0 + 1e-9)), "seed {seed}: {maxima:?}");
     }
@@ -86,17 +85,16 @@ fn an_address_more_on_a_share_more_is_never_worse() {
 fn more_addresses_are_never_worse() {
     let mut better = 0;
     for seed in 0..30 {
-        let fabric = any_fabric(seed);
-        let structure = detect(&fabric);
-        let traffic = random_matrix(&fabric, seed);
+        let case = Case::new(any_fabric(seed));
+        let traffic = random_matrix(&case.fabric, seed);
         // The first stage of all: one address, on a share of the work.
-        let one = solve(&fabric, &traffic, Some(0), 2_000);
+        let one = solve(&case, &traffic, Some(0), 2_000);
         for lmc in 0..3 {
-            let more = solve(&fabric, &traffic, Some(lmc), 2_000 * (u64::from(lmc) + 1));
+            let more = solve(&case, &traffic, Some(lmc), 2_000 * (u64::from(lmc) + 1));
             assert_eq!(more.routes.lmc, lmc);
             assert!(more.switch_max_load <= one.switch_max_load * (1.0 + 1e-9), "seed {seed} LMC {lmc}");
             better += usize::from(more.switch_max_load < one.switch_max_load * (1.0 - 1e-9));
-            judge(&fabric, &structure, &traffic, &more);
+            judge(&case, &traffic, &more);
         }
     }
     assert!(better > 5, "LMC helps somewhere, not only {better} times");
@@ -104,9 +102,9 @@ fn more_addresses_are_never_worse() {
 
 #[test]
 fn the_same_input_gives_the_same_routes() {
-    let fabric = any_fabric(3);
-    let traffic = random_matrix(&fabric, 3);
-    let [a, b] = [0, 1].map(|_| solve(&fabric, &traffic, Some(1), 3_000).routes);
+    let case = Case::new(any_fabric(3));
+    let traffic = random_matrix(&case.fabric, 3);
+    let [a, b] = [0, 1].map(|_| solve(&case, &traffic, Some(1), 3_000).routes);
     assert!(a == b);
 }
 
@@ -169,8 +167,8 @@ fn exhaustive(
 fn tiny_cases_reach_the_optimum_of_two_addresses() {
     let mut met = 0;
     for spec in ["two-level:leaves=3,hosts=3,spines=3", "xgft:m=2x2x2,w=1x2x2"] {
-        let fabric = generate(spec).unwrap();
-        let paths = PathSet::admissible(&fabric, &detect(&fabric));
+        let case = Case::generated(spec);
+        let Case { fabric, structure, paths } = &case;
         let hosts = fabric.host_count() as u64;
         for seed in 0..12 {
             let mut random = rng::stream(seed, 7);
@@ -183,20 +181,20 @@ fn tiny_cases_reach_the_optimum_of_two_addresses() {
                 .iter()
                 .map(|(i, j, b)| (HostId(i), HostId(j), b))
                 .filter(|&(i, j, _)| fabric.leaf(i) != fabric.leaf(j))
-                .map(|(i, j, b)| (i, j, b, ways(&fabric, &paths, fabric.leaf(i), fabric.leaf(j))))
+                .map(|(i, j, b)| (i, j, b, ways(fabric, paths, fabric.leaf(i), fabric.leaf(j))))
                 .collect();
             let mut optimum = f64::INFINITY;
-            exhaustive(&fabric, &pairs, &mut vec![0.0; fabric.link_count()], &mut Vec::new(), &mut optimum);
-            let solved = solve(&fabric, &traffic, Some(1), 40_000);
-            judge(&fabric, &detect(&fabric), &traffic, &solved);
+            exhaustive(fabric, &pairs, &mut vec![0.0; fabric.link_count()], &mut Vec::new(), &mut optimum);
+            let solved = solve(&case, &traffic, Some(1), 40_000);
+            judge(&case, &traffic, &solved);
             let found = solved.switch_max_load;
             // (Links of hosts may carry more than those between switches.)
             let hosts = solved.loads.load.iter().copied().fold(0.0, f64::max);
             assert!(solved.bound.claim <= optimum.max(hosts) * (1.0 + 1e-9), "{spec} seed {seed}");
             let pairs = netloom_bounds::tighten_pairs(
-                &fabric,
-                &detect(&fabric),
-                &paths,
+                fabric,
+                structure,
+                paths,
                 &traffic,
                 Certificate::new(0.0, String::new(), Reason::Dual { weights: Vec::new() }),
             );

@@ -1,0 +1,13 @@
+//! The optimiser against exhaustive search, against other crates' arithmetic, and against its own promises.
+
+mod addresses;
+mod baselines;
+mod change;
+mod hose;
+mod islands;
+mod layers;
+mod levels;
+mod lmc;
+mod optimum;
+mod shared;
+mod sound;
