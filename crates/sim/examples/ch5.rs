@@ -24,7 +24,7 @@ fn run(name: &str, fabric: &Fabric, paths: &PathSet, script: impl Fn() -> Box<dy
     let hosts: Vec<HostId> = (0..ranks).map(HostId).collect();
     let structure = detect(fabric);
     for engine in ["ftree", "adaptive", "random"] {
-        let job = Job { name: name.into(), hosts: hosts.clone(), script: script(), until: None };
+        let job = Job { name: name.into(), hosts: hosts.clone(), script: script(), until: None, start_ps: 0 };
         let player = Player::new(vec![job], software());
         let report = |player: &Player, hops: u64| {
             let l = player.latency(0);

@@ -29,6 +29,9 @@ pub enum SimError {
         /// Links that wait for each other, in order.
         cycle: String,
     },
+    /// Something that this version can't do.
+    #[error("{0}: not in this version")]
+    Unsupported(&'static str),
     /// Simulated time ran beyond what 48 bits of picoseconds hold.
     #[error("simulated time exceeds 281 s")]
     TimeOverflow,

@@ -4,14 +4,20 @@
 //! |---|---|
 //! | `config` | the hardware: buffers, delays, arbitration; two frozen profiles |
 //! | `packet` | the engine: events, links, switches, adapters; routing schemes; counters |
+//! | `profile` | hardware and software together |
 //! | `replay` | programs of ranks: messages, collectives, jobs side by side |
 //! | `motif` | communication patterns of applications |
+//! | `record` | what a run is asked to record, and what was recorded |
+//! | `run` | the one door to a run, of either model |
 
 mod config;
 mod error;
 mod motif;
 mod packet;
+mod profile;
+mod record;
 mod replay;
+mod run;
 
 pub use config::{Admission, Config, Forwarding, Injection, Release};
 pub use error::SimError;
@@ -20,6 +26,9 @@ pub use packet::{
     Adaptive, ByTable, Choice, Desk, Here, Hop, LinkCounters, Network, Nobody, Observer, Outputs, Post,
     Program, Sent,
 };
+pub use profile::Profile;
+pub use record::{Measure, Recorded, Summary};
 pub use replay::{
     Algorithm, Collective, Envelope, Job, JobTimes, Kind, Latency, Op, Player, Script, Software,
 };
+pub use run::{JobOutcome, Model, Outcome, Scheme, Setup, simulate};

@@ -36,7 +36,7 @@ fn message_ps(bytes: u64) -> u64 {
 
 fn job(name: &str, hosts: &[u32], script: impl Script + 'static) -> Job {
     let hosts = hosts.iter().map(|&h| HostId(h)).collect();
-    Job { name: name.into(), hosts, script: Box::new(script), until: None }
+    Job::new(name, hosts, script)
 }
 
 fn play(fabric: &Fabric, jobs: Vec<Job>, software: Software) -> Network<'_, ByTable, Player, Nobody> {

@@ -98,6 +98,11 @@ impl Calendar {
         }
     }
 
+    /// Whether nothing is to come.
+    pub fn is_empty(&self) -> bool {
+        self.now.is_empty() && self.far.is_empty() && self.occupied.iter().all(|&word| word == 0)
+    }
+
     /// Adds an event, not earlier than the one that left last.
     #[inline]
     pub fn push(&mut self, event: Event) {

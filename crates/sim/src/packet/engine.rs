@@ -95,6 +95,8 @@ pub struct Network<'f, C, P: Program, O> {
     /// Packets received, and their hops (links travelled, host links included).
     received: u64,
     hops: u64,
+    /// Events dealt with.
+    events: u64,
     failed: Option<SimError>,
 }
 
@@ -129,6 +131,7 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
             now: 0,
             received: 0,
             hops: 0,
+            events: 0,
             failed: None,
         })
     }
@@ -138,13 +141,28 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
     /// # Errors
     /// [`SimError`] if packets wait for each other for ever, or have no way on.
     pub fn run(&mut self) -> Result<(), SimError> {
+        self.start();
+        self.run_before(NEVER)?;
+        self.check_deadlock()
+    }
+
+    /// Lets the program begin; once, before anything else.
+    pub fn start(&mut self) {
         self.program.start(&mut self.desk);
         self.clear_desk();
-        self.run_before(NEVER)?;
-        if self.packets.live() > 0 && !self.desk.stop {
-            return Err(self.deadlock());
-        }
-        Ok(())
+    }
+
+    /// Whether nothing happens any more by itself: the program has not stopped, and no event is left.
+    pub fn is_silent(&self) -> bool {
+        !self.desk.stop && self.calendar.is_empty()
+    }
+
+    /// Refuses packets that are left when nothing happens any more.
+    ///
+    /// # Errors
+    /// [`SimError::Deadlock`] with the cycle of links that wait for each other.
+    pub fn check_deadlock(&self) -> Result<(), SimError> {
+        if self.packets.live() > 0 && !self.desk.stop { Err(self.deadlock()) } else { Ok(()) }
     }
 
     /// Deals with everything that happens before `end_ps`.
@@ -152,8 +170,21 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
     /// # Errors
     /// As [`Network::run`].
     pub fn run_before(&mut self, end_ps: u64) -> Result<(), SimError> {
+        self.run_events(end_ps, u64::MAX).map(drop)
+    }
+
+    /// Deals with what happens before `end_ps`, but with at most so many events; whether that stopped it.
+    ///
+    /// # Errors
+    /// As [`Network::run`].
+    pub fn run_events(&mut self, end_ps: u64, most: u64) -> Result<bool, SimError> {
         let links = self.fabric.link_count() as u32;
-        while let Some(Event { time_ps, key, data }) = self.calendar.pop_before(end_ps) {
+        let last = self.events.saturating_add(most);
+        while self.events < last {
+            let Some(Event { time_ps, key, data }) = self.calendar.pop_before(end_ps) else {
+                return Ok(false);
+            };
+            self.events += 1;
             debug_assert!(time_ps >= self.now);
             if time_ps >= Credit::END_PS {
                 return Err(SimError::TimeOverflow);
@@ -171,10 +202,10 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
                 return Err(error);
             }
             if self.desk.stop {
-                break;
+                return Ok(false);
             }
         }
-        Ok(())
+        Ok(true)
     }
 
     /// Simulated time, ps.
@@ -190,6 +221,11 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
     /// Links that packets have been sent over, host links included.
     pub fn packet_hops(&self) -> u64 {
         self.hops
+    }
+
+    /// Events dealt with.
+    pub fn events(&self) -> u64 {
+        self.events
     }
 
     /// What every link has carried.

@@ -43,6 +43,15 @@ pub struct Job {
     pub script: Box<dyn Script>,
     /// It starts over until that job has ended, and is not waited for.
     pub until: Option<usize>,
+    /// When it starts, ps.
+    pub start_ps: u64,
+}
+
+impl Job {
+    /// A job that starts at once and runs once.
+    pub fn new(name: impl Into<String>, hosts: Vec<HostId>, script: impl Script + 'static) -> Self {
+        Self { name: name.into(), hosts, script: Box::new(script), until: None, start_ps: 0 }
+    }
 }
 
 impl std::fmt::Debug for Job {
@@ -458,7 +467,14 @@ impl Program for Player {
 
     fn start(&mut self, desk: &mut Desk<Envelope>) {
         for r in 0..self.ranks.len() as u32 {
-            self.advance(r, desk);
+            let rank = &mut self.ranks[r as usize];
+            match self.jobs[rank.job as usize].start_ps {
+                0 => self.advance(r, desk),
+                start_ps => {
+                    rank.waits = Waits::Processor;
+                    desk.wake(rank.host, start_ps, r);
+                }
+            }
         }
     }
 

@@ -1,0 +1,189 @@
+//! The one door to a run, of either model.
+//!
+//! Everything that decides the result is in [`Setup`]; a [`Control`] only ends a run early, and then what is known so far is the
+//! outcome. Progress is simulated time, ps.
+
+use netloom_model::{Control, Fabric, Lft, StopReason};
+use netloom_routing::PathSet;
+
+use crate::SimError;
+use crate::packet::{Adaptive, ByTable, Choice, LinkCounters, Network, Nobody, Observer};
+use crate::profile::Profile;
+use crate::record::{Measure, Recorded, Summary};
+use crate::replay::{Job, JobTimes, Latency, Player};
+
+/// Events between two looks at the [`Control`].
+const EVENTS_A_LOOK: u64 = 1 << 16;
+/// Ranks that wait for ever: at most so many are named.
+const MOST_STUCK: usize = 8;
+
+/// How switches choose outputs.
+#[derive(Clone, Copy, Debug)]
+pub enum Scheme<'a> {
+    /// By forwarding tables.
+    Tables(&'a Lft),
+    /// The least loaded minimal output, by what the switch itself knows.
+    Adaptive(&'a PathSet),
+    /// The same with what the next switches know.
+    AdaptiveRemote(&'a PathSet),
+    /// A random minimal output for every packet.
+    RandomPerPacket(&'a PathSet),
+}
+
+/// What moves.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Model {
+    /// Every packet.
+    #[default]
+    Packet,
+    /// Messages as flows with fair rates.
+    Fluid,
+}
+
+impl Model {
+    /// As scenarios and results spell it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Packet => "packet",
+            Self::Fluid => "fluid",
+        }
+    }
+}
+
+/// A run to be.
+#[derive(Debug)]
+pub struct Setup<'a> {
+    /// The network.
+    pub fabric: &'a Fabric,
+    /// How switches choose.
+    pub scheme: Scheme<'a>,
+    /// What moves.
+    pub model: Model,
+    /// Hardware and software.
+    pub profile: Profile,
+    /// What the hosts do.
+    pub jobs: Vec<Job>,
+    /// Of the switches' own random choices.
+    pub seed: u64,
+    /// Threads; the outcome is the same for any number.
+    pub threads: usize,
+    /// What to record.
+    pub measure: Measure,
+    /// Ends the run there; `None`: when all has been done.
+    pub until_ps: Option<u64>,
+}
+
+/// What a job has done.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JobOutcome {
+    /// Its name.
+    pub name: String,
+    /// Its ranks.
+    pub ranks: usize,
+    /// When they ended.
+    pub times: JobTimes,
+    /// From a message's posting to its last byte's arrival.
+    pub message_latency: Summary,
+    /// Messages received.
+    pub messages: u64,
+}
+
+/// What a run has shown.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// Simulated time at the end, ps.
+    pub end_ps: u64,
+    /// Why the run was ended from outside, if it was.
+    pub stopped: Option<StopReason>,
+    /// The jobs, in order.
+    pub jobs: Vec<JobOutcome>,
+    /// From a message's posting to the arrival of each of its packets.
+    pub packet_latency: Summary,
+    /// Packets received by hosts.
+    pub packets: u64,
+    /// Links that packets were sent over, host links included.
+    pub packet_hops: u64,
+    /// Events of the engine.
+    pub events: u64,
+    /// What every link has carried.
+    pub counters: LinkCounters,
+    /// What was asked to be recorded.
+    pub recorded: Recorded,
+    /// Ranks that wait for ever (the first few), once nothing can happen any more: a receive without a send.
+    pub stuck: Vec<String>,
+}
+
+/// Runs a simulation to its end, to `until_ps`, or until it is stopped.
+///
+/// # Errors
+/// [`SimError`] for parameters that can't work, packets that have no way or wait for each other, and time beyond its range.
+pub fn simulate(setup: Setup, control: &Control) -> Result<Outcome, SimError> {
+    if setup.model == Model::Fluid {
+        return Err(SimError::Unsupported("the fluid model"));
+    }
+    match setup.scheme {
+        Scheme::Tables(lft) => {
+            let choice = ByTable::new(setup.fabric, lft);
+            packets(setup, choice, Nobody, control)
+        }
+        Scheme::Adaptive(paths) => {
+            let choice = Adaptive::new(setup.fabric, paths, setup.seed);
+            packets(setup, choice, Nobody, control)
+        }
+        Scheme::AdaptiveRemote(_) => Err(SimError::Unsupported("adaptive routing with remote information")),
+        Scheme::RandomPerPacket(_) => Err(SimError::Unsupported("random routing per packet")),
+    }
+}
+
+fn packets<C: Choice, O: Observer>(
+    setup: Setup,
+    choice: C,
+    observer: O,
+    control: &Control,
+) -> Result<Outcome, SimError> {
+    let names: Vec<(String, usize)> =
+        setup.jobs.iter().map(|job| (job.name.clone(), job.hosts.len())).collect();
+    let player = Player::new(setup.jobs, setup.profile.software);
+    let mut network = Network::new(setup.fabric, &setup.profile.config, choice, player, observer)?;
+    let end_ps = setup.until_ps.unwrap_or(u64::MAX);
+    network.start();
+    let stopped = loop {
+        if let Some(reason) = control.stopped() {
+            break Some(reason);
+        }
+        let more = network.run_events(end_ps, EVENTS_A_LOOK)?;
+        control.report(network.now_ps(), setup.until_ps.unwrap_or(0));
+        if !more {
+            break None;
+        }
+    };
+    // Whether nothing can happen any more, rather than nothing before `end_ps`.
+    let silent = stopped.is_none() && network.is_silent();
+    if silent {
+        network.check_deadlock()?;
+    }
+    let player = network.program();
+    let jobs = names.into_iter().enumerate().map(|(j, (name, ranks))| {
+        let latency = player.latency(j);
+        let message_latency = summary(latency);
+        JobOutcome { name, ranks, times: player.times(j), message_latency, messages: latency.count }
+    });
+    Ok(Outcome {
+        end_ps: network.now_ps(),
+        stopped,
+        jobs: jobs.collect(),
+        packet_latency: Summary::default(),
+        packets: network.packets_received(),
+        packet_hops: network.packet_hops(),
+        events: network.events(),
+        counters: network.counters(),
+        recorded: Recorded::default(),
+        stuck: if silent { player.stuck(MOST_STUCK) } else { Vec::new() },
+    })
+}
+
+fn summary(latency: Latency) -> Summary {
+    let Latency { count, sum_ps, max_ps } = latency;
+    let mean_ps = if count == 0 { 0.0 } else { sum_ps as f64 / count as f64 };
+    Summary { count, mean_ps, max_ps, ..Summary::default() }
+}
