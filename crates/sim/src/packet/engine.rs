@@ -4,100 +4,50 @@
 //! waits). Room that comes back is no event: it lies in a ring at the sender, which is woken only if it lacks room.
 //!
 //! Invariants: whenever an event has been dealt with, everything that can move at its time has moved; so a try more or less changes
-//! nothing, and results depend on the events' order `(time, link or host, …)` alone. Payload is conserved: what was posted is
-//! received, once.
+//! nothing, and results depend on the events' order `(time, link or host, …)` alone.
 //!
-//! What comes at one time to one place: packets by link (a link brings one at a time), a host's timers by token.
+//! What comes at one time to one place: packets by link (a link brings one at a time); hosts are in `adapter`.
 
-use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
 use netloom_model::{Fabric, HostId, LinkId, SwitchId};
 
-use super::calendar::{Calendar, Event, MOST_DATA};
+use super::adapter::Delayed;
+use super::calendar::{Calendar, Event};
 use super::choice::{Choice, Here, Outputs};
 use super::counters::LinkCounters;
 use super::observe::{Hop, Observer};
-use super::pool::{Incoming, NONE, Outgoing, Packet, Pool};
+use super::pool::{Incoming, Outgoing, Packet, Pool};
 use super::ports::{Credit, NEVER, Port, Ports};
-use super::program::{Desk, Post, Program};
+use super::program::{Desk, Program};
 use crate::SimError;
-use crate::config::{Admission, Config, Forwarding, Injection};
-
-/// The token of the timer for a delayed message.
-const DUE: u32 = MOST_DATA;
-
-/// A message on its way to its host's adapter.
-#[derive(Debug)]
-struct Delayed<T> {
-    time_ps: u64,
-    order: u64,
-    posted_ps: u64,
-    host: HostId,
-    what: Due<T>,
-}
-
-/// What happens then.
-#[derive(Clone, Copy, Debug)]
-enum Due<T> {
-    /// The adapter gets a message.
-    Post(Post<T>),
-    /// A message within the host is there.
-    Copy(T),
-}
-
-impl<T> Delayed<T> {
-    fn key(&self) -> (u64, HostId, u64) {
-        (self.time_ps, self.host, self.order)
-    }
-}
-
-impl<T> PartialEq for Delayed<T> {
-    fn eq(&self, other: &Self) -> bool {
-        self.key() == other.key()
-    }
-}
-
-impl<T> Eq for Delayed<T> {}
-
-impl<T> PartialOrd for Delayed<T> {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl<T> Ord for Delayed<T> {
-    /// The earliest is the greatest, as heaps want it.
-    fn cmp(&self, other: &Self) -> Ordering {
-        other.key().cmp(&self.key())
-    }
-}
+use crate::config::{Admission, Config, Forwarding};
 
 /// One network in motion.
 #[derive(Debug)]
 pub struct Network<'f, C, P: Program, O> {
     pub(super) fabric: &'f Fabric,
-    config: Config,
-    choice: C,
-    program: P,
-    observer: O,
+    pub(super) config: Config,
+    pub(super) choice: C,
+    pub(super) program: P,
+    pub(super) observer: O,
     pub(super) ports: Ports,
     pub(super) packets: Pool<Packet>,
-    outgoing: Pool<Outgoing<P::Token>>,
-    incoming: Pool<Incoming<P::Token>>,
-    calendar: Calendar,
-    desk: Desk<P::Token>,
+    pub(super) outgoing: Pool<Outgoing<P::Token>>,
+    pub(super) incoming: Pool<Incoming<P::Token>>,
+    pub(super) calendar: Calendar,
+    pub(super) desk: Desk<P::Token>,
     /// Messages on their way to their host's adapter, by time, host and order of posting.
-    delayed: BinaryHeap<Delayed<P::Token>>,
+    pub(super) delayed: BinaryHeap<Delayed<P::Token>>,
     /// Messages delayed so far.
-    order: u64,
-    now: u64,
+    pub(super) order: u64,
+    pub(super) now: u64,
     /// Packets received, and their hops (links travelled, host links included).
-    received: u64,
-    hops: u64,
+    pub(super) received: u64,
+    pub(super) hops: u64,
     /// Events dealt with.
-    events: u64,
-    failed: Option<SimError>,
+    pub(super) events: u64,
+    pub(super) failed: Option<SimError>,
 }
 
 impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
@@ -326,31 +276,11 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
     }
 
     /// Room at the far end of `link` is free once the packet's tail has come.
-    fn give_back(&mut self, link: u32, bytes: u16, lane: u8, tail_ps: u64) {
+    pub(super) fn give_back(&mut self, link: u32, bytes: u16, lane: u8, tail_ps: u64) {
         let Port { credit_ps, thirsty, .. } = *self.ports.port(link);
         let time_ps = self.ports.give_back(link, lane, self.now.max(tail_ps) + credit_ps, bytes);
         if thirsty {
             self.schedule(link, time_ps);
-        }
-    }
-
-    fn eject(&mut self, link: u32, index: u32) {
-        let Packet { message, wire, lane, tail_ps, .. } = *self.packets.get(index);
-        self.packets.free(index);
-        self.give_back(link, wire, lane, tail_ps);
-        self.received += 1;
-        let record = self.incoming.at(message);
-        record.left -= u64::from(wire) - u64::from(self.config.header_bytes);
-        let Incoming { left, posted_ps, token, .. } = *record;
-        if O::LISTENS {
-            self.observer.received(self.now - posted_ps);
-        }
-        if left == 0 {
-            self.incoming.free(message);
-            let host = HostId(self.fabric.reverse(LinkId(link)).0);
-            self.desk.now_ps = self.now;
-            self.program.received(host, token, self.now - posted_ps, &mut self.desk);
-            self.clear_desk();
         }
     }
 
@@ -428,7 +358,7 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
     }
 
     /// Puts a packet on the wire.
-    fn launch(&mut self, link: u32, lane: u8, index: u32) {
+    pub(super) fn launch(&mut self, link: u32, lane: u8, index: u32) {
         let packet = self.packets.at(index);
         let bytes = packet.wire;
         let port = &mut self.ports.port[link as usize];
@@ -475,7 +405,7 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
 
     /// Notes whether a link lacks room, and plans a try for when some comes back.
     #[inline]
-    fn drink(&mut self, link: u32, thirsty: bool) {
+    pub(super) fn drink(&mut self, link: u32, thirsty: bool) {
         self.ports.port(link).thirsty = thirsty;
         if thirsty {
             let time_ps = self.ports.next_credit_ps(link);
@@ -486,126 +416,12 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
     }
 
     #[inline]
-    fn schedule(&mut self, link: u32, time_ps: u64) {
+    pub(super) fn schedule(&mut self, link: u32, time_ps: u64) {
         let port = self.ports.port(link);
         if time_ps < port.try_at {
             port.try_at = time_ps;
             self.calendar.push(Event { time_ps, key: link << 1, data: 0 });
         }
-    }
-
-    // ---- hosts
-
-    /// Sends a host's next packet, if it can.
-    fn inject(&mut self, host: u32) {
-        let (packet_bytes, header) = (self.config.packet_bytes, self.config.header_bytes);
-        let payload = |left: u64| left.min(u64::from(packet_bytes)) as u32;
-        if self.ports.port(host).free_at <= self.now
-            && let Some(lane) =
-                self.ports.next_lane(host, |list| payload(self.outgoing.get(list.head).left) + header)
-        {
-            let state = self.ports.at(host, lane);
-            let message = state.queue.head;
-            let Outgoing { record, address, left, .. } = *self.outgoing.get(message);
-            let payload = payload(left);
-            let wire = (payload + header) as u16;
-            self.ports.at(host, lane).out_room -= i32::from(wire);
-            self.ports.port(host).queued += u32::from(wire);
-            let index = self.packets.take(Packet {
-                next: NONE,
-                message: record,
-                address,
-                via: NONE,
-                wire,
-                lane,
-                tail_ps: 0,
-            });
-            self.launch(host, lane, index);
-            self.outgoing.at(message).left = left - u64::from(payload);
-            let queue = &mut self.ports.at(host, lane).queue;
-            if left == u64::from(payload) {
-                queue.pop(&self.outgoing);
-                let key = (self.fabric.link_count() as u32 + host) << 1;
-                let time_ps = self.ports.port(host).free_at;
-                self.calendar.push(Event { time_ps, key, data: message });
-            } else if self.config.injection == Injection::RoundRobin {
-                queue.pop(&self.outgoing);
-                queue.push(&mut self.outgoing, message);
-            }
-        }
-        let queued = self.ports.lanes_of(host).iter().any(|lane| !lane.queue.is_empty());
-        let free_at = self.ports.port(host).free_at;
-        let busy = free_at > self.now;
-        if queued && busy {
-            self.schedule(host, free_at);
-        }
-        self.drink(host, queued && !busy);
-    }
-
-    /// The last packet of a message has left, a timer has run out, or a delayed message is due.
-    fn host_event(&mut self, host: HostId, timer: bool, data: u32) {
-        self.desk.now_ps = self.now;
-        if timer && data == DUE {
-            let due = self.delayed.pop().expect("a message is due");
-            debug_assert_eq!((due.time_ps, due.host), (self.now, host));
-            match due.what {
-                Due::Post(post) => return self.enter(post, due.posted_ps),
-                Due::Copy(token) => {
-                    self.program.sent(host, token, &mut self.desk);
-                    self.program.received(host, token, self.now - due.posted_ps, &mut self.desk);
-                }
-            }
-        } else if timer {
-            self.program.timer(host, data, &mut self.desk);
-        } else {
-            let token = self.outgoing.get(data).token;
-            self.outgoing.free(data);
-            self.program.sent(host, token, &mut self.desk);
-        }
-        self.clear_desk();
-    }
-
-    /// Does what the program asked for.
-    fn clear_desk(&mut self) {
-        let links = self.fabric.link_count() as u32;
-        let timer = |host: HostId| (links + host.0) << 1 | 1;
-        let mut timers = std::mem::take(&mut self.desk.timers);
-        for (time_ps, host, token) in timers.drain(..) {
-            self.calendar.push(Event { time_ps, key: timer(host), data: token });
-        }
-        self.desk.timers = timers;
-        let mut posts = std::mem::take(&mut self.desk.posts);
-        for (delay_ps, post) in posts.drain(..) {
-            if delay_ps == 0 {
-                self.enter(post, self.now);
-            } else {
-                self.delay(delay_ps, post.from, Due::Post(post));
-            }
-        }
-        self.desk.posts = posts;
-        let mut copies = std::mem::take(&mut self.desk.copies);
-        for (delay_ps, host, token) in copies.drain(..) {
-            self.delay(delay_ps, host, Due::Copy(token));
-        }
-        self.desk.copies = copies;
-    }
-
-    fn delay(&mut self, delay_ps: u64, host: HostId, what: Due<P::Token>) {
-        let time_ps = self.now + delay_ps;
-        let key = (self.fabric.link_count() as u32 + host.0) << 1 | 1;
-        self.calendar.push(Event { time_ps, key, data: DUE });
-        self.order += 1;
-        self.delayed.push(Delayed { time_ps, order: self.order, posted_ps: self.now, host, what });
-    }
-
-    /// A host's adapter takes a message.
-    fn enter(&mut self, post: Post<P::Token>, posted_ps: u64) {
-        let Post { from, address, bytes, lane, token } = post;
-        let record = self.incoming.take(Incoming { next: NONE, left: bytes, posted_ps, token });
-        let message = self.outgoing.take(Outgoing { next: NONE, record, address, left: bytes, token });
-        self.ports.at(from.0, lane).queue.push(&mut self.outgoing, message);
-        self.ports.settle(from.0, self.now);
-        self.inject(from.0);
     }
 
     // ---- failures

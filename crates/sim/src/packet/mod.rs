@@ -1,5 +1,6 @@
 //! Packets through the network.
 
+mod adapter;
 mod calendar;
 mod choice;
 mod counters;

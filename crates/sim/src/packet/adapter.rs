@@ -1,0 +1,199 @@
+//! Hosts and their adapters: messages become packets, packets become messages, programs hear of it.
+//!
+//! Invariants: payload is conserved: what was posted is received, once. A host's timers at one time come by token; messages that
+//! were handed over with a delay by the order of their posting, which is their host's own.
+
+use std::cmp::Ordering;
+
+use netloom_model::{HostId, LinkId};
+
+use super::calendar::{Event, MOST_DATA};
+use super::choice::Choice;
+use super::engine::Network;
+use super::observe::Observer;
+use super::pool::{Incoming, NONE, Outgoing, Packet};
+use super::program::{Post, Program};
+use crate::config::Injection;
+
+/// The token of the timer for a delayed message.
+const DUE: u32 = MOST_DATA;
+
+/// A message on its way to its host's adapter.
+#[derive(Debug)]
+pub(super) struct Delayed<T> {
+    time_ps: u64,
+    order: u64,
+    posted_ps: u64,
+    host: HostId,
+    what: Due<T>,
+}
+
+/// What happens then.
+#[derive(Clone, Copy, Debug)]
+enum Due<T> {
+    /// The adapter gets a message.
+    Post(Post<T>),
+    /// A message within the host is there.
+    Copy(T),
+}
+
+impl<T> Delayed<T> {
+    fn key(&self) -> (u64, HostId, u64) {
+        (self.time_ps, self.host, self.order)
+    }
+}
+
+impl<T> PartialEq for Delayed<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.key() == other.key()
+    }
+}
+
+impl<T> Eq for Delayed<T> {}
+
+impl<T> PartialOrd for Delayed<T> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl<T> Ord for Delayed<T> {
+    /// The earliest is the greatest, as heaps want it.
+    fn cmp(&self, other: &Self) -> Ordering {
+        other.key().cmp(&self.key())
+    }
+}
+
+impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
+    pub(super) fn eject(&mut self, link: u32, index: u32) {
+        let Packet { message, wire, lane, tail_ps, .. } = *self.packets.get(index);
+        self.packets.free(index);
+        self.give_back(link, wire, lane, tail_ps);
+        self.received += 1;
+        let record = self.incoming.at(message);
+        record.left -= u64::from(wire) - u64::from(self.config.header_bytes);
+        let Incoming { left, posted_ps, token, .. } = *record;
+        if O::LISTENS {
+            self.observer.received(self.now - posted_ps);
+        }
+        if left == 0 {
+            self.incoming.free(message);
+            let host = HostId(self.fabric.reverse(LinkId(link)).0);
+            self.desk.now_ps = self.now;
+            self.program.received(host, token, self.now - posted_ps, &mut self.desk);
+            self.clear_desk();
+        }
+    }
+
+    /// Sends a host's next packet, if it can.
+    pub(super) fn inject(&mut self, host: u32) {
+        let (packet_bytes, header) = (self.config.packet_bytes, self.config.header_bytes);
+        let payload = |left: u64| left.min(u64::from(packet_bytes)) as u32;
+        if self.ports.port(host).free_at <= self.now
+            && let Some(lane) =
+                self.ports.next_lane(host, |list| payload(self.outgoing.get(list.head).left) + header)
+        {
+            let state = self.ports.at(host, lane);
+            let message = state.queue.head;
+            let Outgoing { record, address, left, .. } = *self.outgoing.get(message);
+            let payload = payload(left);
+            let wire = (payload + header) as u16;
+            self.ports.at(host, lane).out_room -= i32::from(wire);
+            self.ports.port(host).queued += u32::from(wire);
+            let index = self.packets.take(Packet {
+                next: NONE,
+                message: record,
+                address,
+                via: NONE,
+                wire,
+                lane,
+                tail_ps: 0,
+            });
+            self.launch(host, lane, index);
+            self.outgoing.at(message).left = left - u64::from(payload);
+            let queue = &mut self.ports.at(host, lane).queue;
+            if left == u64::from(payload) {
+                queue.pop(&self.outgoing);
+                let key = (self.fabric.link_count() as u32 + host) << 1;
+                let time_ps = self.ports.port(host).free_at;
+                self.calendar.push(Event { time_ps, key, data: message });
+            } else if self.config.injection == Injection::RoundRobin {
+                queue.pop(&self.outgoing);
+                queue.push(&mut self.outgoing, message);
+            }
+        }
+        let queued = self.ports.lanes_of(host).iter().any(|lane| !lane.queue.is_empty());
+        let free_at = self.ports.port(host).free_at;
+        let busy = free_at > self.now;
+        if queued && busy {
+            self.schedule(host, free_at);
+        }
+        self.drink(host, queued && !busy);
+    }
+
+    /// The last packet of a message has left, a timer has run out, or a delayed message is due.
+    pub(super) fn host_event(&mut self, host: HostId, timer: bool, data: u32) {
+        self.desk.now_ps = self.now;
+        if timer && data == DUE {
+            let due = self.delayed.pop().expect("a message is due");
+            debug_assert_eq!((due.time_ps, due.host), (self.now, host));
+            match due.what {
+                Due::Post(post) => return self.enter(post, due.posted_ps),
+                Due::Copy(token) => {
+                    self.program.sent(host, token, &mut self.desk);
+                    self.program.received(host, token, self.now - due.posted_ps, &mut self.desk);
+                }
+            }
+        } else if timer {
+            self.program.timer(host, data, &mut self.desk);
+        } else {
+            let token = self.outgoing.get(data).token;
+            self.outgoing.free(data);
+            self.program.sent(host, token, &mut self.desk);
+        }
+        self.clear_desk();
+    }
+
+    /// Does what the program asked for.
+    pub(super) fn clear_desk(&mut self) {
+        let links = self.fabric.link_count() as u32;
+        let timer = |host: HostId| (links + host.0) << 1 | 1;
+        let mut timers = std::mem::take(&mut self.desk.timers);
+        for (time_ps, host, token) in timers.drain(..) {
+            self.calendar.push(Event { time_ps, key: timer(host), data: token });
+        }
+        self.desk.timers = timers;
+        let mut posts = std::mem::take(&mut self.desk.posts);
+        for (delay_ps, post) in posts.drain(..) {
+            if delay_ps == 0 {
+                self.enter(post, self.now);
+            } else {
+                self.delay(delay_ps, post.from, Due::Post(post));
+            }
+        }
+        self.desk.posts = posts;
+        let mut copies = std::mem::take(&mut self.desk.copies);
+        for (delay_ps, host, token) in copies.drain(..) {
+            self.delay(delay_ps, host, Due::Copy(token));
+        }
+        self.desk.copies = copies;
+    }
+
+    fn delay(&mut self, delay_ps: u64, host: HostId, what: Due<P::Token>) {
+        let time_ps = self.now + delay_ps;
+        let key = (self.fabric.link_count() as u32 + host.0) << 1 | 1;
+        self.calendar.push(Event { time_ps, key, data: DUE });
+        self.order += 1;
+        self.delayed.push(Delayed { time_ps, order: self.order, posted_ps: self.now, host, what });
+    }
+
+    /// A host's adapter takes a message.
+    fn enter(&mut self, post: Post<P::Token>, posted_ps: u64) {
+        let Post { from, address, bytes, lane, token } = post;
+        let record = self.incoming.take(Incoming { next: NONE, left: bytes, posted_ps, token });
+        let message = self.outgoing.take(Outgoing { next: NONE, record, address, left: bytes, token });
+        self.ports.at(from.0, lane).queue.push(&mut self.outgoing, message);
+        self.ports.settle(from.0, self.now);
+        self.inject(from.0);
+    }
+}
