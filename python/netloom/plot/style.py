@@ -11,7 +11,7 @@ import io
 import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import matplotlib
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -58,10 +58,14 @@ _SETTINGS: Any = {
 
 
 @contextmanager
-def figure(width: float, height: float) -> Iterator[Figure]:
-    """Yields a figure of so many inches in netloom's look; settings last only inside the block."""
+def figure(width: float, height: float, *, arranged: bool = True) -> Iterator[Figure]:
+    """Yields a figure of so many inches in netloom's look; settings last only inside the block.
+
+    `arranged` has matplotlib find room for labels; otherwise axes stay where they are put.
+    """
     with matplotlib.rc_context(_SETTINGS):
-        yield Figure(figsize=(width, height), layout="constrained", facecolor="white")
+        layout: Literal["constrained"] | None = "constrained" if arranged else None
+        yield Figure(figsize=(width, height), layout=layout, facecolor="white")
 
 
 def save(fig: Figure, kind: str) -> bytes:

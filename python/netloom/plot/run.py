@@ -1,0 +1,290 @@
+"""A simulated run: how busy every link was, level by level, and when; a column a routing.
+
+A level's links are a small image: a switch a column (the lower end of the cables; for hosts their leaf), its
+cables one above the other, so that both directions of a cable lie at the same place. Below are strips of
+time: a row a level, first its busiest link, then the mean of its links, and, if they were recorded, the
+longest queue. All routings share the colours and the axis of time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from netloom.plot import style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.image import AxesImage
+
+_COLUMNS = 4
+"""Routings side by side; more go below."""
+_WIDE = 512
+"""Switches that an image shows one by one; of more, neighbours share a column, which shows the busiest."""
+_COLOURS = "magma_r"
+_QUEUES = "Blues"
+_IMAGE, _ROW, _LINE = 0.42, 0.13, 0.2
+"""Inches of an image, of a row of a strip, and of a line of text below the one or above the other."""
+_NAMES, _WIDTH, _BETWEEN, _BAR = 0.95, 2.2, 0.3, 0.7
+"""Inches of the levels' names, of a routing, between two, and of the scale of colours with its numbers."""
+_HEAD, _TITLE, _LONG = 0.32, 0.24, 1.6
+"""Inches of the title, of a routing's, and of a scale of colours."""
+
+Array = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Tier:
+    """The links from one level to the next.
+
+    Attributes
+    ----------
+    name : str
+        `leaf → spine`.
+    busy : array
+        Utilisation, 0 to 1, `[cable][switch]`; NaN where there is no link.
+    """
+
+    name: str
+    busy: Array
+
+
+@dataclass(frozen=True)
+class Strip:
+    """Something of every tier over time.
+
+    Attributes
+    ----------
+    name : str
+        What: `busiest link`.
+    edges_ms : array
+        Where intervals begin and end, one more than there are.
+    values : array
+        `[tier][interval]`.
+    queue : bool
+        Whether they are bytes in a queue; otherwise utilisation, 0 to 1.
+    """
+
+    name: str
+    edges_ms: Array
+    values: Array
+    queue: bool = False
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One routing.
+
+    Attributes
+    ----------
+    name : str
+        Its word in the scenario.
+    end : str
+        When its jobs were complete, as text.
+    tiers : sequence of Tier
+        From the hosts up, then down again.
+    strips : sequence of Strip
+        None where nothing was recorded over time.
+    """
+
+    name: str
+    end: str
+    tiers: Sequence[Tier]
+    strips: Sequence[Strip] = field(default=())
+
+
+def tier_name(below: int, above: int, levels: int) -> str:
+    """What links from level `below` to level `above` are called; hosts are level -1, leaves 0."""
+
+    def name(level: int) -> str:
+        named = {1: ("leaf",), 2: ("leaf", "spine"), 3: ("leaf", "spine", "core")}.get(levels)
+        if level < 0:
+            return "host"
+        return f"level {level}" if named is None else named[level]
+
+    return f"{name(below)} → {name(above)}"
+
+
+def tiers(from_level: Any, to_level: Any, lower: Any, busy: Any) -> list[tuple[Tier, npt.NDArray[np.int64]]]:
+    """Returns the tiers of a fabric with the links of each, from the hosts up, then down again.
+
+    Parameters
+    ----------
+    from_level, to_level : array of int
+        Level of every link's ends; -1 for hosts. Links at switches cut off (below -1) are left out.
+    lower : array of int
+        The switch to whose column a link belongs.
+    busy : array of float
+        Utilisation of every link.
+    """
+    first, last = np.asarray(from_level, np.int64), np.asarray(to_level, np.int64)
+    levels = 1 + int(max(first.max(initial=0), last.max(initial=0)))
+    up = {(int(a), int(b)) for a, b in zip(first, last, strict=True) if min(a, b) >= -1}
+    order = sorted(up, key=lambda ends: (ends[0] > ends[1], ends[0] if ends[0] <= ends[1] else -ends[0]))
+    found = []
+    for below, above in order:
+        links = np.flatnonzero((first == below) & (last == above))
+        image = _image(np.asarray(lower, np.int64)[links], np.asarray(busy, np.float64)[links])
+        found.append((Tier(tier_name(below, above, levels), image), links))
+    return found
+
+
+def _image(column: npt.NDArray[np.int64], busy: Array) -> Array:
+    """Links by column, in their order from the top; of very many columns neighbours are joined."""
+    _, at = np.unique(column, return_inverse=True)
+    width = int(at.max(initial=-1)) + 1
+    order = np.argsort(at, kind="stable")
+    starts = np.searchsorted(at[order], np.arange(width))
+    row = np.arange(len(at)) - starts[at[order]]
+    image = np.full((int(row.max(initial=0)) + 1, width), np.nan)
+    image[row, at[order]] = busy[order]
+    block = -(-width // _WIDE)
+    if block > 1:
+        padded = np.full((image.shape[0], -(-width // block) * block), np.nan)
+        padded[:, :width] = image
+        whole = padded.reshape(image.shape[0], -1, block)
+        image = np.where(np.isnan(whole).all(axis=2), np.nan, np.nan_to_num(whole, nan=-1.0).max(axis=2))
+    return image
+
+
+def run_picture(panels: Sequence[Panel], *, title: str, kind: str) -> bytes:
+    """Returns the picture of a run.
+
+    Parameters
+    ----------
+    panels : sequence of Panel
+        The routings, at least one, of one fabric.
+    title : str
+        Above the picture.
+    kind : {"svg", "png"}
+        The file format.
+    """
+    across = min(len(panels), _COLUMNS)
+    down = -(-len(panels) // across)
+    tall = max(_height(panel) for panel in panels)
+    strips = [strip for panel in panels for strip in panel.strips]
+    longest = max((float(strip.edges_ms[-1]) for strip in strips), default=0.0)
+    deepest = max((float(strip.values.max(initial=0.0)) for strip in strips if strip.queue), default=0.0)
+    page = _Page(_NAMES + across * (_WIDTH + _BETWEEN) + _BAR, _HEAD + down * tall)
+    with style.figure(page.width, page.height, arranged=False) as fig:
+        busy: list[Any] = []
+        waiting: list[Any] = []
+        for position, panel in enumerate(panels):
+            row, column = divmod(position, across)
+            corner = (_NAMES + column * (_WIDTH + _BETWEEN), _HEAD + row * tall)
+            _panel(fig, page, corner, panel, (longest, deepest), (busy, waiting), named=column == 0)
+        bars: list[tuple[str, list[Any], Any]] = [
+            ("a link is busy", busy, lambda value, _: f"{100 * value:.0f} %")
+        ]
+        if waiting:
+            bars.append(("waits at a link", waiting, lambda value, _: style.size(value)))
+        for position, (name, pictures, form) in enumerate(bars):
+            left, top = _NAMES + across * (_WIDTH + _BETWEEN), _HEAD + _TITLE + position * (_LONG + 0.4)
+            bar = fig.colorbar(pictures[0], cax=page.axes(fig, left, top, 0.12, _LONG), format=form)
+            bar.set_label(name, fontsize=8)
+            bar.ax.tick_params(labelsize=7)
+            bar.outline.set_visible(False)
+        text = style.shorten(title, 12 + 32 * across)
+        top = 1 - 0.18 / page.height
+        fig.text(0.08 / page.width, top, text, va="center", fontweight="bold", fontsize=10, parse_math=False)
+        return style.save(fig, kind)
+
+
+@dataclass(frozen=True)
+class _Page:
+    """A page in inches, from its upper left corner."""
+
+    width: float
+    height: float
+
+    def axes(self, fig: Figure, left: float, top: float, width: float, height: float) -> Axes:
+        bottom = self.height - top - height
+        sides = (left / self.width, bottom / self.height, width / self.width, height / self.height)
+        return fig.add_axes(sides)
+
+
+def _height(panel: Panel) -> float:
+    """Inches of a routing's images and strips, with its title and its axis."""
+    strips = sum(_ROW * len(strip.values) + _LINE for strip in panel.strips)
+    return _TITLE + len(panel.tiers) * (_IMAGE + _LINE) + strips + (0.5 if panel.strips else 0.1)
+
+
+def _panel(
+    fig: Figure,
+    page: _Page,
+    corner: tuple[float, float],
+    panel: Panel,
+    scale: tuple[float, float],
+    drawn: tuple[list[Any], list[Any]],
+    *,
+    named: bool,
+) -> None:
+    """One routing's images and strips, added to `drawn`; only the first of a row names its levels."""
+    left, top = corner
+    told = f"{style.shorten(panel.name, 22)}  {panel.end}"
+    at = (left / page.width, 1 - (top + _TITLE - 0.07) / page.height)
+    fig.text(*at, told, fontsize=9, fontweight="bold", parse_math=False)
+    top += _TITLE
+    for tier in panel.tiers:
+        drawn[0].append(_draw_tier(page.axes(fig, left, top, _WIDTH, _IMAGE), tier, named=named))
+        top += _IMAGE + _LINE
+    names = [tier.name if named else "" for tier in panel.tiers]
+    for row, strip in enumerate(panel.strips, 1):
+        tall = _ROW * len(strip.values)
+        axes = page.axes(fig, left, top + _LINE, _WIDTH, tall)
+        mesh = _draw_strip(axes, strip, scale, names)
+        if strip.queue:
+            drawn[1].append(mesh)
+        if row == len(panel.strips):
+            axes.set_xlabel("simulated ms", fontsize=8)
+        else:
+            axes.set_xticklabels([])
+        top += tall + _LINE
+
+
+def _draw_tier(axes: Axes, tier: Tier, *, named: bool) -> AxesImage:
+    image = axes.imshow(
+        np.ma.masked_invalid(tier.busy),
+        cmap=_COLOURS,
+        vmin=0.0,
+        vmax=1.0,
+        aspect="auto",
+        interpolation="nearest",
+    )
+    axes.set_xticks([])
+    axes.set_yticks([])
+    axes.spines[:].set_color(style.GRID)
+    if named:
+        axes.set_ylabel(tier.name, rotation=0, ha="right", va="center", fontsize=8)
+    known = tier.busy[~np.isnan(tier.busy)]
+    if known.size:
+        told = f"mean {100 * known.mean():.0f} %, most {100 * known.max():.0f} %"
+        axes.set_xlabel(told, fontsize=7, color=style.FAINT, labelpad=1, loc="left")
+    return image
+
+
+def _draw_strip(axes: Axes, strip: Strip, scale: tuple[float, float], names: Sequence[str]) -> Any:
+    longest, deepest = scale
+    mesh = axes.pcolormesh(
+        strip.edges_ms,
+        np.arange(len(strip.values) + 1),
+        strip.values,
+        cmap=_QUEUES if strip.queue else _COLOURS,
+        vmin=0.0,
+        vmax=(deepest or 1.0) if strip.queue else 1.0,
+        rasterized=True,
+    )
+    axes.set_xlim(0.0, longest or 1.0)
+    axes.invert_yaxis()
+    axes.set_yticks(np.arange(len(names)) + 0.5, names, fontsize=7)
+    axes.locator_params(axis="x", nbins=4)
+    axes.tick_params(axis="y", length=0)
+    axes.tick_params(axis="x", labelsize=7)
+    axes.spines[["top", "right", "left"]].set_visible(False)
+    axes.set_title(strip.name, fontsize=8, fontweight="normal", pad=2)
+    return mesh
