@@ -8,24 +8,13 @@ use netloom_sim::{
 };
 use netloom_topology::{detect, generate};
 
-fn software() -> Software {
-    Software {
-        call_ps: 0,
-        post_ps: 400_000,
-        rendezvous_ps: 1_000_000,
-        eager_bytes: u64::MAX,
-        control_bytes: 16,
-        copy_ps_per_byte: 0.0,
-    }
-}
-
 fn run(name: &str, fabric: &Fabric, paths: &PathSet, script: impl Fn() -> Box<dyn Script>, ranks: u32) {
     let config = Config::codes();
     let hosts: Vec<HostId> = (0..ranks).map(HostId).collect();
     let structure = detect(fabric);
     for engine in ["ftree", "adaptive", "random"] {
         let job = Job { name: name.into(), hosts: hosts.clone(), script: script(), until: None, start_ps: 0 };
-        let player = Player::new(vec![job], software());
+        let player = Player::new(vec![job], Software::codes());
         let report = |player: &Player, hops: u64| {
             let l = player.latency(0);
             println!(

@@ -2,9 +2,9 @@
 //!
 //! | module | what |
 //! |---|---|
-//! | `config` | the hardware: buffers, delays, arbitration; two frozen profiles |
+//! | `config` | the hardware: buffers, delays, arbitration |
+//! | `profile` | the two frozen sets of parameters |
 //! | `packet` | the engine: events, links, switches, adapters; routing schemes; counters |
-//! | `profile` | hardware and software together |
 //! | `replay` | programs of ranks: messages, collectives, jobs side by side |
 //! | `motif` | communication patterns of applications |
 //! | `record` | what a run is asked to record, and what was recorded |

@@ -132,7 +132,7 @@ impl Ports {
     pub fn new(fabric: &Fabric, config: &Config) -> Self {
         let lanes = usize::from(config.lanes);
         let lane = |link: LinkId| {
-            let out = if fabric.link_to_switch(link).is_some() {
+            let out = if fabric.between_switches(link) {
                 config.output_buffer_bytes
             } else {
                 config.host_output_buffer_bytes

@@ -1,41 +1,36 @@
-//! Hardware and software together: the parameters of a run.
+//! The two frozen sets of parameters: hardware and software together.
+//!
+//! Nothing but these files decides them: no experiment has parameters of its own. A scenario may override a number by its name,
+//! and then says so.
+
+mod codes;
+mod infiniband;
 
 use crate::config::Config;
 use crate::replay::Software;
 
-/// All parameters of a run.
+/// What hardware and software do.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Profile {
-    /// Switches, cables and adapters.
+    /// Buffers, delays, arbitration.
     pub config: Config,
-    /// What hosts pay for messages.
+    /// What a call costs.
     pub software: Software,
 }
 
-impl Profile {
-    /// Real hardware: the default.
-    pub fn infiniband() -> Self {
-        let software = Software {
-            call_ps: 100_000,
-            post_ps: 400_000,
-            rendezvous_ps: 500_000,
-            eager_bytes: 8192,
-            control_bytes: 64,
-            copy_ps_per_byte: 100.0,
-        };
-        Self { config: Config::infiniband(), software }
+impl Default for Profile {
+    fn default() -> Self {
+        Self::infiniband()
     }
+}
 
-    /// The papers' simulator.
-    pub fn codes() -> Self {
-        let software = Software {
-            call_ps: 0,
-            post_ps: 400_000,
-            rendezvous_ps: 1_000_000,
-            eager_bytes: u64::MAX,
-            control_bytes: 16,
-            copy_ps_per_byte: 0.0,
-        };
-        Self { config: Config::codes(), software }
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_profiles_can_work() {
+        Profile::infiniband().config.check().unwrap();
+        Profile::codes().config.check().unwrap();
     }
 }

@@ -1,0 +1,63 @@
+//! `codes`: behaves like the simulator of the papers, CODES with its fat-tree model and TraceR's programs.
+//!
+//! What the dissertation says (secs. 5.1-5.4): 12.5 GB/s links, no headers, messages of the stencil leave without asking. What it
+//! leaves open is fitted on the ftree rows of tables 5.1 and 5.2 and on the barrier without a bully, and on nothing else;
+//! `docs/methods/simulator.md` says which row pins which number. Every number is one of the simulator's own defaults or
+//! of its example files.
+
+use super::Profile;
+use crate::config::{Admission, Config, Forwarding, Injection, Release};
+use crate::replay::Software;
+
+impl Profile {
+    /// The papers' simulator.
+    pub fn codes() -> Self {
+        Self { config: Config::codes(), software: Software::codes() }
+    }
+}
+
+impl Config {
+    /// The papers' simulator: whole packets are stored and forwarded, a packet's place in an output queue is its own until
+    /// the next queue admits it, senders never look downstream, service in order of arrival.
+    pub fn codes() -> Self {
+        Self {
+            // The mean packet latency of the shift (16.94 us) allows 2048 to 4096, with the buffers below.
+            packet_bytes: 4096,
+            header_bytes: 0,
+            forwarding: Forwarding::StoreAndForward,
+            lanes: 1,
+            input_buffer_bytes: None,
+            // Example files; 64 KiB towards hosts too would give the shift 25 us.
+            output_buffer_bytes: 65_536,
+            host_output_buffer_bytes: 32_768,
+            release: Release::Admitted,
+            head_of_line: false,
+            admission: Admission::InOrder,
+            injection: Injection::InOrder,
+            // Example files (60 and 90); the barrier leaves no more than 180.
+            switch_delay_ps: 90_000,
+            cable_delay_ps: 0,
+            // "8 bytes" in its code.
+            credit_bytes: 8,
+        }
+    }
+}
+
+impl Software {
+    /// The papers' simulator.
+    pub fn codes() -> Self {
+        Self {
+            // The stencil of small messages leaves 1.5 ns a call: calls cost the message's time, not the processor's.
+            call_ps: 0,
+            // Defaults: 100 ns of software and 400 ns of adapter; with five switches of 90 ns that makes the barrier's 952 ns.
+            post_ps: 500_000,
+            // Default.
+            rendezvous_ps: 1_000_000,
+            // "eager transmission" (sec. 5.3).
+            eager_bytes: u64::MAX,
+            control_bytes: 16,
+            // The shift leaves none for copying.
+            copy_ps_per_byte: 0.0,
+        }
+    }
+}
