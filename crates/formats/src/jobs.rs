@@ -68,7 +68,7 @@ const MAPPINGS: [&str; 8] =
     ["block", "cyclic", "cyclic-in-leaf", "random", "tiled", "fill-leaves", "file", "linear"];
 
 /// More copies of a job, or ranks, than this are refused.
-const MAX_RANKS: u32 = 10_000_000;
+pub(crate) const MAX_RANKS: u32 = 10_000_000;
 
 /// Reads a jobs file.
 ///
@@ -204,7 +204,7 @@ fn read_cut(keys: &Keys) -> Result<Cut, FormatError> {
     }
 }
 
-fn read_allocation(keys: &Keys) -> Result<Allocation, FormatError> {
+pub(crate) fn read_allocation(keys: &Keys) -> Result<Allocation, FormatError> {
     if keys.item("hosts").is_some() {
         if keys.item("allocation").is_some() {
             return Err(keys.error("hosts", "expected either allocation or hosts, found both".into()));
@@ -252,7 +252,7 @@ fn read_hosts(keys: &Keys) -> Result<Vec<String>, FormatError> {
     }
 }
 
-fn read_grid(keys: &Keys) -> Result<Vec<u32>, FormatError> {
+pub(crate) fn read_grid(keys: &Keys) -> Result<Vec<u32>, FormatError> {
     let Some(item) = keys.item("grid") else { return Ok(Vec::new()) };
     let sizes = match item.as_value() {
         Some(Value::Array(list)) => list
@@ -314,7 +314,7 @@ fn sizes(text: &str) -> Option<Vec<u32>> {
     text.split('x').map(|n| n.trim().parse().ok().filter(|&n: &u32| n > 0)).collect()
 }
 
-fn unknown(expected: &str, found: &str, known: &[&str]) -> String {
+pub(crate) fn unknown(expected: &str, found: &str, known: &[&str]) -> String {
     let hint =
         nearest(found, known.iter().copied()).map(|k| format!(", did you mean \"{k}\"?")).unwrap_or_default();
     format!("expected {expected}, found \"{}\"{hint}", excerpt(found))

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use netloom_model::names::nearest;
-use toml_edit::{Item, Table};
+use toml_edit::{Item, Table, TableLike};
 
 use crate::FormatError;
 use crate::error::excerpt;
@@ -25,13 +25,39 @@ impl Place<'_> {
 /// A table whose keys are all known.
 pub(crate) struct Keys<'a> {
     at: &'a Place<'a>,
-    table: &'a Table,
+    table: &'a dyn TableLike,
+    span: Option<Range<usize>>,
 }
 
 impl<'a> Keys<'a> {
     pub(crate) fn new(
         at: &'a Place,
         table: &'a Table,
+        known: &[&str],
+        what: &str,
+    ) -> Result<Self, FormatError> {
+        Self::of(at, table, table.span(), known, what)
+    }
+
+    /// The table that `key` of another holds, `[key]` or `key = { … }`; `None` if it has none.
+    pub(crate) fn table(
+        &self,
+        key: &str,
+        known: &[&str],
+        what: &str,
+    ) -> Result<Option<Keys<'a>>, FormatError> {
+        let Some(item) = self.item(key) else { return Ok(None) };
+        let table = item.as_table_like().ok_or_else(|| {
+            self.error(key, format!("expected a table such as {{ … }}, found {}", item.type_name()))
+        })?;
+        let span = self.table.key(key).and_then(|k| k.span()).or(item.span());
+        Self::of(self.at, table, span, known, what).map(Some)
+    }
+
+    fn of(
+        at: &'a Place,
+        table: &'a dyn TableLike,
+        span: Option<Range<usize>>,
         known: &[&str],
         what: &str,
     ) -> Result<Self, FormatError> {
@@ -45,7 +71,7 @@ impl<'a> Keys<'a> {
                 return Err(at.error(span, format!("{what} has no key \"{}\"{help}", excerpt(key))));
             }
         }
-        Ok(Self { at, table })
+        Ok(Self { at, table, span })
     }
 
     pub(crate) fn item(&self, key: &str) -> Option<&'a Item> {
@@ -60,7 +86,7 @@ impl<'a> Keys<'a> {
 
     /// An error at the line of the table.
     pub(crate) fn whole_error(&self, message: String) -> FormatError {
-        self.at.error(self.table.span(), message)
+        self.at.error(self.span.clone(), message)
     }
 
     pub(crate) fn text(&self, key: &str) -> Result<Option<&'a str>, FormatError> {
@@ -73,6 +99,41 @@ impl<'a> Keys<'a> {
         let wrong =
             |item: &Item| self.error(key, format!("expected true or false, found {}", item.type_name()));
         self.item(key).map(|item| item.as_bool().ok_or_else(|| wrong(item))).transpose()
+    }
+
+    /// One of these words.
+    pub(crate) fn word<'w>(&self, key: &str, words: &[&'w str]) -> Result<Option<&'w str>, FormatError> {
+        let Some(text) = self.text(key)? else { return Ok(None) };
+        if let Some(&word) = words.iter().find(|&&word| word == text) {
+            return Ok(Some(word));
+        }
+        let hint = nearest(text, words.iter().copied());
+        let hint = hint.map(|word| format!(", did you mean \"{word}\"?")).unwrap_or_default();
+        let message = format!("expected {}, found \"{}\"{hint}", list(words), excerpt(text));
+        Err(self.error(key, message))
+    }
+
+    /// Bytes: a whole number, or a text such as "2MiB".
+    pub(crate) fn size(
+        &self,
+        key: &str,
+        range: std::ops::RangeInclusive<u64>,
+    ) -> Result<Option<u64>, FormatError> {
+        let Some(item) = self.item(key) else { return Ok(None) };
+        let expected =
+            format!("expected bytes ({}..={}) such as 4096 or \"2MiB\"", range.start(), range.end());
+        let bytes = match (item.as_integer(), item.as_str()) {
+            (Some(n), _) => u64::try_from(n).ok(),
+            (None, Some(text)) => parse_size(text),
+            (None, None) => return Err(self.error(key, format!("{expected}, found {}", item.type_name()))),
+        };
+        match bytes {
+            Some(bytes) if range.contains(&bytes) => Ok(Some(bytes)),
+            _ => {
+                let found = item.to_string();
+                Err(self.error(key, format!("{expected}, found {}", excerpt(&found))))
+            }
+        }
     }
 
     /// A number, with or without a point.
@@ -105,6 +166,52 @@ impl<'a> Keys<'a> {
             Some(n) if range.contains(&n) => Ok(Some(n)),
             Some(n) => Err(self.error(key, format!("{expected}, found {n}"))),
             None => Err(self.error(key, format!("{expected}, found {}", item.type_name()))),
+        }
+    }
+}
+
+/// `a, b or c`.
+pub(crate) fn list(words: &[&str]) -> String {
+    match words {
+        [] => String::new(),
+        [one] => (*one).to_owned(),
+        [first @ .., last] => format!("{} or {last}", first.join(", ")),
+    }
+}
+
+/// `4096`, `200 KB`, `2MiB`, `1.5 GiB`: what comes out must be whole bytes.
+pub(crate) fn parse_size(text: &str) -> Option<u64> {
+    let text = text.trim();
+    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.' && c != '_').unwrap_or(text.len());
+    let (number, unit) = text.split_at(end);
+    let scale: u64 = match unit.trim() {
+        "" | "B" => 1,
+        "kB" | "KB" => 1_000,
+        "MB" => 1_000_000,
+        "GB" => 1_000_000_000,
+        "KiB" => 1 << 10,
+        "MiB" => 1 << 20,
+        "GiB" => 1 << 30,
+        _ => return None,
+    };
+    let number = number.replace('_', "");
+    if let Ok(whole) = number.parse::<u64>() {
+        return whole.checked_mul(scale);
+    }
+    let bytes = number.parse::<f64>().ok()? * scale as f64;
+    (bytes.fract() == 0.0 && (0.0..9e15).contains(&bytes)).then_some(bytes as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_whole_bytes() {
+        let sizes = ["4096", "2MiB", "200 KB", "1.5 KiB", "1_000 B", "3GB"].map(parse_size);
+        assert_eq!(sizes, [4096, 2 << 20, 200_000, 1536, 1000, 3_000_000_000].map(Some));
+        for text in ["", "MiB", "1.5", "0.1KB x", "-3", "2 mib", "1e3", "99999999999GiB", "1.2.3KB"] {
+            assert_eq!(parse_size(text), None, "{text}");
         }
     }
 }

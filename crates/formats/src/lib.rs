@@ -15,6 +15,7 @@
 //! | [`jobs`] | jobs files (TOML) |
 //! | `keys` | TOML tables whose keys are all known |
 //! | [`mtx`] | Matrix Market: traffic matrices |
+//! | [`scenario`] | scenarios to simulate (TOML), with overrides |
 //! | [`sums`] | what every host sends and receives, as CSV |
 //! | [`ti`] | SimGrid's time-independent traces |
 //! | [`triples`] | traffic as CSV |
@@ -32,6 +33,7 @@ mod keys;
 pub mod lft;
 pub mod mtx;
 pub mod paths;
+pub mod scenario;
 pub mod sums;
 pub mod text;
 pub mod ti;
@@ -48,6 +50,7 @@ pub use jobs::{JobsFile, parse_allocation, parse_mapping, read_jobs};
 pub use lft::{LftFault, LftFaultKind, LftFile, Lids, read_lfts, write_lfts};
 pub use mtx::{read_mtx, write_mtx};
 pub use paths::{read_pair_paths, write_pair_paths};
+pub use scenario::{Scenario, read_scenario};
 pub use sums::read_sums;
 pub use ti::read_ti;
 pub use triples::{read_csv_triples, write_csv_triples};

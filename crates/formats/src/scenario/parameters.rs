@@ -1,0 +1,96 @@
+//! `[hardware]` and `[software]`: what differs from a profile, by the names of its parameters.
+//!
+//! The simulator says what makes sense together; here every value has the right type and a sane range.
+
+use crate::FormatError;
+use crate::keys::Keys;
+
+/// A parameter's value.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Knob {
+    /// Bytes, lanes.
+    Count(u64),
+    /// A time, ps (or ps a byte).
+    Time(f64),
+    /// One of the parameter's words.
+    Word(&'static str),
+    /// Yes or no.
+    Flag(bool),
+}
+
+/// Parameters of the hardware; units are in their names.
+pub const HARDWARE: [&str; 14] = [
+    "packet_bytes",
+    "header_bytes",
+    "forwarding",
+    "lanes",
+    "input_buffer_bytes",
+    "output_buffer_bytes",
+    "host_output_buffer_bytes",
+    "release",
+    "head_of_line",
+    "admission",
+    "injection",
+    "switch_delay_ns",
+    "cable_delay_ns",
+    "credit_bytes",
+];
+
+/// Parameters of the software; units are in their names.
+pub const SOFTWARE: [&str; 6] =
+    ["call_ns", "post_ns", "rendezvous_ns", "eager_bytes", "control_bytes", "copy_ns_per_byte"];
+
+/// Longest delay, ns: a second.
+const MOST_NS: f64 = 1e9;
+
+/// The parameters that a `[hardware]` table sets.
+pub(super) fn hardware(keys: &Keys) -> Result<Vec<(&'static str, Knob)>, FormatError> {
+    let read = |name: &'static str| match name {
+        "forwarding" => word(keys, name, &["cut-through", "store-and-forward"]),
+        "release" => word(keys, name, &["sent", "admitted"]),
+        "admission" | "injection" => word(keys, name, &["in-order", "round-robin"]),
+        "head_of_line" => Ok(keys.flag(name)?.map(Knob::Flag)),
+        "lanes" => Ok(keys.whole(name, 1..=15)?.map(|n| Knob::Count(n as u64))),
+        "input_buffer_bytes" if keys.item(name).and_then(|item| item.as_str()) == Some("unlimited") => {
+            Ok(Some(Knob::Word("unlimited")))
+        }
+        "header_bytes" | "credit_bytes" => Ok(keys.size(name, 0..=65_535)?.map(Knob::Count)),
+        "packet_bytes" => Ok(keys.size(name, 1..=65_535)?.map(Knob::Count)),
+        _ if name.ends_with("_ns") => time(keys, name),
+        _ => Ok(keys.size(name, 1..=i32::MAX as u64)?.map(Knob::Count)),
+    };
+    all(&HARDWARE, read)
+}
+
+/// The parameters that a `[software]` table sets.
+pub(super) fn software(keys: &Keys) -> Result<Vec<(&'static str, Knob)>, FormatError> {
+    let read = |name: &'static str| match name {
+        "eager_bytes" => Ok(keys.size(name, 0..=i64::MAX as u64)?.map(Knob::Count)),
+        "control_bytes" => Ok(keys.size(name, 1..=1 << 20)?.map(Knob::Count)),
+        _ => time(keys, name),
+    };
+    all(&SOFTWARE, read)
+}
+
+fn all(
+    names: &[&'static str],
+    read: impl Fn(&'static str) -> Result<Option<Knob>, FormatError>,
+) -> Result<Vec<(&'static str, Knob)>, FormatError> {
+    let mut found = Vec::new();
+    for &name in names {
+        if let Some(knob) = read(name)? {
+            found.push((name, knob));
+        }
+    }
+    Ok(found)
+}
+
+fn word(keys: &Keys, name: &'static str, words: &[&'static str]) -> Result<Option<Knob>, FormatError> {
+    Ok(keys.word(name, words)?.map(Knob::Word))
+}
+
+/// Nanoseconds, as ps.
+fn time(keys: &Keys, name: &'static str) -> Result<Option<Knob>, FormatError> {
+    let ns = keys.number(name, "nanoseconds, 0 to 1e9", |t| (0.0..=MOST_NS).contains(&t))?;
+    Ok(ns.map(|t| Knob::Time(t * 1000.0)))
+}

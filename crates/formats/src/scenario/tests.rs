@@ -1,0 +1,283 @@
+//! What scenarios say, and what is refused.
+
+use super::*;
+
+fn read(text: &str) -> Scenario {
+    read_scenario(text.as_bytes(), "s.toml", &[]).unwrap()
+}
+
+fn refusal(text: &str) -> String {
+    read_scenario(text.as_bytes(), "s.toml", &[]).unwrap_err().to_string()
+}
+
+const SMALL: &str =
+    "fabric = \"quartz1\"\n[[job]]\nprogram = { kind = \"stream\", pattern = \"bisection\", bytes = 8 }\n";
+
+fn overridden(overrides: &[&str]) -> Result<Scenario, String> {
+    let overrides: Vec<String> = overrides.iter().map(|&text| text.to_owned()).collect();
+    read_scenario(SMALL.as_bytes(), "s.toml", &overrides).map_err(|e| e.to_string())
+}
+
+#[test]
+fn every_key_is_read() {
+    let scenario = read(
+        r#"
+        name = "all"
+        fabric = "net.txt"
+        profile = "codes"
+        routes = ["ftree", "adaptive", "mine.lfts"]
+        model = "fluid"
+        seed = 7
+        allow_credit_loops = true
+        max_time_ms = 1.5
+        [hardware]
+        lanes = 2
+        packet_bytes = "2KiB"
+        forwarding = "cut-through"
+        head_of_line = false
+        switch_delay_ns = 90.5
+        input_buffer_bytes = "unlimited"
+        [software]
+        eager_bytes = "8KiB"
+        copy_ns_per_byte = 0.01
+        [measure]
+        counters_every_us = 100
+        queues_every_us = 0.5
+        trace = { from_us = 1, to_us = 20 }
+        [[job]]
+        name = "barrier"
+        allocation = "random"
+        mapping = "cyclic"
+        ranks_per_host = 2
+        [job.program]
+        kind = "barrier-grid"
+        columns = 32
+        rows = 64
+        iterations = 100
+        [[job]]
+        name = "bully"
+        hosts = "node[1-4]"
+        program = { kind = "pairs", pairing = "adjacent", rounds = 16, messages = 100, bytes = "200 KB" }
+        until = "barrier"
+        start_us = 2
+        weight = 0.5
+        [[job]]
+        trace = "lulesh.ti.gz"
+        flops_per_s = 1e9
+        ranks = 64
+        "#,
+    );
+    assert_eq!((scenario.name.as_str(), scenario.fabric.as_str()), ("all", "net.txt"));
+    assert_eq!((scenario.profile.as_str(), scenario.model.as_str()), ("codes", "fluid"));
+    assert_eq!(scenario.routes, ["ftree", "adaptive", "mine.lfts"]);
+    assert_eq!(
+        (scenario.seed, scenario.allow_credit_loops, scenario.max_time_ps),
+        (7, true, Some(1_500_000_000))
+    );
+    assert_eq!(
+        scenario.hardware,
+        [
+            ("packet_bytes", Knob::Count(2048)),
+            ("forwarding", Knob::Word("cut-through")),
+            ("lanes", Knob::Count(2)),
+            ("input_buffer_bytes", Knob::Word("unlimited")),
+            ("head_of_line", Knob::Flag(false)),
+            ("switch_delay_ns", Knob::Time(90_500.0)),
+        ]
+    );
+    assert_eq!(
+        scenario.software,
+        [("eager_bytes", Knob::Count(8192)), ("copy_ns_per_byte", Knob::Time(10.0))]
+    );
+    assert_eq!(
+        scenario.measure,
+        Measures {
+            counters_every_ps: Some(100_000_000),
+            queues_every_ps: Some(500_000),
+            trace_ps: Some((1_000_000, 20_000_000))
+        }
+    );
+    let [barrier, bully, trace] = &scenario.jobs[..] else { panic!("three jobs") };
+    assert_eq!((barrier.name.as_str(), barrier.ranks_per_host), ("barrier", 2));
+    assert_eq!(
+        barrier.work,
+        Work::Program(Program::BarrierGrid { columns: 32, rows: 64, iterations: 100, bytes: 8 })
+    );
+    assert_eq!((bully.until, bully.start_ps, bully.weight), (Some(0), 2_000_000, 0.5));
+    assert_eq!(bully.allocation, Allocation::Hosts((1..=4).map(|i| format!("node{i}")).collect()));
+    assert_eq!(
+        bully.work,
+        Work::Program(Program::Pairs {
+            pairing: Pairing::Adjacent,
+            rounds: 16,
+            messages: 100,
+            bytes: 200_000
+        })
+    );
+    assert_eq!((trace.name.as_str(), trace.ranks), ("job3", Some(64)));
+    assert_eq!(
+        trace.work,
+        Work::Trace {
+            path: "lulesh.ti.gz".into(),
+            algorithms: String::new(),
+            compute_scale: 1.0,
+            flops_per_s: Some(1e9)
+        }
+    );
+}
+
+#[test]
+fn a_small_scenario_has_defaults() {
+    let scenario = read(SMALL);
+    assert_eq!((scenario.profile.as_str(), scenario.model.as_str()), ("infiniband", "packet"));
+    assert_eq!(scenario.routes, ["ftree"]);
+    let stream = Program::Stream { pattern: "bisection".into(), messages: 1, bytes: 8 };
+    assert_eq!(scenario.jobs[0].work, Work::Program(stream));
+    assert_eq!(read(&SMALL.replace("8 }", "8 }\nweight = 2")).jobs[0].weight, 2.0);
+}
+
+#[test]
+fn unknown_keys_name_the_nearest_and_their_line() {
+    let at = |line: &str| refusal(&format!("{line}\n{SMALL}"));
+    assert_eq!(at("sed = 1"), "s.toml:1: a scenario has no key \"sed\", did you mean \"seed\"?");
+    let job = |line: &str| refusal(&format!("{SMALL}{line}\n"));
+    assert_eq!(
+        job("alocation = \"random\""),
+        "s.toml:4: a job has no key \"alocation\", did you mean \"allocation\"?"
+    );
+    let table = |lines: &str| refusal(&SMALL.replace("[[job]]", &format!("{lines}\n[[job]]")));
+    assert_eq!(
+        table("[hardware]\nlane = 2"),
+        "s.toml:3: hardware has no key \"lane\", did you mean \"lanes\"?"
+    );
+    assert_eq!(
+        table("[software]\ncal_ns = 2"),
+        "s.toml:3: software has no key \"cal_ns\", did you mean \"call_ns\"?"
+    );
+    assert!(table("[measure]\ncounters_every_ms = 2").contains("did you mean \"counters_every_us\"?"));
+    let program = |text: &str| refusal(&format!("fabric = \"f\"\n[[job]]\nprogram = {{ {text} }}\n"));
+    assert_eq!(
+        program("kind = \"stream\", byte = 3"),
+        "s.toml:3: a program has no key \"byte\", did you mean \"bytes\"?"
+    );
+    assert!(
+        program("kind = \"stream\", rounds = 3")
+            .contains("a program of kind \"stream\" has no key \"rounds\"")
+    );
+    assert!(program("kind = \"steam\"").ends_with("found \"steam\", did you mean \"stream\"?"));
+}
+
+#[test]
+fn values_that_make_no_sense_are_refused_with_their_line() {
+    let top = |line: &str| refusal(&format!("{line}\n{SMALL}"));
+    assert!(
+        top("profile = \"code\"")
+            .starts_with("s.toml:1: profile: expected infiniband or codes, found \"code\", did")
+    );
+    assert!(top("model = \"packets\"").contains("did you mean \"packet\"?"));
+    assert!(top("routes = []").contains("s.toml:1: routes: expected a routing"));
+    assert!(top("routes = [\"a\", 3]").contains("routes: expected a routing"));
+    assert!(top("routes = [\"ftree\", \"ftree\"]").contains("\"ftree\" is given twice"));
+    assert!(top("max_time_ms = 0").contains("expected a time (above 0 to 281000)"));
+    assert!(top("max_time_ms = 1e9").contains("expected a time"));
+    assert!(top("max_time_ms = nan").contains("expected a time"));
+    assert!(top("seed = -1").contains("s.toml:1: seed: expected a whole number"));
+    let program = |text: &str| refusal(&format!("fabric = \"f\"\n[[job]]\nprogram = {{ {text} }}\n"));
+    assert!(program("kind = \"stream\", pattern = \"bis\", bytes = 0").starts_with(
+        "s.toml:3: bytes: expected bytes (1..=1099511627776) such as 4096 or \"2MiB\", found 0"
+    ));
+    assert!(
+        program("kind = \"stream\", pattern = \"bis\", bytes = \"2 apples\"").contains("found \"2 apples\"")
+    );
+    assert!(program("kind = \"stream\", pattern = \"bis\", bytes = 1.5").contains("found float"));
+    assert!(program("kind = \"stream\", pattern = \"bis\"").contains("s.toml:3: expected bytes"));
+    assert!(program("kind = \"stream\", bytes = 8").contains("expected pattern"));
+    assert!(program("kind = \"stencil\", shape = [1, 0], bytes = 8").contains("expected 1 to 3 sizes"));
+    assert!(
+        program("kind = \"stencil\", shape = [100000, 100000], bytes = 8").contains("at most 10000000 ranks")
+    );
+    assert!(program("kind = \"halo\", shape = [4]").contains("expected face_bytes"));
+    assert!(program("kind = \"uniform\", bytes = 8, load = 0").contains("load: expected a share"));
+    assert!(program("kind = \"pairs\", bytes = 8, rounds = 0").contains("1..=1000000000, found 0"));
+    assert!(program("bytes = 8").contains("expected a kind: stream, pairs"));
+}
+
+#[test]
+fn jobs_have_one_kind_of_work_and_names_that_differ() {
+    let job = |lines: &str| refusal(&format!("fabric = \"f\"\n[[job]]\n{lines}\n"));
+    assert!(job("name = \"a\"").starts_with("s.toml:2: expected a job with program or trace, found neither"));
+    assert!(job("trace = \"t\"\nprogram = {}").contains("s.toml:3: trace: expected either program or trace"));
+    assert!(job("trace = \"\"").contains("expected a path"));
+    assert!(job("program = 3").contains("program: expected a table"));
+    assert!(job("program = { kind = \"incast\", bytes = 1 }\nflops_per_s = 1").contains("with a trace only"));
+    assert!(job("trace = \"t\"\nuntil = \"x\"").contains("s.toml:4: until: expected another job's name"));
+    assert!(job("name = \"a\"\ntrace = \"t\"\nuntil = \"a\"").contains("expected another job's name"));
+    let twins = "[[job]]\nname = \"a\"\ntrace = \"t\"\n".repeat(2);
+    assert_eq!(
+        refusal(&format!("fabric = \"f\"\n{twins}")),
+        "s.toml:5: two jobs are called \"a\": expected names that differ"
+    );
+    assert!(refusal("fabric = \"f\"\n").contains("expected at least one [[job]]"));
+    assert!(refusal("[[job]]\ntrace = \"t\"\n").contains("expected fabric"));
+    assert!(
+        refusal("fabric = \"f\"\n[job]\ntrace = \"t\"\n")
+            .contains("s.toml:2: job: expected [[job]], with two brackets")
+    );
+}
+
+#[test]
+fn overrides_come_before_reading() {
+    let scenario = overridden(&[
+        "hardware.lanes=2",
+        "job.job1.program.messages=5",
+        "job.1.program.bytes = 2MiB",
+        "job.job1.start_us=0.5",
+        "measure.counters_every_us=50",
+        "routes=[\"ftree\", \"adaptive\"]",
+        "model=fluid",
+    ])
+    .unwrap();
+    assert_eq!(scenario.hardware, [("lanes", Knob::Count(2))]);
+    let stream = Program::Stream { pattern: "bisection".into(), messages: 5, bytes: 2 << 20 };
+    assert_eq!(scenario.jobs[0].work, Work::Program(stream));
+    assert_eq!(scenario.jobs[0].start_ps, 500_000);
+    assert_eq!(scenario.measure.counters_every_ps, Some(50_000_000));
+    assert_eq!(scenario.routes, ["ftree", "adaptive"]);
+    assert_eq!(scenario.model, "fluid");
+    // The last one of a key stands.
+    assert_eq!(overridden(&["seed=1", "seed=2"]).unwrap().seed, 2);
+}
+
+#[test]
+fn errors_name_the_override_that_brought_them() {
+    let refused = |text: &str| overridden(&["seed=3", text]).unwrap_err();
+    assert_eq!(
+        refused("hardware.lanes=99"),
+        "--set hardware.lanes=99: lanes: expected a whole number of 1..=15, found 99"
+    );
+    assert_eq!(
+        refused("hardwre.lanes=2"),
+        "--set hardwre.lanes=2: a scenario has no key \"hardwre\", did you mean \"hardware\"?"
+    );
+    assert!(refused("hardware.lane=2").contains("did you mean \"lanes\"?"));
+    assert_eq!(
+        refused("job.jop1.start_us=2"),
+        "--set job.jop1.start_us=2: no job is called \"jop1\", did you mean \"job1\"?"
+    );
+    assert!(refused("job.2.start_us=2").contains("no job is called \"2\""));
+    assert!(refused("job=2").contains("expected a job and its key"));
+    assert!(refused("job.job1=2").contains("expected a key of job"));
+    assert!(refused("seed.x=2").contains("\"seed\" has a value, not keys"));
+    assert!(refused("seed").contains("expected key=value"));
+    assert!(refused("a..b=2").contains("expected keys with dots"));
+    assert!(refused("seed=1\nmodel=\"fluid\"").contains("found string"), "text, not two lines");
+    // What is wrong in the file itself keeps its line.
+    let own = read_scenario(b"sed = 1\n", "s.toml", &["seed=2".into()]).unwrap_err().to_string();
+    assert!(own.starts_with("s.toml:1: a scenario has no key"), "{own}");
+}
+
+#[test]
+fn text_that_is_not_toml_has_a_line() {
+    assert!(refusal("fabric = \"f\"\n[[job]\n").starts_with("s.toml:2: expected TOML: "));
+    assert!(read_scenario(b"a\n\xff", "s", &[]).unwrap_err().to_string().starts_with("s:2: expected UTF-8"));
+}
