@@ -17,7 +17,7 @@
 //! | [`mtx`] | Matrix Market: traffic matrices |
 //! | [`scenario`] | scenarios to simulate (TOML), with overrides |
 //! | [`sums`] | what every host sends and receives, as CSV |
-//! | [`ti`] | SimGrid's time-independent traces |
+//! | [`ti`] | SimGrid's time-independent traces, as traffic and as programs |
 //! | [`triples`] | traffic as CSV |
 //! | [`paths`] | which of a host's addresses each sender uses, as CSV |
 //! | `csv` | what the two share |
@@ -52,5 +52,5 @@ pub use mtx::{read_mtx, write_mtx};
 pub use paths::{read_pair_paths, write_pair_paths};
 pub use scenario::{Scenario, read_scenario};
 pub use sums::read_sums;
-pub use ti::read_ti;
+pub use ti::{read_ti, read_ti_workload};
 pub use triples::{read_csv_triples, write_csv_triples};

@@ -15,6 +15,7 @@
 //! | [`traffic`] | who sends how much to whom, in phases |
 //! | [`hose`] | how much every host sends and receives in all |
 //! | [`trace`] | what every rank of a run sent, and where all waited for all |
+//! | [`workload`] | a recorded run as a program: what every rank does, in order |
 //! | [`job`] | jobs, allocations, mappings, placements |
 //! | [`certificate`] | why a lower bound holds, for somebody else to check |
 //! | [`control`] | cancellation and progress of long computations |
@@ -35,6 +36,7 @@ pub mod rng;
 pub mod routes;
 pub mod trace;
 pub mod traffic;
+pub mod workload;
 
 pub use build::{CableSpec, End, FabricBuilder, FabricError, HostSpec, SwitchSpec};
 pub use certificate::{Certificate, Item, LinksAtMax, Reason, Side};
@@ -49,3 +51,4 @@ pub use pair_paths::{MAX_LMC, PairPaths, PairPathsError};
 pub use routes::{PathChoice, Routes, Table};
 pub use trace::{Event, Trace};
 pub use traffic::{MAX_ENDPOINTS, Phase, Traffic, TrafficError};
+pub use workload::{Action, CollectiveKind, Together, Workload};

@@ -8,12 +8,16 @@
 //! ```
 //! The ranks' files follow each other or are interleaved; only the order of one rank's own lines counts. What is
 //! sent and which collectives make everybody wait for everybody ([`Event::Synchronise`]) is kept; everything else
-//! is checked to be an action of known verb with numbers behind it. A collective that has a root (`bcast`,
+//! is checked to be an action of known verb with numbers behind it ([`read_ti_workload`] keeps all of it, to replay). A collective that has a root (`bcast`,
 //! `reduce`, `gather`, `scatter`) does not make all wait for all, nor does a prefix sum.
 //!
 //! Invariant: every rank of `0..ranks` has at least one line, so that memory is bounded by the file.
 //!
 //! Source: SimGrid 3.32, "SMPI offline simulation"; datatype numbers as SMPI assigns them.
+
+mod program;
+
+pub use program::read_ti_workload;
 
 use netloom_model::names::nearest;
 use netloom_model::{Event, MAX_ENDPOINTS, Trace};
@@ -34,7 +38,7 @@ const DATATYPES: [u64; 30] = [
 ];
 
 /// Verbs that only this rank, or a pair, or a tree with a root is concerned with.
-const LOCAL: [&str; 27] = [
+const LOCAL: [&str; 28] = [
     "init",
     "finalize",
     "compute",
@@ -62,6 +66,7 @@ const LOCAL: [&str; 27] = [
     "exscan",
     "comm_size",
     "comm_dup",
+    "comm_split",
 ];
 
 /// Verbs of collectives without a root: nobody leaves before everybody has come.
@@ -69,7 +74,7 @@ const SYNCHRONISING: [&str; 7] =
     ["barrier", "allreduce", "allgather", "allgatherv", "alltoall", "alltoallv", "reducescatter"];
 
 /// Verbs that send.
-const SENDING: [&str; 2] = ["send", "isend"];
+const SENDING: [&str; 3] = ["send", "isend", "sendrecv"];
 
 /// Reads a time-independent trace.
 ///
@@ -82,6 +87,8 @@ pub fn read_ti(bytes: &[u8], label: &str) -> Result<Trace, FormatError> {
     let mut list = Vec::new();
     let mut ranks: Vec<Life> = Vec::new();
     let mut farthest = (0, 0);
+    // Without a datatype: bytes after a bare init, else doubles.
+    let mut item = DATATYPES[0];
     for (number, line) in (1..).zip(text.lines()) {
         let mut words = line.split_ascii_whitespace();
         let Some(rank) = words.next().filter(|word| !word.starts_with('#')) else { continue };
@@ -90,7 +97,11 @@ pub fn read_ti(bytes: &[u8], label: &str) -> Result<Trace, FormatError> {
         if rank as usize >= ranks.len() {
             ranks.resize(rank as usize + 1, Life::Unseen);
         }
-        let (verb, event) = action(words).map_err(at_line)?;
+        let bare = words.clone().nth(1).is_none();
+        let (verb, event) = action(words, item).map_err(at_line)?;
+        if verb == "init" {
+            item = if bare { DATATYPES[6] } else { DATATYPES[0] };
+        }
         let life = &mut ranks[rank as usize];
         *life = match verb {
             "init" => Life::Begun,
@@ -141,22 +152,26 @@ fn rank_number(word: &str) -> Result<u32, String> {
 }
 
 /// A verb and its arguments: the verb in small letters, and what it means to others.
-fn action<'a>(mut words: impl Iterator<Item = &'a str>) -> Result<(&'static str, Option<Event>), String> {
-    let verbs = || LOCAL.iter().chain(&SYNCHRONISING).chain(&SENDING).copied();
-    let word = words.next().ok_or("expected a verb after the rank, found nothing")?;
-    let Some(verb) = verbs().find(|verb| word.eq_ignore_ascii_case(verb)) else {
-        let hint = nearest(word, verbs()).map(|verb| format!(", did you mean \"{verb}\"?"));
-        let hint = hint.unwrap_or_else(|| ": expected one such as isend, irecv, wait or allreduce".into());
-        return Err(format!("there is no verb \"{}\"{hint}", excerpt(word)));
-    };
+fn action<'a>(
+    mut words: impl Iterator<Item = &'a str>,
+    item: u64,
+) -> Result<(&'static str, Option<Event>), String> {
+    let verb = verb_of(words.next())?;
     if SENDING.contains(&verb) {
+        let early = if verb == "sendrecv" { whole(words.next(), "a count")? } else { 0 };
         let to = whole(words.next(), "a destination rank")?;
         let to = u32::try_from(to).map_err(|_| format!("expected a destination rank, found {to}"))?;
-        // Tags may be negative.
-        number(words.next(), "a tag")?;
-        let count = whole(words.next(), "a count")?;
+        // Tags may be negative, and so may the count and source of a receive.
+        let what = if verb == "sendrecv" { ["a count to receive", "a source rank"] } else { ["a tag"; 2] };
+        number(words.next(), what[0])?;
+        let count = if verb == "sendrecv" {
+            number(words.next(), what[1])?;
+            early
+        } else {
+            whole(words.next(), "a count")?
+        };
         let size = match words.next() {
-            None => DATATYPES[0],
+            None => item,
             Some(word) => datatype(word)?,
         };
         let bytes = count.checked_mul(size).filter(|&bytes| bytes <= MAX_BYTES);
@@ -168,6 +183,17 @@ fn action<'a>(mut words: impl Iterator<Item = &'a str>) -> Result<(&'static str,
         words.try_for_each(|word| number(Some(word), "a number"))?;
     }
     Ok((verb, SYNCHRONISING.contains(&verb).then_some(Event::Synchronise)))
+}
+
+/// A known verb, in small letters.
+fn verb_of(word: Option<&str>) -> Result<&'static str, String> {
+    let verbs = || LOCAL.iter().chain(&SYNCHRONISING).chain(&SENDING).copied();
+    let word = word.ok_or("expected a verb after the rank, found nothing")?;
+    verbs().find(|verb| word.eq_ignore_ascii_case(verb)).ok_or_else(|| {
+        let hint = nearest(word, verbs()).map(|verb| format!(", did you mean \"{verb}\"?"));
+        let hint = hint.unwrap_or_else(|| ": expected one such as isend, irecv, wait or allreduce".into());
+        format!("there is no verb \"{}\"{hint}", excerpt(word))
+    })
 }
 
 fn datatype(word: &str) -> Result<u64, String> {
@@ -207,8 +233,8 @@ mod tests {
         assert_eq!(trace.events(0), [send(1, 80.0), Event::Synchronise]);
         assert_eq!(
             trace.events(1),
-            [send(0, 12.0), Event::Synchronise, send(0, 16.0)],
-            "doubles unless said"
+            [send(0, 12.0), Event::Synchronise, send(0, 2.0)],
+            "bytes unless said, after a bare init"
         );
     }
 

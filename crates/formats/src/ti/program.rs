@@ -1,0 +1,671 @@
+//! Time-independent traces as programs to replay: every action, with its arguments, in the meaning that SimGrid's replay
+//! gives it.
+//!
+//! - `waitall` waits for all requests of the rank, whatever its number. A `wait` (or `test`) names its request by source,
+//!   destination and tag, the oldest first; one that is complete already is passed over, so that the `wait` lines which follow
+//!   a `waitall` and list what it completed add nothing. `finalize` waits for what is still open.
+//! - Collectives are of all ranks, in the same order everywhere; the flops behind a reduction are computed after it.
+//! - Without a datatype a count is of bytes if `init` stood alone, else of doubles.
+//!
+//! Polling programs leave less: every `test` is recorded, those that failed too, and `testany`, `testsome`, `testall` don't say
+//! what they completed. Here the last `test` of a request is the one that succeeded. For the others: what a rank sends with a tag
+//! depends on what it received with that tag, as in a sweep; the receives of this tag that were open at a poll are complete
+//! before such a send. (Without this rule nothing would hold such a program's messages back.)
+//!
+//! Receives from any source are refused: no trace of this format that we know has them.
+//!
+//! Source: SimGrid 3.32, smpi_replay; what its tracing records of polls, smpi_pmpi_request.
+
+use std::collections::HashMap;
+
+use netloom_model::{Action, CollectiveKind, Together, Workload};
+
+use super::{Life, datatype, rank_number, verb_of};
+use crate::FormatError;
+use crate::error::excerpt;
+use crate::text::text;
+
+/// The largest message, bytes: 1 TB.
+const MAX_BYTES: u64 = 1_000_000_000_000;
+
+/// Tags lie between plus and minus this.
+const MAX_TAG: i64 = 1 << 30;
+
+/// Reads a time-independent trace as a program.
+///
+/// # Errors
+/// [`FormatError`] names the line: no rank, an unknown verb (with the nearest known one), an argument that is missing, no
+/// number or too many, an unknown datatype, a partner that is no rank, a collective that is not the one other ranks take part
+/// in; or the rank that has no line, other collectives than rank 0 or, after its `init`, no `finalize`.
+pub fn read_ti_workload(bytes: &[u8], label: &str) -> Result<Workload, FormatError> {
+    let text = text(bytes, label)?;
+    let lines = || (1..).zip(text.lines()).filter_map(|(n, line)| Some((n, split_rank(line)?)));
+    let mut ranks = 0;
+    for (number, (rank, _)) in lines() {
+        let rank = rank_number(rank).map_err(|message| FormatError::at(label, number, message))?;
+        ranks = ranks.max(rank + 1);
+    }
+    if ranks == 0 {
+        return Err(FormatError::whole(label, "expected actions such as \"0 isend 1 0 1024 6\", found none"));
+    }
+    let mut seen = vec![false; ranks as usize];
+    for (_, (rank, _)) in lines() {
+        seen[rank_number(rank).unwrap_or(0) as usize] = true;
+    }
+    if let Some(rank) = seen.iter().position(|seen| !seen) {
+        let message = format!("expected actions of every rank of 0..{ranks}, found none of rank {rank}");
+        return Err(FormatError::whole(label, message));
+    }
+    let mut reader = Reader::new(ranks);
+    for (number, (rank, rest)) in lines() {
+        let rank = rank_number(rank).unwrap_or(0);
+        reader.line(rank, rest).map_err(|message| FormatError::at(label, number, message))?;
+    }
+    reader.finish().map_err(|message| FormatError::whole(label, message))
+}
+
+/// The first word of a line that is neither blank nor a comment, and the rest.
+fn split_rank(line: &str) -> Option<(&str, &str)> {
+    let line = line.trim_ascii();
+    if line.is_empty() || line.starts_with('#') {
+        return None;
+    }
+    Some(line.split_once(|c: char| c.is_ascii_whitespace()).unwrap_or((line, "")))
+}
+
+/// A send to (else receive from) a rank with a tag.
+type Key = (u32, u32, bool);
+
+/// What a rank started and has not waited for.
+struct Requests {
+    life: Life,
+    /// Collectives met.
+    collectives: u32,
+    open: HashMap<Key, u32>,
+    count: u32,
+    /// Where the last `test` of a request lies among the actions.
+    tested: HashMap<Key, usize>,
+    /// Receives by tag, with their numbers; some may be complete.
+    incoming: HashMap<u32, Vec<(u32, u64)>>,
+    /// Receives started; how many of them before the last poll.
+    receives: u64,
+    polled: u64,
+}
+
+struct Reader {
+    ranks: u32,
+    /// Bytes of an item without a datatype.
+    item: u64,
+    list: Vec<(u32, Action)>,
+    together: Vec<Together>,
+    shares: Vec<u64>,
+    requests: Vec<Requests>,
+}
+
+impl Reader {
+    fn new(ranks: u32) -> Self {
+        let one = || Requests {
+            life: Life::Seen,
+            collectives: 0,
+            open: HashMap::new(),
+            count: 0,
+            tested: HashMap::new(),
+            incoming: HashMap::new(),
+            receives: 0,
+            polled: 0,
+        };
+        Self {
+            ranks,
+            item: 8,
+            list: Vec::new(),
+            together: Vec::new(),
+            shares: Vec::new(),
+            requests: (0..ranks).map(|_| one()).collect(),
+        }
+    }
+
+    fn line(&mut self, rank: u32, rest: &str) -> Result<(), String> {
+        let mut words = Words { words: rest.split_ascii_whitespace(), ranks: self.ranks, item: self.item };
+        let verb = verb_of(words.words.next())?;
+        let start = self.list.len();
+        match verb {
+            "init" => {
+                self.requests[rank as usize].life = Life::Begun;
+                self.item = if words.words.next().is_some() { 8 } else { 1 };
+                return Ok(());
+            }
+            "finalize" => {
+                self.wait_all(rank);
+                self.requests[rank as usize].life = Life::Ended;
+            }
+            "compute" => self.compute(rank, words.flops("the flops")?),
+            "sleep" => {
+                let ps = (words.flops("seconds")? * 1e12) as u64;
+                self.list.push((rank, Action::Sleep { ps }));
+            }
+            "send" | "isend" => {
+                let (to, tag) = (words.rank("a destination rank")?, words.tag()?);
+                let count = words.count("a count")?;
+                let bytes = words.sized(count)?;
+                if verb == "send" {
+                    self.send(rank, to, bytes, tag);
+                } else {
+                    self.isend(rank, to, bytes, tag);
+                }
+            }
+            "recv" | "irecv" => {
+                let (from, tag) = (words.rank("a source rank")?, words.tag()?);
+                // The receiver may not know the size (-1).
+                words.integer("a count")?;
+                words.datatype()?;
+                let action =
+                    if verb == "recv" { Action::Recv { from, tag } } else { self.irecv(rank, from, tag) };
+                self.list.push((rank, action));
+            }
+            "sendrecv" => {
+                let (count, to) = (words.count("a count to send")?, words.rank("a destination rank")?);
+                words.integer("a count to receive")?;
+                let from = words.rank("a source rank")?;
+                let bytes = words.sized(count)?;
+                words.datatype()?;
+                let receive = self.irecv(rank, from, 0);
+                self.list.push((rank, receive));
+                self.send(rank, to, bytes, 0);
+                self.wait(rank, (from, 0, false), false);
+            }
+            "wait" | "test" => {
+                let (from, to) = (words.integer("a source rank")?, words.integer("a destination rank")?);
+                let tag = words.tag()?;
+                self.wait_or_test(rank, from, to, tag, verb == "test");
+            }
+            "waitall" => {
+                words.integer("a number of requests")?;
+                self.wait_all(rank);
+            }
+            "waitany" | "waitsome" => {
+                words.rest_are_numbers()?;
+                if self.requests[rank as usize].count > 0 {
+                    self.list.push((rank, Action::WaitAny));
+                }
+            }
+            "testany" | "testsome" | "testall" => {
+                words.rest_are_numbers()?;
+                let requests = &mut self.requests[rank as usize];
+                requests.polled = requests.receives;
+            }
+            "location" => return Ok(()),
+            "probe" | "iprobe" | "comm_size" | "comm_dup" | "comm_split" => words.rest_are_numbers()?,
+            _ => self.collective(rank, verb, &mut words)?,
+        }
+        debug_assert!(self.list.len() >= start);
+        match words.words.next() {
+            None => Ok(()),
+            Some(word) => Err(format!("expected the end of the line, found \"{}\"", excerpt(word))),
+        }
+    }
+
+    fn compute(&mut self, rank: u32, flops: f64) {
+        if flops > 0.0 {
+            self.list.push((rank, Action::Compute { flops }));
+        }
+    }
+
+    fn irecv(&mut self, rank: u32, from: u32, tag: u32) -> Action {
+        let requests = &mut self.requests[rank as usize];
+        *requests.open.entry((from, tag, false)).or_default() += 1;
+        requests.count += 1;
+        requests.incoming.entry(tag).or_default().push((from, requests.receives));
+        requests.receives += 1;
+        Action::Irecv { from, tag }
+    }
+
+    fn isend(&mut self, rank: u32, to: u32, bytes: u64, tag: u32) {
+        self.received(rank, tag);
+        self.list.push((rank, Action::Isend { to, bytes, tag }));
+        let requests = &mut self.requests[rank as usize];
+        *requests.open.entry((to, tag, true)).or_default() += 1;
+        requests.count += 1;
+    }
+
+    fn send(&mut self, rank: u32, to: u32, bytes: u64, tag: u32) {
+        self.received(rank, tag);
+        self.list.push((rank, Action::Send { to, bytes, tag }));
+    }
+
+    /// Before a send: what polls may have completed of its tag is complete.
+    fn received(&mut self, rank: u32, tag: u32) {
+        let requests = &mut self.requests[rank as usize];
+        if requests.polled == 0 {
+            return;
+        }
+        let Some(incoming) = requests.incoming.get_mut(&tag) else { return };
+        let polled = requests.polled;
+        let later = incoming.partition_point(|&(_, number)| number < polled);
+        let before: Vec<_> = incoming.drain(..later).collect();
+        for (from, _) in before {
+            self.wait(rank, (from, tag, false), false);
+        }
+    }
+
+    fn wait_or_test(&mut self, rank: u32, from: i64, to: i64, tag: u32, tests: bool) {
+        let me = i64::from(rank);
+        let keys = [(from, to == me, false), (to, from == me, true)];
+        for (peer, mine, sends) in keys {
+            if let (true, Ok(peer)) = (mine, u32::try_from(peer))
+                && self.wait(rank, (peer, tag, sends), tests)
+            {
+                return;
+            }
+        }
+    }
+
+    /// Waits for the oldest request of this name; `false` if there is none, or none any more.
+    fn wait(&mut self, rank: u32, key: Key, tests: bool) -> bool {
+        let requests = &mut self.requests[rank as usize];
+        let (peer, tag, sends) = key;
+        if let Some(open) = requests.open.get_mut(&key) {
+            *open -= 1;
+            if *open == 0 {
+                requests.open.remove(&key);
+            }
+            requests.count -= 1;
+        } else if let Some(at) = requests.tested.remove(&key) {
+            // That test had failed.
+            self.list[at].0 = u32::MAX;
+        } else {
+            return false;
+        }
+        if tests {
+            requests.tested.insert(key, self.list.len());
+        }
+        self.list.push((rank, Action::Wait { peer, tag, sends }));
+        true
+    }
+
+    fn wait_all(&mut self, rank: u32) {
+        let requests = &mut self.requests[rank as usize];
+        if requests.count > 0 {
+            self.list.push((rank, Action::WaitAll));
+        }
+        requests.open.clear();
+        requests.tested.clear();
+        requests.incoming.clear();
+        requests.count = 0;
+    }
+
+    fn collective(&mut self, rank: u32, verb: &str, words: &mut Words) -> Result<(), String> {
+        let n = self.ranks as usize;
+        let (mut root, mut flops, mut row) = (0, 0.0, None);
+        let (kind, bytes) = match verb {
+            "barrier" => (CollectiveKind::Barrier, 1),
+            "bcast" => {
+                let count = words.count("a count")?;
+                root = words.root()?;
+                (CollectiveKind::Broadcast, words.sized(count)?)
+            }
+            "reduce" => {
+                let count = words.count("a count")?;
+                flops = words.flops("the flops")?;
+                root = words.root()?;
+                (CollectiveKind::Reduce, words.sized(count)?)
+            }
+            "allreduce" | "scan" | "exscan" => {
+                let kind = match verb {
+                    "scan" => CollectiveKind::Scan,
+                    "exscan" => CollectiveKind::Exscan,
+                    _ => CollectiveKind::Allreduce,
+                };
+                let count = words.count("a count")?;
+                flops = words.flops("the flops")?;
+                (kind, words.sized(count)?)
+            }
+            "allgather" | "alltoall" | "gather" | "scatter" => {
+                let (sent, received) =
+                    (words.count("a count to send")?, words.integer("a count to receive")?);
+                if matches!(verb, "gather" | "scatter") {
+                    root = words.root()?;
+                }
+                let sent = words.sized(sent)?;
+                let received = words.sized(received.max(0) as u64)?;
+                match verb {
+                    "allgather" => (CollectiveKind::Allgather, sent),
+                    "alltoall" => (CollectiveKind::Alltoall, sent),
+                    "gather" => (CollectiveKind::Gather, sent),
+                    _ => (CollectiveKind::Scatter, received),
+                }
+            }
+            "gatherv" | "allgatherv" => {
+                let sent = words.count("a count to send")?;
+                let received = words.counts(n)?;
+                if verb == "gatherv" {
+                    root = words.root()?;
+                }
+                // An allgatherv may list displacements, with datatypes before them or without.
+                let more = words.words.clone().count();
+                let typed = more <= 2 || more > n;
+                let item = if typed { words.datatype()? } else { self.item };
+                let other = if typed { words.datatype()? } else { self.item };
+                if verb == "allgatherv" && more > 2 {
+                    words.counts(n)?;
+                }
+                let mut shares = scaled(&received, other)?;
+                shares[rank as usize] = scaled(&[sent], item)?[0];
+                row = Some(shares);
+                let kind = if verb == "gatherv" { CollectiveKind::Gather } else { CollectiveKind::Allgather };
+                (kind, 0)
+            }
+            "scatterv" => {
+                let sent = words.counts(n)?;
+                words.integer("a count to receive")?;
+                root = words.root()?;
+                row = Some(scaled(&sent, words.datatype()?)?);
+                words.datatype()?;
+                (CollectiveKind::Scatter, 0)
+            }
+            "alltoallv" => {
+                words.integer("the size of the send buffer")?;
+                let sent = words.counts(n)?;
+                words.integer("the size of the receive buffer")?;
+                words.counts(n)?;
+                row = Some(scaled(&sent, words.datatype()?)?);
+                words.datatype()?;
+                (CollectiveKind::Alltoall, 0)
+            }
+            "reducescatter" => {
+                let received = words.counts(n)?;
+                flops = words.flops("the flops")?;
+                let shares = scaled(&received, words.datatype()?)?;
+                let even = shares.iter().all(|&share| share == shares[0]);
+                let bytes = if even { shares[0] } else { 0 };
+                row = (!even).then_some(shares);
+                (CollectiveKind::ReduceScatter, bytes)
+            }
+            other => return Err(format!("expected an action that can be replayed, found \"{other}\"")),
+        };
+        let number = self.requests[rank as usize].collectives;
+        let here = Together { kind, root, bytes, uneven: row.is_some() };
+        match self.together.get_mut(number as usize) {
+            None => self.together.push(here),
+            Some(there) if (there.kind, there.root, there.uneven) == (kind, root, here.uneven) => {
+                // Some ranks may say nothing of their share (in place).
+                there.bytes = there.bytes.max(bytes);
+            }
+            Some(there) => {
+                let say = |t: &Together| format!("{}{} of root {}", uneven(t), t.kind.name(), t.root);
+                return Err(format!(
+                    "expected {} as collective {} of rank {rank}, as on other ranks, found {}: communicators of some ranks \
+                     only can't be replayed",
+                    say(there),
+                    number + 1,
+                    say(&here)
+                ));
+            }
+        }
+        self.requests[rank as usize].collectives += 1;
+        let shares = row.map(|row| {
+            let before = self.shares.len();
+            // Equal rows follow each other where all ranks list the same.
+            if before >= n && self.shares[before - n..] == row {
+                return (before / n - 1) as u32;
+            }
+            self.shares.extend(row);
+            (before / n) as u32
+        });
+        self.list.push((rank, Action::Together { number, shares }));
+        self.compute(rank, flops);
+        Ok(())
+    }
+
+    fn finish(self) -> Result<Workload, String> {
+        let first = self.requests[0].collectives;
+        for (rank, requests) in self.requests.iter().enumerate() {
+            if requests.life == Life::Begun {
+                return Err(format!("rank {rank} has an init and no finalize: is the trace cut short?"));
+            }
+            if requests.collectives != first {
+                let found = requests.collectives;
+                return Err(format!(
+                    "expected {first} collectives of every rank, as of rank 0, found {found} of rank {rank}"
+                ));
+            }
+        }
+        Ok(Workload::from_actions(self.ranks, &self.list, self.together, self.shares))
+    }
+}
+
+fn uneven(together: &Together) -> &'static str {
+    if together.uneven { "uneven " } else { "" }
+}
+
+fn scaled(counts: &[u64], item: u64) -> Result<Vec<u64>, String> {
+    let one = |&count: &u64| count.checked_mul(item).filter(|&bytes| bytes <= MAX_BYTES);
+    let scaled: Option<Vec<u64>> = counts.iter().map(one).collect();
+    scaled.ok_or_else(|| format!("expected at most {MAX_BYTES} bytes a rank"))
+}
+
+/// What is left of a line.
+struct Words<'a> {
+    words: std::str::SplitAsciiWhitespace<'a>,
+    ranks: u32,
+    item: u64,
+}
+
+impl Words<'_> {
+    fn integer(&mut self, what: &str) -> Result<i64, String> {
+        let word = self.words.next().ok_or_else(|| format!("expected {what}, found the end of the line"))?;
+        word.parse().map_err(|_| format!("expected {what}, found \"{}\"", excerpt(word)))
+    }
+
+    fn count(&mut self, what: &str) -> Result<u64, String> {
+        let count = self.integer(what)?;
+        u64::try_from(count).map_err(|_| format!("expected {what}, found {count}"))
+    }
+
+    fn counts(&mut self, n: usize) -> Result<Vec<u64>, String> {
+        (0..n).map(|k| self.count(&format!("a count for rank {k} of {n}"))).collect()
+    }
+
+    fn rank(&mut self, what: &str) -> Result<u32, String> {
+        let rank = self.integer(what)?;
+        u32::try_from(rank)
+            .ok()
+            .filter(|&rank| rank < self.ranks)
+            .ok_or_else(|| format!("expected {what} of 0..{}, found {rank}", self.ranks))
+    }
+
+    /// The root is rank 0 unless said.
+    fn root(&mut self) -> Result<u32, String> {
+        if self.words.clone().next().is_none() { Ok(0) } else { self.rank("a root rank") }
+    }
+
+    /// Negative tags move to the top of 31 bits.
+    fn tag(&mut self) -> Result<u32, String> {
+        let tag = self.integer("a tag")?;
+        if tag.abs() >= MAX_TAG {
+            return Err(format!("expected a tag between -2^30 and 2^30, found {tag}"));
+        }
+        Ok(tag as u32 & 0x7fff_ffff)
+    }
+
+    fn flops(&mut self, what: &str) -> Result<f64, String> {
+        let word = self.words.next().ok_or_else(|| format!("expected {what}, found the end of the line"))?;
+        let value = word.parse().ok().filter(|v: &f64| v.is_finite() && *v >= 0.0);
+        value.ok_or_else(|| format!("expected {what}, not negative, found \"{}\"", excerpt(word)))
+    }
+
+    /// Bytes of an item of the datatype that follows, if one does.
+    fn datatype(&mut self) -> Result<u64, String> {
+        self.words.next().map_or(Ok(self.item), datatype)
+    }
+
+    fn sized(&mut self, count: u64) -> Result<u64, String> {
+        let size = self.datatype()?;
+        let bytes = count.checked_mul(size).filter(|&bytes| bytes <= MAX_BYTES);
+        bytes.ok_or_else(|| format!("expected at most {MAX_BYTES} bytes, found {count} x {size}"))
+    }
+
+    fn rest_are_numbers(&mut self) -> Result<(), String> {
+        self.words.try_for_each(|word| super::number(Some(word), "a number"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Workload {
+        read_ti_workload(text.as_bytes(), "x.ti").unwrap()
+    }
+
+    fn refusal(text: &str) -> String {
+        read_ti_workload(text.as_bytes(), "x.ti").unwrap_err().to_string()
+    }
+
+    fn wait(peer: u32, tag: u32, sends: bool) -> Action {
+        Action::Wait { peer, tag, sends }
+    }
+
+    #[test]
+    fn sends_and_receives_have_sizes_and_tags() {
+        let workload = read(
+            "0 init\n1 init\n0 isend 1 7 10 0\n1 irecv 0 7 10 0\n0 send 1 -3 5\n1 recv 0 -3 -1 6\n0 compute 1e9\n1 sleep 1e-6\n\
+             0 finalize\n1 finalize\n",
+        );
+        let tag = (1 << 31) - 3;
+        assert_eq!(
+            workload.actions(0),
+            [
+                Action::Isend { to: 1, bytes: 80, tag: 7 },
+                Action::Send { to: 1, bytes: 5, tag },
+                Action::Compute { flops: 1e9 },
+                Action::WaitAll,
+            ],
+            "bytes after a bare init; finalize waits"
+        );
+        assert_eq!(
+            workload.actions(1),
+            [
+                Action::Irecv { from: 0, tag: 7 },
+                Action::Recv { from: 0, tag },
+                Action::Sleep { ps: 1_000_000 },
+                Action::WaitAll,
+            ]
+        );
+    }
+
+    /// The `wait` lines behind a `waitall` list what it completed; each request is waited for once.
+    #[test]
+    fn what_is_complete_is_not_waited_for_again() {
+        let workload = read(
+            "0 irecv 1 5 1 6\n0 irecv 1 5 1 6\n0 isend 1 5 1 6\n0 wait 0 1 5\n0 wait 1 0 5\n0 wait 0 1 5\n0 waitall 1\n\
+             0 wait 1 0 5\n0 waitall 1\n1 barrier\n0 barrier\n",
+        );
+        let waits: Vec<_> = workload.actions(0)[3..].to_vec();
+        assert_eq!(
+            waits,
+            [
+                wait(1, 5, true),
+                wait(1, 5, false),
+                Action::WaitAll,
+                Action::Together { number: 0, shares: None }
+            ]
+        );
+    }
+
+    #[test]
+    fn the_last_test_of_a_request_is_the_one_that_succeeded() {
+        let workload = read("0 isend 0 5 1 6\n0 test 0 0 5\n0 compute 1\n0 test 0 0 5\n0 test 0 0 5\n");
+        assert_eq!(workload.actions(0)[1..], [Action::Compute { flops: 1.0 }, wait(0, 5, true)]);
+    }
+
+    /// A sweep: what came with a tag goes on with this tag, and a poll may have found it.
+    #[test]
+    fn a_send_after_a_poll_waits_for_what_was_open_with_its_tag() {
+        let head = "1 barrier\n2 barrier\n0 barrier\n0 irecv 1 5 1 6\n0 irecv 1 6 1 6\n";
+        let sends = |middle: &str| {
+            let workload = read(&format!("{head}{middle}0 isend 2 5 1 6\n0 isend 2 5 1 6\n"));
+            workload.actions(0)[3..].to_vec()
+        };
+        let isend = Action::Isend { to: 2, bytes: 1, tag: 5 };
+        assert_eq!(sends("0 testsome\n"), [wait(1, 5, false), isend, isend]);
+        assert_eq!(sends(""), [isend, isend]);
+        let late = sends("0 testsome\n0 irecv 2 5 1 6\n");
+        assert_eq!(late[1..], [wait(1, 5, false), isend, isend]);
+    }
+
+    #[test]
+    fn collectives_are_shared_by_all_ranks() {
+        let line = |rank: u32| {
+            format!(
+                "{rank} bcast 4 1 6\n{rank} reduce 2 8 1 0\n{rank} allreduce 3 0 1\n{rank} allgather 5 5 6 6\n\
+                 {rank} alltoall {} 2 1 1\n{rank} gather 3 3 1 6 6\n{rank} scatter 3 4 0 6 6\n{rank} scan 2 0 0\n\
+                 {rank} reducescatter 4 4 0 0\n",
+                2 * rank
+            )
+        };
+        let workload = read(&(line(0) + &line(1)));
+        let all: Vec<_> = workload.collectives().iter().map(|t| (t.kind.name(), t.root, t.bytes)).collect();
+        let expected = [
+            ("broadcast", 1, 4),
+            ("reduce", 1, 16),
+            ("allreduce", 0, 12),
+            ("allgather", 0, 5),
+            ("alltoall", 0, 8),
+            ("gather", 1, 3),
+            ("scatter", 0, 4),
+            ("scan", 0, 16),
+            ("reduce-scatter", 0, 32),
+        ];
+        assert_eq!(all, expected);
+        assert_eq!(workload.actions(0)[2], Action::Compute { flops: 8.0 }, "computed after the reduction");
+    }
+
+    #[test]
+    fn uneven_collectives_have_shares() {
+        let both = |line: &str| format!("0 {line}\n1 {line}\n");
+        let text = both("alltoallv 9 1 2 9 1 1 1 1")
+            + &both("gatherv 7 5 6 1 6 6")
+            + &both("allgatherv 5 5 6")
+            + &both("scatterv 3 4 9 1 1 1")
+            + &both("reducescatter 3 4 0 6");
+        let workload = read(&text);
+        let shares = |rank: u32| {
+            let row = |action: &Action| match action {
+                Action::Together { shares: Some(row), .. } => workload.shares(*row).to_vec(),
+                other => panic!("{other:?}"),
+            };
+            workload.actions(rank).iter().map(row).collect::<Vec<_>>()
+        };
+        assert_eq!(shares(0), [[4, 8], [7, 6], [40, 48], [12, 16], [3, 4]]);
+        assert_eq!(shares(1)[1], [5, 7], "a rank's own share is what it sends");
+        assert!(workload.collectives().iter().all(|t| t.uneven));
+    }
+
+    #[test]
+    fn truncated_and_wrong_lines_are_named() {
+        assert_eq!(refusal("0 isend 0 7\n"), "x.ti:1: expected a count, found the end of the line");
+        assert_eq!(refusal("0 barrier\n0 wait 0 0\n"), "x.ti:2: expected a tag, found the end of the line");
+        assert_eq!(refusal("0 irecv -555 7 1\n"), "x.ti:1: expected a source rank of 0..1, found -555");
+        assert_eq!(refusal("0 isend 0 7 1 6 6\n"), "x.ti:1: expected the end of the line, found \"6\"");
+        assert!(refusal("0 isend 0 1073741824 1 6\n").contains("expected a tag between"));
+        assert!(refusal("0 isend 0 7 1000000000001 6\n").contains("expected at most 1000000000000 bytes"));
+        assert!(refusal("0 alltoallv 9 1\n").contains("expected the size of the receive buffer"));
+        assert!(refusal("0 compute -1\n").contains("not negative"));
+        assert!(refusal("0 init\n0 barrier\n").contains("cut short"));
+        assert!(refusal("1 barrier\n").contains("none of rank 0"));
+        assert!(refusal("").contains("found none"));
+    }
+
+    #[test]
+    fn ranks_agree_about_collectives() {
+        assert_eq!(
+            refusal("0 bcast 4 0 6\n1 bcast 4 1 6\n"),
+            "x.ti:2: expected broadcast of root 0 as collective 1 of rank 1, as on other ranks, found broadcast of root 1: \
+             communicators of some ranks only can't be replayed"
+        );
+        assert_eq!(
+            refusal("0 barrier\n1 barrier\n1 barrier\n"),
+            "x.ti: expected 1 collectives of every rank, as of rank 0, found 2 of rank 1"
+        );
+    }
+}
