@@ -16,11 +16,11 @@ fn run(name: &str, fabric: &Fabric, paths: &PathSet, script: impl Fn() -> Box<dy
         let job = Job { name: name.into(), hosts: hosts.clone(), script: script(), until: None, start_ps: 0 };
         let player = Player::new(vec![job], Software::codes());
         let report = |player: &Player, hops: u64| {
-            let l = player.latency(0);
+            let l = player.latency(0).summary();
             println!(
                 "{name:18} {engine:9} {:8.3} ms  message latency mean {:.2} max {:.2} us  {hops} hops {:?}",
                 player.times(0).end_ps().unwrap_or(0) as f64 / 1e9,
-                l.sum_ps as f64 / l.count as f64 / 1e6,
+                l.mean_ps / 1e6,
                 l.max_ps as f64 / 1e6,
                 player.stuck(3)
             );

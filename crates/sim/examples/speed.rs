@@ -65,6 +65,9 @@ fn run<C: Choice>(name: &str, fabric: &Fabric, config: &Config, choice: C, to: &
     }
     let program = Stream { to: to.to_vec(), left: vec![(5, 2); to.len()], ends: 0 };
     let mut net = Network::new(fabric, config, choice, program, Nobody).unwrap();
+    if std::env::var_os("PACKETS").is_some() {
+        net.record_packets(1);
+    }
     let t = cpu_s();
     net.run().unwrap();
     let s = cpu_s() - t;
@@ -74,6 +77,9 @@ fn run<C: Choice>(name: &str, fabric: &Fabric, config: &Config, choice: C, to: &
         s,
         net.packet_hops() as f64 / s / 1e6
     );
+    if let Some(packets) = net.packet_latencies().first() {
+        println!("{:?}", packets.summary());
+    }
 }
 
 fn main() {

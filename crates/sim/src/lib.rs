@@ -27,8 +27,6 @@ pub use packet::{
     Program, Sent,
 };
 pub use profile::Profile;
-pub use record::{Measure, Recorded, Summary};
-pub use replay::{
-    Algorithm, Collective, Envelope, Job, JobTimes, Kind, Latency, Op, Player, Script, Software,
-};
+pub use record::{Distribution, Latencies, Measure, Recorded, Summary};
+pub use replay::{Algorithm, Collective, Envelope, Job, JobTimes, Kind, Op, Player, Script, Software};
 pub use run::{JobOutcome, Model, Outcome, Scheme, Setup, simulate};

@@ -9,8 +9,8 @@ use netloom_routing::PathSet;
 use crate::SimError;
 use crate::packet::{Adaptive, ByTable, Choice, LinkCounters, Network, Nobody, Observer};
 use crate::profile::Profile;
-use crate::record::{Measure, Recorded, Summary};
-use crate::replay::{Job, JobTimes, Latency, Player};
+use crate::record::{Distribution, Latencies, Measure, Recorded, Summary};
+use crate::replay::{Job, JobTimes, Player};
 
 /// Events between two looks at the [`Control`].
 const EVENTS_A_LOOK: u64 = 1 << 16;
@@ -84,6 +84,8 @@ pub struct JobOutcome {
     pub times: JobTimes,
     /// From a message's posting to its last byte's arrival.
     pub message_latency: Summary,
+    /// From a packet's creation at its host's adapter to its arrival.
+    pub packet_latency: Summary,
     /// Messages received.
     pub messages: u64,
 }
@@ -97,7 +99,7 @@ pub struct Outcome {
     pub stopped: Option<StopReason>,
     /// The jobs, in order.
     pub jobs: Vec<JobOutcome>,
-    /// From a message's posting to the arrival of each of its packets.
+    /// From a packet's creation at its host's adapter to its arrival, all jobs together.
     pub packet_latency: Summary,
     /// Packets received by hosts.
     pub packets: u64,
@@ -146,6 +148,7 @@ fn packets<C: Choice, O: Observer>(
     let player = Player::new(setup.jobs, setup.profile.software);
     let mut network = Network::new(setup.fabric, &setup.profile.config, choice, player, observer)?;
     let end_ps = setup.until_ps.unwrap_or(u64::MAX);
+    network.record_packets(names.len());
     network.start();
     let stopped = loop {
         if let Some(reason) = control.stopped() {
@@ -163,27 +166,33 @@ fn packets<C: Choice, O: Observer>(
         network.check_deadlock()?;
     }
     let player = network.program();
+    let (mut recorded, mut all_packets) = (Recorded::default(), Latencies::default());
     let jobs = names.into_iter().enumerate().map(|(j, (name, ranks))| {
-        let latency = player.latency(j);
-        let message_latency = summary(latency);
-        JobOutcome { name, ranks, times: player.times(j), message_latency, messages: latency.count }
+        let (messages, packets) = (player.latency(j), &network.packet_latencies()[j]);
+        recorded.distributions.push(Distribution::of("messages", &name, messages));
+        recorded.distributions.push(Distribution::of("packets", &name, packets));
+        all_packets.merge(packets);
+        let message_latency = messages.summary();
+        JobOutcome {
+            name,
+            ranks,
+            times: player.times(j),
+            message_latency,
+            packet_latency: packets.summary(),
+            messages: message_latency.count,
+        }
     });
+    let jobs = jobs.collect();
     Ok(Outcome {
         end_ps: network.now_ps(),
         stopped,
-        jobs: jobs.collect(),
-        packet_latency: Summary::default(),
+        jobs,
+        packet_latency: all_packets.summary(),
         packets: network.packets_received(),
         packet_hops: network.packet_hops(),
         events: network.events(),
         counters: network.counters(),
-        recorded: Recorded::default(),
+        recorded,
         stuck: if silent { player.stuck(MOST_STUCK) } else { Vec::new() },
     })
-}
-
-fn summary(latency: Latency) -> Summary {
-    let Latency { count, sum_ps, max_ps } = latency;
-    let mean_ps = if count == 0 { 0.0 } else { sum_ps as f64 / count as f64 };
-    Summary { count, mean_ps, max_ps, ..Summary::default() }
 }

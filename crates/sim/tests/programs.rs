@@ -131,7 +131,7 @@ fn a_barrier_takes_as_many_messages_one_after_another_as_its_rounds() {
     let barrier = Repeat { collective: Collective::all(Kind::Barrier, 8, 4), iterations: 3 };
     let network = play(&fabric, vec![job("barrier", &[0, 1, 2, 3], barrier)], software());
     assert_eq!(network.program().times(0).ranks_ps, [Some(3 * 2 * message_ps(8)); 4]);
-    assert_eq!(network.program().latency(0).count, 3 * 2 * 4);
+    assert_eq!(network.program().latency(0).summary().count, 3 * 2 * 4);
 }
 
 #[test]
@@ -166,12 +166,12 @@ fn uniform_load_is_delivered_and_depends_on_its_seed_alone() {
         let uniform = Uniform { ranks: 4, messages: 200, bytes: 1000, every_ps: 200_000.0, seed };
         let network = play(&fabric, vec![job("load", &[0, 1, 2, 3], uniform)], software());
         assert_eq!(network.packets_received(), 800);
-        network.program().latency(0)
+        network.program().latency(0).summary()
     };
     assert_eq!(run(1), run(1));
     assert_ne!(run(1), run(2));
     // No message is faster than an empty network; at 40 % load they wait for less than a packet on average.
-    let mean = run(1).sum_ps as u64 / run(1).count;
+    let mean = run(1).mean_ps as u64;
     assert!((message_ps(1000)..message_ps(1000) + 80_000).contains(&mean), "{mean}");
 }
 

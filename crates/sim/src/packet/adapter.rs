@@ -66,15 +66,15 @@ impl<T> Ord for Delayed<T> {
 
 impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
     pub(super) fn eject(&mut self, link: u32, index: u32) {
-        let Packet { message, wire, lane, tail_ps, .. } = *self.packets.get(index);
+        let Packet { message, wire, lane, born, tail_ps, .. } = *self.packets.get(index);
         self.packets.free(index);
         self.give_back(link, wire, lane, tail_ps);
         self.received += 1;
         let record = self.incoming.at(message);
         record.left -= u64::from(wire) - u64::from(self.config.header_bytes);
         let Incoming { left, posted_ps, token, .. } = *record;
-        if O::LISTENS {
-            self.observer.received(self.now - posted_ps);
+        if let Some(births) = &mut self.births {
+            births.received(self.program.job(token), born, self.now);
         }
         if left == 0 {
             self.incoming.free(message);
@@ -95,11 +95,18 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
         {
             let state = self.ports.at(host, lane);
             let message = state.queue.head;
-            let Outgoing { record, address, left, .. } = *self.outgoing.get(message);
+            let Outgoing { record, address, left, posted_ps, .. } = *self.outgoing.get(message);
             let payload = payload(left);
             let wire = (payload + header) as u16;
             self.ports.at(host, lane).out_room -= i32::from(wire);
             self.ports.port(host).queued += u32::from(wire);
+            let born = match &mut self.births {
+                Some(births) => {
+                    let at = host as usize * self.ports.lanes + usize::from(lane);
+                    births.leaves(at, posted_ps, self.ports.port[host as usize].time_ps(wire), self.now)
+                }
+                None => 0,
+            };
             let index = self.packets.take(Packet {
                 next: NONE,
                 message: record,
@@ -107,6 +114,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
                 via: NONE,
                 wire,
                 lane,
+                born,
                 tail_ps: 0,
             });
             self.launch(host, lane, index);
@@ -191,7 +199,9 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
     fn enter(&mut self, post: Post<P::Token>, posted_ps: u64) {
         let Post { from, address, bytes, lane, token } = post;
         let record = self.incoming.take(Incoming { next: NONE, left: bytes, posted_ps, token });
-        let message = self.outgoing.take(Outgoing { next: NONE, record, address, left: bytes, token });
+        let left = bytes;
+        let posted_ps = self.now;
+        let message = self.outgoing.take(Outgoing { next: NONE, record, address, left, posted_ps, token });
         self.ports.at(from.0, lane).queue.push(&mut self.outgoing, message);
         self.ports.settle(from.0, self.now);
         self.inject(from.0);

@@ -13,6 +13,7 @@ use std::collections::BinaryHeap;
 use netloom_model::{Fabric, HostId, LinkId, SwitchId};
 
 use super::adapter::Delayed;
+use super::birth::Births;
 use super::calendar::{Calendar, Event};
 use super::choice::{Choice, Here, Outputs};
 use super::counters::LinkCounters;
@@ -22,6 +23,7 @@ use super::ports::{Credit, NEVER, Port, Ports};
 use super::program::{Desk, Program};
 use crate::SimError;
 use crate::config::{Admission, Config, Forwarding};
+use crate::record::Latencies;
 
 /// One network in motion.
 #[derive(Debug)]
@@ -42,6 +44,8 @@ pub struct Network<'f, C, P: Program, O> {
     /// Messages delayed so far.
     pub(super) order: u64,
     pub(super) now: u64,
+    /// Latencies of packets, if asked for.
+    pub(super) births: Option<Births>,
     /// Packets received, and their hops (links travelled, host links included).
     pub(super) received: u64,
     pub(super) hops: u64,
@@ -79,11 +83,23 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
             delayed: BinaryHeap::new(),
             order: 0,
             now: 0,
+            births: None,
             received: 0,
             hops: 0,
             events: 0,
             failed: None,
         })
+    }
+
+    /// Records latencies of packets, by the program's jobs; before the start.
+    pub fn record_packets(&mut self, jobs: usize) {
+        let host_lanes = self.fabric.host_count() * self.ports.lanes;
+        self.births = Some(Births::new(&self.config, host_lanes, jobs));
+    }
+
+    /// Latencies of packets by job; empty unless recorded.
+    pub fn packet_latencies(&self) -> &[Latencies] {
+        self.births.as_ref().map_or(&[], Births::latencies)
     }
 
     /// Runs until nothing happens any more.

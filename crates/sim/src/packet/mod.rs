@@ -1,6 +1,7 @@
 //! Packets through the network.
 
 mod adapter;
+mod birth;
 mod calendar;
 mod choice;
 mod counters;

@@ -22,9 +22,6 @@ pub trait Observer: Send {
 
     /// A packet was queued at an output.
     fn hop(&mut self, hop: Hop);
-
-    /// A packet was received, so long after its message was posted.
-    fn received(&mut self, latency_ps: u64);
 }
 
 /// Nobody.
@@ -34,5 +31,4 @@ pub struct Nobody;
 impl Observer for Nobody {
     const LISTENS: bool = false;
     fn hop(&mut self, _: Hop) {}
-    fn received(&mut self, _: u64) {}
 }

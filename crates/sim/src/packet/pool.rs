@@ -22,6 +22,8 @@ pub(crate) struct Packet {
     pub wire: u16,
     /// Lane on `via`.
     pub lane: u8,
+    /// When it was created, in units of its own; 0 if nobody asks.
+    pub born: u32,
     /// When its tail is where its head is.
     pub tail_ps: u64,
 }
@@ -36,6 +38,8 @@ pub(crate) struct Outgoing<T> {
     pub address: DestId,
     /// Payload that has not left yet.
     pub left: u64,
+    /// When its host's adapter had it.
+    pub posted_ps: u64,
     pub token: T,
 }
 

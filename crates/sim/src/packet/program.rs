@@ -72,6 +72,11 @@ pub trait Program: Send {
     /// What it tells its messages apart by.
     type Token: Copy + std::fmt::Debug + Send;
 
+    /// Which of the jobs (counted from 0) a message belongs to; latencies of packets are kept by job.
+    fn job(&self, _token: Self::Token) -> usize {
+        0
+    }
+
     /// At time 0.
     fn start(&mut self, desk: &mut Desk<Self::Token>);
 

@@ -1,19 +1,8 @@
 //! What a run is asked to record beside its totals, and what was recorded.
 
-/// A distribution of times.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Summary {
-    /// How many.
-    pub count: u64,
-    /// Mean, ps.
-    pub mean_ps: f64,
-    /// Median, ps.
-    pub p50_ps: u64,
-    /// 99th percentile, ps.
-    pub p99_ps: u64,
-    /// Largest, ps.
-    pub max_ps: u64,
-}
+mod latency;
+
+pub use latency::{Latencies, Summary};
 
 /// What to record. Nothing is recorded, and nothing paid for it, unless asked for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -28,4 +17,24 @@ pub struct Measure {
 
 /// What was recorded.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Recorded {}
+pub struct Recorded {
+    /// Latencies of every job's messages and packets.
+    pub distributions: Vec<Distribution>,
+}
+
+/// Latencies of something.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Distribution {
+    /// `messages` or `packets`.
+    pub what: &'static str,
+    /// Whose.
+    pub job: String,
+    /// The latencies.
+    pub latencies: Latencies,
+}
+
+impl Distribution {
+    pub(crate) fn of(what: &'static str, job: &str, latencies: &Latencies) -> Self {
+        Self { what, job: job.into(), latencies: latencies.clone() }
+    }
+}

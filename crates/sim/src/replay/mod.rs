@@ -14,4 +14,4 @@ mod player;
 
 pub use collective::{Algorithm, Collective, Kind};
 pub use op::{Op, Script};
-pub use player::{Envelope, Job, JobTimes, Latency, Player, Software};
+pub use player::{Envelope, Job, JobTimes, Player, Software};

@@ -12,6 +12,7 @@ use super::collective::Collective;
 use super::matching::{Matching, Table};
 use super::op::{Op, Script};
 use crate::packet::{Desk, Post, Program};
+use crate::record::Latencies;
 
 /// Tags from here on belong to collectives.
 const COLLECTIVE_TAG: u32 = 1 << 31;
@@ -161,18 +162,7 @@ pub struct Player {
     ranks: Vec<Rank>,
     /// Ranks of each job that have not ended.
     running: Vec<u32>,
-    latencies: Vec<Latency>,
-}
-
-/// Latencies of a job's messages, ps.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Latency {
-    /// Messages.
-    pub count: u64,
-    /// Sum, ps.
-    pub sum_ps: u128,
-    /// Largest, ps.
-    pub max_ps: u64,
+    latencies: Vec<Latencies>,
 }
 
 impl Player {
@@ -199,7 +189,7 @@ impl Player {
             }));
         }
         let running = jobs.iter().map(|job| job.hosts.len() as u32).collect();
-        let latencies = vec![Latency::default(); jobs.len()];
+        let latencies = vec![Latencies::default(); jobs.len()];
         Self { jobs, software, first, ranks, running, latencies }
     }
 
@@ -214,8 +204,8 @@ impl Player {
     }
 
     /// Latencies of a job's messages.
-    pub fn latency(&self, job: usize) -> Latency {
-        self.latencies[job]
+    pub fn latency(&self, job: usize) -> &Latencies {
+        &self.latencies[job]
     }
 
     /// Ranks that wait for ever, once nothing happens any more: what each waits for, at most `most` of them.
@@ -465,6 +455,11 @@ fn tag_of(collective: &Collective) -> u32 {
 impl Program for Player {
     type Token = Envelope;
 
+    #[inline]
+    fn job(&self, envelope: Envelope) -> usize {
+        if self.jobs.len() == 1 { 0 } else { self.ranks[envelope.to as usize].job as usize }
+    }
+
     fn start(&mut self, desk: &mut Desk<Envelope>) {
         for r in 0..self.ranks.len() as u32 {
             let rank = &mut self.ranks[r as usize];
@@ -493,10 +488,7 @@ impl Program for Player {
             return self.post(from, to, bytes, self.software.rendezvous_ps, whole, desk);
         }
         if part == Part::Whole {
-            let latency = &mut self.latencies[self.ranks[to as usize].job as usize];
-            latency.count += 1;
-            latency.sum_ps += u128::from(latency_ps);
-            latency.max_ps = latency.max_ps.max(latency_ps);
+            self.latencies[self.ranks[to as usize].job as usize].record(latency_ps);
         }
         let peer = self.ranks[from as usize].number;
         let asked = bytes > self.software.eager_bytes;

@@ -1,0 +1,89 @@
+//! From when to when a packet's latency counts.
+//!
+//! A message's packets are created at its host's adapter at the speed of its link, as long as fewer than a buffer towards a host
+//! holds have not left; a packet's latency runs from there until it is received. So it has queueing in the adapter in it, and not the
+//! time that the rest of its message takes to leave. Source: the chunk latency of Taffet's dissertation, sec. 5.2, as its
+//! simulator counts it.
+//!
+//! The engine creates packets as they leave; when they would have been created follows from the times of those before.
+
+use crate::config::Config;
+use crate::record::Latencies;
+
+/// Packets carry the time of their creation in units of `2^UNIT` ps, modulo `2^32`: latencies below 1.1 s.
+const UNIT: u32 = 8;
+
+/// Latencies of packets, and what they are derived from.
+#[derive(Debug)]
+pub(crate) struct Births {
+    /// Packets that a host has created and not sent.
+    ready: usize,
+    /// For every host and lane: the last creation, which of the times to come is the oldest, the last `ready` times of leaving.
+    rows: Vec<u64>,
+    /// By job.
+    latencies: Vec<Latencies>,
+}
+
+impl Births {
+    /// For so many lanes of hosts.
+    pub fn new(config: &Config, host_lanes: usize, jobs: usize) -> Self {
+        let ready = (config.host_output_buffer_bytes / config.wire_bytes()).max(1) as usize;
+        Self { ready, rows: vec![0; host_lanes * (ready + 2)], latencies: vec![Latencies::default(); jobs] }
+    }
+
+    /// When the packet that leaves lane `at` now was created, for [`Births::received`]; its message was there from `posted_ps` on.
+    #[inline]
+    pub fn leaves(&mut self, at: usize, posted_ps: u64, wire_ps: u64, now: u64) -> u32 {
+        let row = &mut self.rows[at * (self.ready + 2)..][..self.ready + 2];
+        let oldest = row[1] as usize;
+        let born = posted_ps.max(row[0] + wire_ps).max(row[2 + oldest]).min(now);
+        row[0] = born;
+        row[2 + oldest] = now;
+        row[1] = if oldest + 1 == self.ready { 0 } else { oldest as u64 + 1 };
+        (born >> UNIT) as u32
+    }
+
+    /// A packet of a job's message is there.
+    #[inline]
+    pub fn received(&mut self, job: usize, born: u32, now: u64) {
+        let units = ((now >> UNIT) as u32).wrapping_sub(born);
+        self.latencies[job].record(u64::from(units) << UNIT);
+    }
+
+    /// By job.
+    pub fn latencies(&self) -> &[Latencies] {
+        &self.latencies
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Packets of 4096 bytes take 100 units; two of them fit the adapter's queue.
+    fn births() -> Births {
+        let config = Config { host_output_buffer_bytes: 2 * 4096, ..Config::codes() };
+        Births::new(&config, 1, 1)
+    }
+
+    const WIRE: u64 = 100 << UNIT;
+
+    #[test]
+    fn packets_are_created_at_the_links_speed_while_few_have_not_left() {
+        let mut births = births();
+        let mut born = |now: u64| births.leaves(0, 0, WIRE, now << UNIT);
+        // The first ones leave as they are created; the fifth is held up: it was ready when the third left.
+        assert_eq!([born(0), born(100), born(200), born(300)], [0, 100, 200, 300]);
+        assert_eq!(born(1_000), 400);
+        assert_eq!([born(1_100), born(1_200)], [500, 1_000]);
+    }
+
+    #[test]
+    fn a_later_message_counts_from_its_posting() {
+        let mut births = births();
+        births.leaves(0, 0, WIRE, 0);
+        let born = births.leaves(0, 700 << UNIT, WIRE, 900 << UNIT);
+        births.received(0, born, 1_000 << UNIT);
+        assert_eq!(births.latencies()[0].summary().max_ps, 300 << UNIT);
+    }
+}
