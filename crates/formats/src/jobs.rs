@@ -217,7 +217,7 @@ pub(crate) fn read_allocation(keys: &Keys) -> Result<Allocation, FormatError> {
     }
 }
 
-/// An allocation as jobs files spell it: `contiguous:START`, `random` or `fragmented`.
+/// An allocation as jobs files spell it: `contiguous:START`, `random`, `random:MOST` or `fragmented`.
 ///
 /// # Errors
 /// What was expected.
@@ -231,9 +231,13 @@ pub fn parse_allocation(text: &str) -> Result<Allocation, String> {
             })
         }
         ("random", None) => Ok(Allocation::Random),
+        ("random", Some(most)) => match most.trim().parse() {
+            Ok(most) if most > 0 => Ok(Allocation::RandomAtMost(most)),
+            _ => Err(format!("expected hosts a leaf as in random:15, found \"{}\"", excerpt(most))),
+        },
         ("fragmented", None) => Ok(Allocation::Fragmented),
         ("hosts", _) => Err("expected the hosts in a key of their own: hosts = \"node[1-4]\"".to_owned()),
-        (word, _) => Err(unknown("contiguous:START, random or fragmented", word, &ALLOCATIONS)),
+        (word, _) => Err(unknown("contiguous:START, random, random:MOST or fragmented", word, &ALLOCATIONS)),
     }
 }
 
@@ -389,6 +393,8 @@ mod tests {
         assert_eq!(job("").unwrap().allocation, Allocation::Contiguous(0));
         assert_eq!(allocation("contiguous:10"), Allocation::Contiguous(10));
         assert_eq!(allocation("random"), Allocation::Random);
+        assert_eq!(allocation("random:15"), Allocation::RandomAtMost(15));
+        assert!(parse_allocation("random:0").unwrap_err().contains("hosts a leaf"));
         let mapping = |text: &str| job(&format!("mapping = \"{text}\"")).unwrap().mapping;
         assert_eq!(mapping("block"), Mapping::Block);
         assert_eq!(mapping("cyclic"), Mapping::Cyclic);

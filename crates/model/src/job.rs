@@ -59,6 +59,8 @@ pub enum Allocation {
     Contiguous(u32),
     /// Free hosts drawn uniformly.
     Random,
+    /// The same, but at most so many on a leaf.
+    RandomAtMost(u32),
     /// The first free hosts of a machine on which other jobs already run (production-like).
     Fragmented,
     /// These hosts, by name or machine, already expanded from a Slurm hostlist.

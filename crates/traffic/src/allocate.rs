@@ -53,11 +53,12 @@ pub(crate) fn allocate(
     }
     let mut freed = None;
     for (i, job) in jobs.iter().enumerate() {
+        let mut note = String::new();
         let order = match job.spec.allocation {
-            Allocation::Random => {
-                let mut order: Vec<HostId> = fabric.hosts().collect();
-                shuffle(&mut stream(seed, allocation_stream(i)), &mut order);
-                order
+            Allocation::Random => shuffled(fabric, seed, i),
+            Allocation::RandomAtMost(most) => {
+                note = format!(" with at most {most} on a leaf");
+                desk.at_most(most, shuffled(fabric, seed, i))
             }
             Allocation::Fragmented => {
                 let usable =
@@ -67,9 +68,15 @@ pub(crate) fn allocate(
             }
             Allocation::Hosts(_) | Allocation::Contiguous(_) => continue,
         };
-        given[i] = desk.take(job, order, String::new())?;
+        given[i] = desk.take(job, order, note)?;
     }
     Ok(given)
+}
+
+fn shuffled(fabric: &Fabric, seed: u64, job: usize) -> Vec<HostId> {
+    let mut order: Vec<HostId> = fabric.hosts().collect();
+    shuffle(&mut stream(seed, allocation_stream(job)), &mut order);
+    order
 }
 
 /// Who hands hosts out.
@@ -111,6 +118,18 @@ impl Desk<'_> {
                 copy
             })
             .collect())
+    }
+
+    /// The free hosts of `order`, without those of a leaf that has given `most` already.
+    fn at_most(&self, most: u32, mut order: Vec<HostId>) -> Vec<HostId> {
+        let mut given = vec![0; self.fabric.switch_count()];
+        order.retain(|&host| {
+            let given = &mut given[self.fabric.leaf(host).index()];
+            let fits = self.free[host.index()] && *given < most;
+            *given += u32::from(fits);
+            fits
+        });
+        order
     }
 
     /// Exactly these hosts.

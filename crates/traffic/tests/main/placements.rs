@@ -48,6 +48,20 @@ fn refusal(fabric: &Fabric, jobs: &[ResolvedJob]) -> String {
     place(fabric, jobs, 1).unwrap_err().to_string()
 }
 
+/// 16 hosts of 32: some leaf of 8 would get more than 2 otherwise; here each gives exactly 2.
+#[test]
+fn random_hosts_can_be_limited_by_leaf() {
+    let f = fabric();
+    let allocation = Allocation::RandomAtMost(2);
+    let jobs = [job("stencil:5", Allocation::Random), job("stencil:16", allocation.clone())];
+    let placed = place(&f, &jobs, 3).unwrap();
+    let mut given = [0; 8];
+    placed.jobs[1].hosts.iter().for_each(|h| given[h.index() / 4] += 1);
+    assert_eq!(given, [2; 8]);
+    let message = refusal(&f, &[job("stencil:17", allocation)]);
+    assert!(message.contains("needs 17 hosts") && message.contains("at most 2 on a leaf"), "{message}");
+}
+
 #[test]
 fn contiguous_hosts_carry_the_ranks_in_order() {
     let f = fabric();
