@@ -3,5 +3,6 @@
 mod common;
 mod conservation;
 mod failures;
+mod measure;
 mod programs;
 mod theory;

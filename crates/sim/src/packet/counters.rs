@@ -1,14 +1,18 @@
 //! What every link carried, by lane.
 
+use netloom_model::{Fabric, LinkId};
+
 use super::ports::Ports;
 
-/// Counters of all directed links, `[link * lanes + lane]`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Counters of all directed links, by what sends.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LinkCounters {
     /// Lanes a link.
     pub lanes: usize,
-    /// Bytes on the wire and packets that were sent.
+    /// `[link * lanes + lane]`
     pub sent: Vec<Sent>,
+    /// Time in which a link sent nothing because all its lanes with something to send lacked room, ps; `[link]`.
+    pub wait_ps: Vec<u64>,
 }
 
 /// What a lane of a link has sent.
@@ -18,11 +22,48 @@ pub struct Sent {
     pub bytes: u64,
     /// Packets.
     pub packets: u64,
+    /// Time in which the link sent nothing and this lane could not for lack of room at the far end, ps.
+    pub wait_ps: u64,
 }
 
 impl LinkCounters {
-    pub(crate) fn of(ports: &Ports) -> Self {
-        let sent = ports.lane.iter().map(|lane| Sent { bytes: lane.bytes, packets: lane.packets }).collect();
-        Self { lanes: ports.lanes, sent }
+    /// What has been sent by `now`.
+    pub(crate) fn by(ports: &Ports, now: u64) -> Self {
+        let Ports { lanes, .. } = *ports;
+        let sent = ports.lane.iter().enumerate().map(|(at, lane)| {
+            let wait_ps = ports.waits.lane_ps(at / lanes, at % lanes, ports.port[at / lanes].free_at, now);
+            Sent { bytes: lane.bytes, packets: lane.packets, wait_ps }
+        });
+        let wait_ps =
+            ports.port.iter().enumerate().map(|(link, port)| ports.waits.link_ps(link, port.free_at, now));
+        Self { lanes, sent: sent.collect(), wait_ps: wait_ps.collect() }
+    }
+
+    /// Adds the counters of another part of the network.
+    ///
+    /// # Panics
+    /// If the parts are not of one network.
+    pub fn merge(&mut self, other: &LinkCounters) {
+        assert_eq!((self.lanes, self.sent.len()), (other.lanes, other.sent.len()));
+        for (to, from) in self.sent.iter_mut().zip(&other.sent) {
+            to.bytes += from.bytes;
+            to.packets += from.packets;
+            to.wait_ps += from.wait_ps;
+        }
+        self.wait_ps.iter_mut().zip(&other.wait_ps).for_each(|(to, from)| *to += from);
+    }
+
+    /// Bytes that a link has sent, all lanes together.
+    pub fn bytes(&self, link: LinkId) -> u64 {
+        self.sent[link.index() * self.lanes..][..self.lanes].iter().map(|lane| lane.bytes).sum()
+    }
+
+    /// The share of `span_ps` that each link was sending, `[link]`; 0 for no time.
+    pub fn utilisation(&self, fabric: &Fabric, span_ps: u64) -> Vec<f64> {
+        let share = |link| {
+            let could = fabric.bandwidth_bytes_per_s(link) * span_ps as f64 * 1e-12;
+            if span_ps == 0 { 0.0 } else { self.bytes(link) as f64 / could }
+        };
+        fabric.links().map(share).collect()
     }
 }

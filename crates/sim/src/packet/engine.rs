@@ -196,7 +196,7 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
 
     /// What every link has carried.
     pub fn counters(&self) -> LinkCounters {
-        LinkCounters::of(&self.ports)
+        LinkCounters::by(&self.ports, self.now)
     }
 
     /// What the hosts run.
@@ -378,6 +378,9 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
         let packet = self.packets.at(index);
         let bytes = packet.wire;
         let port = &mut self.ports.port[link as usize];
+        if port.thirsty {
+            self.ports.waits.sends(link, port.free_at, self.now);
+        }
         // A packet that is still coming in holds the link until its tail has gone on.
         let end = (self.now + port.time_ps(bytes)).max(packet.tail_ps);
         let tail_ps = end + port.delay_ps;
@@ -422,7 +425,10 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
     /// Notes whether a link lacks room, and plans a try for when some comes back.
     #[inline]
     pub(super) fn drink(&mut self, link: u32, thirsty: bool) {
-        self.ports.port(link).thirsty = thirsty;
+        let was = std::mem::replace(&mut self.ports.port(link).thirsty, thirsty);
+        if was != thirsty || (thirsty && self.ports.lanes > 1) {
+            self.ports.note_wait(link, thirsty, self.now);
+        }
         if thirsty {
             let time_ps = self.ports.next_credit_ps(link);
             if time_ps != NEVER {

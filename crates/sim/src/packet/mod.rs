@@ -11,6 +11,7 @@ mod observe;
 mod pool;
 mod ports;
 mod program;
+mod waits;
 
 pub use choice::{Adaptive, ByTable, Choice, Here, Outputs};
 pub use counters::{LinkCounters, Sent};

@@ -14,6 +14,7 @@ use std::collections::VecDeque;
 use netloom_model::{Fabric, LinkId};
 
 use super::pool::List;
+use super::waits::Waits;
 use crate::config::{Config, Release};
 
 /// "Never".
@@ -122,6 +123,8 @@ pub(crate) struct Ports {
     pub end: Vec<End>,
     /// Credits that don't fit a lane's line.
     more: Vec<VecDeque<Credit>>,
+    /// How long lanes lacked room.
+    pub waits: Waits,
     /// Credits are for output room (else for input room).
     pub credits_out: bool,
     /// The first so many links are the hosts'.
@@ -155,6 +158,7 @@ impl Ports {
             port: fabric.links().map(|link| port(fabric, config, link)).collect(),
             end: vec![End { inbox: List::EMPTY, held: false }; lane.len()],
             more: vec![VecDeque::new(); lane.len()],
+            waits: Waits::new(fabric.link_count(), lanes),
             lane,
             credits_out: config.release == Release::Admitted,
             hosts: fabric.host_count(),
@@ -188,6 +192,14 @@ impl Ports {
     pub fn lanes_of(&self, link: u32) -> &[Lane] {
         let first = link as usize * self.lanes;
         &self.lane[first..first + self.lanes]
+    }
+
+    /// A link lacks room, or has stopped to.
+    pub fn note_wait(&mut self, link: u32, lacks: bool, now: u64) {
+        let first = link as usize * self.lanes;
+        let lanes = &self.lane[first..first + self.lanes];
+        let pending = |lane: usize| !lanes[lane].queue.is_empty() || !lanes[lane].waiting.is_empty();
+        self.waits.note(link, lacks, now, pending);
     }
 
     /// Counts what has come back by now.
