@@ -28,5 +28,8 @@ pub use packet::{
 };
 pub use profile::Profile;
 pub use record::{Distribution, Latencies, Measure, Recorded, Summary};
-pub use replay::{Algorithm, Collective, Envelope, Job, JobTimes, Kind, Op, Player, Script, Software};
+pub use replay::{
+    Algorithm, Algorithms, Collective, Envelope, Job, JobTimes, Kind, Op, Player, Replay, Script, Software,
+    algorithms_of,
+};
 pub use run::{JobOutcome, Model, Outcome, Scheme, Setup, simulate};

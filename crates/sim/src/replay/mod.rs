@@ -5,13 +5,16 @@
 //! | `op` | what a rank can do; scripts of it |
 //! | `collective` | collectives as messages, by published algorithms |
 //! | `matching` | receives and messages find each other |
+//! | `recorded` | recorded runs as scripts |
 //! | `player` | the ranks of all jobs on their hosts |
 
 mod collective;
 mod matching;
 mod op;
 mod player;
+mod recorded;
 
-pub use collective::{Algorithm, Collective, Kind};
+pub use collective::{Algorithm, Algorithms, Collective, Kind, algorithms_of};
 pub use op::{Op, Script};
 pub use player::{Envelope, Job, JobTimes, Player, Software};
+pub use recorded::Replay;

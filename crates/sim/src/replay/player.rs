@@ -247,14 +247,17 @@ impl Player {
             let rank = &mut self.ranks[r as usize];
             rank.waits = Waits::Not;
             let (op, inner) = match rank.inner {
-                Some((collective, step)) => match collective.op(rank.number, step, tag_of(&collective)) {
-                    Some(op) => (op, true),
-                    None => {
-                        rank.inner = None;
-                        rank.step += 1;
-                        continue;
+                Some((collective, step)) => {
+                    let shares = self.jobs[rank.job as usize].script.shares(rank.number, rank.step);
+                    match collective.op_uneven(rank.number, step, tag_of(&collective), shares) {
+                        Some(op) => (op, true),
+                        None => {
+                            rank.inner = None;
+                            rank.step += 1;
+                            continue;
+                        }
                     }
-                },
+                }
                 None => match self.jobs[rank.job as usize].script.op(rank.number, rank.step) {
                     Some(op) => (op, false),
                     None => {

@@ -2,50 +2,28 @@
 //!
 //! Each algorithm is a function from (rank, step) to what that rank does, so that nothing is unrolled. The steps of a rank are
 //! sends, receives and "wait for all of this collective". Messages of a rank pair within a collective arrive in the order of
-//! sending, so one tag a collective suffices.
+//! sending, so one tag a collective suffices. Shares are equal, or given rank by rank (the `v` collectives of MPI).
 //!
-//! Sources: R. Thakur, R. Rabenseifner, W. Gropp, *Optimization of collective communication operations in MPICH*,
-//! IJHPCA 19(1), 2005 (binomial trees, recursive doubling, ring, Bruck, pairwise, and their choice by size); D. Hensgen, R. Finkel,
-//! U. Manber, *Two algorithms for barrier synchronization*, IJPP 17(1), 1988 (dissemination). The binary tree is TraceR's
-//! (Taffet, dissertation, sec. 5.4).
+//! | module | what |
+//! |---|---|
+//! | `choice` | algorithms, their names, which one is used |
+//! | `exchange` | rounds in which everybody sends and receives |
+//! | `tree` | up and down trees, chains, everything at the root |
+
+mod choice;
+mod exchange;
+mod tree;
+
+pub use choice::{Algorithm, Algorithms, algorithms_of};
+pub use netloom_model::CollectiveKind as Kind;
+
+use exchange::{bruck, dissemination, pairwise, recursive_doubling, recursive_halving, ring, scan_doubling};
+use tree::{
+    binary_up_and_down, binomial_down, binomial_up, chain, gather_linear, gather_step, scatter_linear,
+    scatter_step, scatter_steps,
+};
 
 use super::op::Op;
-
-/// What is done together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// Nobody leaves before all have come.
-    Barrier,
-    /// The root's bytes to all.
-    Broadcast,
-    /// All ranks' bytes combined at the root.
-    Reduce,
-    /// All ranks' bytes combined everywhere.
-    Allreduce,
-    /// Each rank's bytes to all.
-    Allgather,
-    /// Other bytes from each rank to each.
-    Alltoall,
-}
-
-/// How it is done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Algorithm {
-    /// A tree in which rank `r` has the children `2r + 1` and `2r + 2`: up, then down (TraceR's barrier).
-    BinaryTree,
-    /// A binomial tree.
-    Binomial,
-    /// Partners at distances 1, 2, 4, …; other numbers of ranks fold into a power of two first.
-    RecursiveDoubling,
-    /// In round `k` a message to the rank `2^k` further on.
-    Dissemination,
-    /// Round the ring, a share at a time.
-    Ring,
-    /// In round `k` what is `2^k` further on.
-    Bruck,
-    /// In round `k` with the rank `k` further on and the one `k` before.
-    Pairwise,
-}
 
 /// A collective operation over the ranks `first, first + stride, …` (`count` of them).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,7 +32,7 @@ pub struct Collective {
     pub kind: Kind,
     /// How; `None`: by size, as MPI libraries do.
     pub algorithm: Option<Algorithm>,
-    /// Bytes a rank contributes (a pair of ranks, for all-to-all).
+    /// Bytes a rank contributes; of a pair of ranks for all-to-all, of a rank's share for scatter and reduce-scatter.
     pub bytes: u64,
     /// Where it starts or ends, counted within the group.
     pub root: u32,
@@ -66,42 +44,10 @@ pub struct Collective {
     pub count: u32,
 }
 
-/// Largest message for which latency counts rather than bandwidth, bytes (MPICH's limits for reductions and
-/// broadcasts, and for gathering).
-const SHORT: u64 = 2048;
-const SHORT_BROADCAST: u64 = 12_288;
-const SHORT_GATHER: u64 = 81_920;
-const SHORT_ALLTOALL: u64 = 256;
-
 impl Collective {
     /// Over all of `count` ranks, algorithm by size, root 0.
     pub fn all(kind: Kind, bytes: u64, count: u32) -> Self {
         Self { kind, algorithm: None, bytes, root: 0, first: 0, stride: 1, count }
-    }
-
-    /// The algorithm used.
-    pub fn chosen(&self) -> Algorithm {
-        let power_of_two = self.count.is_power_of_two();
-        self.algorithm.unwrap_or(match self.kind {
-            Kind::Barrier => Algorithm::Dissemination,
-            Kind::Broadcast if self.bytes <= SHORT_BROADCAST || self.count < 8 => Algorithm::Binomial,
-            Kind::Broadcast => Algorithm::Ring,
-            Kind::Reduce => Algorithm::Binomial,
-            Kind::Allreduce if self.bytes <= SHORT || self.bytes < u64::from(self.count) => {
-                Algorithm::RecursiveDoubling
-            }
-            Kind::Allreduce => Algorithm::Ring,
-            Kind::Allgather if self.bytes * u64::from(self.count) <= SHORT_GATHER => {
-                if power_of_two {
-                    Algorithm::RecursiveDoubling
-                } else {
-                    Algorithm::Bruck
-                }
-            }
-            Kind::Allgather => Algorithm::Ring,
-            Kind::Alltoall if self.bytes <= SHORT_ALLTOALL => Algorithm::Bruck,
-            Kind::Alltoall => Algorithm::Pairwise,
-        })
     }
 
     /// Whether a rank of the job takes part.
@@ -113,11 +59,19 @@ impl Collective {
 
     /// What `rank` (of the job) does in step `step`, with `tag` for its messages; `None` at the end.
     pub fn op(&self, rank: u32, step: u32, tag: u32) -> Option<Op> {
+        self.op_uneven(rank, step, tag, &[])
+    }
+
+    /// As [`Collective::op`], with bytes by member of the group where they differ, as this rank knows them: what it sends to
+    /// each (all-to-all; the root of a scatter), what each contributes (allgather; its own for a gather), what each gets
+    /// (reduce-scatter). Then the algorithm is the one that MPI libraries use for any sizes: a ring, pairwise exchange, or all
+    /// with the root.
+    pub fn op_uneven(&self, rank: u32, step: u32, tag: u32, shares: &[u64]) -> Option<Op> {
         if self.count < 2 || !self.has(rank) {
             return None;
         }
         let me = (rank - self.first) / self.stride;
-        let step = self.step(me, step)?;
+        let step = if shares.is_empty() { self.even(me, step) } else { self.uneven(me, step, shares) }?;
         let of = |member: u32| self.first + member * self.stride;
         Some(match step {
             Step::To(to, bytes) => Op::Isend { to: of(to), bytes: bytes.max(1), tag },
@@ -126,7 +80,7 @@ impl Collective {
         })
     }
 
-    fn step(&self, me: u32, step: u32) -> Option<Step> {
+    fn even(&self, me: u32, step: u32) -> Option<Step> {
         let (n, bytes) = (self.count, self.bytes);
         let turned = (me + n - self.root % n) % n;
         let back = |member: u32| (member + self.root) % n;
@@ -140,16 +94,16 @@ impl Collective {
                 if step < scatter {
                     scatter_step(turned, n, share, step).map(|s| s.renamed(back))
                 } else {
-                    ring(turned, n, share, step - scatter, n - 1).map(|s| s.renamed(back))
+                    ring(turned, n, |_| share, step - scatter, n - 1).map(|s| s.renamed(back))
                 }
             }
             (Kind::Broadcast, _) => binomial_down(turned, n, bytes, step).map(|s| s.renamed(back)),
             (Kind::Reduce, _) => binomial_up(turned, n, bytes, step).map(|s| s.renamed(back)),
             (Kind::Allreduce, Algorithm::Ring) => {
-                ring(me, n, bytes.div_ceil(u64::from(n)), step, 2 * (n - 1))
+                ring(me, n, |_| bytes.div_ceil(u64::from(n)), step, 2 * (n - 1))
             }
             (Kind::Allreduce, _) => recursive_doubling(me, n, step, |_| bytes),
-            (Kind::Allgather, Algorithm::Ring) => ring(me, n, bytes, step, n - 1),
+            (Kind::Allgather, Algorithm::Ring) => ring(me, n, |_| bytes, step, n - 1),
             (Kind::Allgather, Algorithm::RecursiveDoubling) => {
                 recursive_doubling(me, n, step, |round| bytes << round)
             }
@@ -160,7 +114,27 @@ impl Collective {
                 let blocks = |round: u32| (1..n).filter(|b| b >> round & 1 == 1).count() as u64;
                 bruck(me, n, step, |round| bytes * blocks(round), true)
             }
-            (Kind::Alltoall, _) => pairwise(me, n, bytes, step),
+            (Kind::Alltoall, _) => pairwise(me, n, |_| bytes, step),
+            (Kind::Gather, Algorithm::Linear) => gather_linear(me, n, self.root % n, bytes, step),
+            (Kind::Gather, _) => gather_step(turned, n, bytes, step).map(|s| s.renamed(back)),
+            (Kind::Scatter, Algorithm::Linear) => scatter_linear(me, n, self.root % n, |_| bytes, step),
+            (Kind::Scatter, _) => scatter_step(turned, n, bytes, step).map(|s| s.renamed(back)),
+            (Kind::ReduceScatter, Algorithm::Pairwise) => pairwise(me, n, |_| bytes, step),
+            (Kind::ReduceScatter, _) => recursive_halving(me, n, step, bytes),
+            (Kind::Scan | Kind::Exscan, Algorithm::Linear) => chain(me, n, bytes, step),
+            (Kind::Scan | Kind::Exscan, _) => scan_doubling(me, n, bytes, step),
+        }
+    }
+
+    fn uneven(&self, me: u32, step: u32, shares: &[u64]) -> Option<Step> {
+        let n = self.count;
+        let of = |member: u32| shares[member as usize];
+        match self.kind {
+            Kind::Gather => gather_linear(me, n, self.root % n, of(me), step),
+            Kind::Scatter => scatter_linear(me, n, self.root % n, of, step),
+            Kind::Allgather => ring(me, n, |turn| of((me + n - turn % n) % n), step, n - 1),
+            Kind::Alltoall | Kind::ReduceScatter => pairwise(me, n, of, step),
+            _ => self.even(me, step),
         }
     }
 }
@@ -183,133 +157,20 @@ impl Step {
     }
 }
 
-/// Rounds that double: `ceil(log2 n)`.
-fn rounds(n: u32) -> u32 {
-    u32::BITS - (n - 1).leading_zeros()
-}
-
-/// Of every three steps of an exchange: send, receive, wait.
-fn exchange(step: u32, to: u32, bytes: u64, from: u32) -> Step {
-    match step % 3 {
-        0 => Step::To(to, bytes),
-        1 => Step::From(from),
-        _ => Step::Wait,
-    }
-}
-
-fn dissemination(me: u32, n: u32, bytes: u64, step: u32) -> Option<Step> {
-    let round = step / 3;
-    let far = |round: u32| (1u64 << round) as u32 % n;
-    (round < rounds(n)).then(|| exchange(step, (me + far(round)) % n, bytes, (me + n - far(round)) % n))
-}
-
-fn ring(me: u32, n: u32, share: u64, step: u32, turns: u32) -> Option<Step> {
-    (step / 3 < turns).then(|| exchange(step, (me + 1) % n, share, (me + n - 1) % n))
-}
-
-fn pairwise(me: u32, n: u32, bytes: u64, step: u32) -> Option<Step> {
-    let far = step / 3 + 1;
-    (far < n).then(|| exchange(step, (me + far) % n, bytes, (me + n - far) % n))
-}
-
-fn bruck(me: u32, n: u32, step: u32, bytes: impl Fn(u32) -> u64, forward: bool) -> Option<Step> {
-    let round = step / 3;
-    if round >= rounds(n) {
-        return None;
-    }
-    let (on, before) = ((me + (1 << round)) % n, (me + n - (1 << round)) % n);
-    let (to, from) = if forward { (on, before) } else { (before, on) };
-    Some(exchange(step, to, bytes(round), from))
-}
-
-/// What exceeds a power of two first hands its part to a neighbour, and gets the result at the end.
-fn recursive_doubling(me: u32, n: u32, step: u32, bytes: impl Fn(u32) -> u64) -> Option<Step> {
-    let power = if n.is_power_of_two() { n } else { n.next_power_of_two() / 2 };
-    let extra = n - power;
-    let doubled = rounds(power);
-    if me >= power {
-        let partner = me - power;
-        return match step {
-            0 => Some(Step::To(partner, bytes(0))),
-            1 => Some(Step::From(partner)),
-            2 => Some(Step::Wait),
-            _ => None,
-        };
-    }
-    let mut step = step;
-    if me < extra {
-        match step {
-            0 => return Some(Step::From(me + power)),
-            1 => return Some(Step::Wait),
-            _ => step -= 2,
-        }
-    }
-    let round = step / 3;
-    if round < doubled {
-        let partner = me ^ (1 << round);
-        return Some(exchange(step, partner, bytes(round), partner));
-    }
-    let last = step - 3 * doubled;
-    (me < extra && last == 0).then(|| Step::To(me + power, bytes(doubled)))
-}
-
-/// Up the binary tree, then down again.
-fn binary_up_and_down(me: u32, n: u32, bytes: u64, step: u32) -> Option<Step> {
-    let children =
-        [2 * u64::from(me) + 1, 2 * u64::from(me) + 2].map(|c| (c < u64::from(n)).then_some(c as u32));
-    let parent = (me > 0).then(|| (me - 1) / 2);
-    let steps = [
-        children[0].map(Step::From),
-        children[1].map(Step::From),
-        children[0].map(|_| Step::Wait),
-        parent.map(|p| Step::To(p, bytes)),
-        parent.map(Step::From),
-        parent.map(|_| Step::Wait),
-        children[0].map(|c| Step::To(c, bytes)),
-        children[1].map(|c| Step::To(c, bytes)),
-    ];
-    steps.into_iter().flatten().nth(step as usize)
-}
-
-/// The root of a binomial tree is 0; the parent of a rank lacks its lowest bit.
-fn binomial_down(me: u32, n: u32, bytes: u64, step: u32) -> Option<Step> {
-    let low = if me == 0 { n.next_power_of_two() } else { me & me.wrapping_neg() };
-    let children = (0..low.trailing_zeros()).rev().map(|b| me + (1 << b)).filter(|&c| c < n);
-    let receive = (me > 0).then(|| [Step::From(me - low), Step::Wait]);
-    receive.into_iter().flatten().chain(children.map(|c| Step::To(c, bytes))).nth(step as usize)
-}
-
-fn binomial_up(me: u32, n: u32, bytes: u64, step: u32) -> Option<Step> {
-    let low = if me == 0 { n.next_power_of_two() } else { me & me.wrapping_neg() };
-    let children = (0..low.trailing_zeros()).map(|b| me + (1 << b)).filter(|&c| c < n);
-    let send = (me > 0).then(|| Step::To(me - low, bytes));
-    children.flat_map(|c| [Step::From(c), Step::Wait]).chain(send).nth(step as usize)
-}
-
-fn scatter_steps(me: u32, n: u32) -> u32 {
-    (0..).take_while(|&k| scatter_step(me, n, 1, k).is_some()).count() as u32
-}
-
-/// Down a binomial tree, to each child the shares of its subtree.
-fn scatter_step(me: u32, n: u32, share: u64, step: u32) -> Option<Step> {
-    let step = binomial_down(me, n, share, step)?;
-    Some(match step {
-        Step::To(child, share) => {
-            let below = (child & child.wrapping_neg()).min(n - child);
-            Step::To(child, share * u64::from(below))
-        }
-        other => other,
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::HashMap;
 
+    use super::exchange::rounds;
     use super::*;
 
     /// Plays all ranks; returns bytes sent by (from, to). Fails if a receive has no send, or somebody waits for ever.
     fn play(collective: Collective) -> HashMap<(u32, u32), u64> {
+        play_uneven(collective, |_| Vec::new())
+    }
+
+    fn play_uneven(collective: Collective, shares: impl Fn(u32) -> Vec<u64>) -> HashMap<(u32, u32), u64> {
+        let shares: Vec<Vec<u64>> = (0..collective.count).map(shares).collect();
         let n = collective.count;
         let mut at = vec![0; n as usize];
         let mut pending: Vec<Vec<u32>> = vec![Vec::new(); n as usize];
@@ -318,7 +179,7 @@ mod tests {
         loop {
             let mut moved = false;
             for me in 0..n {
-                while let Some(op) = collective.op(me, at[me as usize], 0) {
+                while let Some(op) = collective.op_uneven(me, at[me as usize], 0, &shares[me as usize]) {
                     match op {
                         Op::Isend { to, bytes, .. } => {
                             assert_ne!(to, me);
@@ -348,7 +209,7 @@ mod tests {
         }
         for me in 0..n {
             assert_eq!(
-                collective.op(me, at[me as usize], 0),
+                collective.op_uneven(me, at[me as usize], 0, &shares[me as usize]),
                 None,
                 "rank {me} of {collective:?} waits for ever"
             );
@@ -382,6 +243,87 @@ mod tests {
             assert!(total(Kind::Broadcast, Algorithm::Ring, n64 * 10, n, root) >= (n64 - 1) * n64 * 10);
         }
         assert_eq!(total(Kind::Allgather, Algorithm::RecursiveDoubling, 10, 16, 0), 15 * 16 * 10);
+    }
+
+    /// A binomial tree of `n` ranks carries the share of rank `r` over as many edges as `r` has bits set.
+    #[test]
+    fn gather_and_scatter_move_each_share_up_or_down_its_tree() {
+        for n in 2..=33u32 {
+            let (n64, root) = (u64::from(n), n / 2);
+            let edges: u64 = (0..n).map(|r| u64::from(r.count_ones())).sum();
+            for kind in [Kind::Gather, Kind::Scatter] {
+                assert_eq!(total(kind, Algorithm::Binomial, 10, n, root), 10 * edges, "{n}");
+                assert_eq!(total(kind, Algorithm::Linear, 10, n, root), 10 * (n64 - 1));
+            }
+        }
+        // The root's only other child gets its subtree's four shares: ranks 4 to 7 of eight.
+        let scatter = play(Collective::all(Kind::Scatter, 10, 8));
+        assert_eq!(scatter[&(0, 4)], 40);
+    }
+
+    /// Halving: of `n` shares every rank sends n/2, n/4, … 1; pairwise: one to each.
+    #[test]
+    fn reduce_scatter_sends_all_but_ones_own_share() {
+        for n in [2u32, 4, 8, 16, 32] {
+            let all = 10 * u64::from(n * (n - 1));
+            assert_eq!(total(Kind::ReduceScatter, Algorithm::RecursiveHalving, 10, n, 0), all);
+            assert_eq!(total(Kind::ReduceScatter, Algorithm::Pairwise, 10, n, 0), all);
+        }
+        for n in 3..=33u32 {
+            // The ranks beyond a power of two hand in everything and get their share.
+            let power = if n.is_power_of_two() { n } else { n.next_power_of_two() / 2 };
+            let (extra, block) = (u64::from(n - power), (10 * u64::from(n)).div_ceil(u64::from(power)));
+            let halved = u64::from(power * (power - 1)) * block;
+            let folded = extra * (10 * u64::from(n) + 10);
+            assert_eq!(total(Kind::ReduceScatter, Algorithm::RecursiveHalving, 10, n, 0), halved + folded);
+        }
+    }
+
+    /// Doubling: in round `k` all ranks that have a partner at distance 2^k send; a chain sends once a rank.
+    #[test]
+    fn a_scan_sends_to_those_behind() {
+        for n in 2..=33u32 {
+            let pairs = |k: u32| (0..n).filter(|r| (r ^ (1 << k)) < n).count() as u64;
+            let doubled: u64 = (0..rounds(n)).map(pairs).sum();
+            for kind in [Kind::Scan, Kind::Exscan] {
+                assert_eq!(total(kind, Algorithm::RecursiveDoubling, 10, n, 0), 10 * doubled);
+                assert_eq!(total(kind, Algorithm::Linear, 10, n, 0), 10 * u64::from(n - 1));
+            }
+        }
+    }
+
+    /// Rank `r` contributes `r + 1` bytes (all-to-all: `10 from + to`).
+    #[test]
+    fn uneven_shares_go_where_they_belong() {
+        let n = 5;
+        let same = |_: u32| (1..=u64::from(n)).collect::<Vec<_>>();
+        let of = |kind| Collective { root: 2, ..Collective::all(kind, 0, n) };
+        let gather = play_uneven(of(Kind::Gather), same);
+        let scatter = play_uneven(of(Kind::Scatter), same);
+        for other in [0, 1, 3, 4] {
+            assert_eq!(gather[&(other, 2)], u64::from(other) + 1);
+            assert_eq!(scatter[&(2, other)], u64::from(other) + 1);
+        }
+        // Everything goes round, less what the next one has contributed itself: 15 - (next + 1).
+        let allgather = play_uneven(of(Kind::Allgather), same);
+        for r in 0..n {
+            assert_eq!(allgather[&(r, (r + 1) % n)], 15 - u64::from((r + 1) % n + 1));
+        }
+        let matrix = |from: u32| (0..n).map(|to| u64::from(10 * from + to)).collect::<Vec<_>>();
+        let alltoall = play_uneven(of(Kind::Alltoall), matrix);
+        assert!(alltoall.iter().all(|(&(from, to), &bytes)| bytes == u64::from(10 * from + to).max(1)));
+        assert_eq!(alltoall.len(), 20);
+    }
+
+    #[test]
+    fn every_algorithm_of_every_kind_ends() {
+        for kind in Kind::ALL {
+            for &algorithm in algorithms_of(kind) {
+                for n in [2, 3, 7, 8, 12] {
+                    total(kind, algorithm, 1000, n, n / 2);
+                }
+            }
+        }
     }
 
     /// Rank 0 of seven: children 1 and 2; the barrier of the dissertation's sec. 5.4.

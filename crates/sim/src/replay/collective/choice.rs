@@ -1,0 +1,217 @@
+//! Which algorithm a collective uses: by size, as MPI libraries do, unless told.
+//!
+//! Source: R. Thakur, R. Rabenseifner, W. Gropp, *Optimization of collective communication operations in MPICH*,
+//! IJHPCA 19(1), 2005: what to use for short and for long messages, and where the limits lie.
+
+use std::str::FromStr;
+
+use netloom_model::names::nearest;
+
+use super::{Collective, Kind};
+use crate::SimError;
+
+/// How it is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Algorithm {
+    /// A tree in which rank `r` has the children `2r + 1` and `2r + 2`: up, then down (TraceR's barrier).
+    BinaryTree,
+    /// A binomial tree.
+    Binomial,
+    /// Partners at distances 1, 2, 4, …; other numbers of ranks fold into a power of two first.
+    RecursiveDoubling,
+    /// Partners at distances n/2, n/4, …, 1, and half of the bytes each time.
+    RecursiveHalving,
+    /// In round `k` a message to the rank `2^k` further on.
+    Dissemination,
+    /// Round the ring, a share at a time.
+    Ring,
+    /// In round `k` what is `2^k` further on.
+    Bruck,
+    /// In round `k` with the rank `k` further on and the one `k` before.
+    Pairwise,
+    /// All with the root at once; a scan from each rank to the next.
+    Linear,
+}
+
+impl Algorithm {
+    /// All algorithms.
+    pub const ALL: [Self; 9] = [
+        Self::BinaryTree,
+        Self::Binomial,
+        Self::RecursiveDoubling,
+        Self::RecursiveHalving,
+        Self::Dissemination,
+        Self::Ring,
+        Self::Bruck,
+        Self::Pairwise,
+        Self::Linear,
+    ];
+
+    /// The name that people write.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::BinaryTree => "binary-tree",
+            Self::Binomial => "binomial",
+            Self::RecursiveDoubling => "recursive-doubling",
+            Self::RecursiveHalving => "recursive-halving",
+            Self::Dissemination => "dissemination",
+            Self::Ring => "ring",
+            Self::Bruck => "bruck",
+            Self::Pairwise => "pairwise",
+            Self::Linear => "linear",
+        }
+    }
+}
+
+impl FromStr for Algorithm {
+    type Err = String;
+
+    fn from_str(word: &str) -> Result<Self, String> {
+        Self::ALL.into_iter().find(|algorithm| algorithm.name() == word).ok_or_else(|| {
+            let names = Self::ALL.map(Self::name);
+            let hint = nearest(word, names).map(|name| format!(", did you mean \"{name}\"?"));
+            let all = || format!(": expected one of {}", names.join(", "));
+            format!("there is no algorithm \"{word}\"{}", hint.unwrap_or_else(all))
+        })
+    }
+}
+
+/// The algorithms that there are for a kind of collective.
+pub fn algorithms_of(kind: Kind) -> &'static [Algorithm] {
+    use Algorithm::{
+        BinaryTree, Binomial, Bruck, Dissemination, Linear, Pairwise, RecursiveDoubling, RecursiveHalving,
+        Ring,
+    };
+    match kind {
+        Kind::Barrier => &[Dissemination, BinaryTree],
+        Kind::Broadcast => &[Binomial, Ring],
+        Kind::Reduce => &[Binomial],
+        Kind::Allreduce => &[RecursiveDoubling, Ring],
+        Kind::Allgather => &[RecursiveDoubling, Bruck, Ring],
+        Kind::Alltoall => &[Bruck, Pairwise],
+        Kind::Gather | Kind::Scatter => &[Binomial, Linear],
+        Kind::ReduceScatter => &[RecursiveHalving, Pairwise],
+        Kind::Scan | Kind::Exscan => &[RecursiveDoubling, Linear],
+    }
+}
+
+/// Choices that replace those by size, a kind each.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Algorithms([Option<Algorithm>; Kind::ALL.len()]);
+
+impl Algorithms {
+    /// The choice for a kind, if there is one.
+    pub fn get(&self, kind: Kind) -> Option<Algorithm> {
+        self.0[kind as usize]
+    }
+
+    /// Uses `algorithm` for all collectives of a kind, whatever their size.
+    ///
+    /// # Errors
+    /// [`SimError::Config`] if there is no such algorithm for this kind; it lists those that there are.
+    pub fn set(&mut self, kind: Kind, algorithm: Algorithm) -> Result<(), SimError> {
+        let known = algorithms_of(kind);
+        if !known.contains(&algorithm) {
+            let names: Vec<_> = known.iter().map(|a| a.name()).collect();
+            let expected = format!("{} for {}, not {}", names.join(" or "), kind.name(), algorithm.name());
+            return Err(SimError::Config { what: "algorithm", expected });
+        }
+        self.0[kind as usize] = Some(algorithm);
+        Ok(())
+    }
+
+    /// Reads `allreduce=ring,broadcast=binomial`.
+    ///
+    /// # Errors
+    /// As [`Algorithms::set`], and for words that are no kind or no algorithm.
+    pub fn parse(text: &str) -> Result<Self, SimError> {
+        let refuse = |expected: String| SimError::Config { what: "algorithm", expected };
+        let mut all = Self::default();
+        for word in text.split(',').map(str::trim).filter(|word| !word.is_empty()) {
+            let (kind, algorithm) = word.split_once('=').ok_or_else(|| {
+                refuse(format!("COLLECTIVE=ALGORITHM such as allreduce=ring, not \"{word}\""))
+            })?;
+            all.set(kind.trim().parse().map_err(refuse)?, algorithm.trim().parse().map_err(refuse)?)?;
+        }
+        Ok(all)
+    }
+}
+
+/// Largest message for which latency counts rather than bandwidth, bytes (MPICH's limits for reductions and
+/// broadcasts, and for gathering).
+const SHORT: u64 = 2048;
+const SHORT_BROADCAST: u64 = 12_288;
+const SHORT_GATHER: u64 = 81_920;
+const SHORT_ALLTOALL: u64 = 256;
+const SHORT_REDUCE_SCATTER: u64 = 524_288;
+
+impl Collective {
+    /// The algorithm used where shares are equal.
+    pub fn chosen(&self) -> Algorithm {
+        let power_of_two = self.count.is_power_of_two();
+        let all = self.bytes.saturating_mul(u64::from(self.count));
+        self.algorithm.unwrap_or(match self.kind {
+            Kind::Barrier => Algorithm::Dissemination,
+            Kind::Broadcast if self.bytes <= SHORT_BROADCAST || self.count < 8 => Algorithm::Binomial,
+            Kind::Broadcast => Algorithm::Ring,
+            Kind::Reduce | Kind::Gather | Kind::Scatter => Algorithm::Binomial,
+            Kind::Allreduce if self.bytes <= SHORT || self.bytes < u64::from(self.count) => {
+                Algorithm::RecursiveDoubling
+            }
+            Kind::Allreduce => Algorithm::Ring,
+            Kind::Allgather if all <= SHORT_GATHER => {
+                if power_of_two {
+                    Algorithm::RecursiveDoubling
+                } else {
+                    Algorithm::Bruck
+                }
+            }
+            Kind::Allgather => Algorithm::Ring,
+            Kind::Alltoall if self.bytes <= SHORT_ALLTOALL => Algorithm::Bruck,
+            Kind::Alltoall => Algorithm::Pairwise,
+            Kind::ReduceScatter if all < SHORT_REDUCE_SCATTER => Algorithm::RecursiveHalving,
+            Kind::ReduceScatter => Algorithm::Pairwise,
+            Kind::Scan | Kind::Exscan => Algorithm::RecursiveDoubling,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_messages_use_algorithms_for_bandwidth() {
+        let chosen = |kind, bytes, count| Collective::all(kind, bytes, count).chosen();
+        assert_eq!(chosen(Kind::Allreduce, 8, 64), Algorithm::RecursiveDoubling);
+        assert_eq!(chosen(Kind::Allreduce, 1 << 20, 64), Algorithm::Ring);
+        assert_eq!(chosen(Kind::Allgather, 8, 64), Algorithm::RecursiveDoubling);
+        assert_eq!(chosen(Kind::Allgather, 8, 65), Algorithm::Bruck);
+        assert_eq!(chosen(Kind::ReduceScatter, 8191, 64), Algorithm::RecursiveHalving);
+        assert_eq!(chosen(Kind::ReduceScatter, 8192, 64), Algorithm::Pairwise);
+    }
+
+    #[test]
+    fn choices_replace_those_by_size_and_wrong_ones_are_refused() {
+        let all = Algorithms::parse("allreduce=ring, bcast=binomial").unwrap();
+        assert_eq!(all.get(Kind::Allreduce), Some(Algorithm::Ring));
+        assert_eq!(all.get(Kind::Broadcast), Some(Algorithm::Binomial));
+        assert_eq!(all.get(Kind::Barrier), None);
+        let refusal = |text| Algorithms::parse(text).unwrap_err().to_string();
+        assert_eq!(
+            refusal("allreduce=bruck"),
+            "algorithm: expected recursive-doubling or ring for allreduce, not bruck"
+        );
+        assert!(refusal("allreduce=rings").contains("did you mean \"ring\""));
+        assert!(refusal("ring").contains("COLLECTIVE=ALGORITHM"));
+    }
+
+    #[test]
+    fn what_is_chosen_by_size_is_among_the_known() {
+        for kind in Kind::ALL {
+            for bytes in [0, 100, 1 << 30] {
+                assert!(algorithms_of(kind).contains(&Collective::all(kind, bytes, 12).chosen()));
+            }
+        }
+    }
+}

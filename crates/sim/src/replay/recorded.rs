@@ -1,0 +1,67 @@
+//! A recorded run as a script.
+
+use std::sync::Arc;
+
+use netloom_model::{Action, Workload};
+
+use super::collective::{Algorithms, Collective};
+use super::op::{Op, Script};
+
+/// Longest that a rank computes at once: all that simulated time holds.
+pub(super) const MOST_PS: u64 = 1 << 48;
+
+/// Replays a [`Workload`] on processors of a given speed.
+#[derive(Clone, Debug)]
+pub struct Replay {
+    workload: Arc<Workload>,
+    ps_per_flop: f64,
+    /// How collectives are done; by size unless set.
+    pub algorithms: Algorithms,
+}
+
+impl Replay {
+    /// Ranks compute `flops_per_s` floating-point operations a second; infinitely many: no time at all.
+    ///
+    /// # Panics
+    /// If the speed is not positive.
+    pub fn new(workload: Arc<Workload>, flops_per_s: f64) -> Self {
+        assert!(flops_per_s > 0.0, "a processor computes");
+        Self { workload, ps_per_flop: 1e12 / flops_per_s, algorithms: Algorithms::default() }
+    }
+
+    /// Ranks that the program has.
+    pub fn ranks(&self) -> u32 {
+        self.workload.ranks()
+    }
+}
+
+impl Script for Replay {
+    fn op(&self, rank: u32, step: u64) -> Option<Op> {
+        let action = self.workload.actions(rank).get(usize::try_from(step).ok()?)?;
+        Some(match *action {
+            Action::Compute { flops } => Op::Compute { ps: ((flops * self.ps_per_flop) as u64).min(MOST_PS) },
+            Action::Sleep { ps } => Op::Compute { ps: ps.min(MOST_PS) },
+            Action::Isend { to, bytes, tag } => Op::Isend { to, bytes, tag },
+            Action::Irecv { from, tag } => Op::Irecv { from, tag },
+            Action::Send { to, bytes, tag } => Op::Send { to, bytes, tag },
+            Action::Recv { from, tag } => Op::Recv { from, tag },
+            Action::Wait { peer, tag, sends } => Op::Wait { peer, tag, sends },
+            Action::WaitAny => Op::WaitAny,
+            Action::WaitAll => Op::WaitAll,
+            Action::Together { number, .. } => {
+                let together = self.workload.together(number);
+                let count = self.workload.ranks();
+                let algorithm = self.algorithms.get(together.kind);
+                let all = Collective::all(together.kind, together.bytes, count);
+                Op::Together(Collective { algorithm, root: together.root, ..all })
+            }
+        })
+    }
+
+    fn shares(&self, rank: u32, step: u64) -> &[u64] {
+        match self.workload.actions(rank).get(step as usize) {
+            Some(Action::Together { shares: Some(row), .. }) => self.workload.shares(*row),
+            _ => &[],
+        }
+    }
+}
