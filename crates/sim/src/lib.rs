@@ -23,8 +23,8 @@ pub use config::{Admission, Config, Forwarding, Injection, Release};
 pub use error::SimError;
 pub use motif::{Pairs, Repeat, RowsAndColumns, Stencil, Stream, Uniform};
 pub use packet::{
-    Adaptive, ByTable, Choice, Desk, Here, Hop, LinkCounters, Network, Nobody, Observer, Outputs, Post,
-    Program, Sent,
+    Adaptive, ByTable, Choice, Desk, End, Finished, Here, Hop, LinkCounters, Network, Nobody, Observer,
+    Outputs, Post, Program, Sent, Split, Terms, run_network,
 };
 pub use profile::Profile;
 pub use record::{Distribution, Latencies, Measure, Recorded, Summary};

@@ -7,13 +7,13 @@ use netloom_model::{Control, Fabric, Lft, StopReason};
 use netloom_routing::PathSet;
 
 use crate::SimError;
-use crate::packet::{Adaptive, ByTable, Choice, LinkCounters, Network, Nobody, Observer};
+use crate::packet::{
+    Adaptive, ByTable, Choice, End, Finished, LinkCounters, Nobody, Observer, Terms, run_network,
+};
 use crate::profile::Profile;
 use crate::record::{Distribution, Latencies, Measure, Recorded, Summary};
 use crate::replay::{Job, JobTimes, Player};
 
-/// Events between two looks at the [`Control`].
-const EVENTS_A_LOOK: u64 = 1 << 16;
 /// Ranks that wait for ever: at most so many are named.
 const MOST_STUCK: usize = 8;
 
@@ -105,8 +105,10 @@ pub struct Outcome {
     pub packets: u64,
     /// Links that packets were sent over, host links included.
     pub packet_hops: u64,
-    /// Events of the engine.
+    /// Arrivals of packets, timers and the like.
     pub events: u64,
+    /// Partitions that were simulated side by side, at most one a thread.
+    pub partitions: usize,
     /// What every link has carried.
     pub counters: LinkCounters,
     /// What was asked to be recorded.
@@ -126,49 +128,44 @@ pub fn simulate(setup: Setup, control: &Control) -> Result<Outcome, SimError> {
     match setup.scheme {
         Scheme::Tables(lft) => {
             let choice = ByTable::new(setup.fabric, lft);
-            packets(setup, choice, Nobody, control)
+            packets(setup, choice, |_| Nobody, control)
         }
         Scheme::Adaptive(paths) => {
             let choice = Adaptive::new(setup.fabric, paths, setup.seed);
-            packets(setup, choice, Nobody, control)
+            packets(setup, choice, |_| Nobody, control)
         }
         Scheme::AdaptiveRemote(_) => Err(SimError::Unsupported("adaptive routing with remote information")),
         Scheme::RandomPerPacket(_) => Err(SimError::Unsupported("random routing per packet")),
     }
 }
 
-fn packets<C: Choice, O: Observer>(
+fn packets<C: Choice + Clone, O: Observer>(
     setup: Setup,
     choice: C,
-    observer: O,
+    observer: impl Fn(usize) -> O,
     control: &Control,
 ) -> Result<Outcome, SimError> {
     let names: Vec<(String, usize)> =
         setup.jobs.iter().map(|job| (job.name.clone(), job.hosts.len())).collect();
     let player = Player::new(setup.jobs, setup.profile.software);
-    let mut network = Network::new(setup.fabric, &setup.profile.config, choice, player, observer)?;
-    let end_ps = setup.until_ps.unwrap_or(u64::MAX);
-    network.record_packets(names.len());
-    network.start();
-    let stopped = loop {
-        if let Some(reason) = control.stopped() {
-            break Some(reason);
-        }
-        let more = network.run_events(end_ps, EVENTS_A_LOOK)?;
-        control.report(network.now_ps(), setup.until_ps.unwrap_or(0));
-        if !more {
-            break None;
-        }
+    let terms = Terms {
+        threads: setup.threads,
+        partitions: None,
+        until_ps: setup.until_ps,
+        packet_jobs: names.len(),
+        control,
     };
-    // Whether nothing can happen any more, rather than nothing before `end_ps`.
-    let silent = stopped.is_none() && network.is_silent();
-    if silent {
-        network.check_deadlock()?;
-    }
-    let player = network.program();
+    let finished = run_network(setup.fabric, &setup.profile.config, choice, player, observer, &terms)?;
+    let Finished { end, end_ps, program: player, counters, packet_latencies, .. } = finished;
+    let (stopped, silent) = match end {
+        End::Deadlock(error) => return Err(error),
+        End::Told(reason) => (Some(reason), false),
+        End::Silent => (None, true),
+        End::Stopped | End::Until => (None, false),
+    };
     let (mut recorded, mut all_packets) = (Recorded::default(), Latencies::default());
     let jobs = names.into_iter().enumerate().map(|(j, (name, ranks))| {
-        let (messages, packets) = (player.latency(j), &network.packet_latencies()[j]);
+        let (messages, packets) = (player.latency(j), &packet_latencies[j]);
         recorded.distributions.push(Distribution::of("messages", &name, messages));
         recorded.distributions.push(Distribution::of("packets", &name, packets));
         all_packets.merge(packets);
@@ -184,14 +181,15 @@ fn packets<C: Choice, O: Observer>(
     });
     let jobs = jobs.collect();
     Ok(Outcome {
-        end_ps: network.now_ps(),
+        end_ps,
         stopped,
         jobs,
         packet_latency: all_packets.summary(),
-        packets: network.packets_received(),
-        packet_hops: network.packet_hops(),
-        events: network.events(),
-        counters: network.counters(),
+        packets: finished.packets,
+        packet_hops: finished.packet_hops,
+        events: finished.events,
+        partitions: finished.partitions,
+        counters,
         recorded,
         stuck: if silent { player.stuck(MOST_STUCK) } else { Vec::new() },
     })

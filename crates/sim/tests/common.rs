@@ -1,9 +1,10 @@
 //! Small programs and runs that the tests share.
 
-use netloom_model::{DestId, Fabric, HostId, Lft};
-use netloom_sim::{ByTable, Config, Desk, Network, Nobody, Post, Program, SimError};
+use netloom_model::{DestId, Fabric, HostId, Lft, SwitchId};
+use netloom_sim::{ByTable, Config, Desk, Network, Nobody, Post, Program, SimError, Split};
 
 /// Messages that are all posted at time 0.
+#[derive(Clone, Debug)]
 pub struct AtOnce {
     pub messages: Vec<(u32, u32, u64)>,
     /// Lanes that they are dealt to in turn.
@@ -46,6 +47,16 @@ impl Program for AtOnce {
     }
 }
 
+impl Split for AtOnce {
+    fn absorb(&mut self, other: Self, was_there: &dyn Fn(HostId) -> bool) {
+        for (i, &(_, to, _)) in self.messages.iter().enumerate() {
+            if was_there(HostId(to)) {
+                self.done_ps[i] = other.done_ps[i];
+            }
+        }
+    }
+}
+
 /// Runs messages over forwarding tables.
 pub fn run<'f>(
     fabric: &'f Fabric,
@@ -56,4 +67,24 @@ pub fn run<'f>(
     let mut network = Network::new(fabric, config, ByTable::new(fabric, lft), AtOnce::new(messages), Nobody)?;
     network.run()?;
     Ok(network)
+}
+
+/// Tables that send everything clockwise round a ring of `n` switches with one host each.
+pub fn clockwise(fabric: &Fabric, n: usize) -> Lft {
+    let mut lft = Lft::empty(n, fabric.dests(0).count(), fabric.max_radix());
+    for s in 0..n {
+        for host in fabric.hosts() {
+            let link = if fabric.leaf(host).index() == s {
+                fabric.reverse(fabric.host_link(host))
+            } else {
+                let next = SwitchId(((s + 1) % n) as u32);
+                fabric
+                    .switch_links(SwitchId(s as u32))
+                    .find(|&l| fabric.link_to_switch(l) == Some(next))
+                    .unwrap()
+            };
+            lft.set(SwitchId(s as u32), DestId(host.0), Some(fabric.link_port(link)));
+        }
+    }
+    lft
 }

@@ -17,7 +17,7 @@ fn messages(hosts: u64, seed: u64) -> Vec<(u32, u32, u64)> {
         .collect()
 }
 
-fn configs() -> [Config; 4] {
+pub fn configs() -> [Config; 4] {
     [
         Config::codes(),
         Config::infiniband(),

@@ -1,30 +1,10 @@
 //! What can't go on says so.
 
-use netloom_model::{DestId, Lft, SwitchId};
+use netloom_model::{DestId, SwitchId};
 use netloom_sim::{Config, SimError};
 use netloom_testkit::cases::ring;
 
-use crate::common::run;
-
-/// Tables that send everything clockwise round a ring of `n` switches with one host each.
-fn clockwise(fabric: &netloom_model::Fabric, n: usize) -> Lft {
-    let mut lft = Lft::empty(n, fabric.dests(0).count(), fabric.max_radix());
-    for s in 0..n {
-        for host in fabric.hosts() {
-            let link = if fabric.leaf(host).index() == s {
-                fabric.reverse(fabric.host_link(host))
-            } else {
-                let next = SwitchId(((s + 1) % n) as u32);
-                fabric
-                    .switch_links(SwitchId(s as u32))
-                    .find(|&l| fabric.link_to_switch(l) == Some(next))
-                    .unwrap()
-            };
-            lft.set(SwitchId(s as u32), DestId(host.0), Some(fabric.link_port(link)));
-        }
-    }
-    lft
-}
+use crate::common::{clockwise, run};
 
 /// Everybody sends to the host three switches on, all the way round: each input buffer waits for the next one's.
 #[test]

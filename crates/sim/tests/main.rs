@@ -4,5 +4,6 @@ mod common;
 mod conservation;
 mod failures;
 mod measure;
+mod partitions;
 mod programs;
 mod theory;

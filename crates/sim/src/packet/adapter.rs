@@ -10,6 +10,7 @@ use netloom_model::{HostId, LinkId};
 use super::calendar::{Event, MOST_DATA};
 use super::choice::Choice;
 use super::engine::Network;
+use super::mail::STOP;
 use super::observe::Observer;
 use super::pool::{Incoming, NONE, Outgoing, Packet};
 use super::program::{Post, Program};
@@ -70,14 +71,14 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
         self.packets.free(index);
         self.give_back(link, wire, lane, tail_ps);
         self.received += 1;
-        let record = self.incoming.at(message);
+        let record = &mut self.incoming[message as usize];
         record.left -= u64::from(wire) - u64::from(self.config.header_bytes);
         let Incoming { left, posted_ps, token, .. } = *record;
         if let Some(births) = &mut self.births {
             births.received(self.program.job(token), born, self.now);
         }
         if left == 0 {
-            self.incoming.free(message);
+            self.strike(message);
             let host = HostId(self.fabric.reverse(LinkId(link)).0);
             self.desk.now_ps = self.now;
             self.program.received(host, token, self.now - posted_ps, &mut self.desk);
@@ -185,6 +186,12 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
             self.delay(delay_ps, host, Due::Copy(token));
         }
         self.desk.copies = copies;
+        for news in std::mem::take(&mut self.desk.news) {
+            self.announce(news);
+        }
+        if std::mem::take(&mut self.desk.stop) {
+            self.announce(STOP);
+        }
     }
 
     fn delay(&mut self, delay_ps: u64, host: HostId, what: Due<P::Token>) {
@@ -198,7 +205,8 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
     /// A host's adapter takes a message.
     fn enter(&mut self, post: Post<P::Token>, posted_ps: u64) {
         let Post { from, address, bytes, lane, token } = post;
-        let record = self.incoming.take(Incoming { next: NONE, left: bytes, posted_ps, token });
+        let to = self.partition.of_address(self.fabric, address).unwrap_or(self.here);
+        let record = self.register(to, Incoming { left: bytes, posted_ps, token });
         let left = bytes;
         let posted_ps = self.now;
         let message = self.outgoing.take(Outgoing { next: NONE, record, address, left, posted_ps, token });

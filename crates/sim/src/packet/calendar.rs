@@ -119,6 +119,19 @@ impl Calendar {
         }
     }
 
+    /// When the next event happens; `u64::MAX` if none is to come.
+    pub fn next_ps(&self) -> u64 {
+        let at = |bucket: u64, packed: u64| Event::unpacked(bucket, packed).time_ps;
+        if let Some(&packed) = self.now.last() {
+            return at(self.turn, packed);
+        }
+        let near = self.next_occupied().and_then(|bucket| {
+            self.buckets[bucket as usize % BUCKETS].iter().map(|&packed| at(bucket, packed)).min()
+        });
+        let far = self.far.peek().map(|Reverse(event)| event.time_ps);
+        near.into_iter().chain(far).min().unwrap_or(u64::MAX)
+    }
+
     /// Takes the next event if it happens before `end_ps`.
     #[inline]
     pub fn pop_before(&mut self, end_ps: u64) -> Option<Event> {

@@ -9,6 +9,7 @@
 //! What comes at one time to one place: packets by link (a link brings one at a time); hosts are in `adapter`.
 
 use std::collections::BinaryHeap;
+use std::sync::Arc;
 
 use netloom_model::{Fabric, HostId, LinkId, SwitchId};
 
@@ -17,7 +18,10 @@ use super::birth::Births;
 use super::calendar::{Calendar, Event};
 use super::choice::{Choice, Here, Outputs};
 use super::counters::LinkCounters;
+use super::deadlock::deadlock;
+use super::mail::{Mail, Numbers};
 use super::observe::{Hop, Observer};
+use super::partition::{Partition, lookahead_ps};
 use super::pool::{Incoming, Outgoing, Packet, Pool};
 use super::ports::{Credit, NEVER, Port, Ports};
 use super::program::{Desk, Program};
@@ -36,7 +40,16 @@ pub struct Network<'f, C, P: Program, O> {
     pub(super) ports: Ports,
     pub(super) packets: Pool<Packet>,
     pub(super) outgoing: Pool<Outgoing<P::Token>>,
-    pub(super) incoming: Pool<Incoming<P::Token>>,
+    /// Records of messages to hosts here, by number; of every partition that sends, the numbers of its messages to each.
+    pub(super) incoming: Vec<Incoming<P::Token>>,
+    pub(super) numbers: Vec<Numbers>,
+    /// This partition, all of them, and what was sent to each in this window.
+    pub(super) here: u8,
+    pub(super) partition: Arc<Partition>,
+    pub(super) mail: Vec<Mail<P::Token>>,
+    /// What a switch does to another takes at least so long; what is announced is heard so much later.
+    pub(super) lookahead_ps: u64,
+    pub(super) stopped: bool,
     pub(super) calendar: Calendar,
     pub(super) desk: Desk<P::Token>,
     /// Messages on their way to their host's adapter, by time, host and order of posting.
@@ -49,9 +62,12 @@ pub struct Network<'f, C, P: Program, O> {
     /// Packets received, and their hops (links travelled, host links included).
     pub(super) received: u64,
     pub(super) hops: u64,
-    /// Events dealt with.
+    /// Events dealt with, but for outputs' tries and news; when the last of them happened.
     pub(super) events: u64,
+    pub(super) last: u64,
     pub(super) failed: Option<SimError>,
+    /// When and where it failed.
+    pub(super) failed_at: (u64, u32),
 }
 
 impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
@@ -66,8 +82,27 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
         program: P,
         observer: O,
     ) -> Result<Self, SimError> {
+        let whole = Arc::new(Partition::new(fabric, 1));
+        Self::part(fabric, config, choice, program, observer, whole, 0)
+    }
+
+    /// Partition `here` of a network.
+    pub(super) fn part(
+        fabric: &'f Fabric,
+        config: &Config,
+        choice: C,
+        program: P,
+        observer: O,
+        partition: Arc<Partition>,
+        here: u8,
+    ) -> Result<Self, SimError> {
         config.check()?;
-        let ports = Ports::new(fabric, config);
+        let ports = Ports::new(fabric, config, &partition);
+        let lookahead_ps = lookahead_ps(fabric, config, &ports);
+        let mut desk = Desk::default();
+        if partition.count > 1 {
+            desk.here = Some(fabric.hosts().map(|h| partition.of_host(fabric, h) == here).collect());
+        }
         Ok(Self {
             fabric,
             config: config.clone(),
@@ -77,9 +112,15 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
             ports,
             packets: Pool::new(),
             outgoing: Pool::new(),
-            incoming: Pool::new(),
+            incoming: Vec::new(),
+            numbers: vec![Numbers::new(here, partition.count); partition.count],
+            here,
+            mail: (0..partition.count).map(|_| Mail::default()).collect(),
+            lookahead_ps,
+            stopped: false,
+            partition,
             calendar: Calendar::new(),
-            desk: Desk::default(),
+            desk,
             delayed: BinaryHeap::new(),
             order: 0,
             now: 0,
@@ -87,7 +128,9 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
             received: 0,
             hops: 0,
             events: 0,
+            last: 0,
             failed: None,
+            failed_at: (0, 0),
         })
     }
 
@@ -115,12 +158,13 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
     /// Lets the program begin; once, before anything else.
     pub fn start(&mut self) {
         self.program.start(&mut self.desk);
+        self.desk.keep_here();
         self.clear_desk();
     }
 
     /// Whether nothing happens any more by itself: the program has not stopped, and no event is left.
     pub fn is_silent(&self) -> bool {
-        !self.desk.stop && self.calendar.is_empty()
+        !self.stopped && self.calendar.is_empty()
     }
 
     /// Refuses packets that are left when nothing happens any more.
@@ -128,7 +172,8 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
     /// # Errors
     /// [`SimError::Deadlock`] with the cycle of links that wait for each other.
     pub fn check_deadlock(&self) -> Result<(), SimError> {
-        if self.packets.live() > 0 && !self.desk.stop { Err(self.deadlock()) } else { Ok(()) }
+        let error = if self.stopped { None } else { deadlock(std::slice::from_ref(self)) };
+        error.map_or(Ok(()), Err)
     }
 
     /// Deals with everything that happens before `end_ps`.
@@ -145,29 +190,36 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
     /// As [`Network::run`].
     pub fn run_events(&mut self, end_ps: u64, most: u64) -> Result<bool, SimError> {
         let links = self.fabric.link_count() as u32;
-        let last = self.events.saturating_add(most);
-        while self.events < last {
+        let hosts_end = links + self.fabric.host_count() as u32;
+        for _ in 0..most {
             let Some(Event { time_ps, key, data }) = self.calendar.pop_before(end_ps) else {
                 return Ok(false);
             };
-            self.events += 1;
             debug_assert!(time_ps >= self.now);
             if time_ps >= Credit::END_PS {
+                self.failed_at = (time_ps, key);
                 return Err(SimError::TimeOverflow);
             }
             self.now = time_ps;
             let link = key >> 1;
-            if link >= links {
-                self.host_event(HostId(link - links), key & 1 == 1, data);
-            } else if key & 1 == 1 {
-                self.arrive(link, data);
-            } else {
+            if link < links && key & 1 == 0 {
                 self.attempt(link);
+            } else {
+                self.last = time_ps;
+                self.events += u64::from(link < hosts_end);
+                if link < links {
+                    self.arrive(link, data);
+                } else if link < hosts_end {
+                    self.host_event(HostId(link - links), key & 1 == 1, data);
+                } else {
+                    self.hear(data);
+                }
             }
             if let Some(error) = self.failed.take() {
+                self.failed_at = (time_ps, key);
                 return Err(error);
             }
-            if self.desk.stop {
+            if self.stopped {
                 return Ok(false);
             }
         }
@@ -189,14 +241,14 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
         self.hops
     }
 
-    /// Events dealt with.
+    /// Events dealt with: packets that came, timers and the like, but no outputs' tries, of which some change nothing.
     pub fn events(&self) -> u64 {
         self.events
     }
 
     /// What every link has carried.
     pub fn counters(&self) -> LinkCounters {
-        LinkCounters::by(&self.ports, self.now)
+        LinkCounters::by(&self.ports, self.last)
     }
 
     /// What the hosts run.
@@ -293,8 +345,20 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
 
     /// Room at the far end of `link` is free once the packet's tail has come.
     pub(super) fn give_back(&mut self, link: u32, bytes: u16, lane: u8, tail_ps: u64) {
-        let Port { credit_ps, thirsty, .. } = *self.ports.port(link);
-        let time_ps = self.ports.give_back(link, lane, self.now.max(tail_ps) + credit_ps, bytes);
+        let &mut Port { credit_ps, from_part, .. } = self.ports.port(link);
+        let time_ps = self.now.max(tail_ps) + credit_ps;
+        if from_part == self.here {
+            self.credit(link, lane, time_ps, bytes);
+        } else {
+            self.give_away(from_part, time_ps, link, bytes, lane);
+        }
+    }
+
+    /// Room is on its way back to `link`.
+    #[inline]
+    pub(super) fn credit(&mut self, link: u32, lane: u8, time_ps: u64, bytes: u16) {
+        let thirsty = self.ports.port(link).thirsty;
+        let time_ps = self.ports.give_back(link, lane, time_ps, bytes);
         if thirsty {
             self.schedule(link, time_ps);
         }
@@ -387,6 +451,7 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
         let through = self.config.forwarding == Forwarding::CutThrough && port.to != Port::HOST;
         let time_ps = if through { self.now + port.delay_ps } else { tail_ps };
         port.free_at = end;
+        let to_part = port.to_part;
         packet.tail_ps = tail_ps;
         packet.lane = lane;
         if !self.ports.credits_out {
@@ -402,7 +467,11 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
         state.bytes += u64::from(bytes);
         state.packets += 1;
         self.hops += 1;
-        self.calendar.push(Event { time_ps, key: link << 1 | 1, data: index });
+        if to_part == self.here {
+            self.calendar.push(Event { time_ps, key: link << 1 | 1, data: index });
+        } else {
+            self.send_away(to_part, time_ps, link, index);
+        }
     }
 
     /// Plans the next try of a link, if something waits there.
@@ -455,9 +524,5 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
         };
         let switch = self.fabric.switch_name(switch).to_string();
         self.failed = Some(SimError::NoRoute { switch, host });
-    }
-
-    fn deadlock(&self) -> SimError {
-        SimError::Deadlock { time_ps: self.now, packets: self.packets.live(), cycle: self.cycle() }
     }
 }

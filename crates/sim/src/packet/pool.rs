@@ -46,8 +46,6 @@ pub(crate) struct Outgoing<T> {
 /// What a receiver knows of a message.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Incoming<T> {
-    /// Next free record.
-    pub next: u32,
     /// Payload that has not arrived yet.
     pub left: u64,
     /// When it was posted.
@@ -73,15 +71,6 @@ impl Linked for Packet {
 }
 
 impl<T> Linked for Outgoing<T> {
-    fn next(&self) -> u32 {
-        self.next
-    }
-    fn set_next(&mut self, next: u32) {
-        self.next = next;
-    }
-}
-
-impl<T> Linked for Incoming<T> {
     fn next(&self) -> u32 {
         self.next
     }

@@ -13,6 +13,7 @@ use std::collections::VecDeque;
 
 use netloom_model::{Fabric, LinkId};
 
+use super::partition::Partition;
 use super::pool::List;
 use super::waits::Waits;
 use crate::config::{Config, Release};
@@ -71,6 +72,9 @@ pub(crate) struct Port {
     pub arbiter: u8,
     /// It lacks room that will come back.
     pub thirsty: bool,
+    /// The partitions of its sending and its receiving end.
+    pub from_part: u8,
+    pub to_part: u8,
 }
 
 impl Port {
@@ -132,7 +136,7 @@ pub(crate) struct Ports {
 }
 
 impl Ports {
-    pub fn new(fabric: &Fabric, config: &Config) -> Self {
+    pub fn new(fabric: &Fabric, config: &Config, partition: &Partition) -> Self {
         let lanes = usize::from(config.lanes);
         let lane = |link: LinkId| {
             let out = if fabric.between_switches(link) {
@@ -155,7 +159,7 @@ impl Ports {
         let lane: Vec<Lane> = fabric.links().flat_map(|l| std::iter::repeat_n(lane(l), lanes)).collect();
         Self {
             lanes,
-            port: fabric.links().map(|link| port(fabric, config, link)).collect(),
+            port: fabric.links().map(|link| port(fabric, config, partition, link)).collect(),
             end: vec![End { inbox: List::EMPTY, held: false }; lane.len()],
             more: vec![VecDeque::new(); lane.len()],
             waits: Waits::new(fabric.link_count(), lanes),
@@ -287,7 +291,8 @@ impl Ports {
     }
 }
 
-fn port(fabric: &Fabric, config: &Config, link: LinkId) -> Port {
+fn port(fabric: &Fabric, config: &Config, partition: &Partition, link: LinkId) -> Port {
+    let (from_part, to_part) = partition.of_ends(fabric, link);
     let ps_per_byte = 1e12 / fabric.bandwidth_bytes_per_s(link);
     let switch = if fabric.link_from_switch(link).is_some() { config.switch_delay_ps } else { 0 };
     Port {
@@ -295,7 +300,8 @@ fn port(fabric: &Fabric, config: &Config, link: LinkId) -> Port {
         try_at: NEVER,
         ps_per_byte_q20: (ps_per_byte * f64::from(1 << 20)).round() as u64,
         delay_ps: config.cable_delay_ps + switch,
-        credit_ps: config.cable_delay_ps + (f64::from(config.credit_bytes) * ps_per_byte).round() as u64,
+        credit_ps: (config.cable_delay_ps + (f64::from(config.credit_bytes) * ps_per_byte).round() as u64)
+            .max(1),
         queued: 0,
         to: fabric.link_to_switch(link).map_or(Port::HOST, |s| s.0),
         sending: 0,
@@ -303,6 +309,8 @@ fn port(fabric: &Fabric, config: &Config, link: LinkId) -> Port {
         sending_lane: 0,
         arbiter: 0,
         thirsty: false,
+        from_part,
+        to_part,
     }
 }
 

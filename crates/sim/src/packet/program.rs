@@ -1,5 +1,7 @@
 //! What hosts do: a program is told what happened and asks for messages and timers.
 
+use std::sync::Arc;
+
 use netloom_model::{DestId, HostId};
 
 /// A message to send.
@@ -24,12 +26,23 @@ pub struct Desk<T> {
     pub(crate) posts: Vec<(u64, Post<T>)>,
     pub(crate) timers: Vec<(u64, HostId, u32)>,
     pub(crate) copies: Vec<(u64, HostId, T)>,
+    pub(crate) news: Vec<u32>,
     pub(crate) stop: bool,
+    /// Which hosts are in this partition; all if `None`.
+    pub(crate) here: Option<Arc<[bool]>>,
 }
 
 impl<T> Default for Desk<T> {
     fn default() -> Self {
-        Self { now_ps: 0, posts: Vec::new(), timers: Vec::new(), copies: Vec::new(), stop: false }
+        Self {
+            now_ps: 0,
+            posts: Vec::new(),
+            timers: Vec::new(),
+            copies: Vec::new(),
+            news: Vec::new(),
+            stop: false,
+            here: None,
+        }
     }
 }
 
@@ -55,7 +68,26 @@ impl<T: Copy> Desk<T> {
         self.copies.push((delay_ps, host, token));
     }
 
-    /// Ends the simulation after what happens now; what is under way stays there.
+    /// Whether a host is simulated here, and not in another partition by another copy of the program.
+    pub fn is_here(&self, host: HostId) -> bool {
+        self.here.as_ref().is_none_or(|here| here[host.index()])
+    }
+
+    /// Forgets what was asked for hosts of other partitions.
+    pub(crate) fn keep_here(&mut self) {
+        let Some(here) = self.here.clone() else { return };
+        self.posts.retain(|(_, post)| here[post.from.index()]);
+        self.timers.retain(|&(_, host, _)| here[host.index()]);
+        self.copies.retain(|&(_, host, _)| here[host.index()]);
+    }
+
+    /// Tells the programs of all partitions, this one too: [`Program::heard`] is called a credit's time from now (in any number of
+    /// partitions), after everything else of that time, the smallest of several news first. Below 2^26 - 1.
+    pub fn announce(&mut self, news: u32) {
+        self.news.push(news);
+    }
+
+    /// Ends the simulation a credit's time from now; what is under way then stays there.
     pub fn stop(&mut self) {
         self.stop = true;
     }
@@ -77,7 +109,7 @@ pub trait Program: Send {
         0
     }
 
-    /// At time 0.
+    /// At time 0. What is asked for hosts of other partitions is ignored: another copy of the program asks for it there.
     fn start(&mut self, desk: &mut Desk<Self::Token>);
 
     /// The last byte of a message left its host.
@@ -88,4 +120,13 @@ pub trait Program: Send {
 
     /// A timer ran out.
     fn timer(&mut self, _host: HostId, _token: u32, _desk: &mut Desk<Self::Token>) {}
+
+    /// Something was announced, here or in another partition.
+    fn heard(&mut self, _news: u32, _desk: &mut Desk<Self::Token>) {}
+}
+
+/// A program of which every partition can have a copy that serves the hosts there.
+pub trait Split: Program + Clone {
+    /// Takes from another partition's copy what it knows of the hosts that were there.
+    fn absorb(&mut self, other: Self, was_there: &dyn Fn(HostId) -> bool);
 }

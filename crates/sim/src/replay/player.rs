@@ -6,12 +6,14 @@
 //! Invariants: `open` counts what a rank started and what is not complete; a rank that waits is woken by what it waits for and
 //! nothing else. A rank's steps depend on its own messages only, so the order of ranks at one time doesn't matter.
 
+use std::sync::Arc;
+
 use netloom_model::{DestId, HostId};
 
 use super::collective::Collective;
 use super::matching::{Matching, Table};
 use super::op::{Op, Script};
-use crate::packet::{Desk, Post, Program};
+use crate::packet::{Desk, Post, Program, Split};
 use crate::record::Latencies;
 
 /// Tags from here on belong to collectives.
@@ -130,7 +132,7 @@ struct Tally {
     waited: u32,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Rank {
     job: u32,
     /// Number within its job.
@@ -153,14 +155,14 @@ struct Rank {
 }
 
 /// Plays the programs of jobs.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Player {
-    jobs: Vec<Job>,
+    jobs: Arc<[Job]>,
     software: Software,
     /// Rank 0 of each job among all ranks.
     first: Vec<u32>,
     ranks: Vec<Rank>,
-    /// Ranks of each job that have not ended.
+    /// Ranks of each job of which it is not known that they have ended; kept where jobs repeat.
     running: Vec<u32>,
     latencies: Vec<Latencies>,
 }
@@ -190,7 +192,7 @@ impl Player {
         }
         let running = jobs.iter().map(|job| job.hosts.len() as u32).collect();
         let latencies = vec![Latencies::default(); jobs.len()];
-        Self { jobs, software, first, ranks, running, latencies }
+        Self { jobs: jobs.into(), software, first, ranks, running, latencies }
     }
 
     /// When the ranks of a job ended.
@@ -436,12 +438,9 @@ impl Player {
         }
         rank.waits = Waits::Ended;
         rank.end_ps = Some(desk.now_ps());
-        self.running[job] -= 1;
-        let waited_for = |(job, running): (&Job, &u32)| job.until.is_none() && *running > 0;
         // Without jobs that repeat, what is still under way arrives, and the network falls silent by itself.
-        let repeats = self.jobs.iter().any(|job| job.until.is_some());
-        if repeats && self.running[job] == 0 && !self.jobs.iter().zip(&self.running).any(waited_for) {
-            desk.stop();
+        if self.jobs.iter().any(|job| job.until.is_some()) {
+            desk.announce(job as u32);
         }
         true
     }
@@ -466,6 +465,9 @@ impl Program for Player {
     fn start(&mut self, desk: &mut Desk<Envelope>) {
         for r in 0..self.ranks.len() as u32 {
             let rank = &mut self.ranks[r as usize];
+            if !desk.is_here(rank.host) {
+                continue;
+            }
             match self.jobs[rank.job as usize].start_ps {
                 0 => self.advance(r, desk),
                 start_ps => {
@@ -506,5 +508,28 @@ impl Program for Player {
 
     fn timer(&mut self, _: HostId, token: u32, desk: &mut Desk<Envelope>) {
         self.advance(token, desk);
+    }
+
+    /// A rank of job `news` has ended.
+    fn heard(&mut self, news: u32, desk: &mut Desk<Envelope>) {
+        let job = news as usize;
+        self.running[job] -= 1;
+        let waited_for = |(job, running): (&Job, &u32)| job.until.is_none() && *running > 0;
+        if self.running[job] == 0 && !self.jobs.iter().zip(&self.running).any(waited_for) {
+            desk.stop();
+        }
+    }
+}
+
+impl Split for Player {
+    fn absorb(&mut self, other: Self, was_there: &dyn Fn(HostId) -> bool) {
+        for (rank, theirs) in self.ranks.iter_mut().zip(other.ranks) {
+            if was_there(theirs.host) {
+                *rank = theirs;
+            }
+        }
+        for (latency, theirs) in self.latencies.iter_mut().zip(other.latencies) {
+            latency.merge(&theirs);
+        }
     }
 }

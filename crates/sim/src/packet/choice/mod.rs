@@ -45,6 +45,9 @@ pub trait Choice: Send {
     /// Whether it looks at [`Outputs`]; they are kept exact only for those that do.
     const LOOKS: bool;
 
+    /// Whether it knows its own switch only. A scheme that knows others runs in one partition.
+    const LOCAL: bool = true;
+
     /// The output of a packet. `None`: it can't go on.
     fn output(&mut self, here: Here, outputs: Outputs) -> Option<LinkId>;
 }

@@ -1,0 +1,357 @@
+//! A run on several threads, with the same results as on one.
+//!
+//! Each thread has a partition of the switches with a [`Network`] of its own. Time goes on in windows: from the first event of all to come,
+//! as long as the lookahead. In a window nobody hears of the others; at its end each hands over its mail, says when it goes on, and waits for the
+//! others. Slots for mail and times are used in turns, so one meeting a window is enough: who writes to a slot again has met
+//! everybody who read it.
+//!
+//! Invariant: what decides results (the order of events at a switch or a host, and what is known there) does not depend on the division; see `engine`, `mail`
+//! and `Desk::announce`.
+
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use netloom_model::{Control, Fabric, StopReason};
+
+use super::choice::Choice;
+use super::counters::LinkCounters;
+use super::deadlock::deadlock;
+use super::engine::Network;
+use super::mail::Mail;
+use super::meeting::{Meeting, Presence};
+use super::observe::Observer;
+use super::partition::Partition;
+use super::ports::NEVER;
+use super::program::Split;
+use crate::SimError;
+use crate::config::Config;
+use crate::record::Latencies;
+
+/// Events between two looks at the [`Control`] where there are no windows.
+const EVENTS_A_LOOK: u64 = 1 << 16;
+
+/// How a run is carried out; none of it changes what comes out, but `until_ps` and a stop by `control` may end it early.
+#[derive(Clone, Copy, Debug)]
+pub struct Terms<'a> {
+    /// Threads to use at most. Fewer are used where they would meet too often to gain from it.
+    pub threads: usize,
+    /// Partitions; `None`: one a thread, as far as it pays.
+    pub partitions: Option<usize>,
+    /// The run ends before what happens then, ps.
+    pub until_ps: Option<u64>,
+    /// Latencies of packets are recorded for so many jobs of the program.
+    pub packet_jobs: usize,
+    /// Ends the run from outside; is told the simulated time, ps, of `until_ps` (0: open).
+    pub control: &'a Control,
+}
+
+/// Why a run ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum End {
+    /// Nothing happens any more.
+    Silent,
+    /// The program stopped it ([`Desk::stop`](super::Desk::stop)).
+    Stopped,
+    /// `until_ps` is reached.
+    Until,
+    /// From outside; the only end that another run may not share.
+    Told(StopReason),
+    /// Nothing can happen any more: [`SimError::Deadlock`].
+    Deadlock(SimError),
+}
+
+/// A run's results, of all partitions together.
+#[derive(Clone, Debug)]
+pub struct Finished<P, O> {
+    /// Why it ended.
+    pub end: End,
+    /// When the last thing happened, or `until_ps`, ps.
+    pub end_ps: u64,
+    /// The hosts' program.
+    pub program: P,
+    /// The observers, one a partition.
+    pub observers: Vec<O>,
+    /// What every link has carried.
+    pub counters: LinkCounters,
+    /// Latencies of packets by job, as far as asked for.
+    pub packet_latencies: Vec<Latencies>,
+    /// Packets received by hosts.
+    pub packets: u64,
+    /// Links that packets were sent over, host links included.
+    pub packet_hops: u64,
+    /// Arrivals of packets, timers and the like, but no outputs' tries, of which partitions need more or fewer.
+    pub events: u64,
+    /// Partitions.
+    pub partitions: usize,
+}
+
+/// Runs a program on a network.
+///
+/// # Errors
+/// [`SimError`] for hardware that can't work, a packet without a way, and time beyond its range: the first that happens in simulated
+/// time.
+pub fn run_network<C: Choice + Clone, P: Split, O: Observer>(
+    fabric: &Fabric,
+    config: &Config,
+    choice: C,
+    program: P,
+    observer: impl Fn(usize) -> O,
+    terms: &Terms,
+) -> Result<Finished<P, O>, SimError> {
+    let one = |partition: &Arc<Partition>, here: usize| {
+        let (choice, program, observer) = (choice.clone(), program.clone(), observer(here));
+        let part =
+            Network::part(fabric, config, choice, program, observer, Arc::clone(partition), here as u8);
+        part.map(|mut part| {
+            if terms.packet_jobs > 0 {
+                part.record_packets(terms.packet_jobs);
+            }
+            part
+        })
+    };
+    let mut partition = Arc::new(Partition::new(fabric, 1));
+    let mut parts = vec![one(&partition, 0)?];
+    let lookahead_ps = parts[0].lookahead_ps;
+    let wanted = terms
+        .partitions
+        .unwrap_or_else(|| Partition::worthwhile(fabric, config, lookahead_ps, terms.threads));
+    if wanted > 1 && C::LOCAL && lookahead_ps > 0 {
+        parts.clear();
+        partition = Arc::new(Partition::new(fabric, wanted));
+        for here in 0..partition.count {
+            parts.push(one(&partition, here)?);
+        }
+    }
+    let mut end = match &mut parts[..] {
+        [whole] => alone(whole, terms)?,
+        parts => together(parts, terms)?,
+    };
+    if end == End::Silent
+        && let Some(error) = deadlock(&parts)
+    {
+        end = End::Deadlock(error);
+    }
+    Ok(merged(fabric, &partition, parts, end, terms))
+}
+
+fn alone<C: Choice, P: Split, O: Observer>(
+    network: &mut Network<C, P, O>,
+    terms: &Terms,
+) -> Result<End, SimError> {
+    network.start();
+    loop {
+        if let Some(reason) = terms.control.stopped() {
+            return Ok(End::Told(reason));
+        }
+        let more = network.run_events(terms.until_ps.unwrap_or(NEVER), EVENTS_A_LOOK)?;
+        terms.control.report(network.now_ps(), terms.until_ps.unwrap_or(0));
+        if network.stopped {
+            return Ok(End::Stopped);
+        }
+        if !more {
+            return Ok(if network.is_silent() { End::Silent } else { End::Until });
+        }
+    }
+}
+
+/// What threads tell each other at the end of a window.
+struct Slots<T> {
+    /// `[from][to]`.
+    mail: Vec<Vec<Mutex<Mail<T>>>>,
+    /// When each goes on.
+    next_ps: Vec<AtomicU64>,
+    /// Something went wrong in this window.
+    failed: AtomicBool,
+    /// The run is to end here.
+    told: Mutex<Option<StopReason>>,
+}
+
+impl<T> Slots<T> {
+    fn new(parts: usize) -> Self {
+        let row = |_| (0..parts).map(|_| Mutex::default()).collect();
+        Self {
+            mail: (0..parts).map(row).collect(),
+            next_ps: (0..parts).map(|_| AtomicU64::new(NEVER)).collect(),
+            failed: AtomicBool::new(false),
+            told: Mutex::new(None),
+        }
+    }
+}
+
+impl<T: Copy + std::fmt::Debug + Send> Slots<T> {
+    /// What a partition leaves at a window's end.
+    fn hand_in<C: Choice, P: Split<Token = T>, O: Observer>(&self, part: &mut Network<C, P, O>) {
+        let here = usize::from(part.here);
+        self.next_ps[here].store(part.next_ps(), Relaxed);
+        for (to, slot) in self.mail[here].iter().enumerate() {
+            part.hand_over(to, &mut lock(slot));
+        }
+    }
+
+    /// What the others have left for it.
+    fn hand_out<C: Choice, P: Split<Token = T>, O: Observer>(&self, part: &mut Network<C, P, O>) {
+        for (from, row) in self.mail.iter().enumerate() {
+            part.deliver(from, &mut lock(&row[usize::from(part.here)]));
+        }
+    }
+}
+
+/// The content of a lock; a thread that panicked ends the run by its panic.
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The first failure in simulated time: when, where, what.
+type Failure = Mutex<Option<(u64, u32, SimError)>>;
+
+fn together<C: Choice, P: Split, O: Observer>(
+    parts: &mut [Network<C, P, O>],
+    terms: &Terms,
+) -> Result<End, SimError> {
+    let slots = [Slots::new(parts.len()), Slots::new(parts.len())];
+    let failure = Failure::default();
+    let each = parts.len().div_ceil(terms.threads.max(1));
+    let meeting = Meeting::new(parts.len().div_ceil(each));
+    let some: Vec<_> = parts.chunks_mut(each).map(|some| Mutex::new((some, None))).collect();
+    on_threads(some.len(), |thread| {
+        let (parts, end) = &mut *lock(&some[thread]);
+        *end = windows(parts, terms, &meeting, &slots, &failure);
+    });
+    let ends: Vec<End> = some.iter().filter_map(|some| lock(some).1.clone()).collect();
+    if let Some((.., error)) = failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        return Err(error);
+    }
+    debug_assert!(ends.windows(2).all(|two| two[0] == two[1]), "all threads end alike");
+    Ok(ends[0].clone())
+}
+
+/// Calls `work` with 0, 1, … on as many threads at once: of the caller's pool if it has them, so that whoever made the pool knows its
+/// threads' cost; else of our own.
+fn on_threads(count: usize, work: impl Fn(usize) + Sync) {
+    if rayon::current_thread_index().is_some() && rayon::current_num_threads() >= count {
+        rayon::broadcast(|context| {
+            if context.index() < count {
+                work(context.index());
+            }
+        });
+        return;
+    }
+    std::thread::scope(|scope| {
+        let work = &work;
+        let threads: Vec<_> = (0..count).map(|thread| scope.spawn(move || work(thread))).collect();
+        for thread in threads {
+            if let Err(panic) = thread.join() {
+                std::panic::resume_unwind(panic);
+            }
+        }
+    });
+}
+
+/// One thread's partitions. `None` if something went wrong.
+fn windows<C: Choice, P: Split, O: Observer>(
+    parts: &mut [Network<C, P, O>],
+    terms: &Terms,
+    meeting: &Meeting,
+    slots: &[Slots<P::Token>; 2],
+    failure: &Failure,
+) -> Option<End> {
+    let _presence = Presence(meeting);
+    let until_ps = terms.until_ps.unwrap_or(NEVER);
+    parts.iter_mut().for_each(Network::start);
+    let mut failed = false;
+    for turn in (0..2).cycle() {
+        let slots = &slots[turn];
+        if failed {
+            slots.failed.store(true, Relaxed);
+        }
+        for part in &mut *parts {
+            slots.hand_in(part);
+            if part.here == 0 {
+                terms.control.report(part.now_ps(), terms.until_ps.unwrap_or(0));
+                *lock(&slots.told) = terms.control.stopped();
+            }
+        }
+        if !meeting.wait() || slots.failed.load(Relaxed) {
+            return None;
+        }
+        for part in &mut *parts {
+            slots.hand_out(part);
+        }
+        if parts[0].stopped {
+            return Some(End::Stopped);
+        }
+        if let Some(reason) = *lock(&slots.told) {
+            return Some(End::Told(reason));
+        }
+        let next_ps = slots.next_ps.iter().map(|next| next.load(Relaxed)).min().unwrap_or(NEVER);
+        if next_ps == NEVER {
+            return Some(End::Silent);
+        }
+        if next_ps >= until_ps {
+            return Some(End::Until);
+        }
+        for part in &mut *parts {
+            let end_ps = next_ps.saturating_add(part.lookahead_ps).min(until_ps);
+            if let Err(error) = part.run_before(end_ps) {
+                failed = true;
+                let mut first = lock(failure);
+                let (time_ps, key) = part.failed_at;
+                if first.as_ref().is_none_or(|&(t, k, _)| (time_ps, key) < (t, k)) {
+                    *first = Some((time_ps, key, error));
+                }
+            }
+        }
+    }
+    None
+}
+
+fn merged<C: Choice, P: Split, O: Observer>(
+    fabric: &Fabric,
+    partition: &Partition,
+    parts: Vec<Network<C, P, O>>,
+    end: End,
+    terms: &Terms,
+) -> Finished<P, O> {
+    let last_ps = parts.iter().map(|part| part.last).max().unwrap_or(0);
+    let end_ps = if end == End::Until { terms.until_ps.unwrap_or(last_ps) } else { last_ps };
+    let mut counters = LinkCounters::by(&parts[0].ports, end_ps);
+    for part in &parts[1..] {
+        counters.merge(&LinkCounters::by(&part.ports, end_ps));
+    }
+    let packets = parts.iter().map(Network::packets_received).sum();
+    let packet_hops = parts.iter().map(Network::packet_hops).sum();
+    let events = parts.iter().map(Network::events).sum();
+    let mut packet_latencies = parts[0].packet_latencies().to_vec();
+    for part in &parts[1..] {
+        for (latencies, theirs) in packet_latencies.iter_mut().zip(part.packet_latencies()) {
+            latencies.merge(theirs);
+        }
+    }
+    let mut observers = Vec::new();
+    let mut whole: Option<P> = None;
+    for (p, part) in parts.into_iter().enumerate() {
+        observers.push(part.observer);
+        match &mut whole {
+            None => whole = Some(part.program),
+            Some(whole) => {
+                let was_there = |host| usize::from(partition.of_host(fabric, host)) == p;
+                whole.absorb(part.program, &was_there);
+            }
+        }
+    }
+    let program = whole.expect("there is a partition");
+    let partitions = partition.count;
+    Finished {
+        end,
+        end_ps,
+        program,
+        observers,
+        counters,
+        packet_latencies,
+        packets,
+        packet_hops,
+        events,
+        partitions,
+    }
+}
