@@ -16,6 +16,7 @@
 //! | [`hose`] | how much every host sends and receives in all |
 //! | [`trace`] | what every rank of a run sent, and where all waited for all |
 //! | [`workload`] | a recorded run as a program: what every rank does, in order |
+//! | [`counters`] | what ports counted, by interval |
 //! | [`job`] | jobs, allocations, mappings, placements |
 //! | [`certificate`] | why a lower bound holds, for somebody else to check |
 //! | [`control`] | cancellation and progress of long computations |
@@ -24,6 +25,7 @@
 pub mod build;
 pub mod certificate;
 pub mod control;
+pub mod counters;
 pub mod fabric;
 pub mod hose;
 pub mod ids;
@@ -41,6 +43,7 @@ pub mod workload;
 pub use build::{CableSpec, End, FabricBuilder, FabricError, HostSpec, SwitchSpec};
 pub use certificate::{Certificate, Item, LinksAtMax, Reason, Side};
 pub use control::{Control, Improvement, StopReason};
+pub use counters::{Column, Counters, CountersError, Interval, Quality, Quantity};
 pub use fabric::{Fabric, Link, Node};
 pub use hose::Hose;
 pub use ids::{Dest, DestId, DestSpace, HostId, LinkId, NodeId, SwitchId};
