@@ -21,7 +21,9 @@ mod run;
 
 pub use config::{Admission, Config, Forwarding, Injection, Release};
 pub use error::SimError;
-pub use motif::{Pairs, Repeat, RowsAndColumns, Stencil, Stream, Uniform};
+pub use motif::{
+    AllToAll, Halo, Incast, Pairs, PermutationStream, Repeat, RowsAndColumns, Stencil, Stream, Uniform,
+};
 pub use packet::{
     Adaptive, ByTable, Choice, Desk, End, Finished, Here, Hop, LinkCounters, Network, Nobody, Observer,
     Outputs, Post, Program, Sent, Split, Terms, run_network,

@@ -5,5 +5,7 @@ mod conservation;
 mod failures;
 mod measure;
 mod partitions;
+mod motifs;
 mod programs;
 mod theory;
+mod walk;

@@ -1,9 +1,13 @@
 //! Communication patterns of applications as scripts; a file a family.
 
+mod everybody;
+mod halo;
 mod stencil;
 mod streams;
 mod synchronise;
 
+pub use everybody::{AllToAll, Incast, PermutationStream};
+pub use halo::Halo;
 pub use stencil::Stencil;
 pub use streams::{Pairs, Stream, Uniform};
 pub use synchronise::{Repeat, RowsAndColumns};
