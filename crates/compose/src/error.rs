@@ -1,22 +1,66 @@
 //! What does not fit together.
 
 use netloom_formats::FormatError;
-use netloom_model::HostId;
+use netloom_optimize::OptimizeError;
+use netloom_routing::RoutingError;
+use netloom_sim::SimError;
+use netloom_traffic::{PatternError, PlaceError};
 
 /// Why a scenario makes no run.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[derive(Debug, thiserror::Error)]
 pub enum ComposeError {
-    /// A file of the scenario is not what it should be.
-    #[error("{0}")]
-    Format(FormatError),
-    /// A host holds ranks of two jobs.
-    #[error("host {host:?}: expected jobs that do not overlap, found \"{first}\" and \"{second}\"")]
-    Overlap {
-        /// The host.
-        host: HostId,
-        /// One job.
-        first: String,
-        /// The other.
-        second: String,
+    /// A file that can't be read.
+    #[error("{path}: {error}")]
+    File {
+        /// The path as the scenario writes it.
+        path: String,
+        /// Why.
+        error: std::io::Error,
     },
+    /// A file that is not what it should be.
+    #[error(transparent)]
+    Format(#[from] FormatError),
+    /// Jobs that find no place, or want the same hosts.
+    #[error(transparent)]
+    Place(#[from] PlaceError),
+    /// A pattern that is none.
+    #[error("job \"{job}\": pattern: {error}")]
+    Pattern {
+        /// The job.
+        job: String,
+        /// What is wrong with the spec.
+        error: PatternError,
+    },
+    /// A program that does not fit its job.
+    #[error("job \"{job}\": {message}")]
+    Job {
+        /// The job.
+        job: String,
+        /// What was expected.
+        message: String,
+    },
+    /// Parameters that can't work together.
+    #[error("hardware: {0}")]
+    Hardware(SimError),
+    /// A word that names no routing.
+    #[error("routes: {0}")]
+    UnknownRouting(String),
+    /// Routes that can't be made.
+    #[error(transparent)]
+    Routing(#[from] RoutingError),
+    /// Traffic that can't be optimised for.
+    #[error(transparent)]
+    Optimize(#[from] OptimizeError),
+    /// Routes that must not be run.
+    #[error("{0}")]
+    Unsound(String),
+    /// More phases than can be optimised for.
+    #[error("optimized:phases: expected at most {most} phases that differ, found more: try optimized")]
+    TooManyPhases {
+        /// So many.
+        most: usize,
+    },
+    /// It was stopped before there was anything to show.
+    #[error("stopped before the routes were ready")]
+    Stopped,
 }

@@ -1,9 +1,26 @@
 //! A scenario put together: fabric, routes, jobs on their hosts and their programs become a run.
 //!
+//! No file is opened here: who calls gives a [`Reader`].
+//!
 //! | module | idea |
 //! |---|---|
-//! | `error` | what does not fit together |
+//! | [`scene`] | jobs on hosts, each rank with its script; a run's setup |
+//! | [`profile`](mod@profile) | hardware and software: a profile, and what differs |
+//! | [`program`] | patterns and traces as scripts |
+//! | [`routing`] | words become routes or schemes; nothing unsound is run |
+//! | [`traffic`] | what the jobs send, in all or message by message |
+//! | [`optimized`](mod@optimized) | routes optimised for that |
+//! | [`error`] | what does not fit together |
 
-mod error;
+pub mod error;
+pub mod optimized;
+pub mod profile;
+pub mod program;
+pub mod routing;
+pub mod scene;
+pub mod traffic;
 
 pub use error::ComposeError;
+pub use optimized::optimized;
+pub use routing::{Routing, check_sound, oblivious, tables};
+pub use scene::{Reader, Scene, SceneJob};

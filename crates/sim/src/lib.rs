@@ -32,6 +32,6 @@ pub use profile::Profile;
 pub use record::{Distribution, Latencies, Measure, Recorded, Summary};
 pub use replay::{
     Algorithm, Algorithms, Collective, Envelope, Job, JobTimes, Kind, Op, Player, Replay, Script, Software,
-    algorithms_of,
+    algorithms_of, sends,
 };
-pub use run::{JobOutcome, Model, Outcome, Scheme, Setup, simulate};
+pub use run::{Deadlock, JobOutcome, Model, Outcome, Scheme, Setup, simulate};

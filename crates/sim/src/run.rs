@@ -90,6 +90,15 @@ pub struct JobOutcome {
     pub messages: u64,
 }
 
+/// Packets that wait for each other for ever.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Deadlock {
+    /// Packets in the network.
+    pub packets: usize,
+    /// The links of the circle, in order.
+    pub cycle: String,
+}
+
 /// What a run has shown.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
@@ -113,6 +122,8 @@ pub struct Outcome {
     pub counters: LinkCounters,
     /// What was asked to be recorded.
     pub recorded: Recorded,
+    /// Packets that wait for each other when nothing moves any more: a credit loop.
+    pub deadlock: Option<Deadlock>,
     /// Ranks that wait for ever (the first few), once nothing can happen any more: a receive without a send.
     pub stuck: Vec<String>,
 }
@@ -120,7 +131,7 @@ pub struct Outcome {
 /// Runs a simulation to its end, to `until_ps`, or until it is stopped.
 ///
 /// # Errors
-/// [`SimError`] for parameters that can't work, packets that have no way or wait for each other, and time beyond its range.
+/// [`SimError`] for parameters that can't work, packets that have no way, and time beyond its range.
 pub fn simulate(setup: Setup, control: &Control) -> Result<Outcome, SimError> {
     if setup.model == Model::Fluid {
         return Err(SimError::Unsupported("the fluid model"));
@@ -157,7 +168,12 @@ fn packets<C: Choice + Clone, O: Observer>(
     };
     let finished = run_network(setup.fabric, &setup.profile.config, choice, player, observer, &terms)?;
     let Finished { end, end_ps, program: player, counters, packet_latencies, .. } = finished;
+    let mut deadlock = None;
     let (stopped, silent) = match end {
+        End::Deadlock(SimError::Deadlock { packets, cycle, .. }) => {
+            deadlock = Some(Deadlock { packets, cycle });
+            (None, true)
+        }
         End::Deadlock(error) => return Err(error),
         End::Told(reason) => (Some(reason), false),
         End::Silent => (None, true),
@@ -191,6 +207,7 @@ fn packets<C: Choice + Clone, O: Observer>(
         partitions: finished.partitions,
         counters,
         recorded,
+        deadlock,
         stuck: if silent { player.stuck(MOST_STUCK) } else { Vec::new() },
     })
 }

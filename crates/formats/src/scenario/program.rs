@@ -171,6 +171,15 @@ const MOST_BYTES: u64 = 1 << 40;
 const MOST_TIMES: i64 = 1_000_000_000;
 
 impl Program {
+    /// The process grid that it lives on, x fastest; empty if it has none.
+    pub fn grid(&self) -> Vec<u32> {
+        match *self {
+            Self::Stencil { shape, .. } | Self::Halo { shape, .. } => shape.to_vec(),
+            Self::BarrierGrid { columns, rows, .. } => vec![columns, rows],
+            _ => Vec::new(),
+        }
+    }
+
     /// Ranks that it needs, where it says so itself.
     pub fn ranks(&self) -> Option<u32> {
         match self {

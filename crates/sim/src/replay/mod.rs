@@ -6,6 +6,7 @@
 //! | `collective` | collectives as messages, by published algorithms |
 //! | `matching` | receives and messages find each other |
 //! | `recorded` | recorded runs as scripts |
+//! | `sends` | what ranks send, without playing |
 //! | `player` | the ranks of all jobs on their hosts |
 
 mod collective;
@@ -13,8 +14,10 @@ mod matching;
 mod op;
 mod player;
 mod recorded;
+mod sends;
 
 pub use collective::{Algorithm, Algorithms, Collective, Kind, algorithms_of};
 pub use op::{Op, Script};
 pub use player::{Envelope, Job, JobTimes, Player, Software};
 pub use recorded::Replay;
+pub use sends::sends;

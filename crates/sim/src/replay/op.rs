@@ -70,6 +70,16 @@ pub trait Script: Send + Sync {
     }
 }
 
+impl<S: Script + ?Sized> Script for std::sync::Arc<S> {
+    fn op(&self, rank: u32, step: u64) -> Option<Op> {
+        (**self).op(rank, step)
+    }
+
+    fn shares(&self, rank: u32, step: u64) -> &[u64] {
+        (**self).shares(rank, step)
+    }
+}
+
 impl Script for Vec<Vec<Op>> {
     fn op(&self, rank: u32, step: u64) -> Option<Op> {
         self.get(rank as usize)?.get(step as usize).copied()

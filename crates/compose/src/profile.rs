@@ -1,0 +1,139 @@
+//! A scenario's hardware and software: a profile, and what differs from it.
+
+use netloom_formats::scenario::{Knob, Scenario};
+use netloom_sim::{Admission, Config, Forwarding, Injection, Profile, Release, Software};
+
+use crate::ComposeError;
+
+/// The parameters of a scenario.
+///
+/// # Errors
+/// [`ComposeError::Hardware`] if they can't work together: a buffer below one packet.
+pub fn profile(scenario: &Scenario) -> Result<Profile, ComposeError> {
+    let mut profile = match scenario.profile.as_str() {
+        "codes" => Profile::codes(),
+        _ => Profile::infiniband(),
+    };
+    for (name, knob) in &scenario.hardware {
+        hardware(&mut profile.config, name, knob);
+    }
+    for (name, knob) in &scenario.software {
+        software(&mut profile.software, name, knob);
+    }
+    profile.config.check().map_err(ComposeError::Hardware)?;
+    Ok(profile)
+}
+
+/// What the reader let in has the right type.
+fn count(knob: &Knob) -> u64 {
+    match *knob {
+        Knob::Count(n) => n,
+        _ => unreachable!("the reader has checked it"),
+    }
+}
+
+fn time_ps(knob: &Knob) -> u64 {
+    match *knob {
+        Knob::Time(ps) => ps.round() as u64,
+        _ => unreachable!("the reader has checked it"),
+    }
+}
+
+fn hardware(config: &mut Config, name: &str, knob: &Knob) {
+    match (name, knob) {
+        ("packet_bytes", knob) => config.packet_bytes = count(knob) as u32,
+        ("header_bytes", knob) => config.header_bytes = count(knob) as u32,
+        ("forwarding", knob) => {
+            let through = *knob == Knob::Word("cut-through");
+            config.forwarding = if through { Forwarding::CutThrough } else { Forwarding::StoreAndForward };
+        }
+        ("lanes", knob) => config.lanes = count(knob) as u8,
+        ("input_buffer_bytes", Knob::Word(_)) => config.input_buffer_bytes = None,
+        ("input_buffer_bytes", knob) => config.input_buffer_bytes = Some(count(knob) as u32),
+        ("output_buffer_bytes", knob) => config.output_buffer_bytes = count(knob) as u32,
+        ("host_output_buffer_bytes", knob) => config.host_output_buffer_bytes = count(knob) as u32,
+        ("release", knob) => {
+            config.release = if *knob == Knob::Word("sent") { Release::Sent } else { Release::Admitted };
+        }
+        ("head_of_line", knob) => config.head_of_line = *knob == Knob::Flag(true),
+        ("admission", knob) => {
+            let in_order = *knob == Knob::Word("in-order");
+            config.admission = if in_order { Admission::InOrder } else { Admission::RoundRobin };
+        }
+        ("injection", knob) => {
+            let in_order = *knob == Knob::Word("in-order");
+            config.injection = if in_order { Injection::InOrder } else { Injection::RoundRobin };
+        }
+        ("switch_delay_ns", knob) => config.switch_delay_ps = time_ps(knob),
+        ("cable_delay_ns", knob) => config.cable_delay_ps = time_ps(knob),
+        ("credit_bytes", knob) => config.credit_bytes = count(knob) as u32,
+        (other, _) => unreachable!("{other} is no parameter of the hardware"),
+    }
+}
+
+fn software(software: &mut Software, name: &str, knob: &Knob) {
+    match (name, knob) {
+        ("call_ns", knob) => software.call_ps = time_ps(knob),
+        ("post_ns", knob) => software.post_ps = time_ps(knob),
+        ("rendezvous_ns", knob) => software.rendezvous_ps = time_ps(knob),
+        ("eager_bytes", knob) => software.eager_bytes = count(knob),
+        ("control_bytes", knob) => software.control_bytes = count(knob),
+        ("copy_ns_per_byte", Knob::Time(ps)) => software.copy_ps_per_byte = *ps,
+        (other, _) => unreachable!("{other} is no parameter of the software"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use netloom_formats::read_scenario;
+    use netloom_formats::scenario::{HARDWARE, SOFTWARE};
+
+    use super::*;
+
+    fn with(overrides: &[String]) -> Result<Profile, ComposeError> {
+        let text = "fabric = \"f\"\nprofile = \"codes\"\n[[job]]\ntrace = \"t\"\n";
+        profile(&read_scenario(text.as_bytes(), "s", overrides).unwrap())
+    }
+
+    #[test]
+    fn every_parameter_that_a_scenario_may_set_changes_the_profile() {
+        // Each with a value that the profile does not have, and another where that alone can't work.
+        let value = |name: &str| match name {
+            "forwarding" => "cut-through",
+            "release" => "sent",
+            "admission" | "injection" => "round-robin",
+            "head_of_line" => "true",
+            "lanes" => "3",
+            "packet_bytes" => "1KiB",
+            "copy_ns_per_byte" => "0.5",
+            _ => "100000",
+        };
+        let section = |table: &str, names: &[&str]| {
+            for name in names {
+                let value =
+                    if *name == "header_bytes" || *name == "credit_bytes" { "13" } else { value(name) };
+                let mut overrides = vec![format!("{table}.{name}={value}")];
+                if *name == "release" {
+                    overrides.push("hardware.input_buffer_bytes=100000".into());
+                }
+                let changed = with(&overrides).unwrap_or_else(|e| panic!("{name}: {e}"));
+                assert_ne!(changed, Profile::codes(), "{name}");
+            }
+        };
+        section("hardware", &HARDWARE);
+        section("software", &SOFTWARE);
+        assert_eq!(with(&[]).unwrap(), Profile::codes());
+    }
+
+    #[test]
+    fn times_are_nanoseconds() {
+        let profile = with(&["hardware.switch_delay_ns=90.5".into(), "software.call_ns=2".into()]).unwrap();
+        assert_eq!((profile.config.switch_delay_ps, profile.software.call_ps), (90_500, 2_000));
+    }
+
+    #[test]
+    fn a_buffer_below_one_packet_is_refused() {
+        let error = with(&["hardware.output_buffer_bytes=100".into()]).unwrap_err().to_string();
+        assert!(error.starts_with("hardware: output_buffer_bytes: expected at least one packet"), "{error}");
+    }
+}

@@ -1,0 +1,202 @@
+//! What a job's ranks do: the patterns and traces of a scenario as scripts.
+
+use std::sync::Arc;
+
+use netloom_formats::scenario::{Pairing, Program, ScenarioJob, Work};
+use netloom_model::rng::{below, shuffle, stream};
+use netloom_sim::{Collective, Pairs, Repeat, RowsAndColumns, Script, Stencil, Stream, Uniform};
+use netloom_traffic::{PatternError, pattern};
+
+use crate::ComposeError;
+use crate::scene::Reader;
+
+/// Streams of random numbers of programs; those of placement lie below.
+const PROGRAMS: u64 = 1 << 40;
+
+/// What a program needs to know of its job.
+#[derive(Clone, Copy, Debug)]
+pub struct Place<'a> {
+    /// The job's name, for messages.
+    pub job: &'a str,
+    /// Its number.
+    pub number: usize,
+    /// Its ranks.
+    pub ranks: u32,
+    /// Of the scenario.
+    pub seed: u64,
+    /// Bandwidth of its hosts' links, bytes a second.
+    pub bandwidth_bytes_per_s: f64,
+}
+
+impl Place<'_> {
+    fn refuse(&self, message: String) -> ComposeError {
+        ComposeError::Job { job: self.job.to_owned(), message }
+    }
+
+    fn random(&self) -> netloom_model::rng::Stream {
+        stream(self.seed, PROGRAMS + self.number as u64)
+    }
+}
+
+/// A job's work, its files read.
+pub struct Loaded<'a> {
+    program: &'a Program,
+    ranks: Option<u32>,
+}
+
+/// Reads what a job's work needs.
+///
+/// # Errors
+/// [`ComposeError`] for a file that can't be read, or a stream's pattern that is none.
+pub fn load<'a>(job: &'a ScenarioJob, _read: &mut Reader) -> Result<Loaded<'a>, ComposeError> {
+    match &job.work {
+        Work::Program(program) => Ok(Loaded { program, ranks: ranks(program, &job.name)? }),
+        Work::Trace { .. } => {
+            Err(ComposeError::Job { job: job.name.clone(), message: "traces are not in this version".into() })
+        }
+    }
+}
+
+impl Loaded<'_> {
+    /// Ranks that the work says it has; `None` leaves that to its job.
+    pub fn ranks(&self) -> Option<u32> {
+        self.ranks
+    }
+
+    /// What the ranks do.
+    ///
+    /// # Errors
+    /// [`ComposeError`] if it does not fit the job's ranks.
+    pub fn script(&self, place: Place) -> Result<Arc<dyn Script>, ComposeError> {
+        script(self.program, place)
+    }
+}
+
+fn ranks(program: &Program, job: &str) -> Result<Option<u32>, ComposeError> {
+    match program {
+        // Patterns on a grid, and those with ranks= of their own, say how many.
+        Program::Stream { pattern: spec, .. } => match pattern(spec, None) {
+            Ok(traffic) => Ok(Some(traffic.endpoints())),
+            Err(PatternError::NoEndpoints { .. }) => Ok(None),
+            Err(error) => Err(ComposeError::Pattern { job: job.to_owned(), error }),
+        },
+        other => Ok(other.ranks()),
+    }
+}
+
+/// The script of a program.
+fn script(program: &Program, place: Place) -> Result<Arc<dyn Script>, ComposeError> {
+    let Place { ranks, .. } = place;
+    if program.ranks().is_some_and(|own| own != ranks) {
+        let own = program.ranks().unwrap_or(0);
+        return Err(
+            place.refuse(format!("its program has {own} ranks, the job {ranks}: expected one number"))
+        );
+    }
+    Ok(match *program {
+        Program::Stream { pattern: ref spec, messages, bytes } => {
+            let to = partners(spec, place)?;
+            Arc::new(Stream::of(&to, messages, bytes))
+        }
+        Program::Pairs { pairing, rounds, messages, bytes } => {
+            Arc::new(Pairs { partner: pairs(pairing, place)?, rounds, messages, bytes })
+        }
+        Program::Stencil { shape, messages, bytes, iterations } => {
+            Arc::new(Stencil { shape, bytes, messages, iterations })
+        }
+        Program::BarrierGrid { columns, rows, iterations, bytes } => {
+            Arc::new(RowsAndColumns { columns, rows, iterations, bytes })
+        }
+        Program::Uniform { messages, bytes, load } => {
+            if ranks < 2 {
+                return Err(place.refuse("expected at least 2 ranks".into()));
+            }
+            let every_ps = bytes as f64 / (place.bandwidth_bytes_per_s * load) * 1e12;
+            let seed = below(&mut place.random(), u64::MAX);
+            Arc::new(Uniform { ranks, messages, bytes, every_ps, seed })
+        }
+        Program::Collective { ref collective, ref algorithm, root, bytes, iterations } => {
+            if root >= ranks {
+                return Err(place.refuse(format!("root {root}: expected a rank of 0..{ranks}")));
+            }
+            let kind = kind(collective)
+                .ok_or_else(|| place.refuse(format!("collective \"{collective}\": {KINDS}")))?;
+            if let Some(algorithm) = algorithm {
+                return Err(place.refuse(format!("algorithm \"{algorithm}\": not in this version")));
+            }
+            Arc::new(Repeat {
+                collective: Collective { root, ..Collective::all(kind, bytes, ranks) },
+                iterations,
+            })
+        }
+        _ => return Err(place.refuse("its program is not in this version".into())),
+    })
+}
+
+const KINDS: &str = "expected barrier, broadcast, reduce, allreduce, allgather or alltoall";
+
+fn kind(word: &str) -> Option<netloom_sim::Kind> {
+    use netloom_sim::Kind;
+    Some(match word {
+        "barrier" => Kind::Barrier,
+        "broadcast" => Kind::Broadcast,
+        "reduce" => Kind::Reduce,
+        "allreduce" => Kind::Allreduce,
+        "allgather" => Kind::Allgather,
+        "alltoall" => Kind::Alltoall,
+        _ => return None,
+    })
+}
+
+/// Whom each rank sends to by a pattern in which everybody who sends sends to one, and receives from one.
+fn partners(spec: &str, place: Place) -> Result<Vec<u32>, ComposeError> {
+    let Place { job, ranks, seed, .. } = place;
+    let spec = match (spec.contains("seed="), spec.contains(':')) {
+        (true, _) => spec.to_owned(),
+        (false, true) => format!("{spec},seed={seed}"),
+        (false, false) => format!("{spec}:seed={seed}"),
+    };
+    let traffic =
+        pattern(&spec, Some(ranks)).map_err(|error| ComposeError::Pattern { job: job.to_owned(), error })?;
+    let matrix = traffic.total();
+    let mut to: Vec<u32> = (0..ranks).collect();
+    let mut from: Vec<Option<u32>> = vec![None; ranks as usize];
+    for (sender, receiver, _) in matrix.iter() {
+        if to[sender as usize] != sender || from[receiver as usize].is_some() {
+            let who = if to[sender as usize] == sender { receiver } else { sender };
+            return Err(place.refuse(format!(
+                "pattern \"{spec}\" gives rank {who} several partners: expected streams from one to one"
+            )));
+        }
+        to[sender as usize] = receiver;
+        from[receiver as usize] = Some(sender);
+    }
+    if let Some(rank) = (0..ranks).find(|&r| (to[r as usize] != r) != from[r as usize].is_some()) {
+        return Err(place.refuse(format!(
+            "pattern \"{spec}\" has rank {rank} send or receive, not both: expected streams from one to one"
+        )));
+    }
+    Ok(to)
+}
+
+fn pairs(pairing: Pairing, place: Place) -> Result<Vec<u32>, ComposeError> {
+    let ranks = place.ranks;
+    if !ranks.is_multiple_of(2) {
+        return Err(place.refuse(format!("expected an even number of ranks for pairs, found {ranks}")));
+    }
+    let mut order: Vec<u32> = (0..ranks).collect();
+    match pairing {
+        Pairing::Random => shuffle(&mut place.random(), &mut order),
+        Pairing::Adjacent => {}
+        Pairing::Halves => {
+            let half = ranks / 2;
+            order = (0..half).flat_map(|r| [r, r + half]).collect();
+        }
+    }
+    let mut partner = vec![0; ranks as usize];
+    for pair in order.chunks_exact(2) {
+        partner[pair[0] as usize] = pair[1];
+        partner[pair[1] as usize] = pair[0];
+    }
+    Ok(partner)
+}

@@ -1,0 +1,168 @@
+//! The routings of a scenario: words become routes or schemes, and nothing unsound is run.
+
+use netloom_formats::{FormatError, read_lfts};
+use netloom_model::names::nearest;
+use netloom_model::{Fabric, Lft, Routes};
+use netloom_routing::{Engine, EngineOptions, PathSet, RoutingError, route};
+use netloom_sim::Scheme;
+use netloom_topology::Structure;
+use netloom_verify::{CheckReport, FindingKind, check};
+
+use crate::ComposeError;
+use crate::scene::{Reader, file};
+
+/// How packets are routed, as a scenario says it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Routing {
+    /// Tables of an oblivious engine.
+    Engine(Engine),
+    /// The least loaded minimal output.
+    Adaptive,
+    /// The same with what the next switches know.
+    AdaptiveRemote,
+    /// A random minimal output a packet.
+    RandomPerPacket,
+    /// Tables from a file, the path as written.
+    File(String),
+    /// The optimiser's tables for what the jobs send in all.
+    Optimized,
+    /// The optimiser's tables for what they send message by message.
+    OptimizedPhases,
+}
+
+const WORDS: [&str; 5] =
+    ["adaptive", "adaptive-remote", "random-per-packet", "optimized", "optimized:phases"];
+
+impl Routing {
+    /// The routing that a word names; whatever looks like a path (a dot or a slash) is a file.
+    ///
+    /// # Errors
+    /// [`ComposeError::UnknownRouting`] with the nearest known word.
+    pub fn parse(word: &str) -> Result<Self, ComposeError> {
+        Ok(match word {
+            "adaptive" => Self::Adaptive,
+            "adaptive-remote" => Self::AdaptiveRemote,
+            "random-per-packet" => Self::RandomPerPacket,
+            "optimized" => Self::Optimized,
+            "optimized:phases" => Self::OptimizedPhases,
+            _ => match word.parse::<Engine>() {
+                Ok(engine) => Self::Engine(engine),
+                Err(_) if word.contains(['.', '/', '\\']) => Self::File(word.to_owned()),
+                Err(_) => {
+                    let known: Vec<&str> =
+                        Engine::ALL.iter().map(|engine| engine.name()).chain(WORDS).collect();
+                    let help = match nearest(word, known.iter().copied()) {
+                        Some(hint) => format!("did you mean \"{hint}\"?"),
+                        None => format!("expected one of {}, or a file of tables", known.join(", ")),
+                    };
+                    return Err(ComposeError::UnknownRouting(format!(
+                        "there is no routing \"{word}\": {help}"
+                    )));
+                }
+            },
+        })
+    }
+
+    /// Whether it needs tables; the others choose packet by packet.
+    pub fn has_tables(&self) -> bool {
+        !matches!(self, Self::Adaptive | Self::AdaptiveRemote | Self::RandomPerPacket)
+    }
+
+    /// How switches choose, with the tables if it has some.
+    ///
+    /// # Panics
+    /// If it has tables and they are not given.
+    pub fn scheme<'a>(&self, tables: Option<&'a Lft>, paths: &'a PathSet) -> Scheme<'a> {
+        match self {
+            Self::Adaptive => Scheme::Adaptive(paths),
+            Self::AdaptiveRemote => Scheme::AdaptiveRemote(paths),
+            Self::RandomPerPacket => Scheme::RandomPerPacket(paths),
+            _ => Scheme::Tables(tables.expect("a routing with tables comes with them")),
+        }
+    }
+}
+
+/// The tables of an engine or a file. (Those of the optimiser: [`crate::optimized`].)
+///
+/// # Errors
+/// [`ComposeError`]: an engine that can't, a file that can't be read or holds entries that can't be.
+pub fn tables(
+    routing: &Routing,
+    fabric: &Fabric,
+    structure: &Structure,
+    seed: u64,
+    read: &mut Reader,
+) -> Result<Routes, ComposeError> {
+    match routing {
+        Routing::Engine(engine) => Ok(route(*engine, fabric, structure, &EngineOptions { seed, lmc: 0 })?),
+        Routing::File(path) => {
+            let bytes = file(read, "routes", path)?;
+            let tables = read_lfts(&bytes, path, fabric)?;
+            match tables.faults.iter().find(|fault| fault.kind.breaks_routes()) {
+                Some(fault) => Err(FormatError::at(path, fault.line, fault.text.clone()).into()),
+                None => Ok(tables.routes),
+            }
+        }
+        other => unreachable!("{other:?} has no tables of its own"),
+    }
+}
+
+/// OpenSM's choice: ftree where the fabric is a tree, else updn.
+///
+/// # Errors
+/// As the engines.
+pub fn oblivious(fabric: &Fabric, structure: &Structure, seed: u64) -> Result<Routes, RoutingError> {
+    let options = EngineOptions { seed, lmc: 0 };
+    route(Engine::Ftree, fabric, structure, &options)
+        .or_else(|_| route(Engine::Updn, fabric, structure, &options))
+}
+
+/// Refuses routes that must not be run: not one table a destination, with missing or invalid entries, with forwarding
+/// loops, or, unless `allow_credit_loops`, with channels that can wait for each other. Hosts that are cut off are nobody's fault;
+/// a run says so if a job uses them.
+///
+/// # Errors
+/// [`ComposeError::Unsound`], with an example.
+pub fn check_sound(
+    fabric: &Fabric,
+    structure: &Structure,
+    routes: &Routes,
+    allow_credit_loops: bool,
+) -> Result<(), ComposeError> {
+    let unsound = |message: String| Err(ComposeError::Unsound(message));
+    if routes.lft().is_none() {
+        return unsound(
+            "these routes choose the way up by the source of a packet, which no forwarding table says: expected \
+             destination-based routes"
+                .into(),
+        );
+    }
+    let report = check(fabric, structure, routes);
+    let example = |kind: FindingKind| {
+        let found = report.findings.iter().find(|finding| finding.kind == kind);
+        found.map(|finding| format!(": {}", finding.text)).unwrap_or_default()
+    };
+    let CheckReport { missing_entries, invalid_entries, credit_loops, .. } = report;
+    if missing_entries > 0 {
+        return unsound(format!(
+            "{missing_entries} entries are missing{}",
+            example(FindingKind::MissingEntry)
+        ));
+    }
+    if invalid_entries > 0 {
+        return unsound(format!(
+            "{invalid_entries} entries are invalid{}",
+            example(FindingKind::InvalidEntry)
+        ));
+    }
+    if report.findings.iter().any(|finding| finding.kind == FindingKind::Loop) {
+        return unsound(format!("packets would go round for ever{}", example(FindingKind::Loop)));
+    }
+    if credit_loops > 0 && !allow_credit_loops {
+        return unsound(format!(
+            "{credit_loops} credit loops{} (allow_credit_loops = true runs them until packets wait for each other)",
+            example(FindingKind::CreditLoop)
+        ));
+    }
+    Ok(())
+}

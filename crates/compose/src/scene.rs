@@ -1,0 +1,205 @@
+//! The scene of a scenario: its jobs on the hosts of its fabric, each rank with its script.
+//!
+//! Invariants: jobs share no hosts; every rank has a host; programs fit their ranks. What is here can be run with any routing, any
+//! number of times: a [`Setup`] borrows nothing of it but the scripts, which are shared.
+
+use std::io;
+use std::sync::Arc;
+
+use netloom_formats::scenario::{Scenario, ScenarioJob, Work};
+use netloom_model::{Allocation, Csr, Fabric, HostId, JobSpec, Mapping, Source, Traffic};
+use netloom_sim::{Job, Measure, Model, Profile, Scheme, Script, Setup};
+use netloom_traffic::{ResolvedJob, place};
+
+use crate::ComposeError;
+use crate::profile::profile;
+use crate::program;
+
+/// Reads a file of a role (`trace`, `mapping`, `routes`), by its path as the scenario writes it.
+pub type Reader<'r> = dyn FnMut(&'static str, &str) -> io::Result<Vec<u8>> + 'r;
+
+/// Reads a file through a [`Reader`].
+///
+/// # Errors
+/// [`ComposeError::File`].
+pub fn file(read: &mut Reader, role: &'static str, path: &str) -> Result<Vec<u8>, ComposeError> {
+    read(role, path).map_err(|error| ComposeError::File { path: path.to_owned(), error })
+}
+
+/// One job on its hosts.
+pub struct SceneJob {
+    /// Its name.
+    pub name: String,
+    /// Its hosts, each once, in allocation order.
+    pub hosts: Vec<HostId>,
+    /// Where each rank is.
+    pub host_of_rank: Vec<HostId>,
+    /// What its ranks do.
+    pub script: Arc<dyn Script>,
+    /// The job until whose end it starts over.
+    pub until: Option<usize>,
+    /// When it starts, ps.
+    pub start_ps: u64,
+    /// What its bytes count in traffic for optimised routes.
+    pub weight: f64,
+}
+
+/// A scenario ready to run.
+pub struct Scene {
+    /// What was asked for.
+    pub scenario: Scenario,
+    /// Hardware and software.
+    pub profile: Profile,
+    /// The jobs, in order.
+    pub jobs: Vec<SceneJob>,
+}
+
+impl std::fmt::Debug for Scene {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Scene")
+            .field("scenario", &self.scenario)
+            .field("jobs", &self.jobs.len())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Scene {
+    /// Places the jobs of a scenario on the hosts of its fabric.
+    ///
+    /// # Errors
+    /// [`ComposeError`]: jobs that overlap or have more ranks than there are hosts, programs that do not fit their ranks, jobs that
+    /// wait for each other, hardware that can't work, files that can't be read.
+    pub fn new(fabric: &Fabric, scenario: Scenario, read: &mut Reader) -> Result<Self, ComposeError> {
+        let profile = profile(&scenario)?;
+        check_until(&scenario.jobs)?;
+        let mut works = Vec::with_capacity(scenario.jobs.len());
+        let mut resolved = Vec::with_capacity(scenario.jobs.len());
+        for job in &scenario.jobs {
+            let work = program::load(job, read)?;
+            let ranks = ranks(fabric, job, work.ranks())?;
+            works.push(work);
+            let rank_hosts = match &job.mapping {
+                Mapping::File(path) => Some(lines(&file(read, "mapping", path)?)),
+                _ => None,
+            };
+            let own_grid = || match &job.work {
+                Work::Program(program) => program.grid(),
+                Work::Trace { .. } => Vec::new(),
+            };
+            let spec = JobSpec {
+                name: job.name.clone(),
+                source: Source::Ranks(ranks),
+                allocation: job.allocation.clone(),
+                mapping: job.mapping.clone(),
+                ranks_per_host: job.ranks_per_host,
+                copies: 1,
+                cross_copies: false,
+                grid: if job.grid.is_empty() { own_grid() } else { job.grid.clone() },
+            };
+            let traffic = Traffic::from_matrix(Csr::empty(ranks as usize));
+            resolved.push(ResolvedJob { spec, traffic, rank_hosts });
+        }
+        let placed = place(fabric, &resolved, scenario.seed)?;
+        let mut jobs = Vec::with_capacity(placed.jobs.len());
+        for (number, (job, work)) in placed.jobs.into_iter().zip(works).enumerate() {
+            let asked = &scenario.jobs[number];
+            let bandwidth = |h: &HostId| fabric.bandwidth_bytes_per_s(fabric.host_link(*h));
+            let place = program::Place {
+                job: &asked.name,
+                number,
+                ranks: job.placement.host_of_rank.len() as u32,
+                seed: scenario.seed,
+                bandwidth_bytes_per_s: job.hosts.iter().map(bandwidth).fold(f64::INFINITY, f64::min),
+            };
+            jobs.push(SceneJob {
+                name: asked.name.clone(),
+                script: work.script(place)?,
+                hosts: job.hosts,
+                host_of_rank: job.placement.host_of_rank,
+                until: asked.until,
+                start_ps: asked.start_ps,
+                weight: asked.weight,
+            });
+        }
+        Ok(Self { scenario, profile, jobs })
+    }
+
+    /// A run of this scene with one routing.
+    pub fn setup<'a>(
+        &self,
+        fabric: &'a Fabric,
+        scheme: Scheme<'a>,
+        model: Model,
+        threads: usize,
+    ) -> Setup<'a> {
+        let job = |job: &SceneJob| Job {
+            name: job.name.clone(),
+            hosts: job.host_of_rank.clone(),
+            script: Box::new(Arc::clone(&job.script)),
+            until: job.until,
+            start_ps: job.start_ps,
+        };
+        let measures = self.scenario.measure;
+        Setup {
+            fabric,
+            scheme,
+            model,
+            profile: self.profile.clone(),
+            jobs: self.jobs.iter().map(job).collect(),
+            seed: self.scenario.seed,
+            threads,
+            measure: Measure {
+                counters_every_ps: measures.counters_every_ps,
+                queues_every_ps: measures.queues_every_ps,
+                trace_ps: measures.trace_ps,
+            },
+            until_ps: self.scenario.max_time_ps,
+        }
+    }
+}
+
+/// Ranks of a job: those of its work, else as given, else one for each place on its hosts.
+fn ranks(fabric: &Fabric, job: &ScenarioJob, own: Option<u32>) -> Result<u32, ComposeError> {
+    let refuse = |message: String| Err(ComposeError::Job { job: job.name.clone(), message });
+    let places = |hosts: usize| {
+        let places = hosts as u64 * u64::from(job.ranks_per_host);
+        u32::try_from(places).map_or_else(|_| refuse(format!("{places} ranks: expected fewer")), Ok)
+    };
+    match (own, job.ranks) {
+        (Some(own), Some(given)) if own != given => {
+            refuse(format!("its program has {own} ranks, ranks = {given}: expected one number"))
+        }
+        (Some(ranks), _) | (None, Some(ranks)) => Ok(ranks),
+        (None, None) => match &job.allocation {
+            Allocation::Hosts(list) => places(list.len()),
+            Allocation::Contiguous(start) => {
+                places(fabric.host_count().saturating_sub(*start as usize).max(1))
+            }
+            _ => places(fabric.host_count()),
+        },
+    }
+}
+
+/// Refuses jobs that start over until each other's end: nobody would ever end.
+fn check_until(jobs: &[ScenarioJob]) -> Result<(), ComposeError> {
+    for job in jobs {
+        let mut at = job;
+        for _ in 0..jobs.len() {
+            match at.until {
+                Some(next) => at = &jobs[next],
+                None => break,
+            }
+        }
+        if at.until.is_some() {
+            let message = "until: expected a job that ends, found jobs that wait for each other".into();
+            return Err(ComposeError::Job { job: job.name.clone(), message });
+        }
+    }
+    Ok(())
+}
+
+/// The names of a mapping file.
+fn lines(bytes: &[u8]) -> Vec<String> {
+    let text = String::from_utf8_lossy(bytes);
+    text.lines().map(str::trim).filter(|l| !l.is_empty() && !l.starts_with('#')).map(Into::into).collect()
+}

@@ -1,0 +1,159 @@
+//! Bad input is named before anything runs.
+
+use netloom_compose::{Routing, Scene, check_sound, tables};
+use netloom_formats::read_scenario;
+use netloom_model::{Control, Dest, DestId, Fabric, Lft, Routes, SwitchId};
+use netloom_routing::Engine;
+use netloom_sim::{Model, Scheme, simulate};
+use netloom_testkit::cases::star;
+
+use crate::common::Net;
+
+const STREAM: &str = "program = { kind = \"stream\", pattern = \"bisection\", bytes = 8 }\n";
+
+#[test]
+fn jobs_that_do_not_fit_are_refused() {
+    let net = Net::of(star(4));
+    let job = |lines: &str| net.refusal(&format!("[[job]]\n{lines}\n"));
+    assert!(job(&format!("ranks = 6\n{STREAM}")).contains("needs 6 hosts"));
+    assert!(
+        job("program = { kind = \"stencil\", shape = [2, 2, 2], bytes = 1 }").contains("needs 8 hosts"),
+        "the grid says how many"
+    );
+    assert!(
+        job("ranks = 3\nprogram = { kind = \"barrier-grid\", columns = 2, rows = 2 }")
+            .contains("its program has 4 ranks, ranks = 3")
+    );
+    assert!(job(&format!("hosts = \"nowhere\"\n{STREAM}")).contains("no host or machine \"nowhere\""));
+    let name = net.fabric.host_name(netloom_model::HostId(1));
+    let twins =
+        format!("[[job]]\nhosts = [\"{name}\"]\nranks = 1\nprogram = {{ kind = \"incast\", bytes = 1 }}\n");
+    let overlap = net.refusal(&format!("{twins}{twins}"));
+    assert!(overlap.contains("is listed by job \"job1\" and by job \"job2\""), "{overlap}");
+}
+
+#[test]
+fn programs_that_do_not_fit_their_ranks_are_refused() {
+    let net = Net::of(star(4));
+    let program =
+        |text: &str, ranks: u32| net.refusal(&format!("[[job]]\nranks = {ranks}\nprogram = {{ {text} }}\n"));
+    assert!(
+        program("kind = \"pairs\", bytes = 1", 3)
+            .contains("expected an even number of ranks for pairs, found 3")
+    );
+    assert!(
+        program("kind = \"stream\", pattern = \"all-to-all\", bytes = 1", 3).contains("several partners")
+    );
+    assert!(
+        program("kind = \"stream\", pattern = \"pairs\", bytes = 1", 4).contains("send or receive, not both")
+    );
+    assert!(
+        program("kind = \"stream\", pattern = \"bisektion\", bytes = 1", 4)
+            .contains("job \"job1\": pattern: there is no")
+    );
+    assert!(
+        program("kind = \"collective\", collective = \"barrier\", root = 4", 4)
+            .contains("root 4: expected a rank of 0..4")
+    );
+    assert!(program("kind = \"collective\", collective = \"barier\"", 4).contains("\"barier\""));
+}
+
+#[test]
+fn jobs_that_wait_for_each_other_are_refused() {
+    let net = Net::of(star(4));
+    let circle = format!(
+        "[[job]]\nname = \"a\"\nuntil = \"b\"\nranks = 2\n{STREAM}[[job]]\nname = \"b\"\nuntil = \"a\"\nranks = 2\n{STREAM}"
+    );
+    assert!(net.refusal(&circle).starts_with("job \"a\": until: expected a job that ends"));
+}
+
+#[test]
+fn words_that_name_no_routing_name_the_nearest() {
+    let refusal = |word: &str| Routing::parse(word).unwrap_err().to_string();
+    assert_eq!(refusal("ftre"), "routes: there is no routing \"ftre\": did you mean \"ftree\"?");
+    assert_eq!(refusal("adaptiv"), "routes: there is no routing \"adaptiv\": did you mean \"adaptive\"?");
+    assert!(refusal("zzzzzzzzzz").contains("expected one of minhop, updn, ftree"));
+    assert_eq!(Routing::parse("mine.lfts").unwrap(), Routing::File("mine.lfts".into()));
+    assert_eq!(Routing::parse("d-mod-k").unwrap(), Routing::Engine(Engine::Dmodk));
+}
+
+#[test]
+fn a_receive_without_a_send_names_the_ranks() {
+    let net = Net::of(star(3));
+    let mut scene = net.scene("[[job]]\nranks = 2\nprogram = { kind = \"pairs\", bytes = 8 }\n").unwrap();
+    let missing = vec![vec![], vec![netloom_sim::Op::Recv { from: 0, tag: 7 }]];
+    scene.jobs[0].script = std::sync::Arc::new(missing);
+    let outcome = net.run(&scene, "ftree");
+    assert_eq!(outcome.stuck.len(), 1);
+    assert!(
+        outcome.stuck[0].starts_with("job1 rank 1 (step 1) in receive from rank 0 tag 7"),
+        "{:?}",
+        outcome.stuck
+    );
+}
+
+fn routes(net: &Net, engine: Engine) -> Routes {
+    let mut nothing = |_: &'static str, _: &str| Err(std::io::ErrorKind::NotFound.into());
+    tables(&Routing::Engine(engine), &net.fabric, &net.structure, 0, &mut nothing).unwrap()
+}
+
+fn unsound(net: &Net, routes: &Routes) -> String {
+    check_sound(&net.fabric, &net.structure, routes, false).unwrap_err().to_string()
+}
+
+#[test]
+fn routes_that_must_not_be_run_are_refused() {
+    let net = Net::new("two-level:leaves=2,hosts=4,spines=2");
+    let good = routes(&net, Engine::Ftree);
+    check_sound(&net.fabric, &net.structure, &good, false).unwrap();
+    let mut lft = good.lft().unwrap().clone();
+    lft.set(SwitchId(0), DestId(7), None);
+    let holes = unsound(&net, &Routes::by_dest(&net.fabric, 0, lft));
+    assert!(holes.starts_with("1 entries are missing"), "{holes}");
+    let by_source = unsound(&net, &routes(&net, Engine::Smodk));
+    assert!(by_source.contains("choose the way up by the source"), "{by_source}");
+}
+
+/// Tables that send everything clockwise round a ring of `n` switches with one host each.
+fn clockwise(fabric: &Fabric, n: u32) -> Lft {
+    let space = fabric.dests(0);
+    let mut lft = Lft::empty(n as usize, space.count(), fabric.max_radix());
+    for s in fabric.switches() {
+        let next = SwitchId((s.0 + 1) % n);
+        let on = fabric.switch_links(s).find(|&l| fabric.link_to_switch(l) == Some(next)).unwrap();
+        for dest in space.iter() {
+            let port = match space.resolve(dest) {
+                Dest::Host(host, _) if fabric.leaf(host) == s => {
+                    fabric.link_port(fabric.reverse(fabric.host_link(host)))
+                }
+                Dest::Switch(to) if to == s => 0,
+                _ => fabric.link_port(on),
+            };
+            lft.set(s, dest, Some(port));
+        }
+    }
+    lft
+}
+
+/// A ring of switches on which all go clockwise: every link waits for the next.
+#[test]
+fn a_credit_loop_is_refused_or_run_until_packets_wait_for_each_other() {
+    let net = Net::of(netloom_testkit::cases::ring(6));
+    let lft = clockwise(&net.fabric, 6);
+    let routes = Routes::by_dest(&net.fabric, 0, lft);
+    let refused = unsound(&net, &routes);
+    assert!(refused.contains("1 credit loops") && refused.contains("wait for each other"), "{refused}");
+    check_sound(&net.fabric, &net.structure, &routes, true).unwrap();
+    // Everybody sends to the host three switches on: full buffers wait for each other.
+    let text = "fabric = \"it\"\nallow_credit_loops = true\nsoftware.eager_bytes = \"1MiB\"\n\
+                [[job]]\nprogram = { kind = \"stream\", pattern = \"shift:3\", bytes = \"1MiB\" }\n";
+    let scenario = read_scenario(text.as_bytes(), "s", &[]).unwrap();
+    let mut nothing = |_: &'static str, _: &str| Err(std::io::ErrorKind::NotFound.into());
+    let scene = Scene::new(&net.fabric, scenario, &mut nothing).unwrap();
+    let scheme = Scheme::Tables(routes.lft().unwrap());
+    let outcome = simulate(scene.setup(&net.fabric, scheme, Model::Packet, 1), &Control::new()).unwrap();
+    let deadlock = outcome.deadlock.expect("the ring is full");
+    assert_eq!(deadlock.cycle.split(", ").count(), 6, "{}", deadlock.cycle);
+    assert!(deadlock.packets >= 6);
+    assert_eq!(outcome.jobs[0].times.end_ps(), None);
+}
