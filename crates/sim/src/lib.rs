@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `config` | the hardware: buffers, delays, arbitration |
 //! | `profile` | the two frozen sets of parameters |
+//! | `fluid` | messages as flows with fair rates: quick prediction |
 //! | `packet` | the engine: events, links, switches, adapters; routing schemes; counters |
 //! | `replay` | programs of ranks: messages, collectives, jobs side by side |
 //! | `motif` | communication patterns of applications |
@@ -12,6 +13,7 @@
 
 mod config;
 mod error;
+mod fluid;
 mod motif;
 mod packet;
 mod profile;
@@ -21,6 +23,7 @@ mod run;
 
 pub use config::{Admission, Config, Forwarding, Injection, Release};
 pub use error::SimError;
+pub use fluid::Fluid;
 pub use motif::{
     AllToAll, Halo, Incast, Pairs, PermutationStream, Repeat, RowsAndColumns, Stencil, Stream, Uniform,
 };

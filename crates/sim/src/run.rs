@@ -7,6 +7,7 @@ use netloom_model::{Control, Fabric, Lft, StopReason};
 use netloom_routing::PathSet;
 
 use crate::SimError;
+use crate::fluid::flows;
 use crate::packet::{
     Adaptive, ByTable, Choice, End, Finished, LinkCounters, Nobody, Observer, Terms, run_network,
 };
@@ -15,7 +16,7 @@ use crate::record::{Distribution, Latencies, Measure, Recorded, Summary};
 use crate::replay::{Job, JobTimes, Player};
 
 /// Ranks that wait for ever: at most so many are named.
-const MOST_STUCK: usize = 8;
+pub(crate) const MOST_STUCK: usize = 8;
 
 /// How switches choose outputs.
 #[derive(Clone, Copy, Debug)]
@@ -28,6 +29,16 @@ pub enum Scheme<'a> {
     AdaptiveRemote(&'a PathSet),
     /// A random minimal output for every packet.
     RandomPerPacket(&'a PathSet),
+}
+
+impl<'a> Scheme<'a> {
+    /// The minimal paths that it chooses among; `None`: it follows tables.
+    pub(crate) fn paths(self) -> Option<&'a PathSet> {
+        match self {
+            Self::Tables(_) => None,
+            Self::Adaptive(paths) | Self::AdaptiveRemote(paths) | Self::RandomPerPacket(paths) => Some(paths),
+        }
+    }
 }
 
 /// What moves.
@@ -134,7 +145,7 @@ pub struct Outcome {
 /// [`SimError`] for parameters that can't work, packets that have no way, and time beyond its range.
 pub fn simulate(setup: Setup, control: &Control) -> Result<Outcome, SimError> {
     if setup.model == Model::Fluid {
-        return Err(SimError::Unsupported("the fluid model"));
+        return flows(setup, control);
     }
     match setup.scheme {
         Scheme::Tables(lft) => {

@@ -2,7 +2,7 @@
 
 mod adapter;
 mod birth;
-mod calendar;
+pub(crate) mod calendar;
 mod choice;
 mod counters;
 mod deadlock;

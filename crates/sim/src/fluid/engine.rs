@@ -1,0 +1,407 @@
+//! Hosts, their messages, and what happens when.
+//!
+//! A message is sent when its last byte has left at its stream's rate, and received when its last packet has followed: delays of
+//! switches and cables, and the packet's time on every further wire where packets are stored and forwarded. Virtual lanes make
+//! no difference. Simultaneous events come by host and kind, so a run depends on nothing but its input.
+
+use std::collections::{HashMap, VecDeque};
+
+use netloom_model::{DestId, Fabric, HostId, LinkId};
+
+use super::fair::{Fair, Use};
+use super::short::Bookings;
+use super::stream::Stream;
+use super::ways::Ways;
+use crate::SimError;
+use crate::config::{Config, Injection};
+use crate::packet::calendar::{Calendar, Event};
+use crate::packet::{Desk, LinkCounters, Post, Program, Sent};
+use crate::run::Scheme;
+
+pub(super) const NONE: u32 = u32::MAX;
+pub(super) const NEVER: u64 = u64::MAX;
+/// Simulated time ends here, as with packets.
+const END_PS: u64 = 1 << 48;
+
+/// What happens to a host: the lower two bits of an event's key.
+pub(super) const RECEIVED: u32 = 0;
+pub(super) const SENT: u32 = 1;
+const TIMER: u32 = 2;
+const DUE: u32 = 3;
+/// Rates are settled, after everything else of that time.
+pub(super) const SETTLE: u32 = u32::MAX;
+/// Data of [`SENT`]: of a stream rather than of a short message.
+pub(super) const OF_STREAM: u32 = 1 << 25;
+
+/// A message on its way.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Message<T> {
+    pub post: Post<T>,
+    posted_ps: u64,
+    /// The receiver has it, the sender knows that it has left.
+    received: bool,
+    sent: bool,
+}
+
+/// What a host's software has begun and its adapter gets later.
+#[derive(Clone, Copy, Debug)]
+enum Due<T> {
+    Post(Post<T>),
+    Copy(T),
+}
+
+#[derive(Debug)]
+pub(super) struct Host<T> {
+    /// By time: when, when it was posted, what.
+    due: VecDeque<(u64, u64, Due<T>)>,
+    /// Messages whose turn has not come (`Injection::InOrder`).
+    pub queue: VecDeque<u32>,
+    /// The stream of the message whose turn it is.
+    pub stream: u32,
+}
+
+/// One network in motion.
+#[derive(Debug)]
+pub struct Fluid<'f, P: Program> {
+    pub(super) fabric: &'f Fabric,
+    pub(super) config: Config,
+    pub(super) program: P,
+    pub(super) ways: Ways<'f>,
+    pub(super) fair: Fair,
+    pub(super) short: Bookings,
+    pub(super) hosts: Vec<Host<P::Token>>,
+    pub(super) messages: Vec<Message<P::Token>>,
+    pub(super) free_messages: Vec<u32>,
+    pub(super) streams: Vec<Stream>,
+    pub(super) free_streams: Vec<u32>,
+    /// The stream of each flow.
+    pub(super) stream_of: Vec<u32>,
+    /// Open streams by host and address (`Injection::RoundRobin`); never gone through.
+    pub(super) open: HashMap<(HostId, DestId), u32>,
+    pub(super) calendar: Calendar,
+    pub(super) desk: Desk<P::Token>,
+    pub(super) now: u64,
+    /// Since when rates wait to be settled.
+    pub(super) unsettled_ps: u64,
+    /// How long they wait at most.
+    pub(super) resolution_ps: u64,
+    /// Messages that have come to adapters.
+    pub(super) order: u64,
+    pub(super) events: u64,
+    pub(super) settlements: u64,
+    /// By link that stands for others: bytes and packets.
+    pub(super) carried: Vec<(f64, f64)>,
+    pub(super) failed: Option<SimError>,
+    pub(super) uses: Vec<Use>,
+    pub(super) changed: Vec<u32>,
+}
+
+impl<'f, P: Program> Fluid<'f, P> {
+    /// An empty network whose hosts run `program`.
+    ///
+    /// # Errors
+    /// [`SimError::Config`] for hardware that can't work.
+    pub fn new(
+        fabric: &'f Fabric,
+        config: &Config,
+        scheme: Scheme<'f>,
+        program: P,
+    ) -> Result<Self, SimError> {
+        config.check()?;
+        let capacity = |link: LinkId| fabric.bandwidth_bytes_per_s(link) / 1e12;
+        let packet_ps = f64::from(config.wire_bytes()) * 1e12 / fabric.reference_bandwidth_bytes_per_s();
+        let host = || Host { due: VecDeque::new(), queue: VecDeque::new(), stream: NONE };
+        Ok(Self {
+            fabric,
+            config: config.clone(),
+            program,
+            ways: Ways::new(fabric, config, scheme),
+            fair: Fair::new(fabric.links().map(capacity).collect()),
+            short: Bookings::new(fabric.link_count()),
+            hosts: fabric.hosts().map(|_| host()).collect(),
+            messages: Vec::new(),
+            free_messages: Vec::new(),
+            streams: Vec::new(),
+            free_streams: Vec::new(),
+            stream_of: Vec::new(),
+            open: HashMap::new(),
+            calendar: Calendar::new(),
+            desk: Desk::default(),
+            now: 0,
+            unsettled_ps: NEVER,
+            resolution_ps: packet_ps as u64,
+            order: 0,
+            events: 0,
+            settlements: 0,
+            carried: vec![(0.0, 0.0); fabric.link_count()],
+            failed: None,
+            uses: Vec::new(),
+            changed: Vec::new(),
+        })
+    }
+
+    /// Runs until nothing happens any more.
+    ///
+    /// # Errors
+    /// [`SimError`] if a message has no way.
+    pub fn run(&mut self) -> Result<(), SimError> {
+        self.start();
+        self.run_events(NEVER, NEVER)?;
+        Ok(())
+    }
+
+    /// Lets the program begin, at time 0.
+    pub fn start(&mut self) {
+        self.program.start(&mut self.desk);
+        self.clear_desk();
+    }
+
+    /// Deals with at most `most` events before `end_ps`; whether there are more of them.
+    ///
+    /// # Errors
+    /// As [`Fluid::run`].
+    pub fn run_events(&mut self, end_ps: u64, most: u64) -> Result<bool, SimError> {
+        let last = self.events.saturating_add(most);
+        while self.events < last {
+            if let Some(error) = self.failed.take() {
+                return Err(error);
+            }
+            if self.desk.stop {
+                return Ok(false);
+            }
+            let Some(Event { time_ps, key, data }) = self.calendar.pop_before(end_ps) else {
+                return Ok(false);
+            };
+            debug_assert!(time_ps >= self.now);
+            if time_ps >= END_PS {
+                return Err(SimError::TimeOverflow);
+            }
+            (self.now, self.desk.now_ps) = (time_ps, time_ps);
+            self.events += 1;
+            let host = HostId(key >> 2);
+            match key & 3 {
+                _ if key == SETTLE => self.settle(),
+                RECEIVED => self.received(host, data),
+                SENT if data & OF_STREAM != 0 => self.stream_ends(data & !OF_STREAM),
+                SENT => self.sent(data),
+                TIMER => {
+                    self.program.timer(host, data, &mut self.desk);
+                    self.clear_desk();
+                }
+                _ => self.due(host),
+            }
+        }
+        match self.failed.take() {
+            Some(error) => Err(error),
+            None => Ok(!self.desk.stop),
+        }
+    }
+
+    /// Whether nothing can happen any more.
+    pub fn is_silent(&self) -> bool {
+        !self.desk.stop && self.calendar.is_empty()
+    }
+
+    /// Simulated time, ps.
+    pub fn now_ps(&self) -> u64 {
+        self.now
+    }
+
+    /// Events so far.
+    pub fn events(&self) -> u64 {
+        self.events
+    }
+
+    /// How often rates were settled.
+    pub fn settlements(&self) -> u64 {
+        self.settlements
+    }
+
+    /// What the hosts run.
+    pub fn program(&self) -> &P {
+        &self.program
+    }
+
+    /// What every link has carried, of messages that have left: whole numbers where traffic takes one path, else rounded.
+    pub fn counters(&self) -> LinkCounters {
+        let of = |link: LinkId| {
+            let (bytes, packets) = self.carried[self.ways.resource[link.index()] as usize];
+            Sent { bytes: bytes.round() as u64, packets: packets.round() as u64 }
+        };
+        LinkCounters { lanes: 1, sent: self.fabric.links().map(of).collect() }
+    }
+
+    // ---- messages
+
+    pub(super) fn wire_bytes(&self, bytes: u64) -> u64 {
+        bytes + self.packets(bytes) * u64::from(self.config.header_bytes)
+    }
+
+    pub(super) fn packets(&self, bytes: u64) -> u64 {
+        bytes.div_ceil(u64::from(self.config.packet_bytes))
+    }
+
+    /// Whether a message goes without a rate.
+    pub(super) fn is_short(&self, message: u32) -> bool {
+        self.messages[message as usize].post.bytes <= u64::from(self.config.packet_bytes)
+    }
+
+    /// A host's adapter gets a message.
+    fn enter(&mut self, post: Post<P::Token>, posted_ps: u64) {
+        let value = Message { post, posted_ps, received: false, sent: false };
+        let message = match self.free_messages.pop() {
+            Some(free) => {
+                self.messages[free as usize] = value;
+                free
+            }
+            None => {
+                self.messages.push(value);
+                self.messages.len() as u32 - 1
+            }
+        };
+        let host = &mut self.hosts[post.from.index()];
+        match self.config.injection {
+            Injection::InOrder => {
+                if host.stream == NONE && host.queue.is_empty() {
+                    self.turn(message);
+                } else {
+                    host.queue.push_back(message);
+                }
+            }
+            Injection::RoundRobin => self.turn(message),
+        }
+    }
+
+    /// A message begins to leave.
+    pub(super) fn turn(&mut self, message: u32) {
+        if self.is_short(message) {
+            return self.walk(message);
+        }
+        let Post { from, address, .. } = self.messages[message as usize].post;
+        let stream = match self.config.injection {
+            Injection::InOrder => self.hosts[from.index()].stream,
+            Injection::RoundRobin => self.open.get(&(from, address)).copied().unwrap_or(NONE),
+        };
+        if stream != NONE && self.streams[stream as usize].address == address {
+            return self.join(stream, message);
+        }
+        if let Some(stream) = self.open_stream(from, address) {
+            match self.config.injection {
+                Injection::InOrder => self.hosts[from.index()].stream = stream,
+                Injection::RoundRobin => drop(self.open.insert((from, address), stream)),
+            }
+            self.join(stream, message);
+        }
+    }
+
+    /// A message of one packet goes all its way.
+    pub(super) fn walk(&mut self, message: u32) {
+        let Post { from, address, bytes, .. } = self.messages[message as usize].post;
+        let wire = self.wire_bytes(bytes);
+        let mut link = self.fabric.host_link(from);
+        let mut at_ps = self.now;
+        let mut one = [LinkId(0)];
+        let mut hops = 0;
+        let to = loop {
+            let time_ps = self.ways.time_ps(link, wire);
+            let start_ps = self.short.take(link, at_ps, time_ps);
+            if hops == 0 {
+                let key = from.0 << 2 | SENT;
+                self.calendar.push(Event { time_ps: start_ps + time_ps, key, data: message });
+            }
+            let carried = &mut self.carried[self.ways.resource[link.index()] as usize];
+            let alike = self.ways.alike(link);
+            carried.0 += wire as f64 / alike;
+            carried.1 += 1.0 / alike;
+            at_ps = start_ps + self.ways.delay_ps(link);
+            let to_switch = self.fabric.link_to_switch(link);
+            if to_switch.is_none() || !self.ways.cuts_through() {
+                at_ps += time_ps;
+            }
+            hops += 1;
+            let Some(switch) = to_switch else { break self.fabric.reverse(link).0 };
+            // The one that is free first, beginning anywhere.
+            let links = self.ways.next(switch, address, &mut one);
+            if links.is_empty() || hops > self.fabric.switch_count() + 1 {
+                return self.failed = Some(self.ways.no_way(switch, address));
+            }
+            let offset = self.order as usize;
+            let candidates = (0..links.len()).map(|k| links[(offset + k) % links.len()]);
+            link = candidates.min_by_key(|&l| self.short.free(l).max(at_ps)).expect("there is a link");
+        };
+        self.order += 1;
+        self.calendar.push(Event { time_ps: at_ps, key: to << 2 | RECEIVED, data: message });
+    }
+
+    /// A message has come, or a short one has left; once both have happened its place is free.
+    fn received(&mut self, host: HostId, message: u32) {
+        let Message { post, posted_ps, sent, .. } = self.messages[message as usize];
+        self.messages[message as usize].received = true;
+        if sent {
+            self.free_messages.push(message);
+        }
+        self.program.received(host, post.token, self.now - posted_ps, &mut self.desk);
+        self.clear_desk();
+    }
+
+    pub(super) fn sent(&mut self, message: u32) {
+        let Message { post, received, .. } = self.messages[message as usize];
+        self.messages[message as usize].sent = true;
+        if received {
+            self.free_messages.push(message);
+        }
+        self.program.sent(post.from, post.token, &mut self.desk);
+        self.clear_desk();
+    }
+
+    // ---- the program's wishes
+
+    /// What of a host's software is done now.
+    fn due(&mut self, host: HostId) {
+        while let Some(&(time_ps, posted_ps, what)) = self.hosts[host.index()].due.front()
+            && time_ps <= self.now
+        {
+            self.hosts[host.index()].due.pop_front();
+            match what {
+                Due::Post(post) => self.enter(post, posted_ps),
+                Due::Copy(token) => {
+                    self.program.sent(host, token, &mut self.desk);
+                    self.program.received(host, token, self.now - posted_ps, &mut self.desk);
+                    self.clear_desk();
+                }
+            }
+        }
+    }
+
+    fn clear_desk(&mut self) {
+        let mut timers = std::mem::take(&mut self.desk.timers);
+        for (time_ps, host, token) in timers.drain(..) {
+            self.calendar.push(Event { time_ps, key: host.0 << 2 | TIMER, data: token });
+        }
+        self.desk.timers = timers;
+        let mut posts = std::mem::take(&mut self.desk.posts);
+        for (delay_ps, post) in posts.drain(..) {
+            if delay_ps == 0 {
+                self.enter(post, self.now);
+            } else {
+                self.delay(delay_ps, post.from, Due::Post(post));
+            }
+        }
+        self.desk.posts = posts;
+        let mut copies = std::mem::take(&mut self.desk.copies);
+        for (delay_ps, host, token) in copies.drain(..) {
+            self.delay(delay_ps, host, Due::Copy(token));
+        }
+        self.desk.copies = copies;
+    }
+
+    fn delay(&mut self, delay_ps: u64, host: HostId, what: Due<P::Token>) {
+        let time_ps = self.now + delay_ps;
+        let due = &mut self.hosts[host.index()].due;
+        let at = due.partition_point(|&(t, ..)| t <= time_ps);
+        if at == 0 || due[at - 1].0 != time_ps {
+            self.calendar.push(Event { time_ps, key: host.0 << 2 | DUE, data: 0 });
+        }
+        due.insert(at, (time_ps, self.now, what));
+    }
+}
