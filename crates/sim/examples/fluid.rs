@@ -29,8 +29,7 @@ fn compare(name: &str, fabric: &Fabric, paths: &PathSet, jobs: &dyn Fn() -> Vec<
             let (profile, jobs, measure) = (Profile::codes(), jobs(), Measure::default());
             let (seed, threads, until_ps) = (1, 1, None);
             let before = cpu_s();
-            let setup =
-                Setup { fabric, scheme, model, profile, jobs, seed, threads, measure, until_ps };
+            let setup = Setup { fabric, scheme, model, profile, jobs, seed, threads, measure, until_ps };
             let outcome = simulate(setup, &Control::new()).unwrap();
             (outcome, cpu_s() - before)
         };
@@ -51,7 +50,7 @@ fn compare(name: &str, fabric: &Fabric, paths: &PathSet, jobs: &dyn Fn() -> Vec<
 }
 
 fn job(name: &str, hosts: Vec<HostId>, script: impl Script + 'static, until: Option<usize>) -> Job {
-    let mut job = Job::new(name, hosts, Box::new(script));
+    let mut job = Job::new(name, hosts, script);
     job.until = until;
     job
 }

@@ -54,10 +54,12 @@ enum Due<T> {
 pub(super) struct Host<T> {
     /// By time: when, when it was posted, what.
     due: VecDeque<(u64, u64, Due<T>)>,
-    /// Messages whose turn has not come (`Injection::InOrder`).
+    /// Messages whose turn has not come; with `Injection::RoundRobin` short ones alone.
     pub queue: VecDeque<u32>,
     /// The stream of the message whose turn it is.
     pub stream: u32,
+    /// A short message is leaving.
+    pub walking: bool,
 }
 
 /// One network in motion.
@@ -110,7 +112,7 @@ impl<'f, P: Program> Fluid<'f, P> {
         config.check()?;
         let capacity = |link: LinkId| fabric.bandwidth_bytes_per_s(link) / 1e12;
         let packet_ps = f64::from(config.wire_bytes()) * 1e12 / fabric.reference_bandwidth_bytes_per_s();
-        let host = || Host { due: VecDeque::new(), queue: VecDeque::new(), stream: NONE };
+        let host = || Host { due: VecDeque::new(), queue: VecDeque::new(), stream: NONE, walking: false };
         Ok(Self {
             fabric,
             config: config.clone(),
@@ -183,7 +185,11 @@ impl<'f, P: Program> Fluid<'f, P> {
                 _ if key == SETTLE => self.settle(),
                 RECEIVED => self.received(host, data),
                 SENT if data & OF_STREAM != 0 => self.stream_ends(data & !OF_STREAM),
-                SENT => self.sent(data),
+                SENT => {
+                    self.hosts[host.index()].walking = false;
+                    self.next_turn(host, NONE);
+                    self.sent(data);
+                }
                 TIMER => {
                     self.program.timer(host, data, &mut self.desk);
                     self.clear_desk();
@@ -259,16 +265,16 @@ impl<'f, P: Program> Fluid<'f, P> {
                 self.messages.len() as u32 - 1
             }
         };
+        let short = self.is_short(message);
         let host = &mut self.hosts[post.from.index()];
-        match self.config.injection {
-            Injection::InOrder => {
-                if host.stream == NONE && host.queue.is_empty() {
-                    self.turn(message);
-                } else {
-                    host.queue.push_back(message);
-                }
-            }
-            Injection::RoundRobin => self.turn(message),
+        let waits = match self.config.injection {
+            Injection::InOrder => host.stream != NONE || host.walking,
+            Injection::RoundRobin => short && host.walking,
+        };
+        if waits {
+            host.queue.push_back(message);
+        } else {
+            self.turn(message);
         }
     }
 
@@ -295,9 +301,10 @@ impl<'f, P: Program> Fluid<'f, P> {
     }
 
     /// A message of one packet goes all its way.
-    pub(super) fn walk(&mut self, message: u32) {
+    fn walk(&mut self, message: u32) {
         let Post { from, address, bytes, .. } = self.messages[message as usize].post;
         let wire = self.wire_bytes(bytes);
+        self.hosts[from.index()].walking = true;
         let mut link = self.fabric.host_link(from);
         let mut at_ps = self.now;
         let mut one = [LinkId(0)];

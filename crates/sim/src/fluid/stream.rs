@@ -140,7 +140,7 @@ impl<P: Program> Fluid<'_, P> {
             self.depart(message, stream);
         }
         if self.config.injection == Injection::InOrder {
-            self.next_in_order(from, stream);
+            self.next_turn(from, stream);
         }
         if self.streams[stream as usize].messages.is_empty() {
             self.fair.remove(flow);
@@ -158,19 +158,16 @@ impl<P: Program> Fluid<'_, P> {
         }
     }
 
-    /// A host's next messages: short ones leave, the first long one goes on in `stream` or has its own.
-    fn next_in_order(&mut self, host: HostId, stream: u32) {
-        self.hosts[host.index()].stream = NONE;
-        while let Some(message) = self.hosts[host.index()].queue.pop_front() {
-            if self.is_short(message) {
-                self.walk(message);
-                continue;
-            }
-            if self.messages[message as usize].post.address == self.streams[stream as usize].address {
-                self.hosts[host.index()].stream = stream;
-            }
-            return self.turn(message);
+    /// The turn of a host's next message, which may go on in `stream`.
+    pub(super) fn next_turn(&mut self, host: HostId, stream: u32) {
+        let it = &mut self.hosts[host.index()];
+        it.stream = NONE;
+        let Some(message) = it.queue.pop_front() else { return };
+        let address = self.messages[message as usize].post.address;
+        if stream != NONE && address == self.streams[stream as usize].address && !self.is_short(message) {
+            self.hosts[host.index()].stream = stream;
         }
+        self.turn(message);
     }
 
     /// The last byte of a message has left: counters, and its arrival.
