@@ -232,9 +232,10 @@ impl<'f, P: Program> Fluid<'f, P> {
     pub fn counters(&self) -> LinkCounters {
         let of = |link: LinkId| {
             let (bytes, packets) = self.carried[self.ways.resource[link.index()] as usize];
-            Sent { bytes: bytes.round() as u64, packets: packets.round() as u64 }
+            Sent { bytes: bytes.round() as u64, packets: packets.round() as u64, wait_ps: 0 }
         };
-        LinkCounters { lanes: 1, sent: self.fabric.links().map(of).collect() }
+        let wait_ps = vec![0; self.fabric.link_count()];
+        LinkCounters { lanes: 1, sent: self.fabric.links().map(of).collect(), wait_ps }
     }
 
     // ---- messages

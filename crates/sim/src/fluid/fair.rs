@@ -138,11 +138,6 @@ impl Fair {
         &self.flows[id as usize].route
     }
 
-    /// Whether flows that can't go faster fill a resource.
-    pub fn is_full(&self, resource: u32) -> bool {
-        self.flows_on[resource as usize].iter().any(|&(f, _)| self.flows[f as usize].bottleneck == resource)
-    }
-
     /// Makes the rates fair again; `changed` gets the flows whose rates are others than before.
     pub fn settle(&mut self, changed: &mut Vec<u32>) {
         let mut set = std::mem::take(&mut self.set);

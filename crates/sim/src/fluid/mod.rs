@@ -17,9 +17,11 @@
 
 mod engine;
 mod fair;
+mod run;
 mod short;
 mod spread;
 mod stream;
 mod ways;
 
 pub use engine::Fluid;
+pub(crate) use run::flows;

@@ -1,0 +1,65 @@
+//! A run of jobs with flows.
+
+use netloom_model::Control;
+
+use super::Fluid;
+use crate::SimError;
+use crate::record::{Distribution, Latencies, Recorded};
+use crate::replay::Player;
+use crate::run::{JobOutcome, MOST_STUCK, Outcome, Setup};
+
+/// Events between two looks at the [`Control`].
+const EVENTS_A_LOOK: u64 = 1 << 12;
+
+/// The outcome with flows in place of packets: nothing is known of packets, then.
+///
+/// # Errors
+/// [`SimError`] for parameters that can't work, messages that have no way, and time beyond its range.
+pub(crate) fn flows(setup: Setup, control: &Control) -> Result<Outcome, SimError> {
+    let names: Vec<_> = setup.jobs.iter().map(|job| (job.name.clone(), job.hosts.len())).collect();
+    let player = Player::new(setup.jobs, setup.profile.software);
+    let mut fluid = Fluid::new(setup.fabric, &setup.profile.config, setup.scheme, player)?;
+    let end_ps = setup.until_ps.unwrap_or(u64::MAX);
+    fluid.start();
+    let stopped = loop {
+        if let Some(reason) = control.stopped() {
+            break Some(reason);
+        }
+        let more = fluid.run_events(end_ps, EVENTS_A_LOOK)?;
+        control.report(fluid.now_ps(), setup.until_ps.unwrap_or(0));
+        if !more {
+            break None;
+        }
+    };
+    let silent = stopped.is_none() && fluid.is_silent();
+    let player = fluid.program();
+    let mut recorded = Recorded::default();
+    let no_packets = Latencies::default().summary();
+    let jobs = names.into_iter().enumerate().map(|(j, (name, ranks))| {
+        let messages = player.latency(j);
+        recorded.distributions.push(Distribution::of("messages", &name, messages));
+        let message_latency = messages.summary();
+        JobOutcome {
+            name,
+            ranks,
+            times: player.times(j),
+            message_latency,
+            packet_latency: no_packets,
+            messages: message_latency.count,
+        }
+    });
+    let jobs = jobs.collect();
+    Ok(Outcome {
+        end_ps: fluid.now_ps(),
+        stopped,
+        jobs,
+        packet_latency: no_packets,
+        packets: 0,
+        packet_hops: 0,
+        events: fluid.events(),
+        partitions: 1,
+        counters: fluid.counters(),
+        recorded,
+        stuck: if silent { player.stuck(MOST_STUCK) } else { Vec::new() },
+    })
+}
