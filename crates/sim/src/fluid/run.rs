@@ -60,6 +60,7 @@ pub(crate) fn flows(setup: Setup, control: &Control) -> Result<Outcome, SimError
         partitions: 1,
         counters: fluid.counters(),
         recorded,
+        deadlock: None,
         stuck: if silent { player.stuck(MOST_STUCK) } else { Vec::new() },
     })
 }
