@@ -152,6 +152,7 @@ impl Scene {
                 counters_every_ps: measures.counters_every_ps,
                 queues_every_ps: measures.queues_every_ps,
                 trace_ps: measures.trace_ps,
+                ..Measure::default()
             },
             until_ps: self.scenario.max_time_ps,
         }

@@ -32,7 +32,10 @@ pub use packet::{
     Outputs, Post, Program, Sent, Split, Terms, run_network,
 };
 pub use profile::Profile;
-pub use record::{Distribution, Latencies, Measure, Recorded, Summary};
+pub use record::{
+    Distribution, IntervalRow, Intervals, Latencies, LevelRow, Measure, QueueLevel, QueueRow, Queues,
+    Recorded, Summary,
+};
 pub use replay::{
     Algorithm, Algorithms, Collective, Envelope, Job, JobTimes, Kind, Op, Player, Replay, Script, Software,
     algorithms_of, sends,

@@ -169,12 +169,14 @@ fn packets<C: Choice + Clone, O: Observer>(
 ) -> Result<Outcome, SimError> {
     let names: Vec<(String, usize)> =
         setup.jobs.iter().map(|job| (job.name.clone(), job.hosts.len())).collect();
+    setup.measure.check()?;
     let player = Player::new(setup.jobs, setup.profile.software);
     let terms = Terms {
         threads: setup.threads,
         partitions: None,
         until_ps: setup.until_ps,
         packet_jobs: names.len(),
+        measure: Some(&setup.measure),
         control,
     };
     let finished = run_network(setup.fabric, &setup.profile.config, choice, player, observer, &terms)?;
@@ -190,7 +192,9 @@ fn packets<C: Choice + Clone, O: Observer>(
         End::Silent => (None, true),
         End::Stopped | End::Until => (None, false),
     };
-    let (mut recorded, mut all_packets) = (Recorded::default(), Latencies::default());
+    let Finished { intervals, queues, .. } = finished;
+    let mut recorded = Recorded { distributions: Vec::new(), intervals, queues };
+    let mut all_packets = Latencies::default();
     let jobs = names.into_iter().enumerate().map(|(j, (name, ranks))| {
         let (messages, packets) = (player.latency(j), &packet_latencies[j]);
         recorded.distributions.push(Distribution::of("messages", &name, messages));

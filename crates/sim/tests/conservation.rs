@@ -8,7 +8,7 @@ use netloom_topology::detect;
 
 use crate::common::{AtOnce, run};
 
-fn messages(hosts: u64, seed: u64) -> Vec<(u32, u32, u64)> {
+pub fn messages(hosts: u64, seed: u64) -> Vec<(u32, u32, u64)> {
     let mut random = stream(seed, 1);
     let mut draw = |n| below(&mut random, n);
     (0..3 * hosts)

@@ -2,13 +2,18 @@
 //!
 //! Links of the star run at 12.5 GB/s: a packet of 4096 bytes takes `W` ps.
 
-use netloom_model::{Fabric, HostId, LinkId};
-use netloom_routing::{Engine, EngineOptions, route};
-use netloom_sim::{Config, Forwarding, LinkCounters};
+use netloom_model::{Control, Fabric, HostId, LinkId, Quality, Quantity};
+use netloom_routing::{Engine, EngineOptions, PathSet, route};
+use netloom_sim::{
+    Adaptive, ByTable, Choice, Config, Finished, Forwarding, LinkCounters, Measure, Nobody, SimError, Terms,
+    run_network,
+};
+use netloom_testkit::any_fabric;
 use netloom_testkit::cases::star;
 use netloom_topology::detect;
 
-use crate::common::run;
+use crate::common::{AtOnce, run};
+use crate::conservation::{configs, messages};
 
 const W: u64 = 4096 * 80;
 
@@ -72,5 +77,150 @@ fn nobody_waits_without_contention() {
         let fabric = star(2);
         let counters = counters(&fabric, &config, &[(0, 1, 1 << 20)]);
         assert!(counters.wait_ps.iter().all(|&ps| ps == 0), "{:?}", counters.wait_ps);
+    }
+}
+
+fn measured<C: Choice + Clone>(
+    fabric: &Fabric,
+    config: &Config,
+    choice: C,
+    messages: &[(u32, u32, u64)],
+    measure: &Measure,
+    (partitions, until_ps): (usize, Option<u64>),
+) -> Finished<AtOnce, Nobody> {
+    let (control, measure) = (Control::new(), Some(measure));
+    let terms = Terms {
+        threads: 1,
+        partitions: Some(partitions),
+        until_ps,
+        packet_jobs: 1,
+        measure,
+        control: &control,
+    };
+    let program = AtOnce { lanes: config.lanes, ..AtOnce::new(messages) };
+    run_network(fabric, config, choice, program, |_| Nobody, &terms).unwrap()
+}
+
+/// Whatever the division: intervals sum to the counters of the run, what is sent is received once the network is silent, samples are the
+/// same, and the run is the one without them.
+#[test]
+fn samples_sum_to_the_run_and_leave_it_as_it_is() {
+    let (mut waited, mut queued) = (0, 0);
+    for seed in 0..6 {
+        let fabric = any_fabric(seed);
+        let structure = detect(&fabric);
+        let paths = PathSet::admissible(&fabric, &structure);
+        let messages = messages(fabric.host_count() as u64, seed);
+        let measure = Measure {
+            counters_every_ps: Some(700_000),
+            queues_every_ps: Some(300_000),
+            longest_queues: 3,
+            ..Measure::default()
+        };
+        for config in configs() {
+            let config = Config { cable_delay_ps: config.cable_delay_ps.max(5_000), ..config };
+            let run = |measure: &Measure, partitions, until_ps| {
+                let choice = Adaptive::new(&fabric, &paths, seed);
+                measured(&fabric, &config, choice, &messages, measure, (partitions, until_ps))
+            };
+            let bare = run(&Measure::default(), 1, None);
+            assert!(bare.intervals.is_none() && bare.queues.is_none());
+            for until_ps in [None, Some(bare.end_ps / 2)] {
+                let one = run(&measure, 1, until_ps);
+                let intervals = one.intervals.as_ref().unwrap();
+                if until_ps.is_none() {
+                    assert_eq!((one.counters.clone(), one.end_ps), (bare.counters.clone(), bare.end_ps));
+                    assert_eq!(one.program.done_ps, bare.program.done_ps);
+                }
+                sums_agree(&fabric, &one, until_ps.is_none());
+                queued += one.queues.as_ref().unwrap().queues.len();
+                waited += intervals.rows.iter().filter(|row| row.wait_ps > 0).count();
+                for partitions in [2, 3] {
+                    let parts = run(&measure, partitions, until_ps);
+                    let same = (&parts.intervals, &parts.queues) == (&one.intervals, &one.queues);
+                    assert!(same, "seed {seed}, {partitions} partitions");
+                    assert_eq!(parts.packet_latencies, one.packet_latencies);
+                }
+            }
+        }
+    }
+    assert!(waited > 0 && queued > 0, "somebody waits");
+}
+
+fn sums_agree(fabric: &Fabric, run: &Finished<AtOnce, Nobody>, silent: bool) {
+    let intervals = run.intervals.as_ref().unwrap();
+    let key = |row: &netloom_sim::IntervalRow| (row.interval, row.link, row.lane);
+    assert!(intervals.rows.windows(2).all(|two| two[0].interval <= two[1].interval));
+    assert!(intervals.rows.windows(2).all(|two| key(&two[0]) != key(&two[1])));
+    let lanes = run.counters.lanes;
+    let counters = intervals.counters(fabric);
+    assert!(counters.fits(fabric) && counters.tick_ps() == Some(1));
+    let total = |quantity, link: LinkId, lane| -> u64 {
+        let of = counters.intervals().iter().map(|interval| interval.column(quantity, lane).unwrap());
+        of.map(|column| (column.values[link.index()], column.quality(link)))
+            .map(|(value, quality)| if quality == Quality::GOOD { value } else { panic!("{quality:?}") })
+            .sum()
+    };
+    for link in fabric.links() {
+        for lane in 0..lanes {
+            let sent = run.counters.sent[link.index() * lanes + lane];
+            let lane = (lanes > 1).then_some(lane as u8);
+            assert_eq!(total(Quantity::XmitBytes, link, lane), sent.bytes);
+            assert_eq!(total(Quantity::XmitPackets, link, lane), sent.packets);
+            assert_eq!(total(Quantity::WaitTicks, link, lane), sent.wait_ps);
+            let (bytes, packets) =
+                (total(Quantity::RcvBytes, link, lane), total(Quantity::RcvPackets, link, lane));
+            assert!(bytes <= sent.bytes && packets <= sent.packets, "nothing comes that was not sent");
+            assert!(!silent || (bytes, packets) == (sent.bytes, sent.packets));
+        }
+        assert_eq!(total(Quantity::XmitBytes, link, None), run.counters.bytes(link));
+        assert_eq!(total(Quantity::WaitTicks, link, None), run.counters.wait_ps[link.index()]);
+    }
+}
+
+/// Two hosts send four packets each to a third, at once, into large buffers. In every packet's time two come and one goes, so the
+/// queue grows by one to four, then shrinks.
+#[test]
+fn a_queue_grows_by_what_comes_and_shrinks_by_what_goes() {
+    let config = Config {
+        header_bytes: 0,
+        forwarding: Forwarding::StoreAndForward,
+        output_buffer_bytes: 65_536,
+        host_output_buffer_bytes: 65_536,
+        switch_delay_ps: 0,
+        cable_delay_ps: 1_000,
+        ..Config::infiniband()
+    };
+    let fabric = star(3);
+    let routes = route(Engine::Dmodk, &fabric, &detect(&fabric), &EngineOptions::default()).unwrap();
+    let choice = ByTable::new(&fabric, routes.lft().unwrap());
+    let messages = [(1, 0, 4 * 4096), (2, 0, 4 * 4096)];
+    let measure = Measure { queues_every_ps: Some(W), ..Measure::default() };
+    let queues = measured(&fabric, &config, choice, &messages, &measure, (1, None)).queues.unwrap();
+    // Samples are taken just before packets come: the first two come a packet's time and a cable after the start.
+    let found: Vec<_> =
+        queues.queues.iter().map(|row| (queues.time_ps(row.sample) / W, row.bytes / 4096)).collect();
+    assert_eq!(found, [(2, 1), (3, 2), (4, 3), (5, 4), (6, 3), (7, 2), (8, 1)]);
+    assert!(queues.queues.iter().all(|row| row.link == to_host(&fabric, 0)));
+    // The same of all outputs to hosts together.
+    assert_eq!(
+        queues.levels.iter().map(|l| (l.name.as_str(), l.links)).collect::<Vec<_>>(),
+        [("level 0 down", 3)]
+    );
+    let level = queues.by_level[3];
+    assert_eq!(
+        (level.sum_bytes, level.max_bytes, queues.mean_bytes(&level)),
+        (16_384, 16_384, 16_384.0 / 3.0)
+    );
+}
+
+#[test]
+fn absurd_intervals_are_refused_by_name() {
+    for (measure, name) in [
+        (Measure { counters_every_ps: Some(0), ..Measure::default() }, "counters_every"),
+        (Measure { queues_every_ps: Some(u64::MAX), ..Measure::default() }, "queues_every"),
+        (Measure { trace_ps: Some((5, 5)), ..Measure::default() }, "trace"),
+    ] {
+        assert!(matches!(measure.check(), Err(SimError::Config { what, .. }) if what == name), "{name}");
     }
 }

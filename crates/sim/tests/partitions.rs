@@ -82,8 +82,14 @@ fn every_division_agrees<C: Choice + Clone>(
     let run = |partitions, threads| {
         let jobs = jobs(fabric, &mut stream(seed, 7));
         let count = jobs.len();
-        let terms =
-            Terms { threads, partitions: Some(partitions), until_ps, packet_jobs: 2, control: &control };
+        let terms = Terms {
+            threads,
+            partitions: Some(partitions),
+            until_ps,
+            packet_jobs: 2,
+            measure: None,
+            control: &control,
+        };
         let player = Player::new(jobs, software());
         let finished = run_network(fabric, config, choice.clone(), player, |_| Nobody, &terms).unwrap();
         shown(finished, count)
@@ -134,8 +140,14 @@ fn partitions_agree_with_a_network_in_one_piece() {
             Network::new(&fabric, &config, choice.clone(), AtOnce::new(&messages), Nobody).unwrap();
         whole.run().unwrap();
         let control = Control::new();
-        let terms =
-            Terms { threads: 4, partitions: Some(4), until_ps: None, packet_jobs: 0, control: &control };
+        let terms = Terms {
+            threads: 4,
+            partitions: Some(4),
+            until_ps: None,
+            packet_jobs: 0,
+            measure: None,
+            control: &control,
+        };
         let program = AtOnce::new(&messages);
         let parts = run_network(&fabric, &config, choice, program, |_| Nobody, &terms).unwrap();
         assert_eq!((parts.partitions, parts.end), (4, End::Silent));
@@ -153,7 +165,14 @@ fn threads_are_used_where_they_pay() {
         let fabric = generate(spec).unwrap();
         let routes = route(Engine::Dmodk, &fabric, &detect(&fabric), &EngineOptions::default()).unwrap();
         let choice = ByTable::new(&fabric, routes.lft().unwrap());
-        let terms = Terms { threads: 2, partitions: None, until_ps: None, packet_jobs: 0, control: &control };
+        let terms = Terms {
+            threads: 2,
+            partitions: None,
+            until_ps: None,
+            packet_jobs: 0,
+            measure: None,
+            control: &control,
+        };
         let program = AtOnce::new(&[(0, 1, 1)]);
         run_network(&fabric, config, choice, program, |_| Nobody, &terms).unwrap().partitions
     };
@@ -174,6 +193,7 @@ fn a_deadlock_across_partitions_is_found_and_named() {
             partitions: Some(partitions),
             until_ps: None,
             packet_jobs: 0,
+            measure: None,
             control: &control,
         };
         let (choice, program) = (ByTable::new(&fabric, &lft), AtOnce::new(&messages));
@@ -208,6 +228,7 @@ fn the_first_failure_in_simulated_time_is_reported() {
                 partitions: Some(partitions),
                 until_ps: None,
                 packet_jobs: 0,
+                measure: None,
                 control: &control,
             };
             let (choice, program) = (ByTable::new(&fabric, &lft), AtOnce::new(&messages));
@@ -236,6 +257,7 @@ fn a_run_that_is_told_to_stop_gives_what_it_has() {
             partitions: Some(partitions),
             until_ps: None,
             packet_jobs: 0,
+            measure: None,
             control: &control,
         };
         let config = Config::infiniband();

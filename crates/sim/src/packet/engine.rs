@@ -25,9 +25,10 @@ use super::partition::{Partition, lookahead_ps};
 use super::pool::{Incoming, Outgoing, Packet, Pool};
 use super::ports::{Credit, NEVER, Port, Ports};
 use super::program::{Desk, Program};
+use super::recorder::Recorder;
 use crate::SimError;
 use crate::config::{Admission, Config, Forwarding};
-use crate::record::Latencies;
+use crate::record::{Latencies, Measure};
 
 /// One network in motion.
 #[derive(Debug)]
@@ -59,6 +60,8 @@ pub struct Network<'f, C, P: Program, O> {
     pub(super) now: u64,
     /// Latencies of packets, if asked for.
     pub(super) births: Option<Births>,
+    /// Samples of counters and queues, if asked for.
+    pub(super) recorder: Option<Box<Recorder>>,
     /// Packets received, and their hops (links travelled, host links included).
     pub(super) received: u64,
     pub(super) hops: u64,
@@ -125,6 +128,7 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
             order: 0,
             now: 0,
             births: None,
+            recorder: None,
             received: 0,
             hops: 0,
             events: 0,
@@ -138,6 +142,11 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
     pub fn record_packets(&mut self, jobs: usize) {
         let host_lanes = self.fabric.host_count() * self.ports.lanes;
         self.births = Some(Births::new(&self.config, host_lanes, jobs));
+    }
+
+    /// Records what is asked for; before the start.
+    pub fn record(&mut self, measure: &Measure) {
+        self.recorder = Recorder::new(self.fabric, self.ports.lanes, measure);
     }
 
     /// Latencies of packets by job; empty unless recorded.
@@ -189,9 +198,25 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
     /// # Errors
     /// As [`Network::run`].
     pub fn run_events(&mut self, end_ps: u64, most: u64) -> Result<bool, SimError> {
+        let mut left = most;
+        loop {
+            let sample_ps = self.recorder.as_ref().map_or(NEVER, |recorder| recorder.next_ps());
+            let more = self.run_slice(end_ps.min(sample_ps), &mut left)?;
+            if more || self.stopped || sample_ps >= end_ps || self.calendar.is_empty() {
+                return Ok(more);
+            }
+            if let Some(recorder) = &mut self.recorder {
+                recorder.sample(&self.ports, self.now);
+            }
+        }
+    }
+
+    /// Deals with what happens before `end_ps`, and counts down `left`; whether that stopped it.
+    fn run_slice(&mut self, end_ps: u64, left: &mut u64) -> Result<bool, SimError> {
         let links = self.fabric.link_count() as u32;
         let hosts_end = links + self.fabric.host_count() as u32;
-        for _ in 0..most {
+        while *left > 0 {
+            *left -= 1;
             let Some(Event { time_ps, key, data }) = self.calendar.pop_before(end_ps) else {
                 return Ok(false);
             };
@@ -264,6 +289,10 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
     // ---- a packet at the far end of a link
 
     fn arrive(&mut self, link: u32, index: u32) {
+        if let Some(recorder) = &mut self.recorder {
+            let packet = self.packets.get(index);
+            recorder.received(link, packet.lane, self.ports.lanes, packet.wire);
+        }
         if self.ports.port(link).to == Port::HOST {
             return self.eject(link, index);
         }

@@ -14,6 +14,7 @@ mod partition;
 mod pool;
 mod ports;
 mod program;
+mod recorder;
 mod threads;
 mod waits;
 

@@ -198,6 +198,21 @@ impl Ports {
         &self.lane[first..first + self.lanes]
     }
 
+    /// Bytes queued at an output, by what has come back by `now`.
+    pub fn backlog(&self, link: u32, now: u64) -> u32 {
+        let queued = self.port[link as usize].queued;
+        if !self.credits_out || queued == 0 {
+            return queued;
+        }
+        let first = link as usize * self.lanes;
+        let back = |at: usize| {
+            let lane = &self.lane[at];
+            let credits = lane.first[..usize::from(lane.firsts)].iter().chain(&self.more[at]);
+            credits.take_while(|credit| credit.time_ps() <= now).map(|c| u32::from(c.bytes())).sum::<u32>()
+        };
+        queued - (first..first + self.lanes).map(back).sum::<u32>()
+    }
+
     /// A link lacks room, or has stopped to.
     pub fn note_wait(&mut self, link: u32, lacks: bool, now: u64) {
         let first = link as usize * self.lanes;

@@ -26,7 +26,7 @@ use super::ports::NEVER;
 use super::program::Split;
 use crate::SimError;
 use crate::config::Config;
-use crate::record::Latencies;
+use crate::record::{Intervals, Latencies, Measure, Queues};
 
 /// Events between two looks at the [`Control`] where there are no windows.
 const EVENTS_A_LOOK: u64 = 1 << 16;
@@ -40,6 +40,8 @@ pub struct Terms<'a> {
     pub partitions: Option<usize>,
     /// The run ends before what happens then, ps.
     pub until_ps: Option<u64>,
+    /// What is recorded besides.
+    pub measure: Option<&'a Measure>,
     /// Latencies of packets are recorded for so many jobs of the program.
     pub packet_jobs: usize,
     /// Ends the run from outside; is told the simulated time, ps, of `until_ps` (0: open).
@@ -76,6 +78,10 @@ pub struct Finished<P, O> {
     pub counters: LinkCounters,
     /// Latencies of packets by job, as far as asked for.
     pub packet_latencies: Vec<Latencies>,
+    /// Counters by interval, if asked for.
+    pub intervals: Option<Intervals>,
+    /// Queues over time, if asked for.
+    pub queues: Option<Queues>,
     /// Packets received by hosts.
     pub packets: u64,
     /// Links that packets were sent over, host links included.
@@ -106,6 +112,9 @@ pub fn run_network<C: Choice + Clone, P: Split, O: Observer>(
         part.map(|mut part| {
             if terms.packet_jobs > 0 {
                 part.record_packets(terms.packet_jobs);
+            }
+            if let Some(measure) = terms.measure {
+                part.record(measure);
             }
             part
         })
@@ -328,9 +337,21 @@ fn merged<C: Choice, P: Split, O: Observer>(
             latencies.merge(theirs);
         }
     }
+    let (mut intervals, mut queues): (Option<Intervals>, Option<Queues>) = (None, None);
     let mut observers = Vec::new();
     let mut whole: Option<P> = None;
     for (p, part) in parts.into_iter().enumerate() {
+        if let Some(recorder) = part.recorder {
+            let (theirs, their_queues) = recorder.finish(&part.ports, end_ps, part.now);
+            match (&mut intervals, theirs) {
+                (Some(whole), Some(theirs)) => whole.merge(theirs),
+                (whole, theirs) => *whole = theirs,
+            }
+            match (&mut queues, their_queues) {
+                (Some(whole), Some(theirs)) => whole.merge(theirs),
+                (whole, theirs) => *whole = theirs,
+            }
+        }
         observers.push(part.observer);
         match &mut whole {
             None => whole = Some(part.program),
@@ -349,6 +370,8 @@ fn merged<C: Choice, P: Split, O: Observer>(
         observers,
         counters,
         packet_latencies,
+        intervals,
+        queues,
         packets,
         packet_hops,
         events,

@@ -1,25 +1,70 @@
 //! What a run is asked to record beside its totals, and what was recorded.
 
-mod latency;
+use crate::SimError;
 
+mod intervals;
+mod latency;
+mod queues;
+
+pub use intervals::{IntervalRow, Intervals};
 pub use latency::{Latencies, Summary};
+pub use queues::{LevelRow, QueueLevel, QueueRow, Queues};
+pub(crate) use queues::{NONE as NO_QUEUE, levels as queue_levels};
 
 /// What to record. Nothing is recorded, and nothing paid for it, unless asked for.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Measure {
     /// Counters of all links, each so many ps.
     pub counters_every_ps: Option<u64>,
-    /// Depths of all queues, each so many ps.
+    /// Queues of switches, each so many ps.
     pub queues_every_ps: Option<u64>,
+    /// Of every sample of queues, the longest so many are kept one by one (all are in the sums by level).
+    pub longest_queues: usize,
     /// Every packet at every hop, from and to these times, ps.
     pub trace_ps: Option<(u64, u64)>,
 }
+
+impl Default for Measure {
+    /// Nothing.
+    fn default() -> Self {
+        Self { counters_every_ps: None, queues_every_ps: None, longest_queues: 16, trace_ps: None }
+    }
+}
+
+impl Measure {
+    /// Refuses times that make no sense.
+    ///
+    /// # Errors
+    /// [`SimError::Config`] names what is asked for, and what it must be.
+    pub fn check(&self) -> Result<(), SimError> {
+        for (what, every_ps) in
+            [("counters_every", self.counters_every_ps), ("queues_every", self.queues_every_ps)]
+        {
+            // So that intervals can be counted in 32 bits.
+            if every_ps.is_some_and(|ps| !(SHORTEST_PS..=LONGEST_PS).contains(&ps)) {
+                return Err(SimError::Config { what, expected: "100 ns to 100 s".into() });
+            }
+        }
+        if self.trace_ps.is_some_and(|(from_ps, to_ps)| from_ps >= to_ps) {
+            return Err(SimError::Config { what: "trace", expected: "an end after its start".into() });
+        }
+        Ok(())
+    }
+}
+
+/// Shortest and longest time between samples, ps.
+const SHORTEST_PS: u64 = 100_000;
+const LONGEST_PS: u64 = 100_000_000_000_000;
 
 /// What was recorded.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Recorded {
     /// Latencies of every job's messages and packets.
     pub distributions: Vec<Distribution>,
+    /// Counters of all links by interval.
+    pub intervals: Option<Intervals>,
+    /// Queues of switches over time.
+    pub queues: Option<Queues>,
 }
 
 /// Latencies of something.
