@@ -3,6 +3,7 @@
 //! `make bench`: one table of what must be fast. Figures are medians of several runs, each beside its limit and,
 //! where there is one, beside a simpler method that does the same work in the same run. The limits are those of
 //! a 2-core machine; on another one the ratios say more.
+//! `make validate`: the simulator beside the dissertation's chapter 5.
 //! `make study`: how good the optimiser is and how soon, beside the papers' methods and figures.
 //!
 //! | module | idea |
@@ -14,6 +15,7 @@
 //! | [`optimise`] | patterns and applications, against AFAR |
 //! | [`start`] | the command's start-up |
 //! | [`study`] | what the optimiser must show |
+//! | [`validate`] | what the simulator must show |
 //! | [`table`] | rows of the first table |
 //! | [`report`] | Markdown, machine and date, and the page that keeps them |
 //! | [`race`] | work against the clock |
@@ -29,6 +31,7 @@ mod route;
 mod start;
 mod study;
 mod table;
+mod validate;
 
 use std::process::ExitCode;
 
@@ -65,24 +68,23 @@ fn main() -> ExitCode {
         study::scale::child(case.parse().expect("a number"));
         return ExitCode::SUCCESS;
     }
-    let is_study = arguments.first().is_some_and(|a| a == "study");
-    let names: Vec<&str> = match is_study {
-        true => study::FAMILIES.iter().map(|(name, _)| *name).collect(),
-        false => FAMILIES.iter().map(|(name, _)| *name).collect(),
+    let page = arguments.first().map(String::as_str).filter(|a| ["study", "validate"].contains(a));
+    let names: Vec<&str> = match page {
+        Some("study") => study::FAMILIES.iter().map(|(name, _)| *name).collect(),
+        Some(_) => validate::FAMILIES.iter().map(|(name, _)| *name).collect(),
+        None => FAMILIES.iter().map(|(name, _)| *name).collect(),
     };
-    let Some(options) = parsed(&arguments[usize::from(is_study)..], &names) else {
+    let Some(options) = parsed(&arguments[usize::from(page.is_some())..], &names) else {
         eprintln!(
-            "usage: netloom-benches [study] [--netloom COMMAND] [--write PAGE] [FAMILY …], with families {}",
+            "usage: netloom-benches [study | validate] [--netloom COMMAND] [--write PAGE] [FAMILY …], with families {}",
             names.join(", ")
         );
         return ExitCode::from(2);
     };
-    let (name, text, good) = if is_study {
-        let (text, good) = study::run(&options.wanted);
-        ("study", text, good)
-    } else {
-        let (text, good) = bench(&options);
-        ("bench", text, good)
+    let (name, (text, good)) = match page {
+        Some("study") => ("study", study::run(&options.wanted)),
+        Some(_) => ("validate", study::run_all("validate", &validate::FAMILIES, &options.wanted)),
+        None => ("bench", bench(&options)),
     };
     print!("{text}");
     if let Some(page) = options.write.filter(|_| options.wanted.is_empty())

@@ -20,7 +20,7 @@
 mod bully;
 mod change;
 mod damaged;
-mod ground;
+pub mod ground;
 mod noise;
 mod phases;
 mod plot;
@@ -64,7 +64,8 @@ pub struct Study {
     curves: Vec<plot::Curve>,
 }
 
-type Family = fn(&mut Study) -> Section;
+/// A part of a page.
+pub type Family = fn(&mut Study) -> Section;
 
 /// All families, in the order of the page.
 pub const FAMILIES: [(&str, Family); 8] = [
@@ -79,16 +80,21 @@ pub const FAMILIES: [(&str, Family); 8] = [
 ];
 
 /// Rows at once: what the machine has cores for, two at most, so that figures of larger machines compare.
-fn abreast() -> usize {
+pub fn abreast() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from).min(2)
 }
 
-/// Runs families; the page's text, and whether every claim is kept. All families also draw the plot.
+/// Runs families of the optimiser's study; all of them also draw the plot.
 pub fn run(wanted: &[String]) -> (String, bool) {
+    run_all("study", &FAMILIES, wanted)
+}
+
+/// Runs families; the page's text, and whether every claim is kept.
+pub fn run_all(target: &str, families: &[(&str, Family)], wanted: &[String]) -> (String, bool) {
     let clock = Instant::now();
     let mut study = Study::default();
     let mut sections = Vec::new();
-    for (name, family) in FAMILIES {
+    for (name, family) in families {
         if wanted.is_empty() || wanted.iter().any(|w| w == name) {
             eprintln!("{name} …");
             let section = family(&mut study);
@@ -98,7 +104,7 @@ pub fn run(wanted: &[String]) -> (String, bool) {
             sections.push(section);
         }
     }
-    if wanted.is_empty() {
+    if wanted.is_empty() && !study.curves.is_empty() {
         plot::draw(&study.curves);
     }
     let claims: Vec<&Claim> = sections.iter().flat_map(|s| &s.claims).collect();
@@ -107,7 +113,7 @@ pub fn run(wanted: &[String]) -> (String, bool) {
         claims.iter().map(|c| vec![c.what.clone(), c.asked.clone(), format!("{}{}", c.measured, mark(c))]),
     );
     let mut text = format!(
-        "Measured on {} by `make study` in {:.0} s, on {}. Rows of one table run {} at a time, one thread each.\n\n{}",
+        "Measured on {} by `make {target}` in {:.0} s, on {}. Rows of one table run {} at a time, one thread each.\n\n{}",
         today(),
         clock.elapsed().as_secs_f64(),
         machine(),
@@ -126,7 +132,7 @@ fn mark(claim: &Claim) -> &'static str {
 }
 
 /// The first line of a table.
-fn heads(names: &[&str]) -> Vec<String> {
+pub fn heads(names: &[&str]) -> Vec<String> {
     names.iter().map(|&name| name.into()).collect()
 }
 
