@@ -7,5 +7,6 @@ mod measure;
 mod motifs;
 mod partitions;
 mod programs;
+mod queueing;
 mod theory;
 mod walk;
