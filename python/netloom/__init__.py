@@ -58,6 +58,7 @@ if TYPE_CHECKING:
         OptimizeError,
         PlaceError,
         RoutingError,
+        SimulationError,
         SpecError,
         TrafficError,
     )
@@ -82,6 +83,7 @@ __all__ = [
     "PlaceError",
     "Routes",
     "RoutingError",
+    "SimulationError",
     "SpecError",
     "Traffic",
     "TrafficError",

@@ -24,6 +24,8 @@ __all__ = [
     "OptimizedHose",
     "OptimizedLayers",
     "Routes",
+    "Scenario",
+    "Simulation",
     "Traffic",
     "Verdict",
     "__version__",
@@ -46,6 +48,7 @@ __all__ = [
     "place_jobs",
     "repaired",
     "route",
+    "simulate",
     "verify_certificate",
     "write_atomic",
 ]
@@ -210,6 +213,74 @@ class Job:
     def hosts(self) -> npt.NDArray[np.uint32]: ...
     @property
     def host_of_rank(self) -> npt.NDArray[np.uint32]: ...
+
+@final
+class Scenario:
+    """A scenario with its fabric made, its files read and its jobs placed. Immutable."""
+
+    @staticmethod
+    def read(path: _Path, overrides: Sequence[str] = ...) -> Scenario:
+        """Reads a scenario and every file that it names, with overrides (`hardware.lanes=2`) put into it first."""
+    @property
+    def name(self) -> str: ...
+    @property
+    def path(self) -> str: ...
+    @property
+    def model(self) -> Literal["packet", "fluid"]: ...
+    @property
+    def profile(self) -> str: ...
+    @property
+    def seed(self) -> int: ...
+    @property
+    def routings(self) -> list[str]:
+        """The routings to compare, in the scenario's own words."""
+    @property
+    def fabric(self) -> Fabric: ...
+    @property
+    def jobs(self) -> list[Job]: ...
+    @property
+    def files(self) -> list[tuple[str, str]]:
+        """Every other file that it names: (role, path)."""
+    def routes(
+        self, routing: str, *, threads: int = 0, work: int | None = None, progress: _Progress = None
+    ) -> Routes | None:
+        """The tables of a routing, checked; None for one that chooses packet by packet."""
+    def traffic(self, routing: str = "optimized") -> Traffic:
+        """What `optimized` (or `optimized:phases`) routes are optimised for, host to host."""
+
+@final
+class Simulation:
+    """What a run of a scenario with one routing has shown. Immutable.
+
+    Tables are dicts of equally long columns, units in their names.
+    """
+
+    @property
+    def routing(self) -> str: ...
+    @property
+    def stopped(self) -> Literal["interrupted", "time-limit", "max-time", "deadlock"] | None:
+        """Why it ended before all was done."""
+    @property
+    def end_ps(self) -> int:
+        """Simulated time at the end."""
+    @property
+    def lanes(self) -> int: ...
+    @property
+    def routes(self) -> Routes | None: ...
+    def result(self) -> dict[str, Any]:
+        """One entry of a result's `runs`."""
+    def ranks(self) -> dict[str, npt.NDArray[Any]]:
+        """When every rank ended: job (number), rank, host, end_ps (-1: it did not)."""
+    def counters(self) -> dict[str, npt.NDArray[Any]]:
+        """By link and lane: link, lane, xmit_bytes, xmit_packets, wait_ticks (of 1 ns)."""
+    def histograms(self) -> dict[str, Any]:
+        """Latencies: what (messages, packets), job, from_ps, to_ps, count."""
+    def intervals(self) -> dict[str, Any] | None:
+        """Counters by interval, if the scenario asks for them."""
+    def queues(self) -> dict[str, Any] | None:
+        """Depths of queues, if the scenario asks for them."""
+    def trace(self) -> bytes | None:
+        """A trace for Perfetto, if the scenario asks for it."""
 
 @final
 class Routes:
@@ -611,3 +682,19 @@ def repaired(fabric: Fabric, routes: Routes) -> Routes:
 
 def write_atomic(path: _Path, data: bytes) -> None:
     """Writes a whole file to a temporary name beside `path`, then renames it."""
+
+def simulate(
+    scenario: Scenario,
+    routing: str | None = None,
+    *,
+    model: Literal["packet", "fluid"] | None = None,
+    routes: Routes | None = None,
+    threads: int = 1,
+    time_limit: float | None = None,
+    progress: _Progress = None,
+) -> Simulation:
+    """Runs a scenario with one of its routings (the first if None).
+
+    `routes` are its tables if the caller has them already. Ctrl-C and the time limit (seconds) end it with what is known so
+    far. `progress` hears of simulated ps, and of the end where the scenario has one (else 0).
+    """

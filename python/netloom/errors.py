@@ -15,6 +15,7 @@ __all__ = [
     "OptimizeError",
     "PlaceError",
     "RoutingError",
+    "SimulationError",
     "SpecError",
     "TrafficError",
 ]
@@ -64,6 +65,10 @@ class PlaceError(NetloomError):
 
 class RoutingError(NetloomError):
     """Routes that cannot be made, written or followed."""
+
+
+class SimulationError(NetloomError):
+    """A scenario that cannot run, or ranks that wait for what never comes."""
 
 
 class OptimizeError(NetloomError):

@@ -31,6 +31,7 @@ classes! {
     optimize => "OptimizeError",
     place => "PlaceError",
     routing => "RoutingError",
+    simulation => "SimulationError",
     spec => "SpecError",
     traffic => "TrafficError",
 }

@@ -57,7 +57,7 @@ impl PyFabric {
     /// Reads a dump, or makes the fabric that a generator spec names (specs win over files).
     #[staticmethod]
     #[pyo3(signature = (source, *, name_map = None))]
-    fn read(py: Python<'_>, source: PathBuf, name_map: Option<PathBuf>) -> PyResult<Self> {
+    pub fn read(py: Python<'_>, source: PathBuf, name_map: Option<PathBuf>) -> PyResult<Self> {
         if let Some(spec) = source.to_str().filter(|s| topology::is_generator(s)) {
             return Self::generate(py, spec);
         }

@@ -9,6 +9,7 @@
 //! | [`arrays`] | read-only NumPy views of memory that a noun owns |
 //! | [`fabric`], [`traffic`], [`routes`], [`loads`] | the nouns |
 //! | [`check`], [`optimize`], [`optimized`], [`layers`], [`hose`] | the verbs that have results of their own |
+//! | [`scenario`], [`simulate`] | scenarios, and what their runs show |
 //! | [`exact`] | models for solvers, and what they answer |
 
 pub mod arrays;
@@ -24,6 +25,8 @@ pub mod optimize;
 pub mod optimized;
 pub mod routes;
 pub mod run;
+pub mod scenario;
+pub mod simulate;
 pub mod traffic;
 
 use pyo3::prelude::*;
@@ -47,6 +50,8 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<hose::PyOptimizedHose>()?;
     m.add_class::<check::PyCheckReport>()?;
     m.add_class::<check::PyVerdict>()?;
+    m.add_class::<scenario::PyScenario>()?;
+    m.add_class::<simulate::PySimulation>()?;
     m.add_function(wrap_pyfunction!(routes::engines, m)?)?;
     m.add_function(wrap_pyfunction!(routes::is_engine, m)?)?;
     m.add_function(wrap_pyfunction!(routes::route_by_name, m)?)?;
@@ -67,6 +72,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(exact::exact_model, m)?)?;
     m.add_function(wrap_pyfunction!(optimize::repaired, m)?)?;
     m.add_function(wrap_pyfunction!(layers::optimize_layers, m)?)?;
+    m.add_function(wrap_pyfunction!(simulate::simulate, m)?)?;
     m.add_function(wrap_pyfunction!(io::write_atomic, m)?)?;
     Ok(())
 }

@@ -360,7 +360,7 @@ impl PyHose {
 
 /// A job that runs: its hosts and the host of every rank.
 #[pyclass(frozen, name = "Job", module = "netloom._core")]
-pub struct PyJob(netloom_model::Job);
+pub struct PyJob(pub(crate) netloom_model::Job);
 
 #[pymethods]
 impl PyJob {

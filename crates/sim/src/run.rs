@@ -99,6 +99,8 @@ pub struct JobOutcome {
     pub packet_latency: Summary,
     /// Messages received.
     pub messages: u64,
+    /// Their bytes, without headers.
+    pub bytes: u64,
 }
 
 /// Packets that wait for each other for ever.
@@ -117,6 +119,8 @@ pub struct Outcome {
     pub end_ps: u64,
     /// Why the run was ended from outside, if it was.
     pub stopped: Option<StopReason>,
+    /// It ended at `until_ps`, with something still to come.
+    pub at_max_time: bool,
     /// The jobs, in order.
     pub jobs: Vec<JobOutcome>,
     /// From a packet's creation at its host's adapter to its arrival, all jobs together.
@@ -182,6 +186,7 @@ fn packets<C: Choice + Clone, O: Observer>(
     let finished = run_network(setup.fabric, &setup.profile.config, choice, player, observer, &terms)?;
     let Finished { end, end_ps, program: player, counters, packet_latencies, .. } = finished;
     let mut deadlock = None;
+    let at_max_time = end == End::Until;
     let (stopped, silent) = match end {
         End::Deadlock(SimError::Deadlock { packets, cycle, .. }) => {
             deadlock = Some(Deadlock { packets, cycle });
@@ -208,12 +213,14 @@ fn packets<C: Choice + Clone, O: Observer>(
             message_latency,
             packet_latency: packets.summary(),
             messages: message_latency.count,
+            bytes: player.bytes(j),
         }
     });
     let jobs = jobs.collect();
     Ok(Outcome {
         end_ps,
         stopped,
+        at_max_time,
         jobs,
         packet_latency: all_packets.summary(),
         packets: finished.packets,

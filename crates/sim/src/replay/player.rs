@@ -165,6 +165,8 @@ pub struct Player {
     /// Ranks of each job of which it is not known that they have ended; kept where jobs repeat.
     running: Vec<u32>,
     latencies: Vec<Latencies>,
+    /// Bytes received by each job.
+    bytes: Vec<u64>,
 }
 
 impl Player {
@@ -192,7 +194,8 @@ impl Player {
         }
         let running = jobs.iter().map(|job| job.hosts.len() as u32).collect();
         let latencies = vec![Latencies::default(); jobs.len()];
-        Self { jobs: jobs.into(), software, first, ranks, running, latencies }
+        let bytes = vec![0; jobs.len()];
+        Self { jobs: jobs.into(), software, first, ranks, running, latencies, bytes }
     }
 
     /// When the ranks of a job ended.
@@ -203,6 +206,11 @@ impl Player {
             ranks_ps: ranks.iter().map(|r| r.end_ps).collect(),
             rounds: ranks.iter().map(|r| r.rounds).min().unwrap_or(0),
         }
+    }
+
+    /// Bytes of a job's messages that have arrived.
+    pub fn bytes(&self, job: usize) -> u64 {
+        self.bytes[job]
     }
 
     /// Latencies of a job's messages.
@@ -493,7 +501,9 @@ impl Program for Player {
             return self.post(from, to, bytes, self.software.rendezvous_ps, whole, desk);
         }
         if part == Part::Whole {
-            self.latencies[self.ranks[to as usize].job as usize].record(latency_ps);
+            let job = self.ranks[to as usize].job as usize;
+            self.latencies[job].record(latency_ps);
+            self.bytes[job] += bytes;
         }
         let peer = self.ranks[from as usize].number;
         let asked = bytes > self.software.eager_bytes;
@@ -528,6 +538,7 @@ impl Split for Player {
                 *rank = theirs;
             }
         }
+        self.bytes.iter_mut().zip(other.bytes).for_each(|(to, from)| *to += from);
         for (latency, theirs) in self.latencies.iter_mut().zip(other.latencies) {
             latency.merge(&theirs);
         }

@@ -1,0 +1,240 @@
+//! `netloom.Scenario`: a scenario with its fabric made, its files read and its jobs placed.
+//!
+//! Everything that can be wrong before packets move is found here.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use netloom_compose::{self as compose, ComposeError, Routing, Scene};
+use netloom_formats as formats;
+use netloom_model::{Control, Job, Placement, Routes};
+use pyo3::prelude::*;
+
+use crate::errors;
+use crate::fabric::{PyFabric, Shared};
+use crate::routes::PyRoutes;
+use crate::run::{Options, run};
+use crate::traffic::PyJob;
+
+/// What a scenario and its runs share.
+pub struct Stage {
+    /// Jobs on their hosts.
+    pub scene: Scene,
+    /// The fabric.
+    pub shared: Arc<Shared>,
+    /// The scenario as the caller named it.
+    pub label: String,
+    folder: PathBuf,
+}
+
+/// A scenario, ready to run. Immutable.
+#[pyclass(frozen, name = "Scenario", module = "netloom._core")]
+pub struct PyScenario {
+    /// Shared with its runs.
+    pub stage: Arc<Stage>,
+    files: Vec<(&'static str, PathBuf)>,
+}
+
+#[pymethods]
+impl PyScenario {
+    /// Reads a scenario and every file that it names (paths are relative to it), with overrides such as
+    /// `hardware.lanes=2` put into it first.
+    #[staticmethod]
+    #[pyo3(signature = (path, overrides = Vec::new()))]
+    fn read(py: Python<'_>, path: PathBuf, overrides: Vec<String>) -> PyResult<Self> {
+        let label = path.display().to_string();
+        let data = crate::io::read(py, &path)?;
+        let mut scenario =
+            formats::read_scenario(&data, &label, &overrides).map_err(|e| errors::format(py, &e))?;
+        if scenario.name.is_empty() {
+            scenario.name = path.file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default();
+        }
+        let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
+        let mut files = Vec::new();
+        let fabric = if netloom_topology::is_generator(&scenario.fabric) {
+            PyFabric::read(py, PathBuf::from(&scenario.fabric), None)?
+        } else {
+            files.push(("fabric", folder.join(&scenario.fabric)));
+            PyFabric::read(py, folder.join(&scenario.fabric), None)?
+        };
+        let shared = Arc::clone(&fabric.shared);
+        let raise = |e| raise(py, &label, &folder, e);
+        for word in &scenario.routes {
+            if let Routing::File(path) = Routing::parse(word).map_err(raise)? {
+                files.push(("routes", folder.join(path)));
+            }
+        }
+        let (scene, read) = run(py, Options::default(), |_| {
+            let mut read = Vec::new();
+            let scene = Scene::new(&shared.fabric, scenario, &mut reader(&folder, &mut read));
+            (scene, read)
+        })?;
+        files.extend(read);
+        let scene = scene.map_err(raise)?;
+        Ok(Self { stage: Arc::new(Stage { scene, shared, label, folder }), files })
+    }
+
+    #[getter]
+    fn name(&self) -> &str {
+        &self.stage.scene.scenario.name
+    }
+
+    #[getter]
+    fn path(&self) -> &str {
+        &self.stage.label
+    }
+
+    #[getter]
+    fn model(&self) -> &str {
+        &self.stage.scene.scenario.model
+    }
+
+    #[getter]
+    fn profile(&self) -> &str {
+        &self.stage.scene.scenario.profile
+    }
+
+    #[getter]
+    fn seed(&self) -> u64 {
+        self.stage.scene.scenario.seed
+    }
+
+    /// The routings to compare, in the scenario's own words.
+    #[getter]
+    fn routings(&self) -> Vec<String> {
+        self.stage.scene.scenario.routes.clone()
+    }
+
+    /// The fabric that it runs on.
+    #[getter]
+    pub fn fabric(&self) -> PyFabric {
+        PyFabric { shared: Arc::clone(&self.stage.shared) }
+    }
+
+    /// The jobs on their hosts.
+    #[getter]
+    fn jobs(&self) -> Vec<PyJob> {
+        let jobs = self.stage.scene.jobs.iter().map(|job| {
+            PyJob(Job {
+                name: job.name.clone(),
+                hosts: job.hosts.clone(),
+                placement: Placement { host_of_rank: job.host_of_rank.clone() },
+            })
+        });
+        jobs.collect()
+    }
+
+    /// Every other file that it names: (role, path).
+    #[getter]
+    fn files(&self) -> Vec<(&'static str, PathBuf)> {
+        self.files.clone()
+    }
+
+    /// The tables of a routing, checked; `None` for one that chooses packet by packet. `optimized` spends `work` path
+    /// searches at most (`None`: as the traffic's size says).
+    #[pyo3(signature = (routing, *, threads = 0, work = None, progress = None))]
+    pub fn routes(
+        &self,
+        py: Python<'_>,
+        routing: &str,
+        threads: usize,
+        work: Option<u64>,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Option<PyRoutes>> {
+        let options = Options { threads, progress, ..Options::default() };
+        let made = run(py, options, |control| self.stage.routes(routing, work, control))?;
+        let made = made.map_err(|e| self.stage.raise(py, e))?;
+        Ok(made.map(|routes| PyRoutes::new(routes, &self.stage.shared)))
+    }
+
+    /// What `optimized` (or `optimized:phases`) routes are optimised for, host to host.
+    #[pyo3(signature = (routing = "optimized"))]
+    fn traffic(&self, py: Python<'_>, routing: &str) -> PyResult<crate::traffic::PyTraffic> {
+        let made = run(py, Options::default(), |control| {
+            let routing = Routing::parse(routing)?;
+            compose::optimized::goal(&routing, &self.stage.shared.fabric, &self.stage.scene, control)
+        })?;
+        made.map(Into::into).map_err(|e| self.stage.raise(py, e))
+    }
+
+    fn __repr__(&self) -> String {
+        let Scene { scenario, jobs, .. } = &self.stage.scene;
+        format!("<netloom.Scenario: {}, {} jobs, {}>", scenario.name, jobs.len(), scenario.routes.join(", "))
+    }
+}
+
+impl Stage {
+    /// The tables of a routing, checked; `None` for one that has none.
+    pub fn routes(
+        &self,
+        word: &str,
+        work: Option<u64>,
+        control: &Control,
+    ) -> Result<Option<Routes>, ComposeError> {
+        let routing = Routing::parse(word)?;
+        if !routing.has_tables() {
+            return Ok(None);
+        }
+        let (fabric, structure) = (&self.shared.fabric, self.shared.structure());
+        let scenario = &self.scene.scenario;
+        let routes = match &routing {
+            Routing::Optimized | Routing::OptimizedPhases => {
+                let paths = self.shared.paths();
+                compose::optimized(&routing, fabric, structure, paths, &self.scene, work, control)?
+            }
+            _ => {
+                let mut read = Vec::new();
+                let mut read = reader(&self.folder, &mut read);
+                compose::tables(&routing, fabric, structure, scenario.seed, &mut read)?
+            }
+        };
+        self.check(word, &routes)?;
+        Ok(Some(routes))
+    }
+
+    /// Refuses routes that must not be run.
+    ///
+    /// # Errors
+    /// [`ComposeError::Unsound`], with the routing's word.
+    pub fn check(&self, word: &str, routes: &Routes) -> Result<(), ComposeError> {
+        let allow = self.scene.scenario.allow_credit_loops;
+        compose::check_sound(&self.shared.fabric, self.shared.structure(), routes, allow).map_err(|e| match e
+        {
+            ComposeError::Unsound(message) => ComposeError::Unsound(format!("{word}: {message}")),
+            other => other,
+        })
+    }
+
+    /// An error of this scenario as a Python exception.
+    pub fn raise(&self, py: Python<'_>, error: ComposeError) -> PyErr {
+        raise(py, &self.label, &self.folder, error)
+    }
+}
+
+/// Reads files beside a scenario and notes which.
+fn reader<'a>(
+    folder: &'a Path,
+    read: &'a mut Vec<(&'static str, PathBuf)>,
+) -> impl FnMut(&'static str, &str) -> io::Result<Vec<u8>> + 'a {
+    move |role, name| {
+        let path = folder.join(name);
+        let bytes = std::fs::read(&path)?;
+        read.push((role, path));
+        Ok(bytes)
+    }
+}
+
+fn raise(py: Python<'_>, label: &str, folder: &Path, error: ComposeError) -> PyErr {
+    match error {
+        ComposeError::File { path, error } => errors::os(&error, &folder.join(path)),
+        ComposeError::Format(error) => errors::format(py, &error),
+        ComposeError::Place(error) => errors::place(py, format!("{label}: {error}")),
+        error @ (ComposeError::Pattern { .. } | ComposeError::UnknownRouting(_)) => {
+            errors::spec(py, format!("{label}: {error}"))
+        }
+        error @ (ComposeError::Routing(_) | ComposeError::Unsound(_)) => errors::routing(py, error),
+        ComposeError::Optimize(error) => errors::optimize(py, error),
+        error => errors::simulation(py, format!("{label}: {error}")),
+    }
+}

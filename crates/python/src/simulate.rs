@@ -1,0 +1,275 @@
+//! `netloom.simulate`: one routing of a scenario, run; and `netloom.Simulation`: what it has shown.
+
+use std::sync::Arc;
+
+use netloom_compose::Routing;
+use netloom_model::{HostId, LinkId};
+use netloom_sim::{Model, Outcome, Summary, simulate as run_simulation};
+use numpy::{Element, PyArray1};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+
+use crate::errors;
+use crate::routes::PyRoutes;
+use crate::run::{Options, run_until, stop_text};
+use crate::scenario::{PyScenario, Stage};
+
+/// What a run of a scenario with one routing has shown. Immutable.
+#[pyclass(frozen, name = "Simulation", module = "netloom._core")]
+pub struct PySimulation {
+    stage: Arc<Stage>,
+    routing: String,
+    model: Model,
+    routes: Option<Py<PyRoutes>>,
+    outcome: Outcome,
+    cpu_seconds: f64,
+}
+
+/// Runs a scenario with one of its routings (the first if `None`). `routes` are its tables if the caller has them
+/// already. Ctrl-C and the time limit (seconds of wall clock) end it with what is known so far. `progress` hears of
+/// simulated ps, and of the end where the scenario has one (else 0).
+#[pyfunction]
+#[pyo3(signature = (scenario, routing = None, *, model = None, routes = None, threads = 1, time_limit = None,
+                    progress = None))]
+#[allow(clippy::too_many_arguments)] // keyword arguments of one Python call
+pub fn simulate(
+    py: Python<'_>,
+    scenario: &PyScenario,
+    routing: Option<&str>,
+    model: Option<&str>,
+    routes: Option<Py<PyRoutes>>,
+    threads: usize,
+    time_limit: Option<f64>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<PySimulation> {
+    let stage = &scenario.stage;
+    let word = routing.unwrap_or(&stage.scene.scenario.routes[0]);
+    let parsed = Routing::parse(word).map_err(|e| stage.raise(py, e))?;
+    let model = match model.unwrap_or(&stage.scene.scenario.model) {
+        "packet" => Model::Packet,
+        "fluid" => Model::Fluid,
+        other => {
+            return Err(errors::value(py, &format!("model: expected packet or fluid, found \"{other}\"")));
+        }
+    };
+    let routes = match routes {
+        Some(routes) if parsed.has_tables() => {
+            routes.get().check_fits(py, &scenario.fabric())?;
+            stage.check(word, &routes.get().routes).map_err(|e| stage.raise(py, e))?;
+            Some(routes)
+        }
+        Some(_) => return Err(errors::value(py, &format!("routes: {word} chooses packet by packet"))),
+        None => {
+            scenario.routes(py, word, threads, None, None)?.map(|routes| Py::new(py, routes)).transpose()?
+        }
+    };
+    let tables = routes.as_ref().map(|routes| Arc::clone(&routes.get().routes));
+    // A pool of its own, so that its threads' clocks are this run's alone.
+    let threads = threads.max(1);
+    let options = Options { threads, time_limit, progress, anytime: true };
+    let ended = run_until(py, options, |control| {
+        let before = cpu_ns();
+        let lft = tables.as_ref().map(|routes| routes.lft().expect("checked: one table a destination"));
+        let scheme = parsed.scheme(lft, stage.shared.paths());
+        let setup = stage.scene.setup(&stage.shared.fabric, scheme, model, threads);
+        let outcome = run_simulation(setup, control);
+        (outcome, (cpu_ns() - before) as f64 * 1e-9)
+    })?;
+    let (outcome, cpu_seconds) = ended.result;
+    let outcome = outcome.map_err(|e| errors::simulation(py, format!("{word}: {e}")))?;
+    if outcome.deadlock.is_none() && !outcome.stuck.is_empty() {
+        let ranks = outcome.stuck.join("; ");
+        return Err(errors::simulation(
+            py,
+            format!("{word}: ranks wait for ever for messages that nobody sends: {ranks}"),
+        ));
+    }
+    Ok(PySimulation {
+        stage: Arc::clone(stage),
+        routing: word.to_owned(),
+        model,
+        routes,
+        outcome,
+        cpu_seconds,
+    })
+}
+
+/// CPU time of the present pool's threads, ns.
+fn cpu_ns() -> i128 {
+    let of_thread = |_: rayon::BroadcastContext<'_>| {
+        let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+        i128::from(time.tv_sec) * 1_000_000_000 + i128::from(time.tv_nsec)
+    };
+    rayon::broadcast(of_thread).into_iter().sum()
+}
+
+#[pymethods]
+impl PySimulation {
+    #[getter]
+    fn routing(&self) -> &str {
+        &self.routing
+    }
+
+    /// Why it ended before all was done: interrupted, time-limit, max-time, deadlock.
+    #[getter]
+    fn stopped(&self) -> Option<&'static str> {
+        match &self.outcome {
+            o if o.deadlock.is_some() => Some("deadlock"),
+            o if o.stopped.is_some() => stop_text(o.stopped),
+            o if o.at_max_time => Some("max-time"),
+            _ => None,
+        }
+    }
+
+    /// Simulated time at the end, ps.
+    #[getter]
+    fn end_ps(&self) -> u64 {
+        self.outcome.end_ps
+    }
+
+    /// Virtual lanes.
+    #[getter]
+    fn lanes(&self) -> usize {
+        self.outcome.counters.lanes
+    }
+
+    /// The tables; `None` for a routing that chooses packet by packet.
+    #[getter]
+    fn routes(&self, py: Python<'_>) -> Option<Py<PyRoutes>> {
+        self.routes.as_ref().map(|routes| routes.clone_ref(py))
+    }
+
+    /// One entry of a result's `runs`.
+    fn result<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let o = &self.outcome;
+        let utilisation = o.counters.utilisation(&self.stage.shared.fabric, o.end_ps);
+        let busiest =
+            utilisation.iter().copied().fold(None, |max: Option<f64>, u| Some(max.map_or(u, |m| m.max(u))));
+        let rate =
+            (o.packet_hops > 0 && self.cpu_seconds > 0.0).then(|| o.packet_hops as f64 / self.cpu_seconds);
+        let stuck: Vec<String> = match &o.deadlock {
+            Some(deadlock) => {
+                let circle =
+                    format!("{} packets, links wait for each other: {}", deadlock.packets, deadlock.cycle);
+                std::iter::once(circle).chain(o.stuck.iter().cloned()).collect()
+            }
+            None => o.stuck.clone(),
+        };
+        let jobs = PyList::empty(py);
+        for job in &o.jobs {
+            let dict = PyDict::new(py);
+            dict.set_item("name", &job.name)?;
+            dict.set_item("ranks", job.ranks)?;
+            dict.set_item("completion_ms", job.times.end_ps().map(ms))?;
+            dict.set_item("messages", job.messages)?;
+            dict.set_item("bytes", job.bytes)?;
+            dict.set_item("message_latency_us", latency(py, &job.message_latency)?)?;
+            jobs.append(dict)?;
+        }
+        let dict = PyDict::new(py);
+        dict.set_item("routing", &self.routing)?;
+        dict.set_item("model", self.model.name())?;
+        dict.set_item("seed", self.stage.scene.scenario.seed)?;
+        dict.set_item("simulated_ms", ms(o.end_ps))?;
+        dict.set_item("stopped", self.stopped())?;
+        dict.set_item("stuck", stuck)?;
+        dict.set_item("jobs", jobs)?;
+        let packets = match self.model {
+            Model::Packet => Some(latency(py, &o.packet_latency)?),
+            Model::Fluid => None,
+        };
+        dict.set_item("packet_latency_us", packets)?;
+        dict.set_item("messages", o.jobs.iter().map(|job| job.messages).sum::<u64>())?;
+        dict.set_item("bytes", o.jobs.iter().map(|job| job.bytes).sum::<u64>())?;
+        dict.set_item("packets", o.packets)?;
+        dict.set_item("packet_hops", o.packet_hops)?;
+        dict.set_item("events", o.events)?;
+        dict.set_item("cpu_seconds", self.cpu_seconds)?;
+        dict.set_item("packet_hops_per_cpu_second", rate)?;
+        dict.set_item("max_link_utilisation", busiest)?;
+        Ok(dict)
+    }
+
+    /// When every rank ended: columns job (its number), rank, host, end_ps (-1: it did not).
+    fn ranks<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let placed = &self.stage.scene.jobs;
+        let rows = || {
+            let jobs = self.outcome.jobs.iter().zip(placed).enumerate();
+            jobs.flat_map(|(j, (job, placed))| {
+                let ranks = job.times.ranks_ps.iter().zip(&placed.host_of_rank).enumerate();
+                ranks.map(move |(rank, (end, &HostId(host)))| (j, rank, host, *end))
+            })
+        };
+        let columns = PyDict::new(py);
+        columns.set_item("job", array(py, rows().map(|(job, ..)| job as u32)))?;
+        columns.set_item("rank", array(py, rows().map(|(_, rank, ..)| rank as u32)))?;
+        columns.set_item("host", array(py, rows().map(|(_, _, host, _)| host)))?;
+        columns.set_item("end_ps", array(py, rows().map(|(.., end)| end.map_or(-1, |ps| ps as i64))))?;
+        Ok(columns)
+    }
+
+    /// What every lane of every link has carried: columns link, lane, xmit_bytes, xmit_packets, wait_ticks (of 1 ns).
+    fn counters<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let counters = &self.outcome.counters;
+        let (lanes, sent) = (counters.lanes.max(1), &counters.sent);
+        let columns = PyDict::new(py);
+        columns.set_item("link", array(py, (0..sent.len()).map(|i| LinkId::from_index(i / lanes).0)))?;
+        columns.set_item("lane", array(py, (0..sent.len()).map(|i| (i % lanes) as u8)))?;
+        columns.set_item("xmit_bytes", array(py, sent.iter().map(|s| s.bytes)))?;
+        columns.set_item("xmit_packets", array(py, sent.iter().map(|s| s.packets)))?;
+        columns.set_item("wait_ticks", array(py, sent.iter().map(|s| s.wait_ps / 1000)))?;
+        Ok(columns)
+    }
+
+    /// Latencies of messages and packets: columns what, job, from_ps, to_ps, count; a row a bucket that holds something.
+    fn histograms<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let all = &self.outcome.recorded.distributions;
+        let rows = || all.iter().flat_map(|d| d.latencies.buckets().map(move |bucket| (d, bucket)));
+        let columns = PyDict::new(py);
+        columns.set_item("what", rows().map(|(d, _)| d.what).collect::<Vec<_>>())?;
+        columns.set_item("job", rows().map(|(d, _)| d.job.as_str()).collect::<Vec<_>>())?;
+        columns.set_item("from_ps", array(py, rows().map(|(_, (from, _, _))| from)))?;
+        columns.set_item("to_ps", array(py, rows().map(|(_, (_, to, _))| to)))?;
+        columns.set_item("count", array(py, rows().map(|(_, (_, _, count))| count)))?;
+        Ok(columns)
+    }
+
+    /// Counters by interval; `None` unless the scenario asks for them.
+    fn intervals<'py>(&self, _py: Python<'py>) -> Option<Bound<'py, PyDict>> {
+        None
+    }
+
+    /// Depths of queues; `None` unless the scenario asks for them.
+    fn queues<'py>(&self, _py: Python<'py>) -> Option<Bound<'py, PyDict>> {
+        None
+    }
+
+    /// A trace of the chosen window for Perfetto; `None` unless the scenario asks for it.
+    fn trace<'py>(&self, _py: Python<'py>) -> Option<Bound<'py, pyo3::types::PyBytes>> {
+        None
+    }
+
+    fn __repr__(&self) -> String {
+        let (routing, ms) = (&self.routing, ms(self.outcome.end_ps));
+        format!("<netloom.Simulation: {routing}, {} packets in {ms:.3} ms>", self.outcome.packets)
+    }
+}
+
+fn ms(ps: u64) -> f64 {
+    ps as f64 * 1e-9
+}
+
+/// Microseconds; `None` where there was nothing.
+fn latency<'py>(py: Python<'py>, summary: &Summary) -> PyResult<Bound<'py, PyDict>> {
+    let some = |ps: f64| (summary.count > 0).then_some(ps * 1e-6);
+    let dict = PyDict::new(py);
+    dict.set_item("mean", some(summary.mean_ps))?;
+    dict.set_item("p50", some(summary.p50_ps as f64))?;
+    dict.set_item("p99", some(summary.p99_ps as f64))?;
+    dict.set_item("max", some(summary.max_ps as f64))?;
+    Ok(dict)
+}
+
+fn array<'py, T: Element>(py: Python<'py>, values: impl Iterator<Item = T>) -> Bound<'py, PyArray1<T>> {
+    PyArray1::from_vec(py, values.collect())
+}
