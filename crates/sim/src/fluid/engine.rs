@@ -203,6 +203,11 @@ impl<'f, P: Program> Fluid<'f, P> {
         }
     }
 
+    /// Whether something is still to come.
+    pub fn has_more(&self) -> bool {
+        !self.desk.stop && !self.calendar.is_empty()
+    }
+
     /// Whether nothing can happen any more.
     pub fn is_silent(&self) -> bool {
         !self.desk.stop && self.calendar.is_empty()

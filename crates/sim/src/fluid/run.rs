@@ -32,6 +32,7 @@ pub(crate) fn flows(setup: Setup, control: &Control) -> Result<Outcome, SimError
         }
     };
     let silent = stopped.is_none() && fluid.is_silent();
+    let at_max_time = stopped.is_none() && fluid.has_more();
     let player = fluid.program();
     let mut recorded = Recorded::default();
     let no_packets = Latencies::default().summary();
@@ -46,12 +47,14 @@ pub(crate) fn flows(setup: Setup, control: &Control) -> Result<Outcome, SimError
             message_latency,
             packet_latency: no_packets,
             messages: message_latency.count,
+            bytes: player.bytes(j),
         }
     });
     let jobs = jobs.collect();
     Ok(Outcome {
-        end_ps: fluid.now_ps(),
+        end_ps: if at_max_time { end_ps } else { fluid.now_ps() },
         stopped,
+        at_max_time,
         jobs,
         packet_latency: no_packets,
         packets: 0,
