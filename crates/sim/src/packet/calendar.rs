@@ -14,6 +14,8 @@ use std::collections::BinaryHeap;
 const BUCKETS: usize = 1 << 14;
 /// A bucket holds `2^SHIFT` ps; the ring about a microsecond.
 const SHIFT: u32 = 6;
+/// Buckets that are looked at ahead at once.
+const AHEAD: u64 = 32;
 /// Bits of an event's data.
 const DATA: u32 = 26;
 /// The largest `data` of an event.
@@ -83,6 +85,8 @@ pub(crate) struct Calendar {
     now: Vec<u64>,
     /// Beyond the ring.
     far: BinaryHeap<Reverse<Event>>,
+    /// The first bucket that nobody has looked at ahead.
+    unseen: u64,
 }
 
 impl Calendar {
@@ -95,6 +99,7 @@ impl Calendar {
             turn: 0,
             now: Vec::new(),
             far: BinaryHeap::new(),
+            unseen: 0,
         }
     }
 
@@ -148,6 +153,20 @@ impl Calendar {
                 return None;
             }
         }
+    }
+
+    /// Whether it is time to look at [`Calendar::ahead`].
+    #[inline]
+    pub fn nears(&self) -> bool {
+        self.turn + AHEAD > self.unseen
+    }
+
+    /// Key and data of the events that happen soon, in no order; most events are among them once.
+    pub fn ahead(&mut self) -> impl Iterator<Item = (u32, u32)> {
+        let first = self.unseen.max(self.turn + 1);
+        self.unseen = self.turn + 2 * AHEAD;
+        let buckets = (first..self.unseen).map(|bucket| &self.buckets[bucket as usize % BUCKETS]);
+        buckets.flatten().map(|&packed| ((packed >> DATA) as u32, packed as u32 & MOST_DATA))
     }
 
     #[inline]

@@ -17,6 +17,7 @@ mod program;
 mod recorder;
 mod threads;
 mod waits;
+mod warm;
 
 pub use choice::{Adaptive, ByTable, Choice, Here, Outputs};
 pub use counters::{LinkCounters, Sent};

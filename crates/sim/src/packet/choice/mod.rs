@@ -50,4 +50,10 @@ pub trait Choice: Send {
 
     /// The output of a packet. `None`: it can't go on.
     fn output(&mut self, here: Here, outputs: Outputs) -> Option<LinkId>;
+
+    /// A guess at the output of a packet that is about to come, for reading memory ahead; no result depends on it.
+    #[inline]
+    fn likely(&self, _here: Here) -> Option<LinkId> {
+        None
+    }
 }
