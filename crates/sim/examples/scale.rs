@@ -41,7 +41,14 @@ fn run<C: Choice + Clone>(
     for &threads in threads {
         let job = Job::new("permutation", fabric.hosts().collect(), Stream::of(to, messages, bytes));
         let player = Player::new(vec![job], profile.software.clone());
-        let terms = Terms { threads, partitions: None, until_ps: None, packet_jobs: 1, control: &control };
+        let terms = Terms {
+            threads,
+            partitions: None,
+            until_ps: None,
+            measure: None,
+            packet_jobs: 1,
+            control: &control,
+        };
         let (before, clock) = (used().0, Instant::now());
         let finished =
             run_network(fabric, &profile.config, choice.clone(), player, |_| Nobody, &terms).unwrap();

@@ -1,9 +1,9 @@
 //! Events in order of time: a ring of buckets, each sorted when its turn comes.
 //!
 //! Invariants: events leave in order of `(time, key, data)`, which no order of insertion can change; nothing is
-//! inserted before the time of the event that left last; `data` has 26 bits. Within a bucket an event is one number, so that
-//! sorting is cheap. Nearly all delays are shorter than the ring's horizon, so
-//! an event costs a list insertion and its share of a short sort; the rest waits in a heap.
+//! inserted before the time of the event that left last; `data` has 26 bits, `key` 30. Within a bucket an event is one number, so that
+//! sorting is cheap. Nearly all delays are shorter than the ring's horizon, so an event costs a list insertion and its share of a short
+//! sort; the rest waits in a heap. Buckets are as wide as makes them hold a handful of events.
 //!
 //! Source: R. Brown, *Calendar queues*, CACM 31(10), 1988, with buckets of fixed width.
 
@@ -12,14 +12,20 @@ use std::collections::BinaryHeap;
 
 /// Buckets of the ring.
 const BUCKETS: usize = 1 << 14;
-/// A bucket holds `2^SHIFT` ps; the ring about a microsecond.
-const SHIFT: u32 = 6;
 /// Buckets that are looked at ahead at once.
 const AHEAD: u64 = 32;
+/// Bits of an event's time within its bucket: buckets are at most 256 ps wide.
+const TIME: u32 = 8;
+/// Bits of an event's key.
+const KEY: u32 = 64 - TIME - DATA;
 /// Bits of an event's data.
 const DATA: u32 = 26;
+/// Events that a bucket should hold on a busy network.
+const HANDFUL: f64 = 6.0;
 /// The largest `data` of an event.
 pub(crate) const MOST_DATA: u32 = (1 << DATA) - 1;
+/// The largest `key` of an event.
+pub(crate) const MOST_KEY: u32 = (1 << KEY) - 1;
 
 /// Something that happens at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,17 +41,18 @@ pub(crate) struct Event {
 impl Event {
     /// The event within its bucket.
     #[inline]
-    fn packed(self) -> u64 {
+    fn packed(self, shift: u32) -> u64 {
         assert!(self.data <= MOST_DATA, "an event's data has {DATA} bits: fewer packets, messages or ranks");
-        self.time_ps << (64 - SHIFT) | u64::from(self.key) << DATA | u64::from(self.data)
+        let within = self.time_ps & ((1 << shift) - 1);
+        within << (64 - TIME) | u64::from(self.key) << DATA | u64::from(self.data)
     }
 
     /// The event that `packed` is in bucket `bucket`.
     #[inline]
-    fn unpacked(bucket: u64, packed: u64) -> Self {
+    fn unpacked(bucket: u64, packed: u64, shift: u32) -> Self {
         Self {
-            time_ps: bucket << SHIFT | packed >> (64 - SHIFT),
-            key: (packed >> DATA) as u32,
+            time_ps: bucket << shift | packed >> (64 - TIME),
+            key: (packed >> DATA) as u32 & MOST_KEY,
             data: packed as u32 & MOST_DATA,
         }
     }
@@ -73,6 +80,8 @@ impl Ord for Event {
 /// The events to come.
 #[derive(Debug)]
 pub(crate) struct Calendar {
+    /// A bucket holds `2^shift` ps.
+    shift: u32,
     /// Events of every bucket of the ring, in no order.
     buckets: Vec<Vec<u64>>,
     /// Empty vectors for buckets to come, so that memory follows what is under way.
@@ -92,7 +101,14 @@ pub(crate) struct Calendar {
 impl Calendar {
     /// Nothing to come, at time 0.
     pub fn new() -> Self {
+        Self::for_events(90.0)
+    }
+
+    /// Nothing to come, at time 0; made for so many events a nanosecond.
+    pub fn for_events(events_per_ns: f64) -> Self {
+        let shift = (HANDFUL * 1000.0 / events_per_ns).log2().clamp(5.0, f64::from(TIME)) as u32;
         Self {
+            shift,
             buckets: vec![Vec::new(); BUCKETS],
             spare: Vec::new(),
             occupied: vec![0; BUCKETS / 64],
@@ -111,10 +127,10 @@ impl Calendar {
     /// Adds an event, not earlier than the one that left last.
     #[inline]
     pub fn push(&mut self, event: Event) {
-        let bucket = event.time_ps >> SHIFT;
+        let bucket = event.time_ps >> self.shift;
         debug_assert!(bucket >= self.turn, "an event lies in the past");
         if bucket == self.turn {
-            let packed = event.packed();
+            let packed = event.packed(self.shift);
             let at = self.now.partition_point(|&e| e > packed);
             self.now.insert(at, packed);
         } else if bucket - self.turn < BUCKETS as u64 {
@@ -126,7 +142,7 @@ impl Calendar {
 
     /// When the next event happens; `u64::MAX` if none is to come.
     pub fn next_ps(&self) -> u64 {
-        let at = |bucket: u64, packed: u64| Event::unpacked(bucket, packed).time_ps;
+        let at = |bucket: u64, packed: u64| Event::unpacked(bucket, packed, self.shift).time_ps;
         if let Some(&packed) = self.now.last() {
             return at(self.turn, packed);
         }
@@ -142,7 +158,7 @@ impl Calendar {
     pub fn pop_before(&mut self, end_ps: u64) -> Option<Event> {
         loop {
             if let Some(&packed) = self.now.last() {
-                let event = Event::unpacked(self.turn, packed);
+                let event = Event::unpacked(self.turn, packed, self.shift);
                 if event.time_ps >= end_ps {
                     return None;
                 }
@@ -166,7 +182,7 @@ impl Calendar {
         let first = self.unseen.max(self.turn + 1);
         self.unseen = self.turn + 2 * AHEAD;
         let buckets = (first..self.unseen).map(|bucket| &self.buckets[bucket as usize % BUCKETS]);
-        buckets.flatten().map(|&packed| ((packed >> DATA) as u32, packed as u32 & MOST_DATA))
+        buckets.flatten().map(|&packed| ((packed >> DATA) as u32 & MOST_KEY, packed as u32 & MOST_DATA))
     }
 
     #[inline]
@@ -179,15 +195,15 @@ impl Calendar {
                 *events = self.spare.pop().unwrap_or_default();
             }
         }
-        events.push(event.packed());
+        events.push(event.packed(self.shift));
     }
 
     /// Goes to the next bucket with events, unless it begins at `end_ps` or later.
     fn turn_to_next(&mut self, end_ps: u64) -> bool {
         let near = self.next_occupied();
-        let far = self.far.peek().map(|Reverse(event)| event.time_ps >> SHIFT);
+        let far = self.far.peek().map(|Reverse(event)| event.time_ps >> self.shift);
         let Some(bucket) = near.into_iter().chain(far).min() else { return false };
-        if bucket << SHIFT >= end_ps {
+        if bucket << self.shift >= end_ps {
             return false;
         }
         self.turn = bucket;
@@ -198,13 +214,13 @@ impl Calendar {
         }
         self.occupied[at / 64] &= !(1 << (at % 64));
         while let Some(Reverse(event)) = self.far.peek() {
-            let bucket = event.time_ps >> SHIFT;
+            let bucket = event.time_ps >> self.shift;
             if bucket - self.turn >= BUCKETS as u64 {
                 break;
             }
             let Reverse(event) = self.far.pop().expect("it was just seen");
             if bucket == self.turn {
-                self.now.push(event.packed());
+                self.now.push(event.packed(self.shift));
             } else {
                 self.put(bucket, event);
             }

@@ -102,6 +102,9 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
         config.check()?;
         let ports = Ports::new(fabric, config, &partition);
         let lookahead_ps = lookahead_ps(fabric, config, &ports);
+        let packet_ns = f64::from(config.wire_bytes()) * 1e9 / fabric.reference_bandwidth_bytes_per_s();
+        // A packet a host in a packet's time, about five hops, an arrival and a try each.
+        let events_per_ns = 10.0 * fabric.host_count() as f64 / partition.count as f64 / packet_ns;
         let mut desk = Desk::default();
         if partition.count > 1 {
             desk.here = Some(fabric.hosts().map(|h| partition.of_host(fabric, h) == here).collect());
@@ -122,7 +125,7 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
             lookahead_ps,
             stopped: false,
             partition,
-            calendar: Calendar::new(),
+            calendar: Calendar::for_events(events_per_ns),
             desk,
             delayed: BinaryHeap::new(),
             order: 0,
