@@ -11,6 +11,7 @@
 //! | [`text`] | bytes to lines; a cursor for one line |
 //! | [`fabric`] | `ibnetdiscover`, `ibnetdiscover -p`, ibsim net files, DOT; node-name-maps |
 //! | [`lft`] | forwarding tables: OpenSM's dumps in, files for its `file` engine out |
+//! | [`goal`] | GOAL: tasks of ranks that depend on each other |
 //! | [`hostlist`] | Slurm hostlists |
 //! | [`jobs`] | jobs files (TOML) |
 //! | `keys` | TOML tables whose keys are all known |
@@ -26,6 +27,7 @@ pub mod certificate;
 mod csv;
 pub mod error;
 pub mod fabric;
+pub mod goal;
 pub mod gzip;
 pub mod hostlist;
 pub mod jobs;
@@ -44,6 +46,7 @@ pub use error::{FormatError, WriteError};
 pub use fabric::{
     FabricFile, FabricKind, Finding, machine_of, read_fabric, write_dot, write_ibnetdiscover, write_ibsim_net,
 };
+pub use goal::read_goal;
 pub use gzip::decompress;
 pub use hostlist::{HostlistError, expand_hostlist};
 pub use jobs::{JobsFile, parse_allocation, parse_mapping, read_jobs};

@@ -17,6 +17,7 @@
 //! | [`trace`] | what every rank of a run sent, and where all waited for all |
 //! | [`workload`] | a recorded run as a program: what every rank does, in order |
 //! | [`counters`] | what ports counted, by interval |
+//! | [`schedule`] | what every rank does as tasks that depend on each other |
 //! | [`job`] | jobs, allocations, mappings, placements |
 //! | [`certificate`] | why a lower bound holds, for somebody else to check |
 //! | [`control`] | cancellation and progress of long computations |
@@ -36,6 +37,7 @@ pub mod names;
 pub mod pair_paths;
 pub mod rng;
 pub mod routes;
+pub mod schedule;
 pub mod trace;
 pub mod traffic;
 pub mod workload;
@@ -52,6 +54,7 @@ pub use lft::{Lft, LftRow, NO_PORT};
 pub use matrix::Csr;
 pub use pair_paths::{MAX_LMC, PairPaths, PairPathsError};
 pub use routes::{PathChoice, Routes, Table};
+pub use schedule::{Requirement, Schedule, Task};
 pub use trace::{Event, Trace};
 pub use traffic::{MAX_ENDPOINTS, Phase, Traffic, TrafficError};
 pub use workload::{Action, CollectiveKind, Together, Workload};

@@ -38,6 +38,6 @@ pub use record::{
 };
 pub use replay::{
     Algorithm, Algorithms, Collective, Envelope, Job, JobTimes, Kind, Op, Player, Replay, Script, Software,
-    algorithms_of, sends,
+    Tasks, algorithms_of, sends,
 };
 pub use run::{Deadlock, JobOutcome, Model, Outcome, Scheme, Setup, simulate};

@@ -8,5 +8,6 @@ mod motifs;
 mod partitions;
 mod programs;
 mod queueing;
+mod recorded;
 mod theory;
 mod walk;

@@ -13,12 +13,12 @@ use netloom_topology::detect;
 
 use crate::common::AtOnce;
 
-const POST_PS: u64 = 1_000;
-const RENDEZVOUS_PS: u64 = 5_000;
-const CONTROL: u64 = 16;
-const MS: u64 = 1_000_000_000;
+pub const POST_PS: u64 = 1_000;
+pub const RENDEZVOUS_PS: u64 = 5_000;
+pub const CONTROL: u64 = 16;
+pub const MS: u64 = 1_000_000_000;
 
-fn software() -> Software {
+pub fn software() -> Software {
     Software {
         call_ps: 0,
         post_ps: POST_PS,
@@ -30,16 +30,16 @@ fn software() -> Software {
 }
 
 /// A message of one packet from its send to its receiver.
-fn message_ps(bytes: u64) -> u64 {
+pub fn message_ps(bytes: u64) -> u64 {
     POST_PS + 2 * 80 * bytes + 90_000
 }
 
-fn job(name: &str, hosts: &[u32], script: impl Script + 'static) -> Job {
+pub fn job(name: &str, hosts: &[u32], script: impl Script + 'static) -> Job {
     let hosts = hosts.iter().map(|&h| HostId(h)).collect();
     Job::new(name, hosts, script)
 }
 
-fn play(fabric: &Fabric, jobs: Vec<Job>, software: Software) -> Network<'_, ByTable, Player, Nobody> {
+pub fn play(fabric: &Fabric, jobs: Vec<Job>, software: Software) -> Network<'_, ByTable, Player, Nobody> {
     let routes = route(Engine::Dmodk, fabric, &detect(fabric), &EngineOptions::default()).unwrap();
     let choice = ByTable::new(fabric, routes.lft().unwrap());
     let mut network =

@@ -7,6 +7,7 @@
 //! | `matching` | receives and messages find each other |
 //! | `recorded` | recorded runs as scripts |
 //! | `sends` | what ranks send, without playing |
+//! | `tasks` | ranks whose program is a graph of tasks |
 //! | `player` | the ranks of all jobs on their hosts |
 
 mod collective;
@@ -15,9 +16,11 @@ mod op;
 mod player;
 mod recorded;
 mod sends;
+mod tasks;
 
 pub use collective::{Algorithm, Algorithms, Collective, Kind, algorithms_of};
 pub use op::{Op, Script};
 pub use player::{Envelope, Job, JobTimes, Player, Software};
 pub use recorded::Replay;
 pub use sends::sends;
+pub use tasks::Tasks;

@@ -1,6 +1,7 @@
 //! What a rank can do, and scripts of it.
 
 use super::collective::Collective;
+use super::tasks::Tasks;
 
 /// One step of a rank's program. Ranks are those of its job; `tag`s of programs stay below 2^31.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -67,6 +68,11 @@ pub trait Script: Send + Sync {
     /// Bytes by rank of the collective of step `step`, as `rank` knows them ([`Collective::op_uneven`]); empty if all are equal.
     fn shares(&self, _rank: u32, _step: u64) -> &[u64] {
         &[]
+    }
+
+    /// The tasks, if this is a graph of them: then they are run, not the steps.
+    fn tasks(&self) -> Option<&Tasks> {
+        None
     }
 }
 

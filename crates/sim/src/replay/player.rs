@@ -6,6 +6,8 @@
 //! Invariants: `open` counts what a rank started and what is not complete; a rank that waits is woken by what it waits for and
 //! nothing else. A rank's steps depend on its own messages only, so the order of ranks at one time doesn't matter.
 
+mod graph;
+
 use std::sync::Arc;
 
 use netloom_model::{DestId, HostId};
@@ -13,6 +15,7 @@ use netloom_model::{DestId, HostId};
 use super::collective::Collective;
 use super::matching::{Matching, Table};
 use super::op::{Op, Script};
+use super::tasks::Progress;
 use crate::packet::{Desk, Post, Program, Split};
 use crate::record::Latencies;
 
@@ -121,6 +124,8 @@ enum Waits {
         tag: u32,
         sends: bool,
     },
+    /// For messages or processors of a graph of tasks.
+    Tasks,
     /// It has ended.
     Ended,
 }
@@ -150,6 +155,9 @@ struct Rank {
     unclaimed: u32,
     tallies: Table<(u32, u32, bool), Tally>,
     matching: Matching<Envelope>,
+    /// Where its program is a graph of tasks, and what has come for them.
+    progress: Option<Box<Progress>>,
+    news: Vec<(u32, u32, bool)>,
     rounds: u32,
     end_ps: Option<u64>,
 }
@@ -188,6 +196,8 @@ impl Player {
                 unclaimed: 0,
                 tallies: Table::default(),
                 matching: Matching::new(),
+                progress: None,
+                news: Vec::new(),
                 rounds: 0,
                 end_ps: None,
             }));
@@ -241,6 +251,9 @@ impl Player {
             Waits::All { collective: true } => "in a collective".to_string(),
             Waits::All { collective: false } => "in waitall".into(),
             Waits::Any => "in waitany".into(),
+            Waits::Tasks => {
+                format!("with {} tasks to do", rank.progress.as_ref().map_or(0, |progress| progress.left()))
+            }
             Waits::One { peer, tag, sends: true } => format!("in send to rank {peer} tag {tag}"),
             Waits::One { peer, tag, sends: false } => format!("in receive from rank {peer} tag {tag}"),
             Waits::Not | Waits::Processor | Waits::Ended => "nowhere".into(),
@@ -253,6 +266,9 @@ impl Player {
 
     /// Goes on until a step has to wait.
     fn advance(&mut self, r: u32, desk: &mut Desk<Envelope>) {
+        if self.jobs[self.ranks[r as usize].job as usize].script.tasks().is_some() {
+            return self.advance_tasks(r, desk);
+        }
         loop {
             let rank = &mut self.ranks[r as usize];
             rank.waits = Waits::Not;
@@ -337,6 +353,7 @@ impl Player {
         match waits {
             Waits::Not => true,
             Waits::Processor | Waits::Ended => false,
+            Waits::Tasks => !rank.news.is_empty(),
             Waits::All { collective: true } => rank.open[1] == 0,
             Waits::All { collective: false } => {
                 let all = rank.open[0] == 0;
@@ -418,7 +435,9 @@ impl Player {
         let rank = &mut self.ranks[r as usize];
         let collective = tag >= COLLECTIVE_TAG;
         rank.open[usize::from(collective)] -= 1;
-        if !collective {
+        if rank.progress.is_some() || rank.waits == Waits::Tasks {
+            rank.news.push((peer, tag, sends));
+        } else if !collective {
             rank.unclaimed += 1;
             rank.tallies.entry((peer, tag, sends)).or_default().complete += 1;
         }

@@ -1,0 +1,66 @@
+//! Ranks whose program is a graph of tasks, played: what the tasks ask for, and what has come for them.
+
+use std::sync::Arc;
+
+use netloom_model::Task;
+
+use super::super::tasks::{Next, Progress};
+use super::{Player, Waits};
+use crate::packet::Desk;
+use crate::replay::Envelope;
+
+impl Player {
+    /// Goes on until every task waits for a message or a processor.
+    pub(super) fn advance_tasks(&mut self, r: u32, desk: &mut Desk<Envelope>) {
+        let jobs = Arc::clone(&self.jobs);
+        let rank = &mut self.ranks[r as usize];
+        let Some(tasks) = jobs[rank.job as usize].script.tasks() else { return };
+        if rank.waits == Waits::Ended {
+            // Two processors were done at once: both have woken the rank.
+            return;
+        }
+        let (schedule, number) = (tasks.schedule(), rank.number);
+        let mut progress = rank.progress.take().unwrap_or_else(|| Box::new(Progress::new(schedule, number)));
+        rank.waits = Waits::Tasks;
+        loop {
+            let rank = &mut self.ranks[r as usize];
+            let done = if let Some(key) = rank.news.pop() {
+                progress.arrived(key)
+            } else {
+                match progress.next(tasks, number, desk.now_ps(), self.software.call_ps) {
+                    None => break,
+                    Some(Next::Occupies(ps)) => {
+                        desk.wake(rank.host, ps, r);
+                        None
+                    }
+                    Some(Next::Acts(task)) => match schedule.tasks(number)[task as usize] {
+                        Task::Calc { .. } => Some(task),
+                        Task::Send { to, bytes, tag } => {
+                            let eager = bytes <= self.software.eager_bytes;
+                            self.send(r, to, bytes, tag, eager, desk);
+                            if !eager {
+                                progress.opened((to, tag, true), task);
+                            }
+                            eager.then_some(task)
+                        }
+                        Task::Recv { from, tag } => {
+                            progress.opened((from, tag, false), task);
+                            self.receive(r, from, tag, desk);
+                            None
+                        }
+                    },
+                }
+            };
+            if let Some(task) = done {
+                progress.finish(schedule, number, task);
+                self.ranks[r as usize].step += 1;
+            }
+        }
+        if progress.left() > 0 {
+            self.ranks[r as usize].progress = Some(progress);
+        } else if !self.ended(r, desk) {
+            // The next round begins a moment later: time must pass even if no task takes any.
+            desk.wake(self.ranks[r as usize].host, 1, r);
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! Recorded runs, small enough to be worked out by hand: traces of actions, graphs of tasks.
+
+use std::sync::Arc;
+
+use netloom_formats::{read_goal, read_ti_workload};
+use netloom_sim::{Algorithms, Replay, Software, Tasks};
+use netloom_testkit::cases::star;
+
+use crate::programs::{CONTROL, MS, POST_PS, RENDEZVOUS_PS, job, message_ps, play, software};
+use crate::walk::walk;
+
+/// A chain over three ranks, then a barrier of all four.
+const CHAIN: &str = "0 init\n1 init\n2 init\n3 init\n0 compute 1e6\n0 isend 1 5 1000 6\n0 wait 0 1 5\n1 irecv 0 5 1000 6\n\
+    1 wait 0 1 5\n1 send 2 6 125 0\n2 recv 1 6 125 0\n0 barrier\n1 barrier\n2 barrier\n3 barrier\n0 finalize\n1 finalize\n\
+    2 finalize\n3 finalize\n";
+
+fn replay(text: &str) -> Replay {
+    Replay::new(Arc::new(read_ti_workload(text.as_bytes(), "x.ti").unwrap()), 1e9)
+}
+
+fn tasks(text: &str) -> Tasks {
+    Tasks::new(Arc::new(read_goal(text.as_bytes(), "x.goal").unwrap()), 1.0)
+}
+
+fn ends(script: impl netloom_sim::Script + 'static, software: Software) -> Vec<Option<u64>> {
+    let fabric = star(4);
+    let hosts: Vec<u32> = (0..4).collect();
+    let network = play(&fabric, vec![job("it", &hosts, script)], software);
+    network.program().times(0).ranks_ps
+}
+
+/// A wire takes 80 ps a byte. The ranks come to the barrier when their own part is done: rank 0 when its 1000 bytes have left,
+/// rank 1 when they are there, rank 2 when its 1000 bytes are there, rank 3 at once. Round 0 goes to the next rank, round 1
+/// to the one after that; a round ends when the message (1 byte) is there and one's own has left, `LEFT` after its call.
+#[test]
+fn a_trace_of_four_ranks_takes_the_time_worked_out_by_hand() {
+    const LEFT: u64 = POST_PS + 80;
+    let m = message_ps(1);
+    let come = [MS + POST_PS + 80_000, MS + message_ps(1000), MS + 2 * message_ps(1000), 0];
+    let first = [
+        // Rank 3's message came long ago.
+        come[0] + LEFT,
+        // Its own message leaves behind the 1000 bytes for rank 2.
+        come[1] + 80_000 + LEFT,
+        // Rank 1's message came right behind the 1000 bytes.
+        come[2] + LEFT,
+        come[2] + m,
+    ];
+    let second = [first[2] + m, first[3] + m, first[2] + LEFT, first[3] + LEFT];
+    assert_eq!(ends(replay(CHAIN), software()), second.map(Some));
+}
+
+#[test]
+fn collectives_of_a_trace_are_done_as_told() {
+    let lines = |rank: u32| format!("{rank} allreduce 4000 0 6\n");
+    let mut script = replay(&(0..4).map(lines).collect::<String>());
+    let messages = |script: &Replay| walk(script, 4).values().map(|&(count, _)| count).sum::<u64>();
+    // A ring of four: 2 x 3 turns; recursive doubling: 2 rounds.
+    assert_eq!(messages(&script), 4 * 6);
+    script.algorithms = Algorithms::parse("allreduce=recursive-doubling").unwrap();
+    assert_eq!(messages(&script), 4 * 2);
+}
+
+/// Rank `r` sends `10 r + to + 1` bytes to each.
+#[test]
+fn an_uneven_all_to_all_sends_the_bytes_of_the_trace() {
+    let lines = |rank: u32| {
+        let sends: Vec<_> = (0..4).map(|to| (10 * rank + to + 1).to_string()).collect();
+        format!("{rank} alltoallv 100 {} 100 1 1 1 1 6 6\n", sends.join(" "))
+    };
+    let script = replay(&(0..4).map(lines).collect::<String>());
+    let sent = walk(&script, 4);
+    assert_eq!(sent.len(), 12);
+    assert!(sent.iter().all(|(&(from, to), &sent)| sent == (1, u64::from(10 * from + to + 1))));
+    assert!(ends(script, software()).iter().all(Option::is_some));
+}
+
+/// Rank 0 computes 100 ns and sends, beside it computes 500 ns on another processor; rank 1 answers when the message is there,
+/// before the 500 ns are over.
+#[test]
+fn a_graph_of_tasks_runs_what_can_run() {
+    let text = "num_ranks 4\nrank 0 {\na: calc 100\nb: send 1000b to 1 tag 7\nb requires a\nc: calc 500 cpu 1\n\
+                d: recv 8b from 1 tag 7\ne: calc 50 cpu 1\ne requires d\ne requires c\n}\n\
+                rank 1 {\na: recv 1000b from 0 tag 7\nb: send 8b to 0 tag 7\nb requires a\n}\nrank 2 { }\nrank 3 { }\n";
+    let there = 100_000 + message_ps(1000);
+    assert!(there + message_ps(8) < 500_000);
+    assert_eq!(ends(tasks(text), software()), [Some(550_000), Some(there), Some(0), Some(0)]);
+    assert_eq!(walk(&tasks(text), 4).len(), 2, "it can be walked like a script");
+}
+
+/// What follows a long message waits until that has left; its receiver's call comes late, and it asks first.
+#[test]
+fn a_long_message_of_a_graph_is_complete_when_it_has_left() {
+    let text = "num_ranks 4\nrank 0 {\na: send 4000b to 1 tag 7\nb: calc 10\nb requires a\nc: calc 10 cpu 1\nc irequires a\n}\n\
+                rank 1 {\na: calc 1000000\nb: recv 4000b from 0 tag 7\nb requires a\n}\nrank 2 { }\nrank 3 { }\n";
+    let allowed = MS + message_ps(CONTROL);
+    let left = allowed + RENDEZVOUS_PS + 80 * 4000;
+    let there = allowed + RENDEZVOUS_PS + message_ps(4000) - POST_PS;
+    assert_eq!(ends(tasks(text), software())[..2], [Some(left + 10_000), Some(there)]);
+}
+
+/// Two calls of 700 ps, one after another on one processor, side by side on two.
+#[test]
+fn calls_occupy_their_processor() {
+    let sends = |cpu: u8| {
+        format!(
+            "num_ranks 4\nrank 0 {{\nsend 8b to 1 tag 1\nsend 8b to 2 tag 1 cpu {cpu}\n}}\nrank 1 {{ recv 8b from 0 tag 1 }}\n\
+             rank 2 {{ recv 8b from 0 tag 1 }}\nrank 3 {{ }}\n"
+        )
+    };
+    let software = Software { call_ps: 700, ..software() };
+    assert_eq!(ends(tasks(&sends(0)), software.clone())[0], Some(1400));
+    assert_eq!(ends(tasks(&sends(1)), software)[0], Some(700));
+}
+
+#[test]
+fn a_task_that_waits_for_ever_is_named() {
+    let text = "num_ranks 2\nrank 0 {\na: recv 8b from 1 tag 3\nb: calc 5\nb requires a\n}\nrank 1 { }\n";
+    let fabric = star(2);
+    let network = play(&fabric, vec![job("it", &[0, 1], tasks(text))], software());
+    let stuck = network.program().stuck(10);
+    assert_eq!(stuck, ["it rank 0 (step 0) with 2 tasks to do; open receives: rank 1 tag 3"]);
+}
