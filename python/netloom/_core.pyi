@@ -276,9 +276,11 @@ class Simulation:
     def histograms(self) -> dict[str, Any]:
         """Latencies: what (messages, packets), job, from_ps, to_ps, count."""
     def intervals(self) -> dict[str, Any] | None:
-        """Counters by interval, if the scenario asks for them."""
+        """Counters by interval: start_ps, end_ps, link, lane (255: the whole link), xmit_bytes, …, wait_ticks (of 1 ns)."""
     def queues(self) -> dict[str, Any] | None:
-        """Depths of queues, if the scenario asks for them."""
+        """The longest queues of every sample: time_ps, link, bytes."""
+    def queue_levels(self) -> dict[str, Any] | None:
+        """All queues by level and sample: time_ps, level, links, mean_bytes, max_bytes."""
     def trace(self) -> bytes | None:
         """A trace for Perfetto, if the scenario asks for it."""
 

@@ -2,13 +2,17 @@
 
 use std::sync::Arc;
 
+use netloom_formats::read_ti_workload;
 use netloom_formats::scenario::{Pairing, Program, ScenarioJob, Work};
 use netloom_model::rng::{below, shuffle, stream};
-use netloom_sim::{Collective, Pairs, Repeat, RowsAndColumns, Script, Stencil, Stream, Uniform};
+use netloom_sim::{
+    Algorithms, AllToAll, Collective, Halo, Incast, Kind, Pairs, PermutationStream, Repeat, Replay,
+    RowsAndColumns, Script, Stencil, Stream, Uniform,
+};
 use netloom_traffic::{PatternError, pattern};
 
 use crate::ComposeError;
-use crate::scene::Reader;
+use crate::scene::{Reader, file};
 
 /// Streams of random numbers of programs; those of placement lie below.
 const PROGRAMS: u64 = 1 << 40;
@@ -33,34 +37,60 @@ impl Place<'_> {
         ComposeError::Job { job: self.job.to_owned(), message }
     }
 
+    fn check_root(&self, root: u32) -> Result<(), ComposeError> {
+        let ranks = self.ranks;
+        let message = || format!("root {root}: expected a rank of 0..{ranks}");
+        if root < ranks { Ok(()) } else { Err(self.refuse(message())) }
+    }
+
+    fn check_two(&self) -> Result<(), ComposeError> {
+        if self.ranks > 1 { Ok(()) } else { Err(self.refuse("expected at least 2 ranks".into())) }
+    }
+
     fn random(&self) -> netloom_model::rng::Stream {
         stream(self.seed, PROGRAMS + self.number as u64)
     }
 }
 
 /// A job's work, its files read.
-pub struct Loaded<'a> {
-    program: &'a Program,
-    ranks: Option<u32>,
+pub enum Loaded<'a> {
+    /// A pattern, with the ranks that it says it has.
+    Pattern(&'a Program, Option<u32>),
+    /// A recorded run, with its ranks.
+    Recorded(Arc<dyn Script>, u32),
 }
 
-/// Reads what a job's work needs.
+/// Reads what a job's work needs. Recorded runs are SimGrid's time-independent traces.
 ///
 /// # Errors
-/// [`ComposeError`] for a file that can't be read, or a stream's pattern that is none.
-pub fn load<'a>(job: &'a ScenarioJob, _read: &mut Reader) -> Result<Loaded<'a>, ComposeError> {
+/// [`ComposeError`] for a file that can't be read or is none of these, algorithms that there are not, or a stream's pattern that is
+/// none.
+pub fn load<'a>(job: &'a ScenarioJob, read: &mut Reader) -> Result<Loaded<'a>, ComposeError> {
     match &job.work {
-        Work::Program(program) => Ok(Loaded { program, ranks: ranks(program, &job.name)? }),
-        Work::Trace { .. } => {
-            Err(ComposeError::Job { job: job.name.clone(), message: "traces are not in this version".into() })
+        Work::Program(program) => Ok(Loaded::Pattern(program, ranks(program, &job.name)?)),
+        Work::Trace { path, algorithms, compute_scale, flops_per_s } => {
+            let workload = Arc::new(read_ti_workload(&file(read, "trace", path)?, path)?);
+            let ranks = workload.ranks();
+            // No time at all is infinitely fast.
+            let speed = flops_per_s.map_or(f64::INFINITY, |flops| flops / compute_scale);
+            let mut replay = Replay::new(workload, speed);
+            replay.algorithms = Algorithms::parse(algorithms).map_err(|error| refuse(&job.name, &error))?;
+            Ok(Loaded::Recorded(Arc::new(replay), ranks))
         }
     }
+}
+
+fn refuse(job: &str, message: &dyn std::fmt::Display) -> ComposeError {
+    ComposeError::Job { job: job.to_owned(), message: message.to_string() }
 }
 
 impl Loaded<'_> {
     /// Ranks that the work says it has; `None` leaves that to its job.
     pub fn ranks(&self) -> Option<u32> {
-        self.ranks
+        match self {
+            Self::Pattern(_, ranks) => *ranks,
+            Self::Recorded(_, ranks) => Some(*ranks),
+        }
     }
 
     /// What the ranks do.
@@ -68,7 +98,10 @@ impl Loaded<'_> {
     /// # Errors
     /// [`ComposeError`] if it does not fit the job's ranks.
     pub fn script(&self, place: Place) -> Result<Arc<dyn Script>, ComposeError> {
-        script(self.program, place)
+        match self {
+            Self::Pattern(program, _) => script(program, place),
+            Self::Recorded(script, _) => Ok(Arc::clone(script)),
+        }
     }
 }
 
@@ -108,43 +141,41 @@ fn script(program: &Program, place: Place) -> Result<Arc<dyn Script>, ComposeErr
             Arc::new(RowsAndColumns { columns, rows, iterations, bytes })
         }
         Program::Uniform { messages, bytes, load } => {
-            if ranks < 2 {
-                return Err(place.refuse("expected at least 2 ranks".into()));
-            }
+            place.check_two()?;
             let every_ps = bytes as f64 / (place.bandwidth_bytes_per_s * load) * 1e12;
             let seed = below(&mut place.random(), u64::MAX);
             Arc::new(Uniform { ranks, messages, bytes, every_ps, seed })
         }
-        Program::Collective { ref collective, ref algorithm, root, bytes, iterations } => {
-            if root >= ranks {
-                return Err(place.refuse(format!("root {root}: expected a rank of 0..{ranks}")));
-            }
-            let kind = kind(collective)
-                .ok_or_else(|| place.refuse(format!("collective \"{collective}\": {KINDS}")))?;
-            if let Some(algorithm) = algorithm {
-                return Err(place.refuse(format!("algorithm \"{algorithm}\": not in this version")));
-            }
-            Arc::new(Repeat {
-                collective: Collective { root, ..Collective::all(kind, bytes, ranks) },
-                iterations,
-            })
+        Program::Halo { shape, periodic, bytes, iterations, compute_ps } => {
+            Arc::new(Halo { shape, periodic, bytes, iterations, compute_ps })
         }
-        _ => return Err(place.refuse("its program is not in this version".into())),
-    })
-}
-
-const KINDS: &str = "expected barrier, broadcast, reduce, allreduce, allgather or alltoall";
-
-fn kind(word: &str) -> Option<netloom_sim::Kind> {
-    use netloom_sim::Kind;
-    Some(match word {
-        "barrier" => Kind::Barrier,
-        "broadcast" => Kind::Broadcast,
-        "reduce" => Kind::Reduce,
-        "allreduce" => Kind::Allreduce,
-        "allgather" => Kind::Allgather,
-        "alltoall" => Kind::Alltoall,
-        _ => return None,
+        Program::AllToAll { bytes, iterations, compute_ps } => {
+            Arc::new(AllToAll { ranks, bytes, iterations, compute_ps })
+        }
+        Program::Incast { root, messages, bytes, iterations } => {
+            place.check_root(root)?;
+            Arc::new(Incast { ranks, root, messages, bytes, iterations })
+        }
+        Program::Permutation { rounds, messages, bytes } => {
+            place.check_two()?;
+            let seed = below(&mut place.random(), u64::MAX);
+            Arc::new(PermutationStream::new(ranks, rounds, messages, bytes, seed))
+        }
+        Program::Collective { ref collective, ref algorithm, root, bytes, iterations } => {
+            place.check_root(root)?;
+            let kind: Kind = collective.parse().map_err(|error| place.refuse(error))?;
+            let algorithm = match algorithm {
+                None => None,
+                Some(word) => {
+                    let algorithm = word.parse().map_err(|error| place.refuse(error))?;
+                    let refuse = |error| refuse(place.job, &error);
+                    Algorithms::default().set(kind, algorithm).map_err(refuse)?;
+                    Some(algorithm)
+                }
+            };
+            let collective = Collective { root, algorithm, ..Collective::all(kind, bytes, ranks) };
+            Arc::new(Repeat { collective, iterations })
+        }
     })
 }
 

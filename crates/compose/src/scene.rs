@@ -151,8 +151,8 @@ impl Scene {
             measure: Measure {
                 counters_every_ps: measures.counters_every_ps,
                 queues_every_ps: measures.queues_every_ps,
+                longest_queues: measures.longest_queues.unwrap_or(Measure::default().longest_queues),
                 trace_ps: measures.trace_ps,
-                ..Measure::default()
             },
             until_ps: self.scenario.max_time_ps,
         }

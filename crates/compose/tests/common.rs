@@ -31,6 +31,13 @@ impl Net {
         Scene::new(&self.fabric, scenario, &mut nothing)
     }
 
+    /// A scene every file of which holds `bytes`.
+    pub fn scene_with(&self, jobs: &str, bytes: &[u8]) -> Result<Scene, ComposeError> {
+        let text = format!("fabric = \"it\"\nprofile = \"codes\"\n{jobs}");
+        let scenario = read_scenario(text.as_bytes(), "s.toml", &[]).unwrap_or_else(|e| panic!("{e}"));
+        Scene::new(&self.fabric, scenario, &mut |_: &'static str, _: &str| Ok(bytes.to_vec()))
+    }
+
     pub fn refusal(&self, jobs: &str) -> String {
         self.scene(jobs).expect_err("it is refused").to_string()
     }

@@ -41,6 +41,26 @@ fn a_bully_starts_over_until_its_victim_ends() {
     assert_eq!(u64::from(outcome.jobs[1].times.rounds), end / round);
 }
 
+/// Rank 1 computes for a microsecond before it receives.
+#[test]
+fn a_recorded_run_is_replayed() {
+    let net = Net::of(star(2));
+    let text =
+        "0 init\n1 init\n0 send 1 7 1000 6\n1 compute 1000\n1 recv 0 7 1000 6\n0 finalize\n1 finalize\n";
+    let ends = |lines: &str| {
+        let scene =
+            net.scene_with(&format!("[[job]]\ntrace = \"t.ti\"\n{lines}\n"), text.as_bytes()).unwrap();
+        let outcome = net.run(&scene, "ftree");
+        outcome.jobs[0].times.ranks_ps[1].expect("it ends")
+    };
+    assert_eq!(ends(""), message_ps(1000));
+    assert_eq!(ends("flops_per_s = 1e9"), message_ps(1000).max(1_000_000));
+    assert_eq!(ends("flops_per_s = 1e9\ncompute_scale = 5"), message_ps(1000).max(5_000_000));
+    let torn =
+        net.scene_with("[[job]]\ntrace = \"t.ti\"\n", &text.as_bytes()[..text.len() - 60]).unwrap_err();
+    assert!(torn.to_string().starts_with("t.ti:"), "{torn}");
+}
+
 #[test]
 fn a_run_ends_at_its_simulated_time() {
     let net = Net::of(star(2));

@@ -234,14 +234,47 @@ impl PySimulation {
         Ok(columns)
     }
 
-    /// Counters by interval; `None` unless the scenario asks for them.
-    fn intervals<'py>(&self, _py: Python<'py>) -> Option<Bound<'py, PyDict>> {
-        None
+    /// Counters by interval, rows of zeros left out: columns start_ps, end_ps, link, lane (255: the whole link),
+    /// xmit_bytes, xmit_packets, rcv_bytes, rcv_packets, wait_ticks (of 1 ns). `None` unless the scenario asks for them.
+    fn intervals<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
+        let Some(intervals) = &self.outcome.recorded.intervals else { return Ok(None) };
+        let rows = || intervals.rows.iter();
+        let columns = PyDict::new(py);
+        columns.set_item("start_ps", array(py, rows().map(|row| intervals.span_ps(row.interval).0)))?;
+        columns.set_item("end_ps", array(py, rows().map(|row| intervals.span_ps(row.interval).1)))?;
+        columns.set_item("link", array(py, rows().map(|row| row.link.0)))?;
+        columns.set_item("lane", array(py, rows().map(|row| row.lane.unwrap_or(u8::MAX))))?;
+        columns.set_item("xmit_bytes", array(py, rows().map(|row| row.xmit_bytes)))?;
+        columns.set_item("xmit_packets", array(py, rows().map(|row| row.xmit_packets)))?;
+        columns.set_item("rcv_bytes", array(py, rows().map(|row| row.rcv_bytes)))?;
+        columns.set_item("rcv_packets", array(py, rows().map(|row| row.rcv_packets)))?;
+        columns.set_item("wait_ticks", array(py, rows().map(|row| row.wait_ps / 1000)))?;
+        Ok(Some(columns))
     }
 
-    /// Depths of queues; `None` unless the scenario asks for them.
-    fn queues<'py>(&self, _py: Python<'py>) -> Option<Bound<'py, PyDict>> {
-        None
+    /// The longest queues of every sample: columns time_ps, link, bytes. `None` unless the scenario asks for them.
+    fn queues<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
+        let Some(queues) = &self.outcome.recorded.queues else { return Ok(None) };
+        let rows = || queues.queues.iter();
+        let columns = PyDict::new(py);
+        columns.set_item("time_ps", array(py, rows().map(|row| queues.time_ps(row.sample))))?;
+        columns.set_item("link", array(py, rows().map(|row| row.link.0)))?;
+        columns.set_item("bytes", array(py, rows().map(|row| row.bytes)))?;
+        Ok(Some(columns))
+    }
+
+    /// All queues by level and sample: columns time_ps, level, links, mean_bytes, max_bytes. `None` unless the scenario
+    /// asks for them.
+    fn queue_levels<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
+        let Some(queues) = &self.outcome.recorded.queues else { return Ok(None) };
+        let rows = || queues.by_level.iter().map(|row| (row, &queues.levels[usize::from(row.level)]));
+        let columns = PyDict::new(py);
+        columns.set_item("time_ps", array(py, rows().map(|(row, _)| queues.time_ps(row.sample))))?;
+        columns.set_item("level", rows().map(|(_, level)| level.name.as_str()).collect::<Vec<_>>())?;
+        columns.set_item("links", array(py, rows().map(|(_, level)| level.links as u32)))?;
+        columns.set_item("mean_bytes", array(py, rows().map(|(row, _)| queues.mean_bytes(row))))?;
+        columns.set_item("max_bytes", array(py, rows().map(|(row, _)| row.max_bytes)))?;
+        Ok(Some(columns))
     }
 
     /// A trace of the chosen window for Perfetto; `None` unless the scenario asks for it.

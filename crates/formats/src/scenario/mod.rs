@@ -14,7 +14,8 @@
 //! [software]                           # call_ns, post_ns, rendezvous_ns, eager_bytes, control_bytes, copy_ns_per_byte
 //! [measure]
 //! counters_every_us = 100              # counters of all links by interval
-//! queues_every_us = 10                 # depths of all queues
+//! queues_every_us = 10                 # depths of all queues, by level
+//! longest_queues = 16                  # and of the longest ones each; or "all"
 //! trace = { from_us = 0, to_us = 20 }  # every packet at every hop
 //! [[job]]
 //! name = "shuffle"                     # unique; job1, job2, ... unless given
@@ -84,6 +85,8 @@ pub struct Measures {
     pub counters_every_ps: Option<u64>,
     /// Depths of all queues each so many ps.
     pub queues_every_ps: Option<u64>,
+    /// The longest so many are kept one by one; `None` leaves it to the simulator.
+    pub longest_queues: Option<usize>,
     /// Every packet at every hop between these times, ps.
     pub trace_ps: Option<(u64, u64)>,
 }
@@ -145,7 +148,7 @@ const FILE_KEYS: [&str; 12] = [
     "measure",
     "job",
 ];
-const MEASURE_KEYS: [&str; 3] = ["counters_every_us", "queues_every_us", "trace"];
+const MEASURE_KEYS: [&str; 4] = ["counters_every_us", "queues_every_us", "longest_queues", "trace"];
 const JOB_KEYS: [&str; 15] = [
     "name",
     "allocation",
@@ -303,6 +306,10 @@ fn read_measure(file: &Keys) -> Result<Measures, FormatError> {
     Ok(Measures {
         counters_every_ps: time_ps(&keys, "counters_every_us", 1e6, false)?,
         queues_every_ps: time_ps(&keys, "queues_every_us", 1e6, false)?,
+        longest_queues: match keys.item("longest_queues").and_then(|item| item.as_str()) {
+            Some("all") => Some(usize::MAX),
+            _ => keys.whole("longest_queues", 0..=i64::from(u32::MAX))?.map(|n| n as usize),
+        },
         trace_ps,
     })
 }

@@ -43,6 +43,7 @@ fn every_key_is_read() {
         [measure]
         counters_every_us = 100
         queues_every_us = 0.5
+        longest_queues = "all"
         trace = { from_us = 1, to_us = 20 }
         [[job]]
         name = "barrier"
@@ -94,6 +95,7 @@ fn every_key_is_read() {
         Measures {
             counters_every_ps: Some(100_000_000),
             queues_every_ps: Some(500_000),
+            longest_queues: Some(usize::MAX),
             trace_ps: Some((1_000_000, 20_000_000))
         }
     );
