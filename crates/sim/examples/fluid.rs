@@ -1,6 +1,6 @@
 //! The fluid model against packets: the experiments of the dissertation's chapter 5 on quartz1, profile `codes`.
 //!
-//! `cargo run --release -p netloom-sim --example fluid [shift shuffle large small barrier bully]`
+//! `cargo run --release -p netloom-sim --example fluid [alone] [shift shuffle large small barrier bully]`; `alone`: without packets.
 
 use netloom_model::rng::{shuffle, stream};
 use netloom_model::{Control, Fabric, HostId};
@@ -18,6 +18,7 @@ fn cpu_s() -> f64 {
 }
 
 fn compare(name: &str, fabric: &Fabric, paths: &PathSet, jobs: &dyn Fn() -> Vec<Job>) {
+    let alone = std::env::args().any(|arg| arg == "alone");
     let structure = detect(fabric);
     for engine in ["ftree", "adaptive", "random"] {
         let kind = if engine == "random" { Engine::Random } else { Engine::Ftree };
@@ -33,18 +34,27 @@ fn compare(name: &str, fabric: &Fabric, paths: &PathSet, jobs: &dyn Fn() -> Vec<
             let outcome = simulate(setup, &Control::new()).unwrap();
             (outcome, cpu_s() - before)
         };
-        let (packets, slow) = run(Model::Packet);
-        let (fluid, fast) = run(Model::Fluid);
         let ms = |outcome: &Outcome| outcome.jobs[0].times.end_ps().unwrap_or(0) as f64 / 1e9;
         let mean = |outcome: &Outcome| outcome.jobs[0].message_latency.mean_ps / 1e6;
+        let (fluid, fast) = run(Model::Fluid);
         println!(
-            "{name:8} {engine:9} packets {:8.3} ms {slow:6.2} s   fluid {:8.3} ms {fast:6.2} s {:9} events   {:+6.1} %   mean message latency {:9.2} and {:9.2} us",
-            ms(&packets),
+            "{name:8} {engine:9} fluid   {:8.3} ms, message latency {:9.2} us, {fast:6.2} CPU s, {} events",
             ms(&fluid),
-            fluid.events,
-            (ms(&fluid) / ms(&packets) - 1.0) * 100.0,
-            mean(&packets),
             mean(&fluid),
+            fluid.events
+        );
+        if alone {
+            continue;
+        }
+        let (packets, slow) = run(Model::Packet);
+        let error = |f: &dyn Fn(&Outcome) -> f64| (f(&fluid) / f(&packets) - 1.0) * 100.0;
+        println!(
+            "{:18} packets {:8.3} ms, message latency {:9.2} us, {slow:6.2} CPU s: errors {:+.1} % and {:+.1} %",
+            "",
+            ms(&packets),
+            mean(&packets),
+            error(&ms),
+            error(&mean),
         );
     }
 }
@@ -59,7 +69,7 @@ fn main() {
     let fabric = generate("quartz1").unwrap();
     let paths = PathSet::admissible(&fabric, &detect(&fabric));
     let count = fabric.host_count() as u32;
-    let which: Vec<String> = std::env::args().skip(1).collect();
+    let which: Vec<String> = std::env::args().skip(1).filter(|arg| arg != "alone").collect();
     let wanted = |name: &str| which.is_empty() || which.iter().any(|w| w == name);
     let all = || (0..count).map(HostId).collect::<Vec<_>>();
     for (name, spec) in [("shift", "bisection"), ("shuffle", "bisection-shuffle:seed=1")] {

@@ -3,6 +3,7 @@
 mod common;
 mod conservation;
 mod failures;
+mod fluid;
 mod measure;
 mod motifs;
 mod partitions;

@@ -9,6 +9,7 @@ use std::collections::{HashMap, VecDeque};
 use netloom_model::{DestId, Fabric, HostId, LinkId};
 
 use super::fair::{Fair, Use};
+use super::queues::Queues;
 use super::short::Bookings;
 use super::stream::Stream;
 use super::ways::Ways;
@@ -28,6 +29,8 @@ pub(super) const RECEIVED: u32 = 0;
 pub(super) const SENT: u32 = 1;
 const TIMER: u32 = 2;
 const DUE: u32 = 3;
+/// The program hears news, after everything else but rates.
+const NEWS: u32 = u32::MAX - 1;
 /// Rates are settled, after everything else of that time.
 pub(super) const SETTLE: u32 = u32::MAX;
 /// Data of [`SENT`]: of a stream rather than of a short message.
@@ -71,6 +74,7 @@ pub struct Fluid<'f, P: Program> {
     pub(super) ways: Ways<'f>,
     pub(super) fair: Fair,
     pub(super) short: Bookings,
+    pub(super) queues: Queues,
     pub(super) hosts: Vec<Host<P::Token>>,
     pub(super) messages: Vec<Message<P::Token>>,
     pub(super) free_messages: Vec<u32>,
@@ -120,6 +124,7 @@ impl<'f, P: Program> Fluid<'f, P> {
             ways: Ways::new(fabric, config, scheme),
             fair: Fair::new(fabric.links().map(capacity).collect()),
             short: Bookings::new(fabric.link_count()),
+            queues: Queues::new(fabric, config, scheme.paths().is_none()),
             hosts: fabric.hosts().map(|_| host()).collect(),
             messages: Vec::new(),
             free_messages: Vec::new(),
@@ -183,6 +188,10 @@ impl<'f, P: Program> Fluid<'f, P> {
             let host = HostId(key >> 2);
             match key & 3 {
                 _ if key == SETTLE => self.settle(),
+                _ if key == NEWS => {
+                    self.program.heard(data, &mut self.desk);
+                    self.clear_desk();
+                }
                 RECEIVED => self.received(host, data),
                 SENT if data & OF_STREAM != 0 => self.stream_ends(data & !OF_STREAM),
                 SENT => {
@@ -317,12 +326,14 @@ impl<'f, P: Program> Fluid<'f, P> {
         let mut hops = 0;
         let to = loop {
             let time_ps = self.ways.time_ps(link, wire);
-            let start_ps = self.short.take(link, at_ps, time_ps);
+            let resource = self.ways.resource[link.index()];
+            let wait_ps = self.queues.wait_ps(&self.fair, resource, self.settlements);
+            let start_ps = self.short.take(link, at_ps + wait_ps, time_ps);
             if hops == 0 {
                 let key = from.0 << 2 | SENT;
                 self.calendar.push(Event { time_ps: start_ps + time_ps, key, data: message });
             }
-            let carried = &mut self.carried[self.ways.resource[link.index()] as usize];
+            let carried = &mut self.carried[resource as usize];
             let alike = self.ways.alike(link);
             carried.0 += wire as f64 / alike;
             carried.1 += 1.0 / alike;
@@ -387,6 +398,12 @@ impl<'f, P: Program> Fluid<'f, P> {
     }
 
     fn clear_desk(&mut self) {
+        for news in self.desk.news.drain(..) {
+            let credit_ps =
+                f64::from(self.config.credit_bytes) * 1e12 / self.fabric.reference_bandwidth_bytes_per_s();
+            let time_ps = self.now + (self.config.cable_delay_ps + credit_ps as u64).max(1);
+            self.calendar.push(Event { time_ps, key: NEWS, data: news });
+        }
         let mut timers = std::mem::take(&mut self.desk.timers);
         for (time_ps, host, token) in timers.drain(..) {
             self.calendar.push(Event { time_ps, key: host.0 << 2 | TIMER, data: token });

@@ -138,6 +138,16 @@ impl Fair {
         &self.flows[id as usize].route
     }
 
+    /// The flows on a resource, each with this use's position in its route.
+    pub fn on(&self, resource: u32) -> &[(u32, u32)] {
+        &self.flows_on[resource as usize]
+    }
+
+    /// The resource that keeps a flow from going faster.
+    pub fn bottleneck(&self, id: u32) -> u32 {
+        self.flows[id as usize].bottleneck
+    }
+
     /// Makes the rates fair again; `changed` gets the flows whose rates are others than before.
     pub fn settle(&mut self, changed: &mut Vec<u32>) {
         let mut set = std::mem::take(&mut self.set);

@@ -11,12 +11,14 @@
 //! | `stream` | what a host sends to one address; settling rates |
 //! | `ways` | what a flow uses, and delays |
 //! | [`spread`] | links that are alike where traffic spreads evenly |
+//! | `queues` | how long short messages wait behind flows |
 //! | `short` | messages of one packet |
 //!
 //! What is approximate: docs/methods/fluid.md, with its error against packets.
 
 mod engine;
 mod fair;
+mod queues;
 mod run;
 mod short;
 mod spread;
