@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use netloom_formats::read_ti_workload;
 use netloom_formats::scenario::{Pairing, Program, ScenarioJob, Work};
+use netloom_formats::{decompress, read_goal, read_ti_workload};
 use netloom_model::rng::{below, shuffle, stream};
 use netloom_sim::{
     Algorithms, AllToAll, Collective, Halo, Incast, Kind, Pairs, PermutationStream, Repeat, Replay,
-    RowsAndColumns, Script, Stencil, Stream, Uniform,
+    RowsAndColumns, Script, Stencil, Stream, Tasks, Uniform,
 };
 use netloom_traffic::{PatternError, pattern};
 
@@ -60,7 +60,8 @@ pub enum Loaded<'a> {
     Recorded(Arc<dyn Script>, u32),
 }
 
-/// Reads what a job's work needs. Recorded runs are SimGrid's time-independent traces.
+/// Reads what a job's work needs. Recorded runs are SimGrid's time-independent traces or GOAL
+/// schedules, told apart by what is in them.
 ///
 /// # Errors
 /// [`ComposeError`] for a file that can't be read or is none of these, algorithms that there are not, or a stream's pattern that is
@@ -69,7 +70,11 @@ pub fn load<'a>(job: &'a ScenarioJob, read: &mut Reader) -> Result<Loaded<'a>, C
     match &job.work {
         Work::Program(program) => Ok(Loaded::Pattern(program, ranks(program, &job.name)?)),
         Work::Trace { path, algorithms, compute_scale, flops_per_s } => {
-            let workload = Arc::new(read_ti_workload(&file(read, "trace", path)?, path)?);
+            let bytes = file(read, "trace", path)?;
+            if is_goal(&decompress(&bytes, path)?) {
+                return goal(job, &bytes);
+            }
+            let workload = Arc::new(read_ti_workload(&bytes, path)?);
             let ranks = workload.ranks();
             // No time at all is infinitely fast.
             let speed = flops_per_s.map_or(f64::INFINITY, |flops| flops / compute_scale);
@@ -78,6 +83,25 @@ pub fn load<'a>(job: &'a ScenarioJob, read: &mut Reader) -> Result<Loaded<'a>, C
             Ok(Loaded::Recorded(Arc::new(replay), ranks))
         }
     }
+}
+
+/// Schedules say how many ranks they have before anything else but comments.
+fn is_goal(text: &[u8]) -> bool {
+    text.iter().take(1 << 16).copied().collect::<Vec<u8>>().windows(9).any(|word| word == b"num_ranks")
+}
+
+/// A schedule, whose computation is in nanoseconds.
+fn goal<'a>(job: &ScenarioJob, bytes: &[u8]) -> Result<Loaded<'a>, ComposeError> {
+    let Work::Trace { path, algorithms, compute_scale, flops_per_s } = &job.work else {
+        unreachable!("a trace was read");
+    };
+    if flops_per_s.is_some() || !algorithms.is_empty() {
+        let message = "flops_per_s, algorithms: expected none with a GOAL schedule (it has nanoseconds, and no collectives)";
+        return Err(refuse(&job.name, &message));
+    }
+    let tasks = Tasks::new(Arc::new(read_goal(bytes, path)?), *compute_scale);
+    let ranks = tasks.ranks();
+    Ok(Loaded::Recorded(Arc::new(tasks), ranks))
 }
 
 fn refuse(job: &str, message: &dyn std::fmt::Display) -> ComposeError {

@@ -61,6 +61,23 @@ fn a_recorded_run_is_replayed() {
     assert!(torn.to_string().starts_with("t.ti:"), "{torn}");
 }
 
+/// Rank 1 computes for 3 us before it answers.
+#[test]
+fn a_schedule_is_run() {
+    let net = Net::of(star(2));
+    let text = "num_ranks 2\nrank 0 {\nsend 1000b to 1 tag 1\nrecv 1000b from 1 tag 2\n}\n\
+                rank 1 {\na: recv 1000b from 0 tag 1\nb: calc 3000\nc: send 1000b to 0 tag 2\nb requires a\nc requires b\n}\n";
+    let end = |lines: &str| {
+        let scene =
+            net.scene_with(&format!("[[job]]\ntrace = \"t.txt\"\n{lines}\n"), text.as_bytes()).unwrap();
+        net.run(&scene, "ftree").jobs[0].times.ranks_ps[0]
+    };
+    assert_eq!(end(""), Some(2 * message_ps(1000) + 3_000_000));
+    assert_eq!(end("compute_scale = 2"), Some(2 * message_ps(1000) + 6_000_000));
+    let refused = net.scene_with("[[job]]\ntrace = \"t\"\nflops_per_s = 1\n", text.as_bytes()).unwrap_err();
+    assert!(refused.to_string().contains("expected none with a GOAL schedule"), "{refused}");
+}
+
 #[test]
 fn a_run_ends_at_its_simulated_time() {
     let net = Net::of(star(2));

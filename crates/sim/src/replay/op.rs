@@ -84,6 +84,10 @@ impl<S: Script + ?Sized> Script for std::sync::Arc<S> {
     fn shares(&self, rank: u32, step: u64) -> &[u64] {
         (**self).shares(rank, step)
     }
+
+    fn tasks(&self) -> Option<&Tasks> {
+        (**self).tasks()
+    }
 }
 
 impl Script for Vec<Vec<Op>> {
