@@ -46,6 +46,7 @@ for target in "${targets[@]}"; do
     lfts) seed "$target" "$data"/ft2_32/{opensm-lfts.dump,dump_fts*} "$data"/ft2_32_lmc1/*lfts* ;;
     mtx) seed "$target" ../examples/data/*.mtx.gz ;;
     jobs) seed "$target" ../examples/jobs/*.toml ;;
+    scenario) seed "$target" ../examples/ch5/*.toml ;;
     esac
     seed "$target" seeds/"$target"/*
     log=artifacts/$target.log

@@ -117,7 +117,7 @@ pub fn oblivious(fabric: &Fabric, structure: &Structure, seed: u64) -> Result<Ro
         .or_else(|_| route(Engine::Updn, fabric, structure, &options))
 }
 
-/// Refuses routes that must not be run: not one table a destination, with missing or invalid entries, with forwarding
+/// Refuses routes that must not be run: not one table a destination, several addresses a host, with missing or invalid entries, with forwarding
 /// loops, or, unless `allow_credit_loops`, with channels that can wait for each other. Hosts that are cut off are nobody's fault;
 /// a run says so if a job uses them.
 ///
@@ -136,6 +136,9 @@ pub fn check_sound(
              destination-based routes"
                 .into(),
         );
+    }
+    if routes.lmc > 0 {
+        return unsound(format!("these routes have an LMC of {}: expected one address a host", routes.lmc));
     }
     let report = check(fabric, structure, routes);
     let example = |kind: FindingKind| {

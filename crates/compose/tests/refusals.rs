@@ -110,6 +110,13 @@ fn routes_that_must_not_be_run_are_refused() {
     lft.set(SwitchId(0), DestId(7), None);
     let holes = unsound(&net, &Routes::by_dest(&net.fabric, 0, lft));
     assert!(holes.starts_with("1 entries are missing"), "{holes}");
+    let two = netloom_routing::route(
+        Engine::Ftree,
+        &net.fabric,
+        &net.structure,
+        &netloom_routing::EngineOptions { seed: 0, lmc: 1 },
+    );
+    assert!(unsound(&net, &two.unwrap()).contains("an LMC of 1: expected one address a host"));
     let by_source = unsound(&net, &routes(&net, Engine::Smodk));
     assert!(by_source.contains("choose the way up by the source"), "{by_source}");
 }
