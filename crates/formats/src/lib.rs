@@ -20,6 +20,7 @@
 //! | [`sums`] | what every host sends and receives, as CSV |
 //! | [`ti`] | SimGrid's time-independent traces, as traffic and as programs |
 //! | [`triples`] | traffic as CSV |
+//! | [`perfetto`] | timelines, for viewers of traces |
 //! | [`paths`] | which of a host's addresses each sender uses, as CSV |
 //! | `csv` | what the two share |
 
@@ -35,6 +36,7 @@ mod keys;
 pub mod lft;
 pub mod mtx;
 pub mod paths;
+pub mod perfetto;
 pub mod scenario;
 pub mod sums;
 pub mod text;
@@ -53,6 +55,7 @@ pub use jobs::{JobsFile, parse_allocation, parse_mapping, read_jobs};
 pub use lft::{LftFault, LftFaultKind, LftFile, Lids, read_lfts, write_lfts};
 pub use mtx::{read_mtx, write_mtx};
 pub use paths::{read_pair_paths, write_pair_paths};
+pub use perfetto::write_perfetto;
 pub use scenario::{Scenario, read_scenario};
 pub use sums::read_sums;
 pub use ti::{read_ti, read_ti_workload};

@@ -14,6 +14,7 @@
 //! | [`matrix`] | sparse matrices of bytes (CSR) |
 //! | [`traffic`] | who sends how much to whom, in phases |
 //! | [`hose`] | how much every host sends and receives in all |
+//! | [`timeline`] | what happened when, on tracks |
 //! | [`trace`] | what every rank of a run sent, and where all waited for all |
 //! | [`workload`] | a recorded run as a program: what every rank does, in order |
 //! | [`counters`] | what ports counted, by interval |
@@ -38,6 +39,7 @@ pub mod pair_paths;
 pub mod rng;
 pub mod routes;
 pub mod schedule;
+pub mod timeline;
 pub mod trace;
 pub mod traffic;
 pub mod workload;
@@ -55,6 +57,7 @@ pub use matrix::Csr;
 pub use pair_paths::{MAX_LMC, PairPaths, PairPathsError};
 pub use routes::{PathChoice, Routes, Table};
 pub use schedule::{Requirement, Schedule, Task};
+pub use timeline::{Span, Timeline, TrackGroup};
 pub use trace::{Event, Trace};
 pub use traffic::{MAX_ENDPOINTS, Phase, Traffic, TrafficError};
 pub use workload::{Action, CollectiveKind, Together, Workload};

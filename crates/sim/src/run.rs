@@ -9,10 +9,10 @@ use netloom_routing::PathSet;
 use crate::SimError;
 use crate::fluid::flows;
 use crate::packet::{
-    Adaptive, ByTable, Choice, End, Finished, LinkCounters, Nobody, Observer, Terms, run_network,
+    Adaptive, AnyChoice, ByTable, Choice, End, Finished, LinkCounters, Nobody, Observer, Terms, run_network,
 };
 use crate::profile::Profile;
-use crate::record::{Distribution, Latencies, Measure, Recorded, Summary};
+use crate::record::{Distribution, Latencies, MOST_SPANS, Measure, RankWindow, Recorded, Summary, Window};
 use crate::replay::{Job, JobTimes, Player};
 
 /// Ranks that wait for ever: at most so many are named.
@@ -151,30 +151,57 @@ pub fn simulate(setup: Setup, control: &Control) -> Result<Outcome, SimError> {
     if setup.model == Model::Fluid {
         return flows(setup, control);
     }
-    match setup.scheme {
-        Scheme::Tables(lft) => {
-            let choice = ByTable::new(setup.fabric, lft);
-            packets(setup, choice, |_| Nobody, control)
+    let Setup { fabric, scheme, seed, measure: Measure { trace_ps, .. }, .. } = setup;
+    let adaptive = |paths| Adaptive::new(fabric, paths, seed);
+    match (scheme, trace_ps) {
+        (Scheme::Tables(lft), None) => unwatched(setup, ByTable::new(fabric, lft), control),
+        (Scheme::Tables(lft), Some(window)) => {
+            watched(setup, AnyChoice::Table(ByTable::new(fabric, lft)), window, control)
         }
-        Scheme::Adaptive(paths) => {
-            let choice = Adaptive::new(setup.fabric, paths, setup.seed);
-            packets(setup, choice, |_| Nobody, control)
+        (Scheme::Adaptive(paths), None) => unwatched(setup, adaptive(paths), control),
+        (Scheme::Adaptive(paths), Some(window)) => {
+            watched(setup, AnyChoice::Adaptive(adaptive(paths)), window, control)
         }
-        Scheme::AdaptiveRemote(_) => Err(SimError::Unsupported("adaptive routing with remote information")),
-        Scheme::RandomPerPacket(_) => Err(SimError::Unsupported("random routing per packet")),
+        (Scheme::AdaptiveRemote(_), _) => {
+            Err(SimError::Unsupported("adaptive routing with remote information"))
+        }
+        (Scheme::RandomPerPacket(_), _) => Err(SimError::Unsupported("random routing per packet")),
     }
 }
 
+fn unwatched<C: Choice + Clone>(setup: Setup, choice: C, control: &Control) -> Result<Outcome, SimError> {
+    packets(setup, choice, |_| Nobody, control).map(|(outcome, ..)| outcome)
+}
+
+/// Every packet and rank in a window of time.
+fn watched(
+    setup: Setup,
+    choice: AnyChoice,
+    (from_ps, to_ps): (u64, u64),
+    control: &Control,
+) -> Result<Outcome, SimError> {
+    let fabric = setup.fabric;
+    let (mut outcome, windows, ranks) = packets(setup, choice, |_| Window::new(from_ps, to_ps), control)?;
+    let jobs: Vec<(String, usize)> = outcome.jobs.iter().map(|job| (job.name.clone(), job.ranks)).collect();
+    let timeline = windows.into_iter().next().map(|window| window.timeline(fabric, &jobs, ranks));
+    outcome.recorded.timeline = timeline;
+    Ok(outcome)
+}
+
+/// Runs every packet; with the outcome come the observers and what ranks did in the window to look into.
 fn packets<C: Choice + Clone, O: Observer>(
     setup: Setup,
     choice: C,
     observer: impl Fn(usize) -> O,
     control: &Control,
-) -> Result<Outcome, SimError> {
+) -> Result<(Outcome, Vec<O>, RankWindow), SimError> {
     let names: Vec<(String, usize)> =
         setup.jobs.iter().map(|job| (job.name.clone(), job.hosts.len())).collect();
     setup.measure.check()?;
-    let player = Player::new(setup.jobs, setup.profile.software);
+    let mut player = Player::new(setup.jobs, setup.profile.software);
+    if let Some((from_ps, to_ps)) = setup.measure.trace_ps {
+        player.log(from_ps, to_ps, MOST_SPANS);
+    }
     let terms = Terms {
         threads: setup.threads,
         partitions: None,
@@ -184,7 +211,9 @@ fn packets<C: Choice + Clone, O: Observer>(
         control,
     };
     let finished = run_network(setup.fabric, &setup.profile.config, choice, player, observer, &terms)?;
-    let Finished { end, end_ps, program: player, counters, packet_latencies, .. } = finished;
+    let Finished { end, end_ps, program: mut player, counters, packet_latencies, .. } = finished;
+    let (spans, cut_ps) = player.take_log(end_ps);
+    let ranks_did = RankWindow { spans, cut_ps };
     let mut deadlock = None;
     let at_max_time = end == End::Until;
     let (stopped, silent) = match end {
@@ -197,8 +226,8 @@ fn packets<C: Choice + Clone, O: Observer>(
         End::Silent => (None, true),
         End::Stopped | End::Until => (None, false),
     };
-    let Finished { intervals, queues, .. } = finished;
-    let mut recorded = Recorded { distributions: Vec::new(), intervals, queues };
+    let Finished { intervals, queues, observers, .. } = finished;
+    let mut recorded = Recorded { intervals, queues, ..Recorded::default() };
     let mut all_packets = Latencies::default();
     let jobs = names.into_iter().enumerate().map(|(j, (name, ranks))| {
         let (messages, packets) = (player.latency(j), &packet_latencies[j]);
@@ -217,7 +246,7 @@ fn packets<C: Choice + Clone, O: Observer>(
         }
     });
     let jobs = jobs.collect();
-    Ok(Outcome {
+    let outcome = Outcome {
         end_ps,
         stopped,
         at_max_time,
@@ -231,5 +260,6 @@ fn packets<C: Choice + Clone, O: Observer>(
         recorded,
         deadlock,
         stuck: if silent { player.stuck(MOST_STUCK) } else { Vec::new() },
-    })
+    };
+    Ok((outcome, observers, ranks_did))
 }

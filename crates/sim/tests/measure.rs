@@ -5,8 +5,9 @@
 use netloom_model::{Control, Fabric, HostId, LinkId, Quality, Quantity};
 use netloom_routing::{Engine, EngineOptions, PathSet, route};
 use netloom_sim::{
-    Adaptive, ByTable, Choice, Config, Finished, Forwarding, LinkCounters, Measure, Nobody, SimError, Terms,
-    run_network,
+    Adaptive, ByTable, Choice, Config, Departure, Finished, Forwarding, Hop, Job, LinkCounters, Measure,
+    Model, Network, Nobody, Observer, Op, Profile, Scheme, Setup, SimError, Software, Terms, run_network,
+    simulate,
 };
 use netloom_testkit::any_fabric;
 use netloom_testkit::cases::star;
@@ -223,4 +224,148 @@ fn absurd_intervals_are_refused_by_name() {
     ] {
         assert!(matches!(measure.check(), Err(SimError::Config { what, .. }) if what == name), "{name}");
     }
+}
+
+/// Counts what an observer is told.
+#[derive(Default)]
+struct Seen {
+    hops: Vec<Hop>,
+    departures: Vec<Departure>,
+}
+
+impl Observer for Seen {
+    fn hop(&mut self, hop: Hop) {
+        self.hops.push(hop);
+    }
+    fn departs(&mut self, departure: Departure) {
+        self.departures.push(departure);
+    }
+}
+
+/// An observer is told of every packet at every hop, from its host to its destination along the tables; and watching changes nothing.
+#[test]
+fn observers_see_every_hop_and_change_nothing() {
+    for seed in 0..4 {
+        let fabric = any_fabric(seed);
+        let routes = route(Engine::Updn, &fabric, &detect(&fabric), &EngineOptions::default()).unwrap();
+        let messages = messages(fabric.host_count() as u64, seed);
+        for config in configs() {
+            let bare = run(&fabric, &config, routes.lft().unwrap(), &messages).unwrap();
+            let choice = ByTable::new(&fabric, routes.lft().unwrap());
+            let program = AtOnce::new(&messages);
+            let mut network = Network::new(&fabric, &config, choice, program, Seen::default()).unwrap();
+            network.run().unwrap();
+            assert_eq!(network.program().done_ps, bare.program().done_ps);
+            assert_eq!(network.counters(), bare.counters());
+            let Seen { hops, departures } = network.observer();
+            assert_eq!(departures.len() as u64, bare.packet_hops());
+            assert_eq!(hops.len() as u64, bare.packet_hops() - bare.packets_received());
+            assert!(departures.windows(2).all(|two| two[0].start_ps <= two[1].start_ps));
+            // Hosts send what they sent, and every link carries what it counted.
+            let mut bytes = vec![0; fabric.link_count()];
+            for Departure { link, packet, start_ps, end_ps } in departures {
+                bytes[link.index()] += u64::from(packet.bytes);
+                assert!(end_ps > start_ps);
+                let (from, to) = (packet.from.0, packet.address.0);
+                assert!(messages.iter().any(|&(f, t, _)| (f, t) == (from, to)));
+                assert!(fabric.link_from_switch(*link).is_some() || fabric.host_link(packet.from) == *link);
+            }
+            assert!(fabric.links().all(|link| bytes[link.index()] == bare.counters().bytes(link)));
+        }
+    }
+}
+
+/// Congested is who finds a queue longer than the credits for it. Into buffers of four packets, three hosts send at once: the first packet leaves
+/// at once for one of four credits, the second finds the link busy and nothing queued, the third one packet against three credits.
+#[test]
+fn a_port_is_congested_when_its_queue_is_longer_than_its_credits() {
+    let config = Config {
+        header_bytes: 0,
+        forwarding: Forwarding::StoreAndForward,
+        input_buffer_bytes: Some(4 * 4096),
+        output_buffer_bytes: 65_536,
+        host_output_buffer_bytes: 65_536,
+        head_of_line: false,
+        // Credits come back long after.
+        cable_delay_ps: 100 * W,
+        switch_delay_ps: 0,
+        ..Config::infiniband()
+    };
+    let fabric = star(7);
+    let routes = route(Engine::Dmodk, &fabric, &detect(&fabric), &EngineOptions::default()).unwrap();
+    let choice = ByTable::new(&fabric, routes.lft().unwrap());
+    let program = AtOnce::new(&[1, 2, 3, 4, 5, 6].map(|from| (from, 0, 4096)));
+    let mut network = Network::new(&fabric, &config, choice, program, Seen::default()).unwrap();
+    network.run().unwrap();
+    let hops = &network.observer().hops;
+    let found: Vec<_> = hops.iter().map(|hop| (hop.queued_bytes / 4096, hop.congested)).collect();
+    // One has left, so three credits are there: the fourth, fifth and sixth find 2, 3 and 4 queued.
+    assert_eq!(found, [(0, false), (0, false), (1, false), (2, false), (3, false), (4, true)]);
+    assert!(hops.iter().all(|hop| hop.now_ps == 101 * W));
+}
+
+/// The window holds what ranks did and the packets on every link, with the times that the run has.
+#[test]
+fn a_window_shows_ranks_and_packets() {
+    let fabric = star(2);
+    let routes = route(Engine::Dmodk, &fabric, &detect(&fabric), &EngineOptions::default()).unwrap();
+    let software = Software { call_ps: 0, post_ps: 1_000, eager_bytes: 1 << 30, ..Profile::codes().software };
+    let script = vec![
+        vec![Op::Compute { ps: 5_000 }, Op::Isend { to: 1, bytes: 2 * 4096, tag: 7 }, Op::WaitAll],
+        vec![Op::Recv { from: 0, tag: 7 }],
+    ];
+    let config = Config::codes();
+    let outcome = |trace_ps| {
+        let setup = Setup {
+            fabric: &fabric,
+            scheme: Scheme::Tables(routes.lft().unwrap()),
+            model: Model::Packet,
+            profile: Profile { config: config.clone(), software: software.clone() },
+            jobs: vec![Job::new("it", vec![HostId(0), HostId(1)], script.clone())],
+            seed: 1,
+            threads: 2,
+            measure: Measure { trace_ps, ..Measure::default() },
+            until_ps: None,
+        };
+        simulate(setup, &Control::new()).unwrap()
+    };
+    let (watched, bare) = (outcome(Some((0, u64::MAX))), outcome(None));
+    assert_eq!((watched.end_ps, &watched.counters), (bare.end_ps, &bare.counters));
+    let timeline = watched.recorded.timeline.unwrap();
+    assert!(bare.recorded.timeline.is_none() && timeline.notes.is_empty());
+    let names: Vec<_> = timeline.groups.iter().map(|group| group.name.as_str()).collect();
+    assert_eq!(names, ["ranks of it", "links"]);
+    let spans: Vec<_> = timeline
+        .spans
+        .iter()
+        .map(|s| {
+            (
+                timeline.groups[s.group as usize].tracks[s.track as usize].as_str(),
+                s.name.as_str(),
+                s.start_ps,
+                s.end_ps,
+            )
+        })
+        .collect();
+    let posted = 6_000;
+    let delay = config.switch_delay_ps;
+    let (out, down) = (fabric.host_link(HostId(0)), to_host(&fabric, 1));
+    let (out, down) = (fabric.describe_link(out), fabric.describe_link(down));
+    let mut links = vec![
+        (out.as_str(), "it 0 to 1", posted, posted + W),
+        (out.as_str(), "it 0 to 1", posted + W, posted + 2 * W),
+        (down.as_str(), "it 0 to 1", posted + W, posted + 2 * W),
+        (down.as_str(), "it 0 to 1", posted + 2 * W, posted + 3 * W),
+    ];
+    let mut expected = vec![
+        ("rank 0", "compute", 0, 5_000),
+        ("rank 0", "wait for all", 5_000, posted + 2 * W),
+        ("rank 1", "receive from 0", 0, posted + 3 * W + delay),
+    ];
+    expected.append(&mut links);
+    assert_eq!(spans, expected);
+    // A window keeps what touches it.
+    let part = outcome(Some((5_500, posted + W))).recorded.timeline.unwrap();
+    assert_eq!(part.spans.iter().filter(|span| span.group == 1).count(), 1);
+    assert_eq!(part.spans.len(), 3);
 }

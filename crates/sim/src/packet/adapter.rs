@@ -206,7 +206,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
     fn enter(&mut self, post: Post<P::Token>, posted_ps: u64) {
         let Post { from, address, bytes, lane, token } = post;
         let to = self.partition.of_address(self.fabric, address).unwrap_or(self.here);
-        let record = self.register(to, Incoming { left: bytes, posted_ps, token });
+        let record = self.register(to, Incoming { left: bytes, posted_ps, from, token });
         let left = bytes;
         let posted_ps = self.now;
         let message = self.outgoing.take(Outgoing { next: NONE, record, address, left, posted_ps, token });

@@ -20,7 +20,7 @@ use super::choice::{Choice, Here, Outputs};
 use super::counters::LinkCounters;
 use super::deadlock::deadlock;
 use super::mail::{Mail, Numbers};
-use super::observe::{Hop, Observer};
+use super::observe::Observer;
 use super::partition::{Partition, lookahead_ps};
 use super::pool::{Incoming, Outgoing, Packet, Pool};
 use super::ports::{Credit, NEVER, Port, Ports};
@@ -325,9 +325,7 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
             let wire = u32::from(packet.wire);
             self.ports.settle(out, self.now);
             if O::LISTENS {
-                let room = self.ports.at(out, packet.lane).in_room;
-                let congested = i64::from(self.ports.port(out).queued) > i64::from(room);
-                self.observer.hop(Hop { now_ps: self.now, link: LinkId(out), packet: index, congested });
+                self.tell_hop(out, index);
             }
             self.ports.port(out).queued += wire;
             let lane = self.ports.at(out, packet.lane);
@@ -502,6 +500,9 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
         state.bytes += u64::from(bytes);
         state.packets += 1;
         self.hops += 1;
+        if O::LISTENS {
+            self.tell_departure(link, index);
+        }
         if to_part == self.here {
             self.calendar.push(Event { time_ps, key: link << 1 | 1, data: index });
         } else {

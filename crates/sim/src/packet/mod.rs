@@ -19,9 +19,10 @@ mod threads;
 mod waits;
 mod warm;
 
+pub(crate) use choice::AnyChoice;
 pub use choice::{Adaptive, ByTable, Choice, Here, Outputs};
 pub use counters::{LinkCounters, Sent};
 pub use engine::Network;
-pub use observe::{Hop, Nobody, Observer};
+pub use observe::{Context, Departure, Flying, Hop, Nobody, Observer};
 pub use program::{Desk, Post, Program, Split};
 pub use threads::{End, Finished, Terms, run_network};

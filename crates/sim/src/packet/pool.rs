@@ -2,7 +2,7 @@
 //!
 //! Invariant: an index is in at most one list; a freed one is in none.
 
-use netloom_model::DestId;
+use netloom_model::{DestId, HostId};
 
 /// No packet, no message, end of a list.
 pub(crate) const NONE: u32 = u32::MAX;
@@ -50,6 +50,8 @@ pub(crate) struct Incoming<T> {
     pub left: u64,
     /// When it was posted.
     pub posted_ps: u64,
+    /// The host that sends it.
+    pub from: HostId,
     pub token: T,
 }
 

@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use netloom_model::{DestId, HostId};
 
+use super::observe::Context;
+
 /// A message to send.
 #[derive(Clone, Copy, Debug)]
 pub struct Post<T> {
@@ -107,6 +109,11 @@ pub trait Program: Send {
     /// Which of the jobs (counted from 0) a message belongs to; latencies of packets are kept by job.
     fn job(&self, _token: Self::Token) -> usize {
         0
+    }
+
+    /// Whose a message is; for observers.
+    fn context(&self, _token: Self::Token) -> Context {
+        Context::default()
     }
 
     /// At time 0. What is asked for hosts of other partitions is ignored: another copy of the program asks for it there.

@@ -72,7 +72,7 @@ pub struct Finished<P, O> {
     pub end_ps: u64,
     /// The hosts' program.
     pub program: P,
-    /// The observers, one a partition.
+    /// The observers, one a partition; who listens is alone.
     pub observers: Vec<O>,
     /// What every link has carried.
     pub counters: LinkCounters,
@@ -125,7 +125,7 @@ pub fn run_network<C: Choice + Clone, P: Split, O: Observer>(
     let wanted = terms
         .partitions
         .unwrap_or_else(|| Partition::worthwhile(fabric, config, lookahead_ps, terms.threads));
-    if wanted > 1 && C::LOCAL && lookahead_ps > 0 {
+    if wanted > 1 && C::LOCAL && !O::LISTENS && lookahead_ps > 0 {
         parts.clear();
         partition = Arc::new(Partition::new(fabric, wanted));
         for here in 0..partition.count {

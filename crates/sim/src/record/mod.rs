@@ -1,15 +1,19 @@
 //! What a run is asked to record beside its totals, and what was recorded.
 
+use netloom_model::Timeline;
+
 use crate::SimError;
 
 mod intervals;
 mod latency;
 mod queues;
+mod window;
 
 pub use intervals::{IntervalRow, Intervals};
 pub use latency::{Latencies, Summary};
 pub use queues::{LevelRow, QueueLevel, QueueRow, Queues};
 pub(crate) use queues::{NONE as NO_QUEUE, levels as queue_levels};
+pub(crate) use window::{MOST_SPANS, RankWindow, Window};
 
 /// What to record. Nothing is recorded, and nothing paid for it, unless asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,6 +69,8 @@ pub struct Recorded {
     pub intervals: Option<Intervals>,
     /// Queues of switches over time.
     pub queues: Option<Queues>,
+    /// What ranks did and the packets on links, in the window asked for.
+    pub timeline: Option<Timeline>,
 }
 
 /// Latencies of something.

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `op` | what a rank can do; scripts of it |
 //! | `collective` | collectives as messages, by published algorithms |
+//! | `log` | what ranks did in a window of time |
 //! | `matching` | receives and messages find each other |
 //! | `recorded` | recorded runs as scripts |
 //! | `sends` | what ranks send, without playing |
@@ -11,6 +12,7 @@
 //! | `player` | the ranks of all jobs on their hosts |
 
 mod collective;
+mod log;
 mod matching;
 mod op;
 mod player;
@@ -19,6 +21,7 @@ mod sends;
 mod tasks;
 
 pub use collective::{Algorithm, Algorithms, Collective, Kind, algorithms_of};
+pub use log::RankSpan;
 pub use op::{Op, Script};
 pub use player::{Envelope, Job, JobTimes, Player, Software};
 pub use recorded::Replay;

@@ -13,10 +13,11 @@ use std::sync::Arc;
 use netloom_model::{DestId, HostId};
 
 use super::collective::Collective;
+use super::log::{Log, RankSpan};
 use super::matching::{Matching, Table};
 use super::op::{Op, Script};
 use super::tasks::Progress;
-use crate::packet::{Desk, Post, Program, Split};
+use crate::packet::{Context, Desk, Post, Program, Split};
 use crate::record::Latencies;
 
 /// Tags from here on belong to collectives.
@@ -175,6 +176,8 @@ pub struct Player {
     latencies: Vec<Latencies>,
     /// Bytes received by each job.
     bytes: Vec<u64>,
+    /// What ranks do, if asked for.
+    log: Option<Log>,
 }
 
 impl Player {
@@ -205,7 +208,18 @@ impl Player {
         let running = jobs.iter().map(|job| job.hosts.len() as u32).collect();
         let latencies = vec![Latencies::default(); jobs.len()];
         let bytes = vec![0; jobs.len()];
-        Self { jobs: jobs.into(), software, first, ranks, running, latencies, bytes }
+        Self { jobs: jobs.into(), software, first, ranks, running, latencies, bytes, log: None }
+    }
+
+    /// Writes down what ranks do in a window of time, at most so many spans of it.
+    pub fn log(&mut self, from_ps: u64, to_ps: u64, most: usize) {
+        let ranks = self.ranks.iter().map(|rank| (rank.job, rank.number)).collect();
+        self.log = Some(Log::new(ranks, from_ps, to_ps, most));
+    }
+
+    /// What was written down by `now_ps`, and from when on nothing was because there was too much.
+    pub fn take_log(&mut self, now_ps: u64) -> (Vec<RankSpan>, Option<u64>) {
+        self.log.take().map_or_else(Default::default, |log| log.finish(now_ps))
     }
 
     /// When the ranks of a job ended.
@@ -269,6 +283,9 @@ impl Player {
         if self.jobs[self.ranks[r as usize].job as usize].script.tasks().is_some() {
             return self.advance_tasks(r, desk);
         }
+        if let Some(log) = &mut self.log {
+            log.goes_on(r, desk.now_ps());
+        }
         loop {
             let rank = &mut self.ranks[r as usize];
             rank.waits = Waits::Not;
@@ -298,6 +315,9 @@ impl Player {
             if calls && self.software.call_ps > 0 && !rank.paid {
                 (rank.paid, rank.waits) = (true, Waits::Processor);
                 desk.wake(rank.host, self.software.call_ps, r);
+                if let Some(log) = &mut self.log {
+                    log.calls(r, desk.now_ps());
+                }
                 return;
             }
             rank.paid = false;
@@ -308,7 +328,12 @@ impl Player {
             }
             let waits = self.perform(r, op, inner, desk);
             if waits != Waits::Not && !self.satisfied(r, waits) {
-                self.ranks[r as usize].waits = waits;
+                let rank = &mut self.ranks[r as usize];
+                rank.waits = waits;
+                if let Some(log) = &mut self.log {
+                    let collective = rank.inner.map(|(collective, _)| collective.kind.name());
+                    log.waits(r, desk.now_ps(), &op, collective);
+                }
                 return;
             }
         }
@@ -483,6 +508,12 @@ fn tag_of(collective: &Collective) -> u32 {
 
 impl Program for Player {
     type Token = Envelope;
+
+    fn context(&self, envelope: Envelope) -> Context {
+        let Envelope { from, to, tag, .. } = envelope;
+        let (from, to) = (&self.ranks[from as usize], &self.ranks[to as usize]);
+        Context { job: from.job, from: from.number, to: to.number, tag }
+    }
 
     #[inline]
     fn job(&self, envelope: Envelope) -> usize {

@@ -1,6 +1,7 @@
 //! Which output a packet takes: a trait, and a file a scheme.
 
 mod adaptive;
+mod any;
 mod table;
 
 use netloom_model::{DestId, LinkId, SwitchId};
@@ -8,6 +9,7 @@ use netloom_model::{DestId, LinkId, SwitchId};
 use super::ports::Port;
 
 pub use adaptive::Adaptive;
+pub(crate) use any::AnyChoice;
 pub use table::ByTable;
 
 /// A packet at a switch, as a scheme sees it.
