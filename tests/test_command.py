@@ -20,8 +20,10 @@ VERBS += [
     "check",
     "loads",
     "optimize",
+    "simulate",
     "plot matrix",
     "plot loads",
+    "plot run",
     "demo",
 ]
 
@@ -41,7 +43,7 @@ def test_start_imports_neither_numpy_nor_a_verb():
 
 def test_help_names_every_verb_in_the_order_of_use(netloom):
     text = netloom.ok("--help")
-    verbs = ["fabric", "traffic", "route", "check", "loads", "optimize", "plot", "demo"]
+    verbs = ["fabric", "traffic", "route", "check", "loads", "optimize", "simulate", "plot", "demo"]
     assert [text.index(f"│ {verb} ") for verb in verbs] == sorted(text.index(f"│ {verb} ") for verb in verbs)
 
 

@@ -21,7 +21,7 @@ from netloom.live import missing_tools
 ROOT = Path(__file__).resolve().parent.parent
 OTHERS = [ROOT / "README.md", ROOT / "docs" / "python.md"]
 PAGES = [*OTHERS, *sorted((ROOT / "docs" / "verbs").glob("*.md"))]
-VERBS = ["fabric", "traffic", "route", "check", "loads", "optimize", "plot", "demo"]
+VERBS = ["fabric", "traffic", "route", "check", "loads", "optimize", "simulate", "plot", "demo"]
 
 
 @dataclass
@@ -96,3 +96,30 @@ def test_every_verb_has_a_page_with_an_example():
     assert {page.stem for page in PAGES[len(OTHERS) :]} == set(VERBS)
     for page in PAGES:
         assert steps(page), page
+
+
+def profile(name: str) -> dict[str, str]:
+    """The numbers of a profile as scenarios spell them, from its source."""
+    source = (ROOT / "crates" / "sim" / "src" / "profile" / f"{name}.rs").read_text()
+    found = {}
+    for key, value in re.findall(r"^ {12}(\w+): (?:Some\()?([\w:.]+)\)?,$", source, re.MULTILINE):
+        if value in ("None", "u64::MAX"):
+            text = "unlimited"
+        elif "::" in value:
+            text = "-".join(re.findall("[A-Z][a-z]*", value.split("::")[1])).lower()
+        elif value in ("true", "false"):
+            text = value
+        else:
+            ps = "_ps" in key
+            text = f"{float(value.replace('_', '')) / (1000 if ps else 1):.10g}"
+        found[key.replace("_ps", "_ns")] = text
+    return found
+
+
+def test_the_page_of_simulate_has_the_numbers_of_both_profiles():
+    page = (ROOT / "docs" / "verbs" / "simulate.md").read_text()
+    rows = re.findall(r"^\| `(\w+)` \| [^|]* \| ([^|]*) \| ([^|]*) \|$", page, re.MULTILINE)
+    infiniband, codes = profile("infiniband"), profile("codes")
+    assert len(infiniband) == len(rows) >= 20
+    for key, one, other in rows:
+        assert (one, other) == (infiniband[key], codes[key]), key

@@ -37,12 +37,14 @@ RUNS: dict[str, list[str]] = {
     "plot-loads": ["plot", "loads", "FT2", "bisection", "ftree", "-o", "x.svg"],
     "plot-history": ["plot", "history", "RESULT", "-o", "x.svg"],
     "plot-front": ["plot", "front", "RESULT", "-o", "x.svg"],
+    "simulate": ["simulate", "SCENARIO", "-o", "run"],
+    "plot-run": ["plot", "run", "RUN", "-o", "x.svg"],
 }
 
 
 def test_there_is_one_schema_a_verb(paths):
     names = {path.stem for path in paths.schemas.glob("*.json")}
-    assert names == {*RUNS, "demo", "common"}
+    assert names == {*RUNS, "demo", "common", "run"}
 
 
 @pytest.mark.parametrize("verb", RUNS)
@@ -55,7 +57,15 @@ def test_real_output_is_valid(netloom, paths, verb):
                 for n, load, gap in ((0, 2.0, 100.0), (3, 1.0, 0.0))
             ]
         (netloom.folder / "RESULT").write_text(json.dumps(made))
-    words = {"SMALL": paths.small, "FT2": str(paths.ft2), "JOBS": str(paths.examples / "jobs" / "small.toml")}
+    scenario = str(paths.examples / "scenarios" / "shuffle.toml")
+    if "RUN" in RUNS[verb]:
+        netloom.ok("simulate", scenario, "--routes", "ftree", "-o", "RUN")
+    words = {
+        "SMALL": paths.small,
+        "FT2": str(paths.ft2),
+        "JOBS": str(paths.examples / "jobs" / "small.toml"),
+        "SCENARIO": scenario,
+    }
     document = netloom.json(*[words.get(word, word) for word in RUNS[verb]])
     assert document["schema"] == f"netloom.{verb}/1"
 

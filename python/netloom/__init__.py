@@ -29,6 +29,8 @@ if TYPE_CHECKING:
         OptimizedHose,
         OptimizedLayers,
         Routes,
+        Scenario,
+        Simulation,
         Traffic,
         Verdict,
         __version__,
@@ -47,6 +49,7 @@ if TYPE_CHECKING:
         place_jobs,
         repaired,
         route,
+        simulate,
         verify_certificate,
     )
     from netloom.errors import (
@@ -83,6 +86,8 @@ __all__ = [
     "PlaceError",
     "Routes",
     "RoutingError",
+    "Scenario",
+    "Simulation",
     "SimulationError",
     "SpecError",
     "Traffic",
@@ -104,6 +109,7 @@ __all__ = [
     "place_jobs",
     "repaired",
     "route",
+    "simulate",
     "verify_certificate",
 ]
 

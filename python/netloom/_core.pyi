@@ -220,7 +220,7 @@ class Scenario:
 
     @staticmethod
     def read(path: _Path, overrides: Sequence[str] = ...) -> Scenario:
-        """Reads a scenario and every file that it names, with overrides (`hardware.lanes=2`) put into it first."""
+        """Reads a scenario and all files that it names, with overrides (`hardware.lanes=2`) put into it."""
     @property
     def name(self) -> str: ...
     @property
@@ -276,7 +276,7 @@ class Simulation:
     def histograms(self) -> dict[str, Any]:
         """Latencies: what (messages, packets), job, from_ps, to_ps, count."""
     def intervals(self) -> dict[str, Any] | None:
-        """Counters by interval: start_ps, end_ps, link, lane (255: the whole link), xmit_bytes, …, wait_ticks (of 1 ns)."""
+        """Counters by interval: start_ps, end_ps, link, lane (255: all), xmit_bytes, …, wait_ticks (1 ns)."""
     def queues(self) -> dict[str, Any] | None:
         """The longest queues of every sample: time_ps, link, bytes."""
     def queue_levels(self) -> dict[str, Any] | None:
@@ -697,6 +697,6 @@ def simulate(
 ) -> Simulation:
     """Runs a scenario with one of its routings (the first if None).
 
-    `routes` are its tables if the caller has them already. Ctrl-C and the time limit (seconds) end it with what is known so
-    far. `progress` hears of simulated ps, and of the end where the scenario has one (else 0).
+    `routes` are its tables if the caller has them already. Ctrl-C and the time limit (seconds) end it with
+    what is known so far. `progress` hears of simulated ps, and of the end if the scenario has one (else 0).
     """

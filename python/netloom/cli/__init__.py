@@ -47,13 +47,15 @@ _VERBS: dict[str, str | tuple[str, dict[str, str]]] = {
     "check": "Verify routes, and certificates.",
     "loads": "Load of every link, and how far from the best possible.",
     "optimize": "Make the best routes for a traffic, with a proof.",
+    "simulate": "What a run takes under every routing of a scenario, packet by packet.",
     "plot": (
-        "Draw traffic, loads and searches.",
+        "Draw traffic, loads, searches and simulated runs.",
         {
             "matrix": "Draw a traffic matrix.",
             "loads": "Draw sorted link loads.",
             "history": "Draw how a search got better.",
             "front": "Draw what changed entries buy.",
+            "run": "Draw a simulated run: every link by level, and over time.",
         },
     ),
     "demo": "The whole job on a real fabric and real applications.",
@@ -66,7 +68,7 @@ def build_app() -> cyclopts.App:
 
     app = cyclopts.App(
         name="netloom",
-        help="Routes, loads and proofs for InfiniBand fat trees.",
+        help="Routes, loads, proofs and simulation for InfiniBand fat trees.",
         version=_version,
         default_parameter=cyclopts.Parameter(negative=()),
         help_format="markdown",

@@ -31,6 +31,8 @@ from netloom.cli.sources import (
 )
 
 if TYPE_CHECKING:
+    from rich.progress import Progress
+
     from netloom._core import Fabric, LinkLoads, Optimized, Routes, Traffic
 
 __all__ = [
@@ -134,6 +136,11 @@ class Run:
     def finishing(self) -> None:
         """Says that what remains is to write and to report: Ctrl-C no longer stops it."""
         self._interrupt.start()
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether Ctrl-C came since `finishing`."""
+        return self._interrupt.seen
 
     @property
     def product_to_stdout(self) -> bool:
@@ -304,6 +311,12 @@ class Run:
 
     # Outputs
 
+    def origin(self) -> dict[str, Any]:
+        """What a result comes from: version, inputs, seed."""
+        from netloom import __version__
+
+        return {"netloom": __version__, "inputs": self._inputs, "seed": self.options.seed}
+
     def write(self, data: bytes, path: Path | None = None) -> str | None:
         """Writes the product to `path` or where `-o` says: whole or not at all.
 
@@ -348,16 +361,12 @@ class Run:
         findings, interrupted : bool
             For the exit code.
         """
-        from netloom import __version__
-
         self.finishing()
         kind = self.options.format
         self._seconds["total"] = time.perf_counter() - self._started
         document = {
             "schema": f"netloom.{self.verb}/1",
-            "netloom": __version__,
-            "inputs": self._inputs,
-            "seed": self.options.seed,
+            **self.origin(),
             "threads": self.options.threads or os.cpu_count() or 1,
             "seconds": {key: round(value, 6) for key, value in self._seconds.items()},
             "result": result,
@@ -400,13 +409,28 @@ class Run:
     @contextlib.contextmanager
     def progress(self, what: str) -> Iterator[Callable[[int, int], None] | None]:
         """A progress bar on standard error, only on a terminal; yields `report(done, total)` or None."""
+        with self.bars() as bars:
+            if bars is None:
+                yield None
+                return
+            task = bars.add_task(what, total=None, told="")
+            yield lambda done, total: bars.update(task, completed=done, total=total or None)
+
+    @contextlib.contextmanager
+    def bars(self) -> Iterator[Progress | None]:
+        """Progress bars on standard error, a task each with a text `told`; only on a terminal, else None."""
         if self.options.quiet or not sys.stderr.isatty():
             yield None
             return
         from rich.console import Console
         from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-        columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-        with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-            task = bar.add_task(what, total=None)
-            yield lambda done, total: bar.update(task, completed=done, total=total or None)
+        # Names are text as given, not rich's markup.
+        columns = (
+            TextColumn("{task.description}", markup=False),
+            BarColumn(),
+            TimeElapsedColumn(),
+            TextColumn("{task.fields[told]}", markup=False),
+        )
+        with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
+            yield bars

@@ -1,4 +1,4 @@
-"""`netloom plot`: draw traffic, loads, and what a search found."""
+"""`netloom plot`: draw traffic, loads, what a search found, and simulated runs."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from netloom.cli import UsageError, common, render
+from netloom.cli import UsageError, common, render, simulated
 from netloom.cli.common import Options, Run
 from netloom.errors import FormatError
 
@@ -188,6 +188,56 @@ def front(source: str, /, *, title: str | None = None, options: Options | None =
         picture = front_picture(points, title=title or _traffic_name(document), kind=_kind(run))
     result: dict[str, Any] = {"points": rows, "output": run.write(picture)}
     return run.finish(result, lambda: render.pairs([("written", str(result["output"]))]), rows=rows)
+
+
+def run(folder: Path, /, *, title: str | None = None, options: Options | None = None) -> int:
+    """Draw a simulated run: how busy every link was, by level, and when.
+
+    A column a routing. Strips of time need a scenario that records them (`measure.counters_every_us`,
+    `measure.queues_every_us`).
+
+    Parameters
+    ----------
+    folder
+        What `netloom simulate -o` wrote.
+    title
+        Above the picture; by default the scenario's name.
+    options
+        Common options; `-o` takes the picture (.svg, .png).
+    """
+    from netloom.cli import drawn, runs
+    from netloom.plot.run import run_picture
+
+    this = _run("plot-run", options)
+    manifest = runs.read_manifest(folder)
+    this.read("run", str(folder / runs.MANIFEST))
+    if not manifest["runs"]:
+        raise FormatError(f"{folder}: has no routing to draw")
+    found = [drawn.panel(this, folder, entry) for entry in manifest["runs"]]
+    name = manifest["scenario"]["name"]
+    with this.timed("draw"):
+        told = title or f"{name}: {manifest['hosts']:,} hosts, {manifest['model']} model"
+        picture = run_picture([panel for panel, _ in found], title=told, kind=_kind(this))
+    rows = [row for _, row in found]
+    result: dict[str, Any] = {"scenario": name, "routings": rows, "output": this.write(picture)}
+    return this.finish(result, lambda: _run_text(result), rows=rows)
+
+
+def _run_text(result: dict[str, Any]) -> str:
+    rows = [
+        [
+            row["routing"],
+            simulated.number(row["completion_ms"], 3),
+            "-" if row["max_link_utilisation"] is None else f"{100 * row['max_link_utilisation']:.1f} %",
+            row["busiest"] or "-",
+        ]
+        for row in result["routings"]
+    ]
+    table = render.table(["routing", "complete (ms)", "busiest link", "level"], rows, right=[1, 2])
+    out = [("written", str(result["output"]))]
+    if not any(row["intervals"] for row in result["routings"]):
+        out.append(("over time", "not recorded: measure.counters_every_us in the scenario asks for it"))
+    return f"{table}\n\n{render.pairs(out)}"
 
 
 def _history_text(result: dict[str, Any]) -> str:

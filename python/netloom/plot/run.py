@@ -30,7 +30,7 @@ _COLOURS = "magma_r"
 _QUEUES = "Blues"
 _IMAGE, _ROW, _LINE = 0.42, 0.13, 0.2
 """Inches of an image, of a row of a strip, and of a line of text below the one or above the other."""
-_NAMES, _WIDTH, _BETWEEN, _BAR = 0.95, 2.2, 0.3, 0.7
+_NAMES, _WIDTH, _BETWEEN, _BAR = 0.95, 2.2, 0.3, 0.9
 """Inches of the levels' names, of a routing, between two, and of the scale of colours with its numbers."""
 _HEAD, _TITLE, _LONG = 0.32, 0.24, 1.6
 """Inches of the title, of a routing's, and of a scale of colours."""

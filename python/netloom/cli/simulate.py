@@ -1,0 +1,181 @@
+"""`netloom simulate`: what a run takes under every routing of a scenario, packet by packet or as flows."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from cyclopts import Parameter
+
+from netloom.cli import UsageError, common, runs, simulated
+from netloom.cli.common import Options, Run
+from netloom.cli.runs import Checkpoint, Recorded
+from netloom.cli.several import side_by_side
+
+if TYPE_CHECKING:
+    from netloom._core import Scenario
+
+
+def simulate(
+    scenario: str,
+    /,
+    *,
+    model: Literal["packet", "fluid"] | None = None,
+    routes: str | None = None,
+    set_: Annotated[list[str] | None, Parameter(name="--set")] = None,
+    allow_credit_loops: bool = False,
+    checkpoint: Annotated[Path | None, common.OUTPUT_PATH] = None,
+    tables: Literal["parquet", "csv"] = "parquet",
+    options: Options | None = None,
+) -> int:
+    """Simulate a scenario under every routing that it names.
+
+    Ctrl-C and `--time-limit` end what still runs and keep what is known so far. Results are the same for any
+    number of threads: several routings run side by side, a single one is cut into partitions.
+
+    Parameters
+    ----------
+    scenario
+        A scenario (.toml): fabric, jobs, routings, hardware, what to record.
+    model
+        `packet` follows every packet; `fluid` gives flows their fair rates. [default: the scenario's]
+    routes
+        Simulate these routings instead of the scenario's, separated by commas: `ftree,adaptive,mine.lfts`.
+    set_
+        Give a key of the scenario another value, `hardware.lanes=2`; can be given several times.
+    allow_credit_loops
+        Simulate routes with credit loops too, until packets wait for each other.
+    checkpoint
+        A folder that keeps every routing that has ended: it is not run again.
+    tables
+        What `-o` writes counters and recordings as.
+    options
+        Common options; `-o` writes the run as a folder, which `netloom plot run` draws.
+    """
+    from netloom import _core
+
+    options = options or Options()
+    if common.is_stdin(scenario) or (options.output is not None and common.is_stdin(str(options.output))):
+        raise UsageError("a scenario names files beside it and a run is a folder: neither can be -")
+    run = Run("simulate", options, folder=True, searches=True)
+    if options.work is not None:
+        run.note("--work: not used, nothing is searched for here")
+    if options.output is not None:
+        runs.check_folder(options.output)
+    overrides = _overrides(set_ or [], model, routes, allow_credit_loops, options)
+    text = run.read("scenario", scenario).decode(errors="replace")
+    with run.timed("read"):
+        given = _core.Scenario.read(scenario, overrides)
+    for role, path in given.files:
+        run.read(role, str(path))
+    kept = None if checkpoint is None else Checkpoint(checkpoint, _key(run, given, text, overrides, tables))
+    found = _simulated(run, given, kept, tables if options.output is not None or kept is not None else None)
+    manifest = {
+        "schema": runs.RUN_SCHEMA,
+        **run.origin(),
+        "scenario": {"name": given.name, "source": scenario, "text": text, "overrides": overrides},
+        "model": given.model,
+        "profile": given.profile,
+        "hosts": given.fabric.hosts,
+        "switches": given.fabric.switches,
+        "links": given.fabric.links,
+    }
+    result: dict[str, Any] = {
+        "scenario": given.name,
+        "model": given.model,
+        "profile": given.profile,
+        "hosts": given.fabric.hosts,
+        "switches": given.fabric.switches,
+        "seed": given.seed,
+        "runs": [one.result for one in found],
+        "not_run": [word for word in given.routings if word not in {one.routing for one in found}],
+        "output": None,
+    }
+    simulated.add_ratios(result["runs"])
+    run.finishing()
+    if options.output is not None and found:
+        with run.timed("write"):
+            runs.write_run(options.output, manifest, found)
+        result["output"] = str(options.output)
+    return run.finish(
+        result,
+        lambda: simulated.text(result),
+        rows=simulated.rows(result["runs"]),
+        findings=any(one.result["stopped"] == "deadlock" for one in found),
+    )
+
+
+def _overrides(
+    asked: Sequence[str], model: str | None, routes: str | None, credit_loops: bool, options: Options
+) -> list[str]:
+    """What other options say, as `--set` would; those come last, so that they win."""
+    for text in asked:
+        if "=" not in text.strip("="):
+            raise UsageError(f'--set {text}: expected KEY=VALUE, as in "hardware.lanes=2"')
+    found = list(asked)
+    if model is not None:
+        found.append(f"model={model}")
+    if routes is not None:
+        words = [word.strip() for word in routes.split(",")]
+        if not all(words):
+            raise UsageError(f'--routes "{routes}": expected routings separated by commas')
+        found.append(f"routes={json.dumps(words)}")
+    if credit_loops:
+        found.append("allow_credit_loops=true")
+    if options.seed is not None:
+        found.append(f"seed={options.seed}")
+    return found
+
+
+def _key(run: Run, given: Scenario, text: str, overrides: Sequence[str], tables: str) -> dict[str, Any]:
+    """All that a result depends on, but the routing: sums, not paths, so that folders may be moved."""
+    origin = run.origin()
+    return {
+        "netloom": origin["netloom"],
+        "inputs": [[entry["role"], entry["sha256"]] for entry in origin["inputs"]],
+        "overrides": [text for text in overrides if not text.startswith("routes=")],
+        "model": given.model,
+        "tables": tables,
+    }
+
+
+def _simulated(run: Run, given: Scenario, kept: Checkpoint | None, tables: Any) -> list[Recorded]:
+    """Every routing that ended or was cut, in the scenario's order."""
+    from netloom import _core
+
+    done: dict[str, Recorded] = {}
+    for word in given.routings:
+        if kept is not None and (before := kept.load(word)) is not None:
+            done[word] = before
+
+    def work(word: str, threads: int, left: float | None, progress: Any) -> Recorded:
+        routes = given.routes(word, threads=threads, progress=progress)
+        ended = _core.simulate(
+            given, word, routes=routes, threads=threads, time_limit=left, progress=progress
+        )
+        files = {} if tables is None else runs.files_of(ended, given.fabric, tables)
+        if tables is not None and routes is not None and word.startswith("optimized"):
+            files["routes.lfts.gz"] = runs.packed(routes.to_bytes())
+        return Recorded(_with_memory(ended.result()), files)
+
+    def ended(word: str, one: Recorded) -> None:
+        done[word] = one
+        if kept is not None and one.finished:
+            kept.save(one)
+
+    if done:
+        run.note(f"{', '.join(done)}: taken from the checkpoint")
+    left = [word for word in given.routings if word not in done]
+    with run.timed("simulate"):
+        side_by_side(run, left, work, ended)
+    return [done[word] for word in given.routings if word in done]
+
+
+def _with_memory(result: Mapping[str, Any]) -> dict[str, Any]:
+    """A run's entry with the process's peak resident set."""
+    import resource
+
+    kibibytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return {**result, "peak_memory_mb": round(kibibytes * 1024 / 1e6, 1)}

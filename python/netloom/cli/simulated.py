@@ -1,0 +1,101 @@
+"""What `netloom simulate` tells: a row a routing and job."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from netloom.cli import render
+
+_STOPPED = {
+    "interrupted": "interrupted",
+    "time-limit": "cut by the time limit",
+    "max-time": "cut at max_time_ms",
+    "deadlock": "deadlock",
+}
+
+
+def add_ratios(found: Sequence[dict[str, Any]]) -> None:
+    """Adds to every job `ratio`: its completion over that under the first routing; null if unknown."""
+    first = {job["name"]: job["completion_ms"] for job in found[0]["jobs"]} if found else {}
+    for one in found:
+        for job in one["jobs"]:
+            base, time = first.get(job["name"]), job["completion_ms"]
+            job["ratio"] = time / base if base and time is not None else None
+
+
+def rows(found: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """What CSV holds."""
+    out = []
+    for one in found:
+        of_run = {key: value for key, value in one.items() if not isinstance(value, list | dict)}
+        routing = of_run.pop("routing")
+        for job in one["jobs"]:
+            row = {"routing": routing, "job": job["name"], "completion_ms": job["completion_ms"]}
+            row |= {"ratio": job["ratio"]}
+            row |= {f"message_latency_{key}_us": value for key, value in job["message_latency_us"].items()}
+            row |= {f"packet_latency_{key}_us": v for key, v in (one["packet_latency_us"] or {}).items()}
+            out.append({**row, **of_run})
+    return out
+
+
+def text(result: Mapping[str, Any]) -> str:
+    """The report: what was simulated, the table, and what ended early."""
+    count = render.count
+    head = [
+        ("scenario", f"{result['scenario']}: {result['model']} model, profile {result['profile']}"),
+        ("fabric", f"{count(result['hosts'])} hosts, {count(result['switches'])} switches"),
+    ]
+    parts = [render.pairs(head)]
+    if result["runs"]:
+        parts.append(_table(result["runs"], result["model"]))
+    tail = [("stuck", f"{one['routing']}: {line}") for one in result["runs"] for line in one["stuck"]]
+    tail += [
+        (_STOPPED[one["stopped"]], f"{one['routing']}, after {one['simulated_ms']:.4g} simulated ms")
+        for one in result["runs"]
+        if one["stopped"] is not None
+    ]
+    if result["not_run"]:
+        tail.append(("not run", ", ".join(result["not_run"])))
+    if result["output"] is not None:
+        tail.append(("written", f"{result['output']} (netloom plot run draws it)"))
+    if tail:
+        parts.append(render.pairs(tail))
+    return "\n\n".join(parts)
+
+
+def _table(found: Sequence[Mapping[str, Any]], model: str) -> str:
+    packets = model == "packet"
+    header = ["routing", "job", "complete (ms)", "ratio", "latency mean (µs)", "p99", "max"]
+    header += ["packets", "busiest link", "Mhops/CPU s"] if packets else ["busiest link", "CPU s"]
+    lines = []
+    for one in found:
+        busiest = one["max_link_utilisation"]
+        of_run = [] if not packets else [render.count(one["packets"])]
+        of_run.append("-" if busiest is None else f"{100 * busiest:.1f} %")
+        of_run.append(millions(one["packet_hops_per_cpu_second"]) if packets else f"{one['cpu_seconds']:.2f}")
+        for at, job in enumerate(one["jobs"]):
+            latency = job["message_latency_us"]
+            lines.append(
+                [
+                    "" if at else one["routing"],
+                    job["name"],
+                    number(job["completion_ms"], 3),
+                    number(job["ratio"], 2),
+                    *[number(latency[key], 1) for key in ("mean", "p99", "max")],
+                    *([""] * len(of_run) if at else of_run),
+                ]
+            )
+    return render.table(header, lines, right=range(2, len(header)))
+
+
+def number(value: float | None, digits: int) -> str:
+    """A number with so many digits, more for a small one; a dash for what is unknown."""
+    if value is None:
+        return "-"
+    return f"{value:,.{digits}f}" if value >= 10 ** (1 - digits) or value == 0 else f"{value:.3g}"
+
+
+def millions(value: float | None) -> str:
+    """`15.20`, in millions; a dash for what is unknown."""
+    return "-" if not value else f"{value / 1e6:.2f}"

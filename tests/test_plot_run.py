@@ -1,0 +1,96 @@
+"""The picture of a run: which link lies where, and what strips of time show. On made-up numbers."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import netloom as nl
+from netloom.plot import run as picture
+
+
+def levels(fabric):
+    from netloom.tables import link_levels
+
+    found = link_levels(fabric)
+    return found["from_level"], found["to_level"], found["switch"]
+
+
+def test_both_directions_of_a_cable_lie_at_the_same_place():
+    fabric = nl.Fabric.generate("quartz1")
+    busy = np.arange(fabric.links, dtype=float)
+    found = picture.tiers(*levels(fabric), busy)
+    assert [tier.name for tier, _ in found] == [
+        "host → leaf",
+        "leaf → spine",
+        "spine → core",
+        "core → spine",
+        "spine → leaf",
+        "leaf → host",
+    ]
+    # 96 leaves with 32 hosts and 16 cables up, 48 spines with 24... : a cable each, no hole.
+    assert [tier.busy.shape for tier, _ in found[:2]] == [(32, 96), (16, 96)]
+    table = fabric.link_table()
+    ends = {(s, p): i for i, (s, p) in enumerate(zip(table["source"], table["source_port"], strict=True))}
+    for up, down in ((0, 5), (1, 4), (2, 3)):
+        first, second = found[up][0].busy, found[down][0].busy
+        assert first.shape == second.shape
+        assert not np.isnan(first).any()
+        columns = [
+            {ends[table["target"][int(i)], table["target_port"][int(i)]] for i in first[:, k]}
+            for k in (0, -1)
+        ]
+        assert columns == [set(second[:, k].astype(int)) for k in (0, -1)]
+
+
+def test_many_switches_share_a_column_that_shows_the_busiest():
+    switch = np.repeat(np.arange(2000), 2)
+    busy = np.zeros(4000)
+    busy[1234 * 2 + 1] = 0.75
+    ((tier, links),) = picture.tiers(np.zeros(4000, int), np.ones(4000, int), switch, busy)
+    assert tier.busy.shape == (2, 500)
+    assert tier.busy[1, 1234 // 4] == 0.75
+    assert np.nansum(tier.busy) == 0.75
+    assert len(links) == 4000
+
+
+def test_links_of_switches_cut_off_are_left_out():
+    found = picture.tiers([-1, -2, 0], [0, 0, -1], [0, 0, 0], [0.5, 1.0, 0.25])
+    assert [(tier.name, float(np.nanmax(tier.busy))) for tier, _ in found] == [
+        ("host → leaf", 0.5),
+        ("leaf → host", 0.25),
+    ]
+
+
+def test_strips_take_whole_links_and_the_mean_over_all_of_them():
+    """Two links of 1e9 B/s: one carries half of what fits into 1 ms, in two lanes, then half of 0.5 ms."""
+    from netloom.cli.drawn import _busy
+
+    ms = 1_000_000_000
+    intervals = {
+        "start_ps": np.array([0, 0, 0, ms]),
+        "end_ps": np.array([ms, ms, ms, 3 * ms // 2]),
+        "link": np.array([0, 0, 0, 0]),
+        "lane": np.array([0, 1, 255, 255]),
+        "xmit_bytes": np.array([200_000, 300_000, 500_000, 250_000]),
+    }
+    links = {"bandwidth_bytes_per_s": np.array([1e9, 1e9])}
+    edges, (most, mean) = _busy(intervals, links, np.array([0, 0]), [2])
+    assert edges.tolist() == [0.0, 1.0, 1.5]
+    assert np.allclose(most, [[0.5, 0.5]])
+    assert np.allclose(mean, [[0.25, 0.25]])
+
+
+def test_queues_of_a_level_lie_in_its_row():
+    from netloom.cli.drawn import _level_rows, _longest
+
+    links = {"from_level": np.array([-1, 0, 1, 0]), "to_level": np.array([0, 1, 0, -1])}
+    rows = _level_rows(links, [np.array([i]) for i in range(4)])
+    assert rows == {"level -1 up": 0, "level 0 up": 1, "level 1 down": 2, "level 0 down": 3}
+    queues = {
+        "time_ps": np.array([10, 10, 20, 40]),
+        "level": np.array(["level 0 up", "level 0 down", "level 0 up", "peer"]),
+        "max_bytes": np.array([5, 6, 3, 2]),
+    }
+    strip = _longest(queues, rows, 4)
+    assert strip.values.tolist() == [[0, 0, 0, 0], [5, 3, 0, 0], [0, 0, 0, 0], [6, 0, 0, 0]]
+    assert np.allclose(strip.edges_ms, np.arange(5) * 1e-8)

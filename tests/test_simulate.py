@@ -1,0 +1,239 @@
+"""`netloom simulate`: results, options, folders, checkpoints, Ctrl-C."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import os
+import pty
+import signal
+import subprocess
+import time
+
+import pyarrow.parquet as pq
+import pytest
+
+SMALL = """\
+name = "small"
+fabric = "two-level:leaves=8,hosts=4,spines=4"
+routes = ["ftree", "adaptive"]
+seed = 1
+[[job]]
+name = "shuffle"
+program = { kind = "stream", pattern = "bisection-shuffle:seed=1", messages = 2, bytes = 65536 }
+"""
+
+PAIR = """\
+fabric = "two-level:leaves=2,hosts=1,spines=1"
+profile = "codes"
+[[job]]
+program = { kind = "stream", pattern = "bisection", bytes = 4096 }
+"""
+
+
+def scenario(netloom, text: str = SMALL, name: str = "s.toml") -> str:
+    (netloom.folder / name).write_text(text)
+    return name
+
+
+def strip(result):
+    """A result without what is measured on this machine."""
+    for run in result["runs"]:
+        for key in ("cpu_seconds", "packet_hops_per_cpu_second", "peak_memory_mb"):
+            run.pop(key)
+    result.pop("output")
+    return result
+
+
+def test_a_packet_takes_what_the_profile_says(netloom):
+    """Four links of 12.5 GB/s with a packet of 4096 B, three switches of 90 ns, 500 ns before it leaves."""
+    result = netloom.result("simulate", scenario(netloom, PAIR))
+    run = result["runs"][0]
+    wire_us = 4096 / 12.5e9 * 1e6
+    expected_us = 4 * wire_us + 3 * 0.090 + 0.5
+    assert run["jobs"][0]["message_latency_us"]["max"] == pytest.approx(expected_us, abs=1e-3)
+    assert run["jobs"][0]["completion_ms"] == pytest.approx(expected_us * 1e-3, rel=1e-3)
+    assert (run["packets"], run["packet_hops"], run["messages"], run["bytes"]) == (2, 8, 2, 8192)
+    assert run["max_link_utilisation"] == pytest.approx(wire_us / expected_us, rel=1e-3)
+
+
+def test_every_routing_has_a_row_and_its_ratio_to_the_first(netloom):
+    result = netloom.result("simulate", scenario(netloom))
+    assert [run["routing"] for run in result["runs"]] == ["ftree", "adaptive"]
+    first, second = (run["jobs"][0] for run in result["runs"])
+    assert (first["ratio"], first["name"]) == (1.0, "shuffle")
+    assert second["ratio"] == pytest.approx(second["completion_ms"] / first["completion_ms"])
+    # 32 hosts, two messages of sixteen packets; each asks first, and is answered.
+    assert all(run["packets"] == 32 * 2 * (16 + 2) for run in result["runs"])
+    text = netloom.ok("simulate", "s.toml")
+    assert [line.split()[0] for line in text.splitlines() if "shuffle" in line] == ["ftree", "adaptive"]
+
+
+@pytest.mark.parametrize("model", ["packet"])
+@pytest.mark.parametrize("routes", ["ftree", "ftree,adaptive"])
+def test_results_do_not_depend_on_threads(netloom, model, routes):
+    arguments = ["simulate", scenario(netloom), "--model", model, "--routes", routes]
+    if model == "fluid" and "adaptive" in routes:
+        arguments[-1] = "ftree,updn"
+    one, two = (strip(netloom.result(*arguments, "--threads", n)) for n in (1, 2))
+    assert one == two
+
+
+def test_keys_are_set_from_the_command_line(netloom):
+    name = scenario(netloom)
+    result = netloom.result(
+        "simulate",
+        name,
+        "--routes",
+        "random",
+        "--set",
+        "job.shuffle.program.messages=1",
+        "--set",
+        "hardware.packet_bytes=2048",
+        "--seed",
+        "7",
+    )
+    (run,) = result["runs"]
+    assert (run["routing"], run["packets"]) == ("random", 32 * (32 + 2))
+    assert (result["seed"], run["seed"]) == (7, 7)
+
+
+def test_csv_has_a_row_a_routing_and_job(netloom):
+    text = SMALL + (
+        '[[job]]\nname = "other"\nstart_us = 1\nhosts = "host0000"\nranks = 1\n'
+        'program = { kind = "collective", collective = "barrier" }\n'
+    )
+    text = text.replace('[[job]]\nname = "shuffle"', '[[job]]\nname = "shuffle"\nhosts = "host[0001-0030]"')
+    out = netloom.ok("simulate", scenario(netloom, text), "--format", "csv")
+    rows = list(csv.DictReader(io.StringIO(out)))
+    assert [(row["routing"], row["job"]) for row in rows] == [
+        (routing, job) for routing in ("ftree", "adaptive") for job in ("shuffle", "other")
+    ]
+    assert float(rows[0]["completion_ms"]) > 0
+
+
+def test_a_run_is_a_folder_that_says_where_it_comes_from(netloom, paths):
+    text = SMALL.replace("two-level:leaves=8,hosts=4,spines=4", str(paths.ft2)) + (
+        "[measure]\ncounters_every_us = 5\nqueues_every_us = 1\ntrace = { to_us = 2 }\n"
+    )
+    document = netloom.json("simulate", scenario(netloom, text), "-o", "run/", "--set", "seed=3")
+    folder = netloom.folder / "run"
+    assert document["result"]["output"] == "run"
+    manifest = json.loads((folder / "manifest.json").read_text())
+    assert manifest["scenario"]["text"] == text
+    assert manifest["scenario"]["overrides"] == ["seed=3"]
+    assert [entry["role"] for entry in manifest["inputs"]] == ["scenario", "fabric"]
+    assert manifest["inputs"] == document["inputs"]
+    assert [entry["result"] for entry in manifest["runs"]] == document["result"]["runs"]
+    for entry in manifest["runs"]:
+        files = {path.name for path in (folder / entry["folder"]).iterdir()}
+        assert files == set(entry["files"])
+        assert {"links.parquet", "intervals.parquet", "queues.parquet", "ranks.parquet"} <= files
+        links = pq.read_table(folder / entry["folder"] / "links.parquet").to_pydict()
+        intervals = pq.read_table(folder / entry["folder"] / "intervals.parquet").to_pydict()
+        # What was counted by interval adds up to the whole, and the busiest link is the result's.
+        assert sum(intervals["xmit_bytes"]) == sum(links["xmit_bytes"])
+        assert sum(links["xmit_packets"]) == entry["result"]["packet_hops"]
+        assert max(links["utilisation"]) == pytest.approx(entry["result"]["max_link_utilisation"])
+        assert {"from_level", "to_level"} <= links.keys()
+
+
+def test_the_tables_of_optimised_routes_are_kept(netloom, paths):
+    netloom.ok("simulate", scenario(netloom), "--routes", "optimized", "-o", "run")
+    (file,) = (netloom.folder / "run").glob("*/routes.lfts.gz")
+    assert b"Unicast lids" in gzip.decompress(file.read_bytes())
+    assert netloom.result("check", paths.small, file)["ok"] is True
+
+
+def test_an_earlier_run_is_replaced_and_anything_else_is_not(netloom):
+    name = scenario(netloom)
+    netloom.ok("simulate", name, "-o", "run")
+    (netloom.folder / "run" / "notes.txt").write_text("mine")
+    netloom.ok("simulate", name, "--routes", "adaptive", "-o", "run", "--tables", "csv")
+    left = {path.name for path in (netloom.folder / "run").iterdir()}
+    assert left == {"0-adaptive", "manifest.json", "notes.txt"}
+    assert {path.suffix for path in (netloom.folder / "run" / "0-adaptive").iterdir()} == {".csv"}
+    (netloom.folder / "other").mkdir()
+    (netloom.folder / "other" / "thesis.txt").write_text("years of work")
+    assert "manifest.json" in netloom.refused("simulate", name, "-o", "other")
+    assert "is a file" in netloom.refused("simulate", name, "-o", name)
+
+
+def test_what_has_ended_is_taken_from_the_checkpoint(netloom):
+    name = scenario(netloom)
+    first = netloom.result("simulate", name, "--routes", "ftree", "--checkpoint", "kept", "-o", "a")
+    again = netloom("simulate", name, "--checkpoint", "kept", "-o", "b", "--format", "json")
+    result = json.loads(again.out)["result"]
+    assert "ftree: taken from the checkpoint" in again.err
+    assert {**result["runs"][0]} == first["runs"][0]
+    assert [run["routing"] for run in result["runs"]] == ["ftree", "adaptive"]
+    fresh = netloom.result("simulate", name, "-o", "c")
+    assert strip(result) == strip(fresh)
+    for file in ("links.parquet", "ranks.parquet"):
+        for at in ("0-ftree", "1-adaptive"):
+            one, other = ((netloom.folder / run / at / file).read_bytes() for run in "bc")
+            assert one == other
+    word = netloom.refused("simulate", name, "--checkpoint", "kept", "--set", "hardware.lanes=2")
+    assert "another scenario" in word
+
+
+LONG = SMALL.replace("messages = 2", "messages = 100000")
+
+
+def test_a_time_limit_tells_what_is_known_so_far(netloom):
+    result = netloom.result("simulate", scenario(netloom, LONG), "--time-limit", "0.5", "--threads", "2")
+    assert [run["stopped"] for run in result["runs"]] == ["time-limit"] * 2
+    assert all(run["jobs"][0]["completion_ms"] is None for run in result["runs"])
+    assert all(run["packets"] > 0 for run in result["runs"])
+    cut = netloom.result("simulate", "s.toml", "--set", "max_time_ms=0.05")
+    assert [run["stopped"] for run in cut["runs"]] == ["max-time"] * 2
+    assert all(run["simulated_ms"] <= 0.05 for run in cut["runs"])
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_ctrl_c_keeps_what_is_known_so_far(netloom, threads):
+    name = scenario(netloom, LONG)
+    terminal, other_end = pty.openpty()
+    arguments = ["-o", "run", "--checkpoint", "kept", "--format", "json", "--threads", str(threads)]
+    process = subprocess.Popen(
+        [*netloom.command, "simulate", name, *arguments],
+        cwd=netloom.folder,
+        stdout=subprocess.PIPE,
+        stderr=other_end,
+        env={**os.environ, "TERM": "xterm", "COLUMNS": "120"},
+    )
+    os.close(other_end)
+    drawn = b""
+    while b"ms simulated" not in drawn:
+        drawn += os.read(terminal, 4096)
+    time.sleep(0.2)
+    process.send_signal(signal.SIGINT)
+    out, _ = process.communicate(timeout=60)
+    os.close(terminal)
+    assert process.returncode == 130
+    result = json.loads(out)["result"]
+    assert [run["stopped"] for run in result["runs"]] == ["interrupted"] * threads
+    assert result["runs"][0]["simulated_ms"] > 0
+    assert result["not_run"] == ["ftree", "adaptive"][threads:]
+    # What was cut is written, but is not taken for finished.
+    assert (netloom.folder / "run" / "manifest.json").is_file()
+    assert not (netloom.folder / "kept").exists()
+
+
+def test_the_run_is_drawn(netloom):
+    text = SMALL + "[measure]\ncounters_every_us = 5\nqueues_every_us = 1\n"
+    netloom.ok("simulate", scenario(netloom, text), "-o", "run")
+    result = netloom.result("plot", "run", "run", "-o", "run.svg")
+    assert [row["routing"] for row in result["routings"]] == ["ftree", "adaptive"]
+    assert all(row["intervals"] > 0 and "→" in row["busiest"] for row in result["routings"])
+    netloom.ok("plot", "run", "run/", "-o", "again.svg")
+    assert (netloom.folder / "run.svg").read_bytes() == (netloom.folder / "again.svg").read_bytes()
+    netloom.ok("simulate", scenario(netloom), "-o", "csv", "--tables", "csv", "-q")
+    assert "not recorded" in netloom.ok("plot", "run", "csv", "-o", "run.png")
+    (netloom.folder / "csv" / "0-ftree" / "links.csv").write_text("a,b\n1,2\n")
+    assert "expected a table with columns" in netloom.refused("plot", "run", "csv", "-o", "x.svg")
+    (netloom.folder / "csv" / "manifest.json").write_text("{}")
+    assert "expected what netloom simulate -o writes" in netloom.refused("plot", "run", "csv", "-o", "x.svg")
+    netloom.refused("plot", "run", "missing", "-o", "x.svg")

@@ -1,0 +1,136 @@
+"""What `netloom simulate` refuses: one line with what is wrong and where, exit 3, nothing half-written."""
+
+from __future__ import annotations
+
+import gzip
+
+import pytest
+
+HEAD = 'fabric = "two-level:leaves=8,hosts=4,spines=4"\n'
+JOB = '[[job]]\nname = "a"\nprogram = { kind = "stream", pattern = "bisection", bytes = 65536 }\n'
+
+
+def refused(netloom, text: str, *arguments: object) -> str:
+    (netloom.folder / "s.toml").write_text(text)
+    word: str = netloom.refused("simulate", "s.toml", "-o", "run", "--checkpoint", "kept", *arguments)
+    assert not (netloom.folder / "run").exists()
+    assert not (netloom.folder / "kept").exists()
+    return word
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("sed = 1\n" + HEAD + JOB, ["s.toml:1", '"sed"', 'did you mean "seed"?']),
+        (HEAD + JOB + "alocation = 'random'\n", ["s.toml:5", 'did you mean "allocation"?']),
+        (HEAD + "[hardware]\nlane = 2\n" + JOB, ["s.toml:3", 'did you mean "lanes"?']),
+        (HEAD + JOB.replace("bytes", "byte"), ['did you mean "bytes"?']),
+        (HEAD + JOB.replace("stream", "steam"), ['did you mean "stream"?']),
+        (HEAD + JOB.replace("65536", "0"), ["s.toml:4", "bytes", "found 0"]),
+        (HEAD + JOB.replace("65536", "-1"), ["s.toml:4", "bytes"]),
+        (HEAD + JOB.replace("65536", "'9 EiB'"), ["s.toml:4", "bytes"]),
+        (HEAD + JOB.replace("65536", "1.5"), ["s.toml:4", "bytes"]),
+        (HEAD, ["expected at least one [[job]]"]),
+        (JOB, ["expected fabric"]),
+        ("fabric = 'missing.txt'\n" + JOB, ["missing.txt"]),
+        (HEAD + JOB + "[[job", ["s.toml:5", "expected TOML"]),
+        (HEAD + "[hardware]\noutput_buffer_bytes = 4000\n" + JOB, ["output_buffer_bytes", "4122"]),
+        (HEAD + "[hardware]\ninput_buffer_bytes = 100\n" + JOB, ["input_buffer_bytes"]),
+        (HEAD + "[hardware]\npacket_bytes = 0\n" + JOB, ["packet_bytes"]),
+        (HEAD + "max_time_ms = 1e9\n" + JOB, ["max_time_ms", "281000"]),
+        ("routes = 'ftre'\n" + HEAD + JOB, ["ftre", 'did you mean "ftree"?']),
+        ("routes = 'missing.lfts'\n" + HEAD + JOB, ["missing.lfts"]),
+    ],
+)
+def test_what_cannot_be_meant_is_refused_with_its_place(netloom, text, words):
+    word = refused(netloom, text)
+    for part in words:
+        assert part in word
+
+
+def test_more_ranks_than_hosts_are_refused(netloom):
+    word = refused(netloom, HEAD + JOB + "ranks = 34\n")
+    assert '"a"' in word
+    assert "32" in word
+
+
+def test_jobs_that_overlap_are_refused(netloom):
+    other = JOB.replace('"a"', '"b"')
+    text = HEAD + JOB + 'hosts = "host[0000-0003]"\n' + other + 'hosts = "host[0003-0006]"\n'
+    word = refused(netloom, text)
+    assert "host0003" in word
+    assert '"a"' in word
+    assert '"b"' in word
+
+
+def trace(netloom, lines: list[str]) -> str:
+    (netloom.folder / "t.ti.gz").write_bytes(gzip.compress("\n".join(lines).encode()))
+    return HEAD + '[[job]]\nname = "app"\ntrace = "t.ti.gz"\n'
+
+
+def test_a_truncated_trace_is_refused_with_its_line(netloom):
+    word = refused(netloom, trace(netloom, ["0 init", "1 init", "0 send 1 7 10 6", "1 recv 0"]))
+    assert "t.ti.gz:4" in word
+    (netloom.folder / "t.ti.gz").write_bytes(gzip.compress(b"0 init\n" * 1000)[:30])
+    (netloom.folder / "s.toml").write_text(HEAD + '[[job]]\nname = "app"\ntrace = "t.ti.gz"\n')
+    assert "t.ti.gz" in netloom.refused("simulate", "s.toml")
+
+
+def test_a_receive_without_a_send_names_the_ranks_and_their_calls(netloom):
+    word = refused(
+        netloom, trace(netloom, ["0 init", "1 init", "1 recv 0 7 10 6", "0 finalize", "1 finalize"])
+    )
+    assert '"app"' in word or "app" in word
+    assert "rank 1" in word
+    assert "rank 0" in word  # whom it waits for
+
+
+def test_time_that_overflows_is_refused(netloom):
+    """A computation of 300 s is beyond what the clock of picoseconds holds."""
+    lines = ["0 init", "0 compute 300000000000", "0 finalize"]
+    word = refused(netloom, trace(netloom, lines) + "flops_per_s = 1e9\n")
+    assert "281 s" in word
+
+
+def broken(netloom, paths, change) -> str:
+    """Routes of ftree on the small tree with some lines changed, as a scenario's routing."""
+    netloom.ok("route", "ftree", paths.small, "-q", "-o", "mine.lfts")
+    path = netloom.folder / "mine.lfts"
+    path.write_text(change(path.read_text()))
+    return "routes = 'mine.lfts'\n" + HEAD + JOB
+
+
+def test_routes_with_missing_entries_are_refused(netloom, paths):
+    def without(text: str) -> str:
+        lines = text.splitlines(keepends=True)
+        first = next(i for i, line in enumerate(lines) if "host0031" in line)
+        return "".join(lines[:first] + lines[first + 1 :])
+
+    word = refused(netloom, broken(netloom, paths, without))
+    assert "mine.lfts" in word
+    assert "host0031" in word or "missing" in word
+
+
+def test_an_override_is_named_with_its_error(netloom):
+    word = refused(netloom, HEAD + JOB, "--set", "hardware.lanes=99")
+    assert word.startswith("--set hardware.lanes=99: ")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "hint"),
+    [
+        (["--set", "lanes"], "KEY=VALUE"),
+        (["--routes", "ftree,"], "separated by commas"),
+        (["--model", "packets"], '"packet", "fluid"'),
+        (["-o", "-"], "folder"),
+        (["--tables", "json"], '"parquet", "csv"'),
+    ],
+)
+def test_usage_errors_exit_2(netloom, arguments, hint):
+    (netloom.folder / "s.toml").write_text(HEAD + JOB)
+    assert hint in netloom.refused("simulate", "s.toml", *arguments, code=2)
+
+
+def test_a_scenario_that_is_not_there(netloom):
+    assert "missing.toml" in netloom.refused("simulate", "missing.toml")
+    netloom.refused("simulate", "-", code=2)
