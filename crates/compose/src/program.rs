@@ -17,6 +17,9 @@ use crate::scene::{Reader, file};
 /// Streams of random numbers of programs; those of placement lie below.
 const PROGRAMS: u64 = 1 << 40;
 
+/// Longest mean time between the messages of a rank, ps.
+const LONGEST_PAUSE_PS: f64 = 1e13;
+
 /// What a program needs to know of its job.
 #[derive(Clone, Copy, Debug)]
 pub struct Place<'a> {
@@ -167,6 +170,12 @@ fn script(program: &Program, place: Place) -> Result<Arc<dyn Script>, ComposeErr
         Program::Uniform { messages, bytes, load } => {
             place.check_two()?;
             let every_ps = bytes as f64 / (place.bandwidth_bytes_per_s * load) * 1e12;
+            if every_ps > LONGEST_PAUSE_PS {
+                let s = every_ps * 1e-12;
+                return Err(place.refuse(format!(
+                    "load {load}: a message every {s:.3e} s: expected every 10 s or more often"
+                )));
+            }
             let seed = below(&mut place.random(), u64::MAX);
             Arc::new(Uniform { ranks, messages, bytes, every_ps, seed })
         }

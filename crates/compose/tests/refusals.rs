@@ -55,6 +55,10 @@ fn programs_that_do_not_fit_their_ranks_are_refused() {
         program("kind = \"collective\", collective = \"barrier\", root = 4", 4)
             .contains("root 4: expected a rank of 0..4")
     );
+    assert!(
+        program("kind = \"uniform\", bytes = \"1GiB\", load = 1e-9", 4)
+            .contains("expected every 10 s or more often")
+    );
     assert!(program("kind = \"collective\", collective = \"barier\"", 4).contains("\"barier\""));
 }
 

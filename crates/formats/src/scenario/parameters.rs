@@ -67,6 +67,10 @@ pub(super) fn software(keys: &Keys) -> Result<Vec<(&'static str, Knob)>, FormatE
     let read = |name: &'static str| match name {
         "eager_bytes" => Ok(keys.size(name, 0..=i64::MAX as u64)?.map(Knob::Count)),
         "control_bytes" => Ok(keys.size(name, 1..=1 << 20)?.map(Knob::Count)),
+        "copy_ns_per_byte" => {
+            let ns = keys.number(name, "nanoseconds, 0 to 1000", |t| (0.0..=1000.0).contains(&t))?;
+            Ok(ns.map(|t| Knob::Time(t * 1000.0)))
+        }
         _ => time(keys, name),
     };
     all(&SOFTWARE, read)
