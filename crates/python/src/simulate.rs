@@ -7,7 +7,7 @@ use netloom_model::{HostId, LinkId};
 use netloom_sim::{Model, Outcome, Summary, simulate as run_simulation};
 use numpy::{Element, PyArray1};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList};
+use pyo3::types::{PyBytes, PyDict, PyList};
 
 use crate::errors;
 use crate::routes::PyRoutes;
@@ -277,9 +277,10 @@ impl PySimulation {
         Ok(Some(columns))
     }
 
-    /// A trace of the chosen window for Perfetto; `None` unless the scenario asks for it.
-    fn trace<'py>(&self, _py: Python<'py>) -> Option<Bound<'py, pyo3::types::PyBytes>> {
-        None
+    /// The chosen window as a trace for ui.perfetto.dev; `None` unless the scenario asks for it.
+    fn trace<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyBytes>> {
+        let timeline = self.outcome.recorded.timeline.as_ref()?;
+        Some(PyBytes::new(py, netloom_formats::write_perfetto(timeline).as_bytes()))
     }
 
     fn __repr__(&self) -> String {
