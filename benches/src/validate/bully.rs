@@ -4,68 +4,65 @@
 //! leaf, for 16 links. Ours are the random allocations of the first seeds for which that holds; the modified ones have at
 //! most 15 on a leaf.
 
-use netloom_model::{Allocation, Fabric, HostId};
-use netloom_sim::{Job, Pairs, RowsAndColumns};
-use netloom_traffic::{Placed, place};
+use netloom_compose::{Routing, Scene, optimized};
+use netloom_formats::read_scenario;
+use netloom_model::{Control, Fabric, HostId};
+use netloom_sim::{Model, Op, simulate};
 
-use super::field::{Field, LIMIT, Way, job, median, ms, spread};
-use crate::inputs::resolved;
+use super::field::{Field, Way, median, ms, spread};
+use crate::inputs::file;
 use crate::race::abreast;
 use crate::study::{Claim, Section, Study, abreast as cores, heads};
 
 /// Allocations.
-const SEEDS: usize = 1;
-/// The bully's rounds, messages a round, bytes a message.
-const ROUNDS: u64 = 16;
-const MESSAGES: u64 = 100;
-const BYTES: u64 = 200 << 10;
+const SEEDS: usize = 5;
 /// What the dissertation's barrier took without a bully, ms.
 const ALONE_MS: f64 = 4.19;
 
-/// The barrier and the bully, placed.
-pub fn placed(fabric: &Fabric, seed: u64, most: Option<u32>) -> Placed {
-    let (mut jobs, _) = resolved("examples/jobs/bully.toml");
-    jobs[1].spec.allocation = most.map_or(Allocation::Random, Allocation::RandomAtMost);
-    place(fabric, &jobs, seed).expect("the jobs fit")
+/// The random allocation, and the modified one.
+const SCENARIOS: [&str; 2] = ["examples/ch5/barrier-bully.toml", "examples/ch5/barrier-bully-modified.toml"];
+
+/// A shipped scenario with another seed.
+fn scene(fabric: &Fabric, path: &str, seed: u64) -> Scene {
+    let overrides = [format!("seed={seed}")];
+    let scenario = read_scenario(&file(path), path, &overrides).expect("the example is a scenario");
+    Scene::new(fabric, scenario, &mut |_, _| unreachable!("it names no files")).expect("the jobs fit")
 }
 
 /// Each bully rank's partner.
-pub fn partners(placed: &Placed) -> Vec<u32> {
-    let hosts = &placed.jobs[1].placement.host_of_rank;
-    let mut rank = vec![u32::MAX; placed.traffic.endpoints() as usize];
-    hosts.iter().enumerate().for_each(|(r, host)| rank[host.index()] = r as u32);
-    let total = placed.traffic.total();
-    hosts.iter().map(|host| rank[total.row(host.index()).0[0] as usize]).collect()
+fn partners(scene: &Scene) -> Vec<u32> {
+    let bully = &scene.jobs[1];
+    let first = |rank| match bully.script.op(rank, 0) {
+        Some(Op::Irecv { from, .. }) => from,
+        other => unreachable!("a bully begins with a receive, not {other:?}"),
+    };
+    (0..bully.host_of_rank.len() as u32).map(first).collect()
 }
 
 /// Whether exactly two leaves have 17 bully hosts, none more, and those two none of their hosts' partners.
-pub fn unlucky(fabric: &Fabric, placed: &Placed) -> bool {
-    let hosts = &placed.jobs[1].placement.host_of_rank;
+fn unlucky(fabric: &Fabric, scene: &Scene) -> bool {
+    let hosts = &scene.jobs[1].host_of_rank;
     let leaf = |host: HostId| fabric.leaf(host).index();
     let mut count = vec![0; fabric.switch_count()];
     hosts.iter().for_each(|&host| count[leaf(host)] += 1);
     count.iter().filter(|&&n| n == 17).count() == 2
         && count.iter().all(|&n| n <= 17)
-        && partners(placed)
+        && partners(scene)
             .iter()
             .zip(hosts)
             .all(|(&partner, &host)| count[leaf(host)] < 17 || leaf(hosts[partner as usize]) != leaf(host))
 }
 
 /// The first seeds whose random allocation is as the dissertation's.
-pub fn seeds(fabric: &Fabric, most: usize) -> Vec<u64> {
-    (1..).filter(|&seed| unlucky(fabric, &placed(fabric, seed, None))).take(most).collect()
+fn seeds(fabric: &Fabric, most: usize) -> Vec<u64> {
+    (1..).filter(|&seed| unlucky(fabric, &scene(fabric, SCENARIOS[0], seed))).take(most).collect()
 }
 
-fn barrier(placed: &Placed) -> Job {
-    let script = RowsAndColumns { columns: 32, rows: 64, iterations: 100, bytes: 8 };
-    job("barrier", placed.jobs[0].placement.host_of_rank.clone(), script)
-}
-
-fn both(placed: &Placed) -> Vec<Job> {
-    let script = Pairs { partner: partners(placed), rounds: ROUNDS, messages: MESSAGES, bytes: BYTES };
-    let hosts = placed.jobs[1].placement.host_of_rank.clone();
-    vec![barrier(placed), Job { until: Some(0), ..job("bully", hosts, script) }]
+/// The barrier's time, ms, with its bully or without.
+fn time(field: &Field, scene: &Scene, way: Way, bully: bool) -> f64 {
+    let mut setup = scene.setup(&field.ground.fabric, field.scheme(way), Model::Packet, 1);
+    setup.jobs.truncate(if bully { 2 } else { 1 });
+    ms(&simulate(setup, &Control::new()).expect("it runs to its end"))
 }
 
 /// What a routing came to: ours by seed, the dissertation's multiple.
@@ -82,17 +79,30 @@ pub fn run(_: &mut Study) -> Section {
     let mut tables = Vec::new();
     let mut claims = Vec::new();
     let mut alone = Vec::new();
-    for (title, most, papers, limit) in [
-        ("random", None, [30.81, 60.29, 7.89], 1.51),
-        ("at most 15 a leaf", Some(15), [29.78, 9.26, 4.46], 1.07),
+    for (title, path, papers, limit) in [
+        ("random", SCENARIOS[0], [30.81, 60.29, 7.89], 1.51),
+        ("at most 15 a leaf", SCENARIOS[1], [29.78, 9.26, 4.46], 1.07),
     ] {
         let runs = abreast(cores(), &seeds, |&seed| {
-            let placed = placed(&field.ground.fabric, seed, most);
-            let without = ms(&field.packets(field.ftree(), vec![barrier(&placed)], 1));
-            let optimised = field.ground.optimize(&placed.traffic.total(), LIMIT).found.routes;
-            let ways = [field.ftree(), Way::Adaptive, Way::Tables(&optimised)];
-            let times = ways.map(|way| ms(&field.packets(way, both(&placed), seed)));
-            eprintln!("  {title}, seed {seed}: {without:.3} ms alone, {times:.3?} ms");
+            let scene = scene(&field.ground.fabric, path, seed);
+            let without = time(&field, &scene, field.ftree(), false);
+            let ground = &field.ground;
+            let routes = optimized(
+                &Routing::Optimized,
+                &ground.fabric,
+                &ground.structure,
+                &ground.paths,
+                &scene,
+                None,
+                &Control::new(),
+            );
+            let routes = routes.expect("every pair has a way");
+            let ways = [field.ftree(), Way::Adaptive, Way::Tables(&routes)];
+            let times = ways.map(|way| {
+                let time = time(&field, &scene, way, true);
+                eprintln!("  {title}, seed {seed}: {without:.3} ms alone, {time:.3} ms");
+                time
+            });
             (without, times)
         });
         alone.extend(runs.iter().map(|r| r.0));
@@ -112,7 +122,7 @@ pub fn run(_: &mut Study) -> Section {
                 format!("{:.2}", row.paper),
             ]);
         }
-        if most.is_none() {
+        if path == SCENARIOS[0] {
             table.push(heads(&[title, "*few hot links*", "–", "1.51"]));
         }
         tables.push(table);
@@ -157,9 +167,9 @@ pub fn run(_: &mut Study) -> Section {
     Section {
         title: "Barrier with a bully (tables 5.3 and 5.4)".into(),
         text: format!(
-            "2048 hosts as 32 x 64, 100 iterations; {ROUNDS} rounds of {MESSAGES} messages of {} KiB between 500 pairs, again and again. {} \
-             allocations (seeds {seeds:?}): median (least to most).",
-            BYTES >> 10,
+            "`{}` and `{}`. {} allocations (seeds {seeds:?}): median (least to most).",
+            SCENARIOS[0],
+            SCENARIOS[1],
             seeds.len()
         ),
         tables,

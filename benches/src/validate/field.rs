@@ -62,6 +62,14 @@ impl Field {
         self.run(way, jobs, 1, Model::Fluid).ok().map(|outcome| ms(&outcome))
     }
 
+    /// How switches choose.
+    pub fn scheme<'a>(&'a self, way: Way<'a>) -> Scheme<'a> {
+        match way {
+            Way::Tables(routes) => Scheme::Tables(routes.lft().expect("tables")),
+            Way::Adaptive => Scheme::Adaptive(&self.ground.paths),
+        }
+    }
+
     fn run(
         &self,
         way: Way,
@@ -69,13 +77,9 @@ impl Field {
         seed: u64,
         model: Model,
     ) -> Result<Outcome, netloom_sim::SimError> {
-        let scheme = match way {
-            Way::Tables(routes) => Scheme::Tables(routes.lft().expect("tables")),
-            Way::Adaptive => Scheme::Adaptive(&self.ground.paths),
-        };
         let setup = Setup {
             fabric: &self.ground.fabric,
-            scheme,
+            scheme: self.scheme(way),
             model,
             profile: Profile::codes(),
             jobs,
