@@ -13,6 +13,7 @@
 //! | [`check`] | all pairs and credit loops, against walking every pair |
 //! | [`loads`] | all-to-all, against walking every pair |
 //! | [`optimise`] | patterns and applications, against AFAR |
+//! | [`simulate`] | packets, beside CODES |
 //! | [`start`] | the command's start-up |
 //! | [`study`] | what the optimiser must show |
 //! | [`validate`] | what the simulator must show |
@@ -28,6 +29,7 @@ mod parse;
 mod race;
 mod report;
 mod route;
+mod simulate;
 mod start;
 mod study;
 mod table;
@@ -51,12 +53,13 @@ pub struct Options {
     pub wanted: Vec<String>,
 }
 
-const FAMILIES: [(&str, Family); 6] = [
+const FAMILIES: [(&str, Family); 7] = [
     ("parse", parse::run),
     ("route", route::run),
     ("check", check::run),
     ("loads", loads::run),
     ("optimise", optimise::run),
+    ("simulate", simulate::run),
     ("start", start::run),
 ];
 

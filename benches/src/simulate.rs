@@ -1,0 +1,146 @@
+//! The packet simulator: packet-hops a CPU second, two threads, 65,536 hosts.
+//!
+//! The work is the dissertation's bisection (sec. 5.2): on quartz1 every host sends five messages of 2 MiB, 47 million
+//! packet-hops. CODES, the papers' simulator, did 0.19 million of them a CPU second on a machine of this size (252 s and 1.7 GB).
+
+use std::time::Instant;
+
+use netloom_model::{Control, Fabric};
+use netloom_routing::{Engine, EngineOptions, PathSet, route};
+use netloom_sim::{Job, Measure, Model, Outcome, Profile, Scheme, Setup, Stream, simulate};
+use netloom_topology::detect;
+
+use crate::Options;
+use crate::inputs::{HOSTS_65536, generated, pattern};
+use crate::table::{Row, Table, spell};
+
+/// Packet-hops a CPU second of CODES.
+const CODES: f64 = 0.19e6;
+
+/// One run: what it came to, seconds by the clock and of the CPU, memory that it took, bytes.
+struct Run {
+    outcome: Outcome,
+    seconds: f64,
+    cpu_s: f64,
+    bytes: f64,
+}
+
+fn timed(setup: Setup) -> Run {
+    // Linux: the peak of resident memory starts anew.
+    let _ = std::fs::write("/proc/self/clear_refs", "5");
+    let (before, memory, clock) = (cpu_s(), status("VmRSS:"), Instant::now());
+    let outcome = simulate(setup, &Control::new()).expect("it runs to its end");
+    let seconds = clock.elapsed().as_secs_f64();
+    Run { outcome, seconds, cpu_s: cpu_s() - before, bytes: status("VmHWM:") - memory }
+}
+
+/// CPU seconds of this process.
+fn cpu_s() -> f64 {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or("").split_whitespace().collect();
+    let ticks = |at: usize| fields.get(at).and_then(|f| f.parse::<f64>().ok()).unwrap_or(0.0);
+    (ticks(11) + ticks(12)) / 100.0
+}
+
+/// A line of `/proc/self/status`, in bytes.
+fn status(key: &str) -> f64 {
+    let text = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = text.lines().find_map(|line| line.strip_prefix(key)).unwrap_or("0 kB");
+    line.trim().trim_end_matches(" kB").parse::<f64>().unwrap_or(0.0) * 1024.0
+}
+
+fn stream(fabric: &Fabric, spec: &str, messages: u64, bytes: u64) -> Job {
+    let traffic = pattern(spec, fabric);
+    let matrix = traffic.total();
+    let to: Vec<u32> = fabric.hosts().map(|h| matrix.row(h.index()).0[0]).collect();
+    Job::new("stream", fabric.hosts().collect(), Stream::of(&to, messages, bytes))
+}
+
+/// Bisection and a permutation.
+pub fn run(table: &mut Table, _: &Options) {
+    let (fabric, structure) = generated("quartz1");
+    let paths = PathSet::admissible(&fabric, &structure);
+    let routes = route(Engine::Ftree, &fabric, &structure, &EngineOptions::default()).expect("a fat tree");
+    let tables = Scheme::Tables(routes.lft().expect("tables"));
+    let two = || {
+        let mut profile = Profile::infiniband();
+        profile.config.lanes = 2;
+        profile
+    };
+    let setup = |spec: &str, scheme, profile, threads| Setup {
+        fabric: &fabric,
+        scheme,
+        model: Model::Packet,
+        profile,
+        jobs: vec![stream(&fabric, spec, 5, 2 << 20)],
+        seed: 1,
+        threads,
+        measure: Measure::default(),
+        until_ps: None,
+    };
+    let (shift, shuffle) = ("bisection", "bisection-shuffle:seed=1");
+    for (name, spec, scheme, profile, least) in [
+        ("shift, ftree", shift, tables, Profile::codes(), 15e6),
+        ("shuffle, ftree", shuffle, tables, Profile::codes(), 15e6),
+        ("shift, adaptive", shift, Scheme::Adaptive(&paths), Profile::codes(), 8e6),
+        ("shuffle, adaptive", shuffle, Scheme::Adaptive(&paths), Profile::codes(), 8e6),
+        ("shift, ftree, two lanes, cut-through", shift, tables, two(), 10e6),
+    ] {
+        let Run { outcome, cpu_s, bytes, .. } = timed(setup(spec, scheme, profile, 1));
+        let rate = outcome.packet_hops as f64 / cpu_s;
+        table.add(Row {
+            what: format!("packet-hops a CPU second, {name}"),
+            measured: format!("{:.1} million, {:.0} MB", rate / 1e6, bytes / 1e6),
+            at_most: format!("at least {:.0} million, below 150 MB", least / 1e6),
+            within: rate >= least && bytes < 150e6,
+            beside: format!("CODES 0.19 million ({:.0}x)", rate / CODES),
+        });
+    }
+    let [one, both] = [1, 2].map(|threads| timed(setup(shift, tables, Profile::infiniband(), threads)));
+    let equal = one.outcome.counters == both.outcome.counters && one.outcome.jobs == both.outcome.jobs;
+    table.add(Row {
+        what: "shift, ftree, profile infiniband, two threads".into(),
+        measured: format!(
+            "{}, {:.2}x faster, {} results",
+            spell(both.seconds),
+            one.seconds / both.seconds,
+            if equal { "equal" } else { "other" }
+        ),
+        at_most: "at least 1.6x, equal".into(),
+        within: equal && one.seconds >= 1.6 * both.seconds,
+        beside: format!("one thread {}", spell(one.seconds)),
+    });
+    large(table);
+}
+
+/// Every host of 65,536 sends 1 MiB to another.
+fn large(table: &mut Table) {
+    let (fabric, _) = generated(HOSTS_65536);
+    let routes = route(Engine::Dmodk, &fabric, &detect(&fabric), &EngineOptions::default());
+    let routes = routes.expect("a fat tree");
+    let Run { outcome, cpu_s, .. } = timed(Setup {
+        fabric: &fabric,
+        scheme: Scheme::Tables(routes.lft().expect("tables")),
+        model: Model::Packet,
+        profile: Profile::infiniband(),
+        jobs: vec![stream(&fabric, "permutation:seed=1", 1, 1 << 20)],
+        seed: 1,
+        threads: 1,
+        measure: Measure::default(),
+        until_ps: None,
+    });
+    // With fabric and tables.
+    let peak = status("VmHWM:");
+    table.add(Row {
+        what: "65,536 hosts, permutation, 1 MiB a host".into(),
+        measured: format!(
+            "{:.1} million packet-hops a CPU second ({}), {:.1} GB",
+            outcome.packet_hops as f64 / cpu_s / 1e6,
+            spell(cpu_s),
+            peak / 1e9
+        ),
+        at_most: "4 GB".into(),
+        within: peak < 4e9,
+        beside: String::new(),
+    });
+}
