@@ -29,6 +29,14 @@ pub enum SimError {
         /// Links that wait for each other, in order.
         cycle: String,
     },
+    /// More of something at once than the engine can number.
+    #[error("too many {what} at once: at most {most}")]
+    TooMany {
+        /// Of what.
+        what: &'static str,
+        /// The limit.
+        most: u32,
+    },
     /// Something that this version can't do.
     #[error("{0}: not in this version")]
     Unsupported(&'static str),

@@ -15,6 +15,8 @@ use crate::profile::Profile;
 use crate::record::{Distribution, Latencies, MOST_SPANS, Measure, RankWindow, Recorded, Summary, Window};
 use crate::replay::{Job, JobTimes, Player};
 
+/// Ranks of all jobs, at most.
+const MOST_RANKS: u32 = (1 << 26) - 1;
 /// Ranks that wait for ever: at most so many are named.
 pub(crate) const MOST_STUCK: usize = 8;
 
@@ -198,6 +200,10 @@ fn packets<C: Choice + Clone, O: Observer>(
     let names: Vec<(String, usize)> =
         setup.jobs.iter().map(|job| (job.name.clone(), job.hosts.len())).collect();
     setup.measure.check()?;
+    // Ranks are told apart by tokens of timers.
+    if names.iter().map(|(_, ranks)| ranks).sum::<usize>() >= MOST_RANKS as usize {
+        return Err(SimError::TooMany { what: "ranks", most: MOST_RANKS });
+    }
     let mut player = Player::new(setup.jobs, setup.profile.software);
     if let Some((from_ps, to_ps)) = setup.measure.trace_ps {
         player.log(from_ps, to_ps, MOST_SPANS);

@@ -118,6 +118,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
                 born,
                 tail_ps: 0,
             });
+            self.limit("packets", index);
             self.launch(host, lane, index);
             self.outgoing.at(message).left = left - u64::from(payload);
             let queue = &mut self.ports.at(host, lane).queue;
@@ -169,6 +170,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
         let timer = |host: HostId| (links + host.0) << 1 | 1;
         let mut timers = std::mem::take(&mut self.desk.timers);
         for (time_ps, host, token) in timers.drain(..) {
+            debug_assert!(token < MOST_DATA, "tokens of timers have 26 bits");
             self.calendar.push(Event { time_ps, key: timer(host), data: token });
         }
         self.desk.timers = timers;
@@ -210,6 +212,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
         let left = bytes;
         let posted_ps = self.now;
         let message = self.outgoing.take(Outgoing { next: NONE, record, address, left, posted_ps, token });
+        self.limit("messages", message);
         self.ports.at(from.0, lane).queue.push(&mut self.outgoing, message);
         self.ports.settle(from.0, self.now);
         self.inject(from.0);

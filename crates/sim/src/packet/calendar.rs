@@ -42,7 +42,7 @@ impl Event {
     /// The event within its bucket.
     #[inline]
     fn packed(self, shift: u32) -> u64 {
-        assert!(self.data <= MOST_DATA, "an event's data has {DATA} bits: fewer packets, messages or ranks");
+        debug_assert!(self.data <= MOST_DATA && self.key <= MOST_KEY, "checked where they are made");
         let within = self.time_ps & ((1 << shift) - 1);
         within << (64 - TIME) | u64::from(self.key) << DATA | u64::from(self.data)
     }

@@ -15,7 +15,7 @@ use netloom_model::{Fabric, HostId, LinkId, SwitchId};
 
 use super::adapter::Delayed;
 use super::birth::Births;
-use super::calendar::{Calendar, Event};
+use super::calendar::{Calendar, Event, MOST_DATA, MOST_KEY};
 use super::choice::{Choice, Here, Outputs};
 use super::counters::LinkCounters;
 use super::deadlock::deadlock;
@@ -100,6 +100,10 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
         here: u8,
     ) -> Result<Self, SimError> {
         config.check()?;
+        let most = MOST_KEY / 2 - 1;
+        if fabric.link_count() + fabric.host_count() > most as usize {
+            return Err(SimError::TooMany { what: "links", most });
+        }
         let ports = Ports::new(fabric, config, &partition);
         let lookahead_ps = lookahead_ps(fabric, config, &ports);
         let packet_ns = f64::from(config.wire_bytes()) * 1e9 / fabric.reference_bandwidth_bytes_per_s();
@@ -218,6 +222,10 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
     fn run_slice(&mut self, end_ps: u64, left: &mut u64) -> Result<bool, SimError> {
         let links = self.fabric.link_count() as u32;
         let hosts_end = links + self.fabric.host_count() as u32;
+        if let Some(error) = self.failed.take() {
+            self.failed_at = (self.now, 0);
+            return Err(error);
+        }
         while *left > 0 {
             *left -= 1;
             let Some(Event { time_ps, key, data }) = self.calendar.pop_before(end_ps) else {
@@ -552,6 +560,14 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
     }
 
     // ---- failures
+
+    /// Ends the run if a packet or message can't be numbered: what a slot of a pool is called must fit an event's data.
+    #[inline]
+    pub(super) fn limit(&mut self, what: &'static str, index: u32) {
+        if index > MOST_DATA {
+            self.failed = Some(SimError::TooMany { what, most: MOST_DATA + 1 });
+        }
+    }
 
     fn stuck(&mut self, switch: SwitchId, packet: Packet) {
         let host = match self.fabric.dests(0).resolve(packet.address) {

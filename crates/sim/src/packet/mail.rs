@@ -158,6 +158,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
         }
         for (time_ps, link, packet) in mail.packets.drain(..) {
             let index = self.packets.take(packet);
+            self.limit("packets", index);
             self.calendar.push(Event { time_ps, key: link << 1 | 1, data: index });
         }
         for (time_ps, link, bytes, lane) in mail.credits.drain(..) {
