@@ -15,7 +15,7 @@ use super::stream::Stream;
 use super::ways::Ways;
 use crate::SimError;
 use crate::config::{Config, Injection};
-use crate::packet::calendar::{Calendar, Event};
+use crate::packet::calendar::{Calendar, Event, MOST_KEY};
 use crate::packet::{Desk, LinkCounters, Post, Program, Sent};
 use crate::run::Scheme;
 
@@ -30,9 +30,9 @@ pub(super) const SENT: u32 = 1;
 const TIMER: u32 = 2;
 const DUE: u32 = 3;
 /// The program hears news, after everything else but rates.
-const NEWS: u32 = u32::MAX - 1;
+const NEWS: u32 = MOST_KEY - 1;
 /// Rates are settled, after everything else of that time.
-pub(super) const SETTLE: u32 = u32::MAX;
+pub(super) const SETTLE: u32 = MOST_KEY;
 /// Data of [`SENT`]: of a stream rather than of a short message.
 pub(super) const OF_STREAM: u32 = 1 << 25;
 
