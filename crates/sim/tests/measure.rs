@@ -155,7 +155,7 @@ fn sums_agree(fabric: &Fabric, run: &Finished<AtOnce, Nobody>, silent: bool) {
     assert!(intervals.rows.windows(2).all(|two| key(&two[0]) != key(&two[1])));
     let lanes = run.counters.lanes;
     let counters = intervals.counters(fabric);
-    assert!(counters.fits(fabric) && counters.tick_ps() == Some(1));
+    assert!(counters.fits(fabric) && counters.tick_ps() == Some(1000));
     let total = |quantity, link: LinkId, lane| -> u64 {
         let of = counters.intervals().iter().map(|interval| interval.column(quantity, lane).unwrap());
         of.map(|column| (column.values[link.index()], column.quality(link)))
@@ -168,14 +168,14 @@ fn sums_agree(fabric: &Fabric, run: &Finished<AtOnce, Nobody>, silent: bool) {
             let lane = (lanes > 1).then_some(lane as u8);
             assert_eq!(total(Quantity::XmitBytes, link, lane), sent.bytes);
             assert_eq!(total(Quantity::XmitPackets, link, lane), sent.packets);
-            assert_eq!(total(Quantity::WaitTicks, link, lane), sent.wait_ps);
+            assert_eq!(total(Quantity::WaitTicks, link, lane), sent.wait_ps / 1000);
             let (bytes, packets) =
                 (total(Quantity::RcvBytes, link, lane), total(Quantity::RcvPackets, link, lane));
             assert!(bytes <= sent.bytes && packets <= sent.packets, "nothing comes that was not sent");
             assert!(!silent || (bytes, packets) == (sent.bytes, sent.packets));
         }
         assert_eq!(total(Quantity::XmitBytes, link, None), run.counters.bytes(link));
-        assert_eq!(total(Quantity::WaitTicks, link, None), run.counters.wait_ps[link.index()]);
+        assert_eq!(total(Quantity::WaitTicks, link, None), run.counters.wait_ps[link.index()] / 1000);
     }
 }
 

@@ -6,7 +6,9 @@
 use netloom_model::{Fabric, LinkId};
 
 use super::ports::{NEVER, Ports};
-use crate::record::{IntervalRow, Intervals, LevelRow, Measure, NO_QUEUE, QueueRow, Queues, queue_levels};
+use crate::record::{
+    IntervalRow, Intervals, LevelRow, Measure, NO_QUEUE, PS_PER_TICK, QueueRow, Queues, queue_levels,
+};
 
 /// What is recorded of a (part of a) network.
 #[derive(Debug)]
@@ -131,19 +133,24 @@ impl CounterSamples {
                     rcv_bytes,
                     xmit_packets: ports.lane[at].packets,
                     rcv_packets,
-                    wait_ps: ports.waits.lane_ps(link, lane, free_at, now),
+                    wait_ps: whole_ns(ports.waits.lane_ps(link, lane, free_at, now)),
                     ..*before
                 };
                 whole.add(&row);
                 push(&mut self.done.rows, before, row);
             }
             if let Some(before) = before.get_mut(lanes) {
-                whole.wait_ps = ports.waits.link_ps(link, free_at, now);
+                whole.wait_ps = whole_ns(ports.waits.link_ps(link, free_at, now));
                 push(&mut self.done.rows, before, whole);
             }
         }
         self.done.rows.len() > rows
     }
+}
+
+/// The whole nanoseconds of a time, ps.
+fn whole_ns(ps: u64) -> u64 {
+    ps - ps % PS_PER_TICK
 }
 
 fn push(rows: &mut Vec<IntervalRow>, before: &mut IntervalRow, row: IntervalRow) {

@@ -1,9 +1,12 @@
 //! Counters of all links by interval of simulated time.
 //!
 //! Invariants: rows are in order of interval, link and lane (the whole link last), and none is all 0; over all intervals they sum to the run's
-//! [`LinkCounters`](crate::LinkCounters).
+//! [`LinkCounters`](crate::LinkCounters), waiting to whole ticks.
 
 use netloom_model::{Column, Counters, Fabric, Interval, LinkId, Quantity};
+
+/// A tick of waiting: a nanosecond.
+pub(crate) const PS_PER_TICK: u64 = 1000;
 
 /// What a lane of a link (or all its lanes) carried in an interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,7 +25,8 @@ pub struct IntervalRow {
     pub xmit_packets: u64,
     /// Packets that came.
     pub rcv_packets: u64,
-    /// Time in which the link sent nothing and this lane (any of its lanes) could not for lack of room at the far end, ps.
+    /// Time in which the link sent nothing and this lane (any of its lanes) could not for lack of room at the far end, ps: whole
+    /// ticks, what is left over counts in the next interval.
     pub wait_ps: u64,
 }
 
@@ -41,14 +45,14 @@ impl IntervalRow {
         }
     }
 
-    /// A quantity; a tick is a picosecond.
+    /// A quantity.
     pub fn get(&self, quantity: Quantity) -> u64 {
         match quantity {
             Quantity::XmitBytes => self.xmit_bytes,
             Quantity::RcvBytes => self.rcv_bytes,
             Quantity::XmitPackets => self.xmit_packets,
             Quantity::RcvPackets => self.rcv_packets,
-            Quantity::WaitTicks => self.wait_ps,
+            Quantity::WaitTicks => self.wait_ps / PS_PER_TICK,
         }
     }
 
@@ -102,9 +106,9 @@ impl Intervals {
         (start, (start + self.every_ps).min(self.end_ps))
     }
 
-    /// As real fabrics give them; a tick is a picosecond, a time that is no whole number of ns is rounded up.
+    /// As real fabrics give them; a tick is a nanosecond, a time that is no whole number of ns is rounded up.
     pub fn counters(&self, fabric: &Fabric) -> Counters {
-        let mut counters = Counters::new(fabric, Some(1));
+        let mut counters = Counters::new(fabric, Some(PS_PER_TICK));
         let mut rows = self.rows.as_slice();
         for interval in 0..self.count() as u32 {
             let (start_ps, end_ps) = self.span_ps(interval);

@@ -9,6 +9,7 @@ mod latency;
 mod queues;
 mod window;
 
+pub(crate) use intervals::PS_PER_TICK;
 pub use intervals::{IntervalRow, Intervals};
 pub use latency::{Latencies, Summary};
 pub use queues::{LevelRow, QueueLevel, QueueRow, Queues};
