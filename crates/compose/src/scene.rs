@@ -138,6 +138,7 @@ impl Scene {
             script: Box::new(Arc::clone(&job.script)),
             until: job.until,
             start_ps: job.start_ps,
+            service_level: 0,
         };
         let measures = self.scenario.measure;
         Setup {

@@ -4,7 +4,12 @@
 //!
 //! Units: bytes and picoseconds.
 
+use std::sync::Arc;
+
+use netloom_model::{Fabric, LinkId};
+
 use crate::SimError;
+use crate::lanes::LaneMap;
 
 /// When a switch may pass a packet on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,9 +79,50 @@ pub struct Config {
     pub cable_delay_ps: u64,
     /// Bytes that a credit takes on the (otherwise unused) way back; their time at the link's speed adds to the cable's.
     pub credit_bytes: u32,
+    /// What each lane of a link may send before the next one's turn, in units of 64 bytes on the wire, 1 to 255; a packet that has begun is
+    /// finished. Empty: a packet each. InfiniBand's arbitration table (IBA volume 1, sec. 7.6.9) with one entry a lane and no
+    /// second table of high priority.
+    pub lane_weights: Vec<u8>,
+    /// SL-to-VL tables. `None`: packets stay on the lane of their service level's number.
+    pub lane_map: Option<Arc<LaneMap>>,
+    /// One way through each directed link's cable, in place of `cable_delay_ps`.
+    pub cable_delays_ps: Option<Arc<[u64]>>,
+    /// Each switch's delay, in place of `switch_delay_ps`.
+    pub switch_delays_ps: Option<Arc<[u64]>>,
 }
 
 impl Config {
+    /// One way through a link's cable, ps.
+    pub(crate) fn cable_ps(&self, link: LinkId) -> u64 {
+        self.cable_delays_ps.as_ref().map_or(self.cable_delay_ps, |delays| delays[link.index()])
+    }
+
+    /// From a packet's leaving over `link` until its head is at the far end, ps: the switch that it leaves, and the cable.
+    pub(crate) fn delay_ps(&self, fabric: &Fabric, link: LinkId) -> u64 {
+        let switch = fabric.link_from_switch(link).map_or(0, |switch| match &self.switch_delays_ps {
+            Some(delays) => delays[switch.index()],
+            None => self.switch_delay_ps,
+        });
+        self.cable_ps(link) + switch
+    }
+
+    /// Refuses hardware that can't work, or is that of another fabric.
+    ///
+    /// # Errors
+    /// [`SimError::Config`], as [`Config::check`].
+    pub(crate) fn check_for(&self, fabric: &Fabric) -> Result<(), SimError> {
+        self.check()?;
+        let fits = |delays: &Option<Arc<[u64]>>, count| delays.as_ref().is_none_or(|d| d.len() == count);
+        let refuse = |what, count| Err(SimError::Config { what, expected: format!("{count} numbers") });
+        if !fits(&self.cable_delays_ps, fabric.link_count()) {
+            return refuse("cable_delays_ps", fabric.link_count());
+        }
+        if !fits(&self.switch_delays_ps, fabric.switch_count()) {
+            return refuse("switch_delays_ps", fabric.switch_count());
+        }
+        Ok(())
+    }
+
     /// Largest packet on the wire, bytes.
     pub fn wire_bytes(&self) -> u32 {
         self.packet_bytes + self.header_bytes
@@ -114,11 +160,22 @@ impl Config {
                 "a number, unless output room is kept until admission".into(),
             );
         }
+        let weights = &self.lane_weights;
+        if !weights.is_empty() && (weights.len() != usize::from(self.lanes) || weights.contains(&0)) {
+            return refuse("lane_weights", format!("{} numbers from 1 to 255, one a lane", self.lanes));
+        }
+        if let Some(map) = &self.lane_map
+            && map.lanes() > self.lanes
+        {
+            return refuse("lanes", format!("at least {}, as many as the SL-to-VL tables use", map.lanes()));
+        }
         if self.cable_delay_ps == 0 && self.credit_bytes == 0 {
             return refuse("credit_bytes", "above 0 where cables take no time".into());
         }
         let most = 1_000_000_000_000;
-        if self.switch_delay_ps > most || self.cable_delay_ps > most {
+        let own = [&self.cable_delays_ps, &self.switch_delays_ps];
+        let longest = own.into_iter().flatten().flat_map(|delays| delays.iter()).max().copied().unwrap_or(0);
+        if self.switch_delay_ps.max(self.cable_delay_ps).max(longest) > most {
             return refuse("switch_delay_ps, cable_delay_ps", "at most a second".into());
         }
         Ok(())

@@ -5,6 +5,7 @@
 //! | `config` | the hardware: buffers, delays, arbitration |
 //! | `profile` | the two frozen sets of parameters |
 //! | `fluid` | messages as flows with fair rates: quick prediction |
+//! | `lanes` | service levels and virtual lanes |
 //! | `packet` | the engine: events, links, switches, adapters; routing schemes; counters |
 //! | `replay` | programs of ranks: messages, collectives, jobs side by side |
 //! | `motif` | communication patterns of applications |
@@ -14,6 +15,7 @@
 mod config;
 mod error;
 mod fluid;
+mod lanes;
 mod motif;
 mod packet;
 mod profile;
@@ -24,6 +26,7 @@ mod run;
 pub use config::{Admission, Config, Forwarding, Injection, Release};
 pub use error::SimError;
 pub use fluid::Fluid;
+pub use lanes::{LaneMap, SERVICE_LEVELS};
 pub use motif::{
     AllToAll, Halo, Incast, Pairs, PermutationStream, Repeat, RowsAndColumns, Stencil, Stream, Uniform,
 };

@@ -8,6 +8,7 @@ use netloom_routing::PathSet;
 
 use crate::SimError;
 use crate::fluid::flows;
+use crate::lanes::SERVICE_LEVELS;
 use crate::packet::{
     Adaptive, AnyChoice, ByTable, Choice, End, Finished, LinkCounters, Nobody, Observer, Terms, run_network,
 };
@@ -150,6 +151,12 @@ pub struct Outcome {
 /// # Errors
 /// [`SimError`] for parameters that can't work, packets that have no way, and time beyond its range.
 pub fn simulate(setup: Setup, control: &Control) -> Result<Outcome, SimError> {
+    let config = &setup.profile.config;
+    let most = if config.lane_map.is_some() { SERVICE_LEVELS } else { config.lanes };
+    if setup.jobs.iter().any(|job| job.service_level >= most) {
+        let expected = format!("0 to {}, as lanes and SL-to-VL tables allow", most.saturating_sub(1));
+        return Err(SimError::Config { what: "service_level", expected });
+    }
     if setup.model == Model::Fluid {
         return flows(setup, control);
     }

@@ -4,6 +4,7 @@ mod common;
 mod conservation;
 mod failures;
 mod fluid;
+mod lanes;
 mod measure;
 mod motifs;
 mod partitions;

@@ -113,7 +113,7 @@ impl<'f, P: Program> Fluid<'f, P> {
         scheme: Scheme<'f>,
         program: P,
     ) -> Result<Self, SimError> {
-        config.check()?;
+        config.check_for(fabric)?;
         let capacity = |link: LinkId| fabric.bandwidth_bytes_per_s(link) / 1e12;
         let packet_ps = f64::from(config.wire_bytes()) * 1e12 / fabric.reference_bandwidth_bytes_per_s();
         let host = || Host { due: VecDeque::new(), queue: VecDeque::new(), stream: NONE, walking: false };

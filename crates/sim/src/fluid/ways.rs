@@ -25,8 +25,8 @@ pub(crate) struct Ways<'a> {
     alike: Vec<u32>,
     /// Picoseconds a byte, times 2^20, of every link: as in the packet engine.
     ps_per_byte_q20: Vec<u64>,
-    /// From a packet's leaving a link until it may leave the next: cable, and the switch before.
-    delay_ps: [u64; 2],
+    /// From a packet's leaving over a link until its head is at the far end.
+    delay_ps: Vec<u64>,
     through: bool,
     /// Spread over switches between two leaves: part of `parts`.
     known: HashMap<(SwitchId, SwitchId), (u32, u32)>,
@@ -53,7 +53,7 @@ impl<'a> Ways<'a> {
             resource,
             alike,
             ps_per_byte_q20: fabric.links().map(q20).collect(),
-            delay_ps: [config.cable_delay_ps, config.cable_delay_ps + config.switch_delay_ps],
+            delay_ps: fabric.links().map(|link| config.delay_ps(fabric, link)).collect(),
             through: config.forwarding == Forwarding::CutThrough,
             known: HashMap::new(),
             parts: Vec::new(),
@@ -76,7 +76,7 @@ impl<'a> Ways<'a> {
     /// From sending over a link to arrival at its end, for a packet's head.
     #[inline]
     pub fn delay_ps(&self, link: LinkId) -> u64 {
-        self.delay_ps[usize::from(link.index() >= self.fabric.host_count())]
+        self.delay_ps[link.index()]
     }
 
     /// Whether packets are passed on before their tail has come.

@@ -96,7 +96,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
         {
             let state = self.ports.at(host, lane);
             let message = state.queue.head;
-            let Outgoing { record, address, left, posted_ps, .. } = *self.outgoing.get(message);
+            let Outgoing { record, address, level, left, posted_ps, .. } = *self.outgoing.get(message);
             let payload = payload(left);
             let wire = (payload + header) as u16;
             self.ports.at(host, lane).out_room -= i32::from(wire);
@@ -115,6 +115,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
                 via: NONE,
                 wire,
                 lane,
+                level,
                 born,
                 tail_ps: 0,
             });
@@ -206,13 +207,15 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
 
     /// A host's adapter takes a message.
     fn enter(&mut self, post: Post<P::Token>, posted_ps: u64) {
-        let Post { from, address, bytes, lane, token } = post;
+        let Post { from, address, bytes, lane: level, token } = post;
+        let lane = self.config.lane_map.as_ref().map_or(level, |map| map.first_lane(from.0, level));
         let to = self.partition.of_address(self.fabric, address).unwrap_or(self.here);
         let record = self.register(to, Incoming { left: bytes, posted_ps, from, token });
         let left = bytes;
         let posted_ps = self.now;
-        let message = self.outgoing.take(Outgoing { next: NONE, record, address, left, posted_ps, token });
-        self.limit("messages", message);
+        let message =
+            self.outgoing.take(Outgoing { next: NONE, record, address, level, left, posted_ps, token });
+        self.limit(\"messages\", message);
         self.ports.at(from.0, lane).queue.push(&mut self.outgoing, message);
         self.ports.settle(from.0, self.now);
         self.inject(from.0);

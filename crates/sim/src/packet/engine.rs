@@ -99,7 +99,7 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
         partition: Arc<Partition>,
         here: u8,
     ) -> Result<Self, SimError> {
-        config.check()?;
+        config.check_for(fabric)?;
         let most = MOST_KEY / 2 - 1;
         if fabric.link_count() + fabric.host_count() > most as usize {
             return Err(SimError::TooMany { what: "links", most });
@@ -331,21 +331,22 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
             let here = Here { switch, via: LinkId(link), address: packet.address, lane: packet.lane };
             let Some(LinkId(out)) = self.choose(here) else { return self.stuck(switch, packet) };
             let wire = u32::from(packet.wire);
+            let lane = self.lane_out(out, &packet);
             self.ports.settle(out, self.now);
             if O::LISTENS {
-                self.tell_hop(out, index);
+                self.tell_hop(out, lane, index);
             }
             self.ports.port(out).queued += wire;
-            let lane = self.ports.at(out, packet.lane);
-            if !lane.waiting.is_empty() || lane.out_room < wire as i32 {
-                lane.waiting.push(&mut self.packets, index);
+            let state = self.ports.at(out, lane);
+            if !state.waiting.is_empty() || state.out_room < wire as i32 {
+                state.waiting.push(&mut self.packets, index);
                 self.arm(out);
                 if self.config.head_of_line {
                     self.ports.end(link, packet.lane).held = true;
                 }
                 return;
             }
-            self.admit(out, index);
+            self.admit(out, lane, index);
             self.pump(out);
             if !self.config.head_of_line {
                 return;
@@ -361,6 +362,15 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
         }
     }
 
+    /// The lane of a packet's next link.
+    #[inline]
+    fn lane_out(&self, out: u32, packet: &Packet) -> u8 {
+        match &self.config.lane_map {
+            None => packet.lane,
+            Some(map) => map.lane(packet.via, out, packet.level),
+        }
+    }
+
     #[inline]
     fn choose(&mut self, here: Here) -> Option<LinkId> {
         if C::LOOKS && self.ports.credits_out {
@@ -372,11 +382,11 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
         self.choice.output(here, outputs)
     }
 
-    /// Takes a packet into the output buffer of `out`, and tells where it came from.
-    fn admit(&mut self, out: u32, index: u32) {
+    /// Takes a packet into the output buffer of `out` and a lane, and tells where it came from.
+    fn admit(&mut self, out: u32, to_lane: u8, index: u32) {
         let &Packet { via, wire, lane, tail_ps, .. } = self.packets.get(index);
         let port = self.ports.port(via).to_port;
-        let buffer = self.ports.at(out, lane);
+        let buffer = self.ports.at(out, to_lane);
         buffer.turn = port;
         buffer.out_room -= i32::from(wire);
         debug_assert!(buffer.out_room >= 0);
@@ -420,10 +430,10 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
         }
         for lane in 0..self.ports.lanes as u8 {
             while let Some(index) = self.next_admitted(link, lane) {
-                self.admit(link, index);
-                let via = self.packets.get(index).via;
+                self.admit(link, lane, index);
+                let &Packet { via, lane: from_lane, .. } = self.packets.get(index);
                 if self.config.head_of_line {
-                    let end = self.ports.end(via, lane);
+                    let end = self.ports.end(via, from_lane);
                     match end.inbox.pop(&self.packets) {
                         Some(next) => self.place(via, next),
                         None => end.held = false,

@@ -106,11 +106,11 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
     }
 
     /// Tells of a packet that is about to be queued; its output is settled.
-    pub(super) fn tell_hop(&mut self, link: u32, index: u32) {
+    pub(super) fn tell_hop(&mut self, link: u32, to_lane: u8, index: u32) {
         let packet = self.flying(index);
         let queued_bytes = self.ports.port(link).queued;
         let out = self.ports.credits_out;
-        let lane = self.ports.at(link, packet.lane);
+        let lane = self.ports.at(link, to_lane);
         let room = if out { lane.out_room } else { lane.in_room };
         let congested = i64::from(queued_bytes) > i64::from(room);
         self.observer.hop(Hop { now_ps: self.now, link: LinkId(link), queued_bytes, congested, packet });

@@ -22,6 +22,8 @@ pub(crate) struct Packet {
     pub wire: u16,
     /// Lane on `via`.
     pub lane: u8,
+    /// Service level.
+    pub level: u8,
     /// When it was created, in units of its own; 0 if nobody asks.
     pub born: u32,
     /// When its tail is where its head is.
@@ -36,6 +38,8 @@ pub(crate) struct Outgoing<T> {
     /// The receiver's record.
     pub record: u32,
     pub address: DestId,
+    /// Service level.
+    pub level: u8,
     /// Payload that has not left yet.
     pub left: u64,
     /// When its host's adapter had it.

@@ -70,6 +70,8 @@ pub(crate) struct Port {
     pub sending_lane: u8,
     /// Lane that was served last.
     pub arbiter: u8,
+    /// What it may still send in its turn, in units of 64 bytes (with weights).
+    left: i16,
     /// It lacks room that will come back.
     pub thirsty: bool,
     /// The partitions of its sending and its receiving end.
@@ -133,6 +135,8 @@ pub(crate) struct Ports {
     pub credits_out: bool,
     /// The first so many links are the hosts'.
     pub hosts: usize,
+    /// What a lane may send in its turn, in units of 64 bytes; empty: a packet.
+    weights: Vec<u8>,
 }
 
 impl Ports {
@@ -166,6 +170,7 @@ impl Ports {
             lane,
             credits_out: config.release == Release::Admitted,
             hosts: fabric.host_count(),
+            weights: config.lane_weights.clone(),
         }
     }
 
@@ -287,7 +292,7 @@ impl Ports {
         time_ps
     }
 
-    /// The lane that sends next: lanes in turn, one packet each, that have something and room for it at the far end.
+    /// The lane that sends next: lanes in turn, a packet or their weight each, that have something and room for it at the far end.
     #[inline]
     pub fn next_lane(&mut self, link: u32, wire_of_head: impl Fn(List) -> u32) -> Option<u8> {
         let is_host = self.credits_out && (link as usize) < self.hosts;
@@ -300,6 +305,18 @@ impl Ports {
         }
         let last = usize::from(self.port[link as usize].arbiter);
         let of = self.lanes_of(link);
+        if !self.weights.is_empty() {
+            // It goes on while it has weight left and can; a turn ends with the packet that uses the weight up.
+            let goes_on = self.port[link as usize].left > 0 && ready(&of[last]);
+            let next = || (1..=self.lanes).map(|k| (last + k) % self.lanes).find(|&k| ready(&of[k]));
+            let lane = if goes_on { last } else { next()? };
+            let units = wire_of_head(of[lane].queue).div_ceil(64) as i16;
+            let port = self.port(link);
+            (port.arbiter, port.left) = (lane as u8, if goes_on { port.left } else { 0 });
+            let weight = if goes_on { 0 } else { i16::from(self.weights[lane]) };
+            self.port(link).left += weight - units;
+            return Some(lane as u8);
+        }
         let lane = (1..=self.lanes).map(|k| (last + k) % self.lanes).find(|&k| ready(&of[k]))? as u8;
         self.port(link).arbiter = lane;
         Some(lane)
@@ -309,13 +326,12 @@ impl Ports {
 fn port(fabric: &Fabric, config: &Config, partition: &Partition, link: LinkId) -> Port {
     let (from_part, to_part) = partition.of_ends(fabric, link);
     let ps_per_byte = 1e12 / fabric.bandwidth_bytes_per_s(link);
-    let switch = if fabric.link_from_switch(link).is_some() { config.switch_delay_ps } else { 0 };
     Port {
         free_at: 0,
         try_at: NEVER,
         ps_per_byte_q20: (ps_per_byte * f64::from(1 << 20)).round() as u64,
-        delay_ps: config.cable_delay_ps + switch,
-        credit_ps: (config.cable_delay_ps + (f64::from(config.credit_bytes) * ps_per_byte).round() as u64)
+        delay_ps: config.delay_ps(fabric, link),
+        credit_ps: (config.cable_ps(link) + (f64::from(config.credit_bytes) * ps_per_byte).round() as u64)
             .max(1),
         queued: 0,
         to: fabric.link_to_switch(link).map_or(Port::HOST, |s| s.0),
@@ -323,6 +339,7 @@ fn port(fabric: &Fabric, config: &Config, partition: &Partition, link: LinkId) -
         to_port: fabric.link(link).to_port,
         sending_lane: 0,
         arbiter: 0,
+        left: 0,
         thirsty: false,
         from_part,
         to_part,

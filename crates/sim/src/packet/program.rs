@@ -15,7 +15,7 @@ pub struct Post<T> {
     pub address: DestId,
     /// Payload, at least 1.
     pub bytes: u64,
-    /// Virtual lane that it starts on.
+    /// Service level; without SL-to-VL tables, the number of its virtual lane.
     pub lane: u8,
     /// Comes back with [`Program::sent`] and [`Program::received`].
     pub token: T,

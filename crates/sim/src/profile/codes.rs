@@ -39,6 +39,10 @@ impl Config {
             cable_delay_ps: 0,
             // "8 bytes" in its code.
             credit_bytes: 8,
+            lane_weights: Vec::new(),
+            lane_map: None,
+            cable_delays_ps: None,
+            switch_delays_ps: None,
         }
     }
 }

@@ -41,6 +41,10 @@ impl Config {
             cable_delay_ps: 25_000,
             // A flow control packet: 8 bytes.
             credit_bytes: 8,
+            lane_weights: Vec::new(),
+            lane_map: None,
+            cable_delays_ps: None,
+            switch_delays_ps: None,
         }
     }
 }

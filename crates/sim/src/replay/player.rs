@@ -52,12 +52,21 @@ pub struct Job {
     pub until: Option<usize>,
     /// When it starts, ps.
     pub start_ps: u64,
+    /// Service level of its messages, 0 to 15.
+    pub service_level: u8,
 }
 
 impl Job {
     /// A job that starts at once and runs once.
     pub fn new(name: impl Into<String>, hosts: Vec<HostId>, script: impl Script + 'static) -> Self {
-        Self { name: name.into(), hosts, script: Box::new(script), until: None, start_ps: 0 }
+        Self {
+            name: name.into(),
+            hosts,
+            script: Box::new(script),
+            until: None,
+            start_ps: 0,
+            service_level: 0,
+        }
     }
 }
 
@@ -427,14 +436,12 @@ impl Player {
     ) {
         let (source, target) = (self.ranks[from as usize].host, self.ranks[to as usize].host);
         let bytes = bytes.max(1);
+        let lane = self.jobs[self.ranks[from as usize].job as usize].service_level;
         if source == target {
             let copy_ps = (bytes as f64 * self.software.copy_ps_per_byte) as u64;
             desk.copy_after(delay_ps + copy_ps, source, token);
         } else {
-            desk.post_after(
-                delay_ps,
-                Post { from: source, address: DestId(target.0), bytes, lane: 0, token },
-            );
+            desk.post_after(delay_ps, Post { from: source, address: DestId(target.0), bytes, lane, token });
         }
     }
 

@@ -1,0 +1,92 @@
+//! Service levels and virtual lanes: on which lane a message's packets travel, hop by hop.
+//!
+//! A message has a service level, which its packets keep. Every switch maps (input port, output port, service level) to the lane of the
+//! output, every host (its port, service level): InfiniBand's SL-to-VL tables. Without tables a packet stays on the lane that has its
+//! service level's number.
+//!
+//! Source: InfiniBand Architecture Specification, volume 1, sec. 7.6.6 (SL-to-VL mapping) and 7.6.9 (arbitration). Left out: lane 15
+//! (management), a level that is mapped to lane 15 to drop its packets, tables of more than one entry a lane.
+
+use netloom_model::{Fabric, LinkId};
+
+/// Service levels, 0 to 15.
+pub const SERVICE_LEVELS: u8 = 16;
+
+/// SL-to-VL tables of all switches and hosts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LaneMap {
+    /// By link: where its table is, less what its far end's first link adds.
+    base: Vec<u32>,
+    /// `[link in][link out of the switch there][service level]`, then `[host][service level]`.
+    lane: Vec<u8>,
+    hosts: u32,
+}
+
+impl LaneMap {
+    /// `lane(link in, link out, service level)`: the lane on the link out; link in is `None` for a host's own packets.
+    pub fn new(fabric: &Fabric, lane: impl Fn(Option<LinkId>, LinkId, u8) -> u8) -> Self {
+        let mut map = Self { base: Vec::new(), lane: Vec::new(), hosts: 0 };
+        for via in fabric.links() {
+            let Some(switch) = fabric.link_to_switch(via) else {
+                map.base.push(0);
+                continue;
+            };
+            let first = fabric.switch_links(switch).next().map_or(0, |link| link.0);
+            map.base.push((map.lane.len() as u32).wrapping_sub(first * u32::from(SERVICE_LEVELS)));
+            for out in fabric.switch_links(switch) {
+                map.lane.extend((0..SERVICE_LEVELS).map(|level| lane(Some(via), out, level)));
+            }
+        }
+        map.hosts = map.lane.len() as u32;
+        for host in fabric.hosts() {
+            map.lane.extend((0..SERVICE_LEVELS).map(|level| lane(None, fabric.host_link(host), level)));
+        }
+        map
+    }
+
+    /// The lane on `out` of a packet that came in over `via`.
+    #[inline]
+    pub(crate) fn lane(&self, via: u32, out: u32, level: u8) -> u8 {
+        let row = self.base[via as usize].wrapping_add(out * u32::from(SERVICE_LEVELS));
+        self.lane[(row + u32::from(level)) as usize]
+    }
+
+    /// The lane on which a host sends; its link has its number.
+    #[inline]
+    pub(crate) fn first_lane(&self, host: u32, level: u8) -> u8 {
+        self.lane[(self.hosts + host * u32::from(SERVICE_LEVELS) + u32::from(level)) as usize]
+    }
+
+    /// Lanes that are used: one more than the highest.
+    pub fn lanes(&self) -> u8 {
+        self.lane.iter().max().map_or(0, |&most| most.saturating_add(1))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use netloom_testkit::cases::ring;
+
+    use super::*;
+
+    #[test]
+    fn every_entry_is_the_functions() {
+        let fabric = ring(4);
+        let lane = |via: Option<LinkId>, out: LinkId, level: u8| {
+            (via.map_or(7, |link| link.0 % 5) + out.0 % 3 + u32::from(level) % 2) as u8
+        };
+        let map = LaneMap::new(&fabric, lane);
+        for via in fabric.links() {
+            let Some(switch) = fabric.link_to_switch(via) else { continue };
+            for out in fabric.switch_links(switch) {
+                for level in 0..SERVICE_LEVELS {
+                    assert_eq!(map.lane(via.0, out.0, level), lane(Some(via), out, level));
+                }
+            }
+        }
+        for host in fabric.hosts() {
+            assert_eq!(map.first_lane(host.0, 3), lane(None, fabric.host_link(host), 3));
+        }
+        assert_eq!(map.lanes(), 11);
+    }
+}

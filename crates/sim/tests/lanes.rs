@@ -1,0 +1,162 @@
+//! Service levels, virtual lanes and their arbitration, delays of single cables and switches. Links run at 12.5 GB/s: 80 ps a byte.
+
+use std::sync::Arc;
+
+use netloom_model::{Control, Fabric, HostId, LinkId};
+use netloom_routing::{Engine, EngineOptions, route};
+use netloom_sim::{
+    ByTable, Config, Injection, Job, LaneMap, Measure, Model, Network, Nobody, Op, Pairs, Profile, Scheme,
+    Setup, SimError, simulate,
+};
+use netloom_testkit::cases::{ring, star};
+use netloom_topology::detect;
+
+use crate::common::{AtOnce, clockwise, run};
+
+fn tables(fabric: &Fabric) -> netloom_model::Routes {
+    route(Engine::Updn, fabric, &detect(fabric), &EngineOptions::default()).unwrap()
+}
+
+/// A clockwise ring is a cycle of credits. Messages that cross the line before switch 0 have service level 1, which goes over to lane 1 there
+/// (a date line; Dally and Seitz 1987): on lane 0 nobody goes on over the line, and lane 1 ends half-way round.
+#[test]
+fn a_date_line_breaks_the_credit_loop() {
+    let fabric = ring(6);
+    let lft = clockwise(&fabric, 6);
+    // Those with service levels 0 and 1 by turns.
+    let messages = [(0, 3), (3, 0), (1, 4), (4, 1), (2, 5), (5, 2)].map(|(from, to)| (from, to, 100 * 4096));
+    let run = |date_line: bool| {
+        let map = LaneMap::new(&fabric, |via, out, level| {
+            let behind = fabric.link_from_switch(out).is_some_and(|at| at.0 < 3);
+            u8::from(date_line && via.is_some() && level == 1 && behind)
+        });
+        let config = Config { lanes: 2, lane_map: Some(Arc::new(map)), ..Config::infiniband() };
+        let mut program = AtOnce::new(&messages);
+        program.lanes = 2;
+        let mut network =
+            Network::new(&fabric, &config, ByTable::new(&fabric, &lft), program, Nobody).unwrap();
+        network.run().map(|()| network.program().done_ps.iter().flatten().count())
+    };
+    assert!(matches!(run(false), Err(SimError::Deadlock { .. })));
+    assert_eq!(run(true), Ok(6));
+}
+
+/// Hosts 1 and 2 send to host 0 on a lane each. With weights of 3:1 the first gets three quarters of host 0's link: when its
+/// 300 packets are through, 100 of the other's are.
+#[test]
+fn weights_of_three_to_one_give_three_times_the_throughput() {
+    let fabric = star(3);
+    let routes = tables(&fabric);
+    let done = |lane_weights: Vec<u8>| {
+        let config = Config { lanes: 2, lane_weights, ..Config::infiniband() };
+        let mut program = AtOnce::new(&[(1, 0, 300 * 4096), (2, 0, 300 * 4096)]);
+        program.lanes = 2;
+        let choice = ByTable::new(&fabric, routes.lft().unwrap());
+        let mut network = Network::new(&fabric, &config, choice, program, Nobody).unwrap();
+        network.run().unwrap();
+        let packet = f64::from(config.wire_bytes()) * 80.0;
+        network.program().done_ps.iter().map(|t| t.unwrap() as f64 / packet).collect::<Vec<_>>()
+    };
+    // A packet is 65 units of 64 bytes: 195 of them are three packets.
+    let weighted = done(vec![195, 65]);
+    assert!((weighted[0] - 400.0).abs() < 10.0, "{weighted:?}");
+    let even = done(vec![130, 130]);
+    assert!((even[0] - even[1]).abs() < 5.0 && (even[0] - 600.0).abs() < 5.0, "{even:?}");
+    assert!((weighted[1] - 600.0).abs() < 5.0, "no time is lost: {weighted:?}");
+}
+
+#[test]
+fn weights_must_be_one_a_lane() {
+    for lane_weights in [vec![1], vec![1, 0], vec![1, 2, 3]] {
+        let error = Config { lanes: 2, lane_weights, ..Config::infiniband() }.check().unwrap_err();
+        assert!(error.to_string().starts_with("lane_weights: expected 2 numbers"), "{error}");
+    }
+}
+
+/// Small messages cross the switch while two bullies fill the receiver's link: on a lane of their own they wait for a packet a
+/// link at most, on the bullies' lane behind all that the buffers hold.
+#[test]
+fn a_lane_of_its_own_protects_a_job_from_a_bully() {
+    let fabric = star(3);
+    let routes = tables(&fabric);
+    let ping = |service_level| {
+        let each = |to, from| -> Vec<Op> {
+            (0..20)
+                .flat_map(|_| [Op::Send { to, bytes: 8, tag: 0 }, Op::Recv { from, tag: 0 }])
+                .chain([Op::WaitAll])
+                .collect()
+        };
+        let hosts = |list: [u32; 2]| list.into_iter().map(HostId).collect::<Vec<_>>();
+        let mut victim = Job::new("victim", hosts([0, 1]), vec![each(1, 1), each(0, 0)]);
+        victim.service_level = service_level;
+        let bully = |from, to| {
+            let pairs = Pairs { partner: vec![1, 0], rounds: 100, messages: 4, bytes: 1 << 20 };
+            let mut job = Job::new("bully", hosts([from, to]), pairs);
+            job.until = Some(0);
+            job
+        };
+        let profile = Profile {
+            config: Config { lanes: 2, injection: Injection::RoundRobin, ..Config::infiniband() },
+            ..Profile::infiniband()
+        };
+        let setup = Setup {
+            fabric: &fabric,
+            scheme: Scheme::Tables(routes.lft().unwrap()),
+            model: Model::Packet,
+            profile,
+            jobs: vec![victim, bully(2, 1), bully(0, 1)],
+            seed: 1,
+            threads: 1,
+            measure: Measure::default(),
+            until_ps: Some(50_000_000_000),
+        };
+        simulate(setup, &Control::new()).unwrap().jobs[0].message_latency
+    };
+    let (shared, own) = (ping(0), ping(1));
+    // Software 0.4 us, a switch and two cables 0.15 us; at most a packet on each of two links.
+    assert!(own.max_ps < 550_000 + 3 * 4122 * 80, "{own:?}");
+    // Up to 64 KiB of input buffer before it, at half the speed of the link.
+    assert!(shared.mean_ps > 5.0 * own.mean_ps, "{shared:?} {own:?}");
+}
+
+#[test]
+fn a_service_level_without_a_lane_is_refused() {
+    let fabric = star(2);
+    let routes = tables(&fabric);
+    let mut job = Job::new("it", vec![HostId(0), HostId(1)], vec![vec![], vec![]]);
+    job.service_level = 1;
+    let setup = Setup {
+        fabric: &fabric,
+        scheme: Scheme::Tables(routes.lft().unwrap()),
+        model: Model::Packet,
+        profile: Profile::infiniband(),
+        jobs: vec![job],
+        seed: 1,
+        threads: 1,
+        measure: Measure::default(),
+        until_ps: None,
+    };
+    let error = simulate(setup, &Control::new()).unwrap_err();
+    assert!(error.to_string().starts_with("service_level: expected 0 to 0"), "{error}");
+}
+
+/// A long cable and a slow switch add their delay to what crosses them, and to nothing else.
+#[test]
+fn single_cables_and_switches_have_delays_of_their_own() {
+    let fabric = star(3);
+    let routes = tables(&fabric);
+    let end = |config: &Config, to| {
+        run(&fabric, config, routes.lft().unwrap(), &[(0, to, 4096)]).unwrap().program().end_ps()
+    };
+    let plain = Config::infiniband();
+    let mut cables = vec![plain.cable_delay_ps; fabric.link_count()];
+    cables[fabric.reverse(LinkId(1)).index()] += 500_000;
+    let long = Config { cable_delays_ps: Some(cables.into()), ..plain.clone() };
+    assert_eq!(end(&long, 1), end(&plain, 1) + 500_000);
+    assert_eq!(end(&long, 2), end(&plain, 2));
+    let slow = Config { switch_delays_ps: Some([plain.switch_delay_ps + 7].into()), ..plain.clone() };
+    assert_eq!(end(&slow, 2), end(&plain, 2) + 7);
+    let wrong = Config { switch_delays_ps: Some([1, 2].into()), ..plain };
+    let error = run(&fabric, &wrong, routes.lft().unwrap(), &[(0, 1, 1)]).err().expect("there is one switch");
+    assert!(error.to_string().contains("switch_delays_ps"), "{error}");
+}
