@@ -215,7 +215,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
         let posted_ps = self.now;
         let message =
             self.outgoing.take(Outgoing { next: NONE, record, address, level, left, posted_ps, token });
-        self.limit(\"messages\", message);
+        self.limit("messages", message);
         self.ports.at(from.0, lane).queue.push(&mut self.outgoing, message);
         self.ports.settle(from.0, self.now);
         self.inject(from.0);

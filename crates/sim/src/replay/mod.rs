@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `op` | what a rank can do; scripts of it |
 //! | `collective` | collectives as messages, by published algorithms |
+//! | `job` | jobs |
 //! | `log` | what ranks did in a window of time |
 //! | `matching` | receives and messages find each other |
 //! | `recorded` | recorded runs as scripts |
@@ -12,6 +13,7 @@
 //! | `player` | the ranks of all jobs on their hosts |
 
 mod collective;
+mod job;
 mod log;
 mod matching;
 mod op;
@@ -21,9 +23,10 @@ mod sends;
 mod tasks;
 
 pub use collective::{Algorithm, Algorithms, Collective, Kind, algorithms_of};
+pub use job::{Job, JobTimes};
 pub use log::RankSpan;
 pub use op::{Op, Script};
-pub use player::{Envelope, Job, JobTimes, Player, Software};
+pub use player::{Envelope, Player, Software};
 pub use recorded::Replay;
 pub use sends::sends;
 pub use tasks::Tasks;

@@ -13,9 +13,10 @@ use std::sync::Arc;
 use netloom_model::{DestId, HostId};
 
 use super::collective::Collective;
+use super::job::{Job, JobTimes};
 use super::log::{Log, RankSpan};
 use super::matching::{Matching, Table};
-use super::op::{Op, Script};
+use super::op::Op;
 use super::tasks::Progress;
 use crate::packet::{Context, Desk, Post, Program, Split};
 use crate::record::Latencies;
@@ -38,61 +39,6 @@ pub struct Software {
     pub control_bytes: u64,
     /// Picoseconds a byte between ranks of one host.
     pub copy_ps_per_byte: f64,
-}
-
-/// A job: ranks on hosts, and what they do.
-pub struct Job {
-    /// Name, for results.
-    pub name: String,
-    /// Host of every rank.
-    pub hosts: Vec<HostId>,
-    /// What the ranks do.
-    pub script: Box<dyn Script>,
-    /// It starts over until that job has ended, and is not waited for.
-    pub until: Option<usize>,
-    /// When it starts, ps.
-    pub start_ps: u64,
-    /// Service level of its messages, 0 to 15.
-    pub service_level: u8,
-}
-
-impl Job {
-    /// A job that starts at once and runs once.
-    pub fn new(name: impl Into<String>, hosts: Vec<HostId>, script: impl Script + 'static) -> Self {
-        Self {
-            name: name.into(),
-            hosts,
-            script: Box::new(script),
-            until: None,
-            start_ps: 0,
-            service_level: 0,
-        }
-    }
-}
-
-impl std::fmt::Debug for Job {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Job")
-            .field("name", &self.name)
-            .field("ranks", &self.hosts.len())
-            .finish_non_exhaustive()
-    }
-}
-
-/// When a job's ranks ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct JobTimes {
-    /// Each rank's end, ps; `None`: it did not end.
-    pub ranks_ps: Vec<Option<u64>>,
-    /// Times the job started over, least of all ranks.
-    pub rounds: u32,
-}
-
-impl JobTimes {
-    /// When the last rank ended, ps.
-    pub fn end_ps(&self) -> Option<u64> {
-        self.ranks_ps.iter().copied().max_by_key(|t| t.unwrap_or(u64::MAX)).flatten()
-    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
