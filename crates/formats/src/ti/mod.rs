@@ -16,6 +16,7 @@
 //! Source: SimGrid 3.32, "SMPI offline simulation"; datatype numbers as SMPI assigns them.
 
 mod program;
+mod words;
 
 pub use program::read_ti_workload;
 

@@ -20,16 +20,11 @@ use std::collections::HashMap;
 
 use netloom_model::{Action, CollectiveKind, Together, Workload};
 
-use super::{Life, datatype, rank_number, verb_of};
+use super::words::{Words, scaled};
+use super::{Life, rank_number, verb_of};
 use crate::FormatError;
 use crate::error::excerpt;
 use crate::text::text;
-
-/// The largest message, bytes: 1 TB.
-const MAX_BYTES: u64 = 1_000_000_000_000;
-
-/// Tags lie between plus and minus this.
-const MAX_TAG: i64 = 1 << 30;
 
 /// Reads a time-independent trace as a program.
 ///
@@ -435,78 +430,6 @@ impl Reader {
 
 fn uneven(together: &Together) -> &'static str {
     if together.uneven { "uneven " } else { "" }
-}
-
-fn scaled(counts: &[u64], item: u64) -> Result<Vec<u64>, String> {
-    let one = |&count: &u64| count.checked_mul(item).filter(|&bytes| bytes <= MAX_BYTES);
-    let scaled: Option<Vec<u64>> = counts.iter().map(one).collect();
-    scaled.ok_or_else(|| format!("expected at most {MAX_BYTES} bytes a rank"))
-}
-
-/// What is left of a line.
-struct Words<'a> {
-    words: std::str::SplitAsciiWhitespace<'a>,
-    ranks: u32,
-    item: u64,
-}
-
-impl Words<'_> {
-    fn integer(&mut self, what: &str) -> Result<i64, String> {
-        let word = self.words.next().ok_or_else(|| format!("expected {what}, found the end of the line"))?;
-        word.parse().map_err(|_| format!("expected {what}, found \"{}\"", excerpt(word)))
-    }
-
-    fn count(&mut self, what: &str) -> Result<u64, String> {
-        let count = self.integer(what)?;
-        u64::try_from(count).map_err(|_| format!("expected {what}, found {count}"))
-    }
-
-    fn counts(&mut self, n: usize) -> Result<Vec<u64>, String> {
-        (0..n).map(|k| self.count(&format!("a count for rank {k} of {n}"))).collect()
-    }
-
-    fn rank(&mut self, what: &str) -> Result<u32, String> {
-        let rank = self.integer(what)?;
-        u32::try_from(rank)
-            .ok()
-            .filter(|&rank| rank < self.ranks)
-            .ok_or_else(|| format!("expected {what} of 0..{}, found {rank}", self.ranks))
-    }
-
-    /// The root is rank 0 unless said.
-    fn root(&mut self) -> Result<u32, String> {
-        if self.words.clone().next().is_none() { Ok(0) } else { self.rank("a root rank") }
-    }
-
-    /// Negative tags move to the top of 31 bits.
-    fn tag(&mut self) -> Result<u32, String> {
-        let tag = self.integer("a tag")?;
-        if tag.abs() >= MAX_TAG {
-            return Err(format!("expected a tag between -2^30 and 2^30, found {tag}"));
-        }
-        Ok(tag as u32 & 0x7fff_ffff)
-    }
-
-    fn flops(&mut self, what: &str) -> Result<f64, String> {
-        let word = self.words.next().ok_or_else(|| format!("expected {what}, found the end of the line"))?;
-        let value = word.parse().ok().filter(|v: &f64| v.is_finite() && *v >= 0.0);
-        value.ok_or_else(|| format!("expected {what}, not negative, found \"{}\"", excerpt(word)))
-    }
-
-    /// Bytes of an item of the datatype that follows, if one does.
-    fn datatype(&mut self) -> Result<u64, String> {
-        self.words.next().map_or(Ok(self.item), datatype)
-    }
-
-    fn sized(&mut self, count: u64) -> Result<u64, String> {
-        let size = self.datatype()?;
-        let bytes = count.checked_mul(size).filter(|&bytes| bytes <= MAX_BYTES);
-        bytes.ok_or_else(|| format!("expected at most {MAX_BYTES} bytes, found {count} x {size}"))
-    }
-
-    fn rest_are_numbers(&mut self) -> Result<(), String> {
-        self.words.try_for_each(|word| super::number(Some(word), "a number"))
-    }
 }
 
 #[cfg(test)]
