@@ -3,8 +3,13 @@
 use std::sync::Arc;
 
 use netloom_formats::{read_goal, read_ti_workload};
-use netloom_sim::{Algorithms, Replay, Software, Tasks};
+use netloom_model::HostId;
+use netloom_routing::{Engine, EngineOptions, route};
+use netloom_sim::{
+    Algorithms, ByTable, Config, Job, Network, Nobody, Player, Replay, SimError, Software, Tasks,
+};
 use netloom_testkit::cases::star;
+use netloom_topology::detect;
 
 use crate::programs::{CONTROL, MS, POST_PS, RENDEZVOUS_PS, job, message_ps, play, software};
 use crate::walk::walk;
@@ -120,4 +125,48 @@ fn a_task_that_waits_for_ever_is_named() {
     let network = play(&fabric, vec![job("it", &[0, 1], tasks(text))], software());
     let stuck = network.program().stuck(10);
     assert_eq!(stuck, ["it rank 0 (step 0) with 2 tasks to do; open receives: rank 1 tag 3"]);
+}
+
+#[test]
+fn computing_for_longer_than_time_lasts_is_refused() {
+    let fabric = star(2);
+    let run = |script: Box<dyn netloom_sim::Script>| {
+        let routes = route(Engine::Dmodk, &fabric, &detect(&fabric), &EngineOptions::default()).unwrap();
+        let choice = ByTable::new(&fabric, routes.lft().unwrap());
+        let hosts = vec![HostId(0), HostId(1)];
+        let job = Job { name: "it".into(), hosts, script, until: None, start_ps: 0 };
+        let player = Player::new(vec![job], software());
+        let mut network = Network::new(&fabric, &Config::codes(), choice, player, Nobody).unwrap();
+        network.run().unwrap_err()
+    };
+    assert_eq!(run(Box::new(replay("0 compute 1e30\n1 barrier\n0 barrier\n"))), SimError::TimeOverflow);
+    let goal = "num_ranks 2\nrank 0 {\ncalc 18446744073709551615\n}\nrank 1 { }\n";
+    assert_eq!(run(Box::new(tasks(goal))), SimError::TimeOverflow);
+}
+
+/// The recorded traces of examples/data: every send meets a receive, nobody waits for ever, and there are as many messages as the
+/// trace's own lines and its collectives make: a barrier or short allreduce of 2^k ranks k a rank, a reduction or broadcast one
+/// less than ranks.
+#[test]
+fn the_recorded_traces_can_be_replayed_to_their_end() {
+    let lulesh = |ranks: u64, k: u64, allreduces: u64| (1 + allreduces) * ranks * k + ranks - 1;
+    // Barriers and short allreduces, allreduces of 90,792 bytes round a ring, broadcasts.
+    let nekbone = (4 + 611) * 64 * 6 + 12 * 2 * 63 * 64 + 13 * 63;
+    // Of 168 ranks 40 fold into 128: 7 rounds and two messages for each of the 40; barriers take 8 rounds.
+    let snap = 3 * 8 * 168 + 9 * 167 + 11 * (128 * 7 + 2 * 40);
+    let all = [
+        ("lulesh-64", 17_856 + lulesh(64, 6, 9)),
+        ("lulesh-512", 99_596 + lulesh(512, 9, 4)),
+        ("nekbone-64", 208_173 + nekbone),
+        // A barrier, two reductions, 13 allreduces, an allgather.
+        ("boxlibmg-64", 12_672 + (1 + 13 + 1) * 64 * 6 + 2 * 63),
+        ("snap-168-short", 29_760 + snap),
+    ];
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/data");
+    for (name, messages) in all {
+        let bytes = std::fs::read(folder.join(format!("{name}.ti.gz"))).unwrap();
+        let script = Replay::new(Arc::new(read_ti_workload(&bytes, name).unwrap()), f64::INFINITY);
+        let sent: u64 = walk(&script, script.ranks()).values().map(|&(count, _)| count).sum();
+        assert_eq!(sent, messages, "{name}");
+    }
 }
