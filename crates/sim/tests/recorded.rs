@@ -130,18 +130,18 @@ fn a_task_that_waits_for_ever_is_named() {
 #[test]
 fn computing_for_longer_than_time_lasts_is_refused() {
     let fabric = star(2);
-    let run = |script: Box<dyn netloom_sim::Script>| {
+    let run = |script: Arc<dyn netloom_sim::Script>| {
         let routes = route(Engine::Dmodk, &fabric, &detect(&fabric), &EngineOptions::default()).unwrap();
         let choice = ByTable::new(&fabric, routes.lft().unwrap());
         let hosts = vec![HostId(0), HostId(1)];
-        let job = Job { name: "it".into(), hosts, script, until: None, start_ps: 0 };
+        let job = Job::new("it", hosts, script);
         let player = Player::new(vec![job], software());
         let mut network = Network::new(&fabric, &Config::codes(), choice, player, Nobody).unwrap();
         network.run().unwrap_err()
     };
-    assert_eq!(run(Box::new(replay("0 compute 1e30\n1 barrier\n0 barrier\n"))), SimError::TimeOverflow);
+    assert_eq!(run(Arc::new(replay("0 compute 1e30\n1 barrier\n0 barrier\n"))), SimError::TimeOverflow);
     let goal = "num_ranks 2\nrank 0 {\ncalc 18446744073709551615\n}\nrank 1 { }\n";
-    assert_eq!(run(Box::new(tasks(goal))), SimError::TimeOverflow);
+    assert_eq!(run(Arc::new(tasks(goal))), SimError::TimeOverflow);
 }
 
 /// The recorded traces of examples/data: every send meets a receive, nobody waits for ever, and there are as many messages as the
