@@ -8,6 +8,9 @@ use netloom_topology::Structure;
 use crate::routing::oblivious;
 use crate::{ComposeError, Routing, Scene, traffic};
 
+/// Path searches unless somebody says how many: a second or two, and more for much traffic. (The bound is often met long before.)
+const LEAST_WORK: u64 = 1_000_000;
+
 /// What [`Routing::Optimized`] and [`Routing::OptimizedPhases`] are optimised for.
 ///
 /// # Errors
@@ -25,7 +28,7 @@ pub fn goal(
 }
 
 /// The optimiser's tables for a scene. They start from OpenSM's (ftree, or updn where the fabric is no tree). For phases the sum
-/// over phases of each one's maximum counts, which is what a program pays that waits between them. Unless `work` says how many path
+/// over phases of each one's maximum counts, which is what a program pays that waits between them. Unless `work` or the scenario says how many path
 /// searches to spend, the traffic's size decides; equal work gives equal tables.
 ///
 /// # Errors
@@ -43,8 +46,10 @@ pub fn optimized(
     let goal = goal(routing, fabric, scene, control)?;
     let seed = scene.scenario.seed;
     let background = oblivious(fabric, structure, seed)?;
-    let options = OptimizeOptions { seed, work, ..OptimizeOptions::default() };
     let phases = goal.phases();
+    let entries: usize = phases.iter().map(|phase| phase.matrix.entry_count()).sum();
+    let work = work.or(scene.scenario.optimize_work).unwrap_or(LEAST_WORK + 20 * entries as u64);
+    let options = OptimizeOptions { seed, work: Some(work), ..OptimizeOptions::default() };
     if phases.len() < 2 {
         let best = optimize(fabric, structure, paths, &goal.total(), &background, &options, control)?;
         return Ok(best.routes);

@@ -8,6 +8,8 @@
 //!                                      # adaptive-remote, random-per-packet, a file of tables, optimized, optimized:phases
 //! model = "packet"                     # packet (the default) | fluid
 //! seed = 1                             # of every random choice; 0 unless given
+//! optimize_work = 8000000              # path searches for optimized routes, about a microsecond each; their traffic's
+//!                                      # size says unless given
 //! allow_credit_loops = false
 //! max_time_ms = 100                    # of simulated time; ends there
 //! [hardware]                           # what differs from the profile: packet_bytes = 2048, lanes = 2, …
@@ -64,6 +66,8 @@ pub struct Scenario {
     pub model: String,
     /// The seed of every random choice.
     pub seed: u64,
+    /// Path searches for optimised routes, at most.
+    pub optimize_work: Option<u64>,
     /// Run even if packets may wait for each other in a circle.
     pub allow_credit_loops: bool,
     /// End of the simulation, ps.
@@ -134,13 +138,14 @@ pub enum Work {
     },
 }
 
-const FILE_KEYS: [&str; 12] = [
+const FILE_KEYS: [&str; 13] = [
     "name",
     "fabric",
     "profile",
     "routes",
     "model",
     "seed",
+    "optimize_work",
     "allow_credit_loops",
     "max_time_ms",
     "hardware",
@@ -250,6 +255,7 @@ fn read_root(at: &Place, root: &Table) -> Result<Scenario, FormatError> {
         routes: read_routes(&file)?,
         model: file.word("model", &["packet", "fluid"])?.unwrap_or("packet").to_owned(),
         seed: file.whole("seed", 0..=i64::MAX)?.unwrap_or(0) as u64,
+        optimize_work: file.whole("optimize_work", 0..=1_000_000_000_000)?.map(|n| n as u64),
         allow_credit_loops: file.flag("allow_credit_loops")?.unwrap_or(false),
         max_time_ps: time_ps(&file, "max_time_ms", 1e9, false)?,
         hardware: match file.table("hardware", &HARDWARE, "hardware")? {

@@ -28,6 +28,7 @@ fn every_key_is_read() {
         routes = ["ftree", "adaptive", "mine.lfts"]
         model = "fluid"
         seed = 7
+        optimize_work = 5000
         allow_credit_loops = true
         max_time_ms = 1.5
         [hardware]
@@ -71,6 +72,7 @@ fn every_key_is_read() {
     assert_eq!((scenario.name.as_str(), scenario.fabric.as_str()), ("all", "net.txt"));
     assert_eq!((scenario.profile.as_str(), scenario.model.as_str()), ("codes", "fluid"));
     assert_eq!(scenario.routes, ["ftree", "adaptive", "mine.lfts"]);
+    assert_eq!(scenario.optimize_work, Some(5000));
     assert_eq!(
         (scenario.seed, scenario.allow_credit_loops, scenario.max_time_ps),
         (7, true, Some(1_500_000_000))
