@@ -138,6 +138,8 @@ def test_a_run_is_a_folder_that_says_where_it_comes_from(netloom, paths):
         assert sum(links["xmit_packets"]) == entry["result"]["packet_hops"]
         assert max(links["utilisation"]) == pytest.approx(entry["result"]["max_link_utilisation"])
         assert {"from_level", "to_level"} <= links.keys()
+        trace = (folder / entry["folder"] / "trace.json").read_bytes()
+        assert json.loads(trace)["traceEvents"]
 
 
 def test_the_tables_of_optimised_routes_are_kept(netloom, paths):

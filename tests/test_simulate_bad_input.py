@@ -134,3 +134,42 @@ def test_usage_errors_exit_2(netloom, arguments, hint):
 def test_a_scenario_that_is_not_there(netloom):
     assert "missing.toml" in netloom.refused("simulate", "missing.toml")
     netloom.refused("simulate", "-", code=2)
+
+
+def around(text: str, hosts: int, leaves: int) -> str:
+    """Tables in which packets go from leaf to leaf, each by the spine of its number, till they are there."""
+    lines, switch = [], ""
+    for line in text.splitlines():
+        if line.startswith("Unicast"):
+            switch = line.split("'")[1]
+        elif "'host" in line:
+            number, target = int(switch[-2:]), int(line.split("'host")[1][:4]) // hosts
+            up = switch.startswith("leaf") and target != number
+            port = hosts + 1 + number if up else 1 + (number + 1) % leaves
+            if up or switch.startswith("spine"):
+                line = f"{line[:7]}{port:03}{line[10:]}"
+        lines.append(line)
+    return "\n".join(lines) + "\n"
+
+
+def test_credit_loops_are_refused_or_run_until_packets_wait_for_each_other(netloom):
+    """Buffers of one packet, and everybody sends round a ring of three leaves."""
+    ring = "two-level:leaves=3,hosts=2,spines=3"
+    netloom.ok("route", "ftree", ring, "-q", "-o", "mine.lfts")
+    path = netloom.folder / "mine.lfts"
+    path.write_text(around(path.read_text(), hosts=2, leaves=3))
+    text = (
+        f'fabric = "{ring}"\nroutes = "mine.lfts"\n[hardware]\ninput_buffer_bytes = 4122\n'
+        "output_buffer_bytes = 4122\nhost_output_buffer_bytes = 4122\n[[job]]\n"
+        'program = { kind = "all-to-all", bytes = 65536 }\n'
+    )
+    word = refused(netloom, text)
+    assert word.startswith("mine.lfts: ")
+    assert "credit loop" in word
+    result = netloom.result("simulate", "s.toml", "--allow-credit-loops", code=1)
+    (run,) = result["runs"]
+    assert run["stopped"] == "deadlock"
+    assert run["jobs"][0]["completion_ms"] is None
+    assert "wait for each other" in run["stuck"][0]
+    assert "leaf00" in run["stuck"][0]
+    assert "deadlock" in netloom.ok("simulate", "s.toml", "--allow-credit-loops", code=1)
