@@ -28,6 +28,8 @@ program = { kind = "stream", pattern = "bisection-shuffle:seed=1", messages = 2,
 PAIR = """\
 fabric = "two-level:leaves=2,hosts=1,spines=1"
 profile = "codes"
+hardware = { packet_bytes = 4096, switch_delay_ns = 90 }
+software = { post_ns = 500 }
 [[job]]
 program = { kind = "stream", pattern = "bisection", bytes = 4096 }
 """
