@@ -157,6 +157,8 @@ fn single_cables_and_switches_have_delays_of_their_own() {
     let slow = Config { switch_delays_ps: Some([plain.switch_delay_ps + 7].into()), ..plain.clone() };
     assert_eq!(end(&slow, 2), end(&plain, 2) + 7);
     let wrong = Config { switch_delays_ps: Some([1, 2].into()), ..plain };
-    let error = run(&fabric, &wrong, routes.lft().unwrap(), &[(0, 1, 1)]).err().expect("there is one switch");
+    let Err(error) = run(&fabric, &wrong, routes.lft().unwrap(), &[(0, 1, 1)]) else {
+        panic!("there is one switch")
+    };
     assert!(error.to_string().contains("switch_delays_ps"), "{error}");
 }
