@@ -94,7 +94,7 @@ impl Field {
 
 /// A job that runs once from the start.
 pub fn job(name: &str, hosts: Vec<HostId>, script: impl Script + 'static) -> Job {
-    Job { name: name.into(), hosts, script: Box::new(script), until: None, start_ps: 0 }
+    Job::new(name, hosts, script)
 }
 
 /// When job 0 ended, ms.
