@@ -281,3 +281,27 @@ fn a_run_that_is_told_to_stop_gives_what_it_has() {
         assert_eq!(finished.program.times(0).end_ps(), None);
     }
 }
+
+/// Within a pool of the caller's its threads do the work; it may have more of them than are needed.
+#[test]
+fn a_pool_of_the_callers_does_as_well() {
+    let fabric = generate("fattree:pods=4,leaves=3,hosts=4,spines=2,groups=2,cores=2").unwrap();
+    let routes = route(Engine::Dmodk, &fabric, &detect(&fabric), &EngineOptions::default()).unwrap();
+    let choice = ByTable::new(&fabric, routes.lft().unwrap());
+    let control = Control::new();
+    let run = || {
+        let player = Player::new(jobs(&fabric, &mut stream(3, 7)), software());
+        let terms = Terms {
+            threads: 2,
+            partitions: Some(2),
+            until_ps: None,
+            measure: None,
+            packet_jobs: 0,
+            control: &control,
+        };
+        let config = Config::infiniband();
+        run_network(&fabric, &config, choice.clone(), player, |_| Nobody, &terms).unwrap()
+    };
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
+    assert_eq!(shown(pool.install(run), 2), shown(run(), 2));
+}
