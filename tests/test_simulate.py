@@ -73,7 +73,7 @@ def test_every_routing_has_a_row_and_its_ratio_to_the_first(netloom):
     assert [line.split()[0] for line in text.splitlines() if "shuffle" in line] == ["ftree", "adaptive"]
 
 
-@pytest.mark.parametrize("model", ["packet"])
+@pytest.mark.parametrize("model", ["packet", "fluid"])
 @pytest.mark.parametrize("routes", ["ftree", "ftree,adaptive"])
 def test_results_do_not_depend_on_threads(netloom, model, routes):
     arguments = ["simulate", scenario(netloom), "--model", model, "--routes", routes]
@@ -81,6 +81,18 @@ def test_results_do_not_depend_on_threads(netloom, model, routes):
         arguments[-1] = "ftree,updn"
     one, two = (strip(netloom.result(*arguments, "--threads", n)) for n in (1, 2))
     assert one == two
+
+
+def test_the_fluid_model_is_near_the_packets_where_nothing_queues(netloom):
+    """A permutation within leaves: every message has its links for itself."""
+    text = SMALL.replace("bisection-shuffle:seed=1", "shift:1")
+    packet, fluid = (
+        netloom.result("simulate", scenario(netloom, text), "--routes", "ftree", "--model", model)["runs"][0]
+        for model in ("packet", "fluid")
+    )
+    assert fluid["packets"] == 0
+    times = [run["jobs"][0]["completion_ms"] for run in (packet, fluid)]
+    assert times[1] == pytest.approx(times[0], rel=0.15)
 
 
 def test_keys_are_set_from_the_command_line(netloom):

@@ -205,14 +205,17 @@ def run(folder: Path, /, *, title: str | None = None, options: Options | None = 
     options
         Common options; `-o` takes the picture (.svg, .png).
     """
-    from netloom.cli import drawn, runs
-    from netloom.plot.run import run_picture
+    from netloom.cli import runs
 
     this = _run("plot-run", options)
     manifest = runs.read_manifest(folder)
     this.read("run", str(folder / runs.MANIFEST))
     if not manifest["runs"]:
         raise FormatError(f"{folder}: has no routing to draw")
+    # Only now: matplotlib takes a while to load.
+    from netloom.cli import drawn
+    from netloom.plot.run import run_picture
+
     found = [drawn.panel(this, folder, entry) for entry in manifest["runs"]]
     name = manifest["scenario"]["name"]
     with this.timed("draw"):
