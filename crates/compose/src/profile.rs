@@ -48,6 +48,7 @@ fn hardware(config: &mut Config, name: &str, knob: &Knob) {
             config.forwarding = if through { Forwarding::CutThrough } else { Forwarding::StoreAndForward };
         }
         ("lanes", knob) => config.lanes = count(knob) as u8,
+        ("lane_weights", Knob::Weights(weights)) => config.lane_weights.clone_from(weights),
         ("input_buffer_bytes", Knob::Word(_)) => config.input_buffer_bytes = None,
         ("input_buffer_bytes", knob) => config.input_buffer_bytes = Some(count(knob) as u32),
         ("output_buffer_bytes", knob) => config.output_buffer_bytes = count(knob) as u32,
@@ -104,6 +105,7 @@ mod tests {
             "admission" | "injection" => "round-robin",
             "head_of_line" => "true",
             "lanes" => "3",
+            "lane_weights" => "[7]",
             "packet_bytes" => "1KiB",
             "copy_ns_per_byte" => "0.5",
             _ => "100000",

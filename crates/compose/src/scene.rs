@@ -42,6 +42,8 @@ pub struct SceneJob {
     pub start_ps: u64,
     /// What its bytes count in traffic for optimised routes.
     pub weight: f64,
+    /// Service level of its messages.
+    pub service_level: u8,
 }
 
 /// A scenario ready to run.
@@ -72,6 +74,12 @@ impl Scene {
     pub fn new(fabric: &Fabric, scenario: Scenario, read: &mut Reader) -> Result<Self, ComposeError> {
         let profile = profile(&scenario)?;
         check_until(&scenario.jobs)?;
+        let lanes = profile.config.lanes;
+        if let Some(job) = scenario.jobs.iter().find(|job| job.service_level >= lanes) {
+            let message =
+                format!("service_level {}: expected a lane, 0..{lanes} (hardware.lanes)", job.service_level);
+            return Err(ComposeError::Job { job: job.name.clone(), message });
+        }
         let mut works = Vec::with_capacity(scenario.jobs.len());
         let mut resolved = Vec::with_capacity(scenario.jobs.len());
         for job in &scenario.jobs {
@@ -119,6 +127,7 @@ impl Scene {
                 until: asked.until,
                 start_ps: asked.start_ps,
                 weight: asked.weight,
+                service_level: asked.service_level,
             });
         }
         Ok(Self { scenario, profile, jobs })
@@ -138,7 +147,7 @@ impl Scene {
             script: Box::new(Arc::clone(&job.script)),
             until: job.until,
             start_ps: job.start_ps,
-            service_level: 0,
+            service_level: job.service_level,
         };
         let measures = self.scenario.measure;
         Setup {

@@ -32,6 +32,7 @@
 //! until = "barrier"                    # starts over until that job ends, and is not waited for
 //! start_us = 0
 //! weight = 1.0                         # of its bytes, for optimized routes
+//! service_level = 0                    # of its messages: their virtual lane
 //! ```
 //! Sizes are whole bytes or text such as `"2MiB"`. Every key is known or refused, with the nearest known one; every error names
 //! its line, or the override that brought it.
@@ -118,6 +119,8 @@ pub struct ScenarioJob {
     pub start_ps: u64,
     /// What a byte of it counts in traffic for optimised routes.
     pub weight: f64,
+    /// Service level of its messages, 0 to 15.
+    pub service_level: u8,
 }
 
 /// What a job's ranks do.
@@ -154,7 +157,7 @@ const FILE_KEYS: [&str; 13] = [
     "job",
 ];
 const MEASURE_KEYS: [&str; 4] = ["counters_every_us", "queues_every_us", "longest_queues", "trace"];
-const JOB_KEYS: [&str; 15] = [
+const JOB_KEYS: [&str; 16] = [
     "name",
     "allocation",
     "hosts",
@@ -170,6 +173,7 @@ const JOB_KEYS: [&str; 15] = [
     "until",
     "start_us",
     "weight",
+    "service_level",
 ];
 
 /// Simulated time ends here, microseconds (48 bits of picoseconds).
@@ -356,6 +360,7 @@ fn read_job(at: &Place, table: &Table, index: usize, names: &[String]) -> Result
         until,
         start_ps: time_ps(&keys, "start_us", 1e6, true)?.unwrap_or(0),
         weight: keys.number("weight", "a number of 1e-9 to 1e9", factor)?.unwrap_or(1.0),
+        service_level: keys.whole("service_level", 0..=15)?.unwrap_or(0) as u8,
     })
 }
 

@@ -10,6 +10,8 @@ use crate::keys::Keys;
 pub enum Knob {
     /// Bytes, lanes.
     Count(u64),
+    /// A number for each lane.
+    Weights(Vec<u8>),
     /// A time, ps (or ps a byte).
     Time(f64),
     /// One of the parameter's words.
@@ -19,11 +21,12 @@ pub enum Knob {
 }
 
 /// Parameters of the hardware; units are in their names.
-pub const HARDWARE: [&str; 14] = [
+pub const HARDWARE: [&str; 15] = [
     "packet_bytes",
     "header_bytes",
     "forwarding",
     "lanes",
+    "lane_weights",
     "input_buffer_bytes",
     "output_buffer_bytes",
     "host_output_buffer_bytes",
@@ -50,6 +53,7 @@ pub(super) fn hardware(keys: &Keys) -> Result<Vec<(&'static str, Knob)>, FormatE
         "release" => word(keys, name, &["sent", "admitted"]),
         "admission" | "injection" => word(keys, name, &["in-order", "round-robin"]),
         "head_of_line" => Ok(keys.flag(name)?.map(Knob::Flag)),
+        "lane_weights" => weights(keys, name),
         "lanes" => Ok(keys.whole(name, 1..=15)?.map(|n| Knob::Count(n as u64))),
         "input_buffer_bytes" if keys.item(name).and_then(|item| item.as_str()) == Some("unlimited") => {
             Ok(Some(Knob::Word("unlimited")))
@@ -91,6 +95,16 @@ fn all(
 
 fn word(keys: &Keys, name: &'static str, words: &[&'static str]) -> Result<Option<Knob>, FormatError> {
     Ok(keys.word(name, words)?.map(Knob::Word))
+}
+
+/// A list of numbers from 1 to 255.
+fn weights(keys: &Keys, name: &'static str) -> Result<Option<Knob>, FormatError> {
+    let Some(item) = keys.item(name) else { return Ok(None) };
+    let number =
+        |item: &toml_edit::Value| item.as_integer().and_then(|n| u8::try_from(n).ok()).filter(|&n| n > 0);
+    let list = item.as_array().and_then(|list| list.iter().map(number).collect::<Option<Vec<u8>>>());
+    let wrong = || keys.error(name, "expected numbers from 1 to 255, one a lane, such as [1, 4]".into());
+    list.map(|list| Some(Knob::Weights(list))).ok_or_else(wrong)
 }
 
 /// Nanoseconds, as ps.

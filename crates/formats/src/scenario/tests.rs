@@ -33,6 +33,7 @@ fn every_key_is_read() {
         max_time_ms = 1.5
         [hardware]
         lanes = 2
+        lane_weights = [1, 4]
         packet_bytes = "2KiB"
         forwarding = "cut-through"
         head_of_line = false
@@ -63,6 +64,7 @@ fn every_key_is_read() {
         until = "barrier"
         start_us = 2
         weight = 0.5
+        service_level = 1
         [[job]]
         trace = "lulesh.ti.gz"
         flops_per_s = 1e9
@@ -83,6 +85,7 @@ fn every_key_is_read() {
             ("packet_bytes", Knob::Count(2048)),
             ("forwarding", Knob::Word("cut-through")),
             ("lanes", Knob::Count(2)),
+            ("lane_weights", Knob::Weights(vec![1, 4])),
             ("input_buffer_bytes", Knob::Word("unlimited")),
             ("head_of_line", Knob::Flag(false)),
             ("switch_delay_ns", Knob::Time(90_500.0)),
@@ -108,6 +111,7 @@ fn every_key_is_read() {
         Work::Program(Program::BarrierGrid { columns: 32, rows: 64, iterations: 100, bytes: 8 })
     );
     assert_eq!((bully.until, bully.start_ps, bully.weight), (Some(0), 2_000_000, 0.5));
+    assert_eq!((barrier.service_level, bully.service_level), (0, 1));
     assert_eq!(bully.allocation, Allocation::Hosts((1..=4).map(|i| format!("node{i}")).collect()));
     assert_eq!(
         bully.work,
