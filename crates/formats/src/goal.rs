@@ -318,7 +318,7 @@ mod tests {
 
     /// A block of rank 0 of two, from line 3.
     fn block(statements: &str) -> String {
-        refusal(&format!("num_ranks 2\nrank 0 {{\n{statements}\n}}\n"))
+        refusal(&format!("num_ranks 2\nrank 0 {{\n{statements}\n}}\nrank 1 {{ }}\n"))
     }
 
     #[test]
