@@ -23,10 +23,11 @@ pub fn stream(seed: u64, id: u64) -> Stream {
 /// If `n` is 0.
 pub fn below(stream: &mut Stream, n: u64) -> u64 {
     assert!(n > 0, "an empty range has no random element");
-    let threshold = n.wrapping_neg() % n;
     loop {
         let product = u128::from(stream.next_u64()) * u128::from(n);
-        if product as u64 >= threshold {
+        let low = product as u64;
+        // The remainder is below `n`: most draws do without the division.
+        if low >= n || low >= n.wrapping_neg() % n {
             return (product >> 64) as u64;
         }
     }

@@ -2,7 +2,9 @@
 
 use netloom_model::{Fabric, HostId};
 use netloom_routing::{Engine, EngineOptions, PathSet, route};
-use netloom_sim::{Adaptive, ByTable, Choice, Config, Desk, Network, Nobody, Post, Program};
+use netloom_sim::{
+    Adaptive, AdaptiveRemote, ByTable, Choice, Config, Desk, Network, Nobody, Post, Program, RandomPerPacket,
+};
 use netloom_topology::{detect, generate};
 
 struct Stream {
@@ -111,7 +113,12 @@ fn main() {
             }
         }
         for (name, config) in [("bare", &bare), ("codes", &codes), ("infiniband", &ib)] {
-            run(&format!("{spec} adaptive {name}"), &fabric, config, Adaptive::new(&fabric, &paths, 1), &to);
+            let adaptive = Adaptive::new(&fabric, &paths, 1);
+            run(&format!("{spec} adaptive {name}"), &fabric, config, adaptive, &to);
+            let remote = AdaptiveRemote::new(&fabric, &paths, 1);
+            run(&format!("{spec} remote {name}"), &fabric, config, remote, &to);
+            let random = RandomPerPacket::new(&fabric, &paths, 1);
+            run(&format!("{spec} random {name}"), &fabric, config, random, &to);
         }
     }
 }

@@ -31,8 +31,9 @@ pub use motif::{
     AllToAll, Halo, Incast, Pairs, PermutationStream, Repeat, RowsAndColumns, Stencil, Stream, Uniform,
 };
 pub use packet::{
-    Adaptive, ByTable, Choice, Context, Departure, Desk, End, Finished, Flying, Here, Hop, LinkCounters,
-    Network, Nobody, Observer, Outputs, Post, Program, Sent, Split, Terms, run_network,
+    Adaptive, AdaptiveRemote, ByTable, Choice, Context, Departure, Desk, End, Finished, Flying, Here, Hop,
+    LinkCounters, Network, Nobody, Observer, Outputs, Post, Program, RandomPerPacket, Sent, Split, Terms,
+    run_network,
 };
 pub use profile::Profile;
 pub use record::{

@@ -10,7 +10,8 @@ use crate::SimError;
 use crate::fluid::flows;
 use crate::lanes::SERVICE_LEVELS;
 use crate::packet::{
-    Adaptive, AnyChoice, ByTable, Choice, End, Finished, LinkCounters, Nobody, Observer, Terms, run_network,
+    Adaptive, AdaptiveRemote, AnyChoice, ByTable, Choice, End, Finished, LinkCounters, Nobody, Observer,
+    RandomPerPacket, Terms, run_network,
 };
 use crate::profile::Profile;
 use crate::record::{Distribution, Latencies, MOST_SPANS, Measure, RankWindow, Recorded, Summary, Window};
@@ -162,6 +163,8 @@ pub fn simulate(setup: Setup, control: &Control) -> Result<Outcome, SimError> {
     }
     let Setup { fabric, scheme, seed, measure: Measure { trace_ps, .. }, .. } = setup;
     let adaptive = |paths| Adaptive::new(fabric, paths, seed);
+    let remote = |paths| AdaptiveRemote::new(fabric, paths, seed);
+    let random = |paths| RandomPerPacket::new(fabric, paths, seed);
     match (scheme, trace_ps) {
         (Scheme::Tables(lft), None) => unwatched(setup, ByTable::new(fabric, lft), control),
         (Scheme::Tables(lft), Some(window)) => {
@@ -171,10 +174,14 @@ pub fn simulate(setup: Setup, control: &Control) -> Result<Outcome, SimError> {
         (Scheme::Adaptive(paths), Some(window)) => {
             watched(setup, AnyChoice::Adaptive(adaptive(paths)), window, control)
         }
-        (Scheme::AdaptiveRemote(_), _) => {
-            Err(SimError::Unsupported("adaptive routing with remote information"))
+        (Scheme::AdaptiveRemote(paths), None) => unwatched(setup, remote(paths), control),
+        (Scheme::AdaptiveRemote(paths), Some(window)) => {
+            watched(setup, AnyChoice::Remote(remote(paths)), window, control)
         }
-        (Scheme::RandomPerPacket(_), _) => Err(SimError::Unsupported("random routing per packet")),
+        (Scheme::RandomPerPacket(paths), None) => unwatched(setup, random(paths), control),
+        (Scheme::RandomPerPacket(paths), Some(window)) => {
+            watched(setup, AnyChoice::Random(random(paths)), window, control)
+        }
     }
 }
 

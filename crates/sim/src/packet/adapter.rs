@@ -100,7 +100,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
             let payload = payload(left);
             let wire = (payload + header) as u16;
             self.ports.at(host, lane).out_room -= i32::from(wire);
-            self.ports.port(host).queued += u32::from(wire);
+            self.ports.queue(host, i32::from(wire), self.now);
             let born = match &mut self.births {
                 Some(births) => {
                     let at = host as usize * self.ports.lanes + usize::from(lane);

@@ -16,9 +16,10 @@ use netloom_model::{Fabric, HostId, LinkId, SwitchId};
 use super::adapter::Delayed;
 use super::birth::Births;
 use super::calendar::{Calendar, Event, MOST_DATA, MOST_KEY};
-use super::choice::{Choice, Here, Outputs};
+use super::choice::{Choice, Outputs};
 use super::counters::LinkCounters;
 use super::deadlock::deadlock;
+use super::heads::Heads;
 use super::mail::{Mail, Numbers};
 use super::observe::Observer;
 use super::partition::{Partition, lookahead_ps};
@@ -51,6 +52,10 @@ pub struct Network<'f, C, P: Program, O> {
     /// What a switch does to another takes at least so long; what is announced is heard so much later.
     pub(super) lookahead_ps: u64,
     pub(super) stopped: bool,
+    /// Packets that may yet take another output.
+    pub(super) heads: Heads,
+    /// An output that has sent its only packet must look for another's, though nothing is queued there.
+    restless: bool,
     pub(super) calendar: Calendar,
     pub(super) desk: Desk<P::Token>,
     /// Messages on their way to their host's adapter, by time, host and order of posting.
@@ -104,7 +109,11 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
         if fabric.link_count() + fabric.host_count() > most as usize {
             return Err(SimError::TooMany { what: "links", most });
         }
-        let ports = Ports::new(fabric, config, &partition);
+        let mut ports = Ports::new(fabric, config, &partition);
+        if C::LOOKS {
+            ports.watch(!C::LOCAL);
+        }
+        let move_on = C::LOOKS && config.head_of_line && !ports.credits_out;
         let lookahead_ps = lookahead_ps(fabric, config, &ports);
         let packet_ns = f64::from(config.wire_bytes()) * 1e9 / fabric.reference_bandwidth_bytes_per_s();
         // A packet a host in a packet's time, about five hops, an arrival and a try each.
@@ -129,6 +138,8 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
             lookahead_ps,
             stopped: false,
             partition,
+            heads: Heads::new(if move_on { fabric.switch_count() } else { 0 }),
+            restless: move_on && config.output_buffer_bytes < 2 * config.wire_bytes(),
             calendar: Calendar::for_events(events_per_ns),
             desk,
             delayed: BinaryHeap::new(),
@@ -328,18 +339,20 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
         let switch = SwitchId(self.ports.port(link).to);
         loop {
             let packet = *self.packets.get(index);
-            let here = Here { switch, via: LinkId(link), address: packet.address, lane: packet.lane };
-            let Some(LinkId(out)) = self.choose(here) else { return self.stuck(switch, packet) };
+            let Some(LinkId(out)) = self.choose(switch, index) else { return self.stuck(switch, packet) };
             let wire = u32::from(packet.wire);
             let lane = self.lane_out(out, &packet);
             self.ports.settle(out, self.now);
             if O::LISTENS {
                 self.tell_hop(out, lane, index);
             }
-            self.ports.port(out).queued += wire;
+            self.ports.queue(out, wire as i32, self.now);
             let state = self.ports.at(out, lane);
             if !state.waiting.is_empty() || state.out_room < wire as i32 {
                 state.waiting.push(&mut self.packets, index);
+                if C::LOOKS {
+                    self.stay(index, out);
+                }
                 self.arm(out);
                 if self.config.head_of_line {
                     self.ports.end(link, packet.lane).held = true;
@@ -364,7 +377,7 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
 
     /// The lane of a packet's next link.
     #[inline]
-    fn lane_out(&self, out: u32, packet: &Packet) -> u8 {
+    pub(super) fn lane_out(&self, out: u32, packet: &Packet) -> u8 {
         match &self.config.lane_map {
             None => packet.lane,
             Some(map) => map.lane(packet.via, out, packet.level),
@@ -372,14 +385,10 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
     }
 
     #[inline]
-    fn choose(&mut self, here: Here) -> Option<LinkId> {
-        if C::LOOKS && self.ports.credits_out {
-            for link in self.fabric.switch_links(here.switch) {
-                self.ports.settle(link.0, self.now);
-            }
-        }
-        let outputs = Outputs { now: self.now, ports: &self.ports.port };
-        self.choice.output(here, outputs)
+    fn choose(&mut self, switch: SwitchId, index: u32) -> Option<LinkId> {
+        let here = self.packets.get(index).here(switch);
+        let mut outputs = Outputs { now: self.now, ports: &mut self.ports };
+        self.choice.output(here, &mut outputs)
     }
 
     /// Takes a packet into the output buffer of `out` and a lane, and tells where it came from.
@@ -398,6 +407,9 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
     pub(super) fn give_back(&mut self, link: u32, bytes: u16, lane: u8, tail_ps: u64) {
         let &mut Port { credit_ps, from_part, .. } = self.ports.port(link);
         let time_ps = self.now.max(tail_ps) + credit_ps;
+        if self.ports.credits_out {
+            self.ports.rumour.tell(link, -i32::from(bytes), self.now);
+        }
         if from_part == self.here {
             self.credit(link, lane, time_ps, bytes);
         } else {
@@ -430,18 +442,29 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
         }
         for lane in 0..self.ports.lanes as u8 {
             while let Some(index) = self.next_admitted(link, lane) {
-                self.admit(link, lane, index);
-                let &Packet { via, lane: from_lane, .. } = self.packets.get(index);
-                if self.config.head_of_line {
-                    let end = self.ports.end(via, from_lane);
-                    match end.inbox.pop(&self.packets) {
-                        Some(next) => self.place(via, next),
-                        None => end.held = false,
-                    }
-                }
+                self.go_on(link, lane, index);
+            }
+            if C::LOOKS {
+                self.attract(link, lane);
             }
         }
         self.pump(link);
+    }
+
+    /// Admits a packet that waited, and finds outputs for those that it held up.
+    pub(super) fn go_on(&mut self, link: u32, to_lane: u8, index: u32) {
+        if C::LOOKS {
+            self.go(index);
+        }
+        self.admit(link, to_lane, index);
+        let Packet { via, lane, .. } = *self.packets.get(index);
+        if self.config.head_of_line {
+            let end = self.ports.end(via, lane);
+            match end.inbox.pop(&self.packets) {
+                Some(next) => self.place(via, next),
+                None => end.held = false,
+            }
+        }
     }
 
     /// Takes the packet whose turn it is from those that wait for room, if there is room for it.
@@ -508,6 +531,10 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
         if !self.ports.credits_out {
             (port.sending, port.sending_lane) = (bytes, lane);
             port.queued -= u32::from(bytes);
+            self.ports.rumour.tell(link, -i32::from(bytes), self.now);
+        }
+        if C::LOOKS {
+            self.ports.note_load(link);
         }
         let out = !self.ports.credits_out;
         let state = self.ports.at(link, lane);
@@ -530,7 +557,7 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
 
     /// Plans the next try of a link, if something waits there.
     #[inline]
-    fn arm(&mut self, link: u32) {
+    pub(super) fn arm(&mut self, link: u32) {
         let free_at = self.ports.port(link).free_at;
         let busy = free_at > self.now;
         let (mut waits, mut queued) = (false, false);
@@ -538,7 +565,7 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
             waits |= !lane.waiting.is_empty();
             queued |= !lane.queue.is_empty();
         }
-        if busy && (queued || (waits && !self.ports.credits_out)) {
+        if busy && (queued || (waits && !self.ports.credits_out) || self.restless) {
             self.schedule(link, free_at);
         }
         let thirsty = if self.ports.credits_out { waits } else { queued && !busy };

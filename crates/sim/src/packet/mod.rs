@@ -7,6 +7,8 @@ mod choice;
 mod counters;
 mod deadlock;
 mod engine;
+mod heads;
+mod loads;
 mod mail;
 mod meeting;
 mod observe;
@@ -20,7 +22,7 @@ mod waits;
 mod warm;
 
 pub(crate) use choice::AnyChoice;
-pub use choice::{Adaptive, ByTable, Choice, Here, Outputs};
+pub use choice::{Adaptive, AdaptiveRemote, ByTable, Choice, Here, Outputs, RandomPerPacket};
 pub use counters::{LinkCounters, Sent};
 pub use engine::Network;
 pub use observe::{Context, Departure, Flying, Hop, Nobody, Observer};

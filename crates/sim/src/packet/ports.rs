@@ -11,8 +11,9 @@
 
 use std::collections::VecDeque;
 
-use netloom_model::{Fabric, LinkId};
+use netloom_model::{Fabric, LinkId, SwitchId};
 
+use super::loads::{Load, Rumour};
 use super::partition::Partition;
 use super::pool::List;
 use super::waits::Waits;
@@ -129,6 +130,10 @@ pub(crate) struct Ports {
     pub end: Vec<End>,
     /// Credits that don't fit a lane's line.
     more: Vec<VecDeque<Credit>>,
+    /// Loads of outputs, if a scheme looks at them; else empty.
+    loads: Vec<Load>,
+    /// Loads as they are known elsewhere.
+    pub rumour: Rumour,
     /// How long lanes lacked room.
     pub waits: Waits,
     /// Credits are for output room (else for input room).
@@ -166,12 +171,66 @@ impl Ports {
             port: fabric.links().map(|link| port(fabric, config, partition, link)).collect(),
             end: vec![End { inbox: List::EMPTY, held: false }; lane.len()],
             more: vec![VecDeque::new(); lane.len()],
+            loads: Vec::new(),
+            rumour: Rumour::default(),
             waits: Waits::new(fabric.link_count(), lanes),
             lane,
             credits_out: config.release == Release::Admitted,
             hosts: fabric.host_count(),
             weights: config.lane_weights.clone(),
         }
+    }
+
+    /// Keeps loads for a scheme that looks at them, and news of them if it asks for those of other switches.
+    pub fn watch(&mut self, elsewhere: bool) {
+        self.loads = vec![Load::NONE; self.port.len()];
+        if elsewhere {
+            let between = self.port[self.hosts..].iter().filter(|port| port.to != Port::HOST);
+            let delay_ps = between.map(|port| port.credit_ps).max().unwrap_or(1);
+            self.rumour = Rumour::new(self.port.len(), delay_ps);
+        }
+    }
+
+    /// The load of an output now.
+    #[inline]
+    pub fn load(&mut self, link: u32, now: u64) -> Load {
+        if self.loads[link as usize].due <= now {
+            self.settle(link, now);
+        }
+        self.loads[link as usize]
+    }
+
+    /// Brings a port's load up to date.
+    #[inline]
+    pub fn note_load(&mut self, link: u32) {
+        if let Some(load) = self.loads.get(link as usize) {
+            let due = if self.credits_out { self.next_credit_ps(link) } else { load.due };
+            let Port { free_at, queued, .. } = self.port[link as usize];
+            self.loads[link as usize] = Load { free_at, due, queued };
+        }
+    }
+
+    /// Bytes come to a link's queue or go from it.
+    #[inline]
+    pub fn queue(&mut self, link: u32, bytes: i32, now: u64) {
+        let port = self.port(link);
+        port.queued = port.queued.wrapping_add_signed(bytes);
+        self.note_load(link);
+        self.rumour.tell(link, bytes, now);
+    }
+
+    /// Reads a bit of the loads of a switch's outputs.
+    #[inline]
+    pub fn glance(&self, link: u32) -> u32 {
+        let of = |at: u32| self.loads.get((link + at) as usize).map_or(0, |load| load.queued);
+        of(0) ^ of(4) ^ of(8) ^ of(12)
+    }
+
+    /// The switch at a link's far end.
+    #[inline]
+    pub fn far_end(&self, link: u32) -> Option<SwitchId> {
+        let to = self.port[link as usize].to;
+        (to != Port::HOST).then_some(SwitchId(to))
     }
 
     #[inline]
@@ -236,6 +295,7 @@ impl Ports {
                 self.at(link, lane).out_room += i32::from(bytes);
             }
         }
+        let mut changed = false;
         for lane in 0..self.lanes as u8 {
             let at = self.index(link, lane);
             while self.lane[at].firsts > 0 && self.lane[at].first[0].time_ps() <= now {
@@ -243,10 +303,14 @@ impl Ports {
                 if self.credits_out {
                     self.lane[at].out_room += bytes;
                     self.port(link).queued -= bytes as u32;
+                    changed = true;
                 } else {
                     self.lane[at].in_room += bytes;
                 }
             }
+        }
+        if changed {
+            self.note_load(link);
         }
     }
 
@@ -288,6 +352,9 @@ impl Ports {
             state.firsts += 1;
         } else {
             self.more[at].push_back(credit);
+        }
+        if self.credits_out {
+            self.note_load(link);
         }
         time_ps
     }

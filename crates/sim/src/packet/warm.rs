@@ -61,6 +61,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
                 let lane = &ports.lane[ports.index(out, coming.lane)];
                 let tail = if lane.waiting.head == NONE { lane.queue.tail } else { lane.waiting.tail };
                 sum = sum.wrapping_add(packet(tail)).wrapping_add(ports.port[out as usize].queued);
+                sum = sum.wrapping_add(if C::LOOKS { ports.glance(out) } else { 0 });
             }
         }
         black_box(sum);

@@ -2,7 +2,7 @@
 
 use netloom_model::LinkId;
 
-use super::{Adaptive, ByTable, Choice, Here, Outputs};
+use super::{Adaptive, AdaptiveRemote, ByTable, Choice, Here, Outputs, RandomPerPacket};
 
 /// One of the schemes.
 #[derive(Clone, Debug)]
@@ -11,16 +11,31 @@ pub(crate) enum AnyChoice<'a> {
     Table(ByTable),
     /// Adaptive, local information.
     Adaptive(Adaptive<'a>),
+    /// Adaptive, remote information.
+    Remote(AdaptiveRemote<'a>),
+    /// Random for every packet.
+    Random(RandomPerPacket<'a>),
 }
 
 impl Choice for AnyChoice<'_> {
     const LOOKS: bool = true;
     const LOCAL: bool = false;
 
-    fn output(&mut self, here: Here, outputs: Outputs) -> Option<LinkId> {
+    fn output(&mut self, here: Here, outputs: &mut Outputs) -> Option<LinkId> {
         match self {
             Self::Table(choice) => choice.output(here, outputs),
             Self::Adaptive(choice) => choice.output(here, outputs),
+            Self::Remote(choice) => choice.output(here, outputs),
+            Self::Random(choice) => choice.output(here, outputs),
+        }
+    }
+
+    fn may_take(&self, here: Here, link: LinkId) -> bool {
+        match self {
+            Self::Table(choice) => choice.may_take(here, link),
+            Self::Adaptive(choice) => choice.may_take(here, link),
+            Self::Remote(choice) => choice.may_take(here, link),
+            Self::Random(choice) => choice.may_take(here, link),
         }
     }
 }

@@ -2,14 +2,19 @@
 
 mod adaptive;
 mod any;
+mod minimal;
+mod random;
+mod remote;
 mod table;
 
 use netloom_model::{DestId, LinkId, SwitchId};
 
-use super::ports::Port;
+use super::ports::Ports;
 
 pub use adaptive::Adaptive;
 pub(crate) use any::AnyChoice;
+pub use random::RandomPerPacket;
+pub use remote::AdaptiveRemote;
 pub use table::ByTable;
 
 /// A packet at a switch, as a scheme sees it.
@@ -25,20 +30,32 @@ pub struct Here {
     pub lane: u8,
 }
 
-/// What a scheme may look at: the outputs of the switch where the packet is.
-#[derive(Clone, Copy)]
+/// What a scheme may look at: the outputs of the switch where the packet is, and what it heard of other switches.
 pub struct Outputs<'a> {
     pub(crate) now: u64,
-    pub(crate) ports: &'a [Port],
+    pub(crate) ports: &'a mut Ports,
 }
 
 impl Outputs<'_> {
-    /// Bytes that wait for an output link, all lanes together; 0 if it would start at once.
+    /// Bytes that wait for an output link of this switch, all lanes together; 0 if a packet would start at once.
     #[inline]
-    pub fn load(&self, link: LinkId) -> u32 {
+    pub fn load(&mut self, link: LinkId) -> u32 {
         // What is being sent counts as one byte: a busy link is not an idle one.
-        let port = &self.ports[link.index()];
-        port.queued + u32::from(port.free_at > self.now)
+        let load = self.ports.load(link.0, self.now);
+        load.queued + u32::from(load.free_at > self.now)
+    }
+
+    /// Bytes that waited for a link of any switch when the news of it left, a credit's time ago. Known to schemes
+    /// that are not [`Choice::LOCAL`]; 0 for others.
+    #[inline]
+    pub fn heard(&mut self, link: LinkId) -> u32 {
+        self.ports.rumour.load(link.0, self.now)
+    }
+
+    /// The switch at the far end of a link, if it is one.
+    #[inline]
+    pub fn far_end(&self, link: LinkId) -> Option<SwitchId> {
+        self.ports.far_end(link.0)
     }
 }
 
@@ -51,7 +68,14 @@ pub trait Choice: Send {
     const LOCAL: bool = true;
 
     /// The output of a packet. `None`: it can't go on.
-    fn output(&mut self, here: Here, outputs: Outputs) -> Option<LinkId>;
+    fn output(&mut self, here: Here, outputs: &mut Outputs) -> Option<LinkId>;
+
+    /// Whether a packet that waits at the head of its input, for the output that was chosen, may go on by `link` instead,
+    /// where there is room first.
+    #[inline]
+    fn may_take(&self, _here: Here, _link: LinkId) -> bool {
+        false
+    }
 
     /// A guess at the output of a packet that is about to come, for reading memory ahead; no result depends on it.
     #[inline]

@@ -49,7 +49,7 @@ impl Choice for ByTable {
     const LOOKS: bool = false;
 
     #[inline]
-    fn output(&mut self, here: Here, _: Outputs) -> Option<LinkId> {
+    fn output(&mut self, here: Here, _: &mut Outputs) -> Option<LinkId> {
         self.likely(here)
     }
 

@@ -1,0 +1,93 @@
+//! The minimal outputs of a packet: what adaptive and random schemes choose from.
+
+use netloom_model::rng::{Stream, below, stream};
+use netloom_model::{Dest, DestSpace, Fabric, LinkId};
+use netloom_routing::PathSet;
+
+use super::Here;
+
+/// Which outputs are minimal.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Map<'a> {
+    fabric: &'a Fabric,
+    paths: &'a PathSet,
+    space: DestSpace,
+}
+
+/// Minimal outputs, and random numbers to choose by.
+#[derive(Clone, Debug)]
+pub(super) struct Minimal<'a> {
+    pub map: Map<'a>,
+    /// A stream a switch, so that no interleaving of switches matters.
+    random: Vec<Stream>,
+}
+
+/// Where a packet can go on.
+pub(super) enum Ways<'a> {
+    /// One way or none.
+    Only(Option<LinkId>),
+    /// Several, by port.
+    Any(&'a [LinkId]),
+}
+
+impl<'a> Map<'a> {
+    #[inline]
+    pub fn ways(&self, here: Here) -> Ways<'a> {
+        let Dest::Host(host, _) = self.space.resolve(here.address) else { return Ways::Only(None) };
+        let leaf = self.fabric.leaf(host);
+        if leaf == here.switch {
+            let link = self.fabric.reverse(self.fabric.host_link(host));
+            return Ways::Only(self.fabric.alive(link).then_some(link));
+        }
+        let links = self.paths.links(here.switch, leaf);
+        if links.len() < 2 { Ways::Only(links.first().copied()) } else { Ways::Any(links) }
+    }
+}
+
+impl<'a> Minimal<'a> {
+    /// For hosts with one address.
+    pub fn new(fabric: &'a Fabric, paths: &'a PathSet, seed: u64) -> Self {
+        let random = fabric.switches().map(|s| stream(seed, u64::from(s.0))).collect();
+        Self { map: Map { fabric, paths, space: fabric.dests(0) }, random }
+    }
+
+    #[inline]
+    pub fn ways(&self, here: Here) -> Ways<'a> {
+        self.map.ways(here)
+    }
+
+    /// One of `links`, each as likely.
+    #[inline]
+    pub fn draw(&mut self, here: Here, links: &[LinkId]) -> LinkId {
+        links[below(&mut self.random[here.switch.index()], links.len() as u64) as usize]
+    }
+
+    /// A random one of `links` if its load is 0, else the first with the least load unless the random one has no more.
+    #[inline]
+    pub fn least(&mut self, here: Here, links: &[LinkId], mut load: impl FnMut(LinkId) -> u32) -> LinkId {
+        let mut best = self.draw(here, links);
+        let mut least = load(best);
+        if least > 0 {
+            for &link in links {
+                let load = load(link);
+                if load < least {
+                    (best, least) = (link, load);
+                }
+            }
+        }
+        best
+    }
+
+    #[inline]
+    pub fn is_way(&self, here: Here, link: LinkId) -> bool {
+        matches!(self.ways(here), Ways::Any(links) if links.contains(&link))
+    }
+
+    #[inline]
+    pub fn first(&self, here: Here) -> Option<LinkId> {
+        match self.ways(here) {
+            Ways::Only(link) => link,
+            Ways::Any(links) => links.first().copied(),
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! Adaptive with remote information: a candidate's load is its own plus what its far end has queued towards the destination.
+//!
+//! The far end's queue is that of the least loaded of its minimal outputs to the destination, as it was a credit's time ago (switches
+//! tell their neighbours along with credits). So a switch sees one hop further than [`super::Adaptive`], as in progressive schemes
+//! with remote congestion (N. Jiang, J. Kim, W. Dally, *Indirect adaptive routing*, ISCA 2009).
+
+use netloom_model::{Fabric, LinkId};
+use netloom_routing::PathSet;
+
+use super::minimal::{Minimal, Ways};
+use super::{Choice, Here, Outputs};
+
+/// Minimal adaptive routing with information of the neighbours.
+#[derive(Clone, Debug)]
+pub struct AdaptiveRemote<'a>(Minimal<'a>);
+
+impl<'a> AdaptiveRemote<'a> {
+    /// For hosts with one address.
+    pub fn new(fabric: &'a Fabric, paths: &'a PathSet, seed: u64) -> Self {
+        Self(Minimal::new(fabric, paths, seed))
+    }
+}
+
+impl Choice for AdaptiveRemote<'_> {
+    const LOOKS: bool = true;
+    const LOCAL: bool = false;
+
+    fn output(&mut self, here: Here, outputs: &mut Outputs) -> Option<LinkId> {
+        let links = match self.0.ways(here) {
+            Ways::Only(link) => return link,
+            Ways::Any(links) => links,
+        };
+        let map = self.0.map;
+        let load = |link: LinkId| {
+            let near = outputs.load(link);
+            let Some(switch) = outputs.far_end(link) else { return near };
+            let far = match map.ways(Here { switch, via: link, ..here }) {
+                Ways::Only(next) => next.map_or(0, |next| outputs.heard(next)),
+                Ways::Any(next) => next.iter().map(|&next| outputs.heard(next)).min().unwrap_or(0),
+            };
+            near.saturating_add(far)
+        };
+        Some(self.0.least(here, links, load))
+    }
+
+    #[inline]
+    fn may_take(&self, here: Here, link: LinkId) -> bool {
+        self.0.is_way(here, link)
+    }
+
+    #[inline]
+    fn likely(&self, here: Here) -> Option<LinkId> {
+        self.0.first(here)
+    }
+}
