@@ -11,5 +11,6 @@ mod partitions;
 mod programs;
 mod queueing;
 mod recorded;
+mod schemes;
 mod theory;
 mod walk;

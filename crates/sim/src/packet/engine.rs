@@ -534,7 +534,7 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
             self.ports.rumour.tell(link, -i32::from(bytes), self.now);
         }
         if C::LOOKS {
-            self.ports.note_load(link);
+            self.ports.note_sent(link, bytes);
         }
         let out = !self.ports.credits_out;
         let state = self.ports.at(link, lane);

@@ -14,14 +14,16 @@ use super::ports::NEVER;
 pub(crate) struct Load {
     /// When the link will have sent what it sends.
     pub free_at: u64,
-    /// When the next room comes back, if that changes `queued`.
+    /// When the next room comes back.
     pub due: u64,
     /// Bytes that wait or are queued.
     pub queued: u32,
+    /// Bytes that were sent and whose room at the far end has not come back.
+    pub flight: u32,
 }
 
 impl Load {
-    pub const NONE: Load = Load { free_at: 0, due: NEVER, queued: 0 };
+    pub const NONE: Load = Load { free_at: 0, due: NEVER, queued: 0, flight: 0 };
 }
 
 /// Loads as other switches know them: as they were a while ago.

@@ -204,10 +204,19 @@ impl Ports {
     #[inline]
     pub fn note_load(&mut self, link: u32) {
         if let Some(load) = self.loads.get(link as usize) {
-            let due = if self.credits_out { self.next_credit_ps(link) } else { load.due };
+            let (due, flight) = (self.next_credit_ps(link), load.flight);
             let Port { free_at, queued, .. } = self.port[link as usize];
-            self.loads[link as usize] = Load { free_at, due, queued };
+            self.loads[link as usize] = Load { free_at, due, queued, flight };
         }
+    }
+
+    /// A packet is sent over a link.
+    #[inline]
+    pub fn note_sent(&mut self, link: u32, bytes: u16) {
+        if !self.credits_out {
+            self.loads[link as usize].flight += u32::from(bytes);
+        }
+        self.note_load(link);
     }
 
     /// Bytes come to a link's queue or go from it.
@@ -295,21 +304,24 @@ impl Ports {
                 self.at(link, lane).out_room += i32::from(bytes);
             }
         }
-        let mut changed = false;
+        let mut back = 0;
         for lane in 0..self.lanes as u8 {
             let at = self.index(link, lane);
             while self.lane[at].firsts > 0 && self.lane[at].first[0].time_ps() <= now {
                 let bytes = i32::from(self.take_credit(at).bytes());
+                back += bytes as u32;
                 if self.credits_out {
                     self.lane[at].out_room += bytes;
                     self.port(link).queued -= bytes as u32;
-                    changed = true;
                 } else {
                     self.lane[at].in_room += bytes;
                 }
             }
         }
-        if changed {
+        if back > 0 && !self.loads.is_empty() {
+            if !self.credits_out {
+                self.loads[link as usize].flight -= back;
+            }
             self.note_load(link);
         }
     }
@@ -353,9 +365,7 @@ impl Ports {
         } else {
             self.more[at].push_back(credit);
         }
-        if self.credits_out {
-            self.note_load(link);
-        }
+        self.note_load(link);
         time_ps
     }
 

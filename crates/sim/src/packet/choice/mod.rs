@@ -37,12 +37,13 @@ pub struct Outputs<'a> {
 }
 
 impl Outputs<'_> {
-    /// Bytes that wait for an output link of this switch, all lanes together; 0 if a packet would start at once.
+    /// Bytes that wait for an output link of this switch or have left by it and still hold room downstream (its
+    /// outstanding credits), all lanes together; 0 for an idle one.
     #[inline]
     pub fn load(&mut self, link: LinkId) -> u32 {
         // What is being sent counts as one byte: a busy link is not an idle one.
         let load = self.ports.load(link.0, self.now);
-        load.queued + u32::from(load.free_at > self.now)
+        load.queued + load.flight + u32::from(load.free_at > self.now)
     }
 
     /// Bytes that waited for a link of any switch when the news of it left, a credit's time ago. Known to schemes
