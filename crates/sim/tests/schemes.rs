@@ -78,8 +78,10 @@ fn remote_information_avoids_a_hot_spot_that_local_information_cannot_see() {
     let config = Config { output_buffer_bytes: 1 << 20, ..Config::infiniband() };
     let local = play(&fabric, &config, Adaptive::new(&fabric, &paths, 1), &messages);
     let remote = play(&fabric, &config, AdaptiveRemote::new(&fabric, &paths, 1), &messages);
-    let thin_by_local = packets(&local, &fabric, 3, |to| to == SwitchId(2))[0];
-    let thin_by_remote = packets(&remote, &fabric, 3, |to| to == SwitchId(2))[0];
+    let called = |name| fabric.switches().find(|&s| fabric.switch_name(s) == name).unwrap();
+    let (thin, far) = (called("thin").0, called("far"));
+    let thin_by_local = packets(&local, &fabric, thin, |to| to == far)[0];
+    let thin_by_remote = packets(&remote, &fabric, thin, |to| to == far)[0];
     // Of 320 packets: a half, and a quarter.
     assert!((140..=180).contains(&thin_by_local), "{thin_by_local}");
     assert!((70..=100).contains(&thin_by_remote), "{thin_by_remote}");

@@ -1,9 +1,8 @@
 //! Packets at the head of an input that wait for an output, and may yet take another.
 //!
 //! A scheme chooses the output when a packet comes to the head of its input. Where that output has no room the packet
-//! waits and holds up those behind it; until it is admitted it is free to go: an output that has room and nobody waiting for it takes a packet that
-//! waits elsewhere in the switch and may go its way too, input ports in turn. So no output is idle while a
-//! packet at a head could use it. Only schemes that look at loads let packets move, and only switches with head-of-line blocking
+//! waits and holds up those behind it; until it is admitted it is free to go: an output that gets room and has nobody waiting for it takes a packet that
+//! waits elsewhere in the switch and may go its way too, input ports in turn. Only schemes that look at loads let packets move, and only switches with head-of-line blocking
 //! hold them.
 //!
 //! Invariant: the list of a switch has its waiting packets that have a choice, each once, in order of coming, with the output it waits for.
@@ -57,7 +56,8 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
 
     /// An output with nobody waiting takes packets that wait elsewhere in its switch, as long as there is room.
     pub(super) fn attract(&mut self, link: u32, lane: u8) {
-        if self.heads.waiting.is_empty() {
+        // Only where room comes back just now: a try at another time must change nothing.
+        if self.heads.waiting.is_empty() || self.ports.port(link).free_at != self.now {
             return;
         }
         let switch = self.fabric.link_from_switch(LinkId(link)).expect("hosts don't attract");
@@ -92,6 +92,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
             list.remove_after(&mut self.packets, before);
             self.ports.queue(home, -wire, self.now);
             self.ports.queue(link, wire, self.now);
+            self.ports.settle(home, self.now);
             self.arm(home);
             self.go_on(link, lane, index);
         }
