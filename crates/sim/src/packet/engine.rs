@@ -28,7 +28,7 @@ use super::ports::{Credit, NEVER, Port, Ports};
 use super::program::{Desk, Program};
 use super::recorder::Recorder;
 use crate::SimError;
-use crate::config::{Admission, Config, Forwarding};
+use crate::config::{Config, Forwarding};
 use crate::record::{Latencies, Measure};
 
 /// One network in motion.
@@ -335,7 +335,7 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
     }
 
     /// Finds outputs for a packet and for those that it held up.
-    fn place(&mut self, link: u32, mut index: u32) {
+    pub(super) fn place(&mut self, link: u32, mut index: u32) {
         let switch = SwitchId(self.ports.port(link).to);
         loop {
             let packet = *self.packets.get(index);
@@ -392,7 +392,7 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
     }
 
     /// Takes a packet into the output buffer of `out` and a lane, and tells where it came from.
-    fn admit(&mut self, out: u32, to_lane: u8, index: u32) {
+    pub(super) fn admit(&mut self, out: u32, to_lane: u8, index: u32) {
         let &Packet { via, wire, lane, tail_ps, .. } = self.packets.get(index);
         let port = self.ports.port(via).to_port;
         let buffer = self.ports.at(out, to_lane);
@@ -449,54 +449,6 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
             }
         }
         self.pump(link);
-    }
-
-    /// Admits a packet that waited, and finds outputs for those that it held up.
-    pub(super) fn go_on(&mut self, link: u32, to_lane: u8, index: u32) {
-        if C::LOOKS {
-            self.go(index);
-        }
-        self.admit(link, to_lane, index);
-        let Packet { via, lane, .. } = *self.packets.get(index);
-        if self.config.head_of_line {
-            let end = self.ports.end(via, lane);
-            match end.inbox.pop(&self.packets) {
-                Some(next) => self.place(via, next),
-                None => end.held = false,
-            }
-        }
-    }
-
-    /// Takes the packet whose turn it is from those that wait for room, if there is room for it.
-    fn next_admitted(&mut self, link: u32, lane: u8) -> Option<u32> {
-        let at = self.ports.index(link, lane);
-        let state = &mut self.ports.lane[at];
-        if state.waiting.is_empty() {
-            return None;
-        }
-        let before = match self.config.admission {
-            Admission::InOrder => None,
-            Admission::RoundRobin => {
-                // The first input port after the last one's.
-                let mut best = (u32::MAX, None);
-                let mut before = None;
-                for index in state.waiting.iter(&self.packets) {
-                    let port = self.ports.port[self.packets.get(index).via as usize].to_port;
-                    let distance = u32::from(port.wrapping_sub(state.turn + 1));
-                    if distance < best.0 {
-                        best = (distance, before);
-                    }
-                    before = Some(index);
-                }
-                best.1
-            }
-        };
-        let index = before.map_or(state.waiting.head, |b| self.packets.get(b).next);
-        if i32::from(self.packets.get(index).wire) > state.out_room {
-            return None;
-        }
-        state.waiting.remove_after(&mut self.packets, before);
-        Some(index)
     }
 
     /// Sends if the link is free, and plans the next try.

@@ -1,9 +1,9 @@
 //! Packets at the head of an input that wait for an output, and may yet take another.
 //!
 //! A scheme chooses the output when a packet comes to the head of its input. Where that output has no room the packet
-//! waits and holds up those behind it; until it is admitted it is free to go: an output that gets room and has nobody waiting for it takes a packet that
-//! waits elsewhere in the switch and may go its way too, input ports in turn. Only schemes that look at loads let packets move, and only switches with head-of-line blocking
-//! hold them.
+//! waits and holds up those behind it; until it is admitted it is free to go: an output that gets room and has nobody
+//! waiting for it takes a packet that waits elsewhere in the switch and may go its way too, input ports in turn.
+//! Only schemes that look at loads let packets move, and only switches with head-of-line blocking hold them.
 //!
 //! Invariant: the list of a switch has its waiting packets that have a choice, each once, in order of coming, with the output it waits for.
 
@@ -12,6 +12,7 @@ use netloom_model::LinkId;
 use super::choice::Choice;
 use super::engine::Network;
 use super::observe::Observer;
+use super::pool::Packet;
 use super::program::Program;
 use crate::config::Admission;
 
@@ -36,6 +37,54 @@ impl Heads {
 }
 
 impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
+    /// Admits a packet that waited, and finds outputs for those that it held up.
+    pub(super) fn go_on(&mut self, link: u32, to_lane: u8, index: u32) {
+        if C::LOOKS {
+            self.go(index);
+        }
+        self.admit(link, to_lane, index);
+        let Packet { via, lane, .. } = *self.packets.get(index);
+        if self.config.head_of_line {
+            let end = self.ports.end(via, lane);
+            match end.inbox.pop(&self.packets) {
+                Some(next) => self.place(via, next),
+                None => end.held = false,
+            }
+        }
+    }
+
+    /// Takes the packet whose turn it is from those that wait for room, if there is room for it.
+    pub(super) fn next_admitted(&mut self, link: u32, lane: u8) -> Option<u32> {
+        let at = self.ports.index(link, lane);
+        let state = &mut self.ports.lane[at];
+        if state.waiting.is_empty() {
+            return None;
+        }
+        let before = match self.config.admission {
+            Admission::InOrder => None,
+            Admission::RoundRobin => {
+                // The first input port after the last one's.
+                let mut best = (u32::MAX, None);
+                let mut before = None;
+                for index in state.waiting.iter(&self.packets) {
+                    let port = self.ports.port[self.packets.get(index).via as usize].to_port;
+                    let distance = u32::from(port.wrapping_sub(state.turn + 1));
+                    if distance < best.0 {
+                        best = (distance, before);
+                    }
+                    before = Some(index);
+                }
+                best.1
+            }
+        };
+        let index = before.map_or(state.waiting.head, |b| self.packets.get(b).next);
+        if i32::from(self.packets.get(index).wire) > state.out_room {
+            return None;
+        }
+        state.waiting.remove_after(&mut self.packets, before);
+        Some(index)
+    }
+
     /// A packet waits for `out`.
     #[inline]
     pub(super) fn stay(&mut self, index: u32, out: u32) {
