@@ -12,8 +12,6 @@ use std::collections::BinaryHeap;
 
 /// Buckets of the ring.
 const BUCKETS: usize = 1 << 14;
-/// Buckets that are looked at ahead at once.
-const AHEAD: u64 = 32;
 /// Bits of an event's time within its bucket: buckets are at most 256 ps wide.
 const TIME: u32 = 8;
 /// Bits of an event's key.
@@ -94,8 +92,6 @@ pub(crate) struct Calendar {
     now: Vec<u64>,
     /// Beyond the ring.
     far: BinaryHeap<Reverse<Event>>,
-    /// The first bucket that nobody has looked at ahead.
-    unseen: u64,
 }
 
 impl Calendar {
@@ -115,7 +111,6 @@ impl Calendar {
             turn: 0,
             now: Vec::new(),
             far: BinaryHeap::new(),
-            unseen: 0,
         }
     }
 
@@ -169,20 +164,6 @@ impl Calendar {
                 return None;
             }
         }
-    }
-
-    /// Whether it is time to look at [`Calendar::ahead`].
-    #[inline]
-    pub fn nears(&self) -> bool {
-        self.turn + AHEAD > self.unseen
-    }
-
-    /// Key and data of the events that happen soon, in no order; most events are among them once.
-    pub fn ahead(&mut self) -> impl Iterator<Item = (u32, u32)> {
-        let first = self.unseen.max(self.turn + 1);
-        self.unseen = self.turn + 2 * AHEAD;
-        let buckets = (first..self.unseen).map(|bucket| &self.buckets[bucket as usize % BUCKETS]);
-        buckets.flatten().map(|&packed| ((packed >> DATA) as u32 & MOST_KEY, packed as u32 & MOST_DATA))
     }
 
     #[inline]

@@ -242,9 +242,6 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
             let Some(Event { time_ps, key, data }) = self.calendar.pop_before(end_ps) else {
                 return Ok(false);
             };
-            if self.calendar.nears() {
-                self.warm();
-            }
             debug_assert!(time_ps >= self.now);
             if time_ps >= Credit::END_PS {
                 self.failed_at = (time_ps, key);

@@ -19,7 +19,6 @@ mod program;
 mod recorder;
 mod threads;
 mod waits;
-mod warm;
 
 pub(crate) use choice::AnyChoice;
 pub use choice::{Adaptive, AdaptiveRemote, ByTable, Choice, Here, Outputs, RandomPerPacket};

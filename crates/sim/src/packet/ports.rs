@@ -228,13 +228,6 @@ impl Ports {
         self.rumour.tell(link, bytes, now);
     }
 
-    /// Reads a bit of the loads of a switch's outputs.
-    #[inline]
-    pub fn glance(&self, link: u32) -> u32 {
-        let of = |at: u32| self.loads.get((link + at) as usize).map_or(0, |load| load.queued);
-        of(0) ^ of(4) ^ of(8) ^ of(12)
-    }
-
     /// The switch at a link's far end.
     #[inline]
     pub fn far_end(&self, link: u32) -> Option<SwitchId> {

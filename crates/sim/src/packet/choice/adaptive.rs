@@ -35,9 +35,4 @@ impl Choice for Adaptive<'_> {
     fn may_take(&self, here: Here, link: LinkId) -> bool {
         self.0.is_way(here, link)
     }
-
-    #[inline]
-    fn likely(&self, here: Here) -> Option<LinkId> {
-        self.0.first(here)
-    }
 }

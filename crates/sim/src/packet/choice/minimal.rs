@@ -82,12 +82,4 @@ impl<'a> Minimal<'a> {
     pub fn is_way(&self, here: Here, link: LinkId) -> bool {
         matches!(self.ways(here), Ways::Any(links) if links.contains(&link))
     }
-
-    #[inline]
-    pub fn first(&self, here: Here) -> Option<LinkId> {
-        match self.ways(here) {
-            Ways::Only(link) => link,
-            Ways::Any(links) => links.first().copied(),
-        }
-    }
 }

@@ -77,10 +77,4 @@ pub trait Choice: Send {
     fn may_take(&self, _here: Here, _link: LinkId) -> bool {
         false
     }
-
-    /// A guess at the output of a packet that is about to come, for reading memory ahead; no result depends on it.
-    #[inline]
-    fn likely(&self, _here: Here) -> Option<LinkId> {
-        None
-    }
 }

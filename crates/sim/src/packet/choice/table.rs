@@ -50,11 +50,6 @@ impl Choice for ByTable {
 
     #[inline]
     fn output(&mut self, here: Here, _: &mut Outputs) -> Option<LinkId> {
-        self.likely(here)
-    }
-
-    #[inline]
-    fn likely(&self, here: Here) -> Option<LinkId> {
         let at = here.switch.index() * self.dests + here.address.index();
         let rank = match &self.rank {
             Ranks::Narrow(rank) => match rank[at] {
