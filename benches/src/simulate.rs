@@ -61,7 +61,7 @@ pub fn run(table: &mut Table, _: &Options) {
     let (fabric, structure) = generated("quartz1");
     let paths = PathSet::admissible(&fabric, &structure);
     let routes = route(Engine::Ftree, &fabric, &structure, &EngineOptions::default()).expect("a fat tree");
-    let tables = Scheme::Tables(routes.lft().expect("tables"));
+    let tables = Scheme::Tables(&routes);
     let two = || {
         let mut profile = Profile::infiniband();
         profile.config.lanes = 2;
@@ -120,7 +120,7 @@ fn large(table: &mut Table) {
     let routes = routes.expect("a fat tree");
     let Run { outcome, cpu_s, bytes, .. } = timed(Setup {
         fabric: &fabric,
-        scheme: Scheme::Tables(routes.lft().expect("tables")),
+        scheme: Scheme::Tables(&routes),
         model: Model::Packet,
         profile: Profile::infiniband(),
         jobs: vec![stream(&fabric, "permutation:seed=1", 1, 1 << 20)],

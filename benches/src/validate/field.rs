@@ -65,7 +65,7 @@ impl Field {
     /// How switches choose.
     pub fn scheme<'a>(&'a self, way: Way<'a>) -> Scheme<'a> {
         match way {
-            Way::Tables(routes) => Scheme::Tables(routes.lft().expect("tables")),
+            Way::Tables(routes) => Scheme::Tables(routes),
             Way::Adaptive => Scheme::Adaptive(&self.ground.paths),
         }
     }

@@ -41,7 +41,7 @@ fn main() {
                     }
                     _ => Some(tables(&routing, &fabric, &structure, 1, &mut read).expect("routes")),
                 };
-                let scheme = routing.scheme(routes.as_ref().and_then(Routes::lft), &paths);
+                let scheme = routing.scheme(routes.as_ref(), &paths);
                 let run = simulate(scene.setup(&fabric, scheme, Model::Packet, 1), &control).expect("a run");
                 assert_eq!(run.stuck, Vec::<String>::new());
                 messages = run.jobs[0].messages;

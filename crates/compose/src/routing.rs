@@ -1,8 +1,8 @@
 //! The routings of a scenario: words become routes or schemes, and nothing unsound is run.
 
-use netloom_formats::{FormatError, read_lfts};
+use netloom_formats::{FormatError, read_lfts, read_pair_paths};
 use netloom_model::names::nearest;
-use netloom_model::{Fabric, Lft, Routes};
+use netloom_model::{Fabric, Routes};
 use netloom_routing::{Engine, EngineOptions, PathSet, RoutingError, route};
 use netloom_sim::Scheme;
 use netloom_topology::Structure;
@@ -22,8 +22,13 @@ pub enum Routing {
     AdaptiveRemote,
     /// A random minimal output a packet.
     RandomPerPacket,
-    /// Tables from a file, the path as written.
-    File(String),
+    /// Tables from a file, and maybe which of a host's addresses every pair uses from another; the paths as written.
+    File {
+        /// Tables.
+        tables: String,
+        /// Paths by pair.
+        paths: Option<String>,
+    },
     /// The optimiser's tables for what the jobs send in all.
     Optimized,
     /// The optimiser's tables for what they send message by message.
@@ -34,7 +39,8 @@ const WORDS: [&str; 5] =
     ["adaptive", "adaptive-remote", "random-per-packet", "optimized", "optimized:phases"];
 
 impl Routing {
-    /// The routing that a word names; whatever looks like a path (a dot or a slash) is a file.
+    /// The routing that a word names; whatever looks like a path (a dot or a slash) is a file of tables. With `+` and a
+    /// CSV file behind it, `mine.lfts+pairs.csv`, senders pick among a host's addresses as that file says.
     ///
     /// # Errors
     /// [`ComposeError::UnknownRouting`] with the nearest known word.
@@ -47,7 +53,7 @@ impl Routing {
             "optimized:phases" => Self::OptimizedPhases,
             _ => match word.parse::<Engine>() {
                 Ok(engine) => Self::Engine(engine),
-                Err(_) if word.contains(['.', '/', '\\']) => Self::File(word.to_owned()),
+                Err(_) if word.contains(['.', '/', '\\']) => Self::of_files(word),
                 Err(_) => {
                     let known: Vec<&str> =
                         Engine::ALL.iter().map(|engine| engine.name()).chain(WORDS).collect();
@@ -63,6 +69,27 @@ impl Routing {
         })
     }
 
+    fn of_files(word: &str) -> Self {
+        let csv = |name: &str| name.strip_suffix(".gz").unwrap_or(name).ends_with(".csv");
+        match word.rsplit_once('+') {
+            Some((tables, paths)) if csv(paths) && !tables.is_empty() => {
+                Self::File { tables: tables.to_owned(), paths: Some(paths.to_owned()) }
+            }
+            _ => Self::File { tables: word.to_owned(), paths: None },
+        }
+    }
+
+    /// The files that it names, by role.
+    pub fn files(&self) -> Vec<(&'static str, &str)> {
+        match self {
+            Self::File { tables, paths } => {
+                let paths = paths.as_deref().map(|path| ("paths", path));
+                std::iter::once(("routes", tables.as_str())).chain(paths).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
     /// Whether it needs tables; the others choose packet by packet.
     pub fn has_tables(&self) -> bool {
         !matches!(self, Self::Adaptive | Self::AdaptiveRemote | Self::RandomPerPacket)
@@ -72,7 +99,7 @@ impl Routing {
     ///
     /// # Panics
     /// If it has tables and they are not given.
-    pub fn scheme<'a>(&self, tables: Option<&'a Lft>, paths: &'a PathSet) -> Scheme<'a> {
+    pub fn scheme<'a>(&self, tables: Option<&'a Routes>, paths: &'a PathSet) -> Scheme<'a> {
         match self {
             Self::Adaptive => Scheme::Adaptive(paths),
             Self::AdaptiveRemote => Scheme::AdaptiveRemote(paths),
@@ -95,13 +122,16 @@ pub fn tables(
 ) -> Result<Routes, ComposeError> {
     match routing {
         Routing::Engine(engine) => Ok(route(*engine, fabric, structure, &EngineOptions { seed, lmc: 0 })?),
-        Routing::File(path) => {
+        Routing::File { tables: path, paths } => {
             let bytes = file(read, "routes", path)?;
             let tables = read_lfts(&bytes, path, fabric)?;
-            match tables.faults.iter().find(|fault| fault.kind.breaks_routes()) {
-                Some(fault) => Err(FormatError::at(path, fault.line, fault.text.clone()).into()),
-                None => Ok(tables.routes),
+            if let Some(fault) = tables.faults.iter().find(|fault| fault.kind.breaks_routes()) {
+                return Err(FormatError::at(path, fault.line, fault.text.clone()).into());
             }
+            let Some(path) = paths else { return Ok(tables.routes) };
+            let paths = read_pair_paths(&file(read, "paths", path)?, path, fabric, tables.routes.lmc)?;
+            let routes = tables.routes.with_paths(fabric, paths);
+            Ok(routes.map_err(|e| FormatError::whole(path, e.to_string()))?)
         }
         other => unreachable!("{other:?} has no tables of its own"),
     }
@@ -117,7 +147,7 @@ pub fn oblivious(fabric: &Fabric, structure: &Structure, seed: u64) -> Result<Ro
         .or_else(|_| route(Engine::Updn, fabric, structure, &options))
 }
 
-/// Refuses routes that must not be run: not one table a destination, several addresses a host, with missing or invalid entries, with forwarding
+/// Refuses routes that must not be run: not one table a destination, with missing or invalid entries, with forwarding
 /// loops, or, unless `allow_credit_loops`, with channels that can wait for each other. Hosts that are cut off are nobody's fault;
 /// a run says so if a job uses them.
 ///
@@ -136,9 +166,6 @@ pub fn check_sound(
              destination-based routes"
                 .into(),
         );
-    }
-    if routes.lmc > 0 {
-        return unsound(format!("these routes have an LMC of {}: expected one address a host", routes.lmc));
     }
     let report = check(fabric, structure, routes);
     let example = |kind: FindingKind| {

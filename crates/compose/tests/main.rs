@@ -1,5 +1,6 @@
 //! Scenarios from text to outcome, on small fabrics.
 
+mod addresses;
 mod chapter5;
 mod common;
 mod outcomes;

@@ -36,6 +36,18 @@ pub enum PathChoice {
     PerPair(Arc<PairPaths>),
 }
 
+impl PathChoice {
+    /// The path from `source` to `destination` where hosts have `2^lmc` addresses: below `2^lmc`.
+    #[inline]
+    pub fn path(&self, lmc: u8, source: HostId, destination: HostId) -> u32 {
+        match self {
+            Self::Base => 0,
+            Self::SourceMod => source.0 & ((1 << lmc) - 1),
+            Self::PerPair(paths) => paths.get(source, destination),
+        }
+    }
+}
+
 /// Which way every packet takes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Routes {
@@ -130,12 +142,7 @@ impl Routes {
     /// The address that `source` uses to reach `destination`.
     #[inline]
     pub fn address(&self, space: DestSpace, source: HostId, destination: HostId) -> DestId {
-        let path = match &self.path {
-            PathChoice::Base => 0,
-            PathChoice::SourceMod => source.0 & ((1 << self.lmc) - 1),
-            PathChoice::PerPair(paths) => paths.get(source, destination),
-        };
-        space.host(destination, path)
+        space.host(destination, self.path.path(self.lmc, source, destination))
     }
 
     /// The output port of `switch` for a packet of `source` to `dest`, or [`NO_PORT`].

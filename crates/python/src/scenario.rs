@@ -61,8 +61,11 @@ impl PyScenario {
         let shared = Arc::clone(&fabric.shared);
         let raise = |e| raise(py, &label, &folder, e);
         for word in &scenario.routes {
-            if let Routing::File(path) = Routing::parse(word).map_err(raise)? {
-                files.push(("routes", folder.join(path)));
+            let routing = Routing::parse(word).map_err(raise)?;
+            for (role, path) in routing.files() {
+                if !files.iter().any(|(_, known)| *known == folder.join(path)) {
+                    files.push((role, folder.join(path)));
+                }
             }
         }
         let (scene, read) = run(py, Options::default(), |_| {

@@ -69,8 +69,7 @@ pub fn simulate(
     let options = Options { threads, time_limit, progress, anytime: true };
     let ended = run_until(py, options, |control| {
         let before = cpu_ns();
-        let lft = tables.as_ref().map(|routes| routes.lft().expect("checked: one table a destination"));
-        let scheme = parsed.scheme(lft, stage.shared.paths());
+        let scheme = parsed.scheme(tables.as_deref(), stage.shared.paths());
         let setup = stage.scene.setup(&stage.shared.fabric, scheme, model, threads);
         let outcome = run_simulation(setup, control);
         (outcome, (cpu_ns() - before) as f64 * 1e-9)

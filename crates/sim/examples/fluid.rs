@@ -24,9 +24,8 @@ fn compare(name: &str, fabric: &Fabric, paths: &PathSet, jobs: &dyn Fn() -> Vec<
         let kind = if engine == "random" { Engine::Random } else { Engine::Ftree };
         let options = EngineOptions { seed: 1, ..EngineOptions::default() };
         let routes = route(kind, fabric, &structure, &options).unwrap();
-        let lft = routes.lft().unwrap();
         let run = |model| -> (Outcome, f64) {
-            let scheme = if engine == "adaptive" { Scheme::Adaptive(paths) } else { Scheme::Tables(lft) };
+            let scheme = if engine == "adaptive" { Scheme::Adaptive(paths) } else { Scheme::Tables(&routes) };
             let (profile, jobs, measure) = (Profile::codes(), jobs(), Measure::default());
             let (seed, threads, until_ps) = (1, 1, None);
             let before = cpu_s();

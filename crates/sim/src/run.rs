@@ -3,7 +3,7 @@
 //! Everything that decides the result is in [`Setup`]; a [`Control`] only ends a run early, and then what is known so far is the
 //! outcome. Progress is simulated time, ps.
 
-use netloom_model::{Control, Fabric, Lft, StopReason};
+use netloom_model::{Control, Fabric, Lft, PathChoice, Routes, StopReason};
 use netloom_routing::PathSet;
 
 use crate::SimError;
@@ -25,8 +25,8 @@ pub(crate) const MOST_STUCK: usize = 8;
 /// How switches choose outputs.
 #[derive(Clone, Copy, Debug)]
 pub enum Scheme<'a> {
-    /// By forwarding tables.
-    Tables(&'a Lft),
+    /// By forwarding tables; senders pick among a host's addresses as the routes say.
+    Tables(&'a Routes),
     /// The least loaded minimal output, by what the switch itself knows.
     Adaptive(&'a PathSet),
     /// The same with what the next switches know.
@@ -42,6 +42,35 @@ impl<'a> Scheme<'a> {
             Self::Tables(_) => None,
             Self::Adaptive(paths) | Self::AdaptiveRemote(paths) | Self::RandomPerPacket(paths) => Some(paths),
         }
+    }
+
+    /// LID mask control of the addresses.
+    pub(crate) fn lmc(self) -> u8 {
+        match self {
+            Self::Tables(routes) => routes.lmc,
+            _ => 0,
+        }
+    }
+
+    /// How a sender picks among a host's addresses.
+    pub(crate) fn path(self) -> PathChoice {
+        match self {
+            Self::Tables(routes) => routes.path.clone(),
+            _ => PathChoice::Base,
+        }
+    }
+
+    /// Refuses routes that are not tables by destination, or are another fabric's.
+    fn check(self, fabric: &Fabric) -> Result<(), SimError> {
+        let Self::Tables(routes) = self else { return Ok(()) };
+        let fits = |lft: &Lft| {
+            lft.dests() == routes.dests(fabric).count() && lft.switches() == fabric.switch_count()
+        };
+        if routes.lft().is_some_and(fits) && routes.paths_fit(fabric) {
+            return Ok(());
+        }
+        let expected = "tables by destination, and paths, for this fabric".into();
+        Err(SimError::Config { what: "routes", expected })
     }
 }
 
@@ -158,6 +187,7 @@ pub fn simulate(setup: Setup, control: &Control) -> Result<Outcome, SimError> {
         let expected = format!("0 to {}, as lanes and SL-to-VL tables allow", most.saturating_sub(1));
         return Err(SimError::Config { what: "service_level", expected });
     }
+    setup.scheme.check(setup.fabric)?;
     if setup.model == Model::Fluid {
         return flows(setup, control);
     }
@@ -165,10 +195,11 @@ pub fn simulate(setup: Setup, control: &Control) -> Result<Outcome, SimError> {
     let adaptive = |paths| Adaptive::new(fabric, paths, seed);
     let remote = |paths| AdaptiveRemote::new(fabric, paths, seed);
     let random = |paths| RandomPerPacket::new(fabric, paths, seed);
+    let tables = |routes: &Routes| ByTable::new(fabric, routes.lft().expect("checked"));
     match (scheme, trace_ps) {
-        (Scheme::Tables(lft), None) => unwatched(setup, ByTable::new(fabric, lft), control),
-        (Scheme::Tables(lft), Some(window)) => {
-            watched(setup, AnyChoice::Table(ByTable::new(fabric, lft)), window, control)
+        (Scheme::Tables(routes), None) => unwatched(setup, tables(routes), control),
+        (Scheme::Tables(routes), Some(window)) => {
+            watched(setup, AnyChoice::Table(tables(routes)), window, control)
         }
         (Scheme::Adaptive(paths), None) => unwatched(setup, adaptive(paths), control),
         (Scheme::Adaptive(paths), Some(window)) => {
@@ -218,7 +249,8 @@ fn packets<C: Choice + Clone, O: Observer>(
     if names.iter().map(|(_, ranks)| ranks).sum::<usize>() >= MOST_RANKS as usize {
         return Err(SimError::TooMany { what: "ranks", most: MOST_RANKS });
     }
-    let mut player = Player::new(setup.jobs, setup.profile.software);
+    let (lmc, path) = (setup.scheme.lmc(), setup.scheme.path());
+    let mut player = Player::new(setup.jobs, setup.profile.software).with_addresses(lmc, path);
     if let Some((from_ps, to_ps)) = setup.measure.trace_ps {
         player.log(from_ps, to_ps, MOST_SPANS);
     }

@@ -44,7 +44,7 @@ fn a_lone_message_takes_as_long_as_with_packets() {
             let lft = routes.lft().unwrap();
             for bytes in [1, 4096, 4097, 2 * MIB, 2 * MIB + 1] {
                 let packets = run(&fabric, &config, lft, &[(0, to, bytes)]).unwrap().program().end_ps();
-                let flows = done(&flow(&fabric, &config, Scheme::Tables(lft), &[(0, to, bytes)]))[0];
+                let flows = done(&flow(&fabric, &config, Scheme::Tables(&routes), &[(0, to, bytes)]))[0];
                 // The last packet of a long message may be shorter than what the flow's tail is reckoned with.
                 assert!((flows - packets as f64).abs() <= 4.0 * 4122.0 * 80.0, "{bytes}: {flows} {packets}");
                 assert!(bytes % 4096 > 0 || near(flows, packets as f64, 1e-6), "{bytes}: {flows} {packets}");
@@ -59,7 +59,7 @@ fn a_lone_message_takes_as_long_as_with_packets() {
 fn two_flows_share_a_link_until_the_first_ends() {
     let (fabric, config) = (star(3), Config::codes());
     let routes = tables(&fabric);
-    let scheme = Scheme::Tables(routes.lft().unwrap());
+    let scheme = Scheme::Tables(&routes);
     let ends = done(&flow(&fabric, &config, scheme, &[(1, 0, MIB), (2, 0, 3 * MIB)]));
     let tail = (4096 * 80 + config.switch_delay_ps) as f64;
     for (end, mib) in ends.iter().zip([2, 4]) {
@@ -74,7 +74,7 @@ fn a_host_serves_its_messages_in_order_or_evenly() {
     let routes = tables(&fabric);
     let ends = |injection, messages: &[(u32, u32, u64)]| {
         let config = Config { injection, ..Config::codes() };
-        let fluid = flow(&fabric, &config, Scheme::Tables(routes.lft().unwrap()), messages);
+        let fluid = flow(&fabric, &config, Scheme::Tables(&routes), messages);
         let tail = (4096 * 80 + config.switch_delay_ps) as f64;
         done(&fluid)
             .iter()
@@ -94,7 +94,7 @@ fn short_messages_queue() {
     let routes = tables(&fabric);
     let lft = routes.lft().unwrap();
     let messages: Vec<_> = (0..100).flat_map(|_| [(1, 0, 2000), (2, 0, 2000)]).collect();
-    let flows = done(&flow(&fabric, &config, Scheme::Tables(lft), &messages));
+    let flows = done(&flow(&fabric, &config, Scheme::Tables(&routes), &messages));
     let packets = run(&fabric, &config, lft, &messages).unwrap();
     assert_eq!(flows.into_iter().fold(0.0, f64::max), packets.program().end_ps() as f64);
 }
@@ -110,7 +110,7 @@ fn links_carry_what_the_tables_say() {
         let messages: Vec<_> = messages.into_iter().filter(|(from, to, _)| from != to).collect();
         let routes = tables(&fabric);
         let config = Config::infiniband();
-        let fluid = flow(&fabric, &config, Scheme::Tables(routes.lft().unwrap()), &messages);
+        let fluid = flow(&fabric, &config, Scheme::Tables(&routes), &messages);
         let wire = |b: u64| b + b.div_ceil(4096) * u64::from(config.header_bytes);
         let entries: Vec<_> =
             messages.iter().map(|&(i, j, b)| (i.into(), j.into(), wire(b) as f64)).collect();
@@ -173,7 +173,7 @@ fn conflicting_flows_take_about_as_long_as_with_packets() {
             let messages: Vec<_> =
                 (0..32).map(|h| (h, (h * step + 7) % 32, MIB)).filter(|m| m.0 != m.1).collect();
             let packets = run(&fabric, &config, lft, &messages).unwrap();
-            let flows = done(&flow(&fabric, &config, Scheme::Tables(lft), &messages));
+            let flows = done(&flow(&fabric, &config, Scheme::Tables(&routes), &messages));
             let end = flows.iter().copied().fold(0.0, f64::max);
             assert!(near(end, packets.program().end_ps() as f64, 0.08), "{step}: {end}");
             let sum: u64 = packets.program().done_ps.iter().flatten().sum();
@@ -190,8 +190,9 @@ fn conflicting_flows_take_about_as_long_as_with_packets() {
 fn a_hole_in_the_tables_is_named() {
     let fabric = star(2);
     let lft = netloom_model::Lft::empty(1, fabric.dests(0).count(), fabric.max_radix());
-    let mut fluid =
-        Fluid::new(&fabric, &Config::codes(), Scheme::Tables(&lft), AtOnce::new(&[(0, 1, MIB)])).unwrap();
+    let routes = netloom_model::Routes::by_dest(&fabric, 0, lft);
+    let scheme = Scheme::Tables(&routes);
+    let mut fluid = Fluid::new(&fabric, &Config::codes(), scheme, AtOnce::new(&[(0, 1, MIB)])).unwrap();
     let error = fluid.run().unwrap_err();
     assert!(
         matches!(&error, SimError::NoRoute { host, .. } if host == fabric.host_name(HostId(1))),

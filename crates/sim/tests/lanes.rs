@@ -101,7 +101,7 @@ fn a_lane_of_its_own_protects_a_job_from_a_bully() {
         };
         let setup = Setup {
             fabric: &fabric,
-            scheme: Scheme::Tables(routes.lft().unwrap()),
+            scheme: Scheme::Tables(&routes),
             model: Model::Packet,
             profile,
             jobs: vec![victim, bully(2, 1), bully(0, 1)],
@@ -127,7 +127,7 @@ fn a_service_level_without_a_lane_is_refused() {
     job.service_level = 1;
     let setup = Setup {
         fabric: &fabric,
-        scheme: Scheme::Tables(routes.lft().unwrap()),
+        scheme: Scheme::Tables(&routes),
         model: Model::Packet,
         profile: Profile::infiniband(),
         jobs: vec![job],

@@ -1,5 +1,6 @@
 //! What a user of the engine would notice: formulas, conservation, order, deadlock.
 
+mod addresses;
 mod common;
 mod conservation;
 mod failures;

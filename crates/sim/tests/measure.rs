@@ -318,7 +318,7 @@ fn a_window_shows_ranks_and_packets() {
     let outcome = |trace_ps| {
         let setup = Setup {
             fabric: &fabric,
-            scheme: Scheme::Tables(routes.lft().unwrap()),
+            scheme: Scheme::Tables(&routes),
             model: Model::Packet,
             profile: Profile { config: config.clone(), software: software.clone() },
             jobs: vec![Job::new("it", vec![HostId(0), HostId(1)], script.clone())],

@@ -17,7 +17,8 @@ const EVENTS_A_LOOK: u64 = 1 << 12;
 /// [`SimError`] for parameters that can't work, messages that have no way, and time beyond its range.
 pub(crate) fn flows(setup: Setup, control: &Control) -> Result<Outcome, SimError> {
     let names: Vec<_> = setup.jobs.iter().map(|job| (job.name.clone(), job.hosts.len())).collect();
-    let player = Player::new(setup.jobs, setup.profile.software);
+    let player = Player::new(setup.jobs, setup.profile.software)
+        .with_addresses(setup.scheme.lmc(), setup.scheme.path());
     let mut fluid = Fluid::new(setup.fabric, &setup.profile.config, setup.scheme, player)?;
     let end_ps = setup.until_ps.unwrap_or(u64::MAX);
     fluid.start();

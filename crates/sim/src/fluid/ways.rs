@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use netloom_model::{Dest, DestId, DestSpace, Fabric, HostId, LinkId, SwitchId};
+use netloom_model::{Dest, DestId, DestSpace, Fabric, HostId, LinkId, NO_PORT, SwitchId};
 
 use super::fair::Use;
 use super::spread;
@@ -49,7 +49,7 @@ impl<'a> Ways<'a> {
         Self {
             fabric,
             scheme,
-            space: fabric.dests(0),
+            space: fabric.dests(scheme.lmc()),
             resource,
             alike,
             ps_per_byte_q20: fabric.links().map(q20).collect(),
@@ -88,8 +88,9 @@ impl<'a> Ways<'a> {
     #[inline]
     pub fn next<'s>(&'s self, switch: SwitchId, address: DestId, one: &'s mut [LinkId; 1]) -> &'s [LinkId] {
         match self.scheme {
-            Scheme::Tables(lft) => {
-                one[0] = match self.fabric.link_at(switch, lft.port(switch, address)) {
+            Scheme::Tables(routes) => {
+                let port = routes.lft().map_or(NO_PORT, |lft| lft.port(switch, address));
+                one[0] = match self.fabric.link_at(switch, port) {
                     Some(link) if self.fabric.alive(link) => link,
                     _ => return &[],
                 }

@@ -209,7 +209,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
     fn enter(&mut self, post: Post<P::Token>, posted_ps: u64) {
         let Post { from, address, bytes, lane: level, token } = post;
         let lane = self.config.lane_map.as_ref().map_or(level, |map| map.first_lane(from.0, level));
-        let to = self.partition.of_address(self.fabric, address).unwrap_or(self.here);
+        let to = self.partition.of_address(self.fabric, self.space, address).unwrap_or(self.here);
         let record = self.register(to, Incoming { left: bytes, posted_ps, from, token });
         let left = bytes;
         let posted_ps = self.now;

@@ -11,7 +11,7 @@
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 
-use netloom_model::{Fabric, HostId, LinkId, SwitchId};
+use netloom_model::{DestSpace, Fabric, HostId, LinkId, SwitchId};
 
 use super::adapter::Delayed;
 use super::birth::Births;
@@ -37,6 +37,8 @@ pub struct Network<'f, C, P: Program, O> {
     pub(super) fabric: &'f Fabric,
     pub(super) config: Config,
     pub(super) choice: C,
+    /// How destinations are numbered.
+    pub(super) space: DestSpace,
     pub(super) program: P,
     pub(super) observer: O,
     pub(super) ports: Ports,
@@ -125,6 +127,7 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
         Ok(Self {
             fabric,
             config: config.clone(),
+            space: fabric.dests(choice.lmc()),
             choice,
             program,
             observer,
@@ -556,7 +559,7 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
     }
 
     fn stuck(&mut self, switch: SwitchId, packet: Packet) {
-        let host = match self.fabric.dests(0).resolve(packet.address) {
+        let host = match self.space.resolve(packet.address) {
             netloom_model::Dest::Host(host, _) => self.fabric.host_name(host).to_string(),
             netloom_model::Dest::Switch(s) => self.fabric.switch_name(s).to_string(),
         };

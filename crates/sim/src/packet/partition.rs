@@ -9,7 +9,7 @@
 
 use std::collections::BTreeMap;
 
-use netloom_model::{Dest, DestId, Fabric, HostId, LinkId, SwitchId};
+use netloom_model::{Dest, DestId, DestSpace, Fabric, HostId, LinkId, SwitchId};
 use netloom_topology::{NO_POD, detect};
 
 use super::ports::Ports;
@@ -91,8 +91,8 @@ impl Partition {
     }
 
     /// Of the host with an address.
-    pub fn of_address(&self, fabric: &Fabric, address: DestId) -> Option<u8> {
-        match fabric.dests(0).resolve(address) {
+    pub fn of_address(&self, fabric: &Fabric, space: DestSpace, address: DestId) -> Option<u8> {
+        match space.resolve(address) {
             _ if self.count == 1 => Some(0),
             Dest::Host(host, _) => Some(self.of_host(fabric, host)),
             Dest::Switch(_) => None,

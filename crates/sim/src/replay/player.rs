@@ -10,7 +10,7 @@ mod graph;
 
 use std::sync::Arc;
 
-use netloom_model::{DestId, HostId};
+use netloom_model::{DestId, HostId, PathChoice};
 
 use super::collective::Collective;
 use super::job::{Job, JobTimes};
@@ -123,6 +123,9 @@ struct Rank {
 pub struct Player {
     jobs: Arc<[Job]>,
     software: Software,
+    /// LID mask control, and how a sender picks among a host's addresses.
+    lmc: u8,
+    path: PathChoice,
     /// Rank 0 of each job among all ranks.
     first: Vec<u32>,
     ranks: Vec<Rank>,
@@ -163,7 +166,14 @@ impl Player {
         let running = jobs.iter().map(|job| job.hosts.len() as u32).collect();
         let latencies = vec![Latencies::default(); jobs.len()];
         let bytes = vec![0; jobs.len()];
-        Self { jobs: jobs.into(), software, first, ranks, running, latencies, bytes, log: None }
+        let (lmc, path) = (0, PathChoice::Base);
+        Self { jobs: jobs.into(), software, lmc, path, first, ranks, running, latencies, bytes, log: None }
+    }
+
+    /// Hosts have `2^lmc` addresses, and messages go to those that `path` chooses.
+    #[must_use]
+    pub fn with_addresses(self, lmc: u8, path: PathChoice) -> Self {
+        Self { lmc, path, ..self }
     }
 
     /// Writes down what ranks do in a window of time, at most so many spans of it.
@@ -387,7 +397,8 @@ impl Player {
             let copy_ps = (bytes as f64 * self.software.copy_ps_per_byte) as u64;
             desk.copy_after(delay_ps + copy_ps, source, token);
         } else {
-            desk.post_after(delay_ps, Post { from: source, address: DestId(target.0), bytes, lane, token });
+            let address = DestId((target.0 << self.lmc) + self.path.path(self.lmc, source, target));
+            desk.post_after(delay_ps, Post { from: source, address, bytes, lane, token });
         }
     }
 

@@ -21,6 +21,13 @@ impl Choice for AnyChoice<'_> {
     const LOOKS: bool = true;
     const LOCAL: bool = false;
 
+    fn lmc(&self) -> u8 {
+        match self {
+            Self::Table(choice) => choice.lmc(),
+            Self::Adaptive(_) | Self::Remote(_) | Self::Random(_) => 0,
+        }
+    }
+
     fn output(&mut self, here: Here, outputs: &mut Outputs) -> Option<LinkId> {
         match self {
             Self::Table(choice) => choice.output(here, outputs),

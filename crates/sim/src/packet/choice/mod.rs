@@ -68,6 +68,11 @@ pub trait Choice: Send {
     /// Whether it knows its own switch only. A scheme that knows others runs in one partition.
     const LOCAL: bool = true;
 
+    /// The LID mask control of the addresses that it knows.
+    fn lmc(&self) -> u8 {
+        0
+    }
+
     /// The output of a packet. `None`: it can't go on.
     fn output(&mut self, here: Here, outputs: &mut Outputs) -> Option<LinkId>;
 

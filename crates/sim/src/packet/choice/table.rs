@@ -11,6 +11,7 @@ const NONE: u16 = u16::MAX;
 #[derive(Clone, Debug)]
 pub struct ByTable {
     dests: usize,
+    lmc: u8,
     /// First outgoing link of every switch.
     first: Vec<u32>,
     /// `[switch * dests + destination]`: which of the switch's links, [`NONE`] for none that works.
@@ -25,9 +26,10 @@ enum Ranks {
 }
 
 impl ByTable {
-    /// The tables of `fabric`'s switches.
+    /// The tables of `fabric`'s switches; how many addresses a host has follows from the number of destinations.
     pub fn new(fabric: &Fabric, lft: &Lft) -> Self {
         let dests = lft.dests();
+        let addresses = dests.saturating_sub(fabric.switch_count()) / fabric.host_count().max(1);
         let first: Vec<u32> =
             fabric.switches().map(|s| fabric.switch_links(s).next().map_or(0, |link| link.0)).collect();
         let rank = |s: netloom_model::SwitchId, dest: u32| {
@@ -41,12 +43,16 @@ impl ByTable {
         } else {
             Ranks::Wide(all().map(|(s, d)| rank(s, d)).collect())
         };
-        Self { dests, first, rank: ranks }
+        Self { dests, lmc: addresses.max(1).ilog2() as u8, first, rank: ranks }
     }
 }
 
 impl Choice for ByTable {
     const LOOKS: bool = false;
+
+    fn lmc(&self) -> u8 {
+        self.lmc
+    }
 
     #[inline]
     fn output(&mut self, here: Here, _: &mut Outputs) -> Option<LinkId> {
