@@ -94,3 +94,16 @@ def test_queues_of_a_level_lie_in_its_row():
     strip = _longest(queues, rows, 4)
     assert strip.values.tolist() == [[0, 0, 0, 0], [5, 3, 0, 0], [0, 0, 0, 0], [6, 0, 0, 0]]
     assert np.allclose(strip.edges_ms, np.arange(5) * 1e-8)
+
+
+def test_a_job_that_starts_over_does_not_make_a_run_look_cut(netloom):
+    """It never completes; the run's time is that of the job it waits for."""
+    half = 'program = { kind = "stream", pattern = "bisection", bytes = 65536 }\n'
+    (netloom.folder / "s.toml").write_text(
+        'fabric = "two-level:leaves=4,hosts=2,spines=2"\n'
+        f'[[job]]\nname = "a"\nranks = 4\n{half}[[job]]\nname = "b"\nranks = 4\nuntil = "a"\n{half}'
+    )
+    run = netloom.result("simulate", "s.toml", "-o", "run")["runs"][0]
+    drawn = netloom.result("plot", "run", "run", "-o", "run.svg")["routings"][0]
+    assert drawn["completion_ms"] == run["jobs"][0]["completion_ms"] > 0
+    assert "has no manifest.json: expected a folder of" in netloom.refused("plot", "run", ".", "-o", "a.svg")

@@ -55,8 +55,9 @@ def panel(run: Run, folder: Path, entry: Mapping[str, Any]) -> tuple[Panel, dict
     for at, (_, members) in enumerate(found):
         tier_of[alive[members]] = at
     strips, count = _strips(run, folder, entry, links, tier_of, [alive[members] for _, members in found])
-    ends = [job["completion_ms"] for job in result["jobs"]]
-    complete = None if None in ends else max(ends, default=None)
+    # A job that starts over until another ends has no end of its own.
+    ends = [job["completion_ms"] for job in result["jobs"] if job["completion_ms"] is not None]
+    complete = max(ends, default=None) if result["stopped"] is None else None
     told = f"{result['simulated_ms']:.4g} ms, cut" if complete is None else f"{complete:.4g} ms"
     busiest = _busiest(shown)
     row = {
