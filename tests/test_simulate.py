@@ -114,6 +114,16 @@ def test_keys_are_set_from_the_command_line(netloom):
     assert (result["seed"], run["seed"]) == (7, 7)
 
 
+def test_work_is_what_optimized_may_spend(netloom):
+    document = netloom.json(
+        "simulate", scenario(netloom), "--routes", "optimized", "--work", "5", "-o", "run"
+    )
+    manifest = json.loads((netloom.folder / "run" / "manifest.json").read_text())
+    assert "optimize_work=5" in manifest["scenario"]["overrides"]
+    assert document["result"]["not_run"] == []
+    assert "--work: not used" in netloom("simulate", "s.toml", "--work", "5").err
+
+
 def test_csv_has_a_row_a_routing_and_job(netloom):
     text = SMALL + (
         '[[job]]\nname = "other"\nstart_us = 1\nhosts = "host0000"\nranks = 1\n'

@@ -111,6 +111,44 @@ def test_routes_with_missing_entries_are_refused(netloom, paths):
     assert "host0031" in word or "missing" in word
 
 
+def test_tables_that_cannot_be_used_are_refused_before_another_routing_has_run(netloom, paths):
+    netloom.ok("route", "ftree", paths.small, "-q", "-o", "mine.lfts")
+    lines = (netloom.folder / "mine.lfts").read_text().splitlines(keepends=True)
+    (netloom.folder / "hole.lfts").write_text("".join(line for line in lines if "host0031" not in line))
+    word = refused(netloom, HEAD + JOB, "--routes", "ftree,hole.lfts", "--threads", "1")
+    assert word.startswith("hole.lfts: ")
+    assert "s-mod-k: " in refused(netloom, HEAD + JOB, "--routes", "ftree,s-mod-k", "--threads", "1")
+
+
+def test_a_checkpoint_that_is_a_file_is_refused_before_anything_runs(netloom):
+    (netloom.folder / "s.toml").write_text(HEAD + JOB)
+    for path in ("s.toml", "s.toml/kept"):
+        word = netloom.refused("simulate", "s.toml", "--checkpoint", path)
+        assert "s.toml: is a file, expected a folder" in word
+
+
+@pytest.mark.parametrize(
+    ("override", "words"),
+    [
+        ("job.2.ranks=2", 'no job is called "2", and numbers are 1..=1'),
+        ("measure.counters_every_us=0.05", "microseconds, 0.1 to 1e8, found 0.05"),
+        ("measure.longest_queues=al", 'or "all", found "al"'),
+        ("hardware.input_buffer_bytes=unlimitd", 'bytes, or "unlimited", found "unlimitd"'),
+        ("seed=99999999999999999999", "0 to 2^63 - 1"),
+        ("job.a.weight=1e300", "found 1e300"),
+    ],
+)
+def test_a_value_is_refused_with_what_it_may_be(netloom, override, words):
+    word = refused(netloom, HEAD + JOB, "--set", override)
+    assert word.startswith(f"--set {override}: ")
+    assert words in word
+
+
+def test_a_factor_on_no_time_is_refused(netloom):
+    text = trace(netloom, ["0 init", "0 compute 1e9", "0 finalize"]) + "compute_scale = 2\n"
+    assert "expected flops_per_s beside it" in refused(netloom, text)
+
+
 def test_an_override_is_named_with_its_error(netloom):
     word = refused(netloom, HEAD + JOB, "--set", "hardware.lanes=99")
     assert word.startswith("--set hardware.lanes=99: ")

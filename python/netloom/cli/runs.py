@@ -108,6 +108,21 @@ def check_folder(path: Path) -> None:
         raise OSError(errno.EACCES, "not writable", str(path))
 
 
+def check_checkpoint(path: Path) -> None:
+    """Refuses a folder that can keep nothing: one that is a file, or that cannot be written.
+
+    Raises
+    ------
+    OSError
+        Naming the folder.
+    """
+    there = next(folder for folder in (path, *path.absolute().parents) if folder.exists())
+    if not there.is_dir():
+        raise OSError(errno.ENOTDIR, "is a file, expected a folder", str(there))
+    if not os.access(there, os.W_OK):
+        raise OSError(errno.EACCES, "not writable", str(there))
+
+
 def write_run(path: Path, manifest: dict[str, Any], runs: Sequence[Recorded]) -> None:
     """Writes a run's folder; in one that is there already, the earlier run's files go first."""
     with tempfile.TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent) as beside:
@@ -169,6 +184,8 @@ def read_manifest(path: Path) -> dict[str, Any]:
         If there is none.
     """
     file = path / MANIFEST
+    if path.exists() and not file.is_file():
+        raise FormatError(f"{path}: has no {MANIFEST}: expected a folder of netloom simulate -o", str(path))
     try:
         document = json.loads(file.read_bytes())
         known = document["schema"] == RUN_SCHEMA and all(_entry_ok(entry) for entry in document["runs"])

@@ -60,14 +60,16 @@ def simulate(
     if common.is_stdin(scenario) or (options.output is not None and common.is_stdin(str(options.output))):
         raise UsageError("a scenario names files beside it and a run is a folder: neither can be -")
     run = Run("simulate", options, folder=True, searches=True)
-    if options.work is not None:
-        run.note("--work: not used, nothing is searched for here")
     if options.output is not None:
         runs.check_folder(options.output)
+    if checkpoint is not None:
+        runs.check_checkpoint(checkpoint)
     overrides = _overrides(set_ or [], model, routes, allow_credit_loops, options)
     text = run.read("scenario", scenario).decode(errors="replace")
     with run.timed("read"):
         given = _core.Scenario.read(scenario, overrides)
+    if options.work is not None and not any(word.startswith("optimized") for word in given.routings):
+        run.note("--work: not used, no routing here is optimized")
     for role, path in given.files:
         run.read(role, str(path))
     kept = None if checkpoint is None else Checkpoint(checkpoint, _key(run, given, text, overrides, tables))
@@ -126,6 +128,8 @@ def _overrides(
         found.append("allow_credit_loops=true")
     if options.seed is not None:
         found.append(f"seed={options.seed}")
+    if options.work is not None:
+        found.append(f"optimize_work={options.work}")
     return found
 
 
@@ -150,8 +154,18 @@ def _simulated(run: Run, given: Scenario, kept: Checkpoint | None, tables: Any) 
         if kept is not None and (before := kept.load(word)) is not None:
             done[word] = before
 
+    # Tables that can't be used are refused before the first routing runs, not after hours of others.
+    made = {
+        word: given.routes(word)
+        for word in given.routings
+        if word not in done and not word.startswith("optimized")
+    }
+
     def work(word: str, threads: int, left: float | None, progress: Any) -> Recorded:
-        routes = given.routes(word, threads=threads, progress=progress)
+        if word in made:
+            routes = made[word]
+        else:
+            routes = given.routes(word, threads=threads, progress=progress)
         ended = _core.simulate(
             given, word, routes=routes, threads=threads, time_limit=left, progress=progress
         )
