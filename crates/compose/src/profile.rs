@@ -77,6 +77,7 @@ fn software(software: &mut Software, name: &str, knob: &Knob) {
         ("call_ns", knob) => software.call_ps = time_ps(knob),
         ("post_ns", knob) => software.post_ps = time_ps(knob),
         ("rendezvous_ns", knob) => software.rendezvous_ps = time_ps(knob),
+        ("eager_bytes", Knob::Word(_)) => software.eager_bytes = u64::MAX,
         ("eager_bytes", knob) => software.eager_bytes = count(knob),
         ("control_bytes", knob) => software.control_bytes = count(knob),
         ("copy_ns_per_byte", Knob::Time(ps)) => software.copy_ps_per_byte = *ps,
@@ -131,6 +132,12 @@ mod tests {
     fn times_are_nanoseconds() {
         let profile = with(&["hardware.switch_delay_ns=90.5".into(), "software.call_ns=2".into()]).unwrap();
         assert_eq!((profile.config.switch_delay_ps, profile.software.call_ps), (90_500, 2_000));
+    }
+
+    #[test]
+    fn the_words_of_the_documented_table_are_values() {
+        let profile = with(&["software.eager_bytes=unlimited".into()]).unwrap();
+        assert_eq!(profile.software.eager_bytes, Profile::codes().software.eager_bytes);
     }
 
     #[test]

@@ -79,6 +79,11 @@ pub fn load<'a>(job: &'a ScenarioJob, read: &mut Reader) -> Result<Loaded<'a>, C
             }
             let workload = Arc::new(read_ti_workload(&bytes, path)?);
             let ranks = workload.ranks();
+            if flops_per_s.is_none() && *compute_scale != 1.0 {
+                let message =
+                    "compute_scale: expected flops_per_s beside it: without, this trace computes in no time";
+                return Err(refuse(&job.name, &message));
+            }
             // No time at all is infinitely fast.
             let speed = flops_per_s.map_or(f64::INFINITY, |flops| flops / compute_scale);
             let mut replay = Replay::new(workload, speed);

@@ -55,8 +55,9 @@ impl Routing {
                 Ok(engine) => Self::Engine(engine),
                 Err(_) if word.contains(['.', '/', '\\']) => Self::of_files(word),
                 Err(_) => {
-                    let known: Vec<&str> =
-                        Engine::ALL.iter().map(|engine| engine.name()).chain(WORDS).collect();
+                    // s-mod-k has no tables to run.
+                    let engines = Engine::ALL.iter().filter(|&&engine| engine != Engine::Smodk);
+                    let known: Vec<&str> = engines.map(|engine| engine.name()).chain(WORDS).collect();
                     let help = match nearest(word, known.iter().copied()) {
                         Some(hint) => format!("did you mean \"{hint}\"?"),
                         None => format!("expected one of {}, or a file of tables", known.join(", ")),

@@ -178,7 +178,8 @@ fn ranks(fabric: &Fabric, job: &ScenarioJob, own: Option<u32>) -> Result<u32, Co
     };
     match (own, job.ranks) {
         (Some(own), Some(given)) if own != given => {
-            refuse(format!("its program has {own} ranks, ranks = {given}: expected one number"))
+            let what = if matches!(job.work, Work::Trace { .. }) { "trace" } else { "program" };
+            refuse(format!("its {what} has {own} ranks, ranks = {given}: expected one number"))
         }
         (Some(ranks), _) | (None, Some(ranks)) => Ok(ranks),
         (None, None) => match &job.allocation {

@@ -146,8 +146,8 @@ impl<'a> Keys<'a> {
         let Some(item) = self.item(key) else { return Ok(None) };
         match item.as_float().or(item.as_integer().map(|n| n as f64)) {
             Some(n) if valid(n) => Ok(Some(n)),
-            Some(n) => Err(self.error(key, format!("expected {expected}, found {n}"))),
-            None => Err(self.error(key, format!("expected {expected}, found {}", item.type_name()))),
+            Some(n) => Err(self.error(key, format!("expected {expected}, found {}", written(n)))),
+            None => Err(self.error(key, format!("expected {expected}, found {}", found(item)))),
         }
     }
 
@@ -158,16 +158,27 @@ impl<'a> Keys<'a> {
     ) -> Result<Option<i64>, FormatError> {
         let Some(item) = self.item(key) else { return Ok(None) };
         let expected = if *range.end() == i64::MAX {
-            format!("expected a whole number, at least {}", range.start())
+            format!("expected a whole number, {} to 2^63 - 1", range.start())
         } else {
             format!("expected a whole number of {}..={}", range.start(), range.end())
         };
         match item.as_integer() {
             Some(n) if range.contains(&n) => Ok(Some(n)),
             Some(n) => Err(self.error(key, format!("{expected}, found {n}"))),
-            None => Err(self.error(key, format!("{expected}, found {}", item.type_name()))),
+            None => Err(self.error(key, format!("{expected}, found {}", found(item)))),
         }
     }
+}
+
+/// A text as it stands there, of anything else what it is.
+fn found(item: &Item) -> String {
+    let text = item.as_str().map(|text| format!("\"{}\"", excerpt(text)));
+    text.unwrap_or_else(|| item.type_name().to_owned())
+}
+
+/// A number without a row of zeros.
+fn written(n: f64) -> String {
+    if n == 0.0 || (1e-4..1e9).contains(&n.abs()) { n.to_string() } else { format!("{n:e}") }
 }
 
 /// `a, b or c`.

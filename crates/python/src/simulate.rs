@@ -80,7 +80,7 @@ pub fn simulate(
         let ranks = outcome.stuck.join("; ");
         return Err(errors::simulation(
             py,
-            format!("{word}: ranks wait for ever for messages that nobody sends: {ranks}"),
+            format!("{word}: ranks wait for ever for messages that nobody sends, or takes: {ranks}"),
         ));
     }
     Ok(PySimulation {

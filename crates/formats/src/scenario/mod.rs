@@ -315,11 +315,16 @@ fn read_measure(file: &Keys) -> Result<Measures, FormatError> {
         }
     };
     Ok(Measures {
-        counters_every_ps: time_ps(&keys, "counters_every_us", 1e6, false)?,
-        queues_every_ps: time_ps(&keys, "queues_every_us", 1e6, false)?,
+        counters_every_ps: every_ps(&keys, "counters_every_us")?,
+        queues_every_ps: every_ps(&keys, "queues_every_us")?,
         longest_queues: match keys.item("longest_queues").and_then(|item| item.as_str()) {
             Some("all") => Some(usize::MAX),
-            _ => keys.whole("longest_queues", 0..=i64::from(u32::MAX))?.map(|n| n as usize),
+            Some(text) => {
+                let found = excerpt(text);
+                let message = format!("expected a whole number or \"all\", found \"{found}\"");
+                return Err(keys.error("longest_queues", message));
+            }
+            None => keys.whole("longest_queues", 0..=i64::from(u32::MAX))?.map(|n| n as usize),
         },
         trace_ps,
     })
@@ -328,10 +333,17 @@ fn read_measure(file: &Keys) -> Result<Measures, FormatError> {
 /// A time in units of so many ps, as ps.
 fn time_ps(keys: &Keys, key: &str, unit_ps: f64, zero: bool) -> Result<Option<u64>, FormatError> {
     let most = MOST_US * 1e6 / unit_ps;
-    let least = if zero { "0" } else { "above 0" };
-    let valid = |t: f64| t <= most && (if zero { t >= 0.0 } else { t * unit_ps >= 1.0 });
-    let time = keys.number(key, &format!("a time ({least} to {most})"), valid)?;
+    let least = if zero { 0.0 } else { 1.0 / unit_ps };
+    let unit = if key.ends_with("_ms") { "milliseconds" } else { "microseconds" };
+    let valid = |t: f64| (least..=most).contains(&t);
+    let time = keys.number(key, &format!("{unit}, {least:?} to {most}"), valid)?;
     Ok(time.map(|t| (t * unit_ps).round() as u64))
+}
+
+/// How often something is recorded, in microseconds, as ps.
+fn every_ps(keys: &Keys, key: &str) -> Result<Option<u64>, FormatError> {
+    let time = keys.number(key, "microseconds, 0.1 to 1e8", |t| (0.1..=1e8).contains(&t))?;
+    Ok(time.map(|t| (t * 1e6).round() as u64))
 }
 
 fn read_job(at: &Place, table: &Table, index: usize, names: &[String]) -> Result<ScenarioJob, FormatError> {

@@ -60,8 +60,12 @@ fn find_job<'t>(root: &'t mut dyn TableLike, job: &str) -> Result<&'t mut dyn Ta
     match found.and_then(|i| jobs.get_mut(i)) {
         Some(table) => Ok(table),
         None => {
-            let hint = nearest(job, names.iter().map(String::as_str));
-            let hint = hint.map(|name| format!(", did you mean \"{name}\"?")).unwrap_or_default();
+            let near = nearest(job, names.iter().map(String::as_str));
+            let hint = match near {
+                _ if job.parse::<i64>().is_ok() => format!(", and numbers are 1..={}", names.len()),
+                Some(name) => format!(", did you mean \"{name}\"?"),
+                None => String::new(),
+            };
             Err(format!("no job is called \"{}\"{hint}", excerpt(job)))
         }
     }

@@ -3,6 +3,7 @@
 //! The simulator says what makes sense together; here every value has the right type and a sane range.
 
 use crate::FormatError;
+use crate::error::excerpt;
 use crate::keys::Keys;
 
 /// A parameter's value.
@@ -55,9 +56,7 @@ pub(super) fn hardware(keys: &Keys) -> Result<Vec<(&'static str, Knob)>, FormatE
         "head_of_line" => Ok(keys.flag(name)?.map(Knob::Flag)),
         "lane_weights" => weights(keys, name),
         "lanes" => Ok(keys.whole(name, 1..=15)?.map(|n| Knob::Count(n as u64))),
-        "input_buffer_bytes" if keys.item(name).and_then(|item| item.as_str()) == Some("unlimited") => {
-            Ok(Some(Knob::Word("unlimited")))
-        }
+        "input_buffer_bytes" => size_or_unlimited(keys, name, 1, i32::MAX as u64),
         "header_bytes" | "credit_bytes" => Ok(keys.size(name, 0..=65_535)?.map(Knob::Count)),
         "packet_bytes" => Ok(keys.size(name, 1..=65_535)?.map(Knob::Count)),
         _ if name.ends_with("_ns") => time(keys, name),
@@ -69,7 +68,7 @@ pub(super) fn hardware(keys: &Keys) -> Result<Vec<(&'static str, Knob)>, FormatE
 /// The parameters that a `[software]` table sets.
 pub(super) fn software(keys: &Keys) -> Result<Vec<(&'static str, Knob)>, FormatError> {
     let read = |name: &'static str| match name {
-        "eager_bytes" => Ok(keys.size(name, 0..=i64::MAX as u64)?.map(Knob::Count)),
+        "eager_bytes" => size_or_unlimited(keys, name, 0, i64::MAX as u64),
         "control_bytes" => Ok(keys.size(name, 1..=1 << 20)?.map(Knob::Count)),
         "copy_ns_per_byte" => {
             let ns = keys.number(name, "nanoseconds, 0 to 1000", |t| (0.0..=1000.0).contains(&t))?;
@@ -95,6 +94,24 @@ fn all(
 
 fn word(keys: &Keys, name: &'static str, words: &[&'static str]) -> Result<Option<Knob>, FormatError> {
     Ok(keys.word(name, words)?.map(Knob::Word))
+}
+
+/// Bytes, or the word `unlimited`.
+fn size_or_unlimited(
+    keys: &Keys,
+    name: &'static str,
+    least: u64,
+    most: u64,
+) -> Result<Option<Knob>, FormatError> {
+    match keys.item(name).and_then(|item| item.as_str()) {
+        Some("unlimited") => Ok(Some(Knob::Word("unlimited"))),
+        Some(text) if !text.starts_with(|c: char| c.is_ascii_digit()) => {
+            let found = excerpt(text);
+            let message = format!("expected bytes, or \"unlimited\", found \"{found}\"");
+            Err(keys.error(name, message))
+        }
+        _ => Ok(keys.size(name, least..=most)?.map(Knob::Count)),
+    }
 }
 
 /// A list of numbers from 1 to 255.

@@ -288,9 +288,8 @@ pub(super) fn read(job: &Keys) -> Result<Program, FormatError> {
         }
         _ => {
             let keys = with(&["messages", "bytes", "load"])?;
-            let load = keys.number("load", "a share of a link above 0, at most 10", |x| {
-                x > 0.0 && (1e-9..=10.0).contains(&x)
-            })?;
+            let load =
+                keys.number("load", "a share of a link, 1e-9 to 10", |x| (1e-9..=10.0).contains(&x))?;
             let load = load.ok_or_else(|| keys.whole_error("expected load = 0.5 or another".into()))?;
             Program::Uniform { messages: times(&keys, "messages")?, bytes: size(&keys)?, load }
         }
