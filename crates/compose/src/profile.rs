@@ -1,15 +1,20 @@
 //! A scenario's hardware and software: a profile, and what differs from it.
 
+use std::sync::Arc;
+
 use netloom_formats::scenario::{Knob, Scenario};
-use netloom_sim::{Admission, Config, Forwarding, Injection, Profile, Release, Software};
+use netloom_model::Fabric;
+use netloom_sim::{
+    Admission, Config, Forwarding, Injection, LaneMap, Profile, Release, SERVICE_LEVELS, Software,
+};
 
 use crate::ComposeError;
 
-/// The parameters of a scenario.
+/// The parameters of a scenario on its fabric.
 ///
 /// # Errors
 /// [`ComposeError::Hardware`] if they can't work together: a buffer below one packet.
-pub fn profile(scenario: &Scenario) -> Result<Profile, ComposeError> {
+pub fn profile(fabric: &Fabric, scenario: &Scenario) -> Result<Profile, ComposeError> {
     let mut profile = match scenario.profile.as_str() {
         "codes" => Profile::codes(),
         _ => Profile::infiniband(),
@@ -20,8 +25,44 @@ pub fn profile(scenario: &Scenario) -> Result<Profile, ComposeError> {
     for (name, knob) in &scenario.software {
         software(&mut profile.software, name, knob);
     }
+    // These look at the others.
+    for (name, knob) in &scenario.hardware {
+        wiring(&mut profile.config, fabric, scenario.seed, name, knob);
+    }
     profile.config.check().map_err(ComposeError::Hardware)?;
     Ok(profile)
+}
+
+/// Service levels that jobs may have, from 0 on: as many as the SL-to-VL table lists, or lanes without one; level 0 alone where pairs of hosts
+/// have theirs.
+pub fn service_levels(scenario: &Scenario, lanes: u8) -> u8 {
+    match scenario.hardware.iter().find(|(name, _)| *name == "sl2vl") {
+        Some((_, Knob::LaneOfLevel(list))) => list.len() as u8,
+        Some(_) => 1,
+        None => lanes,
+    }
+}
+
+/// What differs from cable to cable and port to port.
+fn wiring(config: &mut Config, fabric: &Fabric, scenarios_seed: u64, name: &str, knob: &Knob) {
+    match (name, knob) {
+        ("host_cable_delay_ns", knob) => {
+            let (hosts, others) = (time_ps(knob), config.cable_delay_ps);
+            let delay = |link| if fabric.between_switches(link) { others } else { hosts };
+            config.cable_delays_ps = Some(fabric.links().map(delay).collect());
+        }
+        ("sl2vl", Knob::LaneOfLevel(list)) => {
+            // No message has a level that is not listed.
+            let of_level = |level: u8| list[usize::from(level).min(list.len() - 1)];
+            config.lane_map = Some(Arc::new(LaneMap::new(fabric, |_, _, level| of_level(level))));
+        }
+        ("sl2vl", &Knob::RandomLanes { levels, seed }) => {
+            let levels = levels.min(SERVICE_LEVELS);
+            let seed = seed.unwrap_or(scenarios_seed);
+            config.lane_map = Some(Arc::new(LaneMap::random(fabric, levels, config.lanes, seed)));
+        }
+        _ => {}
+    }
 }
 
 /// What the reader let in has the right type.
@@ -68,6 +109,7 @@ fn hardware(config: &mut Config, name: &str, knob: &Knob) {
         ("switch_delay_ns", knob) => config.switch_delay_ps = time_ps(knob),
         ("cable_delay_ns", knob) => config.cable_delay_ps = time_ps(knob),
         ("credit_bytes", knob) => config.credit_bytes = count(knob) as u32,
+        ("sl2vl" | "host_cable_delay_ns", _) => {} // in `wiring`
         (other, _) => unreachable!("{other} is no parameter of the hardware"),
     }
 }
@@ -90,11 +132,13 @@ mod tests {
     use netloom_formats::read_scenario;
     use netloom_formats::scenario::{HARDWARE, SOFTWARE};
 
+    use netloom_testkit::cases::star;
+
     use super::*;
 
     fn with(overrides: &[String]) -> Result<Profile, ComposeError> {
         let text = "fabric = \"f\"\nprofile = \"codes\"\n[[job]]\ntrace = \"t\"\n";
-        profile(&read_scenario(text.as_bytes(), "s", overrides).unwrap())
+        profile(&star(2), &read_scenario(text.as_bytes(), "s", overrides).unwrap())
     }
 
     #[test]
@@ -107,6 +151,7 @@ mod tests {
             "head_of_line" => "true",
             "lanes" => "3",
             "lane_weights" => "[7]",
+            "sl2vl" => "[0]",
             "packet_bytes" => "1KiB",
             "copy_ns_per_byte" => "0.5",
             _ => "100000",

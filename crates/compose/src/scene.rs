@@ -12,7 +12,7 @@ use netloom_sim::{Job, Measure, Model, Profile, Scheme, Script, Setup};
 use netloom_traffic::{ResolvedJob, place};
 
 use crate::ComposeError;
-use crate::profile::profile;
+use crate::profile::{profile, service_levels};
 use crate::program;
 
 /// Reads a file of a role (`trace`, `mapping`, `routes`), by its path as the scenario writes it.
@@ -72,12 +72,14 @@ impl Scene {
     /// [`ComposeError`]: jobs that overlap or have more ranks than there are hosts, programs that do not fit their ranks, jobs that
     /// wait for each other, hardware that can't work, files that can't be read.
     pub fn new(fabric: &Fabric, scenario: Scenario, read: &mut Reader) -> Result<Self, ComposeError> {
-        let profile = profile(&scenario)?;
+        let profile = profile(fabric, &scenario)?;
         check_until(&scenario.jobs)?;
-        let lanes = profile.config.lanes;
-        if let Some(job) = scenario.jobs.iter().find(|job| job.service_level >= lanes) {
-            let message =
-                format!("service_level {}: expected a lane, 0..{lanes} (hardware.lanes)", job.service_level);
+        let levels = service_levels(&scenario, profile.config.lanes);
+        if let Some(job) = scenario.jobs.iter().find(|job| job.service_level >= levels) {
+            let message = format!(
+                "service_level {}: expected 0..{levels} (hardware.lanes, hardware.sl2vl)",
+                job.service_level
+            );
             return Err(ComposeError::Job { job: job.name.clone(), message });
         }
         let mut works = Vec::with_capacity(scenario.jobs.len());

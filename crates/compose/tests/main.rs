@@ -6,3 +6,4 @@ mod common;
 mod outcomes;
 mod refusals;
 mod traffic;
+mod wiring;

@@ -25,8 +25,7 @@ fn jobs_that_do_not_fit_are_refused() {
             .contains("its program has 4 ranks, ranks = 3")
     );
     assert!(
-        job(&format!("ranks = 2\nservice_level = 1\n{STREAM}"))
-            .contains("service_level 1: expected a lane, 0..1")
+        job(&format!("ranks = 2\nservice_level = 1\n{STREAM}")).contains("service_level 1: expected 0..1")
     );
     assert!(job(&format!("hosts = \"nowhere\"\n{STREAM}")).contains("no host or machine \"nowhere\""));
     let name = net.fabric.host_name(netloom_model::HostId(1));

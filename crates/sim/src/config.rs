@@ -169,7 +169,8 @@ impl Config {
         {
             return refuse("lanes", format!("at least {}, as many as the SL-to-VL tables use", map.lanes()));
         }
-        if self.cable_delay_ps == 0 && self.credit_bytes == 0 {
+        let own = self.cable_delays_ps.iter().flat_map(|delays| delays.iter());
+        if own.copied().min().unwrap_or(self.cable_delay_ps) == 0 && self.credit_bytes == 0 {
             return refuse("credit_bytes", "above 0 where cables take no time".into());
         }
         let most = 1_000_000_000_000;

@@ -4,10 +4,14 @@
 //! output, every host (its port, service level): InfiniBand's SL-to-VL tables. Without tables a packet stays on the lane that has its
 //! service level's number.
 //!
+//! Tables can be random ([`LaneMap::random`], s SL v VL of Taffet's dissertation, sec. 4.4.1): then each pair of hosts has a random level too,
+//! and its packets a random lane on every link of their way.
+//!
 //! Source: InfiniBand Architecture Specification, volume 1, sec. 7.6.6 (SL-to-VL mapping) and 7.6.9 (arbitration). Left out: lane 15
 //! (management), a level that is mapped to lane 15 to drop its packets, tables of more than one entry a lane.
 
-use netloom_model::{Fabric, LinkId};
+use netloom_model::rng::{below, stream};
+use netloom_model::{Fabric, HostId, LinkId};
 
 /// Service levels, 0 to 15.
 pub const SERVICE_LEVELS: u8 = 16;
@@ -20,12 +24,14 @@ pub struct LaneMap {
     /// `[link in][link out of the switch there][service level]`, then `[host][service level]`.
     lane: Vec<u8>,
     hosts: u32,
+    /// Seed and number of the levels that pairs of hosts have of their own.
+    pairs: Option<(u64, u8)>,
 }
 
 impl LaneMap {
     /// `lane(link in, link out, service level)`: the lane on the link out; link in is `None` for a host's own packets.
     pub fn new(fabric: &Fabric, lane: impl Fn(Option<LinkId>, LinkId, u8) -> u8) -> Self {
-        let mut map = Self { base: Vec::new(), lane: Vec::new(), hosts: 0 };
+        let mut map = Self { base: Vec::new(), lane: Vec::new(), hosts: 0, pairs: None };
         for via in fabric.links() {
             let Some(switch) = fabric.link_to_switch(via) else {
                 map.base.push(0);
@@ -42,6 +48,26 @@ impl LaneMap {
             map.lane.extend((0..SERVICE_LEVELS).map(|level| lane(None, fabric.host_link(host), level)));
         }
         map
+    }
+
+    /// A random lane below `lanes` for every (port in, port out, level) of the switches and (host, level), and a random level below `levels` (at
+    /// most 16) for every pair of hosts.
+    pub fn random(fabric: &Fabric, levels: u8, lanes: u8, seed: u64) -> Self {
+        let lane = |via: Option<LinkId>, out: LinkId, level: u8| {
+            let via = via.map_or(0, |link| u64::from(link.0) + 1);
+            let entry = (via << 32 | u64::from(out.0)) << 4 | u64::from(level);
+            below(&mut stream(seed, entry), u64::from(lanes.max(1))) as u8
+        };
+        // Streams of pairs are of another seed than those of tables.
+        let of_pairs = (seed.wrapping_add(0x5851_f42d_4c95_7f2d), levels.clamp(1, SERVICE_LEVELS));
+        Self { pairs: Some(of_pairs), ..Self::new(fabric, lane) }
+    }
+
+    /// The level of a pair of hosts; `None`: their messages have their own.
+    #[inline]
+    pub(crate) fn level(&self, from: HostId, to: HostId) -> Option<u8> {
+        let (seed, levels) = self.pairs?;
+        Some(below(&mut stream(seed, u64::from(from.0) << 32 | u64::from(to.0)), levels.into()) as u8)
     }
 
     /// The lane on `out` of a packet that came in over `via`.

@@ -250,7 +250,9 @@ fn packets<C: Choice + Clone, O: Observer>(
         return Err(SimError::TooMany { what: "ranks", most: MOST_RANKS });
     }
     let (lmc, path) = (setup.scheme.lmc(), setup.scheme.path());
-    let mut player = Player::new(setup.jobs, setup.profile.software).with_addresses(lmc, path);
+    let levels = setup.profile.config.lane_map.clone();
+    let mut player =
+        Player::new(setup.jobs, setup.profile.software).with_addresses(lmc, path).with_levels(levels);
     if let Some((from_ps, to_ps)) = setup.measure.trace_ps {
         player.log(from_ps, to_ps, MOST_SPANS);
     }

@@ -13,6 +13,15 @@ pub enum Knob {
     Count(u64),
     /// A number for each lane.
     Weights(Vec<u8>),
+    /// The lane of each service level, at least one.
+    LaneOfLevel(Vec<u8>),
+    /// Random lanes for so many service levels, and their seed where it is not the scenario's.
+    RandomLanes {
+        /// Service levels, 1 to 16.
+        levels: u8,
+        /// Seed.
+        seed: Option<u64>,
+    },
     /// A time, ps (or ps a byte).
     Time(f64),
     /// One of the parameter's words.
@@ -22,12 +31,13 @@ pub enum Knob {
 }
 
 /// Parameters of the hardware; units are in their names.
-pub const HARDWARE: [&str; 15] = [
+pub const HARDWARE: [&str; 17] = [
     "packet_bytes",
     "header_bytes",
     "forwarding",
     "lanes",
     "lane_weights",
+    "sl2vl",
     "input_buffer_bytes",
     "output_buffer_bytes",
     "host_output_buffer_bytes",
@@ -37,6 +47,7 @@ pub const HARDWARE: [&str; 15] = [
     "injection",
     "switch_delay_ns",
     "cable_delay_ns",
+    "host_cable_delay_ns",
     "credit_bytes",
 ];
 
@@ -55,6 +66,7 @@ pub(super) fn hardware(keys: &Keys) -> Result<Vec<(&'static str, Knob)>, FormatE
         "admission" | "injection" => word(keys, name, &["in-order", "round-robin"]),
         "head_of_line" => Ok(keys.flag(name)?.map(Knob::Flag)),
         "lane_weights" => weights(keys, name),
+        "sl2vl" => sl2vl(keys, name),
         "lanes" => Ok(keys.whole(name, 1..=15)?.map(|n| Knob::Count(n as u64))),
         "input_buffer_bytes" => size_or_unlimited(keys, name, 1, i32::MAX as u64),
         "header_bytes" | "credit_bytes" => Ok(keys.size(name, 0..=65_535)?.map(Knob::Count)),
@@ -122,6 +134,28 @@ fn weights(keys: &Keys, name: &'static str) -> Result<Option<Knob>, FormatError>
     let list = item.as_array().and_then(|list| list.iter().map(number).collect::<Option<Vec<u8>>>());
     let wrong = || keys.error(name, "expected numbers from 1 to 255, one a lane, such as [1, 4]".into());
     list.map(|list| Some(Knob::Weights(list))).ok_or_else(wrong)
+}
+
+/// `[0, 1, 1]`, a lane for each service level, or `{ levels = 8, seed = 1 }`, random ones.
+fn sl2vl(keys: &Keys, name: &'static str) -> Result<Option<Knob>, FormatError> {
+    let Some(item) = keys.item(name) else { return Ok(None) };
+    if item.is_table_like() {
+        let keys = keys.table(name, &["levels", "seed"], "a random sl2vl")?.expect("it is there");
+        let Some(levels) = keys.whole("levels", 1..=16)? else {
+            return Err(keys.whole_error("expected levels = 8 or another number of service levels".into()));
+        };
+        let seed = keys.whole("seed", 0..=i64::MAX)?.map(|n| n as u64);
+        return Ok(Some(Knob::RandomLanes { levels: levels as u8, seed }));
+    }
+    let lane = |item: &toml_edit::Value| item.as_integer().filter(|n| (0..15).contains(n)).map(|n| n as u8);
+    let list = item.as_array().and_then(|list| list.iter().map(lane).collect::<Option<Vec<u8>>>());
+    match list {
+        Some(list) if (1..=16).contains(&list.len()) => Ok(Some(Knob::LaneOfLevel(list))),
+        _ => {
+            let expected = "expected the lane (0..=14) of each service level, such as [0, 1, 1], or { levels = 8 } for random ones";
+            Err(keys.error(name, expected.into()))
+        }
+    }
 }
 
 /// Nanoseconds, as ps.

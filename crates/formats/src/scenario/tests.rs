@@ -34,6 +34,7 @@ fn every_key_is_read() {
         [hardware]
         lanes = 2
         lane_weights = [1, 4]
+        sl2vl = [1, 0, 1]
         packet_bytes = "2KiB"
         forwarding = "cut-through"
         head_of_line = false
@@ -86,6 +87,7 @@ fn every_key_is_read() {
             ("forwarding", Knob::Word("cut-through")),
             ("lanes", Knob::Count(2)),
             ("lane_weights", Knob::Weights(vec![1, 4])),
+            ("sl2vl", Knob::LaneOfLevel(vec![1, 0, 1])),
             ("input_buffer_bytes", Knob::Word("unlimited")),
             ("head_of_line", Knob::Flag(false)),
             ("switch_delay_ns", Knob::Time(90_500.0)),
@@ -293,4 +295,27 @@ fn errors_name_the_override_that_brought_them() {
 fn text_that_is_not_toml_has_a_line() {
     assert!(refusal("fabric = \"f\"\n[[job]\n").starts_with("s.toml:2: expected TOML: "));
     assert!(read_scenario(b"a\n\xff", "s", &[]).unwrap_err().to_string().starts_with("s:2: expected UTF-8"));
+}
+
+#[test]
+fn lanes_of_service_levels_are_a_list_or_random() {
+    let set = |text: &str| overridden(&[&format!("hardware.sl2vl={text}")]);
+    let knob = |text: &str| set(text).unwrap().hardware;
+    assert_eq!(knob("[0, 14]"), [("sl2vl", Knob::LaneOfLevel(vec![0, 14]))]);
+    let random = Knob::RandomLanes { levels: 16, seed: None };
+    assert_eq!(knob("{ levels = 16 }"), [("sl2vl", random)]);
+    let seeded = Knob::RandomLanes { levels: 2, seed: Some(5) };
+    assert_eq!(knob("{ levels = 2, seed = 5 }"), [("sl2vl", seeded)]);
+    for bad in
+        ["[]", "[15]", "[-1]", "[0.5]", "3", "\"random\"", "[[0]]", &format!("[0{}]", ", 0".repeat(16))]
+    {
+        let error = set(bad).unwrap_err();
+        assert!(error.contains("sl2vl: expected the lane (0..=14) of each service level"), "{bad}: {error}");
+    }
+    assert!(set("{}").unwrap_err().contains("expected levels = 8"));
+    assert!(set("{ levels = 17 }").unwrap_err().contains("levels: expected a whole number of 1..=16"));
+    assert!(set("{ level = 2 }").unwrap_err().contains("did you mean \"levels\"?"));
+    let cable = |text: &str| overridden(&[&format!("hardware.host_cable_delay_ns={text}")]);
+    assert_eq!(cable("2.5").unwrap().hardware, [("host_cable_delay_ns", Knob::Time(2_500.0))]);
+    assert!(cable("-1").unwrap_err().contains("expected nanoseconds, 0 to 1e9, found -1"));
 }

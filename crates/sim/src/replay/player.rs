@@ -18,6 +18,7 @@ use super::log::{Log, RankSpan};
 use super::matching::{Matching, Table};
 use super::op::Op;
 use super::tasks::Progress;
+use crate::lanes::LaneMap;
 use crate::packet::{Context, Desk, Post, Program, Split};
 use crate::record::Latencies;
 
@@ -126,6 +127,8 @@ pub struct Player {
     /// LID mask control, and how a sender picks among a host's addresses.
     lmc: u8,
     path: PathChoice,
+    /// Service levels of pairs of hosts, where they have their own.
+    levels: Option<Arc<LaneMap>>,
     /// Rank 0 of each job among all ranks.
     first: Vec<u32>,
     ranks: Vec<Rank>,
@@ -167,7 +170,25 @@ impl Player {
         let latencies = vec![Latencies::default(); jobs.len()];
         let bytes = vec![0; jobs.len()];
         let (lmc, path) = (0, PathChoice::Base);
-        Self { jobs: jobs.into(), software, lmc, path, first, ranks, running, latencies, bytes, log: None }
+        Self {
+            jobs: jobs.into(),
+            software,
+            lmc,
+            path,
+            levels: None,
+            first,
+            ranks,
+            running,
+            latencies,
+            bytes,
+            log: None,
+        }
+    }
+
+    /// Messages have the service levels that `map` gives to pairs of hosts, if it does.
+    #[must_use]
+    pub fn with_levels(self, map: Option<Arc<LaneMap>>) -> Self {
+        Self { levels: map, ..self }
     }
 
     /// Hosts have `2^lmc` addresses, and messages go to those that `path` chooses.
@@ -392,7 +413,8 @@ impl Player {
     ) {
         let (source, target) = (self.ranks[from as usize].host, self.ranks[to as usize].host);
         let bytes = bytes.max(1);
-        let lane = self.jobs[self.ranks[from as usize].job as usize].service_level;
+        let own = self.levels.as_ref().and_then(|map| map.level(source, target));
+        let lane = own.unwrap_or(self.jobs[self.ranks[from as usize].job as usize].service_level);
         if source == target {
             let copy_ps = (bytes as f64 * self.software.copy_ps_per_byte) as u64;
             desk.copy_after(delay_ps + copy_ps, source, token);
