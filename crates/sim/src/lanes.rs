@@ -91,9 +91,30 @@ impl LaneMap {
 
 #[cfg(test)]
 mod tests {
-    use netloom_testkit::cases::ring;
+    use netloom_testkit::cases::{ring, star};
 
     use super::*;
+
+    /// 16 hosts have 240 pairs; 4 levels of 60 each, standard deviation 6.7. The lanes of a port out depend on the port in.
+    #[test]
+    fn random_levels_and_lanes_are_spread() {
+        let fabric = star(16);
+        let map = LaneMap::random(&fabric, 4, 2, 9);
+        let mut count = [0; 4];
+        let pairs =
+            || fabric.hosts().flat_map(|s| fabric.hosts().map(move |d| (s, d))).filter(|(s, d)| s != d);
+        for (from, to) in pairs() {
+            count[usize::from(map.level(from, to).unwrap())] += 1;
+        }
+        assert!(count.iter().all(|n| (33..=87).contains(n)), "{count:?}");
+        assert!(pairs().any(|(s, d)| map.level(s, d) != map.level(d, s)));
+        let out = fabric.reverse(fabric.host_link(HostId(0)));
+        let second = (1..16).filter(|&via| map.lane(via, out.0, 3) == 1).count();
+        assert!((1..15).contains(&second), "{second} of 15 inputs on the second lane");
+        assert_eq!(map, LaneMap::random(&fabric, 4, 2, 9));
+        assert_ne!(map, LaneMap::random(&fabric, 4, 2, 10));
+        assert_eq!((map.lanes(), LaneMap::new(&fabric, |_, _, _| 0).level(HostId(0), HostId(1))), (2, None));
+    }
 
     #[test]
     fn every_entry_is_the_functions() {

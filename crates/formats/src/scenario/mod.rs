@@ -33,7 +33,7 @@
 //! until = "barrier"                    # starts over until that job ends, and is not waited for
 //! start_us = 0
 //! weight = 1.0                         # of its bytes, for optimized routes
-//! service_level = 0                    # of its messages: their virtual lane
+//! service_level = 0                    # of its messages: their virtual lane, unless hardware.sl2vl says which
 //! ```
 //! Sizes are whole bytes or text such as `"2MiB"`. Every key is known or refused, with the nearest known one; every error names
 //! its line, or the override that brought it.
