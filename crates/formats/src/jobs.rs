@@ -429,7 +429,7 @@ mod tests {
         );
         assert_eq!(
             refusal("copies = \"6\""),
-            "jobs.toml:2: copies: expected a whole number of 1..=10000000, found string"
+            "jobs.toml:2: copies: expected a whole number of 1..=10000000, found \"6\""
         );
         assert!(refusal("name = 3").contains("jobs.toml:2: name: expected a text in quotes, found integer"));
         assert!(refusal("cross_copies = 1").contains("expected true or false"));
