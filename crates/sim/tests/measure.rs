@@ -369,3 +369,29 @@ fn a_window_shows_ranks_and_packets() {
     assert_eq!(part.spans.iter().filter(|span| span.group == 1).count(), 1);
     assert_eq!(part.spans.len(), 3);
 }
+
+/// Room that is kept until admission: of two packets to host 0 the second waits from the moment the first has been sent, and nothing at
+/// all happens then. An interval in which nothing had happened was skipped, and its waiting counted in a later one.
+#[test]
+fn a_link_that_waits_in_silence_waits_in_every_interval() {
+    let config = Config {
+        header_bytes: 0,
+        output_buffer_bytes: 4096,
+        host_output_buffer_bytes: 4096,
+        switch_delay_ps: 0,
+        cable_delay_ps: 10 * W,
+        ..Config::codes()
+    };
+    let fabric = star(3);
+    let routes = route(Engine::Dmodk, &fabric, &detect(&fabric), &EngineOptions::default()).unwrap();
+    let choice = ByTable::new(&fabric, routes.lft().unwrap());
+    let every_ps = W / 4;
+    let measure = Measure { counters_every_ps: Some(every_ps), ..Measure::default() };
+    let messages = [(1, 0, 4096), (2, 0, 4096)];
+    let finished = measured(&fabric, &config, choice, &messages, &measure, (1, None));
+    let waits: Vec<u64> =
+        finished.intervals.unwrap().rows.iter().map(|row| row.wait_ps).filter(|&ps| ps > 0).collect();
+    // Two cables' time, to the host and back with the credit (8 bytes: 640 ps), in quarters of a packet's.
+    assert_eq!(waits.iter().sum::<u64>(), 20 * W + 640 - (20 * W + 640) % 1000);
+    assert!(waits.len() >= 80 && waits.iter().all(|&ps| ps < every_ps + 1000), "{waits:?}");
+}

@@ -6,7 +6,7 @@ use netloom_model::{Fabric, HostId};
 use netloom_routing::{Engine, EngineOptions, route};
 use netloom_sim::{
     ByTable, Collective, Config, Injection, Job, Kind, Network, Nobody, Op, Pairs, Player, Repeat, Script,
-    Software, Uniform,
+    SimError, Software, Uniform,
 };
 use netloom_testkit::cases::star;
 use netloom_topology::detect;
@@ -194,4 +194,29 @@ fn lanes_take_turns() {
     assert_eq!(one[1] - one[0], 100 * wire);
     assert_eq!(two[1] - two[0], wire);
     assert_eq!(one[1], two[1]);
+}
+
+/// A job that repeats until another has ended, with rounds that take no time: a rank that sends eagerly, software that costs nothing, and a rank
+/// with nothing to do but wait for nothing. Both went round for ever at time 0.
+#[test]
+fn rounds_that_take_no_time_pass_time_or_are_the_last() {
+    let fabric = star(3);
+    let busy = job("busy", &[2], vec![vec![Op::Compute { ps: 1_000_000 }]]);
+    let idle = Job { until: Some(0), ..job("idle", &[0, 1], vec![vec![send(1, 10)], vec![Op::WaitAll]]) };
+    let network = play(&fabric, vec![busy, idle], software());
+    assert_eq!(network.program().times(1).ranks_ps, [None, Some(0)]);
+    // One message each POST_PS.
+    let sent = network.counters().sent[fabric.host_link(HostId(0)).index()].packets;
+    assert!((999..=1001).contains(&sent), "{sent}");
+}
+
+#[test]
+fn a_pause_beyond_the_range_of_time_is_refused() {
+    let fabric = star(1);
+    let routes = route(Engine::Dmodk, &fabric, &detect(&fabric), &EngineOptions::default()).unwrap();
+    let choice = ByTable::new(&fabric, routes.lft().unwrap());
+    let steps = vec![vec![Op::Compute { ps: 1 }, Op::Compute { ps: u64::MAX }]];
+    let player = Player::new(vec![job("it", &[0], steps)], software());
+    let mut network = Network::new(&fabric, &Config::codes(), choice, player, Nobody).unwrap();
+    assert_eq!(network.run(), Err(SimError::TimeOverflow));
 }

@@ -13,7 +13,7 @@ use super::engine::Network;
 use super::mail::STOP;
 use super::observe::Observer;
 use super::pool::{Incoming, NONE, Outgoing, Packet};
-use super::program::{Post, Program};
+use super::program::{LAST_PS, Post, Program};
 use crate::config::Injection;
 
 /// The token of the timer for a delayed message.
@@ -198,7 +198,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
     }
 
     fn delay(&mut self, delay_ps: u64, host: HostId, what: Due<P::Token>) {
-        let time_ps = self.now + delay_ps;
+        let time_ps = self.now.saturating_add(delay_ps).min(LAST_PS);
         let key = (self.fabric.link_count() as u32 + host.0) << 1 | 1;
         self.calendar.push(Event { time_ps, key, data: DUE });
         self.order += 1;

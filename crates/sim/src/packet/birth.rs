@@ -10,7 +10,8 @@
 use crate::config::Config;
 use crate::record::Latencies;
 
-/// Packets carry the time of their creation in units of `2^UNIT` ps, modulo `2^32`: latencies below 1.1 s.
+/// Packets carry the time of their creation in units of `2^UNIT` ps, modulo `2^32`: a latency of 1.1 s or more
+/// is recorded without the whole multiples of 1.1 s (docs/methods/simulator.md says so).
 const UNIT: u32 = 8;
 
 /// Latencies of packets, and what they are derived from.

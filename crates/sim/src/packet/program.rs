@@ -6,6 +6,9 @@ use netloom_model::{DestId, HostId};
 
 use super::observe::Context;
 
+/// A time beyond the simulator's range; only [`u64::MAX`] is later.
+pub(super) const LAST_PS: u64 = u64::MAX - 1;
+
 /// A message to send.
 #[derive(Clone, Copy, Debug)]
 pub struct Post<T> {
@@ -97,7 +100,7 @@ impl<T: Copy> Desk<T> {
     /// Calls [`Program::timer`] after `delay_ps`. Timers of a host at one time come by token, which is below
     /// 2^26 - 1.
     pub fn wake(&mut self, host: HostId, delay_ps: u64, token: u32) {
-        self.timers.push((self.now_ps + delay_ps, host, token));
+        self.timers.push((self.now_ps.saturating_add(delay_ps).min(LAST_PS), host, token));
     }
 }
 

@@ -25,7 +25,7 @@ struct CounterSamples {
     before: Vec<IntervalRow>,
     /// Bytes and packets received so far, `[link * lanes + lane]`.
     received: Vec<(u64, u64)>,
-    /// Nothing had changed at the last sample.
+    /// Nothing had changed at the last sample, and no link lacked room.
     quiet: bool,
 }
 
@@ -116,13 +116,16 @@ impl CounterSamples {
         self.next_ps += self.done.every_ps;
     }
 
-    /// Writes down what has changed by `now`; whether anything has.
+    /// Writes down what has changed by `now`; whether anything has, or will though nothing happens: a link that lacks room waits as soon as it
+    /// has sent what it sends.
     fn take(&mut self, ports: &Ports, now: u64) -> bool {
         let interval = ((self.next_ps - self.done.every_ps) / self.done.every_ps) as u32;
         let (lanes, rows) = (ports.lanes, self.done.rows.len());
         let stride = if lanes == 1 { 1 } else { lanes + 1 };
+        let mut waits = false;
         for (link, before) in self.before.chunks_mut(stride).enumerate() {
             let free_at = ports.port[link].free_at;
+            waits |= ports.waits.is_on(link);
             let mut whole = IntervalRow::new(interval, LinkId(link as u32), None);
             for (lane, before) in before[..lanes].iter_mut().enumerate() {
                 let at = link * lanes + lane;
@@ -144,7 +147,7 @@ impl CounterSamples {
                 push(&mut self.done.rows, before, whole);
             }
         }
-        self.done.rows.len() > rows
+        waits || self.done.rows.len() > rows
     }
 }
 

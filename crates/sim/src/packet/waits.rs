@@ -65,6 +65,11 @@ impl Waits {
         }
     }
 
+    /// Whether a lane of a link lacks room.
+    pub fn is_on(&self, link: usize) -> bool {
+        self.clocks[self.of(link)].iter().any(|clock| clock.since != NEVER)
+    }
+
     /// What a lane has waited by `now`, ps.
     pub fn lane_ps(&self, link: usize, lane: usize, free_at: u64, now: u64) -> u64 {
         self.clocks[self.of(link).start + lane].by(free_at, now)

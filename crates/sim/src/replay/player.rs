@@ -25,6 +25,9 @@ use crate::record::Latencies;
 /// Tags from here on belong to collectives.
 const COLLECTIVE_TAG: u32 = 1 << 31;
 
+/// From a round of a repeating job that took no time to the next, at least.
+const MOMENT_PS: u64 = 1_000;
+
 /// What software costs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Software {
@@ -116,6 +119,10 @@ struct Rank {
     progress: Option<Box<Progress>>,
     news: Vec<(u32, u32, bool)>,
     rounds: u32,
+    /// When this round began.
+    round_ps: u64,
+    /// It sends or receives in this round.
+    talks: bool,
     end_ps: Option<u64>,
 }
 
@@ -163,6 +170,8 @@ impl Player {
                 progress: None,
                 news: Vec::new(),
                 rounds: 0,
+                round_ps: job.start_ps,
+                talks: false,
                 end_ps: None,
             }));
         }
@@ -290,7 +299,7 @@ impl Player {
                 None => match self.jobs[rank.job as usize].script.op(rank.number, rank.step) {
                     Some(op) => (op, false),
                     None => {
-                        if self.ended(r, desk) {
+                        if self.ended(r, desk) || !self.begins(r, desk) {
                             return;
                         }
                         continue;
@@ -307,6 +316,7 @@ impl Player {
                 return;
             }
             rank.paid = false;
+            rank.talks |= calls;
             match &mut rank.inner {
                 Some((_, step)) => *step += 1,
                 None if matches!(op, Op::Together(_)) => {}
@@ -417,7 +427,7 @@ impl Player {
         let lane = own.unwrap_or(self.jobs[self.ranks[from as usize].job as usize].service_level);
         if source == target {
             let copy_ps = (bytes as f64 * self.software.copy_ps_per_byte) as u64;
-            desk.copy_after(delay_ps + copy_ps, source, token);
+            desk.copy_after(delay_ps.saturating_add(copy_ps), source, token);
         } else {
             let address = DestId((target.0 << self.lmc) + self.path.path(self.lmc, source, target));
             desk.post_after(delay_ps, Post { from: source, address, bytes, lane, token });
@@ -462,6 +472,19 @@ impl Player {
         }
     }
 
+    /// Whether the next round begins now: time must pass, even if no step takes any.
+    fn begins(&mut self, r: u32, desk: &mut Desk<Envelope>) -> bool {
+        let rank = &mut self.ranks[r as usize];
+        let took_time = desk.now_ps() > rank.round_ps;
+        let wait_ps = if took_time { 0 } else { self.software.post_ps.max(MOMENT_PS) };
+        (rank.round_ps, rank.talks) = (desk.now_ps() + wait_ps, false);
+        if !took_time {
+            rank.waits = Waits::Processor;
+            desk.wake(rank.host, wait_ps, r);
+        }
+        took_time
+    }
+
     /// The script's end: `false` if the rank starts over.
     fn ended(&mut self, r: u32, desk: &mut Desk<Envelope>) -> bool {
         let rank = &mut self.ranks[r as usize];
@@ -470,6 +493,7 @@ impl Player {
         if let Some(other) = self.jobs[job].until
             && self.running[other] > 0
             && rank.step > 0
+            && (rank.talks || desk.now_ps() > rank.round_ps)
         {
             rank.step = 0;
             return false;

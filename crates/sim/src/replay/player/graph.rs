@@ -36,6 +36,7 @@ impl Player {
                     Some(Next::Acts(task)) => match schedule.tasks(number)[task as usize] {
                         Task::Calc { .. } => Some(task),
                         Task::Send { to, bytes, tag } => {
+                            self.ranks[r as usize].talks = true;
                             let eager = bytes <= self.software.eager_bytes;
                             self.send(r, to, bytes, tag, eager, desk);
                             if !eager {
@@ -44,6 +45,7 @@ impl Player {
                             eager.then_some(task)
                         }
                         Task::Recv { from, tag } => {
+                            self.ranks[r as usize].talks = true;
                             progress.opened((from, tag, false), task);
                             self.receive(r, from, tag, desk);
                             None
@@ -59,8 +61,11 @@ impl Player {
         if progress.left() > 0 {
             self.ranks[r as usize].progress = Some(progress);
         } else if !self.ended(r, desk) {
-            // The next round begins a moment later: time must pass even if no task takes any.
-            desk.wake(self.ranks[r as usize].host, 1, r);
+            // The next round begins a moment later, if this one took time; else it is planned.
+            if self.begins(r, desk) {
+                self.ranks[r as usize].round_ps += 1;
+                desk.wake(self.ranks[r as usize].host, 1, r);
+            }
         }
     }
 }
