@@ -120,6 +120,13 @@ impl Config {
         if !fits(&self.switch_delays_ps, fabric.switch_count()) {
             return refuse("switch_delays_ps", fabric.switch_count());
         }
+        // What can wait for one output, from all inputs and lanes, and lie in its buffers is counted in 32 bits.
+        let most = u32::MAX / (u32::from(fabric.max_radix()) + 2) / u32::from(self.lanes);
+        let buffers = [self.output_buffer_bytes, self.host_output_buffer_bytes];
+        if self.input_buffer_bytes.into_iter().chain(buffers).any(|bytes| bytes > most) {
+            let expected = format!("at most {most} with so many ports and lanes");
+            return Err(SimError::Config { what: "input_buffer_bytes, output_buffer_bytes", expected });
+        }
         Ok(())
     }
 

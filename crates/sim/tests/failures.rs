@@ -41,3 +41,12 @@ fn a_hole_in_the_tables_is_named() {
         (fabric.switch_name(SwitchId(1)), fabric.host_name(netloom_model::HostId(2)))
     );
 }
+
+/// Buffers of 2 GiB before one output: what waits there would not fit its counter.
+#[test]
+fn buffers_that_could_hold_more_than_is_counted_are_refused() {
+    let fabric = ring(3);
+    let config = Config { output_buffer_bytes: i32::MAX as u32, ..Config::codes() };
+    let Err(error) = run(&fabric, &config, &clockwise(&fabric, 3), &[(0, 2, 10)]) else { panic!("too much") };
+    assert!(error.to_string().contains("output_buffer_bytes: expected at most"), "{error}");
+}

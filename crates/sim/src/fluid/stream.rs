@@ -108,7 +108,7 @@ impl<P: Program> Fluid<'_, P> {
             return;
         }
         let left = (f64::from_bits(end) - it.done).max(0.0) * it.messages.len() as f64;
-        let end_ps = self.now + (left / it.rate).ceil() as u64;
+        let end_ps = self.now.saturating_add((left / it.rate).ceil() as u64).min(NEVER - 1);
         if end_ps != it.end_ps {
             it.end_ps = end_ps;
             let key = it.from.0 << 2 | SENT;
