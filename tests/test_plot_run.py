@@ -106,4 +106,7 @@ def test_a_job_that_starts_over_does_not_make_a_run_look_cut(netloom):
     run = netloom.result("simulate", "s.toml", "-o", "run")["runs"][0]
     drawn = netloom.result("plot", "run", "run", "-o", "run.svg")["routings"][0]
     assert drawn["completion_ms"] == run["jobs"][0]["completion_ms"] > 0
+    fluid = netloom("simulate", "s.toml", "--model", "fluid", "--set", "measure.queues_every_us=1", "-o", "f")
+    assert "measure: not used, the fluid model" in fluid.err
+    assert "the fluid model does not" in netloom.ok("plot", "run", "f", "-o", "f.svg")
     assert "has no manifest.json: expected a folder of" in netloom.refused("plot", "run", ".", "-o", "a.svg")

@@ -223,10 +223,10 @@ def run(folder: Path, /, *, title: str | None = None, options: Options | None = 
         picture = run_picture([panel for panel, _ in found], title=told, kind=_kind(this))
     rows = [row for _, row in found]
     result: dict[str, Any] = {"scenario": name, "routings": rows, "output": this.write(picture)}
-    return this.finish(result, lambda: _run_text(result), rows=rows)
+    return this.finish(result, lambda: _run_text(result, manifest["model"]), rows=rows)
 
 
-def _run_text(result: dict[str, Any]) -> str:
+def _run_text(result: dict[str, Any], model: str) -> str:
     rows = [
         [
             row["routing"],
@@ -239,7 +239,10 @@ def _run_text(result: dict[str, Any]) -> str:
     table = render.table(["routing", "complete (ms)", "busiest link", "level"], rows, right=[1, 2])
     out = [("written", str(result["output"]))]
     if not any(row["intervals"] for row in result["routings"]):
-        out.append(("over time", "not recorded: measure.counters_every_us in the scenario asks for it"))
+        packets = "measure.counters_every_us in the scenario asks for it"
+        out.append(
+            ("over time", f"not recorded: {packets if model == 'packet' else 'the fluid model does not'}")
+        )
     return f"{table}\n\n{render.pairs(out)}"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -70,6 +71,9 @@ def simulate(
         given = _core.Scenario.read(scenario, overrides)
     if options.work is not None and not any(word.startswith("optimized") for word in given.routings):
         run.note("--work: not used, no routing here is optimized")
+    wanted = re.search(r"^\s*\[?\s*measure\b", text, re.MULTILINE) is not None
+    if given.model == "fluid" and (wanted or any(word.startswith("measure") for word in overrides)):
+        run.note("measure: not used, the fluid model records nothing over time")
     for role, path in given.files:
         run.read(role, str(path))
     kept = None if checkpoint is None else Checkpoint(checkpoint, _key(run, given, text, overrides, tables))
