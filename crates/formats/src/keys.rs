@@ -200,9 +200,11 @@ pub(crate) fn parse_size(text: &str) -> Option<u64> {
         "kB" | "KB" => 1_000,
         "MB" => 1_000_000,
         "GB" => 1_000_000_000,
+        "TB" => 1_000_000_000_000,
         "KiB" => 1 << 10,
         "MiB" => 1 << 20,
         "GiB" => 1 << 30,
+        "TiB" => 1 << 40,
         _ => return None,
     };
     let number = number.replace('_', "");
@@ -219,8 +221,8 @@ mod tests {
 
     #[test]
     fn sizes_are_whole_bytes() {
-        let sizes = ["4096", "2MiB", "200 KB", "1.5 KiB", "1_000 B", "3GB"].map(parse_size);
-        assert_eq!(sizes, [4096, 2 << 20, 200_000, 1536, 1000, 3_000_000_000].map(Some));
+        let sizes = ["4096", "2MiB", "200 KB", "1.5 KiB", "1_000 B", "3GB", "1TiB"].map(parse_size);
+        assert_eq!(sizes, [4096, 2 << 20, 200_000, 1536, 1000, 3_000_000_000, 1 << 40].map(Some));
         for text in ["", "MiB", "1.5", "0.1KB x", "-3", "2 mib", "1e3", "99999999999GiB", "1.2.3KB"] {
             assert_eq!(parse_size(text), None, "{text}");
         }
