@@ -8,6 +8,7 @@
 //! | [`profile`](mod@profile) | hardware and software: a profile, and what differs |
 //! | [`program`] | patterns and traces as scripts |
 //! | [`routing`] | words become routes or schemes; nothing unsound is run |
+//! | [`reader`] | files, through whoever calls |
 //! | [`traffic`] | what the jobs send, in all or message by message |
 //! | [`optimized`](mod@optimized) | routes optimised for that |
 //! | [`error`] | what does not fit together |
@@ -16,11 +17,13 @@ pub mod error;
 pub mod optimized;
 pub mod profile;
 pub mod program;
+pub mod reader;
 pub mod routing;
 pub mod scene;
 pub mod traffic;
 
 pub use error::ComposeError;
 pub use optimized::optimized;
+pub use reader::Reader;
 pub use routing::{Routing, check_sound, oblivious, tables};
-pub use scene::{Reader, Scene, SceneJob};
+pub use scene::{Scene, SceneJob};

@@ -12,7 +12,7 @@ use netloom_sim::{
 use netloom_traffic::{PatternError, pattern};
 
 use crate::ComposeError;
-use crate::scene::{Reader, file};
+use crate::reader::{Reader, file};
 
 /// Streams of random numbers of programs; those of placement lie below.
 const PROGRAMS: u64 = 1 << 40;

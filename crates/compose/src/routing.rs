@@ -9,7 +9,7 @@ use netloom_topology::Structure;
 use netloom_verify::{CheckReport, FindingKind, check};
 
 use crate::ComposeError;
-use crate::scene::{Reader, file};
+use crate::reader::{Reader, file};
 
 /// How packets are routed, as a scenario says it.
 #[derive(Clone, Debug, PartialEq, Eq)]

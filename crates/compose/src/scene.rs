@@ -3,7 +3,6 @@
 //! Invariants: jobs share no hosts; every rank has a host; programs fit their ranks. What is here can be run with any routing, any
 //! number of times: a [`Setup`] borrows nothing of it but the scripts, which are shared.
 
-use std::io;
 use std::sync::Arc;
 
 use netloom_formats::scenario::{Scenario, ScenarioJob, Work};
@@ -14,17 +13,7 @@ use netloom_traffic::{ResolvedJob, place};
 use crate::ComposeError;
 use crate::profile::{profile, service_levels};
 use crate::program;
-
-/// Reads a file of a role (`trace`, `mapping`, `routes`), by its path as the scenario writes it.
-pub type Reader<'r> = dyn FnMut(&'static str, &str) -> io::Result<Vec<u8>> + 'r;
-
-/// Reads a file through a [`Reader`].
-///
-/// # Errors
-/// [`ComposeError::File`].
-pub fn file(read: &mut Reader, role: &'static str, path: &str) -> Result<Vec<u8>, ComposeError> {
-    read(role, path).map_err(|error| ComposeError::File { path: path.to_owned(), error })
-}
+use crate::reader::{Reader, file};
 
 /// One job on its hosts.
 pub struct SceneJob {

@@ -25,6 +25,9 @@ pub(crate) const MOST_DATA: u32 = (1 << DATA) - 1;
 /// The largest `key` of an event.
 pub(crate) const MOST_KEY: u32 = (1 << KEY) - 1;
 
+/// "Never".
+pub(crate) const NEVER: u64 = u64::MAX;
+
 /// Something that happens at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Event {

@@ -15,16 +15,16 @@ use netloom_model::{DestSpace, Fabric, HostId, LinkId, SwitchId};
 
 use super::adapter::Delayed;
 use super::birth::Births;
-use super::calendar::{Calendar, Event, MOST_DATA, MOST_KEY};
-use super::choice::{Choice, Outputs};
+use super::calendar::{Calendar, Event, MOST_DATA, MOST_KEY, NEVER};
+use super::choice::{Choice, Here, Outputs};
 use super::counters::LinkCounters;
 use super::deadlock::deadlock;
 use super::heads::Heads;
 use super::mail::{Mail, Numbers};
 use super::observe::Observer;
-use super::partition::{Partition, lookahead_ps};
+use super::partition::Partition;
 use super::pool::{Incoming, Outgoing, Packet, Pool};
-use super::ports::{Credit, NEVER, Port, Ports};
+use super::ports::{Credit, Port, Ports};
 use super::program::{Desk, Program};
 use super::recorder::Recorder;
 use crate::SimError;
@@ -116,7 +116,7 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
             ports.watch(!C::LOCAL);
         }
         let move_on = C::LOOKS && config.head_of_line && !ports.credits_out;
-        let lookahead_ps = lookahead_ps(fabric, config, &ports);
+        let lookahead_ps = ports.lookahead_ps(fabric, config);
         let packet_ns = f64::from(config.wire_bytes()) * 1e9 / fabric.reference_bandwidth_bytes_per_s();
         // A packet a host in a packet's time, about five hops, an arrival and a try each.
         let events_per_ns = 10.0 * fabric.host_count() as f64 / partition.count as f64 / packet_ns;
@@ -386,7 +386,7 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
 
     #[inline]
     fn choose(&mut self, switch: SwitchId, index: u32) -> Option<LinkId> {
-        let here = self.packets.get(index).here(switch);
+        let here = Here::of(self.packets.get(index), switch);
         let mut outputs = Outputs { now: self.now, ports: &mut self.ports };
         self.choice.output(here, &mut outputs)
     }

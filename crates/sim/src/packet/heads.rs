@@ -9,7 +9,7 @@
 
 use netloom_model::LinkId;
 
-use super::choice::Choice;
+use super::choice::{Choice, Here};
 use super::engine::Network;
 use super::observe::Observer;
 use super::pool::Packet;
@@ -128,7 +128,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
                     Admission::InOrder => 0,
                     Admission::RoundRobin => u32::from(port.wrapping_sub(turn + 1)),
                 };
-                if distance < best.0 && self.choice.may_take(packet.here(switch), LinkId(link)) {
+                if distance < best.0 && self.choice.may_take(Here::of(packet, switch), LinkId(link)) {
                     best = (distance, Some((index, home)));
                 }
             }

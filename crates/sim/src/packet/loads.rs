@@ -7,7 +7,7 @@
 
 use std::collections::VecDeque;
 
-use super::ports::NEVER;
+use super::calendar::NEVER;
 
 /// The load of an output.
 #[derive(Clone, Copy, Debug)]

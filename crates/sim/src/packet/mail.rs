@@ -5,12 +5,12 @@
 //!
 //! Invariants: nothing in the mail counts before the window's end; the mail of one link is in the order in which it happened.
 
+use super::calendar::NEVER;
 use super::calendar::{Event, MOST_DATA};
 use super::choice::Choice;
 use super::engine::Network;
 use super::observe::Observer;
 use super::pool::{Incoming, Packet};
-use super::ports::NEVER;
 use super::program::Program;
 
 /// The news that ends the simulation.

@@ -12,8 +12,7 @@ use std::collections::BTreeMap;
 use netloom_model::{Dest, DestId, DestSpace, Fabric, HostId, LinkId, SwitchId};
 use netloom_topology::{NO_POD, detect};
 
-use super::ports::Ports;
-use crate::config::{Config, Forwarding};
+use crate::config::Config;
 
 /// Partitions, at most.
 const MOST: usize = 64;
@@ -107,18 +106,4 @@ impl Partition {
             (None, None) => (0, 0),
         }
     }
-}
-
-/// What one switch does to another takes at least so long, ps; 0 if it can be at once.
-pub(super) fn lookahead_ps(fabric: &Fabric, config: &Config, ports: &Ports) -> u64 {
-    let stored = u64::from(config.forwarding == Forwarding::StoreAndForward);
-    let between = fabric.links().filter(|&link| fabric.between_switches(link));
-    let shortest = between
-        .map(|link| {
-            let port = &ports.port[link.index()];
-            port.credit_ps.min(port.delay_ps + stored)
-        })
-        .min();
-    // A fabric of one switch is one partition.
-    shortest.unwrap_or(config.cable_delay_ps.max(1))
 }

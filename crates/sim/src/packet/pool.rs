@@ -2,9 +2,7 @@
 //!
 //! Invariant: an index is in at most one list; a freed one is in none.
 
-use netloom_model::{DestId, HostId, LinkId, SwitchId};
-
-use super::choice::Here;
+use netloom_model::{DestId, HostId};
 
 /// No packet, no message, end of a list.
 pub(crate) const NONE: u32 = u32::MAX;
@@ -30,14 +28,6 @@ pub(crate) struct Packet {
     pub born: u32,
     /// When its tail is where its head is.
     pub tail_ps: u64,
-}
-
-impl Packet {
-    /// As a scheme sees it at a switch.
-    #[inline]
-    pub fn here(&self, switch: SwitchId) -> Here {
-        Here { switch, via: LinkId(self.via), address: self.address, lane: self.lane }
-    }
 }
 
 /// A message that a host sends.

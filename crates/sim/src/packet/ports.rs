@@ -13,14 +13,12 @@ use std::collections::VecDeque;
 
 use netloom_model::{Fabric, LinkId, SwitchId};
 
+use super::calendar::NEVER;
 use super::loads::{Load, Rumour};
 use super::partition::Partition;
 use super::pool::List;
 use super::waits::Waits;
-use crate::config::{Config, Release};
-
-/// "Never".
-pub(crate) const NEVER: u64 = u64::MAX;
+use crate::config::{Config, Forwarding, Release};
 
 /// Room that comes back: when it counts (48 bits of picoseconds) and bytes (16 bits).
 #[derive(Clone, Copy, Debug, Default)]
@@ -233,6 +231,20 @@ impl Ports {
     pub fn far_end(&self, link: u32) -> Option<SwitchId> {
         let to = self.port[link as usize].to;
         (to != Port::HOST).then_some(SwitchId(to))
+    }
+
+    /// What one switch does to another takes at least so long, ps; 0 if it can be at once.
+    pub fn lookahead_ps(&self, fabric: &Fabric, config: &Config) -> u64 {
+        let stored = u64::from(config.forwarding == Forwarding::StoreAndForward);
+        let between = fabric.links().filter(|&link| fabric.between_switches(link));
+        let shortest = between
+            .map(|link| {
+                let port = &self.port[link.index()];
+                port.credit_ps.min(port.delay_ps + stored)
+            })
+            .min();
+        // A fabric of one switch is one partition.
+        shortest.unwrap_or(config.cable_delay_ps.max(1))
     }
 
     #[inline]

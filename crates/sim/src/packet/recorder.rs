@@ -5,7 +5,8 @@
 
 use netloom_model::{Fabric, LinkId};
 
-use super::ports::{NEVER, Ports};
+use super::calendar::NEVER;
+use super::ports::Ports;
 use crate::record::{
     IntervalRow, Intervals, LevelRow, Measure, NO_QUEUE, PS_PER_TICK, QueueRow, Queues, queue_levels,
 };

@@ -14,6 +14,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use netloom_model::{Control, Fabric, StopReason};
 
+use super::calendar::NEVER;
 use super::choice::Choice;
 use super::counters::LinkCounters;
 use super::deadlock::deadlock;
@@ -22,7 +23,6 @@ use super::mail::Mail;
 use super::meeting::{Meeting, Presence};
 use super::observe::Observer;
 use super::partition::Partition;
-use super::ports::NEVER;
 use super::program::Split;
 use crate::SimError;
 use crate::config::Config;

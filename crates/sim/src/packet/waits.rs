@@ -6,7 +6,7 @@
 //!
 //! Invariant: `since` is [`NEVER`] unless the lane (the link) lacks room; time before it is in `total_ps`.
 
-use super::ports::NEVER;
+use super::calendar::NEVER;
 
 /// The clock of one lane, or of a whole link.
 #[derive(Clone, Copy, Debug)]

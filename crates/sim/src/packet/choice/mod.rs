@@ -9,6 +9,7 @@ mod table;
 
 use netloom_model::{DestId, LinkId, SwitchId};
 
+use super::pool::Packet;
 use super::ports::Ports;
 
 pub use adaptive::Adaptive;
@@ -28,6 +29,14 @@ pub struct Here {
     pub address: DestId,
     /// Its virtual lane.
     pub lane: u8,
+}
+
+impl Here {
+    /// A packet at a switch.
+    #[inline]
+    pub(crate) fn of(packet: &Packet, switch: SwitchId) -> Self {
+        Self { switch, via: LinkId(packet.via), address: packet.address, lane: packet.lane }
+    }
 }
 
 /// What a scheme may look at: the outputs of the switch where the packet is, and what it heard of other switches.
