@@ -28,7 +28,7 @@
 use netloom_model::names::nearest;
 use netloom_model::traffic::{REPEATS, is_repeats};
 use netloom_model::{Allocation, Cut, JobSpec, Mapping, PhaseSpec, Source};
-use toml_edit::{Document, Item, Table, Value};
+use toml_edit::{Item, Table, Value};
 
 use crate::error::excerpt;
 use crate::hostlist::expand_hostlist;
@@ -77,15 +77,8 @@ pub(crate) const MAX_RANKS: u32 = 10_000_000;
 /// the wrong type, a job without traffic, a bad allocation, mapping or hostlist.
 pub fn read_jobs(bytes: &[u8], label: &str) -> Result<JobsFile, FormatError> {
     let bytes = decompress(bytes, label)?;
-    let text = std::str::from_utf8(&bytes).map_err(|e| {
-        let line = 1 + bytes[..e.valid_up_to()].iter().filter(|&&b| b == b'\n').count();
-        FormatError::at(label, line, "expected UTF-8 text, found other bytes")
-    })?;
-    let at = Place { text, label };
-    let document = Document::parse(text).map_err(|e| {
-        let message = e.message().lines().collect::<Vec<_>>().join(": ");
-        at.error(e.span(), format!("expected TOML: {message}"))
-    })?;
+    let at = Place::of(&bytes, label)?;
+    let document = at.document()?;
     let root = document.as_table();
     let file = Keys::new(&at, root, &FILE_KEYS, "a jobs file")?;
     let seed = file.whole("seed", 0..=i64::MAX)?.unwrap_or(0);

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use netloom_model::names::nearest;
-use toml_edit::{Item, Table, TableLike};
+use toml_edit::{Document, Item, Table, TableLike};
 
 use crate::FormatError;
 use crate::error::excerpt;
@@ -14,7 +14,24 @@ pub(crate) struct Place<'a> {
     pub label: &'a str,
 }
 
-impl Place<'_> {
+impl<'a> Place<'a> {
+    /// A file's text.
+    pub(crate) fn of(bytes: &'a [u8], label: &'a str) -> Result<Self, FormatError> {
+        let text = std::str::from_utf8(bytes).map_err(|e| {
+            let line = 1 + bytes[..e.valid_up_to()].iter().filter(|&&b| b == b'\n').count();
+            FormatError::at(label, line, "expected UTF-8 text, found other bytes")
+        })?;
+        Ok(Self { text, label })
+    }
+
+    /// The text as TOML.
+    pub(crate) fn document(&self) -> Result<Document<&'a str>, FormatError> {
+        Document::parse(self.text).map_err(|e| {
+            let message = e.message().lines().collect::<Vec<_>>().join(": ");
+            self.error(e.span(), format!("expected TOML: {message}"))
+        })
+    }
+
     pub(crate) fn error(&self, span: Option<Range<usize>>, message: String) -> FormatError {
         let before = |span: Range<usize>| &self.text.as_bytes()[..span.start.min(self.text.len())];
         let line = span.map(|span| 1 + before(span).iter().filter(|&&b| b == b'\n').count());

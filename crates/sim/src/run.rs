@@ -136,6 +136,27 @@ pub struct JobOutcome {
     pub bytes: u64,
 }
 
+impl JobOutcome {
+    /// Job `j` of a player, by name and ranks.
+    pub(crate) fn of(
+        player: &Player,
+        j: usize,
+        (name, ranks): (String, usize),
+        packet_latency: Summary,
+    ) -> Self {
+        let message_latency = player.latency(j).summary();
+        Self {
+            name,
+            ranks,
+            times: player.times(j),
+            message_latency,
+            packet_latency,
+            messages: message_latency.count,
+            bytes: player.bytes(j),
+        }
+    }
+}
+
 /// Packets that wait for each other for ever.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Deadlock {
@@ -288,16 +309,7 @@ fn packets<C: Choice + Clone, O: Observer>(
         recorded.distributions.push(Distribution::of("messages", &name, messages));
         recorded.distributions.push(Distribution::of("packets", &name, packets));
         all_packets.merge(packets);
-        let message_latency = messages.summary();
-        JobOutcome {
-            name,
-            ranks,
-            times: player.times(j),
-            message_latency,
-            packet_latency: packets.summary(),
-            messages: message_latency.count,
-            bytes: player.bytes(j),
-        }
+        JobOutcome::of(&player, j, (name, ranks), packets.summary())
     });
     let jobs = jobs.collect();
     let outcome = Outcome {

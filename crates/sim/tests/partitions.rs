@@ -37,6 +37,11 @@ fn shown(finished: Finished<Player, Nobody>, jobs: usize) -> Shown {
     (end, end_ps, [packets, packet_hops, events], counters, jobs, packet_latencies, (intervals, queues))
 }
 
+/// A run that records nothing and has no end but its own.
+fn terms(threads: usize, partitions: Option<usize>, control: &Control) -> Terms<'_> {
+    Terms { threads, partitions, until_ps: None, packet_jobs: 0, measure: None, control }
+}
+
 fn software() -> Software {
     Software {
         call_ps: 3_000,
@@ -155,14 +160,7 @@ fn partitions_agree_with_a_network_in_one_piece() {
             Network::new(&fabric, &config, choice.clone(), AtOnce::new(&messages), Nobody).unwrap();
         whole.run().unwrap();
         let control = Control::new();
-        let terms = Terms {
-            threads: 4,
-            partitions: Some(4),
-            until_ps: None,
-            packet_jobs: 0,
-            measure: None,
-            control: &control,
-        };
+        let terms = terms(4, Some(4), &control);
         let program = AtOnce::new(&messages);
         let parts = run_network(&fabric, &config, choice, program, |_| Nobody, &terms).unwrap();
         assert_eq!((parts.partitions, parts.end), (4, End::Silent));
@@ -180,14 +178,7 @@ fn threads_are_used_where_they_pay() {
         let fabric = generate(spec).unwrap();
         let routes = route(Engine::Dmodk, &fabric, &detect(&fabric), &EngineOptions::default()).unwrap();
         let choice = ByTable::new(&fabric, routes.lft().unwrap());
-        let terms = Terms {
-            threads: 2,
-            partitions: None,
-            until_ps: None,
-            packet_jobs: 0,
-            measure: None,
-            control: &control,
-        };
+        let terms = terms(2, None, &control);
         let program = AtOnce::new(&[(0, 1, 1)]);
         run_network(&fabric, config, choice, program, |_| Nobody, &terms).unwrap().partitions
     };
@@ -203,14 +194,7 @@ fn a_deadlock_across_partitions_is_found_and_named() {
     let messages: Vec<_> = (0..6).map(|h| (h, (h + 3) % 6, 100 * 4096)).collect();
     let control = Control::new();
     let run = |partitions| {
-        let terms = Terms {
-            threads: 1,
-            partitions: Some(partitions),
-            until_ps: None,
-            packet_jobs: 0,
-            measure: None,
-            control: &control,
-        };
+        let terms = terms(1, Some(partitions), &control);
         let (choice, program) = (ByTable::new(&fabric, &lft), AtOnce::new(&messages));
         run_network(&fabric, &Config::infiniband(), choice, program, |_| Nobody, &terms).unwrap()
     };
@@ -238,14 +222,7 @@ fn the_first_failure_in_simulated_time_is_reported() {
     let control = Control::new();
     let errors: Vec<_> = (1..=3)
         .map(|partitions| {
-            let terms = Terms {
-                threads: 1,
-                partitions: Some(partitions),
-                until_ps: None,
-                packet_jobs: 0,
-                measure: None,
-                control: &control,
-            };
+            let terms = terms(1, Some(partitions), &control);
             let (choice, program) = (ByTable::new(&fabric, &lft), AtOnce::new(&messages));
             run_network(&fabric, &Config::infiniband(), choice, program, |_| Nobody, &terms).unwrap_err()
         })
@@ -267,14 +244,7 @@ fn a_run_that_is_told_to_stop_gives_what_it_has() {
         let count = hosts.len() as u32;
         let endless = Repeat { collective: Collective::all(Kind::Barrier, 8, count), iterations: u64::MAX };
         let player = Player::new(vec![Job::new("endless", hosts, endless)], software());
-        let terms = Terms {
-            threads: 1,
-            partitions: Some(partitions),
-            until_ps: None,
-            packet_jobs: 0,
-            measure: None,
-            control: &control,
-        };
+        let terms = terms(1, Some(partitions), &control);
         let config = Config::infiniband();
         let finished = run_network(&fabric, &config, choice.clone(), player, |_| Nobody, &terms).unwrap();
         assert_eq!(finished.end, End::Told(StopReason::Interrupted));
@@ -291,14 +261,7 @@ fn a_pool_of_the_callers_does_as_well() {
     let control = Control::new();
     let run = || {
         let player = Player::new(jobs(&fabric, &mut stream(3, 7)), software());
-        let terms = Terms {
-            threads: 2,
-            partitions: Some(2),
-            until_ps: None,
-            measure: None,
-            packet_jobs: 0,
-            control: &control,
-        };
+        let terms = terms(2, Some(2), &control);
         let config = Config::infiniband();
         run_network(&fabric, &config, choice.clone(), player, |_| Nobody, &terms).unwrap()
     };

@@ -43,7 +43,7 @@ mod parameters;
 mod program;
 
 use netloom_model::{Allocation, Mapping};
-use toml_edit::{Document, Item, Table};
+use toml_edit::{Item, Table};
 
 use crate::error::excerpt;
 use crate::jobs::{MAX_RANKS, parse_mapping, read_allocation, read_grid};
@@ -191,15 +191,8 @@ const MOST_ROUTES: usize = 256;
 /// the wrong type or out of range, a job without work.
 pub fn read_scenario(bytes: &[u8], label: &str, overrides: &[String]) -> Result<Scenario, FormatError> {
     let bytes = decompress(bytes, label)?;
-    let text = std::str::from_utf8(&bytes).map_err(|e| {
-        let line = 1 + bytes[..e.valid_up_to()].iter().filter(|&&b| b == b'\n').count();
-        FormatError::at(label, line, "expected UTF-8 text, found other bytes")
-    })?;
-    let at = Place { text, label };
-    let document = Document::parse(text).map_err(|e| {
-        let message = e.message().lines().collect::<Vec<_>>().join(": ");
-        at.error(e.span(), format!("expected TOML: {message}"))
-    })?;
+    let at = Place::of(&bytes, label)?;
+    let document = at.document()?;
     let mut table = document.as_table().clone();
     for text in overrides {
         overrides::apply(&mut table, text)?;

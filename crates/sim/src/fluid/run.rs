@@ -40,16 +40,7 @@ pub(crate) fn flows(setup: Setup, control: &Control) -> Result<Outcome, SimError
     let jobs = names.into_iter().enumerate().map(|(j, (name, ranks))| {
         let messages = player.latency(j);
         recorded.distributions.push(Distribution::of("messages", &name, messages));
-        let message_latency = messages.summary();
-        JobOutcome {
-            name,
-            ranks,
-            times: player.times(j),
-            message_latency,
-            packet_latency: no_packets,
-            messages: message_latency.count,
-            bytes: player.bytes(j),
-        }
+        JobOutcome::of(player, j, (name, ranks), no_packets)
     });
     let jobs = jobs.collect();
     Ok(Outcome {
