@@ -205,9 +205,10 @@ fn rounds_that_take_no_time_pass_time_or_are_the_last() {
     let idle = Job { until: Some(0), ..job("idle", &[0, 1], vec![vec![send(1, 10)], vec![Op::WaitAll]]) };
     let network = play(&fabric, vec![busy, idle], software());
     assert_eq!(network.program().times(1).ranks_ps, [None, Some(0)]);
-    // One message each POST_PS.
+    // The next message is posted when the last one has left: POST_PS, and 10 bytes on the wire.
     let sent = network.counters().sent[fabric.host_link(HostId(0)).index()].packets;
-    assert!((999..=1001).contains(&sent), "{sent}");
+    let fits = 1_000_000 / (POST_PS + 10 * 80);
+    assert!((fits..=fits + 1).contains(&sent), "{sent}");
 }
 
 #[test]
@@ -219,4 +220,27 @@ fn a_pause_beyond_the_range_of_time_is_refused() {
     let player = Player::new(vec![job("it", &[0], steps)], software());
     let mut network = Network::new(&fabric, &Config::codes(), choice, player, Nobody).unwrap();
     assert_eq!(network.run(), Err(SimError::TimeOverflow));
+}
+
+/// Free software, and nobody receives: a job that starts over sends its next messages when the last ones have left, not a billion of them
+/// into the adapter's memory.
+#[test]
+fn a_job_that_starts_over_sends_no_faster_than_its_link() {
+    let fabric = star(3);
+    let free = Software {
+        call_ps: 0,
+        post_ps: 0,
+        rendezvous_ps: 0,
+        eager_bytes: u64::MAX,
+        control_bytes: 1,
+        copy_ps_per_byte: 0.0,
+    };
+    let bytes = 100_000;
+    let busy = job("busy", &[2], vec![vec![Op::Compute { ps: 1_000_000_000 }]]);
+    let flood = vec![vec![send(1, bytes)], vec![send(0, bytes)]];
+    let flood = Job { until: Some(0), ..job("flood", &[0, 1], flood) };
+    let network = play(&fabric, vec![busy, flood], free);
+    let fits = 1_000_000_000 / (80 * bytes);
+    let rounds = u64::from(network.program().times(1).rounds);
+    assert!((fits..=fits + 1).contains(&rounds), "{rounds} rounds, {fits} messages fit");
 }

@@ -87,6 +87,8 @@ enum Waits {
     },
     /// For messages or processors of a graph of tasks.
     Tasks,
+    /// To start over: for the adapter to have sent what it was given.
+    Adapter,
     /// It has ended.
     Ended,
 }
@@ -124,6 +126,8 @@ struct Rank {
     round_ps: u64,
     /// It sends or receives in this round.
     talks: bool,
+    /// Messages with its host's adapter, questions among them; counted where jobs repeat.
+    leaving: u32,
     end_ps: Option<u64>,
 }
 
@@ -137,6 +141,8 @@ pub struct Player {
     path: PathChoice,
     /// Service levels of pairs of hosts, where they have their own.
     levels: Option<Arc<LaneMap>>,
+    /// Some job starts over.
+    repeats: bool,
     /// Rank 0 of each job among all ranks.
     first: Vec<u32>,
     ranks: Vec<Rank>,
@@ -173,9 +179,11 @@ impl Player {
                 rounds: 0,
                 round_ps: job.start_ps,
                 talks: false,
+                leaving: 0,
                 end_ps: None,
             }));
         }
+        let repeats = jobs.iter().any(|job| job.until.is_some());
         let running = jobs.iter().map(|job| job.hosts.len() as u32).collect();
         let latencies = vec![Latencies::default(); jobs.len()];
         let bytes = vec![0; jobs.len()];
@@ -186,6 +194,7 @@ impl Player {
             lmc,
             path,
             levels: None,
+            repeats,
             first,
             ranks,
             running,
@@ -209,6 +218,9 @@ impl Player {
 
     /// Goes on until a step has to wait.
     fn advance(&mut self, r: u32, desk: &mut Desk<Envelope>) {
+        if self.ranks[r as usize].waits == Waits::Adapter && !self.begins(r, desk) {
+            return;
+        }
         if self.jobs[self.ranks[r as usize].job as usize].script.tasks().is_some() {
             return self.advance_tasks(r, desk);
         }
@@ -309,6 +321,7 @@ impl Player {
             Waits::Not => true,
             Waits::Processor | Waits::Ended => false,
             Waits::Tasks => !rank.news.is_empty(),
+            Waits::Adapter => rank.leaving == 0,
             Waits::All { collective: true } => rank.open[1] == 0,
             Waits::All { collective: false } => {
                 let all = rank.open[0] == 0;
@@ -339,8 +352,10 @@ impl Player {
         let eager = bytes <= self.software.eager_bytes;
         let part = if eager { Part::Whole } else { Part::Ask };
         let envelope = Envelope { part, from: r, to: first + to, tag, bytes, forgotten };
+        let rank = &mut self.ranks[r as usize];
+        rank.leaving += u32::from(self.repeats);
         if !forgotten {
-            self.ranks[r as usize].open[usize::from(tag >= COLLECTIVE_TAG)] += 1;
+            rank.open[usize::from(tag >= COLLECTIVE_TAG)] += 1;
         }
         let size = if eager { bytes } else { self.software.control_bytes };
         self.post(r, first + to, size, self.software.post_ps, envelope, desk);
@@ -406,9 +421,14 @@ impl Player {
         }
     }
 
-    /// Whether the next round begins now: time must pass, even if no step takes any.
+    /// Whether the next round begins now: what was sent must have left, or whoever sends without waiting would fill the memory; and
+    /// time must pass, even if no step takes any.
     fn begins(&mut self, r: u32, desk: &mut Desk<Envelope>) -> bool {
         let rank = &mut self.ranks[r as usize];
+        if rank.leaving > 0 {
+            rank.waits = Waits::Adapter;
+            return false;
+        }
         let took_time = desk.now_ps() > rank.round_ps;
         let wait_ps = if took_time { 0 } else { self.software.post_ps.max(MOMENT_PS) };
         (rank.round_ps, rank.talks) = (desk.now_ps() + wait_ps, false);
@@ -435,7 +455,7 @@ impl Player {
         rank.waits = Waits::Ended;
         rank.end_ps = Some(desk.now_ps());
         // Without jobs that repeat, what is still under way arrives, and the network falls silent by itself.
-        if self.jobs.iter().any(|job| job.until.is_some()) {
+        if self.repeats {
             desk.announce(job as u32);
         }
         true
@@ -481,10 +501,19 @@ impl Program for Player {
     }
 
     fn sent(&mut self, _: HostId, envelope: Envelope, desk: &mut Desk<Envelope>) {
-        if envelope.part == Part::Whole && !envelope.forgotten {
-            let to = self.ranks[envelope.to as usize].number;
-            self.complete(envelope.from, to, envelope.tag, true);
-            self.look(envelope.from, desk);
+        let Envelope { part, from, to, tag, bytes, forgotten } = envelope;
+        let waited_for = part == Part::Whole && !forgotten;
+        if waited_for {
+            let to = self.ranks[to as usize].number;
+            self.complete(from, to, tag, true);
+        }
+        let asked = bytes > self.software.eager_bytes;
+        let first = self.repeats && (part == Part::Ask || part == Part::Whole && !asked);
+        if first {
+            self.ranks[from as usize].leaving -= 1;
+        }
+        if waited_for || first {
+            self.look(from, desk);
         }
     }
 

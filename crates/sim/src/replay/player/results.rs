@@ -66,7 +66,7 @@ impl Player {
             }
             Waits::One { peer, tag, sends: true } => format!("in send to rank {peer} tag {tag}"),
             Waits::One { peer, tag, sends: false } => format!("in receive from rank {peer} tag {tag}"),
-            Waits::Not | Waits::Processor | Waits::Ended => "nowhere".into(),
+            Waits::Not | Waits::Processor | Waits::Adapter | Waits::Ended => "nowhere".into(),
         };
         format!(
             "{} rank {} (step {}) {what}{receives}",
