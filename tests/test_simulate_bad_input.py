@@ -33,12 +33,24 @@ def refused(netloom, text: str, *arguments: object) -> str:
         (HEAD, ["expected at least one [[job]]"]),
         (JOB, ["expected fabric"]),
         ("fabric = 'missing.txt'\n" + JOB, ["missing.txt"]),
+        ("# a fabric\nfabric = 'quartz2'\n" + JOB, ["s.toml:2: fabric: ", 'did you mean "quartz1"?']),
+        ("fabric = 'two-levle:leaves=8'\n" + JOB, ["s.toml:1: fabric: ", 'did you mean "two-level"?']),
+        (HEAD + JOB + "grid = [4, 8]\n", ["s.toml:5: grid: ", "tiled:4x4x2", 'found mapping "block"']),
+        (
+            HEAD + "[hardware]\nlanes = 2\nlane_weights = [1, 2, 3]\n" + JOB,
+            ["s.toml:4: hardware: lane_weights: expected 2 numbers from 1 to 255"],
+        ),
+        (HEAD + "[hardware]\nlane_weights = [256]\n" + JOB, ["s.toml:3: lane_weights: ", "1 to 255"]),
+        (
+            "profile = 'codes'\n" + HEAD + "[hardware]\ninput_buffer_bytes = '64KiB'\n" + JOB,
+            ["s.toml:4: hardware: input_buffer_bytes: ", 'release = "admitted"', "found 65536"],
+        ),
         (HEAD + JOB + "[[job", ["s.toml:5", "expected TOML"]),
         (HEAD + "[hardware]\noutput_buffer_bytes = 4000\n" + JOB, ["output_buffer_bytes", "4122"]),
         (HEAD + "[hardware]\ninput_buffer_bytes = 100\n" + JOB, ["input_buffer_bytes"]),
         (HEAD + "[hardware]\npacket_bytes = 0\n" + JOB, ["packet_bytes"]),
         (HEAD + "max_time_ms = 1e9\n" + JOB, ["max_time_ms", "281000"]),
-        ("routes = 'ftre'\n" + HEAD + JOB, ["ftre", 'did you mean "ftree"?']),
+        ("routes = 'ftre'\n" + HEAD + JOB, ["s.toml:1: routes: ", 'did you mean "ftree"?']),
         ("routes = 'missing.lfts'\n" + HEAD + JOB, ["missing.lfts"]),
     ],
 )
@@ -74,6 +86,27 @@ def test_a_truncated_trace_is_refused_with_its_line(netloom):
     (netloom.folder / "t.ti.gz").write_bytes(gzip.compress(b"0 init\n" * 1000)[:30])
     (netloom.folder / "s.toml").write_text(HEAD + '[[job]]\nname = "app"\ntrace = "t.ti.gz"\n')
     assert "t.ti.gz" in netloom.refused("simulate", "s.toml")
+    # The ranks' files follow each other: the last ranks are missing, and others write to them.
+    word = refused(netloom, trace(netloom, ["0 init", "0 isend 2 7 10 6", "0 finalize", "1 init", "1 is"]))
+    assert "t.ti.gz:2" in word
+    assert "is the trace cut short?" in word
+
+
+@pytest.mark.parametrize(
+    ("algorithms", "words"),
+    [
+        ("allredue=ring", 'there is no collective "allredue", did you mean "allreduce"?'),
+        ("allreduce=rings", 'there is no algorithm "rings", did you mean "ring"?'),
+        ("allreduce=bruck", 'expected recursive-doubling or ring for allreduce, found "bruck"'),
+        ("ring", 'expected COLLECTIVE=ALGORITHM such as allreduce=ring, found "ring"'),
+    ],
+)
+def test_an_unknown_collective_or_algorithm_is_refused_with_its_line(netloom, algorithms, words):
+    text = trace(netloom, ["0 init", "0 finalize"])
+    word = refused(netloom, text + f'algorithms = "{algorithms}"\n')
+    assert word == f's.toml:5: job "app": algorithms: {words}'
+    word = refused(netloom, text, "--set", f"job.app.algorithms={algorithms}")
+    assert word == f'--set job.app.algorithms={algorithms}: job "app": algorithms: {words}'
 
 
 def test_a_receive_without_a_send_names_the_ranks_and_their_calls(netloom):
@@ -118,6 +151,14 @@ def test_tables_that_cannot_be_used_are_refused_before_another_routing_has_run(n
     word = refused(netloom, HEAD + JOB, "--routes", "ftree,hole.lfts", "--threads", "1")
     assert word.startswith("hole.lfts: ")
     assert "s-mod-k: " in refused(netloom, HEAD + JOB, "--routes", "ftree,s-mod-k", "--threads", "1")
+
+
+def test_routes_of_another_fabric_are_refused_as_such(netloom):
+    """Those of half of the leaves: their switches are in the fabric, the others have no tables."""
+    netloom.ok("route", "ftree", "two-level:leaves=4,hosts=4,spines=4", "-q", "-o", "small.lfts")
+    word = refused(netloom, HEAD + JOB, "--routes", "small.lfts")
+    assert word.startswith("small.lfts: ")
+    assert "4 of the fabric's 12 switches have no table at all" in word
 
 
 def test_a_checkpoint_that_is_a_file_is_refused_before_anything_runs(netloom):

@@ -3,8 +3,7 @@
 use netloom_formats::FormatError;
 use netloom_optimize::OptimizeError;
 use netloom_routing::RoutingError;
-use netloom_sim::SimError;
-use netloom_traffic::{PatternError, PlaceError};
+use netloom_traffic::PlaceError;
 
 /// Why a scenario makes no run.
 #[derive(Debug, thiserror::Error)]
@@ -23,25 +22,12 @@ pub enum ComposeError {
     /// Jobs that find no place, or want the same hosts.
     #[error(transparent)]
     Place(#[from] PlaceError),
-    /// A pattern that is none.
-    #[error("job \"{job}\": pattern: {error}")]
-    Pattern {
-        /// The job.
-        job: String,
-        /// What is wrong with the spec.
-        error: PatternError,
-    },
-    /// A program that does not fit its job.
-    #[error("job \"{job}\": {message}")]
-    Job {
-        /// The job.
-        job: String,
-        /// What was expected.
-        message: String,
-    },
-    /// Parameters that can't work together.
-    #[error("hardware: {0}")]
-    Hardware(SimError),
+    /// A pattern that is none; at its place in the scenario.
+    #[error("{0}")]
+    Pattern(FormatError),
+    /// A key of the scenario that does not fit the fabric, a file or another key; at its place.
+    #[error("{0}")]
+    Misfit(FormatError),
     /// A word that names no routing.
     #[error("routes: {0}")]
     UnknownRouting(String),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use netloom_formats::scenario::{Knob, Scenario};
 use netloom_model::Fabric;
 use netloom_sim::{
-    Admission, Config, Forwarding, Injection, LaneMap, Profile, Release, SERVICE_LEVELS, Software,
+    Admission, Config, Forwarding, Injection, LaneMap, Profile, Release, SERVICE_LEVELS, SimError, Software,
 };
 
 use crate::ComposeError;
@@ -13,7 +13,7 @@ use crate::ComposeError;
 /// The parameters of a scenario on its fabric.
 ///
 /// # Errors
-/// [`ComposeError::Hardware`] if they can't work together: a buffer below one packet.
+/// [`ComposeError::Misfit`] if they can't work together: a buffer below one packet.
 pub fn profile(fabric: &Fabric, scenario: &Scenario) -> Result<Profile, ComposeError> {
     let mut profile = match scenario.profile.as_str() {
         "codes" => Profile::codes(),
@@ -29,8 +29,25 @@ pub fn profile(fabric: &Fabric, scenario: &Scenario) -> Result<Profile, ComposeE
     for (name, knob) in &scenario.hardware {
         wiring(&mut profile.config, fabric, scenario.seed, name, knob);
     }
-    profile.config.check().map_err(ComposeError::Hardware)?;
-    Ok(profile)
+    let refuse = |key: &str, message: String| {
+        let place = format!("hardware.{key}");
+        Err(ComposeError::Misfit(scenario.origins.error(&place, format!("hardware: {key}: {message}"))))
+    };
+    // The profile's own number gives way to `release`; one that somebody chose would do nothing.
+    let asked = scenario.hardware.iter().find(|(name, _)| *name == "input_buffer_bytes");
+    if profile.config.release == Release::Admitted {
+        if let Some((key, Knob::Count(bytes))) = asked {
+            let expected = "expected \"unlimited\" with release = \"admitted\", where senders wait for room in the next \
+                            output and never look at inputs; or release = \"sent\"";
+            return refuse(key, format!("{expected}; found {bytes}"));
+        }
+        profile.config.input_buffer_bytes = None;
+    }
+    match profile.config.check() {
+        Ok(()) => Ok(profile),
+        Err(SimError::Config { what, expected }) => refuse(what, format!("expected {expected}")),
+        Err(other) => Err(ComposeError::Misfit(scenario.origins.error("hardware", other.to_string()))),
+    }
 }
 
 /// Service levels that jobs may have, from 0 on: as many as the SL-to-VL table lists, or lanes without one; level 0 alone where pairs of hosts
@@ -161,8 +178,10 @@ mod tests {
                 let value =
                     if *name == "header_bytes" || *name == "credit_bytes" { "13" } else { value(name) };
                 let mut overrides = vec![format!("{table}.{name}={value}")];
-                if *name == "release" {
-                    overrides.push("hardware.input_buffer_bytes=100000".into());
+                match *name {
+                    "release" => overrides.push("hardware.input_buffer_bytes=100000".into()),
+                    "input_buffer_bytes" => overrides.push("hardware.release=sent".into()),
+                    _ => {}
                 }
                 let changed = with(&overrides).unwrap_or_else(|e| panic!("{name}: {e}"));
                 assert_ne!(changed, Profile::codes(), "{name}");
@@ -186,8 +205,17 @@ mod tests {
     }
 
     #[test]
+    fn room_at_inputs_that_nobody_looks_at_is_refused() {
+        let error = with(&["hardware.input_buffer_bytes=64KiB".into()]).unwrap_err().to_string();
+        assert!(error.contains("hardware: input_buffer_bytes: expected \"unlimited\""), "{error}");
+        assert!(error.contains("or release = \"sent\"; found 65536"), "{error}");
+        let own = ["hardware.release=admitted".into(), "profile=infiniband".into()];
+        assert_eq!(with(&own).unwrap().config.input_buffer_bytes, None, "the profile's number gives way");
+    }
+
+    #[test]
     fn a_buffer_below_one_packet_is_refused() {
         let error = with(&["hardware.output_buffer_bytes=100".into()]).unwrap_err().to_string();
-        assert!(error.starts_with("hardware: output_buffer_bytes: expected at least one packet"), "{error}");
+        assert!(error.starts_with("--set hardware.output_buffer_bytes=100: hardware: output_buffer_bytes: expected at least one packet"), "{error}");
     }
 }

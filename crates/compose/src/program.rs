@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use netloom_formats::scenario::{Pairing, Program, ScenarioJob, Work};
-use netloom_formats::{decompress, read_goal, read_ti_workload};
+use netloom_formats::scenario::{Pairing, Program, Scenario, ScenarioJob, Work};
+use netloom_formats::{FormatError, decompress, read_goal, read_ti_workload};
 use netloom_model::rng::{below, shuffle, stream};
 use netloom_sim::{
     Algorithms, AllToAll, Collective, Halo, Incast, Kind, Pairs, PermutationStream, Repeat, Replay,
@@ -20,38 +20,65 @@ const PROGRAMS: u64 = 1 << 40;
 /// Longest mean time between the messages of a rank, ps.
 const LONGEST_PAUSE_PS: f64 = 1e13;
 
+/// A job of a scenario, for what is wrong with it.
+#[derive(Clone, Copy, Debug)]
+pub struct Asked<'a> {
+    /// The scenario.
+    pub scenario: &'a Scenario,
+    /// The job's number.
+    pub number: usize,
+}
+
+impl<'a> Asked<'a> {
+    /// The job.
+    pub fn job(self) -> &'a ScenarioJob {
+        &self.scenario.jobs[self.number]
+    }
+
+    /// A key of the job that does not fit.
+    pub fn refuse(self, key: &str, message: &dyn std::fmt::Display) -> ComposeError {
+        ComposeError::Misfit(self.at(key, message))
+    }
+
+    fn at(self, key: &str, message: &dyn std::fmt::Display) -> FormatError {
+        let message = format!("job \"{}\": {message}", self.job().name);
+        self.scenario.origins.error(&format!("job.{}.{key}", self.number), message)
+    }
+
+    fn pattern(self, error: &PatternError) -> ComposeError {
+        ComposeError::Pattern(self.at("program.pattern", &format!("pattern: {error}")))
+    }
+}
+
 /// What a program needs to know of its job.
 #[derive(Clone, Copy, Debug)]
 pub struct Place<'a> {
-    /// The job's name, for messages.
-    pub job: &'a str,
-    /// Its number.
-    pub number: usize,
+    /// The job.
+    pub asked: Asked<'a>,
     /// Its ranks.
     pub ranks: u32,
-    /// Of the scenario.
-    pub seed: u64,
     /// Bandwidth of its hosts' links, bytes a second.
     pub bandwidth_bytes_per_s: f64,
 }
 
 impl Place<'_> {
-    fn refuse(&self, message: String) -> ComposeError {
-        ComposeError::Job { job: self.job.to_owned(), message }
+    /// A key of the program that does not fit.
+    fn refuse(&self, key: &str, message: &dyn std::fmt::Display) -> ComposeError {
+        self.asked.refuse(&format!("program.{key}"), message)
     }
 
     fn check_root(&self, root: u32) -> Result<(), ComposeError> {
         let ranks = self.ranks;
-        let message = || format!("root {root}: expected a rank of 0..{ranks}");
-        if root < ranks { Ok(()) } else { Err(self.refuse(message())) }
+        let message = || self.refuse("root", &format!("root {root}: expected a rank of 0..{ranks}"));
+        if root < ranks { Ok(()) } else { Err(message()) }
     }
 
     fn check_two(&self) -> Result<(), ComposeError> {
-        if self.ranks > 1 { Ok(()) } else { Err(self.refuse("expected at least 2 ranks".into())) }
+        if self.ranks > 1 { Ok(()) } else { Err(self.refuse("kind", &"expected at least 2 ranks")) }
     }
 
     fn random(&self) -> netloom_model::rng::Stream {
-        stream(self.seed, PROGRAMS + self.number as u64)
+        stream(self.asked.scenario.seed, PROGRAMS + self.asked.number as u64)
     }
 }
 
@@ -69,25 +96,26 @@ pub enum Loaded<'a> {
 /// # Errors
 /// [`ComposeError`] for a file that can't be read or is none of these, algorithms that there are not, or a stream's pattern that is
 /// none.
-pub fn load<'a>(job: &'a ScenarioJob, read: &mut Reader) -> Result<Loaded<'a>, ComposeError> {
-    match &job.work {
-        Work::Program(program) => Ok(Loaded::Pattern(program, ranks(program, &job.name)?)),
+pub fn load<'a>(asked: Asked<'a>, read: &mut Reader) -> Result<Loaded<'a>, ComposeError> {
+    match &asked.job().work {
+        Work::Program(program) => Ok(Loaded::Pattern(program, ranks(program, asked)?)),
         Work::Trace { path, algorithms, compute_scale, flops_per_s } => {
             let bytes = file(read, "trace", path)?;
             if is_goal(&decompress(&bytes, path)?) {
-                return goal(job, &bytes);
+                return goal(asked, &bytes);
             }
             let workload = Arc::new(read_ti_workload(&bytes, path)?);
             let ranks = workload.ranks();
             if flops_per_s.is_none() && *compute_scale != 1.0 {
                 let message =
                     "compute_scale: expected flops_per_s beside it: without, this trace computes in no time";
-                return Err(refuse(&job.name, &message));
+                return Err(asked.refuse("compute_scale", &message));
             }
             // No time at all is infinitely fast.
             let speed = flops_per_s.map_or(f64::INFINITY, |flops| flops / compute_scale);
             let mut replay = Replay::new(workload, speed);
-            replay.algorithms = Algorithms::parse(algorithms).map_err(|error| refuse(&job.name, &error))?;
+            replay.algorithms = Algorithms::parse(algorithms)
+                .map_err(|error| asked.refuse("algorithms", &format!("algorithms: {error}")))?;
             Ok(Loaded::Recorded(Arc::new(replay), ranks))
         }
     }
@@ -99,21 +127,18 @@ fn is_goal(text: &[u8]) -> bool {
 }
 
 /// A schedule, whose computation is in nanoseconds.
-fn goal<'a>(job: &ScenarioJob, bytes: &[u8]) -> Result<Loaded<'a>, ComposeError> {
-    let Work::Trace { path, algorithms, compute_scale, flops_per_s } = &job.work else {
+fn goal<'a>(asked: Asked<'a>, bytes: &[u8]) -> Result<Loaded<'a>, ComposeError> {
+    let Work::Trace { path, algorithms, compute_scale, flops_per_s } = &asked.job().work else {
         unreachable!("a trace was read");
     };
     if flops_per_s.is_some() || !algorithms.is_empty() {
         let message = "flops_per_s, algorithms: expected none with a GOAL schedule (it has nanoseconds, and no collectives)";
-        return Err(refuse(&job.name, &message));
+        let key = if flops_per_s.is_some() { "flops_per_s" } else { "algorithms" };
+        return Err(asked.refuse(key, &message));
     }
     let tasks = Tasks::new(Arc::new(read_goal(bytes, path)?), *compute_scale);
     let ranks = tasks.ranks();
     Ok(Loaded::Recorded(Arc::new(tasks), ranks))
-}
-
-fn refuse(job: &str, message: &dyn std::fmt::Display) -> ComposeError {
-    ComposeError::Job { job: job.to_owned(), message: message.to_string() }
 }
 
 impl Loaded<'_> {
@@ -137,13 +162,13 @@ impl Loaded<'_> {
     }
 }
 
-fn ranks(program: &Program, job: &str) -> Result<Option<u32>, ComposeError> {
+fn ranks(program: &Program, asked: Asked) -> Result<Option<u32>, ComposeError> {
     match program {
         // Patterns on a grid, and those with ranks= of their own, say how many.
         Program::Stream { pattern: spec, .. } => match pattern(spec, None) {
             Ok(traffic) => Ok(Some(traffic.endpoints())),
             Err(PatternError::NoEndpoints { .. }) => Ok(None),
-            Err(error) => Err(ComposeError::Pattern { job: job.to_owned(), error }),
+            Err(error) => Err(asked.pattern(&error)),
         },
         other => Ok(other.ranks()),
     }
@@ -154,9 +179,8 @@ fn script(program: &Program, place: Place) -> Result<Arc<dyn Script>, ComposeErr
     let Place { ranks, .. } = place;
     if program.ranks().is_some_and(|own| own != ranks) {
         let own = program.ranks().unwrap_or(0);
-        return Err(
-            place.refuse(format!("its program has {own} ranks, the job {ranks}: expected one number"))
-        );
+        let message = format!("its program has {own} ranks, the job {ranks}: expected one number");
+        return Err(place.refuse("kind", &message));
     }
     Ok(match *program {
         Program::Stream { pattern: ref spec, messages, bytes } => {
@@ -177,9 +201,9 @@ fn script(program: &Program, place: Place) -> Result<Arc<dyn Script>, ComposeErr
             let every_ps = bytes as f64 / (place.bandwidth_bytes_per_s * load) * 1e12;
             if every_ps > LONGEST_PAUSE_PS {
                 let s = every_ps * 1e-12;
-                return Err(place.refuse(format!(
-                    "load {load}: a message every {s:.3e} s: expected every 10 s or more often"
-                )));
+                let message =
+                    format!("load {load}: a message every {s:.3e} s: expected every 10 s or more often");
+                return Err(place.refuse("load", &message));
             }
             let seed = below(&mut place.random(), u64::MAX);
             Arc::new(Uniform { ranks, messages, bytes, every_ps, seed })
@@ -201,12 +225,13 @@ fn script(program: &Program, place: Place) -> Result<Arc<dyn Script>, ComposeErr
         }
         Program::Collective { ref collective, ref algorithm, root, bytes, iterations } => {
             place.check_root(root)?;
-            let kind: Kind = collective.parse().map_err(|error| place.refuse(error))?;
+            let kind: Kind =
+                collective.parse().map_err(|error: String| place.refuse("collective", &error))?;
             let algorithm = match algorithm {
                 None => None,
                 Some(word) => {
-                    let algorithm = word.parse().map_err(|error| place.refuse(error))?;
-                    let refuse = |error| refuse(place.job, &error);
+                    let refuse = |error: String| place.refuse("algorithm", &format!("algorithm: {error}"));
+                    let algorithm = word.parse().map_err(refuse)?;
                     Algorithms::default().set(kind, algorithm).map_err(refuse)?;
                     Some(algorithm)
                 }
@@ -219,31 +244,32 @@ fn script(program: &Program, place: Place) -> Result<Arc<dyn Script>, ComposeErr
 
 /// Whom each rank sends to by a pattern in which everybody who sends sends to one, and receives from one.
 fn partners(spec: &str, place: Place) -> Result<Vec<u32>, ComposeError> {
-    let Place { job, ranks, seed, .. } = place;
+    let (ranks, seed) = (place.ranks, place.asked.scenario.seed);
     let spec = match (spec.contains("seed="), spec.contains(':')) {
         (true, _) => spec.to_owned(),
         (false, true) => format!("{spec},seed={seed}"),
         (false, false) => format!("{spec}:seed={seed}"),
     };
-    let traffic =
-        pattern(&spec, Some(ranks)).map_err(|error| ComposeError::Pattern { job: job.to_owned(), error })?;
+    let traffic = pattern(&spec, Some(ranks)).map_err(|error| place.asked.pattern(&error))?;
     let matrix = traffic.total();
     let mut to: Vec<u32> = (0..ranks).collect();
     let mut from: Vec<Option<u32>> = vec![None; ranks as usize];
     for (sender, receiver, _) in matrix.iter() {
         if to[sender as usize] != sender || from[receiver as usize].is_some() {
             let who = if to[sender as usize] == sender { receiver } else { sender };
-            return Err(place.refuse(format!(
+            let message = format!(
                 "pattern \"{spec}\" gives rank {who} several partners: expected streams from one to one"
-            )));
+            );
+            return Err(place.refuse("pattern", &message));
         }
         to[sender as usize] = receiver;
         from[receiver as usize] = Some(sender);
     }
     if let Some(rank) = (0..ranks).find(|&r| (to[r as usize] != r) != from[r as usize].is_some()) {
-        return Err(place.refuse(format!(
+        let message = format!(
             "pattern \"{spec}\" has rank {rank} send or receive, not both: expected streams from one to one"
-        )));
+        );
+        return Err(place.refuse("pattern", &message));
     }
     Ok(to)
 }
@@ -251,7 +277,8 @@ fn partners(spec: &str, place: Place) -> Result<Vec<u32>, ComposeError> {
 fn pairs(pairing: Pairing, place: Place) -> Result<Vec<u32>, ComposeError> {
     let ranks = place.ranks;
     if !ranks.is_multiple_of(2) {
-        return Err(place.refuse(format!("expected an even number of ranks for pairs, found {ranks}")));
+        let message = format!("expected an even number of ranks for pairs, found {ranks}");
+        return Err(place.refuse("pairing", &message));
     }
     let mut order: Vec<u32> = (0..ranks).collect();
     match pairing {

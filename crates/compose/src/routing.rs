@@ -2,7 +2,7 @@
 
 use netloom_formats::{FormatError, read_lfts, read_pair_paths};
 use netloom_model::names::nearest;
-use netloom_model::{Fabric, Routes};
+use netloom_model::{Fabric, NO_PORT, Routes, SwitchId};
 use netloom_routing::{Engine, EngineOptions, PathSet, RoutingError, route};
 use netloom_sim::Scheme;
 use netloom_topology::Structure;
@@ -161,13 +161,13 @@ pub fn check_sound(
     allow_credit_loops: bool,
 ) -> Result<(), ComposeError> {
     let unsound = |message: String| Err(ComposeError::Unsound(message));
-    if routes.lft().is_none() {
+    let Some(lft) = routes.lft() else {
         return unsound(
             "these routes choose the way up by the source of a packet, which no forwarding table says: expected \
              destination-based routes"
                 .into(),
         );
-    }
+    };
     let report = check(fabric, structure, routes);
     let example = |kind: FindingKind| {
         let found = report.findings.iter().find(|finding| finding.kind == kind);
@@ -175,8 +175,17 @@ pub fn check_sound(
     };
     let CheckReport { missing_entries, invalid_entries, credit_loops, .. } = report;
     if missing_entries > 0 {
+        let without = |s: &SwitchId| routes.dests(fabric).iter().all(|dest| lft.port(*s, dest) == NO_PORT);
+        let bare = fabric.switches().filter(without).count();
+        let hint = match bare {
+            0 => String::new(),
+            _ => format!(
+                "; {bare} of the fabric's {} switches have no table at all: are these another fabric's?",
+                fabric.switch_count()
+            ),
+        };
         return unsound(format!(
-            "{missing_entries} entries are missing{}",
+            "{missing_entries} entries are missing{}{hint}",
             example(FindingKind::MissingEntry)
         ));
     }

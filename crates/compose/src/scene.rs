@@ -5,14 +5,14 @@
 
 use std::sync::Arc;
 
-use netloom_formats::scenario::{Scenario, ScenarioJob, Work};
+use netloom_formats::scenario::{Scenario, Work};
 use netloom_model::{Allocation, Csr, Fabric, HostId, JobSpec, Mapping, Source, Traffic};
 use netloom_sim::{Job, Measure, Model, Profile, Scheme, Script, Setup};
 use netloom_traffic::{ResolvedJob, place};
 
 use crate::ComposeError;
 use crate::profile::{profile, service_levels};
-use crate::program;
+use crate::program::{self, Asked};
 use crate::reader::{Reader, file};
 
 /// One job on its hosts.
@@ -62,20 +62,21 @@ impl Scene {
     /// wait for each other, hardware that can't work, files that can't be read.
     pub fn new(fabric: &Fabric, scenario: Scenario, read: &mut Reader) -> Result<Self, ComposeError> {
         let profile = profile(fabric, &scenario)?;
-        check_until(&scenario.jobs)?;
+        check_until(&scenario)?;
         let levels = service_levels(&scenario, profile.config.lanes);
-        if let Some(job) = scenario.jobs.iter().find(|job| job.service_level >= levels) {
-            let message = format!(
-                "service_level {}: expected 0..{levels} (hardware.lanes, hardware.sl2vl)",
-                job.service_level
-            );
-            return Err(ComposeError::Job { job: job.name.clone(), message });
+        if let Some(number) = scenario.jobs.iter().position(|job| job.service_level >= levels) {
+            let asked = Asked { scenario: &scenario, number };
+            let level = asked.job().service_level;
+            let message =
+                format!("service_level {level}: expected 0..{levels} (hardware.lanes, hardware.sl2vl)");
+            return Err(asked.refuse("service_level", &message));
         }
         let mut works = Vec::with_capacity(scenario.jobs.len());
         let mut resolved = Vec::with_capacity(scenario.jobs.len());
-        for job in &scenario.jobs {
-            let work = program::load(job, read)?;
-            let ranks = ranks(fabric, job, work.ranks())?;
+        for (number, job) in scenario.jobs.iter().enumerate() {
+            let asked = Asked { scenario: &scenario, number };
+            let work = program::load(asked, read)?;
+            let ranks = ranks(fabric, asked, work.ranks())?;
             works.push(work);
             let rank_hosts = match &job.mapping {
                 Mapping::File(path) => Some(lines(&file(read, "mapping", path)?)),
@@ -101,18 +102,17 @@ impl Scene {
         let placed = place(fabric, &resolved, scenario.seed)?;
         let mut jobs = Vec::with_capacity(placed.jobs.len());
         for (number, (job, work)) in placed.jobs.into_iter().zip(works).enumerate() {
-            let asked = &scenario.jobs[number];
+            let asked = Asked { scenario: &scenario, number };
             let bandwidth = |h: &HostId| fabric.bandwidth_bytes_per_s(fabric.host_link(*h));
             let place = program::Place {
-                job: &asked.name,
-                number,
+                asked,
                 ranks: job.placement.host_of_rank.len() as u32,
-                seed: scenario.seed,
                 bandwidth_bytes_per_s: job.hosts.iter().map(bandwidth).fold(f64::INFINITY, f64::min),
             };
+            let (script, asked) = (work.script(place)?, asked.job());
             jobs.push(SceneJob {
                 name: asked.name.clone(),
-                script: work.script(place)?,
+                script,
                 hosts: job.hosts,
                 host_of_rank: job.placement.host_of_rank,
                 until: asked.until,
@@ -161,8 +161,9 @@ impl Scene {
 }
 
 /// Ranks of a job: those of its work, else as given, else one for each place on its hosts.
-fn ranks(fabric: &Fabric, job: &ScenarioJob, own: Option<u32>) -> Result<u32, ComposeError> {
-    let refuse = |message: String| Err(ComposeError::Job { job: job.name.clone(), message });
+fn ranks(fabric: &Fabric, asked: Asked, own: Option<u32>) -> Result<u32, ComposeError> {
+    let job = asked.job();
+    let refuse = |message: String| Err(asked.refuse("ranks", &message));
     let places = |hosts: usize| {
         let places = hosts as u64 * u64::from(job.ranks_per_host);
         u32::try_from(places).map_or_else(|_| refuse(format!("{places} ranks: expected fewer")), Ok)
@@ -184,9 +185,10 @@ fn ranks(fabric: &Fabric, job: &ScenarioJob, own: Option<u32>) -> Result<u32, Co
 }
 
 /// Refuses jobs that start over until each other's end: nobody would ever end.
-fn check_until(jobs: &[ScenarioJob]) -> Result<(), ComposeError> {
-    for job in jobs {
-        let mut at = job;
+fn check_until(scenario: &Scenario) -> Result<(), ComposeError> {
+    let jobs = &scenario.jobs;
+    for number in 0..jobs.len() {
+        let mut at = &jobs[number];
         for _ in 0..jobs.len() {
             match at.until {
                 Some(next) => at = &jobs[next],
@@ -194,8 +196,8 @@ fn check_until(jobs: &[ScenarioJob]) -> Result<(), ComposeError> {
             }
         }
         if at.until.is_some() {
-            let message = "until: expected a job that ends, found jobs that wait for each other".into();
-            return Err(ComposeError::Job { job: job.name.clone(), message });
+            let message = "until: expected a job that ends, found jobs that wait for each other";
+            return Err(Asked { scenario, number }.refuse("until", &message));
         }
     }
     Ok(())

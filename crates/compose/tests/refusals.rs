@@ -62,7 +62,14 @@ fn programs_that_do_not_fit_their_ranks_are_refused() {
         program("kind = \"uniform\", bytes = \"1GiB\", load = 1e-9", 4)
             .contains("expected every 10 s or more often")
     );
-    assert!(program("kind = \"collective\", collective = \"barier\"", 4).contains("\"barier\""));
+    assert_eq!(
+        program("kind = \"collective\", collective = \"barier\"", 4),
+        "s.toml:5: job \"job1\": there is no collective \"barier\", did you mean \"barrier\"?"
+    );
+    assert_eq!(
+        program("kind = \"collective\", collective = \"barrier\", algorithm = \"ring\"", 4),
+        "s.toml:5: job \"job1\": algorithm: expected dissemination or binary-tree for barrier, found \"ring\""
+    );
 }
 
 #[test]
@@ -71,7 +78,7 @@ fn jobs_that_wait_for_each_other_are_refused() {
     let circle = format!(
         "[[job]]\nname = \"a\"\nuntil = \"b\"\nranks = 2\n{STREAM}[[job]]\nname = \"b\"\nuntil = \"a\"\nranks = 2\n{STREAM}"
     );
-    assert!(net.refusal(&circle).starts_with("job \"a\": until: expected a job that ends"));
+    assert!(net.refusal(&circle).starts_with("s.toml:5: job \"a\": until: expected a job that ends"));
 }
 
 #[test]
@@ -118,8 +125,24 @@ fn routes_that_must_not_be_run_are_refused() {
     lft.set(SwitchId(0), DestId(7), None);
     let holes = unsound(&net, &Routes::by_dest(&net.fabric, 0, lft));
     assert!(holes.starts_with("1 entries are missing"), "{holes}");
+    assert!(!holes.contains("another fabric"), "{holes}");
+    let few = tables_of_half(&net, good.lft().unwrap());
+    let few = unsound(&net, &Routes::by_dest(&net.fabric, 0, few));
+    assert!(
+        few.ends_with("2 of the fabric's 4 switches have no table at all: are these another fabric's?"),
+        "{few}"
+    );
     let by_source = unsound(&net, &routes(&net, Engine::Smodk));
     assert!(by_source.contains("choose the way up by the source"), "{by_source}");
+}
+
+/// The tables of the first half of the switches.
+fn tables_of_half(net: &Net, lft: &Lft) -> Lft {
+    let mut half = lft.clone();
+    for s in net.fabric.switches().skip(net.fabric.switch_count() / 2) {
+        net.fabric.dests(0).iter().for_each(|dest| half.set(s, dest, None));
+    }
+    half
 }
 
 /// Tables that send everything clockwise round a ring of `n` switches with one host each.
@@ -164,4 +187,26 @@ fn a_credit_loop_is_refused_or_run_until_packets_wait_for_each_other() {
     assert_eq!(deadlock.cycle.split(", ").count(), 6, "{}", deadlock.cycle);
     assert!(deadlock.packets >= 6);
     assert_eq!(outcome.jobs[0].times.end_ps(), None);
+}
+
+#[test]
+fn what_does_not_fit_names_its_line_or_the_override_that_brought_it() {
+    let net = Net::of(star(4));
+    let weights = net.refusal(&format!("[hardware]\nlanes = 2\nlane_weights = [1, 2, 3]\n[[job]]\n{STREAM}"));
+    assert!(weights.starts_with("s.toml:5: hardware: lane_weights: expected 2 numbers"), "{weights}");
+    let text = format!("fabric = \"it\"\n[[job]]\nname = \"a\"\nranks = 2\n{STREAM}");
+    let with = |overrides: &[&str]| {
+        let overrides: Vec<String> = overrides.iter().map(|&text| text.to_owned()).collect();
+        let scenario = read_scenario(text.as_bytes(), "s.toml", &overrides).unwrap();
+        let mut nothing = |_: &'static str, _: &str| Err(std::io::ErrorKind::NotFound.into());
+        Scene::new(&net.fabric, scenario, &mut nothing).unwrap_err().to_string()
+    };
+    let level = with(&["seed=1", "job.a.service_level=3"]);
+    assert!(level.starts_with("--set job.a.service_level=3: job \"a\": service_level 3"), "{level}");
+    // What was not given stands where it would stand.
+    let buffer = with(&["hardware.packet_bytes=60000"]);
+    assert!(
+        buffer.starts_with("s.toml: hardware: output_buffer_bytes: expected at least one packet"),
+        "{buffer}"
+    );
 }

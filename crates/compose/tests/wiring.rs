@@ -35,7 +35,7 @@ fn cables_of_hosts_have_a_delay_of_their_own() {
     let error = net.refusal(&format!(
         "hardware.credit_bytes = 0\nhardware.cable_delay_ns = 5\nhardware.host_cable_delay_ns = 0\n[[job]]\n{STREAM}"
     ));
-    assert!(error.starts_with("hardware: credit_bytes: expected above 0"), "{error}");
+    assert!(error.starts_with("s.toml:3: hardware: credit_bytes: expected above 0"), "{error}");
 }
 
 #[test]
@@ -51,7 +51,7 @@ fn service_levels_have_the_lanes_that_are_listed() {
     }
     let refused = |lines: &str| net.refusal(&format!("{lines}\n{STREAM}"));
     let few = refused("hardware.sl2vl = [0, 1]\n[[job]]");
-    assert!(few.starts_with("hardware: lanes: expected at least 2"), "{few}");
+    assert!(few.starts_with("s.toml:3: hardware: lanes: expected at least 2"), "{few}");
     let level = refused("hardware.lanes = 2\nhardware.sl2vl = [0, 1]\n[[job]]\nservice_level = 2");
     assert!(level.contains("service_level 2: expected 0..2"), "{level}");
     let random = refused("hardware.lanes = 2\nhardware.sl2vl = { levels = 4 }\n[[job]]\nservice_level = 1");

@@ -12,7 +12,7 @@
 //! # tolerance = 0.01                   # phases that differ by at most so large a part are one that repeats
 //! allocation = "fragmented"            # contiguous:START (the default: contiguous:0) | random | fragmented
 //! # hosts = "node[0010-0521]"          # or these: a Slurm hostlist, or a list of names
-//! mapping = "block"                    # block | cyclic | cyclic-in-leaf | random | tiled:4x4x2 |
+//! mapping = "tiled:4x4x2"              # block (unless given) | cyclic | cyclic-in-leaf | random | tiled:4x4x2 |
 //!                                      # tiled:3x3x4/4x4x2 | fill-leaves:1,2,3 | file:PATH
 //! grid = [8, 8, 8]                     # the process grid that tiles cut, x fastest; else the pattern's
 //! ranks_per_host = 1
@@ -112,16 +112,15 @@ fn read_job(at: &Place, table: &Table, index: usize) -> Result<JobSpec, FormatEr
     if name.is_empty() || name.contains(char::is_control) {
         return Err(keys.error("name", "expected a name of printable characters".into()));
     }
+    let mapping = read_mapping(&keys)?;
     Ok(JobSpec {
         source: read_source(at, &keys)?,
         allocation: read_allocation(&keys)?,
-        mapping: keys.text("mapping")?.map_or(Ok(Mapping::Block), |text| {
-            parse_mapping(text).map_err(|message| keys.error("mapping", message))
-        })?,
         ranks_per_host: keys.whole("ranks_per_host", 1..=i64::from(MAX_RANKS))?.unwrap_or(1) as u32,
         copies: keys.whole("copies", 1..=i64::from(MAX_RANKS))?.unwrap_or(1) as u32,
         cross_copies: keys.flag("cross_copies")?.unwrap_or(false),
-        grid: read_grid(&keys)?,
+        grid: read_grid(&keys, &mapping)?,
+        mapping,
         name,
     })
 }
@@ -249,7 +248,13 @@ fn read_hosts(keys: &Keys) -> Result<Vec<String>, FormatError> {
     }
 }
 
-pub(crate) fn read_grid(keys: &Keys) -> Result<Vec<u32>, FormatError> {
+pub(crate) fn read_mapping(keys: &Keys) -> Result<Mapping, FormatError> {
+    let Some(text) = keys.text("mapping")? else { return Ok(Mapping::Block) };
+    parse_mapping(text).map_err(|message| keys.error("mapping", message))
+}
+
+/// The process grid, which only tiles have a use for.
+pub(crate) fn read_grid(keys: &Keys, mapping: &Mapping) -> Result<Vec<u32>, FormatError> {
     let Some(item) = keys.item("grid") else { return Ok(Vec::new()) };
     let sizes = match item.as_value() {
         Some(Value::Array(list)) => list
@@ -259,9 +264,15 @@ pub(crate) fn read_grid(keys: &Keys) -> Result<Vec<u32>, FormatError> {
         Some(Value::String(text)) => sizes(text.value()),
         _ => None,
     };
-    sizes
-        .filter(|sizes| (1..=6).contains(&sizes.len()))
-        .ok_or_else(|| keys.error("grid", "expected 1 to 6 sizes such as [8, 8, 8]".into()))
+    let Some(sizes) = sizes.filter(|sizes| (1..=6).contains(&sizes.len())) else {
+        return Err(keys.error("grid", "expected 1 to 6 sizes such as [8, 8, 8]".into()));
+    };
+    if !matches!(mapping, Mapping::Tiled(_)) {
+        let found = excerpt(keys.text("mapping")?.unwrap_or("block"));
+        let expected = "expected it with tiles to cut it into, such as mapping = \"tiled:4x4x2\"";
+        return Err(keys.error("grid", format!("{expected}, found mapping \"{found}\"")));
+    }
+    Ok(sizes)
 }
 
 /// A mapping as jobs files spell it: `block`, `cyclic`, `cyclic-in-leaf`, `random`, `tiled:4x4x2[/…]`,
@@ -427,6 +438,9 @@ mod tests {
         assert!(refusal("name = 3").contains("jobs.toml:2: name: expected a text in quotes, found integer"));
         assert!(refusal("cross_copies = 1").contains("expected true or false"));
         assert!(refusal("grid = [4, 0]").contains("expected 1 to 6 sizes"));
+        let untiled = refusal("grid = [4, 4]");
+        assert!(untiled.starts_with("jobs.toml:2: grid: expected it with tiles"), "{untiled}");
+        assert!(untiled.ends_with("found mapping \"block\""), "{untiled}");
         assert!(refusal("allocation = \"contigous:3\"").contains("did you mean \"contiguous\"?"));
         assert!(refusal("allocation = \"contiguous:x\"").contains("expected a host number"));
         assert!(refusal("allocation = \"hosts:n1\"").contains("hosts = "));

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use netloom_formats as formats;
+use netloom_model::names::nearest;
 use netloom_model::{Fabric, LinkId, SwitchId};
 use netloom_routing::PathSet;
 use netloom_topology::{self as topology, Damage, NO_LEVEL, Structure};
@@ -61,7 +62,10 @@ impl PyFabric {
         if let Some(spec) = source.to_str().filter(|s| topology::is_generator(s)) {
             return Self::generate(py, spec);
         }
-        let data = io::read(py, &source)?;
+        let data = io::read(py, &source).map_err(|e| match source.to_str().and_then(unknown) {
+            Some(message) => errors::spec(py, message),
+            None => e,
+        })?;
         let map =
             name_map.map(|p| Ok::<_, PyErr>((io::read(py, &p)?, p.display().to_string()))).transpose()?;
         Self::from_bytes(py, &data, &source.display().to_string(), map)
@@ -367,4 +371,18 @@ fn column<'py, T: numpy::Element>(
 fn named_port(text: &str) -> Option<(String, u16)> {
     let (name, port) = text.strip_suffix(']')?.rsplit_once('[')?;
     Some((name.to_owned(), port.parse().ok()?))
+}
+
+/// What to say of a source that is no file, if it looks like a generator's spec.
+pub fn unknown(source: &str) -> Option<String> {
+    let name = source.split(':').next().unwrap_or_default();
+    if name.contains(['/', '\\', '.']) {
+        return None;
+    }
+    let hint = match nearest(name, topology::GENERATORS) {
+        Some(near) => format!("did you mean \"{near}\"?"),
+        None if source.contains(':') => format!("expected one of {}", topology::GENERATORS.join(", ")),
+        None => return None,
+    };
+    Some(format!("there is no file \"{source}\" and no generator \"{name}\": {hint}"))
 }

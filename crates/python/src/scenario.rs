@@ -12,7 +12,7 @@ use netloom_model::{Control, Job, Placement, Routes};
 use pyo3::prelude::*;
 
 use crate::errors;
-use crate::fabric::{PyFabric, Shared};
+use crate::fabric::{PyFabric, Shared, unknown};
 use crate::routes::PyRoutes;
 use crate::run::{Options, run};
 use crate::traffic::PyJob;
@@ -51,17 +51,22 @@ impl PyScenario {
             scenario.name = path.file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default();
         }
         let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
+        let refuse = |key: &str, error: String| errors::spec(py, scenario.origins.error(key, error));
         let mut files = Vec::new();
         let fabric = if netloom_topology::is_generator(&scenario.fabric) {
             PyFabric::read(py, PathBuf::from(&scenario.fabric), None)?
         } else {
-            files.push(("fabric", folder.join(&scenario.fabric)));
-            PyFabric::read(py, folder.join(&scenario.fabric), None)?
+            let path = folder.join(&scenario.fabric);
+            if let Some(message) = unknown(&scenario.fabric).filter(|_| !path.exists()) {
+                return Err(refuse("fabric", format!("fabric: {message}")));
+            }
+            files.push(("fabric", path.clone()));
+            PyFabric::read(py, path, None)?
         };
         let shared = Arc::clone(&fabric.shared);
         let raise = |e| raise(py, &label, &folder, e);
         for word in &scenario.routes {
-            let routing = Routing::parse(word).map_err(raise)?;
+            let routing = Routing::parse(word).map_err(|e| refuse("routes", e.to_string()))?;
             for (role, path) in routing.files() {
                 if !files.iter().any(|(_, known)| *known == folder.join(path)) {
                     files.push((role, folder.join(path)));
@@ -233,9 +238,9 @@ fn raise(py: Python<'_>, label: &str, folder: &Path, error: ComposeError) -> PyE
         ComposeError::File { path, error } => errors::os(&error, &folder.join(path)),
         ComposeError::Format(error) => errors::format(py, &error),
         ComposeError::Place(error) => errors::place(py, format!("{label}: {error}")),
-        error @ (ComposeError::Pattern { .. } | ComposeError::UnknownRouting(_)) => {
-            errors::spec(py, format!("{label}: {error}"))
-        }
+        error @ ComposeError::Pattern(_) => errors::spec(py, error),
+        error @ ComposeError::Misfit(_) => errors::simulation(py, error),
+        error @ ComposeError::UnknownRouting(_) => errors::spec(py, format!("{label}: {error}")),
         error @ (ComposeError::Routing(_) | ComposeError::Unsound(_)) => errors::routing(py, error),
         ComposeError::Optimize(error) => errors::optimize(py, error),
         error => errors::simulation(py, format!("{label}: {error}")),

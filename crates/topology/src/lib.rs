@@ -21,6 +21,6 @@ mod recognise;
 
 pub use damage::{Damage, DamageError, Damaged, damage};
 pub use detect::detect;
-pub use generate::{SpecError, generate, is_generator};
+pub use generate::{GENERATORS, SpecError, generate, is_generator};
 pub use regular::RegularTree;
 pub use structure::{Direction, NO_GROUP, NO_LEVEL, NO_POD, Structure};

@@ -38,6 +38,7 @@
 //! Sizes are whole bytes or text such as `"2MiB"`. Every key is known or refused, with the nearest known one; every error names
 //! its line, or the override that brought it.
 
+mod origins;
 mod overrides;
 mod parameters;
 mod program;
@@ -46,10 +47,11 @@ use netloom_model::{Allocation, Mapping};
 use toml_edit::{Item, Table};
 
 use crate::error::excerpt;
-use crate::jobs::{MAX_RANKS, parse_mapping, read_allocation, read_grid};
+use crate::jobs::{MAX_RANKS, read_allocation, read_grid, read_mapping};
 use crate::keys::{Keys, Place};
 use crate::{FormatError, decompress};
 
+pub use origins::Origins;
 pub use parameters::{HARDWARE, Knob, SOFTWARE};
 pub use program::{Pairing, Program};
 
@@ -82,6 +84,8 @@ pub struct Scenario {
     pub measure: Measures,
     /// The jobs, in order; at least one.
     pub jobs: Vec<ScenarioJob>,
+    /// Where its keys stand, for errors that only show with the fabric or other files.
+    pub origins: Origins,
 }
 
 /// What to record beside totals.
@@ -194,11 +198,12 @@ pub fn read_scenario(bytes: &[u8], label: &str, overrides: &[String]) -> Result<
     let at = Place::of(&bytes, label)?;
     let document = at.document()?;
     let mut table = document.as_table().clone();
+    let mut brought = Vec::with_capacity(overrides.len());
     for text in overrides {
-        overrides::apply(&mut table, text)?;
+        brought.push((overrides::apply(&mut table, text)?, overrides::label(text)));
     }
     let error = match read_root(&at, &table) {
-        Ok(scenario) => return Ok(scenario),
+        Ok(scenario) => return Ok(Scenario { origins: Origins::of(&at, &table, &brought), ..scenario }),
         Err(error) => error,
     };
     // Which override is to blame: the first with which reading fails.
@@ -266,6 +271,7 @@ fn read_root(at: &Place, root: &Table) -> Result<Scenario, FormatError> {
         },
         measure: read_measure(&file)?,
         jobs: jobs.collect::<Result<_, _>>()?,
+        origins: Origins::default(),
     })
 }
 
@@ -353,14 +359,13 @@ fn read_job(at: &Place, table: &Table, index: usize, names: &[String]) -> Result
     };
     let factor = |x: f64| (1e-9..=1e9).contains(&x);
     let ranks = keys.whole("ranks", 1..=i64::from(MAX_RANKS))?.map(|n| n as u32);
+    let mapping = read_mapping(&keys)?;
     Ok(ScenarioJob {
         name: names[index].clone(),
         allocation: read_allocation(&keys)?,
-        mapping: keys.text("mapping")?.map_or(Ok(Mapping::Block), |text| {
-            parse_mapping(text).map_err(|message| keys.error("mapping", message))
-        })?,
         ranks_per_host: keys.whole("ranks_per_host", 1..=i64::from(MAX_RANKS))?.unwrap_or(1) as u32,
-        grid: read_grid(&keys)?,
+        grid: read_grid(&keys, &mapping)?,
+        mapping,
         ranks,
         work: read_work(&keys)?,
         until,

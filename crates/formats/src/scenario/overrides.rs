@@ -15,8 +15,8 @@ pub(super) fn label(text: &str) -> String {
     format!("--set {}", excerpt(text))
 }
 
-/// Puts one override into the root table.
-pub(super) fn apply(root: &mut Table, text: &str) -> Result<(), FormatError> {
+/// Puts one override into the root table; returns the path of its key, with jobs by number from 0.
+pub(super) fn apply(root: &mut Table, text: &str) -> Result<String, FormatError> {
     let refuse = |message: String| FormatError::whole(&label(text), message);
     let (path, value) =
         text.split_once('=').ok_or_else(|| refuse("expected key=value, such as hardware.lanes=2".into()))?;
@@ -27,9 +27,11 @@ pub(super) fn apply(root: &mut Table, text: &str) -> Result<(), FormatError> {
     let last = keys.pop().expect("a split has a part");
     let mut at: &mut dyn TableLike = root;
     let mut rest = &keys[..];
+    let mut whole: Vec<String> = keys.iter().chain([&last]).map(|&key| key.to_owned()).collect();
     if let ["job", job, deeper @ ..] = rest {
-        at = find_job(at, job).map_err(refuse)?;
-        rest = deeper;
+        let (number, table) = find_job(at, job).map_err(refuse)?;
+        whole[1] = number.to_string();
+        (at, rest) = (table, deeper);
     } else if rest.is_empty() && last == "job" {
         return Err(refuse("expected a job and its key, such as job.bully.start_us=10".into()));
     } else if rest == ["job"] {
@@ -44,10 +46,11 @@ pub(super) fn apply(root: &mut Table, text: &str) -> Result<(), FormatError> {
     // The key goes too, with the line that it stood on.
     at.remove(last);
     at.insert(last, Item::Value(parse(value.trim())));
-    Ok(())
+    Ok(whole.join("."))
 }
 
-fn find_job<'t>(root: &'t mut dyn TableLike, job: &str) -> Result<&'t mut dyn TableLike, String> {
+/// A job by its name, or by its number from 1; with its number from 0.
+fn find_job<'t>(root: &'t mut dyn TableLike, job: &str) -> Result<(usize, &'t mut dyn TableLike), String> {
     let jobs = root.get_mut("job").and_then(Item::as_array_of_tables_mut);
     let Some(jobs) = jobs else { return Err("the scenario has no [[job]]".into()) };
     let name = |(i, table): (usize, &Table)| match table.get("name").and_then(Item::as_str) {
@@ -57,8 +60,8 @@ fn find_job<'t>(root: &'t mut dyn TableLike, job: &str) -> Result<&'t mut dyn Ta
     let names: Vec<String> = jobs.iter().enumerate().map(name).collect();
     let number = job.parse::<usize>().ok().filter(|n| (1..=names.len()).contains(n));
     let found = names.iter().position(|name| name == job).or(number.map(|n| n - 1));
-    match found.and_then(|i| jobs.get_mut(i)) {
-        Some(table) => Ok(table),
+    match found.and_then(|i| jobs.get_mut(i).map(|table| (i, table))) {
+        Some((i, table)) => Ok((i, table)),
         None => {
             let near = nearest(job, names.iter().map(String::as_str));
             let hint = match near {

@@ -130,7 +130,7 @@ pub fn read_ti(bytes: &[u8], label: &str) -> Result<Trace, FormatError> {
         return Err(FormatError::whole(label, message));
     }
     if farthest.0 as usize >= count {
-        let message = format!("expected a destination of 0..{count}, found {}", farthest.0);
+        let message = words::beyond("a destination", count as u32, i64::from(farthest.0));
         return Err(FormatError::at(label, farthest.1, message));
     }
     Ok(Trace::from_events(count as u32, &list))
@@ -277,7 +277,7 @@ mod tests {
         );
         assert_eq!(
             refusal("0 barrier\n0 isend 1 0 8 6\n"),
-            "x.ti:2: expected a destination of 0..1, found 1"
+            "x.ti:2: expected a destination of 0..1, those that have lines, found 1: is the trace cut short?"
         );
     }
 }

@@ -568,13 +568,17 @@ mod tests {
     fn truncated_and_wrong_lines_are_named() {
         assert_eq!(refusal("0 isend 0 7\n"), "x.ti:1: expected a count, found the end of the line");
         assert_eq!(refusal("0 barrier\n0 wait 0 0\n"), "x.ti:2: expected a tag, found the end of the line");
-        assert_eq!(refusal("0 irecv -555 7 1\n"), "x.ti:1: expected a source rank of 0..1, found -555");
+        assert_eq!(
+            refusal("0 irecv -555 7 1\n"),
+            "x.ti:1: expected a source rank of 0..1, those that have lines, found -555"
+        );
         assert_eq!(refusal("0 isend 0 7 1 6 6\n"), "x.ti:1: expected the end of the line, found \"6\"");
         assert!(refusal("0 isend 0 1073741824 1 6\n").contains("expected a tag between"));
         assert!(refusal("0 isend 0 7 1000000000001 6\n").contains("expected at most 1000000000000 bytes"));
         assert!(refusal("0 alltoallv 9 1\n").contains("expected the size of the receive buffer"));
         assert!(refusal("0 compute -1\n").contains("not negative"));
         assert!(refusal("0 init\n0 barrier\n").contains("cut short"));
+        assert!(refusal("0 init\n0 isend 2 7 1\n1 init\n1 i").ends_with("found 2: is the trace cut short?"));
         assert!(refusal("1 barrier\n").contains("none of rank 0"));
         assert!(refusal("").contains("found none"));
     }

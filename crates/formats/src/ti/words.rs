@@ -36,10 +36,8 @@ impl Words<'_> {
 
     pub fn rank(&mut self, what: &str) -> Result<u32, String> {
         let rank = self.integer(what)?;
-        u32::try_from(rank)
-            .ok()
-            .filter(|&rank| rank < self.ranks)
-            .ok_or_else(|| format!("expected {what} of 0..{}, found {rank}", self.ranks))
+        let known = u32::try_from(rank).ok().filter(|&rank| rank < self.ranks);
+        known.ok_or_else(|| beyond(what, self.ranks, rank))
     }
 
     /// The root is rank 0 unless said.
@@ -76,6 +74,12 @@ impl Words<'_> {
     pub fn rest_are_numbers(&mut self) -> Result<(), String> {
         self.words.try_for_each(|word| number(Some(word), "a number"))
     }
+}
+
+/// A rank that has no line.
+pub(super) fn beyond(what: &str, ranks: u32, found: i64) -> String {
+    let hint = if found < 0 { "" } else { ": is the trace cut short?" };
+    format!("expected {what} of 0..{ranks}, those that have lines, found {found}{hint}")
 }
 
 /// Bytes of each of several counts.

@@ -8,7 +8,6 @@ use std::str::FromStr;
 use netloom_model::names::nearest;
 
 use super::{Collective, Kind};
-use crate::SimError;
 
 /// How it is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,13 +107,13 @@ impl Algorithms {
     /// Uses `algorithm` for all collectives of a kind, whatever their size.
     ///
     /// # Errors
-    /// [`SimError::Config`] if there is no such algorithm for this kind; it lists those that there are.
-    pub fn set(&mut self, kind: Kind, algorithm: Algorithm) -> Result<(), SimError> {
+    /// If there is no such algorithm for this kind: those that there are.
+    pub fn set(&mut self, kind: Kind, algorithm: Algorithm) -> Result<(), String> {
         let known = algorithms_of(kind);
         if !known.contains(&algorithm) {
             let names: Vec<_> = known.iter().map(|a| a.name()).collect();
-            let expected = format!("{} for {}, not {}", names.join(" or "), kind.name(), algorithm.name());
-            return Err(SimError::Config { what: "algorithm", expected });
+            let (known, kind) = (names.join(" or "), kind.name());
+            return Err(format!("expected {known} for {kind}, found \"{}\"", algorithm.name()));
         }
         self.0[kind as usize] = Some(algorithm);
         Ok(())
@@ -124,14 +123,13 @@ impl Algorithms {
     ///
     /// # Errors
     /// As [`Algorithms::set`], and for words that are no kind or no algorithm.
-    pub fn parse(text: &str) -> Result<Self, SimError> {
-        let refuse = |expected: String| SimError::Config { what: "algorithm", expected };
+    pub fn parse(text: &str) -> Result<Self, String> {
         let mut all = Self::default();
         for word in text.split(',').map(str::trim).filter(|word| !word.is_empty()) {
             let (kind, algorithm) = word.split_once('=').ok_or_else(|| {
-                refuse(format!("COLLECTIVE=ALGORITHM such as allreduce=ring, not \"{word}\""))
+                format!("expected COLLECTIVE=ALGORITHM such as allreduce=ring, found \"{word}\"")
             })?;
-            all.set(kind.trim().parse().map_err(refuse)?, algorithm.trim().parse().map_err(refuse)?)?;
+            all.set(kind.trim().parse()?, algorithm.trim().parse()?)?;
         }
         Ok(all)
     }
@@ -197,10 +195,10 @@ mod tests {
         assert_eq!(all.get(Kind::Allreduce), Some(Algorithm::Ring));
         assert_eq!(all.get(Kind::Broadcast), Some(Algorithm::Binomial));
         assert_eq!(all.get(Kind::Barrier), None);
-        let refusal = |text| Algorithms::parse(text).unwrap_err().to_string();
+        let refusal = |text| Algorithms::parse(text).unwrap_err();
         assert_eq!(
             refusal("allreduce=bruck"),
-            "algorithm: expected recursive-doubling or ring for allreduce, not bruck"
+            "expected recursive-doubling or ring for allreduce, found \"bruck\""
         );
         assert!(refusal("allreduce=rings").contains("did you mean \"ring\""));
         assert!(refusal("ring").contains("COLLECTIVE=ALGORITHM"));
