@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use netloom_formats::{read_goal, read_ti_workload};
-use netloom_model::HostId;
+use netloom_model::{Control, HostId};
 use netloom_routing::{Engine, EngineOptions, route};
 use netloom_sim::{
-    Algorithms, ByTable, Config, Job, Network, Nobody, Player, Replay, SimError, Software, Tasks,
+    Algorithms, ByTable, Config, Job, Measure, Model, Network, Nobody, Player, Profile, Replay, Scheme,
+    Setup, SimError, Software, Tasks, simulate,
 };
 use netloom_testkit::cases::star;
 use netloom_topology::detect;
@@ -169,4 +170,58 @@ fn the_recorded_traces_can_be_replayed_to_their_end() {
         let sent: u64 = walk(&script, script.ranks()).values().map(|&(count, _)| count).sum();
         assert_eq!(sent, messages, "{name}");
     }
+}
+
+/// A graph of tasks shows what its ranks do as other programs do: each processor on a track, and waiting when all of them wait.
+#[test]
+fn a_window_shows_the_processors_of_a_graph() {
+    let fabric = star(2);
+    let routes = route(Engine::Dmodk, &fabric, &detect(&fabric), &EngineOptions::default()).unwrap();
+    let text = "num_ranks 2\nrank 0 {\na: calc 10\nb: calc 20 cpu 3\ns: send 10b to 1 tag 0\ns requires a\ns requires b\n}\n\
+                rank 1 {\nr: recv 10b from 0 tag 0\nc: calc 5\nc requires r\n}\n";
+    let setup = |software: Software, trace_ps| Setup {
+        fabric: &fabric,
+        scheme: Scheme::Tables(&routes),
+        model: Model::Packet,
+        profile: Profile { config: Config::codes(), software },
+        jobs: vec![job("it", &[0, 1], tasks(text))],
+        seed: 1,
+        threads: 1,
+        measure: Measure { trace_ps, ..Measure::default() },
+        until_ps: None,
+    };
+    let shown = |software, window| {
+        let outcome = simulate(setup(software, Some(window)), &Control::new()).unwrap();
+        let timeline = outcome.recorded.timeline.unwrap();
+        let ranks = timeline.spans.into_iter().filter(|span| span.group == 0).map(|span| {
+            let track = timeline.groups[0].tracks[span.track as usize].clone();
+            (track, span.name, span.start_ps, span.end_ps)
+        });
+        ranks.collect::<Vec<_>>()
+    };
+    let expected = |spans: &[(&str, &str, u64, u64)]| {
+        let spans =
+            spans.iter().map(|&(track, name, from, to)| (track.to_owned(), name.to_owned(), from, to));
+        spans.collect::<Vec<_>>()
+    };
+    let there = 20_000 + message_ps(10);
+    let spans = [
+        ("rank 0", "compute", 0, 10_000),
+        ("rank 1", "wait for 0", 0, there),
+        ("rank 1", "compute", there, there + 5_000),
+        ("rank 0, processor 2", "compute", 0, 20_000),
+    ];
+    assert_eq!(shown(software(), (0, u64::MAX)), expected(&spans));
+    assert_eq!(shown(software(), (there, u64::MAX)), expected(&spans[2..3]));
+    // The receiver's call is over long before; the sender's comes when both have computed.
+    let busy = Software { call_ps: 300, ..software() };
+    let spans = [
+        ("rank 0", "compute", 0, 10_000),
+        ("rank 0", "call", 20_000, 20_300),
+        ("rank 1", "call", 0, 300),
+        ("rank 1", "wait for 0", 300, there + 300),
+        ("rank 1", "compute", there + 300, there + 5_300),
+        ("rank 0, processor 2", "compute", 0, 20_000),
+    ];
+    assert_eq!(shown(busy, (0, u64::MAX)), expected(&spans));
 }

@@ -38,19 +38,35 @@ impl Window {
     /// Together with what the ranks of jobs of these names did.
     pub fn timeline(mut self, fabric: &Fabric, jobs: &[(String, usize)], ranks: RankWindow) -> Timeline {
         let mut groups = Vec::new();
-        for (name, count) in jobs {
-            let tracks = (0..*count).map(|rank| format!("rank {rank}")).collect();
-            groups.push(TrackGroup { name: format!("ranks of {name}"), tracks });
+        // A rank's further processors have tracks of their own behind all ranks.
+        let mut further: Vec<(u32, u32, u32)> = ranks.spans.iter().map(RankSpan::processor).collect();
+        further.retain(|&(.., processor)| processor > 0);
+        further.sort_unstable();
+        further.dedup();
+        let of_job = |job: u32| {
+            let first = further.partition_point(|&(of, ..)| of < job);
+            &further[first..further.partition_point(|&(of, ..)| of <= job)]
+        };
+        for (j, (name, count)) in jobs.iter().enumerate() {
+            let ranks = (0..*count).map(|rank| format!("rank {rank}"));
+            let more =
+                of_job(j as u32).iter().map(|(_, rank, p)| format!("rank {rank}, processor {}", p + 1));
+            groups.push(TrackGroup { name: format!("ranks of {name}"), tracks: ranks.chain(more).collect() });
         }
+        let track = |span: &RankSpan| match of_job(span.job).binary_search(&span.processor()) {
+            Ok(at) => (jobs[span.job as usize].1 + at) as u32,
+            Err(_) => span.rank,
+        };
         let tracks = fabric.links().map(|link| fabric.describe_link(link)).collect();
         groups.push(TrackGroup { name: "links".into(), tracks });
         let (mut spans, links) = (Vec::new(), jobs.len() as u32);
         let mut of_ranks = ranks.spans;
-        of_ranks.sort_by_key(|span| (span.job, span.rank, span.start_ps));
+        of_ranks.sort_by_key(|span| (span.job, track(span), span.start_ps));
         for span in of_ranks {
-            let RankSpan { job, rank, start_ps, end_ps, what, peer } = span;
+            let track = track(&span);
+            let RankSpan { job, start_ps, end_ps, what, peer, .. } = span;
             let name = peer.map_or_else(|| what.into(), |peer| format!("{what} {peer}"));
-            spans.push(Span { group: job, track: rank, start_ps, end_ps, name, details: Vec::new() });
+            spans.push(Span { group: job, track, start_ps, end_ps, name, details: Vec::new() });
         }
         self.spans.sort_by_key(|span| (span.departure.link, span.departure.start_ps));
         spans.extend(self.spans.iter().map(|span| span.span(links, jobs)));

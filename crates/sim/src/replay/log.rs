@@ -1,5 +1,5 @@
 //! What ranks did in a window of time: spans of computing and of waiting; between them a rank runs for no time.
-//! Ranks whose program is a graph of tasks are left out.
+//! A rank whose program is a graph of tasks waits when all of its processors do.
 
 use super::op::Op;
 
@@ -10,6 +10,8 @@ pub struct RankSpan {
     pub job: u32,
     /// The rank within its job.
     pub rank: u32,
+    /// Which of the rank's processors, from 0 on; waiting is with the first.
+    pub processor: u32,
     /// Its start, ps.
     pub start_ps: u64,
     /// Its end, ps.
@@ -18,6 +20,13 @@ pub struct RankSpan {
     pub what: &'static str,
     /// The other rank.
     pub peer: Option<u32>,
+}
+
+impl RankSpan {
+    /// Job, rank and processor.
+    pub fn processor(&self) -> (u32, u32, u32) {
+        (self.job, self.rank, self.processor)
+    }
 }
 
 /// Writes down what ranks do.
@@ -61,23 +70,48 @@ impl Log {
         self.open[r as usize] = Some((now, "call", None));
     }
 
+    /// All processors of a rank wait for its messages with others: for one, if there is only one `(peer, is it a send)`.
+    pub fn idles(&mut self, r: u32, now: u64, only: Option<(u32, bool)>) {
+        let (what, peer) = match only {
+            Some((peer, true)) => ("wait for sending to", Some(peer)),
+            Some((peer, false)) => ("wait for", Some(peer)),
+            None => ("wait for any", None),
+        };
+        self.open[r as usize] = Some((now, what, peer));
+    }
+
+    /// One of a rank's processors is busy from now on, until a time that is known.
+    pub fn occupies(&mut self, r: u32, processor: u32, now: u64, ps: u64, what: &'static str) {
+        let (job, rank) = self.ranks[r as usize];
+        let end_ps = now.saturating_add(ps);
+        self.keep(RankSpan { job, rank, processor, start_ps: now, end_ps, what, peer: None });
+    }
+
     /// A rank goes on.
     pub fn goes_on(&mut self, r: u32, now: u64) {
         let Some((start_ps, what, peer)) = self.open[r as usize].take() else { return };
-        if start_ps >= self.to_ps || now <= self.from_ps || start_ps == now || self.cut_ps.is_some() {
+        let (job, rank) = self.ranks[r as usize];
+        self.keep(RankSpan { job, rank, processor: 0, start_ps, end_ps: now, what, peer });
+    }
+
+    fn keep(&mut self, span: RankSpan) {
+        let RankSpan { start_ps, end_ps, .. } = span;
+        if start_ps >= self.to_ps || end_ps <= self.from_ps || start_ps == end_ps || self.cut_ps.is_some() {
             return;
         }
         if self.spans.len() == self.most {
             self.cut_ps = Some(start_ps);
             return;
         }
-        let (job, rank) = self.ranks[r as usize];
-        self.spans.push(RankSpan { job, rank, start_ps, end_ps: now, what, peer });
+        self.spans.push(span);
     }
 
     /// What was kept by `now`, and from when on nothing was.
     pub fn finish(mut self, now: u64) -> (Vec<RankSpan>, Option<u64>) {
         (0..self.ranks.len() as u32).for_each(|r| self.goes_on(r, now));
+        // What occupies a processor may have been broken off.
+        self.spans.iter_mut().for_each(|span| span.end_ps = span.end_ps.min(now));
+        self.spans.retain(|span| span.start_ps < span.end_ps);
         (self.spans, self.cut_ps)
     }
 }

@@ -94,8 +94,8 @@ pub(super) struct Progress {
 /// What a rank does next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Next {
-    /// It occupies a processor for so long, ps.
-    Occupies(u64),
+    /// It occupies the processor of this index for so long, ps.
+    Occupies { processor: u32, task: u32, ps: u64 },
     /// A task has had its processor: a message is sent or received, or the task is complete.
     Acts(u32),
 }
@@ -143,9 +143,19 @@ impl Progress {
                 processor.busy = Some((task, now_ps + ps));
             }
             self.release(schedule, rank, task, true);
-            return Some(if ps > 0 { Next::Occupies(ps) } else { Next::Acts(task) });
+            let processor = p as u32;
+            return Some(if ps > 0 { Next::Occupies { processor, task, ps } } else { Next::Acts(task) });
         }
         None
+    }
+
+    /// Whether all of its processors wait; then the one partner that it has messages with under way, if there is one only:
+    /// `(partner, is it a send)`.
+    pub fn idles(&self) -> Option<Option<(u32, bool)>> {
+        let busy = self.processors.iter().any(|processor| processor.busy.is_some());
+        let mut open = self.open.keys().map(|&(peer, _, sends)| (peer, sends));
+        let first = open.next();
+        (!busy).then(|| first.filter(|&first| open.all(|other| other == first)))
     }
 
     /// The message of a task is under way.

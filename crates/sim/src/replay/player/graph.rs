@@ -19,6 +19,9 @@ impl Player {
             // Two processors were done at once: both have woken the rank.
             return;
         }
+        if let Some(log) = &mut self.log {
+            log.goes_on(r, desk.now_ps());
+        }
         let (schedule, number) = (tasks.schedule(), rank.number);
         let mut progress = rank.progress.take().unwrap_or_else(|| Box::new(Progress::new(schedule, number)));
         rank.waits = Waits::Tasks;
@@ -29,8 +32,13 @@ impl Player {
             } else {
                 match progress.next(tasks, number, desk.now_ps(), self.software.call_ps) {
                     None => break,
-                    Some(Next::Occupies(ps)) => {
+                    Some(Next::Occupies { processor, task, ps }) => {
                         desk.wake(rank.host, ps, r);
+                        if let Some(log) = &mut self.log {
+                            let computes = matches!(schedule.tasks(number)[task as usize], Task::Calc { .. });
+                            let what = if computes { "compute" } else { "call" };
+                            log.occupies(r, processor, desk.now_ps(), ps, what);
+                        }
                         None
                     }
                     Some(Next::Acts(task)) => match schedule.tasks(number)[task as usize] {
@@ -59,6 +67,9 @@ impl Player {
             }
         }
         if progress.left() > 0 {
+            if let (Some(log), Some(only)) = (&mut self.log, progress.idles()) {
+                log.idles(r, desk.now_ps(), only);
+            }
             self.ranks[r as usize].progress = Some(progress);
         } else if !self.ended(r, desk) {
             // The next round begins a moment later, if this one took time; else it is planned.
