@@ -11,6 +11,7 @@
 //! | [`reader`] | files, through whoever calls |
 //! | [`traffic`] | what the jobs send, in all or message by message |
 //! | [`optimized`](mod@optimized) | routes optimised for that |
+//! | `wiring` | delays and lanes of single cables, switches and ports |
 //! | [`error`] | what does not fit together |
 
 pub mod error;
@@ -21,6 +22,7 @@ pub mod reader;
 pub mod routing;
 pub mod scene;
 pub mod traffic;
+mod wiring;
 
 pub use error::ComposeError;
 pub use optimized::optimized;

@@ -1,14 +1,11 @@
 //! A scenario's hardware and software: a profile, and what differs from it.
 
-use std::sync::Arc;
-
 use netloom_formats::scenario::{Knob, Scenario};
 use netloom_model::Fabric;
-use netloom_sim::{
-    Admission, Config, Forwarding, Injection, LaneMap, Profile, Release, SERVICE_LEVELS, SimError, Software,
-};
+use netloom_sim::{Admission, Config, Forwarding, Injection, Profile, Release, SimError, Software};
 
 use crate::ComposeError;
+use crate::wiring::wiring;
 
 /// The parameters of a scenario on its fabric.
 ///
@@ -27,12 +24,10 @@ pub fn profile(fabric: &Fabric, scenario: &Scenario) -> Result<Profile, ComposeE
     }
     // These look at the others.
     for (name, knob) in &scenario.hardware {
-        wiring(&mut profile.config, fabric, scenario.seed, name, knob);
+        let refuse = |key: &str, message: String| misfit(scenario, name, key, &message);
+        wiring(&mut profile.config, fabric, scenario.seed, name, knob, &refuse)?;
     }
-    let refuse = |key: &str, message: String| {
-        let place = format!("hardware.{key}");
-        Err(ComposeError::Misfit(scenario.origins.error(&place, format!("hardware: {key}: {message}"))))
-    };
+    let refuse = |key: &str, message: String| Err(misfit(scenario, key, "", &message));
     // The profile's own number gives way to `release`; one that somebody chose would do nothing.
     let asked = scenario.hardware.iter().find(|(name, _)| *name == "input_buffer_bytes");
     if profile.config.release == Release::Admitted {
@@ -50,6 +45,13 @@ pub fn profile(fabric: &Fabric, scenario: &Scenario) -> Result<Profile, ComposeE
     }
 }
 
+/// A key of the hardware, or one in its table, that does not fit.
+fn misfit(scenario: &Scenario, key: &str, inner: &str, message: &str) -> ComposeError {
+    let place = format!("hardware.{key}.{inner}");
+    let place = place.trim_end_matches('.');
+    ComposeError::Misfit(scenario.origins.error(place, format!("hardware: {key}: {message}")))
+}
+
 /// Service levels that jobs may have, from 0 on: as many as the SL-to-VL table lists, or lanes without one; level 0 alone where pairs of hosts
 /// have theirs.
 pub fn service_levels(scenario: &Scenario, lanes: u8) -> u8 {
@@ -57,28 +59,6 @@ pub fn service_levels(scenario: &Scenario, lanes: u8) -> u8 {
         Some((_, Knob::LaneOfLevel(list))) => list.len() as u8,
         Some(_) => 1,
         None => lanes,
-    }
-}
-
-/// What differs from cable to cable and port to port.
-fn wiring(config: &mut Config, fabric: &Fabric, scenarios_seed: u64, name: &str, knob: &Knob) {
-    match (name, knob) {
-        ("host_cable_delay_ns", knob) => {
-            let (hosts, others) = (time_ps(knob), config.cable_delay_ps);
-            let delay = |link| if fabric.between_switches(link) { others } else { hosts };
-            config.cable_delays_ps = Some(fabric.links().map(delay).collect());
-        }
-        ("sl2vl", Knob::LaneOfLevel(list)) => {
-            // No message has a level that is not listed.
-            let of_level = |level: u8| list[usize::from(level).min(list.len() - 1)];
-            config.lane_map = Some(Arc::new(LaneMap::new(fabric, |_, _, level| of_level(level))));
-        }
-        ("sl2vl", &Knob::RandomLanes { levels, seed }) => {
-            let levels = levels.min(SERVICE_LEVELS);
-            let seed = seed.unwrap_or(scenarios_seed);
-            config.lane_map = Some(Arc::new(LaneMap::random(fabric, levels, config.lanes, seed)));
-        }
-        _ => {}
     }
 }
 
@@ -90,7 +70,7 @@ fn count(knob: &Knob) -> u64 {
     }
 }
 
-fn time_ps(knob: &Knob) -> u64 {
+pub(crate) fn time_ps(knob: &Knob) -> u64 {
     match *knob {
         Knob::Time(ps) => ps.round() as u64,
         _ => unreachable!("the reader has checked it"),
@@ -126,7 +106,7 @@ fn hardware(config: &mut Config, name: &str, knob: &Knob) {
         ("switch_delay_ns", knob) => config.switch_delay_ps = time_ps(knob),
         ("cable_delay_ns", knob) => config.cable_delay_ps = time_ps(knob),
         ("credit_bytes", knob) => config.credit_bytes = count(knob) as u32,
-        ("sl2vl" | "host_cable_delay_ns", _) => {} // in `wiring`
+        ("sl2vl" | "host_cable_delay_ns" | "switch_delays_ns" | "cable_delays_ns", _) => {} // in `wiring`
         (other, _) => unreachable!("{other} is no parameter of the hardware"),
     }
 }
@@ -171,6 +151,8 @@ mod tests {
             "sl2vl" => "[0]",
             "packet_bytes" => "1KiB",
             "copy_ns_per_byte" => "0.5",
+            "switch_delays_ns" => "{ switch = 7 }",
+            "cable_delays_ns" => "{ host-leaf = 7 }",
             _ => "100000",
         };
         let section = |table: &str, names: &[&str]| {

@@ -1,4 +1,4 @@
-//! Cables of hosts and virtual lanes, as scenarios set them.
+//! Delays of cables and switches, and virtual lanes, as scenarios set them.
 
 use netloom_model::LinkId;
 use netloom_sim::{Outcome, Profile};
@@ -36,6 +36,44 @@ fn cables_of_hosts_have_a_delay_of_their_own() {
         "hardware.credit_bytes = 0\nhardware.cable_delay_ns = 5\nhardware.host_cable_delay_ns = 0\n[[job]]\n{STREAM}"
     ));
     assert!(error.starts_with("s.toml:3: hardware: credit_bytes: expected above 0"), "{error}");
+}
+
+/// From leaf to leaf by the spine: two cables of hosts, two between switches; three switches.
+#[test]
+fn single_switches_and_cables_by_level_have_delays_of_their_own() {
+    let net = Net::new("two-level:leaves=2,hosts=1,spines=1");
+    let end = |lines: &str| run(&net, lines, "").jobs[0].times.end_ps().expect("it ends");
+    let bare = end("");
+    let names: Vec<&str> = net.fabric.switches().map(|s| net.fabric.switch_name(s)).collect();
+    let spine = names.iter().find(|name| name.starts_with("spine")).unwrap();
+    // The profile's switches take 90 ns.
+    assert_eq!(end(&format!("hardware.switch_delays_ns = {{ {spine} = 130 }}")), bare + 40_000);
+    let other = format!("hardware.switch_delays_ns = {{ {spine} = 130 }}\nhardware.switch_delay_ns = 100");
+    assert_eq!(end(&other), bare + 2 * 10_000 + 40_000);
+    assert_eq!(
+        end("hardware.cable_delays_ns = { leaf-spine = 50, host-leaf = 10 }"),
+        bare + 2 * 50_000 + 2 * 10_000
+    );
+    assert_eq!(end("hardware.cable_delays_ns = { spine-leaf = 50 }"), bare + 2 * 50_000, "either end first");
+    let over = "hardware.cable_delay_ns = 7\nhardware.host_cable_delay_ns = 3\nhardware.cable_delays_ns = { leaf-spine = 50 }";
+    assert_eq!(end(over), bare + 2 * 50_000 + 2 * 3_000, "the most particular counts");
+    let refused = |lines: &str| net.refusal(&format!("[hardware]\n{lines}\n[[job]]\n{STREAM}"));
+    let place = "s.toml:4: hardware:";
+    let wrong = format!("{spine}x");
+    assert_eq!(
+        refused(&format!("switch_delays_ns = {{ {wrong} = 1 }}")),
+        format!("{place} switch_delays_ns: the fabric has no switch \"{wrong}\", did you mean \"{spine}\"?")
+    );
+    assert_eq!(
+        refused("cable_delays_ns = { core-super = 1 }"),
+        format!(
+            "{place} cable_delays_ns: the fabric has no cables \"core-super\": expected host-leaf, leaf-spine"
+        )
+    );
+    let typed = refused("cable_delays_ns = { leaf-spin = 1 }");
+    assert!(typed.ends_with("did you mean \"leaf-spine\"?"), "{typed}");
+    let twice = refused("cable_delays_ns = { leaf-spine = 1, spine-leaf = 2 }");
+    assert!(twice.contains("\"leaf-spine\" is given twice"), "{twice}");
 }
 
 #[test]

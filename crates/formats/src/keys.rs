@@ -168,6 +168,26 @@ impl<'a> Keys<'a> {
         }
     }
 
+    /// Numbers by name, `{ "a name" = 1, … }`, in order.
+    pub(crate) fn numbers(
+        &self,
+        key: &str,
+        expected: &str,
+        valid: impl Fn(f64) -> bool,
+    ) -> Result<Option<Vec<(String, f64)>>, FormatError> {
+        let Some(item) = self.item(key) else { return Ok(None) };
+        let table = item.as_table_like().ok_or_else(|| {
+            let example = "a table such as { \"a name\" = 1 }";
+            self.error(key, format!("expected {example}, found {}", item.type_name()))
+        })?;
+        let inner = Keys { at: self.at, table, span: item.span() };
+        let one = |(name, _): (&str, &Item)| {
+            let number = inner.number(name, expected, &valid)?;
+            Ok((name.to_owned(), number.expect("it is there")))
+        };
+        table.iter().map(one).collect::<Result<_, _>>().map(Some)
+    }
+
     pub(crate) fn whole(
         &self,
         key: &str,

@@ -24,6 +24,8 @@ pub enum Knob {
     },
     /// A time, ps (or ps a byte).
     Time(f64),
+    /// Times by name, ps.
+    Times(Vec<(String, f64)>),
     /// One of the parameter's words.
     Word(&'static str),
     /// Yes or no.
@@ -31,7 +33,7 @@ pub enum Knob {
 }
 
 /// Parameters of the hardware; units are in their names.
-pub const HARDWARE: [&str; 17] = [
+pub const HARDWARE: [&str; 19] = [
     "packet_bytes",
     "header_bytes",
     "forwarding",
@@ -48,6 +50,8 @@ pub const HARDWARE: [&str; 17] = [
     "switch_delay_ns",
     "cable_delay_ns",
     "host_cable_delay_ns",
+    "switch_delays_ns",
+    "cable_delays_ns",
     "credit_bytes",
 ];
 
@@ -71,6 +75,7 @@ pub(super) fn hardware(keys: &Keys) -> Result<Vec<(&'static str, Knob)>, FormatE
         "input_buffer_bytes" => size_or_unlimited(keys, name, 1, i32::MAX as u64),
         "header_bytes" | "credit_bytes" => Ok(keys.size(name, 0..=65_535)?.map(Knob::Count)),
         "packet_bytes" => Ok(keys.size(name, 1..=65_535)?.map(Knob::Count)),
+        "switch_delays_ns" | "cable_delays_ns" => times(keys, name),
         _ if name.ends_with("_ns") => time(keys, name),
         _ => Ok(keys.size(name, 1..=i32::MAX as u64)?.map(Knob::Count)),
     };
@@ -162,4 +167,10 @@ fn sl2vl(keys: &Keys, name: &'static str) -> Result<Option<Knob>, FormatError> {
 fn time(keys: &Keys, name: &'static str) -> Result<Option<Knob>, FormatError> {
     let ns = keys.number(name, "nanoseconds, 0 to 1e9", |t| (0.0..=MOST_NS).contains(&t))?;
     Ok(ns.map(|t| Knob::Time(t * 1000.0)))
+}
+
+/// Nanoseconds by name, as ps.
+fn times(keys: &Keys, name: &'static str) -> Result<Option<Knob>, FormatError> {
+    let ns = keys.numbers(name, "nanoseconds, 0 to 1e9", |t| (0.0..=MOST_NS).contains(&t))?;
+    Ok(ns.map(|list| Knob::Times(list.into_iter().map(|(name, t)| (name, t * 1000.0)).collect())))
 }

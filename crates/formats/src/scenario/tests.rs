@@ -39,6 +39,7 @@ fn every_key_is_read() {
         forwarding = "cut-through"
         head_of_line = false
         switch_delay_ns = 90.5
+        switch_delays_ns = { "spine 1" = 130, spine2 = 0.5 }
         input_buffer_bytes = "unlimited"
         [software]
         eager_bytes = "8KiB"
@@ -91,6 +92,7 @@ fn every_key_is_read() {
             ("input_buffer_bytes", Knob::Word("unlimited")),
             ("head_of_line", Knob::Flag(false)),
             ("switch_delay_ns", Knob::Time(90_500.0)),
+            ("switch_delays_ns", Knob::Times(vec![("spine 1".into(), 130_000.0), ("spine2".into(), 500.0)])),
         ]
     );
     assert_eq!(
@@ -318,4 +320,17 @@ fn lanes_of_service_levels_are_a_list_or_random() {
     let cable = |text: &str| overridden(&[&format!("hardware.host_cable_delay_ns={text}")]);
     assert_eq!(cable("2.5").unwrap().hardware, [("host_cable_delay_ns", Knob::Time(2_500.0))]);
     assert!(cable("-1").unwrap_err().contains("expected nanoseconds, 0 to 1e9, found -1"));
+}
+
+#[test]
+fn delays_by_name_are_nanoseconds_each_refused_with_its_line() {
+    let of = |lines: &str| refusal(&SMALL.replace("[[job]]", &format!("{lines}\n[[job]]")));
+    assert_eq!(
+        of("[hardware.switch_delays_ns]\na = 1\nb = -1"),
+        "s.toml:4: b: expected nanoseconds, 0 to 1e9, found -1"
+    );
+    assert_eq!(
+        of("[hardware]\ncable_delays_ns = 5"),
+        "s.toml:3: cable_delays_ns: expected a table such as { \"a name\" = 1 }, found integer"
+    );
 }
