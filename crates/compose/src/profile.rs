@@ -70,7 +70,7 @@ fn count(knob: &Knob) -> u64 {
     }
 }
 
-pub(crate) fn time_ps(knob: &Knob) -> u64 {
+fn time_ps(knob: &Knob) -> u64 {
     match *knob {
         Knob::Time(ps) => ps.round() as u64,
         _ => unreachable!("the reader has checked it"),

@@ -12,7 +12,6 @@ use netloom_sim::{Config, LaneMap, SERVICE_LEVELS};
 use netloom_topology::{NO_LEVEL, Structure, detect};
 
 use crate::ComposeError;
-use crate::profile::time_ps;
 
 /// Makes a key inside the parameter's own table into an error.
 type Refuse<'r> = dyn Fn(&str, String) -> ComposeError + 'r;
@@ -30,8 +29,8 @@ pub(crate) fn wiring(
     refuse: &Refuse,
 ) -> Result<(), ComposeError> {
     match (name, knob) {
-        ("host_cable_delay_ns", knob) => {
-            let (hosts, others) = (time_ps(knob), config.cable_delay_ps);
+        ("host_cable_delay_ns", &Knob::Time(ps)) => {
+            let (hosts, others) = (ps.round() as u64, config.cable_delay_ps);
             let delay = |link| if fabric.between_switches(link) { others } else { hosts };
             config.cable_delays_ps = Some(fabric.links().map(delay).collect());
         }

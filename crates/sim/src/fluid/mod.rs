@@ -6,9 +6,11 @@
 //!
 //! | module | idea |
 //! |---|---|
-//! | `engine` | hosts, messages, events |
+//! | `network` | what there is: hosts, messages, streams |
+//! | `engine` | what happens to them, event by event |
 //! | [`fair`] | max-min fair rates, mended where flows come and go |
-//! | `stream` | what a host sends to one address; settling rates |
+//! | `stream` | what a host sends to one address |
+//! | `sending` | streams open and end; settling rates |
 //! | `ways` | what a flow uses, and delays |
 //! | [`spread`] | links that are alike where traffic spreads evenly |
 //! | `queues` | how long short messages wait behind flows |
@@ -18,12 +20,14 @@
 
 mod engine;
 mod fair;
+mod network;
 mod queues;
 mod run;
+mod sending;
 mod short;
 mod spread;
 mod stream;
 mod ways;
 
-pub use engine::Fluid;
+pub use network::Fluid;
 pub(crate) use run::flows;

@@ -2,7 +2,7 @@
 
 use netloom_model::Control;
 
-use super::Fluid;
+use super::network::Fluid;
 use crate::SimError;
 use crate::record::{Distribution, Latencies, Recorded};
 use crate::replay::Player;

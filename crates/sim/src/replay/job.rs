@@ -2,7 +2,7 @@
 
 use netloom_model::HostId;
 
-use super::op::Script;
+use super::script::Script;
 
 /// A job: ranks on hosts, and what they do.
 pub struct Job {

@@ -2,7 +2,8 @@
 //!
 //! | module | what |
 //! |---|---|
-//! | `op` | what a rank can do; scripts of it |
+//! | `op` | what a rank can do |
+//! | `script` | programs of it |
 //! | `collective` | collectives as messages, by published algorithms |
 //! | `job` | jobs |
 //! | `log` | what ranks did in a window of time |
@@ -19,14 +20,16 @@ mod matching;
 mod op;
 mod player;
 mod recorded;
+mod script;
 mod sends;
 mod tasks;
 
 pub use collective::{Algorithm, Algorithms, Collective, Kind, algorithms_of};
 pub use job::{Job, JobTimes};
 pub use log::RankSpan;
-pub use op::{Op, Script};
+pub use op::Op;
 pub use player::{Envelope, Player, Software};
 pub use recorded::Replay;
+pub use script::Script;
 pub use sends::sends;
 pub use tasks::Tasks;

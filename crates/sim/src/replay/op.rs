@@ -1,7 +1,9 @@
-//! What a rank can do, and scripts of it.
+//! What a rank can do.
 
-use super::collective::Collective;
-use super::tasks::Tasks;
+use super::collective::group::Collective;
+
+/// Longest that a rank computes at once, ps: all that simulated time holds.
+pub(super) const MOST_PS: u64 = 1 << 48;
 
 /// One step of a rank's program. Ranks are those of its job; `tag`s of programs stay below 2^31.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -58,40 +60,4 @@ pub enum Op {
     WaitAll,
     /// All ranks of the job together.
     Together(Collective),
-}
-
-/// The program of a job, as a function of the step: nothing is unrolled in memory.
-pub trait Script: Send + Sync {
-    /// Step number `step` of `rank`; `None` at its end.
-    fn op(&self, rank: u32, step: u64) -> Option<Op>;
-
-    /// Bytes by rank of the collective of step `step`, as `rank` knows them ([`Collective::op_uneven`]); empty if all are equal.
-    fn shares(&self, _rank: u32, _step: u64) -> &[u64] {
-        &[]
-    }
-
-    /// The tasks, if this is a graph of them: then they are run, not the steps.
-    fn tasks(&self) -> Option<&Tasks> {
-        None
-    }
-}
-
-impl<S: Script + ?Sized> Script for std::sync::Arc<S> {
-    fn op(&self, rank: u32, step: u64) -> Option<Op> {
-        (**self).op(rank, step)
-    }
-
-    fn shares(&self, rank: u32, step: u64) -> &[u64] {
-        (**self).shares(rank, step)
-    }
-
-    fn tasks(&self) -> Option<&Tasks> {
-        (**self).tasks()
-    }
-}
-
-impl Script for Vec<Vec<Op>> {
-    fn op(&self, rank: u32, step: u64) -> Option<Op> {
-        self.get(rank as usize)?.get(step as usize).copied()
-    }
 }

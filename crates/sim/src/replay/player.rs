@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use netloom_model::{DestId, HostId, PathChoice};
 
-use super::collective::Collective;
+use super::collective::group::Collective;
 use super::job::Job;
 use super::log::Log;
 use super::matching::{Matching, Table};

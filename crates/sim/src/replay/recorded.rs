@@ -4,11 +4,10 @@ use std::sync::Arc;
 
 use netloom_model::{Action, Workload};
 
-use super::collective::{Algorithms, Collective};
-use super::op::{Op, Script};
-
-/// Longest that a rank computes at once: all that simulated time holds.
-pub(super) const MOST_PS: u64 = 1 << 48;
+use super::collective::choice::Algorithms;
+use super::collective::group::Collective;
+use super::op::{MOST_PS, Op};
+use super::script::Script;
 
 /// Replays a [`Workload`] on processors of a given speed.
 #[derive(Clone, Debug)]

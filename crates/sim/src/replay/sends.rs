@@ -1,7 +1,8 @@
 //! What ranks send, in order, without playing: traffic for routers and optimisers.
 
-use super::Collective;
-use super::op::{Op, Script};
+use super::collective::group::Collective;
+use super::op::Op;
+use super::script::Script;
 
 /// The messages that `rank` of a job sends, in order: `(receiver, bytes)`. Those of collectives are among them.
 pub fn sends(script: &dyn Script, rank: u32) -> impl Iterator<Item = (u32, u64)> + '_ {

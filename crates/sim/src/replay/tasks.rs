@@ -16,8 +16,7 @@ use std::sync::Arc;
 use netloom_model::{Schedule, Task};
 
 use super::matching::Table;
-use super::op::{Op, Script};
-use super::recorded::MOST_PS;
+use super::op::MOST_PS;
 
 /// Runs a [`Schedule`]. To whoever only adds up messages it looks like a script of one task after another.
 #[derive(Clone, Debug)]
@@ -52,24 +51,6 @@ impl Tasks {
             Task::Calc { units } => ((units as f64 * self.ps_per_unit) as u64).min(MOST_PS),
             Task::Send { .. } | Task::Recv { .. } => call_ps,
         }
-    }
-}
-
-impl Script for Tasks {
-    fn op(&self, rank: u32, step: u64) -> Option<Op> {
-        let tasks = self.schedule.tasks(rank);
-        let Some(&task) = tasks.get(step as usize) else {
-            return (step == tasks.len() as u64).then_some(Op::WaitAll);
-        };
-        Some(match task {
-            Task::Calc { .. } => Op::Compute { ps: self.occupies_ps(task, 0) },
-            Task::Send { to, bytes, tag } => Op::Isend { to, bytes, tag },
-            Task::Recv { from, tag } => Op::Irecv { from, tag },
-        })
-    }
-
-    fn tasks(&self) -> Option<&Tasks> {
-        Some(self)
     }
 }
 

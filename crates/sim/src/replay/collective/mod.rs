@@ -6,15 +6,18 @@
 //!
 //! | module | what |
 //! |---|---|
-//! | `choice` | algorithms, their names, which one is used |
+//! | `choice` | algorithms, their names, those that are asked for |
+//! | `group` | what is done by whom, and by which algorithm |
 //! | `exchange` | rounds in which everybody sends and receives |
 //! | `tree` | up and down trees, chains, everything at the root |
 
-mod choice;
+pub(super) mod choice;
 mod exchange;
+pub(super) mod group;
 mod tree;
 
 pub use choice::{Algorithm, Algorithms, algorithms_of};
+pub use group::Collective;
 pub use netloom_model::CollectiveKind as Kind;
 
 use exchange::{bruck, dissemination, pairwise, recursive_doubling, recursive_halving, ring, scan_doubling};
@@ -25,38 +28,7 @@ use tree::{
 
 use super::op::Op;
 
-/// A collective operation over the ranks `first, first + stride, …` (`count` of them).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Collective {
-    /// What.
-    pub kind: Kind,
-    /// How; `None`: by size, as MPI libraries do.
-    pub algorithm: Option<Algorithm>,
-    /// Bytes a rank contributes; of a pair of ranks for all-to-all, of a rank's share for scatter and reduce-scatter.
-    pub bytes: u64,
-    /// Where it starts or ends, counted within the group.
-    pub root: u32,
-    /// First rank of the group.
-    pub first: u32,
-    /// From one rank of the group to the next.
-    pub stride: u32,
-    /// Ranks of the group.
-    pub count: u32,
-}
-
 impl Collective {
-    /// Over all of `count` ranks, algorithm by size, root 0.
-    pub fn all(kind: Kind, bytes: u64, count: u32) -> Self {
-        Self { kind, algorithm: None, bytes, root: 0, first: 0, stride: 1, count }
-    }
-
-    /// Whether a rank of the job takes part.
-    pub fn has(&self, rank: u32) -> bool {
-        rank >= self.first
-            && (rank - self.first).is_multiple_of(self.stride)
-            && (rank - self.first) / self.stride < self.count
-    }
-
     /// What `rank` (of the job) does in step `step`, with `tag` for its messages; `None` at the end.
     pub fn op(&self, rank: u32, step: u32, tag: u32) -> Option<Op> {
         self.op_uneven(rank, step, tag, &[])

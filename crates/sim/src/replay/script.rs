@@ -1,0 +1,61 @@
+//! Scripts: the programs of ranks, step by step, of whatever they are made.
+
+use netloom_model::Task;
+
+use super::op::Op;
+use super::tasks::Tasks;
+
+/// The program of a job, as a function of the step: nothing is unrolled in memory.
+pub trait Script: Send + Sync {
+    /// Step number `step` of `rank`; `None` at its end.
+    fn op(&self, rank: u32, step: u64) -> Option<Op>;
+
+    /// Bytes by rank of the collective of step `step`, as `rank` knows them ([`Collective::op_uneven`]); empty if all are equal.
+    fn shares(&self, _rank: u32, _step: u64) -> &[u64] {
+        &[]
+    }
+
+    /// The tasks, if this is a graph of them: then they are run, not the steps.
+    fn tasks(&self) -> Option<&Tasks> {
+        None
+    }
+}
+
+impl<S: Script + ?Sized> Script for std::sync::Arc<S> {
+    fn op(&self, rank: u32, step: u64) -> Option<Op> {
+        (**self).op(rank, step)
+    }
+
+    fn shares(&self, rank: u32, step: u64) -> &[u64] {
+        (**self).shares(rank, step)
+    }
+
+    fn tasks(&self) -> Option<&Tasks> {
+        (**self).tasks()
+    }
+}
+
+impl Script for Vec<Vec<Op>> {
+    fn op(&self, rank: u32, step: u64) -> Option<Op> {
+        self.get(rank as usize)?.get(step as usize).copied()
+    }
+}
+
+/// To whoever only adds up messages a graph of tasks is one task after another.
+impl Script for Tasks {
+    fn op(&self, rank: u32, step: u64) -> Option<Op> {
+        let tasks = self.schedule().tasks(rank);
+        let Some(&task) = tasks.get(step as usize) else {
+            return (step == tasks.len() as u64).then_some(Op::WaitAll);
+        };
+        Some(match task {
+            Task::Calc { .. } => Op::Compute { ps: self.occupies_ps(task, 0) },
+            Task::Send { to, bytes, tag } => Op::Isend { to, bytes, tag },
+            Task::Recv { from, tag } => Op::Irecv { from, tag },
+        })
+    }
+
+    fn tasks(&self) -> Option<&Tasks> {
+        Some(self)
+    }
+}
