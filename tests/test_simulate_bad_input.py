@@ -34,6 +34,7 @@ def refused(netloom, text: str, *arguments: object) -> str:
         (JOB, ["expected fabric"]),
         ("fabric = 'missing.txt'\n" + JOB, ["missing.txt"]),
         ("# a fabric\nfabric = 'quartz2'\n" + JOB, ["s.toml:2: fabric: ", 'did you mean "quartz1"?']),
+        ("fabric = 'quartz1:speed=ED'\n" + JOB, ["s.toml:1: fabric: quartz1: speed", 'found "ED"']),
         ("fabric = 'two-levle:leaves=8'\n" + JOB, ["s.toml:1: fabric: ", 'did you mean "two-level"?']),
         (HEAD + JOB + "grid = [4, 8]\n", ["s.toml:5: grid: ", "tiled:4x4x2", 'found mapping "block"']),
         (
@@ -62,6 +63,7 @@ def test_what_cannot_be_meant_is_refused_with_its_place(netloom, text, words):
 
 def test_more_ranks_than_hosts_are_refused(netloom):
     word = refused(netloom, HEAD + JOB + "ranks = 34\n")
+    assert word.startswith("s.toml:5: ")
     assert '"a"' in word
     assert "32" in word
 

@@ -3,7 +3,6 @@
 use netloom_formats::FormatError;
 use netloom_optimize::OptimizeError;
 use netloom_routing::RoutingError;
-use netloom_traffic::PlaceError;
 
 /// Why a scenario makes no run.
 #[derive(Debug, thiserror::Error)]
@@ -20,8 +19,8 @@ pub enum ComposeError {
     #[error(transparent)]
     Format(#[from] FormatError),
     /// Jobs that find no place, or want the same hosts.
-    #[error(transparent)]
-    Place(#[from] PlaceError),
+    #[error("{0}")]
+    Place(FormatError),
     /// A pattern that is none; at its place in the scenario.
     #[error("{0}")]
     Pattern(FormatError),

@@ -60,7 +60,10 @@ impl Routing {
                     let known: Vec<&str> = engines.map(|engine| engine.name()).chain(WORDS).collect();
                     let help = match nearest(word, known.iter().copied()) {
                         Some(hint) => format!("did you mean \"{hint}\"?"),
-                        None => format!("expected one of {}, or a file of tables", known.join(", ")),
+                        None => format!(
+                            "expected one of {}, or a file of tables (a path with a dot or a slash)",
+                            known.join(", ")
+                        ),
                     };
                     return Err(ComposeError::UnknownRouting(format!(
                         "there is no routing \"{word}\": {help}"

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use netloom_formats::scenario::{Scenario, Work};
 use netloom_model::{Allocation, Csr, Fabric, HostId, JobSpec, Mapping, Source, Traffic};
 use netloom_sim::{Job, Measure, Model, Profile, Scheme, Script, Setup};
-use netloom_traffic::{ResolvedJob, place};
+use netloom_traffic::{PlaceError, ResolvedJob, place};
 
 use crate::ComposeError;
 use crate::profile::{profile, service_levels};
@@ -99,7 +99,7 @@ impl Scene {
             let traffic = Traffic::from_matrix(Csr::empty(ranks as usize));
             resolved.push(ResolvedJob { spec, traffic, rank_hosts });
         }
-        let placed = place(fabric, &resolved, scenario.seed)?;
+        let placed = place(fabric, &resolved, scenario.seed).map_err(|e| unplaced(&scenario, &e))?;
         let mut jobs = Vec::with_capacity(placed.jobs.len());
         for (number, (job, work)) in placed.jobs.into_iter().zip(works).enumerate() {
             let asked = Asked { scenario: &scenario, number };
@@ -182,6 +182,16 @@ fn ranks(fabric: &Fabric, asked: Asked, own: Option<u32>) -> Result<u32, Compose
             _ => places(fabric.host_count()),
         },
     }
+}
+
+/// Jobs that can't be placed, at the key that is to blame.
+fn unplaced(scenario: &Scenario, error: &PlaceError) -> ComposeError {
+    let blamed = error.at().and_then(|(job, key)| {
+        let number = scenario.jobs.iter().position(|other| other.name == job)?;
+        Some(format!("job.{number}.{key}"))
+    });
+    let key = blamed.unwrap_or_else(|| "job".into());
+    ComposeError::Place(scenario.origins.error(&key, error.to_string()))
 }
 
 /// Refuses jobs that start over until each other's end: nobody would ever end.

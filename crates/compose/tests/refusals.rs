@@ -32,6 +32,7 @@ fn jobs_that_do_not_fit_are_refused() {
     let twins =
         format!("[[job]]\nhosts = [\"{name}\"]\nranks = 1\nprogram = {{ kind = \"incast\", bytes = 1 }}\n");
     let overlap = net.refusal(&format!("{twins}{twins}"));
+    assert!(overlap.starts_with("s.toml:8: host"), "{overlap}");
     assert!(overlap.contains("is listed by job \"job1\" and by job \"job2\""), "{overlap}");
 }
 

@@ -25,7 +25,8 @@ pub struct Shared {
 }
 
 impl Shared {
-    fn new(fabric: Fabric, kind: impl Into<String>, read_findings: Vec<String>) -> Arc<Self> {
+    /// A fabric with what was noticed while it was read.
+    pub fn new(fabric: Fabric, kind: impl Into<String>, read_findings: Vec<String>) -> Arc<Self> {
         Arc::new(Self {
             fabric,
             structure: OnceLock::new(),

@@ -54,7 +54,9 @@ impl PyScenario {
         let refuse = |key: &str, error: String| errors::spec(py, scenario.origins.error(key, error));
         let mut files = Vec::new();
         let fabric = if netloom_topology::is_generator(&scenario.fabric) {
-            PyFabric::read(py, PathBuf::from(&scenario.fabric), None)?
+            let made = run(py, Options::default(), |_| netloom_topology::generate(&scenario.fabric))?;
+            let made = made.map_err(|e| refuse("fabric", format!("fabric: {e}")))?;
+            PyFabric { shared: Shared::new(made, "generated", Vec::new()) }
         } else {
             let path = folder.join(&scenario.fabric);
             if let Some(message) = unknown(&scenario.fabric).filter(|_| !path.exists()) {
@@ -237,7 +239,7 @@ fn raise(py: Python<'_>, label: &str, folder: &Path, error: ComposeError) -> PyE
     match error {
         ComposeError::File { path, error } => errors::os(&error, &folder.join(path)),
         ComposeError::Format(error) => errors::format(py, &error),
-        ComposeError::Place(error) => errors::place(py, format!("{label}: {error}")),
+        ComposeError::Place(error) => errors::place(py, error),
         error @ ComposeError::Pattern(_) => errors::spec(py, error),
         error @ ComposeError::Misfit(_) => errors::simulation(py, error),
         error @ ComposeError::UnknownRouting(_) => errors::spec(py, format!("{label}: {error}")),

@@ -183,3 +183,22 @@ pub enum PlaceError {
         entries: u64,
     },
 }
+
+impl PlaceError {
+    /// The job and its key, as jobs files spell it, that are to blame, if it is one job.
+    pub fn at(&self) -> Option<(&str, &'static str)> {
+        Some(match self {
+            Self::Zero { job, key } => (job, key),
+            Self::NoRanks { job } | Self::TooFewFree { job, .. } => (job, "ranks"),
+            Self::Start { job, .. } => (job, "allocation"),
+            Self::RanksDontFit { job, .. } | Self::UnknownHost { job, .. } => (job, "hosts"),
+            Self::DeadHost { job, .. } | Self::Twice { job, .. } => (job, "hosts"),
+            Self::Overlap { second, .. } => (second, "hosts"),
+            Self::NoGrid { job } | Self::Leaf { job, .. } | Self::TileShape { job, .. } => (job, "mapping"),
+            Self::GridSize { job, .. } => (job, "grid"),
+            Self::MappingLength { job, .. } | Self::MappingHost { job, .. } => (job, "mapping"),
+            Self::MappingFull { job, .. } => (job, "mapping"),
+            Self::TooManyEntries { .. } => return None,
+        })
+    }
+}
