@@ -1,7 +1,7 @@
 //! Every motif: each send meets a receive, and as much is sent as was worked out by hand.
 
 use netloom_sim::{
-    AllToAll, Collective, Halo, Incast, Kind, Pairs, PermutationStream, Repeat, RowsAndColumns, Script,
+    AllToAll, Collective, Halo, Incast, Kind, Op, Pairs, PermutationStream, Repeat, RowsAndColumns, Script,
     Stencil, Stream,
 };
 
@@ -67,6 +67,15 @@ fn collectives() {
     let barriers = RowsAndColumns { columns: 4, rows: 3, iterations: 2, bytes: 8 };
     let messages = 2 * 2 * (3 * 3 + 4 * 2 + 11);
     assert_eq!(total(&barriers, 12), (messages, 8 * messages));
+    // Ranks 1, 5, 9 first, then 4 to 7, then all.
+    let members = |step| match barriers.op(5, step) {
+        Some(Op::Together(group)) => (group.first, group.stride, group.count),
+        other => panic!("expected a collective, found {other:?}"),
+    };
+    assert_eq!(
+        [members(0), members(1), members(2), members(3)],
+        [(1, 4, 3), (4, 1, 4), (0, 1, 12), (1, 4, 3)]
+    );
     let repeat = Repeat { collective: Collective::all(Kind::Allgather, 10, 6), iterations: 3 };
     assert_eq!(total(&repeat, 6).1, 3 * 6 * 5 * 10);
 }

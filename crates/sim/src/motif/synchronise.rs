@@ -2,8 +2,10 @@
 
 use crate::replay::{Algorithm, Collective, Kind, Op, Script};
 
-/// Barriers over the rows, the columns and the whole of a grid of ranks (Taffet, dissertation, Algorithm 8), in the
-/// tree that TraceR uses.
+/// Barriers over the columns, the rows and the whole of a grid of ranks, in the tree that TraceR uses.
+///
+/// Source: Taffet, dissertation, Algorithm 8. Its first communicator is of the ranks that have `rank mod 32` in common (its name is
+/// "row", with the index x), its second of those that have `rank / 32` in common.
 #[derive(Clone, Debug)]
 pub struct RowsAndColumns {
     /// Ranks a row.
@@ -22,8 +24,8 @@ impl Script for RowsAndColumns {
             return None;
         }
         let (first, stride, count) = match step % 3 {
-            0 => (rank / self.columns * self.columns, 1, self.columns),
-            1 => (rank % self.columns, self.columns, self.rows),
+            0 => (rank % self.columns, self.columns, self.rows),
+            1 => (rank / self.columns * self.columns, 1, self.columns),
             _ => (0, 1, self.columns * self.rows),
         };
         let kind = Kind::Barrier;
