@@ -1,4 +1,7 @@
 //! Packet-hops a CPU second on quartz1: bisection shift and shuffle, five messages of 2 MiB a host.
+//!
+//! Arguments: a fabric, and words that a case's name must have. In the environment: `MESSAGES` and `BYTES` for fewer and shorter messages,
+//! `PACKETS` for latencies of packets too.
 
 use netloom_model::{Fabric, HostId};
 use netloom_routing::{Engine, EngineOptions, PathSet, route};
@@ -9,6 +12,7 @@ use netloom_topology::{detect, generate};
 
 struct Stream {
     to: Vec<HostId>,
+    bytes: u64,
     left: Vec<(u32, u8)>,
     ends: u64,
 }
@@ -19,7 +23,7 @@ impl Stream {
         desk.post(Post {
             from: HostId(host as u32),
             address: netloom_model::DestId(to.0),
-            bytes: 2 << 20,
+            bytes: self.bytes,
             lane: 0,
             token: (),
         });
@@ -54,6 +58,11 @@ impl Program for Stream {
     }
 }
 
+/// A number from the environment.
+fn number(name: &str, usual: u64) -> u64 {
+    std::env::var(name).map_or(usual, |value| value.parse().expect("a whole number"))
+}
+
 fn cpu_s() -> f64 {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap();
     let f: Vec<&str> = stat.rsplit(')').next().unwrap().split_whitespace().collect();
@@ -65,7 +74,12 @@ fn run<C: Choice>(name: &str, fabric: &Fabric, config: &Config, choice: C, to: &
     if !wanted.iter().all(|w| name.contains(w.as_str())) {
         return;
     }
-    let program = Stream { to: to.to_vec(), left: vec![(5, 2); to.len()], ends: 0 };
+    let program = Stream {
+        to: to.to_vec(),
+        bytes: number("BYTES", 2 << 20),
+        left: vec![(number("MESSAGES", 5) as u32, 2); to.len()],
+        ends: 0,
+    };
     let mut net = Network::new(fabric, config, choice, program, Nobody).unwrap();
     if std::env::var_os("PACKETS").is_some() {
         net.record_packets(1);

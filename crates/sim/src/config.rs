@@ -120,6 +120,13 @@ impl Config {
         if !fits(&self.switch_delays_ps, fabric.switch_count()) {
             return refuse("switch_delays_ps", fabric.switch_count());
         }
+        // A packet carries its time on the wire in 32 bits.
+        let slowest =
+            fabric.links().map(|link| fabric.bandwidth_bytes_per_s(link)).fold(f64::INFINITY, f64::min);
+        if f64::from(self.wire_bytes()) * 1e12 / slowest >= f64::from(u32::MAX) {
+            let expected = format!("at most {:.0} with headers on links so slow", slowest * 4.29e-3);
+            return Err(SimError::Config { what: "packet_bytes", expected });
+        }
         // What can wait for one output, from all inputs and lanes, and lie in its buffers is counted in 32 bits.
         let most = u32::MAX / (u32::from(fabric.max_radix()) + 2) / u32::from(self.lanes);
         let buffers = [self.output_buffer_bytes, self.host_output_buffer_bytes];

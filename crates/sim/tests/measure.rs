@@ -102,8 +102,8 @@ fn measured<C: Choice + Clone>(
     run_network(fabric, config, choice, program, |_| Nobody, &terms).unwrap()
 }
 
-/// Whatever the division: intervals sum to the counters of the run, what is sent is received once the network is silent, samples are the
-/// same, and the run is the one without them.
+/// Whatever the division, and whenever it ends: intervals sum to the counters of the run, what is sent is received once the network is
+/// silent, samples are the same, and the run is the one without them.
 #[test]
 fn samples_sum_to_the_run_and_leave_it_as_it_is() {
     let (mut waited, mut queued) = (0, 0);
@@ -126,12 +126,18 @@ fn samples_sum_to_the_run_and_leave_it_as_it_is() {
             };
             let bare = run(&Measure::default(), 1, None);
             assert!(bare.intervals.is_none() && bare.queues.is_none());
-            for until_ps in [None, Some(bare.end_ps / 2)] {
+            for until_ps in [None, Some(bare.end_ps / 2), Some(bare.end_ps / 5)] {
                 let one = run(&measure, 1, until_ps);
                 let intervals = one.intervals.as_ref().unwrap();
-                if until_ps.is_none() {
-                    assert_eq!((one.counters.clone(), one.end_ps), (bare.counters.clone(), bare.end_ps));
-                    assert_eq!(one.program.done_ps, bare.program.done_ps);
+                // Without samples packets are sent ahead of time; what has been sent by the end is the same.
+                for partitions in [1, 2, 3] {
+                    let bare = run(&Measure::default(), partitions, until_ps);
+                    assert_eq!(one.counters, bare.counters, "seed {seed}, {partitions} partitions");
+                    assert_eq!((one.end_ps, one.packets), (bare.end_ps, bare.packets));
+                    assert_eq!(one.packet_hops, bare.packet_hops);
+                    if partitions == 1 {
+                        assert_eq!(one.program.done_ps, bare.program.done_ps);
+                    }
                 }
                 sums_agree(&fabric, &one, until_ps.is_none());
                 queued += one.queues.as_ref().unwrap().queues.len();

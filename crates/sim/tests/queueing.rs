@@ -4,7 +4,7 @@ use netloom_model::rng::{Stream, below, stream, unit};
 use netloom_model::{DestId, Fabric, HostId, LinkId};
 use netloom_routing::{Engine, EngineOptions, PathSet, route};
 use netloom_sim::{
-    Adaptive, Admission, ByTable, Choice, Config, Desk, Injection, Network, Nobody, Post, Program,
+    Adaptive, Admission, ByTable, Choice, Config, Desk, Forwarding, Injection, Network, Nobody, Post, Program,
 };
 use netloom_testkit::cases::{generated, star, wired};
 use netloom_topology::detect;
@@ -206,4 +206,32 @@ fn a_congestion_tree_grows_from_its_root() {
     // The hosts too.
     let (host, _) = sent(300);
     near(host, (300 + 66) / 2);
+}
+
+/// The buffer towards host 0 has room for a long packet (`W` on the wire) and a short one (64 bytes, `S`). Host 1's long packet is in it and host
+/// 3's waits when host 2's short one comes: ports are served in turn, it is host 2's, and there is room. So its credit goes back at
+/// once, and host 2's next long packet (to host 1) leaves as soon as that has come, not when host 1's has left.
+#[test]
+fn a_short_packet_whose_turn_it_is_does_not_wait_behind_a_long_one() {
+    const C: u64 = 1_000;
+    let config = Config {
+        header_bytes: 0,
+        forwarding: Forwarding::StoreAndForward,
+        input_buffer_bytes: Some(4096),
+        output_buffer_bytes: 4096 + 64,
+        host_output_buffer_bytes: 4096 + 64,
+        injection: Injection::InOrder,
+        switch_delay_ps: 0,
+        cable_delay_ps: C,
+        credit_bytes: 0,
+        ..Config::infiniband()
+    };
+    let (wire, short) = (wire_ps(&config), 64 * 80);
+    let messages = [(1, 0, 4096), (3, 0, 4096), (2, 1, 4096), (2, 0, 64), (2, 1, 4096)];
+    let fabric = star(4);
+    let mut network =
+        Network::new(&fabric, &config, tables(&fabric), AtOnce::new(&messages), Nobody).unwrap();
+    network.run().unwrap();
+    // Host 2's: the first is with the switch at W + C, its credit at W + 2C; the short one at W + 3C + S, its credit at W + 4C + S.
+    assert_eq!(network.program().done_ps[4], Some(wire + 4 * C + short + 2 * (wire + C)));
 }

@@ -3,79 +3,33 @@
 //! Invariants: payload is conserved: what was posted is received, once. A host's timers at one time come by token; messages that
 //! were handed over with a delay by the order of their posting, which is their host's own.
 
-use std::cmp::Ordering;
-
 use netloom_model::{HostId, LinkId};
 
 use super::calendar::{Event, MOST_DATA};
 use super::choice::Choice;
-use super::engine::Network;
 use super::mail::STOP;
+use super::messages::{Delayed, Due, Incoming, Outgoing};
+use super::network::Network;
 use super::observe::Observer;
-use super::pool::{Incoming, NONE, Outgoing, Packet};
+use super::pool::{NONE, Packet};
 use super::program::{LAST_PS, Post, Program};
 use crate::config::Injection;
 
 /// The token of the timer for a delayed message.
 const DUE: u32 = MOST_DATA;
 
-/// A message on its way to its host's adapter.
-#[derive(Debug)]
-pub(super) struct Delayed<T> {
-    time_ps: u64,
-    order: u64,
-    posted_ps: u64,
-    host: HostId,
-    what: Due<T>,
-}
-
-/// What happens then.
-#[derive(Clone, Copy, Debug)]
-enum Due<T> {
-    /// The adapter gets a message.
-    Post(Post<T>),
-    /// A message within the host is there.
-    Copy(T),
-}
-
-impl<T> Delayed<T> {
-    fn key(&self) -> (u64, HostId, u64) {
-        (self.time_ps, self.host, self.order)
-    }
-}
-
-impl<T> PartialEq for Delayed<T> {
-    fn eq(&self, other: &Self) -> bool {
-        self.key() == other.key()
-    }
-}
-
-impl<T> Eq for Delayed<T> {}
-
-impl<T> PartialOrd for Delayed<T> {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl<T> Ord for Delayed<T> {
-    /// The earliest is the greatest, as heaps want it.
-    fn cmp(&self, other: &Self) -> Ordering {
-        other.key().cmp(&self.key())
-    }
-}
-
 impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
     pub(super) fn eject(&mut self, link: u32, index: u32) {
-        let Packet { message, wire, lane, born, tail_ps, .. } = *self.packets.get(index);
+        let packet = *self.packets.get(index);
+        let Packet { message, wire, tail_ps, .. } = packet;
         self.packets.free(index);
-        self.give_back(link, wire, lane, tail_ps);
+        self.give_back(link, wire, packet.lane(), tail_ps);
         self.received += 1;
         let record = &mut self.incoming[message as usize];
         record.left -= u64::from(wire) - u64::from(self.config.header_bytes);
         let Incoming { left, posted_ps, token, .. } = *record;
         if let Some(births) = &mut self.births {
-            births.received(self.program.job(token), born, self.now);
+            births.received(self.program.job(token), packet.born(), self.now);
         }
         if left == 0 {
             self.strike(message);
@@ -104,21 +58,11 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
             let born = match &mut self.births {
                 Some(births) => {
                     let at = host as usize * self.ports.lanes + usize::from(lane);
-                    births.leaves(at, posted_ps, self.ports.port[host as usize].time_ps(wire), self.now)
+                    births.leaves(at, posted_ps, self.ports.kind(host).time_ps(wire), self.now)
                 }
                 None => 0,
             };
-            let index = self.packets.take(Packet {
-                next: NONE,
-                message: record,
-                address,
-                via: NONE,
-                wire,
-                lane,
-                level,
-                born,
-                tail_ps: 0,
-            });
+            let index = self.packets.take(Packet::new(record, address, wire, level, lane, born));
             self.limit("packets", index);
             self.launch(host, lane, index);
             self.outgoing.at(message).left = left - u64::from(payload);

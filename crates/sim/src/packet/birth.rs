@@ -10,8 +10,7 @@
 use crate::config::Config;
 use crate::record::Latencies;
 
-/// Packets carry the time of their creation in units of `2^UNIT` ps, modulo `2^32`: a latency of 1.1 s or more
-/// is recorded without the whole multiples of 1.1 s (docs/methods/simulator.md says so).
+/// Packets carry the time of their creation in units of `2^UNIT` ps, in 40 bits: as far as time goes.
 const UNIT: u32 = 8;
 
 /// Latencies of packets, and what they are derived from.
@@ -34,21 +33,20 @@ impl Births {
 
     /// When the packet that leaves lane `at` now was created, for [`Births::received`]; its message was there from `posted_ps` on.
     #[inline]
-    pub fn leaves(&mut self, at: usize, posted_ps: u64, wire_ps: u64, now: u64) -> u32 {
+    pub fn leaves(&mut self, at: usize, posted_ps: u64, wire_ps: u64, now: u64) -> u64 {
         let row = &mut self.rows[at * (self.ready + 2)..][..self.ready + 2];
         let oldest = row[1] as usize;
         let born = posted_ps.max(row[0] + wire_ps).max(row[2 + oldest]).min(now);
         row[0] = born;
         row[2 + oldest] = now;
         row[1] = if oldest + 1 == self.ready { 0 } else { oldest as u64 + 1 };
-        (born >> UNIT) as u32
+        born >> UNIT
     }
 
     /// A packet of a job's message is there.
     #[inline]
-    pub fn received(&mut self, job: usize, born: u32, now: u64) {
-        let units = ((now >> UNIT) as u32).wrapping_sub(born);
-        self.latencies[job].record(u64::from(units) << UNIT);
+    pub fn received(&mut self, job: usize, born: u64, now: u64) {
+        self.latencies[job].record(((now >> UNIT) - born) << UNIT);
     }
 
     /// By job.

@@ -117,6 +117,23 @@ impl Calendar {
         }
     }
 
+    /// How far the ring reaches; what comes later costs more.
+    pub fn horizon_ps(&self) -> u64 {
+        (BUCKETS as u64) << self.shift
+    }
+
+    /// All events to come, in no order.
+    pub fn iter(&self) -> impl Iterator<Item = Event> {
+        let now = self.now.iter().map(|&packed| (self.turn, packed));
+        let turn = self.turn as usize % BUCKETS;
+        let near = (1..BUCKETS).flat_map(move |ahead| {
+            let events = &self.buckets[(turn + ahead) % BUCKETS];
+            events.iter().map(move |&packed| (self.turn + ahead as u64, packed))
+        });
+        let near = now.chain(near).map(|(bucket, packed)| Event::unpacked(bucket, packed, self.shift));
+        near.chain(self.far.iter().map(|&Reverse(event)| event))
+    }
+
     /// Whether nothing is to come.
     pub fn is_empty(&self) -> bool {
         self.now.is_empty() && self.far.is_empty() && self.occupied.iter().all(|&word| word == 0)
@@ -209,7 +226,7 @@ impl Calendar {
                 self.put(bucket, event);
             }
         }
-        self.now.sort_unstable_by(|a, b| b.cmp(a));
+        self.now.sort_by(|a, b| b.cmp(a));
         true
     }
 

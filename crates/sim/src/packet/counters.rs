@@ -39,6 +39,15 @@ impl LinkCounters {
         Self { lanes, sent: sent.collect(), wait_ps: wait_ps.collect() }
     }
 
+    /// Takes off packets that have not left yet: link, lane and bytes of each.
+    pub(crate) fn take_off(&mut self, packets: impl Iterator<Item = (u32, u8, u16)>) {
+        for (link, lane, bytes) in packets {
+            let sent = &mut self.sent[link as usize * self.lanes + usize::from(lane)];
+            sent.bytes -= u64::from(bytes);
+            sent.packets -= 1;
+        }
+    }
+
     /// Adds the counters of another part of the network.
     ///
     /// # Panics

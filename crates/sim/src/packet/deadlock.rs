@@ -3,7 +3,7 @@
 use netloom_model::{Fabric, LinkId};
 
 use super::choice::Choice;
-use super::engine::Network;
+use super::network::Network;
 use super::observe::Observer;
 use super::program::Program;
 use crate::SimError;

@@ -3,178 +3,29 @@
 //! Events of the network are two: "a packet is here" (one a hop) and "this output may try again" (only where something
 //! waits). Room that comes back is no event: it lies in a ring at the sender, which is woken only if it lacks room.
 //!
+//! A packet whose time of leaving is known, because nothing but those before it on its link can hold it up, is sent at once, for that time
+//! (*ahead of time*): the output need not try again. What leaves when is the same; samples, observers and news of other switches see
+//! packets leave, so they do without.
+//!
 //! Invariants: whenever an event has been dealt with, everything that can move at its time has moved; so a try more or less changes
 //! nothing, and results depend on the events' order `(time, link or host, …)` alone.
 //!
 //! What comes at one time to one place: packets by link (a link brings one at a time); hosts are in `adapter`.
 
-use std::collections::BinaryHeap;
-use std::sync::Arc;
+use netloom_model::{HostId, LinkId, SwitchId};
 
-use netloom_model::{DestSpace, Fabric, HostId, LinkId, SwitchId};
-
-use super::adapter::Delayed;
-use super::birth::Births;
-use super::calendar::{Calendar, Event, MOST_DATA, MOST_KEY, NEVER};
+use super::calendar::{Event, MOST_DATA, NEVER};
 use super::choice::{Choice, Here, Outputs};
-use super::counters::LinkCounters;
 use super::deadlock::deadlock;
-use super::heads::Heads;
-use super::mail::{Mail, Numbers};
+use super::network::Network;
 use super::observe::Observer;
-use super::partition::Partition;
-use super::pool::{Incoming, Outgoing, Packet, Pool};
-use super::ports::{Credit, Port, Ports};
-use super::program::{Desk, Program};
-use super::recorder::Recorder;
+use super::pool::{NONE, Packet};
+use super::ports::{Credit, Port};
+use super::program::Program;
 use crate::SimError;
-use crate::config::{Config, Forwarding};
-use crate::record::{Latencies, Measure};
+use crate::config::{Admission, Forwarding};
 
-/// One network in motion.
-#[derive(Debug)]
-pub struct Network<'f, C, P: Program, O> {
-    pub(super) fabric: &'f Fabric,
-    pub(super) config: Config,
-    pub(super) choice: C,
-    /// How destinations are numbered.
-    pub(super) space: DestSpace,
-    pub(super) program: P,
-    pub(super) observer: O,
-    pub(super) ports: Ports,
-    pub(super) packets: Pool<Packet>,
-    pub(super) outgoing: Pool<Outgoing<P::Token>>,
-    /// Records of messages to hosts here, by number; of every partition that sends, the numbers of its messages to each.
-    pub(super) incoming: Vec<Incoming<P::Token>>,
-    pub(super) numbers: Vec<Numbers>,
-    /// This partition, all of them, and what was sent to each in this window.
-    pub(super) here: u8,
-    pub(super) partition: Arc<Partition>,
-    pub(super) mail: Vec<Mail<P::Token>>,
-    /// What a switch does to another takes at least so long; what is announced is heard so much later.
-    pub(super) lookahead_ps: u64,
-    pub(super) stopped: bool,
-    /// Packets that may yet take another output.
-    pub(super) heads: Heads,
-    /// An output that has sent its only packet must look for another's, though nothing is queued there.
-    restless: bool,
-    pub(super) calendar: Calendar,
-    pub(super) desk: Desk<P::Token>,
-    /// Messages on their way to their host's adapter, by time, host and order of posting.
-    pub(super) delayed: BinaryHeap<Delayed<P::Token>>,
-    /// Messages delayed so far.
-    pub(super) order: u64,
-    pub(super) now: u64,
-    /// Latencies of packets, if asked for.
-    pub(super) births: Option<Births>,
-    /// Samples of counters and queues, if asked for.
-    pub(super) recorder: Option<Box<Recorder>>,
-    /// Packets received, and their hops (links travelled, host links included).
-    pub(super) received: u64,
-    pub(super) hops: u64,
-    /// Events dealt with, but for outputs' tries and news; when the last of them happened.
-    pub(super) events: u64,
-    pub(super) last: u64,
-    pub(super) failed: Option<SimError>,
-    /// When and where it failed.
-    pub(super) failed_at: (u64, u32),
-}
-
-impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
-    /// An empty network whose hosts run `program`.
-    ///
-    /// # Errors
-    /// [`SimError::Config`] for hardware that can't work.
-    pub fn new(
-        fabric: &'f Fabric,
-        config: &Config,
-        choice: C,
-        program: P,
-        observer: O,
-    ) -> Result<Self, SimError> {
-        let whole = Arc::new(Partition::new(fabric, 1));
-        Self::part(fabric, config, choice, program, observer, whole, 0)
-    }
-
-    /// Partition `here` of a network.
-    pub(super) fn part(
-        fabric: &'f Fabric,
-        config: &Config,
-        choice: C,
-        program: P,
-        observer: O,
-        partition: Arc<Partition>,
-        here: u8,
-    ) -> Result<Self, SimError> {
-        config.check_for(fabric)?;
-        let most = MOST_KEY / 2 - 1;
-        if fabric.link_count() + fabric.host_count() > most as usize {
-            return Err(SimError::TooMany { what: "links", most });
-        }
-        let mut ports = Ports::new(fabric, config, &partition);
-        if C::LOOKS {
-            ports.watch(!C::LOCAL);
-        }
-        let move_on = C::LOOKS && config.head_of_line && !ports.credits_out;
-        let lookahead_ps = ports.lookahead_ps(fabric, config);
-        let packet_ns = f64::from(config.wire_bytes()) * 1e9 / fabric.reference_bandwidth_bytes_per_s();
-        // A packet a host in a packet's time, about five hops, an arrival and a try each.
-        let events_per_ns = 10.0 * fabric.host_count() as f64 / partition.count as f64 / packet_ns;
-        let mut desk = Desk::default();
-        if partition.count > 1 {
-            desk.here = Some(fabric.hosts().map(|h| partition.of_host(fabric, h) == here).collect());
-        }
-        Ok(Self {
-            fabric,
-            config: config.clone(),
-            space: fabric.dests(choice.lmc()),
-            choice,
-            program,
-            observer,
-            ports,
-            packets: Pool::new(),
-            outgoing: Pool::new(),
-            incoming: Vec::new(),
-            numbers: vec![Numbers::new(here, partition.count); partition.count],
-            here,
-            mail: (0..partition.count).map(|_| Mail::default()).collect(),
-            lookahead_ps,
-            stopped: false,
-            partition,
-            heads: Heads::new(if move_on { fabric.switch_count() } else { 0 }),
-            restless: move_on && config.output_buffer_bytes < 2 * config.wire_bytes(),
-            calendar: Calendar::for_events(events_per_ns),
-            desk,
-            delayed: BinaryHeap::new(),
-            order: 0,
-            now: 0,
-            births: None,
-            recorder: None,
-            received: 0,
-            hops: 0,
-            events: 0,
-            last: 0,
-            failed: None,
-            failed_at: (0, 0),
-        })
-    }
-
-    /// Records latencies of packets, by the program's jobs; before the start.
-    pub fn record_packets(&mut self, jobs: usize) {
-        let host_lanes = self.fabric.host_count() * self.ports.lanes;
-        self.births = Some(Births::new(&self.config, host_lanes, jobs));
-    }
-
-    /// Records what is asked for; before the start.
-    pub fn record(&mut self, measure: &Measure) {
-        self.recorder = Recorder::new(self.fabric, self.ports.lanes, measure);
-    }
-
-    /// Latencies of packets by job; empty unless recorded.
-    pub fn packet_latencies(&self) -> &[Latencies] {
-        self.births.as_ref().map_or(&[], Births::latencies)
-    }
-
+impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
     /// Runs until nothing happens any more.
     ///
     /// # Errors
@@ -265,6 +116,9 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
                     self.hear(data);
                 }
             }
+            while let Some((out, lane)) = self.behind.pop() {
+                self.catch_up(out, lane);
+            }
             if let Some(error) = self.failed.take() {
                 self.failed_at = (time_ps, key);
                 return Err(error);
@@ -276,54 +130,19 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
         Ok(true)
     }
 
-    /// Simulated time, ps.
-    pub fn now_ps(&self) -> u64 {
-        self.now
-    }
-
-    /// Packets received by hosts.
-    pub fn packets_received(&self) -> u64 {
-        self.received
-    }
-
-    /// Links that packets have been sent over, host links included.
-    pub fn packet_hops(&self) -> u64 {
-        self.hops
-    }
-
-    /// Events dealt with: packets that came, timers and the like, but no outputs' tries, of which some change nothing.
-    pub fn events(&self) -> u64 {
-        self.events
-    }
-
-    /// What every link has carried.
-    pub fn counters(&self) -> LinkCounters {
-        LinkCounters::by(&self.ports, self.last)
-    }
-
-    /// What the hosts run.
-    pub fn program(&self) -> &P {
-        &self.program
-    }
-
-    /// Who watches.
-    pub fn observer(&self) -> &O {
-        &self.observer
-    }
-
     // ---- a packet at the far end of a link
 
     fn arrive(&mut self, link: u32, index: u32) {
         if let Some(recorder) = &mut self.recorder {
             let packet = self.packets.get(index);
-            recorder.received(link, packet.lane, self.ports.lanes, packet.wire);
+            recorder.received(link, packet.lane(), self.ports.lanes, packet.wire);
         }
         if self.ports.port(link).to == Port::HOST {
             return self.eject(link, index);
         }
         let packet = self.packets.at(index);
         packet.via = link;
-        let lane = packet.lane;
+        let lane = packet.lane();
         if self.config.head_of_line {
             let end = self.ports.end(link, lane);
             if end.held {
@@ -348,14 +167,18 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
             }
             self.ports.queue(out, wire as i32, self.now);
             let state = self.ports.at(out, lane);
-            if !state.waiting.is_empty() || state.out_room < wire as i32 {
+            let fits = wire as i32 <= state.out_room;
+            if !state.waiting.is_empty() || !fits {
                 state.waiting.push(&mut self.packets, index);
+                if fits && self.config.admission == Admission::RoundRobin {
+                    self.behind.push((out, lane));
+                }
                 if C::LOOKS {
-                    self.stay(index, out);
+                    self.heads.stay(switch.0, index, out);
                 }
                 self.arm(out);
                 if self.config.head_of_line {
-                    self.ports.end(link, packet.lane).held = true;
+                    self.ports.end(link, packet.lane()).held = true;
                 }
                 return;
             }
@@ -364,7 +187,7 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
             if !self.config.head_of_line {
                 return;
             }
-            let end = self.ports.end(link, packet.lane);
+            let end = self.ports.end(link, packet.lane());
             match end.inbox.pop(&self.packets) {
                 Some(next) => index = next,
                 None => {
@@ -379,8 +202,8 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
     #[inline]
     pub(super) fn lane_out(&self, out: u32, packet: &Packet) -> u8 {
         match &self.config.lane_map {
-            None => packet.lane,
-            Some(map) => map.lane(packet.via, out, packet.level),
+            None => packet.lane(),
+            Some(map) => map.lane(packet.via, out, packet.level()),
         }
     }
 
@@ -393,7 +216,8 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
 
     /// Takes a packet into the output buffer of `out` and a lane, and tells where it came from.
     pub(super) fn admit(&mut self, out: u32, to_lane: u8, index: u32) {
-        let &Packet { via, wire, lane, tail_ps, .. } = self.packets.get(index);
+        let packet = self.packets.get(index);
+        let (&Packet { via, wire, tail_ps, .. }, lane) = (packet, packet.lane());
         let port = self.ports.port(via).to_port;
         let buffer = self.ports.at(out, to_lane);
         buffer.turn = port;
@@ -405,8 +229,8 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
 
     /// Room at the far end of `link` is free once the packet's tail has come.
     pub(super) fn give_back(&mut self, link: u32, bytes: u16, lane: u8, tail_ps: u64) {
-        let &mut Port { credit_ps, from_part, .. } = self.ports.port(link);
-        let time_ps = self.now.max(tail_ps) + credit_ps;
+        let from_part = self.ports.port(link).from_part;
+        let time_ps = self.now.max(tail_ps) + self.ports.kind(link).credit_ps;
         if self.ports.credits_out {
             self.ports.rumour.tell(link, -i32::from(bytes), self.now);
         }
@@ -451,10 +275,30 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
         self.pump(link);
     }
 
-    /// Sends if the link is free, and plans the next try.
+    /// Admits those that fit now that others wait than at the output's last try: one whose turn it is may be shorter than
+    /// the one that did not fit.
+    fn catch_up(&mut self, out: u32, lane: u8) {
+        let mut some = false;
+        while let Some(index) = self.next_admitted(out, lane) {
+            self.go_on(out, lane, index);
+            some = true;
+        }
+        if some {
+            self.pump(out);
+        }
+    }
+
+    /// Sends what it can, and plans the next try.
     #[inline]
     fn pump(&mut self, link: u32) {
-        if self.ports.port(link).free_at <= self.now
+        if let Some(ahead_ps) = self.ahead_ps {
+            while let Some(head) = self.ports.head_ahead(link, self.now + ahead_ps)
+                && self.ports.has_room(link, self.packets.get(head).wire)
+            {
+                self.ports.at(link, 0).queue.pop(&self.packets);
+                self.launch(link, 0, head);
+            }
+        } else if self.ports.port(link).free_at <= self.now
             && let Some(lane) = self.ports.next_lane(link, |list| u32::from(self.packets.get(list.head).wire))
         {
             let index = self.ports.at(link, lane).queue.pop(&self.packets).expect("the lane has a packet");
@@ -463,32 +307,31 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
         self.arm(link);
     }
 
-    /// Puts a packet on the wire.
+    /// Sends a packet, as soon as the link is free.
     pub(super) fn launch(&mut self, link: u32, lane: u8, index: u32) {
         let packet = self.packets.at(index);
         let bytes = packet.wire;
+        let kind = self.ports.kind(link);
+        let out = !self.ports.credits_out;
         let port = &mut self.ports.port[link as usize];
         if port.thirsty {
             self.ports.waits.sends(link, port.free_at, self.now);
         }
+        let start = port.free_at.max(self.now);
         // A packet that is still coming in holds the link until its tail has gone on.
-        let end = (self.now + port.time_ps(bytes)).max(packet.tail_ps);
-        let tail_ps = end + port.delay_ps;
+        let end = (start + kind.time_ps(bytes)).max(packet.tail_ps);
         let through = self.config.forwarding == Forwarding::CutThrough && port.to != Port::HOST;
-        let time_ps = if through { self.now + port.delay_ps } else { tail_ps };
+        let time_ps = if through { start } else { end } + kind.delay_ps;
         port.free_at = end;
         let to_part = port.to_part;
-        packet.tail_ps = tail_ps;
-        packet.lane = lane;
-        if !self.ports.credits_out {
-            (port.sending, port.sending_lane) = (bytes, lane);
+        packet.tail_ps = end + kind.delay_ps;
+        packet.via = (end - start) as u32;
+        packet.set_lane(lane);
+        if out {
+            port.leaves(end, bytes, lane);
             port.queued -= u32::from(bytes);
             self.ports.rumour.tell(link, -i32::from(bytes), self.now);
         }
-        if C::LOOKS {
-            self.ports.note_sent(link, bytes);
-        }
-        let out = !self.ports.credits_out;
         let state = self.ports.at(link, lane);
         if out {
             state.in_room -= i32::from(bytes);
@@ -510,6 +353,9 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
     /// Plans the next try of a link, if something waits there.
     #[inline]
     pub(super) fn arm(&mut self, link: u32) {
+        if let Some(ahead_ps) = self.ahead_ps {
+            return self.arm_ahead(link, ahead_ps);
+        }
         let free_at = self.ports.port(link).free_at;
         let busy = free_at > self.now;
         let (mut waits, mut queued) = (false, false);
@@ -521,6 +367,31 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
             self.schedule(link, free_at);
         }
         let thirsty = if self.ports.credits_out { waits } else { queued && !busy };
+        self.drink(link, thirsty);
+    }
+
+    /// The same where packets are sent ahead of time.
+    #[inline]
+    fn arm_ahead(&mut self, link: u32, ahead_ps: u64) {
+        let state = &self.ports.lane[link as usize];
+        let (waits, head) = (!state.waiting.is_empty(), state.queue.head);
+        let mut thirsty = self.ports.credits_out && waits;
+        if !state.queue.is_empty() {
+            let free_at = self.ports.port(link).free_at;
+            if free_at > self.now + ahead_ps {
+                // Half of the time, so that several are sent then.
+                self.schedule(link, free_at - ahead_ps / 2);
+            }
+            // One that lacked room lacks it until it is sent, at the try for which the room has come.
+            thirsty |=
+                self.ports.port(link).thirsty || !self.ports.has_credit(link, self.packets.get(head).wire);
+        }
+        if waits || head != NONE {
+            let time_ps = self.ports.leaves_ps(link);
+            if time_ps != NEVER {
+                self.schedule(link, time_ps);
+            }
+        }
         self.drink(link, thirsty);
     }
 

@@ -1,4 +1,4 @@
-//! Packets at the head of an input that wait for an output, and may yet take another.
+//! Packets at the head of an input that wait for an output, and may yet take another; see `attract`.
 //!
 //! A scheme chooses the output when a packet comes to the head of its input. Where that output has no room the packet
 //! waits and holds up those behind it; until it is admitted it is free to go: an output that gets room and has nobody
@@ -6,15 +6,6 @@
 //! Only schemes that look at loads let packets move, and only switches with head-of-line blocking hold them.
 //!
 //! Invariant: the list of a switch has its waiting packets that have a choice, each once, in order of coming, with the output it waits for.
-
-use netloom_model::LinkId;
-
-use super::choice::{Choice, Here};
-use super::engine::Network;
-use super::observe::Observer;
-use super::pool::Packet;
-use super::program::Program;
-use crate::config::Admission;
 
 /// Packets that wait at heads of inputs, by switch: packet, and the output that it waits for.
 #[derive(Debug, Default)]
@@ -28,122 +19,30 @@ impl Heads {
         Self { waiting: vec![Vec::new(); switches] }
     }
 
-    fn leave(&mut self, switch: u32, index: u32) {
+    pub fn leave(&mut self, switch: u32, index: u32) {
         let waiting = &mut self.waiting[switch as usize];
         if let Some(at) = waiting.iter().position(|&(packet, _)| packet == index) {
             waiting.remove(at);
         }
     }
-}
 
-impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
-    /// Admits a packet that waited, and finds outputs for those that it held up.
-    pub(super) fn go_on(&mut self, link: u32, to_lane: u8, index: u32) {
-        if C::LOOKS {
-            self.go(index);
-        }
-        self.admit(link, to_lane, index);
-        let Packet { via, lane, .. } = *self.packets.get(index);
-        if self.config.head_of_line {
-            let end = self.ports.end(via, lane);
-            match end.inbox.pop(&self.packets) {
-                Some(next) => self.place(via, next),
-                None => end.held = false,
-            }
-        }
+    /// Whether packets keep the outputs that they wait for.
+    #[inline]
+    pub fn are_fixed(&self) -> bool {
+        self.waiting.is_empty()
     }
 
-    /// Takes the packet whose turn it is from those that wait for room, if there is room for it.
-    pub(super) fn next_admitted(&mut self, link: u32, lane: u8) -> Option<u32> {
-        let at = self.ports.index(link, lane);
-        let state = &mut self.ports.lane[at];
-        if state.waiting.is_empty() {
-            return None;
-        }
-        let before = match self.config.admission {
-            Admission::InOrder => None,
-            Admission::RoundRobin => {
-                // The first input port after the last one's.
-                let mut best = (u32::MAX, None);
-                let mut before = None;
-                for index in state.waiting.iter(&self.packets) {
-                    let port = self.ports.port[self.packets.get(index).via as usize].to_port;
-                    let distance = u32::from(port.wrapping_sub(state.turn + 1));
-                    if distance < best.0 {
-                        best = (distance, before);
-                    }
-                    before = Some(index);
-                }
-                best.1
-            }
-        };
-        let index = before.map_or(state.waiting.head, |b| self.packets.get(b).next);
-        if i32::from(self.packets.get(index).wire) > state.out_room {
-            return None;
-        }
-        state.waiting.remove_after(&mut self.packets, before);
-        Some(index)
+    /// Those of a switch.
+    #[inline]
+    pub fn of(&self, switch: usize) -> &[(u32, u32)] {
+        &self.waiting[switch]
     }
 
     /// A packet waits for `out`.
     #[inline]
-    pub(super) fn stay(&mut self, index: u32, out: u32) {
-        let switch = self.ports.port[self.packets.get(index).via as usize].to;
-        if let Some(waiting) = self.heads.waiting.get_mut(switch as usize) {
+    pub fn stay(&mut self, switch: u32, index: u32, out: u32) {
+        if let Some(waiting) = self.waiting.get_mut(switch as usize) {
             waiting.push((index, out));
-        }
-    }
-
-    /// A packet has got the room it waited for.
-    #[inline]
-    pub(super) fn go(&mut self, index: u32) {
-        let switch = self.ports.port[self.packets.get(index).via as usize].to;
-        if !self.heads.waiting.is_empty() {
-            self.heads.leave(switch, index);
-        }
-    }
-
-    /// An output with nobody waiting takes packets that wait elsewhere in its switch, as long as there is room.
-    pub(super) fn attract(&mut self, link: u32, lane: u8) {
-        // Only where room comes back just now: a try at another time must change nothing.
-        if self.heads.waiting.is_empty() || self.ports.port(link).free_at != self.now {
-            return;
-        }
-        let switch = self.fabric.link_from_switch(LinkId(link)).expect("hosts don't attract");
-        loop {
-            let state = self.ports.at(link, lane);
-            let (room, turn) = (state.out_room, state.turn);
-            let waiting = &self.heads.waiting[switch.index()];
-            if !state.waiting.is_empty() || room <= 0 || waiting.is_empty() {
-                return;
-            }
-            let mut best = (u32::MAX, None);
-            for &(index, home) in waiting {
-                let packet = self.packets.get(index);
-                if self.lane_out(link, packet) != lane || i32::from(packet.wire) > room || home == link {
-                    continue;
-                }
-                let port = self.ports.port[packet.via as usize].to_port;
-                let distance = match self.config.admission {
-                    Admission::InOrder => 0,
-                    Admission::RoundRobin => u32::from(port.wrapping_sub(turn + 1)),
-                };
-                if distance < best.0 && self.choice.may_take(Here::of(packet, switch), LinkId(link)) {
-                    best = (distance, Some((index, home)));
-                }
-            }
-            let Some((index, home)) = best.1 else { return };
-            let packet = *self.packets.get(index);
-            let wire = i32::from(packet.wire);
-            let home_lane = self.lane_out(home, &packet);
-            let list = &mut self.ports.at(home, home_lane).waiting;
-            let before = list.iter(&self.packets).take_while(|&i| i != index).last();
-            list.remove_after(&mut self.packets, before);
-            self.ports.queue(home, -wire, self.now);
-            self.ports.queue(link, wire, self.now);
-            self.ports.settle(home, self.now);
-            self.arm(home);
-            self.go_on(link, lane, index);
         }
     }
 }

@@ -1,29 +1,34 @@
 //! Packets through the network.
 
 mod adapter;
+mod attract;
 mod birth;
 pub(crate) mod calendar;
 mod choice;
 mod counters;
 mod deadlock;
 mod engine;
+mod exchange;
 mod heads;
 mod loads;
 mod mail;
 mod meeting;
+mod messages;
+mod network;
 mod observe;
 mod partition;
 mod pool;
 mod ports;
 mod program;
 mod recorder;
+mod tell;
 mod threads;
 mod waits;
 
 pub(crate) use choice::AnyChoice;
 pub use choice::{Adaptive, AdaptiveRemote, ByTable, Choice, Here, Outputs, RandomPerPacket};
 pub use counters::{LinkCounters, Sent};
-pub use engine::Network;
+pub use network::Network;
 pub use observe::{Context, Departure, Flying, Hop, Nobody, Observer};
 pub use program::{Desk, Post, Program, Split};
 pub use threads::{End, Finished, Terms, run_network};

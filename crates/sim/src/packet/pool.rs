@@ -1,8 +1,8 @@
-//! Packets and messages as indices: nothing is allocated for a packet once the pool has grown.
+//! Packets (and messages that hosts send) as indices: nothing is allocated for one once the pool has grown.
 //!
 //! Invariant: an index is in at most one list; a freed one is in none.
 
-use netloom_model::{DestId, HostId};
+use netloom_model::DestId;
 
 /// No packet, no message, end of a list.
 pub(crate) const NONE: u32 = u32::MAX;
@@ -16,48 +16,60 @@ pub(crate) struct Packet {
     pub message: u32,
     /// Address of the destination.
     pub address: DestId,
-    /// The link it came in on.
+    /// The link it came in on; once it is sent, ps from its head's leaving until its tail has left.
     pub via: u32,
-    /// Bytes on the wire.
-    pub wire: u16,
-    /// Lane on `via`.
-    pub lane: u8,
-    /// Service level.
-    pub level: u8,
-    /// When it was created, in units of its own; 0 if nobody asks.
-    pub born: u32,
     /// When its tail is where its head is.
     pub tail_ps: u64,
+    /// When it was created, in units of `birth`'s own; the rest in `born_high`.
+    born_low: u32,
+    /// Bytes on the wire.
+    pub wire: u16,
+    born_high: u8,
+    /// Service level, and its lane: four bits each.
+    levels: u8,
 }
 
-/// A message that a host sends.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Outgoing<T> {
-    /// The next message of the host's list.
-    pub next: u32,
-    /// The receiver's record.
-    pub record: u32,
-    pub address: DestId,
-    /// Service level.
-    pub level: u8,
-    /// Payload that has not left yet.
-    pub left: u64,
-    /// When its host's adapter had it.
-    pub posted_ps: u64,
-    pub token: T,
+impl Packet {
+    /// A host's packet, on a lane.
+    pub fn new(message: u32, address: DestId, wire: u16, level: u8, lane: u8, born: u64) -> Self {
+        debug_assert!(level < 16 && lane < 16 && born < 1 << 40);
+        Self {
+            next: NONE,
+            message,
+            address,
+            via: NONE,
+            tail_ps: 0,
+            born_low: born as u32,
+            wire,
+            born_high: (born >> 32) as u8,
+            levels: level << 4 | lane,
+        }
+    }
+
+    #[inline]
+    pub fn level(&self) -> u8 {
+        self.levels >> 4
+    }
+
+    /// Its lane on `via`, or on the link that it was sent over.
+    #[inline]
+    pub fn lane(&self) -> u8 {
+        self.levels & 15
+    }
+
+    #[inline]
+    pub fn set_lane(&mut self, lane: u8) {
+        self.levels = self.levels & 0xf0 | lane;
+    }
+
+    /// When it was created, in units of `birth`'s own.
+    #[inline]
+    pub fn born(&self) -> u64 {
+        u64::from(self.born_high) << 32 | u64::from(self.born_low)
+    }
 }
 
-/// What a receiver knows of a message.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Incoming<T> {
-    /// Payload that has not arrived yet.
-    pub left: u64,
-    /// When it was posted.
-    pub posted_ps: u64,
-    /// The host that sends it.
-    pub from: HostId,
-    pub token: T,
-}
+const _: () = assert!(size_of::<Packet>() == 32);
 
 /// Something that can be in a list.
 pub(crate) trait Linked {
@@ -71,15 +83,6 @@ impl Linked for Packet {
         self.next
     }
     #[inline]
-    fn set_next(&mut self, next: u32) {
-        self.next = next;
-    }
-}
-
-impl<T> Linked for Outgoing<T> {
-    fn next(&self) -> u32 {
-        self.next
-    }
     fn set_next(&mut self, next: u32) {
         self.next = next;
     }
@@ -192,5 +195,17 @@ impl List {
                 here
             })
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_packed_comes_out() {
+        let mut packet = Packet::new(7, DestId(3), 4096, 15, 2, 0x12_3456_789a);
+        packet.set_lane(9);
+        assert_eq!((packet.level(), packet.lane(), packet.born()), (15, 9, 0x12_3456_789a));
     }
 }

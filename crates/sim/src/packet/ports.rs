@@ -14,9 +14,9 @@ use std::collections::VecDeque;
 use netloom_model::{Fabric, LinkId, SwitchId};
 
 use super::calendar::NEVER;
-use super::loads::{Load, Rumour};
+use super::loads::{Loads, Rumour};
 use super::partition::Partition;
-use super::pool::List;
+use super::pool::{List, Packet};
 use super::waits::Waits;
 use crate::config::{Config, Forwarding, Release};
 
@@ -30,7 +30,7 @@ impl Credit {
 
     #[inline]
     pub fn new(time_ps: u64, bytes: u16) -> Self {
-        Self(time_ps << 16 | u64::from(bytes))
+        Self(time_ps.min(Self::END_PS - 1) << 16 | u64::from(bytes))
     }
 
     #[inline]
@@ -44,6 +44,35 @@ impl Credit {
     }
 }
 
+/// What many links have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Kind {
+    /// Picoseconds a byte, times 2^20.
+    ps_per_byte_q20: u64,
+    /// From the sending of a packet's head until it can go on at the far end.
+    pub delay_ps: u64,
+    /// From the far end's giving room back until it counts.
+    pub credit_ps: u64,
+}
+
+impl Kind {
+    /// Time of `bytes` on the wire, at least 1 ps.
+    #[inline]
+    pub fn time_ps(self, bytes: u16) -> u64 {
+        ((u64::from(bytes) * self.ps_per_byte_q20) >> 20).max(1)
+    }
+
+    fn of(fabric: &Fabric, config: &Config, link: LinkId) -> Self {
+        let ps_per_byte = 1e12 / fabric.bandwidth_bytes_per_s(link);
+        let credit_ps = config.cable_ps(link) + (f64::from(config.credit_bytes) * ps_per_byte).round() as u64;
+        Self {
+            ps_per_byte_q20: (ps_per_byte * f64::from(1 << 20)).round() as u64,
+            delay_ps: config.delay_ps(fabric, link),
+            credit_ps: credit_ps.max(1),
+        }
+    }
+}
+
 /// A directed link.
 #[derive(Clone, Debug)]
 #[repr(align(64))]
@@ -52,21 +81,19 @@ pub(crate) struct Port {
     pub free_at: u64,
     /// When the link tries next; [`NEVER`] if nothing is planned.
     pub try_at: u64,
-    /// Picoseconds a byte, times 2^20.
-    ps_per_byte_q20: u64,
-    /// From the sending of a packet's head until it can go on at the far end.
-    pub delay_ps: u64,
-    /// From the far end's giving room back until it counts.
-    pub credit_ps: u64,
+    /// Packets being sent, or sent ahead of time: their room in the output buffer, and when their tails have left.
+    leaving: [Credit; 2],
     /// Bytes that wait or are queued (and, where room is kept until admission, that still hold it).
     pub queued: u32,
     /// The switch at the far end; [`Port::HOST`] for a host.
     pub to: u32,
-    /// Of the packet being sent: its room in the output buffer, given back at `free_at`.
-    pub sending: u16,
+    /// Which of the kinds it is.
+    kind: u32,
     /// The input port at the far end.
     pub to_port: u16,
-    pub sending_lane: u8,
+    /// So many are `leaving`, from this lane.
+    leavings: u8,
+    leaving_lane: u8,
     /// Lane that was served last.
     pub arbiter: u8,
     /// What it may still send in its turn, in units of 64 bytes (with weights).
@@ -81,10 +108,12 @@ pub(crate) struct Port {
 impl Port {
     pub const HOST: u32 = u32::MAX;
 
-    /// Time of `bytes` on the wire, at least 1 ps.
+    /// A packet's tail will have left a lane.
     #[inline]
-    pub fn time_ps(&self, bytes: u16) -> u64 {
-        ((u64::from(bytes) * self.ps_per_byte_q20) >> 20).max(1)
+    pub fn leaves(&mut self, end_ps: u64, bytes: u16, lane: u8) {
+        self.leaving[usize::from(self.leavings)] = Credit::new(end_ps, bytes);
+        self.leavings += 1;
+        self.leaving_lane = lane;
     }
 }
 
@@ -103,11 +132,25 @@ pub(crate) struct Lane {
     /// The credits that come first; more of them are in `more`.
     first: [Credit; 2],
     firsts: u8,
+    /// There are more of them.
+    more: bool,
     /// The input port that was admitted last.
     pub turn: u16,
     /// Bytes on the wire and packets that were sent.
     pub bytes: u64,
     pub packets: u64,
+}
+
+impl Lane {
+    /// Takes the next of the credits that did not fit here, as there is place for it.
+    #[cold]
+    fn refill(&mut self, more: &mut VecDeque<Credit>) {
+        if let Some(next) = more.pop_front() {
+            self.first[usize::from(self.firsts)] = next;
+            self.firsts += 1;
+        }
+        self.more = !more.is_empty();
+    }
 }
 
 /// One lane of one link, at the receiving end.
@@ -123,13 +166,14 @@ pub(crate) struct End {
 #[derive(Debug)]
 pub(crate) struct Ports {
     pub lanes: usize,
+    kinds: Vec<Kind>,
     pub port: Vec<Port>,
     pub lane: Vec<Lane>,
     pub end: Vec<End>,
     /// Credits that don't fit a lane's line.
     more: Vec<VecDeque<Credit>>,
-    /// Loads of outputs, if a scheme looks at them; else empty.
-    loads: Vec<Load>,
+    /// Loads of outputs, if a scheme looks at them.
+    pub loads: Loads,
     /// Loads as they are known elsewhere.
     pub rumour: Rumour,
     /// How long lanes lacked room.
@@ -158,18 +202,26 @@ impl Ports {
                 in_room: config.input_buffer_bytes.map_or(i32::MAX, |bytes| bytes as i32),
                 first: [Credit::default(); 2],
                 firsts: 0,
+                more: false,
                 turn: 0,
                 bytes: 0,
                 packets: 0,
             }
         };
         let lane: Vec<Lane> = fabric.links().flat_map(|l| std::iter::repeat_n(lane(l), lanes)).collect();
+        let kind_of: Vec<Kind> = fabric.links().map(|link| Kind::of(fabric, config, link)).collect();
+        let mut kinds = kind_of.clone();
+        kinds.sort_unstable();
+        kinds.dedup();
+        let port =
+            |(link, kind)| port(fabric, partition, link, kinds.partition_point(|other| *other < kind) as u32);
         Self {
             lanes,
-            port: fabric.links().map(|link| port(fabric, config, partition, link)).collect(),
+            port: fabric.links().zip(kind_of).map(port).collect(),
+            kinds,
             end: vec![End { inbox: List::EMPTY, held: false }; lane.len()],
             more: vec![VecDeque::new(); lane.len()],
-            loads: Vec::new(),
+            loads: Loads::default(),
             rumour: Rumour::default(),
             waits: Waits::new(fabric.link_count(), lanes),
             lane,
@@ -181,40 +233,12 @@ impl Ports {
 
     /// Keeps loads for a scheme that looks at them, and news of them if it asks for those of other switches.
     pub fn watch(&mut self, elsewhere: bool) {
-        self.loads = vec![Load::NONE; self.port.len()];
+        self.loads = Loads::new(self.port.len());
         if elsewhere {
             let between = self.port[self.hosts..].iter().filter(|port| port.to != Port::HOST);
-            let delay_ps = between.map(|port| port.credit_ps).max().unwrap_or(1);
+            let delay_ps = between.map(|port| self.kinds[port.kind as usize].credit_ps).max().unwrap_or(1);
             self.rumour = Rumour::new(self.port.len(), delay_ps);
         }
-    }
-
-    /// The load of an output now.
-    #[inline]
-    pub fn load(&mut self, link: u32, now: u64) -> Load {
-        if self.loads[link as usize].due <= now {
-            self.settle(link, now);
-        }
-        self.loads[link as usize]
-    }
-
-    /// Brings a port's load up to date.
-    #[inline]
-    pub fn note_load(&mut self, link: u32) {
-        if let Some(load) = self.loads.get(link as usize) {
-            let (due, flight) = (self.next_credit_ps(link), load.flight);
-            let Port { free_at, queued, .. } = self.port[link as usize];
-            self.loads[link as usize] = Load { free_at, due, queued, flight };
-        }
-    }
-
-    /// A packet is sent over a link.
-    #[inline]
-    pub fn note_sent(&mut self, link: u32, bytes: u16) {
-        if !self.credits_out {
-            self.loads[link as usize].flight += u32::from(bytes);
-        }
-        self.note_load(link);
     }
 
     /// Bytes come to a link's queue or go from it.
@@ -222,7 +246,7 @@ impl Ports {
     pub fn queue(&mut self, link: u32, bytes: i32, now: u64) {
         let port = self.port(link);
         port.queued = port.queued.wrapping_add_signed(bytes);
-        self.note_load(link);
+        self.loads.add(link, bytes);
         self.rumour.tell(link, bytes, now);
     }
 
@@ -239,8 +263,8 @@ impl Ports {
         let between = fabric.links().filter(|&link| fabric.between_switches(link));
         let shortest = between
             .map(|link| {
-                let port = &self.port[link.index()];
-                port.credit_ps.min(port.delay_ps + stored)
+                let kind = self.kind(link.0);
+                kind.credit_ps.min(kind.delay_ps + stored)
             })
             .min();
         // A fabric of one switch is one partition.
@@ -250,6 +274,11 @@ impl Ports {
     #[inline]
     pub fn index(&self, link: u32, lane: u8) -> usize {
         if self.lanes == 1 { link as usize } else { link as usize * self.lanes + usize::from(lane) }
+    }
+
+    #[inline]
+    pub fn kind(&self, link: u32) -> Kind {
+        self.kinds[self.port[link as usize].kind as usize]
     }
 
     #[inline]
@@ -299,57 +328,78 @@ impl Ports {
         self.waits.note(link, lacks, now, pending);
     }
 
+    /// The packet that is queued first on a link of one lane, if it leaves by `by_ps`.
+    #[inline]
+    pub fn head_ahead(&self, link: u32, by_ps: u64) -> Option<u32> {
+        let queue = self.lane[link as usize].queue;
+        (!queue.is_empty() && self.port[link as usize].free_at <= by_ps).then_some(queue.head)
+    }
+
+    /// Whether a packet can be sent on a link of one lane: there is room for it, and for the note of its leaving.
+    #[inline]
+    pub fn has_room(&self, link: u32, wire: u16) -> bool {
+        self.credits_out || (self.port[link as usize].leavings < 2 && self.has_credit(link, wire))
+    }
+
+    /// Whether the far end of a link of one lane has room for a packet.
+    #[inline]
+    pub fn has_credit(&self, link: u32, wire: u16) -> bool {
+        i32::from(wire) <= self.lane[link as usize].in_room
+    }
+
+    /// When a packet that was sent over a link left, or will leave.
+    pub fn left_ps(&self, link: u32, packet: &Packet) -> u64 {
+        packet.tail_ps - self.kind(link).delay_ps - u64::from(packet.via)
+    }
+
+    /// When the first packet being sent has left; [`NEVER`] if that changes nothing.
+    #[inline]
+    pub fn leaves_ps(&self, link: u32) -> u64 {
+        let port = &self.port[link as usize];
+        if port.leavings > 0 { port.leaving[0].time_ps() } else { NEVER }
+    }
+
     /// Counts what has come back by now.
     #[inline]
     pub fn settle(&mut self, link: u32, now: u64) {
         if !self.credits_out {
-            let port = self.port(link);
-            if port.free_at <= now && port.sending > 0 {
-                let (bytes, lane) = (std::mem::take(&mut port.sending), port.sending_lane);
+            while self.leaves_ps(link) <= now {
+                let port = self.port(link);
+                let (bytes, lane) = (port.leaving[0].bytes(), port.leaving_lane);
+                port.leaving[0] = port.leaving[1];
+                port.leavings -= 1;
                 self.at(link, lane).out_room += i32::from(bytes);
             }
         }
-        let mut back = 0;
         for lane in 0..self.lanes as u8 {
             let at = self.index(link, lane);
-            while self.lane[at].firsts > 0 && self.lane[at].first[0].time_ps() <= now {
-                let bytes = i32::from(self.take_credit(at).bytes());
-                back += bytes as u32;
-                if self.credits_out {
-                    self.lane[at].out_room += bytes;
-                    self.port(link).queued -= bytes as u32;
-                } else {
-                    self.lane[at].in_room += bytes;
+            let state = &mut self.lane[at];
+            let mut bytes = 0;
+            while state.firsts > 0 && state.first[0].time_ps() <= now {
+                bytes += u32::from(state.first[0].bytes());
+                state.first[0] = state.first[1];
+                state.firsts -= 1;
+                if state.more {
+                    state.refill(&mut self.more[at]);
                 }
             }
-        }
-        if back > 0 && !self.loads.is_empty() {
-            if !self.credits_out {
-                self.loads[link as usize].flight -= back;
+            if self.credits_out {
+                state.out_room += bytes as i32;
+                self.port[link as usize].queued -= bytes;
+            } else {
+                state.in_room += bytes as i32;
             }
-            self.note_load(link);
         }
-    }
-
-    #[inline]
-    fn take_credit(&mut self, at: usize) -> Credit {
-        let lane = &mut self.lane[at];
-        let credit = lane.first[0];
-        lane.first[0] = lane.first[1];
-        lane.firsts -= 1;
-        if lane.firsts == 1
-            && let Some(next) = self.more[at].pop_front()
-        {
-            (lane.first[1], lane.firsts) = (next, 2);
-        }
-        credit
     }
 
     /// When a link's next credit counts; [`NEVER`] if none is on its way.
     #[inline]
     pub fn next_credit_ps(&self, link: u32) -> u64 {
-        let coming = self.lanes_of(link).iter().filter(|lane| lane.firsts > 0);
-        coming.map(|lane| lane.first[0].time_ps()).min().unwrap_or(NEVER)
+        let next = |lane: &Lane| if lane.firsts > 0 { lane.first[0].time_ps() } else { NEVER };
+        match self.lanes {
+            1 => next(&self.lane[link as usize]),
+            _ => self.lanes_of(link).iter().map(next).min().unwrap_or(NEVER),
+        }
     }
 
     /// Gives room back to the sender of `link`; returns when it counts.
@@ -368,9 +418,10 @@ impl Ports {
             state.first[usize::from(state.firsts)] = credit;
             state.firsts += 1;
         } else {
+            state.more = true;
             self.more[at].push_back(credit);
         }
-        self.note_load(link);
+        self.loads.falls(link, time_ps, bytes);
         time_ps
     }
 
@@ -405,21 +456,18 @@ impl Ports {
     }
 }
 
-fn port(fabric: &Fabric, config: &Config, partition: &Partition, link: LinkId) -> Port {
+fn port(fabric: &Fabric, partition: &Partition, link: LinkId, kind: u32) -> Port {
     let (from_part, to_part) = partition.of_ends(fabric, link);
-    let ps_per_byte = 1e12 / fabric.bandwidth_bytes_per_s(link);
     Port {
         free_at: 0,
         try_at: NEVER,
-        ps_per_byte_q20: (ps_per_byte * f64::from(1 << 20)).round() as u64,
-        delay_ps: config.delay_ps(fabric, link),
-        credit_ps: (config.cable_ps(link) + (f64::from(config.credit_bytes) * ps_per_byte).round() as u64)
-            .max(1),
+        leaving: [Credit::default(); 2],
         queued: 0,
         to: fabric.link_to_switch(link).map_or(Port::HOST, |s| s.0),
-        sending: 0,
+        kind,
         to_port: fabric.link(link).to_port,
-        sending_lane: 0,
+        leavings: 0,
+        leaving_lane: 0,
         arbiter: 0,
         left: 0,
         thirsty: false,

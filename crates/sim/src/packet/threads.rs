@@ -18,9 +18,9 @@ use super::calendar::NEVER;
 use super::choice::Choice;
 use super::counters::LinkCounters;
 use super::deadlock::deadlock;
-use super::engine::Network;
 use super::mail::Mail;
 use super::meeting::{Meeting, Presence};
+use super::network::Network;
 use super::observe::Observer;
 use super::partition::Partition;
 use super::program::Split;
@@ -328,8 +328,12 @@ fn merged<C: Choice, P: Split, O: Observer>(
     for part in &parts[1..] {
         counters.merge(&LinkCounters::by(&part.ports, end_ps));
     }
+    for part in &parts {
+        let left_by = if end == End::Until { end_ps - 1 } else { part.now };
+        counters.take_off(part.not_left(left_by));
+    }
     let packets = parts.iter().map(Network::packets_received).sum();
-    let packet_hops = parts.iter().map(Network::packet_hops).sum();
+    let packet_hops = counters.sent.iter().map(|sent| sent.packets).sum();
     let events = parts.iter().map(Network::events).sum();
     let mut packet_latencies = parts[0].packet_latencies().to_vec();
     for part in &parts[1..] {

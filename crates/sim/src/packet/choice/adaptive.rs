@@ -27,7 +27,10 @@ impl Choice for Adaptive<'_> {
     fn output(&mut self, here: Here, outputs: &mut Outputs) -> Option<LinkId> {
         match self.0.ways(here) {
             Ways::Only(link) => link,
-            Ways::Any(links) => Some(self.0.least(here, links, |link| outputs.load(link))),
+            Ways::Any(links) => {
+                let loads = outputs.loads();
+                Some(self.0.least(here, links, |link| loads[link.index()]))
+            }
         }
     }
 

@@ -72,6 +72,9 @@ impl<'a> Minimal<'a> {
                 let load = load(link);
                 if load < least {
                     (best, least) = (link, load);
+                    if load == 0 {
+                        break; // nothing is less
+                    }
                 }
             }
         }

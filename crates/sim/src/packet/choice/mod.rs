@@ -35,7 +35,7 @@ impl Here {
     /// A packet at a switch.
     #[inline]
     pub(crate) fn of(packet: &Packet, switch: SwitchId) -> Self {
-        Self { switch, via: LinkId(packet.via), address: packet.address, lane: packet.lane }
+        Self { switch, via: LinkId(packet.via), address: packet.address, lane: packet.lane() }
     }
 }
 
@@ -50,9 +50,13 @@ impl Outputs<'_> {
     /// outstanding credits), all lanes together; 0 for an idle one.
     #[inline]
     pub fn load(&mut self, link: LinkId) -> u32 {
-        // What is being sent counts as one byte: a busy link is not an idle one.
-        let load = self.ports.load(link.0, self.now);
-        load.queued + load.flight + u32::from(load.free_at > self.now)
+        self.loads()[link.index()]
+    }
+
+    /// [`Outputs::load`] of every link of this switch, by link.
+    #[inline]
+    pub(crate) fn loads(&mut self) -> &[u32] {
+        self.ports.loads.at(self.now)
     }
 
     /// Bytes that waited for a link of any switch when the news of it left, a credit's time ago. Known to schemes

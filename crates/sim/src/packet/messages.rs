@@ -1,0 +1,92 @@
+//! Messages: what hosts have to send, and what receivers know of what is on its way.
+
+use std::cmp::Ordering;
+
+use netloom_model::{DestId, HostId};
+
+use super::pool::Linked;
+use super::program::Post;
+
+/// A message that a host sends.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Outgoing<T> {
+    /// The next message of the host's list.
+    pub next: u32,
+    /// The receiver's record.
+    pub record: u32,
+    pub address: DestId,
+    /// Service level.
+    pub level: u8,
+    /// Payload that has not left yet.
+    pub left: u64,
+    /// When its host's adapter had it.
+    pub posted_ps: u64,
+    pub token: T,
+}
+
+/// What a receiver knows of a message.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Incoming<T> {
+    /// Payload that has not arrived yet.
+    pub left: u64,
+    /// When it was posted.
+    pub posted_ps: u64,
+    /// The host that sends it.
+    pub from: HostId,
+    pub token: T,
+}
+
+impl<T> Linked for Outgoing<T> {
+    fn next(&self) -> u32 {
+        self.next
+    }
+    fn set_next(&mut self, next: u32) {
+        self.next = next;
+    }
+}
+
+/// A message on its way to its host's adapter.
+#[derive(Debug)]
+pub(super) struct Delayed<T> {
+    pub time_ps: u64,
+    pub order: u64,
+    pub posted_ps: u64,
+    pub host: HostId,
+    pub what: Due<T>,
+}
+
+/// What happens then.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Due<T> {
+    /// The adapter gets a message.
+    Post(Post<T>),
+    /// A message within the host is there.
+    Copy(T),
+}
+
+impl<T> Delayed<T> {
+    fn key(&self) -> (u64, HostId, u64) {
+        (self.time_ps, self.host, self.order)
+    }
+}
+
+impl<T> PartialEq for Delayed<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.key() == other.key()
+    }
+}
+
+impl<T> Eq for Delayed<T> {}
+
+impl<T> PartialOrd for Delayed<T> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl<T> Ord for Delayed<T> {
+    /// The earliest is the greatest, as heaps want it.
+    fn cmp(&self, other: &Self) -> Ordering {
+        other.key().cmp(&self.key())
+    }
+}

@@ -1,0 +1,229 @@
+//! A network in motion: what a run consists of, and what is known of it from outside.
+//!
+//! What happens in it is in `engine` (switches), `adapter` (hosts), `attract` (packets that may yet take another output), `exchange` (other
+//! partitions), `tell` (observers).
+
+use std::collections::BinaryHeap;
+use std::sync::Arc;
+
+use netloom_model::{DestSpace, Fabric};
+
+use super::birth::Births;
+use super::calendar::{Calendar, MOST_KEY};
+use super::choice::Choice;
+use super::counters::LinkCounters;
+use super::heads::Heads;
+use super::mail::{Mail, Numbers};
+use super::messages::{Delayed, Incoming, Outgoing};
+use super::observe::Observer;
+use super::partition::Partition;
+use super::pool::{Packet, Pool};
+use super::ports::Ports;
+use super::program::{Desk, Program};
+use super::recorder::Recorder;
+use crate::SimError;
+use crate::config::Config;
+use crate::record::{Latencies, Measure};
+
+/// One network in motion.
+#[derive(Debug)]
+pub struct Network<'f, C, P: Program, O> {
+    pub(super) fabric: &'f Fabric,
+    pub(super) config: Config,
+    pub(super) choice: C,
+    /// How destinations are numbered.
+    pub(super) space: DestSpace,
+    pub(super) program: P,
+    pub(super) observer: O,
+    pub(super) ports: Ports,
+    pub(super) packets: Pool<Packet>,
+    pub(super) outgoing: Pool<Outgoing<P::Token>>,
+    /// Records of messages to hosts here, by number; of every partition that sends, the numbers of its messages to each.
+    pub(super) incoming: Vec<Incoming<P::Token>>,
+    pub(super) numbers: Vec<Numbers>,
+    /// This partition, all of them, and what was sent to each in this window.
+    pub(super) here: u8,
+    pub(super) partition: Arc<Partition>,
+    pub(super) mail: Vec<Mail<P::Token>>,
+    /// What a switch does to another takes at least so long; what is announced is heard so much later.
+    pub(super) lookahead_ps: u64,
+    pub(super) stopped: bool,
+    /// Packets that may yet take another output.
+    pub(super) heads: Heads,
+    /// An output that has sent its only packet must look for another's, though nothing is queued there.
+    pub(super) restless: bool,
+    /// Packets are sent ahead of time, by so much; see `engine`.
+    pub(super) ahead_ps: Option<u64>,
+    /// Outputs where one waits that may fit, though others before it did not.
+    pub(super) behind: Vec<(u32, u8)>,
+    pub(super) calendar: Calendar,
+    pub(super) desk: Desk<P::Token>,
+    /// Messages on their way to their host's adapter, by time, host and order of posting.
+    pub(super) delayed: BinaryHeap<Delayed<P::Token>>,
+    /// Messages delayed so far.
+    pub(super) order: u64,
+    pub(super) now: u64,
+    /// Latencies of packets, if asked for.
+    pub(super) births: Option<Births>,
+    /// Samples of counters and queues, if asked for.
+    pub(super) recorder: Option<Box<Recorder>>,
+    /// Packets received, and their hops (links travelled, host links included).
+    pub(super) received: u64,
+    pub(super) hops: u64,
+    /// Events dealt with, but for outputs' tries and news; when the last of them happened.
+    pub(super) events: u64,
+    pub(super) last: u64,
+    pub(super) failed: Option<SimError>,
+    /// When and where it failed.
+    pub(super) failed_at: (u64, u32),
+}
+
+impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
+    /// An empty network whose hosts run `program`.
+    ///
+    /// # Errors
+    /// [`SimError::Config`] for hardware that can't work.
+    pub fn new(
+        fabric: &'f Fabric,
+        config: &Config,
+        choice: C,
+        program: P,
+        observer: O,
+    ) -> Result<Self, SimError> {
+        let whole = Arc::new(Partition::new(fabric, 1));
+        Self::part(fabric, config, choice, program, observer, whole, 0)
+    }
+
+    /// Partition `here` of a network.
+    pub(super) fn part(
+        fabric: &'f Fabric,
+        config: &Config,
+        choice: C,
+        program: P,
+        observer: O,
+        partition: Arc<Partition>,
+        here: u8,
+    ) -> Result<Self, SimError> {
+        config.check_for(fabric)?;
+        let most = MOST_KEY / 2 - 1;
+        if fabric.link_count() + fabric.host_count() > most as usize {
+            return Err(SimError::TooMany { what: "links", most });
+        }
+        let mut ports = Ports::new(fabric, config, &partition);
+        if C::LOOKS {
+            ports.watch(!C::LOCAL);
+        }
+        let move_on = C::LOOKS && config.head_of_line && !ports.credits_out;
+        let lookahead_ps = ports.lookahead_ps(fabric, config);
+        let packet_ns = f64::from(config.wire_bytes()) * 1e9 / fabric.reference_bandwidth_bytes_per_s();
+        // A packet a host in a packet's time, about five hops, an arrival and a try each.
+        let events_per_ns = 10.0 * fabric.host_count() as f64 / partition.count as f64 / packet_ns;
+        let mut desk = Desk::default();
+        if partition.count > 1 {
+            desk.here = Some(fabric.hosts().map(|h| partition.of_host(fabric, h) == here).collect());
+        }
+        let calendar = Calendar::for_events(events_per_ns);
+        let ahead = config.lanes == 1 && C::LOCAL && !O::LISTENS && !move_on;
+        Ok(Self {
+            fabric,
+            config: config.clone(),
+            space: fabric.dests(choice.lmc()),
+            choice,
+            program,
+            observer,
+            ports,
+            packets: Pool::new(),
+            outgoing: Pool::new(),
+            incoming: Vec::new(),
+            numbers: vec![Numbers::new(here, partition.count); partition.count],
+            here,
+            mail: (0..partition.count).map(|_| Mail::default()).collect(),
+            lookahead_ps,
+            stopped: false,
+            partition,
+            heads: Heads::new(if move_on { fabric.switch_count() } else { 0 }),
+            restless: move_on && config.output_buffer_bytes < 2 * config.wire_bytes(),
+            ahead_ps: ahead.then(|| calendar.horizon_ps() / 2),
+            behind: Vec::new(),
+            calendar,
+            desk,
+            delayed: BinaryHeap::new(),
+            order: 0,
+            now: 0,
+            births: None,
+            recorder: None,
+            received: 0,
+            hops: 0,
+            events: 0,
+            last: 0,
+            failed: None,
+            failed_at: (0, 0),
+        })
+    }
+
+    /// Records latencies of packets, by the program's jobs; before the start.
+    pub fn record_packets(&mut self, jobs: usize) {
+        let host_lanes = self.fabric.host_count() * self.ports.lanes;
+        self.births = Some(Births::new(&self.config, host_lanes, jobs));
+    }
+
+    /// Records what is asked for; before the start.
+    pub fn record(&mut self, measure: &Measure) {
+        self.recorder = Recorder::new(self.fabric, self.ports.lanes, measure);
+        if self.recorder.is_some() {
+            self.ahead_ps = None; // samples see packets leave
+        }
+    }
+
+    /// Latencies of packets by job; empty unless recorded.
+    pub fn packet_latencies(&self) -> &[Latencies] {
+        self.births.as_ref().map_or(&[], Births::latencies)
+    }
+
+    /// Simulated time, ps.
+    pub fn now_ps(&self) -> u64 {
+        self.now
+    }
+
+    /// Packets received by hosts.
+    pub fn packets_received(&self) -> u64 {
+        self.received
+    }
+
+    /// Links that packets have been sent over, host links included.
+    pub fn packet_hops(&self) -> u64 {
+        self.hops - self.not_left(self.now).count() as u64
+    }
+
+    /// Packets that are sent ahead of time and leave only after `now`: link, lane and bytes. They are in the partition that they come to.
+    pub(super) fn not_left(&self, now: u64) -> impl Iterator<Item = (u32, u8, u16)> {
+        let links = self.fabric.link_count() as u32;
+        let arrivals = self.calendar.iter().filter(move |event| event.key & 1 == 1 && event.key >> 1 < links);
+        let packets = arrivals.map(|event| (event.key >> 1, self.packets.get(event.data)));
+        packets
+            .filter(move |&(link, packet)| self.ports.left_ps(link, packet) > now)
+            .map(|(link, packet)| (link, packet.lane(), packet.wire))
+    }
+
+    /// Events dealt with: packets that came, timers and the like, but no outputs' tries, of which some change nothing.
+    pub fn events(&self) -> u64 {
+        self.events
+    }
+
+    /// What every link has carried.
+    pub fn counters(&self) -> LinkCounters {
+        let mut counters = LinkCounters::by(&self.ports, self.last);
+        counters.take_off(self.not_left(self.now));
+        counters
+    }
+
+    /// What the hosts run.
+    pub fn program(&self) -> &P {
+        &self.program
+    }
+
+    /// Who watches.
+    pub fn observer(&self) -> &O {
+        &self.observer
+    }
+}

@@ -1,0 +1,42 @@
+//! What observers are told; see `observe`.
+
+use netloom_model::LinkId;
+
+use super::choice::Choice;
+use super::network::Network;
+use super::observe::{Departure, Flying, Hop, Observer};
+use super::program::Program;
+
+impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
+    /// What there is to know of a packet.
+    fn flying(&self, index: u32) -> Flying {
+        let packet = self.packets.get(index);
+        let record = &self.incoming[packet.message as usize];
+        Flying {
+            packet: index,
+            message: packet.message,
+            from: record.from,
+            address: packet.address,
+            bytes: packet.wire,
+            lane: packet.lane(),
+            context: self.program.context(record.token),
+        }
+    }
+
+    /// Tells of a packet that is about to be queued; its output is settled.
+    pub(super) fn tell_hop(&mut self, link: u32, to_lane: u8, index: u32) {
+        let packet = self.flying(index);
+        let queued_bytes = self.ports.port(link).queued;
+        let out = self.ports.credits_out;
+        let lane = self.ports.at(link, to_lane);
+        let room = if out { lane.out_room } else { lane.in_room };
+        let congested = i64::from(queued_bytes) > i64::from(room);
+        self.observer.hop(Hop { now_ps: self.now, link: LinkId(link), queued_bytes, congested, packet });
+    }
+
+    /// Tells of a packet that leaves now.
+    pub(super) fn tell_departure(&mut self, link: u32, index: u32) {
+        let (packet, end_ps) = (self.flying(index), self.ports.port(link).free_at);
+        self.observer.departs(Departure { start_ps: self.now, end_ps, link: LinkId(link), packet });
+    }
+}
