@@ -11,7 +11,7 @@ use super::mail::STOP;
 use super::messages::{Delayed, Due, Incoming, Outgoing};
 use super::network::Network;
 use super::observe::Observer;
-use super::pool::{NONE, Packet};
+use super::pool::{List, NONE, Packet};
 use super::program::{LAST_PS, Post, Program};
 use crate::config::Injection;
 
@@ -77,13 +77,14 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
                 queue.push(&mut self.outgoing, message);
             }
         }
-        let queued = self.ports.lanes_of(host).iter().any(|lane| !lane.queue.is_empty());
-        let free_at = self.ports.port(host).free_at;
-        let busy = free_at > self.now;
-        if queued && busy {
-            self.schedule(host, free_at);
+        let lanes = self.ports.lanes_of(host);
+        let queued = lanes.iter().any(|lane| !lane.queue.is_empty());
+        let wire = |list: List| payload(self.outgoing.get(list.head).left) + header;
+        let ready = lanes.iter().any(|lane| self.ports.is_ready(host, lane, wire));
+        if ready {
+            self.schedule(host, self.ports.port[host as usize].free_at);
         }
-        self.drink(host, queued && !busy);
+        self.drink(host, queued && !ready);
     }
 
     /// The last packet of a message has left, a timer has run out, or a delayed message is due.

@@ -410,9 +410,12 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
         }
     }
 
+    /// Plans a try; a host's not before its link is free, as it can't do anything else then.
     #[inline]
     pub(super) fn schedule(&mut self, link: u32, time_ps: u64) {
+        let is_host = (link as usize) < self.ports.hosts;
         let port = self.ports.port(link);
+        let time_ps = if is_host { time_ps.max(port.free_at) } else { time_ps };
         if time_ps < port.try_at {
             port.try_at = time_ps;
             self.calendar.push(Event { time_ps, key: link << 1, data: 0 });

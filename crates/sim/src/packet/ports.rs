@@ -425,14 +425,18 @@ impl Ports {
         time_ps
     }
 
+    /// Whether a lane of a link has something to send and room for it.
+    #[inline]
+    pub fn is_ready(&self, link: u32, lane: &Lane, wire_of_head: impl Fn(List) -> u32) -> bool {
+        let is_host = self.credits_out && (link as usize) < self.hosts;
+        let room = if is_host { lane.out_room } else { lane.in_room };
+        !lane.queue.is_empty() && wire_of_head(lane.queue) as i32 <= room
+    }
+
     /// The lane that sends next: lanes in turn, a packet or their weight each, that have something and room for it at the far end.
     #[inline]
     pub fn next_lane(&mut self, link: u32, wire_of_head: impl Fn(List) -> u32) -> Option<u8> {
-        let is_host = self.credits_out && (link as usize) < self.hosts;
-        let ready = |lane: &Lane| {
-            let room = if is_host { lane.out_room } else { lane.in_room };
-            !lane.queue.is_empty() && wire_of_head(lane.queue) as i32 <= room
-        };
+        let ready = |lane: &Lane| self.is_ready(link, lane, &wire_of_head);
         if self.lanes == 1 {
             return ready(&self.lane[link as usize]).then_some(0);
         }
