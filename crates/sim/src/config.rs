@@ -120,11 +120,12 @@ impl Config {
         if !fits(&self.switch_delays_ps, fabric.switch_count()) {
             return refuse("switch_delays_ps", fabric.switch_count());
         }
-        // A packet carries its time on the wire in 32 bits.
+        // A packet carries its time on the wire in 32 bits of ps.
         let slowest =
             fabric.links().map(|link| fabric.bandwidth_bytes_per_s(link)).fold(f64::INFINITY, f64::min);
-        if f64::from(self.wire_bytes()) * 1e12 / slowest >= f64::from(u32::MAX) {
-            let expected = format!("at most {:.0} with headers on links so slow", slowest * 4.29e-3);
+        let most = slowest * f64::from(u32::MAX) * 1e-12;
+        if f64::from(self.wire_bytes()) >= most {
+            let expected = format!("below {most:.0} with headers, on links as slow as here");
             return Err(SimError::Config { what: "packet_bytes", expected });
         }
         // What can wait for one output, from all inputs and lanes, and lie in its buffers is counted in 32 bits.

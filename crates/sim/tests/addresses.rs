@@ -10,6 +10,8 @@ use netloom_testkit::cases::star;
 use netloom_testkit::{any_fabric, matrix};
 use netloom_topology::detect;
 
+use crate::common::three_each;
+
 /// Messages that leave without asking.
 fn software() -> Software {
     Software {
@@ -56,9 +58,7 @@ fn links_carry_what_goes_to_the_chosen_addresses() {
     for seed in 0..8 {
         let fabric = any_fabric(seed);
         let hosts = fabric.host_count() as u32;
-        let messages: Vec<_> =
-            (0..3 * hosts).map(|k| (k % hosts, (k * 7 + 1) % hosts, 1 + u64::from(k) * 3001)).collect();
-        let messages: Vec<_> = messages.into_iter().filter(|(from, to, _)| from != to).collect();
+        let messages = three_each(&fabric);
         let options = EngineOptions { seed: 0, lmc: 2 };
         let base = route(Engine::Updn, &fabric, &detect(&fabric), &options).unwrap();
         let pairs = fabric.hosts().flat_map(|s| fabric.hosts().map(move |d| (s, d))).filter(|(s, d)| s != d);

@@ -57,6 +57,13 @@ impl Split for AtOnce {
     }
 }
 
+/// Three messages from every host, of all sizes; from, to, bytes.
+pub fn three_each(fabric: &Fabric) -> Vec<(u32, u32, u64)> {
+    let hosts = fabric.host_count() as u32;
+    let messages = (0..3 * hosts).map(|k| (k % hosts, (k * 7 + 1) % hosts, 1 + u64::from(k) * 3001));
+    messages.filter(|(from, to, _)| from != to).collect()
+}
+
 /// Runs messages over forwarding tables.
 pub fn run<'f>(
     fabric: &'f Fabric,

@@ -1,6 +1,6 @@
 //! What can't go on says so.
 
-use netloom_model::{DestId, SwitchId};
+use netloom_model::{DestId, End, FabricBuilder, HostSpec, Lft, SwitchId, SwitchSpec};
 use netloom_sim::{Config, SimError};
 use netloom_testkit::cases::ring;
 
@@ -49,4 +49,19 @@ fn buffers_that_could_hold_more_than_is_counted_are_refused() {
     let config = Config { output_buffer_bytes: i32::MAX as u32, ..Config::codes() };
     let Err(error) = run(&fabric, &config, &clockwise(&fabric, 3), &[(0, 2, 10)]) else { panic!("too much") };
     assert!(error.to_string().contains("output_buffer_bytes: expected at most"), "{error}");
+}
+
+/// At 500 kB/s a packet of 4096 bytes takes 8.2 ms; its time on the wire is counted up to 4.29 ms, that of 2147 bytes.
+#[test]
+fn links_too_slow_for_a_packet_are_refused() {
+    let mut builder = FabricBuilder::new();
+    let switch = builder.switch(SwitchSpec::new("switch", 0x10, 4));
+    for port in [1, 2] {
+        let host = builder.host(HostSpec::new(format!("host{port}"), 0x20 + u64::from(port)));
+        builder.cable(End::Switch(switch, port), End::Host(host), 500_000.0);
+    }
+    let fabric = builder.build().unwrap();
+    let lft = Lft::empty(1, fabric.dests(0).count(), fabric.max_radix());
+    let Err(error) = run(&fabric, &Config::codes(), &lft, &[(0, 1, 10)]) else { panic!("too slow") };
+    assert!(error.to_string().contains("packet_bytes: expected below 2147 with headers"), "{error}");
 }

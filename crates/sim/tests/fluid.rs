@@ -7,7 +7,7 @@ use netloom_testkit::cases::{ft2_32, ft3_32, star};
 use netloom_testkit::{any_fabric, matrix};
 use netloom_topology::detect;
 
-use crate::common::{AtOnce, run};
+use crate::common::{AtOnce, run, three_each};
 
 const MIB: u64 = 1 << 20;
 
@@ -105,9 +105,7 @@ fn links_carry_what_the_tables_say() {
     for seed in 0..8 {
         let fabric = any_fabric(seed);
         let hosts = fabric.host_count() as u32;
-        let messages: Vec<_> =
-            (0..3 * hosts).map(|k| (k % hosts, (k * 7 + 1) % hosts, 1 + u64::from(k) * 3001)).collect();
-        let messages: Vec<_> = messages.into_iter().filter(|(from, to, _)| from != to).collect();
+        let messages = three_each(&fabric);
         let routes = tables(&fabric);
         let config = Config::infiniband();
         let fluid = flow(&fabric, &config, Scheme::Tables(&routes), &messages);

@@ -6,13 +6,11 @@
 
 use netloom_model::{HostId, LinkId};
 
-use super::network::{
-    DUE, Due, END_PS, Fluid, Message, NEVER, NEWS, NONE, OF_STREAM, RECEIVED, SENT, SETTLE, TIMER,
-};
+use super::network::{DUE, Fluid, Message, NEWS, NONE, OF_STREAM, RECEIVED, SENT, SETTLE, TIMER};
 use crate::SimError;
 use crate::config::Injection;
-use crate::packet::calendar::Event;
-use crate::packet::{LinkCounters, Post, Program, Sent};
+use crate::packet::calendar::{END_PS, Event, NEVER};
+use crate::packet::{Due, LinkCounters, Post, Program, Sent};
 
 impl<'f, P: Program> Fluid<'f, P> {
     /// Runs until nothing happens any more.

@@ -11,14 +11,11 @@ use super::stream::Stream;
 use super::ways::Ways;
 use crate::SimError;
 use crate::config::Config;
-use crate::packet::calendar::{Calendar, MOST_KEY};
-use crate::packet::{Desk, Post, Program};
+use crate::packet::calendar::{Calendar, MOST_KEY, NEVER};
+use crate::packet::{Desk, Due, Post, Program};
 use crate::run::Scheme;
 
 pub(super) const NONE: u32 = u32::MAX;
-pub(super) const NEVER: u64 = u64::MAX;
-/// Simulated time ends here, as with packets.
-pub(super) const END_PS: u64 = 1 << 48;
 
 /// What happens to a host: the lower two bits of an event's key.
 pub(super) const RECEIVED: u32 = 0;
@@ -40,13 +37,6 @@ pub(super) struct Message<T> {
     /// The receiver has it, the sender knows that it has left.
     pub received: bool,
     pub sent: bool,
-}
-
-/// What a host's software has begun and its adapter gets later.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Due<T> {
-    Post(Post<T>),
-    Copy(T),
 }
 
 #[derive(Debug)]

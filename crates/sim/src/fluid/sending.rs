@@ -5,11 +5,11 @@ use std::collections::BinaryHeap;
 
 use netloom_model::{DestId, HostId};
 
-use super::network::{Fluid, NEVER, NONE, OF_STREAM, RECEIVED, SENT, SETTLE};
+use super::network::{Fluid, NONE, OF_STREAM, RECEIVED, SENT, SETTLE};
 use super::stream::Stream;
 use crate::config::Injection;
 use crate::packet::Program;
-use crate::packet::calendar::Event;
+use crate::packet::calendar::{Event, NEVER};
 
 impl<P: Program> Fluid<'_, P> {
     /// Opens a stream without messages; `None`: there is no way, and the run fails.

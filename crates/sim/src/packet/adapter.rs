@@ -8,11 +8,11 @@ use netloom_model::{HostId, LinkId};
 use super::calendar::{Event, MOST_DATA};
 use super::choice::Choice;
 use super::mail::STOP;
-use super::messages::{Delayed, Due, Incoming, Outgoing};
+use super::messages::{Delayed, Incoming, Outgoing};
 use super::network::Network;
 use super::observe::Observer;
 use super::pool::{List, NONE, Packet};
-use super::program::{LAST_PS, Post, Program};
+use super::program::{Due, LAST_PS, Post, Program};
 use crate::config::Injection;
 
 /// The token of the timer for a delayed message.

@@ -41,7 +41,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
                 let mut before = None;
                 for index in state.waiting.iter(&self.packets) {
                     let port = self.ports.port[self.packets.get(index).via as usize].to_port;
-                    let distance = u32::from(port.wrapping_sub(state.turn + 1));
+                    let distance = state.ports_before(port);
                     if distance < best.0 {
                         best = (distance, before);
                     }
@@ -75,8 +75,8 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
         }
         let switch = self.fabric.link_from_switch(LinkId(link)).expect("hosts don't attract");
         loop {
-            let state = self.ports.at(link, lane);
-            let (room, turn) = (state.out_room, state.turn);
+            let state = &self.ports.lane[self.ports.index(link, lane)];
+            let room = state.out_room;
             let waiting = self.heads.of(switch.index());
             if !state.waiting.is_empty() || room <= 0 || waiting.is_empty() {
                 return;
@@ -90,7 +90,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
                 let port = self.ports.port[packet.via as usize].to_port;
                 let distance = match self.config.admission {
                     Admission::InOrder => 0,
-                    Admission::RoundRobin => u32::from(port.wrapping_sub(turn + 1)),
+                    Admission::RoundRobin => state.ports_before(port),
                 };
                 if distance < best.0 && self.choice.may_take(Here::of(packet, switch), LinkId(link)) {
                     best = (distance, Some((index, home)));

@@ -27,6 +27,8 @@ pub(crate) const MOST_KEY: u32 = (1 << KEY) - 1;
 
 /// "Never".
 pub(crate) const NEVER: u64 = u64::MAX;
+/// Simulated time ends here, ps: 281 s.
+pub(crate) const END_PS: u64 = 1 << 48;
 
 /// Something that happens at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -226,6 +228,7 @@ impl Calendar {
                 self.put(bucket, event);
             }
         }
+        // Synchronised hosts fill a bucket with long runs that are in order already: a merge sort finds them.
         self.now.sort_by(|a, b| b.cmp(a));
         true
     }

@@ -67,6 +67,11 @@ impl LinkCounters {
         self.sent[link.index() * self.lanes..][..self.lanes].iter().map(|lane| lane.bytes).sum()
     }
 
+    /// Packets that all links have sent: one for each link that a packet has left over.
+    pub fn packets(&self) -> u64 {
+        self.sent.iter().map(|lane| lane.packets).sum()
+    }
+
     /// The share of `span_ps` that each link was sending, `[link]`; 0 for no time.
     pub fn utilisation(&self, fabric: &Fabric, span_ps: u64) -> Vec<f64> {
         let share = |link| {

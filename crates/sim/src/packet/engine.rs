@@ -14,13 +14,13 @@
 
 use netloom_model::{HostId, LinkId, SwitchId};
 
-use super::calendar::{Event, MOST_DATA, NEVER};
+use super::calendar::{END_PS, Event, MOST_DATA, NEVER};
 use super::choice::{Choice, Here, Outputs};
 use super::deadlock::deadlock;
 use super::network::Network;
 use super::observe::Observer;
-use super::pool::{NONE, Packet};
-use super::ports::{Credit, Port};
+use super::pool::Packet;
+use super::ports::Port;
 use super::program::Program;
 use crate::SimError;
 use crate::config::{Admission, Forwarding};
@@ -97,7 +97,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
                 return Ok(false);
             };
             debug_assert!(time_ps >= self.now);
-            if time_ps >= Credit::END_PS {
+            if time_ps >= END_PS {
                 self.failed_at = (time_ps, key);
                 return Err(SimError::TimeOverflow);
             }
@@ -339,7 +339,6 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
         }
         state.bytes += u64::from(bytes);
         state.packets += 1;
-        self.hops += 1;
         if O::LISTENS {
             self.tell_departure(link, index);
         }
@@ -374,9 +373,9 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
     #[inline]
     fn arm_ahead(&mut self, link: u32, ahead_ps: u64) {
         let state = &self.ports.lane[link as usize];
-        let (waits, head) = (!state.waiting.is_empty(), state.queue.head);
+        let (waits, queued, head) = (!state.waiting.is_empty(), !state.queue.is_empty(), state.queue.head);
         let mut thirsty = self.ports.credits_out && waits;
-        if !state.queue.is_empty() {
+        if queued {
             let free_at = self.ports.port(link).free_at;
             if free_at > self.now + ahead_ps {
                 // Half of the time, so that several are sent then.
@@ -386,7 +385,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
             thirsty |=
                 self.ports.port(link).thirsty || !self.ports.has_credit(link, self.packets.get(head).wire);
         }
-        if waits || head != NONE {
+        if waits || queued {
             let time_ps = self.ports.leaves_ps(link);
             if time_ps != NEVER {
                 self.schedule(link, time_ps);

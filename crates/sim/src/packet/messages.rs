@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use netloom_model::{DestId, HostId};
 
 use super::pool::Linked;
-use super::program::Post;
+use super::program::Due;
 
 /// A message that a host sends.
 #[derive(Clone, Copy, Debug)]
@@ -53,15 +53,6 @@ pub(super) struct Delayed<T> {
     pub posted_ps: u64,
     pub host: HostId,
     pub what: Due<T>,
-}
-
-/// What happens then.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Due<T> {
-    /// The adapter gets a message.
-    Post(Post<T>),
-    /// A message within the host is there.
-    Copy(T),
 }
 
 impl<T> Delayed<T> {

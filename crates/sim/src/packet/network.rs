@@ -67,9 +67,8 @@ pub struct Network<'f, C, P: Program, O> {
     pub(super) births: Option<Births>,
     /// Samples of counters and queues, if asked for.
     pub(super) recorder: Option<Box<Recorder>>,
-    /// Packets received, and their hops (links travelled, host links included).
+    /// Packets received.
     pub(super) received: u64,
-    pub(super) hops: u64,
     /// Events dealt with, but for outputs' tries and news; when the last of them happened.
     pub(super) events: u64,
     pub(super) last: u64,
@@ -153,7 +152,6 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
             births: None,
             recorder: None,
             received: 0,
-            hops: 0,
             events: 0,
             last: 0,
             failed: None,
@@ -192,7 +190,7 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
 
     /// Links that packets have been sent over, host links included.
     pub fn packet_hops(&self) -> u64 {
-        self.hops - self.not_left(self.now).count() as u64
+        self.counters().packets()
     }
 
     /// Packets that are sent ahead of time and leave only after `now`: link, lane and bytes. They are in the partition that they come to.

@@ -13,24 +13,21 @@ use std::collections::VecDeque;
 
 use netloom_model::{Fabric, LinkId, SwitchId};
 
-use super::calendar::NEVER;
+use super::calendar::{END_PS, NEVER};
 use super::loads::{Loads, Rumour};
 use super::partition::Partition;
 use super::pool::{List, Packet};
 use super::waits::Waits;
 use crate::config::{Config, Forwarding, Release};
 
-/// Room that comes back: when it counts (48 bits of picoseconds) and bytes (16 bits).
+/// Room that comes back: when it counts (48 bits of picoseconds, up to [`END_PS`]) and bytes (16 bits).
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Credit(u64);
 
 impl Credit {
-    /// Times from here on don't fit.
-    pub const END_PS: u64 = 1 << 48;
-
     #[inline]
     pub fn new(time_ps: u64, bytes: u16) -> Self {
-        Self(time_ps.min(Self::END_PS - 1) << 16 | u64::from(bytes))
+        Self(time_ps.min(END_PS - 1) << 16 | u64::from(bytes))
     }
 
     #[inline]
@@ -142,6 +139,12 @@ pub(crate) struct Lane {
 }
 
 impl Lane {
+    /// How many input ports have their turn before `port`.
+    #[inline]
+    pub fn ports_before(&self, port: u16) -> u32 {
+        u32::from(port.wrapping_sub(self.turn.wrapping_add(1)))
+    }
+
     /// Takes the next of the credits that did not fit here, as there is place for it.
     #[cold]
     fn refill(&mut self, more: &mut VecDeque<Credit>) {

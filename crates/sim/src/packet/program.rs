@@ -24,6 +24,15 @@ pub struct Post<T> {
     pub token: T,
 }
 
+/// What a host's software has begun and what happens later.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Due<T> {
+    /// The adapter gets a message.
+    Post(Post<T>),
+    /// A message within the host is there.
+    Copy(T),
+}
+
 /// Where a program leaves its wishes.
 #[derive(Clone, Debug)]
 pub struct Desk<T> {

@@ -333,7 +333,7 @@ fn merged<C: Choice, P: Split, O: Observer>(
         counters.take_off(part.not_left(left_by));
     }
     let packets = parts.iter().map(Network::packets_received).sum();
-    let packet_hops = counters.sent.iter().map(|sent| sent.packets).sum();
+    let packet_hops = counters.packets();
     let events = parts.iter().map(Network::events).sum();
     let mut packet_latencies = parts[0].packet_latencies().to_vec();
     for part in &parts[1..] {

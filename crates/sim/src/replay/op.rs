@@ -2,9 +2,6 @@
 
 use super::collective::group::Collective;
 
-/// Longest that a rank computes at once, ps: all that simulated time holds.
-pub(super) const MOST_PS: u64 = 1 << 48;
-
 /// One step of a rank's program. Ranks are those of its job; `tag`s of programs stay below 2^31.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Op {

@@ -6,8 +6,9 @@ use netloom_model::{Action, Workload};
 
 use super::collective::choice::Algorithms;
 use super::collective::group::Collective;
-use super::op::{MOST_PS, Op};
+use super::op::Op;
 use super::script::Script;
+use crate::packet::calendar::END_PS;
 
 /// Replays a [`Workload`] on processors of a given speed.
 #[derive(Clone, Debug)]
@@ -38,8 +39,8 @@ impl Script for Replay {
     fn op(&self, rank: u32, step: u64) -> Option<Op> {
         let action = self.workload.actions(rank).get(usize::try_from(step).ok()?)?;
         Some(match *action {
-            Action::Compute { flops } => Op::Compute { ps: ((flops * self.ps_per_flop) as u64).min(MOST_PS) },
-            Action::Sleep { ps } => Op::Compute { ps: ps.min(MOST_PS) },
+            Action::Compute { flops } => Op::Compute { ps: ((flops * self.ps_per_flop) as u64).min(END_PS) },
+            Action::Sleep { ps } => Op::Compute { ps: ps.min(END_PS) },
             Action::Isend { to, bytes, tag } => Op::Isend { to, bytes, tag },
             Action::Irecv { from, tag } => Op::Irecv { from, tag },
             Action::Send { to, bytes, tag } => Op::Send { to, bytes, tag },

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use netloom_model::{Schedule, Task};
 
 use super::matching::Table;
-use super::op::MOST_PS;
+use crate::packet::calendar::END_PS;
 
 /// Runs a [`Schedule`]. To whoever only adds up messages it looks like a script of one task after another.
 #[derive(Clone, Debug)]
@@ -48,7 +48,7 @@ impl Tasks {
     /// How long a task occupies its processor, if a call takes `call_ps`.
     pub(super) fn occupies_ps(&self, task: Task, call_ps: u64) -> u64 {
         match task {
-            Task::Calc { units } => ((units as f64 * self.ps_per_unit) as u64).min(MOST_PS),
+            Task::Calc { units } => ((units as f64 * self.ps_per_unit) as u64).min(END_PS),
             Task::Send { .. } | Task::Recv { .. } => call_ps,
         }
     }
