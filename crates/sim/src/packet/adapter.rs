@@ -44,7 +44,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
     pub(super) fn inject(&mut self, host: u32) {
         let (packet_bytes, header) = (self.config.packet_bytes, self.config.header_bytes);
         let payload = |left: u64| left.min(u64::from(packet_bytes)) as u32;
-        if self.ports.port(host).free_at <= self.now
+        if self.ports.free_at(host) <= self.now
             && let Some(lane) =
                 self.ports.next_lane(host, |list| payload(self.outgoing.get(list.head).left) + header)
         {
@@ -70,7 +70,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
             if left == u64::from(payload) {
                 queue.pop(&self.outgoing);
                 let key = (self.fabric.link_count() as u32 + host) << 1;
-                let time_ps = self.ports.port(host).free_at;
+                let time_ps = self.ports.free_at(host);
                 self.calendar.push(Event { time_ps, key, data: message });
             } else if self.config.injection == Injection::RoundRobin {
                 queue.pop(&self.outgoing);
@@ -82,7 +82,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
         let wire = |list: List| payload(self.outgoing.get(list.head).left) + header;
         let ready = lanes.iter().any(|lane| self.ports.is_ready(host, lane, wire));
         if ready {
-            self.schedule(host, self.ports.port[host as usize].free_at);
+            self.schedule(host, self.ports.free_at(host));
         }
         self.drink(host, queued && !ready);
     }

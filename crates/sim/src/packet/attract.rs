@@ -70,7 +70,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
     /// An output with nobody waiting takes packets that wait elsewhere in its switch, as long as there is room.
     pub(super) fn attract(&mut self, link: u32, lane: u8) {
         // Only where room comes back just now: a try at another time must change nothing.
-        if self.heads.are_fixed() || self.ports.port(link).free_at != self.now {
+        if self.heads.are_fixed() || self.ports.free_at(link) != self.now {
             return;
         }
         let switch = self.fabric.link_from_switch(LinkId(link)).expect("hosts don't attract");
@@ -107,7 +107,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
             self.ports.queue(link, wire, self.now);
             self.ports.settle(home, self.now);
             self.arm(home);
-            self.behind.push((home, home_lane));
+            self.lag(home, home_lane);
             self.go_on(link, lane, index);
         }
     }

@@ -27,8 +27,8 @@ pub(crate) const MOST_KEY: u32 = (1 << KEY) - 1;
 
 /// "Never".
 pub(crate) const NEVER: u64 = u64::MAX;
-/// Simulated time ends here, ps: 281 s.
-pub(crate) const END_PS: u64 = 1 << 48;
+/// Simulated time ends here, ps: 281 s. Times before it have 48 bits, not all of them ones.
+pub(crate) const END_PS: u64 = (1 << 48) - 1;
 
 /// Something that happens at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

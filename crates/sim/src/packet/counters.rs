@@ -30,12 +30,13 @@ impl LinkCounters {
     /// What has been sent by `now`.
     pub(crate) fn by(ports: &Ports, now: u64) -> Self {
         let Ports { lanes, .. } = *ports;
-        let sent = ports.lane.iter().enumerate().map(|(at, lane)| {
-            let wait_ps = ports.waits.lane_ps(at / lanes, at % lanes, ports.port[at / lanes].free_at, now);
-            Sent { bytes: lane.bytes, packets: lane.packets, wait_ps }
+        let free_at = |link: usize| ports.free_at(link as u32);
+        let sent = ports.carried.iter().enumerate().map(|(at, carried)| {
+            let wait_ps = ports.waits.lane_ps(at / lanes, at % lanes, free_at(at / lanes), now);
+            Sent { bytes: carried.bytes, packets: carried.packets, wait_ps }
         });
-        let wait_ps =
-            ports.port.iter().enumerate().map(|(link, port)| ports.waits.link_ps(link, port.free_at, now));
+        let links = 0..ports.port.len();
+        let wait_ps = links.map(|link| ports.waits.link_ps(link, free_at(link), now));
         Self { lanes, sent: sent.collect(), wait_ps: wait_ps.collect() }
     }
 

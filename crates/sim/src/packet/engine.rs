@@ -19,8 +19,8 @@ use super::choice::{Choice, Here, Outputs};
 use super::deadlock::deadlock;
 use super::network::Network;
 use super::observe::Observer;
-use super::pool::Packet;
-use super::ports::Port;
+use super::pool::{List, NONE, Packet};
+use super::ports::{Lane, Port};
 use super::program::Program;
 use crate::SimError;
 use crate::config::{Admission, Forwarding};
@@ -87,20 +87,22 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
     fn run_slice(&mut self, end_ps: u64, left: &mut u64) -> Result<bool, SimError> {
         let links = self.fabric.link_count() as u32;
         let hosts_end = links + self.fabric.host_count() as u32;
-        if let Some(error) = self.failed.take() {
+        if self.upset {
             self.failed_at = (self.now, 0);
-            return Err(error);
+            if self.come_down()? {
+                return Ok(false);
+            }
         }
         while *left > 0 {
             *left -= 1;
-            let Some(Event { time_ps, key, data }) = self.calendar.pop_before(end_ps) else {
+            let Some(Event { time_ps, key, data }) = self.calendar.pop_before(end_ps.min(END_PS)) else {
+                if end_ps > END_PS && !self.calendar.is_empty() {
+                    self.failed_at = (END_PS, 0);
+                    return Err(SimError::TimeOverflow);
+                }
                 return Ok(false);
             };
             debug_assert!(time_ps >= self.now);
-            if time_ps >= END_PS {
-                self.failed_at = (time_ps, key);
-                return Err(SimError::TimeOverflow);
-            }
             self.now = time_ps;
             let link = key >> 1;
             if link < links && key & 1 == 0 {
@@ -116,18 +118,41 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
                     self.hear(data);
                 }
             }
-            while let Some((out, lane)) = self.behind.pop() {
-                self.catch_up(out, lane);
-            }
-            if let Some(error) = self.failed.take() {
+            if self.upset {
                 self.failed_at = (time_ps, key);
-                return Err(error);
-            }
-            if self.stopped {
-                return Ok(false);
+                if self.come_down()? {
+                    return Ok(false);
+                }
             }
         }
         Ok(true)
+    }
+
+    /// Deals with what an event has left to do besides: outputs that others must catch up at, a failure, the end; whether that has come.
+    #[cold]
+    fn come_down(&mut self) -> Result<bool, SimError> {
+        self.upset = false;
+        while let Some((out, lane)) = self.behind.pop() {
+            self.catch_up(out, lane);
+        }
+        match self.failed.take() {
+            Some(error) => Err(error),
+            None => Ok(self.stopped),
+        }
+    }
+
+    /// Ends the run with an error.
+    #[cold]
+    pub(super) fn fail(&mut self, error: SimError) {
+        self.failed = Some(error);
+        self.upset = true;
+    }
+
+    /// A packet waits at an output that may fit, though others before it did not.
+    #[cold]
+    pub(super) fn lag(&mut self, out: u32, lane: u8) {
+        self.behind.push((out, lane));
+        self.upset = true;
     }
 
     // ---- a packet at the far end of a link
@@ -158,20 +183,20 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
         let switch = SwitchId(self.ports.port(link).to);
         loop {
             let packet = *self.packets.get(index);
-            let Some(LinkId(out)) = self.choose(switch, index) else { return self.stuck(switch, packet) };
-            let wire = u32::from(packet.wire);
+            let Some(LinkId(out)) = self.choose(switch, &packet) else { return self.stuck(switch, packet) };
+            let wire = i32::from(packet.wire);
             let lane = self.lane_out(out, &packet);
             self.ports.settle(out, self.now);
             if O::LISTENS {
                 self.tell_hop(out, lane, index);
             }
-            self.ports.queue(out, wire as i32, self.now);
+            self.ports.queue(out, wire, self.now);
             let state = self.ports.at(out, lane);
-            let fits = wire as i32 <= state.out_room;
+            let fits = wire <= state.out_room;
             if !state.waiting.is_empty() || !fits {
                 state.waiting.push(&mut self.packets, index);
                 if fits && self.config.admission == Admission::RoundRobin {
-                    self.behind.push((out, lane));
+                    self.lag(out, lane);
                 }
                 if C::LOOKS {
                     self.heads.stay(switch.0, index, out);
@@ -208,26 +233,27 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
     }
 
     #[inline]
-    fn choose(&mut self, switch: SwitchId, index: u32) -> Option<LinkId> {
-        let here = Here::of(self.packets.get(index), switch);
+    fn choose(&mut self, switch: SwitchId, packet: &Packet) -> Option<LinkId> {
         let mut outputs = Outputs { now: self.now, ports: &mut self.ports };
-        self.choice.output(here, &mut outputs)
+        self.choice.output(Here::of(packet, switch), &mut outputs)
     }
 
     /// Takes a packet into the output buffer of `out` and a lane, and tells where it came from.
+    #[inline]
     pub(super) fn admit(&mut self, out: u32, to_lane: u8, index: u32) {
-        let packet = self.packets.get(index);
-        let (&Packet { via, wire, tail_ps, .. }, lane) = (packet, packet.lane());
-        let port = self.ports.port(via).to_port;
+        let &Packet { via, wire, tail_ps, .. } = self.packets.get(index);
+        let turn = self.ports.port(via).to_port;
         let buffer = self.ports.at(out, to_lane);
-        buffer.turn = port;
+        buffer.turn = turn;
         buffer.out_room -= i32::from(wire);
         debug_assert!(buffer.out_room >= 0);
         buffer.queue.push(&mut self.packets, index);
+        let lane = self.packets.get(index).lane();
         self.give_back(via, wire, lane, tail_ps);
     }
 
     /// Room at the far end of `link` is free once the packet's tail has come.
+    #[inline]
     pub(super) fn give_back(&mut self, link: u32, bytes: u16, lane: u8, tail_ps: u64) {
         let from_part = self.ports.port(link).from_part;
         let time_ps = self.now.max(tail_ps) + self.ports.kind(link).credit_ps;
@@ -244,9 +270,8 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
     /// Room is on its way back to `link`.
     #[inline]
     pub(super) fn credit(&mut self, link: u32, lane: u8, time_ps: u64, bytes: u16) {
-        let thirsty = self.ports.port(link).thirsty;
         let time_ps = self.ports.give_back(link, lane, time_ps, bytes);
-        if thirsty {
+        if self.ports.link(link).thirsty {
             self.schedule(link, time_ps);
         }
     }
@@ -255,13 +280,13 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
 
     /// The planned try of an output.
     fn attempt(&mut self, link: u32) {
-        let port = self.ports.port(link);
-        if port.try_at != self.now {
+        let state = self.ports.link(link);
+        if state.try_at != self.now {
             return; // an earlier one took its place
         }
-        port.try_at = NEVER;
+        state.try_at = NEVER;
         self.ports.settle(link, self.now);
-        if link < self.fabric.host_count() as u32 {
+        if (link as usize) < self.ports.hosts {
             return self.inject(link);
         }
         for lane in 0..self.ports.lanes as u8 {
@@ -291,71 +316,88 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
     /// Sends what it can, and plans the next try.
     #[inline]
     fn pump(&mut self, link: u32) {
-        if let Some(ahead_ps) = self.ahead_ps {
-            while let Some(head) = self.ports.head_ahead(link, self.now + ahead_ps)
-                && self.ports.has_room(link, self.packets.get(head).wire)
-            {
-                self.ports.at(link, 0).queue.pop(&self.packets);
-                self.launch(link, 0, head);
+        let Some(ahead_ps) = self.ahead_ps else { return self.pump_now(link) };
+        loop {
+            let &mut Lane { free_at, in_room, queue: List { head, .. }, .. } = self.ports.link(link);
+            if head == NONE || free_at > self.now + ahead_ps {
+                break;
             }
-        } else if self.ports.port(link).free_at <= self.now
+            let packet = self.packets.get(head);
+            if !self.ports.credits_out && (i32::from(packet.wire) > in_room || !self.ports.can_note(link)) {
+                break;
+            }
+            self.ports.link(link).queue.head = packet.next;
+            self.launch(link, 0, head);
+        }
+        self.arm_ahead(link, ahead_ps);
+    }
+
+    /// The same where packets are sent when their link is free.
+    fn pump_now(&mut self, link: u32) {
+        if self.ports.free_at(link) <= self.now
             && let Some(lane) = self.ports.next_lane(link, |list| u32::from(self.packets.get(list.head).wire))
         {
             let index = self.ports.at(link, lane).queue.pop(&self.packets).expect("the lane has a packet");
             self.launch(link, lane, index);
         }
-        self.arm(link);
+        self.arm_now(link);
     }
 
     /// Sends a packet, as soon as the link is free.
+    #[inline]
     pub(super) fn launch(&mut self, link: u32, lane: u8, index: u32) {
+        let port = self.ports.port(link);
+        let out = !self.ports.credits_out;
+        if self.ports.link(link).thirsty {
+            let free_at = self.ports.free_at(link);
+            self.ports.waits.sends(link, free_at, self.now);
+        }
+        let kind = *self.ports.kind(link);
         let packet = self.packets.at(index);
         let bytes = packet.wire;
-        let kind = self.ports.kind(link);
-        let out = !self.ports.credits_out;
-        let port = &mut self.ports.port[link as usize];
-        if port.thirsty {
-            self.ports.waits.sends(link, port.free_at, self.now);
-        }
-        let start = port.free_at.max(self.now);
+        let state = self.ports.link(link);
+        let start = state.free_at.max(self.now);
         // A packet that is still coming in holds the link until its tail has gone on.
         let end = (start + kind.time_ps(bytes)).max(packet.tail_ps);
-        let through = self.config.forwarding == Forwarding::CutThrough && port.to != Port::HOST;
-        let time_ps = if through { start } else { end } + kind.delay_ps;
-        port.free_at = end;
-        let to_part = port.to_part;
+        state.free_at = end;
         packet.tail_ps = end + kind.delay_ps;
         packet.via = (end - start) as u32;
         packet.set_lane(lane);
         if out {
-            port.leaves(end, bytes, lane);
-            port.queued -= u32::from(bytes);
-            self.ports.rumour.tell(link, -i32::from(bytes), self.now);
-        }
-        let state = self.ports.at(link, lane);
-        if out {
+            state.queued -= u32::from(bytes);
+            let state = self.ports.at(link, lane);
             state.in_room -= i32::from(bytes);
             debug_assert!(state.in_room >= 0);
+            self.ports.leaves(link, end, bytes);
+            self.ports.rumour.tell(link, -i32::from(bytes), self.now);
         }
-        state.bytes += u64::from(bytes);
-        state.packets += 1;
+        let at = self.ports.index(link, lane);
+        let carried = &mut self.ports.carried[at];
+        carried.bytes += u64::from(bytes);
+        carried.packets += 1;
         if O::LISTENS {
             self.tell_departure(link, index);
         }
-        if to_part == self.here {
+        let through = self.config.forwarding == Forwarding::CutThrough && port.to != Port::HOST;
+        let time_ps = if through { start } else { end } + kind.delay_ps;
+        if port.to_part == self.here {
             self.calendar.push(Event { time_ps, key: link << 1 | 1, data: index });
         } else {
-            self.send_away(to_part, time_ps, link, index);
+            self.send_away(port.to_part, time_ps, link, index);
         }
     }
 
     /// Plans the next try of a link, if something waits there.
     #[inline]
     pub(super) fn arm(&mut self, link: u32) {
-        if let Some(ahead_ps) = self.ahead_ps {
-            return self.arm_ahead(link, ahead_ps);
+        match self.ahead_ps {
+            Some(ahead_ps) => self.arm_ahead(link, ahead_ps),
+            None => self.arm_now(link),
         }
-        let free_at = self.ports.port(link).free_at;
+    }
+
+    fn arm_now(&mut self, link: u32) {
+        let free_at = self.ports.free_at(link);
         let busy = free_at > self.now;
         let (mut waits, mut queued) = (false, false);
         for lane in self.ports.lanes_of(link) {
@@ -372,20 +414,24 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
     /// The same where packets are sent ahead of time.
     #[inline]
     fn arm_ahead(&mut self, link: u32, ahead_ps: u64) {
-        let state = &self.ports.lane[link as usize];
-        let (waits, queued, head) = (!state.waiting.is_empty(), !state.queue.is_empty(), state.queue.head);
-        let mut thirsty = self.ports.credits_out && waits;
+        let credits_out = self.ports.credits_out;
+        let state = self.ports.link(link);
+        let (waits, queued) = (!state.waiting.is_empty(), !state.queue.is_empty());
+        let was = state.thirsty;
+        if !(waits || queued || was) {
+            return;
+        }
+        let mut thirsty = credits_out && waits;
         if queued {
-            let free_at = self.ports.port(link).free_at;
+            let (free_at, head, room) = (state.free_at, state.queue.head, state.in_room);
             if free_at > self.now + ahead_ps {
                 // Half of the time, so that several are sent then.
                 self.schedule(link, free_at - ahead_ps / 2);
             }
             // One that lacked room lacks it until it is sent, at the try for which the room has come.
-            thirsty |=
-                self.ports.port(link).thirsty || !self.ports.has_credit(link, self.packets.get(head).wire);
+            thirsty |= was || i32::from(self.packets.get(head).wire) > room;
         }
-        if waits || queued {
+        if !credits_out && (waits || queued) {
             let time_ps = self.ports.leaves_ps(link);
             if time_ps != NEVER {
                 self.schedule(link, time_ps);
@@ -397,7 +443,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
     /// Notes whether a link lacks room, and plans a try for when some comes back.
     #[inline]
     pub(super) fn drink(&mut self, link: u32, thirsty: bool) {
-        let was = std::mem::replace(&mut self.ports.port(link).thirsty, thirsty);
+        let was = std::mem::replace(&mut self.ports.link(link).thirsty, thirsty);
         if was != thirsty || (thirsty && self.ports.lanes > 1) {
             self.ports.note_wait(link, thirsty, self.now);
         }
@@ -413,10 +459,10 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
     #[inline]
     pub(super) fn schedule(&mut self, link: u32, time_ps: u64) {
         let is_host = (link as usize) < self.ports.hosts;
-        let port = self.ports.port(link);
-        let time_ps = if is_host { time_ps.max(port.free_at) } else { time_ps };
-        if time_ps < port.try_at {
-            port.try_at = time_ps;
+        let state = self.ports.link(link);
+        let time_ps = if is_host { time_ps.max(state.free_at) } else { time_ps };
+        if time_ps < state.try_at {
+            state.try_at = time_ps;
             self.calendar.push(Event { time_ps, key: link << 1, data: 0 });
         }
     }
@@ -427,7 +473,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
     #[inline]
     pub(super) fn limit(&mut self, what: &'static str, index: u32) {
         if index > MOST_DATA {
-            self.failed = Some(SimError::TooMany { what, most: MOST_DATA + 1 });
+            self.fail(SimError::TooMany { what, most: MOST_DATA + 1 });
         }
     }
 
@@ -437,6 +483,6 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
             netloom_model::Dest::Switch(s) => self.fabric.switch_name(s).to_string(),
         };
         let switch = self.fabric.switch_name(switch).to_string();
-        self.failed = Some(SimError::NoRoute { switch, host });
+        self.fail(SimError::NoRoute { switch, host });
     }
 }

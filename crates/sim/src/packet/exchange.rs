@@ -73,7 +73,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
 
     pub(super) fn hear(&mut self, news: u32) {
         if news == STOP {
-            self.stopped = true;
+            (self.stopped, self.upset) = (true, true);
             return;
         }
         self.desk.now_ps = self.now;

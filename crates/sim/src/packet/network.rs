@@ -73,6 +73,8 @@ pub struct Network<'f, C, P: Program, O> {
     pub(super) events: u64,
     pub(super) last: u64,
     pub(super) failed: Option<SimError>,
+    /// There is more to do than the event: `behind`, `failed` or `stopped`.
+    pub(super) upset: bool,
     /// When and where it failed.
     pub(super) failed_at: (u64, u32),
 }
@@ -155,6 +157,7 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
             events: 0,
             last: 0,
             failed: None,
+            upset: false,
             failed_at: (0, 0),
         })
     }

@@ -4,10 +4,10 @@
 //! the input buffer at the far end until the next output buffer admits it. Room is counted in bytes on the
 //! wire, by lane. What the far end gives back travels: a [`Credit`] counts from its time on.
 //!
-//! Invariants: no room is negative; the times of a lane's credits don't fall; at most one try of a link is valid, at `try_at`.
-//! Only the sending end's partition touches a link's [`Port`] and [`Lane`]s, and only the receiving end's its [`End`]s.
+//! Invariants: no room is negative; the times of a lane's credits don't fall; at most one try of a link is valid, at its `try_at`.
+//! Only the sending end's partition touches a link's [`Lane`]s, and only the receiving end's its [`End`]s.
 //!
-//! Speed: a hop touches the port, the lane and the end of two links, so each of them is one line of the cache.
+//! Speed: what a hop changes of a link is one line of the cache, and what never changes ([`Port`]) is small enough to stay in it.
 
 use std::collections::VecDeque;
 
@@ -21,13 +21,27 @@ use super::waits::Waits;
 use crate::config::{Config, Forwarding, Release};
 
 /// Room that comes back: when it counts (48 bits of picoseconds, up to [`END_PS`]) and bytes (16 bits).
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Credit(u64);
 
 impl Credit {
+    /// No credit: it never counts.
+    const NONE: Self = Self(u64::MAX);
+
     #[inline]
     pub fn new(time_ps: u64, bytes: u16) -> Self {
         Self(time_ps.min(END_PS - 1) << 16 | u64::from(bytes))
+    }
+
+    #[inline]
+    fn is_none(self) -> bool {
+        self.0 == u64::MAX
+    }
+
+    /// When it counts; [`NEVER`] for none.
+    #[inline]
+    fn next_ps(self) -> u64 {
+        if self.is_none() { NEVER } else { self.time_ps() }
     }
 
     #[inline]
@@ -70,33 +84,15 @@ impl Kind {
     }
 }
 
-/// A directed link.
-#[derive(Clone, Debug)]
-#[repr(align(64))]
+/// A directed link, as it is wired.
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Port {
-    /// When the link will have sent what it sends.
-    pub free_at: u64,
-    /// When the link tries next; [`NEVER`] if nothing is planned.
-    pub try_at: u64,
-    /// Packets being sent, or sent ahead of time: their room in the output buffer, and when their tails have left.
-    leaving: [Credit; 2],
-    /// Bytes that wait or are queued (and, where room is kept until admission, that still hold it).
-    pub queued: u32,
     /// The switch at the far end; [`Port::HOST`] for a host.
     pub to: u32,
     /// Which of the kinds it is.
     kind: u32,
     /// The input port at the far end.
     pub to_port: u16,
-    /// So many are `leaving`, from this lane.
-    leavings: u8,
-    leaving_lane: u8,
-    /// Lane that was served last.
-    pub arbiter: u8,
-    /// What it may still send in its turn, in units of 64 bytes (with weights).
-    left: i16,
-    /// It lacks room that will come back.
-    pub thirsty: bool,
     /// The partitions of its sending and its receiving end.
     pub from_part: u8,
     pub to_part: u8,
@@ -104,20 +100,18 @@ pub(crate) struct Port {
 
 impl Port {
     pub const HOST: u32 = u32::MAX;
-
-    /// A packet's tail will have left a lane.
-    #[inline]
-    pub fn leaves(&mut self, end_ps: u64, bytes: u16, lane: u8) {
-        self.leaving[usize::from(self.leavings)] = Credit::new(end_ps, bytes);
-        self.leavings += 1;
-        self.leaving_lane = lane;
-    }
 }
 
-/// One lane of one link, at the sending end.
+/// One lane of one link, at the sending end; what belongs to the whole link is in its first lane's.
 #[derive(Clone, Debug)]
 #[repr(align(64))]
 pub(crate) struct Lane {
+    /// When the link will have sent what it sends.
+    pub free_at: u64,
+    /// When the link tries next; [`NEVER`] if nothing is planned.
+    pub try_at: u64,
+    /// The credits that come first; more of them are in `more`.
+    first: [Credit; 2],
     /// Packets that wait for room in the output buffer.
     pub waiting: List,
     /// Packets in the output buffer; of a host's link, messages.
@@ -126,16 +120,14 @@ pub(crate) struct Lane {
     pub out_room: i32,
     /// Room in the far end's input buffer.
     pub in_room: i32,
-    /// The credits that come first; more of them are in `more`.
-    first: [Credit; 2],
-    firsts: u8,
-    /// There are more of them.
-    more: bool,
+    /// Bytes that wait for the link or are queued (and, where room is kept until admission, that still hold it).
+    pub queued: u32,
     /// The input port that was admitted last.
     pub turn: u16,
-    /// Bytes on the wire and packets that were sent.
-    pub bytes: u64,
-    pub packets: u64,
+    /// There are more credits.
+    more: bool,
+    /// The link lacks room that will come back.
+    pub thirsty: bool,
 }
 
 impl Lane {
@@ -145,15 +137,36 @@ impl Lane {
         u32::from(port.wrapping_sub(self.turn.wrapping_add(1)))
     }
 
-    /// Takes the next of the credits that did not fit here, as there is place for it.
-    #[cold]
-    fn refill(&mut self, more: &mut VecDeque<Credit>) {
-        if let Some(next) = more.pop_front() {
-            self.first[usize::from(self.firsts)] = next;
-            self.firsts += 1;
+    /// Counts the credits that have come by `now`; their bytes.
+    fn take(&mut self, more: &mut VecDeque<Credit>, now: u64) -> u32 {
+        let mut bytes = 0;
+        while self.first[0].time_ps() <= now {
+            bytes += u32::from(self.first[0].bytes());
+            self.first[0] = self.first[1];
+            self.first[1] = Credit::NONE;
+            if self.more {
+                self.first[1] = more.pop_front().unwrap_or(Credit::NONE);
+                self.more = !more.is_empty();
+            }
         }
-        self.more = !more.is_empty();
+        bytes
     }
+}
+
+/// What a lane of a link has sent: bytes on the wire, and packets.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Carried {
+    pub bytes: u64,
+    pub packets: u64,
+}
+
+/// Whose turn it is on a link of several lanes.
+#[derive(Clone, Copy, Debug, Default)]
+struct Arbiter {
+    /// The lane that was served last.
+    last: u8,
+    /// What it may still send in its turn, in units of 64 bytes (with weights).
+    left: i16,
 }
 
 /// One lane of one link, at the receiving end.
@@ -173,8 +186,14 @@ pub(crate) struct Ports {
     pub port: Vec<Port>,
     pub lane: Vec<Lane>,
     pub end: Vec<End>,
+    pub carried: Vec<Carried>,
+    /// Of every link, packets being sent, or sent ahead of time: their room in the output buffer, and when their tails have left. Empty
+    /// if that changes nothing.
+    leaving: Vec<[Credit; 2]>,
     /// Credits that don't fit a lane's line.
     more: Vec<VecDeque<Credit>>,
+    /// By link; empty if there is one lane.
+    arbiter: Vec<Arbiter>,
     /// Loads of outputs, if a scheme looks at them.
     pub loads: Loads,
     /// Loads as they are known elsewhere.
@@ -192,6 +211,8 @@ pub(crate) struct Ports {
 impl Ports {
     pub fn new(fabric: &Fabric, config: &Config, partition: &Partition) -> Self {
         let lanes = usize::from(config.lanes);
+        let links = fabric.link_count();
+        let credits_out = config.release == Release::Admitted;
         let lane = |link: LinkId| {
             let out = if fabric.between_switches(link) {
                 config.output_buffer_bytes
@@ -199,16 +220,17 @@ impl Ports {
                 config.host_output_buffer_bytes
             };
             Lane {
+                free_at: 0,
+                try_at: NEVER,
+                first: [Credit::NONE; 2],
                 waiting: List::EMPTY,
                 queue: List::EMPTY,
                 out_room: out as i32,
                 in_room: config.input_buffer_bytes.map_or(i32::MAX, |bytes| bytes as i32),
-                first: [Credit::default(); 2],
-                firsts: 0,
-                more: false,
+                queued: 0,
                 turn: 0,
-                bytes: 0,
-                packets: 0,
+                more: false,
+                thirsty: false,
             }
         };
         let lane: Vec<Lane> = fabric.links().flat_map(|l| std::iter::repeat_n(lane(l), lanes)).collect();
@@ -223,12 +245,15 @@ impl Ports {
             port: fabric.links().zip(kind_of).map(port).collect(),
             kinds,
             end: vec![End { inbox: List::EMPTY, held: false }; lane.len()],
+            carried: vec![Carried::default(); lane.len()],
+            leaving: vec![[Credit::NONE; 2]; if credits_out { 0 } else { links }],
             more: vec![VecDeque::new(); lane.len()],
+            arbiter: vec![Arbiter::default(); if lanes > 1 { links } else { 0 }],
             loads: Loads::default(),
             rumour: Rumour::default(),
-            waits: Waits::new(fabric.link_count(), lanes),
+            waits: Waits::new(links, lanes),
             lane,
-            credits_out: config.release == Release::Admitted,
+            credits_out,
             hosts: fabric.host_count(),
             weights: config.lane_weights.clone(),
         }
@@ -247,8 +272,8 @@ impl Ports {
     /// Bytes come to a link's queue or go from it.
     #[inline]
     pub fn queue(&mut self, link: u32, bytes: i32, now: u64) {
-        let port = self.port(link);
-        port.queued = port.queued.wrapping_add_signed(bytes);
+        let state = self.link(link);
+        state.queued = state.queued.wrapping_add_signed(bytes);
         self.loads.add(link, bytes);
         self.rumour.tell(link, bytes, now);
     }
@@ -280,13 +305,20 @@ impl Ports {
     }
 
     #[inline]
-    pub fn kind(&self, link: u32) -> Kind {
-        self.kinds[self.port[link as usize].kind as usize]
+    pub fn kind(&self, link: u32) -> &Kind {
+        &self.kinds[self.port[link as usize].kind as usize]
     }
 
+    /// How a link is wired.
     #[inline]
-    pub fn port(&mut self, link: u32) -> &mut Port {
-        &mut self.port[link as usize]
+    pub fn port(&self, link: u32) -> Port {
+        self.port[link as usize]
+    }
+
+    /// The lane that has what belongs to the whole link.
+    #[inline]
+    pub fn link(&mut self, link: u32) -> &mut Lane {
+        self.at(link, 0)
     }
 
     #[inline]
@@ -308,16 +340,21 @@ impl Ports {
         &self.lane[first..first + self.lanes]
     }
 
+    /// When a link will have sent what it sends.
+    #[inline]
+    pub fn free_at(&self, link: u32) -> u64 {
+        self.lane[self.index(link, 0)].free_at
+    }
+
     /// Bytes queued at an output, by what has come back by `now`.
     pub fn backlog(&self, link: u32, now: u64) -> u32 {
-        let queued = self.port[link as usize].queued;
+        let queued = self.lane[self.index(link, 0)].queued;
         if !self.credits_out || queued == 0 {
             return queued;
         }
         let first = link as usize * self.lanes;
         let back = |at: usize| {
-            let lane = &self.lane[at];
-            let credits = lane.first[..usize::from(lane.firsts)].iter().chain(&self.more[at]);
+            let credits = self.lane[at].first.iter().chain(&self.more[at]);
             credits.take_while(|credit| credit.time_ps() <= now).map(|c| u32::from(c.bytes())).sum::<u32>()
         };
         queued - (first..first + self.lanes).map(back).sum::<u32>()
@@ -331,23 +368,19 @@ impl Ports {
         self.waits.note(link, lacks, now, pending);
     }
 
-    /// The packet that is queued first on a link of one lane, if it leaves by `by_ps`.
+    /// Whether there is a place for the note of another packet's leaving.
     #[inline]
-    pub fn head_ahead(&self, link: u32, by_ps: u64) -> Option<u32> {
-        let queue = self.lane[link as usize].queue;
-        (!queue.is_empty() && self.port[link as usize].free_at <= by_ps).then_some(queue.head)
+    pub fn can_note(&self, link: u32) -> bool {
+        self.credits_out || self.leaving[link as usize][1].is_none()
     }
 
-    /// Whether a packet can be sent on a link of one lane: there is room for it, and for the note of its leaving.
+    /// A packet's tail will have left a link.
     #[inline]
-    pub fn has_room(&self, link: u32, wire: u16) -> bool {
-        self.credits_out || (self.port[link as usize].leavings < 2 && self.has_credit(link, wire))
-    }
-
-    /// Whether the far end of a link of one lane has room for a packet.
-    #[inline]
-    pub fn has_credit(&self, link: u32, wire: u16) -> bool {
-        i32::from(wire) <= self.lane[link as usize].in_room
+    pub fn leaves(&mut self, link: u32, end_ps: u64, bytes: u16) {
+        let leaving = &mut self.leaving[link as usize];
+        let place = if leaving[0].is_none() { 0 } else { 1 };
+        debug_assert!(leaving[place].is_none());
+        leaving[place] = Credit::new(end_ps, bytes);
     }
 
     /// When a packet that was sent over a link left, or will leave.
@@ -358,51 +391,49 @@ impl Ports {
     /// When the first packet being sent has left; [`NEVER`] if that changes nothing.
     #[inline]
     pub fn leaves_ps(&self, link: u32) -> u64 {
-        let port = &self.port[link as usize];
-        if port.leavings > 0 { port.leaving[0].time_ps() } else { NEVER }
+        if self.credits_out { NEVER } else { self.leaving[link as usize][0].next_ps() }
     }
 
     /// Counts what has come back by now.
     #[inline]
     pub fn settle(&mut self, link: u32, now: u64) {
-        if !self.credits_out {
-            while self.leaves_ps(link) <= now {
-                let port = self.port(link);
-                let (bytes, lane) = (port.leaving[0].bytes(), port.leaving_lane);
-                port.leaving[0] = port.leaving[1];
-                port.leavings -= 1;
-                self.at(link, lane).out_room += i32::from(bytes);
+        if !self.credits_out && self.leaving[link as usize][0].time_ps() <= now {
+            self.settle_leaving(link, now);
+        }
+        let first = link as usize * self.lanes;
+        for at in first..first + self.lanes {
+            if self.lane[at].first[0].time_ps() <= now {
+                self.settle_lane(at, now);
             }
         }
-        for lane in 0..self.lanes as u8 {
-            let at = self.index(link, lane);
-            let state = &mut self.lane[at];
-            let mut bytes = 0;
-            while state.firsts > 0 && state.first[0].time_ps() <= now {
-                bytes += u32::from(state.first[0].bytes());
-                state.first[0] = state.first[1];
-                state.firsts -= 1;
-                if state.more {
-                    state.refill(&mut self.more[at]);
-                }
-            }
-            if self.credits_out {
-                state.out_room += bytes as i32;
-                self.port[link as usize].queued -= bytes;
-            } else {
-                state.in_room += bytes as i32;
-            }
+    }
+
+    fn settle_leaving(&mut self, link: u32, now: u64) {
+        // With several lanes at most one packet is leaving, from the lane that was served last.
+        let lane = self.arbiter.get(link as usize).map_or(0, |arbiter| arbiter.last);
+        let leaving = &mut self.leaving[link as usize];
+        let mut bytes = 0;
+        while leaving[0].time_ps() <= now {
+            bytes += i32::from(leaving[0].bytes());
+            *leaving = [leaving[1], Credit::NONE];
+        }
+        self.at(link, lane).out_room += bytes;
+    }
+
+    fn settle_lane(&mut self, at: usize, now: u64) {
+        let bytes = self.lane[at].take(&mut self.more[at], now);
+        if self.credits_out {
+            self.lane[at].out_room += bytes as i32;
+            self.lane[at - at % self.lanes].queued -= bytes;
+        } else {
+            self.lane[at].in_room += bytes as i32;
         }
     }
 
     /// When a link's next credit counts; [`NEVER`] if none is on its way.
     #[inline]
     pub fn next_credit_ps(&self, link: u32) -> u64 {
-        let next = |lane: &Lane| if lane.firsts > 0 { lane.first[0].time_ps() } else { NEVER };
-        match self.lanes {
-            1 => next(&self.lane[link as usize]),
-            _ => self.lanes_of(link).iter().map(next).min().unwrap_or(NEVER),
-        }
+        self.lanes_of(link).iter().map(|lane| lane.first[0].next_ps()).min().unwrap_or(NEVER)
     }
 
     /// Gives room back to the sender of `link`; returns when it counts.
@@ -410,20 +441,21 @@ impl Ports {
     pub fn give_back(&mut self, link: u32, lane: u8, time_ps: u64, bytes: u16) -> u64 {
         let at = self.index(link, lane);
         let state = &mut self.lane[at];
-        let last = match state.firsts {
-            0 => 0,
-            1 => state.first[0].time_ps(),
-            _ => self.more[at].back().unwrap_or(&state.first[1]).time_ps(),
-        };
-        let time_ps = time_ps.max(last);
-        let credit = Credit::new(time_ps, bytes);
-        if state.firsts < 2 {
-            state.first[usize::from(state.firsts)] = credit;
-            state.firsts += 1;
+        let [first, second] = &mut state.first;
+        let time_ps = if first.is_none() {
+            *first = Credit::new(time_ps, bytes);
+            time_ps
+        } else if second.is_none() {
+            let time_ps = time_ps.max(first.time_ps());
+            *second = Credit::new(time_ps, bytes);
+            time_ps
         } else {
             state.more = true;
-            self.more[at].push_back(credit);
-        }
+            let more = &mut self.more[at];
+            let time_ps = time_ps.max(more.back().unwrap_or(second).time_ps());
+            more.push_back(Credit::new(time_ps, bytes));
+            time_ps
+        };
         self.loads.falls(link, time_ps, bytes);
         time_ps
     }
@@ -443,44 +475,28 @@ impl Ports {
         if self.lanes == 1 {
             return ready(&self.lane[link as usize]).then_some(0);
         }
-        let last = usize::from(self.port[link as usize].arbiter);
         let of = self.lanes_of(link);
-        if !self.weights.is_empty() {
+        let Arbiter { last, left } = self.arbiter[link as usize];
+        let next = || (1..=self.lanes).map(|k| (usize::from(last) + k) % self.lanes).find(|&k| ready(&of[k]));
+        let arbiter = if self.weights.is_empty() {
+            Arbiter { last: next()? as u8, left: 0 }
+        } else {
             // It goes on while it has weight left and can; a turn ends with the packet that uses the weight up.
-            let goes_on = self.port[link as usize].left > 0 && ready(&of[last]);
-            let next = || (1..=self.lanes).map(|k| (last + k) % self.lanes).find(|&k| ready(&of[k]));
-            let lane = if goes_on { last } else { next()? };
+            let goes_on = left > 0 && ready(&of[usize::from(last)]);
+            let lane = if goes_on { usize::from(last) } else { next()? };
             let units = wire_of_head(of[lane].queue).div_ceil(64) as i16;
-            let port = self.port(link);
-            (port.arbiter, port.left) = (lane as u8, if goes_on { port.left } else { 0 });
-            let weight = if goes_on { 0 } else { i16::from(self.weights[lane]) };
-            self.port(link).left += weight - units;
-            return Some(lane as u8);
-        }
-        let lane = (1..=self.lanes).map(|k| (last + k) % self.lanes).find(|&k| ready(&of[k]))? as u8;
-        self.port(link).arbiter = lane;
-        Some(lane)
+            let weight = if goes_on { left } else { i16::from(self.weights[lane]) };
+            Arbiter { last: lane as u8, left: weight - units }
+        };
+        self.arbiter[link as usize] = arbiter;
+        Some(arbiter.last)
     }
 }
 
 fn port(fabric: &Fabric, partition: &Partition, link: LinkId, kind: u32) -> Port {
     let (from_part, to_part) = partition.of_ends(fabric, link);
-    Port {
-        free_at: 0,
-        try_at: NEVER,
-        leaving: [Credit::default(); 2],
-        queued: 0,
-        to: fabric.link_to_switch(link).map_or(Port::HOST, |s| s.0),
-        kind,
-        to_port: fabric.link(link).to_port,
-        leavings: 0,
-        leaving_lane: 0,
-        arbiter: 0,
-        left: 0,
-        thirsty: false,
-        from_part,
-        to_part,
-    }
+    let to = fabric.link_to_switch(link).map_or(Port::HOST, |s| s.0);
+    Port { to, kind, to_port: fabric.link(link).to_port, from_part, to_part }
 }
 
-const _: () = assert!(size_of::<Port>() == 64 && size_of::<Lane>() == 64);
+const _: () = assert!(size_of::<Port>() == 12 && size_of::<Lane>() == 64);

@@ -125,7 +125,7 @@ impl CounterSamples {
         let stride = if lanes == 1 { 1 } else { lanes + 1 };
         let mut waits = false;
         for (link, before) in self.before.chunks_mut(stride).enumerate() {
-            let free_at = ports.port[link].free_at;
+            let free_at = ports.free_at(link as u32);
             waits |= ports.waits.is_on(link);
             let mut whole = IntervalRow::new(interval, LinkId(link as u32), None);
             for (lane, before) in before[..lanes].iter_mut().enumerate() {
@@ -133,9 +133,9 @@ impl CounterSamples {
                 let (rcv_bytes, rcv_packets) = self.received[at];
                 let row = IntervalRow {
                     interval,
-                    xmit_bytes: ports.lane[at].bytes,
+                    xmit_bytes: ports.carried[at].bytes,
                     rcv_bytes,
-                    xmit_packets: ports.lane[at].packets,
+                    xmit_packets: ports.carried[at].packets,
                     rcv_packets,
                     wait_ps: whole_ns(ports.waits.lane_ps(link, lane, free_at, now)),
                     ..*before

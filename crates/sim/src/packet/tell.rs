@@ -26,7 +26,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
     /// Tells of a packet that is about to be queued; its output is settled.
     pub(super) fn tell_hop(&mut self, link: u32, to_lane: u8, index: u32) {
         let packet = self.flying(index);
-        let queued_bytes = self.ports.port(link).queued;
+        let queued_bytes = self.ports.link(link).queued;
         let out = self.ports.credits_out;
         let lane = self.ports.at(link, to_lane);
         let room = if out { lane.out_room } else { lane.in_room };
@@ -36,7 +36,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
 
     /// Tells of a packet that leaves now.
     pub(super) fn tell_departure(&mut self, link: u32, index: u32) {
-        let (packet, end_ps) = (self.flying(index), self.ports.port(link).free_at);
+        let (packet, end_ps) = (self.flying(index), self.ports.free_at(link));
         self.observer.departs(Departure { start_ps: self.now, end_ps, link: LinkId(link), packet });
     }
 }
