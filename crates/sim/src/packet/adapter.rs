@@ -7,6 +7,7 @@ use netloom_model::{HostId, LinkId};
 
 use super::calendar::{Event, MOST_DATA};
 use super::choice::Choice;
+use super::hardware::Hardware;
 use super::mail::STOP;
 use super::messages::{Delayed, Incoming, Outgoing};
 use super::network::Network;
@@ -19,11 +20,11 @@ use crate::config::Injection;
 const DUE: u32 = MOST_DATA;
 
 impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
-    pub(super) fn eject(&mut self, link: u32, index: u32) {
+    pub(super) fn eject<H: Hardware>(&mut self, link: u32, index: u32) {
         let packet = *self.packets.get(index);
         let Packet { message, wire, tail_ps, .. } = packet;
         self.packets.free(index);
-        self.give_back(link, wire, packet.lane(), tail_ps);
+        self.give_back::<H>(link, wire, packet.lane(), tail_ps);
         self.received += 1;
         let record = &mut self.incoming[message as usize];
         record.left -= u64::from(wire) - u64::from(self.config.header_bytes);
@@ -36,25 +37,25 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
             let host = HostId(self.fabric.reverse(LinkId(link)).0);
             self.desk.now_ps = self.now;
             self.program.received(host, token, self.now - posted_ps, &mut self.desk);
-            self.clear_desk();
+            self.clear_desk::<H>();
         }
     }
 
     /// Sends a host's next packet, if it can.
-    pub(super) fn inject(&mut self, host: u32) {
+    pub(super) fn inject<H: Hardware>(&mut self, host: u32) {
         let (packet_bytes, header) = (self.config.packet_bytes, self.config.header_bytes);
         let payload = |left: u64| left.min(u64::from(packet_bytes)) as u32;
-        if self.ports.free_at(host) <= self.now
+        if self.ports.free_at::<H>(host) <= self.now
             && let Some(lane) =
-                self.ports.next_lane(host, |list| payload(self.outgoing.get(list.head).left) + header)
+                self.ports.next_lane::<H>(host, |list| payload(self.outgoing.get(list.head).left) + header)
         {
-            let state = self.ports.at(host, lane);
+            let state = self.ports.at::<H>(host, lane);
             let message = state.queue.head;
             let Outgoing { record, address, level, left, posted_ps, .. } = *self.outgoing.get(message);
             let payload = payload(left);
             let wire = (payload + header) as u16;
-            self.ports.at(host, lane).out_room -= i32::from(wire);
-            self.ports.queue(host, i32::from(wire), self.now);
+            self.ports.at::<H>(host, lane).out_room -= i32::from(wire);
+            self.ports.queue::<H>(host, i32::from(wire), self.now);
             let born = match &mut self.births {
                 Some(births) => {
                     let at = host as usize * self.ports.lanes + usize::from(lane);
@@ -64,37 +65,37 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
             };
             let index = self.packets.take(Packet::new(record, address, wire, level, lane, born));
             self.limit("packets", index);
-            self.launch(host, lane, index);
+            self.launch::<H>(host, lane, index);
             self.outgoing.at(message).left = left - u64::from(payload);
-            let queue = &mut self.ports.at(host, lane).queue;
+            let queue = &mut self.ports.at::<H>(host, lane).queue;
             if left == u64::from(payload) {
                 queue.pop(&self.outgoing);
                 let key = (self.fabric.link_count() as u32 + host) << 1;
-                let time_ps = self.ports.free_at(host);
+                let time_ps = self.ports.free_at::<H>(host);
                 self.calendar.push(Event { time_ps, key, data: message });
             } else if self.config.injection == Injection::RoundRobin {
                 queue.pop(&self.outgoing);
                 queue.push(&mut self.outgoing, message);
             }
         }
-        let lanes = self.ports.lanes_of(host);
+        let lanes = self.ports.lanes_of::<H>(host);
         let queued = lanes.iter().any(|lane| !lane.queue.is_empty());
         let wire = |list: List| payload(self.outgoing.get(list.head).left) + header;
-        let ready = lanes.iter().any(|lane| self.ports.is_ready(host, lane, wire));
+        let ready = lanes.iter().any(|lane| self.ports.is_ready::<H>(host, lane, wire));
         if ready {
-            self.schedule(host, self.ports.free_at(host));
+            self.schedule::<H>(host, self.ports.free_at::<H>(host));
         }
-        self.drink(host, queued && !ready);
+        self.drink::<H>(host, queued && !ready);
     }
 
     /// The last packet of a message has left, a timer has run out, or a delayed message is due.
-    pub(super) fn host_event(&mut self, host: HostId, timer: bool, data: u32) {
+    pub(super) fn host_event<H: Hardware>(&mut self, host: HostId, timer: bool, data: u32) {
         self.desk.now_ps = self.now;
         if timer && data == DUE {
             let due = self.delayed.pop().expect("a message is due");
             debug_assert_eq!((due.time_ps, due.host), (self.now, host));
             match due.what {
-                Due::Post(post) => return self.enter(post, due.posted_ps),
+                Due::Post(post) => return self.enter::<H>(post, due.posted_ps),
                 Due::Copy(token) => {
                     self.program.sent(host, token, &mut self.desk);
                     self.program.received(host, token, self.now - due.posted_ps, &mut self.desk);
@@ -107,11 +108,11 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
             self.outgoing.free(data);
             self.program.sent(host, token, &mut self.desk);
         }
-        self.clear_desk();
+        self.clear_desk::<H>();
     }
 
     /// Does what the program asked for.
-    pub(super) fn clear_desk(&mut self) {
+    pub(super) fn clear_desk<H: Hardware>(&mut self) {
         let links = self.fabric.link_count() as u32;
         let timer = |host: HostId| (links + host.0) << 1 | 1;
         let mut timers = std::mem::take(&mut self.desk.timers);
@@ -123,7 +124,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
         let mut posts = std::mem::take(&mut self.desk.posts);
         for (delay_ps, post) in posts.drain(..) {
             if delay_ps == 0 {
-                self.enter(post, self.now);
+                self.enter::<H>(post, self.now);
             } else {
                 self.delay(delay_ps, post.from, Due::Post(post));
             }
@@ -151,7 +152,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
     }
 
     /// A host's adapter takes a message.
-    fn enter(&mut self, post: Post<P::Token>, posted_ps: u64) {
+    fn enter<H: Hardware>(&mut self, post: Post<P::Token>, posted_ps: u64) {
         let Post { from, address, bytes, lane: level, token } = post;
         let lane = self.config.lane_map.as_ref().map_or(level, |map| map.first_lane(from.0, level));
         let to = self.partition.of_address(self.fabric, self.space, address).unwrap_or(self.here);
@@ -161,8 +162,8 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
         let message =
             self.outgoing.take(Outgoing { next: NONE, record, address, level, left, posted_ps, token });
         self.limit("messages", message);
-        self.ports.at(from.0, lane).queue.push(&mut self.outgoing, message);
-        self.ports.settle(from.0, self.now);
-        self.inject(from.0);
+        self.ports.at::<H>(from.0, lane).queue.push(&mut self.outgoing, message);
+        self.ports.settle::<H>(from.0, self.now);
+        self.inject::<H>(from.0);
     }
 }

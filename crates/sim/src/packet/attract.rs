@@ -3,58 +3,54 @@
 use netloom_model::LinkId;
 
 use super::choice::{Choice, Here};
+use super::hardware::Hardware;
 use super::network::Network;
 use super::observe::Observer;
 use super::program::Program;
-use crate::config::Admission;
 
 impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
     /// Admits a packet that waited, and finds outputs for those that it held up.
-    pub(super) fn go_on(&mut self, link: u32, to_lane: u8, index: u32) {
+    pub(super) fn go_on<H: Hardware>(&mut self, link: u32, to_lane: u8, index: u32) {
         if C::LOOKS {
             self.go(index);
         }
         let packet = self.packets.get(index);
         let (via, lane) = (packet.via, packet.lane());
-        self.admit(link, to_lane, index);
-        if self.config.head_of_line {
-            let end = self.ports.end(via, lane);
+        self.admit::<H>(link, to_lane, index);
+        if self.ports.features::<H>().head_of_line {
+            let end = self.ports.end::<H>(via, lane);
             match end.inbox.pop(&self.packets) {
-                Some(next) => self.place(via, next),
+                Some(next) => self.place::<H>(via, next),
                 None => end.held = false,
             }
         }
     }
 
     /// Takes the packet whose turn it is from those that wait for room, if there is room for it.
-    pub(super) fn next_admitted(&mut self, link: u32, lane: u8) -> Option<u32> {
-        let at = self.ports.index(link, lane);
-        let state = &mut self.ports.lane[at];
+    pub(super) fn next_admitted<H: Hardware>(&mut self, link: u32, lane: u8) -> Option<u32> {
+        let at = self.ports.index::<H>(link, lane);
+        let state = &self.ports.lane[at];
         if state.waiting.is_empty() {
             return None;
         }
-        let before = match self.config.admission {
-            Admission::InOrder => None,
-            Admission::RoundRobin => {
-                // The first input port after the last one's.
-                let mut best = (u32::MAX, None);
-                let mut before = None;
-                for index in state.waiting.iter(&self.packets) {
-                    let port = self.ports.port[self.packets.get(index).via as usize].to_port;
-                    let distance = state.ports_before(port);
-                    if distance < best.0 {
-                        best = (distance, before);
-                    }
-                    before = Some(index);
+        let mut before = None;
+        if self.ports.features::<H>().in_turn {
+            // The first input port after the last one's.
+            let (mut nearest, mut last) = (u32::MAX, None);
+            for index in state.waiting.iter(&self.packets) {
+                let port = self.ports.port[self.packets.get(index).via as usize].to_port;
+                let distance = state.ports_before(port);
+                if distance < nearest {
+                    (nearest, before) = (distance, last);
                 }
-                best.1
+                last = Some(index);
             }
-        };
+        }
         let index = before.map_or(state.waiting.head, |b| self.packets.get(b).next);
         if i32::from(self.packets.get(index).wire) > state.out_room {
             return None;
         }
-        state.waiting.remove_after(&mut self.packets, before);
+        self.ports.lane[at].waiting.remove_after(&mut self.packets, before);
         Some(index)
     }
 
@@ -68,14 +64,15 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
     }
 
     /// An output with nobody waiting takes packets that wait elsewhere in its switch, as long as there is room.
-    pub(super) fn attract(&mut self, link: u32, lane: u8) {
+    pub(super) fn attract<H: Hardware>(&mut self, link: u32, lane: u8) {
         // Only where room comes back just now: a try at another time must change nothing.
-        if self.heads.are_fixed() || self.ports.free_at(link) != self.now {
+        if self.heads.are_fixed() || self.ports.free_at::<H>(link) != self.now {
             return;
         }
         let switch = self.fabric.link_from_switch(LinkId(link)).expect("hosts don't attract");
+        let in_turn = self.ports.features::<H>().in_turn;
         loop {
-            let state = &self.ports.lane[self.ports.index(link, lane)];
+            let state = &self.ports.lane[self.ports.index::<H>(link, lane)];
             let room = state.out_room;
             let waiting = self.heads.of(switch.index());
             if !state.waiting.is_empty() || room <= 0 || waiting.is_empty() {
@@ -84,14 +81,11 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
             let mut best = (u32::MAX, None);
             for &(index, home) in waiting {
                 let packet = self.packets.get(index);
-                if self.lane_out(link, packet) != lane || i32::from(packet.wire) > room || home == link {
+                if self.lane_out::<H>(link, packet) != lane || i32::from(packet.wire) > room || home == link {
                     continue;
                 }
                 let port = self.ports.port[packet.via as usize].to_port;
-                let distance = match self.config.admission {
-                    Admission::InOrder => 0,
-                    Admission::RoundRobin => state.ports_before(port),
-                };
+                let distance = if in_turn { state.ports_before(port) } else { 0 };
                 if distance < best.0 && self.choice.may_take(Here::of(packet, switch), LinkId(link)) {
                     best = (distance, Some((index, home)));
                 }
@@ -99,16 +93,16 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
             let Some((index, home)) = best.1 else { return };
             let packet = *self.packets.get(index);
             let wire = i32::from(packet.wire);
-            let home_lane = self.lane_out(home, &packet);
-            let list = &mut self.ports.at(home, home_lane).waiting;
+            let home_lane = self.lane_out::<H>(home, &packet);
+            let list = &mut self.ports.at::<H>(home, home_lane).waiting;
             let before = list.iter(&self.packets).take_while(|&i| i != index).last();
             list.remove_after(&mut self.packets, before);
-            self.ports.queue(home, -wire, self.now);
-            self.ports.queue(link, wire, self.now);
-            self.ports.settle(home, self.now);
-            self.arm(home);
+            self.ports.queue::<H>(home, -wire, self.now);
+            self.ports.queue::<H>(link, wire, self.now);
+            self.ports.settle::<H>(home, self.now);
+            self.arm::<H>(home);
             self.lag(home, home_lane);
-            self.go_on(link, lane, index);
+            self.go_on::<H>(link, lane, index);
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use netloom_model::{Fabric, LinkId};
 
+use super::hardware::Any;
 use super::ports::Ports;
 
 /// Counters of all directed links, by what sends.
@@ -30,7 +31,7 @@ impl LinkCounters {
     /// What has been sent by `now`.
     pub(crate) fn by(ports: &Ports, now: u64) -> Self {
         let Ports { lanes, .. } = *ports;
-        let free_at = |link: usize| ports.free_at(link as u32);
+        let free_at = |link: usize| ports.free_at::<Any>(link as u32);
         let sent = ports.carried.iter().enumerate().map(|(at, carried)| {
             let wait_ps = ports.waits.lane_ps(at / lanes, at % lanes, free_at(at / lanes), now);
             Sent { bytes: carried.bytes, packets: carried.packets, wait_ps }

@@ -17,13 +17,13 @@ use netloom_model::{HostId, LinkId, SwitchId};
 use super::calendar::{END_PS, Event, MOST_DATA, NEVER};
 use super::choice::{Choice, Here, Outputs};
 use super::deadlock::deadlock;
+use super::hardware::{Any, Codes, Hardware, InfiniBand, Lanes, Moving};
 use super::network::Network;
 use super::observe::Observer;
 use super::pool::{List, NONE, Packet};
 use super::ports::{Lane, Port};
 use super::program::Program;
 use crate::SimError;
-use crate::config::{Admission, Forwarding};
 
 impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
     /// Runs until nothing happens any more.
@@ -40,7 +40,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
     pub fn start(&mut self) {
         self.program.start(&mut self.desk);
         self.desk.keep_here();
-        self.clear_desk();
+        self.clear_desk::<Any>();
     }
 
     /// Whether nothing happens any more by itself: the program has not stopped, and no event is left.
@@ -85,11 +85,29 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
 
     /// Deals with what happens before `end_ps`, and counts down `left`; whether that stopped it.
     fn run_slice(&mut self, end_ps: u64, left: &mut u64) -> Result<bool, SimError> {
+        let features = Some(self.ports.features);
+        if O::LISTENS || !C::LOCAL {
+            self.run_slice_of::<Any>(end_ps, left)
+        } else if features == Codes::KNOWN {
+            self.run_slice_of::<Codes>(end_ps, left)
+        } else if features == InfiniBand::KNOWN {
+            self.run_slice_of::<InfiniBand>(end_ps, left)
+        } else if features == Moving::KNOWN {
+            self.run_slice_of::<Moving>(end_ps, left)
+        } else if features == Lanes::KNOWN {
+            self.run_slice_of::<Lanes>(end_ps, left)
+        } else {
+            self.run_slice_of::<Any>(end_ps, left)
+        }
+    }
+
+    /// The same, for a hardware.
+    fn run_slice_of<H: Hardware>(&mut self, end_ps: u64, left: &mut u64) -> Result<bool, SimError> {
         let links = self.fabric.link_count() as u32;
         let hosts_end = links + self.fabric.host_count() as u32;
         if self.upset {
             self.failed_at = (self.now, 0);
-            if self.come_down()? {
+            if self.come_down::<H>()? {
                 return Ok(false);
             }
         }
@@ -106,21 +124,21 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
             self.now = time_ps;
             let link = key >> 1;
             if link < links && key & 1 == 0 {
-                self.attempt(link);
+                self.attempt::<H>(link);
             } else {
                 self.last = time_ps;
                 self.events += u64::from(link < hosts_end);
                 if link < links {
-                    self.arrive(link, data);
+                    self.arrive::<H>(link, data);
                 } else if link < hosts_end {
-                    self.host_event(HostId(link - links), key & 1 == 1, data);
+                    self.host_event::<H>(HostId(link - links), key & 1 == 1, data);
                 } else {
                     self.hear(data);
                 }
             }
             if self.upset {
                 self.failed_at = (time_ps, key);
-                if self.come_down()? {
+                if self.come_down::<H>()? {
                     return Ok(false);
                 }
             }
@@ -130,10 +148,10 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
 
     /// Deals with what an event has left to do besides: outputs that others must catch up at, a failure, the end; whether that has come.
     #[cold]
-    fn come_down(&mut self) -> Result<bool, SimError> {
+    fn come_down<H: Hardware>(&mut self) -> Result<bool, SimError> {
         self.upset = false;
         while let Some((out, lane)) = self.behind.pop() {
-            self.catch_up(out, lane);
+            self.catch_up::<H>(out, lane);
         }
         match self.failed.take() {
             Some(error) => Err(error),
@@ -157,62 +175,62 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
 
     // ---- a packet at the far end of a link
 
-    fn arrive(&mut self, link: u32, index: u32) {
+    fn arrive<H: Hardware>(&mut self, link: u32, index: u32) {
         if let Some(recorder) = &mut self.recorder {
             let packet = self.packets.get(index);
             recorder.received(link, packet.lane(), self.ports.lanes, packet.wire);
         }
         if self.ports.port(link).to == Port::HOST {
-            return self.eject(link, index);
+            return self.eject::<H>(link, index);
         }
         let packet = self.packets.at(index);
         packet.via = link;
         let lane = packet.lane();
-        if self.config.head_of_line {
-            let end = self.ports.end(link, lane);
+        if self.ports.features::<H>().head_of_line {
+            let end = self.ports.end::<H>(link, lane);
             if end.held {
                 end.inbox.push(&mut self.packets, index);
                 return;
             }
         }
-        self.place(link, index);
+        self.place::<H>(link, index);
     }
 
     /// Finds outputs for a packet and for those that it held up.
-    pub(super) fn place(&mut self, link: u32, mut index: u32) {
+    pub(super) fn place<H: Hardware>(&mut self, link: u32, mut index: u32) {
         let switch = SwitchId(self.ports.port(link).to);
         loop {
             let packet = *self.packets.get(index);
             let Some(LinkId(out)) = self.choose(switch, &packet) else { return self.stuck(switch, packet) };
             let wire = i32::from(packet.wire);
-            let lane = self.lane_out(out, &packet);
-            self.ports.settle(out, self.now);
+            let lane = self.lane_out::<H>(out, &packet);
+            self.ports.settle::<H>(out, self.now);
             if O::LISTENS {
                 self.tell_hop(out, lane, index);
             }
-            self.ports.queue(out, wire, self.now);
-            let state = self.ports.at(out, lane);
+            self.ports.queue::<H>(out, wire, self.now);
+            let state = self.ports.at::<H>(out, lane);
             let fits = wire <= state.out_room;
             if !state.waiting.is_empty() || !fits {
                 state.waiting.push(&mut self.packets, index);
-                if fits && self.config.admission == Admission::RoundRobin {
+                if fits && self.ports.features::<H>().in_turn {
                     self.lag(out, lane);
                 }
                 if C::LOOKS {
                     self.heads.stay(switch.0, index, out);
                 }
-                self.arm(out);
-                if self.config.head_of_line {
-                    self.ports.end(link, packet.lane()).held = true;
+                self.arm::<H>(out);
+                if self.ports.features::<H>().head_of_line {
+                    self.ports.end::<H>(link, packet.lane()).held = true;
                 }
                 return;
             }
-            self.admit(out, lane, index);
-            self.pump(out);
-            if !self.config.head_of_line {
+            self.admit::<H>(out, lane, index);
+            self.pump::<H>(out);
+            if !self.ports.features::<H>().head_of_line {
                 return;
             }
-            let end = self.ports.end(link, packet.lane());
+            let end = self.ports.end::<H>(link, packet.lane());
             match end.inbox.pop(&self.packets) {
                 Some(next) => index = next,
                 None => {
@@ -225,7 +243,10 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
 
     /// The lane of a packet's next link.
     #[inline]
-    pub(super) fn lane_out(&self, out: u32, packet: &Packet) -> u8 {
+    pub(super) fn lane_out<H: Hardware>(&self, out: u32, packet: &Packet) -> u8 {
+        if self.ports.features::<H>().one_lane {
+            return 0;
+        }
         match &self.config.lane_map {
             None => packet.lane(),
             Some(map) => map.lane(packet.via, out, packet.level()),
@@ -240,28 +261,28 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
 
     /// Takes a packet into the output buffer of `out` and a lane, and tells where it came from.
     #[inline]
-    pub(super) fn admit(&mut self, out: u32, to_lane: u8, index: u32) {
+    pub(super) fn admit<H: Hardware>(&mut self, out: u32, to_lane: u8, index: u32) {
         let &Packet { via, wire, tail_ps, .. } = self.packets.get(index);
         let turn = self.ports.port(via).to_port;
-        let buffer = self.ports.at(out, to_lane);
+        let buffer = self.ports.at::<H>(out, to_lane);
         buffer.turn = turn;
         buffer.out_room -= i32::from(wire);
         debug_assert!(buffer.out_room >= 0);
         buffer.queue.push(&mut self.packets, index);
         let lane = self.packets.get(index).lane();
-        self.give_back(via, wire, lane, tail_ps);
+        self.give_back::<H>(via, wire, lane, tail_ps);
     }
 
     /// Room at the far end of `link` is free once the packet's tail has come.
     #[inline]
-    pub(super) fn give_back(&mut self, link: u32, bytes: u16, lane: u8, tail_ps: u64) {
+    pub(super) fn give_back<H: Hardware>(&mut self, link: u32, bytes: u16, lane: u8, tail_ps: u64) {
         let from_part = self.ports.port(link).from_part;
         let time_ps = self.now.max(tail_ps) + self.ports.kind(link).credit_ps;
-        if self.ports.credits_out {
+        if self.ports.features::<H>().credits_out {
             self.ports.rumour.tell(link, -i32::from(bytes), self.now);
         }
         if from_part == self.here {
-            self.credit(link, lane, time_ps, bytes);
+            self.credit::<H>(link, lane, time_ps, bytes);
         } else {
             self.give_away(from_part, time_ps, link, bytes, lane);
         }
@@ -269,93 +290,99 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
 
     /// Room is on its way back to `link`.
     #[inline]
-    pub(super) fn credit(&mut self, link: u32, lane: u8, time_ps: u64, bytes: u16) {
-        let time_ps = self.ports.give_back(link, lane, time_ps, bytes);
-        if self.ports.link(link).thirsty {
-            self.schedule(link, time_ps);
+    pub(super) fn credit<H: Hardware>(&mut self, link: u32, lane: u8, time_ps: u64, bytes: u16) {
+        let time_ps = self.ports.give_back::<H>(link, lane, time_ps, bytes);
+        if self.ports.link::<H>(link).thirsty {
+            self.schedule::<H>(link, time_ps);
         }
     }
 
     // ---- an output of a switch, or a host's adapter
 
     /// The planned try of an output.
-    fn attempt(&mut self, link: u32) {
-        let state = self.ports.link(link);
+    fn attempt<H: Hardware>(&mut self, link: u32) {
+        let state = self.ports.link::<H>(link);
         if state.try_at != self.now {
             return; // an earlier one took its place
         }
         state.try_at = NEVER;
-        self.ports.settle(link, self.now);
+        self.ports.settle::<H>(link, self.now);
         if (link as usize) < self.ports.hosts {
-            return self.inject(link);
+            return self.inject::<H>(link);
         }
-        for lane in 0..self.ports.lanes as u8 {
-            while let Some(index) = self.next_admitted(link, lane) {
-                self.go_on(link, lane, index);
+        for lane in 0..self.ports.lanes::<H>() as u8 {
+            while let Some(index) = self.next_admitted::<H>(link, lane) {
+                self.go_on::<H>(link, lane, index);
             }
             if C::LOOKS {
-                self.attract(link, lane);
+                self.attract::<H>(link, lane);
             }
         }
-        self.pump(link);
+        self.pump::<H>(link);
     }
 
     /// Admits those that fit now that others wait than at the output's last try: one whose turn it is may be shorter than
     /// the one that did not fit.
-    fn catch_up(&mut self, out: u32, lane: u8) {
+    fn catch_up<H: Hardware>(&mut self, out: u32, lane: u8) {
         let mut some = false;
-        while let Some(index) = self.next_admitted(out, lane) {
-            self.go_on(out, lane, index);
+        while let Some(index) = self.next_admitted::<H>(out, lane) {
+            self.go_on::<H>(out, lane, index);
             some = true;
         }
         if some {
-            self.pump(out);
+            self.pump::<H>(out);
         }
     }
 
     /// Sends what it can, and plans the next try.
     #[inline]
-    fn pump(&mut self, link: u32) {
-        let Some(ahead_ps) = self.ahead_ps else { return self.pump_now(link) };
+    fn pump<H: Hardware>(&mut self, link: u32) {
+        if !self.ports.features::<H>().ahead {
+            return self.pump_now::<H>(link);
+        }
         loop {
-            let &mut Lane { free_at, in_room, queue: List { head, .. }, .. } = self.ports.link(link);
-            if head == NONE || free_at > self.now + ahead_ps {
+            let &mut Lane { free_at, in_room, queue: List { head, .. }, .. } = self.ports.link::<H>(link);
+            if head == NONE || free_at > self.now + self.ahead_ps {
                 break;
             }
             let packet = self.packets.get(head);
-            if !self.ports.credits_out && (i32::from(packet.wire) > in_room || !self.ports.can_note(link)) {
+            if !self.ports.features::<H>().credits_out
+                && (i32::from(packet.wire) > in_room || !self.ports.can_note::<H>(link))
+            {
                 break;
             }
-            self.ports.link(link).queue.head = packet.next;
-            self.launch(link, 0, head);
+            self.ports.link::<H>(link).queue.head = packet.next;
+            self.launch::<H>(link, 0, head);
         }
-        self.arm_ahead(link, ahead_ps);
+        self.arm_ahead::<H>(link);
     }
 
     /// The same where packets are sent when their link is free.
-    fn pump_now(&mut self, link: u32) {
-        if self.ports.free_at(link) <= self.now
-            && let Some(lane) = self.ports.next_lane(link, |list| u32::from(self.packets.get(list.head).wire))
+    fn pump_now<H: Hardware>(&mut self, link: u32) {
+        if self.ports.free_at::<H>(link) <= self.now
+            && let Some(lane) =
+                self.ports.next_lane::<H>(link, |list| u32::from(self.packets.get(list.head).wire))
         {
-            let index = self.ports.at(link, lane).queue.pop(&self.packets).expect("the lane has a packet");
-            self.launch(link, lane, index);
+            let index =
+                self.ports.at::<H>(link, lane).queue.pop(&self.packets).expect("the lane has a packet");
+            self.launch::<H>(link, lane, index);
         }
-        self.arm_now(link);
+        self.arm_now::<H>(link);
     }
 
     /// Sends a packet, as soon as the link is free.
     #[inline]
-    pub(super) fn launch(&mut self, link: u32, lane: u8, index: u32) {
+    pub(super) fn launch<H: Hardware>(&mut self, link: u32, lane: u8, index: u32) {
         let port = self.ports.port(link);
-        let out = !self.ports.credits_out;
-        if self.ports.link(link).thirsty {
-            let free_at = self.ports.free_at(link);
+        let out = !self.ports.features::<H>().credits_out;
+        if self.ports.link::<H>(link).thirsty {
+            let free_at = self.ports.free_at::<H>(link);
             self.ports.waits.sends(link, free_at, self.now);
         }
         let kind = *self.ports.kind(link);
         let packet = self.packets.at(index);
         let bytes = packet.wire;
-        let state = self.ports.link(link);
+        let state = self.ports.link::<H>(link);
         let start = state.free_at.max(self.now);
         // A packet that is still coming in holds the link until its tail has gone on.
         let end = (start + kind.time_ps(bytes)).max(packet.tail_ps);
@@ -365,20 +392,20 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
         packet.set_lane(lane);
         if out {
             state.queued -= u32::from(bytes);
-            let state = self.ports.at(link, lane);
+            let state = self.ports.at::<H>(link, lane);
             state.in_room -= i32::from(bytes);
             debug_assert!(state.in_room >= 0);
             self.ports.leaves(link, end, bytes);
             self.ports.rumour.tell(link, -i32::from(bytes), self.now);
         }
-        let at = self.ports.index(link, lane);
+        let at = self.ports.index::<H>(link, lane);
         let carried = &mut self.ports.carried[at];
         carried.bytes += u64::from(bytes);
         carried.packets += 1;
         if O::LISTENS {
             self.tell_departure(link, index);
         }
-        let through = self.config.forwarding == Forwarding::CutThrough && port.to != Port::HOST;
+        let through = self.ports.features::<H>().cut_through && port.to != Port::HOST;
         let time_ps = if through { start } else { end } + kind.delay_ps;
         if port.to_part == self.here {
             self.calendar.push(Event { time_ps, key: link << 1 | 1, data: index });
@@ -389,33 +416,34 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
 
     /// Plans the next try of a link, if something waits there.
     #[inline]
-    pub(super) fn arm(&mut self, link: u32) {
-        match self.ahead_ps {
-            Some(ahead_ps) => self.arm_ahead(link, ahead_ps),
-            None => self.arm_now(link),
+    pub(super) fn arm<H: Hardware>(&mut self, link: u32) {
+        if self.ports.features::<H>().ahead {
+            self.arm_ahead::<H>(link);
+        } else {
+            self.arm_now::<H>(link);
         }
     }
 
-    fn arm_now(&mut self, link: u32) {
-        let free_at = self.ports.free_at(link);
+    fn arm_now<H: Hardware>(&mut self, link: u32) {
+        let free_at = self.ports.free_at::<H>(link);
         let busy = free_at > self.now;
         let (mut waits, mut queued) = (false, false);
-        for lane in self.ports.lanes_of(link) {
+        for lane in self.ports.lanes_of::<H>(link) {
             waits |= !lane.waiting.is_empty();
             queued |= !lane.queue.is_empty();
         }
-        if busy && (queued || (waits && !self.ports.credits_out) || self.restless) {
-            self.schedule(link, free_at);
+        if busy && (queued || (waits && !self.ports.features::<H>().credits_out) || self.restless) {
+            self.schedule::<H>(link, free_at);
         }
-        let thirsty = if self.ports.credits_out { waits } else { queued && !busy };
-        self.drink(link, thirsty);
+        let thirsty = if self.ports.features::<H>().credits_out { waits } else { queued && !busy };
+        self.drink::<H>(link, thirsty);
     }
 
     /// The same where packets are sent ahead of time.
     #[inline]
-    fn arm_ahead(&mut self, link: u32, ahead_ps: u64) {
-        let credits_out = self.ports.credits_out;
-        let state = self.ports.link(link);
+    fn arm_ahead<H: Hardware>(&mut self, link: u32) {
+        let credits_out = self.ports.features::<H>().credits_out;
+        let state = self.ports.link::<H>(link);
         let (waits, queued) = (!state.waiting.is_empty(), !state.queue.is_empty());
         let was = state.thirsty;
         if !(waits || queued || was) {
@@ -424,42 +452,42 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
         let mut thirsty = credits_out && waits;
         if queued {
             let (free_at, head, room) = (state.free_at, state.queue.head, state.in_room);
-            if free_at > self.now + ahead_ps {
+            if free_at > self.now + self.ahead_ps {
                 // Half of the time, so that several are sent then.
-                self.schedule(link, free_at - ahead_ps / 2);
+                self.schedule::<H>(link, free_at - self.ahead_ps / 2);
             }
             // One that lacked room lacks it until it is sent, at the try for which the room has come.
             thirsty |= was || i32::from(self.packets.get(head).wire) > room;
         }
         if !credits_out && (waits || queued) {
-            let time_ps = self.ports.leaves_ps(link);
+            let time_ps = self.ports.leaves_ps::<H>(link);
             if time_ps != NEVER {
-                self.schedule(link, time_ps);
+                self.schedule::<H>(link, time_ps);
             }
         }
-        self.drink(link, thirsty);
+        self.drink::<H>(link, thirsty);
     }
 
     /// Notes whether a link lacks room, and plans a try for when some comes back.
     #[inline]
-    pub(super) fn drink(&mut self, link: u32, thirsty: bool) {
-        let was = std::mem::replace(&mut self.ports.link(link).thirsty, thirsty);
-        if was != thirsty || (thirsty && self.ports.lanes > 1) {
-            self.ports.note_wait(link, thirsty, self.now);
+    pub(super) fn drink<H: Hardware>(&mut self, link: u32, thirsty: bool) {
+        let was = std::mem::replace(&mut self.ports.link::<H>(link).thirsty, thirsty);
+        if was != thirsty || (thirsty && !self.ports.features::<H>().one_lane) {
+            self.ports.note_wait::<H>(link, thirsty, self.now);
         }
         if thirsty {
-            let time_ps = self.ports.next_credit_ps(link);
+            let time_ps = self.ports.next_credit_ps::<H>(link);
             if time_ps != NEVER {
-                self.schedule(link, time_ps);
+                self.schedule::<H>(link, time_ps);
             }
         }
     }
 
     /// Plans a try; a host's not before its link is free, as it can't do anything else then.
     #[inline]
-    pub(super) fn schedule(&mut self, link: u32, time_ps: u64) {
+    pub(super) fn schedule<H: Hardware>(&mut self, link: u32, time_ps: u64) {
         let is_host = (link as usize) < self.ports.hosts;
-        let state = self.ports.link(link);
+        let state = self.ports.link::<H>(link);
         let time_ps = if is_host { time_ps.max(state.free_at) } else { time_ps };
         if time_ps < state.try_at {
             state.try_at = time_ps;

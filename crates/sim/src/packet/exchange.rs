@@ -2,6 +2,7 @@
 
 use super::calendar::{Event, NEVER};
 use super::choice::Choice;
+use super::hardware::Any;
 use super::mail::{Mail, STOP};
 use super::messages::Incoming;
 use super::network::Network;
@@ -78,7 +79,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
         }
         self.desk.now_ps = self.now;
         self.program.heard(news, &mut self.desk);
-        self.clear_desk();
+        self.clear_desk::<Any>();
     }
 
     /// When something happens next, here or by what was sent from here.
@@ -105,7 +106,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
             self.calendar.push(Event { time_ps, key: link << 1 | 1, data: index });
         }
         for (time_ps, link, bytes, lane) in mail.credits.drain(..) {
-            self.credit(link, lane, time_ps, bytes);
+            self.credit::<Any>(link, lane, time_ps, bytes);
         }
         mail.first_ps = NEVER;
         let key = self.news_key();

@@ -12,6 +12,7 @@ use super::birth::Births;
 use super::calendar::{Calendar, MOST_KEY};
 use super::choice::Choice;
 use super::counters::LinkCounters;
+use super::hardware::Features;
 use super::heads::Heads;
 use super::mail::{Mail, Numbers};
 use super::messages::{Delayed, Incoming, Outgoing};
@@ -52,8 +53,8 @@ pub struct Network<'f, C, P: Program, O> {
     pub(super) heads: Heads,
     /// An output that has sent its only packet must look for another's, though nothing is queued there.
     pub(super) restless: bool,
-    /// Packets are sent ahead of time, by so much; see `engine`.
-    pub(super) ahead_ps: Option<u64>,
+    /// Packets are sent ahead of time by so much, if they are; see `engine`.
+    pub(super) ahead_ps: u64,
     /// Outputs where one waits that may fit, though others before it did not.
     pub(super) behind: Vec<(u32, u8)>,
     pub(super) calendar: Calendar,
@@ -110,11 +111,13 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
         if fabric.link_count() + fabric.host_count() > most as usize {
             return Err(SimError::TooMany { what: "links", most });
         }
-        let mut ports = Ports::new(fabric, config, &partition);
+        let features = Features::of(config, false);
+        let move_on = C::LOOKS && features.head_of_line && !features.credits_out;
+        let ahead = features.one_lane && C::LOCAL && !O::LISTENS && !move_on;
+        let mut ports = Ports::new(fabric, config, Features { ahead, ..features }, &partition);
         if C::LOOKS {
             ports.watch(!C::LOCAL);
         }
-        let move_on = C::LOOKS && config.head_of_line && !ports.credits_out;
         let lookahead_ps = ports.lookahead_ps(fabric, config);
         let packet_ns = f64::from(config.wire_bytes()) * 1e9 / fabric.reference_bandwidth_bytes_per_s();
         // A packet a host in a packet's time, about five hops, an arrival and a try each.
@@ -124,7 +127,6 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
             desk.here = Some(fabric.hosts().map(|h| partition.of_host(fabric, h) == here).collect());
         }
         let calendar = Calendar::for_events(events_per_ns);
-        let ahead = config.lanes == 1 && C::LOCAL && !O::LISTENS && !move_on;
         Ok(Self {
             fabric,
             config: config.clone(),
@@ -144,7 +146,7 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
             partition,
             heads: Heads::new(if move_on { fabric.switch_count() } else { 0 }),
             restless: move_on && config.output_buffer_bytes < 2 * config.wire_bytes(),
-            ahead_ps: ahead.then(|| calendar.horizon_ps() / 2),
+            ahead_ps: calendar.horizon_ps() / 2,
             behind: Vec::new(),
             calendar,
             desk,
@@ -172,7 +174,7 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
     pub fn record(&mut self, measure: &Measure) {
         self.recorder = Recorder::new(self.fabric, self.ports.lanes, measure);
         if self.recorder.is_some() {
-            self.ahead_ps = None; // samples see packets leave
+            self.ports.features.ahead = false; // samples see packets leave
         }
     }
 

@@ -14,11 +14,12 @@ use std::collections::VecDeque;
 use netloom_model::{Fabric, LinkId, SwitchId};
 
 use super::calendar::{END_PS, NEVER};
+use super::hardware::{Any, Features, Hardware};
 use super::loads::{Loads, Rumour};
 use super::partition::Partition;
 use super::pool::{List, Packet};
 use super::waits::Waits;
-use crate::config::{Config, Forwarding, Release};
+use crate::config::{Config, Forwarding};
 
 /// Room that comes back: when it counts (48 bits of picoseconds, up to [`END_PS`]) and bytes (16 bits).
 #[derive(Clone, Copy, Debug)]
@@ -182,6 +183,7 @@ pub(crate) struct End {
 #[derive(Debug)]
 pub(crate) struct Ports {
     pub lanes: usize,
+    pub features: Features,
     kinds: Vec<Kind>,
     pub port: Vec<Port>,
     pub lane: Vec<Lane>,
@@ -200,8 +202,6 @@ pub(crate) struct Ports {
     pub rumour: Rumour,
     /// How long lanes lacked room.
     pub waits: Waits,
-    /// Credits are for output room (else for input room).
-    pub credits_out: bool,
     /// The first so many links are the hosts'.
     pub hosts: usize,
     /// What a lane may send in its turn, in units of 64 bytes; empty: a packet.
@@ -209,10 +209,9 @@ pub(crate) struct Ports {
 }
 
 impl Ports {
-    pub fn new(fabric: &Fabric, config: &Config, partition: &Partition) -> Self {
+    pub fn new(fabric: &Fabric, config: &Config, features: Features, partition: &Partition) -> Self {
         let lanes = usize::from(config.lanes);
         let links = fabric.link_count();
-        let credits_out = config.release == Release::Admitted;
         let lane = |link: LinkId| {
             let out = if fabric.between_switches(link) {
                 config.output_buffer_bytes
@@ -242,18 +241,18 @@ impl Ports {
             |(link, kind)| port(fabric, partition, link, kinds.partition_point(|other| *other < kind) as u32);
         Self {
             lanes,
+            features,
             port: fabric.links().zip(kind_of).map(port).collect(),
             kinds,
             end: vec![End { inbox: List::EMPTY, held: false }; lane.len()],
             carried: vec![Carried::default(); lane.len()],
-            leaving: vec![[Credit::NONE; 2]; if credits_out { 0 } else { links }],
+            leaving: vec![[Credit::NONE; 2]; if features.credits_out { 0 } else { links }],
             more: vec![VecDeque::new(); lane.len()],
-            arbiter: vec![Arbiter::default(); if lanes > 1 { links } else { 0 }],
+            arbiter: vec![Arbiter::default(); if features.one_lane { 0 } else { links }],
             loads: Loads::default(),
             rumour: Rumour::default(),
             waits: Waits::new(links, lanes),
             lane,
-            credits_out,
             hosts: fabric.host_count(),
             weights: config.lane_weights.clone(),
         }
@@ -269,10 +268,22 @@ impl Ports {
         }
     }
 
+    /// What the hardware does.
+    #[inline(always)]
+    pub fn features<H: Hardware>(&self) -> Features {
+        H::KNOWN.unwrap_or(self.features)
+    }
+
+    /// Lanes of a link.
+    #[inline(always)]
+    pub fn lanes<H: Hardware>(&self) -> usize {
+        if self.features::<H>().one_lane { 1 } else { self.lanes }
+    }
+
     /// Bytes come to a link's queue or go from it.
     #[inline]
-    pub fn queue(&mut self, link: u32, bytes: i32, now: u64) {
-        let state = self.link(link);
+    pub fn queue<H: Hardware>(&mut self, link: u32, bytes: i32, now: u64) {
+        let state = self.link::<H>(link);
         state.queued = state.queued.wrapping_add_signed(bytes);
         self.loads.add(link, bytes);
         self.rumour.tell(link, bytes, now);
@@ -300,8 +311,8 @@ impl Ports {
     }
 
     #[inline]
-    pub fn index(&self, link: u32, lane: u8) -> usize {
-        if self.lanes == 1 { link as usize } else { link as usize * self.lanes + usize::from(lane) }
+    pub fn index<H: Hardware>(&self, link: u32, lane: u8) -> usize {
+        link as usize * self.lanes::<H>() + if self.features::<H>().one_lane { 0 } else { usize::from(lane) }
     }
 
     #[inline]
@@ -317,39 +328,39 @@ impl Ports {
 
     /// The lane that has what belongs to the whole link.
     #[inline]
-    pub fn link(&mut self, link: u32) -> &mut Lane {
-        self.at(link, 0)
+    pub fn link<H: Hardware>(&mut self, link: u32) -> &mut Lane {
+        self.at::<H>(link, 0)
     }
 
     #[inline]
-    pub fn at(&mut self, link: u32, lane: u8) -> &mut Lane {
-        let at = self.index(link, lane);
+    pub fn at<H: Hardware>(&mut self, link: u32, lane: u8) -> &mut Lane {
+        let at = self.index::<H>(link, lane);
         &mut self.lane[at]
     }
 
     #[inline]
-    pub fn end(&mut self, link: u32, lane: u8) -> &mut End {
-        let at = self.index(link, lane);
+    pub fn end<H: Hardware>(&mut self, link: u32, lane: u8) -> &mut End {
+        let at = self.index::<H>(link, lane);
         &mut self.end[at]
     }
 
     /// The lanes of a link.
     #[inline]
-    pub fn lanes_of(&self, link: u32) -> &[Lane] {
-        let first = link as usize * self.lanes;
-        &self.lane[first..first + self.lanes]
+    pub fn lanes_of<H: Hardware>(&self, link: u32) -> &[Lane] {
+        let first = self.index::<H>(link, 0);
+        &self.lane[first..first + self.lanes::<H>()]
     }
 
     /// When a link will have sent what it sends.
     #[inline]
-    pub fn free_at(&self, link: u32) -> u64 {
-        self.lane[self.index(link, 0)].free_at
+    pub fn free_at<H: Hardware>(&self, link: u32) -> u64 {
+        self.lane[self.index::<H>(link, 0)].free_at
     }
 
     /// Bytes queued at an output, by what has come back by `now`.
     pub fn backlog(&self, link: u32, now: u64) -> u32 {
-        let queued = self.lane[self.index(link, 0)].queued;
-        if !self.credits_out || queued == 0 {
+        let queued = self.lane[link as usize * self.lanes].queued;
+        if !self.features.credits_out || queued == 0 {
             return queued;
         }
         let first = link as usize * self.lanes;
@@ -361,17 +372,17 @@ impl Ports {
     }
 
     /// A link lacks room, or has stopped to.
-    pub fn note_wait(&mut self, link: u32, lacks: bool, now: u64) {
-        let first = link as usize * self.lanes;
-        let lanes = &self.lane[first..first + self.lanes];
+    pub fn note_wait<H: Hardware>(&mut self, link: u32, lacks: bool, now: u64) {
+        let first = self.index::<H>(link, 0);
+        let lanes = &self.lane[first..first + self.lanes::<H>()];
         let pending = |lane: usize| !lanes[lane].queue.is_empty() || !lanes[lane].waiting.is_empty();
         self.waits.note(link, lacks, now, pending);
     }
 
     /// Whether there is a place for the note of another packet's leaving.
     #[inline]
-    pub fn can_note(&self, link: u32) -> bool {
-        self.credits_out || self.leaving[link as usize][1].is_none()
+    pub fn can_note<H: Hardware>(&self, link: u32) -> bool {
+        self.features::<H>().credits_out || self.leaving[link as usize][1].is_none()
     }
 
     /// A packet's tail will have left a link.
@@ -390,20 +401,20 @@ impl Ports {
 
     /// When the first packet being sent has left; [`NEVER`] if that changes nothing.
     #[inline]
-    pub fn leaves_ps(&self, link: u32) -> u64 {
-        if self.credits_out { NEVER } else { self.leaving[link as usize][0].next_ps() }
+    pub fn leaves_ps<H: Hardware>(&self, link: u32) -> u64 {
+        if self.features::<H>().credits_out { NEVER } else { self.leaving[link as usize][0].next_ps() }
     }
 
     /// Counts what has come back by now.
     #[inline]
-    pub fn settle(&mut self, link: u32, now: u64) {
-        if !self.credits_out && self.leaving[link as usize][0].time_ps() <= now {
+    pub fn settle<H: Hardware>(&mut self, link: u32, now: u64) {
+        if !self.features::<H>().credits_out && self.leaving[link as usize][0].time_ps() <= now {
             self.settle_leaving(link, now);
         }
-        let first = link as usize * self.lanes;
-        for at in first..first + self.lanes {
+        let first = self.index::<H>(link, 0);
+        for at in first..first + self.lanes::<H>() {
             if self.lane[at].first[0].time_ps() <= now {
-                self.settle_lane(at, now);
+                self.settle_lane::<H>(first, at, now);
             }
         }
     }
@@ -417,14 +428,14 @@ impl Ports {
             bytes += i32::from(leaving[0].bytes());
             *leaving = [leaving[1], Credit::NONE];
         }
-        self.at(link, lane).out_room += bytes;
+        self.at::<Any>(link, lane).out_room += bytes;
     }
 
-    fn settle_lane(&mut self, at: usize, now: u64) {
+    fn settle_lane<H: Hardware>(&mut self, first: usize, at: usize, now: u64) {
         let bytes = self.lane[at].take(&mut self.more[at], now);
-        if self.credits_out {
+        if self.features::<H>().credits_out {
             self.lane[at].out_room += bytes as i32;
-            self.lane[at - at % self.lanes].queued -= bytes;
+            self.lane[first].queued -= bytes;
         } else {
             self.lane[at].in_room += bytes as i32;
         }
@@ -432,14 +443,14 @@ impl Ports {
 
     /// When a link's next credit counts; [`NEVER`] if none is on its way.
     #[inline]
-    pub fn next_credit_ps(&self, link: u32) -> u64 {
-        self.lanes_of(link).iter().map(|lane| lane.first[0].next_ps()).min().unwrap_or(NEVER)
+    pub fn next_credit_ps<H: Hardware>(&self, link: u32) -> u64 {
+        self.lanes_of::<H>(link).iter().map(|lane| lane.first[0].next_ps()).min().unwrap_or(NEVER)
     }
 
     /// Gives room back to the sender of `link`; returns when it counts.
     #[inline]
-    pub fn give_back(&mut self, link: u32, lane: u8, time_ps: u64, bytes: u16) -> u64 {
-        let at = self.index(link, lane);
+    pub fn give_back<H: Hardware>(&mut self, link: u32, lane: u8, time_ps: u64, bytes: u16) -> u64 {
+        let at = self.index::<H>(link, lane);
         let state = &mut self.lane[at];
         let [first, second] = &mut state.first;
         let time_ps = if first.is_none() {
@@ -462,20 +473,20 @@ impl Ports {
 
     /// Whether a lane of a link has something to send and room for it.
     #[inline]
-    pub fn is_ready(&self, link: u32, lane: &Lane, wire_of_head: impl Fn(List) -> u32) -> bool {
-        let is_host = self.credits_out && (link as usize) < self.hosts;
+    pub fn is_ready<H: Hardware>(&self, link: u32, lane: &Lane, wire_of_head: impl Fn(List) -> u32) -> bool {
+        let is_host = self.features::<H>().credits_out && (link as usize) < self.hosts;
         let room = if is_host { lane.out_room } else { lane.in_room };
         !lane.queue.is_empty() && wire_of_head(lane.queue) as i32 <= room
     }
 
     /// The lane that sends next: lanes in turn, a packet or their weight each, that have something and room for it at the far end.
     #[inline]
-    pub fn next_lane(&mut self, link: u32, wire_of_head: impl Fn(List) -> u32) -> Option<u8> {
-        let ready = |lane: &Lane| self.is_ready(link, lane, &wire_of_head);
-        if self.lanes == 1 {
+    pub fn next_lane<H: Hardware>(&mut self, link: u32, wire_of_head: impl Fn(List) -> u32) -> Option<u8> {
+        let ready = |lane: &Lane| self.is_ready::<H>(link, lane, &wire_of_head);
+        if self.features::<H>().one_lane {
             return ready(&self.lane[link as usize]).then_some(0);
         }
-        let of = self.lanes_of(link);
+        let of = self.lanes_of::<H>(link);
         let Arbiter { last, left } = self.arbiter[link as usize];
         let next = || (1..=self.lanes).map(|k| (usize::from(last) + k) % self.lanes).find(|&k| ready(&of[k]));
         let arbiter = if self.weights.is_empty() {

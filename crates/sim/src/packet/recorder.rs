@@ -6,6 +6,7 @@
 use netloom_model::{Fabric, LinkId};
 
 use super::calendar::NEVER;
+use super::hardware::Any;
 use super::ports::Ports;
 use crate::record::{
     IntervalRow, Intervals, LevelRow, Measure, NO_QUEUE, PS_PER_TICK, QueueRow, Queues, queue_levels,
@@ -125,7 +126,7 @@ impl CounterSamples {
         let stride = if lanes == 1 { 1 } else { lanes + 1 };
         let mut waits = false;
         for (link, before) in self.before.chunks_mut(stride).enumerate() {
-            let free_at = ports.free_at(link as u32);
+            let free_at = ports.free_at::<Any>(link as u32);
             waits |= ports.waits.is_on(link);
             let mut whole = IntervalRow::new(interval, LinkId(link as u32), None);
             for (lane, before) in before[..lanes].iter_mut().enumerate() {

@@ -3,6 +3,7 @@
 use netloom_model::LinkId;
 
 use super::choice::Choice;
+use super::hardware::Any;
 use super::network::Network;
 use super::observe::{Departure, Flying, Hop, Observer};
 use super::program::Program;
@@ -26,9 +27,9 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
     /// Tells of a packet that is about to be queued; its output is settled.
     pub(super) fn tell_hop(&mut self, link: u32, to_lane: u8, index: u32) {
         let packet = self.flying(index);
-        let queued_bytes = self.ports.link(link).queued;
-        let out = self.ports.credits_out;
-        let lane = self.ports.at(link, to_lane);
+        let queued_bytes = self.ports.link::<Any>(link).queued;
+        let out = self.ports.features::<Any>().credits_out;
+        let lane = self.ports.at::<Any>(link, to_lane);
         let room = if out { lane.out_room } else { lane.in_room };
         let congested = i64::from(queued_bytes) > i64::from(room);
         self.observer.hop(Hop { now_ps: self.now, link: LinkId(link), queued_bytes, congested, packet });
@@ -36,7 +37,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
 
     /// Tells of a packet that leaves now.
     pub(super) fn tell_departure(&mut self, link: u32, index: u32) {
-        let (packet, end_ps) = (self.flying(index), self.ports.free_at(link));
+        let (packet, end_ps) = (self.flying(index), self.ports.free_at::<Any>(link));
         self.observer.departs(Departure { start_ps: self.now, end_ps, link: LinkId(link), packet });
     }
 }

@@ -1,0 +1,110 @@
+//! What the hardware does, as far as it has machine code of its own.
+//!
+//! There is hardly a step of a packet that does not ask how many lanes there are or who needs credits. For the two profiles the answers
+//! are constants, and the questions cost nothing; any other hardware answers while it runs. What happens is the same.
+
+use crate::config::{Admission, Config, Forwarding, Release};
+
+/// What steps of a packet ask for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Features {
+    /// There is one lane, without tables of lanes.
+    pub one_lane: bool,
+    /// Credits are for room in output buffers, and senders need none (else for room in input buffers).
+    pub credits_out: bool,
+    pub head_of_line: bool,
+    pub cut_through: bool,
+    /// Input ports are admitted in turn.
+    pub in_turn: bool,
+    /// Packets are sent ahead of time; see `engine`.
+    pub ahead: bool,
+}
+
+impl Features {
+    pub fn of(config: &Config, ahead: bool) -> Self {
+        Self {
+            one_lane: config.lanes == 1 && config.lane_map.is_none(),
+            credits_out: config.release == Release::Admitted,
+            head_of_line: config.head_of_line,
+            cut_through: config.forwarding == Forwarding::CutThrough,
+            in_turn: config.admission == Admission::RoundRobin,
+            ahead,
+        }
+    }
+}
+
+/// Hardware that machine code is made for.
+pub(crate) trait Hardware {
+    /// `None`: known when it runs.
+    const KNOWN: Option<Features>;
+}
+
+/// Any.
+pub(crate) struct Any;
+
+/// [`Config::codes`].
+pub(crate) struct Codes;
+
+/// [`Config::infiniband`].
+pub(crate) struct InfiniBand;
+
+/// [`Config::infiniband`] where waiting packets may move, so that none is sent ahead of time.
+pub(crate) struct Moving;
+
+impl Hardware for Any {
+    const KNOWN: Option<Features> = None;
+}
+
+impl Hardware for Codes {
+    const KNOWN: Option<Features> = Some(Features {
+        one_lane: true,
+        credits_out: true,
+        head_of_line: false,
+        cut_through: false,
+        in_turn: false,
+        ahead: true,
+    });
+}
+
+impl Hardware for InfiniBand {
+    const KNOWN: Option<Features> = Some(Features {
+        one_lane: true,
+        credits_out: false,
+        head_of_line: true,
+        cut_through: true,
+        in_turn: true,
+        ahead: true,
+    });
+}
+
+impl Hardware for Moving {
+    const KNOWN: Option<Features> = match InfiniBand::KNOWN {
+        Some(features) => Some(Features { ahead: false, ..features }),
+        None => None,
+    };
+}
+
+/// [`Config::infiniband`] with several lanes.
+pub(crate) struct Lanes;
+
+impl Hardware for Lanes {
+    const KNOWN: Option<Features> = match Moving::KNOWN {
+        Some(features) => Some(Features { one_lane: false, ..features }),
+        None => None,
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Else the profiles would run, but slowly.
+    #[test]
+    fn the_profiles_have_their_machine_code() {
+        assert_eq!(Codes::KNOWN, Some(Features::of(&Config::codes(), true)));
+        assert_eq!(InfiniBand::KNOWN, Some(Features::of(&Config::infiniband(), true)));
+        assert_eq!(Moving::KNOWN, Some(Features::of(&Config::infiniband(), false)));
+        let lanes = Config { lanes: 2, ..Config::infiniband() };
+        assert_eq!(Lanes::KNOWN, Some(Features::of(&lanes, false)));
+    }
+}
