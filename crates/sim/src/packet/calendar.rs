@@ -20,6 +20,8 @@ const KEY: u32 = 64 - TIME - DATA;
 const DATA: u32 = 26;
 /// Events that a bucket should hold on a busy network.
 const HANDFUL: f64 = 6.0;
+/// So many events in a bucket are sorted by digit.
+const MANY: usize = 128;
 /// The largest `data` of an event.
 pub(crate) const MOST_DATA: u32 = (1 << DATA) - 1;
 /// The largest `key` of an event.
@@ -86,15 +88,18 @@ pub(crate) struct Calendar {
     /// A bucket holds `2^shift` ps.
     shift: u32,
     /// Events of every bucket of the ring, in no order.
-    buckets: Vec<Vec<u64>>,
+    buckets: Box<[Vec<u64>; BUCKETS]>,
     /// Empty vectors for buckets to come, so that memory follows what is under way.
     spare: Vec<Vec<u64>>,
     /// A bit a bucket: it holds something.
-    occupied: Vec<u64>,
+    occupied: Box<[u64; BUCKETS / 64]>,
     /// The bucket, counted from time 0, whose events are in `now`.
     turn: u64,
-    /// Events of the present bucket, the next one last.
+    /// Events of the present bucket, in order; the first so many have left.
     now: Vec<u64>,
+    left: usize,
+    /// What sorting leaves for the next time.
+    scratch: Vec<u64>,
     /// Beyond the ring.
     far: BinaryHeap<Reverse<Event>>,
 }
@@ -110,11 +115,13 @@ impl Calendar {
         let shift = (HANDFUL * 1000.0 / events_per_ns).log2().clamp(5.0, f64::from(TIME)) as u32;
         Self {
             shift,
-            buckets: vec![Vec::new(); BUCKETS],
+            buckets: Box::new([const { Vec::new() }; BUCKETS]),
             spare: Vec::new(),
-            occupied: vec![0; BUCKETS / 64],
+            occupied: Box::new([0; BUCKETS / 64]),
             turn: 0,
             now: Vec::new(),
+            left: 0,
+            scratch: Vec::new(),
             far: BinaryHeap::new(),
         }
     }
@@ -126,7 +133,7 @@ impl Calendar {
 
     /// All events to come, in no order.
     pub fn iter(&self) -> impl Iterator<Item = Event> {
-        let now = self.now.iter().map(|&packed| (self.turn, packed));
+        let now = self.now[self.left..].iter().map(|&packed| (self.turn, packed));
         let turn = self.turn as usize % BUCKETS;
         let near = (1..BUCKETS).flat_map(move |ahead| {
             let events = &self.buckets[(turn + ahead) % BUCKETS];
@@ -138,20 +145,28 @@ impl Calendar {
 
     /// Whether nothing is to come.
     pub fn is_empty(&self) -> bool {
-        self.now.is_empty() && self.far.is_empty() && self.occupied.iter().all(|&word| word == 0)
+        self.left == self.now.len() && self.far.is_empty() && self.occupied.iter().all(|&word| word == 0)
     }
 
     /// Adds an event, not earlier than the one that left last.
-    #[inline]
+    #[inline(always)]
     pub fn push(&mut self, event: Event) {
         let bucket = event.time_ps >> self.shift;
         debug_assert!(bucket >= self.turn, "an event lies in the past");
+        if bucket.wrapping_sub(self.turn + 1) < BUCKETS as u64 - 1 {
+            self.put(bucket, event);
+        } else {
+            self.push_elsewhere(bucket, event);
+        }
+    }
+
+    /// Adds an event to the present bucket, or beyond the ring.
+    #[inline(never)]
+    fn push_elsewhere(&mut self, bucket: u64, event: Event) {
         if bucket == self.turn {
             let packed = event.packed(self.shift);
-            let at = self.now.partition_point(|&e| e > packed);
+            let at = self.left + self.now[self.left..].partition_point(|&e| e < packed);
             self.now.insert(at, packed);
-        } else if bucket - self.turn < BUCKETS as u64 {
-            self.put(bucket, event);
         } else {
             self.far.push(Reverse(event));
         }
@@ -160,7 +175,7 @@ impl Calendar {
     /// When the next event happens; `u64::MAX` if none is to come.
     pub fn next_ps(&self) -> u64 {
         let at = |bucket: u64, packed: u64| Event::unpacked(bucket, packed, self.shift).time_ps;
-        if let Some(&packed) = self.now.last() {
+        if let Some(&packed) = self.now.get(self.left) {
             return at(self.turn, packed);
         }
         let near = self.next_occupied().and_then(|bucket| {
@@ -174,12 +189,12 @@ impl Calendar {
     #[inline]
     pub fn pop_before(&mut self, end_ps: u64) -> Option<Event> {
         loop {
-            if let Some(&packed) = self.now.last() {
+            if let Some(&packed) = self.now.get(self.left) {
                 let event = Event::unpacked(self.turn, packed, self.shift);
                 if event.time_ps >= end_ps {
                     return None;
                 }
-                self.now.pop();
+                self.left += 1;
                 return Some(event);
             }
             if !self.turn_to_next(end_ps) {
@@ -188,15 +203,13 @@ impl Calendar {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn put(&mut self, bucket: u64, event: Event) {
         let at = bucket as usize % BUCKETS;
+        self.occupied[at / 64] |= 1 << (at % 64);
         let events = &mut self.buckets[at];
-        if events.is_empty() {
-            self.occupied[at / 64] |= 1 << (at % 64);
-            if events.capacity() == 0 {
-                *events = self.spare.pop().unwrap_or_default();
-            }
+        if events.len() == events.capacity() {
+            make_room(events, &mut self.spare);
         }
         events.push(event.packed(self.shift));
     }
@@ -211,8 +224,10 @@ impl Calendar {
         }
         self.turn = bucket;
         let at = bucket as usize % BUCKETS;
-        let done = std::mem::replace(&mut self.now, std::mem::take(&mut self.buckets[at]));
+        let mut done = std::mem::replace(&mut self.now, std::mem::take(&mut self.buckets[at]));
+        self.left = 0;
         if done.capacity() > 0 {
+            done.clear();
             self.spare.push(done);
         }
         self.occupied[at / 64] &= !(1 << (at % 64));
@@ -228,8 +243,7 @@ impl Calendar {
                 self.put(bucket, event);
             }
         }
-        // Synchronised hosts fill a bucket with long runs that are in order already: a merge sort finds them.
-        self.now.sort_by(|a, b| b.cmp(a));
+        sort(&mut self.now, &mut self.scratch);
         true
     }
 
@@ -253,6 +267,45 @@ impl Calendar {
             }
         }
         None
+    }
+}
+
+/// A bucket's first room is that of one that is done.
+#[inline(never)]
+fn make_room(events: &mut Vec<u64>, spare: &mut Vec<Vec<u64>>) {
+    if events.capacity() == 0
+        && let Some(done) = spare.pop()
+    {
+        *events = done;
+    } else {
+        events.reserve(1);
+    }
+}
+
+/// Sorts a bucket. Hosts in step fill a bucket with thousands of events; of what they differ in by time and key there are few
+/// digits, so sorting by digit beats comparing.
+fn sort(events: &mut Vec<u64>, scratch: &mut Vec<u64>) {
+    if events.len() < MANY {
+        return events.sort_unstable();
+    }
+    let differ = events.iter().fold(0, |differ, &event| differ | (event ^ events[0]));
+    for low in (DATA..64).step_by(8).filter(|low| differ >> low & 0xff != 0) {
+        let digit = |event: u64| (event >> low & 0xff) as usize;
+        let mut place = [0; 256];
+        events.iter().for_each(|&event| place[digit(event)] += 1);
+        let mut sum = 0;
+        place.iter_mut().for_each(|count| sum += std::mem::replace(count, sum));
+        scratch.resize(events.len(), 0);
+        for &event in &*events {
+            let to = &mut place[digit(event)];
+            scratch[*to] = event;
+            *to += 1;
+        }
+        std::mem::swap(events, scratch);
+    }
+    // Those of one time and key are still in order of coming.
+    if !events.is_sorted() {
+        events.sort();
     }
 }
 
@@ -284,6 +337,25 @@ mod tests {
         assert_eq!(calendar.pop_before(64), None);
         assert_eq!(calendar.pop_before(65), Some(event(64, 0)));
         assert_eq!(calendar.pop_before(u64::MAX), None);
+    }
+
+    #[test]
+    fn many_events_are_sorted_by_time_then_key_then_data() {
+        let mut random = stream(2, 0);
+        for size in [MANY - 1, MANY, 5_000] {
+            // Few keys, so that some events differ in their data only.
+            let mut events: Vec<u64> = (0..size)
+                .map(|_| {
+                    below(&mut random, 64) << 56
+                        | below(&mut random, 99) << DATA
+                        | below(&mut random, 1 << 20)
+                })
+                .collect();
+            let mut sorted = events.clone();
+            sorted.sort_unstable();
+            sort(&mut events, &mut vec![7; 3]);
+            assert_eq!(events, sorted);
+        }
     }
 
     #[test]
