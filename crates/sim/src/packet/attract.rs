@@ -55,7 +55,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
     }
 
     /// A packet has got the room it waited for.
-    #[inline]
+    #[inline(always)]
     pub(super) fn go(&mut self, index: u32) {
         let switch = self.ports.port[self.packets.get(index).via as usize].to;
         if !self.heads.are_fixed() {

@@ -242,7 +242,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
     }
 
     /// The lane of a packet's next link.
-    #[inline]
+    #[inline(always)]
     pub(super) fn lane_out<H: Hardware>(&self, out: u32, packet: &Packet) -> u8 {
         if self.ports.features::<H>().one_lane {
             return 0;
@@ -253,14 +253,14 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn choose(&mut self, switch: SwitchId, packet: &Packet) -> Option<LinkId> {
         let mut outputs = Outputs { now: self.now, ports: &mut self.ports };
         self.choice.output(Here::of(packet, switch), &mut outputs)
     }
 
     /// Takes a packet into the output buffer of `out` and a lane, and tells where it came from.
-    #[inline]
+    #[inline(always)]
     pub(super) fn admit<H: Hardware>(&mut self, out: u32, to_lane: u8, index: u32) {
         let &Packet { via, wire, tail_ps, .. } = self.packets.get(index);
         let turn = self.ports.port(via).to_port;
@@ -274,7 +274,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
     }
 
     /// Room at the far end of `link` is free once the packet's tail has come.
-    #[inline]
+    #[inline(always)]
     pub(super) fn give_back<H: Hardware>(&mut self, link: u32, bytes: u16, lane: u8, tail_ps: u64) {
         let from_part = self.ports.port(link).from_part;
         let time_ps = self.now.max(tail_ps) + self.ports.kind(link).credit_ps;
@@ -289,7 +289,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
     }
 
     /// Room is on its way back to `link`.
-    #[inline]
+    #[inline(always)]
     pub(super) fn credit<H: Hardware>(&mut self, link: u32, lane: u8, time_ps: u64, bytes: u16) {
         let time_ps = self.ports.give_back::<H>(link, lane, time_ps, bytes);
         if self.ports.link::<H>(link).thirsty {
@@ -335,7 +335,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
     }
 
     /// Sends what it can, and plans the next try.
-    #[inline]
+    #[inline(always)]
     fn pump<H: Hardware>(&mut self, link: u32) {
         if !self.ports.features::<H>().ahead {
             return self.pump_now::<H>(link);
@@ -371,7 +371,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
     }
 
     /// Sends a packet, as soon as the link is free.
-    #[inline]
+    #[inline(always)]
     pub(super) fn launch<H: Hardware>(&mut self, link: u32, lane: u8, index: u32) {
         let port = self.ports.port(link);
         let out = !self.ports.features::<H>().credits_out;
@@ -415,7 +415,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
     }
 
     /// Plans the next try of a link, if something waits there.
-    #[inline]
+    #[inline(always)]
     pub(super) fn arm<H: Hardware>(&mut self, link: u32) {
         if self.ports.features::<H>().ahead {
             self.arm_ahead::<H>(link);
@@ -440,7 +440,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
     }
 
     /// The same where packets are sent ahead of time.
-    #[inline]
+    #[inline(always)]
     fn arm_ahead<H: Hardware>(&mut self, link: u32) {
         let credits_out = self.ports.features::<H>().credits_out;
         let state = self.ports.link::<H>(link);
@@ -469,7 +469,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
     }
 
     /// Notes whether a link lacks room, and plans a try for when some comes back.
-    #[inline]
+    #[inline(always)]
     pub(super) fn drink<H: Hardware>(&mut self, link: u32, thirsty: bool) {
         let was = std::mem::replace(&mut self.ports.link::<H>(link).thirsty, thirsty);
         if was != thirsty || (thirsty && !self.ports.features::<H>().one_lane) {
@@ -484,7 +484,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
     }
 
     /// Plans a try; a host's not before its link is free, as it can't do anything else then.
-    #[inline]
+    #[inline(always)]
     pub(super) fn schedule<H: Hardware>(&mut self, link: u32, time_ps: u64) {
         let is_host = (link as usize) < self.ports.hosts;
         let state = self.ports.link::<H>(link);
@@ -498,7 +498,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
     // ---- failures
 
     /// Ends the run if a packet or message can't be numbered: what a slot of a pool is called must fit an event's data.
-    #[inline]
+    #[inline(always)]
     pub(super) fn limit(&mut self, what: &'static str, index: u32) {
         if index > MOST_DATA {
             self.fail(SimError::TooMany { what, most: MOST_DATA + 1 });

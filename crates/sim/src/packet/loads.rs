@@ -37,7 +37,7 @@ impl Loads {
     }
 
     /// Bytes come to an output, or leave it for another.
-    #[inline]
+    #[inline(always)]
     pub fn add(&mut self, link: u32, bytes: i32) {
         if let Some(load) = self.bytes.get_mut(link as usize) {
             *load = load.wrapping_add_signed(bytes);
@@ -45,7 +45,7 @@ impl Loads {
     }
 
     /// Room for so many bytes counts as free from `time_ps` on.
-    #[inline]
+    #[inline(always)]
     pub fn falls(&mut self, link: u32, time_ps: u64, bytes: u16) {
         if self.bytes.is_empty() {
             return;
@@ -60,7 +60,7 @@ impl Loads {
     }
 
     /// The loads at `now`, by link.
-    #[inline]
+    #[inline(always)]
     pub fn at(&mut self, now: u64) -> &[u32] {
         if self.next_ps <= now {
             self.settle(now);
@@ -109,7 +109,7 @@ impl Rumour {
     }
 
     /// The load of a link has changed by `bytes`.
-    #[inline]
+    #[inline(always)]
     pub fn tell(&mut self, link: u32, bytes: i32, now: u64) {
         if !self.load.is_empty() {
             self.news.push_back((now + self.delay_ps, link, bytes));
@@ -117,7 +117,7 @@ impl Rumour {
     }
 
     /// What is known of a link.
-    #[inline]
+    #[inline(always)]
     pub fn load(&mut self, link: u32, now: u64) -> u32 {
         if self.load.is_empty() {
             return 0;

@@ -46,24 +46,24 @@ impl Packet {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     pub fn level(&self) -> u8 {
         self.levels >> 4
     }
 
     /// Its lane on `via`, or on the link that it was sent over.
-    #[inline]
+    #[inline(always)]
     pub fn lane(&self) -> u8 {
         self.levels & 15
     }
 
-    #[inline]
+    #[inline(always)]
     pub fn set_lane(&mut self, lane: u8) {
         self.levels = self.levels & 0xf0 | lane;
     }
 
     /// When it was created, in units of `birth`'s own.
-    #[inline]
+    #[inline(always)]
     pub fn born(&self) -> u64 {
         u64::from(self.born_high) << 32 | u64::from(self.born_low)
     }
@@ -78,11 +78,11 @@ pub(crate) trait Linked {
 }
 
 impl Linked for Packet {
-    #[inline]
+    #[inline(always)]
     fn next(&self) -> u32 {
         self.next
     }
-    #[inline]
+    #[inline(always)]
     fn set_next(&mut self, next: u32) {
         self.next = next;
     }
@@ -101,7 +101,7 @@ impl<T: Linked> Pool<T> {
         Self { slots: Vec::new(), free: NONE, live: 0 }
     }
 
-    #[inline]
+    #[inline(always)]
     pub fn take(&mut self, value: T) -> u32 {
         self.live += 1;
         if self.free == NONE {
@@ -114,19 +114,19 @@ impl<T: Linked> Pool<T> {
         taken
     }
 
-    #[inline]
+    #[inline(always)]
     pub fn free(&mut self, index: u32) {
         self.live -= 1;
         self.slots[index as usize].set_next(self.free);
         self.free = index;
     }
 
-    #[inline]
+    #[inline(always)]
     pub fn at(&mut self, index: u32) -> &mut T {
         &mut self.slots[index as usize]
     }
 
-    #[inline]
+    #[inline(always)]
     pub fn get(&self, index: u32) -> &T {
         &self.slots[index as usize]
     }
@@ -147,12 +147,12 @@ pub(crate) struct List {
 impl List {
     pub const EMPTY: List = List { head: NONE, tail: NONE };
 
-    #[inline]
+    #[inline(always)]
     pub fn is_empty(self) -> bool {
         self.head == NONE
     }
 
-    #[inline]
+    #[inline(always)]
     pub fn push<T: Linked>(&mut self, pool: &mut Pool<T>, index: u32) {
         pool.at(index).set_next(NONE);
         if self.head == NONE {
@@ -163,7 +163,7 @@ impl List {
         self.tail = index;
     }
 
-    #[inline]
+    #[inline(always)]
     pub fn pop<T: Linked>(&mut self, pool: &Pool<T>) -> Option<u32> {
         let first = self.head;
         if first == NONE {

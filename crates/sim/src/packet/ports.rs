@@ -29,28 +29,28 @@ impl Credit {
     /// No credit: it never counts.
     const NONE: Self = Self(u64::MAX);
 
-    #[inline]
+    #[inline(always)]
     pub fn new(time_ps: u64, bytes: u16) -> Self {
         Self(time_ps.min(END_PS - 1) << 16 | u64::from(bytes))
     }
 
-    #[inline]
+    #[inline(always)]
     fn is_none(self) -> bool {
         self.0 == u64::MAX
     }
 
     /// When it counts; [`NEVER`] for none.
-    #[inline]
+    #[inline(always)]
     fn next_ps(self) -> u64 {
         if self.is_none() { NEVER } else { self.time_ps() }
     }
 
-    #[inline]
+    #[inline(always)]
     pub fn time_ps(self) -> u64 {
         self.0 >> 16
     }
 
-    #[inline]
+    #[inline(always)]
     pub fn bytes(self) -> u16 {
         self.0 as u16
     }
@@ -69,7 +69,7 @@ pub(crate) struct Kind {
 
 impl Kind {
     /// Time of `bytes` on the wire, at least 1 ps.
-    #[inline]
+    #[inline(always)]
     pub fn time_ps(self, bytes: u16) -> u64 {
         ((u64::from(bytes) * self.ps_per_byte_q20) >> 20).max(1)
     }
@@ -133,7 +133,7 @@ pub(crate) struct Lane {
 
 impl Lane {
     /// How many input ports have their turn before `port`.
-    #[inline]
+    #[inline(always)]
     pub fn ports_before(&self, port: u16) -> u32 {
         u32::from(port.wrapping_sub(self.turn.wrapping_add(1)))
     }
@@ -281,7 +281,7 @@ impl Ports {
     }
 
     /// Bytes come to a link's queue or go from it.
-    #[inline]
+    #[inline(always)]
     pub fn queue<H: Hardware>(&mut self, link: u32, bytes: i32, now: u64) {
         let state = self.link::<H>(link);
         state.queued = state.queued.wrapping_add_signed(bytes);
@@ -290,7 +290,7 @@ impl Ports {
     }
 
     /// The switch at a link's far end.
-    #[inline]
+    #[inline(always)]
     pub fn far_end(&self, link: u32) -> Option<SwitchId> {
         let to = self.port[link as usize].to;
         (to != Port::HOST).then_some(SwitchId(to))
@@ -310,49 +310,49 @@ impl Ports {
         shortest.unwrap_or(config.cable_delay_ps.max(1))
     }
 
-    #[inline]
+    #[inline(always)]
     pub fn index<H: Hardware>(&self, link: u32, lane: u8) -> usize {
         link as usize * self.lanes::<H>() + if self.features::<H>().one_lane { 0 } else { usize::from(lane) }
     }
 
-    #[inline]
+    #[inline(always)]
     pub fn kind(&self, link: u32) -> &Kind {
         &self.kinds[self.port[link as usize].kind as usize]
     }
 
     /// How a link is wired.
-    #[inline]
+    #[inline(always)]
     pub fn port(&self, link: u32) -> Port {
         self.port[link as usize]
     }
 
     /// The lane that has what belongs to the whole link.
-    #[inline]
+    #[inline(always)]
     pub fn link<H: Hardware>(&mut self, link: u32) -> &mut Lane {
         self.at::<H>(link, 0)
     }
 
-    #[inline]
+    #[inline(always)]
     pub fn at<H: Hardware>(&mut self, link: u32, lane: u8) -> &mut Lane {
         let at = self.index::<H>(link, lane);
         &mut self.lane[at]
     }
 
-    #[inline]
+    #[inline(always)]
     pub fn end<H: Hardware>(&mut self, link: u32, lane: u8) -> &mut End {
         let at = self.index::<H>(link, lane);
         &mut self.end[at]
     }
 
     /// The lanes of a link.
-    #[inline]
+    #[inline(always)]
     pub fn lanes_of<H: Hardware>(&self, link: u32) -> &[Lane] {
         let first = self.index::<H>(link, 0);
         &self.lane[first..first + self.lanes::<H>()]
     }
 
     /// When a link will have sent what it sends.
-    #[inline]
+    #[inline(always)]
     pub fn free_at<H: Hardware>(&self, link: u32) -> u64 {
         self.lane[self.index::<H>(link, 0)].free_at
     }
@@ -380,13 +380,13 @@ impl Ports {
     }
 
     /// Whether there is a place for the note of another packet's leaving.
-    #[inline]
+    #[inline(always)]
     pub fn can_note<H: Hardware>(&self, link: u32) -> bool {
         self.features::<H>().credits_out || self.leaving[link as usize][1].is_none()
     }
 
     /// A packet's tail will have left a link.
-    #[inline]
+    #[inline(always)]
     pub fn leaves(&mut self, link: u32, end_ps: u64, bytes: u16) {
         let leaving = &mut self.leaving[link as usize];
         let place = if leaving[0].is_none() { 0 } else { 1 };
@@ -400,13 +400,13 @@ impl Ports {
     }
 
     /// When the first packet being sent has left; [`NEVER`] if that changes nothing.
-    #[inline]
+    #[inline(always)]
     pub fn leaves_ps<H: Hardware>(&self, link: u32) -> u64 {
         if self.features::<H>().credits_out { NEVER } else { self.leaving[link as usize][0].next_ps() }
     }
 
     /// Counts what has come back by now.
-    #[inline]
+    #[inline(always)]
     pub fn settle<H: Hardware>(&mut self, link: u32, now: u64) {
         if !self.features::<H>().credits_out && self.leaving[link as usize][0].time_ps() <= now {
             self.settle_leaving(link, now);
@@ -442,13 +442,13 @@ impl Ports {
     }
 
     /// When a link's next credit counts; [`NEVER`] if none is on its way.
-    #[inline]
+    #[inline(always)]
     pub fn next_credit_ps<H: Hardware>(&self, link: u32) -> u64 {
         self.lanes_of::<H>(link).iter().map(|lane| lane.first[0].next_ps()).min().unwrap_or(NEVER)
     }
 
     /// Gives room back to the sender of `link`; returns when it counts.
-    #[inline]
+    #[inline(always)]
     pub fn give_back<H: Hardware>(&mut self, link: u32, lane: u8, time_ps: u64, bytes: u16) -> u64 {
         let at = self.index::<H>(link, lane);
         let state = &mut self.lane[at];
@@ -472,7 +472,7 @@ impl Ports {
     }
 
     /// Whether a lane of a link has something to send and room for it.
-    #[inline]
+    #[inline(always)]
     pub fn is_ready<H: Hardware>(&self, link: u32, lane: &Lane, wire_of_head: impl Fn(List) -> u32) -> bool {
         let is_host = self.features::<H>().credits_out && (link as usize) < self.hosts;
         let room = if is_host { lane.out_room } else { lane.in_room };
@@ -480,7 +480,7 @@ impl Ports {
     }
 
     /// The lane that sends next: lanes in turn, a packet or their weight each, that have something and room for it at the far end.
-    #[inline]
+    #[inline(always)]
     pub fn next_lane<H: Hardware>(&mut self, link: u32, wire_of_head: impl Fn(List) -> u32) -> Option<u8> {
         let ready = |lane: &Lane| self.is_ready::<H>(link, lane, &wire_of_head);
         if self.features::<H>().one_lane {
