@@ -98,6 +98,8 @@ pub(crate) struct Calendar {
     /// Events of the present bucket, in order; the first so many have left.
     now: Vec<u64>,
     left: usize,
+    /// The turn of this bucket has just come.
+    fresh: bool,
     /// What sorting leaves for the next time.
     scratch: Vec<u64>,
     /// Beyond the ring.
@@ -121,6 +123,7 @@ impl Calendar {
             turn: 0,
             now: Vec::new(),
             left: 0,
+            fresh: false,
             scratch: Vec::new(),
             far: BinaryHeap::new(),
         }
@@ -203,6 +206,18 @@ impl Calendar {
         }
     }
 
+    /// Whether the turn of a bucket has come since this was asked last.
+    #[inline(always)]
+    pub fn has_turned(&mut self) -> bool {
+        std::mem::take(&mut self.fresh)
+    }
+
+    /// Key and data of the events of the bucket after the present one, in no order.
+    pub fn next_bucket(&self) -> impl ExactSizeIterator<Item = (u32, u32)> {
+        let events = self.next_occupied().map_or(&[][..], |bucket| &self.buckets[bucket as usize % BUCKETS]);
+        events.iter().map(|&packed| ((packed >> DATA) as u32 & MOST_KEY, packed as u32 & MOST_DATA))
+    }
+
     #[inline(always)]
     fn put(&mut self, bucket: u64, event: Event) {
         let at = bucket as usize % BUCKETS;
@@ -226,6 +241,7 @@ impl Calendar {
         let at = bucket as usize % BUCKETS;
         let mut done = std::mem::replace(&mut self.now, std::mem::take(&mut self.buckets[at]));
         self.left = 0;
+        self.fresh = true;
         if done.capacity() > 0 {
             done.clear();
             self.spare.push(done);

@@ -121,6 +121,9 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
                 return Ok(false);
             };
             debug_assert!(time_ps >= self.now);
+            if self.calendar.has_turned() {
+                self.foresee::<H>();
+            }
             self.now = time_ps;
             let link = key >> 1;
             if link < links && key & 1 == 0 {
@@ -294,6 +297,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
         let time_ps = self.ports.give_back::<H>(link, lane, time_ps, bytes);
         if self.ports.link::<H>(link).thirsty {
             self.schedule::<H>(link, time_ps);
+            std::hint::black_box(self.read_waiting::<H>(link)); // as in `foresight`: its turn comes soon
         }
     }
 

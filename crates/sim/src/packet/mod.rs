@@ -9,6 +9,7 @@ mod counters;
 mod deadlock;
 mod engine;
 mod exchange;
+mod foresight;
 mod hardware;
 mod heads;
 mod loads;

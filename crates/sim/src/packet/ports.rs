@@ -351,10 +351,16 @@ impl Ports {
         &self.lane[first..first + self.lanes::<H>()]
     }
 
+    /// The same, to look at.
+    #[inline(always)]
+    pub fn lane_of<H: Hardware>(&self, link: u32) -> &Lane {
+        &self.lane[self.index::<H>(link, 0)]
+    }
+
     /// When a link will have sent what it sends.
     #[inline(always)]
     pub fn free_at<H: Hardware>(&self, link: u32) -> u64 {
-        self.lane[self.index::<H>(link, 0)].free_at
+        self.lane_of::<H>(link).free_at
     }
 
     /// Bytes queued at an output, by what has come back by `now`.

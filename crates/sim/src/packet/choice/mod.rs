@@ -89,6 +89,12 @@ pub trait Choice: Send {
     /// The output of a packet. `None`: it can't go on.
     fn output(&mut self, here: Here, outputs: &mut Outputs) -> Option<LinkId>;
 
+    /// The output that a packet will take, if that is known before it is there.
+    #[inline(always)]
+    fn foresee(&self, _here: Here) -> Option<LinkId> {
+        None
+    }
+
     /// Whether a packet that waits at the head of its input, for the output that was chosen, may go on by `link` instead,
     /// where there is room first.
     #[inline]

@@ -64,8 +64,13 @@ impl Choice for ByTable {
         self.lmc
     }
 
-    #[inline]
+    #[inline(always)]
     fn output(&mut self, here: Here, _: &mut Outputs) -> Option<LinkId> {
+        self.foresee(here)
+    }
+
+    #[inline(always)]
+    fn foresee(&self, here: Here) -> Option<LinkId> {
         let at = here.switch.index() * self.dests + here.address.index();
         let rank = match &self.rank {
             Ranks::Narrow(rank) => match rank[at] {
