@@ -4,6 +4,7 @@ use netloom_model::LinkId;
 
 use super::choice::{Choice, Here};
 use super::hardware::Hardware;
+use super::heads::Head;
 use super::network::Network;
 use super::observe::Observer;
 use super::program::Program;
@@ -79,14 +80,15 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
                 return;
             }
             let mut best = (u32::MAX, None);
-            for &(index, home) in waiting {
-                let packet = self.packets.get(index);
-                if self.lane_out::<H>(link, packet) != lane || i32::from(packet.wire) > room || home == link {
+            for &Head { index, home, wire, port } in waiting {
+                let distance = if in_turn { state.ports_before(port) } else { 0 };
+                if distance >= best.0 || i32::from(wire) > room || home == link {
                     continue;
                 }
-                let port = self.ports.port[packet.via as usize].to_port;
-                let distance = if in_turn { state.ports_before(port) } else { 0 };
-                if distance < best.0 && self.choice.may_take(Here::of(packet, switch), LinkId(link)) {
+                let packet = self.packets.get(index);
+                if self.lane_out::<H>(link, packet) == lane
+                    && self.choice.may_take(Here::of(packet, switch), LinkId(link))
+                {
                     best = (distance, Some((index, home)));
                 }
             }

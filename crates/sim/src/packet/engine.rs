@@ -18,6 +18,7 @@ use super::calendar::{END_PS, Event, MOST_DATA, NEVER};
 use super::choice::{Choice, Here, Outputs};
 use super::deadlock::deadlock;
 use super::hardware::{Any, Codes, Hardware, InfiniBand, Lanes, Moving};
+use super::heads::Head;
 use super::network::Network;
 use super::observe::Observer;
 use super::pool::{List, NONE, Packet};
@@ -220,7 +221,8 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
                     self.lag(out, lane);
                 }
                 if C::LOOKS {
-                    self.heads.stay(switch.0, index, out);
+                    let port = self.ports.port(link).to_port;
+                    self.heads.stay(switch.0, Head { index, home: out, wire: packet.wire, port });
                 }
                 self.arm::<H>(out);
                 if self.ports.features::<H>().head_of_line {

@@ -7,10 +7,23 @@
 //!
 //! Invariant: the list of a switch has its waiting packets that have a choice, each once, in order of coming, with the output it waits for.
 
-/// Packets that wait at heads of inputs, by switch: packet, and the output that it waits for.
+/// A packet that waits at the head of an input.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Head {
+    /// The packet.
+    pub index: u32,
+    /// The output that it waits for.
+    pub home: u32,
+    /// Its bytes on the wire.
+    pub wire: u16,
+    /// The input port.
+    pub port: u16,
+}
+
+/// Packets that wait at heads of inputs, by switch.
 #[derive(Debug, Default)]
 pub(super) struct Heads {
-    waiting: Vec<Vec<(u32, u32)>>,
+    waiting: Vec<Vec<Head>>,
 }
 
 impl Heads {
@@ -21,7 +34,7 @@ impl Heads {
 
     pub fn leave(&mut self, switch: u32, index: u32) {
         let waiting = &mut self.waiting[switch as usize];
-        if let Some(at) = waiting.iter().position(|&(packet, _)| packet == index) {
+        if let Some(at) = waiting.iter().position(|head| head.index == index) {
             waiting.remove(at);
         }
     }
@@ -34,15 +47,15 @@ impl Heads {
 
     /// Those of a switch.
     #[inline]
-    pub fn of(&self, switch: usize) -> &[(u32, u32)] {
+    pub fn of(&self, switch: usize) -> &[Head] {
         &self.waiting[switch]
     }
 
-    /// A packet waits for `out`.
+    /// A packet waits.
     #[inline]
-    pub fn stay(&mut self, switch: u32, index: u32, out: u32) {
+    pub fn stay(&mut self, switch: u32, head: Head) {
         if let Some(waiting) = self.waiting.get_mut(switch as usize) {
-            waiting.push((index, out));
+            waiting.push(head);
         }
     }
 }
