@@ -67,6 +67,11 @@ impl Recorder {
         self.queues.as_ref().map_or(NEVER, |q| q.next_ps).min(counters)
     }
 
+    /// When counters were sampled last, ps.
+    pub fn sampled_ps(&self) -> u64 {
+        self.counters.as_ref().map_or(0, |c| c.next_ps - c.done.every_ps)
+    }
+
     /// A packet has come to the far end of a link.
     #[inline]
     pub fn received(&mut self, link: u32, lane: u8, lanes: usize, wire: u16) {

@@ -68,7 +68,7 @@ pub enum End {
 pub struct Finished<P, O> {
     /// Why it ended.
     pub end: End,
-    /// When the last thing happened, or `until_ps`, ps.
+    /// When the last thing happened, or `until_ps`, ps; where it was told to end, as far as it came.
     pub end_ps: u64,
     /// The hosts' program.
     pub program: P,
@@ -323,7 +323,13 @@ fn merged<C: Choice, P: Split, O: Observer>(
     terms: &Terms,
 ) -> Finished<P, O> {
     let last_ps = parts.iter().map(|part| part.last).max().unwrap_or(0);
-    let end_ps = if end == End::Until { terms.until_ps.unwrap_or(last_ps) } else { last_ps };
+    // A run that is told to end may have been sampled after the last thing that happened in it.
+    let sampled_ps = || parts.iter().filter_map(|part| part.recorder.as_ref()).map(|r| r.sampled_ps()).max();
+    let end_ps = match end {
+        End::Until => terms.until_ps.unwrap_or(last_ps),
+        End::Told(_) => sampled_ps().map_or(last_ps, |ps| ps.max(last_ps)),
+        _ => last_ps,
+    };
     let mut counters = LinkCounters::by(&parts[0].ports, end_ps);
     for part in &parts[1..] {
         counters.merge(&LinkCounters::by(&part.ports, end_ps));
