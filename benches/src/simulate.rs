@@ -76,6 +76,7 @@ pub fn run(table: &mut Table, _: &Options) {
         seed: 1,
         threads,
         measure: Measure::default(),
+        keep: None,
         until_ps: None,
     };
     let (shift, shuffle) = ("bisection", "bisection-shuffle:seed=1");
@@ -127,6 +128,7 @@ fn large(table: &mut Table) {
         seed: 1,
         threads: 1,
         measure: Measure::default(),
+        keep: None,
         until_ps: None,
     });
     table.add(Row {

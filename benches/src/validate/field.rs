@@ -86,6 +86,7 @@ impl Field {
             seed,
             threads: 1,
             measure: Measure::default(),
+            keep: None,
             until_ps: None,
         };
         simulate(setup, &Control::new())

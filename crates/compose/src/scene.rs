@@ -155,6 +155,7 @@ impl Scene {
                 longest_queues: measures.longest_queues.unwrap_or(Measure::default().longest_queues),
                 trace_ps: measures.trace_ps,
             },
+            keep: None,
             until_ps: self.scenario.max_time_ps,
         }
     }

@@ -4,10 +4,12 @@
 //! a [`DestId`] numbers `(host, path)` first, then one entry per switch. Names, GUIDs and LIDs live
 //! at the edge: no algorithm looks at a LID.
 
+use serde::{Deserialize, Serialize};
+
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
         #[repr(transparent)]
         pub struct $name(pub u32);
 

@@ -47,6 +47,7 @@ fn run<C: Choice + Clone>(
             until_ps: None,
             measure: None,
             packet_jobs: 1,
+            keep: None,
             control: &control,
         };
         let (before, clock) = (used().0, Instant::now());

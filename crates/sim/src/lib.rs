@@ -32,8 +32,8 @@ pub use motif::{
 };
 pub use packet::{
     Adaptive, AdaptiveRemote, ByTable, Choice, Context, Departure, Desk, End, Finished, Flying, Here, Hop,
-    LinkCounters, Network, Nobody, Observer, Outputs, Post, Program, RandomPerPacket, Sent, Split, Terms,
-    run_network,
+    Keeping, LinkCounters, Network, Nobody, Observer, Outputs, Post, Program, RandomPerPacket, Sent, Split,
+    StateReader, StateWriter, Terms, run_network,
 };
 pub use profile::Profile;
 pub use record::{

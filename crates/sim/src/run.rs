@@ -10,8 +10,8 @@ use crate::SimError;
 use crate::fluid::flows;
 use crate::lanes::SERVICE_LEVELS;
 use crate::packet::{
-    Adaptive, AdaptiveRemote, AnyChoice, ByTable, Choice, End, Finished, LinkCounters, Nobody, Observer,
-    RandomPerPacket, Terms, run_network,
+    Adaptive, AdaptiveRemote, AnyChoice, ByTable, Choice, End, Finished, Keeping, LinkCounters, Nobody,
+    Observer, RandomPerPacket, Terms, run_network,
 };
 use crate::profile::Profile;
 use crate::record::{Distribution, Latencies, MOST_SPANS, Measure, RankWindow, Recorded, Summary, Window};
@@ -113,6 +113,8 @@ pub struct Setup<'a> {
     pub threads: usize,
     /// What to record.
     pub measure: Measure,
+    /// Where the state goes from time to time, and whence it comes: packets that nobody watches only.
+    pub keep: Option<&'a Keeping<'a>>,
     /// Ends the run there; `None`: when all has been done.
     pub until_ps: Option<u64>,
 }
@@ -183,6 +185,8 @@ pub struct Outcome {
     pub packets: u64,
     /// Links that packets were sent over, host links included.
     pub packet_hops: u64,
+    /// Those of them that were behind the run where it went on from a state.
+    pub earlier_hops: u64,
     /// Arrivals of packets, timers and the like.
     pub events: u64,
     /// Partitions that were simulated side by side, at most one a thread.
@@ -200,7 +204,7 @@ pub struct Outcome {
 /// Runs a simulation to its end, to `until_ps`, or until it is stopped.
 ///
 /// # Errors
-/// [`SimError`] for parameters that can't work, packets that have no way, and time beyond its range.
+/// [`SimError`] for parameters that can't work, a state that is not of such a run, packets that have no way, and time beyond its range.
 pub fn simulate(setup: Setup, control: &Control) -> Result<Outcome, SimError> {
     let config = &setup.profile.config;
     let most = if config.lane_map.is_some() { SERVICE_LEVELS } else { config.lanes };
@@ -283,6 +287,7 @@ fn packets<C: Choice + Clone, O: Observer>(
         until_ps: setup.until_ps,
         packet_jobs: names.len(),
         measure: Some(&setup.measure),
+        keep: setup.keep,
         control,
     };
     let finished = run_network(setup.fabric, &setup.profile.config, choice, player, observer, &terms)?;
@@ -320,6 +325,7 @@ fn packets<C: Choice + Clone, O: Observer>(
         packet_latency: all_packets.summary(),
         packets: finished.packets,
         packet_hops: finished.packet_hops,
+        earlier_hops: finished.earlier_hops,
         events: finished.events,
         partitions: finished.partitions,
         counters,

@@ -47,6 +47,7 @@ fn setup<'a>(fabric: &'a Fabric, routes: &'a Routes, model: Model, job: Job) -> 
         seed: 1,
         threads: 1,
         measure: Measure::default(),
+        keep: None,
         until_ps: None,
     }
 }
@@ -94,6 +95,7 @@ fn links_carry_what_goes_to_the_chosen_addresses() {
                     until_ps: None,
                     packet_jobs: 1,
                     measure: None,
+                    keep: None,
                     control: &control,
                 };
                 let player = Player::new(vec![job(hosts, &messages)], software())

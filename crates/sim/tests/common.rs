@@ -1,7 +1,9 @@
 //! Small programs and runs that the tests share.
 
 use netloom_model::{DestId, Fabric, HostId, Lft, SwitchId};
-use netloom_sim::{ByTable, Config, Desk, Network, Nobody, Post, Program, SimError, Split};
+use netloom_sim::{
+    ByTable, Config, Desk, Network, Nobody, Post, Program, SimError, Split, StateReader, StateWriter,
+};
 
 /// Messages that are all posted at time 0.
 #[derive(Clone, Debug)]
@@ -54,6 +56,14 @@ impl Split for AtOnce {
                 self.done_ps[i] = other.done_ps[i];
             }
         }
+    }
+
+    fn save(&self, to: &mut StateWriter) {
+        to.put(&self.done_ps);
+    }
+
+    fn load(&mut self, from: &mut StateReader) -> Result<(), SimError> {
+        from.replace(&mut self.done_ps)
     }
 }
 

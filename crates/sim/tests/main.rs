@@ -13,5 +13,6 @@ mod programs;
 mod queueing;
 mod recorded;
 mod schemes;
+mod states;
 mod theory;
 mod walk;

@@ -96,6 +96,7 @@ fn measured<C: Choice + Clone>(
         until_ps,
         packet_jobs: 1,
         measure,
+        keep: None,
         control: &control,
     };
     let program = AtOnce { lanes: config.lanes, ..AtOnce::new(messages) };
@@ -331,6 +332,7 @@ fn a_window_shows_ranks_and_packets() {
             seed: 1,
             threads: 2,
             measure: Measure { trace_ps, ..Measure::default() },
+            keep: None,
             until_ps: None,
         };
         simulate(setup, &Control::new()).unwrap()

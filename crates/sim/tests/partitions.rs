@@ -15,11 +15,11 @@ use netloom_topology::{detect, generate};
 use crate::common::{AtOnce, clockwise};
 use crate::conservation::configs;
 
-type Recording = (Option<Intervals>, Option<Queues>);
+pub type Recording = (Option<Intervals>, Option<Queues>);
 /// Everything that must not depend on partitions.
-type Shown = (End, u64, [u64; 3], LinkCounters, Vec<(JobTimes, Latencies)>, Vec<Latencies>, Recording);
+pub type Shown = (End, u64, [u64; 3], LinkCounters, Vec<(JobTimes, Latencies)>, Vec<Latencies>, Recording);
 
-fn shown(finished: Finished<Player, Nobody>, jobs: usize) -> Shown {
+pub fn shown(finished: Finished<Player, Nobody>, jobs: usize) -> Shown {
     let Finished {
         end,
         end_ps,
@@ -39,10 +39,10 @@ fn shown(finished: Finished<Player, Nobody>, jobs: usize) -> Shown {
 
 /// A run that records nothing and has no end but its own.
 fn terms(threads: usize, partitions: Option<usize>, control: &Control) -> Terms<'_> {
-    Terms { threads, partitions, until_ps: None, packet_jobs: 0, measure: None, control }
+    Terms { threads, partitions, until_ps: None, packet_jobs: 0, measure: None, keep: None, control }
 }
 
-fn software() -> Software {
+pub fn software() -> Software {
     Software {
         call_ps: 3_000,
         post_ps: 10_000,
@@ -54,7 +54,7 @@ fn software() -> Software {
 }
 
 /// A job whose ranks compute, send and receive at random, with a barrier and a gathering in between; and a job that repeats until it ends.
-fn jobs(fabric: &Fabric, random: &mut Stream) -> Vec<Job> {
+pub fn jobs(fabric: &Fabric, random: &mut Stream) -> Vec<Job> {
     let mut hosts: Vec<HostId> = fabric.hosts().collect();
     for i in (1..hosts.len()).rev() {
         hosts.swap(i, below(random, i as u64 + 1) as usize);
@@ -108,6 +108,7 @@ fn every_division_agrees<C: Choice + Clone>(
             until_ps,
             packet_jobs: 2,
             measure: Some(&measure),
+            keep: None,
             control: &control,
         };
         let player = Player::new(jobs, software());

@@ -188,6 +188,7 @@ fn a_window_shows_the_processors_of_a_graph() {
         seed: 1,
         threads: 1,
         measure: Measure { trace_ps, ..Measure::default() },
+        keep: None,
         until_ps: None,
     };
     let shown = |software, window| {

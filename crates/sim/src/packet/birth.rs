@@ -7,6 +7,8 @@
 //!
 //! The engine creates packets as they leave; when they would have been created follows from the times of those before.
 
+use serde::{Deserialize, Serialize};
+
 use crate::config::Config;
 use crate::record::Latencies;
 
@@ -14,7 +16,7 @@ use crate::record::Latencies;
 const UNIT: u32 = 8;
 
 /// Latencies of packets, and what they are derived from.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Births {
     /// Packets that a host has created and not sent.
     ready: usize,

@@ -10,6 +10,8 @@
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
+use serde::{Deserialize, Serialize};
+
 /// Buckets of the ring.
 const BUCKETS: usize = 1 << 14;
 /// Bits of an event's time within its bucket: buckets are at most 256 ps wide.
@@ -33,7 +35,7 @@ pub(crate) const NEVER: u64 = u64::MAX;
 pub(crate) const END_PS: u64 = (1 << 48) - 1;
 
 /// Something that happens at a time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Event {
     /// When, in picoseconds.
     pub time_ps: u64,

@@ -3,10 +3,12 @@
 //! There is hardly a step of a packet that does not ask how many lanes there are or who needs credits. For the two profiles the answers
 //! are constants, and the questions cost nothing; any other hardware answers while it runs. What happens is the same.
 
+use serde::{Deserialize, Serialize};
+
 use crate::config::{Admission, Config, Forwarding, Release};
 
 /// What steps of a packet ask for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Features {
     /// There is one lane, without tables of lanes.
     pub one_lane: bool,

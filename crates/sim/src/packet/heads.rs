@@ -7,8 +7,10 @@
 //!
 //! Invariant: the list of a switch has its waiting packets that have a choice, each once, in order of coming, with the output it waits for.
 
+use serde::{Deserialize, Serialize};
+
 /// A packet that waits at the head of an input.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Head {
     /// The packet.
     pub index: u32,
@@ -21,7 +23,7 @@ pub(super) struct Head {
 }
 
 /// Packets that wait at heads of inputs, by switch.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Heads {
     waiting: Vec<Vec<Head>>,
 }

@@ -9,6 +9,8 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
+use serde::{Deserialize, Serialize};
+
 use super::calendar::NEVER;
 
 /// Queues of what is to fall.
@@ -18,7 +20,7 @@ const QUEUES: usize = 6;
 type Fall = (u64, u32, u32);
 
 /// Loads of all outputs: bytes that wait, are queued, or were sent and whose room at the far end has not come back.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Loads {
     /// By link; empty if nobody looks.
     bytes: Vec<u32>,
@@ -92,7 +94,7 @@ impl Loads {
 }
 
 /// Loads as other switches know them: as they were a while ago.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Rumour {
     /// News are heard so long after they happened.
     delay_ps: u64,

@@ -5,6 +5,8 @@
 //!
 //! Invariants: nothing in the mail counts before the window's end; the mail of one link is in the order in which it happened.
 
+use serde::{Deserialize, Serialize};
+
 use super::calendar::{MOST_DATA, NEVER};
 use super::messages::Incoming;
 use super::pool::Packet;
@@ -37,7 +39,7 @@ impl<T> Default for Mail<T> {
 }
 
 /// Numbers for the messages to one partition: every partition counts in steps of their count from its own on, so that no two give one number.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Numbers {
     free: Vec<u32>,
     next: u32,

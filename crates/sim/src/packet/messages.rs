@@ -3,12 +3,13 @@
 use std::cmp::Ordering;
 
 use netloom_model::{DestId, HostId};
+use serde::{Deserialize, Serialize};
 
 use super::pool::Linked;
 use super::program::Due;
 
 /// A message that a host sends.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Outgoing<T> {
     /// The next message of the host's list.
     pub next: u32,
@@ -25,7 +26,7 @@ pub(crate) struct Outgoing<T> {
 }
 
 /// What a receiver knows of a message.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Incoming<T> {
     /// Payload that has not arrived yet.
     pub left: u64,
@@ -46,7 +47,7 @@ impl<T> Linked for Outgoing<T> {
 }
 
 /// A message on its way to its host's adapter.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Delayed<T> {
     pub time_ps: u64,
     pub order: u64,

@@ -198,6 +198,11 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
         self.counters().packets()
     }
 
+    /// Packets that links have sent from here, those sent ahead of time among them.
+    pub(super) fn packets_sent(&self) -> u64 {
+        self.ports.carried.iter().map(|carried| carried.packets).sum()
+    }
+
     /// Packets that are sent ahead of time and leave only after `now`: link, lane and bytes. They are in the partition that they come to.
     pub(super) fn not_left(&self, now: u64) -> impl Iterator<Item = (u32, u8, u16)> {
         let links = self.fabric.link_count() as u32;

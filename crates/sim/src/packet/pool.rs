@@ -3,12 +3,13 @@
 //! Invariant: an index is in at most one list; a freed one is in none.
 
 use netloom_model::DestId;
+use serde::{Deserialize, Serialize};
 
 /// No packet, no message, end of a list.
 pub(crate) const NONE: u32 = u32::MAX;
 
 /// A packet in the network.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Packet {
     /// The next in its list.
     pub next: u32,
@@ -89,7 +90,7 @@ impl Linked for Packet {
 }
 
 /// Reused slots.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Pool<T> {
     slots: Vec<T>,
     free: u32,
@@ -138,7 +139,7 @@ impl<T: Linked> Pool<T> {
 }
 
 /// A first-in-first-out list through a pool.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct List {
     pub head: u32,
     pub tail: u32,

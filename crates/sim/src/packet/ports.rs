@@ -12,6 +12,7 @@
 use std::collections::VecDeque;
 
 use netloom_model::{Fabric, LinkId, SwitchId};
+use serde::{Deserialize, Serialize};
 
 use super::calendar::{END_PS, NEVER};
 use super::hardware::{Any, Features, Hardware};
@@ -22,7 +23,7 @@ use super::waits::Waits;
 use crate::config::{Config, Forwarding};
 
 /// Room that comes back: when it counts (48 bits of picoseconds, up to [`END_PS`]) and bytes (16 bits).
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Credit(u64);
 
 impl Credit {
@@ -57,7 +58,7 @@ impl Credit {
 }
 
 /// What many links have in common.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) struct Kind {
     /// Picoseconds a byte, times 2^20.
     ps_per_byte_q20: u64,
@@ -86,7 +87,7 @@ impl Kind {
 }
 
 /// A directed link, as it is wired.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Port {
     /// The switch at the far end; [`Port::HOST`] for a host.
     pub to: u32,
@@ -104,7 +105,7 @@ impl Port {
 }
 
 /// One lane of one link, at the sending end; what belongs to the whole link is in its first lane's.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[repr(align(64))]
 pub(crate) struct Lane {
     /// When the link will have sent what it sends.
@@ -155,14 +156,14 @@ impl Lane {
 }
 
 /// What a lane of a link has sent: bytes on the wire, and packets.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Carried {
     pub bytes: u64,
     pub packets: u64,
 }
 
 /// Whose turn it is on a link of several lanes.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Arbiter {
     /// The lane that was served last.
     last: u8,
@@ -171,7 +172,7 @@ struct Arbiter {
 }
 
 /// One lane of one link, at the receiving end.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct End {
     /// Packets that have arrived behind the one that is held.
     pub inbox: List,
@@ -180,7 +181,7 @@ pub(crate) struct End {
 }
 
 /// All links.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Ports {
     pub lanes: usize,
     pub features: Features,

@@ -3,14 +3,18 @@
 use std::sync::Arc;
 
 use netloom_model::{DestId, HostId};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
 use super::observe::Context;
+use super::state::{StateReader, StateWriter};
+use crate::SimError;
 
 /// A time beyond the simulator's range; only [`u64::MAX`] is later.
 pub(super) const LAST_PS: u64 = u64::MAX - 1;
 
 /// A message to send.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Post<T> {
     /// The sender.
     pub from: HostId,
@@ -25,7 +29,7 @@ pub struct Post<T> {
 }
 
 /// What a host's software has begun and what happens later.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) enum Due<T> {
     /// The adapter gets a message.
     Post(Post<T>),
@@ -116,7 +120,7 @@ impl<T: Copy> Desk<T> {
 /// The hosts' side of a simulation.
 pub trait Program: Send {
     /// What it tells its messages apart by.
-    type Token: Copy + std::fmt::Debug + Send;
+    type Token: Copy + std::fmt::Debug + Send + Serialize + DeserializeOwned;
 
     /// Which of the jobs (counted from 0) a message belongs to; latencies of packets are kept by job.
     fn job(&self, _token: Self::Token) -> usize {
@@ -148,4 +152,13 @@ pub trait Program: Send {
 pub trait Split: Program + Clone {
     /// Takes from another partition's copy what it knows of the hosts that were there.
     fn absorb(&mut self, other: Self, was_there: &dyn Fn(HostId) -> bool);
+
+    /// Keeps how far it is.
+    fn save(&self, to: &mut StateWriter);
+
+    /// Takes up where another run's program was; instead of [`Program::start`].
+    ///
+    /// # Errors
+    /// [`SimError::State`] if no such program can be there.
+    fn load(&mut self, from: &mut StateReader) -> Result<(), SimError>;
 }

@@ -4,6 +4,7 @@
 //! run. A partition records what its own ends of links do; parts are added up.
 
 use netloom_model::{Fabric, LinkId};
+use serde::{Deserialize, Serialize};
 
 use super::calendar::NEVER;
 use super::hardware::Any;
@@ -13,13 +14,13 @@ use crate::record::{
 };
 
 /// What is recorded of a (part of a) network.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Recorder {
     counters: Option<CounterSamples>,
     queues: Option<QueueSamples>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 struct CounterSamples {
     next_ps: u64,
     done: Intervals,
@@ -31,7 +32,7 @@ struct CounterSamples {
     quiet: bool,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 struct QueueSamples {
     next_ps: u64,
     done: Queues,

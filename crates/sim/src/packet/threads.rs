@@ -24,12 +24,13 @@ use super::network::Network;
 use super::observe::Observer;
 use super::partition::Partition;
 use super::program::Split;
+use super::state::{Keeping, StateReader, joined};
 use crate::SimError;
 use crate::config::Config;
 use crate::record::{Intervals, Latencies, Measure, Queues};
 
 /// Events between two looks at the [`Control`] where there are no windows.
-const EVENTS_A_LOOK: u64 = 1 << 16;
+const EVENTS_A_LOOK: u64 = 1 << 10;
 
 /// How a run is carried out; none of it changes what comes out, but `until_ps` and a stop by `control` may end it early.
 #[derive(Clone, Copy, Debug)]
@@ -44,8 +45,24 @@ pub struct Terms<'a> {
     pub measure: Option<&'a Measure>,
     /// Latencies of packets are recorded for so many jobs of the program.
     pub packet_jobs: usize,
+    /// Where its state goes, and whence it comes; a run that somebody watches has none.
+    pub keep: Option<&'a Keeping<'a>>,
     /// Ends the run from outside; is told the simulated time, ps, of `until_ps` (0: open).
     pub control: &'a Control,
+}
+
+impl Terms<'_> {
+    /// Whether the state is to be kept now: it is time to, or the run is ended.
+    fn state_due(&self, told: Option<StopReason>) -> bool {
+        self.keep.is_some_and(|keep| told.is_some() || (keep.due)())
+    }
+
+    /// Hands out the state, from that of every partition.
+    fn keep_state(&self, parts: impl ExactSizeIterator<Item = Vec<u8>>) {
+        if let Some(keep) = self.keep {
+            (keep.keep)(&joined(parts));
+        }
+    }
 }
 
 /// Why a run ended.
@@ -86,6 +103,8 @@ pub struct Finished<P, O> {
     pub packets: u64,
     /// Links that packets were sent over, host links included.
     pub packet_hops: u64,
+    /// Those of them that the run had behind it where it began, if it went on from a state.
+    pub earlier_hops: u64,
     /// Arrivals of packets, timers and the like, but no outputs' tries, of which partitions need more or fewer.
     pub events: u64,
     /// Partitions.
@@ -95,8 +114,8 @@ pub struct Finished<P, O> {
 /// Runs a program on a network.
 ///
 /// # Errors
-/// [`SimError`] for hardware that can't work, a packet without a way, and time beyond its range: the first that happens in simulated
-/// time.
+/// [`SimError`] for hardware that can't work, a state that is not of such a run, a packet without a way, and time beyond its range: the
+/// first that happens in simulated time.
 pub fn run_network<C: Choice + Clone, P: Split, O: Observer>(
     fabric: &Fabric,
     config: &Config,
@@ -122,9 +141,13 @@ pub fn run_network<C: Choice + Clone, P: Split, O: Observer>(
     let mut partition = Arc::new(Partition::new(fabric, 1));
     let mut parts = vec![one(&partition, 0)?];
     let lookahead_ps = parts[0].lookahead_ps;
-    let wanted = terms
-        .partitions
-        .unwrap_or_else(|| Partition::worthwhile(fabric, config, lookahead_ps, terms.threads));
+    let terms = &Terms { keep: terms.keep.filter(|_| !O::LISTENS), ..*terms };
+    let mut state = terms.keep.and_then(|keep| keep.from).map(StateReader::new);
+    let wanted = match (&mut state, terms.partitions) {
+        (Some(state), _) => state.take()?,
+        (None, Some(partitions)) => partitions,
+        (None, None) => Partition::worthwhile(fabric, config, lookahead_ps, terms.threads),
+    };
     if wanted > 1 && C::LOCAL && !O::LISTENS && lookahead_ps > 0 {
         parts.clear();
         partition = Arc::new(Partition::new(fabric, wanted));
@@ -132,6 +155,17 @@ pub fn run_network<C: Choice + Clone, P: Split, O: Observer>(
             parts.push(one(&partition, here)?);
         }
     }
+    if state.is_some() && parts.len() != wanted {
+        return Err(SimError::State);
+    }
+    for part in &mut parts {
+        match &mut state {
+            Some(state) => part.load(state)?,
+            None => part.start(),
+        }
+    }
+    state.map_or(Ok(()), StateReader::end)?;
+    let earlier_hops = parts.iter().map(Network::packets_sent).sum();
     let mut end = match &mut parts[..] {
         [whole] => alone(whole, terms)?,
         parts => together(parts, terms)?,
@@ -141,16 +175,19 @@ pub fn run_network<C: Choice + Clone, P: Split, O: Observer>(
     {
         end = End::Deadlock(error);
     }
-    Ok(merged(fabric, &partition, parts, end, terms))
+    Ok(merged(fabric, &partition, parts, end, earlier_hops, terms))
 }
 
 fn alone<C: Choice, P: Split, O: Observer>(
     network: &mut Network<C, P, O>,
     terms: &Terms,
 ) -> Result<End, SimError> {
-    network.start();
     loop {
-        if let Some(reason) = terms.control.stopped() {
+        let told = terms.control.stopped();
+        if terms.state_due(told) {
+            terms.keep_state(std::iter::once(network.saved()));
+        }
+        if let Some(reason) = told {
             return Ok(End::Told(reason));
         }
         let more = network.run_events(terms.until_ps.unwrap_or(NEVER), EVENTS_A_LOOK)?;
@@ -174,6 +211,9 @@ struct Slots<T> {
     failed: AtomicBool,
     /// The run is to end here.
     told: Mutex<Option<StopReason>>,
+    /// The state is to be kept here; that of every partition.
+    keep: AtomicBool,
+    states: Vec<Mutex<Vec<u8>>>,
 }
 
 impl<T> Slots<T> {
@@ -184,6 +224,8 @@ impl<T> Slots<T> {
             next_ps: (0..parts).map(|_| AtomicU64::new(NEVER)).collect(),
             failed: AtomicBool::new(false),
             told: Mutex::new(None),
+            keep: AtomicBool::new(false),
+            states: (0..parts).map(|_| Mutex::default()).collect(),
         }
     }
 }
@@ -267,7 +309,6 @@ fn windows<C: Choice, P: Split, O: Observer>(
 ) -> Option<End> {
     let _presence = Presence(meeting);
     let until_ps = terms.until_ps.unwrap_or(NEVER);
-    parts.iter_mut().for_each(Network::start);
     let mut failed = false;
     for turn in (0..2).cycle() {
         let slots = &slots[turn];
@@ -278,7 +319,9 @@ fn windows<C: Choice, P: Split, O: Observer>(
             slots.hand_in(part);
             if part.here == 0 {
                 terms.control.report(part.now_ps(), terms.until_ps.unwrap_or(0));
-                *lock(&slots.told) = terms.control.stopped();
+                let told = terms.control.stopped();
+                slots.keep.store(terms.state_due(told), Relaxed);
+                *lock(&slots.told) = told;
             }
         }
         if !meeting.wait() || slots.failed.load(Relaxed) {
@@ -289,6 +332,9 @@ fn windows<C: Choice, P: Split, O: Observer>(
         }
         if parts[0].stopped {
             return Some(End::Stopped);
+        }
+        if slots.keep.load(Relaxed) && !keep_state(parts, terms, meeting, &slots.states) {
+            return None;
         }
         if let Some(reason) = *lock(&slots.told) {
             return Some(End::Told(reason));
@@ -315,11 +361,31 @@ fn windows<C: Choice, P: Split, O: Observer>(
     None
 }
 
+/// Keeps the state of all partitions; `false` if one will never come.
+fn keep_state<C: Choice, P: Split, O: Observer>(
+    parts: &mut [Network<C, P, O>],
+    terms: &Terms,
+    meeting: &Meeting,
+    states: &[Mutex<Vec<u8>>],
+) -> bool {
+    for part in &mut *parts {
+        *lock(&states[usize::from(part.here)]) = part.saved();
+    }
+    if !meeting.wait() {
+        return false;
+    }
+    if parts[0].here == 0 {
+        terms.keep_state(states.iter().map(|state| std::mem::take(&mut *lock(state))));
+    }
+    true
+}
+
 fn merged<C: Choice, P: Split, O: Observer>(
     fabric: &Fabric,
     partition: &Partition,
     parts: Vec<Network<C, P, O>>,
     end: End,
+    earlier_hops: u64,
     terms: &Terms,
 ) -> Finished<P, O> {
     let last_ps = parts.iter().map(|part| part.last).max().unwrap_or(0);
@@ -384,6 +450,7 @@ fn merged<C: Choice, P: Split, O: Observer>(
         queues,
         packets,
         packet_hops,
+        earlier_hops,
         events,
         partitions,
     }

@@ -6,10 +6,12 @@
 //!
 //! Invariant: `since` is [`NEVER`] unless the lane (the link) lacks room; time before it is in `total_ps`.
 
+use serde::{Deserialize, Serialize};
+
 use super::calendar::NEVER;
 
 /// The clock of one lane, or of a whole link.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Clock {
     since: u64,
     total_ps: u64,
@@ -24,7 +26,7 @@ impl Clock {
 }
 
 /// The clocks of all links.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Waits {
     lanes: usize,
     /// `[link * stride + lane]`; with several lanes, the whole link's is the last.

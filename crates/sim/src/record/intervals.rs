@@ -4,12 +4,13 @@
 //! [`LinkCounters`](crate::LinkCounters), waiting to whole ticks.
 
 use netloom_model::{Column, Counters, Fabric, Interval, LinkId, Quantity};
+use serde::{Deserialize, Serialize};
 
 /// A tick of waiting: a nanosecond.
 pub(crate) const PS_PER_TICK: u64 = 1000;
 
 /// What a lane of a link (or all its lanes) carried in an interval.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IntervalRow {
     /// The interval, counted from 0.
     pub interval: u32,
@@ -82,7 +83,7 @@ impl IntervalRow {
 }
 
 /// Counters by interval.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Intervals {
     /// Length of an interval, ps; the last may be shorter.
     pub every_ps: u64,

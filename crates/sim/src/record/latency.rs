@@ -4,6 +4,7 @@
 //! maximum are exact. Merging is exact too, and in any order the same: partitions of a network record apart.
 
 use hdrhistogram::Histogram;
+use serde::{Deserialize, Serialize};
 
 /// Significant decimal digits of a bucket's bounds.
 const DIGITS: u8 = 3;
@@ -28,11 +29,37 @@ pub struct Summary {
 }
 
 /// Latencies of messages or packets.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(from = "Kept", into = "Kept")]
 pub struct Latencies {
     histogram: Histogram<u64>,
     sum_ps: u128,
     max_ps: u64,
+}
+
+/// Latencies as they are kept: what the buckets that hold something hold, by the first latency of each.
+#[derive(Serialize, Deserialize)]
+struct Kept {
+    buckets: Vec<(u64, u64)>,
+    sum_ps: u128,
+    max_ps: u64,
+}
+
+impl From<Latencies> for Kept {
+    fn from(latencies: Latencies) -> Self {
+        let buckets = latencies.buckets().map(|(first_ps, _, count)| (first_ps, count)).collect();
+        Self { buckets, sum_ps: latencies.sum_ps, max_ps: latencies.max_ps }
+    }
+}
+
+impl From<Kept> for Latencies {
+    fn from(Kept { buckets, sum_ps, max_ps }: Kept) -> Self {
+        let mut latencies = Self { sum_ps, max_ps, ..Self::default() };
+        for (first_ps, count) in buckets {
+            latencies.histogram.record_n(first_ps.min(LONGEST_PS), count).expect("the range grows as needed");
+        }
+        latencies
+    }
 }
 
 impl Default for Latencies {

@@ -7,9 +7,10 @@
 
 use netloom_model::{Fabric, LinkId};
 use netloom_topology::{Direction, NO_LEVEL, detect};
+use serde::{Deserialize, Serialize};
 
 /// Outputs of one kind: of switches of one level, in one direction.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QueueLevel {
     /// `level 0 up`: from leaves towards the spines; `level 0 down`: from leaves to hosts; `peer` for what is no way up or down.
     pub name: String,
@@ -18,7 +19,7 @@ pub struct QueueLevel {
 }
 
 /// The queues of a level at a time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LevelRow {
     /// The sample: taken at `(sample + 1) * every_ps`.
     pub sample: u32,
@@ -31,7 +32,7 @@ pub struct LevelRow {
 }
 
 /// One queue at a time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QueueRow {
     /// The sample: taken at `(sample + 1) * every_ps`.
     pub sample: u32,
@@ -42,7 +43,7 @@ pub struct QueueRow {
 }
 
 /// Queues over time.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Queues {
     /// Time from one sample to the next, ps.
     pub every_ps: u64,

@@ -5,6 +5,8 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
+use serde::{Deserialize, Serialize};
+
 /// Multiplies: the keys are small numbers, and nothing is ever listed in the table's order.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Quick(u64);
@@ -27,14 +29,14 @@ impl Hasher for Quick {
 pub(super) type Table<K, V> = HashMap<K, V, BuildHasherDefault<Quick>>;
 
 /// What waits of one sender and tag: receives (without content) or messages.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 enum Waiting<M> {
     Receives(u32),
     Messages(std::collections::VecDeque<M>),
 }
 
 /// A rank's open receives and early messages.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Matching<M> {
     waiting: Table<(u32, u32), Waiting<M>>,
 }

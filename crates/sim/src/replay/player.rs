@@ -8,10 +8,12 @@
 
 mod graph;
 mod results;
+mod split;
 
 use std::sync::Arc;
 
 use netloom_model::{DestId, HostId, PathChoice};
+use serde::{Deserialize, Serialize};
 
 use super::collective::group::Collective;
 use super::job::Job;
@@ -20,7 +22,7 @@ use super::matching::{Matching, Table};
 use super::op::Op;
 use super::tasks::Progress;
 use crate::lanes::LaneMap;
-use crate::packet::{Context, Desk, Post, Program, Split};
+use crate::packet::{Context, Desk, Post, Program};
 use crate::record::Latencies;
 
 /// Tags from here on belong to collectives.
@@ -46,7 +48,7 @@ pub struct Software {
     pub copy_ps_per_byte: f64,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Part {
     /// A whole message.
     Whole,
@@ -57,7 +59,7 @@ enum Part {
 }
 
 /// What travels with a message.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Envelope {
     part: Part,
     /// Sender and receiver of the payload, ranks of all jobs.
@@ -69,7 +71,7 @@ pub struct Envelope {
     forgotten: bool,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Waits {
     /// It runs.
     Not,
@@ -94,13 +96,13 @@ enum Waits {
 }
 
 /// Operations of one kind with one peer and tag.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Tally {
     complete: u32,
     waited: u32,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Rank {
     job: u32,
     /// Number within its job.
@@ -550,20 +552,6 @@ impl Program for Player {
         let waited_for = |(job, running): (&Job, &u32)| job.until.is_none() && *running > 0;
         if self.running[job] == 0 && !self.jobs.iter().zip(&self.running).any(waited_for) {
             desk.stop();
-        }
-    }
-}
-
-impl Split for Player {
-    fn absorb(&mut self, other: Self, was_there: &dyn Fn(HostId) -> bool) {
-        for (rank, theirs) in self.ranks.iter_mut().zip(other.ranks) {
-            if was_there(theirs.host) {
-                *rank = theirs;
-            }
-        }
-        self.bytes.iter_mut().zip(other.bytes).for_each(|(to, from)| *to += from);
-        for (latency, theirs) in self.latencies.iter_mut().zip(other.latencies) {
-            latency.merge(&theirs);
         }
     }
 }

@@ -14,6 +14,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use netloom_model::{Schedule, Task};
+use serde::{Deserialize, Serialize};
 
 use super::matching::Table;
 use crate::packet::calendar::END_PS;
@@ -55,7 +56,7 @@ impl Tasks {
 }
 
 /// One processor of a rank.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Processor {
     number: u8,
     queue: VecDeque<u32>,
@@ -64,7 +65,7 @@ struct Processor {
 }
 
 /// How far a rank is.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Progress {
     needs: Vec<u32>,
     processors: Vec<Processor>,

@@ -3,6 +3,7 @@
 //! A random output is kept if it is idle; else the outputs are looked at in order of their ports, and the first with the
 //! least load is taken if it is less than the random one's. This is what the papers' adaptive switches do.
 
+use netloom_model::rng::Stream;
 use netloom_model::{Fabric, LinkId};
 use netloom_routing::PathSet;
 
@@ -22,6 +23,10 @@ impl<'a> Adaptive<'a> {
 
 impl Choice for Adaptive<'_> {
     const LOOKS: bool = true;
+
+    fn streams(&mut self) -> &mut [Stream] {
+        &mut self.0.random
+    }
 
     #[inline]
     fn output(&mut self, here: Here, outputs: &mut Outputs) -> Option<LinkId> {

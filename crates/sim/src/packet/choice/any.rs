@@ -1,6 +1,7 @@
 //! Any scheme, for runs that are watched: one machine code for all of them, slower than their own.
 
 use netloom_model::LinkId;
+use netloom_model::rng::Stream;
 
 use super::{Adaptive, AdaptiveRemote, ByTable, Choice, Here, Outputs, RandomPerPacket};
 
@@ -25,6 +26,15 @@ impl Choice for AnyChoice<'_> {
         match self {
             Self::Table(choice) => choice.lmc(),
             Self::Adaptive(_) | Self::Remote(_) | Self::Random(_) => 0,
+        }
+    }
+
+    fn streams(&mut self) -> &mut [Stream] {
+        match self {
+            Self::Table(choice) => choice.streams(),
+            Self::Adaptive(choice) => choice.streams(),
+            Self::Remote(choice) => choice.streams(),
+            Self::Random(choice) => choice.streams(),
         }
     }
 

@@ -19,7 +19,7 @@ pub(super) struct Map<'a> {
 pub(super) struct Minimal<'a> {
     pub map: Map<'a>,
     /// A stream a switch, so that no interleaving of switches matters.
-    random: Vec<Stream>,
+    pub random: Vec<Stream>,
 }
 
 /// Where a packet can go on.

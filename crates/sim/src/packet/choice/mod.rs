@@ -7,6 +7,7 @@ mod random;
 mod remote;
 mod table;
 
+use netloom_model::rng::Stream;
 use netloom_model::{DestId, LinkId, SwitchId};
 
 use super::pool::Packet;
@@ -85,6 +86,9 @@ pub trait Choice: Send {
     fn lmc(&self) -> u8 {
         0
     }
+
+    /// Its random streams: all that it remembers from packet to packet.
+    fn streams(&mut self) -> &mut [Stream];
 
     /// The output of a packet. `None`: it can't go on.
     fn output(&mut self, here: Here, outputs: &mut Outputs) -> Option<LinkId>;

@@ -1,5 +1,6 @@
 //! Oblivious: a random one of the minimal outputs for every packet, whatever is queued there.
 
+use netloom_model::rng::Stream;
 use netloom_model::{Fabric, LinkId};
 use netloom_routing::PathSet;
 
@@ -19,6 +20,10 @@ impl<'a> RandomPerPacket<'a> {
 
 impl Choice for RandomPerPacket<'_> {
     const LOOKS: bool = false;
+
+    fn streams(&mut self) -> &mut [Stream] {
+        &mut self.0.random
+    }
 
     #[inline]
     fn output(&mut self, here: Here, _: &mut Outputs) -> Option<LinkId> {

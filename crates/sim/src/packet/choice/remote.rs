@@ -4,6 +4,7 @@
 //! tell their neighbours along with credits). So a switch sees one hop further than [`super::Adaptive`], as in progressive schemes
 //! with remote congestion (N. Jiang, J. Kim, W. Dally, *Indirect adaptive routing*, ISCA 2009).
 
+use netloom_model::rng::Stream;
 use netloom_model::{Fabric, LinkId};
 use netloom_routing::PathSet;
 
@@ -24,6 +25,10 @@ impl<'a> AdaptiveRemote<'a> {
 impl Choice for AdaptiveRemote<'_> {
     const LOOKS: bool = true;
     const LOCAL: bool = false;
+
+    fn streams(&mut self) -> &mut [Stream] {
+        &mut self.0.random
+    }
 
     fn output(&mut self, here: Here, outputs: &mut Outputs) -> Option<LinkId> {
         let links = match self.0.ways(here) {

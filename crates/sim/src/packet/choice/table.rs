@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use netloom_model::rng::Stream;
 use netloom_model::{DestId, Fabric, Lft, LinkId, SwitchId};
 
 use super::{Choice, Here, Outputs};
@@ -62,6 +63,10 @@ impl Choice for ByTable {
 
     fn lmc(&self) -> u8 {
         self.lmc
+    }
+
+    fn streams(&mut self) -> &mut [Stream] {
+        &mut []
     }
 
     #[inline(always)]

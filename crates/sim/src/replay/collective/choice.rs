@@ -4,9 +4,10 @@ use std::str::FromStr;
 
 use netloom_model::CollectiveKind as Kind;
 use netloom_model::names::nearest;
+use serde::{Deserialize, Serialize};
 
 /// How it is done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Algorithm {
     /// A tree in which rank `r` has the children `2r + 1` and `2r + 2`: up, then down (TraceR's barrier).
     BinaryTree,

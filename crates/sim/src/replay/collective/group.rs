@@ -4,6 +4,7 @@
 //! IJHPCA 19(1), 2005: what to use for short and for long messages, and where the limits lie.
 
 use netloom_model::CollectiveKind as Kind;
+use serde::{Deserialize, Serialize};
 
 use super::choice::Algorithm;
 
@@ -16,7 +17,7 @@ const SHORT_ALLTOALL: u64 = 256;
 const SHORT_REDUCE_SCATTER: u64 = 524_288;
 
 /// A collective operation over the ranks `first, first + stride, …` (`count` of them).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Collective {
     /// What.
     pub kind: Kind,

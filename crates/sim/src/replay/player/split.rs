@@ -1,0 +1,47 @@
+//! A [`Player`] in parts: copies that serve the hosts of a partition each, put together in the end; and what is kept of one.
+
+use netloom_model::HostId;
+
+use super::Player;
+use crate::SimError;
+use crate::packet::{Split, StateReader, StateWriter};
+
+impl Split for Player {
+    fn absorb(&mut self, other: Self, was_there: &dyn Fn(HostId) -> bool) {
+        for (rank, theirs) in self.ranks.iter_mut().zip(other.ranks) {
+            if was_there(theirs.host) {
+                *rank = theirs;
+            }
+        }
+        self.bytes.iter_mut().zip(other.bytes).for_each(|(to, from)| *to += from);
+        for (latency, theirs) in self.latencies.iter_mut().zip(other.latencies) {
+            latency.merge(&theirs);
+        }
+    }
+
+    fn save(&self, to: &mut StateWriter) {
+        let Self {
+            jobs: _,
+            software: _,
+            lmc: _,
+            path: _,
+            levels: _,
+            repeats: _,
+            first: _,
+            log: _, // of runs that are watched, which are not kept
+            ranks,
+            running,
+            latencies,
+            bytes,
+        } = self;
+        to.put(ranks);
+        to.put(&(running, latencies, bytes));
+    }
+
+    fn load(&mut self, from: &mut StateReader) -> Result<(), SimError> {
+        from.replace(&mut self.ranks)?;
+        from.replace(&mut self.running)?;
+        from.replace(&mut self.latencies)?;
+        from.replace(&mut self.bytes)
+    }
+}

@@ -1,0 +1,184 @@
+//! A run that is broken off and goes on from its state shows what it would have shown in one go.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use netloom_model::rng::{below, stream};
+use netloom_model::{Control, Fabric, StopReason};
+use netloom_routing::{Engine, EngineOptions, PathSet, route};
+use netloom_sim::{
+    Adaptive, AdaptiveRemote, ByTable, Choice, Config, End, Keeping, Measure, Nobody, Observer, Player,
+    RandomPerPacket, SimError, Terms, run_network,
+};
+use netloom_testkit::any_fabric;
+use netloom_testkit::cases::star;
+use netloom_topology::detect;
+
+use crate::common::AtOnce;
+use crate::conservation::configs;
+use crate::partitions::{Shown, jobs, shown, software};
+
+/// What is run, but for how.
+struct Case<'a, C> {
+    fabric: &'a Fabric,
+    config: &'a Config,
+    choice: C,
+    seed: u64,
+}
+
+impl<C: Choice + Clone> Case<'_, C> {
+    fn run(&self, (partitions, threads): (usize, usize), keep: Option<&Keeping>, control: &Control) -> Shown {
+        let jobs = jobs(self.fabric, &mut stream(self.seed, 7));
+        let count = jobs.len();
+        let measure = Measure {
+            counters_every_ps: Some(700_000),
+            queues_every_ps: Some(1_100_000),
+            ..Measure::default()
+        };
+        let terms = Terms {
+            threads,
+            partitions: Some(partitions),
+            until_ps: None,
+            packet_jobs: 2,
+            measure: Some(&measure),
+            keep,
+            control,
+        };
+        let player = Player::new(jobs, software());
+        let finished = run_network(self.fabric, self.config, self.choice.clone(), player, |_| Nobody, &terms);
+        shown(finished.unwrap(), count)
+    }
+
+    /// Broken off again and again, at looks that `draw` counts, each time taken up in a new network; and how often that was.
+    fn in_pieces(&self, division: (usize, usize), draw: &mut dyn FnMut() -> u64) -> (Shown, u32) {
+        let mut state: Option<Vec<u8>> = None;
+        for pieces in 0.. {
+            let (control, looks) = (Control::new(), AtomicU64::new(draw()));
+            let kept = Mutex::new(None);
+            let due = || {
+                if looks.fetch_sub(1, Relaxed) == 0 {
+                    control.stop(StopReason::Interrupted);
+                }
+                false
+            };
+            let put = |state: &[u8]| *kept.lock().unwrap() = Some(state.to_vec());
+            let keep = Keeping { from: state.as_deref(), due: &due, keep: &put };
+            let shown = self.run(division, Some(&keep), &control);
+            if shown.0 != End::Told(StopReason::Interrupted) {
+                return (shown, pieces);
+            }
+            state = Some(kept.into_inner().unwrap().expect("what is interrupted is kept"));
+        }
+        unreachable!("every piece brings it on")
+    }
+
+    /// Not broken off, but kept at every so many looks; what was shown, and some of the states.
+    fn kept_on_the_way(&self, division: (usize, usize), every: u64) -> (Shown, Vec<Vec<u8>>) {
+        let (looks, states) = (AtomicU64::new(0), Mutex::new(Vec::new()));
+        let due = || looks.fetch_add(1, Relaxed) % every == every / 2;
+        let put = |state: &[u8]| states.lock().unwrap().push(state.to_vec());
+        let keep = Keeping { from: None, due: &due, keep: &put };
+        let shown = self.run(division, Some(&keep), &Control::new());
+        (shown, states.into_inner().unwrap())
+    }
+
+    fn goes_on(&self, division: (usize, usize), state: &[u8]) -> Shown {
+        let keep = Keeping { from: Some(state), due: &|| false, keep: &|_| panic!("nobody asked") };
+        self.run(division, Some(&keep), &Control::new())
+    }
+
+    fn every_way_agrees(&self, divisions: &[(usize, usize)]) -> u32 {
+        let mut random = stream(self.seed, 8);
+        let mut broken = 0;
+        for &division in divisions {
+            let whole = self.run(division, None, &Control::new());
+            // In partitions a look is a window; there are thousands.
+            let far = if division.0 > 1 { 1_000 } else { 4 };
+            let (shown, pieces) = self.in_pieces(division, &mut || below(&mut random, far));
+            assert_eq!(shown, whole, "seed {}, {division:?}, {pieces} pieces", self.seed);
+            broken += pieces;
+            let (shown, states) = self.kept_on_the_way(division, far);
+            assert_eq!(shown, whole, "seed {}, {division:?}, kept", self.seed);
+            if let Some(state) = states.get(below(&mut random, states.len().max(1) as u64) as usize) {
+                // The number of partitions is the state's.
+                assert_eq!(self.goes_on((1, division.1), state), whole, "seed {}, {division:?}", self.seed);
+            }
+        }
+        broken
+    }
+}
+
+#[test]
+fn a_run_in_pieces_shows_what_it_shows_in_one() {
+    let (mut broken, mut in_parts) = (0, 0);
+    for seed in 0..3 {
+        let fabric = any_fabric(seed);
+        let structure = detect(&fabric);
+        let paths = PathSet::admissible(&fabric, &structure);
+        let routes = route(Engine::Updn, &fabric, &structure, &EngineOptions::default()).unwrap();
+        for config in configs() {
+            // Some cable everywhere: without it two threads meet for every hop.
+            let config = &Config { cable_delay_ps: config.cable_delay_ps.max(5_000), ..config };
+            let fabric = &fabric;
+            let choice = ByTable::new(fabric, routes.lft().unwrap());
+            broken += Case { fabric, config, choice, seed }.every_way_agrees(&[(1, 1)]);
+            let choice = Adaptive::new(fabric, &paths, seed);
+            in_parts +=
+                Case { fabric, config, choice, seed }.every_way_agrees(&[(1, 1), (2, 1), (2, 2), (3, 2)]);
+            let choice = AdaptiveRemote::new(fabric, &paths, seed);
+            broken += Case { fabric, config, choice, seed }.every_way_agrees(&[(1, 1)]);
+            let choice = RandomPerPacket::new(fabric, &paths, seed);
+            broken += Case { fabric, config, choice, seed }.every_way_agrees(&[(2, 1)]);
+        }
+    }
+    assert!(broken > 50 && in_parts > 50, "{broken} and {in_parts} times broken off");
+}
+
+/// Messages over tables, told to end at once: its state is that of the start.
+fn begun<O: Observer>(
+    fabric: &Fabric,
+    messages: &[(u32, u32, u64)],
+    from: Option<&[u8]>,
+    observer: impl Fn(usize) -> O,
+) -> (Result<End, SimError>, Vec<Vec<u8>>) {
+    let routes = route(Engine::Dmodk, fabric, &detect(fabric), &EngineOptions::default()).unwrap();
+    let (control, states) = (Control::new(), Mutex::new(Vec::new()));
+    control.stop(StopReason::TimeLimit);
+    let put = |state: &[u8]| states.lock().unwrap().push(state.to_vec());
+    let keep = Keeping { from, due: &|| true, keep: &put };
+    let (threads, partitions, until_ps, packet_jobs, measure) = (1, Some(1), None, 1, None);
+    let terms =
+        Terms { threads, partitions, until_ps, packet_jobs, measure, keep: Some(&keep), control: &control };
+    let choice = ByTable::new(fabric, routes.lft().unwrap());
+    let ended = run_network(fabric, &Config::infiniband(), choice, AtOnce::new(messages), observer, &terms);
+    (ended.map(|finished| finished.end), states.into_inner().unwrap())
+}
+
+#[test]
+fn what_is_not_the_state_of_such_a_run_is_refused() {
+    let (fabric, messages) = (star(3), [(0, 1, 9_000), (1, 2, 1)]);
+    let state = begun(&fabric, &messages, None, |_| Nobody).1.remove(0);
+    let taken =
+        |fabric: &Fabric, messages: &[_], state: &[u8]| begun(fabric, messages, Some(state), |_| Nobody).0;
+    assert_eq!(taken(&fabric, &messages, &state), Ok(End::Told(StopReason::TimeLimit)));
+    for cut in 0..state.len() {
+        assert_eq!(taken(&fabric, &messages, &state[..cut]), Err(SimError::State), "{cut} bytes");
+    }
+    assert_eq!(taken(&fabric, &messages, &[&state[..], &[0]].concat()), Err(SimError::State));
+    assert_eq!(taken(&star(4), &messages, &state), Err(SimError::State));
+    assert_eq!(taken(&fabric, &messages[..1], &state), Err(SimError::State));
+    // Two partitions, where there is one leaf.
+    assert_eq!(taken(&fabric, &messages, &[&[2], &state[1..]].concat()), Err(SimError::State));
+}
+
+/// Counts as listening.
+struct Watching;
+
+impl Observer for Watching {}
+
+#[test]
+fn a_run_that_is_watched_is_not_kept() {
+    let (ended, states) = begun(&star(3), &[(0, 1, 9_000)], None, |_| Watching);
+    assert_eq!(ended, Ok(End::Told(StopReason::TimeLimit)));
+    assert!(states.is_empty());
+}
