@@ -1,18 +1,18 @@
 //! A run that is broken off and goes on from its state shows what it would have shown in one go.
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex};
 
-use netloom_model::rng::{below, stream};
-use netloom_model::{Control, Fabric, StopReason};
+use netloom_model::rng::{Stream, below, stream};
+use netloom_model::{Control, Fabric, Requirement, Schedule, StopReason, Task};
 use netloom_routing::{Engine, EngineOptions, PathSet, route};
 use netloom_sim::{
-    Adaptive, AdaptiveRemote, ByTable, Choice, Config, End, Keeping, Measure, Nobody, Observer, Player,
-    RandomPerPacket, SimError, Terms, run_network,
+    Adaptive, AdaptiveRemote, ByTable, Choice, Config, End, Job, Keeping, Measure, Nobody, Observer, Player,
+    RandomPerPacket, SimError, Tasks, Terms, run_network,
 };
 use netloom_testkit::any_fabric;
 use netloom_testkit::cases::star;
-use netloom_topology::detect;
+use netloom_topology::{detect, generate};
 
 use crate::common::AtOnce;
 use crate::conservation::configs;
@@ -23,12 +23,13 @@ struct Case<'a, C> {
     fabric: &'a Fabric,
     config: &'a Config,
     choice: C,
+    jobs: fn(&Fabric, &mut Stream) -> Vec<Job>,
     seed: u64,
 }
 
 impl<C: Choice + Clone> Case<'_, C> {
     fn run(&self, (partitions, threads): (usize, usize), keep: Option<&Keeping>, control: &Control) -> Shown {
-        let jobs = jobs(self.fabric, &mut stream(self.seed, 7));
+        let jobs = (self.jobs)(self.fabric, &mut stream(self.seed, 7));
         let count = jobs.len();
         let measure = Measure {
             counters_every_ps: Some(700_000),
@@ -121,17 +122,68 @@ fn a_run_in_pieces_shows_what_it_shows_in_one() {
             let config = &Config { cable_delay_ps: config.cable_delay_ps.max(5_000), ..config };
             let fabric = &fabric;
             let choice = ByTable::new(fabric, routes.lft().unwrap());
-            broken += Case { fabric, config, choice, seed }.every_way_agrees(&[(1, 1)]);
+            broken += Case { fabric, config, choice, jobs, seed }.every_way_agrees(&[(1, 1)]);
             let choice = Adaptive::new(fabric, &paths, seed);
-            in_parts +=
-                Case { fabric, config, choice, seed }.every_way_agrees(&[(1, 1), (2, 1), (2, 2), (3, 2)]);
+            in_parts += Case { fabric, config, choice, jobs, seed }.every_way_agrees(&[
+                (1, 1),
+                (2, 1),
+                (2, 2),
+                (3, 2),
+            ]);
             let choice = AdaptiveRemote::new(fabric, &paths, seed);
-            broken += Case { fabric, config, choice, seed }.every_way_agrees(&[(1, 1)]);
+            broken += Case { fabric, config, choice, jobs, seed }.every_way_agrees(&[(1, 1)]);
             let choice = RandomPerPacket::new(fabric, &paths, seed);
-            broken += Case { fabric, config, choice, seed }.every_way_agrees(&[(2, 1)]);
+            broken += Case { fabric, config, choice, jobs, seed }.every_way_agrees(&[(2, 1)]);
         }
     }
     assert!(broken > 50 && in_parts > 50, "{broken} and {in_parts} times broken off");
+}
+
+/// Every rank passes on round the ring what it gets, a long message and a short one each, after computing on two processors.
+fn graph(fabric: &Fabric, random: &mut Stream) -> Vec<Job> {
+    let hosts: Vec<_> = fabric.hosts().collect();
+    let n = hosts.len() as u32;
+    let (mut tasks, mut requirements) = (Vec::new(), Vec::new());
+    for rank in 0..n {
+        let mut of_rank = Vec::new();
+        for tag in 0..20u32 {
+            let first = of_rank.len() as u32;
+            of_rank.push((Task::Calc { units: 1 + below(random, 400) }, 0));
+            for bytes in [20_000, 100] {
+                let (tag, to) = (2 * tag + u32::from(bytes == 100), (rank + 1) % n);
+                of_rank.push((Task::Send { to, bytes, tag }, 0));
+                of_rank.push((Task::Recv { from: (rank + n - 1) % n, tag }, 0));
+            }
+            of_rank.push((Task::Calc { units: 1 + below(random, 400) }, 1));
+            let last = of_rank.len() as u32 - 1;
+            let mut require = |task, requires, started| {
+                requirements.push(Requirement { rank, task, requires, started });
+            };
+            require(first + 1, first, false);
+            require(first + 3, first, true);
+            require(last, first + 2, false);
+            require(last, first + 4, false);
+            if tag > 0 {
+                require(first, first - 1, false);
+            }
+        }
+        tasks.push(of_rank);
+    }
+    let schedule = Schedule::new(&tasks, &requirements).unwrap();
+    vec![Job::new("graph", hosts, Tasks::new(Arc::new(schedule), 1.0))]
+}
+
+#[test]
+fn graphs_of_tasks_go_on_too() {
+    let fabric = &generate("fattree:pods=2,leaves=2,hosts=2,spines=2,groups=1,cores=2").unwrap();
+    let routes = route(Engine::Dmodk, fabric, &detect(fabric), &EngineOptions::default()).unwrap();
+    let mut broken = 0;
+    for seed in 0..10 {
+        let choice = ByTable::new(fabric, routes.lft().unwrap());
+        let config = &Config { cable_delay_ps: 5_000, ..Config::infiniband() };
+        broken += Case { fabric, config, choice, jobs: graph, seed }.every_way_agrees(&[(2, 1)]);
+    }
+    assert!(broken > 10, "{broken} times broken off");
 }
 
 /// Messages over tables, told to end at once: its state is that of the start.
