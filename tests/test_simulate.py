@@ -218,13 +218,11 @@ def test_a_time_limit_tells_what_is_known_so_far(netloom):
     assert all(run["simulated_ms"] <= 0.05 for run in cut["runs"])
 
 
-@pytest.mark.parametrize("threads", [1, 2])
-def test_ctrl_c_keeps_what_is_known_so_far(netloom, threads):
-    name = scenario(netloom, LONG)
+def interrupted(netloom, *arguments: str):
+    """The result of a run that Ctrl-C ends as soon as its line on the terminal tells simulated time."""
     terminal, other_end = pty.openpty()
-    arguments = ["-o", "run", "--checkpoint", "kept", "--format", "json", "--threads", str(threads)]
     process = subprocess.Popen(
-        [*netloom.command, "simulate", name, *arguments],
+        [*netloom.command, "simulate", *arguments, "--format", "json"],
         cwd=netloom.folder,
         stdout=subprocess.PIPE,
         stderr=other_end,
@@ -234,18 +232,111 @@ def test_ctrl_c_keeps_what_is_known_so_far(netloom, threads):
     drawn = b""
     while b"ms simulated" not in drawn:
         drawn += os.read(terminal, 4096)
-    time.sleep(0.2)
     process.send_signal(signal.SIGINT)
     out, _ = process.communicate(timeout=60)
     os.close(terminal)
     assert process.returncode == 130
-    result = json.loads(out)["result"]
+    return json.loads(out)["result"]
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_ctrl_c_keeps_what_is_known_so_far(netloom, threads):
+    name = scenario(netloom, LONG)
+    result = interrupted(netloom, name, "-o", "run", "--checkpoint", "kept", "--threads", str(threads))
     assert [run["stopped"] for run in result["runs"]] == ["interrupted"] * threads
     assert result["runs"][0]["simulated_ms"] > 0
     assert result["not_run"] == ["ftree", "adaptive"][threads:]
     # What was cut is written, but is not taken for finished.
     assert (netloom.folder / "run" / "manifest.json").is_file()
-    assert not (netloom.folder / "kept").exists()
+    kept = {path.name for path in (netloom.folder / "kept").glob("*/*")}
+    assert kept == {"state"}
+
+
+MEASURED = """\
+[measure]
+counters_every_us = 50
+queues_every_us = 50
+"""
+MIDDLING = SMALL.replace("messages = 2", "messages = 3000") + MEASURED
+
+
+def assert_equal_runs(netloom, one: str, other: str) -> None:
+    """All tables of two runs hold the same bytes."""
+    found = [
+        {path.relative_to(folder): path.read_bytes() for path in folder.glob("*/*")}
+        for folder in (netloom.folder / one, netloom.folder / other)
+    ]
+    assert {path.name for path in found[0]} >= {"links.parquet", "intervals.parquet", "queues.parquet"}
+    assert found[0] == found[1]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("threads", ["1", "2"])
+def test_what_ctrl_c_broke_off_goes_on_where_it_was(netloom, threads):
+    """Again and again, until it is done: all is as without."""
+    name = scenario(netloom, MIDDLING)
+    whole = netloom.result("simulate", name, "-o", "whole", "--threads", threads)
+    arguments = [name, "--checkpoint", "kept", "--threads", threads]
+    before = interrupted(netloom, *arguments)["runs"][0]
+    after = interrupted(netloom, *arguments)["runs"][0]
+    assert before["simulated_ms"] < after["simulated_ms"]
+    done = netloom("simulate", *arguments, "-o", "pieces", "--format", "json")
+    assert "ftree" in done.err
+    assert "taken up where the checkpoint has it" in done.err
+    assert strip(json.loads(done.out)["result"]) == strip(whole)
+    assert_equal_runs(netloom, "whole", "pieces")
+    assert not list((netloom.folder / "kept").glob("*/state"))
+
+
+@pytest.mark.slow
+def test_what_was_killed_goes_on_from_its_last_state(netloom):
+    name = scenario(netloom, MIDDLING)
+    arguments = ["simulate", name, "--routes", "adaptive", "--checkpoint", "kept"]
+    process = subprocess.Popen(
+        [*netloom.command, *arguments, "--checkpoint-every", "0.1", "--quiet"], cwd=netloom.folder
+    )
+    while not list((netloom.folder / "kept").glob("*/state")):
+        time.sleep(0.01)
+    process.kill()
+    process.wait()
+    done = netloom("simulate", *arguments[1:], "-o", "pieces", "--format", "json")
+    assert "adaptive: taken up where the checkpoint has it" in done.err
+    whole = netloom.result("simulate", name, "--routes", "adaptive", "-o", "whole")
+    assert strip(json.loads(done.out)["result"]) == strip(whole)
+    assert_equal_runs(netloom, "whole", "pieces")
+
+
+def test_a_state_that_is_damaged_or_of_another_run_is_refused(netloom):
+    name = scenario(netloom)
+    arguments = ["simulate", name, "--routes", "ftree", "--checkpoint", "kept"]
+    stopped = netloom(*arguments, "--time-limit", "0")
+    assert "ftree: the same command goes on from here" in stopped.err
+    (state,) = (netloom.folder / "kept").glob("*/state")
+    whole = state.read_bytes()
+    assert whole.startswith(b"netloom.state/1 ")
+    middle = len(whole) // 2
+    flipped = whole[:middle] + bytes([whole[middle] ^ 4]) + whole[middle + 1 :]
+    for damaged in (whole[:-1], whole[:middle], whole[:40], b"", flipped, whole + b"x", b"\0" * 100):
+        state.write_bytes(damaged)
+        assert "state: damaged" in netloom.refused(*arguments)
+    # Whole as a file, but not as a state.
+    head = whole[: whole.index(b"\n") + 1]
+    state.write_bytes(head + gzip.compress(gzip.decompress(whole[len(head) :])[:-1]))
+    assert "not the state of such a run" in netloom.refused(*arguments, "--quiet")
+    state.write_bytes(whole)
+    assert "another scenario" in netloom.refused(*arguments, "--set", "job.shuffle.program.bytes=65537")
+    assert netloom.result(*arguments)["runs"][0]["stopped"] is None
+
+
+def test_where_no_state_is_kept_whole_routings_are(netloom):
+    name = scenario(netloom, SMALL + "[measure]\ntrace = { to_us = 2 }\n")
+    for more in ([], ["--model", "fluid"]):
+        arguments = ["simulate", name, "--checkpoint", "kept", "--checkpoint-every", "0", *more]
+        stopped = netloom(*arguments, "--time-limit", "0")
+        assert stopped.code == 0
+        assert "goes on" not in stopped.err
+        assert not (netloom.folder / "kept").exists()
+    assert "--checkpoint-every" in netloom.refused("simulate", name, "--checkpoint-every", "-1", code=2)
 
 
 def test_the_run_is_drawn(netloom):

@@ -266,6 +266,12 @@ class Simulation:
     @property
     def lanes(self) -> int: ...
     @property
+    def kept(self) -> bool:
+        """Whether the state was kept where it was asked for, the last time."""
+    @property
+    def not_kept(self) -> str | None:
+        """Why the state could not be kept, the last time."""
+    @property
     def routes(self) -> Routes | None: ...
     def result(self) -> dict[str, Any]:
         """One entry of a result's `runs`."""
@@ -694,9 +700,15 @@ def simulate(
     threads: int = 1,
     time_limit: float | None = None,
     progress: _Progress = None,
+    state: bytes | None = None,
+    keep: tuple[_Path, bytes, float] | None = None,
 ) -> Simulation:
     """Runs a scenario with one of its routings (the first if None).
 
     `routes` are its tables if the caller has them already. Ctrl-C and the time limit (seconds) end it with
     what is known so far. `progress` hears of simulated ps, and of the end if the scenario has one (else 0).
+    `state` is what an earlier call with the same arguments has kept: the run goes on from there. `keep` is a
+    file, its first line and seconds: the state is written there, behind that line, as gzip, each so many
+    seconds (0: never) and when the run is ended early. The fluid model keeps nothing, nor does a run with a
+    trace.
     """

@@ -43,7 +43,8 @@ fn gzip(data: &[u8]) -> io::Result<Vec<u8>> {
     encoder.finish()
 }
 
-fn replace(path: &Path, data: &[u8]) -> io::Result<()> {
+/// Writes a whole file or nothing, as it is.
+pub fn replace(path: &Path, data: &[u8]) -> io::Result<()> {
     // Devices and pipes (/dev/stdout, /dev/full) are written in place: there is nothing to rename.
     if let Ok(meta) = fs::metadata(path) {
         if meta.is_dir() {

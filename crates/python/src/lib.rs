@@ -10,6 +10,7 @@
 //! | [`fabric`], [`traffic`], [`routes`], [`loads`] | the nouns |
 //! | [`check`], [`optimize`], [`optimized`], [`layers`], [`hose`] | the verbs that have results of their own |
 //! | [`scenario`], [`simulate`] | scenarios, and what their runs show |
+//! | [`states`] | runs that are broken off and go on |
 //! | [`exact`] | models for solvers, and what they answer |
 
 pub mod arrays;
@@ -27,6 +28,7 @@ pub mod routes;
 pub mod run;
 pub mod scenario;
 pub mod simulate;
+pub mod states;
 pub mod traffic;
 
 use pyo3::prelude::*;

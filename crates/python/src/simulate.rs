@@ -1,10 +1,11 @@
 //! `netloom.simulate`: one routing of a scenario, run; and `netloom.Simulation`: what it has shown.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use netloom_compose::Routing;
 use netloom_model::{HostId, LinkId};
-use netloom_sim::{Model, Outcome, Summary, simulate as run_simulation};
+use netloom_sim::{Keeping, Model, Outcome, Setup, SimError, Summary, simulate as run_simulation};
 use numpy::{Element, PyArray1};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
@@ -13,6 +14,7 @@ use crate::errors;
 use crate::routes::PyRoutes;
 use crate::run::{Options, run_until, stop_text};
 use crate::scenario::{PyScenario, Stage};
+use crate::states::StateFile;
 
 /// What a run of a scenario with one routing has shown. Immutable.
 #[pyclass(frozen, name = "Simulation", module = "netloom._core")]
@@ -23,14 +25,19 @@ pub struct PySimulation {
     routes: Option<Py<PyRoutes>>,
     outcome: Outcome,
     cpu_seconds: f64,
+    /// Whether the state was written, and why the last time not.
+    kept: Option<Result<(), String>>,
 }
 
 /// Runs a scenario with one of its routings (the first if `None`). `routes` are its tables if the caller has them
 /// already. Ctrl-C and the time limit (seconds of wall clock) end it with what is known so far. `progress` hears of
-/// simulated ps, and of the end where the scenario has one (else 0).
+/// simulated ps, and of the end where the scenario has one (else 0). `state` is what an earlier call with the same
+/// arguments has kept: the run goes on from there. `keep` is a file, its first line and seconds: the state is written there,
+/// behind that line, as gzip, each so many seconds (0: never) and when the run is ended early. The fluid model keeps nothing,
+/// nor does a run with a trace.
 #[pyfunction]
 #[pyo3(signature = (scenario, routing = None, *, model = None, routes = None, threads = 1, time_limit = None,
-                    progress = None))]
+                    progress = None, state = None, keep = None))]
 #[allow(clippy::too_many_arguments)] // keyword arguments of one Python call
 pub fn simulate(
     py: Python<'_>,
@@ -41,6 +48,8 @@ pub fn simulate(
     threads: usize,
     time_limit: Option<f64>,
     progress: Option<Py<PyAny>>,
+    state: Option<&[u8]>,
+    keep: Option<(PathBuf, Vec<u8>, f64)>,
 ) -> PyResult<PySimulation> {
     let stage = &scenario.stage;
     let word = routing.unwrap_or(&stage.scene.scenario.routes[0]);
@@ -67,15 +76,24 @@ pub fn simulate(
     // A pool of its own, so that its threads' clocks are this run's alone.
     let threads = threads.max(1);
     let options = Options { threads, time_limit, progress, anytime: true };
+    let file = keep.map(|(path, head, seconds)| StateFile::new(path, head, seconds));
+    let due = || file.as_ref().is_some_and(StateFile::due);
+    let write = |state: &[u8]| file.as_ref().into_iter().for_each(|file| file.write(state));
+    let keeping = Keeping { from: state, due: &due, keep: &write };
     let ended = run_until(py, options, |control| {
         let before = cpu_ns();
         let scheme = parsed.scheme(tables.as_deref(), stage.shared.paths());
         let setup = stage.scene.setup(&stage.shared.fabric, scheme, model, threads);
-        let outcome = run_simulation(setup, control);
+        let keep = (file.is_some() || state.is_some()).then_some(&keeping);
+        let outcome = run_simulation(Setup { keep, ..setup }, control);
         (outcome, (cpu_ns() - before) as f64 * 1e-9)
     })?;
     let (outcome, cpu_seconds) = ended.result;
-    let outcome = outcome.map_err(|e| errors::simulation(py, format!("{word}: {e}")))?;
+    let outcome = outcome.map_err(|e| match e {
+        SimError::State => errors::format_parts(py, &format!("{word}: state: {e}"), None, None),
+        e => errors::simulation(py, format!("{word}: {e}")),
+    })?;
+    let kept = file.and_then(StateFile::into_result).map(|written| written.map_err(|e| e.to_string()));
     if outcome.deadlock.is_none() && !outcome.stuck.is_empty() {
         let ranks = outcome.stuck.join("; ");
         return Err(errors::simulation(
@@ -90,6 +108,7 @@ pub fn simulate(
         routes,
         outcome,
         cpu_seconds,
+        kept,
     })
 }
 
@@ -132,6 +151,18 @@ impl PySimulation {
         self.outcome.counters.lanes
     }
 
+    /// Whether the state was kept where it was asked for, the last time.
+    #[getter]
+    fn kept(&self) -> bool {
+        matches!(self.kept, Some(Ok(())))
+    }
+
+    /// Why the state could not be kept, the last time.
+    #[getter]
+    fn not_kept(&self) -> Option<&str> {
+        self.kept.as_ref()?.as_ref().err().map(String::as_str)
+    }
+
     /// The tables; `None` for a routing that chooses packet by packet.
     #[getter]
     fn routes(&self, py: Python<'_>) -> Option<Py<PyRoutes>> {
@@ -144,8 +175,8 @@ impl PySimulation {
         let utilisation = o.counters.utilisation(&self.stage.shared.fabric, o.end_ps);
         let busiest =
             utilisation.iter().copied().fold(None, |max: Option<f64>, u| Some(max.map_or(u, |m| m.max(u))));
-        let rate =
-            (o.packet_hops > 0 && self.cpu_seconds > 0.0).then(|| o.packet_hops as f64 / self.cpu_seconds);
+        let hops = o.packet_hops.saturating_sub(o.earlier_hops);
+        let rate = (hops > 0 && self.cpu_seconds > 0.0).then(|| hops as f64 / self.cpu_seconds);
         let stuck: Vec<String> = match &o.deadlock {
             Some(deadlock) => {
                 let circle =

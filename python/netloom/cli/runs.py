@@ -14,6 +14,7 @@ import os
 import re
 import shutil
 import tempfile
+import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,8 +26,10 @@ from netloom.errors import FormatError
 if TYPE_CHECKING:
     from netloom._core import Fabric, Simulation
 
-MANIFEST, RECORD = "manifest.json", "run.json"
+MANIFEST, RECORD, STATE = "manifest.json", "run.json", "state"
 RUN_SCHEMA, RECORD_SCHEMA = "netloom.run/1", "netloom.routing-run/1"
+STATE_MAGIC = "netloom.state/1"
+"""The first word of a state's file; netloom's version and the sum of all that the run was given follow."""
 
 
 @dataclass(frozen=True)
@@ -210,19 +213,24 @@ def _write(path: Path, data: bytes) -> None:
 
 
 class Checkpoint:
-    """Finished routings of a scenario, so that they need not be run again.
+    """Routings of a scenario that have ended and need not be run again, and states of those that run.
 
     Parameters
     ----------
     path : Path
-        The folder; made by the first routing that ends.
+        The folder; made by the first routing that ends, or whose state is kept.
     key : mapping
-        Everything that results depend on but the routing: a run is only taken up if all of it is the same.
+        Everything that results depend on but the routing, netloom's version (`netloom`) among it: a run is
+        only taken up if all of it is the same.
+    every : float
+        Seconds from one state to the next; 0: only when a run is ended early.
     """
 
-    def __init__(self, path: Path, key: Mapping[str, Any]) -> None:
+    def __init__(self, path: Path, key: Mapping[str, Any], every: float) -> None:
         self._path = path
         self._digest = hashlib.sha256(as_json(key)).hexdigest()
+        self._head = f"{STATE_MAGIC} {key['netloom']} {self._digest}\n".encode()
+        self._every = every
 
     def load(self, routing: str) -> Recorded | None:
         """What is there of a routing; None if it has not ended yet.
@@ -246,15 +254,40 @@ class Checkpoint:
         if not known:
             raise FormatError(f"{file}: expected what netloom simulate --checkpoint writes", str(file))
         if not of_this:
-            raise FormatError(
-                f"{folder}: is of another scenario, other inputs, options or another version: expected a "
-                "folder of this one, or a new one",
-                str(file),
-            )
+            raise self._of_another(file)
         return Recorded(record["result"], {name: (folder / Path(name).name).read_bytes() for name in names})
 
+    def state(self, routing: str) -> bytes | None:
+        """The state of a routing that has begun; None if there is none.
+
+        Raises
+        ------
+        FormatError
+            If what is there is damaged, or belongs to something else.
+        """
+        file = self._path / self._name(routing) / STATE
+        if not file.is_file():
+            return None
+        head, end, packed_state = file.read_bytes().partition(b"\n")
+        if head.startswith(STATE_MAGIC.encode()) and end and head + end != self._head:
+            raise self._of_another(file)
+        try:
+            if head + end == self._head:
+                return gzip.decompress(packed_state)
+        except (OSError, EOFError, zlib.error):
+            pass
+        raise FormatError(
+            f"{file}: damaged: expected what netloom simulate --checkpoint writes (without this file the "
+            "routing runs from its start)",
+            str(file),
+        )
+
+    def keep(self, routing: str) -> tuple[Path, bytes, float]:
+        """Where a routing's state goes, and when: the file, its first line, seconds from one to the next."""
+        return self._path / self._name(routing) / STATE, self._head, self._every
+
     def save(self, run: Recorded) -> None:
-        """Keeps a routing that has ended."""
+        """Keeps a routing that has ended; its state goes."""
         folder = self._path / self._name(run.routing)
         if folder.exists():
             shutil.rmtree(folder)
@@ -268,6 +301,13 @@ class Checkpoint:
             "result": run.result,
         }
         _write(folder / RECORD, as_json(record))
+
+    def _of_another(self, file: Path) -> FormatError:
+        return FormatError(
+            f"{file.parent}: is of another scenario, other inputs, options or another version: expected a "
+            "folder of this one, or a new one",
+            str(file),
+        )
 
     def _name(self, routing: str) -> str:
         mark = hashlib.sha256(routing.encode()).hexdigest()[:8]

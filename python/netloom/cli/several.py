@@ -94,11 +94,15 @@ def _bars(run: Run, stop: threading.Event) -> Iterator[Callable[[str], _Progress
             if bar is None:
                 return lambda _done, _total: check()
             task = bar.add_task(name, total=None, told="")
-            began = time.monotonic()
+            began: tuple[int, float] | None = None
 
             def report(done_ps: int, total_ps: int) -> None:
+                nonlocal began
                 check()
-                told = rate_text(done_ps, time.monotonic() - began)
+                # From where the simulation begins, which may be in the middle.
+                if began is None and done_ps > 0:
+                    began = done_ps, time.monotonic()
+                told = "" if began is None else rate_text(done_ps, began)
                 bar.update(task, completed=done_ps, total=total_ps or None, told=told)
 
             return report
@@ -106,8 +110,9 @@ def _bars(run: Run, stop: threading.Event) -> Iterator[Callable[[str], _Progress
         yield report_for
 
 
-def rate_text(done_ps: int, seconds: float) -> str:
-    """`1.234 ms simulated, 0.41 ms a second`."""
-    done_ms = done_ps * 1e-9
-    rate: Any = done_ms / seconds if seconds > 0 else 0.0
-    return f"{done_ms:.3f} ms simulated, {rate:.3g} ms a second"
+def rate_text(done_ps: int, began: tuple[int, float]) -> str:
+    """`1.234 ms simulated, 0.41 ms a second` since it began: simulated ps, and a time of `time.monotonic`."""
+    from_ps, from_s = began
+    seconds = time.monotonic() - from_s
+    rate: Any = (done_ps - from_ps) * 1e-9 / seconds if seconds > 0 else 0.0
+    return f"{done_ps * 1e-9:.3f} ms simulated, {rate:.3g} ms a second"

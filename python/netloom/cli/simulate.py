@@ -16,7 +16,7 @@ from netloom.cli.runs import Checkpoint, Recorded
 from netloom.cli.several import side_by_side
 
 if TYPE_CHECKING:
-    from netloom._core import Scenario
+    from netloom._core import Scenario, Simulation
 
 
 def simulate(
@@ -28,6 +28,7 @@ def simulate(
     set_: Annotated[list[str] | None, Parameter(name="--set")] = None,
     allow_credit_loops: bool = False,
     checkpoint: Annotated[Path | None, common.OUTPUT_PATH] = None,
+    checkpoint_every: Annotated[float, common.within(0, 1e9)] = 60.0,
     tables: Literal["parquet", "csv"] = "parquet",
     options: Options | None = None,
 ) -> int:
@@ -49,7 +50,10 @@ def simulate(
     allow_credit_loops
         Simulate routes with credit loops too, until packets wait for each other.
     checkpoint
-        A folder that keeps every routing that has ended: it is not run again.
+        A folder that keeps every routing that has ended, which is not run again, and the state of those that
+        run: the same command goes on from there.
+    checkpoint_every
+        Seconds from one state to the next; 0: only at Ctrl-C and the end of `--time-limit`.
     tables
         What `-o` writes counters and recordings as.
     options
@@ -76,7 +80,9 @@ def simulate(
         run.note("measure: not used, the fluid model records nothing over time")
     for role, path in given.files:
         run.read(role, str(path))
-    kept = None if checkpoint is None else Checkpoint(checkpoint, _key(run, given, text, overrides, tables))
+    kept = None
+    if checkpoint is not None:
+        kept = Checkpoint(checkpoint, _key(run, given, text, overrides, tables), checkpoint_every)
     found = _simulated(run, given, kept, tables if options.output is not None or kept is not None else None)
     manifest = {
         "schema": runs.RUN_SCHEMA,
@@ -154,9 +160,14 @@ def _simulated(run: Run, given: Scenario, kept: Checkpoint | None, tables: Any) 
     from netloom import _core
 
     done: dict[str, Recorded] = {}
+    broken_off: dict[str, Simulation] = {}
     for word in given.routings:
         if kept is not None and (before := kept.load(word)) is not None:
             done[word] = before
+    states = {}
+    for word in given.routings:
+        if kept is not None and word not in done and (state := kept.state(word)) is not None:
+            states[word] = state
 
     # Tables that can't be used are refused before the first routing runs, not after hours of others.
     made = {
@@ -171,11 +182,20 @@ def _simulated(run: Run, given: Scenario, kept: Checkpoint | None, tables: Any) 
         else:
             routes = given.routes(word, threads=threads, progress=progress)
         ended = _core.simulate(
-            given, word, routes=routes, threads=threads, time_limit=left, progress=progress
+            given,
+            word,
+            routes=routes,
+            threads=threads,
+            time_limit=left,
+            progress=progress,
+            state=states.pop(word, None),
+            keep=None if kept is None else kept.keep(word),
         )
         files = {} if tables is None else runs.files_of(ended, given.fabric, tables)
         if tables is not None and routes is not None and word.startswith("optimized"):
             files["routes.lfts.gz"] = runs.packed(routes.to_bytes())
+        if ended.stopped in ("interrupted", "time-limit"):
+            broken_off[word] = ended
         return Recorded(_with_memory(ended.result()), files)
 
     def ended(word: str, one: Recorded) -> None:
@@ -185,9 +205,16 @@ def _simulated(run: Run, given: Scenario, kept: Checkpoint | None, tables: Any) 
 
     if done:
         run.note(f"{', '.join(done)}: taken from the checkpoint")
+    if states:
+        run.note(f"{', '.join(states)}: taken up where the checkpoint has it")
     left = [word for word in given.routings if word not in done]
     with run.timed("simulate"):
         side_by_side(run, left, work, ended)
+    for word, one in broken_off.items():
+        if one.kept:
+            run.note(f"{word}: the same command goes on from here")
+        elif one.not_kept is not None:
+            run.note(f"{word}: its state could not be kept: {one.not_kept}", kind="warning")
     return [done[word] for word in given.routings if word in done]
 
 
