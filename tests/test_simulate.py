@@ -328,6 +328,17 @@ def test_a_state_that_is_damaged_or_of_another_run_is_refused(netloom):
     assert netloom.result(*arguments)["runs"][0]["stopped"] is None
 
 
+def test_a_state_that_cannot_be_written_ends_nothing(netloom):
+    arguments = ["simulate", scenario(netloom), "--routes", "ftree", "--checkpoint", "kept"]
+    netloom(*arguments, "--time-limit", "0")
+    (state,) = (netloom.folder / "kept").glob("*/state")
+    state.unlink()
+    state.mkdir()
+    stopped = netloom(*arguments, "--time-limit", "0", "--format", "json")
+    assert json.loads(stopped.out)["result"]["runs"][0]["stopped"] == "time-limit"
+    assert "warning: ftree: its state could not be kept: Is a directory" in stopped.err
+
+
 def test_where_no_state_is_kept_whole_routings_are(netloom):
     name = scenario(netloom, SMALL + "[measure]\ntrace = { to_us = 2 }\n")
     for more in ([], ["--model", "fluid"]):

@@ -77,11 +77,15 @@ pub fn value(_: Python<'_>, message: &str) -> PyErr {
 
 /// The `OSError` subclass that Python itself would raise, with the file's name.
 pub fn os(error: &std::io::Error, path: &std::path::Path) -> PyErr {
-    let message = error.to_string();
-    // Rust appends " (os error 2)", which says nothing to a user.
-    let message = message.split(" (os error").next().unwrap_or(&message).to_owned();
+    let message = os_text(error);
     match error.raw_os_error() {
         Some(code) => PyOSError::new_err((code, message, path.to_path_buf())),
         None => PyOSError::new_err(format!("{message}: {}", path.display())),
     }
+}
+
+/// What went wrong, without Rust's " (os error 2)", which says nothing to a user.
+pub fn os_text(error: &std::io::Error) -> String {
+    let message = error.to_string();
+    message.split(" (os error").next().unwrap_or(&message).to_owned()
 }

@@ -93,7 +93,7 @@ pub fn simulate(
         SimError::State => errors::format_parts(py, &format!("{word}: state: {e}"), None, None),
         e => errors::simulation(py, format!("{word}: {e}")),
     })?;
-    let kept = file.and_then(StateFile::into_result).map(|written| written.map_err(|e| e.to_string()));
+    let kept = file.and_then(StateFile::into_result).map(|written| written.map_err(|e| errors::os_text(&e)));
     if outcome.deadlock.is_none() && !outcome.stuck.is_empty() {
         let ranks = outcome.stuck.join("; ");
         return Err(errors::simulation(
