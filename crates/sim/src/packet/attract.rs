@@ -2,7 +2,7 @@
 
 use netloom_model::LinkId;
 
-use super::choice::{Choice, Here};
+use super::choice::Choice;
 use super::hardware::Hardware;
 use super::heads::Head;
 use super::network::Network;
@@ -80,15 +80,17 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
                 return;
             }
             let mut best = (u32::MAX, None);
-            for &Head { index, home, wire, port } in waiting {
+            // Most of them have the same set.
+            let mut known = (0, false);
+            for &Head { index, home, set, wire, port } in waiting {
                 let distance = if in_turn { state.ports_before(port) } else { 0 };
                 if distance >= best.0 || i32::from(wire) > room || home == link {
                     continue;
                 }
-                let packet = self.packets.get(index);
-                if self.lane_out::<H>(link, packet) == lane
-                    && self.choice.may_take(Here::of(packet, switch), LinkId(link))
-                {
+                if set != known.0 {
+                    known = (set, self.choice.is_in(LinkId(link), set));
+                }
+                if known.1 && self.lane_out::<H>(link, self.packets.get(index)) == lane {
                     best = (distance, Some((index, home)));
                 }
             }

@@ -220,9 +220,12 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
                 if fits && self.ports.features::<H>().in_turn {
                     self.lag(out, lane);
                 }
-                if C::LOOKS {
-                    let port = self.ports.port(link).to_port;
-                    self.heads.stay(switch.0, Head { index, home: out, wire: packet.wire, port });
+                if C::LOOKS && !self.heads.are_fixed() {
+                    let set = self.choice.set_of(Here::of(&packet, switch));
+                    if set != 0 {
+                        let port = self.ports.port(link).to_port;
+                        self.heads.stay(switch.0, Head { index, home: out, set, wire: packet.wire, port });
+                    }
                 }
                 self.arm::<H>(out);
                 if self.ports.features::<H>().head_of_line {

@@ -16,6 +16,8 @@ pub(super) struct Head {
     pub index: u32,
     /// The output that it waits for.
     pub home: u32,
+    /// The outputs that it may take; see [`Choice::set_of`](super::choice::Choice::set_of).
+    pub set: u32,
     /// Its bytes on the wire.
     pub wire: u16,
     /// The input port.
@@ -53,11 +55,9 @@ impl Heads {
         &self.waiting[switch]
     }
 
-    /// A packet waits.
+    /// A packet that has a choice waits.
     #[inline]
     pub fn stay(&mut self, switch: u32, head: Head) {
-        if let Some(waiting) = self.waiting.get_mut(switch as usize) {
-            waiting.push(head);
-        }
+        self.waiting[switch as usize].push(head);
     }
 }

@@ -47,12 +47,21 @@ impl Choice for AnyChoice<'_> {
         }
     }
 
-    fn may_take(&self, here: Here, link: LinkId) -> bool {
+    fn set_of(&self, here: Here) -> u32 {
         match self {
-            Self::Table(choice) => choice.may_take(here, link),
-            Self::Adaptive(choice) => choice.may_take(here, link),
-            Self::Remote(choice) => choice.may_take(here, link),
-            Self::Random(choice) => choice.may_take(here, link),
+            Self::Table(choice) => choice.set_of(here),
+            Self::Adaptive(choice) => choice.set_of(here),
+            Self::Remote(choice) => choice.set_of(here),
+            Self::Random(choice) => choice.set_of(here),
+        }
+    }
+
+    fn is_in(&self, link: LinkId, set: u32) -> bool {
+        match self {
+            Self::Table(choice) => choice.is_in(link, set),
+            Self::Adaptive(choice) => choice.is_in(link, set),
+            Self::Remote(choice) => choice.is_in(link, set),
+            Self::Random(choice) => choice.is_in(link, set),
         }
     }
 }

@@ -81,8 +81,17 @@ impl<'a> Minimal<'a> {
         best
     }
 
+    /// Number of the packet's set of outputs if it has a choice; 0 if not.
     #[inline]
-    pub fn is_way(&self, here: Here, link: LinkId) -> bool {
-        matches!(self.ways(here), Ways::Any(links) if links.contains(&link))
+    pub fn set_of(&self, here: Here) -> u32 {
+        let Dest::Host(host, _) = self.map.space.resolve(here.address) else { return 0 };
+        // At the host's own leaf the group is the empty one.
+        let group = self.map.paths.group(here.switch, self.map.fabric.leaf(host));
+        if self.map.paths.group_links(group).len() < 2 { 0 } else { group }
+    }
+
+    #[inline]
+    pub fn is_in(&self, link: LinkId, set: u32) -> bool {
+        self.map.paths.group_links(set).contains(&link)
     }
 }

@@ -99,10 +99,16 @@ pub trait Choice: Send {
         None
     }
 
-    /// Whether a packet that waits at the head of its input, for the output that was chosen, may go on by `link` instead,
-    /// where there is room first.
+    /// Number of the set of outputs that a packet may yet choose from while it waits at the head of its input; equal numbers mean equal
+    /// sets. 0: it keeps the output that was chosen.
     #[inline]
-    fn may_take(&self, _here: Here, _link: LinkId) -> bool {
+    fn set_of(&self, _here: Here) -> u32 {
+        0
+    }
+
+    /// Whether an output is in a set.
+    #[inline]
+    fn is_in(&self, _link: LinkId, _set: u32) -> bool {
         false
     }
 }

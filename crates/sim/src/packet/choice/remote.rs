@@ -49,7 +49,12 @@ impl Choice for AdaptiveRemote<'_> {
     }
 
     #[inline]
-    fn may_take(&self, here: Here, link: LinkId) -> bool {
-        self.0.is_way(here, link)
+    fn set_of(&self, here: Here) -> u32 {
+        self.0.set_of(here)
+    }
+
+    #[inline]
+    fn is_in(&self, link: LinkId, set: u32) -> bool {
+        self.0.is_in(link, set)
     }
 }
