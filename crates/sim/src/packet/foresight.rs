@@ -36,7 +36,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
             let lane = self.ports.lane_of::<H>(link);
             seen ^= lane.free_at;
             if key & 1 == 0 {
-                seen ^= self.read_waiting::<H>(link);
+                seen ^= self.read_waiting::<H>(link) ^ self.ports.carried_of::<H>(link);
             } else {
                 let packet = self.packets.get(index);
                 seen ^= packet.tail_ps;
@@ -44,19 +44,19 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
                 if to != Port::HOST
                     && let Some(LinkId(out)) = self.choice.foresee(Here::of(packet, SwitchId(to)))
                 {
-                    seen ^= self.ports.lane_of::<H>(out).free_at;
+                    seen ^= self.ports.lane_of::<H>(out).free_at ^ self.ports.carried_of::<H>(out);
                 }
             }
         }
         black_box(seen);
     }
 
-    /// Reads the packet that waits first for a link of a switch.
+    /// Reads the packet that waits first for a link of a switch, and the link that it came by.
     #[inline(always)]
     pub(super) fn read_waiting<H: Hardware>(&self, link: u32) -> u64 {
         match self.ports.lane_of::<H>(link).waiting.head {
             NONE => 0,
-            head => self.packets.get(head).tail_ps,
+            head => self.ports.lane_of::<H>(self.packets.get(head).via).free_at,
         }
     }
 }

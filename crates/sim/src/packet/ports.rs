@@ -358,6 +358,12 @@ impl Ports {
         &self.lane[self.index::<H>(link, 0)]
     }
 
+    /// Bytes that a link's first lane has sent.
+    #[inline(always)]
+    pub fn carried_of<H: Hardware>(&self, link: u32) -> u64 {
+        self.carried[self.index::<H>(link, 0)].bytes
+    }
+
     /// When a link will have sent what it sends.
     #[inline(always)]
     pub fn free_at<H: Hardware>(&self, link: u32) -> u64 {
