@@ -106,9 +106,9 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
     fn run_slice_of<H: Hardware>(&mut self, end_ps: u64, left: &mut u64) -> Result<bool, SimError> {
         let links = self.fabric.link_count() as u32;
         let hosts_end = links + self.fabric.host_count() as u32;
-        if self.upset {
+        if self.alert {
             self.failed_at = (self.now, 0);
-            if self.come_down::<H>()? {
+            if self.attend::<H>()? {
                 return Ok(false);
             }
         }
@@ -140,9 +140,9 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
                     self.hear(data);
                 }
             }
-            if self.upset {
+            if self.alert {
                 self.failed_at = (time_ps, key);
-                if self.come_down::<H>()? {
+                if self.attend::<H>()? {
                     return Ok(false);
                 }
             }
@@ -152,8 +152,8 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
 
     /// Deals with what an event has left to do besides: outputs that others must catch up at, a failure, the end; whether that has come.
     #[cold]
-    fn come_down<H: Hardware>(&mut self) -> Result<bool, SimError> {
-        self.upset = false;
+    fn attend<H: Hardware>(&mut self) -> Result<bool, SimError> {
+        self.alert = false;
         while let Some((out, lane)) = self.behind.pop() {
             self.catch_up::<H>(out, lane);
         }
@@ -167,14 +167,14 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
     #[cold]
     pub(super) fn fail(&mut self, error: SimError) {
         self.failed = Some(error);
-        self.upset = true;
+        self.alert = true;
     }
 
     /// A packet waits at an output that may fit, though others before it did not.
     #[cold]
     pub(super) fn lag(&mut self, out: u32, lane: u8) {
         self.behind.push((out, lane));
-        self.upset = true;
+        self.alert = true;
     }
 
     // ---- a packet at the far end of a link

@@ -74,7 +74,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
 
     pub(super) fn hear(&mut self, news: u32) {
         if news == STOP {
-            (self.stopped, self.upset) = (true, true);
+            (self.stopped, self.alert) = (true, true);
             return;
         }
         self.desk.now_ps = self.now;

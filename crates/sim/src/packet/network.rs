@@ -75,7 +75,7 @@ pub struct Network<'f, C, P: Program, O> {
     pub(super) last: u64,
     pub(super) failed: Option<SimError>,
     /// There is more to do than the event: `behind`, `failed` or `stopped`.
-    pub(super) upset: bool,
+    pub(super) alert: bool,
     /// When and where it failed.
     pub(super) failed_at: (u64, u32),
 }
@@ -159,7 +159,7 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
             events: 0,
             last: 0,
             failed: None,
-            upset: false,
+            alert: false,
             failed_at: (0, 0),
         })
     }

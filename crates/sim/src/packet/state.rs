@@ -114,7 +114,7 @@ impl<C: Choice, P: Split, O: Observer> Network<'_, C, P, O> {
             observer: _,
             mail,
             behind,
-            upset: _,
+            alert: _,
             desk: _,
             stopped: _,
             failed: _,
