@@ -205,6 +205,32 @@ def test_what_has_ended_is_taken_from_the_checkpoint(netloom):
     assert "another scenario" in word
 
 
+def test_a_kept_routing_that_is_damaged_is_refused(netloom):
+    arguments = ["simulate", scenario(netloom), "--routes", "ftree", "--checkpoint", "kept"]
+    netloom.result(*arguments)
+    (table,) = (netloom.folder / "kept").glob("*/links.parquet")
+    whole = table.read_bytes()
+    table.write_bytes(whole[:100])
+    word = netloom.refused(*arguments, "-o", "run")
+    assert "links.parquet: damaged" in word
+    assert "runs from its start" in word
+    table.unlink()
+    assert "links.parquet: damaged" in netloom.refused(*arguments)
+    table.write_bytes(whole)
+    netloom.result(*arguments)
+    (table.parent / "run.json").write_text("{}")
+    assert "run.json: damaged" in netloom.refused(*arguments)
+
+
+def test_what_is_asked_for_and_not_done_is_told(netloom):
+    name = scenario(netloom, SMALL + "[measure]\ntrace = { to_us = 2 }\n")
+    assert "no -o takes it" in netloom("simulate", name).err
+    cut = netloom("simulate", name, "--checkpoint", "kept", "--time-limit", "0")
+    assert "runs from its start next time" in cut.err
+    refused = netloom("simulate", name, "--checkpoint-every", "5")
+    assert (refused.code, "needs --checkpoint" in refused.err) == (2, True)
+
+
 LONG = SMALL.replace("messages = 2", "messages = 100000")
 
 
@@ -218,7 +244,7 @@ def test_a_time_limit_tells_what_is_known_so_far(netloom):
     assert all(run["simulated_ms"] <= 0.05 for run in cut["runs"])
 
 
-def interrupted(netloom, *arguments: str):
+def interrupted(netloom, *arguments: str, by: signal.Signals = signal.SIGINT):
     """The result of a run that Ctrl-C ends as soon as its line on the terminal tells simulated time."""
     terminal, other_end = pty.openpty()
     process = subprocess.Popen(
@@ -232,17 +258,18 @@ def interrupted(netloom, *arguments: str):
     drawn = b""
     while b"ms simulated" not in drawn:
         drawn += os.read(terminal, 4096)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(by)
     out, _ = process.communicate(timeout=60)
     os.close(terminal)
     assert process.returncode == 130
     return json.loads(out)["result"]
 
 
-@pytest.mark.parametrize("threads", [1, 2])
-def test_ctrl_c_keeps_what_is_known_so_far(netloom, threads):
+@pytest.mark.parametrize(("threads", "by"), [(1, signal.SIGINT), (2, signal.SIGINT), (2, signal.SIGTERM)])
+def test_ctrl_c_keeps_what_is_known_so_far(netloom, threads, by):
     name = scenario(netloom, LONG)
-    result = interrupted(netloom, name, "-o", "run", "--checkpoint", "kept", "--threads", str(threads))
+    arguments = [name, "-o", "run", "--checkpoint", "kept", "--threads", str(threads)]
+    result = interrupted(netloom, *arguments, by=by)
     assert [run["stopped"] for run in result["runs"]] == ["interrupted"] * threads
     assert result["runs"][0]["simulated_ms"] > 0
     assert result["not_run"] == ["ftree", "adaptive"][threads:]

@@ -98,6 +98,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from netloom.cli import streams
 
         streams.hold()
+        streams.end_as_interrupted()
         for stream in (sys.stdout, sys.stderr):
             # Names in dumps and files may be anything; results are UTF-8 wherever they go.
             if isinstance(stream, io.TextIOWrapper):

@@ -212,6 +212,14 @@ def _write(path: Path, data: bytes) -> None:
     _core.write_atomic(path, data)
 
 
+def _damaged(file: Path, without: Path) -> FormatError:
+    return FormatError(
+        f"{file}: damaged: expected what netloom simulate --checkpoint writes (without {without} the routing "
+        "runs from its start)",
+        str(file),
+    )
+
+
 class Checkpoint:
     """Routings of a scenario that have ended and need not be run again, and states of those that run.
 
@@ -238,7 +246,7 @@ class Checkpoint:
         Raises
         ------
         FormatError
-            If what is there belongs to something else.
+            If what is there is damaged, or belongs to something else.
         """
         folder = self._path / self._name(routing)
         file = folder / RECORD
@@ -248,14 +256,18 @@ class Checkpoint:
             record = json.loads(file.read_bytes())
             known = record["schema"] == RECORD_SCHEMA and record["result"]["routing"] == routing
             of_this = record["key"] == self._digest
-            names = [str(name) for name in record["files"]]
+            sums = {Path(name).name: str(digest) for name, digest in dict(record["files"]).items()}
         except (ValueError, KeyError, TypeError, RecursionError):
             known = False
         if not known:
-            raise FormatError(f"{file}: expected what netloom simulate --checkpoint writes", str(file))
+            raise _damaged(file, folder)
         if not of_this:
             raise self._of_another(file)
-        return Recorded(record["result"], {name: (folder / Path(name).name).read_bytes() for name in names})
+        files = {name: (folder / name).read_bytes() for name in sums if (folder / name).is_file()}
+        for name, digest in sums.items():
+            if name not in files or hashlib.sha256(files[name]).hexdigest() != digest:
+                raise _damaged(folder / name, folder)
+        return Recorded(record["result"], files)
 
     def state(self, routing: str) -> bytes | None:
         """The state of a routing that has begun; None if there is none.
@@ -276,11 +288,7 @@ class Checkpoint:
                 return gzip.decompress(packed_state)
         except (OSError, EOFError, zlib.error):
             pass
-        raise FormatError(
-            f"{file}: damaged: expected what netloom simulate --checkpoint writes (without this file the "
-            "routing runs from its start)",
-            str(file),
-        )
+        raise _damaged(file, file)
 
     def keep(self, routing: str) -> tuple[Path, bytes, float]:
         """Where a routing's state goes, and when: the file, its first line, seconds from one to the next."""
@@ -297,7 +305,7 @@ class Checkpoint:
         record = {
             "schema": RECORD_SCHEMA,
             "key": self._digest,
-            "files": sorted(run.files),
+            "files": {name: hashlib.sha256(data).hexdigest() for name, data in sorted(run.files.items())},
             "result": run.result,
         }
         _write(folder / RECORD, as_json(record))

@@ -28,13 +28,13 @@ def simulate(
     set_: Annotated[list[str] | None, Parameter(name="--set")] = None,
     allow_credit_loops: bool = False,
     checkpoint: Annotated[Path | None, common.OUTPUT_PATH] = None,
-    checkpoint_every: Annotated[float, common.within(0, 1e9)] = 60.0,
+    checkpoint_every: Annotated[float | None, common.within(0, 1e9)] = None,
     tables: Literal["parquet", "csv"] = "parquet",
     options: Options | None = None,
 ) -> int:
     """Simulate a scenario under every routing that it names.
 
-    Ctrl-C and `--time-limit` end what still runs and keep what is known so far. Results are the same for any
+    Ctrl-C, SIGTERM and `--time-limit` end what still runs and keep what is known so far. Results are the same for any
     number of threads: several routings run side by side, a single one is cut into partitions.
 
     Parameters
@@ -44,7 +44,8 @@ def simulate(
     model
         `packet` follows every packet; `fluid` gives flows their fair rates. [default: the scenario's]
     routes
-        Simulate these routings instead of the scenario's, separated by commas: `ftree,adaptive,mine.lfts`.
+        Simulate these routings instead of the scenario's, separated by commas: `ftree,adaptive,mine.lfts`; files
+        as seen from the scenario's folder.
     set_
         Give a key of the scenario another value, `hardware.lanes=2`; can be given several times.
     allow_credit_loops
@@ -53,7 +54,7 @@ def simulate(
         A folder that keeps every routing that has ended, which is not run again, and the state of those that
         run: the same command goes on from there.
     checkpoint_every
-        Seconds from one state to the next; 0: only at Ctrl-C and the end of `--time-limit`.
+        Seconds from one state to the next; 0: only at Ctrl-C and the end of `--time-limit`. [default: 60]
     tables
         What `-o` writes counters and recordings as.
     options
@@ -69,6 +70,8 @@ def simulate(
         runs.check_folder(options.output)
     if checkpoint is not None:
         runs.check_checkpoint(checkpoint)
+    elif checkpoint_every is not None:
+        raise UsageError("--checkpoint-every needs --checkpoint DIR")
     overrides = _overrides(set_ or [], model, routes, allow_credit_loops, options)
     text = run.read("scenario", scenario).decode(errors="replace")
     with run.timed("read"):
@@ -78,11 +81,13 @@ def simulate(
     wanted = re.search(r"^\s*\[?\s*measure\b", text, re.MULTILINE) is not None
     if given.model == "fluid" and (wanted or any(word.startswith("measure") for word in overrides)):
         run.note("measure: not used, the fluid model records nothing over time")
+    elif wanted and options.output is None and checkpoint is None:
+        run.note("measure: what it asks for is recorded for nothing, no -o takes it")
     for role, path in given.files:
         run.read(role, str(path))
     kept = None
     if checkpoint is not None:
-        kept = Checkpoint(checkpoint, _key(run, given, text, overrides, tables), checkpoint_every)
+        kept = Checkpoint(checkpoint, _key(run, given, text, overrides, tables), 60.0 if checkpoint_every is None else checkpoint_every)
     found = _simulated(run, given, kept, tables if options.output is not None or kept is not None else None)
     manifest = {
         "schema": runs.RUN_SCHEMA,
@@ -215,6 +220,8 @@ def _simulated(run: Run, given: Scenario, kept: Checkpoint | None, tables: Any) 
             run.note(f"{word}: the same command goes on from here")
         elif one.not_kept is not None:
             run.note(f"{word}: its state could not be kept: {one.not_kept}", kind="warning")
+        elif kept is not None:
+            run.note(f"{word}: runs from its start next time: no state is kept in the fluid model and with a trace")
     return [done[word] for word in given.routings if word in done]
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import threading
 from typing import Any
 
 
@@ -34,6 +35,14 @@ def abandon_stdout() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
+def end_as_interrupted() -> None:
+    """Lets SIGTERM, with which batch systems end what has had its time, do what Ctrl-C does."""
+    if threading.current_thread() is threading.main_thread() and (
+        signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
+    ):
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
+
+
 class DeferredInterrupt:
     """Ctrl-C that is only noted: from `start` on, what is being finished is finished."""
 
@@ -47,6 +56,7 @@ class DeferredInterrupt:
             self._started = True
             try:
                 signal.signal(signal.SIGINT, self._note)
+                signal.signal(signal.SIGTERM, self._note)
             except ValueError:
                 # Not the main thread (a library's user runs the command): Ctrl-C is not ours there.
                 return
