@@ -44,8 +44,8 @@ def simulate(
     model
         `packet` follows every packet; `fluid` gives flows their fair rates. [default: the scenario's]
     routes
-        Simulate these routings instead of the scenario's, separated by commas: `ftree,adaptive,mine.lfts`; files
-        as seen from the scenario's folder.
+        Simulate these routings instead of the scenario's, separated by commas: `ftree,adaptive,mine.lfts`;
+        files as seen from the scenario's folder.
     set_
         Give a key of the scenario another value, `hardware.lanes=2`; can be given several times.
     allow_credit_loops
@@ -81,13 +81,15 @@ def simulate(
     wanted = re.search(r"^\s*\[?\s*measure\b", text, re.MULTILINE) is not None
     if given.model == "fluid" and (wanted or any(word.startswith("measure") for word in overrides)):
         run.note("measure: not used, the fluid model records nothing over time")
-    elif wanted and options.output is None and checkpoint is None:
-        run.note("measure: what it asks for is recorded for nothing, no -o takes it")
     for role, path in given.files:
         run.read(role, str(path))
     kept = None
     if checkpoint is not None:
-        kept = Checkpoint(checkpoint, _key(run, given, text, overrides, tables), 60.0 if checkpoint_every is None else checkpoint_every)
+        kept = Checkpoint(
+            checkpoint,
+            _key(run, given, text, overrides, tables),
+            60.0 if checkpoint_every is None else checkpoint_every,
+        )
     found = _simulated(run, given, kept, tables if options.output is not None or kept is not None else None)
     manifest = {
         "schema": runs.RUN_SCHEMA,
@@ -221,7 +223,8 @@ def _simulated(run: Run, given: Scenario, kept: Checkpoint | None, tables: Any) 
         elif one.not_kept is not None:
             run.note(f"{word}: its state could not be kept: {one.not_kept}", kind="warning")
         elif kept is not None:
-            run.note(f"{word}: runs from its start next time: no state is kept in the fluid model and with a trace")
+            reason = "no state is kept in the fluid model and with measure.trace"
+            run.note(f"{word}: runs from its start next time: {reason}")
     return [done[word] for word in given.routings if word in done]
 
 
