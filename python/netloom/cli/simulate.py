@@ -34,8 +34,8 @@ def simulate(
 ) -> int:
     """Simulate a scenario under every routing that it names.
 
-    Ctrl-C, SIGTERM and `--time-limit` end what still runs and keep what is known so far. Results are the same for any
-    number of threads: several routings run side by side, a single one is cut into partitions.
+    Ctrl-C, SIGTERM and `--time-limit` end what still runs and keep what is known so far. Results are the
+    same for any number of threads: several routings run side by side, a single one is cut into partitions.
 
     Parameters
     ----------
