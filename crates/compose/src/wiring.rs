@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use netloom_formats::scenario::Knob;
 use netloom_model::names::nearest;
-use netloom_model::{Fabric, LinkId, SwitchId};
-use netloom_sim::{Config, LaneMap, SERVICE_LEVELS};
+use netloom_model::{Fabric, LaneMap, LinkId, SERVICE_LEVELS, SwitchId};
+use netloom_sim::Config;
 use netloom_topology::{NO_LEVEL, Structure, detect};
 
 use crate::ComposeError;

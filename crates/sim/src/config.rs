@@ -9,7 +9,7 @@ use std::sync::Arc;
 use netloom_model::{Fabric, LinkId};
 
 use crate::SimError;
-use crate::lanes::LaneMap;
+use netloom_model::LaneMap;
 
 /// When a switch may pass a packet on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,7 +5,6 @@
 //! | `config` | the hardware: buffers, delays, arbitration |
 //! | `profile` | the two frozen sets of parameters |
 //! | `fluid` | messages as flows with fair rates: quick prediction |
-//! | `lanes` | service levels and virtual lanes |
 //! | `packet` | the engine: events, links, switches, adapters; routing schemes; counters |
 //! | `replay` | programs of ranks: messages, collectives, jobs side by side |
 //! | `motif` | communication patterns of applications |
@@ -15,7 +14,6 @@
 mod config;
 mod error;
 mod fluid;
-mod lanes;
 mod motif;
 mod packet;
 mod profile;
@@ -26,7 +24,6 @@ mod run;
 pub use config::{Admission, Config, Forwarding, Injection, Release};
 pub use error::SimError;
 pub use fluid::Fluid;
-pub use lanes::{LaneMap, SERVICE_LEVELS};
 pub use motif::{
     AllToAll, Halo, Incast, Pairs, PermutationStream, Repeat, RowsAndColumns, Stencil, Stream, Uniform,
 };

@@ -8,7 +8,6 @@ use netloom_routing::PathSet;
 
 use crate::SimError;
 use crate::fluid::flows;
-use crate::lanes::SERVICE_LEVELS;
 use crate::packet::{
     Adaptive, AdaptiveRemote, AnyChoice, ByTable, Choice, End, Finished, Keeping, LinkCounters, Nobody,
     Observer, RandomPerPacket, Terms, run_network,
@@ -16,6 +15,7 @@ use crate::packet::{
 use crate::profile::Profile;
 use crate::record::{Distribution, Latencies, MOST_SPANS, Measure, RankWindow, Recorded, Summary, Window};
 use crate::replay::{Job, JobTimes, Player};
+use netloom_model::SERVICE_LEVELS;
 
 /// Ranks of all jobs, at most.
 const MOST_RANKS: u32 = (1 << 26) - 1;

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use netloom_model::{Control, Fabric, HostId, LinkId};
+use netloom_model::{Control, Fabric, HostId, LaneMap, LinkId, SERVICE_LEVELS};
 use netloom_routing::{Engine, EngineOptions, route};
 use netloom_sim::{
-    ByTable, Config, Injection, Job, LaneMap, Measure, Model, Network, Nobody, Op, Pairs, Profile, Scheme,
-    Setup, SimError, simulate,
+    ByTable, Config, Injection, Job, Measure, Model, Network, Nobody, Op, Pairs, Profile, Scheme, Setup,
+    SimError, simulate,
 };
 use netloom_testkit::cases::{ring, star};
 use netloom_topology::detect;
@@ -163,4 +163,45 @@ fn single_cables_and_switches_have_delays_of_their_own() {
         panic!("there is one switch")
     };
     assert!(error.to_string().contains("switch_delays_ps"), "{error}");
+}
+
+/// 16 hosts have 240 pairs; 4 levels of 60 each, standard deviation 6.7. The lanes of a port out depend on the port in.
+#[test]
+fn random_levels_and_lanes_are_spread() {
+    let fabric = star(16);
+    let map = LaneMap::random(&fabric, 4, 2, 9);
+    let mut count = [0; 4];
+    let pairs = || fabric.hosts().flat_map(|s| fabric.hosts().map(move |d| (s, d))).filter(|(s, d)| s != d);
+    for (from, to) in pairs() {
+        count[usize::from(map.level(from, to).unwrap())] += 1;
+    }
+    assert!(count.iter().all(|n| (33..=87).contains(n)), "{count:?}");
+    assert!(pairs().any(|(s, d)| map.level(s, d) != map.level(d, s)));
+    let out = fabric.reverse(fabric.host_link(HostId(0)));
+    let second = (1..16).filter(|&via| map.lane(via, out.0, 3) == 1).count();
+    assert!((1..15).contains(&second), "{second} of 15 inputs on the second lane");
+    assert_eq!(map, LaneMap::random(&fabric, 4, 2, 9));
+    assert_ne!(map, LaneMap::random(&fabric, 4, 2, 10));
+    assert_eq!((map.lanes(), LaneMap::new(&fabric, |_, _, _| 0).level(HostId(0), HostId(1))), (2, None));
+}
+
+#[test]
+fn every_entry_is_the_functions() {
+    let fabric = ring(4);
+    let lane = |via: Option<LinkId>, out: LinkId, level: u8| {
+        (via.map_or(7, |link| link.0 % 5) + out.0 % 3 + u32::from(level) % 2) as u8
+    };
+    let map = LaneMap::new(&fabric, lane);
+    for via in fabric.links() {
+        let Some(switch) = fabric.link_to_switch(via) else { continue };
+        for out in fabric.switch_links(switch) {
+            for level in 0..SERVICE_LEVELS {
+                assert_eq!(map.lane(via.0, out.0, level), lane(Some(via), out, level));
+            }
+        }
+    }
+    for host in fabric.hosts() {
+        assert_eq!(map.first_lane(host.0, 3), lane(None, fabric.host_link(host), 3));
+    }
+    assert_eq!(map.lanes(), 11);
 }

@@ -21,9 +21,9 @@ use super::log::Log;
 use super::matching::{Matching, Table};
 use super::op::Op;
 use super::tasks::Progress;
-use crate::lanes::LaneMap;
 use crate::packet::{Context, Desk, Post, Program};
 use crate::record::Latencies;
+use netloom_model::LaneMap;
 
 /// Tags from here on belong to collectives.
 const COLLECTIVE_TAG: u32 = 1 << 31;

@@ -10,8 +10,9 @@
 //! Source: InfiniBand Architecture Specification, volume 1, sec. 7.6.6 (SL-to-VL mapping) and 7.6.9 (arbitration). Left out: lane 15
 //! (management), a level that is mapped to lane 15 to drop its packets, tables of more than one entry a lane.
 
-use netloom_model::rng::{below, stream};
-use netloom_model::{Fabric, HostId, LinkId};
+use crate::fabric::Fabric;
+use crate::ids::{HostId, LinkId};
+use crate::rng::{below, stream};
 
 /// Service levels, 0 to 15.
 pub const SERVICE_LEVELS: u8 = 16;
@@ -65,75 +66,26 @@ impl LaneMap {
 
     /// The level of a pair of hosts; `None`: their messages have their own.
     #[inline]
-    pub(crate) fn level(&self, from: HostId, to: HostId) -> Option<u8> {
+    pub fn level(&self, from: HostId, to: HostId) -> Option<u8> {
         let (seed, levels) = self.pairs?;
         Some(below(&mut stream(seed, u64::from(from.0) << 32 | u64::from(to.0)), levels.into()) as u8)
     }
 
     /// The lane on `out` of a packet that came in over `via`.
     #[inline]
-    pub(crate) fn lane(&self, via: u32, out: u32, level: u8) -> u8 {
+    pub fn lane(&self, via: u32, out: u32, level: u8) -> u8 {
         let row = self.base[via as usize].wrapping_add(out * u32::from(SERVICE_LEVELS));
         self.lane[(row + u32::from(level)) as usize]
     }
 
     /// The lane on which a host sends; its link has its number.
     #[inline]
-    pub(crate) fn first_lane(&self, host: u32, level: u8) -> u8 {
+    pub fn first_lane(&self, host: u32, level: u8) -> u8 {
         self.lane[(self.hosts + host * u32::from(SERVICE_LEVELS) + u32::from(level)) as usize]
     }
 
     /// Lanes that are used: one more than the highest.
     pub fn lanes(&self) -> u8 {
         self.lane.iter().max().map_or(0, |&most| most.saturating_add(1))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use netloom_testkit::cases::{ring, star};
-
-    use super::*;
-
-    /// 16 hosts have 240 pairs; 4 levels of 60 each, standard deviation 6.7. The lanes of a port out depend on the port in.
-    #[test]
-    fn random_levels_and_lanes_are_spread() {
-        let fabric = star(16);
-        let map = LaneMap::random(&fabric, 4, 2, 9);
-        let mut count = [0; 4];
-        let pairs =
-            || fabric.hosts().flat_map(|s| fabric.hosts().map(move |d| (s, d))).filter(|(s, d)| s != d);
-        for (from, to) in pairs() {
-            count[usize::from(map.level(from, to).unwrap())] += 1;
-        }
-        assert!(count.iter().all(|n| (33..=87).contains(n)), "{count:?}");
-        assert!(pairs().any(|(s, d)| map.level(s, d) != map.level(d, s)));
-        let out = fabric.reverse(fabric.host_link(HostId(0)));
-        let second = (1..16).filter(|&via| map.lane(via, out.0, 3) == 1).count();
-        assert!((1..15).contains(&second), "{second} of 15 inputs on the second lane");
-        assert_eq!(map, LaneMap::random(&fabric, 4, 2, 9));
-        assert_ne!(map, LaneMap::random(&fabric, 4, 2, 10));
-        assert_eq!((map.lanes(), LaneMap::new(&fabric, |_, _, _| 0).level(HostId(0), HostId(1))), (2, None));
-    }
-
-    #[test]
-    fn every_entry_is_the_functions() {
-        let fabric = ring(4);
-        let lane = |via: Option<LinkId>, out: LinkId, level: u8| {
-            (via.map_or(7, |link| link.0 % 5) + out.0 % 3 + u32::from(level) % 2) as u8
-        };
-        let map = LaneMap::new(&fabric, lane);
-        for via in fabric.links() {
-            let Some(switch) = fabric.link_to_switch(via) else { continue };
-            for out in fabric.switch_links(switch) {
-                for level in 0..SERVICE_LEVELS {
-                    assert_eq!(map.lane(via.0, out.0, level), lane(Some(via), out, level));
-                }
-            }
-        }
-        for host in fabric.hosts() {
-            assert_eq!(map.first_lane(host.0, 3), lane(None, fabric.host_link(host), 3));
-        }
-        assert_eq!(map.lanes(), 11);
     }
 }
