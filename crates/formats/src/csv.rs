@@ -116,7 +116,8 @@ pub(crate) fn split(line: &str) -> Option<Vec<String>> {
     }
 }
 
-fn quoted(name: &str) -> String {
+/// A name as a field.
+pub(crate) fn quoted(name: &str) -> String {
     if name.contains([',', '"']) || name != name.trim() {
         return format!("\"{}\"", name.replace('"', "\"\""));
     }

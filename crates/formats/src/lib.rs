@@ -6,6 +6,7 @@
 //! | module | idea |
 //! |---|---|
 //! | [`certificate`] | proofs of lower bounds, as JSON |
+//! | [`counters`] | port counters: what tools and kernels show, and tables |
 //! | [`error`] | [`FormatError`] `file:line: expected ..., found ...`; [`WriteError`] |
 //! | [`gzip`] | plain or gzip, bounded |
 //! | [`text`] | bytes to lines; a cursor for one line |
@@ -25,6 +26,7 @@
 //! | `csv` | what the two share |
 
 pub mod certificate;
+pub mod counters;
 mod csv;
 pub mod error;
 pub mod fabric;
@@ -44,6 +46,7 @@ pub mod ti;
 pub mod triples;
 
 pub use certificate::{read_certificate, write_certificate};
+pub use counters::{CountersContent, CountersFile, read_counters, write_counter_table};
 pub use error::{FormatError, WriteError};
 pub use fabric::{
     FabricFile, FabricKind, Finding, machine_of, read_fabric, write_dot, write_ibnetdiscover, write_ibsim_net,

@@ -33,6 +33,12 @@ impl Quantity {
     pub const ALL: [Self; 5] =
         [Self::XmitBytes, Self::RcvBytes, Self::XmitPackets, Self::RcvPackets, Self::WaitTicks];
 
+    /// Whether it is counted where the link ends, not where it begins.
+    #[inline]
+    pub fn is_at_far_end(self) -> bool {
+        matches!(self, Self::RcvBytes | Self::RcvPackets)
+    }
+
     /// As files spell it.
     pub fn name(self) -> &'static str {
         match self {
@@ -60,6 +66,20 @@ impl Quality {
     pub const MISSING: Self = Self(4);
     /// Derived (from other units, a sample or another quantity), not counted.
     pub const SCALED: Self = Self(8);
+    /// The two ends of the link say different numbers, and this may be the wrong one.
+    pub const CONFLICT: Self = Self(16);
+    /// The port has no such counter (a switch that does not count by lane); the value is 0.
+    pub const UNSUPPORTED: Self = Self(32);
+
+    /// All flags with their names, as files spell them.
+    pub const FLAGS: [(Self, &str); 6] = [
+        (Self::SATURATED, "saturated"),
+        (Self::RESET, "reset"),
+        (Self::MISSING, "missing"),
+        (Self::SCALED, "scaled"),
+        (Self::CONFLICT, "conflict"),
+        (Self::UNSUPPORTED, "unsupported"),
+    ];
 
     /// Both.
     #[must_use]
@@ -72,9 +92,20 @@ impl Quality {
         self.0 & other.0 == other.0
     }
 
-    /// The flags as one number: 1 saturated, 2 reset, 4 missing, 8 scaled.
+    /// The flags as one number: 1 saturated, 2 reset, 4 missing, 8 scaled, 16 conflict, 32 unsupported.
     pub fn bits(self) -> u8 {
         self.0
+    }
+
+    /// Whether there is a number at all, however good.
+    #[inline]
+    pub fn is_read(self) -> bool {
+        self.0 & (Self::MISSING.0 | Self::UNSUPPORTED.0) == 0
+    }
+
+    /// The names of the flags that are set.
+    pub fn names(self) -> impl Iterator<Item = &'static str> {
+        Self::FLAGS.into_iter().filter(move |&(flag, _)| self.has(flag)).map(|(_, name)| name)
     }
 }
 
@@ -108,7 +139,7 @@ impl Column {
 pub struct Interval {
     /// First reading, ns since an epoch of the source's own.
     pub start_ns: u64,
-    /// Second reading, ns.
+    /// Second reading, ns; the same as the first where the source tells no times.
     pub end_ns: u64,
     /// Which of the source's routings was in force, counted from 0.
     pub routes: u32,
@@ -299,5 +330,7 @@ mod tests {
         let both = Quality::RESET.with(Quality::SCALED);
         assert!(both.has(Quality::RESET) && both.has(Quality::SCALED) && !both.has(Quality::MISSING));
         assert_eq!(both.bits(), 10);
+        assert_eq!(both.names().collect::<Vec<_>>(), ["reset", "scaled"]);
+        assert!(both.is_read() && !Quality::UNSUPPORTED.is_read() && Quality::GOOD.is_read());
     }
 }

@@ -19,6 +19,7 @@
 //! | [`trace`] | what every rank of a run sent, and where all waited for all |
 //! | [`workload`] | a recorded run as a program: what every rank does, in order |
 //! | [`counters`] | what ports counted, by interval |
+//! | [`reading`] | what ports had counted at one moment |
 //! | [`schedule`] | what every rank does as tasks that depend on each other |
 //! | [`job`] | jobs, allocations, mappings, placements |
 //! | [`certificate`] | why a lower bound holds, for somebody else to check |
@@ -38,6 +39,7 @@ pub mod lft;
 pub mod matrix;
 pub mod names;
 pub mod pair_paths;
+pub mod reading;
 pub mod rng;
 pub mod routes;
 pub mod schedule;
@@ -58,6 +60,7 @@ pub use lanes::{LaneMap, SERVICE_LEVELS};
 pub use lft::{Lft, LftRow, NO_PORT};
 pub use matrix::Csr;
 pub use pair_paths::{MAX_LMC, PairPaths, PairPathsError};
+pub use reading::Reading;
 pub use routes::{PathChoice, Routes, Table};
 pub use schedule::{Requirement, Schedule, Task};
 pub use timeline::{Span, Timeline, TrackGroup};

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | [`paths`] | admissible routes: minimal up*/down* links per (switch, destination leaf) |
 //! | [`items`](mod@items) | traffic added up per (source leaf, destination) |
-//! | [`loads`](mod@loads) | load per directed link; the walk of one packet |
+//! | [`loads`](mod@loads) | load per directed link; walks of packets |
 //! | [`hops`] | how far traffic travels |
 //! | [`engine`] | the engines by name |
 //! | [`context`] | what engines are told and share |
@@ -33,5 +33,5 @@ pub use engine::{Engine, UnknownEngine, route};
 pub use error::RoutingError;
 pub use hops::mean_hops;
 pub use items::{Accumulator, Items, items};
-pub use loads::{LinkLoads, loads, walk};
+pub use loads::{LinkLoads, Walker, loads, walk};
 pub use paths::PathSet;

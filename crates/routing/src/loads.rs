@@ -116,20 +116,52 @@ pub fn walk(
     source: HostId,
     destination: HostId,
 ) -> Result<Vec<LinkId>, RoutingError> {
-    check_fits(fabric, routes)?;
-    if source == destination {
-        return Ok(Vec::new());
+    let mut path = Vec::new();
+    Walker::new(fabric, routes)?.visit(source, destination, |link| path.push(link))?;
+    Ok(path)
+}
+
+/// Walks of many packets: routes are compared with the fabric once.
+#[derive(Clone, Copy, Debug)]
+pub struct Walker<'a> {
+    fabric: &'a Fabric,
+    routes: &'a Routes,
+    space: DestSpace,
+}
+
+impl<'a> Walker<'a> {
+    /// Along `routes`.
+    ///
+    /// # Errors
+    /// [`RoutingError::Mismatch`] if they are not of this fabric's size.
+    pub fn new(fabric: &'a Fabric, routes: &'a Routes) -> Result<Self, RoutingError> {
+        check_fits(fabric, routes)?;
+        Ok(Self { fabric, routes, space: routes.dests(fabric) })
     }
-    let address = routes.address(routes.dests(fabric), source, destination);
-    let mut path = vec![fabric.host_link(source)];
-    let result = if fabric.alive(path[0]) {
-        follow(fabric, routes, source, destination, address, |link| path.push(link))
-    } else {
-        Err(Stop::HostLinkDead)
-    };
-    match result {
-        Ok(()) => Ok(path),
-        Err(stop) => Err(RoutingError::no_route(fabric, source, destination, stop.describe(fabric))),
+
+    /// Calls `visit` for every link that a packet crosses, in order; for none from a host to itself.
+    ///
+    /// # Errors
+    /// [`RoutingError::NoRoute`] says where the packet stops or loops; links up to there have been visited.
+    #[inline]
+    pub fn visit(
+        &self,
+        source: HostId,
+        destination: HostId,
+        mut visit: impl FnMut(LinkId),
+    ) -> Result<(), RoutingError> {
+        if source == destination {
+            return Ok(());
+        }
+        let Self { fabric, routes, space } = *self;
+        let first = fabric.host_link(source);
+        let result = if fabric.alive(first) {
+            visit(first);
+            follow(fabric, routes, source, destination, routes.address(space, source, destination), visit)
+        } else {
+            Err(Stop::HostLinkDead)
+        };
+        result.map_err(|stop| RoutingError::no_route(fabric, source, destination, stop.describe(fabric)))
     }
 }
 

@@ -1,0 +1,28 @@
+//! Port counters: from readings to what every link carried, how far that can be trusted, and the counters that traffic leaves.
+//!
+//! Readers are in crate `formats`, the nouns in `model`. Everything here is a function of one interval.
+//!
+//! | module | idea |
+//! |---|---|
+//! | [`diff`] | two readings make an interval |
+//! | [`measured`] | what every link and lane carried, from both ends, with its deviation |
+//! | [`noise`] | how far counters of the same bytes differ |
+//! | [`balance`] | what enters a switch leaves it |
+//! | [`check`](mod@check) | which counters are bad, by name |
+//! | [`synth`](mod@synth) | the counters that traffic would leave |
+//! | [`scheme`] | how pairs are spread over lanes, in words |
+
+pub mod balance;
+pub mod check;
+pub mod diff;
+pub mod measured;
+pub mod noise;
+pub mod scheme;
+pub mod synth;
+
+pub use check::{Finding, check};
+pub use diff::{ReadingError, since_reset, span};
+pub use measured::{Amounts, Measured, Row, Unit, is_usable, measure};
+pub use noise::Noise;
+pub use scheme::{SchemeError, lane_scheme};
+pub use synth::{SynthOptions, synth};

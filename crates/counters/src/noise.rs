@@ -1,0 +1,116 @@
+//! How far counters of the same bytes differ.
+//!
+//! Both ends of a link count the same packets, and what enters a switch leaves it. How far they don't agree is the counters' noise: of
+//! readings at different times, of management traffic, of whatever a counter does not count. The spread of most counters is wanted, not
+//! of the broken ones, so it comes from medians: of `|a - b| / mean(a, b)` over links, half of the bytes on either side; where ends can't
+//! be compared, of `|in - out| / sqrt(sum of squares)` over switches. A median of absolute deviations is 0.6745 standard deviations.
+
+use netloom_model::{Fabric, LinkId};
+
+use crate::balance::imbalances;
+use crate::measured::Amounts;
+
+/// Median of the absolute value of a standard normal variate.
+const MEDIAN_OF_NORMAL: f64 = 0.674_489_750_196_081_7;
+/// Fewest links, or switches, that a spread can be told from.
+const ENOUGH: usize = 4;
+/// Two ends that differ by more standard deviations than this do not agree.
+pub const CONFLICT_DEVIATIONS: f64 = 6.0;
+/// What ends may differ by even where most agree exactly: a packet here or there between two readings.
+const SLACK: f64 = 1e-3;
+/// The same for small amounts: a few packets.
+const SLACK_UNITS: f64 = 16.0 * 1024.0;
+
+/// The standard deviation of one counter: `relative * value + floor`.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Noise {
+    /// Relative part.
+    pub relative: f64,
+    /// What is left for small values, in the unit of the amounts.
+    pub floor: f64,
+    /// How many comparisons of links, or of switches, say so; 0: nothing is known.
+    pub comparisons: usize,
+}
+
+impl Noise {
+    pub(crate) fn of(fabric: &Fabric, whole: &[Amounts; 2], lanes: &[[Amounts; 2]]) -> Self {
+        let mut pairs = differences(fabric, whole);
+        if pairs.len() < ENOUGH {
+            pairs = lanes.iter().flat_map(|ends| differences(fabric, ends)).collect();
+        }
+        if pairs.len() >= ENOUGH {
+            return Self::of_pairs(pairs);
+        }
+        Self::of_switches(fabric, whole)
+    }
+
+    /// From `(mean, difference)` of two counters each.
+    pub(crate) fn of_pairs(mut pairs: Vec<(f64, f64)>) -> Self {
+        let comparisons = pairs.len();
+        if comparisons == 0 {
+            return Self::default();
+        }
+        // A difference of two has twice the variance of one.
+        let scale = MEDIAN_OF_NORMAL * std::f64::consts::SQRT_2;
+        pairs.sort_by(|a, b| (a.1 / a.0).total_cmp(&(b.1 / b.0)));
+        let relative = weighted_median(&pairs) / scale;
+        // Small values differ by more than that: by what is left in the lower half of them.
+        pairs.sort_by(|a, b| a.0.total_cmp(&b.0));
+        pairs.truncate(pairs.len().div_ceil(2));
+        let mut left: Vec<f64> = pairs.iter().map(|(mean, d)| d / scale - relative * mean).collect();
+        left.sort_by(f64::total_cmp);
+        let floor = left[left.len() / 2].max(0.0);
+        Self { relative, floor, comparisons }
+    }
+
+    fn of_switches(fabric: &Fabric, whole: &[Amounts; 2]) -> Self {
+        let mut found: Vec<f64> = imbalances(fabric, whole)
+            .into_iter()
+            .flatten()
+            .filter(|i| i.squares > 0.0)
+            .map(|i| (i.came_in - i.went_out).abs() / i.squares.sqrt())
+            .collect();
+        if found.len() < ENOUGH {
+            return Self::default();
+        }
+        found.sort_by(f64::total_cmp);
+        let relative = found[found.len() / 2] / MEDIAN_OF_NORMAL;
+        Self { relative, floor: 0.0, comparisons: found.len() }
+    }
+
+    /// Standard deviation of one counter of this value.
+    #[inline]
+    pub fn deviation(&self, value: f64) -> f64 {
+        self.relative * value + self.floor
+    }
+
+    /// Whether two counters may have counted the same.
+    #[inline]
+    pub fn agree(&self, a: f64, b: f64) -> bool {
+        let larger = a.max(b);
+        let slack = (SLACK * larger).max(SLACK_UNITS.min(0.05 * larger)).max(1.0);
+        (a - b).abs() <= CONFLICT_DEVIATIONS * std::f64::consts::SQRT_2 * self.deviation(larger) + slack
+    }
+}
+
+/// `(mean, |difference|)` of every link both ends of which counted something.
+fn differences(fabric: &Fabric, [near, far]: &[Amounts; 2]) -> Vec<(f64, f64)> {
+    let of = |link: LinkId| {
+        let (a, b) = (near.get(link.index())?, far.get(link.index())?);
+        (a + b > 0.0).then(|| (0.5 * (a + b), (a - b).abs()))
+    };
+    fabric.links().filter_map(of).collect()
+}
+
+/// Of relative differences in order, the one with half of all bytes on either side.
+fn weighted_median(rising: &[(f64, f64)]) -> f64 {
+    let total: f64 = rising.iter().map(|(mean, _)| mean).sum();
+    let mut before = 0.0;
+    for &(mean, difference) in rising {
+        before += mean;
+        if before >= 0.5 * total {
+            return difference / mean;
+        }
+    }
+    0.0
+}

@@ -1,0 +1,90 @@
+//! Port counters: what tools, kernels and exporters show, and tables of our own.
+//!
+//! | module | idea |
+//! |---|---|
+//! | `ports` | which port of the fabric a tool means |
+//! | `sheet` | values of ports, put together as readings |
+//! | [`perfquery`] | `perfquery`, `-x`, and its counters by lane |
+//! | [`ibqueryerrors`] | `ibqueryerrors --data`, `--counters` |
+//! | [`table`](mod@table) | intervals as CSV: ours, and the simulator's tables |
+//!
+//! Invariants: data is in octets when it leaves here (InfiniBand counts units of four: each reader knows what its source shows, none
+//! guesses); ports that the fabric does not have are told as findings, and a file of which no port fits is an error.
+
+pub mod ibqueryerrors;
+pub mod perfquery;
+pub mod table;
+
+mod ports;
+mod sheet;
+
+use netloom_model::{Counters, Fabric, Reading};
+
+pub use ibqueryerrors::read_ibqueryerrors;
+pub use perfquery::read_perfquery;
+pub use table::{read_counter_table, write_counter_table};
+
+use crate::error::excerpt;
+use crate::text::text;
+use crate::{Finding, FormatError};
+
+/// What a file of counters holds.
+#[derive(Clone, Debug)]
+pub enum CountersContent {
+    /// Absolute values, by rising time where the source tells times.
+    Readings(Vec<Reading>),
+    /// What was counted in intervals.
+    Intervals(Counters),
+}
+
+/// Counters as they were read.
+#[derive(Clone, Debug)]
+pub struct CountersFile {
+    /// What showed them, in words.
+    pub kind: &'static str,
+    /// The counters.
+    pub content: CountersContent,
+    /// What is odd.
+    pub findings: Vec<Finding>,
+}
+
+impl CountersFile {
+    pub(crate) fn reading(kind: &'static str, reading: Reading, findings: Vec<Finding>) -> Self {
+        Self { kind, content: CountersContent::Readings(vec![reading]), findings }
+    }
+}
+
+/// Reads counters of any of the formats, plain or gzip; which one, its first lines say.
+///
+/// # Errors
+/// [`FormatError`] names the line and what was expected there.
+pub fn read_counters(bytes: &[u8], label: &str, fabric: &Fabric) -> Result<CountersFile, FormatError> {
+    let text = text(bytes, label)?;
+    for (number, line) in (1..).zip(text.lines()) {
+        if perfquery::begins(line) {
+            return perfquery::read(&text, label, fabric);
+        }
+        if ibqueryerrors::begins(line) {
+            return ibqueryerrors::read(&text, label, fabric);
+        }
+        if table::begins(line) {
+            return table::read(&text, label, fabric);
+        }
+        let noise = line.trim().is_empty() || line.starts_with('#') || is_complaint(line);
+        if !noise {
+            let found = excerpt(line);
+            return Err(FormatError::at(label, number, format!("expected {EXPECTED}, found \"{found}\"")));
+        }
+    }
+    Err(FormatError::whole(label, format!("expected {EXPECTED}, found nothing")))
+}
+
+const EXPECTED: &str =
+    "counters (perfquery, ibqueryerrors, or a table with columns such as link and xmit_bytes)";
+
+/// What InfiniBand's tools and shells say between their output when something fails.
+pub(crate) fn is_complaint(line: &str) -> bool {
+    const HEADS: [&str; 6] = ["ibwarn:", "ibpanic:", "iberror:", "perfquery:", "ibqueryerrors:", "src/"];
+    let line = line.trim_start();
+    HEADS.iter().any(|head| line.starts_with(head))
+}

@@ -1,0 +1,177 @@
+//! Values of ports, put together as a reading.
+//!
+//! Invariants: a counter is there once a port, lane and width; where a port tells one in two widths, the wider counts. A value at its
+//! counter's largest is [`Quality::SATURATED`]. Tools that read the wide counter where there is one and the narrow one elsewhere do not
+//! say which they have shown: whatever the width, a value of exactly 2^32 - 1 is taken for a full narrow counter.
+
+use std::collections::BTreeMap;
+
+use netloom_model::{Fabric, LinkId, Quality, Quantity, Reading};
+
+use super::ports::Place;
+use crate::{Finding, FormatError};
+
+/// Octets in a unit of the data counters.
+pub(crate) const OCTETS: u64 = 4;
+
+/// Which counter of a port, and how many bits it has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Counter {
+    pub quantity: Quantity,
+    pub lane: Option<u8>,
+    pub bits: u8,
+}
+
+impl Counter {
+    /// By the name that `perfquery` and `ibqueryerrors` give it, today or in old releases; `bits` for those of the whole port.
+    pub fn of_tool(name: &str, bits: u8) -> Option<Self> {
+        let (quantity, lane, bits) = match name {
+            "PortXmitData" | "XmtData" => (Quantity::XmitBytes, None, bits),
+            "PortRcvData" | "RcvData" => (Quantity::RcvBytes, None, bits),
+            "PortXmitPkts" | "XmtPkts" => (Quantity::XmitPackets, None, bits),
+            "PortRcvPkts" | "RcvPkts" => (Quantity::RcvPackets, None, bits),
+            "PortXmitWait" => (Quantity::WaitTicks, None, 32),
+            _ => {
+                let digits = name.trim_start_matches(|c: char| !c.is_ascii_digit());
+                let lane = digits.parse().ok().filter(|&lane: &u8| lane < 16)?;
+                match &name[..name.len() - digits.len()] {
+                    "PortVLOpData" => (Quantity::RcvBytes, Some(lane), 32),
+                    "PortVLOpPackets" => (Quantity::RcvPackets, Some(lane), 16),
+                    "PortVLXmitWait" => (Quantity::WaitTicks, Some(lane), 16),
+                    _ => return None,
+                }
+            }
+        };
+        Some(Self { quantity, lane, bits })
+    }
+
+    /// What `raw` is in octets, packets or ticks, where data comes in units of four octets.
+    pub fn value(self, raw: u64) -> (u64, Quality) {
+        let full = raw >= u64::MAX >> (64 - self.bits) || raw == u64::from(u32::MAX);
+        let unit = if matches!(self.quantity, Quantity::XmitBytes | Quantity::RcvBytes) { OCTETS } else { 1 };
+        (raw.saturating_mul(unit), if full { Quality::SATURATED } else { Quality::GOOD })
+    }
+}
+
+struct Entry {
+    port: LinkId,
+    counter: Counter,
+    value: u64,
+    quality: Quality,
+    line: usize,
+}
+
+/// What was read so far.
+#[derive(Default)]
+pub(crate) struct Sheet {
+    entries: Vec<Entry>,
+    /// What names no port of this fabric, with its first line.
+    strangers: BTreeMap<String, usize>,
+    pub findings: Vec<Finding>,
+}
+
+impl Sheet {
+    pub fn add(&mut self, port: LinkId, counter: Counter, (value, quality): (u64, Quality), line: usize) {
+        self.entries.push(Entry { port, counter, value, quality, line });
+    }
+
+    /// The link of a place; what is not of this fabric is kept for a finding, called `name`.
+    pub fn port(&mut self, place: Place, name: impl FnOnce() -> String, line: usize) -> Option<LinkId> {
+        match place {
+            Place::Port(link) => Some(link),
+            Place::Idle => None,
+            Place::Unknown => {
+                self.strangers.entry(name()).or_insert(line);
+                None
+            }
+        }
+    }
+
+    pub fn find(&mut self, line: usize, text: impl Into<String>) {
+        self.findings.push(Finding { line: Some(line), text: text.into() });
+    }
+
+    /// The reading.
+    ///
+    /// # Errors
+    /// A counter that is there twice; a file of which nothing belongs to the fabric.
+    pub fn into_reading(
+        mut self,
+        fabric: &Fabric,
+        time_ns: Option<u64>,
+        label: &str,
+    ) -> Result<(Reading, Vec<Finding>), FormatError> {
+        self.tell_strangers(label)?;
+        if self.entries.is_empty() {
+            let message = "expected counters of data and packets of a port with a cable, found none";
+            return Err(FormatError::whole(label, message));
+        }
+        let place = |c: &Counter| (c.quantity, c.lane);
+        // Stable: of equal ones the earlier line comes first.
+        self.entries.sort_by_key(|e| (e.port, place(&e.counter), u8::MAX - e.counter.bits));
+        let twice = |pair: &&[Entry]| pair[0].port == pair[1].port && pair[0].counter == pair[1].counter;
+        if let Some(pair) = self.entries.windows(2).find(twice) {
+            let (name, first) = (pair[0].counter.quantity.name(), pair[0].line);
+            let lane = pair[0].counter.lane.map(|lane| format!(" of lane {lane}")).unwrap_or_default();
+            let from = port_name(fabric, pair[0].port);
+            let message =
+                format!("{name}{lane} of {from} is in line {first} already: expected one reading a file");
+            return Err(FormatError::at(label, pair[1].line, message));
+        }
+        self.entries
+            .dedup_by(|next, kept| next.port == kept.port && place(&next.counter) == place(&kept.counter));
+        let mut reading = Reading::new(fabric, time_ns);
+        for e in &self.entries {
+            reading.set(fabric, e.port, place(&e.counter), e.value, e.quality);
+        }
+        reading.mark_without_lanes();
+        Ok((reading, self.findings))
+    }
+
+    fn tell_strangers(&mut self, label: &str) -> Result<(), FormatError> {
+        const SHOWN: usize = 3;
+        let Some((first, &line)) = self.strangers.iter().min_by_key(|(_, line)| **line) else {
+            return Ok(());
+        };
+        if self.entries.is_empty() {
+            let message = format!(
+                "{first} is not of this fabric, nor is any other here: expected counters of its ports"
+            );
+            return Err(FormatError::at(label, line, message));
+        }
+        let count = self.strangers.len();
+        let mut names: Vec<_> = self.strangers.iter().collect();
+        names.sort_by_key(|(_, line)| **line);
+        let names: Vec<&str> = names.iter().take(SHOWN).map(|(name, _)| name.as_str()).collect();
+        let more = if count > SHOWN { ", …" } else { "" };
+        let text = format!("{count} of other fabrics, left out: {}{more}", names.join(", "));
+        self.findings.push(Finding { line: Some(line), text });
+        Ok(())
+    }
+}
+
+/// `leaf00[5]`
+pub(crate) fn port_name(fabric: &Fabric, port: LinkId) -> String {
+    format!("{}[{}]", fabric.node_name(fabric.link_from(port)), fabric.link_port(port))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_width_has_its_own_largest_value() {
+        let of = |name: &str, bits: u8, raw: u64| Counter::of_tool(name, bits).unwrap().value(raw);
+        let (good, full) = (Quality::GOOD, Quality::SATURATED);
+        assert_eq!(of("PortXmitData", 64, 1 << 40), (4 << 40, good));
+        assert_eq!(of("PortXmitData", 64, u64::MAX), (u64::MAX, full));
+        // A narrow counter's largest value, shown where a wide one was asked for.
+        assert_eq!(of("PortRcvPkts", 64, 0xffff_ffff), (0xffff_ffff, full));
+        assert_eq!(of("XmtData", 32, 0xffff_fffe), (0x3_ffff_fff8, good));
+        assert_eq!(of("PortVLOpPackets3", 32, 0xffff), (0xffff, full));
+        assert_eq!(of("PortVLOpPackets3", 32, 0xfffe), (0xfffe, good));
+        assert_eq!(of("PortVLOpData15", 32, 10), (40, good));
+        assert_eq!(Counter::of_tool("PortVLOpData16", 32), None);
+        assert_eq!(Counter::of_tool("SymbolErrorCounter", 32), None);
+    }
+}
