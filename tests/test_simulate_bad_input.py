@@ -32,7 +32,7 @@ def refused(netloom, text: str, *arguments: object) -> str:
         (HEAD + JOB.replace("65536", "1.5"), ["s.toml:4", "bytes"]),
         (HEAD, ["expected at least one [[job]]"]),
         (JOB, ["expected fabric"]),
-        ("fabric = 'missing.txt'\n" + JOB, ["missing.txt"]),
+        ("# a fabric\nfabric = 'missing.txt'\n" + JOB, ["s.toml:2: fabric: missing.txt: No such file"]),
         ("# a fabric\nfabric = 'quartz2'\n" + JOB, ["s.toml:2: fabric: ", 'did you mean "quartz1"?']),
         ("fabric = 'quartz1:speed=ED'\n" + JOB, ["s.toml:1: fabric: quartz1: speed", 'found "ED"']),
         ("fabric = 'two-levle:leaves=8'\n" + JOB, ["s.toml:1: fabric: ", 'did you mean "two-level"?']),
@@ -52,7 +52,18 @@ def refused(netloom, text: str, *arguments: object) -> str:
         (HEAD + "[hardware]\npacket_bytes = 0\n" + JOB, ["packet_bytes"]),
         (HEAD + "max_time_ms = 1e9\n" + JOB, ["max_time_ms", "281000"]),
         ("routes = 'ftre'\n" + HEAD + JOB, ["s.toml:1: routes: ", 'did you mean "ftree"?']),
-        ("routes = 'missing.lfts'\n" + HEAD + JOB, ["missing.lfts"]),
+        ("routes = 'missing.lfts'\n" + HEAD + JOB, ["s.toml:1: routes: missing.lfts: No such file"]),
+        (HEAD + JOB + "mapping = 'file:no.txt'\n", ["s.toml:5: ", 'job "a": mapping: no.txt: No such file']),
+        (HEAD + "[[job]]\ntrace = 'no.ti'\n", ["s.toml:3: ", 'job "job1": trace: no.ti: No such file']),
+        (
+            HEAD + JOB + "ranks = 14\n" + JOB.replace('"a"', '"b"'),
+            [
+                "s.toml:6: ",
+                '"b" needs 32 hosts',
+                "18 of the fabric's 32 are free",
+                "give ranks = 18 or fewer",
+            ],
+        ),
     ],
 )
 def test_what_cannot_be_meant_is_refused_with_its_place(netloom, text, words):

@@ -8,8 +8,10 @@ use netloom_routing::RoutingError;
 #[derive(Debug, thiserror::Error)]
 pub enum ComposeError {
     /// A file that can't be read.
-    #[error("{path}: {error}")]
+    #[error("{}{path}: {error}", place.as_ref().map_or_else(String::new, |place| format!("{place}: ")))]
     File {
+        /// The key that names it, where its reader knows.
+        place: Option<FormatError>,
         /// The path as the scenario writes it.
         path: String,
         /// Why.
@@ -48,4 +50,15 @@ pub enum ComposeError {
     /// It was stopped before there was anything to show.
     #[error("stopped before the routes were ready")]
     Stopped,
+}
+
+impl ComposeError {
+    /// The same, of a file that the key at `place` names.
+    #[must_use]
+    pub fn at(self, place: FormatError) -> Self {
+        match self {
+            Self::File { path, error, .. } => Self::File { place: Some(place), path, error },
+            other => other,
+        }
+    }
 }

@@ -40,6 +40,14 @@ impl<'a> Asked<'a> {
         ComposeError::Misfit(self.at(key, message))
     }
 
+    /// Reads the file that a key of the job names; the key is its role too.
+    ///
+    /// # Errors
+    /// [`ComposeError::File`].
+    pub fn file(self, read: &mut Reader, key: &'static str, path: &str) -> Result<Vec<u8>, ComposeError> {
+        file(read, key, path).map_err(|error| error.at(self.at(key, &key)))
+    }
+
     fn at(self, key: &str, message: &dyn std::fmt::Display) -> FormatError {
         let message = format!("job \"{}\": {message}", self.job().name);
         self.scenario.origins.error(&format!("job.{}.{key}", self.number), message)
@@ -100,7 +108,7 @@ pub fn load<'a>(asked: Asked<'a>, read: &mut Reader) -> Result<Loaded<'a>, Compo
     match &asked.job().work {
         Work::Program(program) => Ok(Loaded::Pattern(program, ranks(program, asked)?)),
         Work::Trace { path, algorithms, compute_scale, flops_per_s } => {
-            let bytes = file(read, "trace", path)?;
+            let bytes = asked.file(read, "trace", path)?;
             if is_goal(&decompress(&bytes, path)?) {
                 return goal(asked, &bytes);
             }

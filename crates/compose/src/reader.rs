@@ -12,5 +12,5 @@ pub type Reader<'r> = dyn FnMut(&'static str, &str) -> io::Result<Vec<u8>> + 'r;
 /// # Errors
 /// [`ComposeError::File`].
 pub fn file(read: &mut Reader, role: &'static str, path: &str) -> Result<Vec<u8>, ComposeError> {
-    read(role, path).map_err(|error| ComposeError::File { path: path.to_owned(), error })
+    read(role, path).map_err(|error| ComposeError::File { place: None, path: path.to_owned(), error })
 }

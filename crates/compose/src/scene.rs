@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use netloom_formats::scenario::{Scenario, Work};
+use netloom_formats::scenario::{Scenario, ScenarioJob, Work};
 use netloom_model::{Allocation, Csr, Fabric, HostId, JobSpec, Mapping, Source, Traffic};
 use netloom_sim::{Job, Measure, Model, Profile, Scheme, Script, Setup};
 use netloom_traffic::{PlaceError, ResolvedJob, place};
@@ -13,7 +13,7 @@ use netloom_traffic::{PlaceError, ResolvedJob, place};
 use crate::ComposeError;
 use crate::profile::{profile, service_levels};
 use crate::program::{self, Asked};
-use crate::reader::{Reader, file};
+use crate::reader::Reader;
 
 /// One job on its hosts.
 pub struct SceneJob {
@@ -79,7 +79,7 @@ impl Scene {
             let ranks = ranks(fabric, asked, work.ranks())?;
             works.push(work);
             let rank_hosts = match &job.mapping {
-                Mapping::File(path) => Some(lines(&file(read, "mapping", path)?)),
+                Mapping::File(path) => Some(lines(&asked.file(read, "mapping", path)?)),
                 _ => None,
             };
             let own_grid = || match &job.work {
@@ -99,7 +99,8 @@ impl Scene {
             let traffic = Traffic::from_matrix(Csr::empty(ranks as usize));
             resolved.push(ResolvedJob { spec, traffic, rank_hosts });
         }
-        let placed = place(fabric, &resolved, scenario.seed).map_err(|e| unplaced(&scenario, &e))?;
+        let own: Vec<Option<u32>> = works.iter().map(program::Loaded::ranks).collect();
+        let placed = place(fabric, &resolved, scenario.seed).map_err(|e| unplaced(&scenario, &own, &e))?;
         let mut jobs = Vec::with_capacity(placed.jobs.len());
         for (number, (job, work)) in placed.jobs.into_iter().zip(works).enumerate() {
             let asked = Asked { scenario: &scenario, number };
@@ -185,14 +186,34 @@ fn ranks(fabric: &Fabric, asked: Asked, own: Option<u32>) -> Result<u32, Compose
     }
 }
 
-/// Jobs that can't be placed, at the key that is to blame.
-fn unplaced(scenario: &Scenario, error: &PlaceError) -> ComposeError {
-    let blamed = error.at().and_then(|(job, key)| {
-        let number = scenario.jobs.iter().position(|other| other.name == job)?;
-        Some(format!("job.{number}.{key}"))
-    });
-    let key = blamed.unwrap_or_else(|| "job".into());
-    ComposeError::Place(scenario.origins.error(&key, error.to_string()))
+/// Jobs that can't be placed, at the key that is to blame; `own` are the ranks that each one's work says it has.
+fn unplaced(scenario: &Scenario, own: &[Option<u32>], error: &PlaceError) -> ComposeError {
+    let number = |name: &str| scenario.jobs.iter().position(|job| job.name == name);
+    let blamed = error.at().and_then(|(job, key)| Some((number(job)?, key)));
+    let key = blamed.map_or_else(|| "job".into(), |(number, key)| format!("job.{number}.{key}"));
+    let advice = blamed.and_then(|(number, _)| advice(&scenario.jobs[number], own[number], error));
+    let advice = advice.map_or_else(String::new, |advice| format!(": {advice}"));
+    ComposeError::Place(scenario.origins.error(&key, format!("{error}{advice}")))
+}
+
+/// What to write for a job that finds too few free hosts.
+fn advice(job: &ScenarioJob, own: Option<u32>, error: &PlaceError) -> Option<String> {
+    let &PlaceError::TooFewFree { ranks, ranks_per_host, free, .. } = error else { return None };
+    if free == 0 {
+        return Some("give the other jobs fewer ranks".into());
+    }
+    let most = free as u64 * u64::from(ranks_per_host);
+    let denser = format!("ranks_per_host = {}", ranks.div_ceil(free));
+    Some(match (own, job.ranks) {
+        (Some(_), _) => {
+            let what = if matches!(job.work, Work::Trace { .. }) { "trace" } else { "program" };
+            format!("its {what} has these ranks, so give {denser}, or the other jobs fewer")
+        }
+        (None, Some(_)) => format!("give ranks = {most} or fewer, or {denser}"),
+        (None, None) => {
+            format!("give ranks = {most} or fewer (unless given, they are as many as the fabric has places)")
+        }
+    })
 }
 
 /// Refuses jobs that start over until each other's end: nobody would ever end.

@@ -36,6 +36,40 @@ fn jobs_that_do_not_fit_are_refused() {
     assert!(overlap.contains("is listed by job \"job1\" and by job \"job2\""), "{overlap}");
 }
 
+/// A job that says nothing wants every host, and another one has some of them.
+#[test]
+fn a_job_that_finds_too_few_hosts_is_told_what_to_write() {
+    let net = Net::of(star(4));
+    let beside = |first: &str, lines: &str| {
+        net.refusal(&format!("[[job]]\n{first}\n{STREAM}[[job]]\nname = \"b\"\n{lines}\n"))
+    };
+    let incast = "program = { kind = \"incast\", bytes = 1 }";
+    let halo = "program = { kind = \"halo\", shape = [2, 2, 1], face_bytes = 1 }";
+    let unsaid = beside("ranks = 2", incast);
+    assert!(unsaid.starts_with("s.toml:6: job \"b\" needs 4 hosts"), "{unsaid}");
+    assert!(unsaid.contains("2 of the fabric's 4 are free: give ranks = 2 or fewer (unless"), "{unsaid}");
+    let said = beside("ranks = 2", &format!("ranks = 7\nranks_per_host = 2\n{incast}"));
+    assert!(
+        said.starts_with("s.toml:8: ") && said.ends_with("give ranks = 4 or fewer, or ranks_per_host = 4"),
+        "{said}"
+    );
+    let own = beside("ranks = 2", halo);
+    assert!(
+        own.ends_with("its program has these ranks, so give ranks_per_host = 2, or the other jobs fewer"),
+        "{own}"
+    );
+    assert!(beside("ranks = 4", incast).ends_with("give the other jobs fewer ranks"));
+}
+
+#[test]
+fn a_missing_file_is_named_with_the_key_that_names_it() {
+    let net = Net::of(star(4));
+    let trace = net.refusal("[[job]]\nname = \"a\"\ntrace = \"no.ti\"\n");
+    assert!(trace.starts_with("s.toml:5: job \"a\": trace: no.ti: "), "{trace}");
+    let mapping = net.refusal(&format!("[[job]]\nranks = 4\nmapping = \"file:no.txt\"\n{STREAM}"));
+    assert!(mapping.starts_with("s.toml:5: job \"job1\": mapping: no.txt: "), "{mapping}");
+}
+
 #[test]
 fn programs_that_do_not_fit_their_ranks_are_refused() {
     let net = Net::of(star(4));

@@ -2,12 +2,13 @@
 //!
 //! Everything that can be wrong before packets move is found here.
 
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use netloom_compose::{self as compose, ComposeError, Routing, Scene};
-use netloom_formats as formats;
+use netloom_formats::{self as formats, FormatError};
 use netloom_model::{Control, Job, Placement, Routes};
 use pyo3::prelude::*;
 
@@ -52,6 +53,13 @@ impl PyScenario {
         }
         let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
         let refuse = |key: &str, error: String| errors::spec(py, scenario.origins.error(key, error));
+        let readable = |key: &str, path: &Path| {
+            // A pipe is not opened twice.
+            let opened =
+                path.metadata().and_then(|it| if it.is_file() { File::open(path).map(drop) } else { Ok(()) });
+            let refuse = |e| errors::format(py, &unreadable(scenario.origins.error(key, key), path, &e));
+            opened.map_err(refuse)
+        };
         let mut files = Vec::new();
         let fabric = if netloom_topology::is_generator(&scenario.fabric) {
             let made = run(py, Options::default(), |_| netloom_topology::generate(&scenario.fabric))?;
@@ -62,6 +70,7 @@ impl PyScenario {
             if let Some(message) = unknown(&scenario.fabric).filter(|_| !path.exists()) {
                 return Err(refuse("fabric", format!("fabric: {message}")));
             }
+            readable("fabric", &path)?;
             files.push(("fabric", path.clone()));
             PyFabric::read(py, path, None)?
         };
@@ -70,8 +79,10 @@ impl PyScenario {
         for word in &scenario.routes {
             let routing = Routing::parse(word).map_err(|e| refuse("routes", e.to_string()))?;
             for (role, path) in routing.files() {
-                if !files.iter().any(|(_, known)| *known == folder.join(path)) {
-                    files.push((role, folder.join(path)));
+                let path = folder.join(path);
+                readable("routes", &path)?;
+                if !files.iter().any(|(_, known)| *known == path) {
+                    files.push((role, path));
                 }
             }
         }
@@ -235,9 +246,18 @@ fn reader<'a>(
     }
 }
 
+/// A file that a key of the scenario names and that can't be read.
+fn unreadable(key: FormatError, path: &Path, error: &io::Error) -> FormatError {
+    let message = format!("{}: {}: {}", key.message, path.display(), errors::os_text(error));
+    FormatError { message, ..key }
+}
+
 fn raise(py: Python<'_>, label: &str, folder: &Path, error: ComposeError) -> PyErr {
     match error {
-        ComposeError::File { path, error } => errors::os(&error, &folder.join(path)),
+        ComposeError::File { place: None, path, error } => errors::os(&error, &folder.join(path)),
+        ComposeError::File { place: Some(place), path, error } => {
+            errors::format(py, &unreadable(place, &folder.join(path), &error))
+        }
         ComposeError::Format(error) => errors::format(py, &error),
         ComposeError::Place(error) => errors::place(py, error),
         error @ ComposeError::Pattern(_) => errors::spec(py, error),
