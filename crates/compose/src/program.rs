@@ -122,6 +122,7 @@ pub fn load<'a>(asked: Asked<'a>, read: &mut Reader) -> Result<Loaded<'a>, Compo
             // No time at all is infinitely fast.
             let speed = flops_per_s.map_or(f64::INFINITY, |flops| flops / compute_scale);
             let mut replay = Replay::new(workload, speed);
+            replay.file.clone_from(path);
             replay.algorithms = Algorithms::parse(algorithms)
                 .map_err(|error| asked.refuse("algorithms", &format!("algorithms: {error}")))?;
             Ok(Loaded::Recorded(Arc::new(replay), ranks))
@@ -144,7 +145,8 @@ fn goal<'a>(asked: Asked<'a>, bytes: &[u8]) -> Result<Loaded<'a>, ComposeError> 
         let key = if flops_per_s.is_some() { "flops_per_s" } else { "algorithms" };
         return Err(asked.refuse(key, &message));
     }
-    let tasks = Tasks::new(Arc::new(read_goal(bytes, path)?), *compute_scale);
+    let mut tasks = Tasks::new(Arc::new(read_goal(bytes, path)?), *compute_scale);
+    tasks.file.clone_from(path);
     let ranks = tasks.ranks();
     Ok(Loaded::Recorded(Arc::new(tasks), ranks))
 }

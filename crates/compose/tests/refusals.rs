@@ -142,6 +142,37 @@ fn a_receive_without_a_send_names_the_ranks() {
     );
 }
 
+/// The call that waits, and where what it waits for was asked for: the second of two alike, since one has come.
+#[test]
+fn a_receive_without_a_send_names_the_lines_of_a_recorded_run() {
+    let net = Net::of(star(3));
+    let stuck = |name: &str, text: &str| {
+        let scene = net.scene_with(&format!("[[job]]\ntrace = \"{name}\"\n"), text.as_bytes()).unwrap();
+        net.run(&scene, "ftree").stuck
+    };
+    let trace = "0 init\n1 init\n0 isend 1 7 10 6\n1 irecv 0 7 10 6\n\n1 compute 5\n1 irecv 0 7 10 6\n1 waitall 2\n\
+                 0 finalize\n1 barrier\n0 barrier\n1 finalize\n";
+    let [one, other] = &stuck("app.ti", trace)[..] else { panic!("two ranks wait") };
+    assert!(one.starts_with("job1 rank 0 (step 2, app.ti:11) in barrier"), "{one}");
+    assert_eq!(other, "job1 rank 1 (step 4, app.ti:8) in waitall; open receives: rank 0 tag 7 (app.ti:7)");
+    let schedule = "num_ranks 2\nrank 0 { }\nrank 1 {\n// one\nrecv 8b from 0\n}\n";
+    assert_eq!(
+        stuck("app.goal", schedule),
+        ["job1 rank 1 (step 0) with 1 task to do; open receives: rank 0 tag 0 (app.goal:5)"]
+    );
+}
+
+/// As in LogGOPSim; MPI would fail.
+#[test]
+fn a_message_of_a_schedule_may_be_longer_than_its_receive() {
+    let net = Net::of(star(2));
+    let text = "num_ranks 2\nrank 0 { send 10b to 1 }\nrank 1 { recv 0b from 0 }\n";
+    let scene = net.scene_with("[[job]]\ntrace = \"app.goal\"\n", text.as_bytes()).unwrap();
+    let outcome = net.run(&scene, "ftree");
+    assert_eq!((outcome.jobs[0].messages, outcome.jobs[0].bytes), (1, 10));
+    assert!(outcome.jobs[0].times.end_ps().is_some());
+}
+
 fn routes(net: &Net, engine: Engine) -> Routes {
     let mut nothing = |_: &'static str, _: &str| Err(std::io::ErrorKind::NotFound.into());
     tables(&Routing::Engine(engine), &net.fabric, &net.structure, 0, &mut nothing).unwrap()

@@ -14,6 +14,9 @@
 //! One statement a line; `//` and `/* */` are comments. `nic` is read and passed over: a host has one adapter here. A label may be
 //! used before the line that sets it. Every rank has a block.
 //!
+//! The size of a receive is read and plays no part, as in LogGOPSim: messages are matched by sender and tag, and as long as they were
+//! sent. (MPI would refuse one that is longer than its receive.)
+//!
 //! Source: T. Hoefler, C. Siebert, A. Lumsdaine, *Group Operation Assembly Language*, ICPP 2009; the grammar as LogGOPSim's and
 //! ATLAHS' `txt2bin` have it. Receives from any source or with any tag (-1) are refused.
 
@@ -55,16 +58,17 @@ pub fn read_goal(bytes: &[u8], label: &str) -> Result<Schedule, FormatError> {
         return Err(FormatError::whole(label, message));
     }
     let mut ranks: Vec<Vec<(Task, u8)>> = vec![Vec::new(); count as usize];
-    let mut lines: Vec<Vec<usize>> = vec![Vec::new(); count as usize];
+    let mut lines: Vec<Vec<u32>> = vec![Vec::new(); count as usize];
     for (rank, tasks) in reader.done {
-        lines[rank as usize] = tasks.iter().map(|&(_, _, line)| line).collect();
+        lines[rank as usize] = tasks.iter().map(|&(_, _, line)| line as u32).collect();
         ranks[rank as usize] = tasks.into_iter().map(|(task, processor, _)| (task, processor)).collect();
     }
-    Schedule::new(&ranks, &reader.requirements).map_err(|(rank, task)| {
+    let schedule = Schedule::new(&ranks, &reader.requirements).map_err(|(rank, task)| {
         let message =
             format!("expected tasks of rank {rank} without cycles, found that this one requires itself");
-        FormatError::at(label, lines[rank as usize][task as usize], message)
-    })
+        FormatError::at(label, lines[rank as usize][task as usize] as usize, message)
+    })?;
+    Ok(schedule.with_lines(lines.concat()))
 }
 
 /// Comments become blanks, lines stay. The error is the line where a comment begins that does not end.
@@ -337,6 +341,8 @@ mod tests {
         );
         assert_eq!(schedule.processors(0), [2, 1, 0]);
         assert_eq!(schedule.needs(0), [0, 1, 1]);
+        assert_eq!([0, 1, 2].map(|task| schedule.line(0, task)), [Some(5), Some(6), Some(7)]);
+        assert_eq!(schedule.line(2, 0), Some(12));
         assert_eq!(schedule.followers(0, 0), [(2, false), (1, true)]);
         assert_eq!(schedule.tasks(1), []);
         assert_eq!(schedule.tasks(2), [Task::Send { to: 0, bytes: 8, tag: 0 }]);

@@ -50,6 +50,8 @@ pub struct Requirement {
 pub struct Schedule {
     offsets: Vec<usize>,
     tasks: Vec<Task>,
+    /// Line of each task, from 1; empty where they are of no file.
+    lines: Vec<u32>,
     /// Processor of each task.
     processors: Vec<u8>,
     /// Requirements of each task.
@@ -102,11 +104,27 @@ impl Schedule {
             followers[*slot] = (r.task, r.started);
             *slot += 1;
         }
-        let schedule = Self { offsets, tasks, processors, needs, followers, followers_of };
+        let lines = Vec::new();
+        let schedule = Self { offsets, tasks, lines, processors, needs, followers, followers_of };
         match (0..count).find_map(|rank| Some((rank, schedule.first_in_cycle(rank)?))) {
             Some(cycle) => Err(cycle),
             None => Ok(schedule),
         }
+    }
+
+    /// Tasks stand in a file at these lines, rank by rank.
+    ///
+    /// # Panics
+    /// If they are not as many as the tasks.
+    #[must_use]
+    pub fn with_lines(self, lines: Vec<u32>) -> Self {
+        assert_eq!(lines.len(), self.tasks.len(), "every task has a line");
+        Self { lines, ..self }
+    }
+
+    /// The line of a task, if it is of a file.
+    pub fn line(&self, rank: u32, task: u32) -> Option<u32> {
+        self.lines.get(self.offsets[rank as usize] + task as usize).copied()
     }
 
     /// Number of ranks.

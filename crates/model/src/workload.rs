@@ -179,25 +179,29 @@ pub enum Action {
 pub struct Workload {
     offsets: Vec<usize>,
     actions: Vec<Action>,
+    /// Line of each action, from 1.
+    lines: Vec<u32>,
     together: Vec<Together>,
     shares: Vec<u64>,
 }
 
 impl Workload {
     /// Groups `(rank, action)` by rank; actions of equal rank keep their order, those of no rank (`u32::MAX`) are left out.
-    /// `shares` are rows of a number a rank.
+    /// `lines` are where the actions stand in their file, `shares` rows of a number a rank.
     ///
     /// # Panics
-    /// If an action is of a rank, a partner or a collective that there is not.
+    /// If an action is of a rank, a partner or a collective that there is not, or has no line.
     pub fn from_actions(
         ranks: u32,
         list: &[(u32, Action)],
+        lines: &[u32],
         together: Vec<Together>,
         shares: Vec<u64>,
     ) -> Self {
-        let kept = || list.iter().filter(|(rank, _)| *rank != u32::MAX);
+        assert_eq!(list.len(), lines.len(), "every action has a line");
+        let kept = || list.iter().zip(lines).filter(|((rank, _), _)| *rank != u32::MAX);
         let mut offsets = vec![0usize; ranks as usize + 1];
-        for &(rank, action) in kept() {
+        for (&(rank, action), _) in kept() {
             assert!(rank < ranks, "rank {rank} of {ranks}");
             let partner = match action {
                 Action::Isend { to: peer, .. }
@@ -223,11 +227,13 @@ impl Workload {
         }
         let mut next = offsets.clone();
         let mut actions = vec![Action::WaitAll; offsets[ranks as usize]];
-        for &(rank, action) in kept() {
-            actions[next[rank as usize]] = action;
+        let mut lines = vec![0; actions.len()];
+        for (&(rank, action), &line) in kept() {
+            let at = next[rank as usize];
+            (actions[at], lines[at]) = (action, line);
             next[rank as usize] += 1;
         }
-        Self { offsets, actions, together, shares }
+        Self { offsets, actions, lines, together, shares }
     }
 
     /// Number of ranks.
@@ -238,6 +244,11 @@ impl Workload {
     /// What a rank does, in order.
     pub fn actions(&self, rank: u32) -> &[Action] {
         &self.actions[self.offsets[rank as usize]..self.offsets[rank as usize + 1]]
+    }
+
+    /// The line of each of its actions, in the same order.
+    pub fn lines(&self, rank: u32) -> &[u32] {
+        &self.lines[self.offsets[rank as usize]..self.offsets[rank as usize + 1]]
     }
 
     /// The collective of this number.
@@ -266,10 +277,11 @@ mod tests {
     fn actions_are_grouped_by_rank_in_order_and_those_of_no_rank_are_left_out() {
         let send = |to| Action::Isend { to, bytes: 8, tag: 1 };
         let list = [(1, send(0)), (u32::MAX, Action::WaitAny), (0, Action::WaitAll), (1, Action::WaitAll)];
-        let workload = Workload::from_actions(3, &list, Vec::new(), Vec::new());
+        let workload = Workload::from_actions(3, &list, &[1, 2, 2, 5], Vec::new(), Vec::new());
         assert_eq!(workload.ranks(), 3);
         assert_eq!(workload.actions(0), [Action::WaitAll]);
         assert_eq!(workload.actions(1), [send(0), Action::WaitAll]);
+        assert_eq!((workload.lines(0), workload.lines(1)), (&[2][..], &[1, 5][..]));
         assert_eq!(workload.actions(2), []);
     }
 

@@ -121,11 +121,13 @@ fn calls_occupy_their_processor() {
 
 #[test]
 fn a_task_that_waits_for_ever_is_named() {
-    let text = "num_ranks 2\nrank 0 {\na: recv 8b from 1 tag 3\nb: calc 5\nb requires a\n}\nrank 1 { }\n";
+    let text = "num_ranks 2\nrank 0 {\na: recv 8b from 1 tag 3\nb: calc 5\nb requires a\nsend 4000b to 1\n}\nrank 1 { }\n";
     let fabric = star(2);
     let network = play(&fabric, vec![job("it", &[0, 1], tasks(text))], software());
     let stuck = network.program().stuck(10);
-    assert_eq!(stuck, ["it rank 0 (step 0) with 2 tasks to do; open receives: rank 1 tag 3"]);
+    let waits = "it rank 0 (step 0) with 3 tasks to do; open receives: rank 1 tag 3 (schedule:3); \
+                 open sends: rank 1 tag 0 (schedule:6)";
+    assert_eq!(stuck, [waits]);
 }
 
 #[test]

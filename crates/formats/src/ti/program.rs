@@ -51,12 +51,13 @@ pub fn read_ti_workload(bytes: &[u8], label: &str) -> Result<Workload, FormatErr
         let message = format!("expected actions of every rank of 0..{ranks}, found none of rank {rank}");
         return Err(FormatError::whole(label, message));
     }
-    let mut reader = Reader::new(ranks);
+    let (mut reader, mut places) = (Reader::new(ranks), Vec::new());
     for (number, (rank, rest)) in lines() {
         let rank = rank_number(rank).unwrap_or(0);
         reader.line(rank, rest).map_err(|message| FormatError::at(label, number, message))?;
+        places.resize(reader.list.len(), number as u32);
     }
-    reader.finish().map_err(|message| FormatError::whole(label, message))
+    reader.finish(&places).map_err(|message| FormatError::whole(label, message))
 }
 
 /// The first word of a line that is neither blank nor a comment, and the rest.
@@ -411,7 +412,7 @@ impl Reader {
         Ok(())
     }
 
-    fn finish(self) -> Result<Workload, String> {
+    fn finish(self, lines: &[u32]) -> Result<Workload, String> {
         let first = self.requests[0].collectives;
         for (rank, requests) in self.requests.iter().enumerate() {
             if requests.life == Life::Begun {
@@ -424,7 +425,7 @@ impl Reader {
                 ));
             }
         }
-        Ok(Workload::from_actions(self.ranks, &self.list, self.together, self.shares))
+        Ok(Workload::from_actions(self.ranks, &self.list, lines, self.together, self.shares))
     }
 }
 

@@ -84,10 +84,11 @@ impl<M> Matching<M> {
         }
     }
 
-    /// Receives that wait, by sender and tag, in order.
-    pub fn open_receives(&self) -> Vec<(u32, u32)> {
-        let open = |(&key, waiting): (&(u32, u32), &Waiting<M>)| {
-            matches!(waiting, Waiting::Receives(_)).then_some(key)
+    /// Receives that wait, by sender and tag, in order, with their number.
+    pub fn open_receives(&self) -> Vec<((u32, u32), u32)> {
+        let open = |(&key, waiting): (&(u32, u32), &Waiting<M>)| match waiting {
+            Waiting::Receives(count) => Some((key, *count)),
+            Waiting::Messages(_) => None,
         };
         let mut all: Vec<_> = self.waiting.iter().filter_map(open).collect();
         all.sort_unstable();
@@ -109,8 +110,8 @@ mod tests {
         assert_eq!(matching.receive(2, 7), None);
         assert_eq!(matching.receive(1, 7), Some('b'));
         assert_eq!(matching.receive(1, 7), None);
-        assert_eq!(matching.open_receives(), [(1, 7), (2, 7)]);
+        assert_eq!(matching.open_receives(), [((1, 7), 1), ((2, 7), 1)]);
         assert_eq!(matching.message(1, 7, 'd'), Some('d'));
-        assert_eq!(matching.open_receives(), [(2, 7)]);
+        assert_eq!(matching.open_receives(), [((2, 7), 1)]);
     }
 }

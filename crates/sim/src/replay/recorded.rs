@@ -15,6 +15,8 @@ use crate::packet::calendar::END_PS;
 pub struct Replay {
     workload: Arc<Workload>,
     ps_per_flop: f64,
+    /// The name of its file, for messages.
+    pub file: String,
     /// How collectives are done; by size unless set.
     pub algorithms: Algorithms,
 }
@@ -26,7 +28,8 @@ impl Replay {
     /// If the speed is not positive.
     pub fn new(workload: Arc<Workload>, flops_per_s: f64) -> Self {
         assert!(flops_per_s > 0.0, "a processor computes");
-        Self { workload, ps_per_flop: 1e12 / flops_per_s, algorithms: Algorithms::default() }
+        let (file, algorithms) = ("trace".into(), Algorithms::default());
+        Self { workload, ps_per_flop: 1e12 / flops_per_s, file, algorithms }
     }
 
     /// Ranks that the program has.
@@ -56,6 +59,11 @@ impl Script for Replay {
                 Op::Together(Collective { algorithm, root: together.root, ..all })
             }
         })
+    }
+
+    fn place(&self, rank: u32, step: u64) -> Option<String> {
+        let line = self.workload.lines(rank).get(usize::try_from(step).ok()?)?;
+        Some(format!("{}:{line}", self.file))
     }
 
     fn shares(&self, rank: u32, step: u64) -> &[u64] {

@@ -15,6 +15,11 @@ pub trait Script: Send + Sync {
         &[]
     }
 
+    /// Where a step (a task, if there are tasks) stands in the file that it was read from, `trace.ti:41`; `None`: in none.
+    fn place(&self, _rank: u32, _step: u64) -> Option<String> {
+        None
+    }
+
     /// The tasks, if this is a graph of them: then they are run, not the steps.
     fn tasks(&self) -> Option<&Tasks> {
         None
@@ -28,6 +33,10 @@ impl<S: Script + ?Sized> Script for std::sync::Arc<S> {
 
     fn shares(&self, rank: u32, step: u64) -> &[u64] {
         (**self).shares(rank, step)
+    }
+
+    fn place(&self, rank: u32, step: u64) -> Option<String> {
+        (**self).place(rank, step)
     }
 
     fn tasks(&self) -> Option<&Tasks> {
@@ -53,6 +62,11 @@ impl Script for Tasks {
             Task::Send { to, bytes, tag } => Op::Isend { to, bytes, tag },
             Task::Recv { from, tag } => Op::Irecv { from, tag },
         })
+    }
+
+    fn place(&self, rank: u32, step: u64) -> Option<String> {
+        let line = self.schedule().line(rank, u32::try_from(step).ok()?)?;
+        Some(format!("{}:{line}", self.file))
     }
 
     fn tasks(&self) -> Option<&Tasks> {

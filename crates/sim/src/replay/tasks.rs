@@ -24,6 +24,8 @@ use crate::packet::calendar::END_PS;
 pub struct Tasks {
     schedule: Arc<Schedule>,
     ps_per_unit: f64,
+    /// The name of its file, for messages.
+    pub file: String,
 }
 
 impl Tasks {
@@ -33,7 +35,7 @@ impl Tasks {
     /// If the scale is negative.
     pub fn new(schedule: Arc<Schedule>, compute_scale: f64) -> Self {
         assert!(compute_scale >= 0.0, "time goes forward");
-        Self { schedule, ps_per_unit: 1e3 * compute_scale }
+        Self { schedule, ps_per_unit: 1e3 * compute_scale, file: "schedule".into() }
     }
 
     /// Ranks that the schedule has.
@@ -138,6 +140,14 @@ impl Progress {
         let mut open = self.open.keys().map(|&(peer, _, sends)| (peer, sends));
         let first = open.next();
         (!busy).then(|| first.filter(|&first| open.all(|other| other == first)))
+    }
+
+    /// The oldest task whose message is under way, of every partner and tag `(partner, tag, is it a send)`, by task.
+    pub fn open(&self) -> Vec<((u32, u32, bool), u32)> {
+        let first = |(&key, tasks): (&_, &VecDeque<u32>)| Some((key, *tasks.front()?));
+        let mut open: Vec<_> = self.open.iter().filter_map(first).collect();
+        open.sort_unstable_by_key(|&(_, task)| task);
+        open
     }
 
     /// The message of a task is under way.
