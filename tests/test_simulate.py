@@ -332,6 +332,31 @@ def test_what_was_killed_goes_on_from_its_last_state(netloom):
     assert_equal_runs(netloom, "whole", "pieces")
 
 
+def test_a_checkpoint_is_for_one_command_at_a_time(netloom):
+    """The second is told who has it; one that was killed has nothing."""
+    name = scenario(netloom, LONG)
+    arguments = [name, "--routes", "ftree", "--checkpoint", "deep/kept"]
+    process = subprocess.Popen([*netloom.command, "simulate", *arguments, "--quiet"], cwd=netloom.folder)
+    held = netloom.folder / "deep" / "kept" / "in-use"
+    while not (held.is_file() and held.read_text().endswith("\n")):
+        assert process.poll() is None
+        time.sleep(0.01)
+    word = netloom.refused("simulate", *arguments)
+    assert word.startswith(f"deep/kept: is in use by process {process.pid} on ")
+    process.kill()
+    process.wait()
+    assert held.is_file()
+    stopped = netloom("simulate", *arguments, "--time-limit", "0")
+    assert (stopped.code, "the same command goes on from here" in stopped.err) == (0, True)
+    assert not held.exists()
+
+
+def test_nothing_is_left_of_a_checkpoint_that_keeps_nothing(netloom):
+    name = scenario(netloom)
+    netloom.ok("simulate", name, "--model", "fluid", "--checkpoint", "deep/kept", "--time-limit", "0")
+    assert not (netloom.folder / "deep").exists()
+
+
 def test_a_state_that_is_damaged_or_of_another_run_is_refused(netloom):
     name = scenario(netloom)
     arguments = ["simulate", name, "--routes", "ftree", "--checkpoint", "kept"]

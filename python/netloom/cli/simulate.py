@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 from collections.abc import Mapping, Sequence
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from netloom.cli import UsageError, common, runs, simulated
+from netloom.cli import UsageError, common, lock, runs, simulated
 from netloom.cli.common import Options, Run
 from netloom.cli.runs import Checkpoint, Recorded
 from netloom.cli.several import side_by_side
@@ -90,7 +91,9 @@ def simulate(
             _key(run, given, text, overrides, tables),
             60.0 if checkpoint_every is None else checkpoint_every,
         )
-    found = _simulated(run, given, kept, tables if options.output is not None or kept is not None else None)
+    with contextlib.nullcontext() if checkpoint is None else lock.alone_in(checkpoint):
+        wanted_tables = tables if options.output is not None or kept is not None else None
+        found = _simulated(run, given, kept, wanted_tables)
     manifest = {
         "schema": runs.RUN_SCHEMA,
         **run.origin(),
