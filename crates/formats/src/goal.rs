@@ -341,8 +341,8 @@ mod tests {
         );
         assert_eq!(schedule.processors(0), [2, 1, 0]);
         assert_eq!(schedule.needs(0), [0, 1, 1]);
-        assert_eq!([0, 1, 2].map(|task| schedule.line(0, task)), [Some(5), Some(6), Some(7)]);
-        assert_eq!(schedule.line(2, 0), Some(12));
+        assert_eq!([0, 1, 2].map(|task| schedule.line(0, task)), [Some(6), Some(7), Some(8)]);
+        assert_eq!(schedule.line(2, 0), Some(13));
         assert_eq!(schedule.followers(0, 0), [(2, false), (1, true)]);
         assert_eq!(schedule.tasks(1), []);
         assert_eq!(schedule.tasks(2), [Task::Send { to: 0, bytes: 8, tag: 0 }]);
