@@ -121,6 +121,14 @@ def test_it_ends_at_its_simulated_time_and_progress_counts_towards_it(tmp_path: 
     assert all(done <= total for done, total in heard if total)
 
 
+def test_a_missing_file_is_told_with_the_line_that_names_it(tmp_path: Path) -> None:
+    text = '[[job]]\nname = "app"\ntrace = "none.ti"\n'
+    with pytest.raises(FileNotFoundError) as caught:
+        read(tmp_path, f'fabric = "two-level:leaves=8,hosts=4,spines=4"\n{text}')
+    assert caught.value.filename == tmp_path / "none.ti"
+    assert caught.value.place == f'{tmp_path / "s.toml"}:4: job "app": trace'
+
+
 @pytest.mark.parametrize(
     ("error", "override", "message"),
     [

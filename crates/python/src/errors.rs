@@ -84,6 +84,15 @@ pub fn os(error: &std::io::Error, path: &std::path::Path) -> PyErr {
     }
 }
 
+/// The same of a file that another one names: the exception's `place` says where.
+pub fn os_at(py: Python<'_>, error: &std::io::Error, path: &std::path::Path, place: &FormatError) -> PyErr {
+    let raised = os(error, path);
+    match raised.value(py).setattr("place", place.to_string()) {
+        Ok(()) => raised,
+        Err(other) => other,
+    }
+}
+
 /// What went wrong, without Rust's " (os error 2)", which says nothing to a user.
 pub fn os_text(error: &std::io::Error) -> String {
     let message = error.to_string();

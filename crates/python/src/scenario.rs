@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use netloom_compose::{self as compose, ComposeError, Routing, Scene};
-use netloom_formats::{self as formats, FormatError};
+use netloom_formats as formats;
 use netloom_model::{Control, Job, Placement, Routes};
 use pyo3::prelude::*;
 
@@ -57,8 +57,7 @@ impl PyScenario {
             // A pipe is not opened twice.
             let opened =
                 path.metadata().and_then(|it| if it.is_file() { File::open(path).map(drop) } else { Ok(()) });
-            let refuse = |e| errors::format(py, &unreadable(scenario.origins.error(key, key), path, &e));
-            opened.map_err(refuse)
+            opened.map_err(|e| errors::os_at(py, &e, path, &scenario.origins.error(key, key)))
         };
         let mut files = Vec::new();
         let fabric = if netloom_topology::is_generator(&scenario.fabric) {
@@ -246,17 +245,11 @@ fn reader<'a>(
     }
 }
 
-/// A file that a key of the scenario names and that can't be read.
-fn unreadable(key: FormatError, path: &Path, error: &io::Error) -> FormatError {
-    let message = format!("{}: {}: {}", key.message, path.display(), errors::os_text(error));
-    FormatError { message, ..key }
-}
-
 fn raise(py: Python<'_>, label: &str, folder: &Path, error: ComposeError) -> PyErr {
     match error {
         ComposeError::File { place: None, path, error } => errors::os(&error, &folder.join(path)),
         ComposeError::File { place: Some(place), path, error } => {
-            errors::format(py, &unreadable(place, &folder.join(path), &error))
+            errors::os_at(py, &error, &folder.join(path), &place)
         }
         ComposeError::Format(error) => errors::format(py, &error),
         ComposeError::Place(error) => errors::place(py, error),

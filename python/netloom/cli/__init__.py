@@ -172,7 +172,9 @@ def _internal(error: BaseException) -> int:
 
 def _os_text(error: OSError) -> str:
     what = error.strerror or str(error)
-    return f"{error.filename}: {what}" if error.filename else f"standard output: {what}"
+    # Where another file names it.
+    place = f"{error.place}: " if hasattr(error, "place") else ""
+    return f"{place}{error.filename}: {what}" if error.filename else f"standard output: {what}"
 
 
 def _version() -> str:
