@@ -12,6 +12,9 @@ use crate::config::Injection;
 use crate::packet::calendar::{END_PS, Event, NEVER};
 use crate::packet::{Due, LinkCounters, Post, Program, Sent};
 
+/// What of a host's software may be due later without that its room is given back.
+const MANY_DUE: usize = 256;
+
 impl<'f, P: Program> Fluid<'f, P> {
     /// Runs until nothing happens any more.
     ///
@@ -260,6 +263,11 @@ impl<'f, P: Program> Fluid<'f, P> {
                     self.clear_desk();
                 }
             }
+        }
+        // What was posted at once is much; the next time it is little.
+        let due = &mut self.hosts[host.index()].due;
+        if due.capacity() > MANY_DUE && due.len() < MANY_DUE / 2 {
+            due.shrink_to(MANY_DUE);
         }
     }
 

@@ -409,7 +409,8 @@ impl Player {
         rank.open[usize::from(collective)] -= 1;
         if rank.progress.is_some() || rank.waits == Waits::Tasks {
             rank.news.push((peer, tag, sends));
-        } else if !collective {
+        } else if !collective && rank.waits != (Waits::All { collective: false }) {
+            // (Who waits for all forgets what each was.)
             rank.unclaimed += 1;
             rank.tallies.entry((peer, tag, sends)).or_default().complete += 1;
         }
@@ -492,13 +493,9 @@ impl Program for Player {
             if !desk.is_here(rank.host) {
                 continue;
             }
-            match self.jobs[rank.job as usize].start_ps {
-                0 => self.advance(r, desk),
-                start_ps => {
-                    rank.waits = Waits::Processor;
-                    desk.wake(rank.host, start_ps, r);
-                }
-            }
+            // One after another, those of time 0 too: a rank may post thousands of messages at once.
+            rank.waits = Waits::Processor;
+            desk.wake(rank.host, self.jobs[rank.job as usize].start_ps, r);
         }
     }
 
