@@ -2,7 +2,7 @@
 
 use netloom_model::{Control, HostId, Routes};
 use netloom_routing::{Engine, EngineOptions, route};
-use netloom_sim::{Job, Measure, Model, Outcome, Profile, Scheme, Script, Setup, Summary, simulate};
+use netloom_sim::{Job, Measure, Model, Outcome, Profile, Scheme, Script, Setup, simulate};
 use netloom_topology::generate;
 
 use crate::study::ground::Ground;
@@ -101,11 +101,6 @@ pub fn job(name: &str, hosts: Vec<HostId>, script: impl Script + 'static) -> Job
 /// When job 0 ended, ms.
 pub fn ms(outcome: &Outcome) -> f64 {
     outcome.jobs[0].times.end_ps().expect("job 0 ends") as f64 / 1e9
-}
-
-/// Mean and maximum, us.
-pub fn latency(summary: &Summary) -> String {
-    format!("{:.2} / {:.2}", summary.mean_ps / 1e6, summary.max_ps as f64 / 1e6)
 }
 
 /// The middle one, or the mean of the two.
