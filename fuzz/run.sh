@@ -46,6 +46,8 @@ for target in "${targets[@]}"; do
     lfts) seed "$target" "$data"/ft2_32/{opensm-lfts.dump,dump_fts*} "$data"/ft2_32_lmc1/*lfts* ;;
     mtx) seed "$target" ../examples/data/*.mtx.gz ;;
     jobs) seed "$target" ../examples/jobs/*.toml ;;
+    perfquery) seed "$target" "$data"/ft2_32/perfquery*.gz ;;
+    ibqueryerrors) seed "$target" "$data"/ft2_32/ibqueryerrors*.gz ;;
     scenario) seed "$target" ../examples/ch5/*.toml ;;
     esac
     seed "$target" seeds/"$target"/*

@@ -1,8 +1,9 @@
 """Every ```console block in README.md, docs/python.md and docs/verbs is run, and prints what the page says.
 
-A line `$ command` is run in a temporary folder that has `examples` and `net.txt` (a real dump); the lines
-after it, up to the next command, are what it prints. `…` stands for any text on a line; a line of only `…`
-for any lines; a number with two decimals at the end of a line is one of seconds, and may differ.
+A line `$ command` is run in a temporary folder that has `examples`, `net.txt` (a real dump) and two readings
+of its counters; the lines after it, up to the next command, are what it prints. `…` stands for any text on a
+line; a line of only `…` for any lines; a number with two decimals at the end of a line is one of seconds, and
+may differ.
 A block that begins with `# not run` is not run.
 """
 
@@ -21,7 +22,7 @@ from netloom.live import missing_tools
 ROOT = Path(__file__).resolve().parent.parent
 OTHERS = [ROOT / "README.md", ROOT / "docs" / "python.md"]
 PAGES = [*OTHERS, *sorted((ROOT / "docs" / "verbs").glob("*.md"))]
-VERBS = ["fabric", "traffic", "route", "check", "loads", "optimize", "simulate", "plot", "demo"]
+VERBS = ["fabric", "traffic", "counters", "route", "check", "loads", "optimize", "simulate", "plot", "demo"]
 
 
 @dataclass
@@ -71,6 +72,9 @@ def test_pages_say_what_commands_print(page, netloom, paths):
     (netloom.folder / "examples").symlink_to(paths.examples)
     (netloom.folder / "net.txt").symlink_to(paths.ft2)
     (netloom.folder / "quartz1.txt.gz").symlink_to(paths.quartz1)
+    for when in ("before", "after"):
+        reading = paths.opensm / "ft2_32" / f"perfquery_x_{when}.txt.gz"
+        (netloom.folder / f"{when}.txt.gz").symlink_to(reading)
     binaries = str(Path(netloom.command[0]).parent)
     env = {**os.environ, "PATH": f"{binaries}:{os.environ['PATH']}", "COLUMNS": "100"}
     for step in steps(page):

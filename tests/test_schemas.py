@@ -33,6 +33,20 @@ RUNS: dict[str, list[str]] = {
         "--background",
         "ftree",
     ],
+    "counters-synth": [
+        "counters",
+        "synth",
+        "FT2",
+        "ftree",
+        "bisection",
+        "--vl-scheme",
+        "2sl2vl",
+        "-o",
+        "c.csv",
+    ],
+    "counters-show": ["counters", "show", "FT2", "COUNTERS"],
+    "counters-diff": ["counters", "diff", "FT2", "BEFORE", "COUNTERS", "-o", "c.parquet"],
+    "counters-check": ["counters", "check", "FT2", "COUNTERS"],
     "plot-matrix": ["plot", "matrix", "bisection", "FT2", "-o", "x.svg"],
     "plot-loads": ["plot", "loads", "FT2", "bisection", "ftree", "-o", "x.svg"],
     "plot-history": ["plot", "history", "RESULT", "-o", "x.svg"],
@@ -65,6 +79,8 @@ def test_real_output_is_valid(netloom, paths, verb):
         "FT2": str(paths.ft2),
         "JOBS": str(paths.examples / "jobs" / "small.toml"),
         "SCENARIO": scenario,
+        "BEFORE": str(paths.opensm / "ft2_32" / "perfquery_x_before.txt.gz"),
+        "COUNTERS": str(paths.opensm / "ft2_32" / "perfquery_x_after.txt.gz"),
     }
     document = netloom.json(*[words.get(word, word) for word in RUNS[verb]])
     assert document["schema"] == f"netloom.{verb}/1"

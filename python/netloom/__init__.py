@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from netloom._core import (
         Certificate,
         CheckReport,
+        Counters,
         Fabric,
         Hose,
         HoseLoads,
@@ -50,9 +51,11 @@ if TYPE_CHECKING:
         repaired,
         route,
         simulate,
+        synth_counters,
         verify_certificate,
     )
     from netloom.errors import (
+        CountersError,
         FabricError,
         FormatError,
         InternalError,
@@ -69,6 +72,8 @@ if TYPE_CHECKING:
 __all__ = [
     "Certificate",
     "CheckReport",
+    "Counters",
+    "CountersError",
     "Fabric",
     "FabricError",
     "FormatError",
@@ -110,6 +115,7 @@ __all__ = [
     "repaired",
     "route",
     "simulate",
+    "synth_counters",
     "verify_certificate",
 ]
 

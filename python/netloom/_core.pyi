@@ -13,6 +13,7 @@ import scipy.sparse
 __all__ = [
     "Certificate",
     "CheckReport",
+    "Counters",
     "ExactModel",
     "ExactPlan",
     "Fabric",
@@ -49,6 +50,7 @@ __all__ = [
     "repaired",
     "route",
     "simulate",
+    "synth_counters",
     "verify_certificate",
     "write_atomic",
 ]
@@ -557,6 +559,52 @@ class Verdict:
     @property
     def reasons(self) -> list[str]: ...
 
+@final
+class Counters:
+    """What the ports of a fabric counted, by interval. Immutable."""
+
+    @staticmethod
+    def read(path: _Path, fabric: Fabric) -> Counters:
+        """Reads counters in any of the formats.
+
+        One reading becomes an interval since the counters were last set back, several become intervals from
+        each to the next.
+        """
+    @staticmethod
+    def parse(data: bytes, fabric: Fabric, *, label: str = "<bytes>") -> Counters: ...
+    @staticmethod
+    def from_sysfs(files: Sequence[tuple[str, bytes]], fabric: Fabric, *, label: str = "<files>") -> Counters:
+        """Counters in the files of a sysfs tree: their paths, and what they hold."""
+    @property
+    def kind(self) -> str:
+        """What showed them."""
+    @property
+    def intervals(self) -> int: ...
+    @property
+    def readings(self) -> int:
+        """How many absolute readings they were made of."""
+    @property
+    def findings(self) -> list[str]: ...
+    def since(self, before: Counters, *, seconds: float | None = None) -> Counters:
+        """What was counted since an earlier reading; `seconds` is how long that is, if files do not tell."""
+    def check(self) -> list[tuple[str, str]]:
+        """What is wrong: kind and text."""
+    def summary(self, *, busiest: int = 10) -> dict[str, Any]: ...
+    def measure(
+        self,
+        interval: int = 0,
+        *,
+        unit: Literal["bytes", "packets", "mixed"] = "bytes",
+        mtu_bytes: float = 4096.0,
+    ) -> dict[str, Any]:
+        """What every link and lane carried, from both ends.
+
+        Arrays `value`, `quality` (bits) and `ends` by link, the same by lane (`lane_…`, link x lanes), and
+        `lanes`, `noise` (relative standard deviation of a counter), `noise_floor`.
+        """
+    def to_bytes(self) -> bytes: ...
+    def write(self, path: _Path) -> None: ...
+
 def engines() -> list[tuple[str, str]]:
     """Names and one-line descriptions of the oblivious engines."""
 
@@ -690,6 +738,23 @@ def repaired(fabric: Fabric, routes: Routes) -> Routes:
 
 def write_atomic(path: _Path, data: bytes) -> None:
     """Writes a whole file to a temporary name beside `path`, then renames it."""
+
+def synth_counters(
+    fabric: Fabric,
+    routes: Routes | str,
+    traffic: Traffic,
+    *,
+    vl_scheme: str | None = None,
+    scale: float = 1.0,
+    noise: float = 0.0,
+    skew: float = 0.0,
+    missing: float = 0.0,
+    mtu_bytes: float = 4096.0,
+    seconds: float = 1.0,
+    seed: int = 0,
+    threads: int = 0,
+) -> Counters:
+    """The counters that traffic would leave under given routes, exact or as real readings show them."""
 
 def simulate(
     scenario: Scenario,

@@ -7,6 +7,7 @@ pickling work as with any Python class.
 from __future__ import annotations
 
 __all__ = [
+    "CountersError",
     "FabricError",
     "FormatError",
     "InternalError",
@@ -53,6 +54,10 @@ class FabricError(NetloomError):
 
 class TrafficError(NetloomError):
     """Traffic with impossible entries, or that does not fit the fabric."""
+
+
+class CountersError(NetloomError):
+    """Counters that do not belong together, or say nothing."""
 
 
 class SpecError(NetloomError):

@@ -268,6 +268,47 @@ def table_bytes(table: pyarrow.Table, ending: str) -> bytes:
     return out.getvalue()
 
 
+def counters_csv(data: bytes, name: str) -> bytes:
+    """Returns a Parquet table of counters as CSV, which the core reads; time stamps become milliseconds."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    import pyarrow.csv as csv
+    import pyarrow.parquet as pq
+
+    try:
+        table = pq.read_table(pa.BufferReader(data), use_threads=False, pre_buffer=False)
+        for at, field in enumerate(table.schema):
+            column = table.column(at)
+            if pa.types.is_dictionary(field.type):
+                column = column.cast(field.type.value_type)
+            elif pa.types.is_timestamp(field.type):
+                column = pc.cast(column, pa.timestamp("ms"), safe=False).cast(pa.int64())
+            table = table.set_column(at, field.name, column)
+        out = io.BytesIO()
+        csv.write_csv(table, out)
+    except (pa.ArrowException, ValueError) as error:
+        raise FormatError(
+            f"{name}: expected a Parquet file of counters ({_first_line(error)})", name
+        ) from None
+    return out.getvalue()
+
+
+def counters_parquet(text: bytes) -> bytes:
+    """Returns our CSV of counters as Parquet."""
+    import pyarrow as pa
+    import pyarrow.csv as csv
+
+    words = {"from": pa.string(), "to": pa.string(), "quality": pa.string(), "lane": pa.uint8()}
+    counts = ["start_ns", "end_ns", "xmit_bytes", "rcv_bytes", "xmit_packets", "rcv_packets", "wait_ticks"]
+    types = {**words, **dict.fromkeys(counts, pa.uint64())}
+    table = csv.read_csv(
+        pa.BufferReader(text),
+        read_options=csv.ReadOptions(use_threads=False),
+        convert_options=csv.ConvertOptions(column_types=types, strings_can_be_null=False),
+    )
+    return table_bytes(table, ".parquet")
+
+
 def _metadata(kind: str, hosts_hash: str | None, endpoints: int) -> dict[str, str]:
     metadata = {"netloom": f"{kind}/1", "netloom.endpoints": str(endpoints)}
     if hosts_hash is not None:

@@ -79,7 +79,7 @@ fn conservation(fabric: &Fabric, interval: &Interval, unit: Unit, found: &mut Ve
         let (sent, received) = (ends[0].value[link], ends[1].value[link]);
         let verdict = match right {
             Some(end) => format!(
-                ": {} is wrong, the switches' balance says",
+                ": {} are wrong, by the balance of switches",
                 counter_name(fabric, id, quantities[1 - end])
             ),
             None => String::new(),

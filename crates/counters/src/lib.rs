@@ -9,6 +9,7 @@
 //! | [`noise`] | how far counters of the same bytes differ |
 //! | [`balance`] | what enters a switch leaves it |
 //! | [`check`](mod@check) | which counters are bad, by name |
+//! | [`summary`](mod@summary) | an interval in a few figures; several as one |
 //! | [`synth`](mod@synth) | the counters that traffic would leave |
 //! | [`scheme`] | how pairs are spread over lanes, in words |
 
@@ -18,6 +19,7 @@ pub mod diff;
 pub mod measured;
 pub mod noise;
 pub mod scheme;
+pub mod summary;
 pub mod synth;
 
 pub use check::{Finding, check};
@@ -25,4 +27,5 @@ pub use diff::{ReadingError, since_reset, span};
 pub use measured::{Amounts, Measured, Row, Unit, is_usable, measure};
 pub use noise::Noise;
 pub use scheme::{SchemeError, lane_scheme};
+pub use summary::{Summary, added_up, busiest, summary};
 pub use synth::{SynthOptions, synth};

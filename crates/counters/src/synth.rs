@@ -17,6 +17,8 @@ const PIECES: usize = 16;
 /// How perfect the counters are.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SynthOptions {
+    /// Every pair's bytes and packets are this many times what the traffic says: patterns have a byte a pair.
+    pub scale: f64,
     /// Largest payload of a packet: traffic without packets has bytes over this.
     pub mtu_bytes: f64,
     /// Length of the interval, ns.
@@ -34,7 +36,15 @@ pub struct SynthOptions {
 impl Default for SynthOptions {
     /// Exact counters of one second.
     fn default() -> Self {
-        Self { mtu_bytes: 4096.0, span_ns: 1_000_000_000, noise: 0.0, skew: 0.0, missing: 0.0, seed: 0 }
+        Self {
+            scale: 1.0,
+            mtu_bytes: 4096.0,
+            span_ns: 1_000_000_000,
+            noise: 0.0,
+            skew: 0.0,
+            missing: 0.0,
+            seed: 0,
+        }
     }
 }
 
@@ -120,8 +130,8 @@ fn add_row(
             };
             via = Some(link.0);
             let sum = &mut sums[link.index() * width + usize::from(lane)];
-            sum.bytes += bytes;
-            sum.packets += packets;
+            sum.bytes += options.scale * bytes;
+            sum.packets += options.scale * packets;
         })?;
     }
     Ok(())

@@ -35,6 +35,7 @@ const REAL: SynthOptions = SynthOptions {
     missing: 0.02,
     seed: 3,
     mtu_bytes: 4096.0,
+    scale: 1.0,
     span_ns: 1_000_000_000,
 };
 
@@ -167,7 +168,7 @@ fn a_bad_counter_is_found_by_name_and_not_used() {
         column(&mut bad, quantity, None).values[link.index()] /= 2;
         let found = kinds(&fabric, &bad);
         let [("conflict", text)] = found.as_slice() else { panic!("{found:?}") };
-        assert!(text.contains(&format!(": {word} at ")) && text.contains("is wrong"), "{text}");
+        assert!(text.contains(&format!(": {word} at ")) && text.contains("are wrong"), "{text}");
         let measured = measure(&fabric, &bad, Unit::Bytes);
         assert_eq!(measured.whole.ends[link.index()], 1);
         let error = measured.whole.get(link.index()).unwrap() / good.whole.value[link.index()] - 1.0;

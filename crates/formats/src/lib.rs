@@ -46,7 +46,7 @@ pub mod ti;
 pub mod triples;
 
 pub use certificate::{read_certificate, write_certificate};
-pub use counters::{CountersContent, CountersFile, read_counters, write_counter_table};
+pub use counters::{CountersContent, CountersFile, read_counters, read_sysfs, write_counter_table};
 pub use error::{FormatError, WriteError};
 pub use fabric::{
     FabricFile, FabricKind, Finding, machine_of, read_fabric, write_dot, write_ibnetdiscover, write_ibsim_net,

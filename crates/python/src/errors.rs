@@ -26,6 +26,7 @@ macro_rules! classes {
 }
 
 classes! {
+    counters => "CountersError",
     fabric => "FabricError",
     internal => "InternalError",
     optimize => "OptimizeError",

@@ -11,10 +11,12 @@
 //! | [`check`], [`optimize`], [`optimized`], [`layers`], [`hose`] | the verbs that have results of their own |
 //! | [`scenario`], [`simulate`] | scenarios, and what their runs show |
 //! | [`states`] | runs that are broken off and go on |
+//! | [`counters`] | port counters |
 //! | [`exact`] | models for solvers, and what they answer |
 
 pub mod arrays;
 pub mod check;
+pub mod counters;
 pub mod errors;
 pub mod exact;
 pub mod fabric;
@@ -54,6 +56,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<check::PyVerdict>()?;
     m.add_class::<scenario::PyScenario>()?;
     m.add_class::<simulate::PySimulation>()?;
+    m.add_class::<counters::PyCounters>()?;
     m.add_function(wrap_pyfunction!(routes::engines, m)?)?;
     m.add_function(wrap_pyfunction!(routes::is_engine, m)?)?;
     m.add_function(wrap_pyfunction!(routes::route_by_name, m)?)?;
@@ -75,6 +78,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(optimize::repaired, m)?)?;
     m.add_function(wrap_pyfunction!(layers::optimize_layers, m)?)?;
     m.add_function(wrap_pyfunction!(simulate::simulate, m)?)?;
+    m.add_function(wrap_pyfunction!(counters::synth_counters, m)?)?;
     m.add_function(wrap_pyfunction!(io::write_atomic, m)?)?;
     Ok(())
 }

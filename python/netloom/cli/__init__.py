@@ -43,6 +43,15 @@ _VERBS: dict[str, str | tuple[str, dict[str, str]]] = {
             "convert": "Write traffic in another format.",
         },
     ),
+    "counters": (
+        "Make, inspect, subtract and check what ports counted.",
+        {
+            "synth": "The counters that traffic would leave under given routes.",
+            "show": "What counters say: how much, how surely, where most.",
+            "diff": "What was counted from one reading to the next.",
+            "check": "Which counters are bad, by name.",
+        },
+    ),
     "route": "Make routes with an engine.",
     "check": "Verify routes, and certificates.",
     "loads": "Load of every link, and how far from the best possible.",

@@ -6,22 +6,33 @@
 //! | `sheet` | values of ports, put together as readings |
 //! | [`perfquery`] | `perfquery`, `-x`, and its counters by lane |
 //! | [`ibqueryerrors`] | `ibqueryerrors --data`, `--counters` |
+//! | [`sysfs`] | Linux' `/sys/class/infiniband`, of many machines |
+//! | `exporter` | three Prometheus exporters: names, units, ports |
+//! | [`exposition`] | their samples in Prometheus' text format |
+//! | [`samples`] | their samples as CSV |
 //! | [`table`](mod@table) | intervals as CSV: ours, and the simulator's tables |
 //!
 //! Invariants: data is in octets when it leaves here (InfiniBand counts units of four: each reader knows what its source shows, none
 //! guesses); ports that the fabric does not have are told as findings, and a file of which no port fits is an error.
 
+pub mod exposition;
 pub mod ibqueryerrors;
 pub mod perfquery;
+pub mod samples;
+pub mod sysfs;
 pub mod table;
 
+mod exporter;
 mod ports;
 mod sheet;
 
 use netloom_model::{Counters, Fabric, Reading};
 
+pub use exposition::read_exposition;
 pub use ibqueryerrors::read_ibqueryerrors;
 pub use perfquery::read_perfquery;
+pub use samples::read_samples;
+pub use sysfs::read_sysfs;
 pub use table::{read_counter_table, write_counter_table};
 
 use crate::error::excerpt;
@@ -67,8 +78,14 @@ pub fn read_counters(bytes: &[u8], label: &str, fabric: &Fabric) -> Result<Count
         if ibqueryerrors::begins(line) {
             return ibqueryerrors::read(&text, label, fabric);
         }
+        if exposition::begins(line) {
+            return exposition::read(&text, label, fabric);
+        }
         if table::begins(line) {
             return table::read(&text, label, fabric);
+        }
+        if samples::begins(line) {
+            return samples::read(&text, label, fabric);
         }
         let noise = line.trim().is_empty() || line.starts_with('#') || is_complaint(line);
         if !noise {
@@ -79,8 +96,7 @@ pub fn read_counters(bytes: &[u8], label: &str, fabric: &Fabric) -> Result<Count
     Err(FormatError::whole(label, format!("expected {EXPECTED}, found nothing")))
 }
 
-const EXPECTED: &str =
-    "counters (perfquery, ibqueryerrors, or a table with columns such as link and xmit_bytes)";
+const EXPECTED: &str = "counters (perfquery, ibqueryerrors, an exporter's samples, or a table with columns such as link and xmit_bytes)";
 
 /// What InfiniBand's tools and shells say between their output when something fails.
 pub(crate) fn is_complaint(line: &str) -> bool {

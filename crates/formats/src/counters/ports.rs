@@ -76,7 +76,6 @@ impl<'a> Ports<'a> {
 
     /// A port of the adapter called `device` of a machine, which may be called by its full name and with a TCP port
     /// (`node7.example.org:9100`).
-    #[allow(dead_code)] // for sysfs and exporters, which follow
     pub fn by_machine(&self, machine: &str, device: &str, port: u32) -> Place {
         let machine = machine.split(':').next().unwrap_or_default();
         let short = machine.split('.').next().unwrap_or_default();
@@ -108,7 +107,6 @@ impl<'a> Ports<'a> {
 }
 
 /// The description that a machine's hosts share if they are ports of one adapter.
-#[allow(dead_code)]
 fn rails_name<'a>(fabric: &'a Fabric, rails: &[HostId]) -> &'a str {
     rails.first().map_or("", |&h| fabric.host_name(h))
 }

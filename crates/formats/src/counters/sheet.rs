@@ -47,7 +47,7 @@ impl Counter {
 
     /// What `raw` is in octets, packets or ticks, where data comes in units of four octets.
     pub fn value(self, raw: u64) -> (u64, Quality) {
-        let full = raw >= u64::MAX >> (64 - self.bits) || raw == u64::from(u32::MAX);
+        let full = raw >= u64::MAX >> (64 - self.bits.min(64)) || raw == u64::from(u32::MAX);
         let unit = if matches!(self.quantity, Quantity::XmitBytes | Quantity::RcvBytes) { OCTETS } else { 1 };
         (raw.saturating_mul(unit), if full { Quality::SATURATED } else { Quality::GOOD })
     }

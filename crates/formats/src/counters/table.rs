@@ -96,6 +96,16 @@ struct Lane {
     quality: Vec<Vec<Quality>>,
 }
 
+impl Lane {
+    fn new(links: usize, columns: usize) -> Self {
+        Self {
+            seen: vec![false; links],
+            values: vec![vec![0; links]; columns],
+            quality: vec![vec![Quality::GOOD; links]; columns],
+        }
+    }
+}
+
 /// One interval: its lanes, the whole link first.
 #[derive(Default)]
 struct Rows {
@@ -205,11 +215,7 @@ impl<'a> Reader<'a> {
                 ));
             }
         }
-        let rows = lanes.entry(lane).or_insert_with(|| Lane {
-            seen: vec![false; links],
-            values: vec![vec![0; links]; quantities.len()],
-            quality: vec![vec![Quality::GOOD; links]; quantities.len()],
-        });
+        let rows = lanes.entry(lane).or_insert_with(|| Lane::new(links, quantities.len()));
         if std::mem::replace(&mut rows.seen[link.index()], true) {
             return Err(format!(
                 "{} is there twice in one interval and lane",
@@ -284,7 +290,25 @@ impl<'a> Reader<'a> {
         Ok(found)
     }
 
-    fn counters(self) -> Result<Counters, String> {
+    /// Where rows of zeros are left out, a lane that an interval does not name carried nothing.
+    fn fill_in(&mut self) {
+        if !self.header.simulated {
+            return;
+        }
+        let mut lanes: Vec<Option<u8>> =
+            self.intervals.values().flat_map(|rows| rows.lanes.keys().copied()).collect();
+        lanes.sort_unstable();
+        lanes.dedup();
+        let (links, columns) = (self.fabric.link_count(), self.header.quantities.len());
+        for rows in self.intervals.values_mut() {
+            for &lane in &lanes {
+                rows.lanes.entry(lane).or_insert_with(|| Lane::new(links, columns));
+            }
+        }
+    }
+
+    fn counters(mut self) -> Result<Counters, String> {
+        self.fill_in();
         let mut counters = Counters::new(self.fabric, self.tick_ps);
         let absent = if self.header.simulated { Quality::GOOD } else { Quality::MISSING };
         for ((start_ns, end_ns), Rows { routes, lanes }) in self.intervals {
@@ -468,10 +492,8 @@ mod tests {
         assert_eq!((first.start_ns, first.end_ns, second.end_ns), (0, 2, 2));
         let sent = first.column(Quantity::XmitBytes, None).unwrap();
         assert_eq!((sent.values.as_slice(), sent.quality.len()), (&[0, 0, 8, 0][..], 0));
-        assert!(
-            first.column(Quantity::WaitTicks, Some(0)).is_some()
-                && second.column(Quantity::WaitTicks, Some(0)).is_none()
-        );
+        // Nor does the second interval name lane 0.
+        assert_eq!(second.column(Quantity::WaitTicks, Some(0)).unwrap().values, [0; 4]);
     }
 
     #[test]

@@ -1,0 +1,348 @@
+//! `netloom.Counters`: what ports counted, by interval; and the counters that traffic would leave.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use netloom_counters::{self as counters, Amounts, SynthOptions, Unit};
+use netloom_formats::{self as formats, CountersContent, CountersFile, FormatError};
+use netloom_model::{Counters, Interval, Quality, Reading};
+use numpy::PyArray1;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyList};
+
+use crate::fabric::{PyFabric, Shared, link_dict};
+use crate::routes::RoutesOrEngine;
+use crate::run::{Options, run};
+use crate::traffic::PyTraffic;
+use crate::{errors, io};
+
+/// What the ports of a fabric counted, by interval. Immutable.
+#[pyclass(frozen, name = "Counters", module = "netloom._core")]
+pub struct PyCounters {
+    shared: Arc<Shared>,
+    kind: String,
+    counters: Counters,
+    /// What the intervals were made of, if they were read as absolute values.
+    readings: Vec<Reading>,
+    findings: Vec<String>,
+}
+
+#[pymethods]
+impl PyCounters {
+    /// Reads counters in any of the formats. One reading becomes an interval since the counters were last set back, several
+    /// become intervals from each to the next.
+    #[staticmethod]
+    fn read(py: Python<'_>, path: PathBuf, fabric: &PyFabric) -> PyResult<Self> {
+        let data = io::read(py, &path)?;
+        Self::parse(py, &data, fabric, &path.display().to_string())
+    }
+
+    /// Parses counters; see `read`.
+    #[staticmethod]
+    #[pyo3(signature = (data, fabric, *, label = "<bytes>"))]
+    fn parse(py: Python<'_>, data: &[u8], fabric: &PyFabric, label: &str) -> PyResult<Self> {
+        if data.starts_with(b"PAR1") {
+            let interop = py.import("netloom.interop")?;
+            let text: Vec<u8> =
+                interop.call_method1("counters_csv", (PyBytes::new(py, data), label))?.extract()?;
+            return Self::from_file(py, fabric, label, || {
+                formats::read_counters(&text, label, fabric.fabric())
+            });
+        }
+        Self::from_file(py, fabric, label, || formats::read_counters(data, label, fabric.fabric()))
+    }
+
+    /// Counters in the files of a sysfs tree: their paths, and what they hold.
+    #[staticmethod]
+    #[pyo3(signature = (files, fabric, *, label = "<files>"))]
+    fn from_sysfs(
+        py: Python<'_>,
+        files: Vec<(String, Vec<u8>)>,
+        fabric: &PyFabric,
+        label: &str,
+    ) -> PyResult<Self> {
+        Self::from_file(py, fabric, label, || formats::read_sysfs(&files, label, fabric.fabric()))
+    }
+
+    /// What showed them.
+    #[getter]
+    fn kind(&self) -> &str {
+        &self.kind
+    }
+
+    #[getter]
+    fn intervals(&self) -> usize {
+        self.counters.intervals().len()
+    }
+
+    /// How many absolute readings they were made of.
+    #[getter]
+    fn readings(&self) -> usize {
+        self.readings.len()
+    }
+
+    /// What was odd about the file.
+    #[getter]
+    fn findings(&self) -> Vec<&str> {
+        self.findings.iter().map(String::as_str).collect()
+    }
+
+    /// What was counted since an earlier reading of the same ports. `seconds` is how long that is, if the files do not tell.
+    #[pyo3(signature = (before, *, seconds = None))]
+    fn since(&self, py: Python<'_>, before: &PyCounters, seconds: Option<f64>) -> PyResult<Self> {
+        let (Some(first), Some(second)) = (before.readings.last(), self.readings.last()) else {
+            let message =
+                "these are intervals already: expected two readings (absolute values of the same counters)";
+            return Err(errors::counters(py, message));
+        };
+        let fabric = &self.shared.fabric;
+        let mut span = counters::span(fabric, first, second).map_err(|e| errors::counters(py, e))?;
+        if let Some(seconds) = seconds.filter(|s| s.is_finite() && *s >= 0.0)
+            && span.end_ns == span.start_ns
+        {
+            span.end_ns = span.start_ns.saturating_add((seconds * 1e9) as u64);
+        }
+        let counters = only(py, &self.shared, span)?;
+        let findings = before.findings.iter().chain(&self.findings).cloned().collect();
+        Ok(Self {
+            shared: Arc::clone(&self.shared),
+            kind: self.kind.clone(),
+            counters,
+            readings: Vec::new(),
+            findings,
+        })
+    }
+
+    /// What is wrong with the counters: (kind, text).
+    fn check(&self, py: Python<'_>) -> PyResult<Vec<(&'static str, String)>> {
+        let (fabric, intervals) = (&self.shared.fabric, self.counters.intervals());
+        run(py, Options::default(), |_| {
+            let of = |(number, interval): (usize, &Interval)| {
+                let prefix = if intervals.len() > 1 { format!("interval {number}: ") } else { String::new() };
+                let found = counters::check(fabric, interval).into_iter();
+                found.map(move |f| (f.kind, format!("{prefix}{}", f.text))).collect::<Vec<_>>()
+            };
+            intervals.iter().enumerate().flat_map(of).collect()
+        })
+    }
+
+    /// All intervals added up, in the keys of a result; the `busiest` links that carried most among them.
+    #[pyo3(signature = (*, busiest = 10))]
+    fn summary<'py>(&self, py: Python<'py>, busiest: usize) -> PyResult<Bound<'py, PyDict>> {
+        let fabric = &self.shared.fabric;
+        let found = run(py, Options::default(), |_| {
+            let sum = counters::added_up(&self.counters)?;
+            let figures = counters::summary(fabric, &sum);
+            let links = counters::busiest(&figures.measured, busiest);
+            Some((sum, figures, links))
+        })?;
+        let Some((sum, figures, links)) = found else {
+            return Err(errors::counters(py, "there are no intervals"));
+        };
+        let dict = PyDict::new(py);
+        let timed = sum.end_ns > sum.start_ns;
+        dict.set_item("kind", &self.kind)?;
+        dict.set_item("readings", self.readings.len())?;
+        dict.set_item("intervals", self.counters.intervals().len())?;
+        dict.set_item("seconds", timed.then(|| (sum.end_ns - sum.start_ns) as f64 / 1e9))?;
+        dict.set_item("lanes", figures.measured.lanes)?;
+        dict.set_item("links", fabric.alive_count())?;
+        let [both, one, none] = figures.links_by_ends;
+        dict.set_item("links_by_both_ends", both)?;
+        dict.set_item("links_by_one_end", one)?;
+        dict.set_item("links_unknown", none)?;
+        dict.set_item("host_bytes", figures.host_bytes)?;
+        dict.set_item("link_bytes", figures.link_bytes)?;
+        dict.set_item("host_packets", figures.host_packets)?;
+        let noise = figures.measured.noise;
+        let known = noise.comparisons > 0;
+        dict.set_item("noise_percent", known.then_some(100.0 * noise.relative))?;
+        dict.set_item("noise_floor_bytes", known.then_some(noise.floor))?;
+        dict.set_item("noise_comparisons", noise.comparisons)?;
+        let flagged = PyDict::new(py);
+        for ((_, name), count) in Quality::FLAGS.iter().zip(figures.flagged) {
+            flagged.set_item(name, count)?;
+        }
+        let conflicts = figures.measured.whole.quality.iter().filter(|q| q.has(Quality::CONFLICT)).count();
+        flagged.set_item("conflict", conflicts)?;
+        dict.set_item("flagged", flagged)?;
+        let list = PyList::empty(py);
+        for (link, bytes) in links {
+            let row = link_dict(py, fabric, link, 0.0)?;
+            row.del_item("load")?;
+            row.set_item("bytes", bytes)?;
+            let could = fabric.bandwidth_bytes_per_s(link) * (sum.end_ns - sum.start_ns) as f64 * 1e-9;
+            row.set_item("utilisation", timed.then(|| bytes / could))?;
+            list.append(row)?;
+        }
+        dict.set_item("busiest", list)?;
+        Ok(dict)
+    }
+
+    /// What every link and lane carried in an interval, from both ends: arrays `value`, `quality` (bits) and `ends` by link, the
+    /// same by lane (`lane_…`, link x lanes), and `lanes`, `noise`, `noise_floor`. Unit is bytes, packets or mixed.
+    #[pyo3(signature = (interval = 0, *, unit = "bytes", mtu_bytes = 4096.0))]
+    fn measure<'py>(
+        &self,
+        py: Python<'py>,
+        interval: usize,
+        unit: &str,
+        mtu_bytes: f64,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let unit = match unit {
+            "bytes" => Unit::Bytes,
+            "packets" => Unit::Packets { mtu_bytes },
+            "mixed" => Unit::Mixed { mtu_bytes },
+            other => {
+                return Err(errors::value(
+                    py,
+                    &format!("unit: expected bytes, packets or mixed, found \"{other}\""),
+                ));
+            }
+        };
+        let Some(interval) = self.counters.intervals().get(interval) else {
+            return Err(errors::value(
+                py,
+                &format!("expected intervals 0..{}, found {interval}", self.counters.intervals().len()),
+            ));
+        };
+        let fabric = &self.shared.fabric;
+        let found = run(py, Options::default(), |_| counters::measure(fabric, interval, unit))?;
+        let dict = PyDict::new(py);
+        for (prefix, amounts) in [("", &found.whole), ("lane_", &found.by_lane)] {
+            let Amounts { value, quality, ends } = amounts;
+            dict.set_item(format!("{prefix}value"), PyArray1::from_slice(py, value))?;
+            dict.set_item(
+                format!("{prefix}quality"),
+                PyArray1::from_iter(py, quality.iter().map(|q| q.bits())),
+            )?;
+            dict.set_item(format!("{prefix}ends"), PyArray1::from_slice(py, ends))?;
+        }
+        dict.set_item("lanes", found.lanes)?;
+        dict.set_item("noise", found.noise.relative)?;
+        dict.set_item("noise_floor", found.noise.floor)?;
+        Ok(dict)
+    }
+
+    /// A row an interval, link and lane, as CSV.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        Ok(PyBytes::new(py, &self.serialise(py)?))
+    }
+
+    /// Writes the counters by the file's ending: .csv, .csv.gz or .parquet.
+    fn write(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        let name = path.to_string_lossy().into_owned();
+        match name.strip_suffix(".gz").unwrap_or(&name) {
+            stem if stem.ends_with(".csv") => io::write(py, &path, &self.serialise(py)?),
+            _ if name.ends_with(".parquet") => {
+                let interop = py.import("netloom.interop")?;
+                let text = PyBytes::new(py, &self.serialise(py)?);
+                let data: Vec<u8> = interop.call_method1("counters_parquet", (text,))?.extract()?;
+                io::write(py, &path, &data)
+            }
+            _ => {
+                let message = format!("{name}: expected an ending of .csv, .csv.gz or .parquet");
+                Err(errors::format_parts(py, &message, Some(&name), None))
+            }
+        }
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<netloom.Counters: {}, {} intervals>", self.kind, self.counters.intervals().len())
+    }
+}
+
+impl PyCounters {
+    fn from_file(
+        py: Python<'_>,
+        fabric: &PyFabric,
+        label: &str,
+        read: impl FnOnce() -> Result<CountersFile, FormatError> + Send,
+    ) -> PyResult<Self> {
+        let file = run(py, Options::default(), |_| read())?.map_err(|e| errors::format(py, &e))?;
+        let findings = file.findings.iter().map(|f| match f.line {
+            Some(line) => format!("{label}:{line}: {}", f.text),
+            None => format!("{label}: {}", f.text),
+        });
+        let (shared, findings) = (&fabric.shared, findings.collect());
+        let (counters, readings) = match file.content {
+            CountersContent::Intervals(counters) => (counters, Vec::new()),
+            CountersContent::Readings(readings) => (spans(py, shared, &readings)?, readings),
+        };
+        Ok(Self { shared: Arc::clone(shared), kind: file.kind.to_owned(), counters, readings, findings })
+    }
+
+    fn serialise(&self, py: Python<'_>) -> PyResult<Vec<u8>> {
+        run(py, Options::default(), |_| formats::write_counter_table(&self.shared.fabric, &self.counters))
+    }
+}
+
+/// From each reading to the next; of one alone, since the counters were last set back.
+fn spans(py: Python<'_>, shared: &Arc<Shared>, readings: &[Reading]) -> PyResult<Counters> {
+    let fabric = &shared.fabric;
+    if let [one] = readings {
+        return only(py, shared, counters::since_reset(one));
+    }
+    let mut found = Counters::new(fabric, None);
+    for pair in readings.windows(2) {
+        let span = counters::span(fabric, &pair[0], &pair[1]).map_err(|e| errors::counters(py, e))?;
+        found.push(span).map_err(|e| errors::counters(py, e))?;
+    }
+    Ok(found)
+}
+
+/// One interval.
+fn only(py: Python<'_>, shared: &Arc<Shared>, interval: Interval) -> PyResult<Counters> {
+    let mut counters = Counters::new(&shared.fabric, None);
+    counters.push(interval).map_err(|e| errors::counters(py, e))?;
+    Ok(counters)
+}
+
+/// The counters that traffic would leave under given routes: exact, or with noise (relative), readings that are late by up to a part of the
+/// interval, and a part of the values missing.
+#[pyfunction]
+#[pyo3(signature = (fabric, routes, traffic, *, vl_scheme = None, scale = 1.0, noise = 0.0, skew = 0.0, missing = 0.0, mtu_bytes = 4096.0,
+                    seconds = 1.0, seed = 0, threads = 0))]
+#[allow(clippy::too_many_arguments)] // keyword arguments of one Python call
+pub fn synth_counters(
+    py: Python<'_>,
+    fabric: &PyFabric,
+    routes: RoutesOrEngine<'_>,
+    traffic: &PyTraffic,
+    vl_scheme: Option<&str>,
+    scale: f64,
+    noise: f64,
+    skew: f64,
+    missing: f64,
+    mtu_bytes: f64,
+    seconds: f64,
+    seed: u64,
+    threads: usize,
+) -> PyResult<PyCounters> {
+    traffic.check_fits(py, fabric)?;
+    for (name, value, most) in [
+        ("noise", noise, 1.0),
+        ("skew", skew, 1.0),
+        ("missing", missing, 1.0),
+        ("mtu_bytes", mtu_bytes - 1.0, 1e9),
+        ("seconds", seconds, 1e9),
+        ("scale", scale, 1e15),
+    ] {
+        if !(0.0..=most).contains(&value) {
+            return Err(errors::value(py, &format!("{name}: expected a number in range, found {value}")));
+        }
+    }
+    let routes = routes.resolve(py, fabric, 0, threads)?;
+    let (shared, matrix) = (&fabric.shared, &traffic.shared);
+    let lanes = vl_scheme.map(|spec| counters::lane_scheme(&shared.fabric, spec)).transpose();
+    let lanes = lanes.map_err(|e| errors::spec(py, e))?;
+    let options =
+        SynthOptions { scale, mtu_bytes, span_ns: (seconds * 1e9) as u64, noise, skew, missing, seed };
+    let interval = run(py, Options::threads(threads), |_| {
+        counters::synth(&shared.fabric, &routes, matrix.total(), lanes.as_ref(), &options)
+    })?
+    .map_err(|e| errors::routing(py, e))?;
+    let counters = only(py, shared, interval)?;
+    let (kind, readings, findings) = ("synthetic".to_owned(), Vec::new(), Vec::new());
+    Ok(PyCounters { shared: Arc::clone(shared), kind, counters, readings, findings })
+}

@@ -1,0 +1,286 @@
+"""`netloom counters`: make, inspect, subtract and check what ports counted."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from netloom.cli import common, render
+from netloom.cli.addresses import with_paths
+from netloom.cli.common import Options, Run
+
+if TYPE_CHECKING:
+    from netloom._core import Counters, Fabric
+
+_ENDINGS = (".csv", ".csv.gz", ".parquet")
+_TOLD = 10
+"""How many findings of a kind the text tells."""
+
+
+def synth(
+    fabric: str,
+    routes: str,
+    traffic: str,
+    /,
+    *,
+    vl_scheme: str | None = None,
+    scale: Annotated[float, common.within(0, 1e15)] = 1.0,
+    noise: Annotated[float, common.within(0, 1.0)] = 0.0,
+    skew: Annotated[float, common.within(0, 1.0)] = 0.0,
+    missing: Annotated[float, common.within(0, 1.0)] = 0.0,
+    mtu: Annotated[float, common.within(1, 65536.0)] = 4096.0,
+    seconds: Annotated[float, common.within(0, 1e9)] = 1.0,
+    paths: Path | None = None,
+    options: Options | None = None,
+) -> int:
+    """The counters that traffic would leave under given routes.
+
+    Exact by default; `--noise`, `--skew` and `--missing` make them as real readings are, by `--seed`.
+
+    Parameters
+    ----------
+    fabric
+        A dump of `ibnetdiscover`, an ibsim net file, or a generator spec (`quartz1`).
+    routes
+        A file of routes, or an engine's name (`ftree`).
+    traffic
+        Traffic over hosts (.mtx, .csv, .npz, .parquet, .ti), a jobs file (.toml), or a pattern spec.
+    vl_scheme
+        How pairs are spread over virtual lanes: `5sl5vl:seed=1`, random tables for five service levels and
+        five lanes. [default: one lane]
+    scale
+        How many times the traffic runs: a pattern has one byte a pair.
+    noise
+        Relative standard deviation of every value: 0.005 is 0.5 %.
+    skew
+        Each reading of a port is late by up to this part of the interval.
+    missing
+        This part of the values is missing.
+    mtu
+        Bytes a packet, where the traffic does not count packets.
+    seconds
+        Length of the interval.
+    paths
+        Which of a host's several addresses every pair uses (.csv), as `netloom optimize --lmc --paths FILE`
+        writes it.
+    options
+        Common options; `-o` writes the counters (.csv, .csv.gz, .parquet).
+    """
+    from netloom import _core
+
+    run = Run("counters-synth", options or Options(), endings=_ENDINGS)
+    net = run.fabric(fabric, warn=True)
+    demand = run.traffic(traffic, net)
+    tables = with_paths(run, run.routes(routes, net, demand), paths)
+    with run.timed("synth"):
+        found = _core.synth_counters(
+            net,
+            tables,
+            demand,
+            vl_scheme=vl_scheme,
+            scale=scale,
+            noise=noise,
+            skew=skew,
+            missing=missing,
+            mtu_bytes=mtu,
+            seconds=seconds,
+            seed=run.seed,
+            threads=run.options.threads,
+        )
+    result = {**summary(found), "output": _write(run, found)}
+    return run.finish(result, lambda: text(result))
+
+
+def show(
+    fabric: str,
+    counters: str,
+    /,
+    *,
+    busiest: Annotated[int, common.COUNT] = 10,
+    options: Options | None = None,
+) -> int:
+    """What counters say: how much, how surely, where most.
+
+    Parameters
+    ----------
+    fabric
+        A dump of `ibnetdiscover`, or what else the counters are of.
+    counters
+        What `perfquery` or `ibqueryerrors` printed, a folder of sysfs trees, an exporter's samples, or a
+        table (.csv, .parquet) of ours or the simulator's.
+    busiest
+        How many of the busiest links to list.
+    options
+        Common options; `-o` writes the result (.json, .csv).
+    """
+    run = Run("counters-show", options or Options(), product=False)
+    net = run.fabric(fabric)
+    found = read(run, counters, net)
+    result = summary(found, busiest=busiest)
+    return run.finish(result, lambda: text(result))
+
+
+def diff(
+    fabric: str,
+    before: str,
+    after: str,
+    /,
+    *,
+    seconds: Annotated[float | None, common.within(0, 1e9)] = None,
+    options: Options | None = None,
+) -> int:
+    """What was counted from one reading to the next.
+
+    Parameters
+    ----------
+    fabric
+        A dump of `ibnetdiscover`, or what else the counters are of.
+    before
+        The first reading.
+    after
+        The second reading, of the same counters.
+    seconds
+        The time in between, where the files do not tell it.
+    options
+        Common options; `-o` writes the counters (.csv, .csv.gz, .parquet).
+    """
+    run = Run("counters-diff", options or Options(), endings=_ENDINGS)
+    net = run.fabric(fabric)
+    first, second = read(run, before, net, role="before"), read(run, after, net, role="after")
+    found = second.since(first, seconds=seconds)
+    result = {**summary(found), "output": _write(run, found)}
+    return run.finish(result, lambda: text(result))
+
+
+def check(fabric: str, counters: str, /, *, options: Options | None = None) -> int:
+    """Which counters are bad, by name.
+
+    Compares both ends of every link and what enters and leaves every switch, and tells counters that are
+    full, were set back or cannot be. Any finding exits 1.
+
+    Parameters
+    ----------
+    fabric
+        A dump of `ibnetdiscover`, or what else the counters are of.
+    counters
+        What `perfquery` or `ibqueryerrors` printed, a folder of sysfs trees, an exporter's samples, or a
+        table (.csv, .parquet) of ours or the simulator's.
+    options
+        Common options; `-o` writes the result (.json, .csv).
+    """
+    run = Run("counters-check", options or Options(), product=False)
+    net = run.fabric(fabric)
+    found = read(run, counters, net)
+    with run.timed("check"):
+        wrong = found.check()
+    told = summary(found, busiest=0)
+    result: dict[str, Any] = {
+        "ok": not wrong,
+        **{key: told[key] for key in ("kind", "intervals", "links", "links_unknown", "noise_percent")},
+        "findings": [{"kind": kind, "text": what} for kind, what in wrong],
+        "notes": told["findings"],
+    }
+    return run.finish(
+        result, lambda: _check_text(result), rows=result["findings"] or None, findings=not result["ok"]
+    )
+
+
+def read(run: Run, source: str, fabric: Fabric, *, role: str = "counters") -> Counters:
+    """Reads counters from a file, a folder of sysfs trees or standard input."""
+    from netloom import _core, sysfs
+
+    if not common.is_stdin(source) and os.path.isdir(source):
+        with run.timed("read"):
+            files = sysfs.read_tree(source)
+            run.note_input(role, source, sysfs.digest(files))
+            return _core.Counters.from_sysfs(files, fabric, label=source)
+    with run.timed("read"):
+        data = run.read(role, source)
+        return _core.Counters.parse(data, fabric, label=source)
+
+
+def summary(found: Counters, *, busiest: int = 10) -> dict[str, Any]:
+    """The figures that results tell of counters."""
+    return {**found.summary(busiest=busiest), "findings": found.findings}
+
+
+def _write(run: Run, found: Counters) -> str | None:
+    if not run.has_product:
+        return None
+    from netloom import interop
+
+    data = found.to_bytes()
+    if common.ending(run.options.output) == ".parquet":
+        data = interop.counters_parquet(data)
+    return run.write(data)
+
+
+def text(result: dict[str, Any]) -> str:
+    """The report of counters."""
+    count = render.count
+    many = result["intervals"]
+    source = result["kind"] if many == 1 else f"{result['kind']}, {count(many)} intervals"
+    time = "unknown" if result["seconds"] is None else f"{result['seconds']:,.6g} s"
+    if result["readings"] == 1:
+        time = "since the counters were last set back"
+    both, one, none = (result[f"links_{key}"] for key in ("by_both_ends", "by_one_end", "unknown"))
+    links = f"{count(both)} by both ends, {count(one)} by one, {count(none)} unknown"
+    sent = render.size(result["host_bytes"])
+    if result["host_packets"] is not None:
+        sent += f", {result['host_packets']:,.0f} packets"
+    noise = result["noise_percent"]
+    rows = [
+        ("counters", source),
+        ("time", time),
+        ("lanes", "not told apart" if result["lanes"] == 0 else count(result["lanes"])),
+        ("links", links),
+        ("sent by hosts", sent),
+        ("over all links", render.size(result["link_bytes"])),
+        ("noise", "unknown" if noise is None else render.percent(noise)),
+    ]
+    flagged = [f"{count(number)} {name}" for name, number in result["flagged"].items() if number]
+    if flagged:
+        rows.append(("bad values", ", ".join(flagged)))
+    if result.get("output"):
+        rows.append(("written", result["output"]))
+    out = render.pairs(rows)
+    if result["busiest"]:
+        timed = result["seconds"] is not None
+        header = ["bytes", *(["busy"] if timed else []), "from", "to"]
+        lines = [
+            [
+                render.size(link["bytes"]),
+                *([f"{100 * link['utilisation']:.1f} %"] if timed else []),
+                f"{link['from']}[{link['from_port']}]",
+                f"{link['to']}[{link['to_port']}]",
+            ]
+            for link in result["busiest"]
+        ]
+        out += "\n\nbusiest links\n" + render.table(header, lines, right=range(2 if timed else 1))
+    if result["findings"]:
+        out += "\n\nfindings\n" + "\n".join(f"  {finding}" for finding in result["findings"])
+    return out
+
+
+def _check_text(result: dict[str, Any]) -> str:
+    noise = result["noise_percent"]
+    out = render.pairs(
+        [
+            ("counters", result["kind"]),
+            ("links", f"{render.count(result['links'])}, {render.count(result['links_unknown'])} unknown"),
+            ("noise", "unknown" if noise is None else render.percent(noise)),
+        ]
+    )
+    told = result["findings"]
+    lines = []
+    for kind in dict.fromkeys(finding["kind"] for finding in told):
+        texts = [finding["text"] for finding in told if finding["kind"] == kind]
+        lines += [f"  {kind}: {what}" for what in texts[:_TOLD]]
+        if len(texts) > _TOLD:
+            lines.append(f"  {kind}: and {render.count(len(texts) - _TOLD)} more")
+    if lines:
+        out += "\n\nfindings\n" + "\n".join(lines)
+    if result["notes"]:
+        out += "\n\nnotes\n" + "\n".join(f"  {note}" for note in result["notes"])
+    return f"{out}\n\n{'ok' if result['ok'] else 'NOT OK'}"

@@ -1,0 +1,267 @@
+"""`netloom counters`: synthesis, readings, differences, findings."""
+
+from __future__ import annotations
+
+import gzip
+import re
+from pathlib import Path
+
+import pytest
+
+CASES = ("ft2_32", "ft3_32")
+REAL = ("--noise", "0.005", "--skew", "0.02", "--missing", "0.02", "--seed", "7")
+
+
+@pytest.fixture
+def real(paths):
+    """Files of one of the simulated fabrics."""
+
+    def find(case: str, name: str) -> Path:
+        return paths.opensm / case / name
+
+    return find
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_difference_of_two_readings_is_what_was_sent(netloom, real, case):
+    readings = [real(case, f"perfquery_x_{when}.txt.gz") for when in ("before", "after")]
+    result = netloom.result("counters", "diff", real(case, "ibnetdiscover.txt"), *readings, "-o", "c.csv")
+    assert (result["kind"], result["links_unknown"], result["lanes"]) == ("perfquery", 0, 0)
+    # n requests and n answers of 72 units of four octets each; and what reading the counters itself sends.
+    with gzip.open(real(case, "truth_requests.csv.gz"), "rt") as file:
+        packets = 2 * sum(int(line.split(",")[2]) for line in file if not line.startswith("src"))
+    assert packets <= result["host_packets"] <= 1.005 * packets
+    assert result["host_bytes"] == 288 * result["host_packets"]
+    shown = netloom.result("counters", "show", real(case, "ibnetdiscover.txt"), "c.csv")
+    assert {**shown, "kind": "perfquery"} == {k: v for k, v in result.items() if k != "output"}
+    assert netloom.result("counters", "check", real(case, "ibnetdiscover.txt"), "c.csv")["ok"]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_all_tools_tell_the_same_counters(netloom, real, case):
+    net = real(case, "ibnetdiscover.txt")
+    plain = netloom.result("counters", "show", net, real(case, "perfquery_after.txt.gz"))
+    errors = netloom.result("counters", "show", net, real(case, "ibqueryerrors_data.txt.gz"))
+    assert errors["kind"] == "ibqueryerrors"
+    # ibqueryerrors reads hosts too, and a moment later: a few packets more.
+    assert (errors["links_by_both_ends"], plain["links_by_both_ends"]) == (
+        plain["links"],
+        plain["links"] - 64,
+    )
+    assert plain["link_bytes"] <= errors["link_bytes"] <= 1.05 * plain["link_bytes"]
+
+
+def test_a_machine_full_of_counters_is_read(netloom, paths):
+    result = netloom.result(
+        "counters", "show", paths.quartz1, paths.opensm / "quartz1" / "ibqueryerrors_data.txt.gz"
+    )
+    assert (result["links"], result["links_unknown"]) == (12_288, 0)
+
+
+def test_counters_by_lane_are_told_apart(netloom, paths, real):
+    whole = gzip.decompress(real("ft2_32", "perfquery_x_after.txt.gz").read_bytes())
+    lanes = gzip.decompress(real("ft2_32", "perfquery_vl_leaf00.txt.gz").read_bytes())
+    (netloom.folder / "both.txt").write_bytes(whole + lanes)
+    result = netloom.result("counters", "show", paths.ft2, "both.txt")
+    assert result["lanes"] == 5
+    # Port 8's lane 4 is full: its bytes (32 bits) and its packets (16 bits).
+    assert result["flagged"]["saturated"] == 2
+    checked = netloom.result("counters", "check", paths.ft2, "both.txt", code=1)
+    texts = {(finding["kind"], finding["text"]) for finding in checked["findings"]}
+    assert ("saturated", "bytes received at leaf00[8], lane 4: at its largest value") in texts
+    assert ("unsupported", "spine00 does not count by lane") in texts
+
+
+@pytest.mark.parametrize("ending", ["csv", "csv.gz", "parquet"])
+def test_every_file_format_gives_the_counters_back(netloom, paths, ending):
+    spec = ("ftree", paths.examples / "jobs" / "small.toml", "--vl-scheme", "3sl2vl:seed=4", *REAL)
+    made = netloom.result("counters", "synth", paths.ft2, *spec, "-o", f"c.{ending}")
+    again = netloom.result("counters", "show", paths.ft2, f"c.{ending}")
+    assert again == {**{k: v for k, v in made.items() if k != "output"}, "kind": "table"}
+    assert again["lanes"] == 2
+    assert again["flagged"]["missing"] > 0
+
+
+def test_synthesised_counters_carry_the_loads(netloom, paths):
+    jobs = paths.examples / "jobs" / "boxlib.toml"
+    loads = netloom.result("loads", paths.ft2, "ftree", jobs, "--hottest", "1")
+    found = netloom.result("counters", "synth", paths.ft2, "ftree", jobs)
+    hottest, busiest = loads["hottest"][0], found["busiest"][0]
+    assert {k: busiest[k] for k in ("from", "from_port", "bytes")} == {
+        "from": hottest["from"],
+        "from_port": hottest["from_port"],
+        "bytes": hottest["load"],
+    }
+    scaled = netloom.result("counters", "synth", paths.ft2, "ftree", jobs, "--scale", "10", "--seconds", "2")
+    assert (scaled["host_bytes"], scaled["seconds"]) == (10 * found["host_bytes"], 2.0)
+
+
+def test_noise_is_told_as_it_was_made(netloom):
+    traffic = ("bisection-shuffle:seed=1", "--scale", "1e9")
+    exact = netloom.result("counters", "synth", "quartz1", "ftree", *traffic)
+    assert exact["noise_percent"] == 0
+    noisy = netloom.result(
+        "counters", "synth", "quartz1", "ftree", *traffic, "--noise", "0.005", "-o", "a.csv"
+    )
+    assert noisy["noise_percent"] == pytest.approx(0.5, rel=0.1)
+    # Late readings add the spread of a difference of two uniform variates, 2 % / sqrt(6).
+    late = netloom.result("counters", "synth", "quartz1", "ftree", *traffic, *REAL, "-o", "b.csv")
+    assert late["noise_percent"] == pytest.approx(0.957, rel=0.15)
+    assert netloom.result("counters", "check", "quartz1", "b.csv")["ok"]
+
+
+def test_synthesis_depends_on_the_seed_and_not_on_threads(netloom, paths):
+    for name, seed, threads in (("a", 1, 1), ("b", 1, 2), ("c", 2, 1)):
+        options = ("--noise", "0.01", "--scale", "1e6", "--seed", seed, "--threads", threads)
+        netloom.ok("counters", "synth", paths.ft2, "ftree", "all-to-all", *options, "-o", f"{name}.csv")
+    a, b, c = ((netloom.folder / f"{name}.csv").read_bytes() for name in "abc")
+    assert a == b
+    assert a != c
+
+
+def test_a_bad_counter_is_named_and_left_out(netloom, paths):
+    netloom.ok(
+        "counters",
+        "synth",
+        paths.ft3,
+        "ftree",
+        "all-to-all",
+        "--scale",
+        "1e6",
+        "--seconds",
+        "1000",
+        "-o",
+        "c.csv",
+    )
+    good = netloom.result("counters", "show", paths.ft3, "c.csv")
+    text = (netloom.folder / "c.csv").read_text()
+    # What p0leaf0 sends over port 5 (xmit_bytes is the first count) is halved.
+    line = re.search(r"^[^\n]*,p0leaf0,5,p0spine\d,\d+,,(\d+),[^\n]*$", text, re.MULTILINE)
+    assert line is not None
+    bad = line[0].replace(f",,{line[1]},", f",,{int(line[1]) // 2},", 1)
+    (netloom.folder / "bad.csv").write_text(text.replace(line[0], bad))
+    checked = netloom.result("counters", "check", paths.ft3, "bad.csv", code=1)
+    [finding] = checked["findings"]
+    assert finding["kind"] == "conflict"
+    assert "bytes sent at p0leaf0[5] are wrong" in finding["text"]
+    assert netloom.result("counters", "show", paths.ft3, "bad.csv")["link_bytes"] == good["link_bytes"]
+    # CSV lists what is wrong.
+    assert netloom.ok("counters", "check", paths.ft3, "bad.csv", "--format", "csv", code=1).startswith(
+        "kind,text\nconflict,"
+    )
+
+
+def test_counters_of_a_simulation_are_read(netloom, paths):
+    scenario = paths.examples / "scenarios" / "shuffle.toml"
+    netloom.ok(
+        "simulate", scenario, "--routes", "ftree", "--set", "measure.counters_every_us=20", "-o", "run"
+    )
+    net = re.search(r'^fabric = "(.*)"', scenario.read_text(), re.MULTILINE)
+    assert net is not None
+    fabric = scenario.parent / net[1] if (scenario.parent / net[1]).exists() else net[1]
+    [folder] = [p for p in (netloom.folder / "run").iterdir() if p.is_dir()]
+    by_interval = netloom.result("counters", "show", fabric, folder / "intervals.parquet")
+    assert by_interval["kind"] == "simulation"
+    assert by_interval["intervals"] > 1
+    totals = netloom.result("counters", "show", fabric, folder / "links.parquet")
+    assert (totals["host_bytes"], totals["link_bytes"]) == (
+        by_interval["host_bytes"],
+        by_interval["link_bytes"],
+    )
+
+
+def sysfs(folder: Path, machine: str, values: dict[str, str]) -> None:
+    for name, text in values.items():
+        file = folder / machine / "mlx5_0" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+
+
+def test_a_folder_of_sysfs_trees_is_a_reading(netloom, paths):
+    counters = {f"ports/1/counters/port_{name}": "1000\n" for name in ("xmit_data", "rcv_data")}
+    sysfs(netloom.folder / "tree", "host0000", counters)
+    sysfs(netloom.folder / "tree", "any", {"node_guid": "0002:c903:0000:0040\n", **counters})
+    result = netloom.result("counters", "show", paths.ft2, "tree")
+    assert (result["kind"], result["links_by_one_end"], result["host_bytes"]) == ("sysfs", 4, 8000)
+    assert {link["from"] for link in result["busiest"]} == {"host0000", "host0001", "leaf00"}
+    sysfs(netloom.folder / "tree", "any", {"ports/1/counters/port_xmit_data": "many\n"})
+    error = netloom.refused("counters", "show", paths.ft2, "tree")
+    assert (
+        error
+        == 'tree/any/mlx5_0/ports/1/counters/port_xmit_data:1: expected a number below 2^64, found "many"'
+    )
+
+
+def test_samples_of_an_exporter_make_intervals(netloom, paths):
+    rows = ["time,__name__,guid,port,value"]
+    for time, sent in ((1_700_000_000, 4000), (1_700_000_060, 10_000), (1_700_000_120, 10_400)):
+        rows.append(f"{time},infiniband_switch_port_transmit_data_bytes_total,0x2c90200000000,5,{sent}")
+    (netloom.folder / "samples.csv").write_text("\n".join(rows))
+    result = netloom.result("counters", "show", paths.ft2, "samples.csv")
+    assert (result["kind"], result["readings"]) == ("treydock/infiniband_exporter", 3)
+    assert (result["intervals"], result["seconds"], result["link_bytes"]) == (2, 120.0, 6400)
+    import pyarrow as pa
+    import pyarrow.csv
+    import pyarrow.parquet
+
+    # GUIDs are text: pyarrow would take them for numbers.
+    text = pyarrow.csv.ConvertOptions(column_types={"guid": pa.string(), "time": pa.int64()})
+    table = pyarrow.csv.read_csv(netloom.folder / "samples.csv", convert_options=text)
+    table = table.set_column(0, "time", table["time"].cast(pa.timestamp("s")))
+    pyarrow.parquet.write_table(table, netloom.folder / "samples.parquet")
+    assert netloom.result("counters", "show", paths.ft2, "samples.parquet") == result
+
+
+def test_readings_that_do_not_belong_together_are_refused(netloom, paths, real):
+    before, after = (real("ft2_32", f"perfquery_x_{when}.txt.gz") for when in ("before", "after"))
+    assert "the fabric has no LIDs" in netloom.refused("counters", "show", paths.small, after)
+    netloom.ok("counters", "diff", paths.ft2, before, after, "-o", "c.csv")
+    assert "intervals already: expected two readings" in netloom.refused(
+        "counters", "diff", paths.ft2, before, "c.csv"
+    )
+    # Taken the wrong way round every counter seems to have been set back.
+    swapped = netloom.result("counters", "diff", paths.ft2, after, before, "-o", "s.csv")
+    assert swapped["flagged"]["reset"] > 100
+    assert netloom.result("counters", "check", paths.ft2, "s.csv", code=1)["ok"] is False
+    renamed = (netloom.folder / "c.csv").read_text().replace("host0007", "login1")
+    (netloom.folder / "other.csv").write_text(renamed)
+    assert "other.csv:" in netloom.refused("counters", "show", paths.ft2, "other.csv")
+    assert "counters are of another fabric" in netloom.refused("counters", "show", paths.ft2, "other.csv")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", "expected counters (perfquery,"),
+        (
+            "hello\n",
+            "c.txt:1: expected counters (perfquery, ibqueryerrors, an exporter's samples, or a table",
+        ),
+        ("link,xmit_bytes\n0,-5\n", 'c.txt:2: expected xmit_bytes as a whole number from 0, found "-5"'),
+        ("link,xmit_bytes\n0,nan\n", 'c.txt:2: expected xmit_bytes as a whole number from 0, found "nan"'),
+        ("link,xmit_bytes\n999,5\n", "c.txt:2: expected links 0..128, found 999"),
+        (
+            "# Port counters: Lid 2 port 1\nPortXmitData:..x\n",
+            'c.txt:2: expected PortXmitData as a number below 2^64, found "x"',
+        ),
+        (
+            "start_ns,end_ns,link,xmit_bytes\n5,4,0,1\n",
+            "c.txt:2: expected an interval that ends after its start, found 5 to 4",
+        ),
+    ],
+)
+def test_bad_counters_are_refused_with_their_line(netloom, paths, text, expected):
+    (netloom.folder / "c.txt").write_text(text)
+    assert expected in netloom.refused("counters", "show", paths.ft2, "c.txt")
+
+
+def test_bad_options_are_usage(netloom, paths):
+    for option in ("--noise=-1", "--noise=2", "--missing=x", "--mtu=0", "--seconds=-1"):
+        netloom.refused("counters", "synth", paths.ft2, "ftree", "all-to-all", option, code=2)
+    bad = netloom.refused("counters", "synth", paths.ft2, "ftree", "all-to-all", "--vl-scheme", "5vl")
+    assert 'VL scheme "5vl": expected SslVvl or SslVvl:seed=N' in bad
+    netloom.refused("counters", "synth", paths.ft2, "ftree", "all-to-all", "-o", "c.txt", code=2)
+    (netloom.folder / "damaged.parquet").write_bytes(b"PAR1 not really")
+    assert "expected a Parquet file of counters" in netloom.refused(
+        "counters", "show", paths.ft2, "damaged.parquet"
+    )
