@@ -19,11 +19,13 @@ use crate::{errors, io};
 /// What the ports of a fabric counted, by interval. Immutable.
 #[pyclass(frozen, name = "Counters", module = "netloom._core")]
 pub struct PyCounters {
-    shared: Arc<Shared>,
+    /// The fabric that they belong to.
+    pub shared: Arc<Shared>,
     kind: String,
-    counters: Counters,
+    /// The counters themselves.
+    pub counters: Counters,
     /// What the intervals were made of, if they were read as absolute values.
-    readings: Vec<Reading>,
+    pub readings: Vec<Reading>,
     findings: Vec<String>,
 }
 

@@ -10,7 +10,7 @@
 //! What other options print (errors, discards, service levels) is passed over, as are the tools' complaints. Data is in units of four
 //! octets. Old releases write `XmtData` for `PortXmitData`; names of 32 characters and more come without dots or garbled.
 
-use netloom_model::{Fabric, LinkId};
+use netloom_model::{Fabric, LinkId, Quantity};
 
 use super::ports::Ports;
 use super::sheet::{Counter, Sheet};
@@ -38,30 +38,55 @@ pub(super) fn begins(line: &str) -> bool {
 /// What stands above a block.
 struct Header<'a> {
     extended: bool,
+    /// Whether these are a port's own counters, not those of its lanes, errors or service levels.
+    of_port: bool,
     node: &'a str,
+}
+
+/// A port's counters so far.
+struct Block {
+    line: usize,
+    /// If the fabric has it.
+    port: Option<LinkId>,
+    bits: u8,
+    of_port: bool,
+    /// How many counters of data and packets there were.
+    counters: usize,
+}
+
+impl Block {
+    /// A port has four counters of data and packets: fewer are told.
+    fn close(self, sheet: &mut Sheet) {
+        if self.of_port && self.port.is_some() && self.counters < 4 {
+            let text = format!("a port with {} counters of data and packets: expected 4", self.counters);
+            sheet.find(self.line, text);
+        }
+    }
 }
 
 /// `# Port extended counters: Lid 35 port 5 (…)`
 fn header(line: &str) -> Option<Header<'_>> {
     let (kind, node) = line.trim_start().strip_prefix('#')?.trim_start().split_once(" counters: ")?;
-    kind.starts_with("Port").then_some(Header { extended: kind.contains("extended"), node })
+    let (extended, of_port) = (kind == "Port extended", matches!(kind, "Port" | "Port extended"));
+    kind.starts_with("Port").then_some(Header { extended, of_port, node })
 }
 
 pub(super) fn read(text: &str, label: &str, fabric: &Fabric) -> Result<CountersFile, FormatError> {
     let ports = Ports::of(fabric);
     let mut sheet = Sheet::default();
-    // Nothing before the first block; then its port, if the fabric has it, and the width of its counters.
-    let mut block: Option<(Option<LinkId>, u8)> = None;
+    // Nothing before the first block.
+    let mut block: Option<Block> = None;
     for (number, line) in (1..).zip(text.lines()) {
         let at_line = |message: String| FormatError::at(label, number, message);
         if let Some(header) = header(line) {
             let bits = if header.extended { 64 } else { 32 };
             let port = port(header.node, &ports, &mut sheet, number).map_err(at_line)?;
-            block = Some((port, bits));
+            let next = Block { line: number, port, bits, of_port: header.of_port, counters: 0 };
+            block.replace(next).into_iter().for_each(|block| block.close(&mut sheet));
             continue;
         }
         let line = line.trim();
-        let Some((port, bits)) = block else { continue };
+        let Some(block) = &mut block else { continue };
         if line.is_empty() || line.starts_with('#') || is_complaint(line) {
             continue;
         }
@@ -71,12 +96,17 @@ pub(super) fn read(text: &str, label: &str, fabric: &Fabric) -> Result<CountersF
                 excerpt(line)
             )));
         };
-        let (Some(counter), Some(port)) = (Counter::of_tool(name, bits), port) else { continue };
+        let (Some(counter), Some(port)) = (Counter::of_tool(name, block.bits), block.port) else { continue };
         let value = value.trim_start_matches('.').trim();
         let raw = value.parse::<u64>().map_err(|_| {
             at_line(format!("expected {name} as a number below 2^64, found \"{}\"", excerpt(value)))
         })?;
         sheet.add(port, counter, counter.value(raw), number);
+        block.counters += usize::from(counter.quantity != Quantity::WaitTicks);
+    }
+    block.into_iter().for_each(|block| block.close(&mut sheet));
+    if !text.is_empty() && !text.ends_with('\n') {
+        sheet.find(text.lines().count(), "the last line has no end: the file may be cut short");
     }
     let (reading, findings) = sheet.into_reading(fabric, None, label)?;
     Ok(CountersFile::reading(KIND, reading, findings))
@@ -139,12 +169,13 @@ mod tests {
     #[test]
     fn words_become_octets_and_what_is_received_goes_to_the_link_that_comes_in() {
         let text = "ibwarn: [1] mad_rpc: failed\n# Port extended counters: Lid 3 port 1 (CapMask: 0x1300)\nPortSelect:......1\n\
-                    PortXmitData:....................10\nPortRcvData:.....................20\nPortXmitPkts:...5\n\
-                    # Port extended counters: Lid 2 port 1\nPortXmitData:.7\n";
+                    PortXmitData:....................10\nPortRcvData:.....................20\nPortXmitPkts:...5\nPortRcvPkts:...6\n\
+                    # Port extended counters: Lid 2 port 1\nPortXmitData:.7\n\
+                    PortRcvData:.0\nPortXmitPkts:.1\nPortRcvPkts:.0\n";
         let (reading, findings) = read(text).unwrap();
         assert_eq!(findings, [] as [String; 0]);
         assert_eq!(bytes(&reading, Quantity::XmitBytes, None), (vec![0, 28, 40, 0], vec![4, 0, 0, 4]));
-        assert_eq!(bytes(&reading, Quantity::RcvBytes, None), (vec![80, 0, 0, 0], vec![0, 4, 4, 4]));
+        assert_eq!(bytes(&reading, Quantity::RcvBytes, None), (vec![80, 0, 0, 0], vec![0, 4, 4, 0]));
         assert_eq!(reading.column(Quantity::XmitPackets, None).unwrap().values[2], 5);
     }
 
@@ -177,12 +208,26 @@ mod tests {
         assert_eq!(
             findings,
             [
+                "1: a port with 1 counters of data and packets: expected 4",
                 "5: a port by its directed route, left out: only LIDs name a port of the fabric",
                 "3: 1 of other fabrics, left out: Lid 77"
             ]
         );
         let alone = read("# Port counters: Lid 77 port 1\nPortXmitData:..1\n").unwrap_err();
         assert!(alone.starts_with("p.txt:1: Lid 77 is not of this fabric"), "{alone}");
+    }
+
+    #[test]
+    fn a_file_that_is_cut_short_is_told() {
+        let (_, findings) =
+            read("# Port counters: Lid 3 port 1\nPortXmitData:...1\nPortRcvData:...2").unwrap();
+        assert_eq!(
+            findings,
+            [
+                "1: a port with 2 counters of data and packets: expected 4",
+                "3: the last line has no end: the file may be cut short"
+            ]
+        );
     }
 
     #[test]

@@ -23,7 +23,7 @@ use crate::error::excerpt;
 use crate::text::text;
 
 /// What the simulator calls the whole link.
-const WHOLE_LINK: &str = "255";
+const WHOLE_LINK: u8 = 255;
 /// Most values that a file may stand for: 4 GB.
 const MAX_CELLS: usize = 1 << 29;
 /// A tick of the simulator.
@@ -172,14 +172,13 @@ impl<'a> Reader<'a> {
         let link = self.link(fields)?;
         let Header { lane, times, routes, tick, simulated, quality, .. } = self.header;
         let lane = match lane.map_or("", |at| fields[at]) {
-            "" | WHOLE_LINK => None,
+            "" => None,
             lane => Some(lane.parse().map_err(|_| {
-                format!(
-                    "expected a lane below 255, or nothing for the whole link, found \"{}\"",
-                    excerpt(lane)
-                )
+                let found = excerpt(lane);
+                format!("expected a lane below 255, or nothing for the whole link, found \"{found}\"")
             })?),
         };
+        let lane = lane.filter(|&lane: &u8| lane != WHOLE_LINK);
         let mut span = (0, 0);
         if let Some([start, end]) = times {
             span = (count(fields[start], "a time")?, count(fields[end], "a time")?);
@@ -494,6 +493,12 @@ mod tests {
         assert_eq!((sent.values.as_slice(), sent.quality.len()), (&[0, 0, 8, 0][..], 0));
         // Nor does the second interval name lane 0.
         assert_eq!(second.column(Quantity::WaitTicks, Some(0)).unwrap().values, [0; 4]);
+    }
+
+    #[test]
+    fn the_whole_link_is_no_lane_however_it_is_written() {
+        let counters = read("start_ps,end_ps,link,lane,xmit_packets\n0,1500,2,+255,8\n").unwrap();
+        assert!(counters.intervals()[0].column(Quantity::XmitPackets, None).is_some());
     }
 
     #[test]
