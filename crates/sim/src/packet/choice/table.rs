@@ -1,5 +1,7 @@
 //! Forwarding tables: one output per destination.
 
+use std::collections::HashMap;
+use std::hash::Hash;
 use std::sync::Arc;
 
 use netloom_model::rng::Stream;
@@ -10,22 +12,65 @@ use super::{Choice, Here, Outputs};
 /// No usable output.
 const NONE: u16 = u16::MAX;
 
-/// Outputs by forwarding table, laid out so that a lookup is one access to memory. Clones share the tables.
+/// Destinations of a block.
+const BLOCK: usize = 32;
+
+/// Outputs by forwarding table, laid out so that lookups stay in the cache. Clones share the tables.
 #[derive(Clone, Debug)]
 pub struct ByTable {
-    dests: usize,
+    /// Blocks of a switch.
+    blocks: usize,
     lmc: u8,
     /// First outgoing link of every switch.
     first: Arc<[u32]>,
-    /// `[switch * dests + destination]`: which of the switch's links, [`NONE`] for none that works.
-    rank: Ranks,
+    ranks: Ranks,
 }
 
 #[derive(Clone, Debug)]
 enum Ranks {
     /// 255 is "none".
-    Narrow(Arc<[u8]>),
-    Wide(Arc<[u16]>),
+    Narrow(Table<u8>),
+    Wide(Table<u16>),
+}
+
+/// Which of a switch's links leads to a destination.
+///
+/// Hosts with adjacent numbers are mostly on one leaf, so that a block of them looks alike at many switches; each look is kept once.
+#[derive(Clone, Debug)]
+struct Table<T> {
+    /// `[switch * blocks + block]`: which look.
+    look: Arc<[u32]>,
+    /// `[look * BLOCK + destination in its block]`
+    ranks: Arc<[T]>,
+}
+
+impl<T: Copy + Eq + Hash> Table<T> {
+    fn new(fabric: &Fabric, dests: usize, none: T, rank: impl Fn(SwitchId, u32) -> T) -> Self {
+        let mut known: HashMap<[T; BLOCK], u32> = HashMap::new();
+        let (mut look, mut ranks) =
+            (Vec::with_capacity(fabric.switch_count() * dests.div_ceil(BLOCK)), Vec::new());
+        for s in fabric.switches() {
+            for first in (0..dests).step_by(BLOCK) {
+                let block: [T; BLOCK] =
+                    std::array::from_fn(
+                        |d| {
+                            if first + d < dests { rank(s, (first + d) as u32) } else { none }
+                        },
+                    );
+                look.push(*known.entry(block).or_insert_with(|| {
+                    ranks.extend(block);
+                    (ranks.len() / BLOCK - 1) as u32
+                }));
+            }
+        }
+        Self { look: look.into(), ranks: ranks.into() }
+    }
+
+    #[inline(always)]
+    fn rank(&self, blocks: usize, switch: SwitchId, dest: DestId) -> T {
+        let look = self.look[switch.index() * blocks + dest.index() / BLOCK];
+        self.ranks[look as usize * BLOCK + dest.index() % BLOCK]
+    }
 }
 
 impl ByTable {
@@ -41,26 +86,16 @@ impl ByTable {
         };
         let narrow = fabric.switches().all(|s| fabric.switch_links(s).len() < 255);
         let ranks = if narrow {
-            Ranks::Narrow(table(fabric, dests, |s, d| rank(s, d).min(255) as u8))
+            Ranks::Narrow(Table::new(fabric, dests, u8::MAX, |s, d| rank(s, d).min(255) as u8))
         } else {
-            Ranks::Wide(table(fabric, dests, rank))
+            Ranks::Wide(Table::new(fabric, dests, NONE, rank))
         };
-        Self { dests, lmc: addresses.max(1).ilog2() as u8, first, rank: ranks }
+        Self { blocks: dests.div_ceil(BLOCK), lmc: addresses.max(1).ilog2() as u8, first, ranks }
     }
-}
-
-/// A row a switch, allocated once.
-fn table<T: Copy + Default>(fabric: &Fabric, dests: usize, entry: impl Fn(SwitchId, u32) -> T) -> Arc<[T]> {
-    let mut table: Arc<[T]> = std::iter::repeat_n(T::default(), fabric.switch_count() * dests).collect();
-    let entries = Arc::get_mut(&mut table).expect("nobody else has it yet");
-    let places = fabric.switches().flat_map(|s| (0..dests as u32).map(move |d| (s, d)));
-    entries.iter_mut().zip(places).for_each(|(to, (s, d))| *to = entry(s, d));
-    table
 }
 
 impl Choice for ByTable {
     const LOOKS: bool = false;
-
     fn lmc(&self) -> u8 {
         self.lmc
     }
@@ -76,13 +111,12 @@ impl Choice for ByTable {
 
     #[inline(always)]
     fn foresee(&self, here: Here) -> Option<LinkId> {
-        let at = here.switch.index() * self.dests + here.address.index();
-        let rank = match &self.rank {
-            Ranks::Narrow(rank) => match rank[at] {
+        let rank = match &self.ranks {
+            Ranks::Narrow(table) => match table.rank(self.blocks, here.switch, here.address) {
                 u8::MAX => return None,
                 rank => u32::from(rank),
             },
-            Ranks::Wide(rank) => match rank[at] {
+            Ranks::Wide(table) => match table.rank(self.blocks, here.switch, here.address) {
                 NONE => return None,
                 rank => u32::from(rank),
             },
@@ -95,7 +129,7 @@ impl Choice for ByTable {
 mod tests {
     use netloom_routing::{Engine, EngineOptions, route};
     use netloom_testkit::cases::star;
-    use netloom_topology::detect;
+    use netloom_topology::{detect, generate};
 
     use super::*;
 
@@ -105,9 +139,26 @@ mod tests {
         let fabric = star(3);
         let routes = route(Engine::Dmodk, &fabric, &detect(&fabric), &EngineOptions::default()).unwrap();
         let one = ByTable::new(&fabric, routes.lft().unwrap());
-        let (Ranks::Narrow(a), Ranks::Narrow(b)) = (&one.rank, &one.clone().rank) else {
+        let (Ranks::Narrow(a), Ranks::Narrow(b)) = (&one.ranks, &one.clone().ranks) else {
             panic!("a star of three hosts has few ports");
         };
-        assert!(Arc::ptr_eq(a, b));
+        assert!(Arc::ptr_eq(&a.look, &b.look) && Arc::ptr_eq(&a.ranks, &b.ranks));
+    }
+
+    /// Blocks that hosts do not fill, and that leaves do not fit.
+    #[test]
+    fn every_switch_and_destination_has_the_output_of_its_table() {
+        let fabric = generate("two-level:leaves=3,hosts=21,spines=2").unwrap();
+        for engine in [Engine::Dmodk, Engine::Random] {
+            let routes = route(engine, &fabric, &detect(&fabric), &EngineOptions::default()).unwrap();
+            let lft = routes.lft().unwrap();
+            let table = ByTable::new(&fabric, lft);
+            for (switch, address) in
+                fabric.switches().flat_map(|s| (0..lft.dests() as u32).map(move |d| (s, DestId(d))))
+            {
+                let here = Here { switch, via: LinkId(0), address, lane: 0 };
+                assert_eq!(table.foresee(here), fabric.link_at(switch, lft.port(switch, address)));
+            }
+        }
     }
 }
