@@ -55,7 +55,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
             let payload = payload(left);
             let wire = (payload + header) as u16;
             self.ports.at::<H>(host, lane).out_room -= i32::from(wire);
-            self.ports.queue::<H>(host, i32::from(wire), self.now);
+            self.ports.queue(host, i32::from(wire), self.now);
             let born = match &mut self.births {
                 Some(births) => {
                     let at = host as usize * self.ports.lanes + usize::from(lane);

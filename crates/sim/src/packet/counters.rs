@@ -32,7 +32,7 @@ impl LinkCounters {
     pub(crate) fn by(ports: &Ports, now: u64) -> Self {
         let Ports { lanes, .. } = *ports;
         let free_at = |link: usize| ports.free_at::<Any>(link as u32);
-        let sent = ports.carried.iter().enumerate().map(|(at, carried)| {
+        let sent = ports.carried().enumerate().map(|(at, carried)| {
             let wait_ps = ports.waits.lane_ps(at / lanes, at % lanes, free_at(at / lanes), now);
             Sent { bytes: carried.bytes, packets: carried.packets, wait_ps }
         });

@@ -79,7 +79,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
                 return Ok(more);
             }
             if let Some(recorder) = &mut self.recorder {
-                recorder.sample(&self.ports, self.now);
+                recorder.sample(&self.ports, &self.packets, self.now);
             }
         }
     }
@@ -212,7 +212,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
             if O::LISTENS {
                 self.tell_hop(out, lane, index);
             }
-            self.ports.queue::<H>(out, wire, self.now);
+            self.ports.queue(out, wire, self.now);
             let state = self.ports.at::<H>(out, lane);
             let fits = wire <= state.out_room;
             if !state.waiting.is_empty() || !fits {
@@ -400,17 +400,13 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
         packet.via = (end - start) as u32;
         packet.set_lane(lane);
         if out {
-            state.queued -= u32::from(bytes);
             let state = self.ports.at::<H>(link, lane);
             state.in_room -= i32::from(bytes);
             debug_assert!(state.in_room >= 0);
             self.ports.leaves(link, end, bytes);
             self.ports.rumour.tell(link, -i32::from(bytes), self.now);
         }
-        let at = self.ports.index::<H>(link, lane);
-        let carried = &mut self.ports.carried[at];
-        carried.bytes += u64::from(bytes);
-        carried.packets += 1;
+        self.ports.carry::<H>(link, lane, bytes);
         if O::LISTENS {
             self.tell_departure(link, index);
         }

@@ -36,7 +36,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
             let lane = self.ports.lane_of::<H>(link);
             seen ^= lane.free_at;
             if key & 1 == 0 {
-                seen ^= self.read_waiting::<H>(link) ^ self.ports.carried_of::<H>(link);
+                seen ^= self.read_waiting::<H>(link);
             } else {
                 let packet = self.packets.get(index);
                 seen ^= packet.tail_ps;
@@ -44,7 +44,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
                 if to != Port::HOST
                     && let Some(LinkId(out)) = self.choice.foresee(Here::of(packet, SwitchId(to)))
                 {
-                    seen ^= self.ports.lane_of::<H>(out).free_at ^ self.ports.carried_of::<H>(out);
+                    seen ^= self.ports.lane_of::<H>(out).free_at;
                 }
             }
         }

@@ -200,7 +200,7 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
 
     /// Packets that links have sent from here, those sent ahead of time among them.
     pub(super) fn packets_sent(&self) -> u64 {
-        self.ports.carried.iter().map(|carried| carried.packets).sum()
+        self.ports.carried().map(|carried| carried.packets).sum()
     }
 
     /// Packets that are sent ahead of time and leave only after `now`: link, lane and bytes. They are in the partition that they come to.

@@ -18,7 +18,7 @@ use super::calendar::{END_PS, NEVER};
 use super::hardware::{Any, Features, Hardware};
 use super::loads::{Loads, Rumour};
 use super::partition::Partition;
-use super::pool::{List, Packet};
+use super::pool::{List, Packet, Pool};
 use super::waits::Waits;
 use crate::config::{Config, Forwarding};
 
@@ -122,8 +122,8 @@ pub(crate) struct Lane {
     pub out_room: i32,
     /// Room in the far end's input buffer.
     pub in_room: i32,
-    /// Bytes that wait for the link or are queued (and, where room is kept until admission, that still hold it).
-    pub queued: u32,
+    /// Packets of full length that it has sent; others are counted in `carried`.
+    sent: u32,
     /// The input port that was admitted last.
     pub turn: u16,
     /// There are more credits.
@@ -189,7 +189,12 @@ pub(crate) struct Ports {
     pub port: Vec<Port>,
     pub lane: Vec<Lane>,
     pub end: Vec<End>,
-    pub carried: Vec<Carried>,
+    /// What lanes have sent that is not counted in their lines.
+    carried: Vec<Carried>,
+    /// Bytes on the wire of a packet of full length.
+    full: u16,
+    /// Room of output buffers: towards switches, and of and towards hosts.
+    room: [u32; 2],
     /// Of every link, packets being sent, or sent ahead of time: their room in the output buffer, and when their tails have left. Empty
     /// if that changes nothing.
     leaving: Vec<[Credit; 2]>,
@@ -227,7 +232,7 @@ impl Ports {
                 queue: List::EMPTY,
                 out_room: out as i32,
                 in_room: config.input_buffer_bytes.map_or(i32::MAX, |bytes| bytes as i32),
-                queued: 0,
+                sent: 0,
                 turn: 0,
                 more: false,
                 thirsty: false,
@@ -247,6 +252,8 @@ impl Ports {
             kinds,
             end: vec![End { inbox: List::EMPTY, held: false }; lane.len()],
             carried: vec![Carried::default(); lane.len()],
+            full: config.wire_bytes() as u16,
+            room: [config.output_buffer_bytes, config.host_output_buffer_bytes],
             leaving: vec![[Credit::NONE; 2]; if features.credits_out { 0 } else { links }],
             more: vec![VecDeque::new(); lane.len()],
             arbiter: vec![Arbiter::default(); if features.one_lane { 0 } else { links }],
@@ -283,9 +290,7 @@ impl Ports {
 
     /// Bytes come to a link's queue or go from it.
     #[inline(always)]
-    pub fn queue<H: Hardware>(&mut self, link: u32, bytes: i32, now: u64) {
-        let state = self.link::<H>(link);
-        state.queued = state.queued.wrapping_add_signed(bytes);
+    pub fn queue(&mut self, link: u32, bytes: i32, now: u64) {
         self.loads.add(link, bytes);
         self.rumour.tell(link, bytes, now);
     }
@@ -358,10 +363,26 @@ impl Ports {
         &self.lane[self.index::<H>(link, 0)]
     }
 
-    /// Bytes that a link's first lane has sent.
+    /// Counts a packet that a lane sends.
     #[inline(always)]
-    pub fn carried_of<H: Hardware>(&self, link: u32) -> u64 {
-        self.carried[self.index::<H>(link, 0)].bytes
+    pub fn carry<H: Hardware>(&mut self, link: u32, lane: u8, bytes: u16) {
+        let at = self.index::<H>(link, lane);
+        let sent = &mut self.lane[at].sent;
+        if bytes == self.full && *sent < u32::MAX {
+            *sent += 1;
+        } else {
+            self.carried[at].bytes += u64::from(bytes);
+            self.carried[at].packets += 1;
+        }
+    }
+
+    /// What every lane has sent, `[link * lanes + lane]`.
+    pub fn carried(&self) -> impl Iterator<Item = Carried> {
+        let full = u64::from(self.full);
+        self.lane.iter().zip(&self.carried).map(move |(lane, others)| {
+            let packets = u64::from(lane.sent);
+            Carried { bytes: others.bytes + packets * full, packets: others.packets + packets }
+        })
     }
 
     /// When a link will have sent what it sends.
@@ -370,9 +391,19 @@ impl Ports {
         self.lane_of::<H>(link).free_at
     }
 
-    /// Bytes queued at an output, by what has come back by `now`.
-    pub fn backlog(&self, link: u32, now: u64) -> u32 {
-        let queued = self.lane[link as usize * self.lanes].queued;
+    /// Bytes that wait for an output of a switch or are queued there (and, where room is kept until admission, that still hold it).
+    pub fn queued(&self, link: u32, packets: &Pool<Packet>) -> u32 {
+        let wire =
+            |list: List| list.iter(packets).map(|index| u32::from(packets.get(index).wire)).sum::<u32>();
+        let room = self.room[usize::from(self.port[link as usize].to == Port::HOST)];
+        let out = self.features.credits_out;
+        let held = |lane: &Lane| if out { room - lane.out_room as u32 } else { wire(lane.queue) };
+        self.lanes_of::<Any>(link).iter().map(|lane| wire(lane.waiting) + held(lane)).sum()
+    }
+
+    /// Bytes queued at an output of a switch, by what has come back by `now`.
+    pub fn backlog(&self, link: u32, now: u64, packets: &Pool<Packet>) -> u32 {
+        let queued = self.queued(link, packets);
         if !self.features.credits_out || queued == 0 {
             return queued;
         }
@@ -427,7 +458,7 @@ impl Ports {
         let first = self.index::<H>(link, 0);
         for at in first..first + self.lanes::<H>() {
             if self.lane[at].first[0].time_ps() <= now {
-                self.settle_lane::<H>(first, at, now);
+                self.settle_lane::<H>(at, now);
             }
         }
     }
@@ -444,11 +475,10 @@ impl Ports {
         self.at::<Any>(link, lane).out_room += bytes;
     }
 
-    fn settle_lane<H: Hardware>(&mut self, first: usize, at: usize, now: u64) {
+    fn settle_lane<H: Hardware>(&mut self, at: usize, now: u64) {
         let bytes = self.lane[at].take(&mut self.more[at], now);
         if self.features::<H>().credits_out {
             self.lane[at].out_room += bytes as i32;
-            self.lane[first].queued -= bytes;
         } else {
             self.lane[at].in_room += bytes as i32;
         }

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::calendar::NEVER;
 use super::hardware::Any;
+use super::pool::{Packet, Pool};
 use super::ports::Ports;
 use crate::record::{
     IntervalRow, Intervals, LevelRow, Measure, NO_QUEUE, PS_PER_TICK, QueueRow, Queues, queue_levels,
@@ -84,20 +85,26 @@ impl Recorder {
     }
 
     /// Takes the samples that are due at [`Recorder::next_ps`]; the last event was at `last_ps`.
-    pub fn sample(&mut self, ports: &Ports, last_ps: u64) {
+    pub fn sample(&mut self, ports: &Ports, packets: &Pool<Packet>, last_ps: u64) {
         let at = self.next_ps();
         if let Some(counters) = self.counters.as_mut().filter(|c| c.next_ps == at) {
             counters.sample(ports, last_ps);
         }
         if let Some(queues) = self.queues.as_mut().filter(|q| q.next_ps == at) {
-            queues.sample(ports, last_ps);
+            queues.sample(ports, packets, last_ps);
         }
     }
 
     /// The run ends.
-    pub fn finish(mut self, ports: &Ports, end_ps: u64, last_ps: u64) -> (Option<Intervals>, Option<Queues>) {
+    pub fn finish(
+        mut self,
+        ports: &Ports,
+        packets: &Pool<Packet>,
+        end_ps: u64,
+        last_ps: u64,
+    ) -> (Option<Intervals>, Option<Queues>) {
         while self.next_ps() <= end_ps {
-            self.sample(ports, last_ps);
+            self.sample(ports, packets, last_ps);
         }
         let intervals = self.counters.map(|mut counters| {
             counters.done.end_ps = end_ps;
@@ -131,6 +138,7 @@ impl CounterSamples {
         let (lanes, rows) = (ports.lanes, self.done.rows.len());
         let stride = if lanes == 1 { 1 } else { lanes + 1 };
         let mut waits = false;
+        let mut carried = ports.carried();
         for (link, before) in self.before.chunks_mut(stride).enumerate() {
             let free_at = ports.free_at::<Any>(link as u32);
             waits |= ports.waits.is_on(link);
@@ -138,11 +146,12 @@ impl CounterSamples {
             for (lane, before) in before[..lanes].iter_mut().enumerate() {
                 let at = link * lanes + lane;
                 let (rcv_bytes, rcv_packets) = self.received[at];
+                let carried = carried.next().expect("every lane has carried something or nothing");
                 let row = IntervalRow {
                     interval,
-                    xmit_bytes: ports.carried[at].bytes,
+                    xmit_bytes: carried.bytes,
                     rcv_bytes,
-                    xmit_packets: ports.carried[at].packets,
+                    xmit_packets: carried.packets,
                     rcv_packets,
                     wait_ps: whole_ns(ports.waits.lane_ps(link, lane, free_at, now)),
                     ..*before
@@ -173,7 +182,7 @@ fn push(rows: &mut Vec<IntervalRow>, before: &mut IntervalRow, row: IntervalRow)
 }
 
 impl QueueSamples {
-    fn sample(&mut self, ports: &Ports, last_ps: u64) {
+    fn sample(&mut self, ports: &Ports, packets: &Pool<Packet>, last_ps: u64) {
         let (every_ps, at) = (self.done.every_ps, self.next_ps);
         self.next_ps += every_ps;
         // In a silent network nothing changes until something happens.
@@ -184,7 +193,7 @@ impl QueueSamples {
         let first = self.done.queues.len();
         self.sums.fill((0, 0));
         for (link, &level) in self.level_of.iter().enumerate().filter(|&(_, &level)| level != NO_QUEUE) {
-            let bytes = ports.backlog(link as u32, at);
+            let bytes = ports.backlog(link as u32, at, packets);
             if bytes > 0 {
                 let (sum, longest) = &mut self.sums[usize::from(level)];
                 (*sum, *longest) = (*sum + u64::from(bytes), (*longest).max(bytes));

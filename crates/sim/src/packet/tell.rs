@@ -27,7 +27,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
     /// Tells of a packet that is about to be queued; its output is settled.
     pub(super) fn tell_hop(&mut self, link: u32, to_lane: u8, index: u32) {
         let packet = self.flying(index);
-        let queued_bytes = self.ports.link::<Any>(link).queued;
+        let queued_bytes = self.ports.queued(link, &self.packets);
         let out = self.ports.features::<Any>().credits_out;
         let lane = self.ports.at::<Any>(link, to_lane);
         let room = if out { lane.out_room } else { lane.in_room };

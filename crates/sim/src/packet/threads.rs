@@ -418,7 +418,7 @@ fn merged<C: Choice, P: Split, O: Observer>(
     let mut whole: Option<P> = None;
     for (p, part) in parts.into_iter().enumerate() {
         if let Some(recorder) = part.recorder {
-            let (theirs, their_queues) = recorder.finish(&part.ports, end_ps, part.now);
+            let (theirs, their_queues) = recorder.finish(&part.ports, &part.packets, end_ps, part.now);
             match (&mut intervals, theirs) {
                 (Some(whole), Some(theirs)) => whole.merge(theirs),
                 (whole, theirs) => *whole = theirs,
