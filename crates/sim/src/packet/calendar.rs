@@ -13,7 +13,7 @@ use std::collections::BinaryHeap;
 use serde::{Deserialize, Serialize};
 
 /// Buckets of the ring.
-const BUCKETS: usize = 1 << 14;
+const BUCKETS: usize = 1 << 15;
 /// Bits of an event's time within its bucket: buckets are at most 256 ps wide.
 const TIME: u32 = 8;
 /// Bits of an event's key.
@@ -21,7 +21,7 @@ const KEY: u32 = 64 - TIME - DATA;
 /// Bits of an event's data.
 const DATA: u32 = 26;
 /// Events that a bucket should hold on a busy network.
-const HANDFUL: f64 = 6.0;
+const HANDFUL: f64 = 24.0;
 /// So many events in a bucket are sorted by digit.
 const MANY: usize = 128;
 /// The largest `data` of an event.

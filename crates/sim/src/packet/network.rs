@@ -146,7 +146,8 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
             partition,
             heads: Heads::new(if move_on { fabric.switch_count() } else { 0 }),
             restless: move_on && config.output_buffer_bytes < 2 * config.wire_bytes(),
-            ahead_ps: calendar.horizon_ps() / 2,
+            // What an output buffer holds is sent ahead as a whole.
+            ahead_ps: calendar.horizon_ps() * 4 / 5,
             behind: Vec::new(),
             calendar,
             desk,
