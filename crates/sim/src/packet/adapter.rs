@@ -12,7 +12,7 @@ use super::mail::STOP;
 use super::messages::{Delayed, Incoming, Outgoing};
 use super::network::Network;
 use super::observe::Observer;
-use super::pool::{List, NONE, Packet};
+use super::pool::{List, NONE, Origin, Packet};
 use super::program::{Due, LAST_PS, Post, Program};
 use crate::config::Injection;
 
@@ -22,15 +22,17 @@ const DUE: u32 = MOST_DATA;
 impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
     pub(super) fn eject<H: Hardware>(&mut self, link: u32, index: u32) {
         let packet = *self.packets.get(index);
-        let Packet { message, wire, tail_ps, .. } = packet;
+        let Packet { wire, .. } = packet;
+        let origin = self.origins[index as usize];
+        let message = origin.message;
         self.packets.free(index);
-        self.give_back::<H>(link, wire, packet.lane(), tail_ps);
+        self.give_back::<H>(link, wire, packet.lane(), self.now);
         self.received += 1;
         let record = &mut self.incoming[message as usize];
         record.left -= u64::from(wire) - u64::from(self.config.header_bytes);
         let Incoming { left, posted_ps, token, .. } = *record;
         if let Some(births) = &mut self.births {
-            births.received(self.program.job(token), packet.born(), self.now);
+            births.received(self.program.job(token), origin.born(), self.now);
         }
         if left == 0 {
             self.strike(message);
@@ -63,9 +65,8 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
                 }
                 None => 0,
             };
-            let index = self.packets.take(Packet::new(record, address, wire, level, lane, born));
-            self.limit("packets", index);
-            self.launch::<H>(host, lane, index);
+            let index = self.take_packet(Packet::new(address, wire, level, lane), Origin::new(record, born));
+            self.launch::<H>(host, lane, index, 0);
             self.outgoing.at(message).left = left - u64::from(payload);
             let queue = &mut self.ports.at::<H>(host, lane).queue;
             if left == u64::from(payload) {

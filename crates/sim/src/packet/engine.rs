@@ -188,8 +188,11 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
             return self.eject::<H>(link, index);
         }
         let packet = self.packets.at(index);
-        packet.via = link;
+        let held_ps = std::mem::replace(&mut packet.via, link);
         let lane = packet.lane();
+        if self.ports.features::<H>().cut_through {
+            self.ports.end::<H>(link, 0).last = (index, self.now + u64::from(held_ps));
+        }
         if self.ports.features::<H>().head_of_line {
             let end = self.ports.end::<H>(link, lane);
             if end.held {
@@ -270,7 +273,8 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
     /// Takes a packet into the output buffer of `out` and a lane, and tells where it came from.
     #[inline(always)]
     pub(super) fn admit<H: Hardware>(&mut self, out: u32, to_lane: u8, index: u32) {
-        let &Packet { via, wire, tail_ps, .. } = self.packets.get(index);
+        let &Packet { via, wire, .. } = self.packets.get(index);
+        let tail_ps = self.tail_ps::<H>(index);
         let turn = self.ports.port(via).to_port;
         let buffer = self.ports.at::<H>(out, to_lane);
         buffer.turn = turn;
@@ -361,7 +365,8 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
                 break;
             }
             self.ports.link::<H>(link).queue.head = packet.next;
-            self.launch::<H>(link, 0, head);
+            let tail_ps = self.tail_ps::<H>(head);
+            self.launch::<H>(link, 0, head, tail_ps);
         }
         self.arm_ahead::<H>(link);
     }
@@ -374,14 +379,26 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
         {
             let index =
                 self.ports.at::<H>(link, lane).queue.pop(&self.packets).expect("the lane has a packet");
-            self.launch::<H>(link, lane, index);
+            let tail_ps = self.tail_ps::<H>(index);
+            self.launch::<H>(link, lane, index, tail_ps);
         }
         self.arm_now::<H>(link);
     }
 
-    /// Sends a packet, as soon as the link is free.
+    /// When the tail of a packet at a switch will have come; 0 if it is there. That of a packet which is not its link's last is.
     #[inline(always)]
-    pub(super) fn launch<H: Hardware>(&mut self, link: u32, lane: u8, index: u32) {
+    fn tail_ps<H: Hardware>(&mut self, index: u32) -> u64 {
+        if !self.ports.features::<H>().cut_through {
+            return 0;
+        }
+        let via = self.packets.get(index).via;
+        let (last, tail_ps) = self.ports.end::<H>(via, 0).last;
+        if last == index { tail_ps } else { 0 }
+    }
+
+    /// Sends a packet whose tail is here at `tail_ps`, as soon as the link is free.
+    #[inline(always)]
+    pub(super) fn launch<H: Hardware>(&mut self, link: u32, lane: u8, index: u32, tail_ps: u64) {
         let port = self.ports.port(link);
         let out = !self.ports.features::<H>().credits_out;
         if self.ports.link::<H>(link).thirsty {
@@ -394,9 +411,8 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
         let state = self.ports.link::<H>(link);
         let start = state.free_at.max(self.now);
         // A packet that is still coming in holds the link until its tail has gone on.
-        let end = (start + kind.time_ps(bytes)).max(packet.tail_ps);
+        let end = (start + kind.time_ps(bytes)).max(tail_ps);
         state.free_at = end;
-        packet.tail_ps = end + kind.delay_ps;
         packet.via = (end - start) as u32;
         packet.set_lane(lane);
         if out {
@@ -410,7 +426,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
         if O::LISTENS {
             self.tell_departure(link, index);
         }
-        let through = self.ports.features::<H>().cut_through && port.to != Port::HOST;
+        let through = self.ports.goes_through::<H>(link);
         let time_ps = if through { start } else { end } + kind.delay_ps;
         if port.to_part == self.here {
             self.calendar.push(Event { time_ps, key: link << 1 | 1, data: index });

@@ -12,11 +12,11 @@ use super::program::Program;
 impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
     /// A packet's link leads to another partition.
     pub(super) fn send_away(&mut self, to: u8, time_ps: u64, link: u32, index: u32) {
-        let packet = *self.packets.get(index);
+        let (packet, origin) = (*self.packets.get(index), self.origins[index as usize]);
         self.packets.free(index);
         let mail = &mut self.mail[usize::from(to)];
         mail.first_ps = mail.first_ps.min(time_ps);
-        mail.packets.push((time_ps, link, packet));
+        mail.packets.push((time_ps, link, packet, origin));
     }
 
     /// Room for a sender in another partition.
@@ -100,9 +100,8 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
         for number in mail.done.drain(..) {
             self.numbers[from].give(number);
         }
-        for (time_ps, link, packet) in mail.packets.drain(..) {
-            let index = self.packets.take(packet);
-            self.limit("packets", index);
+        for (time_ps, link, packet, origin) in mail.packets.drain(..) {
+            let index = self.take_packet(packet, origin);
             self.calendar.push(Event { time_ps, key: link << 1 | 1, data: index });
         }
         for (time_ps, link, bytes, lane) in mail.credits.drain(..) {

@@ -39,7 +39,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
                 seen ^= self.read_waiting::<H>(link);
             } else {
                 let packet = self.packets.get(index);
-                seen ^= packet.tail_ps;
+                seen ^= u64::from(packet.wire);
                 let to = self.ports.port(link).to;
                 if to != Port::HOST
                     && let Some(LinkId(out)) = self.choice.foresee(Here::of(packet, SwitchId(to)))

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::calendar::{MOST_DATA, NEVER};
 use super::messages::Incoming;
-use super::pool::Packet;
+use super::pool::{Origin, Packet};
 
 /// The news that ends the simulation.
 pub(super) const STOP: u32 = MOST_DATA;
@@ -18,7 +18,7 @@ pub(super) const STOP: u32 = MOST_DATA;
 #[derive(Debug)]
 pub(super) struct Mail<T> {
     /// Packets with the link that brings them and their time there.
-    pub packets: Vec<(u64, u32, Packet)>,
+    pub packets: Vec<(u64, u32, Packet, Origin)>,
     /// Room that comes back: when it counts, link, bytes, lane.
     pub credits: Vec<(u64, u32, u16, u8)>,
     /// Messages to come, by number.

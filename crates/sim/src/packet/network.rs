@@ -18,7 +18,7 @@ use super::mail::{Mail, Numbers};
 use super::messages::{Delayed, Incoming, Outgoing};
 use super::observe::Observer;
 use super::partition::Partition;
-use super::pool::{Packet, Pool};
+use super::pool::{Origin, Packet, Pool};
 use super::ports::Ports;
 use super::program::{Desk, Program};
 use super::recorder::Recorder;
@@ -38,6 +38,8 @@ pub struct Network<'f, C, P: Program, O> {
     pub(super) observer: O,
     pub(super) ports: Ports,
     pub(super) packets: Pool<Packet>,
+    /// Where packets are from, by packet.
+    pub(super) origins: Vec<Origin>,
     pub(super) outgoing: Pool<Outgoing<P::Token>>,
     /// Records of messages to hosts here, by number; of every partition that sends, the numbers of its messages to each.
     pub(super) incoming: Vec<Incoming<P::Token>>,
@@ -136,6 +138,7 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
             observer,
             ports,
             packets: Pool::new(),
+            origins: Vec::new(),
             outgoing: Pool::new(),
             incoming: Vec::new(),
             numbers: vec![Numbers::new(here, partition.count); partition.count],
@@ -163,6 +166,20 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
             alert: false,
             failed_at: (0, 0),
         })
+    }
+
+    /// Numbers a packet.
+    #[inline(always)]
+    pub(super) fn take_packet(&mut self, packet: Packet, origin: Origin) -> u32 {
+        let index = self.packets.take(packet);
+        match self.origins.get_mut(index as usize) {
+            Some(old) => *old = origin,
+            None => {
+                self.origins.push(origin);
+                self.limit("packets", index);
+            }
+        }
+        index
     }
 
     /// Records latencies of packets, by the program's jobs; before the start.
@@ -208,10 +225,10 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
     pub(super) fn not_left(&self, now: u64) -> impl Iterator<Item = (u32, u8, u16)> {
         let links = self.fabric.link_count() as u32;
         let arrivals = self.calendar.iter().filter(move |event| event.key & 1 == 1 && event.key >> 1 < links);
-        let packets = arrivals.map(|event| (event.key >> 1, self.packets.get(event.data)));
+        let packets = arrivals.map(|event| (event.time_ps, event.key >> 1, self.packets.get(event.data)));
         packets
-            .filter(move |&(link, packet)| self.ports.left_ps(link, packet) > now)
-            .map(|(link, packet)| (link, packet.lane(), packet.wire))
+            .filter(move |&(time_ps, link, packet)| self.ports.left_ps(link, packet, time_ps) > now)
+            .map(|(_, link, packet)| (link, packet.lane(), packet.wire))
     }
 
     /// Events dealt with: packets that came, timers and the like, but no outputs' tries, of which some change nothing.

@@ -8,43 +8,49 @@ use serde::{Deserialize, Serialize};
 /// No packet, no message, end of a list.
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// A packet in the network.
+/// A packet in the network: what every hop looks at.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Packet {
     /// The next in its list.
     pub next: u32,
-    /// The receiver's record of its message.
-    pub message: u32,
     /// Address of the destination.
     pub address: DestId,
     /// The link it came in on; once it is sent, ps from its head's leaving until its tail has left.
     pub via: u32,
-    /// When its tail is where its head is.
-    pub tail_ps: u64,
-    /// When it was created, in units of `birth`'s own; the rest in `born_high`.
-    born_low: u32,
     /// Bytes on the wire.
     pub wire: u16,
-    born_high: u8,
     /// Service level, and its lane: four bits each.
     levels: u8,
 }
 
+/// What only a packet's hosts look at.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) struct Origin {
+    /// The receiver's record of its message.
+    pub message: u32,
+    /// When it was created, in units of `birth`'s own; the rest in `born_high`.
+    born_low: u32,
+    born_high: u8,
+}
+
+impl Origin {
+    pub fn new(message: u32, born: u64) -> Self {
+        debug_assert!(born < 1 << 40);
+        Self { message, born_low: born as u32, born_high: (born >> 32) as u8 }
+    }
+
+    /// When the packet was created, in units of `birth`'s own.
+    #[inline(always)]
+    pub fn born(&self) -> u64 {
+        u64::from(self.born_high) << 32 | u64::from(self.born_low)
+    }
+}
+
 impl Packet {
     /// A host's packet, on a lane.
-    pub fn new(message: u32, address: DestId, wire: u16, level: u8, lane: u8, born: u64) -> Self {
-        debug_assert!(level < 16 && lane < 16 && born < 1 << 40);
-        Self {
-            next: NONE,
-            message,
-            address,
-            via: NONE,
-            tail_ps: 0,
-            born_low: born as u32,
-            wire,
-            born_high: (born >> 32) as u8,
-            levels: level << 4 | lane,
-        }
+    pub fn new(address: DestId, wire: u16, level: u8, lane: u8) -> Self {
+        debug_assert!(level < 16 && lane < 16);
+        Self { next: NONE, address, via: NONE, wire, levels: level << 4 | lane }
     }
 
     #[inline(always)]
@@ -62,15 +68,9 @@ impl Packet {
     pub fn set_lane(&mut self, lane: u8) {
         self.levels = self.levels & 0xf0 | lane;
     }
-
-    /// When it was created, in units of `birth`'s own.
-    #[inline(always)]
-    pub fn born(&self) -> u64 {
-        u64::from(self.born_high) << 32 | u64::from(self.born_low)
-    }
 }
 
-const _: () = assert!(size_of::<Packet>() == 32);
+const _: () = assert!(size_of::<Packet>() == 16 && size_of::<Origin>() == 12);
 
 /// Something that can be in a list.
 pub(crate) trait Linked {
@@ -205,8 +205,9 @@ mod tests {
 
     #[test]
     fn what_is_packed_comes_out() {
-        let mut packet = Packet::new(7, DestId(3), 4096, 15, 2, 0x12_3456_789a);
+        let mut packet = Packet::new(DestId(3), 4096, 15, 2);
         packet.set_lane(9);
-        assert_eq!((packet.level(), packet.lane(), packet.born()), (15, 9, 0x12_3456_789a));
+        assert_eq!((packet.level(), packet.lane()), (15, 9));
+        assert_eq!(Origin::new(7, 0x12_3456_789a).born(), 0x12_3456_789a);
     }
 }

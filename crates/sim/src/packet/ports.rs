@@ -18,7 +18,7 @@ use super::calendar::{END_PS, NEVER};
 use super::hardware::{Any, Features, Hardware};
 use super::loads::{Loads, Rumour};
 use super::partition::Partition;
-use super::pool::{List, Packet, Pool};
+use super::pool::{List, NONE, Packet, Pool};
 use super::waits::Waits;
 use crate::config::{Config, Forwarding};
 
@@ -178,6 +178,8 @@ pub(crate) struct End {
     pub inbox: List,
     /// The first packet waits for its output.
     pub held: bool,
+    /// Of the link's first lane: the last packet that the link has brought, and, where heads go on before their tails, when its tail has come.
+    pub last: (u32, u64),
 }
 
 /// All links.
@@ -250,7 +252,7 @@ impl Ports {
             features,
             port: fabric.links().zip(kind_of).map(port).collect(),
             kinds,
-            end: vec![End { inbox: List::EMPTY, held: false }; lane.len()],
+            end: vec![End { inbox: List::EMPTY, held: false, last: (NONE, 0) }; lane.len()],
             carried: vec![Carried::default(); lane.len()],
             full: config.wire_bytes() as u16,
             room: [config.output_buffer_bytes, config.host_output_buffer_bytes],
@@ -438,9 +440,16 @@ impl Ports {
         leaving[place] = Credit::new(end_ps, bytes);
     }
 
-    /// When a packet that was sent over a link left, or will leave.
-    pub fn left_ps(&self, link: u32, packet: &Packet) -> u64 {
-        packet.tail_ps - self.kind(link).delay_ps - u64::from(packet.via)
+    /// Whether packets go on at a link's far end before their tails are there.
+    #[inline(always)]
+    pub fn goes_through<H: Hardware>(&self, link: u32) -> bool {
+        self.features::<H>().cut_through && self.port[link as usize].to != Port::HOST
+    }
+
+    /// When a packet that was sent over a link, to count at its far end at `time_ps`, left, or will leave.
+    pub fn left_ps(&self, link: u32, packet: &Packet, time_ps: u64) -> u64 {
+        let held_ps = if self.goes_through::<Any>(link) { 0 } else { u64::from(packet.via) };
+        time_ps - self.kind(link).delay_ps - held_ps
     }
 
     /// When the first packet being sent has left; [`NEVER`] if that changes nothing.

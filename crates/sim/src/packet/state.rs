@@ -124,6 +124,7 @@ impl<C: Choice, P: Split, O: Observer> Network<'_, C, P, O> {
             program,
             ports,
             packets,
+            origins,
             outgoing,
             incoming,
             numbers,
@@ -141,7 +142,7 @@ impl<C: Choice, P: Split, O: Observer> Network<'_, C, P, O> {
         debug_assert!(behind.is_empty() && mail.iter().all(|mail| mail.packets.is_empty()));
         let mut to = StateWriter::default();
         to.put(&(order, now, received, events, last));
-        to.put(&(ports, packets, outgoing, incoming, numbers));
+        to.put(&(ports, packets, origins, outgoing, incoming, numbers));
         to.put(&(heads, delayed, births, recorder));
         to.put(&calendar.iter().collect::<Vec<Event>>());
         to.put(choice.streams());
@@ -156,7 +157,7 @@ impl<C: Choice, P: Split, O: Observer> Network<'_, C, P, O> {
             (ports.lanes, ports.features, ports.port.len(), ports.lane.len(), ports.end.len())
         };
         let built = shape(&self.ports);
-        (self.ports, self.packets, self.outgoing, self.incoming, self.numbers) = from.take()?;
+        (self.ports, self.packets, self.origins, self.outgoing, self.incoming, self.numbers) = from.take()?;
         if shape(&self.ports) != built || self.numbers.len() != self.partition.count {
             return Err(SimError::State);
         }

@@ -12,10 +12,11 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
     /// What there is to know of a packet.
     fn flying(&self, index: u32) -> Flying {
         let packet = self.packets.get(index);
-        let record = &self.incoming[packet.message as usize];
+        let message = self.origins[index as usize].message;
+        let record = &self.incoming[message as usize];
         Flying {
             packet: index,
-            message: packet.message,
+            message,
             from: record.from,
             address: packet.address,
             bytes: packet.wire,
