@@ -13,6 +13,7 @@
 //! | [`check`] | all pairs and credit loops, against walking every pair |
 //! | [`loads`] | all-to-all, against walking every pair |
 //! | [`optimise`] | patterns and applications, against AFAR |
+//! | [`infer`] | traffic from counters, beside the dissertation |
 //! | [`simulate`] | packets, beside CODES |
 //! | [`start`] | the command's start-up |
 //! | [`study`] | what the optimiser must show |
@@ -22,6 +23,7 @@
 //! | [`race`] | work against the clock |
 
 mod check;
+mod infer;
 mod inputs;
 mod loads;
 mod optimise;
@@ -53,12 +55,13 @@ pub struct Options {
     pub wanted: Vec<String>,
 }
 
-const FAMILIES: [(&str, Family); 7] = [
+const FAMILIES: [(&str, Family); 8] = [
     ("parse", parse::run),
     ("route", route::run),
     ("check", check::run),
     ("loads", loads::run),
     ("optimise", optimise::run),
+    ("infer", infer::run),
     ("simulate", simulate::run),
     ("start", start::run),
 ];

@@ -1,6 +1,6 @@
 //! Imports between crates run one way: a crate depends on lower floors only, never on a sibling.
 //!
-//! model < {topology, traffic, formats} < routing < {bounds, verify, counters} < {optimize, sim} < compose < python, and
+//! model < {topology, traffic, formats, numeric} < routing < {bounds, verify, counters} < {optimize, infer, sim} < compose < python, and
 //! - only `python` knows PyO3;
 //! - no algorithm crate knows a file format: only `compose` and `python` do;
 //! - what judges (`verify`) shares no code with what it judges;
@@ -13,10 +13,10 @@ use crate::tree::Tree;
 /// Floors from the ground up.
 const FLOORS: [&[&str]; 7] = [
     &["model"],
-    &["topology", "traffic", "formats"],
+    &["topology", "traffic", "formats", "numeric"],
     &["routing"],
     &["bounds", "verify", "counters"],
-    &["optimize", "sim"],
+    &["optimize", "infer", "sim"],
     &["compose"],
     &["python"],
 ];

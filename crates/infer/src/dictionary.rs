@@ -1,0 +1,280 @@
+//! Sets of pairs of ranks that may carry the same bytes.
+//!
+//! | atom | pairs |
+//! |---|---|
+//! | offset | all that have one offset on the grid |
+//! | both ways | those of an offset and of its opposite |
+//! | alike | those of all offsets with the same components, whatever their signs and axes |
+//! | mirror | rank r and first + last - r, in all segments of a level of halving, or in one (crystal routers, recursive halving) |
+//! | exchange | r and r xor 2^k (recursive doubling and halving, butterflies) |
+//! | tree | a rank and its parent in a binomial tree from rank 0, one way (broadcast, reduce) |
+//! | root | rank 0 and all others, one way (gather, scatter) |
+//!
+//! Atoms overlap: the dictionary is overcomplete, and what is simple wins because it needs fewer atoms.
+//!
+//! Source: measured on recorded applications (docs/methods/inference.md); collectives after Thakur, Rabenseifner and Gropp, *Optimization
+//! of collective communication operations in MPICH*, 2005; sec. 6.1.2 of Taffet's dissertation proposes columns of collectives.
+
+use std::collections::BTreeMap;
+
+use crate::grid::Grid;
+use crate::jobs::Participants;
+use crate::operator::{Operator, Pair};
+
+/// What an atom is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Atom {
+    /// An offset.
+    Offset([i64; 3]),
+    /// An offset and its opposite.
+    BothWays([i64; 3]),
+    /// Offsets with these components up to sign and axis (rising).
+    Alike([i64; 3]),
+    /// Mirrored ranks of all segments after so many halvings.
+    Mirror {
+        /// Halvings.
+        level: u32,
+    },
+    /// Mirrored ranks of one segment.
+    MirrorIn {
+        /// Halvings.
+        level: u32,
+        /// Which segment.
+        segment: u32,
+    },
+    /// Ranks that differ in one bit.
+    Exchange {
+        /// Which.
+        bit: u32,
+    },
+    /// From parents to children of a binomial tree, or back.
+    Tree {
+        /// Towards the leaves.
+        down: bool,
+    },
+    /// From rank 0 to all, or back.
+    Root {
+        /// From rank 0.
+        out: bool,
+    },
+}
+
+/// The atoms of a job on a grid.
+#[derive(Clone, Debug)]
+pub struct Dictionary<'a> {
+    operator: &'a Operator,
+    job: u32,
+    participants: &'a Participants,
+    grid: Grid,
+    codes: Vec<i64>,
+    /// Ranks by code; `u32::MAX`: none.
+    rank_of_code: Vec<u32>,
+    /// Atoms of whole offsets, as classes.
+    by_class: Vec<(Atom, Vec<i64>, f64)>,
+    /// Atoms of other pairs, as numbers of pairs.
+    by_pair: Vec<(Atom, Vec<u32>)>,
+}
+
+impl<'a> Dictionary<'a> {
+    /// All atoms.
+    pub fn new(operator: &'a Operator, job: u32, participants: &'a Participants, grid: Grid) -> Self {
+        let codes = grid.codes(participants.ranks() as u32);
+        let most = grid.most();
+        let mut rank_of_code = vec![u32::MAX; most as usize + 1];
+        for (rank, &code) in codes.iter().enumerate() {
+            rank_of_code[code as usize] = rank as u32;
+        }
+        let (by_class, by_pair) = (Vec::new(), Vec::new());
+        let mut dictionary =
+            Self { operator, job, participants, grid, codes, rank_of_code, by_class, by_pair };
+        dictionary.add_offsets();
+        dictionary
+    }
+
+    /// The grid.
+    pub fn grid(&self) -> Grid {
+        self.grid
+    }
+
+    /// How many atoms there are.
+    pub fn len(&self) -> usize {
+        self.by_class.len() + self.by_pair.len()
+    }
+
+    /// Whether there are none (one rank).
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// What an atom is.
+    pub fn atom(&self, at: usize) -> Atom {
+        match self.by_class.get(at) {
+            Some(found) => found.0,
+            None => self.by_pair[at - self.by_class.len()].0,
+        }
+    }
+
+    /// Pairs of ranks of an offset.
+    fn size(&self, offset: [i64; 3]) -> f64 {
+        (0..3).map(|i| (i64::from(self.grid.sides[i]) - offset[i].abs()).max(0) as f64).product()
+    }
+
+    fn add_offsets(&mut self) {
+        let most = self.grid.most();
+        let mut alike = BTreeMap::<[i64; 3], Vec<i64>>::new();
+        for class in (-most..=most).filter(|&class| class != 0) {
+            let offset = self.grid.offset(class);
+            let size = self.size(offset);
+            if size == 0.0 {
+                continue;
+            }
+            self.by_class.push((Atom::Offset(offset), vec![class], size));
+            if class > 0 {
+                self.by_class.push((Atom::BothWays(offset), vec![class, -class], 2.0 * size));
+            }
+            let mut parts = offset.map(i64::abs);
+            parts.sort_unstable();
+            alike.entry(parts).or_default().push(class);
+        }
+        for (parts, classes) in alike.into_iter().filter(|(_, classes)| classes.len() > 2) {
+            let size = classes.iter().map(|&class| self.size(self.grid.offset(class))).sum();
+            self.by_class.push((Atom::Alike(parts), classes, size));
+        }
+    }
+
+    /// Adds the atoms that don't look at the grid.
+    pub fn add_mechanisms(&mut self) {
+        let ranks = self.participants.ranks() as u32;
+        let mut found = BTreeMap::<Atom, Vec<u32>>::new();
+        let mut add = |atom: Atom, from: u32, to: u32| {
+            if let Some(pair) = self.pair(from, to) {
+                found.entry(atom).or_default().push(pair);
+            }
+        };
+        let mut segments = vec![(0u32, 0u32, 0u32, ranks)];
+        while let Some((level, segment, first, end)) = segments.pop() {
+            for rank in first..end {
+                let other = first + end - 1 - rank;
+                if other != rank {
+                    add(Atom::Mirror { level }, rank, other);
+                    add(Atom::MirrorIn { level, segment }, rank, other);
+                }
+            }
+            let middle = first + (end - first).div_ceil(2);
+            if end - first > 2 {
+                segments.push((level + 1, 2 * segment, first, middle));
+                segments.push((level + 1, 2 * segment + 1, middle, end));
+            }
+        }
+        for bit in 0..u32::BITS - ranks.leading_zeros() {
+            for rank in 0..ranks {
+                let other = rank ^ 1 << bit;
+                if other < ranks {
+                    add(Atom::Exchange { bit }, rank, other);
+                }
+            }
+        }
+        for rank in 1..ranks {
+            let parent = rank & (rank - 1);
+            add(Atom::Tree { down: true }, parent, rank);
+            add(Atom::Tree { down: false }, rank, parent);
+            add(Atom::Root { out: true }, 0, rank);
+            add(Atom::Root { out: false }, rank, 0);
+        }
+        self.by_pair.extend(found);
+    }
+
+    /// The pair of hosts of two ranks, if it is an unknown.
+    fn pair(&self, from: u32, to: u32) -> Option<u32> {
+        let hosts = &self.participants.host_of_rank;
+        let (source, destination) = (hosts[from as usize], hosts[to as usize]);
+        let pair = Pair { job: self.job, source, destination };
+        (source != destination).then(|| self.operator.find(pair)).flatten().map(|pair| pair as u32)
+    }
+
+    /// The pairs of hosts of an atom, with repeats where hosts have several ranks.
+    pub fn pairs(&self, at: usize) -> Vec<u32> {
+        match self.by_class.get(at) {
+            Some((_, classes, _)) => classes.iter().flat_map(|&class| self.pairs_of_class(class)).collect(),
+            None => self.by_pair[at - self.by_class.len()].1.clone(),
+        }
+    }
+
+    fn pairs_of_class(&self, class: i64) -> Vec<u32> {
+        let offset = self.grid.offset(class);
+        let sides = self.grid.sides.map(i64::from);
+        let mut pairs = Vec::new();
+        for (to, &code) in self.codes.iter().enumerate() {
+            // A code less a class may be another place's code: look at the place itself.
+            let place = self.grid.place(to as u32).map(i64::from);
+            if (0..3).all(|i| (0..sides[i]).contains(&(place[i] - offset[i]))) {
+                pairs.extend(self.pair(self.rank_of_code[(code - class) as usize], to as u32));
+            }
+        }
+        pairs
+    }
+
+    /// How much every atom's column is like a residual, `[atom]`: the sum of `R' u` over its pairs over the root of their number, which is
+    /// about the column's norm.
+    pub fn likeness(&self, u: &[f64]) -> Vec<f64> {
+        let most = self.grid.most();
+        let mut sums = vec![0.0; 2 * most as usize + 1];
+        let ranks = &self.participants.ranks_of_host;
+        let each = |pair: Pair, sum: f64| {
+            for &to in &ranks[pair.destination as usize] {
+                for &from in &ranks[pair.source as usize] {
+                    sums[(self.codes[to as usize] - self.codes[from as usize] + most) as usize] += sum;
+                }
+            }
+        };
+        let of_pairs = if self.by_pair.is_empty() {
+            self.operator.each(self.job, u, each);
+            Vec::new()
+        } else {
+            let of_pairs = self.operator.adjoint(u);
+            let pairs = self.operator.iter().zip(&of_pairs).filter(|(pair, _)| pair.job == self.job);
+            pairs.map(|(pair, &sum)| (pair, sum)).for_each({
+                let mut each = each;
+                move |(pair, sum)| each(pair, sum)
+            });
+            of_pairs
+        };
+        let classes = self.by_class.iter().map(|(_, classes, size)| {
+            classes.iter().map(|&class| sums[(class + most) as usize]).sum::<f64>() / size.sqrt()
+        });
+        let pairs = self.by_pair.iter().map(|(_, pairs)| {
+            pairs.iter().map(|&p| of_pairs[p as usize]).sum::<f64>() / (pairs.len() as f64).sqrt()
+        });
+        classes.chain(pairs).collect()
+    }
+
+    /// How much an atom is liked beforehand, 0 to 1: neighbours more than what is far.
+    pub fn prior(&self, at: usize) -> f64 {
+        let sides = self.grid.sides.map(i64::from);
+        let tier = |offset: [i64; 3]| {
+            let of = |i: usize| match offset[i].abs() {
+                0 | 1 => 0,
+                o if o == sides[i] - 1 => 1,
+                o if o.count_ones() == 1 => 2,
+                _ => 3,
+            };
+            (0..3).map(of).max().unwrap_or(0)
+        };
+        let far = [1.0, 0.7, 0.6, 0.4];
+        match self.atom(at) {
+            Atom::Offset(offset) | Atom::BothWays(offset) | Atom::Alike(offset) => far[tier(offset)],
+            Atom::Mirror { .. } | Atom::Exchange { .. } => 0.8,
+            Atom::MirrorIn { .. } => 0.5,
+            Atom::Tree { .. } | Atom::Root { .. } => 0.7,
+        }
+    }
+
+    /// Atoms of neighbours on the grid.
+    pub fn neighbours(&self) -> impl Iterator<Item = usize> + '_ {
+        let near = |atom: Atom| match atom {
+            Atom::Offset(offset) => offset.iter().all(|o| o.abs() <= 1),
+            _ => false,
+        };
+        (0..self.by_class.len()).filter(move |&at| near(self.by_class[at].0))
+    }
+}

@@ -1,0 +1,33 @@
+//! Who talks to whom, from switch counters.
+//!
+//! | module | what |
+//! |---|---|
+//! | [`change`] | the least change of a guess that explains the counters |
+//! | [`dictionary`] | sets of pairs that may carry the same bytes |
+//! | [`error`] | why there is no answer |
+//! | [`jobs`] | which pairs of hosts may have talked |
+//! | [`lanes`] | on which virtual lane a pair's packets travel |
+//! | [`operator`] | pairs to counters and back, without a matrix |
+//! | [`estimate`] | the whole way |
+//! | [`grid`] | process grids: pairs of ranks by their offset |
+//! | [`prior`] | which pairs differ from a guess together |
+//! | [`pursuit`] | the few atoms that explain the counters |
+
+pub mod change;
+pub mod dictionary;
+pub mod error;
+pub mod estimate;
+pub mod grid;
+pub mod jobs;
+pub mod lanes;
+pub mod operator;
+pub mod prior;
+pub mod pursuit;
+
+pub use dictionary::{Atom, Dictionary};
+pub use error::InferError;
+pub use estimate::{Estimate, Options, estimate};
+pub use grid::{Grid, Order};
+pub use jobs::Participants;
+pub use lanes::LaneScheme;
+pub use operator::Operator;

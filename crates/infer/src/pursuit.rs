@@ -1,0 +1,185 @@
+//! The few atoms that explain the counters: orthogonal matching pursuit.
+//!
+//! Step by step the atom whose column is most like the residual comes in, and all coefficients are fitted again (non-negative least
+//! squares). Rows are weighted by the inverse of their bytes, so that small atoms on quiet links count as much as large ones on busy
+//! links. A column is made only when its atom looks good; until then its norm is estimated from the number of its pairs.
+//!
+//! Source: Tropp and Gilbert, *Signal recovery from random measurements via orthogonal matching pursuit*, IEEE Trans. Inf. Theory 53, 2007.
+
+use netloom_numeric::NonNegative;
+
+use crate::dictionary::{Atom, Dictionary};
+use crate::operator::Operator;
+
+/// Atoms whose columns are made before one is chosen.
+const CANDIDATES: usize = 6;
+
+/// A residual that is this small (relative) is nothing.
+const NOTHING: f64 = 1e-12;
+
+/// What was counted, and how much each row matters.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Target {
+    /// `[row]`: bytes.
+    pub bytes: Vec<f64>,
+    /// `[row]`: weight of the row's error; 0: not used.
+    pub weight: Vec<f64>,
+}
+
+impl Target {
+    /// Weights of a relative error: 1 over bytes plus a twentieth of their mean; 0 where nothing was counted well (`NaN`).
+    pub fn relative(bytes: Vec<f64>, used: impl Fn(usize) -> bool) -> Self {
+        let good = |r: usize| used(r) && bytes[r].is_finite();
+        let rows = (0..bytes.len()).filter(|&r| good(r)).count().max(1);
+        let mean = (0..bytes.len()).filter(|&r| good(r)).map(|r| bytes[r]).sum::<f64>() / rows as f64;
+        let weight = |r: usize| if good(r) && mean > 0.0 { 1.0 / (bytes[r] + 0.05 * mean) } else { 0.0 };
+        let weight = (0..bytes.len()).map(weight).collect();
+        let bytes = bytes.into_iter().map(|b| if b.is_finite() { b } else { 0.0 }).collect();
+        Self { bytes, weight }
+    }
+
+    /// The weighted norm.
+    pub fn norm(&self) -> f64 {
+        self.bytes.iter().zip(&self.weight).map(|(b, w)| (b * w).powi(2)).sum::<f64>().sqrt()
+    }
+}
+
+/// A pursuit that can go on.
+#[derive(Clone, Debug)]
+pub struct Pursuit<'a> {
+    operator: &'a Operator,
+    /// What there is to choose from.
+    pub dictionary: Dictionary<'a>,
+    target: &'a Target,
+    target_norm: f64,
+    /// Atoms that came in, and their weighted columns as (row, value).
+    columns: Vec<(usize, Vec<(u32, f64)>)>,
+    fit: NonNegative,
+    /// `[row]`: weighted residual.
+    residual: Vec<f64>,
+}
+
+impl<'a> Pursuit<'a> {
+    /// Nothing explained yet.
+    pub fn new(operator: &'a Operator, dictionary: Dictionary<'a>, target: &'a Target) -> Self {
+        let residual = target.bytes.iter().zip(&target.weight).map(|(b, w)| b * w).collect();
+        let target_norm = target.norm();
+        let (columns, fit) = (Vec::new(), NonNegative::new());
+        Self { operator, dictionary, target, target_norm, columns, fit, residual }
+    }
+
+    /// An atom's weighted column.
+    fn column(&self, atom: usize) -> Vec<(u32, f64)> {
+        let mut rows = Vec::new();
+        for pair in self.dictionary.pairs(atom) {
+            self.operator.way(pair as usize, |row| rows.push(row as u32));
+        }
+        rows.sort_unstable();
+        let mut column: Vec<(u32, f64)> = Vec::new();
+        for row in rows {
+            let weight = self.target.weight[row as usize];
+            match column.last_mut() {
+                Some((last, value)) if *last == row => *value += weight,
+                _ => column.push((row, weight)),
+            }
+        }
+        column
+    }
+
+    /// Takes in all neighbours on the grid at once.
+    pub fn neighbours(&mut self) {
+        let near: Vec<usize> = self.dictionary.neighbours().collect();
+        for atom in near {
+            let column = self.column(atom);
+            self.add(atom, column);
+        }
+        self.refit();
+    }
+
+    /// Takes up to `steps` more atoms in; ends early where none helps.
+    pub fn advance(&mut self, steps: usize) {
+        for _ in 0..steps {
+            if self.left() < NOTHING {
+                return;
+            }
+            let u: Vec<f64> = self.residual.iter().zip(&self.target.weight).map(|(r, w)| r * w).collect();
+            let likeness = self.dictionary.likeness(&u).into_iter().enumerate();
+            let mut likely: Vec<(f64, usize)> = likeness
+                .filter(|&(at, score)| score > 0.0 && self.columns.iter().all(|c| c.0 != at))
+                .map(|(at, score)| (score * self.dictionary.prior(at), at))
+                .collect();
+            let by_score = |a: &(f64, usize), b: &(f64, usize)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
+            if likely.len() > CANDIDATES {
+                likely.select_nth_unstable_by(CANDIDATES, by_score);
+                likely.truncate(CANDIDATES);
+            }
+            likely.sort_by(by_score);
+            let scored = likely.into_iter().map(|(_, atom)| {
+                let column = self.column(atom);
+                let norm = column.iter().map(|c| c.1 * c.1).sum::<f64>().sqrt();
+                let with: f64 = column.iter().map(|&(r, v)| v * self.residual[r as usize]).sum();
+                (if norm > 0.0 { self.dictionary.prior(atom) * with / norm } else { 0.0 }, atom, column)
+            });
+            let best = scored.max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)));
+            let Some((score, atom, column)) = best else { return };
+            if score <= NOTHING * self.target_norm {
+                return;
+            }
+            self.add(atom, column);
+            self.refit();
+        }
+    }
+
+    /// Takes an atom in.
+    fn add(&mut self, atom: usize, column: Vec<(u32, f64)>) {
+        let mut dense = vec![0.0; self.residual.len()];
+        for &(row, value) in &column {
+            dense[row as usize] = value;
+        }
+        let dot = |other: &[(u32, f64)]| other.iter().map(|&(r, v)| v * dense[r as usize]).sum::<f64>();
+        let mut products: Vec<f64> = self.columns.iter().map(|(_, other)| dot(other)).collect();
+        products.push(dot(&column));
+        let Target { bytes, weight } = self.target;
+        let with_target = column.iter().map(|&(r, v)| v * bytes[r as usize] * weight[r as usize]).sum();
+        self.fit.push(products, with_target);
+        self.columns.push((atom, column));
+    }
+
+    /// Fits all atoms again.
+    fn refit(&mut self) {
+        let Target { bytes, weight } = self.target;
+        self.fit.solve(self.target_norm, 1e-13);
+        for (r, residual) in self.residual.iter_mut().enumerate() {
+            *residual = bytes[r] * weight[r];
+        }
+        for ((_, column), &bytes) in self.columns.iter().zip(self.fit.coefficients()) {
+            if bytes > 0.0 {
+                column.iter().for_each(|&(r, v)| self.residual[r as usize] -= v * bytes);
+            }
+        }
+    }
+
+    /// What is left unexplained: weighted norm over the target's.
+    pub fn left(&self) -> f64 {
+        self.residual.iter().map(|r| r * r).sum::<f64>().sqrt() / self.target_norm.max(f64::MIN_POSITIVE)
+    }
+
+    /// The atoms in use and the bytes of each of their pairs.
+    pub fn atoms(&self) -> Vec<(Atom, f64)> {
+        (self.columns.iter().zip(self.fit.coefficients()))
+            .filter(|&(_, &bytes)| bytes > 0.0)
+            .map(|((at, _), &bytes)| (self.dictionary.atom(*at), bytes))
+            .collect()
+    }
+
+    /// Bytes of all pairs, by the atoms found.
+    pub fn bytes(&self) -> Vec<f64> {
+        let mut x = vec![0.0; self.operator.pairs()];
+        for ((atom, _), &bytes) in self.columns.iter().zip(self.fit.coefficients()) {
+            if bytes > 0.0 {
+                self.dictionary.pairs(*atom).into_iter().for_each(|pair| x[pair as usize] += bytes);
+            }
+        }
+        x
+    }
+}
