@@ -3,10 +3,15 @@
 //! A switch makes no traffic and keeps none but management's. So the sums of what its ports have received and sent are the same within
 //! the noise of counters, and where the ends of a link disagree, the end whose own counters balance its switch is the one to believe.
 
-use netloom_model::{Fabric, SwitchId};
+use netloom_model::{Fabric, LinkId, SwitchId};
 
 use crate::measured::Amounts;
 use crate::noise::{CONFLICT_DEVIATIONS, Noise};
+
+/// A switch is balanced if it is off by at most so many standard deviations.
+const BALANCED: f64 = 4.0;
+/// One end is believed if it is a thousand times likelier than the other.
+const SURE: f64 = 6.9;
 
 /// The sums over a switch's ports.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -26,7 +31,7 @@ impl Imbalance {
     pub fn allowed(&self, noise: &Noise) -> f64 {
         let deviation = noise.relative * self.squares.sqrt() + noise.floor * (self.ports as f64).sqrt();
         CONFLICT_DEVIATIONS * deviation
-            + (2e-3 * self.came_in.max(self.went_out)).max(self.ports as f64 * 4096.0)
+            + (2e-3 * self.came_in.max(self.went_out)).max(4.0 * self.ports as f64 * noise.packet)
     }
 }
 
@@ -57,40 +62,26 @@ pub(crate) struct Believed {
 
 impl Believed {
     pub fn of(fabric: &Fabric, ends: &[Amounts; 2], noise: &Noise) -> Self {
-        let sums = imbalances(fabric, ends);
-        let [near, far] = ends;
-        let mut conflicts = Vec::new();
-        for link in fabric.links().filter(|&l| fabric.alive(l)) {
-            let (Some(sent), Some(received)) = (near.get(link.index()), far.get(link.index())) else {
-                continue;
-            };
-            if noise.agree(sent, received) {
-                continue;
+        let both = |link: &LinkId| Some((ends[0].get(link.index())?, ends[1].get(link.index())?));
+        let disagree = |link: &LinkId| both(link).is_some_and(|(a, b)| !noise.agree(a, b));
+        let links = fabric.links().filter(|&l| fabric.alive(l)).filter(disagree);
+        let mut conflicts: Vec<(usize, Option<usize>)> = links.map(|l| (l.index(), None)).collect();
+        let mut ends = ends.clone();
+        // What is settled makes more switches balance, which settles more.
+        loop {
+            let sums = imbalances(fabric, &ends);
+            let mut settled = Vec::new();
+            for (link, believed) in conflicts.iter_mut().filter(|(_, believed)| believed.is_none()) {
+                *believed = vote(fabric, &ends, &sums, noise, LinkId::from_index(*link));
+                settled.extend(believed.map(|end| (*link, end)));
             }
-            // How far a switch is off with its own counter of this link, and with the other end's.
-            let clearly =
-                |off: f64, otherwise: f64| off < 0.25 * (sent - received).abs() && off < 0.5 * otherwise;
-            let mut votes = [0, 0];
-            if let Some(sums) = fabric.link_from_switch(link).and_then(|s| sums[s.index()]) {
-                let off = sums.came_in - sums.went_out;
-                let (own, other) = (off.abs(), (off + sent - received).abs());
-                votes[0] += i32::from(clearly(own, other));
-                votes[1] += i32::from(clearly(other, own));
+            if settled.is_empty() {
+                return Self { conflicts };
             }
-            if let Some(sums) = fabric.link_to_switch(link).and_then(|s| sums[s.index()]) {
-                let off = sums.came_in - sums.went_out;
-                let (own, other) = (off.abs(), (off + sent - received).abs());
-                votes[1] += i32::from(clearly(own, other));
-                votes[0] += i32::from(clearly(other, own));
+            for (link, end) in settled {
+                ends[1 - end].value[link] = ends[end].value[link];
             }
-            let believed = match votes {
-                [near, far] if near > far => Some(0),
-                [near, far] if far > near => Some(1),
-                _ => None,
-            };
-            conflicts.push((link.index(), believed));
         }
-        Self { conflicts }
     }
 
     /// The end to believe where a link's ends disagree.
@@ -103,4 +94,34 @@ impl Believed {
     pub fn conflicts(&self) -> &[(usize, Option<usize>)] {
         &self.conflicts
     }
+}
+
+/// Which end of a link keeps its switches balanced where the other end's number would not: by the logarithm of how much likelier one is
+/// than the other. A switch that neither number balances has other bad counters, and says nothing; nor do two that contradict each other.
+fn vote(
+    fabric: &Fabric,
+    ends: &[Amounts; 2],
+    sums: &[Option<Imbalance>],
+    noise: &Noise,
+    link: LinkId,
+) -> Option<usize> {
+    let [sent, received] = [0, 1].map(|end: usize| ends[end].value[link.index()]);
+    let switches = [fabric.link_from_switch(link), fabric.link_to_switch(link)];
+    let mut likelier = Vec::new();
+    for (end, switch) in switches.into_iter().enumerate() {
+        let Some(sums) = switch.and_then(|s| sums[s.index()]) else { continue };
+        // A switch's sums have its own counter in them. Whether the link goes out of it or comes in, what the sender says more is that much
+        // more to go out, or to come in.
+        let (off, more) = (sums.came_in - sums.went_out, sent - received);
+        let with = if end == 0 { [off, off + more] } else { [off + more, off] };
+        let deviation = sums.allowed(noise) / CONFLICT_DEVIATIONS;
+        let [near, far] = with.map(|off| (off / deviation).powi(2));
+        if near.min(far) <= BALANCED.powi(2) {
+            likelier.push(0.5 * (far - near));
+        }
+    }
+    // By how much the near end is likelier; none of its switches may say the opposite.
+    let all =
+        |sign: f64| likelier.iter().all(|l| sign * l > -1.0) && sign * likelier.iter().sum::<f64>() > SURE;
+    [(0, 1.0), (1, -1.0)].into_iter().find(|&(_, sign)| all(sign)).map(|(end, _)| end)
 }

@@ -72,7 +72,7 @@ fn conservation(fabric: &Fabric, interval: &Interval, unit: Unit, found: &mut Ve
     };
     let word = if unit == Unit::Bytes { "bytes" } else { "packets" };
     let mut ends = both_ends(fabric, interval, None, unit);
-    let noise = Noise::of(fabric, &ends, &[]);
+    let noise = Noise::of(fabric, &ends, &[], unit);
     let believed = Believed::of(fabric, &ends, &noise);
     for &(link, right) in believed.conflicts() {
         let id = LinkId::from_index(link);
@@ -134,9 +134,12 @@ fn lanes(fabric: &Fabric, interval: &Interval, found: &mut Vec<Finding>) {
                 .filter(|(_, a, b)| a + b > 0.0)
                 .map(|(_, a, b)| (0.5 * (a + b), (a - b).abs()))
                 .collect(),
+            if matches!(quantity, Quantity::XmitBytes | Quantity::RcvBytes) { 1024.0 } else { 1.0 },
         );
+        // Each lane may have been rounded.
+        let rounding = of_lanes.len() as f64;
         for (link, whole, sum) in sums {
-            if !noise.agree(whole, sum) {
+            if (whole - sum).abs() > rounding && !noise.agree(whole, sum) {
                 let name = counter_name(fabric, link, quantity);
                 found.push(Finding {
                     kind: "lanes",

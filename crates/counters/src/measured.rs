@@ -122,7 +122,7 @@ pub fn measure(fabric: &Fabric, interval: &Interval, unit: Unit) -> Measured {
     let whole = both_ends(fabric, interval, None, unit);
     let of_lanes: Vec<[Amounts; 2]> =
         (0..lanes).map(|lane| both_ends(fabric, interval, Some(lane as u8), unit)).collect();
-    let noise = Noise::of(fabric, &whole, &of_lanes);
+    let noise = Noise::of(fabric, &whole, &of_lanes, unit);
     let believed = Believed::of(fabric, &whole, &noise);
     let mut all = joined(&whole, &noise, |link| believed.end(link));
     let lane_parts: Vec<Amounts> =

@@ -8,7 +8,7 @@
 use netloom_model::{Fabric, LinkId};
 
 use crate::balance::imbalances;
-use crate::measured::Amounts;
+use crate::measured::{Amounts, Unit};
 
 /// Median of the absolute value of a standard normal variate.
 const MEDIAN_OF_NORMAL: f64 = 0.674_489_750_196_081_7;
@@ -18,37 +18,40 @@ const ENOUGH: usize = 4;
 pub const CONFLICT_DEVIATIONS: f64 = 6.0;
 /// What ends may differ by even where most agree exactly: a packet here or there between two readings.
 const SLACK: f64 = 1e-3;
-/// The same for small amounts: a few packets.
-const SLACK_UNITS: f64 = 16.0 * 1024.0;
+/// The same for small amounts, in packets.
+const SLACK_PACKETS: f64 = 16.0;
 
 /// The standard deviation of one counter: `relative * value + floor`.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Noise {
     /// Relative part.
     pub relative: f64,
     /// What is left for small values, in the unit of the amounts.
     pub floor: f64,
+    /// What a packet of middling size counts in the unit of the amounts.
+    pub packet: f64,
     /// How many comparisons of links, or of switches, say so; 0: nothing is known.
     pub comparisons: usize,
 }
 
 impl Noise {
-    pub(crate) fn of(fabric: &Fabric, whole: &[Amounts; 2], lanes: &[[Amounts; 2]]) -> Self {
+    pub(crate) fn of(fabric: &Fabric, whole: &[Amounts; 2], lanes: &[[Amounts; 2]], unit: Unit) -> Self {
+        let packet = if matches!(unit, Unit::Packets { .. }) { 1.0 } else { 1024.0 };
         let mut pairs = differences(fabric, whole);
         if pairs.len() < ENOUGH {
             pairs = lanes.iter().flat_map(|ends| differences(fabric, ends)).collect();
         }
         if pairs.len() >= ENOUGH {
-            return Self::of_pairs(pairs);
+            return Self::of_pairs(pairs, packet);
         }
-        Self::of_switches(fabric, whole)
+        Self::of_switches(fabric, whole, packet)
     }
 
     /// From `(mean, difference)` of two counters each.
-    pub(crate) fn of_pairs(mut pairs: Vec<(f64, f64)>) -> Self {
+    pub(crate) fn of_pairs(mut pairs: Vec<(f64, f64)>, packet: f64) -> Self {
         let comparisons = pairs.len();
         if comparisons == 0 {
-            return Self::default();
+            return Self { relative: 0.0, floor: 0.0, packet, comparisons: 0 };
         }
         // A difference of two has twice the variance of one.
         let scale = MEDIAN_OF_NORMAL * std::f64::consts::SQRT_2;
@@ -60,10 +63,10 @@ impl Noise {
         let mut left: Vec<f64> = pairs.iter().map(|(mean, d)| d / scale - relative * mean).collect();
         left.sort_by(f64::total_cmp);
         let floor = left[left.len() / 2].max(0.0);
-        Self { relative, floor, comparisons }
+        Self { relative, floor, packet, comparisons }
     }
 
-    fn of_switches(fabric: &Fabric, whole: &[Amounts; 2]) -> Self {
+    fn of_switches(fabric: &Fabric, whole: &[Amounts; 2], packet: f64) -> Self {
         let mut found: Vec<f64> = imbalances(fabric, whole)
             .into_iter()
             .flatten()
@@ -71,11 +74,11 @@ impl Noise {
             .map(|i| (i.came_in - i.went_out).abs() / i.squares.sqrt())
             .collect();
         if found.len() < ENOUGH {
-            return Self::default();
+            return Self { relative: 0.0, floor: 0.0, packet, comparisons: 0 };
         }
         found.sort_by(f64::total_cmp);
         let relative = found[found.len() / 2] / MEDIAN_OF_NORMAL;
-        Self { relative, floor: 0.0, comparisons: found.len() }
+        Self { relative, floor: 0.0, packet, comparisons: found.len() }
     }
 
     /// Standard deviation of one counter of this value.
@@ -88,7 +91,7 @@ impl Noise {
     #[inline]
     pub fn agree(&self, a: f64, b: f64) -> bool {
         let larger = a.max(b);
-        let slack = (SLACK * larger).max(SLACK_UNITS.min(0.05 * larger)).max(1.0);
+        let slack = (SLACK * larger).max((SLACK_PACKETS * self.packet).min(0.05 * larger)).max(1.0);
         (a - b).abs() <= CONFLICT_DEVIATIONS * std::f64::consts::SQRT_2 * self.deviation(larger) + slack
     }
 }
