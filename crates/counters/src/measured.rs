@@ -75,6 +75,31 @@ impl Measured {
         self.by_lane.get(link.index() * self.lanes + lane)
     }
 
+    /// `[link * lanes + lane]` for a scheme of so many lanes, as operators number rows; one lane is the whole link. A lane that nobody
+    /// used, and whose counters were dropped for that, carried nothing where the link's other lanes were counted.
+    pub fn in_lanes(&self, lanes: usize) -> Amounts {
+        if lanes <= 1 {
+            return self.whole.clone();
+        }
+        let mut all = Amounts::default();
+        for link in 0..self.whole.value.len() {
+            for lane in 0..lanes {
+                let at = link * self.lanes + lane.min(self.lanes.saturating_sub(1));
+                let (value, quality, ends) = match self.lanes {
+                    0 => (0.0, Quality::MISSING, 0),
+                    known if lane < known => {
+                        (self.by_lane.value[at], self.by_lane.quality[at], self.by_lane.ends[at])
+                    }
+                    _ => (0.0, self.by_lane.quality[at], self.by_lane.ends[at]),
+                };
+                all.value.push(value);
+                all.quality.push(quality);
+                all.ends.push(ends);
+            }
+        }
+        all
+    }
+
     /// Every `(link, lane)` that can be trusted, with amount and deviation. Where a link's lanes were not all counted, or nobody counts by
     /// lane, the whole link stands for them, with lane `None`: rows of a fit, none of which says what others say already.
     pub fn rows(&self, fabric: &Fabric) -> Vec<Row> {

@@ -104,6 +104,21 @@ fn exact_counters_measure_exactly_and_nothing_is_wrong() {
 }
 
 #[test]
+fn amounts_come_in_the_lanes_of_a_scheme() {
+    let fabric = cases::two_spines();
+    let exact = synthesised(&fabric, Some("3sl2vl"), &SynthOptions::default());
+    let measured = measure(&fabric, &exact, Unit::Bytes);
+    let [one, two, three] = [1, 2, 3].map(|lanes| measured.in_lanes(lanes));
+    for link in 0..fabric.link_count() {
+        assert_eq!(one.value[link], two.value[2 * link] + two.value[2 * link + 1]);
+        assert_eq!(three.value[3 * link..3 * link + 2], two.value[2 * link..2 * link + 2]);
+        assert_eq!(three.get(3 * link + 2), Some(0.0));
+    }
+    let whole = measure(&fabric, &synthesised(&fabric, None, &SynthOptions::default()), Unit::Bytes);
+    assert!(whole.in_lanes(2).quality.iter().all(|&q| q == Quality::MISSING));
+}
+
+#[test]
 fn every_unit_is_what_it_says() {
     let fabric = cases::two_spines();
     let traffic = Traffic::from_triples(4, &[0], &[1], &[10_000.0], Some(&[5.0])).unwrap();
