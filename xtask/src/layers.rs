@@ -164,7 +164,7 @@ mod tests {
 
     #[test]
     fn a_new_crate_needs_a_floor() {
-        assert!(findings("infer", "")[0].contains("has no floor"));
-        assert_eq!(findings("routing", "[dependencies]\nnetloom-infer.workspace = true\n").len(), 1);
+        assert!(findings("planning", "")[0].contains("has no floor"));
+        assert_eq!(findings("routing", "[dependencies]\nnetloom-planning.workspace = true\n").len(), 1);
     }
 }
