@@ -18,6 +18,8 @@ use crate::config::Injection;
 
 /// The token of the timer for a delayed message.
 const DUE: u32 = MOST_DATA;
+/// Room for delayed messages that a host may keep.
+const MANY: usize = 256;
 
 impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
     pub(super) fn eject<H: Hardware>(&mut self, link: u32, index: u32) {
@@ -93,8 +95,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
     pub(super) fn host_event<H: Hardware>(&mut self, host: HostId, timer: bool, data: u32) {
         self.desk.now_ps = self.now;
         if timer && data == DUE {
-            let due = self.delayed.pop().expect("a message is due");
-            debug_assert_eq!((due.time_ps, due.host), (self.now, host));
+            let Some(due) = self.next_due(host) else { return };
             match due.what {
                 Due::Post(post) => return self.enter::<H>(post, due.posted_ps),
                 Due::Copy(token) => {
@@ -146,10 +147,33 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
 
     fn delay(&mut self, delay_ps: u64, host: HostId, what: Due<P::Token>) {
         let time_ps = self.now.saturating_add(delay_ps).min(LAST_PS);
+        let delayed = &mut self.delayed[host.index()];
+        let at = delayed.partition_point(|other| other.time_ps <= time_ps);
+        delayed.insert(at, Delayed { time_ps, posted_ps: self.now, what });
+        if at == 0 {
+            self.due_at(host, time_ps);
+        }
+    }
+
+    fn due_at(&mut self, host: HostId, time_ps: u64) {
         let key = (self.fabric.link_count() as u32 + host.0) << 1 | 1;
         self.calendar.push(Event { time_ps, key, data: DUE });
-        self.order += 1;
-        self.delayed.push(Delayed { time_ps, order: self.order, posted_ps: self.now, host, what });
+    }
+
+    /// The first of a host's delayed messages, if its time has come; the next one gets the event. An event that finds none was
+    /// overtaken by a message with less delay.
+    fn next_due(&mut self, host: HostId) -> Option<Delayed<P::Token>> {
+        let delayed = &mut self.delayed[host.index()];
+        delayed.front().filter(|due| due.time_ps <= self.now)?;
+        let due = delayed.pop_front();
+        // What was posted at once is much; the next time it is little.
+        if delayed.capacity() > MANY && delayed.len() < delayed.capacity() / 4 {
+            delayed.shrink_to(delayed.len() * 2);
+        }
+        if let Some(next) = delayed.front().map(|next| next.time_ps) {
+            self.due_at(host, next);
+        }
+        due
     }
 
     /// A host's adapter takes a message.

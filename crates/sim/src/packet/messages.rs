@@ -1,7 +1,5 @@
 //! Messages: what hosts have to send, and what receivers know of what is on its way.
 
-use std::cmp::Ordering;
-
 use netloom_model::{DestId, HostId};
 use serde::{Deserialize, Serialize};
 
@@ -46,39 +44,10 @@ impl<T> Linked for Outgoing<T> {
     }
 }
 
-/// A message on its way to its host's adapter.
+/// A message on its way to its host's adapter; hosts keep theirs by time, then by order of posting.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Delayed<T> {
     pub time_ps: u64,
-    pub order: u64,
     pub posted_ps: u64,
-    pub host: HostId,
     pub what: Due<T>,
-}
-
-impl<T> Delayed<T> {
-    fn key(&self) -> (u64, HostId, u64) {
-        (self.time_ps, self.host, self.order)
-    }
-}
-
-impl<T> PartialEq for Delayed<T> {
-    fn eq(&self, other: &Self) -> bool {
-        self.key() == other.key()
-    }
-}
-
-impl<T> Eq for Delayed<T> {}
-
-impl<T> PartialOrd for Delayed<T> {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl<T> Ord for Delayed<T> {
-    /// The earliest is the greatest, as heaps want it.
-    fn cmp(&self, other: &Self) -> Ordering {
-        other.key().cmp(&self.key())
-    }
 }

@@ -3,7 +3,7 @@
 //! What happens in it is in `engine` (switches), `adapter` (hosts), `attract` (packets that may yet take another output), `exchange` (other
 //! partitions), `tell` (observers).
 
-use std::collections::BinaryHeap;
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use netloom_model::{DestSpace, Fabric};
@@ -61,10 +61,8 @@ pub struct Network<'f, C, P: Program, O> {
     pub(super) behind: Vec<(u32, u8)>,
     pub(super) calendar: Calendar,
     pub(super) desk: Desk<P::Token>,
-    /// Messages on their way to their host's adapter, by time, host and order of posting.
-    pub(super) delayed: BinaryHeap<Delayed<P::Token>>,
-    /// Messages delayed so far.
-    pub(super) order: u64,
+    /// Of every host, messages on their way to its adapter. The first of them has an event.
+    pub(super) delayed: Vec<VecDeque<Delayed<P::Token>>>,
     pub(super) now: u64,
     /// Latencies of packets, if asked for.
     pub(super) births: Option<Births>,
@@ -154,8 +152,7 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
             behind: Vec::new(),
             calendar,
             desk,
-            delayed: BinaryHeap::new(),
-            order: 0,
+            delayed: fabric.hosts().map(|_| VecDeque::new()).collect(),
             now: 0,
             births: None,
             recorder: None,

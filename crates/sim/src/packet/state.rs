@@ -131,7 +131,6 @@ impl<C: Choice, P: Split, O: Observer> Network<'_, C, P, O> {
             heads,
             calendar,
             delayed,
-            order,
             now,
             births,
             recorder,
@@ -141,7 +140,7 @@ impl<C: Choice, P: Split, O: Observer> Network<'_, C, P, O> {
         } = self;
         debug_assert!(behind.is_empty() && mail.iter().all(|mail| mail.packets.is_empty()));
         let mut to = StateWriter::default();
-        to.put(&(order, now, received, events, last));
+        to.put(&(now, received, events, last));
         to.put(&(ports, packets, origins, outgoing, incoming, numbers));
         to.put(&(heads, delayed, births, recorder));
         to.put(&calendar.iter().collect::<Vec<Event>>());
@@ -152,7 +151,7 @@ impl<C: Choice, P: Split, O: Observer> Network<'_, C, P, O> {
 
     /// Takes up a state, before the start and instead of it.
     pub(super) fn load(&mut self, from: &mut StateReader) -> Result<(), SimError> {
-        (self.order, self.now, self.received, self.events, self.last) = from.take()?;
+        (self.now, self.received, self.events, self.last) = from.take()?;
         let shape = |ports: &Ports| {
             (ports.lanes, ports.features, ports.port.len(), ports.lane.len(), ports.end.len())
         };
@@ -162,6 +161,9 @@ impl<C: Choice, P: Split, O: Observer> Network<'_, C, P, O> {
             return Err(SimError::State);
         }
         (self.heads, self.delayed, self.births, self.recorder) = from.take()?;
+        if self.delayed.len() != self.fabric.host_count() {
+            return Err(SimError::State);
+        }
         for event in from.take::<Vec<Event>>()? {
             self.calendar.push(event);
         }
