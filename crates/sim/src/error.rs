@@ -40,8 +40,8 @@ pub enum SimError {
     /// Something that this version can't do.
     #[error("{0}: not in this version")]
     Unsupported(&'static str),
-    /// What was to be taken up is not the state of such a run.
-    #[error("not the state of such a run")]
+    /// What was to be taken up is not the state of such a run, or was kept by another version.
+    #[error("not the state of such a run, or one of another version")]
     State,
     /// Simulated time ran beyond what 48 bits of picoseconds hold.
     #[error("simulated time exceeds 281 s")]

@@ -225,8 +225,9 @@ fn what_is_not_the_state_of_such_a_run_is_refused() {
     assert_eq!(taken(&fabric, &messages, &[&state[..], &[0]].concat()), Err(SimError::State));
     assert_eq!(taken(&star(4), &messages, &state), Err(SimError::State));
     assert_eq!(taken(&fabric, &messages[..1], &state), Err(SimError::State));
-    // Two partitions, where there is one leaf.
-    assert_eq!(taken(&fabric, &messages, &[&[2], &state[1..]].concat()), Err(SimError::State));
+    // Two partitions, where there is one leaf; a state of an earlier form.
+    assert_eq!(taken(&fabric, &messages, &[&state[..1], &[2], &state[2..]].concat()), Err(SimError::State));
+    assert_eq!(taken(&fabric, &messages, &[&[state[0] - 1], &state[1..]].concat()), Err(SimError::State));
 }
 
 /// Counts as listening.

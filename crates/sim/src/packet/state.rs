@@ -6,7 +6,7 @@
 //! Invariants: a state is taken between events, with several partitions between windows, when no mail is under way; a run that goes on
 //! from one shows all that it would have shown without.
 //!
-//! Form: the number of partitions, then each of them, in [postcard](https://postcard.jamesmunns.com/wire-format.html)'s format.
+//! Form: the form's number, the number of partitions, then each of them, in [postcard](https://postcard.jamesmunns.com/wire-format.html)'s format.
 
 use serde::{Deserialize, Serialize};
 
@@ -17,6 +17,9 @@ use super::observe::Observer;
 use super::ports::Ports;
 use super::program::Split;
 use crate::SimError;
+
+/// Rises whenever what is kept, or its order, changes: states of another form are refused.
+const FORM: u32 = 2;
 
 /// How the state of a run is kept, and where it begins.
 #[derive(Clone, Copy)]
@@ -60,6 +63,15 @@ impl<'a> StateReader<'a> {
         Self(state)
     }
 
+    /// The number of partitions, with which a state begins.
+    ///
+    /// # Errors
+    /// [`SimError::State`] if it is of another form.
+    pub(super) fn partitions(&mut self) -> Result<usize, SimError> {
+        let (form, partitions): (u32, usize) = self.take()?;
+        if form == FORM { Ok(partitions) } else { Err(SimError::State) }
+    }
+
     /// The next value.
     ///
     /// # Errors
@@ -92,7 +104,7 @@ impl<'a> StateReader<'a> {
 /// The state of a run from those of its partitions.
 pub(super) fn joined(parts: impl ExactSizeIterator<Item = Vec<u8>>) -> Vec<u8> {
     let mut state = StateWriter::default();
-    state.put(&parts.len());
+    state.put(&(FORM, parts.len()));
     parts.for_each(|part| state.0.extend(part));
     state.0
 }

@@ -144,7 +144,7 @@ pub fn run_network<C: Choice + Clone, P: Split, O: Observer>(
     let terms = &Terms { keep: terms.keep.filter(|_| !O::LISTENS), ..*terms };
     let mut state = terms.keep.and_then(|keep| keep.from).map(StateReader::new);
     let wanted = match (&mut state, terms.partitions) {
-        (Some(state), _) => state.take()?,
+        (Some(state), _) => state.partitions()?,
         (None, Some(partitions)) => partitions,
         (None, None) => Partition::worthwhile(fabric, config, lookahead_ps, terms.threads),
     };
