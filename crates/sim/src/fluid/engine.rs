@@ -196,7 +196,12 @@ impl<'f, P: Program> Fluid<'f, P> {
         let to = loop {
             let time_ps = self.ways.time_ps(link, wire);
             let resource = self.ways.resource[link.index()];
-            let wait_ps = self.queues.wait_ps(&self.fair, resource, self.settlements);
+            let backlog = |flow: u32| {
+                let stream = &self.streams[self.stream_of[flow as usize] as usize];
+                let speed = self.fabric.bandwidth_bytes_per_s(self.fabric.host_link(stream.from)) / 1e12;
+                stream.backlog(self.now, speed)
+            };
+            let wait_ps = self.queues.wait_ps(&self.fair, resource, self.settlements, backlog);
             let start_ps = self.short.take(link, at_ps + wait_ps, time_ps);
             if hops == 0 {
                 let key = from.0 << 2 | SENT;

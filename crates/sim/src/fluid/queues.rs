@@ -11,6 +11,9 @@
 //!   a flow is held beyond it, and a packet passes them at the link's throughput; on a bottleneck it waits for the output buffer, and takes its turn
 //!   among the inputs. Without credits of its own (`head_of_line` false) packets pass those that wait.
 //!
+//! Buffers are full only as far as flows have filled them: what waits is never more than the flows held there can have sent beyond what has
+//! arrived, so flows of few bytes, or just begun, hold up little.
+//!
 //! The room that a host's own link holds is not counted: its messages wait in the host's queue.
 
 use netloom_model::{Fabric, LinkId};
@@ -55,8 +58,15 @@ impl Queues {
         }
     }
 
-    /// How long a packet waits before it is sent over what `resource` stands for; `settlement` changes with the rates.
-    pub fn wait_ps(&mut self, fair: &Fair, resource: u32, settlement: u64) -> u64 {
+    /// How long a packet waits before it is sent over what `resource` stands for; `settlement` changes with the rates, `backlog` is what of a
+    /// flow is in the network at most, bytes.
+    pub fn wait_ps(
+        &mut self,
+        fair: &Fair,
+        resource: u32,
+        settlement: u64,
+        backlog: impl Fn(u32) -> f64,
+    ) -> u64 {
         if resource < self.hosts || fair.on(resource).is_empty() {
             return 0;
         }
@@ -64,13 +74,21 @@ impl Queues {
         if known == settlement {
             return wait_ps;
         }
-        let wait_ps = self.work_out(fair, resource) as u64;
-        self.known[resource as usize] = (settlement, wait_ps);
+        let (bytes, held, throughput) = self.work_out(fair, resource, backlog);
+        if bytes <= 0.0 || throughput <= 0.0 {
+            return 0;
+        }
+        let wait_ps = (bytes.min(held) / throughput) as u64;
+        // What is not full yet fills up while rates stay.
+        if bytes <= held {
+            self.known[resource as usize] = (settlement, wait_ps);
+        }
         wait_ps
     }
 
-    fn work_out(&self, fair: &Fair, resource: u32) -> f64 {
-        let mut throughput = 0.0;
+    /// Bytes that wait before `resource` if all buffers are full, those that held flows have to fill them with, and bytes a ps.
+    fn work_out(&self, fair: &Fair, resource: u32, backlog: impl Fn(u32) -> f64) -> (f64, f64, f64) {
+        let (mut throughput, mut waiting) = (0.0, 0.0);
         // Flows that have their bottleneck here, and beyond.
         let (mut here, mut beyond) = (0, 0);
         let mut before = 0.0;
@@ -81,6 +99,7 @@ impl Queues {
                 Some(_) => beyond += 1,
                 None => continue,
             }
+            waiting += fair.route(flow)[at as usize].share * backlog(flow);
             if self.ordered && at > 0 {
                 let feeder = fair.route(flow)[at as usize - 1].resource;
                 let held_beyond =
@@ -89,8 +108,8 @@ impl Queues {
                 before += self.room[feeder as usize] / count.max(1) as f64;
             }
         }
-        if here + beyond == 0 || throughput <= 0.0 {
-            return 0.0;
+        if here + beyond == 0 {
+            return (0.0, 0.0, throughput);
         }
         let own = self.room[resource as usize];
         let bytes = match (self.release, here > 0) {
@@ -100,7 +119,7 @@ impl Queues {
             (Release::Sent, false) if self.far_room > 0.0 => own + self.far_room,
             (Release::Sent, false) => 0.0,
         };
-        bytes / throughput
+        (bytes, waiting, throughput)
     }
 
     /// How many links further on a flow's bottleneck is.

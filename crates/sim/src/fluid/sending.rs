@@ -33,6 +33,7 @@ impl<P: Program> Fluid<'_, P> {
             flow,
             rate: 0.0,
             done: 0.0,
+            moved: 0.0,
             since_ps: self.now,
             opened_ps: self.now,
             messages: BinaryHeap::new(),
@@ -167,7 +168,9 @@ impl<P: Program> Fluid<'_, P> {
             let it = &mut self.streams[stream as usize];
             it.advance(self.now);
             let since = self.now - self.unsettled_ps.max(it.opened_ps);
-            it.done += (rate - it.rate) * since as f64 / it.messages.len() as f64;
+            let more = (rate - it.rate) * since as f64;
+            it.moved += more;
+            it.done += more / it.messages.len() as f64;
             it.rate = rate;
             self.plan(stream);
         }

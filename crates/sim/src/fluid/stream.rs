@@ -26,6 +26,8 @@ pub(super) struct Stream {
     pub rate: f64,
     /// Bytes that each message has got since the stream was opened.
     pub done: f64,
+    /// Bytes that have arrived since then.
+    pub moved: f64,
     pub since_ps: u64,
     pub opened_ps: u64,
     /// Messages by `done` at their end (its bits), order of coming.
@@ -38,8 +40,19 @@ impl Stream {
     /// Brings `done` up to date.
     pub fn advance(&mut self, now: u64) {
         if !self.messages.is_empty() {
-            self.done += self.rate * (now - self.since_ps) as f64 / self.messages.len() as f64;
+            let moved = self.rate * (now - self.since_ps) as f64;
+            self.moved += moved;
+            self.done += moved / self.messages.len() as f64;
         }
         self.since_ps = now;
+    }
+
+    /// Bytes that are in the network at most: what a host of this speed (bytes a ps) can have sent, and what there is to send.
+    pub fn backlog(&self, now: u64, speed: f64) -> f64 {
+        let moved = self.moved + self.rate * (now - self.since_ps) as f64;
+        let done = self.done + self.rate * (now - self.since_ps) as f64 / self.messages.len().max(1) as f64;
+        let left: f64 =
+            self.messages.iter().map(|&Reverse((end, ..))| (f64::from_bits(end) - done).max(0.0)).sum();
+        (speed * (now - self.opened_ps) as f64 - moved).clamp(0.0, left)
     }
 }
