@@ -198,7 +198,9 @@ impl<'f, P: Program> Fluid<'f, P> {
             let resource = self.ways.resource[link.index()];
             let backlog = |flow: u32| {
                 let stream = &self.streams[self.stream_of[flow as usize] as usize];
-                let speed = self.fabric.bandwidth_bytes_per_s(self.fabric.host_link(stream.from)) / 1e12;
+                let own = self.fabric.host_link(stream.from);
+                let streams = self.fair.on(self.ways.resource[own.index()]).len().max(1);
+                let speed = self.fabric.bandwidth_bytes_per_s(own) / 1e12 / streams as f64;
                 stream.backlog(self.now, speed)
             };
             let wait_ps = self.queues.wait_ps(&self.fair, resource, self.settlements, backlog);
