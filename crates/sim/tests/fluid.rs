@@ -99,6 +99,19 @@ fn short_messages_queue() {
     assert_eq!(flows.into_iter().fold(0.0, f64::max), packets.program().end_ps() as f64);
 }
 
+/// Hosts 1 and 2 send 24 KiB each to host 0, at half speed; host 3 sends it 8 bytes after 8 KiB to host 4, at 0.66 us, when 8 KiB of the others
+/// wait there: less than the 32 KiB that buffers hold, which take 2.6 us.
+#[test]
+fn short_messages_wait_for_no_more_than_flows_have_sent() {
+    let (fabric, config) = (star(5), Config::codes());
+    let routes = tables(&fabric);
+    let messages = [(1, 0, 24 << 10), (2, 0, 24 << 10), (3, 4, 8 << 10), (3, 0, 8)];
+    let packets = run(&fabric, &config, routes.lft().unwrap(), &messages).unwrap();
+    let packets = packets.program().done_ps[3].unwrap() as f64;
+    let flows = done(&flow(&fabric, &config, Scheme::Tables(&routes), &messages))[3];
+    assert!(near(flows, packets, 0.25), "{flows} {packets}");
+}
+
 /// Everything goes over the links that the tables say, once.
 #[test]
 fn links_carry_what_the_tables_say() {
