@@ -237,6 +237,19 @@ class Run:
                 self.note(finding["text"])
         return routes
 
+    @contextlib.contextmanager
+    def blaming(self, source: str) -> Iterator[None]:
+        """Names the file of routes in what is said of them; an engine's own need no name."""
+        from netloom import _core
+        from netloom.errors import RoutingError
+
+        try:
+            yield
+        except RoutingError as error:
+            if _core.is_engine(source) or source in OPTIMISERS:
+                raise
+            raise RoutingError(f"{source}: {error}") from None
+
     def loads(self, fabric: Fabric, routes: Routes, traffic: Traffic) -> LinkLoads:
         """Loads and bounds, within the budgets given."""
         from netloom import _core

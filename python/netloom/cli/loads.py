@@ -45,7 +45,7 @@ def loads(
     net = run.fabric(fabric, warn=True)
     demand = run.traffic(traffic, net)
     tables = with_paths(run, run.routes(routes, net, demand), paths)
-    with run.timed("loads"):
+    with run.timed("loads"), run.blaming(routes):
         found = run.loads(net, tables, demand)
     result = {**results.loads_result(found, demand, count=hottest), "findings": run.findings}
     if run.has_product:
