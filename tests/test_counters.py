@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+import netloom as nl
+
 CASES = ("ft2_32", "ft3_32")
 REAL = ("--noise", "0.005", "--skew", "0.02", "--missing", "0.02", "--seed", "7")
 
@@ -209,7 +211,14 @@ def test_samples_of_an_exporter_make_intervals(netloom, paths):
     table = pyarrow.csv.read_csv(netloom.folder / "samples.csv", convert_options=text)
     table = table.set_column(0, "time", table["time"].cast(pa.timestamp("s")))
     pyarrow.parquet.write_table(table, netloom.folder / "samples.parquet")
-    assert netloom.result("counters", "show", paths.ft2, "samples.parquet") == result
+    again = netloom.result("counters", "show", paths.ft2, "samples.parquet")
+    assert again == {**result, "notes": again["notes"]}
+    # One port of one leaf is no fabric.
+    [note] = result["notes"]
+    assert note == (
+        "samples.csv: this looks like another fabric's file, or only a part of this one's: "
+        "11 of the fabric's 12 switches were not read"
+    )
 
 
 def test_readings_that_do_not_belong_together_are_refused(netloom, paths, real):
@@ -265,3 +274,95 @@ def test_bad_options_are_usage(netloom, paths):
     assert "expected a Parquet file of counters" in netloom.refused(
         "counters", "show", paths.ft2, "damaged.parquet"
     )
+
+
+def test_readings_of_another_fabric_are_told(netloom, paths, real):
+    # LIDs are small numbers: every port of ft2_32 that ft3_32 happens to have was taken for its own.
+    after = real("ft2_32", "perfquery_x_after.txt.gz")
+    other = netloom.result("counters", "show", paths.ft3, after)
+    assert any("this looks like another fabric's file: " in note for note in other["notes"])
+    assert "\n\nnotes\n" in netloom.ok("counters", "show", paths.ft3, after)
+    assert netloom.result("counters", "show", paths.ft2, after)["notes"] == []
+    # Findings alone exit 1, and there are enough of them.
+    assert netloom.result("counters", "check", paths.ft3, after, code=1)["notes"] == other["notes"]
+
+
+def test_a_port_that_no_switch_has_is_named_with_its_line(netloom, paths, real):
+    text = gzip.decompress(real("ft2_32", "perfquery_x_after.txt.gz").read_bytes()).decode()
+    block = text[text.rindex("# Port extended") :]
+    strange = re.sub(r"Lid \d+ port \d+", "Lid 35 port 77", block)
+    (netloom.folder / "p.txt").write_text(text + strange)
+    [note] = netloom.result("counters", "show", paths.ft2, "p.txt")["notes"]
+    line = len(text.splitlines()) + 1
+    assert note.startswith(f"p.txt:{line}: 1 port that this fabric does not have, left out: Lid 35 port 77")
+    assert f"(line {line}; " in note
+    assert "has ports 1 to 8)" in note
+    (netloom.folder / "alone.txt").write_text(strange)
+    error = netloom.refused("counters", "show", paths.ft2, "alone.txt")
+    assert error.startswith("alone.txt:1: Lid 35 port 77 is not of this fabric (")
+
+
+def test_what_no_host_link_tells_is_unknown(netloom, paths):
+    # The cables between switches, and no other.
+    netloom.ok("counters", "synth", paths.ft2, "ftree", "all-to-all", "-o", "c.csv")
+    rows = (netloom.folder / "c.csv").read_text().splitlines(keepends=True)
+    (netloom.folder / "up.csv").write_text("".join(row for row in rows if "host" not in row))
+    shown = netloom.ok("counters", "show", paths.ft2, "up.csv")
+    assert re.search(r"^sent by hosts +unknown$", shown, re.MULTILINE)
+    assert "-0" not in shown
+    result = netloom.result("counters", "show", paths.ft2, "up.csv")
+    assert (result["host_bytes"], result["host_packets"]) == (None, None)
+    assert result["link_bytes"] > 0
+
+
+def test_a_table_is_taken_as_it_is_meant_or_refused(netloom, paths):
+    netloom.ok("counters", "synth", paths.ft2, "ftree", "all-to-all", "-o", "c.csv")
+    rows = (netloom.folder / "c.csv").read_text().splitlines(keepends=True)
+
+    def refused(*lines: str) -> str:
+        (netloom.folder / "bad.csv").write_text("".join(lines))
+        return netloom.refused("counters", "show", paths.ft2, "bad.csv")
+
+    bites = rows[0].replace("xmit_bytes", "xmit_bites")
+    hint = 'bad.csv:1: unknown column "xmit_bites", did you mean "xmit_bytes"?'
+    assert refused(bites, *rows[1:]) == hint
+    assert refused("link,xmit_bites\n", "0,1\n") == hint
+    other = rows[5].replace("0,1000000000,", "0,1000000001,", 1)
+    assert refused(*rows[:5], other, *rows[6:]) == (
+        "bad.csv:6: the interval 0 to 1000000001 overlaps 0 to 1000000000 of line 2: "
+        "expected one after the other"
+    )
+
+
+@pytest.mark.parametrize("file", ["perfquery_x_after", "perfquery_after", "perfquery_vl_leaf00"])
+def test_a_reading_cut_inside_a_block_is_refused(netloom, paths, real, file):
+    text = gzip.decompress(real("ft2_32", f"{file}.txt.gz").read_bytes()).decode()
+    fabric = nl.Fabric.read(paths.ft2)
+    start = text.rindex("# Port")
+    for end in range(start + 1, len(text)):
+        with pytest.raises(nl.FormatError) as refused:
+            nl.Counters.parse(text[:end].encode(), fabric, label="p.txt")
+        assert str(refused.value).startswith(f"p.txt:{len(text[:end].splitlines())}: "), end - start
+    # Whole blocks are a reading, if of fewer ports.
+    assert nl.Counters.parse(text[:start].encode(), fabric).readings == 1
+    (netloom.folder / "p.txt").write_text(text[:-1])
+    error = netloom.refused("counters", "show", paths.ft2, "p.txt")
+    assert error.endswith("expected an end of the last line, found none: is the file cut short?")
+
+
+def test_routes_with_a_hole_are_named(netloom, paths):
+    netloom.ok("route", "ftree", paths.ft2, "-o", "whole.lfts")
+    lines = (netloom.folder / "whole.lfts").read_text().splitlines(keepends=True)
+    first = next(at for at, line in enumerate(lines) if line.startswith("0x"))
+    (netloom.folder / "hole.lfts").write_text("".join(lines[:first] + lines[first + 1 :]))
+    for verb in (("counters", "synth"), ("loads",)):
+        error = netloom.refused(*verb, paths.ft2, "hole.lfts", "all-to-all")
+        assert error.startswith("hole.lfts: "), error
+        assert "has no entry for it" in error
+
+
+def test_a_difference_lists_the_busiest_links_that_are_asked_for(netloom, paths, real):
+    readings = [real("ft2_32", f"perfquery_x_{when}.txt.gz") for when in ("before", "after")]
+    for count in (0, 3):
+        result = netloom.result("counters", "diff", paths.ft2, *readings, "--busiest", count, "-o", "c.csv")
+        assert len(result["busiest"]) == count

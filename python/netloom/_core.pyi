@@ -584,7 +584,8 @@ class Counters:
     def readings(self) -> int:
         """How many absolute readings they were made of."""
     @property
-    def findings(self) -> list[str]: ...
+    def notes(self) -> list[str]:
+        """What was odd about the files."""
     def since(self, before: Counters, *, seconds: float | None = None) -> Counters:
         """What was counted since an earlier reading; `seconds` is how long that is, if files do not tell."""
     def check(self) -> list[tuple[str, str]]:

@@ -2,7 +2,7 @@
 
 use netloom_model::{Column, Counters, Fabric, Interval, LinkId, Quality, Quantity};
 
-use crate::measured::{Measured, Unit, is_usable, measure};
+use crate::measured::{Amounts, Measured, Unit, is_usable, measure};
 
 /// What an interval's counters amount to, over links whose cable works.
 #[derive(Clone, Debug, PartialEq)]
@@ -11,11 +11,11 @@ pub struct Summary {
     pub measured: Measured,
     /// Links that both ends, one end and neither end of which can be trusted.
     pub links_by_ends: [usize; 3],
-    /// Bytes that hosts sent, over their links that are known.
-    pub host_bytes: f64,
-    /// Bytes over all links that are known.
-    pub link_bytes: f64,
-    /// Packets that hosts sent; `None`: nobody counted packets.
+    /// Bytes that hosts sent, over their links that are known; `None`: none is.
+    pub host_bytes: Option<f64>,
+    /// Bytes over all links that are known; `None`: none is.
+    pub link_bytes: Option<f64>,
+    /// Packets that hosts sent, over their links that are known; `None`: none is, or nobody counted packets.
     pub host_packets: Option<f64>,
     /// Values with each of [`Quality::FLAGS`], in that order.
     pub flagged: [usize; 6],
@@ -25,23 +25,20 @@ pub struct Summary {
 pub fn summary(fabric: &Fabric, interval: &Interval) -> Summary {
     let measured = measure(fabric, interval, Unit::Bytes);
     let mut links_by_ends = [0; 3];
-    let (mut host_bytes, mut link_bytes) = (0.0, 0.0);
     for link in fabric.links().filter(|&l| fabric.alive(l)) {
         let ends = measured.whole.ends[link.index()];
         links_by_ends[2 - usize::from(ends.min(2))] += 1;
-        if let Some(bytes) = measured.whole.get(link.index()) {
-            link_bytes += bytes;
-            if link.index() < fabric.host_count() {
-                host_bytes += bytes;
-            }
-        }
     }
+    let known = |amounts: &Amounts, links: usize| {
+        let links = fabric.links().take(links).filter(|&l| fabric.alive(l));
+        links.filter_map(|l| amounts.get(l.index())).reduce(|sum, amount| sum + amount)
+    };
+    let (hosts, links) = (fabric.host_count(), fabric.link_count());
+    let (host_bytes, link_bytes) = (known(&measured.whole, hosts), known(&measured.whole, links));
     let has_packets =
         interval.columns.iter().any(|c| matches!(c.quantity, Quantity::XmitPackets | Quantity::RcvPackets));
-    let host_packets = has_packets.then(|| {
-        let packets = measure(fabric, interval, Unit::Packets { mtu_bytes: 1.0 }).whole;
-        fabric.hosts().filter_map(|h| packets.get(fabric.host_link(h).index())).sum()
-    });
+    let packets = || measure(fabric, interval, Unit::Packets { mtu_bytes: 1.0 }).whole;
+    let host_packets = has_packets.then(|| known(&packets(), hosts)).flatten();
     let mut flagged = [0; 6];
     for column in &interval.columns {
         for link in fabric.links().filter(|&l| fabric.alive(l) && !is_usable(column.quality(l))) {
@@ -100,6 +97,25 @@ mod tests {
     use super::*;
 
     #[test]
+    fn what_no_host_link_tells_is_unknown_and_not_nothing() {
+        let fabric = cases::star(2);
+        // Links 0 and 1 are the hosts'.
+        let missing = Quality::MISSING;
+        let column = |quantity, doubts: [Quality; 4]| Column {
+            quality: doubts.to_vec(),
+            ..Column::good(quantity, None, vec![0, 0, 6, 7])
+        };
+        let of = |doubts| {
+            let columns = vec![column(Quantity::XmitBytes, doubts), column(Quantity::XmitPackets, doubts)];
+            summary(&fabric, &Interval { start_ns: 0, end_ns: 1, routes: 0, columns })
+        };
+        let switch_only = of([missing, missing, Quality::GOOD, Quality::GOOD]);
+        assert_eq!((switch_only.host_bytes, switch_only.host_packets), (None, None));
+        assert_eq!(switch_only.link_bytes, Some(13.0));
+        assert_eq!(of([missing; 4]).link_bytes, None);
+    }
+
+    #[test]
     fn intervals_add_up_and_a_doubt_stays() {
         let fabric = cases::star(2);
         let mut counters = Counters::new(&fabric, None);
@@ -117,7 +133,10 @@ mod tests {
         assert_eq!(sum.columns[0].values, [10, 12, 14, 16]);
         let figures = summary(&fabric, &sum);
         assert_eq!(figures.links_by_ends, [0, 3, 1]);
-        assert_eq!((figures.host_bytes, figures.link_bytes, figures.host_packets), (10.0, 40.0, None));
+        assert_eq!(
+            (figures.host_bytes, figures.link_bytes, figures.host_packets),
+            (Some(10.0), Some(40.0), None)
+        );
         assert_eq!(figures.flagged, [0, 1, 0, 0, 0, 0]);
         assert_eq!(busiest(&figures.measured, 2), [(LinkId(3), 16.0), (LinkId(2), 14.0)]);
     }

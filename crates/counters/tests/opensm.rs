@@ -17,7 +17,7 @@ fn data(name: &str) -> Vec<u8> {
 
 fn reading(folder: &str, file: &str, fabric: &Fabric) -> Reading {
     let file = read_counters(&data(&format!("{folder}/{file}.txt.gz")), file, fabric).unwrap();
-    assert_eq!(file.findings, []);
+    assert_eq!(file.notes, []);
     let CountersContent::Readings(mut readings) = file.content else { panic!("a reading") };
     readings.pop().unwrap()
 }

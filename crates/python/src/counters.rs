@@ -26,7 +26,7 @@ pub struct PyCounters {
     pub counters: Counters,
     /// What the intervals were made of, if they were read as absolute values.
     pub readings: Vec<Reading>,
-    findings: Vec<String>,
+    notes: Vec<String>,
 }
 
 #[pymethods]
@@ -85,8 +85,8 @@ impl PyCounters {
 
     /// What was odd about the file.
     #[getter]
-    fn findings(&self) -> Vec<&str> {
-        self.findings.iter().map(String::as_str).collect()
+    fn notes(&self) -> Vec<&str> {
+        self.notes.iter().map(String::as_str).collect()
     }
 
     /// What was counted since an earlier reading of the same ports. `seconds` is how long that is, if the files do not tell.
@@ -105,13 +105,13 @@ impl PyCounters {
             span.end_ns = span.start_ns.saturating_add((seconds * 1e9) as u64);
         }
         let counters = only(py, &self.shared, span)?;
-        let findings = before.findings.iter().chain(&self.findings).cloned().collect();
+        let notes = before.notes.iter().chain(&self.notes).cloned().collect();
         Ok(Self {
             shared: Arc::clone(&self.shared),
             kind: self.kind.clone(),
             counters,
             readings: Vec::new(),
-            findings,
+            notes,
         })
     }
 
@@ -262,16 +262,16 @@ impl PyCounters {
         read: impl FnOnce() -> Result<CountersFile, FormatError> + Send,
     ) -> PyResult<Self> {
         let file = run(py, Options::default(), |_| read())?.map_err(|e| errors::format(py, &e))?;
-        let findings = file.findings.iter().map(|f| match f.line {
+        let notes = file.notes.iter().map(|f| match f.line {
             Some(line) => format!("{label}:{line}: {}", f.text),
             None => format!("{label}: {}", f.text),
         });
-        let (shared, findings) = (&fabric.shared, findings.collect());
+        let (shared, notes) = (&fabric.shared, notes.collect());
         let (counters, readings) = match file.content {
             CountersContent::Intervals(counters) => (counters, Vec::new()),
             CountersContent::Readings(readings) => (spans(py, shared, &readings)?, readings),
         };
-        Ok(Self { shared: Arc::clone(shared), kind: file.kind.to_owned(), counters, readings, findings })
+        Ok(Self { shared: Arc::clone(shared), kind: file.kind.to_owned(), counters, readings, notes })
     }
 
     fn serialise(&self, py: Python<'_>) -> PyResult<Vec<u8>> {
@@ -345,6 +345,6 @@ pub fn synth_counters(
     })?
     .map_err(|e| errors::routing(py, e))?;
     let counters = only(py, shared, interval)?;
-    let (kind, readings, findings) = ("synthetic".to_owned(), Vec::new(), Vec::new());
-    Ok(PyCounters { shared: Arc::clone(shared), kind, counters, readings, findings })
+    let (kind, readings, notes) = ("synthetic".to_owned(), Vec::new(), Vec::new());
+    Ok(PyCounters { shared: Arc::clone(shared), kind, counters, readings, notes })
 }

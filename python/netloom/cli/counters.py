@@ -73,7 +73,7 @@ def synth(
     net = run.fabric(fabric, warn=True)
     demand = run.traffic(traffic, net)
     tables = with_paths(run, run.routes(routes, net, demand), paths)
-    with run.timed("synth"):
+    with run.timed("synth"), run.blaming(routes):
         found = _core.synth_counters(
             net,
             tables,
@@ -128,6 +128,7 @@ def diff(
     /,
     *,
     seconds: Annotated[float | None, common.within(0, 1e9)] = None,
+    busiest: Annotated[int, common.COUNT] = 10,
     options: Options | None = None,
 ) -> int:
     """What was counted from one reading to the next.
@@ -142,6 +143,8 @@ def diff(
         The second reading, of the same counters.
     seconds
         The time in between, where the files do not tell it.
+    busiest
+        How many of the busiest links to list.
     options
         Common options; `-o` writes the counters (.csv, .csv.gz, .parquet).
     """
@@ -149,7 +152,7 @@ def diff(
     net = run.fabric(fabric)
     first, second = read(run, before, net, role="before"), read(run, after, net, role="after")
     found = second.since(first, seconds=seconds)
-    result = {**summary(found), "output": _write(run, found)}
+    result = {**summary(found, busiest=busiest), "output": _write(run, found)}
     return run.finish(result, lambda: text(result))
 
 
@@ -179,7 +182,7 @@ def check(fabric: str, counters: str, /, *, options: Options | None = None) -> i
         "ok": not wrong,
         **{key: told[key] for key in ("kind", "intervals", "links", "links_unknown", "noise_percent")},
         "findings": [{"kind": kind, "text": what} for kind, what in wrong],
-        "notes": told["findings"],
+        "notes": told["notes"],
     }
     return run.finish(
         result, lambda: _check_text(result), rows=result["findings"] or None, findings=not result["ok"]
@@ -202,7 +205,7 @@ def read(run: Run, source: str, fabric: Fabric, *, role: str = "counters") -> Co
 
 def summary(found: Counters, *, busiest: int = 10) -> dict[str, Any]:
     """The figures that results tell of counters."""
-    return {**found.summary(busiest=busiest), "findings": found.findings}
+    return {**found.summary(busiest=busiest), "notes": found.notes}
 
 
 def _write(run: Run, found: Counters) -> str | None:
@@ -226,7 +229,7 @@ def text(result: dict[str, Any]) -> str:
         time = "since the counters were last set back"
     both, one, none = (result[f"links_{key}"] for key in ("by_both_ends", "by_one_end", "unknown"))
     links = f"{count(both)} by both ends, {count(one)} by one, {count(none)} unknown"
-    sent = render.size(result["host_bytes"])
+    sent, carried = (_size(result[f"{key}_bytes"]) for key in ("host", "link"))
     if result["host_packets"] is not None:
         sent += f", {result['host_packets']:,.0f} packets"
     noise = result["noise_percent"]
@@ -236,7 +239,7 @@ def text(result: dict[str, Any]) -> str:
         ("lanes", "not told apart" if result["lanes"] == 0 else count(result["lanes"])),
         ("links", links),
         ("sent by hosts", sent),
-        ("over all links", render.size(result["link_bytes"])),
+        ("over all links", carried),
         ("noise", "unknown" if noise is None else render.percent(noise)),
     ]
     flagged = [f"{count(number)} {name}" for name, number in result["flagged"].items() if number]
@@ -258,9 +261,16 @@ def text(result: dict[str, Any]) -> str:
             for link in result["busiest"]
         ]
         out += "\n\nbusiest links\n" + render.table(header, lines, right=range(2 if timed else 1))
-    if result["findings"]:
-        out += "\n\nfindings\n" + "\n".join(f"  {finding}" for finding in result["findings"])
-    return out
+    return out + _notes(result)
+
+
+def _size(bytes: float | None) -> str:
+    return "unknown" if bytes is None else render.size(bytes)
+
+
+def _notes(result: dict[str, Any]) -> str:
+    """What is odd about the files; no reason for exit code 1."""
+    return "\n\nnotes\n" + "\n".join(f"  {note}" for note in result["notes"]) if result["notes"] else ""
 
 
 def _check_text(result: dict[str, Any]) -> str:
@@ -281,6 +291,5 @@ def _check_text(result: dict[str, Any]) -> str:
             lines.append(f"  {kind}: and {render.count(len(texts) - _TOLD)} more")
     if lines:
         out += "\n\nfindings\n" + "\n".join(lines)
-    if result["notes"]:
-        out += "\n\nnotes\n" + "\n".join(f"  {note}" for note in result["notes"])
+    out += _notes(result)
     return f"{out}\n\n{'ok' if result['ok'] else 'NOT OK'}"

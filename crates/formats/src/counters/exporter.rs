@@ -10,6 +10,7 @@ use std::collections::HashSet;
 
 use netloom_model::{Fabric, LinkId, Quality, Quantity};
 
+use super::fit::Scope;
 use super::ports::{Place, Ports};
 use super::sheet::{Counter, OCTETS, Sheet};
 use super::{CountersContent, CountersFile};
@@ -113,7 +114,8 @@ impl<'a> Samples<'a> {
         }
         let (place, name) = place(&self.ports, metric.exporter, label)?;
         let Some(value) = number(value)? else { return Ok(()) };
-        let Some(port) = self.sheet.port(place, || name, line) else { return Ok(()) };
+        let counted = value > 0 && metric.quantity != Quantity::WaitTicks;
+        let Some(port) = self.sheet.port(place, || name, counted, line) else { return Ok(()) };
         let counter = Counter { quantity: metric.quantity, lane: None, bits: 64 };
         let in_octets = metric.exporter != Exporter::Guilbaults
             && matches!(metric.quantity, Quantity::XmitBytes | Quantity::RcvBytes);
@@ -141,14 +143,17 @@ impl<'a> Samples<'a> {
             *time_ns = (*time_ns).or(sample.time_ns);
             sheet.add(sample.port, sample.counter, sample.value, sample.line);
         }
-        let (mut readings, mut findings) = (Vec::new(), Vec::new());
+        let scope = if self.exporter == Some(Exporter::Node) { Scope::Hosts } else { Scope::All };
+        let (mut readings, mut notes) = (Vec::new(), None);
         for (time_ns, sheet) in sheets {
-            let (reading, found) = sheet.into_reading(self.fabric, time_ns, label)?;
+            let (reading, found) = sheet.into_reading(self.fabric, time_ns, label, scope)?;
             readings.push(reading);
-            findings.extend(found);
+            // The first has what is of no reading, and the others leave out what it does.
+            notes.get_or_insert(found);
         }
+        let notes = notes.unwrap_or_default();
         let kind = self.exporter.map_or("exporter", Exporter::name);
-        Ok(CountersFile { kind, content: CountersContent::Readings(readings), findings })
+        Ok(CountersFile { kind, content: CountersContent::Readings(readings), notes })
     }
 }
 
@@ -157,7 +162,7 @@ fn place<'l>(
     ports: &Ports,
     exporter: Exporter,
     label: impl Fn(&str) -> Option<&'l str>,
-) -> Result<(Place, String), String> {
+) -> Result<(Place, (String, u32)), String> {
     let need = |name: &str| {
         label(name).filter(|v| !v.is_empty()).ok_or_else(|| format!("expected a label {name}, found none"))
     };
@@ -169,7 +174,7 @@ fn place<'l>(
         let machine = need("instance").or_else(|_| need("nodename")).map_err(|_| {
             "expected a label instance or nodename, found none: which machine is it?".to_owned()
         })?;
-        return Ok((ports.by_machine(machine, device, port), format!("{machine} {device}")));
+        return Ok((ports.by_machine(machine, device, port), (format!("{machine} {device}"), port)));
     }
     let [guid, port] =
         if exporter == Exporter::Treydock { ["guid", "port"] } else { ["local_guid", "local_port"] };
@@ -177,7 +182,7 @@ fn place<'l>(
     let digits = text.strip_prefix("0x").unwrap_or(text);
     let guid = crate::text::parse_hex(digits)
         .ok_or_else(|| format!("expected a GUID, found \"{}\"", excerpt(text)))?;
-    Ok((ports.by_guid(guid, port), format!("GUID 0x{guid:x}")))
+    Ok((ports.by_guid(guid, port), (format!("GUID 0x{guid:x}"), port)))
 }
 
 /// A sample's value; none for one that is not a number, as exporters write for what they could not read.

@@ -13,6 +13,7 @@
 
 use netloom_model::{Fabric, Quality, Quantity};
 
+use super::fit::Scope;
 use super::ports::Ports;
 use super::sheet::{Counter, Sheet};
 use super::{CountersFile, is_complaint};
@@ -75,7 +76,9 @@ pub(super) fn read(text: &str, label: &str, fabric: &Fabric) -> Result<CountersF
         };
         let values = values(cursor.rest).map_err(at_line)?;
         let place = ports.by_guid(guid, port);
-        let Some(link) = sheet.port(place, || format!("GUID 0x{guid:x}"), number) else { continue };
+        let counted = values.iter().any(|(c, raw)| c.quantity != Quantity::WaitTicks && *raw > 0);
+        let name = || (format!("GUID 0x{guid:x}"), port);
+        let Some(link) = sheet.port(place, name, counted, number) else { continue };
         for &(counter, raw) in &values {
             sheet.add(link, counter, counter.value(raw), number);
         }
@@ -89,8 +92,8 @@ pub(super) fn read(text: &str, label: &str, fabric: &Fabric) -> Result<CountersF
             }
         }
     }
-    let (reading, findings) = sheet.into_reading(fabric, None, label)?;
-    Ok(CountersFile::reading(KIND, reading, findings))
+    let (reading, notes) = sheet.into_reading(fabric, None, label, Scope::All)?;
+    Ok(CountersFile::reading(KIND, reading, notes))
 }
 
 /// The counters in `[PortXmitData == 286272 (1.092MB)] [PortRcvErrors == 1]` that matter here.

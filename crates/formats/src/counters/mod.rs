@@ -3,6 +3,7 @@
 //! | module | idea |
 //! |---|---|
 //! | `ports` | which port of the fabric a tool means |
+//! | `fit` | whether a file is of this fabric |
 //! | `sheet` | values of ports, put together as readings |
 //! | [`perfquery`] | `perfquery`, `-x`, and its counters by lane |
 //! | [`ibqueryerrors`] | `ibqueryerrors --data`, `--counters` |
@@ -10,10 +11,11 @@
 //! | `exporter` | three Prometheus exporters: names, units, ports |
 //! | [`exposition`] | their samples in Prometheus' text format |
 //! | [`samples`] | their samples as CSV |
+//! | `columns` | which columns those have |
 //! | [`table`](mod@table) | intervals as CSV: ours, and the simulator's tables |
 //!
 //! Invariants: data is in octets when it leaves here (InfiniBand counts units of four: each reader knows what its source shows, none
-//! guesses); ports that the fabric does not have are told as findings, and a file of which no port fits is an error.
+//! guesses); ports that the fabric does not have are told in notes, and a file of which no port fits is an error.
 
 pub mod exposition;
 pub mod ibqueryerrors;
@@ -22,7 +24,9 @@ pub mod samples;
 pub mod sysfs;
 pub mod table;
 
+mod columns;
 mod exporter;
+mod fit;
 mod ports;
 mod sheet;
 
@@ -56,12 +60,12 @@ pub struct CountersFile {
     /// The counters.
     pub content: CountersContent,
     /// What is odd.
-    pub findings: Vec<Finding>,
+    pub notes: Vec<Finding>,
 }
 
 impl CountersFile {
-    pub(crate) fn reading(kind: &'static str, reading: Reading, findings: Vec<Finding>) -> Self {
-        Self { kind, content: CountersContent::Readings(vec![reading]), findings }
+    pub(crate) fn reading(kind: &'static str, reading: Reading, notes: Vec<Finding>) -> Self {
+        Self { kind, content: CountersContent::Readings(vec![reading]), notes }
     }
 }
 

@@ -1,11 +1,14 @@
 //! Which port of the fabric a tool means: by LID, by GUID, or by names.
 //!
 //! A port is named by its outgoing link. Tools also show what the fabric does not have: the management port 0 of a switch, ports
-//! without a cable, aggregation nodes. [`Place`] tells these apart from ports of links.
+//! without a cable, aggregation nodes. [`Place`] tells these apart from ports of links, and from ports that cannot be.
 
 use std::collections::HashMap;
 
-use netloom_model::{Fabric, HostId, LinkId, SwitchId};
+use netloom_model::{Fabric, HostId, LinkId, NodeId, SwitchId};
+
+/// Adapters may have a second port, which the fabric does not know if nothing is cabled there.
+const PORTS_OF_ADAPTER: u32 = 2;
 
 /// What a tool's words lead to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,6 +17,8 @@ pub(crate) enum Place {
     Port(LinkId),
     /// A port of the fabric's nodes, without a cable or for management.
     Idle,
+    /// A port that this node of the fabric does not have.
+    Absent(NodeId),
     /// No node of this fabric.
     Unknown,
 }
@@ -96,11 +101,21 @@ impl<'a> Ports<'a> {
             None => Place::Unknown,
             Some(Owner::Switch(switch)) => {
                 let link = u16::try_from(port).ok().and_then(|p| self.fabric.link_at(*switch, p));
-                link.map_or(Place::Idle, Place::Port)
+                match link {
+                    Some(link) => Place::Port(link),
+                    None if port <= self.fabric.radix(*switch).into() => Place::Idle,
+                    None => Place::Absent(self.fabric.switch_node(*switch)),
+                }
             }
             Some(Owner::Hosts(hosts)) => {
                 let here = hosts.iter().find(|&&h| u32::from(self.fabric.host_port(h)) == port);
-                here.map_or(Place::Idle, |&h| Place::Port(self.fabric.host_link(h)))
+                match (here, hosts.first()) {
+                    (Some(&host), _) => Place::Port(self.fabric.host_link(host)),
+                    (None, Some(&host)) if port > PORTS_OF_ADAPTER => {
+                        Place::Absent(self.fabric.host_node(host))
+                    }
+                    (None, _) => Place::Idle,
+                }
             }
         }
     }
@@ -133,7 +148,11 @@ mod tests {
         let link = |l| Place::Port(LinkId(l));
         // LMC 1: host 0 has LIDs 2 and 3. Links of the switch come after those of the three hosts.
         assert_eq!([ports.by_lid(3, 1), ports.by_lid(9, 2)], [link(0), link(4)]);
-        assert_eq!([ports.by_lid(9, 0), ports.by_lid(9, 4), ports.by_lid(9, 99)], [Place::Idle; 3]);
+        assert_eq!([ports.by_lid(9, 0), ports.by_lid(9, 4), ports.by_lid(3, 2)], [Place::Idle; 3]);
+        // The switch has four ports; an adapter with five is of another fabric.
+        let absent = |node| Place::Absent(NodeId(node));
+        assert_eq!([ports.by_lid(9, 5), ports.by_lid(9, 99999)], [absent(3); 2]);
+        assert_eq!([ports.by_lid(3, 5), ports.by_guid(32, 3)], [absent(0), absent(1)]);
         assert_eq!([ports.by_lid(8, 1), ports.by_guid(0xb, 1)], [Place::Unknown; 2]);
         assert_eq!([ports.by_guid(0xa, 3), ports.by_guid(32, 1)], [link(5), link(1)]);
         assert_eq!(ports.by_machine("n1", "mlx5_1", 1), link(1));

@@ -4,10 +4,9 @@
 //! counter's largest is [`Quality::SATURATED`]. Tools that read the wide counter where there is one and the narrow one elsewhere do not
 //! say which they have shown: whatever the width, a value of exactly 2^32 - 1 is taken for a full narrow counter.
 
-use std::collections::BTreeMap;
-
 use netloom_model::{Fabric, LinkId, Quality, Quantity, Reading};
 
+use super::fit::{Fit, Scope};
 use super::ports::Place;
 use crate::{Finding, FormatError};
 
@@ -65,9 +64,9 @@ struct Entry {
 #[derive(Default)]
 pub(crate) struct Sheet {
     entries: Vec<Entry>,
-    /// What names no port of this fabric, with its first line.
-    strangers: BTreeMap<String, usize>,
-    pub findings: Vec<Finding>,
+    /// What names no port of this fabric.
+    pub fit: Fit,
+    pub notes: Vec<Finding>,
 }
 
 impl Sheet {
@@ -75,20 +74,24 @@ impl Sheet {
         self.entries.push(Entry { port, counter, value, quality, line });
     }
 
-    /// The link of a place; what is not of this fabric is kept for a finding, called `name`.
-    pub fn port(&mut self, place: Place, name: impl FnOnce() -> String, line: usize) -> Option<LinkId> {
-        match place {
-            Place::Port(link) => Some(link),
-            Place::Idle => None,
-            Place::Unknown => {
-                self.strangers.entry(name()).or_insert(line);
-                None
-            }
+    /// The link of a place; what is not of this fabric is kept for a note, under the tool's name of the node and its port. `counted`:
+    /// data has gone over it.
+    pub fn port(
+        &mut self,
+        place: Place,
+        name: impl FnOnce() -> (String, u32),
+        counted: bool,
+        line: usize,
+    ) -> Option<LinkId> {
+        if let Place::Port(link) = place {
+            return Some(link);
         }
+        self.fit.see(place, name, counted, line);
+        None
     }
 
-    pub fn find(&mut self, line: usize, text: impl Into<String>) {
-        self.findings.push(Finding { line: Some(line), text: text.into() });
+    pub fn note(&mut self, line: usize, text: impl Into<String>) {
+        self.notes.push(Finding { line: Some(line), text: text.into() });
     }
 
     /// The reading.
@@ -100,12 +103,16 @@ impl Sheet {
         fabric: &Fabric,
         time_ns: Option<u64>,
         label: &str,
+        scope: Scope,
     ) -> Result<(Reading, Vec<Finding>), FormatError> {
-        self.tell_strangers(label)?;
         if self.entries.is_empty() {
+            self.fit.refuse(fabric, label)?;
             let message = "expected counters of data and packets of a port with a cable, found none";
             return Err(FormatError::whole(label, message));
         }
+        let mut read = vec![false; fabric.link_count()];
+        self.entries.iter().for_each(|e| read[e.port.index()] = true);
+        self.notes.extend(self.fit.notes(fabric, &read, scope));
         let place = |c: &Counter| (c.quantity, c.lane);
         // Stable: of equal ones the earlier line comes first.
         self.entries.sort_by_key(|e| (e.port, place(&e.counter), u8::MAX - e.counter.bits));
@@ -125,28 +132,7 @@ impl Sheet {
             reading.set(fabric, e.port, place(&e.counter), e.value, e.quality);
         }
         reading.mark_without_lanes();
-        Ok((reading, self.findings))
-    }
-
-    fn tell_strangers(&mut self, label: &str) -> Result<(), FormatError> {
-        const SHOWN: usize = 3;
-        let Some((first, &line)) = self.strangers.iter().min_by_key(|(_, line)| **line) else {
-            return Ok(());
-        };
-        if self.entries.is_empty() {
-            let message = format!(
-                "{first} is not of this fabric, nor is any other here: expected counters of its ports"
-            );
-            return Err(FormatError::at(label, line, message));
-        }
-        let count = self.strangers.len();
-        let mut names: Vec<_> = self.strangers.iter().collect();
-        names.sort_by_key(|(_, line)| **line);
-        let names: Vec<&str> = names.iter().take(SHOWN).map(|(name, _)| name.as_str()).collect();
-        let more = if count > SHOWN { ", …" } else { "" };
-        let text = format!("{count} of other fabrics, left out: {}{more}", names.join(", "));
-        self.findings.push(Finding { line: Some(line), text });
-        Ok(())
+        Ok((reading, self.notes))
     }
 }
 

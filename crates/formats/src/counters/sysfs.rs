@@ -15,6 +15,7 @@ use std::collections::BTreeMap;
 use netloom_model::{Fabric, Quantity};
 
 use super::CountersFile;
+use super::fit::Scope;
 use super::ports::{Place, Ports};
 use super::sheet::{Counter, Sheet};
 use crate::FormatError;
@@ -102,13 +103,13 @@ pub fn read_sysfs(
         let by_name = || ports.by_machine(device.machine, device.name, port);
         let first = if by_guid == Place::Unknown { by_lid() } else { by_guid };
         let place = if first == Place::Unknown { by_name() } else { first };
-        let name = || format!("{} {}", device.machine, device.name).trim().to_owned();
-        if let Some(link) = sheet.port(place, name, 1) {
+        let name = || (format!("{} {}", device.machine, device.name).trim().to_owned(), port);
+        if let Some(link) = sheet.port(place, name, false, 1) {
             sheet.add(link, counter, counter.value(raw), 1);
         }
     }
-    let (reading, findings) = sheet.into_reading(fabric, None, label)?;
-    Ok(CountersFile::reading(KIND, reading, findings))
+    let (reading, notes) = sheet.into_reading(fabric, None, label, Scope::Hosts)?;
+    Ok(CountersFile::reading(KIND, reading, notes))
 }
 
 /// What a path of a tree holds.

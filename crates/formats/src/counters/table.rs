@@ -16,11 +16,13 @@ use std::collections::{BTreeMap, HashMap};
 
 use netloom_model::{Column, Counters, Fabric, Interval, LinkId, NodeId, Quality, Quantity};
 
+use super::columns::Header;
+use super::fit::{Scope, unread};
 use super::{CountersContent, CountersFile};
-use crate::FormatError;
 use crate::csv::{quoted, split};
 use crate::error::excerpt;
 use crate::text::text;
+use crate::{Finding, FormatError};
 
 /// What the simulator calls the whole link.
 const WHOLE_LINK: u8 = 255;
@@ -40,52 +42,7 @@ pub fn read_counter_table(bytes: &[u8], label: &str, fabric: &Fabric) -> Result<
 
 /// Whether this is the header of such a table.
 pub(super) fn begins(line: &str) -> bool {
-    split(line).is_some_and(|fields| Header::find(&fields).is_ok())
-}
-
-/// Where the columns are.
-struct Header {
-    times: Option<[usize; 2]>,
-    simulated: bool,
-    routes: Option<usize>,
-    link: Option<usize>,
-    /// from, from_port, to, to_port
-    ends: Option<[usize; 4]>,
-    lane: Option<usize>,
-    tick: Option<usize>,
-    quantities: Vec<(Quantity, usize)>,
-    quality: Option<usize>,
-    count: usize,
-}
-
-impl Header {
-    fn find<S: AsRef<str>>(fields: &[S]) -> Result<Self, String> {
-        let at = |name: &str| fields.iter().position(|f| f.as_ref().trim().eq_ignore_ascii_case(name));
-        let both = |a: &str, b: &str| Some([at(a)?, at(b)?]);
-        let ends = || Some([at("from")?, at("from_port")?, at("to")?, at("to_port")?]);
-        let quantities: Vec<_> = Quantity::ALL.into_iter().filter_map(|q| Some((q, at(q.name())?))).collect();
-        let (link, ends, simulated) = (at("link"), ends(), at("start_ps").is_some());
-        if quantities.is_empty() || link.is_none() && ends.is_none() {
-            let found: Vec<&str> = fields.iter().map(AsRef::as_ref).collect();
-            return Err(format!(
-                "expected a header with link (or from, from_port, to, to_port) and at least one of xmit_bytes, rcv_bytes, \
-                 xmit_packets, rcv_packets, wait_ticks, found \"{}\"",
-                excerpt(&found.join(","))
-            ));
-        }
-        Ok(Self {
-            times: if simulated { both("start_ps", "end_ps") } else { both("start_ns", "end_ns") },
-            simulated,
-            routes: at("routes"),
-            link,
-            ends,
-            lane: at("lane"),
-            tick: at("tick_ps"),
-            quantities,
-            quality: at("quality"),
-            count: fields.len(),
-        })
-    }
+    split(line).is_some_and(|fields| Header::is_like(&fields))
 }
 
 /// One lane of all links in one interval.
@@ -110,6 +67,9 @@ impl Lane {
 #[derive(Default)]
 struct Rows {
     routes: u32,
+    /// Of the first row, and how many there are.
+    line: usize,
+    count: usize,
     lanes: BTreeMap<Option<u8>, Lane>,
 }
 
@@ -140,16 +100,20 @@ pub(super) fn read(text: &str, label: &str, fabric: &Fabric) -> Result<CountersF
             line.split(',').map(str::trim).collect()
         };
         match &mut reader {
-            Some(reader) => reader.row(&fields).map_err(at_line)?,
+            Some(reader) => reader.row(&fields, number).map_err(at_line)?,
             None => reader = Some(Reader::new(fabric, Header::find(&fields).map_err(at_line)?)),
         }
     }
     let Some(reader) = reader.filter(|reader| !reader.intervals.is_empty()) else {
         return Err(FormatError::whole(label, "expected rows of counters, found none"));
     };
+    if let Some((line, message)) = reader.overlap() {
+        return Err(FormatError::at(label, line, message));
+    }
     let kind = if reader.header.simulated { "simulation" } else { "table" };
+    let notes = reader.suspicion().into_iter().collect();
     let counters = reader.counters().map_err(|message| FormatError::whole(label, message))?;
-    Ok(CountersFile { kind, content: CountersContent::Intervals(counters), findings: Vec::new() })
+    Ok(CountersFile { kind, content: CountersContent::Intervals(counters), notes })
 }
 
 impl<'a> Reader<'a> {
@@ -165,7 +129,7 @@ impl<'a> Reader<'a> {
         Self { fabric, header, by_ends, intervals: BTreeMap::new(), cells: 0, tick_ps }
     }
 
-    fn row(&mut self, fields: &[&str]) -> Result<(), String> {
+    fn row(&mut self, fields: &[&str], line: usize) -> Result<(), String> {
         if fields.len() != self.header.count {
             return Err(format!("expected {} fields, found {}", self.header.count, fields.len()));
         }
@@ -200,8 +164,9 @@ impl<'a> Reader<'a> {
         }
         let doubts = quality.map_or("", |at| fields[at]);
         let links = self.fabric.link_count();
-        let Rows { routes: known, lanes } =
-            self.intervals.entry(span).or_insert_with(|| Rows { routes: routing, ..Rows::default() });
+        let first = || Rows { routes: routing, line, ..Rows::default() };
+        let Rows { routes: known, count: rows, lanes, .. } = self.intervals.entry(span).or_insert_with(first);
+        *rows += 1;
         if *known != routing {
             return Err(format!("expected routing {known} as in the interval's other rows, found {routing}"));
         }
@@ -289,6 +254,39 @@ impl<'a> Reader<'a> {
         Ok(found)
     }
 
+    /// Two intervals that overlap: the line of the one that fewer rows have, or else comes later, and what is wrong.
+    fn overlap(&self) -> Option<(usize, String)> {
+        let mut last: Option<(&(u64, u64), &Rows)> = None;
+        for next in &self.intervals {
+            if let Some(last) = last.filter(|((_, end), _)| next.0.0 < *end) {
+                let doubtful = |(_, rows): &(&(u64, u64), &Rows)| (rows.count, std::cmp::Reverse(rows.line));
+                let (odd, other) =
+                    if doubtful(&last) < doubtful(&next) { (last, next) } else { (next, last) };
+                let ((from, to), (start, end)) = (odd.0, other.0);
+                let message = format!(
+                    "the interval {from} to {to} overlaps {start} to {end} of line {}: expected one after the other",
+                    other.1.line
+                );
+                return Some((odd.1.line, message));
+            }
+            last = Some(next);
+        }
+        None
+    }
+
+    /// Numbers of links are every fabric's: if most of them are not there, the table may be another's.
+    fn suspicion(&self) -> Option<Finding> {
+        if self.header.ends.is_some() || self.header.simulated {
+            return None;
+        }
+        let lanes = || self.intervals.values().flat_map(|rows| rows.lanes.values());
+        let read: Vec<bool> =
+            self.fabric.links().map(|link| lanes().any(|lane| lane.seen[link.index()])).collect();
+        let unread = unread(self.fabric, &read, Scope::All)?;
+        let text = format!("this looks like another fabric's file, or only a part of this one's: {unread}");
+        Some(Finding { line: None, text })
+    }
+
     /// Where rows of zeros are left out, a lane that an interval does not name carried nothing.
     fn fill_in(&mut self) {
         if !self.header.simulated {
@@ -310,7 +308,7 @@ impl<'a> Reader<'a> {
         self.fill_in();
         let mut counters = Counters::new(self.fabric, self.tick_ps);
         let absent = if self.header.simulated { Quality::GOOD } else { Quality::MISSING };
-        for ((start_ns, end_ns), Rows { routes, lanes }) in self.intervals {
+        for ((start_ns, end_ns), Rows { routes, lanes, .. }) in self.intervals {
             let mut columns = Vec::new();
             for (lane, mut rows) in lanes {
                 for (which, &(quantity, _)) in self.header.quantities.iter().enumerate() {
@@ -539,7 +537,52 @@ mod tests {
                 .contains("expected routing 0")
         );
         assert!(bad("link,xmit_bytes,quality", "1,1,xmit_bytes=odd").contains("found \"xmit_bytes=odd\""));
-        assert!(bad("link,bytes", "1,1").starts_with("c.csv:1: expected a header with link"));
+        assert!(bad("link,lane", "1,1").starts_with("c.csv:1: expected a header with link"));
+        assert_eq!(
+            bad("link,rcv_bytes,xmit_bites", "1,1,1"),
+            "c.csv:1: unknown column \"xmit_bites\", did you mean \"xmit_bytes\"?"
+        );
+        assert!(
+            bad("link,bytes", "1,1")
+                .starts_with("c.csv:1: unknown column \"bytes\": expected start_ns, end_ns")
+        );
+        assert_eq!(bad("link,lane,xmit_bytes,Lane", "1,,1,"), "c.csv:1: the column lane is there twice");
         assert_eq!(read("link,xmit_bytes\n").unwrap_err(), "c.csv: expected rows of counters, found none");
+    }
+
+    #[test]
+    fn of_intervals_that_overlap_the_one_that_few_rows_have_is_named() {
+        let table = |ends: [u64; 4]| {
+            let rows = ends.iter().enumerate().map(|(link, end)| format!("0,{end},{link},1\n"));
+            format!("start_ns,end_ns,link,xmit_bytes\n{}", rows.collect::<String>())
+        };
+        assert_eq!(
+            read(&table([60, 60, 70, 60])).unwrap_err(),
+            "c.csv:4: the interval 0 to 70 overlaps 0 to 60 of line 2: expected one after the other"
+        );
+        assert_eq!(
+            read(&table([50, 60, 60, 60])).unwrap_err(),
+            "c.csv:2: the interval 0 to 50 overlaps 0 to 60 of line 3: expected one after the other"
+        );
+        assert!(read(&table([60, 60, 70, 70])).unwrap_err().starts_with("c.csv:4: the interval 0 to 70"));
+        let next = "start_ns,end_ns,link,xmit_bytes\n0,60,1,1\n60,60,1,1\n60,70,1,1\n";
+        assert_eq!(read(next).unwrap().intervals().len(), 3);
+    }
+
+    #[test]
+    fn a_table_by_numbers_that_leaves_most_out_is_told() {
+        let notes = |text: &str| {
+            let file = read_counter_table(text.as_bytes(), "c.csv", &fabric()).unwrap();
+            file.notes.into_iter().map(|note| note.text).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            notes("link,xmit_bytes\n2,1\n"),
+            [
+                "this looks like another fabric's file, or only a part of this one's: 3 of the fabric's 4 ports were not read"
+            ]
+        );
+        assert!(notes("link,xmit_bytes\n2,1\n3,1\n").is_empty());
+        // Names have been compared.
+        assert!(notes("from,from_port,to,to_port,xmit_bytes\ns,1,\"h,1\",1,5\n").is_empty());
     }
 }
