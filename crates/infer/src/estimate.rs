@@ -18,6 +18,7 @@ use crate::jobs::Participants;
 use crate::operator::Operator;
 use crate::prior::{Families, Shares};
 use crate::pursuit::{Pursuit, Target};
+use crate::trust::Trust;
 
 /// What is tried and how hard.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -74,6 +75,23 @@ pub struct JobFound {
     pub atoms: Vec<(Atom, f64)>,
 }
 
+/// What was counted.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Counted {
+    /// `[row]`: bytes; `NaN`: unknown.
+    pub bytes: Vec<f64>,
+    /// `[row]`: standard deviation of the counters' noise, bytes; 0: exact.
+    pub deviation: Vec<f64>,
+}
+
+impl Counted {
+    /// Counters without noise.
+    pub fn exactly(bytes: Vec<f64>) -> Self {
+        let deviation = vec![0.0; bytes.len()];
+        Self { bytes, deviation }
+    }
+}
+
 /// The answer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Estimate {
@@ -89,16 +107,21 @@ pub struct Estimate {
     pub residual: f64,
     /// The same on rows that were held out, of an answer without them; `None` where atoms explain all.
     pub held_out: Option<f64>,
+    /// `[row of the operator given]`: counted minus explained, bytes; 0 where nothing is known.
+    pub unexplained: Vec<f64>,
+    /// How far it can be trusted.
+    pub trust: Trust,
 }
 
-/// Who sent how much to whom, given `[row]` bytes (`NaN`: unknown).
+/// Who sent how much to whom.
 pub fn estimate(
     operator: &Operator,
     jobs: &[Participants],
-    bytes: &[f64],
+    counted: &Counted,
     options: &Options,
     control: &Control,
 ) -> Estimate {
+    let bytes = &counted.bytes;
     assert_eq!(bytes.len(), operator.rows());
     let empty: Vec<f64> = bytes.iter().map(|&b| if b == 0.0 { 1.0 } else { 0.0 }).collect();
     let keep: Vec<bool> = operator.adjoint(&empty).iter().map(|&crossed| crossed == 0.0).collect();
@@ -127,7 +150,7 @@ pub fn estimate(
     if left(&small, &target, &x) > enough {
         let (training, test) = split(&target, options);
         let effort = Effort { rounds: 6, steps: 40, ..options.effort };
-        for tried in models() {
+        for tried in models().take_while(|_| control.stopped().is_none()) {
             let (mut x, _) = case.guess(&training, tried.atoms, enough);
             least_change(&small, &case.families, &tried.shares, &training, &mut x, &effort, control);
             let error = left(&small, &test, &x);
@@ -145,7 +168,11 @@ pub fn estimate(
     let jobs = (found.into_iter().zip(atoms))
         .map(|((grid, rival), atoms)| JobFound { grid, rival, atoms })
         .collect();
-    Estimate { bytes: whole, possible: small.pairs(), jobs, model, residual, held_out }
+    let explained = operator.forward(&whole);
+    let unexplained = counted.bytes.iter().zip(explained);
+    let unexplained = unexplained.map(|(b, e)| if b.is_finite() { b - e } else { 0.0 }).collect();
+    let (possible, trust) = (small.pairs(), Trust::default());
+    Estimate { bytes: whole, possible, jobs, model, residual, held_out, unexplained, trust }
 }
 
 /// No pair crosses the row.

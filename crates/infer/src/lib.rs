@@ -12,6 +12,7 @@
 //! | [`grid`] | process grids: pairs of ranks by their offset |
 //! | [`prior`] | which pairs differ from a guess together |
 //! | [`pursuit`] | the few atoms that explain the counters |
+//! | [`trust`] | how far an answer can be trusted |
 
 pub mod change;
 pub mod dictionary;
@@ -23,11 +24,13 @@ pub mod lanes;
 pub mod operator;
 pub mod prior;
 pub mod pursuit;
+pub mod trust;
 
 pub use dictionary::{Atom, Dictionary};
 pub use error::InferError;
-pub use estimate::{Estimate, Options, estimate};
+pub use estimate::{Counted, Estimate, Options, estimate};
 pub use grid::{Grid, Order};
 pub use jobs::Participants;
 pub use lanes::LaneScheme;
 pub use operator::Operator;
+pub use trust::{Trust, Verdict};

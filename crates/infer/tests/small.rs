@@ -3,7 +3,9 @@
 use netloom_infer::dictionary::Atom;
 use netloom_infer::operator::Pair;
 use netloom_infer::pursuit::{Pursuit, Target};
-use netloom_infer::{Dictionary, Grid, LaneScheme, Operator, Options, Order, Participants, estimate};
+use netloom_infer::{
+    Counted, Dictionary, Grid, LaneScheme, Operator, Options, Order, Participants, estimate,
+};
 use netloom_model::{Control, Fabric, HostId, StopReason};
 use netloom_routing::{Engine, EngineOptions, route};
 use netloom_testkit::cases::{ft2_32, star};
@@ -30,7 +32,13 @@ fn what_hosts_send_and_receive_is_always_kept() {
         truth[operator.find(Pair { job: 0, source, destination: (source + 1) % 4 }).unwrap()] = 7.0;
     }
     let counters = operator.forward(&truth);
-    let found = estimate(&operator, &[job], &counters, &Options::default(), &Control::new());
+    let found = estimate(
+        &operator,
+        &[job],
+        &Counted::exactly(counters.clone()),
+        &Options::default(),
+        &Control::new(),
+    );
     for (row, (a, b)) in operator.forward(&found.bytes).iter().zip(&counters).enumerate() {
         assert!((a - b).abs() < 1e-6, "row {row}: {a} {b}");
     }
@@ -46,7 +54,13 @@ fn pairs_over_rows_without_bytes_are_left_out() {
     let mut truth = vec![0.0; operator.pairs()];
     let one = operator.find(Pair { job: 0, source: 1, destination: 3 }).unwrap();
     truth[one] = 40.0;
-    let found = estimate(&operator, &[job], &operator.forward(&truth), &Options::default(), &Control::new());
+    let found = estimate(
+        &operator,
+        &[job],
+        &Counted::exactly(operator.forward(&truth)),
+        &Options::default(),
+        &Control::new(),
+    );
     assert_eq!(found.possible, 1);
     assert!((found.bytes[one] - 40.0).abs() < 1e-9);
     assert_eq!(found.bytes.iter().filter(|&&b| b > 0.0).count(), 1);
@@ -64,8 +78,13 @@ fn missing_rows_are_not_taken_for_zero() {
     for link in fabric.links().filter(|&l| fabric.between_switches(l)).step_by(7) {
         let mut known = counters.clone();
         known[link.index()] = f64::NAN;
-        let found =
-            estimate(&operator, std::slice::from_ref(&job), &known, &Options::default(), &Control::new());
+        let found = estimate(
+            &operator,
+            std::slice::from_ref(&job),
+            &Counted::exactly(known),
+            &Options::default(),
+            &Control::new(),
+        );
         let wrong = found.bytes.iter().zip(&truth).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
         assert!(wrong < 1e-6, "without {}: {wrong}", fabric.describe_link(link));
     }
@@ -139,7 +158,13 @@ fn a_stop_gives_what_is_known() {
         operator.iter().map(|p| f64::from(1 + (p.source * 7 + p.destination * 13) % 11)).collect();
     let control = Control::new();
     control.stop(StopReason::Interrupted);
-    let found = estimate(&operator, &[job], &operator.forward(&truth), &Options::default(), &control);
+    let found = estimate(
+        &operator,
+        &[job],
+        &Counted::exactly(operator.forward(&truth)),
+        &Options::default(),
+        &control,
+    );
     assert_eq!(found.bytes.len(), operator.pairs());
     assert!(found.bytes.iter().all(|b| b.is_finite() && *b >= 0.0));
 }
@@ -152,12 +177,18 @@ fn nothing_to_find_is_nothing_found() {
     let operator_of_one = operator(&fabric, &lonely);
     assert_eq!(operator_of_one.pairs(), 0);
     let rows = vec![0.0; operator_of_one.rows()];
-    let found = estimate(&operator_of_one, &[lonely], &rows, &Options::default(), &Control::new());
+    let found =
+        estimate(&operator_of_one, &[lonely], &Counted::exactly(rows), &Options::default(), &Control::new());
     assert!(found.bytes.is_empty() && found.jobs[0].grid.is_none());
     let job = all(&fabric);
     let operator = operator(&fabric, &job);
-    let found =
-        estimate(&operator, &[job], &vec![0.0; operator.rows()], &Options::default(), &Control::new());
+    let found = estimate(
+        &operator,
+        &[job],
+        &Counted::exactly(vec![0.0; operator.rows()]),
+        &Options::default(),
+        &Control::new(),
+    );
     assert!(found.bytes.iter().all(|&b| b == 0.0));
     assert_eq!(found.possible, 0);
 }
