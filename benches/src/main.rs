@@ -56,13 +56,14 @@ pub struct Options {
 }
 
 const FAMILIES: [(&str, Family); 8] = [
+    // First: it tells the process's peak memory.
+    ("simulate", simulate::run),
     ("parse", parse::run),
     ("route", route::run),
     ("check", check::run),
     ("loads", loads::run),
     ("optimise", optimise::run),
     ("infer", infer::run),
-    ("simulate", simulate::run),
     ("start", start::run),
 ];
 

@@ -6,7 +6,7 @@
 //! Invariants: sums are taken in fixed pieces added up in a fixed order, every random number is drawn for its own counter or port, so the
 //! result does not depend on the number of threads.
 
-use netloom_model::rng::{stream, unit};
+use netloom_model::rng::{normal, stream, unit};
 use netloom_model::{Column, Csr, Fabric, HostId, Interval, LaneMap, LinkId, Quality, Quantity, Routes};
 use netloom_routing::{RoutingError, Walker};
 use rayon::prelude::*;
@@ -181,10 +181,4 @@ fn late(fabric: &Fabric, link: LinkId, quantity: Quantity, options: &SynthOption
     let mut draw = stream(options.seed.wrapping_add(0x2545_f491_4f6c_dd1d), port.0.into());
     let (start, end) = (unit(&mut draw), unit(&mut draw));
     (end - start) * options.skew
-}
-
-/// A standard normal variate (Box and Muller).
-fn normal(draw: &mut netloom_model::rng::Stream) -> f64 {
-    let (radius, angle) = (1.0 - unit(draw), unit(draw));
-    (-2.0 * radius.ln()).sqrt() * (std::f64::consts::TAU * angle).cos()
 }

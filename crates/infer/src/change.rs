@@ -2,16 +2,18 @@
 //!
 //! Solves `R C R' u = t - R x` for `u` by conjugate gradients and changes `x` by `C R' u`, where `C` is the covariance of [`crate::prior`]:
 //! of all changes that explain the counters this one is the most likely. What becomes negative is set to zero and the rest explained
-//! again, a few rounds. Stopping early leaves unexplained what only an unlikely change could explain; that is wanted where counters
-//! are noisy.
+//! again, a few rounds. Counters' noise adds its variance to the rows' (`R C R' + N`), and nothing is explained that is not more than noise.
 //!
-//! Source: Hestenes and Stiefel, 1952; stopped early as a regulariser: Hansen, *Discrete Inverse Problems*, 2010, ch. 6.
+//! `C` says who differs with whom, not by how much: its scale is told from what there is to explain (maximum likelihood).
+//!
+//! Source: Hestenes and Stiefel, 1952 (conjugate gradients); Tarantola, *Inverse Problem Theory*, 2005, sec. 3.2.
 
 use netloom_model::Control;
+use netloom_model::rng::{below, stream};
 
 use crate::operator::Operator;
 use crate::prior::{Families, Shares};
-use crate::pursuit::Target;
+use crate::target::Target;
 
 /// How long to try.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -24,7 +26,16 @@ pub struct Effort {
     pub tolerance: f64,
 }
 
-/// Changes `x`; returns what is left unexplained (weighted residual over the target's norm).
+/// What a change was like.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Changed {
+    /// Left unexplained: weighted residual over the target's norm.
+    pub left: f64,
+    /// How pairs differ from the guess: standard deviation of every pair, as families and shares spread it. Bytes.
+    pub deviation: Vec<f64>,
+}
+
+/// Changes `x`.
 pub fn least_change(
     operator: &Operator,
     families: &Families,
@@ -33,32 +44,34 @@ pub fn least_change(
     x: &mut [f64],
     effort: &Effort,
     control: &Control,
-) -> f64 {
+) -> Changed {
     let norm = target.norm().max(f64::MIN_POSITIVE);
     let mean = x.iter().sum::<f64>() / x.len().max(1) as f64;
     let deviation = |x: f64| {
         if mean > 0.0 { (x.max(0.0) / mean + shares.floor).powf(shares.growth / 2.0) } else { 1.0 }
     };
+    let mut first = None;
+    let tolerance = effort.tolerance.max(target.noise());
+    let mut left = f64::INFINITY;
     for _ in 0..effort.rounds.max(1) {
-        let residual = residual_of(operator, target, x);
-        let left = square(&residual).sqrt() / norm;
-        if left <= effort.tolerance || control.stopped().is_some() {
+        let residual = target.residual(operator, x);
+        left = square(&residual).sqrt() / norm;
+        if left <= tolerance || control.stopped().is_some() {
             break;
         }
         let deviation: Vec<f64> = x.iter().map(|&x| deviation(x)).collect();
-        let step = Step::new(operator, families, shares, target, &deviation);
-        let change = step.change(&residual, effort, control);
+        let step = Step::new(operator, families, shares, target, &deviation, &residual);
+        let (change, scale) = step.change(&residual, effort, control);
         for (x, change) in x.iter_mut().zip(change) {
             *x = (*x + change).max(0.0);
         }
+        first.get_or_insert_with(|| deviation.iter().map(|d| d * scale).collect());
+        left = f64::INFINITY;
     }
-    square(&residual_of(operator, target, x)).sqrt() / norm
-}
-
-/// `W (t - R x)`.
-pub fn residual_of(operator: &Operator, target: &Target, x: &[f64]) -> Vec<f64> {
-    let rows = operator.forward(x);
-    (rows.iter().zip(&target.bytes).zip(&target.weight)).map(|((row, t), w)| w * (t - row)).collect()
+    if left.is_infinite() {
+        left = target.left(operator, x);
+    }
+    Changed { left, deviation: first.unwrap_or_else(|| vec![0.0; x.len()]) }
 }
 
 fn square(v: &[f64]) -> f64 {
@@ -75,6 +88,8 @@ struct Step<'a> {
     scale: Vec<f64>,
     /// `[row]`: scale over the target's weight.
     rescale: Vec<f64>,
+    /// `[row]`: variance of the noise, in scaled rows and in units of the covariance's scale.
+    noise: Vec<f64>,
 }
 
 impl<'a> Step<'a> {
@@ -84,6 +99,7 @@ impl<'a> Step<'a> {
         shares: &'a Shares,
         target: &Target,
         deviation: &'a [f64],
+        residual: &[f64],
     ) -> Self {
         let variance: Vec<f64> = deviation.iter().map(|d| d * d).collect();
         let of_row = operator.forward(&variance);
@@ -94,12 +110,32 @@ impl<'a> Step<'a> {
         let scale: Vec<f64> = used.collect();
         let rescale =
             scale.iter().zip(&target.weight).map(|(s, &w)| if w > 0.0 { s / w } else { 0.0 }).collect();
-        Self { operator, families, shares, deviation, scale, rescale }
+        let mut step = Self { operator, families, shares, deviation, scale, rescale, noise: Vec::new() };
+        let noise = target.deviation.iter().zip(&step.scale).map(|(d, s)| (d * s).powi(2));
+        step.noise = noise.collect();
+        let of_noise: f64 = step.noise.iter().sum();
+        if of_noise > 0.0 {
+            let found: f64 = residual.iter().zip(&step.rescale).map(|(r, s)| (r * s).powi(2)).sum();
+            // Of what is left that much is not noise; the trace says how much of it a covariance of scale one makes.
+            let more = (found - of_noise).max(1e-3 * found) / step.trace();
+            step.noise.iter_mut().for_each(|n| *n /= more.max(f64::MIN_POSITIVE));
+        }
+        step
     }
 
-    /// The change that explains this residual.
-    fn change(&self, residual: &[f64], effort: &Effort, control: &Control) -> Vec<f64> {
+    /// The trace of `S R C R' S`, by one random vector of signs.
+    fn trace(&self) -> f64 {
+        let mut draw = stream(0, 0);
+        let sign = |&s: &f64| if s > 0.0 { 1.0 - 2.0 * below(&mut draw, 2) as f64 } else { 0.0 };
+        let signs: Vec<f64> = self.scale.iter().map(sign).collect();
+        let image = self.covered(&signs);
+        signs.iter().zip(&image).map(|(s, i)| s * i).sum::<f64>().max(f64::MIN_POSITIVE)
+    }
+
+    /// The change that explains this residual, and the scale of the covariance that makes it most likely.
+    fn change(&self, residual: &[f64], effort: &Effort, control: &Control) -> (Vec<f64>, f64) {
         let mut residual: Vec<f64> = residual.iter().zip(&self.rescale).map(|(r, s)| r * s).collect();
+        let whole = residual.clone();
         let mut u = vec![0.0; residual.len()];
         let mut direction = residual.clone();
         let before = square(&residual);
@@ -125,7 +161,9 @@ impl<'a> Step<'a> {
                 *d = r + turn * *d;
             }
         }
-        self.spread(&u)
+        let rows = self.scale.iter().filter(|s| **s > 0.0).count().max(1);
+        let likely = whole.iter().zip(&u).map(|(r, u)| r * u).sum::<f64>() / rows as f64;
+        (self.spread(&u), likely.max(0.0).sqrt())
     }
 
     /// `C R' S u`.
@@ -136,8 +174,15 @@ impl<'a> Step<'a> {
         change
     }
 
-    /// `S R C R' S u`.
+    /// `(S R C R' S + N) u`.
     fn image(&self, u: &[f64]) -> Vec<f64> {
+        let mut rows = self.covered(u);
+        rows.iter_mut().zip(u).zip(&self.noise).for_each(|((row, u), n)| *row += n * u);
+        rows
+    }
+
+    /// `S R C R' S u`.
+    fn covered(&self, u: &[f64]) -> Vec<f64> {
         let mut rows = self.operator.forward(&self.spread(u));
         rows.iter_mut().zip(&self.scale).for_each(|(row, s)| *row *= s);
         rows

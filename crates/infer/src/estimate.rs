@@ -5,20 +5,30 @@
 //! 3. How many atoms to take and how what is left may be spread is tried out: a part of the rows is held out, and what predicts them best
 //!    is used with all rows ([`Model`]).
 //! 4. The atoms are the guess, its least change that explains the counters the answer ([`crate::change`]).
+//! 5. How far it can be trusted is told by doing the same with traffic that is known ([`crate::trust`]).
+//!
+//! What is no more than the counters' noise is not explained.
 //!
 //! A job's own rows are those that no other job's pairs cross; the rest of the rows counts in the last step.
 
 use netloom_model::Control;
 use netloom_model::rng::{below, stream};
 
-use crate::change::{Effort, least_change, residual_of};
-use crate::dictionary::{Atom, Dictionary};
+use crate::case::{Case, NOBODY, own_rows};
+use crate::change::{Effort, least_change};
+use crate::dictionary::Atom;
 use crate::grid::Grid;
 use crate::jobs::Participants;
 use crate::operator::Operator;
-use crate::prior::{Families, Shares};
-use crate::pursuit::{Pursuit, Target};
-use crate::trust::Trust;
+use crate::prior::Shares;
+use crate::ranking::ranked_grids;
+use crate::target::{Counted, Target};
+use crate::trust::{self, Trust};
+
+/// A residual of this part is nothing.
+const NOTHING: f64 = 1e-9;
+/// Atoms are few if there are as many rows for each, of exact counters and of noisy ones: else they explain anything.
+const FEW: [usize; 2] = [4, 20];
 
 /// What is tried and how hard.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -75,23 +85,6 @@ pub struct JobFound {
     pub atoms: Vec<(Atom, f64)>,
 }
 
-/// What was counted.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Counted {
-    /// `[row]`: bytes; `NaN`: unknown.
-    pub bytes: Vec<f64>,
-    /// `[row]`: standard deviation of the counters' noise, bytes; 0: exact.
-    pub deviation: Vec<f64>,
-}
-
-impl Counted {
-    /// Counters without noise.
-    pub fn exactly(bytes: Vec<f64>) -> Self {
-        let deviation = vec![0.0; bytes.len()];
-        Self { bytes, deviation }
-    }
-}
-
 /// The answer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Estimate {
@@ -121,95 +114,91 @@ pub fn estimate(
     options: &Options,
     control: &Control,
 ) -> Estimate {
-    let bytes = &counted.bytes;
-    assert_eq!(bytes.len(), operator.rows());
-    let empty: Vec<f64> = bytes.iter().map(|&b| if b == 0.0 { 1.0 } else { 0.0 }).collect();
+    assert_eq!(counted.bytes.len(), operator.rows());
+    let empty: Vec<f64> = counted.empty().into_iter().map(|empty| f64::from(u8::from(empty))).collect();
     let keep: Vec<bool> = operator.adjoint(&empty).iter().map(|&crossed| crossed == 0.0).collect();
     let (small, rows) = operator.restrict(&keep).compact();
-    let bytes: Vec<f64> = rows.iter().map(|&row| bytes[row as usize]).collect();
     let own = own_rows(&small, jobs.len());
-    let used = |r: usize| own[r] != NOBODY && bytes[r] > 0.0;
-    let target = Target::relative(bytes.clone(), used);
+    let here = counted.of(&rows);
+    let target = Target::relative(&here, |r| own[r] != NOBODY && here.bytes[r] > 0.0);
+    let ranked = ranked_grids(&small, jobs, &target, &own, options, control);
+    let case = Case::new(&small, jobs, &own, ranked.iter().map(|found| found.grid).collect());
 
-    let found: Vec<Ranked> =
-        (0..jobs.len()).map(|j| best_grid(&small, j, &jobs[j], &only(&target, &own, j), options)).collect();
-    let grids: Vec<Option<Grid>> = found.iter().map(|f| f.0).collect();
-    let case = Case {
-        operator: &small,
-        jobs,
-        grids: &grids,
-        own: &own,
-        families: Families::new(&small, jobs, &grids),
-    };
-
-    // Where few atoms explain everything, there is nothing to try out.
-    let enough = 1e-9;
+    // Where few atoms explain everything but noise, there is nothing to try out.
+    let enough = NOTHING.max(1.01 * target.noise());
     let all = Model { atoms: ATOMS[ATOMS.len() - 1], shares: MIDDLE };
-    let (mut x, mut atoms) = case.guess(&target, all.atoms, enough);
+    let targets = case.targets(&target);
+    let mut guess = case.guess(&targets, all.atoms);
+    let few = guess.atoms() * FEW[usize::from(target.noise() > 0.0)] <= target.rows();
+    let mut x = guess.bytes(&case);
     let (mut model, mut held_out) = (all, None);
-    if left(&small, &target, &x) > enough {
-        let (training, test) = split(&target, options);
+    let trust = if few && target.left(&small, &x) <= enough {
+        trust::of_atoms(&case, &guess, &target, &ranked, &x, options)
+    } else {
+        let halves = split(&target, options);
         let effort = Effort { rounds: 6, steps: 40, ..options.effort };
-        for tried in models().take_while(|_| control.stopped().is_none()) {
-            let (mut x, _) = case.guess(&training, tried.atoms, enough);
-            least_change(&small, &case.families, &tried.shares, &training, &mut x, &effort, control);
-            let error = left(&small, &test, &x);
-            if held_out.is_none_or(|best| error < best) {
-                (model, held_out) = (tried, Some(error));
-            }
+        let tried = tried_out(&case, &halves, &effort, control);
+        if let Some(best) = tried.first() {
+            (model, held_out) = (best.model, Some(best.error));
         }
-        (x, atoms) = case.guess(&target, model.atoms, enough);
-        least_change(&small, &case.families, &model.shares, &target, &mut x, &options.effort, control);
-    }
-    let residual = left(&small, &target, &x);
+        guess = case.guess(&targets, model.atoms);
+        let before = guess.bytes(&case);
+        x.clone_from(&before);
+        let shares = &model.shares;
+        let changed = least_change(&small, &case.families, shares, &target, &mut x, &options.effort, control);
+        let known = trust::Changed { before: &before, after: &x, deviation: &changed.deviation, shares };
+        trust::of_change(&case, &known, &target, &tried, &effort, options, control)
+    };
+    let residual = target.left(&small, &x);
     let mut whole = vec![0.0; operator.pairs()];
     let kept = whole.iter_mut().zip(&keep).filter(|(_, keep)| **keep);
     kept.zip(x).for_each(|((whole, _), x)| *whole = x);
-    let jobs = (found.into_iter().zip(atoms))
-        .map(|((grid, rival), atoms)| JobFound { grid, rival, atoms })
-        .collect();
+    let jobs = ranked.into_iter().zip(guess.list());
+    let jobs = jobs.map(|(of, atoms)| JobFound { grid: of.grid, rival: of.rival, atoms }).collect();
     let explained = operator.forward(&whole);
     let unexplained = counted.bytes.iter().zip(explained);
     let unexplained = unexplained.map(|(b, e)| if b.is_finite() { b - e } else { 0.0 }).collect();
-    let (possible, trust) = (small.pairs(), Trust::default());
+    let possible = small.pairs();
     Estimate { bytes: whole, possible, jobs, model, residual, held_out, unexplained, trust }
 }
 
-/// No pair crosses the row.
-const NOBODY: u32 = u32::MAX;
-/// Pairs of several jobs do.
-const SHARED: u32 = u32::MAX - 1;
+/// What a model made of the rows that were not held out.
+#[derive(Clone, Debug)]
+pub(crate) struct Tried {
+    pub model: Model,
+    /// What it leaves of those that were.
+    pub error: f64,
+    /// `[pair]`: bytes.
+    pub bytes: Vec<f32>,
+}
 
-/// `[row]`: the only job whose pairs cross it.
-fn own_rows(operator: &Operator, jobs: usize) -> Vec<u32> {
-    let mut own = vec![NOBODY; operator.rows()];
-    let of_job =
-        |j: u32| operator.iter().map(|pair| f64::from(u8::from(pair.job == j))).collect::<Vec<f64>>();
-    for j in 0..jobs as u32 {
-        for (own, count) in own.iter_mut().zip(operator.forward(&of_job(j))) {
-            if count > 0.0 {
-                *own = if *own == NOBODY { j } else { SHARED };
-            }
+/// All models, of each number of atoms the best; the best of all comes first.
+fn tried_out(case: &Case, halves: &Halves, effort: &Effort, control: &Control) -> Vec<Tried> {
+    let targets = case.targets(&halves.training);
+    let mut all: Vec<Tried> = Vec::new();
+    for model in models().take_while(|_| control.stopped().is_none()) {
+        let mut x = case.guess(&targets, model.atoms).bytes(case);
+        let families = &case.families;
+        least_change(case.operator, families, &model.shares, &halves.training, &mut x, effort, control);
+        let error = halves.test.left(case.operator, &x);
+        let bytes = || x.iter().map(|&x| x as f32).collect();
+        match all.iter_mut().find(|tried| tried.model.atoms == model.atoms) {
+            Some(tried) if tried.error <= error => {}
+            Some(tried) => *tried = Tried { model, error, bytes: bytes() },
+            None => all.push(Tried { model, error, bytes: bytes() }),
         }
     }
-    own
-}
-
-/// The target on a job's own rows.
-fn only(target: &Target, own: &[u32], job: usize) -> Target {
-    let weight =
-        target.weight.iter().zip(own).map(|(&w, &own)| if own == job as u32 { w } else { 0.0 }).collect();
-    Target { bytes: target.bytes.clone(), weight }
-}
-
-/// Weighted residual over the norm.
-fn left(operator: &Operator, target: &Target, x: &[f64]) -> f64 {
-    let residual = residual_of(operator, target, x);
-    residual.iter().map(|r| r * r).sum::<f64>().sqrt() / target.norm().max(f64::MIN_POSITIVE)
+    all.sort_by(|a, b| a.error.total_cmp(&b.error));
+    all
 }
 
 /// Rows to fit, and rows to judge by.
-fn split(target: &Target, options: &Options) -> (Target, Target) {
+struct Halves {
+    training: Target,
+    test: Target,
+}
+
+fn split(target: &Target, options: &Options) -> Halves {
     let (mut training, mut test) = (target.clone(), target.clone());
     for r in 0..target.weight.len() {
         let out = below(&mut stream(options.seed, r as u64), options.hold_out.max(2)) == 0;
@@ -217,84 +206,5 @@ fn split(target: &Target, options: &Options) -> (Target, Target) {
         other.weight[r] = 0.0;
         test.weight[r] = f64::from(u8::from(test.weight[r] > 0.0));
     }
-    (training, test)
-}
-
-/// The best grid, and the next with how much worse it is.
-type Ranked = (Option<Grid>, Option<(Grid, f64)>);
-
-/// The grid that explains a job's own rows best, and the next.
-fn best_grid(
-    operator: &Operator,
-    job: usize,
-    participants: &Participants,
-    target: &Target,
-    options: &Options,
-) -> Ranked {
-    if participants.hosts.len() < 2 || target.norm() == 0.0 {
-        return (None, None);
-    }
-    let pursuit =
-        |grid| Pursuit::new(operator, Dictionary::new(operator, job as u32, participants, grid), target);
-    let mut all: Vec<Pursuit> = Grid::all(participants.ranks() as u32).into_iter().map(pursuit).collect();
-    for one in &mut all {
-        one.neighbours();
-    }
-    // Equally good ones in order of their atoms: few are simple.
-    let sort = |all: &mut Vec<Pursuit>| {
-        all.sort_by(|a, b| {
-            let (x, y) = (a.left().max(1e-9), b.left().max(1e-9));
-            x.total_cmp(&y).then(a.atoms().len().cmp(&b.atoms().len()))
-        });
-    };
-    sort(&mut all);
-    all.truncate((all.len() / 3).max(8));
-    for one in &mut all {
-        one.advance(options.first_steps[0]);
-    }
-    sort(&mut all);
-    all.truncate((all.len() / 3).max(3));
-    for one in &mut all {
-        one.dictionary.add_mechanisms();
-        one.advance(options.first_steps[1]);
-    }
-    sort(&mut all);
-    let best = &all[0];
-    let rival =
-        all.get(1).map(|next| (next.dictionary.grid(), next.left().max(1e-9) / best.left().max(1e-9)));
-    (Some(best.dictionary.grid()), rival)
-}
-
-/// What stays the same while models are tried.
-struct Case<'a> {
-    operator: &'a Operator,
-    jobs: &'a [Participants],
-    grids: &'a [Option<Grid>],
-    own: &'a [u32],
-    families: Families,
-}
-
-impl Case<'_> {
-    /// The sum of all jobs' atoms: neighbours and so many more.
-    fn guess(&self, target: &Target, steps: usize, enough: f64) -> (Vec<f64>, Vec<Vec<(Atom, f64)>>) {
-        let mut x = vec![0.0; self.operator.pairs()];
-        let mut atoms = Vec::with_capacity(self.jobs.len());
-        for (j, (participants, grid)) in self.jobs.iter().zip(self.grids).enumerate() {
-            let Some(grid) = *grid else {
-                atoms.push(Vec::new());
-                continue;
-            };
-            let target = only(target, self.own, j);
-            let dictionary = Dictionary::new(self.operator, j as u32, participants, grid);
-            let mut pursuit = Pursuit::new(self.operator, dictionary, &target);
-            pursuit.neighbours();
-            if steps > 0 && pursuit.left() > enough {
-                pursuit.dictionary.add_mechanisms();
-                pursuit.advance(steps);
-            }
-            x.iter_mut().zip(pursuit.bytes()).for_each(|(x, more)| *x += more);
-            atoms.push(pursuit.atoms());
-        }
-        (x, atoms)
-    }
+    Halves { training, test }
 }

@@ -2,6 +2,7 @@
 //!
 //! | module | what |
 //! |---|---|
+//! | [`case`] | what stays the same while models are tried |
 //! | [`change`] | the least change of a guess that explains the counters |
 //! | [`dictionary`] | sets of pairs that may carry the same bytes |
 //! | [`error`] | why there is no answer |
@@ -12,8 +13,11 @@
 //! | [`grid`] | process grids: pairs of ranks by their offset |
 //! | [`prior`] | which pairs differ from a guess together |
 //! | [`pursuit`] | the few atoms that explain the counters |
+//! | [`ranking`] | which grid explains a job's counters |
+//! | [`target`] | what was counted, and how much each row of it matters |
 //! | [`trust`] | how far an answer can be trusted |
 
+pub mod case;
 pub mod change;
 pub mod dictionary;
 pub mod error;
@@ -24,13 +28,16 @@ pub mod lanes;
 pub mod operator;
 pub mod prior;
 pub mod pursuit;
+pub mod ranking;
+pub mod target;
 pub mod trust;
 
 pub use dictionary::{Atom, Dictionary};
 pub use error::InferError;
-pub use estimate::{Counted, Estimate, Options, estimate};
+pub use estimate::{Estimate, Options, estimate};
 pub use grid::{Grid, Order};
 pub use jobs::Participants;
 pub use lanes::LaneScheme;
 pub use operator::Operator;
+pub use target::{Counted, Target};
 pub use trust::{Trust, Verdict};

@@ -51,6 +51,8 @@ pub struct Operator {
     node: Vec<u32>,
     /// `[node]`: row and parent.
     step: Vec<(u32, u32)>,
+    /// `[job][host of the job]`: the number of its leaf.
+    leaves: Vec<Vec<u32>>,
 }
 
 /// A pair of hosts of a job.
@@ -97,12 +99,14 @@ impl Operator {
         for part in parts {
             whole.append(part?);
         }
+        let leaves = |job: &Participants| job.hosts.iter().map(|&h| fabric.leaf(h).0).collect();
+        whole.leaves = jobs.iter().map(leaves).collect();
         Ok(whole)
     }
 
     fn empty(lanes: u8, rows: usize) -> Self {
-        let (groups, source, first, node, step) = Default::default();
-        Self { lanes, rows, groups, source, first, node, step }
+        let (groups, source, first, node, step, leaves) = Default::default();
+        Self { lanes, rows, groups, source, first, node, step, leaves }
     }
 
     fn append(&mut self, other: Self) {
@@ -158,6 +162,11 @@ impl Operator {
             return Some(range.start + guess);
         }
         sources.binary_search(&pair.source).ok().map(|at| range.start + at)
+    }
+
+    /// The number of the leaf of a pair's source.
+    pub fn leaf(&self, pair: Pair) -> u32 {
+        self.leaves[pair.job as usize][pair.source as usize]
     }
 
     /// Calls `visit` with the rows on a pair's way.
@@ -274,6 +283,7 @@ impl Operator {
     pub fn restrict(&self, keep: &[bool]) -> Self {
         assert_eq!(keep.len(), self.pairs());
         let mut small = Self::empty(self.lanes, self.rows);
+        small.leaves.clone_from(&self.leaves);
         let mut new = Vec::new();
         for group in &self.groups {
             let steps = &self.step[group.nodes.clone()];

@@ -13,6 +13,8 @@
 
 use std::collections::BTreeMap;
 
+use netloom_model::rng::{Stream, normal};
+
 use crate::grid::Grid;
 use crate::jobs::Participants;
 use crate::operator::{Operator, Pair};
@@ -116,5 +118,29 @@ impl Families {
         for (p, g) in g.iter_mut().enumerate() {
             *g = (*g + of_offset[self.offset[p] as usize]) * deviation[p];
         }
+    }
+
+    /// A draw from pairs that have these standard deviations each.
+    pub fn draw(&self, deviation: &[f64], shares: &Shares, draw: &mut Stream) -> Vec<f64> {
+        let mut normals = |n: usize| (0..n).map(|_| normal(draw)).collect::<Vec<f64>>();
+        let (of_offset, of_alike) = (normals(self.offsets), normals(self.alikes));
+        let (mut own, both) = (normals(deviation.len()), normals(deviation.len()));
+        // What a pair shares with its opposite is drawn by the first of the two.
+        for p in 0..own.len() {
+            let other = self.opposite[p];
+            if other != u32::MAX {
+                let shared = both[p.min(other as usize)];
+                own[p] = (1.0 - shares.opposite).sqrt() * own[p] + shares.opposite.sqrt() * shared;
+            }
+        }
+        for (p, own) in own.iter_mut().enumerate() {
+            let offset = self.offset[p] as usize;
+            if offset != 0 {
+                let alike = of_alike[self.alike[offset] as usize];
+                *own += shares.offset.sqrt() * of_offset[offset] + shares.alike.sqrt() * alike;
+            }
+            *own *= deviation[p];
+        }
+        own
     }
 }

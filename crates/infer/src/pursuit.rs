@@ -10,39 +10,13 @@ use netloom_numeric::NonNegative;
 
 use crate::dictionary::{Atom, Dictionary};
 use crate::operator::Operator;
+use crate::target::Target;
 
 /// Atoms whose columns are made before one is chosen.
 const CANDIDATES: usize = 6;
 
 /// A residual that is this small (relative) is nothing.
 const NOTHING: f64 = 1e-12;
-
-/// What was counted, and how much each row matters.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Target {
-    /// `[row]`: bytes.
-    pub bytes: Vec<f64>,
-    /// `[row]`: weight of the row's error; 0: not used.
-    pub weight: Vec<f64>,
-}
-
-impl Target {
-    /// Weights of a relative error: 1 over bytes plus a twentieth of their mean; 0 where nothing was counted well (`NaN`).
-    pub fn relative(bytes: Vec<f64>, used: impl Fn(usize) -> bool) -> Self {
-        let good = |r: usize| used(r) && bytes[r].is_finite();
-        let rows = (0..bytes.len()).filter(|&r| good(r)).count().max(1);
-        let mean = (0..bytes.len()).filter(|&r| good(r)).map(|r| bytes[r]).sum::<f64>() / rows as f64;
-        let weight = |r: usize| if good(r) && mean > 0.0 { 1.0 / (bytes[r] + 0.05 * mean) } else { 0.0 };
-        let weight = (0..bytes.len()).map(weight).collect();
-        let bytes = bytes.into_iter().map(|b| if b.is_finite() { b } else { 0.0 }).collect();
-        Self { bytes, weight }
-    }
-
-    /// The weighted norm.
-    pub fn norm(&self) -> f64 {
-        self.bytes.iter().zip(&self.weight).map(|(b, w)| (b * w).powi(2)).sum::<f64>().sqrt()
-    }
-}
 
 /// A pursuit that can go on.
 #[derive(Clone, Debug)]
@@ -52,6 +26,8 @@ pub struct Pursuit<'a> {
     pub dictionary: Dictionary<'a>,
     target: &'a Target,
     target_norm: f64,
+    /// A residual that is this small (relative) is nothing, or noise.
+    enough: f64,
     /// Atoms that came in, and their weighted columns as (row, value).
     columns: Vec<(usize, Vec<(u32, f64)>)>,
     fit: NonNegative,
@@ -63,9 +39,9 @@ impl<'a> Pursuit<'a> {
     /// Nothing explained yet.
     pub fn new(operator: &'a Operator, dictionary: Dictionary<'a>, target: &'a Target) -> Self {
         let residual = target.bytes.iter().zip(&target.weight).map(|(b, w)| b * w).collect();
-        let target_norm = target.norm();
+        let (target_norm, enough) = (target.norm(), target.noise().max(NOTHING));
         let (columns, fit) = (Vec::new(), NonNegative::new());
-        Self { operator, dictionary, target, target_norm, columns, fit, residual }
+        Self { operator, dictionary, target, target_norm, enough, columns, fit, residual }
     }
 
     /// An atom's weighted column.
@@ -99,7 +75,7 @@ impl<'a> Pursuit<'a> {
     /// Takes up to `steps` more atoms in; ends early where none helps.
     pub fn advance(&mut self, steps: usize) {
         for _ in 0..steps {
-            if self.left() < NOTHING {
+            if self.is_done() {
                 return;
             }
             let u: Vec<f64> = self.residual.iter().zip(&self.target.weight).map(|(r, w)| r * w).collect();
@@ -139,7 +115,7 @@ impl<'a> Pursuit<'a> {
         let dot = |other: &[(u32, f64)]| other.iter().map(|&(r, v)| v * dense[r as usize]).sum::<f64>();
         let mut products: Vec<f64> = self.columns.iter().map(|(_, other)| dot(other)).collect();
         products.push(dot(&column));
-        let Target { bytes, weight } = self.target;
+        let Target { bytes, weight, .. } = self.target;
         let with_target = column.iter().map(|&(r, v)| v * bytes[r as usize] * weight[r as usize]).sum();
         self.fit.push(products, with_target);
         self.columns.push((atom, column));
@@ -147,7 +123,7 @@ impl<'a> Pursuit<'a> {
 
     /// Fits all atoms again.
     fn refit(&mut self) {
-        let Target { bytes, weight } = self.target;
+        let Target { bytes, weight, .. } = self.target;
         self.fit.solve(self.target_norm, 1e-13);
         for (r, residual) in self.residual.iter_mut().enumerate() {
             *residual = bytes[r] * weight[r];
@@ -159,9 +135,24 @@ impl<'a> Pursuit<'a> {
         }
     }
 
+    /// The same atoms fitted to other counters of the same rows: bytes of all pairs.
+    pub fn refitted(&self, bytes: &[f64]) -> Vec<f64> {
+        let mut fit = self.fit.clone();
+        let weighted: Vec<f64> = bytes.iter().zip(&self.target.weight).map(|(b, w)| b * w).collect();
+        let with = |column: &[(u32, f64)]| column.iter().map(|&(r, v)| v * weighted[r as usize]).sum();
+        fit.retarget(self.columns.iter().map(|(_, column)| with(column)));
+        fit.solve(self.target_norm, 1e-13);
+        self.bytes_of(fit.coefficients())
+    }
+
     /// What is left unexplained: weighted norm over the target's.
     pub fn left(&self) -> f64 {
         self.residual.iter().map(|r| r * r).sum::<f64>().sqrt() / self.target_norm.max(f64::MIN_POSITIVE)
+    }
+
+    /// Whether all is explained but noise.
+    pub fn is_done(&self) -> bool {
+        self.left() < self.enough
     }
 
     /// The atoms in use and the bytes of each of their pairs.
@@ -174,8 +165,12 @@ impl<'a> Pursuit<'a> {
 
     /// Bytes of all pairs, by the atoms found.
     pub fn bytes(&self) -> Vec<f64> {
+        self.bytes_of(self.fit.coefficients())
+    }
+
+    fn bytes_of(&self, coefficients: &[f64]) -> Vec<f64> {
         let mut x = vec![0.0; self.operator.pairs()];
-        for ((atom, _), &bytes) in self.columns.iter().zip(self.fit.coefficients()) {
+        for ((atom, _), &bytes) in self.columns.iter().zip(coefficients) {
             if bytes > 0.0 {
                 self.dictionary.pairs(*atom).into_iter().for_each(|pair| x[pair as usize] += bytes);
             }

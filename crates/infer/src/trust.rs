@@ -4,9 +4,35 @@
 //! hypothesis. What routes need is less: the sums over (source leaf, destination). Both errors are estimated, and the verdict is about
 //! the sums.
 //!
-//! Source: Taffet, dissertation, fig. 4.9 (what counters cannot tell apart).
+//! Both are told by doing the same again with traffic that is known: the guess changed at random, by as much as the counters say and
+//! along the families that were believed; its counters, with their noise; its least change. How far that misses what is known is how far
+//! the answer is believed to miss the truth. Where few atoms explain everything, only noise and other grids that explain it as well are
+//! left to doubt.
+//!
+//! Source: Taffet, dissertation, fig. 4.9 (what counters cannot tell apart); Efron and Tibshirani, *An Introduction to the Bootstrap*,
+//! 1993, ch. 6 (the parametric bootstrap).
 
-use netloom_model::HostId;
+use netloom_model::rng::{normal, stream};
+use netloom_model::{Control, HostId};
+
+use crate::case::{Case, Guess};
+use crate::change::{Effort, least_change};
+use crate::estimate::{Options, Tried};
+use crate::operator::Operator;
+use crate::prior::Shares;
+use crate::ranking::Ranked;
+use crate::target::Target;
+
+/// How often the same is done with known traffic.
+const DRAWS: u64 = 3;
+/// A sum is known if it is wrong by no more than this part.
+const KNOWN: f64 = 0.1;
+/// Estimated error of the sums up to which they are identified, and partly.
+const LIMITS: [f64; 2] = [0.05, 0.5];
+/// How many of the largest sums are told.
+const TOLD: usize = 10;
+/// A likely range is so many standard deviations wide, either way.
+const LIKELY: f64 = 2.0;
 
 /// What is known of the sums over (source leaf, destination).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -61,4 +87,196 @@ pub struct Trust {
     pub rivals: usize,
     /// The largest sums.
     pub leaf_sums: Vec<LeafSum>,
+}
+
+/// A guess and what became of it.
+pub(crate) struct Changed<'a> {
+    pub before: &'a [f64],
+    pub after: &'a [f64],
+    /// `[pair]`: how far the truth is believed to be from the guess.
+    pub deviation: &'a [f64],
+    pub shares: &'a Shares,
+}
+
+/// Trust in a guess that was changed to explain the counters.
+///
+/// How far models are apart that predict rows that were held out nearly as well comes on top.
+pub(crate) fn of_change(
+    case: &Case,
+    known: &Changed,
+    target: &Target,
+    tried: &[Tried],
+    effort: &Effort,
+    options: &Options,
+    control: &Control,
+) -> Trust {
+    let operator = case.operator;
+    let sums = Sums::new(operator);
+    let mut doubts = Vec::new();
+    for d in 0..DRAWS {
+        if control.stopped().is_some() {
+            break;
+        }
+        let mut draw = stream(options.seed, 1_000 + d);
+        let change = case.families.draw(known.deviation, known.shares, &mut draw);
+        let truth: Vec<f64> = known.before.iter().zip(change).map(|(x, c)| (x + c).max(0.0)).collect();
+        let mut bytes = operator.forward(&truth);
+        for (bytes, deviation) in bytes.iter_mut().zip(&target.deviation) {
+            *bytes = (*bytes + deviation * normal(&mut draw)).max(0.0);
+        }
+        let target = Target { bytes, ..target.clone() };
+        let mut x = known.before.to_vec();
+        least_change(operator, &case.families, known.shares, &target, &mut x, effort, control);
+        doubts.push(Doubt { weight: 1.0, miss: truth.iter().zip(x).map(|(t, x)| t - x).collect() });
+    }
+    let other = models_apart(tried);
+    sums.judged(case, known.after, [&doubts, &other], 0)
+}
+
+/// How models differ from the best, each weighted by how nearly as well it predicts.
+fn models_apart(tried: &[Tried]) -> Vec<Doubt> {
+    let Some((best, others)) = tried.split_first() else { return Vec::new() };
+    let doubt = |other: &Tried| {
+        let miss = best.bytes.iter().zip(&other.bytes).map(|(a, b)| f64::from(a - b)).collect();
+        Doubt { weight: (best.error / other.error).powi(4), miss }
+    };
+    let nothing = Doubt { weight: 1.0, miss: vec![0.0; best.bytes.len()] };
+    std::iter::once(nothing).chain(others.iter().map(doubt)).collect()
+}
+
+/// What the truth may be away from the answer.
+struct Doubt {
+    weight: f64,
+    /// `[pair]`: bytes.
+    miss: Vec<f64>,
+}
+
+/// Trust in atoms that explain everything but noise.
+pub(crate) fn of_atoms(
+    case: &Case,
+    guess: &Guess,
+    target: &Target,
+    ranked: &[Ranked],
+    x: &[f64],
+    options: &Options,
+) -> Trust {
+    let sums = Sums::new(case.operator);
+    let difference = |other: Vec<f64>| x.iter().zip(other).map(|(x, other)| x - other).collect::<Vec<f64>>();
+    let mut noise = Vec::new();
+    if target.deviation.iter().any(|d| *d > 0.0) {
+        let rows = case.operator.forward(x);
+        for d in 0..DRAWS {
+            let mut draw = stream(options.seed, 1_000 + d);
+            let noisy = rows.iter().zip(&target.deviation);
+            let noisy: Vec<f64> = noisy.map(|(b, d)| (b + d * normal(&mut draw)).max(0.0)).collect();
+            noise.push(Doubt { weight: 1.0, miss: difference(guess.refitted(case, &noisy)) });
+        }
+    }
+    // Any of the grids that explain the counters may be the right one.
+    let mut grids = vec![Doubt { weight: 1.0, miss: vec![0.0; x.len()] }];
+    for (j, of) in ranked.iter().enumerate() {
+        for &grid in &of.equals {
+            let mut others = case.grids.clone();
+            others[j] = Some(grid);
+            let other = case.on(others);
+            let targets = other.targets(target);
+            let other = other.guess(&targets, options.first_steps.iter().sum()).bytes(case);
+            if target.left(case.operator, &other) <= 2.0 * target.left(case.operator, x).max(1e-9) {
+                grids.push(Doubt { weight: 1.0, miss: difference(other) });
+            }
+        }
+    }
+    let rivals = grids.len() - 1;
+    sums.judged(case, x, [&noise, &grids], rivals)
+}
+
+/// Sums over (source leaf, destination).
+struct Sums {
+    /// `[pair]`: which sum.
+    of: Vec<u32>,
+    /// `[sum]`: a pair of it.
+    one: Vec<u32>,
+}
+
+impl Sums {
+    fn new(operator: &Operator) -> Self {
+        let (mut of, mut one) = (Vec::with_capacity(operator.pairs()), Vec::new());
+        // `[leaf]`: destination for which it was seen last, and its sum.
+        let mut seen: Vec<((u32, u32), u32)> = Vec::new();
+        for (p, pair) in operator.iter().enumerate() {
+            let (leaf, now) = (operator.leaf(pair) as usize, (pair.job, pair.destination));
+            if leaf >= seen.len() {
+                seen.resize(leaf + 1, ((u32::MAX, u32::MAX), 0));
+            }
+            if seen[leaf].0 != now {
+                seen[leaf] = (now, one.len() as u32);
+                one.push(p as u32);
+            }
+            of.push(seen[leaf].1);
+        }
+        Self { of, one }
+    }
+
+    fn add_up(&self, x: &[f64]) -> Vec<f64> {
+        let mut sums = vec![0.0; self.one.len()];
+        for (&of, x) in self.of.iter().zip(x) {
+            sums[of as usize] += x;
+        }
+        sums
+    }
+
+    /// What independent doubts say of `x`: of each kind the weighted mean square counts.
+    fn judged(&self, case: &Case, x: &[f64], kinds: [&[Doubt]; 2], rivals: usize) -> Trust {
+        let square = |v: &[f64]| v.iter().map(|v| v * v).sum::<f64>();
+        let part = |of: f64, whole: f64| if whole > 0.0 { of / whole } else { 0.0 };
+        let sums = self.add_up(x);
+        // `[sum]`: variance; and of all pairs.
+        let (mut of_sums, mut of_pairs) = (vec![0.0; sums.len()], 0.0);
+        for doubts in kinds {
+            let weights: f64 = doubts.iter().map(|doubt| doubt.weight).sum();
+            for doubt in doubts {
+                let weight = doubt.weight / weights;
+                of_pairs += weight * square(&doubt.miss);
+                let missed = self.add_up(&doubt.miss);
+                of_sums.iter_mut().zip(missed).for_each(|(sum, miss)| *sum += weight * miss * miss);
+            }
+        }
+        let unknown = kinds.iter().all(|doubts| doubts.is_empty());
+        let error = |square: f64, of: f64| if unknown && of > 0.0 { 1.0 } else { part(square, of).sqrt() };
+        let pair_error = error(of_pairs, square(x));
+        let leaf_error = error(of_sums.iter().sum(), square(&sums));
+        let known = sums.iter().zip(&of_sums).filter(|(sum, v)| v.sqrt() <= KNOWN * **sum);
+        let identified_fraction =
+            if unknown { 0.0 } else { part(known.map(|(sum, _)| sum).sum(), sums.iter().sum()) };
+        let verdict = match leaf_error {
+            error if error <= LIMITS[0] => Verdict::Identified,
+            error if error <= LIMITS[1] => Verdict::Partly,
+            _ => Verdict::NotIdentifiable,
+        };
+        let mut largest: Vec<usize> = (0..sums.len()).collect();
+        largest.sort_by(|&a, &b| sums[b].total_cmp(&sums[a]).then(a.cmp(&b)));
+        largest.truncate(TOLD);
+        let pairs: Vec<_> = if largest.is_empty() { Vec::new() } else { case.operator.iter().collect() };
+        let told = |&s: &usize| {
+            let pair = pairs[self.one[s] as usize];
+            let hosts = &case.jobs[pair.job as usize].hosts;
+            let (leaf_of, destination) = (hosts[pair.source as usize], hosts[pair.destination as usize]);
+            let deviation = of_sums[s].sqrt();
+            let (low, high) = ((sums[s] - LIKELY * deviation).max(0.0), sums[s] + LIKELY * deviation);
+            LeafSum { leaf_of, destination, bytes: sums[s], low, high }
+        };
+        let leaf_sums = largest.iter().map(told).collect();
+        Trust { verdict, leaf_error, pair_error, identified_fraction, rivals, leaf_sums }
+    }
+}
+
+/// `|y - y*| / |y*|` of an answer whose truth is known: of pairs, and of sums over (source leaf, destination).
+pub fn errors(operator: &Operator, x: &[f64], truth: &[f64]) -> [f64; 2] {
+    let sums = Sums::new(operator);
+    let error = |x: &[f64], truth: &[f64]| {
+        let wrong: f64 = x.iter().zip(truth).map(|(a, b)| (a - b).powi(2)).sum();
+        let whole: f64 = truth.iter().map(|b| b * b).sum();
+        if wrong > 0.0 { (wrong / whole).sqrt() } else { 0.0 }
+    };
+    [error(x, truth), error(&sums.add_up(x), &sums.add_up(truth))]
 }

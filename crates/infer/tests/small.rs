@@ -2,9 +2,9 @@
 
 use netloom_infer::dictionary::Atom;
 use netloom_infer::operator::Pair;
-use netloom_infer::pursuit::{Pursuit, Target};
+use netloom_infer::pursuit::Pursuit;
 use netloom_infer::{
-    Counted, Dictionary, Grid, LaneScheme, Operator, Options, Order, Participants, estimate,
+    Counted, Dictionary, Grid, LaneScheme, Operator, Options, Order, Participants, Target, estimate,
 };
 use netloom_model::{Control, Fabric, HostId, StopReason};
 use netloom_routing::{Engine, EngineOptions, route};
@@ -136,7 +136,7 @@ fn a_halo_exchange_is_four_atoms() {
             }
         })
         .collect();
-    let target = Target::relative(operator.forward(&truth), |_| true);
+    let target = Target::relative(&Counted::exactly(operator.forward(&truth)), |_| true);
     let mut pursuit = Pursuit::new(&operator, Dictionary::new(&operator, 0, &job, grid), &target);
     pursuit.neighbours();
     assert!(pursuit.left() < 1e-12, "{}", pursuit.left());

@@ -38,6 +38,12 @@ pub fn unit(stream: &mut Stream) -> f64 {
     (stream.next_u64() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
 }
 
+/// A standard normal number; at most 8.6 in size (Box and Muller).
+pub fn normal(stream: &mut Stream) -> f64 {
+    let (a, b) = (unit(stream), unit(stream));
+    (-2.0 * (1.0 - a).ln()).sqrt() * (std::f64::consts::TAU * b).cos()
+}
+
 /// Fisher-Yates shuffle.
 pub fn shuffle<T>(stream: &mut Stream, items: &mut [T]) {
     for i in (1..items.len()).rev() {

@@ -50,6 +50,12 @@ impl NonNegative {
         self.coefficient.push(0.0);
     }
 
+    /// Another target: its products with all columns, in order.
+    pub fn retarget(&mut self, with_target: impl Iterator<Item = f64>) {
+        self.target = with_target.collect();
+        debug_assert_eq!(self.target.len(), self.gram.len());
+    }
+
     /// The combination, one coefficient a column.
     pub fn coefficients(&self) -> &[f64] {
         &self.coefficient

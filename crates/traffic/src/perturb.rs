@@ -11,7 +11,7 @@
 //! Source: the moments of the log-normal distribution (Johnson, Kotz, Balakrishnan, "Continuous univariate
 //! distributions", vol. 1, ch. 14); normal numbers after Box and Muller (1958).
 
-use netloom_model::rng::{Stream, stream, unit};
+use netloom_model::rng::{Stream, normal, stream};
 use netloom_model::{Csr, Phase, Traffic};
 
 /// Standard errors above so many times the estimate are refused: such an estimate says nothing.
@@ -118,12 +118,6 @@ fn sample(m: &Csr, relative: f64, errors: Option<&Csr>, random: &mut Stream) -> 
         }
     }
     Ok(Csr::from_parts(m.offsets().to_vec(), m.columns().to_vec(), bytes, packets))
-}
-
-/// A standard normal number; at most 8.6 in size.
-fn normal(random: &mut Stream) -> f64 {
-    let (a, b) = (unit(random), unit(random));
-    (-2.0 * (1.0 - a).ln()).sqrt() * (std::f64::consts::TAU * b).cos()
 }
 
 #[cfg(test)]

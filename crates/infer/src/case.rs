@@ -1,0 +1,126 @@
+//! What stays the same while models are tried: the pairs, the jobs and their grids.
+
+use crate::dictionary::{Atom, Dictionary};
+use crate::grid::Grid;
+use crate::jobs::Participants;
+use crate::operator::Operator;
+use crate::prior::Families;
+use crate::pursuit::Pursuit;
+use crate::target::Target;
+
+/// No pair crosses the row.
+pub const NOBODY: u32 = u32::MAX;
+/// Pairs of several jobs do.
+pub const SHARED: u32 = u32::MAX - 1;
+
+/// `[row]`: the only job whose pairs cross it.
+pub fn own_rows(operator: &Operator, jobs: usize) -> Vec<u32> {
+    let mut own = vec![NOBODY; operator.rows()];
+    let of_job =
+        |j: u32| operator.iter().map(|pair| f64::from(u8::from(pair.job == j))).collect::<Vec<f64>>();
+    for j in 0..jobs as u32 {
+        for (own, count) in own.iter_mut().zip(operator.forward(&of_job(j))) {
+            if count > 0.0 {
+                *own = if *own == NOBODY { j } else { SHARED };
+            }
+        }
+    }
+    own
+}
+
+/// The target on a job's own rows.
+pub fn only(target: &Target, own: &[u32], job: usize) -> Target {
+    let weight =
+        target.weight.iter().zip(own).map(|(&w, &own)| if own == job as u32 { w } else { 0.0 }).collect();
+    Target { weight, ..target.clone() }
+}
+
+/// Pairs, jobs, grids.
+#[derive(Clone, Debug)]
+pub struct Case<'a> {
+    /// Pairs that may carry something.
+    pub operator: &'a Operator,
+    /// The jobs.
+    pub jobs: &'a [Participants],
+    /// `[job]`: its grid.
+    pub grids: Vec<Option<Grid>>,
+    /// Which pairs differ together.
+    pub families: Families,
+    own: &'a [u32],
+}
+
+impl<'a> Case<'a> {
+    /// Jobs on these grids; `own` says whose rows are whose ([`own_rows`]).
+    pub fn new(
+        operator: &'a Operator,
+        jobs: &'a [Participants],
+        own: &'a [u32],
+        grids: Vec<Option<Grid>>,
+    ) -> Self {
+        let families = Families::new(operator, jobs, &grids);
+        Self { operator, jobs, grids, families, own }
+    }
+
+    /// The same on other grids.
+    pub fn on(&self, grids: Vec<Option<Grid>>) -> Self {
+        Self::new(self.operator, self.jobs, self.own, grids)
+    }
+
+    /// `[job]`: the target on its own rows.
+    pub fn targets(&self, target: &Target) -> Vec<Target> {
+        (0..self.jobs.len()).map(|j| only(target, self.own, j)).collect()
+    }
+
+    /// Neighbours and so many more atoms of every job.
+    pub fn guess<'b>(&'b self, targets: &'b [Target], steps: usize) -> Guess<'b> {
+        let of = |(j, target): (usize, &'b Target)| {
+            let grid = self.grids[j]?;
+            let dictionary = Dictionary::new(self.operator, j as u32, &self.jobs[j], grid);
+            let mut pursuit = Pursuit::new(self.operator, dictionary, target);
+            pursuit.neighbours();
+            if steps > 0 && !pursuit.is_done() {
+                pursuit.dictionary.add_mechanisms();
+                pursuit.advance(steps);
+            }
+            Some(pursuit)
+        };
+        Guess { jobs: targets.iter().enumerate().map(of).collect() }
+    }
+}
+
+/// All jobs' atoms.
+#[derive(Clone, Debug)]
+pub struct Guess<'a> {
+    /// `[job]`
+    jobs: Vec<Option<Pursuit<'a>>>,
+}
+
+impl Guess<'_> {
+    /// `[pair]`: bytes.
+    pub fn bytes(&self, case: &Case) -> Vec<f64> {
+        self.added_up(case, |pursuit| pursuit.bytes())
+    }
+
+    /// `[pair]`: bytes if the same atoms had left these counters.
+    pub fn refitted(&self, case: &Case, counters: &[f64]) -> Vec<f64> {
+        self.added_up(case, |pursuit| pursuit.refitted(counters))
+    }
+
+    fn added_up(&self, case: &Case, bytes: impl Fn(&Pursuit) -> Vec<f64>) -> Vec<f64> {
+        let mut x = vec![0.0; case.operator.pairs()];
+        for pursuit in self.jobs.iter().flatten() {
+            x.iter_mut().zip(bytes(pursuit)).for_each(|(x, more)| *x += more);
+        }
+        x
+    }
+
+    /// How many atoms.
+    pub fn atoms(&self) -> usize {
+        self.list().map(|atoms| atoms.len()).sum()
+    }
+
+    /// Every job's atoms, and what each of their pairs carries.
+    pub fn list(&self) -> impl Iterator<Item = Vec<(Atom, f64)>> + '_ {
+        self.jobs.iter().map(|job| job.as_ref().map_or_else(Vec::new, Pursuit::atoms))
+    }
+}

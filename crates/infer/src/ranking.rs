@@ -1,0 +1,96 @@
+//! Which process grid explains a job's counters.
+//!
+//! All grids are fitted with their neighbours; the better ones with more and more atoms. The least residual wins, equally good ones in
+//! order of their atoms: few are simple.
+
+use netloom_model::Control;
+
+use crate::case::only;
+use crate::dictionary::Dictionary;
+use crate::estimate::Options;
+use crate::grid::Grid;
+use crate::jobs::Participants;
+use crate::operator::Operator;
+use crate::pursuit::Pursuit;
+use crate::target::Target;
+
+/// Grids that leave at most so many times what the best leaves explain the counters as well.
+const AS_WELL: f64 = 1.2;
+/// Most of them that are kept.
+const MOST: usize = 3;
+
+/// The grids of a job.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Ranked {
+    /// The best; `None` without rows of its own or with fewer than two hosts.
+    pub grid: Option<Grid>,
+    /// The next, and its residual over the best's.
+    pub rival: Option<(Grid, f64)>,
+    /// Others that explain the counters as well.
+    pub equals: Vec<Grid>,
+}
+
+/// The grids of every job, on its own rows.
+pub fn ranked_grids(
+    operator: &Operator,
+    jobs: &[Participants],
+    target: &Target,
+    own: &[u32],
+    options: &Options,
+    control: &Control,
+) -> Vec<Ranked> {
+    let of = |(j, job)| best_grid(operator, j, job, &only(target, own, j), options, control);
+    jobs.iter().enumerate().map(of).collect()
+}
+
+/// The grid that explains a job's own rows best, and the next.
+fn best_grid(
+    operator: &Operator,
+    job: usize,
+    participants: &Participants,
+    target: &Target,
+    options: &Options,
+    control: &Control,
+) -> Ranked {
+    if participants.hosts.len() < 2 || target.norm() == 0.0 {
+        return Ranked::default();
+    }
+    let nothing = target.noise().max(1e-9);
+    let pursuit =
+        |grid| Pursuit::new(operator, Dictionary::new(operator, job as u32, participants, grid), target);
+    let mut all: Vec<Pursuit> = Grid::all(participants.ranks() as u32).into_iter().map(pursuit).collect();
+    let stopped = || control.stopped().is_some();
+    for one in &mut all {
+        if !stopped() {
+            one.neighbours();
+        }
+    }
+    let sort = |all: &mut Vec<Pursuit>| {
+        all.sort_by(|a, b| {
+            let (x, y) = (a.left().max(nothing), b.left().max(nothing));
+            x.total_cmp(&y).then(a.atoms().len().cmp(&b.atoms().len()))
+        });
+    };
+    sort(&mut all);
+    all.truncate((all.len() / 3).max(8));
+    for one in &mut all {
+        if !stopped() {
+            one.advance(options.first_steps[0]);
+        }
+    }
+    sort(&mut all);
+    all.truncate((all.len() / 3).max(3));
+    for one in &mut all {
+        if !stopped() {
+            one.dictionary.add_mechanisms();
+            one.advance(options.first_steps[1]);
+        }
+    }
+    sort(&mut all);
+    let best = &all[0];
+    let over = |one: &Pursuit| one.left().max(nothing) / best.left().max(nothing);
+    let rival = all.get(1).map(|next| (next.dictionary.grid(), over(next)));
+    let equals = all[1..].iter().filter(|one| over(one) <= AS_WELL).take(MOST);
+    let equals = equals.map(|one| one.dictionary.grid()).collect();
+    Ranked { grid: Some(best.dictionary.grid()), rival, equals }
+}

@@ -1,0 +1,106 @@
+//! What was counted, and how much each row of it matters.
+//!
+//! Rows are weighted by one over their bytes, so that small flows on quiet links count as much as large ones on busy links. A row that
+//! its counter's noise says little of counts less.
+
+use crate::operator::Operator;
+
+/// A misfit of a row, relative to its bytes, below which noise makes no difference to its weight.
+const CLOSE: f64 = 0.01;
+
+/// Rows with less than this part of the mean carry nothing if their noise says so.
+const HARDLY: f64 = 1e-3;
+
+/// What was counted.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Counted {
+    /// `[row]`: bytes; `NaN`: unknown.
+    pub bytes: Vec<f64>,
+    /// `[row]`: standard deviation of the counters' noise, bytes; 0: exact.
+    pub deviation: Vec<f64>,
+}
+
+impl Counted {
+    /// Counters without noise.
+    pub fn exactly(bytes: Vec<f64>) -> Self {
+        let deviation = vec![0.0; bytes.len()];
+        Self { bytes, deviation }
+    }
+
+    /// These rows of it.
+    pub fn of(&self, rows: &[u32]) -> Self {
+        let pick = |from: &[f64]| rows.iter().map(|&row| from[row as usize]).collect();
+        Self { bytes: pick(&self.bytes), deviation: pick(&self.deviation) }
+    }
+
+    /// `[row]`: whether it carried nothing: no bytes, or hardly any and no more than noise makes.
+    pub fn empty(&self) -> Vec<bool> {
+        let known = self.bytes.iter().filter(|b| b.is_finite() && **b > 0.0);
+        let (count, sum) = known.fold((0usize, 0.0), |(n, sum), b| (n + 1, sum + b));
+        let hardly = HARDLY * sum / count.max(1) as f64;
+        let nothing = |(&b, &d): (&f64, &f64)| b <= 0.0 || (b <= 3.0 * d && b <= hardly);
+        self.bytes.iter().zip(&self.deviation).map(nothing).collect()
+    }
+}
+
+/// Rows to explain.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Target {
+    /// `[row]`: bytes.
+    pub bytes: Vec<f64>,
+    /// `[row]`: standard deviation of its noise, bytes.
+    pub deviation: Vec<f64>,
+    /// `[row]`: weight of the row's error; 0: not used.
+    pub weight: Vec<f64>,
+}
+
+impl Target {
+    /// Weights of a relative error: 1 over bytes plus a twentieth of their mean, less where noise is a hundredth of that and more; 0 where
+    /// nothing was counted well (`NaN`).
+    pub fn relative(counted: &Counted, used: impl Fn(usize) -> bool) -> Self {
+        let Counted { bytes, deviation } = counted;
+        let good = |r: usize| used(r) && bytes[r].is_finite();
+        let rows = (0..bytes.len()).filter(|&r| good(r)).count().max(1);
+        let mean = (0..bytes.len()).filter(|&r| good(r)).map(|r| bytes[r]).sum::<f64>() / rows as f64;
+        let weight = |r: usize| {
+            if good(r) && mean > 0.0 {
+                1.0 / (bytes[r] + 0.05 * mean).hypot(deviation[r] / CLOSE)
+            } else {
+                0.0
+            }
+        };
+        let weight = (0..bytes.len()).map(weight).collect();
+        let bytes = bytes.iter().map(|b| if b.is_finite() { *b } else { 0.0 }).collect();
+        Self { bytes, deviation: deviation.clone(), weight }
+    }
+
+    /// The weighted norm.
+    pub fn norm(&self) -> f64 {
+        self.bytes.iter().zip(&self.weight).map(|(b, w)| (b * w).powi(2)).sum::<f64>().sqrt()
+    }
+
+    /// What noise alone hardly exceeds (two standard deviations): weighted norm over the target's.
+    pub fn noise(&self) -> f64 {
+        let noise = || self.deviation.iter().zip(&self.weight).map(|(d, w)| (d * w).powi(2));
+        let (square, fourth) = noise().fold((0.0, 0.0), |(square, fourth), n| (square + n, fourth + n * n));
+        let most: f64 = square + 2.0 * (2.0f64 * fourth).sqrt();
+        most.sqrt() / self.norm().max(f64::MIN_POSITIVE)
+    }
+
+    /// `W (t - R x)`.
+    pub fn residual(&self, operator: &Operator, x: &[f64]) -> Vec<f64> {
+        let rows = operator.forward(x);
+        (rows.iter().zip(&self.bytes).zip(&self.weight)).map(|((row, t), w)| w * (t - row)).collect()
+    }
+
+    /// Weighted residual over the norm.
+    pub fn left(&self, operator: &Operator, x: &[f64]) -> f64 {
+        let residual = self.residual(operator, x);
+        residual.iter().map(|r| r * r).sum::<f64>().sqrt() / self.norm().max(f64::MIN_POSITIVE)
+    }
+
+    /// Rows in use.
+    pub fn rows(&self) -> usize {
+        self.weight.iter().filter(|w| **w > 0.0).count()
+    }
+}
