@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import gzip
+import hashlib
 import io
 import json
 import os
@@ -14,6 +15,8 @@ import time
 
 import pyarrow.parquet as pq
 import pytest
+
+from netloom.cli import runs
 
 SMALL = """\
 name = "small"
@@ -138,7 +141,7 @@ def test_csv_has_a_row_a_routing_and_job(netloom):
     assert float(rows[0]["completion_ms"]) > 0
 
 
-def test_a_run_is_a_folder_that_says_where_it_comes_from(netloom, paths):
+def test_a_run_is_a_folder_that_says_where_it_comes_from(netloom, paths, validate):
     text = SMALL.replace("two-level:leaves=8,hosts=4,spines=4", str(paths.ft2)) + (
         "[measure]\ncounters_every_us = 5\nqueues_every_us = 1\ntrace = { to_us = 2 }\n"
     )
@@ -146,6 +149,7 @@ def test_a_run_is_a_folder_that_says_where_it_comes_from(netloom, paths):
     folder = netloom.folder / "run"
     assert document["result"]["output"] == "run"
     manifest = json.loads((folder / "manifest.json").read_text())
+    validate(manifest)
     assert manifest["scenario"]["text"] == text
     assert manifest["scenario"]["overrides"] == ["seed=3"]
     assert [entry["role"] for entry in manifest["inputs"]] == ["scenario", "fabric"]
@@ -218,8 +222,50 @@ def test_a_kept_routing_that_is_damaged_is_refused(netloom):
     assert "links.parquet: damaged" in netloom.refused(*arguments)
     table.write_bytes(whole)
     netloom.result(*arguments)
-    (table.parent / "run.json").write_text("{}")
-    assert "run.json: damaged" in netloom.refused(*arguments)
+    record = table.parent / "run.json"
+    written = record.read_text()
+    # Whatever it says: a time, a job's name, what a table's sum is.
+    packets = json.loads(written)["result"]["packets"]
+    altered = written.replace(f'"packets": {packets}', f'"packets": {packets + 1}')
+    for text in ("{}", altered, written.replace('"shuffle"', '"huffle"'), written[:-10]):
+        assert text != written
+        record.write_text(text)
+        assert "run.json: damaged" in netloom.refused(*arguments)
+    # What says the same in another layout is the same.
+    record.write_text(json.dumps(json.loads(written)))
+    assert netloom.result(*arguments)["runs"][0]["packets"] == packets
+
+
+def test_a_kept_routing_of_an_earlier_version_is_refused_as_such(netloom):
+    arguments = ["simulate", scenario(netloom), "--routes", "ftree", "--checkpoint", "kept"]
+    netloom.result(*arguments)
+    (record,) = (netloom.folder / "kept").glob("*/run.json")
+    record.write_text(record.read_text().replace("routing-run/2", "routing-run/1"))
+    assert "another version" in netloom.refused(*arguments)
+
+
+def test_a_folder_of_others_keeps_no_routing(netloom):
+    """A checkpoint shares a folder only with what it has put there itself."""
+    name = scenario(netloom)
+    thesis = netloom.folder / "thesis"
+    (thesis / "chapter-deadbeef").mkdir(parents=True)
+    (thesis / "in-use").write_text("mine")
+    word = netloom.refused("simulate", name, "--checkpoint", "thesis")
+    assert "keeps no routing" in word
+    assert "expected a new folder, or a checkpoint" in word
+    assert (thesis / "in-use").read_text() == "mine"
+    netloom.ok("simulate", name, "-o", "run")
+    assert "keeps no routing" in netloom.refused("simulate", name, "--checkpoint", "run")
+    assert "a folder each" in netloom.refused("simulate", name, "-o", "x", "--checkpoint", "x/", code=2)
+    # An empty one may have been made for it; notes beside what is kept hurt nobody, nor does what was killed.
+    (netloom.folder / "kept").mkdir()
+    netloom.ok("simulate", name, "--checkpoint", "kept")
+    (netloom.folder / "kept" / "notes.txt").write_text("mine")
+    assert "taken from the checkpoint" in netloom("simulate", name, "--checkpoint", "kept").err
+    (netloom.folder / "killed").mkdir()
+    (netloom.folder / "killed" / "in-use").write_text("process 1 on a since then\n")
+    (netloom.folder / "killed" / "half").mkdir()
+    netloom.ok("simulate", name, "--checkpoint", "killed")
 
 
 def test_what_is_asked_for_and_not_done_is_told(netloom):
@@ -401,6 +447,65 @@ def test_where_no_state_is_kept_whole_routings_are(netloom):
     assert "--checkpoint-every" in netloom.refused("simulate", name, "--checkpoint-every", "-1", code=2)
 
 
+def test_a_complete_run_is_replaced_by_complete_ones_only(netloom):
+    name = scenario(netloom)
+    folder = netloom.folder
+
+    def routings(run: str) -> list[str]:
+        return [
+            entry["routing"] for entry in json.loads((folder / run / "manifest.json").read_text())["runs"]
+        ]
+
+    netloom.ok("simulate", name, "-o", "run")
+    whole = (folder / "run" / "manifest.json").read_bytes()
+    for _ in range(2):  # the second partial run takes the place of the first
+        cut = netloom("simulate", name, "-o", "run", "--time-limit", "0", "--format", "json")
+        assert json.loads(cut.out)["result"]["output"] == "run.partial"
+        assert "warning: run has a complete run, which stays: this one is in run.partial" in cut.err
+        assert (folder / "run" / "manifest.json").read_bytes() == whole
+        assert routings("run.partial") == ["ftree"]
+    netloom.ok("plot", "run", "run.partial", "-o", "cut.svg")
+    # A complete run is a complete run, whatever it is called.
+    assert netloom.result("simulate", name, "-o", "run.partial")["output"] == "run.partial"
+    cut = netloom.result("simulate", name, "-o", "run", "--time-limit", "0")
+    assert cut["output"] == "run.partial-2"
+    (folder / "run.partial-2" / "manifest.json").rename(folder / "elsewhere")
+    assert netloom.result("simulate", name, "-o", "run", "--time-limit", "0")["output"] == "run.partial-3"
+    # Where there is nothing complete, what is broken off goes where it was asked for, and is replaced there.
+    assert netloom.result("simulate", name, "-o", "new", "--time-limit", "0")["output"] == "new"
+    assert netloom.result("simulate", name, "-o", "new", "--time-limit", "0")["output"] == "new"
+    assert netloom.result("simulate", name, "-o", "new")["output"] == "new"
+    assert routings("new") == ["ftree", "adaptive"]
+
+
+def test_a_run_that_was_altered_is_not_believed(netloom):
+    name = scenario(netloom)
+    netloom.ok("simulate", name, "-o", "run", "--tables", "csv")
+    manifest, table = (
+        netloom.folder / "run" / "manifest.json",
+        netloom.folder / "run" / "0-ftree" / "links.csv",
+    )
+    schema = json.loads(manifest.read_text())
+    written, links = manifest.read_text(), table.read_bytes()
+    assert set(schema["runs"][0]["sha256"]) == set(schema["runs"][0]["files"])
+    time = schema["runs"][0]["result"]["jobs"][0]["completion_ms"]
+    manifest.write_text(written.replace(str(time), str(time / 2)))
+    assert "manifest.json: damaged" in netloom.refused("plot", "run", "run", "-o", "run.svg")
+    # Nor is it replaced: nobody knows which files are ours.
+    assert "manifest.json: damaged" in netloom.refused("simulate", name, "-o", "run")
+    manifest.write_text(written)
+    table.write_bytes(links.replace(b"1", b"2"))
+    assert "links.csv: damaged" in netloom.refused("plot", "run", "run", "-o", "run.svg")
+    table.write_bytes(links)
+    netloom.ok("plot", "run", "run", "-o", "run.svg")
+    # Of a version that kept no sums: told so, and replaced like any other.
+    manifest.write_text(written.replace("netloom.run/2", "netloom.run/1"))
+    word = netloom.refused("plot", "run", "run", "-o", "again.svg")
+    assert "of an earlier version: expected netloom.run/2" in word
+    netloom.ok("simulate", name, "-o", "run")
+    netloom.ok("plot", "run", "run", "-o", "run.svg")
+
+
 def test_the_run_is_drawn(netloom):
     text = SMALL + "[measure]\ncounters_every_us = 5\nqueues_every_us = 1\n"
     netloom.ok("simulate", scenario(netloom, text), "-o", "run")
@@ -412,6 +517,11 @@ def test_the_run_is_drawn(netloom):
     netloom.ok("simulate", scenario(netloom), "-o", "csv", "--tables", "csv", "-q")
     assert "not recorded" in netloom.ok("plot", "run", "csv", "-o", "run.png")
     (netloom.folder / "csv" / "0-ftree" / "links.csv").write_text("a,b\n1,2\n")
+    assert "links.csv: damaged" in netloom.refused("plot", "run", "csv", "-o", "x.svg")
+    # What has its sum right and is no such table.
+    manifest = json.loads((netloom.folder / "csv" / "manifest.json").read_text())
+    manifest["runs"][0]["sha256"]["links.csv"] = hashlib.sha256(b"a,b\n1,2\n").hexdigest()
+    (netloom.folder / "csv" / "manifest.json").write_bytes(runs.sealed(manifest))
     assert "expected a table with columns" in netloom.refused("plot", "run", "csv", "-o", "x.svg")
     (netloom.folder / "csv" / "manifest.json").write_text("{}")
     assert "expected what netloom simulate -o writes" in netloom.refused("plot", "run", "csv", "-o", "x.svg")

@@ -79,6 +79,21 @@ def test_more_ranks_than_hosts_are_refused(netloom):
     assert "32" in word
 
 
+def test_more_ranks_than_fit_into_memory_are_refused_with_their_line(netloom):
+    """32 hosts with a million ranks each: the process was aborted."""
+    job = '[[job]]\nname = "big"\nranks_per_host = 1000000\nprogram = { kind = "incast", bytes = 1 }\n'
+    word = refused(netloom, HEAD + job)
+    most = "expected at most 2097152"
+    line = HEAD.count("\n") + 3
+    assert word.startswith(f's.toml:{line}: job "big": ')
+    assert word.endswith(f"ranks (1000000 on each host): {most}")
+    word = refused(netloom, HEAD + job, "--set", "job.big.ranks=2097153")
+    assert word == f'--set job.big.ranks=2097153: job "big": 2097153 ranks: {most}'
+    # A few ranks of so many places are no problem, and neither is as much as there may be.
+    (netloom.folder / "few.toml").write_text(HEAD + job + "ranks = 4\n")
+    netloom.ok("simulate", "few.toml")
+
+
 def test_jobs_that_overlap_are_refused(netloom):
     other = JOB.replace('"a"', '"b"')
     text = HEAD + JOB + 'hosts = "host[0000-0003]"\n' + other + 'hosts = "host[0003-0006]"\n'
@@ -134,6 +149,73 @@ def test_time_that_overflows_is_refused(netloom):
     lines = ["0 init", "0 compute 300000000000", "0 finalize"]
     word = refused(netloom, trace(netloom, lines) + "flops_per_s = 1e9\n")
     assert "281 s" in word
+
+
+OVERFLOW = """
+[[job]]
+name = "early"
+ranks = 4
+program = { kind = "pairs", bytes = 8 }
+[[job]]
+name = "late"
+ranks = 4
+program = { kind = "halo", shape = [2, 2, 1], face_bytes = 8, iterations = 3, compute_us = 1e8 }
+"""
+
+
+@pytest.mark.parametrize("model", ["packet", "fluid"])
+@pytest.mark.parametrize("threads", [1, 2])
+def test_time_that_overflows_names_scenario_routing_job_and_rank(netloom, model, threads):
+    """Three rounds of 100 s. Whichever of several routings is faster, the first in order is told."""
+    routes = ["updn", "adaptive", "ftree"]
+    (netloom.folder / "s.toml").write_text(HEAD + OVERFLOW)
+    for order in (routes, routes[::-1]):
+        asked = ["--model", model, "--routes", ",".join(order), "--threads", threads]
+        word = netloom.refused("simulate", "s.toml", "-o", "run", *asked)
+        assert word == f's.toml: {order[0]}: job "late" rank 0: simulated time exceeds 281 s'
+
+
+def test_the_line_of_a_trace_is_told_with_time_that_overflows(netloom):
+    lines = ["0 init", "1 init", "1 compute 1e9", "1 compute 300e9", "0 finalize", "1 finalize"]
+    word = refused(netloom, trace(netloom, lines) + "flops_per_s = 1e9\n")
+    assert word == 's.toml: ftree: job "app" rank 1 (t.ti.gz:4): simulated time exceeds 281 s'
+
+
+def test_a_long_message_that_sped_up_does_not_exceed_the_time(netloom):
+    """At a quarter of its rate it would end after 352 s; the others end soon, and alone it takes 88 s."""
+    job = '[[job]]\nname = "{}"\nhosts = ["{}", "{}"]\nprogram = {{ kind = "incast", bytes = "{}" }}\n'
+    fabric = 'fabric = "two-level:leaves=2,hosts=4,spines=1"\nmodel = "fluid"\n'
+    pairs = [(f"host{at:04}", f"host{at + 4:04}") for at in range(4)]
+    jobs = [job.format(f"job{at}", *pair, "1TiB" if at == 0 else "1MiB") for at, pair in enumerate(pairs)]
+    (netloom.folder / "s.toml").write_text(fabric + "".join(jobs))
+    run = netloom.result("simulate", "s.toml")["runs"][0]
+    assert run["stopped"] is None
+    assert run["jobs"][0]["completion_ms"] == pytest.approx(2**40 / 12.5e9 * 1e3, rel=0.02)
+
+
+def test_ranks_that_wait_for_ever_are_counted_and_the_one_to_begin_with_comes_first(netloom):
+    """Of 32 ranks 31 are in a barrier; one waits for a message that its other rank sends with another tag."""
+    lines = [f"{rank} init" for rank in range(32)] + ["20 send 21 7 10 6", "21 recv 20 8 10 6"]
+    lines += [f"{rank} barrier" for rank in range(32)] + [f"{rank} finalize" for rank in range(32)]
+    word = refused(netloom, trace(netloom, lines))
+    assert word.startswith("s.toml: ftree: ranks wait for ever for messages that nobody sends, or takes: ")
+    ranks = word.partition(" takes: ")[2].split("; app ")
+    first = "app rank 21 (step 1, t.ti.gz:34) in receive from rank 20 tag 8; "
+    assert word.partition(" takes: ")[2].startswith(
+        first
+        + "open receives: rank 20 tag 8 (t.ti.gz:34; never sent); app rank 0 (step 0, t.ti.gz:35) in barrier"
+    )
+    assert len(ranks) == 8
+    assert word.endswith("; and 24 more")
+
+
+@pytest.mark.parametrize("model", ["packet", "fluid"])
+def test_a_send_without_a_receive_is_named_with_its_line(netloom, model):
+    lines = ["0 init", "1 init", "0 isend 1 7 100000 6", "0 waitall 1", "0 finalize", "1 finalize"]
+    word = refused(netloom, trace(netloom, lines), "--model", model)
+    assert word.endswith(
+        "app rank 0 (step 2, t.ti.gz:4) in waitall; open sends: rank 1 tag 7 (t.ti.gz:3; never received)"
+    )
 
 
 def broken(netloom, paths, change) -> str:

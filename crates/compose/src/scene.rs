@@ -15,6 +15,9 @@ use crate::profile::{profile, service_levels};
 use crate::program::{self, Asked};
 use crate::reader::Reader;
 
+/// Ranks of all jobs, at most: twice what the largest machines run, one a core. A routing that is simulated takes 2 GB for so many.
+pub const MOST_RANKS: u32 = 1 << 21;
+
 /// One job on its hosts.
 pub struct SceneJob {
     /// Its name.
@@ -73,10 +76,12 @@ impl Scene {
         }
         let mut works = Vec::with_capacity(scenario.jobs.len());
         let mut resolved = Vec::with_capacity(scenario.jobs.len());
+        let mut room = MOST_RANKS;
         for (number, job) in scenario.jobs.iter().enumerate() {
             let asked = Asked { scenario: &scenario, number };
             let work = program::load(asked, read)?;
-            let ranks = ranks(fabric, asked, work.ranks())?;
+            let ranks = ranks(fabric, asked, work.ranks(), room)?;
+            room -= ranks;
             works.push(work);
             let rank_hosts = match &job.mapping {
                 Mapping::File(path) => Some(lines(&asked.file(read, "mapping", path)?)),
@@ -162,28 +167,36 @@ impl Scene {
     }
 }
 
-/// Ranks of a job: those of its work, else as given, else one for each place on its hosts.
-fn ranks(fabric: &Fabric, asked: Asked, own: Option<u32>) -> Result<u32, ComposeError> {
+/// Ranks of a job: those of its work, else as given, else one for each place on its hosts; at most `room`.
+fn ranks(fabric: &Fabric, asked: Asked, own: Option<u32>, room: u32) -> Result<u32, ComposeError> {
     let job = asked.job();
-    let refuse = |message: String| Err(asked.refuse("ranks", &message));
-    let places = |hosts: usize| {
-        let places = hosts as u64 * u64::from(job.ranks_per_host);
-        u32::try_from(places).map_or_else(|_| refuse(format!("{places} ranks: expected fewer")), Ok)
-    };
-    match (own, job.ranks) {
+    let what = if matches!(job.work, Work::Trace { .. }) { "trace" } else { "program" };
+    let ranks = match (own, job.ranks) {
         (Some(own), Some(given)) if own != given => {
-            let what = if matches!(job.work, Work::Trace { .. }) { "trace" } else { "program" };
-            refuse(format!("its {what} has {own} ranks, ranks = {given}: expected one number"))
+            let message = format!("its {what} has {own} ranks, ranks = {given}: expected one number");
+            return Err(asked.refuse("ranks", &message));
         }
-        (Some(ranks), _) | (None, Some(ranks)) => Ok(ranks),
-        (None, None) => match &job.allocation {
-            Allocation::Hosts(list) => places(list.len()),
-            Allocation::Contiguous(start) => {
-                places(fabric.host_count().saturating_sub(*start as usize).max(1))
-            }
-            _ => places(fabric.host_count()),
-        },
+        (Some(ranks), _) | (None, Some(ranks)) => u64::from(ranks),
+        (None, None) => {
+            let hosts = match &job.allocation {
+                Allocation::Hosts(list) => list.len(),
+                Allocation::Contiguous(start) => fabric.host_count().saturating_sub(*start as usize).max(1),
+                _ => fabric.host_count(),
+            };
+            hosts as u64 * u64::from(job.ranks_per_host)
+        }
+    };
+    if ranks <= u64::from(room) {
+        return Ok(ranks as u32);
     }
+    let others = if room < MOST_RANKS { ", those of the jobs before it included" } else { "" };
+    let (key, how) = match (own, job.ranks) {
+        (Some(_), None) => (what, String::new()),
+        (_, Some(_)) => ("ranks", String::new()),
+        (None, None) => ("ranks_per_host", format!(" ({} on each host)", job.ranks_per_host)),
+    };
+    let message = format!("{ranks} ranks{how}: expected at most {MOST_RANKS}{others}");
+    Err(asked.refuse(key, &message))
 }
 
 /// Jobs that can't be placed, at the key that is to blame; `own` are the ranks that each one's work says it has.

@@ -36,6 +36,21 @@ fn jobs_that_do_not_fit_are_refused() {
     assert!(overlap.contains("is listed by job \"job1\" and by job \"job2\""), "{overlap}");
 }
 
+/// Of all jobs together; each job for itself would be small enough.
+#[test]
+fn more_ranks_than_fit_into_memory_are_refused_at_what_makes_them() {
+    let net = Net::of(star(4));
+    let dense = "name = \"dense\"\nhosts = [\"h0\"]\nranks_per_host = 2000000\n";
+    let job = |lines: &str| net.refusal(&format!("[[job]]\n{dense}{STREAM}[[job]]\n{lines}\n"));
+    let most = "expected at most 2097152, those of the jobs before it included";
+    let given = job(&format!("ranks_per_host = 50000\nranks = 100000\n{STREAM}"));
+    assert_eq!(given, format!("s.toml:10: job \"job2\": 100000 ranks: {most}"));
+    let own = job("program = { kind = \"stencil\", shape = [50, 50, 50], bytes = 1 }");
+    assert_eq!(own, format!("s.toml:9: job \"job2\": 125000 ranks: {most}"));
+    let places = job(&format!("ranks_per_host = 4294967\n{STREAM}"));
+    assert_eq!(places, format!("s.toml:9: job \"job2\": 17179868 ranks (4294967 on each host): {most}"));
+}
+
 /// A job that says nothing wants every host, and another one has some of them.
 #[test]
 fn a_job_that_finds_too_few_hosts_is_told_what_to_write() {
@@ -152,13 +167,16 @@ fn a_receive_without_a_send_names_the_lines_of_a_recorded_run() {
     };
     let trace = "0 init\n1 init\n0 isend 1 7 10 6\n1 irecv 0 7 10 6\n\n1 compute 5\n1 irecv 0 7 10 6\n1 waitall 2\n\
                  0 finalize\n1 barrier\n0 barrier\n1 finalize\n";
+    // First the rank to begin with: the other one waits for it, in the barrier.
     let [one, other] = &stuck("app.ti", trace)[..] else { panic!("two ranks wait") };
-    assert!(one.starts_with("job1 rank 0 (step 2, app.ti:11) in barrier"), "{one}");
-    assert_eq!(other, "job1 rank 1 (step 4, app.ti:8) in waitall; open receives: rank 0 tag 7 (app.ti:7)");
+    let receives = "open receives: rank 0 tag 7 (app.ti:7; never sent)";
+    assert_eq!(one, &format!("job1 rank 1 (step 4, app.ti:8) in waitall; {receives}"));
+    assert!(other.starts_with("job1 rank 0 (step 2, app.ti:11) in barrier"), "{other}");
+    assert!(!other.contains("never"), "{other}");
     let schedule = "num_ranks 2\nrank 0 { }\nrank 1 {\n// one\nrecv 8b from 0\n}\n";
     assert_eq!(
         stuck("app.goal", schedule),
-        ["job1 rank 1 (step 0) with 1 task to do; open receives: rank 0 tag 0 (app.goal:5)"]
+        ["job1 rank 1 (step 0) with 1 task to do; open receives: rank 0 tag 0 (app.goal:5; never sent)"]
     );
 }
 

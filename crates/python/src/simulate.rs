@@ -91,14 +91,17 @@ pub fn simulate(
     let (outcome, cpu_seconds) = ended.result;
     let outcome = outcome.map_err(|e| match e {
         SimError::State => errors::format_parts(py, &format!("{word}: state: {e}"), None, None),
-        e => errors::simulation(py, format!("{word}: {e}")),
+        e => errors::simulation(py, format!("{}: {word}: {e}", stage.label)),
     })?;
     let kept = file.and_then(StateFile::into_result).map(|written| written.map_err(|e| errors::os_text(&e)));
     if outcome.deadlock.is_none() && !outcome.stuck.is_empty() {
         let ranks = outcome.stuck.join("; ");
         return Err(errors::simulation(
             py,
-            format!("{word}: ranks wait for ever for messages that nobody sends, or takes: {ranks}"),
+            format!(
+                "{}: {word}: ranks wait for ever for messages that nobody sends, or takes: {ranks}",
+                stage.label
+            ),
         ));
     }
     Ok(PySimulation {

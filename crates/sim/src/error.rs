@@ -44,6 +44,9 @@ pub enum SimError {
     #[error("not the state of such a run, or one of another version")]
     State,
     /// Simulated time ran beyond what 48 bits of picoseconds hold.
-    #[error("simulated time exceeds 281 s")]
-    TimeOverflow,
+    #[error("{}simulated time exceeds 281 s", who.as_ref().map_or_else(String::new, |who| format!("{who}: ")))]
+    TimeOverflow {
+        /// Who had something to do after its end, as the program says.
+        who: Option<String>,
+    },
 }

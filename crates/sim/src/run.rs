@@ -197,7 +197,7 @@ pub struct Outcome {
     pub recorded: Recorded,
     /// Packets that wait for each other when nothing moves any more: a credit loop.
     pub deadlock: Option<Deadlock>,
-    /// Ranks that wait for ever (the first few), once nothing can happen any more: a receive without a send.
+    /// Ranks that wait for ever, once nothing can happen any more: a receive without a send. Some of them, those to begin with first, and how many more.
     pub stuck: Vec<String>,
 }
 
@@ -317,6 +317,11 @@ fn packets<C: Choice + Clone, O: Observer>(
         JobOutcome::of(&player, j, (name, ranks), packets.summary())
     });
     let jobs = jobs.collect();
+    let stuck = match (silent, &deadlock) {
+        (false, _) => Vec::new(),
+        (true, None) => player.stuck(MOST_STUCK),
+        (true, Some(_)) => player.held_up(MOST_STUCK),
+    };
     let outcome = Outcome {
         end_ps,
         stopped,
@@ -331,7 +336,7 @@ fn packets<C: Choice + Clone, O: Observer>(
         counters,
         recorded,
         deadlock,
-        stuck: if silent { player.stuck(MOST_STUCK) } else { Vec::new() },
+        stuck,
     };
     Ok((outcome, observers, ranks_did))
 }

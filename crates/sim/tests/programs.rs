@@ -156,7 +156,48 @@ fn a_receive_without_a_send_is_named() {
     let network = play(&fabric, vec![job("it", &[0, 1], vec![vec![], vec![receive(0)]])], software());
     assert_eq!(network.program().times(0).end_ps(), None);
     let stuck = network.program().stuck(10);
-    assert_eq!(stuck, ["it rank 1 (step 1) in receive from rank 0 tag 7; open receives: rank 0 tag 7"]);
+    let waits = "it rank 1 (step 1) in receive from rank 0 tag 7; open receives: rank 0 tag 7 (never sent)";
+    assert_eq!(stuck, [waits]);
+}
+
+/// Every rank waits for the next one's message before it sends its own; the last for one that nobody sends. It was named last, or not at
+/// all, and nothing said that there were more.
+#[test]
+fn of_many_ranks_that_wait_the_one_to_begin_with_is_named_first() {
+    let fabric = star(12);
+    let ranks: Vec<u32> = (0..12).collect();
+    let steps = ranks.iter().map(|&rank| match rank {
+        0 => vec![receive(1)],
+        11 => vec![receive(0), send(10, 8)],
+        _ => vec![receive(rank + 1), send(rank - 1, 8)],
+    });
+    let network = play(&fabric, vec![job("it", &ranks, steps.collect::<Vec<_>>())], software());
+    let stuck = network.program().stuck(3);
+    let chain = |rank: u32| {
+        let from = rank + 1;
+        format!("it rank {rank} (step 1) in receive from rank {from} tag 7; open receives: rank {from} tag 7")
+    };
+    let last = "it rank 11 (step 1) in receive from rank 0 tag 7; open receives: rank 0 tag 7 (never sent)";
+    assert_eq!(stuck, [last.to_owned(), chain(0), chain(1), "and 9 more".into()]);
+    assert_eq!(network.program().stuck(12).len(), 12);
+    // Where packets wait for each other, what is not there may be under way.
+    assert_eq!(network.program().held_up(1), [chain(0), "and 11 more".into()]);
+}
+
+/// Rank 0 waits for six messages at once.
+#[test]
+fn of_many_messages_that_a_rank_waits_for_some_are_named_and_the_rest_counted() {
+    let fabric = star(7);
+    let ranks: Vec<u32> = (0..7).collect();
+    let mut steps: Vec<Vec<Op>> = vec![vec![]; 7];
+    steps[0] = (1..7).map(|from| Op::Irecv { from, tag: 7 }).chain([Op::WaitAll]).collect();
+    // The last one sends, but only after a message that nobody sends.
+    steps[6] = vec![Op::Recv { from: 1, tag: 9 }, send(0, 8)];
+    let network = play(&fabric, vec![job("it", &ranks, steps)], software());
+    let never = |from: u32| format!("rank {from} tag 7 (never sent)");
+    let named: Vec<String> = (1..5).map(never).collect();
+    let first = format!("it rank 0 (step 7) in waitall; open receives: {}, and 2 more", named.join(", "));
+    assert_eq!(network.program().stuck(1), [first, "and 1 more".into()]);
 }
 
 #[test]
@@ -219,7 +260,7 @@ fn a_pause_beyond_the_range_of_time_is_refused() {
     let steps = vec![vec![Op::Compute { ps: 1 }, Op::Compute { ps: u64::MAX }]];
     let player = Player::new(vec![job("it", &[0], steps)], software());
     let mut network = Network::new(&fabric, &Config::codes(), choice, player, Nobody).unwrap();
-    assert_eq!(network.run(), Err(SimError::TimeOverflow));
+    assert_eq!(network.run(), Err(SimError::TimeOverflow { who: Some("job \"it\" rank 0".into()) }));
 }
 
 /// Free software, and nobody receives: a job that starts over sends its next messages when the last ones have left, not a billion of them

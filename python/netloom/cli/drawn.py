@@ -41,7 +41,7 @@ def panel(run: Run, folder: Path, entry: Mapping[str, Any]) -> tuple[Panel, dict
     Raises
     ------
     FormatError
-        If a table is not what `netloom simulate` writes.
+        If a table is not what `netloom simulate` wrote.
     """
     result = entry["result"]
     links = _read(run, folder, entry, "links", _LINKS)
@@ -160,12 +160,17 @@ def _read(
     import pyarrow.csv as pc
     import pyarrow.parquet as pq
 
+    from netloom.cli import runs
+
     for kind in ("parquet", "csv"):
         file = f"{name}.{kind}"
         if file not in entry["files"]:
             continue
         path = folder / entry["folder"] / file
-        data = pa.BufferReader(run.read("run", str(path)))
+        written = run.read("run", str(path))
+        if runs.digest(written) != entry["sha256"][file]:
+            raise runs.damaged(path, "-o")
+        data = pa.BufferReader(written)
         try:
             if kind == "parquet":
                 table = pq.read_table(data, columns=list(columns), use_threads=False, pre_buffer=False)

@@ -18,6 +18,7 @@ from pathlib import Path
 NAME = "in-use"
 """The file."""
 
+_SIGNED = b"process "
 _TRIES = 100
 """How often a folder that another command has just taken away is made again."""
 
@@ -46,6 +47,14 @@ def alone_in(folder: Path) -> Iterator[None]:
                 path.rmdir()
 
 
+def is_ours(path: Path) -> bool:
+    """Whether a file is such a lock, held or not: signed, or made and not signed yet."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(len(_SIGNED)) in (b"", _SIGNED)
+
+
 def _locked(folder: Path, made: list[Path]) -> int:
     """The file, locked and signed; what was made for it is added to `made`, outermost first."""
     path = folder / NAME
@@ -63,7 +72,9 @@ def _locked(folder: Path, made: list[Path]) -> int:
             if path.exists() and os.path.samestat(os.fstat(file), path.stat()):
                 os.truncate(file, 0)
                 now = time.strftime("%Y-%m-%d %H:%M:%S")
-                os.write(file, f"process {os.getpid()} on {socket.gethostname()} since {now}\n".encode())
+                os.write(
+                    file, f"{_SIGNED.decode()}{os.getpid()} on {socket.gethostname()} since {now}\n".encode()
+                )
                 return file
         except BaseException:
             os.close(file)

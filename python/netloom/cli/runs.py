@@ -1,7 +1,8 @@
-"""A run as a folder: `manifest.json`, and for every routing a folder of tables; checkpoints are the same.
+"""A run as a folder: `manifest.json`, and for every routing a folder of tables.
 
-A routing's folder is written whole, its `run.json` last, and so is the run's, its manifest last: a folder
-without one is no run. What somebody else put into a folder is never touched.
+Invariants: a folder is written whole, its manifest last: a folder without one is no run. The manifest has the
+sum of every file, and of itself: what was altered is not believed. What somebody else put into a folder is
+never touched, and a complete run is replaced by complete ones only.
 """
 
 from __future__ import annotations
@@ -9,12 +10,11 @@ from __future__ import annotations
 import errno
 import gzip
 import hashlib
+import itertools
 import json
 import os
 import re
-import shutil
 import tempfile
-import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,10 +26,10 @@ from netloom.errors import FormatError
 if TYPE_CHECKING:
     from netloom._core import Fabric, Simulation
 
-MANIFEST, RECORD, STATE = "manifest.json", "run.json", "state"
-RUN_SCHEMA, RECORD_SCHEMA = "netloom.run/1", "netloom.routing-run/1"
-STATE_MAGIC = "netloom.state/1"
-"""The first word of a state's file; netloom's version and the sum of all that the run was given follow."""
+MANIFEST = "manifest.json"
+RUN_SCHEMA = "netloom.run/2"
+UNSEALED = "netloom.run/1"
+"""What had no sums: it is replaced like any other run, but not believed."""
 
 
 @dataclass(frozen=True)
@@ -89,6 +89,29 @@ def as_json(document: Mapping[str, Any]) -> bytes:
     return f"{render.as_json(document)}\n".encode()
 
 
+def sealed(document: Mapping[str, Any]) -> bytes:
+    """JSON as a file, with the sum of all that it says as its last key, `sha256`."""
+    # As it will be read: what is not finite is null in the file.
+    rest = {key: value for key, value in document.items() if key != "sha256"}
+    return as_json({**rest, "sha256": _sum(json.loads(render.as_json(rest)))})
+
+
+def is_whole(document: Mapping[str, Any]) -> bool:
+    """Whether what was read from such a file says what was written."""
+    rest = {key: value for key, value in document.items() if key != "sha256"}
+    return document.get("sha256") == _sum(rest)
+
+
+def _sum(document: Mapping[str, Any]) -> str:
+    """Of the content: the layout of the text does not count."""
+    return digest(json.dumps(document, sort_keys=True, separators=(",", ":")).encode())
+
+
+def digest(data: bytes) -> str:
+    """The sum by which files are known."""
+    return hashlib.sha256(data).hexdigest()
+
+
 def check_folder(path: Path) -> None:
     """Refuses a folder that cannot become a run: one that is none and not empty, or has no parent.
 
@@ -96,6 +119,8 @@ def check_folder(path: Path) -> None:
     ------
     OSError
         Naming the folder.
+    FormatError
+        If the run that is there is damaged: what of it is netloom's is not known.
     """
     if path.is_dir():
         if any(path.iterdir()) and not (path / MANIFEST).is_file():
@@ -111,19 +136,32 @@ def check_folder(path: Path) -> None:
         raise OSError(errno.EACCES, "not writable", str(path))
 
 
-def check_checkpoint(path: Path) -> None:
-    """Refuses a folder that can keep nothing: one that is a file, or that cannot be written.
+def place_for(path: Path, *, complete: bool) -> Path:
+    """Where a run is written: where it was asked for, unless it was broken off and a complete one is there.
 
-    Raises
-    ------
-    OSError
-        Naming the folder.
+    Then it goes beside that, to `NAME.partial` (or `NAME.partial-2`, …).
     """
-    there = next(folder for folder in (path, *path.absolute().parents) if folder.exists())
-    if not there.is_dir():
-        raise OSError(errno.ENOTDIR, "is a file, expected a folder", str(there))
-    if not os.access(there, os.W_OK):
-        raise OSError(errno.EACCES, "not writable", str(there))
+    if complete or not _holds_complete(path):
+        return path
+    # The folder's own name, where it was called `.` or `..`.
+    there = path if path.name not in ("", "..") else path.resolve()
+    for number in itertools.count(1):
+        beside = there.with_name(f"{there.name}.partial" + (f"-{number}" if number > 1 else ""))
+        if not beside.exists() or ((beside / MANIFEST).is_file() and not _holds_complete(beside)):
+            return beside
+    raise AssertionError("there is always another number")
+
+
+def _holds_complete(path: Path) -> bool:
+    """Whether a run is there whose every routing came to its own end, or something that cannot be told."""
+    try:
+        document = _document(path / MANIFEST)
+        ended = all(Recorded(entry["result"], {}).finished for entry in document["runs"])
+        return ended and not document.get("not_run")
+    except FileNotFoundError:
+        return False
+    except (FormatError, KeyError, TypeError):
+        return True
 
 
 def write_run(path: Path, manifest: dict[str, Any], runs: Sequence[Recorded]) -> None:
@@ -135,16 +173,17 @@ def write_run(path: Path, manifest: dict[str, Any], runs: Sequence[Recorded]) ->
         for folder, run in zip(folder_names([run.routing for run in runs]), runs, strict=True):
             (made / folder).mkdir()
             for file, data in run.files.items():
-                _write(made / folder / file, data)
+                write(made / folder / file, data)
             entries.append(
                 {
                     "routing": run.routing,
                     "folder": folder,
                     "files": sorted(run.files),
+                    "sha256": {name: digest(data) for name, data in sorted(run.files.items())},
                     "result": run.result,
                 }
             )
-        _write(made / MANIFEST, as_json({**manifest, "runs": entries}))
+        write(made / MANIFEST, sealed({**manifest, "runs": entries}))
         if not path.exists():
             made.rename(path)
             return
@@ -169,11 +208,11 @@ def _remove(path: Path) -> None:
 
 
 def _manifest(path: Path, *, lenient: bool = False) -> list[dict[str, Any]]:
-    """The entries of a run's manifest; with `lenient` none if there is no manifest."""
+    """The entries of a run's manifest, sealed or not; with `lenient` none if there is no manifest."""
     file = path / MANIFEST
     if lenient and not file.is_file():
         return []
-    return list(read_manifest(path)["runs"])
+    return list(_document(file)["runs"])
 
 
 def read_manifest(path: Path) -> dict[str, Any]:
@@ -182,21 +221,40 @@ def read_manifest(path: Path) -> dict[str, Any]:
     Raises
     ------
     FormatError
-        If it is something else.
+        If it is something else, or was altered.
     OSError
         If there is none.
     """
     file = path / MANIFEST
     if path.exists() and not file.is_file():
         raise FormatError(f"{path}: has no {MANIFEST}: expected a folder of netloom simulate -o", str(path))
+    document = _document(file)
+    if document["schema"] == UNSEALED:
+        raise FormatError(
+            f"{file}: {UNSEALED}, of an earlier version: expected {RUN_SCHEMA} (simulate it again)", str(file)
+        )
+    return document
+
+
+def _document(file: Path) -> dict[str, Any]:
+    """A manifest of either schema; what has sums agrees with its own."""
     try:
         document = json.loads(file.read_bytes())
-        known = document["schema"] == RUN_SCHEMA and all(_entry_ok(entry) for entry in document["runs"])
+        schema = document["schema"]
+        known = schema in (RUN_SCHEMA, UNSEALED) and all(_entry_ok(entry) for entry in document["runs"])
     except (ValueError, KeyError, TypeError, RecursionError):
         known = False
     if not known:
         raise FormatError(f"{file}: expected what netloom simulate -o writes", str(file))
+    if schema == RUN_SCHEMA and not is_whole(document):
+        raise damaged(file, "-o")
     return document  # type: ignore[no-any-return]
+
+
+def damaged(file: Path, option: str, then: str = "") -> FormatError:
+    """What is not as it was written, or not wholly."""
+    expected = f"expected what netloom simulate {option} wrote"
+    return FormatError(f"{file}: damaged, or altered: {expected}{then and f' ({then})'}", str(file))
 
 
 def _entry_ok(entry: Mapping[str, Any]) -> bool:
@@ -206,117 +264,8 @@ def _entry_ok(entry: Mapping[str, Any]) -> bool:
     return all(isinstance(name, str) and re.fullmatch(plain, name) is not None for name in names)
 
 
-def _write(path: Path, data: bytes) -> None:
+def write(path: Path, data: bytes) -> None:
+    """Writes a file, whole or not at all."""
     from netloom import _core
 
     _core.write_atomic(path, data)
-
-
-def _damaged(file: Path, without: Path) -> FormatError:
-    return FormatError(
-        f"{file}: damaged: expected what netloom simulate --checkpoint writes (without {without} the routing "
-        "runs from its start)",
-        str(file),
-    )
-
-
-class Checkpoint:
-    """Routings of a scenario that have ended and need not be run again, and states of those that run.
-
-    Parameters
-    ----------
-    path : Path
-        The folder; made by the first routing that ends, or whose state is kept.
-    key : mapping
-        Everything that results depend on but the routing, netloom's version (`netloom`) among it: a run is
-        only taken up if all of it is the same.
-    every : float
-        Seconds from one state to the next; 0: only when a run is ended early.
-    """
-
-    def __init__(self, path: Path, key: Mapping[str, Any], every: float) -> None:
-        self._path = path
-        self._digest = hashlib.sha256(as_json(key)).hexdigest()
-        self._head = f"{STATE_MAGIC} {key['netloom']} {self._digest}\n".encode()
-        self._every = every
-
-    def load(self, routing: str) -> Recorded | None:
-        """What is there of a routing; None if it has not ended yet.
-
-        Raises
-        ------
-        FormatError
-            If what is there is damaged, or belongs to something else.
-        """
-        folder = self._path / self._name(routing)
-        file = folder / RECORD
-        if not file.is_file():
-            return None
-        try:
-            record = json.loads(file.read_bytes())
-            known = record["schema"] == RECORD_SCHEMA and record["result"]["routing"] == routing
-            of_this = record["key"] == self._digest
-            sums = {Path(name).name: str(digest) for name, digest in dict(record["files"]).items()}
-        except (ValueError, KeyError, TypeError, RecursionError):
-            known = False
-        if not known:
-            raise _damaged(file, folder)
-        if not of_this:
-            raise self._of_another(file)
-        files = {name: (folder / name).read_bytes() for name in sums if (folder / name).is_file()}
-        for name, digest in sums.items():
-            if name not in files or hashlib.sha256(files[name]).hexdigest() != digest:
-                raise _damaged(folder / name, folder)
-        return Recorded(record["result"], files)
-
-    def state(self, routing: str) -> bytes | None:
-        """The state of a routing that has begun; None if there is none.
-
-        Raises
-        ------
-        FormatError
-            If what is there is damaged, or belongs to something else.
-        """
-        file = self._path / self._name(routing) / STATE
-        if not file.is_file():
-            return None
-        head, end, packed_state = file.read_bytes().partition(b"\n")
-        if head.startswith(STATE_MAGIC.encode()) and end and head + end != self._head:
-            raise self._of_another(file)
-        try:
-            if head + end == self._head:
-                return gzip.decompress(packed_state)
-        except (OSError, EOFError, zlib.error):
-            pass
-        raise _damaged(file, file)
-
-    def keep(self, routing: str) -> tuple[Path, bytes, float]:
-        """Where a routing's state goes, and when: the file, its first line, seconds from one to the next."""
-        return self._path / self._name(routing) / STATE, self._head, self._every
-
-    def save(self, run: Recorded) -> None:
-        """Keeps a routing that has ended; its state goes."""
-        folder = self._path / self._name(run.routing)
-        if folder.exists():
-            shutil.rmtree(folder)
-        folder.mkdir(parents=True)
-        for name, data in run.files.items():
-            _write(folder / name, data)
-        record = {
-            "schema": RECORD_SCHEMA,
-            "key": self._digest,
-            "files": {name: hashlib.sha256(data).hexdigest() for name, data in sorted(run.files.items())},
-            "result": run.result,
-        }
-        _write(folder / RECORD, as_json(record))
-
-    def _of_another(self, file: Path) -> FormatError:
-        return FormatError(
-            f"{file.parent}: is of another scenario, other inputs, options or another version: expected a "
-            "folder of this one, or a new one",
-            str(file),
-        )
-
-    def _name(self, routing: str) -> str:
-        mark = hashlib.sha256(routing.encode()).hexdigest()[:8]
-        return f"{folder_names([routing])[0][2:]}-{mark}"

@@ -2,6 +2,9 @@
 
 Every simulation is called from a thread of its own. Ctrl-C is only noted, on the main thread, and passed on
 through the simulations' progress, which ends each with what is known so far.
+
+Invariant: of several that fail, the first in order is told, whichever was faster: one that has failed ends
+those after it, and those before it come to their own end.
 """
 
 from __future__ import annotations
@@ -10,7 +13,7 @@ import contextlib
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -45,19 +48,20 @@ def side_by_side(
     Raises
     ------
     Exception
-        The first that `work` raised; the others are ended then.
+        What `work` raised for the first name for which it did.
     """
     threads = run.options.threads or os.cpu_count() or 1
     workers = max(1, min(threads, len(names)))
     limit = run.options.time_limit
     end = None if limit is None else time.monotonic() + limit
-    stop = threading.Event()
+    stops = {name: threading.Event() for name in names}
+    failed: dict[str, BaseException] = {}
 
-    with _bars(run, stop) as report_for, ThreadPoolExecutor(workers) as pool:
+    with _bars(run, stops) as report_for, ThreadPoolExecutor(workers) as pool:
 
         def one(name: str) -> _Result | None:
             left = None if end is None else max(0.0, end - time.monotonic())
-            if stop.is_set() or (left == 0.0 and name != names[0]):
+            if stops[name].is_set() or (left == 0.0 and name != names[0]):
                 return None
             with contextlib.suppress(KeyboardInterrupt):
                 return work(name, max(1, threads // workers), left, report_for(name))
@@ -68,37 +72,41 @@ def side_by_side(
         while waiting:
             done, _ = wait(waiting, timeout=_LOOK_SECONDS, return_when=FIRST_COMPLETED)
             if run.interrupted:
-                stop.set()
+                for stop in stops.values():
+                    stop.set()
             for future in done:
                 name = waiting.pop(future)
-                try:
-                    result = future.result()
-                except BaseException:
-                    stop.set()
-                    raise
-                if result is not None:
+                error = future.exception()
+                if error is not None:
+                    failed[name] = error
+                    for later in names[names.index(name) + 1 :]:
+                        stops[later].set()
+                elif (result := future.result()) is not None:
                     ended(name, result)
+        for name in names:
+            if name in failed:
+                raise failed[name]
 
 
 @contextlib.contextmanager
-def _bars(run: Run, stop: threading.Event) -> Iterator[Callable[[str], _Progress]]:
-    """A line a routing on a terminal: simulated time, and how fast it runs."""
+def _bars(run: Run, stops: Mapping[str, threading.Event]) -> Iterator[Callable[[str], _Progress]]:
+    """A line a routing on a terminal: simulated time, and how fast it runs. Ends those whose event is set."""
 
-    def check() -> None:
-        if stop.is_set():
+    def check(name: str) -> None:
+        if stops[name].is_set():
             raise KeyboardInterrupt
 
     with run.bars() as bar:
 
         def report_for(name: str) -> _Progress:
             if bar is None:
-                return lambda _done, _total: check()
+                return lambda _done, _total: check(name)
             task = bar.add_task(name, total=None, told="")
             began: tuple[int, float] | None = None
 
             def report(done_ps: int, total_ps: int) -> None:
                 nonlocal began
-                check()
+                check(name)
                 # From where the simulation begins, which may be in the middle.
                 if began is None and done_ps > 0:
                     began = done_ps, time.monotonic()

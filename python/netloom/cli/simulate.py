@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Parameter
 
 from netloom.cli import UsageError, common, lock, runs, simulated
+from netloom.cli.checkpoint import Checkpoint, check_checkpoint
 from netloom.cli.common import Options, Run
-from netloom.cli.runs import Checkpoint, Recorded
+from netloom.cli.runs import Recorded
 from netloom.cli.several import side_by_side
 
 if TYPE_CHECKING:
@@ -70,7 +71,9 @@ def simulate(
     if options.output is not None:
         runs.check_folder(options.output)
     if checkpoint is not None:
-        runs.check_checkpoint(checkpoint)
+        if options.output is not None and checkpoint.resolve() == options.output.resolve():
+            raise UsageError(f"-o and --checkpoint are both {checkpoint}: expected a folder each")
+        check_checkpoint(checkpoint)
     elif checkpoint_every is not None:
         raise UsageError("--checkpoint-every needs --checkpoint DIR")
     overrides = _overrides(set_ or [], model, routes, allow_credit_loops, options)
@@ -103,6 +106,7 @@ def simulate(
         "hosts": given.fabric.hosts,
         "switches": given.fabric.switches,
         "links": given.fabric.links,
+        "not_run": [word for word in given.routings if word not in {one.routing for one in found}],
     }
     result: dict[str, Any] = {
         "scenario": given.name,
@@ -112,15 +116,21 @@ def simulate(
         "switches": given.fabric.switches,
         "seed": given.seed,
         "runs": [one.result for one in found],
-        "not_run": [word for word in given.routings if word not in {one.routing for one in found}],
+        "not_run": manifest["not_run"],
         "output": None,
     }
     simulated.add_ratios(result["runs"])
     run.finishing()
     if options.output is not None and found:
+        complete = not manifest["not_run"] and all(one.finished for one in found)
+        place = runs.place_for(options.output, complete=complete)
         with run.timed("write"):
-            runs.write_run(options.output, manifest, found)
-        result["output"] = str(options.output)
+            runs.write_run(place, manifest, found)
+        result["output"] = str(place)
+        if place != options.output:
+            run.note(
+                f"{options.output} has a complete run, which stays: this one is in {place}", kind="warning"
+            )
     return run.finish(
         result,
         lambda: simulated.text(result),

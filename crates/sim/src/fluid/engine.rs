@@ -4,6 +4,8 @@
 //! switches and cables, and the packet's time on every further wire where packets are stored and forwarded. Virtual lanes make
 //! no difference. Simultaneous events come by host and kind, so a run depends on nothing but its input.
 
+use std::cmp::Reverse;
+
 use netloom_model::{HostId, LinkId};
 
 use super::network::{DUE, Fluid, Message, NEWS, NONE, OF_STREAM, RECEIVED, SENT, SETTLE, TIMER};
@@ -50,7 +52,10 @@ impl<'f, P: Program> Fluid<'f, P> {
             };
             debug_assert!(time_ps >= self.now);
             if time_ps >= END_PS {
-                return Err(SimError::TimeOverflow);
+                if self.is_overtaken(time_ps, key, data) {
+                    continue;
+                }
+                return Err(SimError::TimeOverflow { who: self.owner(key, data) });
             }
             (self.now, self.desk.now_ps) = (time_ps, time_ps);
             self.events += 1;
@@ -79,6 +84,31 @@ impl<'f, P: Program> Fluid<'f, P> {
             Some(error) => Err(error),
             None => Ok(!self.desk.stop),
         }
+    }
+
+    /// Whether an event is the end of a stream's message as it was planned before its rate changed.
+    fn is_overtaken(&self, time_ps: u64, key: u32, data: u32) -> bool {
+        let of_stream = key < NEWS && key & 3 == SENT && data & OF_STREAM != 0;
+        of_stream && self.streams[(data & !OF_STREAM) as usize].end_ps != time_ps
+    }
+
+    /// Whose an event is, as the program says.
+    fn owner(&self, key: u32, data: u32) -> Option<String> {
+        let of_message = |message: u32| self.messages[message as usize].post.token;
+        let token = match key & 3 {
+            _ if key >= NEWS => return None,
+            TIMER => return self.program.timer_owner(data),
+            SENT if data & OF_STREAM != 0 => {
+                let stream = &self.streams[(data & !OF_STREAM) as usize];
+                stream.messages.peek().map(|&Reverse((.., message))| of_message(message))
+            }
+            SENT | RECEIVED => Some(of_message(data)),
+            _ => self.hosts[(key >> 2) as usize].due.front().map(|&(.., what)| match what {
+                Due::Post(post) => post.token,
+                Due::Copy(token) => token,
+            }),
+        };
+        token.and_then(|token| self.program.message_owner(token))
     }
 
     /// Whether something is still to come.

@@ -5,7 +5,7 @@
 
 use netloom_model::{HostId, LinkId};
 
-use super::calendar::{Event, MOST_DATA};
+use super::calendar::{Event, MOST_DATA, NEVER};
 use super::choice::Choice;
 use super::hardware::Hardware;
 use super::mail::STOP;
@@ -14,6 +14,7 @@ use super::network::Network;
 use super::observe::Observer;
 use super::pool::{List, NONE, Origin, Packet};
 use super::program::{Due, LAST_PS, Post, Program};
+use crate::SimError;
 use crate::config::Injection;
 
 /// The token of the timer for a delayed message.
@@ -111,6 +112,35 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
             self.program.sent(host, token, &mut self.desk);
         }
         self.clear_desk::<H>();
+    }
+
+    /// What comes next comes after the end of time: whose it is.
+    #[cold]
+    pub(super) fn overflow(&mut self) -> SimError {
+        let Some(Event { time_ps, key, data }) = self.calendar.pop_before(NEVER) else {
+            return SimError::TimeOverflow { who: None };
+        };
+        // Of several partitions the first in simulated time is told.
+        self.failed_at = (time_ps, key);
+        let (place, second) = (key >> 1, key & 1 == 1);
+        let links = self.fabric.link_count() as u32;
+        let host = place.checked_sub(links).filter(|&host| (host as usize) < self.fabric.host_count());
+        let token = match host {
+            None if place < links && second => {
+                let message = self.origins[data as usize].message;
+                self.incoming.get(message as usize).map(|record| record.token)
+            }
+            None => None,
+            Some(host) if second && data == DUE => {
+                self.delayed[host as usize].front().map(|due| match due.what {
+                    Due::Post(post) => post.token,
+                    Due::Copy(token) => token,
+                })
+            }
+            Some(_) if second => return SimError::TimeOverflow { who: self.program.timer_owner(data) },
+            Some(_) => Some(self.outgoing.get(data).token),
+        };
+        SimError::TimeOverflow { who: token.and_then(|token| self.program.message_owner(token)) }
     }
 
     /// Does what the program asked for.

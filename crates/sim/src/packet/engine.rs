@@ -116,8 +116,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
             *left -= 1;
             let Some(Event { time_ps, key, data }) = self.calendar.pop_before(end_ps.min(END_PS)) else {
                 if end_ps > END_PS && !self.calendar.is_empty() {
-                    self.failed_at = (END_PS, 0);
-                    return Err(SimError::TimeOverflow);
+                    return Err(self.overflow());
                 }
                 return Ok(false);
             };

@@ -127,6 +127,16 @@ pub trait Program: Send {
         0
     }
 
+    /// Whose a timer is, for errors.
+    fn timer_owner(&self, _token: u32) -> Option<String> {
+        None
+    }
+
+    /// Whose a message is, for errors.
+    fn message_owner(&self, _token: Self::Token) -> Option<String> {
+        None
+    }
+
     /// Whose a message is; for observers.
     fn context(&self, _token: Self::Token) -> Context {
         Context::default()

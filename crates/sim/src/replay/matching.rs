@@ -84,6 +84,15 @@ impl<M> Matching<M> {
         }
     }
 
+    /// Messages that wait, in no order.
+    pub fn messages(&self) -> impl Iterator<Item = &M> {
+        let waiting = self.waiting.values().filter_map(|waiting| match waiting {
+            Waiting::Messages(messages) => Some(messages),
+            Waiting::Receives(_) => None,
+        });
+        waiting.flatten()
+    }
+
     /// Receives that wait, by sender and tag, in order, with their number.
     pub fn open_receives(&self) -> Vec<((u32, u32), u32)> {
         let open = |(&key, waiting): (&(u32, u32), &Waiting<M>)| match waiting {

@@ -9,6 +9,7 @@
 mod graph;
 mod results;
 mod split;
+mod stuck;
 
 use std::sync::Arc;
 
@@ -475,6 +476,14 @@ fn tag_of(collective: &Collective) -> u32 {
 
 impl Program for Player {
     type Token = Envelope;
+
+    fn timer_owner(&self, token: u32) -> Option<String> {
+        Some(self.name(token))
+    }
+
+    fn message_owner(&self, envelope: Envelope) -> Option<String> {
+        Some(self.name(envelope.from))
+    }
 
     fn context(&self, envelope: Envelope) -> Context {
         let Envelope { from, to, tag, .. } = envelope;

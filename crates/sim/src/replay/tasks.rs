@@ -150,6 +150,11 @@ impl Progress {
         open
     }
 
+    /// Whether each task waits for others to begin.
+    pub fn not_begun(&self) -> impl Iterator<Item = bool> {
+        self.needs.iter().map(|&needs| needs > 0)
+    }
+
     /// The message of a task is under way.
     pub fn opened(&mut self, key: (u32, u32, bool), task: u32) {
         self.open.entry(key).or_default().push_back(task);
