@@ -96,6 +96,14 @@ pub struct Guess<'a> {
 }
 
 impl Guess<'_> {
+    /// The same without the atoms of jobs that they don't explain.
+    pub fn explaining(mut self) -> Self {
+        for job in &mut self.jobs {
+            *job = job.take().filter(Pursuit::is_done);
+        }
+        self
+    }
+
     /// `[pair]`: bytes.
     pub fn bytes(&self, case: &Case) -> Vec<f64> {
         self.added_up(case, |pursuit| pursuit.bytes())

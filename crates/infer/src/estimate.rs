@@ -4,6 +4,7 @@
 //! 2. Every job's grid is the one on which neighbours and a few more atoms explain its own rows best ([`crate::pursuit`]).
 //! 3. How many atoms to take and how what is left may be spread is tried out: a part of the rows is held out, and what predicts them best
 //!    is used with all rows ([`Model`]).
+//!    Where hosts leave lanes idle, so are the fewest flows that explain the counters ([`crate::sparse`]).
 //! 4. The atoms are the guess, its least change that explains the counters the answer ([`crate::change`]).
 //! 5. How far it can be trusted is told by doing the same with traffic that is known ([`crate::trust`]).
 //!
@@ -22,9 +23,12 @@ use crate::jobs::Participants;
 use crate::operator::Operator;
 use crate::prior::Shares;
 use crate::ranking::ranked_grids;
+use crate::sparse::Rest;
 use crate::target::{Counted, Target};
 use crate::trust::{self, Trust};
 
+/// Flows are right if they are this close on rows that were held out.
+const SURE: f64 = 0.01;
 /// A residual of this part is nothing.
 const NOTHING: f64 = 1e-9;
 /// Atoms are few if there are as many rows for each, of exact counters and of noisy ones: else they explain anything.
@@ -57,6 +61,8 @@ pub struct Model {
     pub atoms: usize,
     /// How changes spread.
     pub shares: Shares,
+    /// Neither: jobs that atoms don't explain have the fewest flows ([`crate::sparse`]).
+    pub fewest: bool,
 }
 
 /// Changes go to whole families as well as to single pairs, to those that carry much a little more.
@@ -71,7 +77,9 @@ const ATOMS: [usize; 5] = [0, 12, 24, 48, 96];
 
 /// What is tried.
 pub fn models() -> impl Iterator<Item = Model> {
-    ATOMS.into_iter().flat_map(|atoms| [BROAD, MIDDLE, NARROW].map(|shares| Model { atoms, shares }))
+    ATOMS
+        .into_iter()
+        .flat_map(|atoms| [BROAD, MIDDLE, NARROW].map(|shares| Model { atoms, shares, fewest: false }))
 }
 
 /// What was found of a job.
@@ -126,7 +134,7 @@ pub fn estimate(
 
     // Where few atoms explain everything but noise, there is nothing to try out.
     let enough = NOTHING.max(1.01 * target.noise());
-    let all = Model { atoms: ATOMS[ATOMS.len() - 1], shares: MIDDLE };
+    let all = Model { atoms: ATOMS[ATOMS.len() - 1], shares: MIDDLE, fewest: false };
     let targets = case.targets(&target);
     let mut guess = case.guess(&targets, all.atoms);
     let few = guess.atoms() * FEW[usize::from(target.noise() > 0.0)] <= target.rows();
@@ -137,17 +145,32 @@ pub fn estimate(
     } else {
         let halves = split(&target, options);
         let effort = Effort { rounds: 6, steps: 40, ..options.effort };
-        let tried = tried_out(&case, &halves, &effort, control);
+        let rest = Rest::new(&case, &guess.clone().explaining());
+        let fewest = rest.may_be_few().then(|| {
+            let x = rest.fewest(&halves.training, None, control);
+            halves.test.left(&small, &x)
+        });
+        // Flows that foretell what they were not made from need no rival.
+        let sure = fewest.is_some_and(|error| error <= SURE.max(1.5 * halves.test.noise()));
+        let tried = if sure { Vec::new() } else { tried_out(&case, &halves, &effort, control) };
         if let Some(best) = tried.first() {
             (model, held_out) = (best.model, Some(best.error));
         }
-        guess = case.guess(&targets, model.atoms);
-        let before = guess.bytes(&case);
-        x.clone_from(&before);
-        let shares = &model.shares;
-        let changed = least_change(&small, &case.families, shares, &target, &mut x, &options.effort, control);
-        let known = trust::Changed { before: &before, after: &x, deviation: &changed.deviation, shares };
-        trust::of_change(&case, &known, &target, &tried, &effort, options, control)
+        if let Some(error) = fewest.filter(|&error| held_out.is_none_or(|best| error < best)) {
+            guess = guess.explaining();
+            (model, held_out) = (Model { fewest: true, ..all }, Some(error));
+            x = rest.fewest(&target, None, control);
+            trust::of_fewest(&case, &rest, &x, &target, options, control)
+        } else {
+            guess = case.guess(&targets, model.atoms);
+            let before = guess.bytes(&case);
+            x.clone_from(&before);
+            let shares = &model.shares;
+            let changed =
+                least_change(&small, &case.families, shares, &target, &mut x, &options.effort, control);
+            let known = trust::Changed { before: &before, after: &x, deviation: &changed.deviation, shares };
+            trust::of_change(&case, &known, &target, &tried, &effort, options, control)
+        }
     };
     let residual = target.left(&small, &x);
     let mut whole = vec![0.0; operator.pairs()];

@@ -14,6 +14,7 @@
 //! | [`prior`] | which pairs differ from a guess together |
 //! | [`pursuit`] | the few atoms that explain the counters |
 //! | [`ranking`] | which grid explains a job's counters |
+//! | [`sparse`] | the fewest flows that explain the counters |
 //! | [`target`] | what was counted, and how much each row of it matters |
 //! | [`trust`] | how far an answer can be trusted |
 
@@ -29,6 +30,7 @@ pub mod operator;
 pub mod prior;
 pub mod pursuit;
 pub mod ranking;
+pub mod sparse;
 pub mod target;
 pub mod trust;
 

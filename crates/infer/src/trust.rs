@@ -21,6 +21,7 @@ use crate::estimate::{Options, Tried};
 use crate::operator::Operator;
 use crate::prior::Shares;
 use crate::ranking::Ranked;
+use crate::sparse::Rest;
 use crate::target::Target;
 
 /// How often the same is done with known traffic.
@@ -188,6 +189,30 @@ pub(crate) fn of_atoms(
     }
     let rivals = grids.len() - 1;
     sums.judged(case, x, [&noise, &grids], rivals)
+}
+
+/// Trust in the fewest flows: other costs find the same where counters leave no choice.
+pub(crate) fn of_fewest(
+    case: &Case,
+    rest: &Rest,
+    x: &[f64],
+    target: &Target,
+    options: &Options,
+    control: &Control,
+) -> Trust {
+    let rows = case.operator.forward(x);
+    let mut doubts = Vec::new();
+    for d in 0..DRAWS {
+        if control.stopped().is_some() {
+            break;
+        }
+        let mut draw = stream(options.seed, 1_000 + d);
+        let noisy = rows.iter().zip(&target.deviation).map(|(b, d)| (b + d * normal(&mut draw)).max(0.0));
+        let target = Target { bytes: noisy.collect(), ..target.clone() };
+        let other = rest.fewest(&target, Some(options.seed + d), control);
+        doubts.push(Doubt { weight: 1.0, miss: x.iter().zip(other).map(|(x, other)| x - other).collect() });
+    }
+    Sums::new(case.operator).judged(case, x, [&doubts, &[]], 0)
 }
 
 /// Sums over (source leaf, destination).

@@ -1,7 +1,7 @@
 //! Linear programs by first-order steps: primal-dual hybrid gradient with Halpern's anchor, reflection and restarts.
 //!
-//! Minimises `c'|z - g|` over `z >= 0` with `|A z - b| <= d` row by row: the change of a guess `g` that costs least; with `g = 0` it is the
-//! usual linear program. A row with `d = 0` is an equation, one with infinite `d` is free. `A` is seen through `A z` and `A'y` only. A step goes down in `z`, then up in `y`; the next point is the step's reflection, drawn towards
+//! Minimises `c'z` over `z >= 0` with `|A z - b| <= d` row by row; a row with `d = 0` is an equation, one with infinite `d` is free. `A`
+//! is seen through `A z` and `A'y` only. A step goes down in `z`, then up in `y`; the next point is the step's reflection, drawn towards
 //! the point of the last restart a little less each time. Once the step has become a fifth of what it was after the last restart, the
 //! anchor moves here: convergence is linear then.
 //!
@@ -27,15 +27,13 @@ pub trait LinearMap {
     fn adjoint(&self, y: &[f64]) -> Vec<f64>;
 }
 
-/// Minimise `cost |z - guess|` over `z >= 0` with `|A z - target| <= slack`.
+/// Minimise `cost z` over `z >= 0` with `|A z - target| <= slack`.
 #[derive(Debug)]
 pub struct LinearProgram<'a, A> {
     /// `A`.
     pub map: &'a A,
-    /// `[column]`: `c`; with a guess that isn't zero, not negative.
+    /// `[column]`: `c`.
     pub cost: &'a [f64],
-    /// `[column]`: `g`, not negative; the solver starts from it.
-    pub guess: &'a [f64],
     /// `[row]`: `b`.
     pub target: &'a [f64],
     /// `[row]`: `d`; infinite: the row is free.
@@ -129,7 +127,6 @@ struct Scaled<'a, A> {
     target_unit: f64,
     cost_unit: f64,
     cost: Vec<f64>,
-    guess: Vec<f64>,
     target: Vec<f64>,
     slack: Vec<f64>,
     /// `[column]`: one over the column's sum; rows add up to one.
@@ -158,9 +155,7 @@ impl<'a, A: LinearMap> Scaled<'a, A> {
     fn new(program: &LinearProgram<'a, A>) -> Self {
         let map = program.map;
         let (rows, columns) = (map.rows(), map.columns());
-        assert!(
-            program.cost.len() == columns && program.guess.len() == columns && program.size.len() == columns
-        );
+        assert!(program.cost.len() == columns && program.size.len() == columns);
         assert!(program.target.len() == rows && program.slack.len() == rows);
         let sums = map.forward(program.size);
         // Free and empty rows are left out.
@@ -183,9 +178,7 @@ impl<'a, A: LinearMap> Scaled<'a, A> {
             .map(|(&slack, &row)| if row > 0.0 { slack * row / target_unit } else { 0.0 })
             .collect();
         let column = program.size;
-        let guess =
-            program.guess.iter().zip(column).map(|(guess, size)| guess / size / target_unit).collect();
-        Self { map, column, row, target_unit, cost_unit, cost, guess, target, slack, down }
+        Self { map, column, row, target_unit, cost_unit, cost, target, slack, down }
     }
 
     fn forward(&self, z: &[f64]) -> Vec<f64> {
@@ -213,11 +206,9 @@ impl<'a, A: LinearMap> Scaled<'a, A> {
             }
         }
         let (mut reduced, mut cost) = (0.0, 0.0);
-        for (((sum, c), z), g) in self.adjoint(&at.y).iter().zip(&self.cost).zip(&at.z).zip(&self.guess) {
+        for ((sum, c), z) in self.adjoint(&at.y).iter().zip(&self.cost).zip(&at.z) {
             reduced += (sum - c).max(0.0).powi(2);
-            cost += c * if *g > 0.0 { (z - g).abs() } else { *z };
-            // The conjugate of the cost of a column whose reduced cost is right.
-            gain -= sum.clamp(-c.abs(), c.abs()) * g;
+            cost += c * z;
         }
         let gap = (cost - gain).abs() / (cost.abs() + gain.abs()).max(1e-3);
         rows.sqrt().max(reduced.sqrt()).max(gap)
@@ -247,9 +238,9 @@ struct Run<'a, A> {
 
 impl<'a, A: LinearMap> Run<'a, A> {
     fn new(program: &'a Scaled<'a, A>) -> Self {
-        let (z, y) = (program.guess.clone(), vec![0.0; program.target.len()]);
-        let start = Point { image: program.forward(&z), z, y };
-        let (now, anchor, next) = (start.clone(), start.clone(), start);
+        let (z, y) = (vec![0.0; program.cost.len()], vec![0.0; program.target.len()]);
+        let zero = Point { z, image: y.clone(), y };
+        let (now, anchor, next) = (zero.clone(), zero.clone(), zero);
         Self { program, now, anchor, next, weight: 1.0, since: 0, first: 0.0, last: 0.0 }
     }
 
@@ -289,8 +280,7 @@ impl<'a, A: LinearMap> Run<'a, A> {
         let mut ahead = vec![0.0; sums.len()];
         for j in 0..sums.len() {
             let (z, length) = (self.now.z[j], short * p.down[j]);
-            let (free, cost, guess) = (z + length * sums[j], length * p.cost[j], p.guess[j]);
-            let next = if free - cost >= guess { free - cost } else { guess.min(free + cost).max(0.0) };
+            let next = (z - length * (p.cost[j] - sums[j])).max(0.0);
             if p.down[j] > 0.0 {
                 far += (next - z) * (next - z) / (short * p.down[j]);
             }

@@ -1,0 +1,263 @@
+//! The fewest flows that explain the counters, where no grid does.
+//!
+//! Traffic is made of *columns*: a pair and its opposite, both alike (the symmetric basis), or a pair for itself. A column costs what it
+//! carries over the most that its quietest row lets it carry, which is the closest that a linear cost comes to a count. Equal bytes there
+//! and back cost less than two of their own: hosts' links say how much is sent in all, and where bytes are alike everything would cost
+//! the same otherwise. The cheapest traffic is a linear program ([`netloom_numeric::pdhg`]). In a few rounds more, columns that carry
+//! much cost less and those that carry little more; at last the columns in use are fitted alone (least squares), which takes out what
+//! the cost has biased.
+//!
+//! Sources: Taffet, dissertation, sec. 4.3.2 (symmetric basis), 4.6; Candès, Wakin and Boyd, *Enhancing sparsity by reweighted l1
+//! minimization*, J. Fourier Anal. Appl. 14, 2008.
+
+use netloom_model::Control;
+use netloom_model::rng::{below, stream};
+use netloom_numeric::{LinearMap, LinearProgram, LpEffort, solve_lp};
+
+use crate::case::{Case, Guess};
+use crate::change::Effort;
+use crate::operator::{Operator, Pair};
+use crate::target::Target;
+
+/// What a pair and its opposite cost together, over what they cost alone.
+const TOGETHER: f64 = 0.7;
+/// Costs for a second opinion are up to so much higher.
+const OTHERWISE: f64 = 0.3;
+/// A column that carries nothing costs as if it carried this part of what it could, after the first round.
+const FLOOR: f64 = 0.05;
+/// Columns with less than this part of what they could carry are not in use.
+const UNUSED: f64 = 1e-4;
+/// Counters may be wrong by so many standard deviations of their noise.
+const SLACK: f64 = 4.0;
+/// Rounds end where so little moves, or no more than noise makes.
+const SETTLED: f64 = 1e-4;
+/// Steps of conjugate gradients when columns in use are fitted.
+const FIT: usize = 400;
+/// How long one answer may take: rounds, and steps where there are few pairs; times pairs.
+const EFFORT: Effort = Effort { rounds: 3, steps: 1_000, tolerance: 1e-6 };
+const WORK: usize = 100_000_000;
+/// Flows are few where hosts use less than this part of their links' lanes.
+const FEW: f64 = 0.7;
+
+/// No opposite.
+const ALONE: u32 = u32::MAX;
+
+/// What atoms leave to be explained: the pairs of the jobs whose grids don't explain their own rows.
+#[derive(Debug)]
+pub(crate) struct Rest {
+    operator: Operator,
+    /// `[pair of the case]`: whether it is one of them.
+    open: Vec<bool>,
+    /// `[pair of the case]`: bytes of the others.
+    known: Vec<f64>,
+    /// `[row]`: what these leave in the counters.
+    explained: Vec<f64>,
+}
+
+impl Rest {
+    /// `guess` has the atoms of the jobs that it explains, and none of others.
+    pub fn new(case: &Case, guess: &Guess) -> Self {
+        let closed: Vec<bool> = guess.list().map(|atoms| !atoms.is_empty()).collect();
+        let open: Vec<bool> = case.operator.iter().map(|pair| !closed[pair.job as usize]).collect();
+        let known = guess.bytes(case);
+        let explained = case.operator.forward(&known);
+        Self { operator: case.operator.restrict(&open), open, known, explained }
+    }
+
+    /// Whether it may be made of few flows, at a glance: many flows would use all lanes of the links of the hosts that send them.
+    pub fn may_be_few(&self) -> bool {
+        let operator = &self.operator;
+        let (mut rows, mut senders) = (vec![false; operator.rows()], vec![]);
+        for (p, pair) in operator.iter().enumerate() {
+            let mut first = None;
+            operator.way(p, |row| _ = first.get_or_insert(row));
+            rows[first.unwrap_or_default()] = true;
+            senders.push((pair.job, pair.source));
+        }
+        senders.sort_unstable();
+        senders.dedup();
+        let used = rows.iter().filter(|used| **used).count();
+        (used as f64) < FEW * (senders.len() * usize::from(operator.lanes())) as f64
+    }
+
+    /// `[pair of the case]`: bytes. With a seed, costs differ: where the counters leave a choice, so does the answer.
+    pub fn fewest(&self, target: &Target, seed: Option<u64>, control: &Control) -> Vec<f64> {
+        let bytes = target.bytes.iter().zip(&self.explained).map(|(all, known)| (all - known).max(0.0));
+        let target = Target { bytes: bytes.collect(), ..target.clone() };
+        let effort = Effort { steps: (WORK / self.operator.pairs().max(1)).clamp(200, 1_000), ..EFFORT };
+        let found = sparsest(&self.operator, &target, &effort, seed, control);
+        let mut x = self.known.clone();
+        let open = x.iter_mut().zip(&self.open).filter(|(_, open)| **open);
+        open.zip(found).for_each(|((x, _), found)| *x = found);
+        x
+    }
+}
+
+/// The fewest flows that explain `target`, but for its noise; rounds, steps and tolerance are those of the linear programs. After too
+/// few steps they explain less. With a seed, costs differ.
+pub fn sparsest(
+    operator: &Operator,
+    target: &Target,
+    effort: &Effort,
+    seed: Option<u64>,
+    control: &Control,
+) -> Vec<f64> {
+    let columns = Columns::new(operator);
+    let known = |of: &dyn Fn(usize) -> f64| -> Vec<f64> {
+        let rows = 0..target.bytes.len();
+        rows.map(|r| if target.weight[r] > 0.0 { of(r) } else { f64::INFINITY }).collect()
+    };
+    let slack = known(&|r| SLACK * target.deviation[r]);
+    let size = columns.bounds(&known(&|r| target.bytes[r] + SLACK * target.deviation[r]));
+    let more = |j: usize| {
+        let draw = |seed| below(&mut stream(seed, j as u64), 1 << 20) as f64 / f64::from(1 << 20);
+        1.0 + seed.map_or(0.0, |seed| OTHERWISE * draw(seed))
+    };
+    let base = |j: usize| more(j) * if columns.pairs[j].1 == ALONE { 1.0 } else { 2.0 * TOGETHER };
+    let mut cost: Vec<f64> = (0..size.len()).map(|j| base(j) / size[j]).collect();
+    // Nothing is gained by being more exact than the counters are.
+    let noise = target.noise();
+    let lp = LpEffort { steps: effort.steps, tolerance: effort.tolerance.max(0.3 * noise) };
+    let mut z = vec![0.0; size.len()];
+    for round in 0..effort.rounds.max(1) {
+        let program =
+            LinearProgram { map: &columns, cost: &cost, target: &target.bytes, slack: &slack, size: &size };
+        let answer = solve_lp(&program, &lp, || control.stopped().is_some());
+        let moved: f64 = z.iter().zip(&answer.values).map(|(a, b)| (a - b).abs()).sum();
+        z = answer.values;
+        if control.stopped().is_some()
+            || (round > 0 && moved <= SETTLED.max(3.0 * noise) * z.iter().sum::<f64>())
+        {
+            break;
+        }
+        for (j, cost) in cost.iter_mut().enumerate() {
+            *cost = base(j) / (z[j] + FLOOR * size[j]);
+        }
+    }
+    columns.fit(&mut z, &size, target);
+    columns.bytes(&z)
+}
+
+/// Pairs with their opposites, and pairs alone.
+#[derive(Debug)]
+struct Columns<'a> {
+    operator: &'a Operator,
+    /// `[column]`: the pair, and its opposite or [`ALONE`].
+    pairs: Vec<(u32, u32)>,
+}
+
+impl<'a> Columns<'a> {
+    fn new(operator: &'a Operator) -> Self {
+        let both = operator.iter().enumerate().filter_map(|(p, pair)| {
+            let back = Pair { source: pair.destination, destination: pair.source, ..pair };
+            let back = operator.find(back).filter(|&back| back > p)?;
+            Some((p as u32, back as u32))
+        });
+        let pairs = both.chain((0..operator.pairs() as u32).map(|p| (p, ALONE))).collect();
+        Self { operator, pairs }
+    }
+
+    /// `[pair]`: bytes.
+    fn bytes(&self, z: &[f64]) -> Vec<f64> {
+        let mut x = vec![0.0; self.operator.pairs()];
+        for (z, &(pair, back)) in z.iter().zip(&self.pairs) {
+            x[pair as usize] += z;
+            if back != ALONE {
+                x[back as usize] += z;
+            }
+        }
+        x
+    }
+
+    /// The most that every column could carry: its quietest row.
+    fn bounds(&self, most: &[f64]) -> Vec<f64> {
+        let quietest = |pair: u32| {
+            let mut least = f64::INFINITY;
+            self.operator.way(pair as usize, |row| least = least.min(most[row]));
+            least
+        };
+        let known = most.iter().filter(|m| m.is_finite());
+        let largest = known.fold(f64::MIN_POSITIVE, |a, b| a.max(*b));
+        let least = |&(pair, back): &(u32, u32)| {
+            let one = quietest(pair);
+            let both = if back == ALONE { one } else { one.min(quietest(back)) };
+            both.clamp(1e-12 * largest, largest)
+        };
+        self.pairs.iter().map(least).collect()
+    }
+
+    /// Least squares over the columns in use, if that explains the target better: conjugate gradients, columns that become negative leave.
+    fn fit(&self, z: &mut Vec<f64>, size: &[f64], target: &Target) {
+        let weighted = |z: &[f64]| {
+            let mut rows = self.forward(z);
+            rows.iter_mut().zip(&target.weight).for_each(|(row, w)| *row *= w);
+            rows
+        };
+        let left = |z: &[f64]| -> Vec<f64> {
+            let rows = weighted(z).into_iter().zip(&target.bytes).zip(&target.weight);
+            rows.map(|((row, t), w)| w * t - row).collect()
+        };
+        let square = |v: &[f64]| v.iter().map(|v| v * v).sum::<f64>();
+        let mut fitted: Vec<f64> =
+            z.iter().zip(size).map(|(&z, &size)| if z > UNUSED * size { z } else { 0.0 }).collect();
+        for _ in 0..3 {
+            // In units of what columns could carry; 0: not in use.
+            let unit: Vec<f64> =
+                fitted.iter().zip(size).map(|(&z, &size)| if z > 0.0 { size } else { 0.0 }).collect();
+            let slope = |residual: &[f64]| -> Vec<f64> {
+                let u: Vec<f64> = residual.iter().zip(&target.weight).map(|(r, w)| r * w).collect();
+                self.adjoint(&u).iter().zip(&unit).map(|(g, unit)| g * unit).collect()
+            };
+            let mut residual = left(&fitted);
+            let mut direction = slope(&residual);
+            let mut now = square(&direction);
+            let enough = 1e-26 * now.max(f64::MIN_POSITIVE);
+            for _ in 0..FIT {
+                let step: Vec<f64> = direction.iter().zip(&unit).map(|(d, unit)| d * unit).collect();
+                let image = weighted(&step);
+                let along = square(&image);
+                if now <= enough || along == 0.0 {
+                    break;
+                }
+                let length = now / along;
+                fitted.iter_mut().zip(&step).for_each(|(z, step)| *z += length * step);
+                residual.iter_mut().zip(&image).for_each(|(r, image)| *r -= length * image);
+                let gradient = slope(&residual);
+                let next = square(&gradient);
+                let turn = next / now;
+                now = next;
+                direction.iter_mut().zip(&gradient).for_each(|(d, g)| *d = g + turn * *d);
+            }
+            let negative = fitted.iter().any(|z| *z < 0.0);
+            fitted.iter_mut().for_each(|z| *z = z.max(0.0));
+            if !negative {
+                break;
+            }
+        }
+        if square(&left(&fitted)) <= square(&left(z)) {
+            *z = fitted;
+        }
+    }
+}
+
+impl LinearMap for Columns<'_> {
+    fn rows(&self) -> usize {
+        self.operator.rows()
+    }
+
+    fn columns(&self) -> usize {
+        self.pairs.len()
+    }
+
+    fn forward(&self, z: &[f64]) -> Vec<f64> {
+        self.operator.forward(&self.bytes(z))
+    }
+
+    fn adjoint(&self, y: &[f64]) -> Vec<f64> {
+        let sums = self.operator.adjoint(y);
+        let sum = |&(pair, back): &(u32, u32)| {
+            sums[pair as usize] + if back == ALONE { 0.0 } else { sums[back as usize] }
+        };
+        self.pairs.iter().map(sum).collect()
+    }
+}
