@@ -1,5 +1,7 @@
 //! What stays the same while models are tried: the pairs, the jobs and their grids.
 
+use netloom_model::Control;
+
 use crate::dictionary::{Atom, Dictionary};
 use crate::grid::Grid;
 use crate::jobs::Participants;
@@ -71,17 +73,12 @@ impl<'a> Case<'a> {
         (0..self.jobs.len()).map(|j| only(target, self.own, j)).collect()
     }
 
-    /// Neighbours and so many more atoms of every job.
-    pub fn guess<'b>(&'b self, targets: &'b [Target], steps: usize) -> Guess<'b> {
+    /// The neighbours of every job.
+    pub fn guess<'b>(&'b self, targets: &'b [Target]) -> Guess<'b> {
         let of = |(j, target): (usize, &'b Target)| {
-            let grid = self.grids[j]?;
-            let dictionary = Dictionary::new(self.operator, j as u32, &self.jobs[j], grid);
+            let dictionary = Dictionary::new(self.operator, j as u32, &self.jobs[j], self.grids[j]?);
             let mut pursuit = Pursuit::new(self.operator, dictionary, target);
             pursuit.neighbours();
-            if steps > 0 && !pursuit.is_done() {
-                pursuit.dictionary.add_mechanisms();
-                pursuit.advance(steps);
-            }
             Some(pursuit)
         };
         Guess { jobs: targets.iter().enumerate().map(of).collect() }
@@ -96,6 +93,19 @@ pub struct Guess<'a> {
 }
 
 impl Guess<'_> {
+    /// Takes in so many more atoms of every job; fewer where they explain all.
+    pub fn advance(&mut self, steps: usize, control: &Control) {
+        for pursuit in self.jobs.iter_mut().flatten().filter(|_| steps > 0) {
+            pursuit.dictionary.add_mechanisms();
+            for _ in 0..steps {
+                if pursuit.is_done() || control.stopped().is_some() {
+                    break;
+                }
+                pursuit.advance(1);
+            }
+        }
+    }
+
     /// The same without the atoms of jobs that they don't explain.
     pub fn explaining(mut self) -> Self {
         for job in &mut self.jobs {

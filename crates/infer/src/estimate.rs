@@ -6,6 +6,7 @@
 //!    is used with all rows ([`Model`]).
 //!    Where hosts leave lanes idle, so are the fewest flows that explain the counters ([`crate::sparse`]).
 //! 4. The atoms are the guess, its least change that explains the counters the answer ([`crate::change`]).
+//!    What is still left is explained by scaling pairs.
 //! 5. How far it can be trusted is told by doing the same with traffic that is known ([`crate::trust`]).
 //!
 //! What is no more than the counters' noise is not explained.
@@ -16,7 +17,7 @@ use netloom_model::Control;
 use netloom_model::rng::{below, stream};
 
 use crate::case::{Case, NOBODY, own_rows};
-use crate::change::{Effort, least_change};
+use crate::change::{Effort, least_change, settle};
 use crate::dictionary::Atom;
 use crate::grid::Grid;
 use crate::jobs::Participants;
@@ -33,6 +34,8 @@ const SURE: f64 = 0.01;
 const NOTHING: f64 = 1e-9;
 /// Atoms are few if there are as many rows for each, of exact counters and of noisy ones: else they explain anything.
 const FEW: [usize; 2] = [4, 20];
+/// Rounds in which the last hundredth is explained.
+const SETTLED: usize = 60;
 
 /// What is tried and how hard.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -75,7 +78,7 @@ const NARROW: Shares = Shares { opposite: 0.9, offset: 0.1, alike: 0.1, growth: 
 /// How many atoms beside neighbours are tried.
 const ATOMS: [usize; 5] = [0, 12, 24, 48, 96];
 
-/// What is tried.
+/// What is tried, in order of atoms.
 pub fn models() -> impl Iterator<Item = Model> {
     ATOMS
         .into_iter()
@@ -136,12 +139,13 @@ pub fn estimate(
     let enough = NOTHING.max(1.01 * target.noise());
     let all = Model { atoms: ATOMS[ATOMS.len() - 1], shares: MIDDLE, fewest: false };
     let targets = case.targets(&target);
-    let mut guess = case.guess(&targets, all.atoms);
+    let mut guess = case.guess(&targets);
+    guess.advance(all.atoms, control);
     let few = guess.atoms() * FEW[usize::from(target.noise() > 0.0)] <= target.rows();
     let mut x = guess.bytes(&case);
     let (mut model, mut held_out) = (all, None);
     let trust = if few && target.left(&small, &x) <= enough {
-        trust::of_atoms(&case, &guess, &target, &ranked, &x, options)
+        trust::of_atoms(&case, &guess, &target, &ranked, &x, options, control)
     } else {
         let halves = split(&target, options);
         let effort = Effort { rounds: 6, steps: 40, ..options.effort };
@@ -162,12 +166,14 @@ pub fn estimate(
             x = rest.fewest(&target, None, control);
             trust::of_fewest(&case, &rest, &x, &target, options, control)
         } else {
-            guess = case.guess(&targets, model.atoms);
+            guess = case.guess(&targets);
+            guess.advance(model.atoms, control);
             let before = guess.bytes(&case);
             x.clone_from(&before);
             let shares = &model.shares;
             let changed =
                 least_change(&small, &case.families, shares, &target, &mut x, &options.effort, control);
+            settle(&small, &target, &mut x, SETTLED, control);
             let known = trust::Changed { before: &before, after: &x, deviation: &changed.deviation, shares };
             trust::of_change(&case, &known, &target, &tried, &effort, options, control)
         }
@@ -199,16 +205,24 @@ pub(crate) struct Tried {
 fn tried_out(case: &Case, halves: &Halves, effort: &Effort, control: &Control) -> Vec<Tried> {
     let targets = case.targets(&halves.training);
     let mut all: Vec<Tried> = Vec::new();
+    let mut guess = case.guess(&targets);
+    let mut before = 0;
     for model in models().take_while(|_| control.stopped().is_none()) {
-        let mut x = case.guess(&targets, model.atoms).bytes(case);
+        guess.advance(model.atoms - before, control);
+        before = model.atoms;
+        let mut x = guess.bytes(case);
         let families = &case.families;
         least_change(case.operator, families, &model.shares, &halves.training, &mut x, effort, control);
         let error = halves.test.left(case.operator, &x);
-        let bytes = || x.iter().map(|&x| x as f32).collect();
         match all.iter_mut().find(|tried| tried.model.atoms == model.atoms) {
             Some(tried) if tried.error <= error => {}
-            Some(tried) => *tried = Tried { model, error, bytes: bytes() },
-            None => all.push(Tried { model, error, bytes: bytes() }),
+            old => {
+                let new = Tried { model, error, bytes: x.iter().map(|&x| x as f32).collect() };
+                match old {
+                    Some(old) => *old = new,
+                    None => all.push(new),
+                }
+            }
         }
     }
     all.sort_by(|a, b| a.error.total_cmp(&b.error));

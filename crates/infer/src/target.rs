@@ -89,13 +89,21 @@ impl Target {
 
     /// `W (t - R x)`.
     pub fn residual(&self, operator: &Operator, x: &[f64]) -> Vec<f64> {
-        let rows = operator.forward(x);
+        self.residual_by(&operator.forward(x))
+    }
+
+    fn residual_by(&self, rows: &[f64]) -> Vec<f64> {
         (rows.iter().zip(&self.bytes).zip(&self.weight)).map(|((row, t), w)| w * (t - row)).collect()
     }
 
     /// Weighted residual over the norm.
     pub fn left(&self, operator: &Operator, x: &[f64]) -> f64 {
-        let residual = self.residual(operator, x);
+        self.left_by(&operator.forward(x))
+    }
+
+    /// The same, if `rows` are explained.
+    pub fn left_by(&self, rows: &[f64]) -> f64 {
+        let residual = self.residual_by(rows);
         residual.iter().map(|r| r * r).sum::<f64>().sqrt() / self.norm().max(f64::MIN_POSITIVE)
     }
 

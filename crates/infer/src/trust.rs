@@ -160,6 +160,7 @@ pub(crate) fn of_atoms(
     ranked: &[Ranked],
     x: &[f64],
     options: &Options,
+    control: &Control,
 ) -> Trust {
     let sums = Sums::new(case.operator);
     let difference = |other: Vec<f64>| x.iter().zip(other).map(|(x, other)| x - other).collect::<Vec<f64>>();
@@ -181,7 +182,9 @@ pub(crate) fn of_atoms(
             others[j] = Some(grid);
             let other = case.on(others);
             let targets = other.targets(target);
-            let other = other.guess(&targets, options.first_steps.iter().sum()).bytes(case);
+            let mut guess = other.guess(&targets);
+            guess.advance(options.first_steps.iter().sum(), control);
+            let other = guess.bytes(case);
             if target.left(case.operator, &other) <= 2.0 * target.left(case.operator, x).max(1e-9) {
                 grids.push(Doubt { weight: 1.0, miss: difference(other) });
             }
