@@ -43,8 +43,13 @@ pub fn pattern(spec: &str, fabric: &Fabric) -> Traffic {
 /// The jobs of a jobs file, with their traffic, and the seed that places them; the path from the root of the
 /// repository.
 pub fn resolved(path: &str) -> (Vec<ResolvedJob>, u64) {
-    let jobs = read_jobs(&file(path), path).expect("the example is a jobs file");
     let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+    resolved_text(&file(path), path, folder)
+}
+
+/// The same of a jobs file's text, as if it lay in `folder`.
+pub fn resolved_text(text: &[u8], name: &str, folder: &str) -> (Vec<ResolvedJob>, u64) {
+    let jobs = read_jobs(text, name).expect("the example is a jobs file");
     let resolve = |spec: JobSpec| {
         let traffic = traffic_of(&spec.source, folder);
         ResolvedJob { spec, traffic, rank_hosts: None }

@@ -4,6 +4,7 @@
 //! where there is one, beside a simpler method that does the same work in the same run. The limits are those of
 //! a 2-core machine; on another one the ratios say more.
 //! `make validate`: the simulator beside the dissertation's chapter 5.
+//! `make inferred`: traffic from counters, exact and noisy, how well its trust is calibrated, and routes made of it.
 //! `make study`: how good the optimiser is and how soon, beside the papers' methods and figures.
 //!
 //! | module | idea |
@@ -17,6 +18,7 @@
 //! | [`simulate`] | packets, beside CODES |
 //! | [`start`] | the command's start-up |
 //! | [`study`] | what the optimiser must show |
+//! | [`inferred`] | what inference must show |
 //! | [`validate`] | what the simulator must show |
 //! | [`table`] | rows of the first table |
 //! | [`report`] | Markdown, machine and date, and the page that keeps them |
@@ -24,6 +26,7 @@
 
 mod check;
 mod infer;
+mod inferred;
 mod inputs;
 mod loads;
 mod optimise;
@@ -75,21 +78,24 @@ fn main() -> ExitCode {
         study::scale::child(case.parse().expect("a number"));
         return ExitCode::SUCCESS;
     }
-    let page = arguments.first().map(String::as_str).filter(|a| ["study", "validate"].contains(a));
+    let page =
+        arguments.first().map(String::as_str).filter(|a| ["study", "validate", "inferred"].contains(a));
     let names: Vec<&str> = match page {
         Some("study") => study::FAMILIES.iter().map(|(name, _)| *name).collect(),
+        Some("inferred") => inferred::FAMILIES.iter().map(|(name, _)| *name).collect(),
         Some(_) => validate::FAMILIES.iter().map(|(name, _)| *name).collect(),
         None => FAMILIES.iter().map(|(name, _)| *name).collect(),
     };
     let Some(options) = parsed(&arguments[usize::from(page.is_some())..], &names) else {
         eprintln!(
-            "usage: netloom-benches [study | validate] [--netloom COMMAND] [--write PAGE] [FAMILY …], with families {}",
+            "usage: netloom-benches [study | validate | inferred] [--netloom COMMAND] [--write PAGE] [FAMILY …], with families {}",
             names.join(", ")
         );
         return ExitCode::from(2);
     };
     let (name, (text, good)) = match page {
         Some("study") => ("study", study::run(&options.wanted)),
+        Some("inferred") => ("inferred", study::run_all("inferred", &inferred::FAMILIES, &options.wanted)),
         Some(_) => ("validate", study::run_all("validate", &validate::FAMILIES, &options.wanted)),
         None => ("bench", bench(&options)),
     };
