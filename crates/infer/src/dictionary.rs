@@ -144,6 +144,9 @@ impl<'a> Dictionary<'a> {
 
     /// Adds the atoms that don't look at the grid.
     pub fn add_mechanisms(&mut self) {
+        if !self.by_pair.is_empty() {
+            return;
+        }
         let ranks = self.participants.ranks() as u32;
         let mut found = BTreeMap::<Atom, Vec<u32>>::new();
         let mut add = |atom: Atom, from: u32, to: u32| {
