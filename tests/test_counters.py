@@ -35,7 +35,9 @@ def test_the_difference_of_two_readings_is_what_was_sent(netloom, real, case):
     assert packets <= result["host_packets"] <= 1.005 * packets
     assert result["host_bytes"] == 288 * result["host_packets"]
     shown = netloom.result("counters", "show", real(case, "ibnetdiscover.txt"), "c.csv")
-    assert {**shown, "kind": "perfquery"} == {k: v for k, v in result.items() if k != "output"}
+    assert {**shown, "kind": "perfquery"} == {
+        k: v for k, v in result.items() if k not in ("output", "findings")
+    }
     assert netloom.result("counters", "check", real(case, "ibnetdiscover.txt"), "c.csv")["ok"]
 
 
@@ -229,7 +231,7 @@ def test_readings_that_do_not_belong_together_are_refused(netloom, paths, real):
         "counters", "diff", paths.ft2, before, "c.csv"
     )
     # Taken the wrong way round every counter seems to have been set back.
-    swapped = netloom.result("counters", "diff", paths.ft2, after, before, "-o", "s.csv")
+    swapped = netloom.result("counters", "diff", paths.ft2, after, before, "-o", "s.csv", code=1)
     assert swapped["flagged"]["reset"] > 100
     assert netloom.result("counters", "check", paths.ft2, "s.csv", code=1)["ok"] is False
     renamed = (netloom.folder / "c.csv").read_text().replace("host0007", "login1")
@@ -339,15 +341,23 @@ def test_a_reading_cut_inside_a_block_is_refused(netloom, paths, real, file):
     text = gzip.decompress(real("ft2_32", f"{file}.txt.gz").read_bytes()).decode()
     fabric = nl.Fabric.read(paths.ft2)
     start = text.rindex("# Port")
-    for end in range(start + 1, len(text)):
+    for end in range(start + 1, len(text) - 1):
         with pytest.raises(nl.FormatError) as refused:
             nl.Counters.parse(text[:end].encode(), fabric, label="p.txt")
         assert str(refused.value).startswith(f"p.txt:{len(text[:end].splitlines())}: "), end - start
     # Whole blocks are a reading, if of fewer ports.
     assert nl.Counters.parse(text[:start].encode(), fabric).readings == 1
-    (netloom.folder / "p.txt").write_text(text[:-1])
-    error = netloom.refused("counters", "show", paths.ft2, "p.txt")
-    assert error.endswith("expected an end of the last line, found none: is the file cut short?")
+    # A last number that is whole without the line's end: no digit follows a 0.
+    assert text.endswith("0\n")
+    results = []
+    for written in (text, text[:-1]):
+        (netloom.folder / "p.txt").write_text(written)
+        results.append(netloom.result("counters", "show", paths.ft2, "p.txt"))
+    assert results[0] == results[1]
+    if file != "perfquery_x_after":  # whose last number is of no use
+        (netloom.folder / "p.txt").write_text(text[:-2] + "12")
+        error = netloom.refused("counters", "show", paths.ft2, "p.txt")
+        assert "expected an end of the last line, found none: is the file cut short?" in error
 
 
 def test_routes_with_a_hole_are_named(netloom, paths):
@@ -366,3 +376,24 @@ def test_a_difference_lists_the_busiest_links_that_are_asked_for(netloom, paths,
     for count in (0, 3):
         result = netloom.result("counters", "diff", paths.ft2, *readings, "--busiest", count, "-o", "c.csv")
         assert len(result["busiest"]) == count
+
+
+def test_readings_in_the_wrong_order_are_a_finding(netloom, real):
+    files = ("ibnetdiscover.txt", "perfquery_x_before.txt.gz", "perfquery_x_after.txt.gz")
+    net, *readings = (real("ft2_32", name) for name in files)
+    right = netloom.result("counters", "diff", net, *readings)
+    assert (right["findings"], right["flagged"]["reset"]) == ([], 0)
+    wrong = netloom.result("counters", "diff", net, *readings[::-1], "-o", "c.csv", code=1)
+    (finding,) = wrong["findings"]
+    assert finding["kind"] == "reversed"
+    count = wrong["flagged"]["reset"]
+    assert finding["text"].startswith(f"{count} of the {count} counters that changed have fallen: ")
+    assert "looks like the later reading" in finding["text"]
+    assert (netloom.folder / "c.csv").is_file(), "all counters may have been set back"
+    assert "reversed: " in netloom.ok("counters", "diff", net, *readings[::-1], code=1)
+    # Ports that were set back, among others that went on counting.
+    first = gzip.decompress(readings[0].read_bytes()).decode()
+    (netloom.folder / "first.txt").write_text(re.sub(r"(PortXmitData:\.+)\d+", r"\g<1>999999999", first))
+    some = netloom.result("counters", "diff", net, "first.txt", readings[1])
+    assert some["flagged"]["reset"] > 0
+    assert some["findings"] == []

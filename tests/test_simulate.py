@@ -170,6 +170,27 @@ def test_a_run_is_a_folder_that_says_where_it_comes_from(netloom, paths, validat
         assert json.loads(trace)["traceEvents"]
 
 
+def test_a_late_start_changes_what_is_recorded_in_its_times_alone(netloom):
+    """Before it lie two billion empty intervals, which were gone through one by one."""
+    measure = "[measure]\ncounters_every_us = 0.1\nqueues_every_us = 0.1\n"
+    found = []
+    for start_us in (0, 200_000_000):
+        name = scenario(netloom, SMALL + f"start_us = {start_us}\n" + measure)
+        netloom.ok("simulate", name, "--routes", "ftree", "-o", f"at{start_us}")
+        folder = netloom.folder / f"at{start_us}" / "0-ftree"
+        tables = {file: pq.read_table(folder / f"{file}.parquet") for file in ("intervals", "queues")}
+        for table in tables.values():
+            assert table.num_rows > 0
+        found.append(
+            {
+                (file, column): [t - start_us * 10**6 for t in values] if column.endswith("_ps") else values
+                for file, table in tables.items()
+                for column, values in table.to_pydict().items()
+            }
+        )
+    assert found[0] == found[1]
+
+
 def test_the_tables_of_optimised_routes_are_kept(netloom, paths):
     netloom.ok("simulate", scenario(netloom), "--routes", "optimized", "-o", "run")
     (file,) = (netloom.folder / "run").glob("*/routes.lfts.gz")

@@ -588,6 +588,8 @@ class Counters:
         """What was odd about the files."""
     def since(self, before: Counters, *, seconds: float | None = None) -> Counters:
         """What was counted since an earlier reading; `seconds` is how long that is, if files do not tell."""
+    def fallen_since(self, before: Counters) -> tuple[int, int]:
+        """How many counters of data and packets fell since an earlier reading, and how many changed."""
     def check(self) -> list[tuple[str, str]]:
         """What is wrong: kind and text."""
     def summary(self, *, busiest: int = 10) -> dict[str, Any]: ...

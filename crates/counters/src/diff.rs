@@ -6,7 +6,7 @@
 //! Counters of InfiniBand stop at their largest value (vol. 1, sec. 16.1.3.5) and are set back by whoever reads them with reset: one that
 //! has fallen was set back in between, and holds what was counted since.
 
-use netloom_model::{Column, Fabric, Interval, Quality, Quantity, Reading};
+use netloom_model::{Column, Fabric, Interval, LinkId, Quality, Quantity, Reading};
 
 /// Why two readings make no interval.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -68,6 +68,21 @@ pub fn span(fabric: &Fabric, before: &Reading, after: &Reading) -> Result<Interv
     Ok(Interval { start_ns, end_ns, routes: 0, columns: tidy(columns) })
 }
 
+/// How many counters of data and packets have fallen from one reading to the next, and how many have changed at all.
+pub fn fallen(fabric: &Fabric, before: &Reading, after: &Reading) -> (usize, usize) {
+    let (mut fallen, mut changed) = (0, 0);
+    for new in after.columns().iter().filter(|column| column.quantity != Quantity::WaitTicks) {
+        let Some(old) = before.column(new.quantity, new.lane) else { continue };
+        let read = |&link: &LinkId| new.quality(link).is_read() && old.quality(link).is_read();
+        for link in fabric.links().filter(read) {
+            let (first, last) = (old.values[link.index()], new.values[link.index()]);
+            fallen += usize::from(last < first);
+            changed += usize::from(last != first);
+        }
+    }
+    (fallen, changed)
+}
+
 /// What was counted since the counters were last set back, whenever that was.
 pub fn since_reset(reading: &Reading) -> Interval {
     let end_ns = 0; // When they were set back is not known, and so is how long ago.
@@ -110,7 +125,7 @@ fn tidy(mut columns: Vec<Column>) -> Vec<Column> {
 
 #[cfg(test)]
 mod tests {
-    use netloom_model::{End, FabricBuilder, HostSpec, LinkId, SwitchSpec};
+    use netloom_model::{End, FabricBuilder, HostSpec, SwitchSpec};
 
     use super::*;
 
@@ -144,6 +159,15 @@ mod tests {
         let sent = span.column(Quantity::XmitBytes, None).unwrap();
         assert_eq!(sent.values, [30, 40, 92, 0]);
         assert_eq!(sent.quality, [good, Quality::RESET, full, Quality::MISSING]);
+    }
+
+    #[test]
+    fn counters_that_have_fallen_are_counted_among_those_that_changed() {
+        let good = Quality::GOOD;
+        let before = reading(None, &[(0, 100, good), (1, 90, good), (2, 7, good)]);
+        let after = reading(None, &[(0, 130, good), (1, 40, good), (2, 7, good), (3, 1, good)]);
+        assert_eq!(fallen(&fabric(), &before, &after), (1, 2));
+        assert_eq!(fallen(&fabric(), &after, &before), (1, 2));
     }
 
     #[test]

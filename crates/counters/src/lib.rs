@@ -23,7 +23,7 @@ pub mod summary;
 pub mod synth;
 
 pub use check::{Finding, check};
-pub use diff::{ReadingError, since_reset, span};
+pub use diff::{ReadingError, fallen, since_reset, span};
 pub use measured::{Amounts, Measured, Row, Unit, is_usable, measure};
 pub use noise::Noise;
 pub use scheme::{SchemeError, lane_scheme};

@@ -115,6 +115,14 @@ impl PyCounters {
         })
     }
 
+    /// How many counters of data and packets have fallen since an earlier reading, and how many have changed.
+    fn fallen_since(&self, before: &PyCounters) -> (usize, usize) {
+        match (before.readings.last(), self.readings.last()) {
+            (Some(first), Some(second)) => counters::fallen(&self.shared.fabric, first, second),
+            _ => (0, 0),
+        }
+    }
+
     /// What is wrong with the counters: (kind, text).
     fn check(&self, py: Python<'_>) -> PyResult<Vec<(&'static str, String)>> {
         let (fabric, intervals) = (&self.shared.fabric, self.counters.intervals());

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from netloom._core import Counters, Fabric
 
 _ENDINGS = (".csv", ".csv.gz", ".parquet")
+_REVERSED = 0.9
+"""The part of the counters that changed that have fallen where readings look reversed, at least."""
 _TOLD = 10
 """How many findings of a kind the text tells."""
 
@@ -133,6 +135,8 @@ def diff(
 ) -> int:
     """What was counted from one reading to the next.
 
+    Readings that look as if they were given in the wrong order are a finding, which exits 1.
+
     Parameters
     ----------
     fabric
@@ -152,8 +156,21 @@ def diff(
     net = run.fabric(fabric)
     first, second = read(run, before, net, role="before"), read(run, after, net, role="after")
     found = second.since(first, seconds=seconds)
-    result = {**summary(found, busiest=busiest), "output": _write(run, found)}
-    return run.finish(result, lambda: text(result))
+    wrong = _reversed(*second.fallen_since(first), before)
+    told = {**summary(found, busiest=busiest), "findings": wrong}
+    result = {**told, "output": _write(run, found)}
+    return run.finish(result, lambda: text(result), findings=bool(wrong))
+
+
+def _reversed(fallen: int, changed: int, before: str) -> list[dict[str, str]]:
+    """The finding of readings of which nearly all counters fell; one port that was set back is none."""
+    if fallen <= _REVERSED * changed:
+        return []
+    what = (
+        f"{render.count(fallen)} of the {render.count(changed)} counters that changed have fallen: {before} "
+        f"looks like the later reading (or all were set back in between): expected the earlier one first"
+    )
+    return [{"kind": "reversed", "text": what}]
 
 
 def check(fabric: str, counters: str, /, *, options: Options | None = None) -> int:
@@ -261,7 +278,8 @@ def text(result: dict[str, Any]) -> str:
             for link in result["busiest"]
         ]
         out += "\n\nbusiest links\n" + render.table(header, lines, right=range(2 if timed else 1))
-    return out + _notes(result)
+    told = "".join(f"\n  {one['kind']}: {one['text']}" for one in result.get("findings", ()))
+    return out + (told and f"\n\nfindings{told}") + _notes(result)
 
 
 def _size(bytes: float | None) -> str:

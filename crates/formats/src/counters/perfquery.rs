@@ -8,7 +8,9 @@
 //! ```
 //!
 //! What other options print (errors, discards, service levels) is passed over, as are the tools' complaints. Data is in units of four
-//! octets. A block that ends early, or a line, is an error wherever it was cut: a number may have lost its last digits. How a block ends,
+//! octets. A block that ends early, or a line, is an error wherever it was cut: a number may have lost its last digits. Where the last
+//! line has no end, that can be told only if no further digit could follow (after a 0, or in a number as large as the counter), or does not
+//! matter, since the number is not used (as the last one of `-x`). How a block ends,
 //! others of its form say, and where it begins as the tool begins it, the tool. Old releases write `XmtData` for `PortXmitData`; names of 32 characters and more come without dots or garbled.
 
 use std::collections::HashMap;
@@ -178,12 +180,28 @@ pub(super) fn read(text: &str, label: &str, fabric: &Fabric) -> Result<CountersF
         block.counters += usize::from(of_data);
     }
     if !text.is_empty() && !text.ends_with('\n') {
-        let message = "expected an end of the last line, found none: is the file cut short?";
-        return Err(FormatError::at(label, text.lines().count(), message));
+        let bits = blocks.last().map_or(64, |block| block.bits);
+        if !text.lines().last().is_some_and(|line| is_whole(line, bits)) {
+            let message = "expected an end of the last line, found none: is the file cut short? \
+                           (what follows its number cannot be told; if it is whole, end the line)";
+            return Err(FormatError::at(label, text.lines().count(), message));
+        }
     }
     close(&blocks, &mut sheet, label)?;
     let (reading, notes) = sheet.into_reading(fabric, None, label, Scope::All)?;
     Ok(CountersFile::reading(KIND, reading, notes))
+}
+
+/// Whether nothing can be lost of a line without an end.
+fn is_whole(line: &str, bits: u8) -> bool {
+    let Some((name, value)) = line.split_once(':').filter(|_| !line.starts_with('#')) else {
+        return line.trim().is_empty();
+    };
+    let digits = value.trim_start_matches('.');
+    let Ok(raw) = digits.trim().parse::<u64>() else { return false };
+    let Some(counter) = Counter::of_tool(name.trim(), bits) else { return true };
+    let largest = u64::MAX >> (64 - counter.bits);
+    digits.ends_with(' ') || raw == 0 || raw.checked_mul(10).is_none_or(|more| more > largest)
 }
 
 impl Port {
@@ -357,7 +375,12 @@ mod tests {
             for end in 1..text.len() {
                 let cut = read(&text[..end]);
                 match cut {
-                    Ok(_) => assert_eq!(end, block),
+                    Ok(found) => {
+                        // Between the blocks; or in a last number that is of no use, so that nothing that counts is lost.
+                        let number = [block, text.len()].iter().any(|&last| end + 2 >= last && end <= last);
+                        assert!(number, "{end}");
+                        assert_eq!(found, read(&text[..end.div_ceil(block) * block]).unwrap());
+                    }
                     Err(message) if end > 40 => {
                         let line = text[..end].lines().count();
                         assert!(
@@ -381,6 +404,31 @@ mod tests {
         );
         let joined = read(&(whole(3, 1).trim_end().to_owned() + &whole(3, 2))).unwrap_err();
         assert!(joined.starts_with("p.txt:11: expected a line of its own for every block"), "{joined}");
+    }
+
+    /// Editors and `$(…)` take the last line's end away. A number that counts is believed without only where no digit can follow it.
+    #[test]
+    fn a_last_line_without_an_end_is_read_where_nothing_can_be_lost_of_it() {
+        let extended = whole(3, 1) + &whole(3, 2);
+        assert_eq!(read(extended.trim_end()).unwrap(), read(&extended).unwrap());
+        let plain = |wait: &str| {
+            let names = ["PortXmitData", "PortRcvData", "PortXmitPkts", "PortRcvPkts"];
+            let lines = names.map(|name| format!("{name}:....12\n")).concat();
+            format!(
+                "# Port counters: Lid 3 port 1 (CapMask: 0x1300)\nPortSelect:..1\n{lines}PortXmitWait:....{wait}"
+            )
+        };
+        for wait in ["0", "4294967295", "429496730", "12 "] {
+            assert_eq!(read(&plain(wait)).unwrap(), read(&(plain(wait) + "\n")).unwrap(), "{wait}");
+        }
+        for wait in ["", "7", "12", "429496729", "x"] {
+            let message = read(&plain(wait)).unwrap_err();
+            assert!(message.starts_with("p.txt:7: expected "), "{wait}: {message}");
+        }
+        // The block is complete, but another one, or a line that is none, has begun.
+        for more in ["#", "# Port extended counters: Lid 3", "PortX"] {
+            assert!(read(&(extended.clone() + more)).is_err(), "{more}");
+        }
     }
 
     #[test]

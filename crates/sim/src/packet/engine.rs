@@ -80,6 +80,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
             }
             if let Some(recorder) = &mut self.recorder {
                 recorder.sample(&self.ports, &self.packets, self.now);
+                recorder.skip(self.calendar.next_ps().min(end_ps - 1), self.now);
             }
         }
     }

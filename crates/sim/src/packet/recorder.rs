@@ -95,6 +95,16 @@ impl Recorder {
         }
     }
 
+    /// Leaves out the samples up to `next_ps`, when something happens again, of what is silent since `last_ps`: they would hold nothing.
+    pub fn skip(&mut self, next_ps: u64, last_ps: u64) {
+        if let Some(counters) = &mut self.counters {
+            skip(&mut counters.next_ps, counters.done.every_ps, counters.quiet, next_ps, last_ps);
+        }
+        if let Some(queues) = &mut self.queues {
+            skip(&mut queues.next_ps, queues.done.every_ps, queues.quiet, next_ps, last_ps);
+        }
+    }
+
     /// The run ends.
     pub fn finish(
         mut self,
@@ -105,6 +115,7 @@ impl Recorder {
     ) -> (Option<Intervals>, Option<Queues>) {
         while self.next_ps() <= end_ps {
             self.sample(ports, packets, last_ps);
+            self.skip(end_ps, last_ps);
         }
         let intervals = self.counters.map(|mut counters| {
             counters.done.end_ps = end_ps;
@@ -112,6 +123,13 @@ impl Recorder {
             counters.done
         });
         (intervals, self.queues.map(|queues| queues.done))
+    }
+}
+
+/// Goes to the first sample after `until_ps`, if the last one was quiet and nothing has happened since.
+fn skip(sample_ps: &mut u64, every_ps: u64, quiet: bool, until_ps: u64, last_ps: u64) {
+    if quiet && last_ps < *sample_ps - every_ps && *sample_ps <= until_ps {
+        *sample_ps += ((until_ps - *sample_ps) / every_ps + 1) * every_ps;
     }
 }
 
