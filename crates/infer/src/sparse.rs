@@ -39,6 +39,9 @@ const WORK: usize = 100_000_000;
 /// Flows are few where hosts use less than this part of their links' lanes.
 const FEW: f64 = 0.7;
 
+/// More possible pairs a row than this are too many to choose from.
+const MANY: usize = 50;
+
 /// No opposite.
 const ALONE: u32 = u32::MAX;
 
@@ -77,7 +80,8 @@ impl Rest {
         senders.sort_unstable();
         senders.dedup();
         let used = rows.iter().filter(|used| **used).count();
-        (used as f64) < FEW * (senders.len() * usize::from(operator.lanes())) as f64
+        let lanes = senders.len() * usize::from(operator.lanes());
+        (used as f64) < FEW * lanes as f64 && operator.pairs() <= MANY * operator.rows()
     }
 
     /// `[pair of the case]`: bytes. With a seed, costs differ: where the counters leave a choice, so does the answer.
