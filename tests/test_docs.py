@@ -22,7 +22,19 @@ from netloom.live import missing_tools
 ROOT = Path(__file__).resolve().parent.parent
 OTHERS = [ROOT / "README.md", ROOT / "docs" / "python.md"]
 PAGES = [*OTHERS, *sorted((ROOT / "docs" / "verbs").glob("*.md"))]
-VERBS = ["fabric", "traffic", "counters", "route", "check", "loads", "optimize", "simulate", "plot", "demo"]
+VERBS = [
+    "fabric",
+    "traffic",
+    "counters",
+    "infer",
+    "route",
+    "check",
+    "loads",
+    "optimize",
+    "simulate",
+    "plot",
+    "demo",
+]
 
 
 @dataclass

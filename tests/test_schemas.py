@@ -47,6 +47,20 @@ RUNS: dict[str, list[str]] = {
     "counters-show": ["counters", "show", "FT2", "COUNTERS"],
     "counters-diff": ["counters", "diff", "FT2", "BEFORE", "COUNTERS", "-o", "c.parquet"],
     "counters-check": ["counters", "check", "FT2", "COUNTERS"],
+    "infer": [
+        "infer",
+        "FT2",
+        "ftree",
+        "C",
+        "--jobs",
+        "JOBS",
+        "--truth",
+        "JOBS",
+        "-o",
+        "x.mtx",
+        "--hose",
+        "h.csv",
+    ],
     "plot-matrix": ["plot", "matrix", "bisection", "FT2", "-o", "x.svg"],
     "plot-loads": ["plot", "loads", "FT2", "bisection", "ftree", "-o", "x.svg"],
     "plot-history": ["plot", "history", "RESULT", "-o", "x.svg"],
@@ -74,7 +88,11 @@ def test_real_output_is_valid(netloom, paths, verb):
     scenario = str(paths.examples / "scenarios" / "shuffle.toml")
     if "RUN" in RUNS[verb]:
         netloom.ok("simulate", scenario, "--routes", "ftree", "-o", "RUN")
+    if "C" in RUNS[verb]:
+        jobs = paths.examples / "jobs" / "small.toml"
+        netloom.ok("counters", "synth", paths.ft2, "ftree", jobs, "--seconds", "100", "-o", "C.csv")
     words = {
+        "C": "C.csv",
         "SMALL": paths.small,
         "FT2": str(paths.ft2),
         "JOBS": str(paths.examples / "jobs" / "small.toml"),

@@ -202,6 +202,8 @@ class Hose:
     def sent(self) -> npt.NDArray[np.float64]: ...
     @property
     def received(self) -> npt.NDArray[np.float64]: ...
+    def to_bytes(self, fabric: Fabric) -> bytes:
+        """`host,sent,received`, as `read` reads it."""
     @property
     def hosts_hash(self) -> str | None: ...
 
@@ -608,6 +610,30 @@ class Counters:
     def to_bytes(self) -> bytes: ...
     def write(self, path: _Path) -> None: ...
 
+@final
+class Inferred:
+    """Traffic that explains counters, and how far to trust it."""
+
+    @property
+    def traffic(self) -> Traffic:
+        """The answer, over hosts."""
+    @property
+    def hose(self) -> Hose:
+        """What every host sends and receives, by its own counters: certain whatever the verdict."""
+    @property
+    def verdict(self) -> Literal["identified", "partly", "not identifiable"]: ...
+    @property
+    def stopped(self) -> Literal["interrupted", "time-limit"] | None: ...
+    @property
+    def reproducible(self) -> bool: ...
+    @property
+    def findings(self) -> list[tuple[str, str]]:
+        """What is wrong: kind and text."""
+    @property
+    def notes(self) -> list[str]: ...
+    def summary(self) -> dict[str, Any]:
+        """The figures, in the keys of a result."""
+
 def engines() -> list[tuple[str, str]]:
     """Names and one-line descriptions of the oblivious engines."""
 
@@ -758,6 +784,33 @@ def synth_counters(
     threads: int = 0,
 ) -> Counters:
     """The counters that traffic would leave under given routes, exact or as real readings show them."""
+
+def infer(
+    fabric: Fabric,
+    routes: Routes | str,
+    counters: Counters,
+    jobs: Sequence[Job] | None = None,
+    *,
+    vl_scheme: str | None = None,
+    unit: Literal["bytes", "packets", "mixed"] = "bytes",
+    mtu_bytes: float = 4096.0,
+    interval: int | None = None,
+    truth: Traffic | None = None,
+    seed: int | None = None,
+    threads: int = 0,
+    time_limit: float | None = None,
+    progress: _Progress = None,
+) -> Inferred:
+    """The traffic that explains counters best, and how far it can be trusted.
+
+    `jobs` say who may have talked to whom; without them all hosts are one job, a rank each. `vl_scheme` is
+    how pairs were spread over lanes; without it, whole links are used. `truth` is what it is compared with.
+
+    Raises
+    ------
+    CountersError
+        If counters and routes cannot belong together, or counters say nothing.
+    """
 
 def simulate(
     scenario: Scenario,

@@ -60,6 +60,6 @@ pub use mtx::{read_mtx, write_mtx};
 pub use paths::{read_pair_paths, write_pair_paths};
 pub use perfetto::write_perfetto;
 pub use scenario::{Scenario, read_scenario};
-pub use sums::read_sums;
+pub use sums::{read_sums, write_sums};
 pub use ti::{read_ti, read_ti_workload};
 pub use triples::{read_csv_triples, write_csv_triples};

@@ -6,8 +6,9 @@
 use netloom_model::{Fabric, Hose};
 
 use crate::FormatError;
-use crate::csv::{Names, index, split};
+use crate::csv::{Names, index, push_end, split, written_names};
 use crate::error::excerpt;
+use crate::mtx::push_value;
 use crate::text::text;
 use crate::triples::value;
 
@@ -66,6 +67,21 @@ pub fn read_sums(bytes: &[u8], label: &str, fabric: Option<&Fabric>) -> Result<H
         (sent[host as usize], received[host as usize]) = (out, into);
     }
     Ok(Hose { sent, received, hosts_hash: fabric.map(Fabric::hosts_hash) })
+}
+
+/// Writes the sums: host names where they read back, numbers otherwise.
+pub fn write_sums(fabric: &Fabric, hose: &Hose) -> Vec<u8> {
+    let names = written_names(fabric);
+    let mut out = b"host,sent,received\n".to_vec();
+    for (host, (sent, received)) in hose.sent.iter().zip(&hose.received).enumerate() {
+        push_end(&mut out, names.as_deref(), host as u32);
+        for value in [sent, received] {
+            out.push(b',');
+            push_value(&mut out, *value);
+        }
+        out.push(b'\n');
+    }
+    out
 }
 
 #[cfg(test)]

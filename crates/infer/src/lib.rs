@@ -2,6 +2,7 @@
 //!
 //! | module | what |
 //! |---|---|
+//! | [`answer`] | the answer as traffic, and how far it is from the truth |
 //! | [`case`] | what stays the same while models are tried |
 //! | [`change`] | the least change of a guess that explains the counters |
 //! | [`dictionary`] | sets of pairs that may carry the same bytes |
@@ -10,19 +11,24 @@
 //! | [`lanes`] | on which virtual lane a pair's packets travel |
 //! | [`operator`] | pairs to counters and back, without a matrix |
 //! | [`estimate`] | the whole way |
+//! | [`fit`] | whether the answer fits the counters |
 //! | [`grid`] | process grids: pairs of ranks by their offset |
 //! | [`prior`] | which pairs differ from a guess together |
 //! | [`pursuit`] | the few atoms that explain the counters |
 //! | [`ranking`] | which grid explains a job's counters |
+//! | [`rows`] | counters as rows of the operator; who talked without a job |
 //! | [`sparse`] | the fewest flows that explain the counters |
 //! | [`target`] | what was counted, and how much each row of it matters |
 //! | [`trust`] | how far an answer can be trusted |
+//! | [`words`] | atoms in words |
 
+pub mod answer;
 pub mod case;
 pub mod change;
 pub mod dictionary;
 pub mod error;
 pub mod estimate;
+pub mod fit;
 pub mod grid;
 pub mod jobs;
 pub mod lanes;
@@ -30,16 +36,22 @@ pub mod operator;
 pub mod prior;
 pub mod pursuit;
 pub mod ranking;
+pub mod rows;
 pub mod sparse;
 pub mod target;
 pub mod trust;
+pub mod words;
 
+pub use answer::{Errors, errors, sums, traffic};
 pub use dictionary::{Atom, Dictionary};
 pub use error::InferError;
 pub use estimate::{Estimate, Options, estimate};
+pub use fit::{Fit, fit};
 pub use grid::{Grid, Order};
 pub use jobs::Participants;
 pub use lanes::LaneScheme;
 pub use operator::Operator;
+pub use rows::{Outsider, Rows, outsiders, rows};
 pub use target::{Counted, Target};
 pub use trust::{Trust, Verdict};
+pub use words::in_words;

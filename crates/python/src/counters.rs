@@ -85,7 +85,7 @@ impl PyCounters {
 
     /// What was odd about the file.
     #[getter]
-    fn notes(&self) -> Vec<&str> {
+    pub fn notes(&self) -> Vec<&str> {
         self.notes.iter().map(String::as_str).collect()
     }
 
@@ -199,17 +199,7 @@ impl PyCounters {
         unit: &str,
         mtu_bytes: f64,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let unit = match unit {
-            "bytes" => Unit::Bytes,
-            "packets" => Unit::Packets { mtu_bytes },
-            "mixed" => Unit::Mixed { mtu_bytes },
-            other => {
-                return Err(errors::value(
-                    py,
-                    &format!("unit: expected bytes, packets or mixed, found \"{other}\""),
-                ));
-            }
-        };
+        let unit = self::unit(py, unit, mtu_bytes)?;
         let Some(interval) = self.counters.intervals().get(interval) else {
             return Err(errors::value(
                 py,
@@ -282,8 +272,42 @@ impl PyCounters {
         Ok(Self { shared: Arc::clone(shared), kind: file.kind.to_owned(), counters, readings, notes })
     }
 
+    /// One interval, or all, if the same routes were in force throughout.
+    pub fn chosen(&self, py: Python<'_>, interval: Option<usize>) -> PyResult<Counters> {
+        let all = self.counters.intervals();
+        let Some(number) = interval else {
+            let Some(other) = all.iter().position(|i| i.routes != all[0].routes) else {
+                return Ok(self.counters.clone());
+            };
+            let message = format!(
+                "the routes changed between interval {} and {other} of {}: expected one interval, or several under the same routes \
+                 (interval=N picks one)",
+                other - 1,
+                all.len()
+            );
+            return Err(errors::counters(py, message));
+        };
+        let Some(one) = all.get(number) else {
+            let message = format!("there is no interval {number}: expected 0..{}", all.len());
+            return Err(errors::counters(py, message));
+        };
+        only(py, &self.shared, one.clone())
+    }
+
     fn serialise(&self, py: Python<'_>) -> PyResult<Vec<u8>> {
         run(py, Options::default(), |_| formats::write_counter_table(&self.shared.fabric, &self.counters))
+    }
+}
+
+/// The unit that a name stands for.
+pub fn unit(py: Python<'_>, name: &str, mtu_bytes: f64) -> PyResult<Unit> {
+    match name {
+        "bytes" => Ok(Unit::Bytes),
+        "packets" => Ok(Unit::Packets { mtu_bytes }),
+        "mixed" => Ok(Unit::Mixed { mtu_bytes }),
+        other => {
+            Err(errors::value(py, &format!("unit: expected bytes, packets or mixed, found \"{other}\"")))
+        }
     }
 }
 

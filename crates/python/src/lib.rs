@@ -12,6 +12,7 @@
 //! | [`scenario`], [`simulate`] | scenarios, and what their runs show |
 //! | [`states`] | runs that are broken off and go on |
 //! | [`counters`] | port counters |
+//! | [`infer`](mod@infer) | traffic from them |
 //! | [`exact`] | models for solvers, and what they answer |
 
 pub mod arrays;
@@ -21,6 +22,7 @@ pub mod errors;
 pub mod exact;
 pub mod fabric;
 pub mod hose;
+pub mod infer;
 pub mod io;
 pub mod layers;
 pub mod loads;
@@ -57,6 +59,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<scenario::PyScenario>()?;
     m.add_class::<simulate::PySimulation>()?;
     m.add_class::<counters::PyCounters>()?;
+    m.add_class::<infer::PyInferred>()?;
     m.add_function(wrap_pyfunction!(routes::engines, m)?)?;
     m.add_function(wrap_pyfunction!(routes::is_engine, m)?)?;
     m.add_function(wrap_pyfunction!(routes::route_by_name, m)?)?;
@@ -79,6 +82,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(layers::optimize_layers, m)?)?;
     m.add_function(wrap_pyfunction!(simulate::simulate, m)?)?;
     m.add_function(wrap_pyfunction!(counters::synth_counters, m)?)?;
+    m.add_function(wrap_pyfunction!(infer::infer, m)?)?;
     m.add_function(wrap_pyfunction!(io::write_atomic, m)?)?;
     Ok(())
 }

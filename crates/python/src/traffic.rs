@@ -352,6 +352,11 @@ impl PyHose {
         arrays::view(slf, |h| &h.hose.received)
     }
 
+    /// `host,sent,received`, as `read` reads it.
+    fn to_bytes<'py>(&self, py: Python<'py>, fabric: &PyFabric) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &formats::write_sums(fabric.fabric(), &self.hose))
+    }
+
     #[getter]
     fn hosts_hash(&self) -> Option<String> {
         self.hose.hosts_hash.map(|h| format!("{h:016x}"))

@@ -56,6 +56,7 @@ _VERBS: dict[str, str | tuple[str, dict[str, str]]] = {
     "check": "Verify routes, and certificates.",
     "loads": "Load of every link, and how far from the best possible.",
     "optimize": "Make the best routes for a traffic, with a proof.",
+    "infer": "Who talks to whom, from switch counters.",
     "simulate": "What a run takes under every routing of a scenario, packet by packet.",
     "plot": (
         "Draw traffic, loads, searches and simulated runs.",

@@ -11,7 +11,7 @@ from netloom.cli.common import Options, Run
 if TYPE_CHECKING:
     from netloom._core import Fabric, Traffic
 
-_ENDINGS = (".mtx", ".mtx.gz", ".csv", ".csv.gz", ".npz", ".parquet")
+ENDINGS = (".mtx", ".mtx.gz", ".csv", ".csv.gz", ".npz", ".parquet")
 
 
 def new(
@@ -41,7 +41,7 @@ def new(
 
     if fabric is not None and endpoints is not None:
         raise UsageError("traffic new takes a FABRIC or --endpoints, not both")
-    run = Run("traffic-new", options or Options(), endings=_ENDINGS)
+    run = Run("traffic-new", options or Options(), endings=ENDINGS)
     net = None if fabric is None else run.fabric(fabric)
     if net is not None and _core.is_pattern(pattern):
         demand = run.traffic(pattern, net)
@@ -50,7 +50,7 @@ def new(
         demand = _core.Traffic.pattern(pattern, endpoints)
     if net is not None and demand.endpoints != net.hosts:
         raise TrafficError(f"{pattern} has {demand.endpoints} endpoints, the fabric {net.hosts} hosts")
-    result = {**summary(demand), "output": _write(run, demand)}
+    result = {**summary(demand), "output": write(run, demand)}
     return run.finish(result, lambda: text(result))
 
 
@@ -93,7 +93,7 @@ def place(fabric: str, jobs: Path, /, *, options: Options | None = None) -> int:
 
     if common.is_stdin(str(jobs)):
         raise UsageError("a jobs file cannot come from standard input: its paths are relative to it")
-    run = Run("traffic-place", options or Options(), endings=_ENDINGS)
+    run = Run("traffic-place", options or Options(), endings=ENDINGS)
     net = run.fabric(fabric)
     run.read("jobs", str(jobs))
     with run.timed("place"):
@@ -113,7 +113,7 @@ def place(fabric: str, jobs: Path, /, *, options: Options | None = None) -> int:
         }
         for job in placed
     ]
-    result = {**summary(demand), "jobs": rows, "output": _write(run, demand)}
+    result = {**summary(demand), "jobs": rows, "output": write(run, demand)}
     return run.finish(result, lambda: text(result), rows=rows)
 
 
@@ -131,10 +131,10 @@ def convert(traffic: str, fabric: str | None = None, /, *, options: Options | No
     """
     options = options or Options()
     common.need_output("traffic convert", options)
-    run = Run("traffic-convert", options, endings=_ENDINGS)
+    run = Run("traffic-convert", options, endings=ENDINGS)
     net = None if fabric is None else run.fabric(fabric)
     demand = run.traffic(traffic, net)
-    result = {**summary(demand), "output": _write(run, demand)}
+    result = {**summary(demand), "output": write(run, demand)}
     return run.finish(result, lambda: text(result))
 
 
@@ -225,7 +225,7 @@ def text(result: dict[str, Any]) -> str:
     return out
 
 
-def _write(run: Run, demand: Traffic) -> str | None:
+def write(run: Run, demand: Traffic) -> str | None:
     if not run.has_product:
         return None
     if run.product_to_stdout:

@@ -1,0 +1,97 @@
+//! The answer as traffic over hosts, and how far it is from the truth.
+
+use netloom_counters::Measured;
+use netloom_model::{Csr, Fabric, Hose, LinkId};
+
+use crate::jobs::Participants;
+use crate::operator::Operator;
+
+/// A pair below this part of the largest is none.
+const NOTHING: f64 = 1e-9;
+
+/// The bytes of an operator's pairs as a matrix over all hosts.
+pub fn traffic(fabric: &Fabric, operator: &Operator, jobs: &[Participants], bytes: &[f64]) -> Csr {
+    let least = NOTHING * bytes.iter().copied().fold(0.0, f64::max);
+    let mut entries: Vec<(u32, u32, f64)> = (operator.iter().zip(bytes))
+        .filter(|&(_, &bytes)| bytes > least)
+        .map(|(pair, &bytes)| {
+            let hosts = &jobs[pair.job as usize].hosts;
+            (hosts[pair.source as usize].0, hosts[pair.destination as usize].0, bytes)
+        })
+        .collect();
+    entries.sort_unstable_by_key(|&(from, to, _)| (from, to));
+    let mut offsets = vec![0u64; fabric.host_count() + 1];
+    let (mut columns, mut values) = (Vec::with_capacity(entries.len()), Vec::<f64>::new());
+    let mut last = None;
+    for (from, to, bytes) in entries {
+        if last == Some((from, to)) {
+            // Two jobs on the same hosts.
+            values.last_mut().into_iter().for_each(|sum| *sum += bytes);
+            continue;
+        }
+        last = Some((from, to));
+        offsets[from as usize + 1] += 1;
+        columns.push(to);
+        values.push(bytes);
+    }
+    for host in 0..fabric.host_count() {
+        offsets[host + 1] += offsets[host];
+    }
+    Csr::from_parts(offsets, columns, values, None)
+}
+
+/// Relative errors, `|x - x*| / |x*|`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Errors {
+    /// Of all pairs.
+    pub pairs: f64,
+    /// Of the sums over (source leaf, destination): what routes by destination need.
+    pub leaf_sums: f64,
+}
+
+/// How far `found` is from `truth`; what a host sends to itself crosses nothing and does not count. `None` if the truth is nothing.
+pub fn errors(fabric: &Fabric, found: &Csr, truth: &Csr) -> Option<Errors> {
+    let hosts = fabric.host_count();
+    assert_eq!((found.size(), truth.size()), (hosts, hosts));
+    let (mut pairs, mut sums) = ([0.0; 2], [0.0; 2]);
+    let mut row = vec![[0.0; 2]; hosts];
+    let mut sum = vec![[0.0; 2]; hosts];
+    for leaf in fabric.switches().filter(|&s| !fabric.hosts_on(s).is_empty()) {
+        for host in fabric.hosts_on(leaf) {
+            for (which, matrix) in [found, truth].into_iter().enumerate() {
+                let (columns, bytes) = matrix.row(host.index());
+                let others = columns.iter().zip(bytes).filter(|&(&to, _)| to != host.0);
+                others.for_each(|(&to, &bytes)| row[to as usize][which] += bytes);
+            }
+            take(&mut row, &mut pairs, |to, both| {
+                sum[to][0] += both[0];
+                sum[to][1] += both[1];
+            });
+        }
+        take(&mut sum, &mut sums, |_, _| {});
+    }
+    let part = |[wrong, all]: [f64; 2]| (wrong / all).sqrt();
+    (pairs[1] > 0.0).then(|| Errors { pairs: part(pairs), leaf_sums: part(sums) })
+}
+
+/// Adds up squares of differences and of the truth, hands on what is not zero, and sets it to zero.
+fn take(row: &mut [[f64; 2]], squares: &mut [f64; 2], mut hand_on: impl FnMut(usize, [f64; 2])) {
+    for (at, both) in row.iter_mut().enumerate().filter(|(_, both)| **both != [0.0; 2]) {
+        squares[0] += (both[0] - both[1]).powi(2);
+        squares[1] += both[1].powi(2);
+        hand_on(at, *both);
+        *both = [0.0; 2];
+    }
+}
+
+/// What every host sent and received by its own link's counters; where these are unknown, by the answer.
+pub fn sums(fabric: &Fabric, measured: &Measured, found: &Csr) -> Hose {
+    let mut hose = Hose::of(found, Some(fabric.hosts_hash()));
+    for host in fabric.hosts() {
+        let out = fabric.host_link(host);
+        let counted = |link: LinkId| measured.whole.get(link.index());
+        hose.sent[host.index()] = counted(out).unwrap_or(hose.sent[host.index()]);
+        hose.received[host.index()] = counted(fabric.reverse(out)).unwrap_or(hose.received[host.index()]);
+    }
+    hose
+}

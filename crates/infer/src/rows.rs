@@ -1,0 +1,91 @@
+//! Counters as rows of the operator, and hosts that talked though no job has them.
+//!
+//! What cannot be trusted is unknown to the fit, not zero: it is `NaN` in [`Counted`].
+
+use netloom_counters::{Amounts, Measured};
+use netloom_model::{Fabric, HostId, LinkId};
+
+use crate::jobs::Participants;
+use crate::target::Counted;
+
+/// A host that no job has talked if it sent or received more than this part of what a job's host does on average.
+const QUIET: f64 = 1e-3;
+/// And more than so many packets: management's.
+const QUIET_PACKETS: f64 = 16.0;
+
+/// What is fitted.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rows {
+    /// `[link * lanes + lane]`
+    pub counted: Counted,
+    /// Links all of whose lanes are known.
+    pub links_used: usize,
+    /// Links, of those whose cable works, that are left out in whole or in part.
+    pub links_left_out: usize,
+}
+
+/// An interval's amounts as rows of an operator with so many lanes.
+pub fn rows(fabric: &Fabric, measured: &Measured, lanes: u8) -> Rows {
+    let width = usize::from(lanes.max(1));
+    let amounts = measured.in_lanes(width);
+    let mut found = Rows { counted: Counted::default(), links_used: 0, links_left_out: 0 };
+    for link in fabric.links() {
+        let of_link = link.index() * width..(link.index() + 1) * width;
+        let alive = fabric.alive(link);
+        let known = of_link.clone().all(|at| amounts.get(at).is_some());
+        found.links_used += usize::from(alive && known);
+        found.links_left_out += usize::from(alive && !known);
+        for at in of_link {
+            let bytes = amounts.get(at).filter(|_| alive);
+            found.counted.bytes.push(bytes.unwrap_or(f64::NAN));
+            found.counted.deviation.push(bytes.map_or(0.0, |_| amounts.deviation(at, &measured.noise)));
+        }
+    }
+    found
+}
+
+/// A host of no job that talked.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Outsider {
+    /// Which.
+    pub host: HostId,
+    /// What it sent, 0 if that is unknown.
+    pub sent: f64,
+    /// What it received.
+    pub received: f64,
+}
+
+/// Hosts of no job that sent or received clearly more than management does, who talked most first.
+pub fn outsiders(fabric: &Fabric, measured: &Measured, jobs: &[Participants]) -> Vec<Outsider> {
+    let mut inside = vec![false; fabric.host_count()];
+    jobs.iter().flat_map(|job| &job.hosts).for_each(|host| inside[host.index()] = true);
+    let amount = |link: LinkId| known(&measured.whole, link);
+    let all: Vec<Outsider> = (fabric.hosts())
+        .map(|host| {
+            let out = fabric.host_link(host);
+            Outsider { host, sent: amount(out), received: amount(fabric.reverse(out)) }
+        })
+        .collect();
+    let (mut sum, mut count) = (0.0, 0.0);
+    for host in all.iter().filter(|o| inside[o.host.index()]) {
+        sum += host.most();
+        count += 1.0;
+    }
+    let mean = if count > 0.0 { sum / count } else { 0.0 };
+    // Patterns have a byte a pair, no packets.
+    let quiet = f64::max(QUIET * mean, QUIET_PACKETS * measured.noise.packet).min(0.5 * mean);
+    let mut found: Vec<Outsider> =
+        all.into_iter().filter(|o| !inside[o.host.index()] && o.most() > quiet).collect();
+    found.sort_by(|a, b| b.most().total_cmp(&a.most()).then(a.host.cmp(&b.host)));
+    found
+}
+
+impl Outsider {
+    fn most(&self) -> f64 {
+        self.sent.max(self.received)
+    }
+}
+
+fn known(amounts: &Amounts, link: LinkId) -> f64 {
+    amounts.get(link.index()).unwrap_or(0.0)
+}

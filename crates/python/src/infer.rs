@@ -1,0 +1,441 @@
+//! `netloom.infer`: who talks to whom, from what ports counted.
+
+use netloom_counters::{self as counters, Measured, Unit};
+use netloom_infer::{
+    self as inference, Errors, Estimate, Fit, InferError, LaneScheme, Operator, Options as InferOptions,
+    Outsider, Participants, Rows, Verdict,
+};
+use netloom_model::{Csr, Fabric, Hose, Interval, StopReason, Traffic};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+
+use crate::counters::PyCounters;
+use crate::errors;
+use crate::fabric::{PyFabric, Shared, link_dict};
+use crate::routes::RoutesOrEngine;
+use crate::run::{Options, run_until, stop_text};
+use crate::traffic::{PyHose, PyJob, PyTraffic};
+use std::sync::Arc;
+
+/// How many are named of what there may be thousands of.
+const NAMED: usize = 5;
+/// How many atoms of a job, and sums over leaves, a result lists.
+const LISTED: usize = 10;
+
+/// What was found.
+struct Found {
+    measured: Measured,
+    rows: Rows,
+    estimate: Estimate,
+    fit: Fit,
+    outsiders: Vec<Outsider>,
+    errors: Option<Errors>,
+    pairs: usize,
+    matrix: Csr,
+}
+
+/// Traffic that explains counters, and how far to trust it.
+#[pyclass(frozen, name = "Inferred", module = "netloom._core")]
+pub struct PyInferred {
+    found: Found,
+    traffic: Py<PyTraffic>,
+    hose: Hose,
+    jobs: Vec<Participants>,
+    findings: Vec<(&'static str, String)>,
+    notes: Vec<String>,
+    stopped: Option<StopReason>,
+    shared: Arc<Shared>,
+}
+
+#[pymethods]
+impl PyInferred {
+    /// The answer, over hosts.
+    #[getter]
+    fn traffic(&self, py: Python<'_>) -> Py<PyTraffic> {
+        self.traffic.clone_ref(py)
+    }
+
+    /// What every host sends and receives, by its own counters: certain whatever the verdict.
+    #[getter]
+    fn hose(&self) -> PyHose {
+        PyHose { hose: self.hose.clone() }
+    }
+
+    #[getter]
+    fn verdict(&self) -> &'static str {
+        self.found.estimate.trust.verdict.name()
+    }
+
+    /// Why this is only the best so far; `None` if the search ended by itself.
+    #[getter]
+    fn stopped(&self) -> Option<&'static str> {
+        stop_text(self.stopped)
+    }
+
+    #[getter]
+    fn reproducible(&self) -> bool {
+        self.stopped.is_none()
+    }
+
+    /// What is wrong: (kind, text).
+    #[getter]
+    fn findings(&self) -> Vec<(&'static str, String)> {
+        self.findings.clone()
+    }
+
+    /// What is worth knowing.
+    #[getter]
+    fn notes(&self) -> Vec<&str> {
+        self.notes.iter().map(String::as_str).collect()
+    }
+
+    /// The figures, in the keys of a result.
+    fn summary<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let (found, estimate) = (&self.found, &self.found.estimate);
+        let trust = &estimate.trust;
+        let percent = |part: f64| 100.0 * part;
+        let dict = PyDict::new(py);
+        dict.set_item("verdict", trust.verdict.name())?;
+        dict.set_item("identified_fraction", trust.identified_fraction)?;
+        dict.set_item("estimated_leaf_error_percent", percent(trust.leaf_error))?;
+        dict.set_item("estimated_error_percent", percent(trust.pair_error))?;
+        dict.set_item("leaf_error_percent", found.errors.map(|e| percent(e.leaf_sums)))?;
+        dict.set_item("relative_error_percent", found.errors.map(|e| percent(e.pairs)))?;
+        dict.set_item("residual_percent", percent(estimate.residual))?;
+        dict.set_item("held_out_percent", estimate.held_out.map(percent))?;
+        dict.set_item("unexplained_percent", percent(found.fit.share))?;
+        dict.set_item("rivals", trust.rivals)?;
+        dict.set_item("hypothesis", self.hypotheses(py)?)?;
+        dict.set_item("total_bytes", found.matrix.total_bytes())?;
+        dict.set_item("pairs_with_traffic", found.matrix.entry_count())?;
+        dict.set_item("pairs", found.pairs)?;
+        dict.set_item("possible_pairs", estimate.possible)?;
+        dict.set_item("links_used", found.rows.links_used)?;
+        dict.set_item("links_left_out", found.rows.links_left_out)?;
+        let noise = found.measured.noise;
+        dict.set_item("noise_percent", (noise.comparisons > 0).then(|| percent(noise.relative)))?;
+        dict.set_item("leaf_sums", self.leaf_sums(py)?)?;
+        dict.set_item("unexplained", self.unexplained(py)?)?;
+        dict.set_item("stopped", self.stopped())?;
+        dict.set_item("reproducible", self.reproducible())?;
+        Ok(dict)
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<netloom.Inferred: {}, {} pairs>", self.verdict(), self.found.matrix.entry_count())
+    }
+}
+
+impl PyInferred {
+    /// A row a job: its grid, the rival, its atoms.
+    fn hypotheses<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let list = PyList::empty(py);
+        for (job, found) in self.jobs.iter().zip(&self.found.estimate.jobs) {
+            let row = PyDict::new(py);
+            row.set_item("job", &job.name)?;
+            row.set_item("ranks", job.ranks())?;
+            row.set_item("hosts", job.hosts.len())?;
+            row.set_item("grid", found.grid.map(|g| g.to_string()))?;
+            row.set_item("sides", found.grid.map(|g| sides(&g)))?;
+            row.set_item("order", found.grid.map(|g| order(&g)))?;
+            row.set_item("rival", found.rival.map(|(g, _)| g.to_string()))?;
+            row.set_item("rival_worse", found.rival.map(|(_, worse)| worse))?;
+            let mut atoms: Vec<_> = found.atoms.iter().filter(|a| a.1 > 0.0).collect();
+            atoms.sort_by(|a, b| b.1.total_cmp(&a.1));
+            row.set_item("atom_count", atoms.len())?;
+            let named = PyList::empty(py);
+            for ((atom, bytes), grid) in atoms.iter().take(LISTED).filter_map(|a| Some((a, found.grid?))) {
+                let item = PyDict::new(py);
+                item.set_item("what", inference::in_words(atom, &grid))?;
+                item.set_item("bytes_each", bytes)?;
+                named.append(item)?;
+            }
+            row.set_item("atoms", named)?;
+            list.append(row)?;
+        }
+        Ok(list)
+    }
+
+    fn leaf_sums<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let (fabric, list) = (&self.shared.fabric, PyList::empty(py));
+        for sum in self.found.estimate.trust.leaf_sums.iter().take(LISTED) {
+            let row = PyDict::new(py);
+            row.set_item("leaf", fabric.switch_name(fabric.leaf(sum.leaf_of)))?;
+            row.set_item("destination", fabric.host_name(sum.destination))?;
+            row.set_item("bytes", sum.bytes)?;
+            row.set_item("low", sum.low)?;
+            row.set_item("high", sum.high)?;
+            list.append(row)?;
+        }
+        Ok(list)
+    }
+
+    fn unexplained<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let (fabric, list) = (&self.shared.fabric, PyList::empty(py));
+        for row in self.found.fit.rows.iter().take(LISTED) {
+            let item = link_dict(py, fabric, row.link, 0.0)?;
+            item.del_item("load")?;
+            item.set_item("lane", row.lane)?;
+            item.set_item("counted", row.counted)?;
+            item.set_item("explained", row.explained)?;
+            list.append(item)?;
+        }
+        Ok(list)
+    }
+}
+
+/// The traffic that explains an interval's counters best, and how far it can be trusted. `jobs` say who may have talked to whom;
+/// without them all hosts are one job, a rank each. `vl_scheme` is how pairs are spread over lanes; without it, whole links are used.
+/// `truth` is what it is compared with.
+#[pyfunction]
+#[pyo3(signature = (fabric, routes, counters, jobs = None, *, vl_scheme = None, unit = "bytes", mtu_bytes = 4096.0, interval = None,
+                    truth = None, seed = None, threads = 0, time_limit = None, progress = None))]
+#[allow(clippy::too_many_arguments)] // keyword arguments of one Python call
+pub fn infer(
+    py: Python<'_>,
+    fabric: &PyFabric,
+    routes: RoutesOrEngine<'_>,
+    counters: &PyCounters,
+    jobs: Option<Vec<PyRef<'_, PyJob>>>,
+    vl_scheme: Option<&str>,
+    unit: &str,
+    mtu_bytes: f64,
+    interval: Option<usize>,
+    truth: Option<&PyTraffic>,
+    seed: Option<u64>,
+    threads: usize,
+    time_limit: Option<f64>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<PyInferred> {
+    let unit = crate::counters::unit(py, unit, mtu_bytes)?;
+    if let Some(truth) = truth {
+        truth.check_fits(py, fabric)?;
+    }
+    let routes = routes.resolve(py, fabric, 0, threads)?;
+    let shared = &fabric.shared;
+    let net = &shared.fabric;
+    let spans = counters.chosen(py, interval)?;
+    let scheme = match vl_scheme.map(|spec| counters::lane_scheme(net, spec)).transpose() {
+        Ok(scheme) => scheme.map_or(LaneScheme::One, LaneScheme::Tables),
+        Err(error) => return Err(errors::spec(py, error)),
+    };
+    let mut notes: Vec<String> = counters.notes().into_iter().map(Into::into).collect();
+    let jobs: Vec<Participants> = match jobs {
+        Some(jobs) => {
+            jobs.iter().map(|job| Participants::new(job.0.name.clone(), &job.0.placement)).collect()
+        }
+        None => {
+            notes.push("no jobs are given: all hosts are taken as one job, a rank each in host order".into());
+            vec![Participants::one_a_host("all hosts", net.hosts().collect())]
+        }
+    };
+    let options = Options { threads, time_limit, progress, anytime: true };
+    let settings =
+        seed.map_or_else(InferOptions::default, |seed| InferOptions { seed, ..Default::default() });
+    let ended = run_until(py, options, |control| {
+        let sum =
+            counters::added_up(&spans).ok_or_else(|| Refusal::Counters("there are no intervals".into()))?;
+        let measured = counters::measure(net, &sum, unit);
+        let lanes = usable_lanes(net, &measured, &scheme, &mut notes)?;
+        let rows = inference::rows(net, &measured, lanes);
+        something_counted(&rows)?;
+        let findings = bad_counters(net, spans.intervals(), &mut notes);
+        let outsiders = inference::outsiders(net, &measured, &jobs);
+        let operator = Operator::new(net, &routes, &scheme, &jobs)?;
+        let estimate = inference::estimate(&operator, &jobs, &rows.counted, &settings, control);
+        let fit = inference::fit(&operator, &rows.counted, &estimate);
+        let matrix = inference::traffic(net, &operator, &jobs, &estimate.bytes);
+        let errors = truth.and_then(|t| inference::errors(net, &matrix, &in_unit(t.shared.total(), unit)));
+        let pairs = operator.pairs();
+        let found = Found { measured, rows, estimate, fit, outsiders, errors, pairs, matrix };
+        Ok::<_, Refusal>((found, findings))
+    })?;
+    let stopped = ended.stopped;
+    let (found, mut findings) = ended.result.map_err(|refusal| refusal.raise(py))?;
+    findings.extend(outside(net, &found.outsiders));
+    if found.fit.is_foreign() && stopped.is_none() {
+        let text = foreign(net, &found);
+        if found.outsiders.is_empty() {
+            return Err(errors::counters(py, text));
+        }
+        findings.push(("unexplained", text));
+    }
+    if found.estimate.trust.verdict == Verdict::NotIdentifiable {
+        let text = "these counters do not tell who talks to whom: only what every host sends and receives is certain";
+        findings.push(("not-identifiable", text.into()));
+    }
+    let hose = inference::sums(net, &found.measured, &found.matrix);
+    let traffic = Traffic::from_matrix(found.matrix.clone()).with_hosts_hash(Some(net.hosts_hash()));
+    let (traffic, shared) = (Py::new(py, PyTraffic::from(traffic))?, Arc::clone(shared));
+    Ok(PyInferred { found, traffic, hose, jobs, findings, notes, stopped, shared })
+}
+
+/// Why there is no answer.
+enum Refusal {
+    Counters(String),
+    Infer(InferError),
+}
+
+impl From<InferError> for Refusal {
+    fn from(error: InferError) -> Self {
+        Self::Infer(error)
+    }
+}
+
+impl Refusal {
+    fn raise(self, py: Python<'_>) -> PyErr {
+        match self {
+            Self::Counters(text) => errors::counters(py, text),
+            Self::Infer(InferError::Routing(error)) => errors::routing(py, error),
+            Self::Infer(error) => errors::counters(py, error),
+        }
+    }
+}
+
+/// The lanes of the rows: those of the scheme, if counters have them.
+fn usable_lanes(
+    fabric: &Fabric,
+    measured: &Measured,
+    scheme: &LaneScheme,
+    notes: &mut Vec<String>,
+) -> Result<u8, Refusal> {
+    let (lanes, counted) = (scheme.lanes(), measured.lanes);
+    if *scheme == LaneScheme::One {
+        if counted > 1 {
+            let text = format!(
+                "the counters tell {counted} lanes apart, but no --vl-scheme says who uses which: whole links are used"
+            );
+            notes.push(text);
+        }
+        return Ok(1);
+    }
+    if counted == 0 && lanes > 1 {
+        let text = format!(
+            "the VL scheme has {lanes} lanes, but these counters do not tell lanes apart: leave it out"
+        );
+        return Err(Refusal::Counters(text));
+    }
+    for (link, lane) in fabric.links().flat_map(|l| (usize::from(lanes)..counted).map(move |lane| (l, lane)))
+    {
+        if let Some(bytes) = measured.lane(link, lane).filter(|&bytes| bytes > measured.noise.packet) {
+            let place = fabric.describe_link(link);
+            return Err(Refusal::Counters(format!(
+                "the VL scheme has {lanes} lanes, but lane {lane} of {place} carried {bytes:.0}: expected counters of this scheme"
+            )));
+        }
+    }
+    if counted < usize::from(lanes) {
+        notes.push(format!(
+            "the VL scheme has {lanes} lanes, the counters {counted}: the others are taken as unused"
+        ));
+    }
+    Ok(lanes)
+}
+
+/// That there is something to explain.
+fn something_counted(rows: &Rows) -> Result<(), Refusal> {
+    let mut known = rows.counted.bytes.iter().filter(|b| b.is_finite()).peekable();
+    let text = if known.peek().is_none() {
+        "no link has counters that can be trusted (netloom counters check says why)"
+    } else if known.all(|&b| b == 0.0) {
+        "all counters are 0: nothing was sent in this interval"
+    } else {
+        return Ok(());
+    };
+    Err(Refusal::Counters(text.into()))
+}
+
+/// What is wrong with counters: impossible ones are findings, others are left out of the fit and counted.
+fn bad_counters(
+    fabric: &Fabric,
+    intervals: &[Interval],
+    notes: &mut Vec<String>,
+) -> Vec<(&'static str, String)> {
+    let all: Vec<_> = intervals.iter().flat_map(|i| counters::check(fabric, i)).collect();
+    let impossible = |kind: &str| matches!(kind, "too-fast" | "packet-size");
+    let mut kinds: Vec<(&str, usize)> = Vec::new();
+    for one in all.iter().filter(|f| !impossible(f.kind)) {
+        match kinds.iter_mut().find(|(kind, _)| *kind == one.kind) {
+            Some((_, count)) => *count += 1,
+            None => kinds.push((one.kind, 1)),
+        }
+    }
+    if !kinds.is_empty() {
+        let kinds: Vec<String> = kinds.iter().map(|(kind, count)| format!("{count} {kind}")).collect();
+        let text =
+            format!("bad counters, left out: {} (netloom counters check names them)", kinds.join(", "));
+        notes.push(text);
+    }
+    let (bad, mut found) = (all.into_iter().filter(|f| impossible(f.kind)), Vec::new());
+    let mut more = 0;
+    for one in bad {
+        if found.len() < NAMED {
+            found.push((one.kind, one.text));
+        } else {
+            more += 1;
+        }
+    }
+    if more > 0 {
+        found.push((
+            "more",
+            format!("and {more} more impossible counters (netloom counters check names them)"),
+        ));
+    }
+    found
+}
+
+/// Hosts that talked though no job has them.
+fn outside(fabric: &Fabric, outsiders: &[Outsider]) -> Option<(&'static str, String)> {
+    let names: Vec<&str> = outsiders.iter().take(NAMED).map(|o| fabric.host_name(o.host)).collect();
+    let (first, names) = (outsiders.first()?, names.join(", "));
+    let more = outsiders.len().saturating_sub(NAMED);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let text = format!(
+        "hosts of no job talked: {names}{more} (the first sent {:.0} and received {:.0}); what they carried is left unexplained",
+        first.sent, first.received
+    );
+    Some(("outside-jobs", text))
+}
+
+/// Why counters and routes can't belong together.
+fn foreign(fabric: &Fabric, found: &Found) -> String {
+    let worst: Vec<String> = (found.fit.rows.iter().take(NAMED))
+        .map(|row| {
+            let (place, lanes) =
+                (fabric.describe_link(row.link), found.rows.counted.bytes.len() > fabric.link_count());
+            let lane = if lanes { format!(", lane {}", row.lane) } else { String::new() };
+            format!("{place}{lane} ({:.0} counted, {:.0} explained)", row.counted, row.explained)
+        })
+        .collect();
+    format!(
+        "the counters do not fit these routes: {:.1} % of what was counted is unexplained, most on {}",
+        100.0 * found.fit.share,
+        worst.join("; ")
+    )
+}
+
+/// Traffic in what counters are taken as.
+fn in_unit(traffic: &Csr, unit: Unit) -> Csr {
+    let convert = |at: usize, bytes: f64| {
+        let packets = |mtu_bytes: f64| traffic.packets().map_or(bytes / mtu_bytes, |packets| packets[at]);
+        match unit {
+            Unit::Bytes => bytes,
+            Unit::Packets { mtu_bytes } => packets(mtu_bytes),
+            Unit::Mixed { mtu_bytes } => 0.5 * (mtu_bytes * packets(mtu_bytes) + bytes),
+        }
+    };
+    let values = traffic.bytes().iter().enumerate().map(|(at, &bytes)| convert(at, bytes)).collect();
+    Csr::from_parts(traffic.offsets().to_vec(), traffic.columns().to_vec(), values, None)
+}
+
+fn sides(grid: &inference::Grid) -> Vec<u32> {
+    let last = grid.sides.iter().rposition(|&s| s > 1).unwrap_or(0);
+    grid.sides[..=last].to_vec()
+}
+
+fn order(grid: &inference::Grid) -> &'static str {
+    match grid.order {
+        inference::Order::Rows => "rows",
+        inference::Order::Morton => "morton",
+    }
+}

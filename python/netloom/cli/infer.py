@@ -1,0 +1,226 @@
+"""`netloom infer`: who talks to whom, from what ports counted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from netloom.cli import UsageError, common, counters, render, traffic
+from netloom.cli.addresses import with_paths
+from netloom.cli.common import Options, Run
+
+if TYPE_CHECKING:
+    from netloom._core import Counters, Fabric, Job
+
+_ATOMS = 3
+"""How many atoms of a job the text tells."""
+_WORST = 5
+"""How many unexplained links it tells."""
+
+_WORTH_TELLING = 0.1
+"""Percent of what was counted from which on unexplained links are told."""
+
+_VERDICTS = {
+    "identified": "identified: what every leaf sends to every host is known well enough to choose routes by",
+    "partly": "partly: some of what every leaf sends to every host is known, the rest is a guess",
+    "not identifiable": "not identifiable: certain is only what every host sends and receives",
+}
+
+
+def infer(
+    fabric: str,
+    routes: str,
+    reading: str,
+    after: str | None = None,
+    /,
+    *,
+    jobs: Path | None = None,
+    vl_scheme: str | None = None,
+    weight: Literal["bytes", "packets", "mixed"] = "bytes",
+    mtu: Annotated[float, common.within(1, 65536.0)] = 4096.0,
+    interval: Annotated[int | None, common.COUNT] = None,
+    truth: str | None = None,
+    hose: Annotated[Path | None, common.OUTPUT_PATH] = None,
+    paths: Path | None = None,
+    options: Options | None = None,
+) -> int:
+    """Who talks to whom, from switch counters.
+
+    Parameters
+    ----------
+    fabric
+        A dump of `ibnetdiscover`, an ibsim net file, or a generator spec (`quartz1`).
+    routes
+        The routes that were in force: a file, or an engine's name (`ftree`).
+    reading
+        Counters of an interval; or the first of two readings.
+    after
+        The second reading: the interval is what was counted in between.
+    jobs
+        A jobs file (.toml): hosts of one job talk to each other only. A matrix or pattern in it says how many
+        ranks there are, and nothing else. [default: all hosts are one job, a rank each]
+    vl_scheme
+        How pairs were spread over virtual lanes: `5sl5vl:seed=1`. [default: whole links are used]
+    weight
+        What is inferred: bytes, packets, or the mean of bytes and of packets times the MTU (`mixed`).
+    mtu
+        Bytes a packet, for packets that nobody counted, and for `mixed`.
+    interval
+        The number of one interval, from 0. [default: all of them, added up]
+    truth
+        What it is compared with: traffic over hosts, a jobs file or a pattern spec.
+    hose
+        Write what every host sent and received (.csv), for `netloom optimize --hose`.
+    paths
+        Which of a host's several addresses every pair uses (.csv), as `netloom optimize --lmc --paths FILE`
+        writes it.
+    options
+        Common options; `-o` writes the traffic (.mtx, .csv (also .gz), .npz, .parquet).
+    """
+    from netloom import _core
+
+    options = options or Options()
+    run = Run("infer", options, endings=traffic.ENDINGS, searches=True)
+    if options.work is not None:
+        run.note("--work: not used, the work follows from the counters")
+    if hose is not None:
+        if not str(hose).endswith((".csv", ".csv.gz")):
+            raise UsageError(f"--hose {hose}: expected an ending of .csv, .csv.gz")
+        run.also_writes(hose, "--hose")
+    net = run.fabric(fabric, warn=True)
+    tables = with_paths(run, run.routes(routes, net, None), paths)
+    counted = _counted(run, net, reading, after)
+    placed = None if jobs is None else _placed(run, net, jobs)
+    known = None if truth is None else run.traffic(truth, net, role="truth")
+    with run.timed("solve"), run.blaming(routes), run.progress("infer") as progress:
+        found = _core.infer(
+            net,
+            tables,
+            counted,
+            placed,
+            vl_scheme=vl_scheme,
+            unit=weight,
+            mtu_bytes=mtu,
+            interval=interval,
+            truth=known,
+            seed=options.seed,
+            threads=options.threads,
+            time_limit=options.time_limit,
+            progress=progress,
+        )
+    run.finishing()
+    result = {
+        **found.summary(),
+        "weight": weight,
+        "intervals": 1 if interval is not None else counted.intervals,
+        "findings": run.findings + [{"kind": kind, "text": what} for kind, what in found.findings],
+        "notes": found.notes,
+        "output": traffic.write(run, found.traffic),
+        "hose": None if hose is None else run.write(found.hose.to_bytes(net), hose),
+    }
+    return run.finish(
+        result,
+        lambda: text(result),
+        findings=bool(found.findings),
+        interrupted=found.stopped == "interrupted",
+    )
+
+
+def _counted(run: Run, net: Fabric, reading: str, after: str | None) -> Counters:
+    first = counters.read(run, reading, net, role="counters" if after is None else "before")
+    if after is None:
+        return first
+    return counters.read(run, after, net, role="after").since(first)
+
+
+def _placed(run: Run, net: Fabric, jobs: Path) -> list[Job]:
+    from netloom import _core
+
+    if common.is_stdin(str(jobs)):
+        raise UsageError("a jobs file cannot come from standard input: its paths are relative to it")
+    run.read("jobs", str(jobs))
+    with run.timed("read"):
+        try:
+            _, placed = _core.place_jobs(net, jobs, seed=run.options.seed)
+        except OSError as error:
+            common.raise_in_jobs(jobs, error)
+    run.note_jobs(jobs)
+    return placed
+
+
+def text(result: Mapping[str, Any]) -> str:
+    """The report."""
+    count, size, percent = render.count, render.size, render.percent
+    amount = size if result["weight"] == "bytes" else lambda value: f"{value:,.0f}"
+    carried = f"{amount(result['total_bytes'])} over {count(result['pairs_with_traffic'])} pairs"
+    rows = [("traffic", carried if result["weight"] == "bytes" else f"{carried} ({result['weight']})")]
+    noise = result["noise_percent"]
+    rows += [
+        ("unknowns", f"{count(result['pairs'])} pairs, {count(result['possible_pairs'])} of them possible"),
+        ("links", f"{count(result['links_used'])} used, {count(result['links_left_out'])} left out"),
+        ("noise", "unknown" if noise is None else percent(noise)),
+        ("unexplained", f"{percent(result['unexplained_percent'])} beyond noise"),
+        ("estimated error", _errors(result, "estimated_error_percent", "estimated_leaf_error_percent")),
+    ]
+    if result["relative_error_percent"] is not None:
+        rows.append(("true error", _errors(result, "relative_error_percent", "leaf_error_percent")))
+    rows.append(("verdict", _VERDICTS[result["verdict"]]))
+    if result["stopped"] is not None:
+        rows.append(("stopped", f"{result['stopped'].replace('-', ' ')}: the best so far"))
+    for key, label in (("output", "written"), ("hose", "sums written")):
+        if result[key]:
+            rows.append((label, result[key]))
+    out = render.pairs(rows) + "\n\n" + _jobs(result)
+    if result["unexplained_percent"] >= _WORTH_TELLING:
+        out += "\n\nunexplained\n" + _unexplained(result, amount)
+    for title in ("findings", "notes"):
+        lines = [item["text"] if title == "findings" else item for item in result[title]]
+        if lines:
+            out += f"\n\n{title}\n" + "\n".join(f"  {line}" for line in lines)
+    if result["verdict"] == "not identifiable":
+        out += "\n\n" + _what_then(result)
+    return out
+
+
+def _errors(result: Mapping[str, Any], pairs: str, leaves: str) -> str:
+    of_sums, of_pairs = render.percent(result[leaves]), render.percent(result[pairs])
+    return f"{of_sums} of sums over (source leaf, destination), {of_pairs} of pairs"
+
+
+def _jobs(result: Mapping[str, Any]) -> str:
+    """A row a job: which grid explains it, what is next best, what its ranks do."""
+    cells = []
+    for job in result["hypothesis"]:
+        rival = "" if job["rival"] is None else f"{job['rival']} ({_worse(job['rival_worse'])})"
+        atoms = [atom["what"] for atom in job["atoms"][:_ATOMS]]
+        more = job["atom_count"] - len(atoms)
+        if more > 0:
+            atoms.append(f"{render.count(more)} more")
+        cells.append([job["job"], render.count(job["ranks"]), job["grid"] or "none", rival, "; ".join(atoms)])
+    return render.table(["job", "ranks", "grid", "next best", "patterns"], cells, right=[1])
+
+
+def _worse(times: float) -> str:
+    if times < 1.005:
+        return "as good"
+    return "far worse" if times > 1000 else f"{times:.3g} times worse"
+
+
+def _unexplained(result: Mapping[str, Any], amount: Any) -> str:
+    lines = [
+        [
+            amount(row["counted"]),
+            amount(row["explained"]),
+            f"{row['from']}[{row['from_port']}]",
+            f"{row['to']}[{row['to_port']}]",
+        ]
+        for row in result["unexplained"][:_WORST]
+    ]
+    return render.table(["counted", "explained", "from", "to"], lines, right=[0, 1])
+
+
+def _what_then(result: Mapping[str, Any]) -> str:
+    file = result["hose"] or "sums.csv"
+    how = "" if result["hose"] else " (write them with --hose sums.csv)"
+    return f"For routes that hold whoever talks to whom: netloom optimize FABRIC {file} --hose{how}."
