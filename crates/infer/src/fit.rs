@@ -14,7 +14,9 @@ const DEVIATIONS: f64 = 6.0;
 /// And so much of what a row carried: counters are read at different moments, and the answer is not iterated to the last digit.
 const SLACK: f64 = 1e-3;
 /// More than this part of what was counted unexplained: these counters are not of these routes (docs/methods/inference.md).
-const FOREIGN: f64 = 0.01;
+pub(crate) const FOREIGN: f64 = 0.01;
+/// The same where noise hides it: so many standard deviations, root mean square over all rows.
+const FOREIGN_DEVIATIONS: f64 = 2.0;
 
 /// A row that the answer does not explain.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -34,6 +36,8 @@ pub struct Unexplained {
 pub struct Fit {
     /// What is unexplained beyond noise, over all that was counted.
     pub share: f64,
+    /// What is unexplained in standard deviations of the counters, root mean square over rows with noise; `None`: counters are exact.
+    pub deviations: Option<f64>,
     /// Rows that are off beyond noise, the worst first.
     pub rows: Vec<Unexplained>,
 }
@@ -41,7 +45,7 @@ pub struct Fit {
 impl Fit {
     /// Whether counters and routes can't belong together.
     pub fn is_foreign(&self) -> bool {
-        self.share > FOREIGN
+        self.share > FOREIGN || self.deviations.is_some_and(|d| d > FOREIGN_DEVIATIONS)
     }
 }
 
@@ -49,13 +53,19 @@ impl Fit {
 pub fn fit(operator: &Operator, counted: &Counted, estimate: &Estimate) -> Fit {
     let lanes = usize::from(operator.lanes());
     let (mut beyond, mut all) = (0.0, 0.0);
+    let (mut squares, mut noisy) = (0.0, 0.0);
     let mut rows = Vec::new();
     for (at, (&bytes, &left)) in counted.bytes.iter().zip(&estimate.unexplained).enumerate() {
         if !bytes.is_finite() {
             continue;
         }
         all += bytes;
-        let excess = left.abs() - DEVIATIONS * counted.deviation[at] - SLACK * bytes;
+        let deviation = counted.deviation[at];
+        if deviation > 0.0 {
+            squares += (left / deviation).powi(2);
+            noisy += 1.0;
+        }
+        let excess = left.abs() - DEVIATIONS * deviation - SLACK * bytes;
         // Counters are whole numbers.
         if excess > 1.0 {
             beyond += excess;
@@ -64,5 +74,7 @@ pub fn fit(operator: &Operator, counted: &Counted, estimate: &Estimate) -> Fit {
         }
     }
     rows.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.link.cmp(&b.1.link)).then(a.1.lane.cmp(&b.1.lane)));
-    Fit { share: if all > 0.0 { beyond / all } else { 0.0 }, rows: rows.into_iter().map(|r| r.1).collect() }
+    let share = if all > 0.0 { beyond / all } else { 0.0 };
+    let deviations = (noisy > 0.0).then(|| f64::sqrt(squares / noisy));
+    Fit { share, deviations, rows: rows.into_iter().map(|r| r.1).collect() }
 }

@@ -17,6 +17,7 @@
 //! | [`pursuit`] | the few atoms that explain the counters |
 //! | [`ranking`] | which grid explains a job's counters |
 //! | [`rows`] | counters as rows of the operator; who talked without a job |
+//! | [`sound`] | whether counters, lanes, jobs and routes can belong together, in words |
 //! | [`sparse`] | the fewest flows that explain the counters |
 //! | [`target`] | what was counted, and how much each row of it matters |
 //! | [`trust`] | how far an answer can be trusted |
@@ -37,6 +38,7 @@ pub mod prior;
 pub mod pursuit;
 pub mod ranking;
 pub mod rows;
+pub mod sound;
 pub mod sparse;
 pub mod target;
 pub mod trust;

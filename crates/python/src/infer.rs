@@ -3,9 +3,9 @@
 use netloom_counters::{self as counters, Measured, Unit};
 use netloom_infer::{
     self as inference, Errors, Estimate, Fit, InferError, LaneScheme, Operator, Options as InferOptions,
-    Outsider, Participants, Rows, Verdict,
+    Outsider, Participants, Rows, Verdict, sound,
 };
-use netloom_model::{Csr, Fabric, Hose, Interval, StopReason, Traffic};
+use netloom_model::{Csr, Hose, StopReason, Traffic};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
@@ -17,8 +17,6 @@ use crate::run::{Options, run_until, stop_text};
 use crate::traffic::{PyHose, PyJob, PyTraffic};
 use std::sync::Arc;
 
-/// How many are named of what there may be thousands of.
-const NAMED: usize = 5;
 /// How many atoms of a job, and sums over leaves, a result lists.
 const LISTED: usize = 10;
 
@@ -31,6 +29,7 @@ struct Found {
     outsiders: Vec<Outsider>,
     errors: Option<Errors>,
     pairs: usize,
+    lanes: u8,
     matrix: Csr,
 }
 
@@ -104,6 +103,7 @@ impl PyInferred {
         dict.set_item("residual_percent", percent(estimate.residual))?;
         dict.set_item("held_out_percent", estimate.held_out.map(percent))?;
         dict.set_item("unexplained_percent", percent(found.fit.share))?;
+        dict.set_item("unexplained_deviations", found.fit.deviations)?;
         dict.set_item("rivals", trust.rivals)?;
         dict.set_item("hypothesis", self.hypotheses(py)?)?;
         dict.set_item("total_bytes", found.matrix.total_bytes())?;
@@ -233,28 +233,35 @@ pub fn infer(
     let settings =
         seed.map_or_else(InferOptions::default, |seed| InferOptions { seed, ..Default::default() });
     let ended = run_until(py, options, |control| {
-        let sum =
-            counters::added_up(&spans).ok_or_else(|| Refusal::Counters("there are no intervals".into()))?;
+        let sum = counters::added_up(&spans)
+            .ok_or_else(|| InferError::Mismatch("there are no intervals of counters".into()))?;
         let measured = counters::measure(net, &sum, unit);
-        let lanes = usable_lanes(net, &measured, &scheme, &mut notes)?;
+        let (lanes, note) = sound::usable_lanes(net, &measured, &scheme)?;
+        notes.extend(note);
         let rows = inference::rows(net, &measured, lanes);
-        something_counted(&rows)?;
-        let findings = bad_counters(net, spans.intervals(), &mut notes);
+        sound::something_counted(&rows)?;
+        let bad = spans.intervals().iter().flat_map(|interval| counters::check(net, interval));
+        let (impossible, note) = sound::bad_counters(bad.collect());
+        notes.extend(note);
         let outsiders = inference::outsiders(net, &measured, &jobs);
         let operator = Operator::new(net, &routes, &scheme, &jobs)?;
         let estimate = inference::estimate(&operator, &jobs, &rows.counted, &settings, control);
         let fit = inference::fit(&operator, &rows.counted, &estimate);
         let matrix = inference::traffic(net, &operator, &jobs, &estimate.bytes);
         let errors = truth.and_then(|t| inference::errors(net, &matrix, &in_unit(t.shared.total(), unit)));
-        let pairs = operator.pairs();
-        let found = Found { measured, rows, estimate, fit, outsiders, errors, pairs, matrix };
-        Ok::<_, Refusal>((found, findings))
+        let (pairs, lanes) = (operator.pairs(), operator.lanes());
+        let found = Found { measured, rows, estimate, fit, outsiders, errors, pairs, lanes, matrix };
+        Ok::<_, InferError>((found, impossible))
     })?;
     let stopped = ended.stopped;
-    let (found, mut findings) = ended.result.map_err(|refusal| refusal.raise(py))?;
-    findings.extend(outside(net, &found.outsiders));
+    let (found, impossible) = ended.result.map_err(|error| match error {
+        InferError::Routing(error) => errors::routing(py, error),
+        InferError::Mismatch(text) => errors::counters(py, text),
+    })?;
+    let mut findings: Vec<_> = impossible.into_iter().map(|f| (f.kind, f.text)).collect();
+    findings.extend(sound::outside(net, &found.outsiders).map(|text| ("outside-jobs", text)));
     if found.fit.is_foreign() && stopped.is_none() {
-        let text = foreign(net, &found);
+        let text = sound::foreign(net, &found.fit, found.lanes);
         if found.outsiders.is_empty() {
             return Err(errors::counters(py, text));
         }
@@ -268,150 +275,6 @@ pub fn infer(
     let traffic = Traffic::from_matrix(found.matrix.clone()).with_hosts_hash(Some(net.hosts_hash()));
     let (traffic, shared) = (Py::new(py, PyTraffic::from(traffic))?, Arc::clone(shared));
     Ok(PyInferred { found, traffic, hose, jobs, findings, notes, stopped, shared })
-}
-
-/// Why there is no answer.
-enum Refusal {
-    Counters(String),
-    Infer(InferError),
-}
-
-impl From<InferError> for Refusal {
-    fn from(error: InferError) -> Self {
-        Self::Infer(error)
-    }
-}
-
-impl Refusal {
-    fn raise(self, py: Python<'_>) -> PyErr {
-        match self {
-            Self::Counters(text) => errors::counters(py, text),
-            Self::Infer(InferError::Routing(error)) => errors::routing(py, error),
-            Self::Infer(error) => errors::counters(py, error),
-        }
-    }
-}
-
-/// The lanes of the rows: those of the scheme, if counters have them.
-fn usable_lanes(
-    fabric: &Fabric,
-    measured: &Measured,
-    scheme: &LaneScheme,
-    notes: &mut Vec<String>,
-) -> Result<u8, Refusal> {
-    let (lanes, counted) = (scheme.lanes(), measured.lanes);
-    if *scheme == LaneScheme::One {
-        if counted > 1 {
-            let text = format!(
-                "the counters tell {counted} lanes apart, but no --vl-scheme says who uses which: whole links are used"
-            );
-            notes.push(text);
-        }
-        return Ok(1);
-    }
-    if counted == 0 && lanes > 1 {
-        let text = format!(
-            "the VL scheme has {lanes} lanes, but these counters do not tell lanes apart: leave it out"
-        );
-        return Err(Refusal::Counters(text));
-    }
-    for (link, lane) in fabric.links().flat_map(|l| (usize::from(lanes)..counted).map(move |lane| (l, lane)))
-    {
-        if let Some(bytes) = measured.lane(link, lane).filter(|&bytes| bytes > measured.noise.packet) {
-            let place = fabric.describe_link(link);
-            return Err(Refusal::Counters(format!(
-                "the VL scheme has {lanes} lanes, but lane {lane} of {place} carried {bytes:.0}: expected counters of this scheme"
-            )));
-        }
-    }
-    if counted < usize::from(lanes) {
-        notes.push(format!(
-            "the VL scheme has {lanes} lanes, the counters {counted}: the others are taken as unused"
-        ));
-    }
-    Ok(lanes)
-}
-
-/// That there is something to explain.
-fn something_counted(rows: &Rows) -> Result<(), Refusal> {
-    let mut known = rows.counted.bytes.iter().filter(|b| b.is_finite()).peekable();
-    let text = if known.peek().is_none() {
-        "no link has counters that can be trusted (netloom counters check says why)"
-    } else if known.all(|&b| b == 0.0) {
-        "all counters are 0: nothing was sent in this interval"
-    } else {
-        return Ok(());
-    };
-    Err(Refusal::Counters(text.into()))
-}
-
-/// What is wrong with counters: impossible ones are findings, others are left out of the fit and counted.
-fn bad_counters(
-    fabric: &Fabric,
-    intervals: &[Interval],
-    notes: &mut Vec<String>,
-) -> Vec<(&'static str, String)> {
-    let all: Vec<_> = intervals.iter().flat_map(|i| counters::check(fabric, i)).collect();
-    let impossible = |kind: &str| matches!(kind, "too-fast" | "packet-size");
-    let mut kinds: Vec<(&str, usize)> = Vec::new();
-    for one in all.iter().filter(|f| !impossible(f.kind)) {
-        match kinds.iter_mut().find(|(kind, _)| *kind == one.kind) {
-            Some((_, count)) => *count += 1,
-            None => kinds.push((one.kind, 1)),
-        }
-    }
-    if !kinds.is_empty() {
-        let kinds: Vec<String> = kinds.iter().map(|(kind, count)| format!("{count} {kind}")).collect();
-        let text =
-            format!("bad counters, left out: {} (netloom counters check names them)", kinds.join(", "));
-        notes.push(text);
-    }
-    let (bad, mut found) = (all.into_iter().filter(|f| impossible(f.kind)), Vec::new());
-    let mut more = 0;
-    for one in bad {
-        if found.len() < NAMED {
-            found.push((one.kind, one.text));
-        } else {
-            more += 1;
-        }
-    }
-    if more > 0 {
-        found.push((
-            "more",
-            format!("and {more} more impossible counters (netloom counters check names them)"),
-        ));
-    }
-    found
-}
-
-/// Hosts that talked though no job has them.
-fn outside(fabric: &Fabric, outsiders: &[Outsider]) -> Option<(&'static str, String)> {
-    let names: Vec<&str> = outsiders.iter().take(NAMED).map(|o| fabric.host_name(o.host)).collect();
-    let (first, names) = (outsiders.first()?, names.join(", "));
-    let more = outsiders.len().saturating_sub(NAMED);
-    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    let text = format!(
-        "hosts of no job talked: {names}{more} (the first sent {:.0} and received {:.0}); what they carried is left unexplained",
-        first.sent, first.received
-    );
-    Some(("outside-jobs", text))
-}
-
-/// Why counters and routes can't belong together.
-fn foreign(fabric: &Fabric, found: &Found) -> String {
-    let worst: Vec<String> = (found.fit.rows.iter().take(NAMED))
-        .map(|row| {
-            let (place, lanes) =
-                (fabric.describe_link(row.link), found.rows.counted.bytes.len() > fabric.link_count());
-            let lane = if lanes { format!(", lane {}", row.lane) } else { String::new() };
-            format!("{place}{lane} ({:.0} counted, {:.0} explained)", row.counted, row.explained)
-        })
-        .collect();
-    format!(
-        "the counters do not fit these routes: {:.1} % of what was counted is unexplained, most on {}",
-        100.0 * found.fit.share,
-        worst.join("; ")
-    )
 }
 
 /// Traffic in what counters are taken as.

@@ -1,0 +1,122 @@
+//! Whether counters, lanes, jobs and routes can belong together, in words.
+
+use netloom_counters::{Finding, Measured};
+use netloom_model::Fabric;
+
+use crate::error::InferError;
+use crate::fit::{FOREIGN, Fit};
+use crate::lanes::LaneScheme;
+use crate::rows::{Outsider, Rows};
+
+/// How many are named of what there may be thousands of.
+const NAMED: usize = 5;
+
+/// The lanes of the rows, those of the scheme, and what is odd about them.
+///
+/// # Errors
+/// [`InferError::Mismatch`] if counters contradict the scheme.
+pub fn usable_lanes(
+    fabric: &Fabric,
+    measured: &Measured,
+    scheme: &LaneScheme,
+) -> Result<(u8, Option<String>), InferError> {
+    let (lanes, counted) = (scheme.lanes(), measured.lanes);
+    if *scheme == LaneScheme::One {
+        let note = (counted > 1).then(|| {
+            format!(
+                "the counters tell {counted} lanes apart, but no --vl-scheme says who uses which: whole links are used"
+            )
+        });
+        return Ok((1, note));
+    }
+    if counted == 0 && lanes > 1 {
+        return Err(InferError::Mismatch(format!(
+            "the VL scheme has {lanes} lanes, but these counters do not tell lanes apart: leave it out"
+        )));
+    }
+    for (link, lane) in fabric.links().flat_map(|l| (usize::from(lanes)..counted).map(move |lane| (l, lane)))
+    {
+        if let Some(bytes) = measured.lane(link, lane).filter(|&bytes| bytes > measured.noise.packet) {
+            let place = fabric.describe_link(link);
+            return Err(InferError::Mismatch(format!(
+                "the VL scheme has {lanes} lanes, but lane {lane} of {place} carried {bytes:.0}: expected counters of this scheme"
+            )));
+        }
+    }
+    let note = (counted < usize::from(lanes)).then(|| {
+        format!("the VL scheme has {lanes} lanes, the counters {counted}: the others are taken as unused")
+    });
+    Ok((lanes, note))
+}
+
+/// That there is something to explain.
+///
+/// # Errors
+/// [`InferError::Mismatch`] if nothing is known, or nothing was sent.
+pub fn something_counted(rows: &Rows) -> Result<(), InferError> {
+    let mut known = rows.counted.bytes.iter().filter(|b| b.is_finite()).peekable();
+    let text = if known.peek().is_none() {
+        "no link has counters that can be trusted (netloom counters check says why)"
+    } else if known.all(|&b| b == 0.0) {
+        "all counters are 0: nothing was sent in this interval"
+    } else {
+        return Ok(());
+    };
+    Err(InferError::Mismatch(text.into()))
+}
+
+/// What is wrong with counters: impossible ones, of which some are named, and how many others are left out of the fit.
+pub fn bad_counters(found: Vec<Finding>) -> (Vec<Finding>, Option<String>) {
+    let (mut impossible, others): (Vec<Finding>, Vec<Finding>) =
+        found.into_iter().partition(|f| matches!(f.kind, "too-fast" | "packet-size"));
+    let more = impossible.len().saturating_sub(NAMED);
+    impossible.truncate(NAMED);
+    if more > 0 {
+        let text = format!("and {more} more impossible counters (netloom counters check names them)");
+        impossible.push(Finding { kind: "more", text });
+    }
+    let mut kinds: Vec<(&str, usize)> = Vec::new();
+    for one in &others {
+        match kinds.iter_mut().find(|(kind, _)| *kind == one.kind) {
+            Some((_, count)) => *count += 1,
+            None => kinds.push((one.kind, 1)),
+        }
+    }
+    let kinds: Vec<String> = kinds.iter().map(|(kind, count)| format!("{count} {kind}")).collect();
+    let note = (!kinds.is_empty())
+        .then(|| format!("bad counters, left out: {} (netloom counters check names them)", kinds.join(", ")));
+    (impossible, note)
+}
+
+/// Hosts that talked though no job has them; `None` if there are none.
+pub fn outside(fabric: &Fabric, outsiders: &[Outsider]) -> Option<String> {
+    let names: Vec<&str> = outsiders.iter().take(NAMED).map(|o| fabric.host_name(o.host)).collect();
+    let (first, names) = (outsiders.first()?, names.join(", "));
+    let more = match outsiders.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    Some(format!(
+        "hosts of no job talked: {names}{more} (the first sent {:.0} and received {:.0}); what they carried is left unexplained",
+        first.sent, first.received
+    ))
+}
+
+/// Why counters and routes can't belong together, with the worst links.
+pub fn foreign(fabric: &Fabric, fit: &Fit, lanes: u8) -> String {
+    let worst: Vec<String> = (fit.rows.iter().take(NAMED))
+        .map(|row| {
+            let place = fabric.describe_link(row.link);
+            let lane = if lanes > 1 { format!(", lane {}", row.lane) } else { String::new() };
+            format!("{place}{lane} ({:.0} counted, {:.0} explained)", row.counted, row.explained)
+        })
+        .collect();
+    let much = match fit.deviations {
+        Some(deviations) if fit.share <= FOREIGN => {
+            format!("{deviations:.1} standard deviations of their noise")
+        }
+        _ => format!("{:.1} % of what was counted", 100.0 * fit.share),
+    };
+    let worst = if worst.is_empty() { String::new() } else { format!(", most on {}", worst.join("; ")) };
+    format!("the counters do not fit these routes: {much} unexplained{worst}")
+}
