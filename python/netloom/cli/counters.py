@@ -156,13 +156,13 @@ def diff(
     net = run.fabric(fabric)
     first, second = read(run, before, net, role="before"), read(run, after, net, role="after")
     found = second.since(first, seconds=seconds)
-    wrong = _reversed(*second.fallen_since(first), before)
+    wrong = reversed_readings(*second.fallen_since(first), before)
     told = {**summary(found, busiest=busiest), "findings": wrong}
     result = {**told, "output": _write(run, found)}
     return run.finish(result, lambda: text(result), findings=bool(wrong))
 
 
-def _reversed(fallen: int, changed: int, before: str) -> list[dict[str, str]]:
+def reversed_readings(fallen: int, changed: int, before: str) -> list[dict[str, str]]:
     """The finding of readings of which nearly all counters fell; one port that was set back is none."""
     if fallen <= _REVERSED * changed:
         return []

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from netloom.cli import UsageError, common, counters, render, traffic
 from netloom.cli.addresses import with_paths
 from netloom.cli.common import Options, Run
+from netloom.errors import CountersError
 
 if TYPE_CHECKING:
     from netloom._core import Counters, Fabric, Job
@@ -131,7 +132,10 @@ def _counted(run: Run, net: Fabric, reading: str, after: str | None) -> Counters
     first = counters.read(run, reading, net, role="counters" if after is None else "before")
     if after is None:
         return first
-    return counters.read(run, after, net, role="after").since(first)
+    second = counters.read(run, after, net, role="after")
+    for wrong in counters.reversed_readings(*second.fallen_since(first), reading):
+        raise CountersError(wrong["text"])
+    return second.since(first)
 
 
 def _placed(run: Run, net: Fabric, jobs: Path) -> list[Job]:
