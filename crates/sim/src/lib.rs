@@ -29,8 +29,8 @@ pub use motif::{
 };
 pub use packet::{
     Adaptive, AdaptiveRemote, ByTable, Choice, Context, Departure, Desk, End, Finished, Flying, Here, Hop,
-    Keeping, LinkCounters, Network, Nobody, Observer, Outputs, Post, Program, RandomPerPacket, Sent, Split,
-    StateReader, StateWriter, Terms, run_network,
+    Keeping, LinkCounters, Network, Nobody, Observer, Outputs, Post, Program, RandomPerPacket, Sent, Series,
+    Split, StateReader, StateWriter, Terms, run_network,
 };
 pub use profile::Profile;
 pub use record::{

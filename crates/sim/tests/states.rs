@@ -7,8 +7,8 @@ use netloom_model::rng::{Stream, below, stream};
 use netloom_model::{Control, Fabric, Requirement, Schedule, StopReason, Task};
 use netloom_routing::{Engine, EngineOptions, PathSet, route};
 use netloom_sim::{
-    Adaptive, AdaptiveRemote, ByTable, Choice, Config, End, Job, Keeping, Measure, Nobody, Observer, Player,
-    RandomPerPacket, SimError, Tasks, Terms, run_network,
+    Adaptive, AdaptiveRemote, ByTable, Choice, Config, End, Job, Keeping, Measure, Nobody, Observer, Pairs,
+    Player, RandomPerPacket, SimError, Software, Tasks, Terms, run_network,
 };
 use netloom_testkit::any_fabric;
 use netloom_testkit::cases::star;
@@ -228,6 +228,45 @@ fn what_is_not_the_state_of_such_a_run_is_refused() {
     // Two partitions, where there is one leaf; a state of an earlier form.
     assert_eq!(taken(&fabric, &messages, &[&state[..1], &[2], &state[2..]].concat()), Err(SimError::State));
     assert_eq!(taken(&fabric, &messages, &[&[state[0] - 1], &state[1..]].concat()), Err(SimError::State));
+}
+
+/// A host posts its messages at one time; those that have not had their turn take no room, in memory and so in a state.
+#[test]
+fn a_state_does_not_grow_with_the_messages_that_wait_to_be_sent() {
+    let fabric = star(2);
+    let routes = route(Engine::Dmodk, &fabric, &detect(&fabric), &EngineOptions::default()).unwrap();
+    let length = |messages: u64| {
+        let (control, looks, kept) = (Control::new(), AtomicU64::new(0), AtomicU64::new(0));
+        // At the second look all is posted, and some of it has left.
+        let due = || {
+            if looks.fetch_add(1, Relaxed) == 1 {
+                control.stop(StopReason::TimeLimit);
+            }
+            false
+        };
+        let put = |state: &[u8]| kept.store(state.len() as u64, Relaxed);
+        let keep = Keeping { from: None, due: &due, keep: &put };
+        let pairs = Pairs { partner: vec![1, 0], rounds: 1, messages, bytes: 2_048 };
+        let terms = Terms {
+            threads: 1,
+            partitions: Some(1),
+            until_ps: None,
+            packet_jobs: 1,
+            measure: None,
+            keep: Some(&keep),
+            control: &control,
+        };
+        let choice = ByTable::new(&fabric, routes.lft().unwrap());
+        let config = Config::infiniband();
+        let free = Software { call_ps: 0, ..software() };
+        let player = Player::new(vec![Job::new("pairs", fabric.hosts().collect(), pairs)], free);
+        let ended = run_network(&fabric, &config, choice, player, |_| Nobody, &terms).unwrap();
+        assert_eq!(ended.end, End::Told(StopReason::TimeLimit));
+        kept.into_inner()
+    };
+    // Numbers are kept in as many bytes as they need.
+    let (few, many) = (length(2_000), length(200_000));
+    assert!(many < few + 50, "{few} and {many} bytes");
 }
 
 /// Counts as listening.

@@ -12,7 +12,7 @@ use super::network::{DUE, Fluid, Message, NEWS, NONE, OF_STREAM, RECEIVED, SENT,
 use crate::SimError;
 use crate::config::Injection;
 use crate::packet::calendar::{END_PS, Event, NEVER};
-use crate::packet::{Due, LinkCounters, Post, Program, Sent};
+use crate::packet::{Due, LinkCounters, Post, Posted, Program, Sent};
 
 /// What of a host's software may be due later without that its room is given back.
 const MANY_DUE: usize = 256;
@@ -103,10 +103,7 @@ impl<'f, P: Program> Fluid<'f, P> {
                 stream.messages.peek().map(|&Reverse((.., message))| of_message(message))
             }
             SENT | RECEIVED => Some(of_message(data)),
-            _ => self.hosts[(key >> 2) as usize].due.front().map(|&(.., what)| match what {
-                Due::Post(post) => post.token,
-                Due::Copy(token) => token,
-            }),
+            _ => self.hosts[(key >> 2) as usize].due.front().and_then(|(.., what)| what.token(&self.program)),
         };
         token.and_then(|token| self.program.message_owner(token))
     }
@@ -167,6 +164,17 @@ impl<'f, P: Program> Fluid<'f, P> {
     }
 
     /// A host's adapter gets a message.
+    fn enter_all(&mut self, posted: Posted<P::Token>, posted_ps: u64) {
+        match posted {
+            Posted::One(post) => self.enter(post, posted_ps),
+            Posted::Several(mut series) => {
+                while let Some(post) = self.program.next_post(&mut series) {
+                    self.enter(post, posted_ps);
+                }
+            }
+        }
+    }
+
     fn enter(&mut self, post: Post<P::Token>, posted_ps: u64) {
         let value = Message { post, posted_ps, received: false, sent: false };
         let message = match self.free_messages.pop() {
@@ -293,7 +301,7 @@ impl<'f, P: Program> Fluid<'f, P> {
         {
             self.hosts[host.index()].due.pop_front();
             match what {
-                Due::Post(post) => self.enter(post, posted_ps),
+                Due::Post(posted) => self.enter_all(posted, posted_ps),
                 Due::Copy(token) => {
                     self.program.sent(host, token, &mut self.desk);
                     self.program.received(host, token, self.now - posted_ps, &mut self.desk);
@@ -321,11 +329,11 @@ impl<'f, P: Program> Fluid<'f, P> {
         }
         self.desk.timers = timers;
         let mut posts = std::mem::take(&mut self.desk.posts);
-        for (delay_ps, post) in posts.drain(..) {
+        for (delay_ps, posted) in posts.drain(..) {
             if delay_ps == 0 {
-                self.enter(post, self.now);
+                self.enter_all(posted, self.now);
             } else {
-                self.delay(delay_ps, post.from, Due::Post(post));
+                self.delay(delay_ps, posted.from(), Due::Post(posted));
             }
         }
         self.desk.posts = posts;

@@ -9,11 +9,11 @@ use super::calendar::{Event, MOST_DATA, NEVER};
 use super::choice::Choice;
 use super::hardware::Hardware;
 use super::mail::STOP;
-use super::messages::{Delayed, Incoming, Outgoing};
+use super::messages::{Delayed, Incoming, Outgoing, Rest};
 use super::network::Network;
 use super::observe::Observer;
 use super::pool::{List, NONE, Origin, Packet};
-use super::program::{Due, LAST_PS, Post, Program};
+use super::program::{Due, LAST_PS, Post, Posted, Program};
 use crate::SimError;
 use crate::config::Injection;
 
@@ -56,7 +56,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
         {
             let state = self.ports.at::<H>(host, lane);
             let message = state.queue.head;
-            let Outgoing { record, address, level, left, posted_ps, .. } = *self.outgoing.get(message);
+            let Outgoing { record, rest, address, level, left, posted_ps, .. } = *self.outgoing.get(message);
             let payload = payload(left);
             let wire = (payload + header) as u16;
             self.ports.at::<H>(host, lane).out_room -= i32::from(wire);
@@ -71,15 +71,20 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
             let index = self.take_packet(Packet::new(address, wire, level, lane), Origin::new(record, born));
             self.launch::<H>(host, lane, index, 0);
             self.outgoing.at(message).left = left - u64::from(payload);
-            let queue = &mut self.ports.at::<H>(host, lane).queue;
-            if left == u64::from(payload) {
-                queue.pop(&self.outgoing);
+            let has_left = left == u64::from(payload);
+            let rotates = !has_left && self.config.injection == Injection::RoundRobin;
+            if has_left || rotates {
+                self.ports.at::<H>(host, lane).queue.pop(&self.outgoing);
+                if rest != NONE {
+                    self.follow::<H>(host, lane, message);
+                }
+            }
+            if has_left {
                 let key = (self.fabric.link_count() as u32 + host) << 1;
                 let time_ps = self.ports.free_at::<H>(host);
                 self.calendar.push(Event { time_ps, key, data: message });
-            } else if self.config.injection == Injection::RoundRobin {
-                queue.pop(&self.outgoing);
-                queue.push(&mut self.outgoing, message);
+            } else if rotates {
+                self.ports.at::<H>(host, lane).queue.push(&mut self.outgoing, message);
             }
         }
         let lanes = self.ports.lanes_of::<H>(host);
@@ -98,7 +103,12 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
         if timer && data == DUE {
             let Some(due) = self.next_due(host) else { return };
             match due.what {
-                Due::Post(post) => return self.enter::<H>(post, due.posted_ps),
+                Due::Post(posted) => {
+                    if let Posted::Several(series) = posted {
+                        self.events += series.left - 1; // as many as there are messages
+                    }
+                    return self.enter::<H>(posted, due.posted_ps);
+                }
                 Due::Copy(token) => {
                     self.program.sent(host, token, &mut self.desk);
                     self.program.received(host, token, self.now - due.posted_ps, &mut self.desk);
@@ -132,10 +142,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
             }
             None => None,
             Some(host) if second && data == DUE => {
-                self.delayed[host as usize].front().map(|due| match due.what {
-                    Due::Post(post) => post.token,
-                    Due::Copy(token) => token,
-                })
+                self.delayed[host as usize].front().and_then(|due| due.what.token(&self.program))
             }
             Some(_) if second => return SimError::TimeOverflow { who: self.program.timer_owner(data) },
             Some(_) => Some(self.outgoing.get(data).token),
@@ -154,11 +161,11 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
         }
         self.desk.timers = timers;
         let mut posts = std::mem::take(&mut self.desk.posts);
-        for (delay_ps, post) in posts.drain(..) {
+        for (delay_ps, posted) in posts.drain(..) {
             if delay_ps == 0 {
-                self.enter::<H>(post, self.now);
+                self.enter::<H>(posted, self.now);
             } else {
-                self.delay(delay_ps, post.from, Due::Post(post));
+                self.delay(delay_ps, posted.from(), Due::Post(posted));
             }
         }
         self.desk.posts = posts;
@@ -206,19 +213,60 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
         due
     }
 
-    /// A host's adapter takes a message.
-    fn enter<H: Hardware>(&mut self, post: Post<P::Token>, posted_ps: u64) {
-        let Post { from, address, bytes, lane: level, token } = post;
-        let lane = self.config.lane_map.as_ref().map_or(level, |map| map.first_lane(from.0, level));
+    /// A host's adapter takes a message or a series.
+    fn enter<H: Hardware>(&mut self, posted: Posted<P::Token>, posted_ps: u64) {
+        let mut series = match posted {
+            Posted::One(post) => return self.take_in::<H>(post, posted_ps, NONE),
+            Posted::Several(series) => series,
+        };
+        // The first may begin to leave at once, before the others are there; it comes before them with what is left of it.
+        let mut is_first = true;
+        while let Some(post) = self.program.next_post(&mut series) {
+            // Who watches tells messages apart by number, so each has its own from the beginning.
+            if O::LISTENS || is_first || series.left == 0 {
+                self.take_in::<H>(post, posted_ps, NONE);
+            } else {
+                let rest = self.rests.take(Rest { next: NONE, series, posted_ps });
+                return self.take_in::<H>(post, posted_ps, rest);
+            }
+            is_first = false;
+        }
+    }
+
+    fn take_in<H: Hardware>(&mut self, post: Post<P::Token>, posted_ps: u64, rest: u32) {
+        let (from, level) = (post.from.0, post.lane);
+        let lane = self.config.lane_map.as_ref().map_or(level, |map| map.first_lane(from, level));
+        let message = self.number(post, posted_ps, self.now, rest);
+        self.ports.at::<H>(from, lane).queue.push(&mut self.outgoing, message);
+        self.ports.settle::<H>(from, self.now);
+        self.inject::<H>(from);
+    }
+
+    /// Asks for the message behind one that has left its place at the head of its host's queue.
+    fn follow<H: Hardware>(&mut self, host: u32, lane: u8, message: u32) {
+        let before = self.outgoing.at(message);
+        let (there_ps, rest) = (before.posted_ps, std::mem::replace(&mut before.rest, NONE));
+        let Rest { series, posted_ps, .. } = self.rests.at(rest);
+        let posted_ps = *posted_ps;
+        let post = self.program.next_post(series);
+        let is_last = series.left == 0;
+        if is_last || post.is_none() {
+            self.rests.free(rest);
+        }
+        let Some(post) = post else { return };
+        let next = self.number(post, posted_ps, there_ps, if is_last { NONE } else { rest });
+        self.ports.at::<H>(host, lane).queue.push_front(&mut self.outgoing, next);
+    }
+
+    /// Numbers a message that the adapter has had since `there_ps`, and tells its receiver what will come.
+    fn number(&mut self, post: Post<P::Token>, posted_ps: u64, there_ps: u64, rest: u32) -> u32 {
+        let Post { from, address, bytes: left, lane: level, token } = post;
         let to = self.partition.of_address(self.fabric, self.space, address).unwrap_or(self.here);
-        let record = self.register(to, Incoming { left: bytes, posted_ps, from, token });
-        let left = bytes;
-        let posted_ps = self.now;
-        let message =
-            self.outgoing.take(Outgoing { next: NONE, record, address, level, left, posted_ps, token });
+        let record = self.register(to, Incoming { left, posted_ps, from, token });
+        let posted_ps = there_ps;
+        let outgoing = Outgoing { next: NONE, record, rest, address, level, left, posted_ps, token };
+        let message = self.outgoing.take(outgoing);
         self.limit("messages", message);
-        self.ports.at::<H>(from.0, lane).queue.push(&mut self.outgoing, message);
-        self.ports.settle::<H>(from.0, self.now);
-        self.inject::<H>(from.0);
+        message
     }
 }

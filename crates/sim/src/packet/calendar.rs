@@ -171,7 +171,12 @@ impl Calendar {
         if bucket == self.turn {
             let packed = event.packed(self.shift);
             let at = self.left + self.now[self.left..].partition_point(|&e| e < packed);
-            self.now.insert(at, packed);
+            if at == self.left && at > 0 {
+                self.left -= 1; // what happens next takes the place of what happened last
+                self.now[self.left] = packed;
+            } else {
+                self.now.insert(at, packed);
+            }
         } else {
             self.far.push(Reverse(event));
         }

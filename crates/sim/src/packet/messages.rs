@@ -4,7 +4,7 @@ use netloom_model::{DestId, HostId};
 use serde::{Deserialize, Serialize};
 
 use super::pool::Linked;
-use super::program::Due;
+use super::program::{Due, Series};
 
 /// A message that a host sends.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -13,6 +13,8 @@ pub(crate) struct Outgoing<T> {
     pub next: u32,
     /// The receiver's record.
     pub record: u32,
+    /// The rest of its series, which comes right behind it; [`NONE`](super::pool::NONE) if nothing does.
+    pub rest: u32,
     pub address: DestId,
     /// Service level.
     pub level: u8,
@@ -21,6 +23,16 @@ pub(crate) struct Outgoing<T> {
     /// When its host's adapter had it.
     pub posted_ps: u64,
     pub token: T,
+}
+
+/// What an adapter has of a series behind the last message of it that was asked for.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) struct Rest {
+    /// The next free slot.
+    pub next: u32,
+    pub series: Series,
+    /// When the program posted it.
+    pub posted_ps: u64,
 }
 
 /// What a receiver knows of a message.
@@ -44,7 +56,16 @@ impl<T> Linked for Outgoing<T> {
     }
 }
 
-/// A message on its way to its host's adapter; hosts keep theirs by time, then by order of posting.
+impl Linked for Rest {
+    fn next(&self) -> u32 {
+        self.next
+    }
+    fn set_next(&mut self, next: u32) {
+        self.next = next;
+    }
+}
+
+/// A message, or a series, on its way to its host's adapter; hosts keep theirs by time, then by order of posting.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Delayed<T> {
     pub time_ps: u64,

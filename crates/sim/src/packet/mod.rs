@@ -33,7 +33,7 @@ pub use choice::{Adaptive, AdaptiveRemote, ByTable, Choice, Here, Outputs, Rando
 pub use counters::{LinkCounters, Sent};
 pub use network::Network;
 pub use observe::{Context, Departure, Flying, Hop, Nobody, Observer};
-pub(crate) use program::Due;
-pub use program::{Desk, Post, Program, Split};
+pub use program::{Desk, Post, Program, Series, Split};
+pub(crate) use program::{Due, Posted};
 pub use state::{Keeping, StateReader, StateWriter};
 pub use threads::{End, Finished, Terms, run_network};

@@ -15,7 +15,7 @@ use super::counters::LinkCounters;
 use super::hardware::Features;
 use super::heads::Heads;
 use super::mail::{Mail, Numbers};
-use super::messages::{Delayed, Incoming, Outgoing};
+use super::messages::{Delayed, Incoming, Outgoing, Rest};
 use super::observe::Observer;
 use super::partition::Partition;
 use super::pool::{Origin, Packet, Pool};
@@ -41,6 +41,7 @@ pub struct Network<'f, C, P: Program, O> {
     /// Where packets are from, by packet.
     pub(super) origins: Vec<Origin>,
     pub(super) outgoing: Pool<Outgoing<P::Token>>,
+    pub(super) rests: Pool<Rest>,
     /// Records of messages to hosts here, by number; of every partition that sends, the numbers of its messages to each.
     pub(super) incoming: Vec<Incoming<P::Token>>,
     pub(super) numbers: Vec<Numbers>,
@@ -138,6 +139,7 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
             packets: Pool::new(),
             origins: Vec::new(),
             outgoing: Pool::new(),
+            rests: Pool::new(),
             incoming: Vec::new(),
             numbers: vec![Numbers::new(here, partition.count); partition.count],
             here,

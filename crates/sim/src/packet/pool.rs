@@ -164,6 +164,16 @@ impl List {
         self.tail = index;
     }
 
+    /// Puts an element before all others.
+    #[inline(always)]
+    pub fn push_front<T: Linked>(&mut self, pool: &mut Pool<T>, index: u32) {
+        pool.at(index).set_next(self.head);
+        if self.head == NONE {
+            self.tail = index;
+        }
+        self.head = index;
+    }
+
     #[inline(always)]
     pub fn pop<T: Linked>(&mut self, pool: &Pool<T>) -> Option<u32> {
         let first = self.head;

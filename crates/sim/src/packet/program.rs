@@ -28,20 +28,63 @@ pub struct Post<T> {
     pub token: T,
 }
 
+/// Messages that a program posts one after another at one time. A rank may post thousands; each is asked for ([`Program::next_post`])
+/// only when those before it leave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Series {
+    /// The sender.
+    pub from: HostId,
+    /// Service level, and so the lane, of all of them.
+    pub lane: u8,
+    /// The program's own: whose they are.
+    pub of: u32,
+    /// The program's own: where to look for the next.
+    pub next: u64,
+    /// How many there are to come, at least 1.
+    pub left: u64,
+}
+
+/// What is to be sent.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) enum Posted<T> {
+    One(Post<T>),
+    Several(Series),
+}
+
+impl<T> Posted<T> {
+    pub fn from(&self) -> HostId {
+        match self {
+            Self::One(post) => post.from,
+            Self::Several(series) => series.from,
+        }
+    }
+}
+
 /// What a host's software has begun and what happens later.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) enum Due<T> {
-    /// The adapter gets a message.
-    Post(Post<T>),
+    /// The adapter gets a message, or a series.
+    Post(Posted<T>),
     /// A message within the host is there.
     Copy(T),
+}
+
+impl<T: Copy> Due<T> {
+    /// The token of the message, or of the first of them.
+    pub fn token(&self, program: &impl Program<Token = T>) -> Option<T> {
+        match *self {
+            Self::Post(Posted::One(post)) => Some(post.token),
+            Self::Post(Posted::Several(mut series)) => program.next_post(&mut series).map(|post| post.token),
+            Self::Copy(token) => Some(token),
+        }
+    }
 }
 
 /// Where a program leaves its wishes.
 #[derive(Clone, Debug)]
 pub struct Desk<T> {
     pub(crate) now_ps: u64,
-    pub(crate) posts: Vec<(u64, Post<T>)>,
+    pub(crate) posts: Vec<(u64, Posted<T>)>,
     pub(crate) timers: Vec<(u64, HostId, u32)>,
     pub(crate) copies: Vec<(u64, HostId, T)>,
     pub(crate) news: Vec<u32>,
@@ -78,7 +121,20 @@ impl<T: Copy> Desk<T> {
     /// Hands a message to its host's adapter after `delay_ps`; it counts as posted now.
     pub fn post_after(&mut self, delay_ps: u64, post: Post<T>) {
         debug_assert!(post.bytes > 0, "a message has a byte");
-        self.posts.push((delay_ps, post));
+        self.posts.push((delay_ps, Posted::One(post)));
+    }
+
+    /// [`Desk::post_after`] for the message that [`Program::next_post`] finds from `series.next` on. It joins the series before it, if
+    /// that has the same sender and delay and nothing else was posted since; so there must be no message of `series.of` in between
+    /// that was not posted so.
+    pub fn post_in_series(&mut self, delay_ps: u64, series: Series) {
+        match self.posts.last_mut() {
+            Some((delay, Posted::Several(last))) if *delay == delay_ps && last.of == series.of => {
+                debug_assert!((last.from, last.lane) == (series.from, series.lane));
+                last.left += series.left;
+            }
+            _ => self.posts.push((delay_ps, Posted::Several(series))),
+        }
     }
 
     /// A message within a host: sent and received after `delay_ps`, without the network.
@@ -94,7 +150,7 @@ impl<T: Copy> Desk<T> {
     /// Forgets what was asked for hosts of other partitions.
     pub(crate) fn keep_here(&mut self) {
         let Some(here) = self.here.clone() else { return };
-        self.posts.retain(|(_, post)| here[post.from.index()]);
+        self.posts.retain(|(_, post)| here[post.from().index()]);
         self.timers.retain(|&(_, host, _)| here[host.index()]);
         self.copies.retain(|&(_, host, _)| here[host.index()]);
     }
@@ -144,6 +200,11 @@ pub trait Program: Send {
 
     /// At time 0. What is asked for hosts of other partitions is ignored: another copy of the program asks for it there.
     fn start(&mut self, desk: &mut Desk<Self::Token>);
+
+    /// The next message of a series, for those who post such: the same whenever it is asked for, taken off what is `left`.
+    fn next_post(&self, _series: &mut Series) -> Option<Post<Self::Token>> {
+        None
+    }
 
     /// The last byte of a message left its host.
     fn sent(&mut self, _from: HostId, _token: Self::Token, _desk: &mut Desk<Self::Token>) {}

@@ -19,7 +19,7 @@ use super::program::Split;
 use crate::SimError;
 
 /// Rises whenever what is kept, or its order, changes: states of another form are refused.
-const FORM: u32 = 2;
+const FORM: u32 = 3;
 
 /// How the state of a run is kept, and where it begins.
 #[derive(Clone, Copy)]
@@ -138,6 +138,7 @@ impl<C: Choice, P: Split, O: Observer> Network<'_, C, P, O> {
             packets,
             origins,
             outgoing,
+            rests,
             incoming,
             numbers,
             heads,
@@ -153,7 +154,7 @@ impl<C: Choice, P: Split, O: Observer> Network<'_, C, P, O> {
         debug_assert!(behind.is_empty() && mail.iter().all(|mail| mail.packets.is_empty()));
         let mut to = StateWriter::default();
         to.put(&(now, received, events, last));
-        to.put(&(ports, packets, origins, outgoing, incoming, numbers));
+        to.put(&(ports, packets, origins, outgoing, rests, incoming, numbers));
         to.put(&(heads, delayed, births, recorder));
         to.put(&calendar.iter().collect::<Vec<Event>>());
         to.put(choice.streams());
@@ -168,7 +169,8 @@ impl<C: Choice, P: Split, O: Observer> Network<'_, C, P, O> {
             (ports.lanes, ports.features, ports.port.len(), ports.lane.len(), ports.end.len())
         };
         let built = shape(&self.ports);
-        (self.ports, self.packets, self.origins, self.outgoing, self.incoming, self.numbers) = from.take()?;
+        (self.ports, self.packets, self.origins) = from.take()?;
+        (self.outgoing, self.rests, self.incoming, self.numbers) = from.take()?;
         if shape(&self.ports) != built || self.numbers.len() != self.partition.count {
             return Err(SimError::State);
         }

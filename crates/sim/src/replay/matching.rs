@@ -1,8 +1,8 @@
 //! Receives and messages of a rank find each other, by sender and tag, first come, first served.
 //!
-//! Invariant: of a sender and tag, either receives wait or messages, never both.
+//! Invariant: of a sender and tag, either receives wait or messages, never both; a key's count is not 0, its queue not empty.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::hash::{BuildHasherDefault, Hasher};
 
 use serde::{Deserialize, Serialize};
@@ -28,78 +28,53 @@ impl Hasher for Quick {
 /// A table by small keys.
 pub(super) type Table<K, V> = HashMap<K, V, BuildHasherDefault<Quick>>;
 
-/// What waits of one sender and tag: receives (without content) or messages.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-enum Waiting<M> {
-    Receives(u32),
-    Messages(std::collections::VecDeque<M>),
-}
-
-/// A rank's open receives and early messages.
+/// A rank's open receives and early messages, by sender and tag. Receives, which have no content, are apart from messages, so that
+/// those of a rank with few partners are next to each other in memory.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Matching<M> {
-    waiting: Table<(u32, u32), Waiting<M>>,
+    receives: Table<(u32, u32), u32>,
+    early: Table<(u32, u32), VecDeque<M>>,
 }
 
 impl<M> Matching<M> {
     pub fn new() -> Self {
-        Self { waiting: Table::default() }
+        Self { receives: Table::default(), early: Table::default() }
     }
 
     /// A receive is posted; returns the message that was there before it.
     pub fn receive(&mut self, from: u32, tag: u32) -> Option<M> {
-        match self.waiting.entry((from, tag)).or_insert(Waiting::Receives(0)) {
-            Waiting::Receives(count) => {
-                *count += 1;
-                None
-            }
-            Waiting::Messages(early) => {
-                let first = early.pop_front();
-                if early.is_empty() {
-                    self.waiting.remove(&(from, tag));
-                }
-                first
-            }
+        let Some(early) = self.early.get_mut(&(from, tag)) else {
+            *self.receives.entry((from, tag)).or_insert(0) += 1;
+            return None;
+        };
+        let first = early.pop_front();
+        if early.is_empty() {
+            self.early.remove(&(from, tag));
         }
+        first
     }
 
     /// A message has come; gives it back if a receive waited for it, else keeps it.
     pub fn message(&mut self, from: u32, tag: u32, message: M) -> Option<M> {
-        match self.waiting.get_mut(&(from, tag)) {
-            Some(Waiting::Receives(count)) => {
-                *count -= 1;
-                if *count == 0 {
-                    self.waiting.remove(&(from, tag));
-                }
-                Some(message)
-            }
-            Some(Waiting::Messages(early)) => {
-                early.push_back(message);
-                None
-            }
-            None => {
-                self.waiting.insert((from, tag), Waiting::Messages([message].into()));
-                None
-            }
+        let Some(count) = self.receives.get_mut(&(from, tag)) else {
+            self.early.entry((from, tag)).or_default().push_back(message);
+            return None;
+        };
+        *count -= 1;
+        if *count == 0 {
+            self.receives.remove(&(from, tag));
         }
+        Some(message)
     }
 
     /// Messages that wait, in no order.
     pub fn messages(&self) -> impl Iterator<Item = &M> {
-        let waiting = self.waiting.values().filter_map(|waiting| match waiting {
-            Waiting::Messages(messages) => Some(messages),
-            Waiting::Receives(_) => None,
-        });
-        waiting.flatten()
+        self.early.values().flatten()
     }
 
     /// Receives that wait, by sender and tag, in order, with their number.
     pub fn open_receives(&self) -> Vec<((u32, u32), u32)> {
-        let open = |(&key, waiting): (&(u32, u32), &Waiting<M>)| match waiting {
-            Waiting::Receives(count) => Some((key, *count)),
-            Waiting::Messages(_) => None,
-        };
-        let mut all: Vec<_> = self.waiting.iter().filter_map(open).collect();
+        let mut all: Vec<_> = self.receives.iter().map(|(&key, &count)| (key, count)).collect();
         all.sort_unstable();
         all
     }

@@ -8,12 +8,13 @@
 
 mod graph;
 mod results;
+mod sending;
 mod split;
 mod stuck;
 
 use std::sync::Arc;
 
-use netloom_model::{DestId, HostId, PathChoice};
+use netloom_model::{HostId, PathChoice};
 use serde::{Deserialize, Serialize};
 
 use super::collective::group::Collective;
@@ -22,7 +23,7 @@ use super::log::Log;
 use super::matching::{Matching, Table};
 use super::op::Op;
 use super::tasks::Progress;
-use crate::packet::{Context, Desk, Post, Program};
+use crate::packet::{Context, Desk, Post, Program, Series};
 use crate::record::Latencies;
 use netloom_model::LaneMap;
 
@@ -291,12 +292,11 @@ impl Player {
                 desk.wake(self.ranks[r as usize].host, ps, r);
                 return Waits::Processor;
             }
-            Op::Isend { to, bytes, tag } => self.send(r, to, bytes, tag, false, desk),
+            Op::Isend { .. } => self.send(r, op, inner, desk),
             Op::Irecv { from, tag } => self.receive(r, from, tag, desk),
             Op::Send { to, bytes, tag } => {
-                let eager = bytes <= self.software.eager_bytes;
-                self.send(r, to, bytes, tag, eager, desk);
-                if !eager {
+                self.send(r, op, inner, desk);
+                if bytes > self.software.eager_bytes {
                     return self.claim(r, to, tag, true);
                 }
             }
@@ -350,42 +350,6 @@ impl Player {
         }
     }
 
-    fn send(&mut self, r: u32, to: u32, bytes: u64, tag: u32, forgotten: bool, desk: &mut Desk<Envelope>) {
-        let first = self.first[self.ranks[r as usize].job as usize];
-        let eager = bytes <= self.software.eager_bytes;
-        let part = if eager { Part::Whole } else { Part::Ask };
-        let envelope = Envelope { part, from: r, to: first + to, tag, bytes, forgotten };
-        let rank = &mut self.ranks[r as usize];
-        rank.leaving += u32::from(self.repeats);
-        if !forgotten {
-            rank.open[usize::from(tag >= COLLECTIVE_TAG)] += 1;
-        }
-        let size = if eager { bytes } else { self.software.control_bytes };
-        self.post(r, first + to, size, self.software.post_ps, envelope, desk);
-    }
-
-    fn post(
-        &self,
-        from: u32,
-        to: u32,
-        bytes: u64,
-        delay_ps: u64,
-        token: Envelope,
-        desk: &mut Desk<Envelope>,
-    ) {
-        let (source, target) = (self.ranks[from as usize].host, self.ranks[to as usize].host);
-        let bytes = bytes.max(1);
-        let own = self.levels.as_ref().and_then(|map| map.level(source, target));
-        let lane = own.unwrap_or(self.jobs[self.ranks[from as usize].job as usize].service_level);
-        if source == target {
-            let copy_ps = (bytes as f64 * self.software.copy_ps_per_byte) as u64;
-            desk.copy_after(delay_ps.saturating_add(copy_ps), source, token);
-        } else {
-            let address = DestId((target.0 << self.lmc) + self.path.path(self.lmc, source, target));
-            desk.post_after(delay_ps, Post { from: source, address, bytes, lane, token });
-        }
-    }
-
     fn receive(&mut self, r: u32, from: u32, tag: u32, desk: &mut Desk<Envelope>) {
         let rank = &mut self.ranks[r as usize];
         rank.open[usize::from(tag >= COLLECTIVE_TAG)] += 1;
@@ -398,9 +362,9 @@ impl Player {
     fn matched(&mut self, r: u32, envelope: Envelope, desk: &mut Desk<Envelope>) {
         if envelope.part == Part::Ask {
             let answer = Envelope { part: Part::Answer, ..envelope };
-            self.post(r, envelope.from, self.software.control_bytes, self.software.post_ps, answer, desk);
+            self.post(r, self.software.post_ps, answer, desk);
         } else {
-            self.complete(r, self.ranks[envelope.from as usize].number, envelope.tag, false);
+            self.complete(r, self.number_beside(r, envelope.from), envelope.tag, false);
         }
     }
 
@@ -508,12 +472,15 @@ impl Program for Player {
         }
     }
 
+    fn next_post(&self, series: &mut Series) -> Option<Post<Envelope>> {
+        self.next_of(series)
+    }
+
     fn sent(&mut self, _: HostId, envelope: Envelope, desk: &mut Desk<Envelope>) {
         let Envelope { part, from, to, tag, bytes, forgotten } = envelope;
         let waited_for = part == Part::Whole && !forgotten;
         if waited_for {
-            let to = self.ranks[to as usize].number;
-            self.complete(from, to, tag, true);
+            self.complete(from, self.number_beside(from, to), tag, true);
         }
         let asked = bytes > self.software.eager_bytes;
         let first = self.repeats && (part == Part::Ask || part == Part::Whole && !asked);
@@ -529,14 +496,14 @@ impl Program for Player {
         let Envelope { part, from, to, tag, bytes, .. } = envelope;
         if part == Part::Answer {
             let whole = Envelope { part: Part::Whole, ..envelope };
-            return self.post(from, to, bytes, self.software.rendezvous_ps, whole, desk);
+            return self.post(from, self.software.rendezvous_ps, whole, desk);
         }
         if part == Part::Whole {
             let job = self.ranks[to as usize].job as usize;
             self.latencies[job].record(latency_ps);
             self.bytes[job] += bytes;
         }
-        let peer = self.ranks[from as usize].number;
+        let peer = self.number_beside(to, from);
         let asked = bytes > self.software.eager_bytes;
         if part == Part::Whole && asked {
             // Its receive was matched when it asked.

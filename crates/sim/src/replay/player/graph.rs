@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use netloom_model::Task;
 
+use super::super::op::Op;
 use super::super::tasks::{Next, Progress};
 use super::{Player, Waits};
 use crate::packet::Desk;
@@ -46,7 +47,7 @@ impl Player {
                         Task::Send { to, bytes, tag } => {
                             self.ranks[r as usize].talks = true;
                             let eager = bytes <= self.software.eager_bytes;
-                            self.send(r, to, bytes, tag, eager, desk);
+                            self.send(r, Op::Send { to, bytes, tag }, true, desk);
                             if !eager {
                                 progress.opened((to, tag, true), task);
                             }
