@@ -9,6 +9,7 @@
 //! | exchange | r and r xor 2^k (recursive doubling and halving, butterflies) |
 //! | tree | a rank and its parent in a binomial tree from rank 0, one way (broadcast, reduce) |
 //! | root | rank 0 and all others, one way (gather, scatter) |
+//! | all | every pair (all-to-all) |
 //!
 //! Atoms overlap: the dictionary is overcomplete, and what is simple wins because it needs fewer atoms.
 //!
@@ -16,6 +17,7 @@
 //! of collective communication operations in MPICH*, 2005; sec. 6.1.2 of Taffet's dissertation proposes columns of collectives.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crate::grid::Grid;
 use crate::jobs::Participants;
@@ -57,6 +59,8 @@ pub enum Atom {
         /// From rank 0.
         out: bool,
     },
+    /// Every pair.
+    All,
 }
 
 /// The atoms of a job on a grid.
@@ -73,11 +77,33 @@ pub struct Dictionary<'a> {
     by_class: Vec<(Atom, Vec<i64>, f64)>,
     /// Atoms of other pairs, as numbers of pairs.
     by_pair: Vec<(Atom, Vec<u32>)>,
+    /// `[row]`: how many pairs of ranks cross it.
+    crossing: Arc<Vec<f64>>,
 }
 
 impl<'a> Dictionary<'a> {
     /// All atoms.
     pub fn new(operator: &'a Operator, job: u32, participants: &'a Participants, grid: Grid) -> Self {
+        let weight = |pair: Pair| {
+            let ranks = |host: u32| participants.ranks_of_host[host as usize].len() as f64;
+            if pair.job == job { ranks(pair.source) * ranks(pair.destination) } else { 0.0 }
+        };
+        let all: Vec<f64> = operator.iter().map(weight).collect();
+        Self::with(operator, job, participants, grid, Arc::new(operator.forward(&all)))
+    }
+
+    /// The same on another grid.
+    pub fn on(&self, grid: Grid) -> Self {
+        Self::with(self.operator, self.job, self.participants, grid, Arc::clone(&self.crossing))
+    }
+
+    fn with(
+        operator: &'a Operator,
+        job: u32,
+        participants: &'a Participants,
+        grid: Grid,
+        crossing: Arc<Vec<f64>>,
+    ) -> Self {
         let codes = grid.codes(participants.ranks() as u32);
         let most = grid.most();
         let mut rank_of_code = vec![u32::MAX; most as usize + 1];
@@ -86,7 +112,7 @@ impl<'a> Dictionary<'a> {
         }
         let (by_class, by_pair) = (Vec::new(), Vec::new());
         let mut dictionary =
-            Self { operator, job, participants, grid, codes, rank_of_code, by_class, by_pair };
+            Self { operator, job, participants, grid, codes, rank_of_code, by_class, by_pair, crossing };
         dictionary.add_offsets();
         dictionary
     }
@@ -136,6 +162,9 @@ impl<'a> Dictionary<'a> {
             parts.sort_unstable();
             alike.entry(parts).or_default().push(class);
         }
+        let ranks = self.codes.len() as f64;
+        let classes = (-most..=most).filter(|&class| class != 0).collect();
+        self.by_class.push((Atom::All, classes, (ranks * (ranks - 1.0)).max(1.0)));
         for (parts, classes) in alike.into_iter().filter(|(_, classes)| classes.len() > 2) {
             let size = classes.iter().map(|&class| self.size(self.grid.offset(class))).sum();
             self.by_class.push((Atom::Alike(parts), classes, size));
@@ -201,6 +230,27 @@ impl<'a> Dictionary<'a> {
             Some((_, classes, _)) => classes.iter().flat_map(|&class| self.pairs_of_class(class)).collect(),
             None => self.by_pair[at - self.by_class.len()].1.clone(),
         }
+    }
+
+    /// An atom's column: rows, rising, and how many of its pairs cross them.
+    pub fn column(&self, at: usize) -> Vec<(u32, f64)> {
+        if self.atom(at) == Atom::All {
+            let rows = self.crossing.iter().enumerate().filter(|(_, crossing)| **crossing > 0.0);
+            return rows.map(|(row, &crossing)| (row as u32, crossing)).collect();
+        }
+        let mut rows = Vec::new();
+        for pair in self.pairs(at) {
+            self.operator.way(pair as usize, |row| rows.push(row as u32));
+        }
+        rows.sort_unstable();
+        let mut column: Vec<(u32, f64)> = Vec::new();
+        for row in rows {
+            match column.last_mut() {
+                Some((last, value)) if *last == row => *value += 1.0,
+                _ => column.push((row, 1.0)),
+            }
+        }
+        column
     }
 
     fn pairs_of_class(&self, class: i64) -> Vec<u32> {
@@ -269,7 +319,13 @@ impl<'a> Dictionary<'a> {
             Atom::Mirror { .. } | Atom::Exchange { .. } => 0.8,
             Atom::MirrorIn { .. } => 0.5,
             Atom::Tree { .. } | Atom::Root { .. } => 0.7,
+            Atom::All => 0.7,
         }
+    }
+
+    /// The atom of all pairs.
+    pub fn all(&self) -> Option<usize> {
+        self.by_class.iter().position(|found| found.0 == Atom::All)
     }
 
     /// Atoms of neighbours on the grid.

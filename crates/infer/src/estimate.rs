@@ -34,6 +34,8 @@ const SURE: f64 = 0.01;
 const NOTHING: f64 = 1e-9;
 /// Atoms are few if there are as many rows for each, of exact counters and of noisy ones: else they explain anything.
 const FEW: [usize; 2] = [4, 20];
+/// Models have no more atoms than one for so many rows.
+const MANY: usize = 5;
 /// Rounds in which the last hundredth is explained.
 const SETTLED: usize = 60;
 
@@ -78,10 +80,11 @@ const NARROW: Shares = Shares { opposite: 0.9, offset: 0.1, alike: 0.1, growth: 
 /// How many atoms beside neighbours are tried.
 const ATOMS: [usize; 5] = [0, 12, 24, 48, 96];
 
-/// What is tried, in order of atoms.
-pub fn models() -> impl Iterator<Item = Model> {
+/// What is tried with so many rows, in order of atoms.
+pub fn models(rows: usize) -> impl Iterator<Item = Model> {
     ATOMS
         .into_iter()
+        .filter(move |atoms| atoms * MANY <= rows)
         .flat_map(|atoms| [BROAD, MIDDLE, NARROW].map(|shares| Model { atoms, shares, fewest: false }))
 }
 
@@ -174,8 +177,13 @@ pub fn estimate(
             let changed =
                 least_change(&small, &case.families, shares, &target, &mut x, &options.effort, control);
             settle(&small, &target, &mut x, SETTLED, control);
-            let known = trust::Changed { before: &before, after: &x, deviation: &changed.deviation, shares };
-            trust::of_change(&case, &known, &target, &tried, &effort, options, control)
+            let deviation = &changed.deviation;
+            if deviation.iter().all(|d| *d == 0.0) {
+                trust::of_atoms(&case, &guess, &target, &ranked, &x, options, control)
+            } else {
+                let known = trust::Changed { before: &before, after: &x, deviation, shares };
+                trust::of_change(&case, &known, &target, &tried, &effort, options, control)
+            }
         }
     };
     let residual = target.left(&small, &x);
@@ -207,7 +215,7 @@ fn tried_out(case: &Case, halves: &Halves, effort: &Effort, control: &Control) -
     let mut all: Vec<Tried> = Vec::new();
     let mut guess = case.guess(&targets);
     let mut before = 0;
-    for model in models().take_while(|_| control.stopped().is_none()) {
+    for model in models(halves.training.rows()).take_while(|_| control.stopped().is_none()) {
         guess.advance(model.atoms - before, control);
         before = model.atoms;
         let mut x = guess.bytes(case);

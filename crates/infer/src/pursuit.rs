@@ -46,24 +46,23 @@ impl<'a> Pursuit<'a> {
 
     /// An atom's weighted column.
     fn column(&self, atom: usize) -> Vec<(u32, f64)> {
-        let mut rows = Vec::new();
-        for pair in self.dictionary.pairs(atom) {
-            self.operator.way(pair as usize, |row| rows.push(row as u32));
-        }
-        rows.sort_unstable();
-        let mut column: Vec<(u32, f64)> = Vec::new();
-        for row in rows {
-            let weight = self.target.weight[row as usize];
-            match column.last_mut() {
-                Some((last, value)) if *last == row => *value += weight,
-                _ => column.push((row, weight)),
-            }
-        }
-        column
+        let weight = &self.target.weight;
+        let weighted = |(row, pairs): (u32, f64)| (row, pairs * weight[row as usize]);
+        self.dictionary.column(atom).into_iter().map(weighted).collect()
     }
 
-    /// Takes in all neighbours on the grid at once.
+    /// Takes in all neighbours on the grid at once; or nothing but the atom of all pairs, if that explains everything.
     pub fn neighbours(&mut self) {
+        if let Some(all) = self.dictionary.all() {
+            let column = self.column(all);
+            self.add(all, column);
+            self.refit();
+            if self.is_done() {
+                return;
+            }
+            self.columns.clear();
+            self.fit = NonNegative::new();
+        }
         let near: Vec<usize> = self.dictionary.neighbours().collect();
         for atom in near {
             let column = self.column(atom);

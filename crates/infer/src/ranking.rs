@@ -56,9 +56,10 @@ fn best_grid(
         return Ranked::default();
     }
     let nothing = target.noise().max(1e-9);
-    let pursuit =
-        |grid| Pursuit::new(operator, Dictionary::new(operator, job as u32, participants, grid), target);
-    let mut all: Vec<Pursuit> = Grid::all(participants.ranks() as u32).into_iter().map(pursuit).collect();
+    let grids = Grid::all(participants.ranks() as u32);
+    let one = Dictionary::new(operator, job as u32, participants, grids[0]);
+    let pursuit = |grid| Pursuit::new(operator, one.on(grid), target);
+    let mut all: Vec<Pursuit> = grids.into_iter().map(pursuit).collect();
     let stopped = || control.stopped().is_some();
     for one in &mut all {
         if !stopped() {
@@ -72,25 +73,42 @@ fn best_grid(
         });
     };
     sort(&mut all);
-    all.truncate((all.len() / 3).max(8));
-    for one in &mut all {
-        if !stopped() {
-            one.advance(options.first_steps[0]);
-        }
+    // Where neighbours explain everything, no grid that needs more is simpler.
+    if all[0].left() <= nothing {
+        let as_good = all.iter().take_while(|one| one.left() <= nothing).count();
+        all.truncate((as_good + 1).min(MOST + 2));
+    } else {
+        more_atoms(&mut all, sort, options, control);
     }
-    sort(&mut all);
-    all.truncate((all.len() / 3).max(3));
-    for one in &mut all {
-        if !stopped() {
-            one.dictionary.add_mechanisms();
-            one.advance(options.first_steps[1]);
-        }
-    }
-    sort(&mut all);
     let best = &all[0];
     let over = |one: &Pursuit| one.left().max(nothing) / best.left().max(nothing);
     let rival = all.get(1).map(|next| (next.dictionary.grid(), over(next)));
     let equals = all[1..].iter().filter(|one| over(one) <= AS_WELL).take(MOST);
     let equals = equals.map(|one| one.dictionary.grid()).collect();
     Ranked { grid: Some(best.dictionary.grid()), rival, equals }
+}
+
+/// The better grids with more atoms, the best with more still; the rest is dropped.
+fn more_atoms(
+    all: &mut Vec<Pursuit>,
+    sort: impl Fn(&mut Vec<Pursuit>),
+    options: &Options,
+    control: &Control,
+) {
+    let stopped = || control.stopped().is_some();
+    all.truncate((all.len() / 3).max(8));
+    for one in &mut *all {
+        if !stopped() {
+            one.advance(options.first_steps[0]);
+        }
+    }
+    sort(all);
+    all.truncate((all.len() / 3).max(3));
+    for one in &mut *all {
+        if !stopped() {
+            one.dictionary.add_mechanisms();
+            one.advance(options.first_steps[1]);
+        }
+    }
+    sort(all);
 }

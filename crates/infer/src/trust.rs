@@ -26,6 +26,8 @@ use crate::target::Target;
 
 /// How often the same is done with known traffic.
 const DRAWS: u64 = 3;
+/// A grid that takes an atom more to explain as much is believed so much less.
+const SIMPLE: f64 = 0.8;
 /// A sum is known if it is wrong by no more than this part.
 const KNOWN: f64 = 0.1;
 /// Estimated error of the sums up to which they are identified, and partly.
@@ -174,7 +176,8 @@ pub(crate) fn of_atoms(
             noise.push(Doubt { weight: 1.0, miss: difference(guess.refitted(case, &noisy)) });
         }
     }
-    // Any of the grids that explain the counters may be the right one.
+    // Any of the grids that explain the counters may be the right one; the more atoms it takes, the less it is believed.
+    let atoms = guess.atoms();
     let mut grids = vec![Doubt { weight: 1.0, miss: vec![0.0; x.len()] }];
     for (j, of) in ranked.iter().enumerate() {
         for &grid in &of.equals {
@@ -186,7 +189,8 @@ pub(crate) fn of_atoms(
             guess.advance(options.first_steps.iter().sum(), control);
             let other = guess.bytes(case);
             if target.left(case.operator, &other) <= 2.0 * target.left(case.operator, x).max(1e-9) {
-                grids.push(Doubt { weight: 1.0, miss: difference(other) });
+                let more = guess.atoms().saturating_sub(atoms);
+                grids.push(Doubt { weight: SIMPLE.powi(more as i32), miss: difference(other) });
             }
         }
     }
