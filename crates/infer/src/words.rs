@@ -29,6 +29,7 @@ pub fn in_words(atom: &Atom, grid: &Grid) -> String {
         Atom::Tree { down: false } => "binomial tree to rank 0".into(),
         Atom::Root { out: true } => "rank 0 to all".into(),
         Atom::Root { out: false } => "all to rank 0".into(),
+        Atom::All => "all pairs".into(),
     }
 }
 
