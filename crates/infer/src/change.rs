@@ -15,6 +15,9 @@ use crate::operator::Operator;
 use crate::prior::{Families, Shares};
 use crate::target::Target;
 
+/// Rounds in which bytes are spread evenly.
+const EVEN: usize = 30;
+
 /// How long to try.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Effort {
@@ -102,6 +105,20 @@ pub fn settle(operator: &Operator, target: &Target, x: &mut [f64], rounds: usize
             }
         }
     }
+}
+
+/// Every host's bytes spread over all others by what these receive, as far as hosts' own links tell (gravity).
+///
+/// Source: Zhang et al., *Fast accurate computation of large-scale IP traffic matrices from link loads*, SIGMETRICS 2003, sec. 3.
+pub fn evenly(operator: &Operator, target: &Target, control: &Control) -> Vec<f64> {
+    let mut ends = target.clone();
+    for (weight, end) in ends.weight.iter_mut().zip(operator.ends()) {
+        *weight *= f64::from(u8::from(end));
+    }
+    let bytes: f64 = ends.bytes.iter().zip(&ends.weight).map(|(b, w)| if *w > 0.0 { *b } else { 0.0 }).sum();
+    let mut x = vec![bytes / 2.0 / operator.pairs().max(1) as f64; operator.pairs()];
+    settle(operator, &ends, &mut x, EVEN, control);
+    x
 }
 
 fn square(v: &[f64]) -> f64 {

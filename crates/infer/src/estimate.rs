@@ -17,7 +17,7 @@ use netloom_model::Control;
 use netloom_model::rng::{below, stream};
 
 use crate::case::{Case, NOBODY, own_rows};
-use crate::change::{Effort, least_change, settle};
+use crate::change::{Effort, evenly, least_change, settle};
 use crate::dictionary::Atom;
 use crate::grid::Grid;
 use crate::jobs::Participants;
@@ -59,15 +59,24 @@ impl Default for Options {
     }
 }
 
+/// What a guess begins with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Start {
+    /// Every host's bytes go to all others, by what these receive ([`crate::change::evenly`]).
+    Even,
+    /// Neighbours on the grid and so many more atoms.
+    Atoms(usize),
+    /// Jobs that atoms don't explain have the fewest flows ([`crate::sparse`]).
+    Fewest,
+}
+
 /// How the guess is made and what may change of it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Model {
-    /// Atoms beside neighbours.
-    pub atoms: usize,
+    /// What it begins with.
+    pub start: Start,
     /// How changes spread.
     pub shares: Shares,
-    /// Neither: jobs that atoms don't explain have the fewest flows ([`crate::sparse`]).
-    pub fewest: bool,
 }
 
 /// Changes go to whole families as well as to single pairs, to those that carry much a little more.
@@ -82,10 +91,9 @@ const ATOMS: [usize; 5] = [0, 12, 24, 48, 96];
 
 /// What is tried with so many rows, in order of atoms.
 pub fn models(rows: usize) -> impl Iterator<Item = Model> {
-    ATOMS
-        .into_iter()
-        .filter(move |atoms| atoms * MANY <= rows)
-        .flat_map(|atoms| [BROAD, MIDDLE, NARROW].map(|shares| Model { atoms, shares, fewest: false }))
+    let atoms = ATOMS.into_iter().filter(move |atoms| atoms * MANY <= rows).map(Start::Atoms);
+    let starts = std::iter::once(Start::Even).chain(atoms);
+    starts.flat_map(|start| [BROAD, MIDDLE, NARROW].map(|shares| Model { start, shares }))
 }
 
 /// What was found of a job.
@@ -140,10 +148,11 @@ pub fn estimate(
 
     // Where few atoms explain everything but noise, there is nothing to try out.
     let enough = NOTHING.max(1.01 * target.noise());
-    let all = Model { atoms: ATOMS[ATOMS.len() - 1], shares: MIDDLE, fewest: false };
+    let most = ATOMS[ATOMS.len() - 1];
+    let all = Model { start: Start::Atoms(most), shares: MIDDLE };
     let targets = case.targets(&target);
     let mut guess = case.guess(&targets);
-    guess.advance(all.atoms, control);
+    guess.advance(most, control);
     let few = guess.atoms() * FEW[usize::from(target.noise() > 0.0)] <= target.rows();
     let mut x = guess.bytes(&case);
     let (mut model, mut held_out) = (all, None);
@@ -165,13 +174,21 @@ pub fn estimate(
         }
         if let Some(error) = fewest.filter(|&error| held_out.is_none_or(|best| error < best)) {
             guess = guess.explaining();
-            (model, held_out) = (Model { fewest: true, ..all }, Some(error));
+            (model, held_out) = (Model { start: Start::Fewest, ..all }, Some(error));
             x = rest.fewest(&target, None, control);
             trust::of_fewest(&case, &rest, &x, &target, options, control)
         } else {
-            guess = case.guess(&targets);
-            guess.advance(model.atoms, control);
-            let before = guess.bytes(&case);
+            let before = match model.start {
+                Start::Atoms(atoms) => {
+                    guess = case.guess(&targets);
+                    guess.advance(atoms, control);
+                    guess.bytes(&case)
+                }
+                _ => {
+                    guess = guess.explaining();
+                    evenly(&small, &target, control)
+                }
+            };
             x.clone_from(&before);
             let shares = &model.shares;
             let changed =
@@ -209,20 +226,25 @@ pub(crate) struct Tried {
     pub bytes: Vec<f32>,
 }
 
-/// All models, of each number of atoms the best; the best of all comes first.
+/// All models, of each start the best; the best of all comes first.
 fn tried_out(case: &Case, halves: &Halves, effort: &Effort, control: &Control) -> Vec<Tried> {
     let targets = case.targets(&halves.training);
     let mut all: Vec<Tried> = Vec::new();
     let mut guess = case.guess(&targets);
     let mut before = 0;
     for model in models(halves.training.rows()).take_while(|_| control.stopped().is_none()) {
-        guess.advance(model.atoms - before, control);
-        before = model.atoms;
-        let mut x = guess.bytes(case);
+        let mut x = match model.start {
+            Start::Atoms(atoms) => {
+                guess.advance(atoms - before, control);
+                before = atoms;
+                guess.bytes(case)
+            }
+            _ => evenly(case.operator, &halves.training, control),
+        };
         let families = &case.families;
         least_change(case.operator, families, &model.shares, &halves.training, &mut x, effort, control);
         let error = halves.test.left(case.operator, &x);
-        match all.iter_mut().find(|tried| tried.model.atoms == model.atoms) {
+        match all.iter_mut().find(|tried| tried.model.start == model.start) {
             Some(tried) if tried.error <= error => {}
             old => {
                 let new = Tried { model, error, bytes: x.iter().map(|&x| x as f32).collect() };

@@ -169,6 +169,14 @@ impl Operator {
         self.leaves[pair.job as usize][pair.source as usize]
     }
 
+    /// `[row]`: whether a pair's way begins or ends there.
+    pub fn ends(&self) -> Vec<bool> {
+        let mut ends = vec![false; self.rows];
+        let last = self.step.iter().filter(|(_, parent)| *parent == 0).map(|(row, _)| row);
+        self.first.iter().chain(last).for_each(|&row| ends[row as usize] = true);
+        ends
+    }
+
     /// Calls `visit` with the rows on a pair's way.
     pub fn way(&self, pair: usize, mut visit: impl FnMut(usize)) {
         visit(self.first[pair] as usize);

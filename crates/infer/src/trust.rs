@@ -279,7 +279,7 @@ impl Sums {
         let leaf_error = error(of_sums.iter().sum(), square(&sums));
         let known = sums.iter().zip(&of_sums).filter(|(sum, v)| v.sqrt() <= KNOWN * **sum);
         let identified_fraction =
-            if unknown { 0.0 } else { part(known.map(|(sum, _)| sum).sum(), sums.iter().sum()) };
+            if unknown { 0.0 } else { part(known.fold(0.0, |all, (sum, _)| all + sum), sums.iter().sum()) };
         let verdict = match leaf_error {
             error if error <= LIMITS[0] => Verdict::Identified,
             error if error <= LIMITS[1] => Verdict::Partly,

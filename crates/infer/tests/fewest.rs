@@ -1,5 +1,6 @@
 //! Few flows without a grid: partners at random, on five lanes.
 
+use netloom_infer::estimate::Start;
 use netloom_infer::operator::Pair;
 use netloom_infer::{Counted, Estimate, LaneScheme, Operator, Options, Participants, Verdict, estimate};
 use netloom_model::rng::{below, normal, stream};
@@ -52,7 +53,7 @@ fn varied(source: u32, destination: u32, one_way: bool) -> f64 {
 #[test]
 fn random_partners_are_found() {
     let (found, error) = infer(&[("bisection-shuffle:seed=1", 256)], |_, _| 1.0, 0.0);
-    assert!(found.model.fewest && error < 1e-9, "{error}");
+    assert!(found.model.start == Start::Fewest && error < 1e-9, "{error}");
     assert_eq!((found.trust.verdict, found.trust.rivals), (Verdict::Identified, 0));
     assert_eq!(found.bytes.iter().filter(|b| **b > 0.0).count(), 256);
 }
@@ -80,7 +81,7 @@ fn one_way_flows_of_equal_bytes_are_not_claimed_to_be_known() {
 #[test]
 fn noise_stays_noise() {
     let (found, error) = infer(&[("bisection-shuffle:seed=1", 256)], |_, _| 1.0, 0.01);
-    assert!(error < 0.01 && found.model.fewest, "{error}");
+    assert!(error < 0.01 && found.model.start == Start::Fewest, "{error}");
     assert!((0.001..0.02).contains(&found.trust.pair_error), "{:?}", found.trust);
 }
 
@@ -89,6 +90,6 @@ fn noise_stays_noise() {
 fn a_job_on_a_grid_is_left_as_it_is() {
     let jobs = [("shift:1", 64), ("bisection-shuffle:seed=4", 192)];
     let (found, error) = infer(&jobs, |_, _| 1.0, 0.0);
-    assert!(found.model.fewest && error < 1e-9, "{error}");
+    assert!(found.model.start == Start::Fewest && error < 1e-9, "{error}");
     assert!(!found.jobs[0].atoms.is_empty() && found.jobs[1].atoms.is_empty());
 }
