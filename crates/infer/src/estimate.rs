@@ -24,6 +24,7 @@ use crate::jobs::Participants;
 use crate::operator::Operator;
 use crate::prior::Shares;
 use crate::ranking::ranked_grids;
+use crate::span::repeats_as_one;
 use crate::sparse::Rest;
 use crate::target::{Counted, Target};
 use crate::trust::{self, Trust};
@@ -141,7 +142,7 @@ pub fn estimate(
     let keep: Vec<bool> = operator.adjoint(&empty).iter().map(|&crossed| crossed == 0.0).collect();
     let (small, rows) = operator.restrict(&keep).compact();
     let own = own_rows(&small, jobs.len());
-    let here = counted.of(&rows);
+    let here = repeats_as_one(&small, operator, &rows, counted.of(&rows));
     let target = Target::relative(&here, |r| own[r] != NOBODY && here.bytes[r] > 0.0);
     let ranked = ranked_grids(&small, jobs, &target, &own, options, control);
     let case = Case::new(&small, jobs, &own, ranked.iter().map(|found| found.grid).collect());
@@ -162,7 +163,7 @@ pub fn estimate(
         let halves = split(&target, options);
         let effort = Effort { rounds: 6, steps: 40, ..options.effort };
         let rest = Rest::new(&case, &guess.clone().explaining());
-        let fewest = rest.may_be_few().then(|| {
+        let fewest = rest.may_be_few(&target).then(|| {
             let x = rest.fewest(&halves.training, None, control);
             halves.test.left(&small, &x)
         });

@@ -51,7 +51,6 @@ impl Fit {
 
 /// How an answer fits what was counted.
 pub fn fit(operator: &Operator, counted: &Counted, estimate: &Estimate) -> Fit {
-    let lanes = usize::from(operator.lanes());
     let (mut beyond, mut all) = (0.0, 0.0);
     let (mut squares, mut noisy) = (0.0, 0.0);
     let mut rows = Vec::new();
@@ -69,7 +68,7 @@ pub fn fit(operator: &Operator, counted: &Counted, estimate: &Estimate) -> Fit {
         // Counters are whole numbers.
         if excess > 1.0 {
             beyond += excess;
-            let (link, lane) = (LinkId::from_index(at / lanes), (at % lanes) as u8);
+            let (_, link, lane) = operator.place(at);
             rows.push((excess, Unexplained { link, lane, counted: bytes, explained: bytes - left }));
         }
     }

@@ -18,9 +18,11 @@
 //! | [`ranking`] | which grid explains a job's counters |
 //! | [`rows`] | counters as rows of the operator; who talked without a job |
 //! | [`sound`] | whether counters, lanes, jobs and routes can belong together, in words |
+//! | [`span`] | several intervals, each under routes of its own, as one |
 //! | [`sparse`] | the fewest flows that explain the counters |
 //! | [`target`] | what was counted, and how much each row of it matters |
 //! | [`trust`] | how far an answer can be trusted |
+//! | `ways` | the ways of all pairs under one routing, grown together |
 //! | [`words`] | atoms in words |
 
 pub mod answer;
@@ -39,9 +41,11 @@ pub mod pursuit;
 pub mod ranking;
 pub mod rows;
 pub mod sound;
+pub mod span;
 pub mod sparse;
 pub mod target;
 pub mod trust;
+mod ways;
 pub mod words;
 
 pub use answer::{Errors, errors, sums, traffic};
@@ -54,6 +58,7 @@ pub use jobs::Participants;
 pub use lanes::LaneScheme;
 pub use operator::Operator;
 pub use rows::{Outsider, Rows, outsiders, rows};
+pub use span::{Span, span};
 pub use target::{Counted, Target};
 pub use trust::{Trust, Verdict};
 pub use words::in_words;

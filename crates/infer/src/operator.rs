@@ -1,25 +1,27 @@
 //! Pairs to counters and back, without a matrix.
 //!
 //! The forward operator `R` adds every pair's bytes to the (link, lane) rows on its way; its adjoint adds up the rows of every pair's
-//! way. Tables look at the destination, so ways grow together: what is left of a way after a link depends on the link, the
-//! destination (its address) and the service level only. Ways to a destination are therefore kept as a tree whose nodes are
-//! (row, rest of the way); a pair is its host link's row and a node. Both operators pass once over pairs and once over nodes: two
-//! additions a pair where the way has six hops. Schemes in which every pair has lanes of its own have a branch each.
+//! way. Tables look at the destination, so ways grow together ([`crate::ways`]): both operators pass once over pairs and once over
+//! nodes, two additions a pair where the way has six hops.
 //!
-//! Invariants: pairs are in order of job, destination, source; a node's parent comes before it; sums are taken in fixed pieces, added
+//! Where routes changed from one interval to the next and the traffic did not, every interval says something else about the same pairs.
+//! An operator of several routings has the rows of all of them one below the other, and a way a pair for each
+//! ([`Operator::stacked`]).
+//!
+//! Invariants: pairs are in order of job, destination, source; rows in order of routing, link, lane; sums are taken in fixed pieces, added
 //! up in order: the bits do not depend on the number of threads. `adjoint` is the transpose of `forward`.
 //!
 //! Source: Taffet, dissertation, sec. 4.2 and 4.4 (R), 4.5 (several jobs).
 
 use std::ops::Range;
 
-use netloom_model::{DestId, Fabric, HostId, LinkId, NO_PORT, Routes};
-use netloom_routing::walk;
+use netloom_model::{Fabric, LinkId, Routes};
 use rayon::prelude::*;
 
 use crate::error::InferError;
 use crate::jobs::Participants;
 use crate::lanes::LaneScheme;
+use crate::ways::Ways;
 
 /// Pieces of work that have sums of their own.
 const PIECES: usize = 16;
@@ -33,24 +35,26 @@ struct Group {
     destination: u32,
     /// Its pairs.
     pairs: Range<usize>,
-    /// Its nodes; a node's number counts from here, and 0 is the end of the way.
-    nodes: Range<usize>,
+}
+
+/// The rows of a routing.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Block {
+    start: usize,
+    lanes: u8,
 }
 
 /// What pairs leave in the counters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Operator {
-    lanes: u8,
     rows: usize,
     groups: Vec<Group>,
     /// `[pair]`: position of the source in the job's hosts.
     source: Vec<u32>,
-    /// `[pair]`: row of the source's link.
-    first: Vec<u32>,
-    /// `[pair]`: the rest of its way.
-    node: Vec<u32>,
-    /// `[node]`: row and parent.
-    step: Vec<(u32, u32)>,
+    /// `[routing]`: the pairs' ways.
+    ways: Vec<Ways>,
+    /// `[routing]`: where its rows are.
+    blocks: Vec<Block>,
     /// `[job][host of the job]`: the number of its leaf.
     leaves: Vec<Vec<u32>>,
 }
@@ -77,64 +81,71 @@ impl Operator {
         scheme: &LaneScheme,
         jobs: &[Participants],
     ) -> Result<Self, InferError> {
-        if routes.cabling_hash.is_some_and(|hash| hash != fabric.cabling_hash()) {
-            return Err(InferError::Mismatch("the routes are of another fabric".into()));
+        Self::stacked(fabric, &[(routes, scheme)], jobs)
+    }
+
+    /// The same under several routings, one below the other: rows of the first come first.
+    ///
+    /// # Errors
+    /// As [`Operator::new`], for any of the routings.
+    pub fn stacked(
+        fabric: &Fabric,
+        routings: &[(&Routes, &LaneScheme)],
+        jobs: &[Participants],
+    ) -> Result<Self, InferError> {
+        let (mut blocks, mut ways, mut rows) = (Vec::new(), Vec::new(), 0);
+        for &(routes, scheme) in routings {
+            let lanes = scheme.lanes().max(1);
+            ways.push(Ways::new(fabric, (routes, scheme), rows, jobs)?);
+            blocks.push(Block { start: rows, lanes });
+            rows += fabric.link_count() * usize::from(lanes);
         }
-        let lanes = scheme.lanes().max(1);
-        let work: Vec<(u32, u32)> = (jobs.iter().enumerate())
-            .flat_map(|(j, job)| (0..job.hosts.len() as u32).map(move |d| (j as u32, d)))
-            .collect();
-        let piece = work.len().div_ceil(4 * PIECES).max(1);
-        let parts: Vec<Result<Self, InferError>> = work
-            .par_chunks(piece)
-            .map(|work| {
-                let mut builder = Builder::new(fabric, routes, scheme, lanes);
-                for &(job, destination) in work {
-                    builder.group(&jobs[job as usize].hosts, job, destination)?;
-                }
-                Ok(builder.operator)
-            })
-            .collect();
-        let mut whole = Self::empty(lanes, fabric.link_count() * usize::from(lanes));
-        for part in parts {
-            whole.append(part?);
+        let (mut groups, mut source) = (Vec::new(), Vec::new());
+        for (j, job) in jobs.iter().enumerate() {
+            let hosts = job.hosts.len() as u32;
+            for destination in 0..hosts {
+                let start = source.len();
+                source.extend((0..hosts).filter(|&s| s != destination));
+                groups.push(Group { job: j as u32, destination, pairs: start..source.len() });
+            }
         }
         let leaves = |job: &Participants| job.hosts.iter().map(|&h| fabric.leaf(h).0).collect();
-        whole.leaves = jobs.iter().map(leaves).collect();
-        Ok(whole)
+        let leaves = jobs.iter().map(leaves).collect();
+        Ok(Self { rows, groups, source, ways, blocks, leaves })
     }
 
-    fn empty(lanes: u8, rows: usize) -> Self {
-        let (groups, source, first, node, step, leaves) = Default::default();
-        Self { lanes, rows, groups, source, first, node, step, leaves }
-    }
-
-    fn append(&mut self, other: Self) {
-        let (pairs, nodes) = (self.source.len(), self.step.len());
-        self.groups.extend(other.groups.into_iter().map(|group| Group {
-            pairs: group.pairs.start + pairs..group.pairs.end + pairs,
-            nodes: group.nodes.start + nodes..group.nodes.end + nodes,
-            ..group
-        }));
-        self.source.extend(other.source);
-        self.first.extend(other.first);
-        self.node.extend(other.node);
-        self.step.extend(other.step);
-    }
-
-    /// Rows: links times lanes.
+    /// Rows: links times lanes, of every routing.
     pub fn rows(&self) -> usize {
         self.rows
     }
 
-    /// Lanes of a link.
-    pub fn lanes(&self) -> u8 {
-        self.lanes
+    /// Routings.
+    pub fn routings(&self) -> usize {
+        self.blocks.len()
     }
 
-    /// The row of a link's lane.
+    /// The rows of a routing; of no use after [`Operator::compact`].
+    pub fn rows_of(&self, routing: usize) -> Range<usize> {
+        let start = |routing: usize| self.blocks.get(routing).map_or(self.rows, |block| block.start);
+        start(routing)..start(routing + 1)
+    }
+
+    /// Lanes of a link, under the first routing.
+    pub fn lanes(&self) -> u8 {
+        self.blocks.first().map_or(1, |block| block.lanes)
+    }
+
+    /// The row of a link's lane, under the first routing.
     pub fn row(&self, link: LinkId, lane: u8) -> usize {
-        link.index() * usize::from(self.lanes) + usize::from(lane)
+        link.index() * usize::from(self.lanes()) + usize::from(lane)
+    }
+
+    /// Which routing, link and lane a row is of; of no use after [`Operator::compact`].
+    pub fn place(&self, row: usize) -> (usize, LinkId, u8) {
+        let routing = self.blocks.partition_point(|block| block.start <= row).saturating_sub(1);
+        let Block { start, lanes } = self.blocks[routing];
+        let (at, lanes) = (row - start, usize::from(lanes));
+        (routing, LinkId((at / lanes) as u32), (at % lanes) as u8)
     }
 
     /// Pairs: the unknowns.
@@ -172,21 +183,17 @@ impl Operator {
     /// `[row]`: whether a pair's way begins or ends there.
     pub fn ends(&self) -> Vec<bool> {
         let mut ends = vec![false; self.rows];
-        let last = self.step.iter().filter(|(_, parent)| *parent == 0).map(|(row, _)| row);
-        self.first.iter().chain(last).for_each(|&row| ends[row as usize] = true);
+        for ways in &self.ways {
+            ways.ends().for_each(|row| ends[row as usize] = true);
+        }
         ends
     }
 
-    /// Calls `visit` with the rows on a pair's way.
+    /// Calls `visit` with the rows on a pair's way, under one routing after the other.
     pub fn way(&self, pair: usize, mut visit: impl FnMut(usize)) {
-        visit(self.first[pair] as usize);
         let at = self.groups.partition_point(|g| g.pairs.end <= pair);
-        let steps = &self.step[self.groups[at].nodes.clone()];
-        let mut node = self.node[pair];
-        while node != 0 {
-            let (row, parent) = steps[node as usize - 1];
-            visit(row as usize);
-            node = parent;
+        for ways in &self.ways {
+            ways.way(at, pair, &mut visit);
         }
     }
 
@@ -197,21 +204,13 @@ impl Operator {
         let parts: Vec<Vec<f64>> = self
             .groups
             .par_chunks(piece)
-            .map(|groups| {
+            .enumerate()
+            .map(|(part, groups)| {
                 let mut rows = vec![0.0; self.rows];
                 let mut sum = Vec::new();
-                for group in groups {
-                    let steps = &self.step[group.nodes.clone()];
-                    sum.clear();
-                    sum.resize(steps.len() + 1, 0.0);
-                    for p in group.pairs.clone() {
-                        rows[self.first[p] as usize] += x[p];
-                        sum[self.node[p] as usize] += x[p];
-                    }
-                    for (n, &(row, parent)) in steps.iter().enumerate().rev() {
-                        let bytes = sum[n + 1];
-                        rows[row as usize] += bytes;
-                        sum[parent as usize] += bytes;
+                for (at, group) in (part * piece..).zip(groups) {
+                    for ways in &self.ways {
+                        ways.add(at, group.pairs.clone(), x, &mut rows, &mut sum);
                     }
                 }
                 rows
@@ -229,19 +228,16 @@ impl Operator {
         let mut sums = vec![0.0; self.pairs()];
         let mut rest = sums.as_mut_slice();
         let mut work = Vec::with_capacity(self.groups.len());
-        for group in &self.groups {
+        for (at, group) in self.groups.iter().enumerate() {
             let (mine, others) = rest.split_at_mut(group.pairs.len());
-            work.push((group, mine));
+            work.push((at, mine));
             rest = others;
         }
         let piece = work.len().div_ceil(PIECES).max(1);
         work.par_chunks_mut(piece).for_each(|work| {
             let mut value = Vec::new();
-            for (group, sums) in work {
-                self.values(group, u, &mut value);
-                for (sum, p) in sums.iter_mut().zip(group.pairs.clone()) {
-                    *sum = u[self.first[p] as usize] + value[self.node[p] as usize];
-                }
+            for (at, sums) in work {
+                self.sums(*at, u, &mut value, sums);
             }
         });
         sums
@@ -250,39 +246,43 @@ impl Operator {
     /// Calls `visit(pair, sum of its rows)` for all pairs of a job, in order.
     pub fn each(&self, job: u32, u: &[f64], mut visit: impl FnMut(Pair, f64)) {
         assert_eq!(u.len(), self.rows);
-        let mut value = Vec::new();
-        for group in self.groups.iter().filter(|g| g.job == job) {
-            self.values(group, u, &mut value);
+        let (mut value, mut sums) = (Vec::new(), Vec::new());
+        for (at, group) in self.groups.iter().enumerate().filter(|(_, g)| g.job == job) {
+            sums.clear();
+            sums.resize(group.pairs.len(), 0.0);
+            self.sums(at, u, &mut value, &mut sums);
             let destination = group.destination;
-            for p in group.pairs.clone() {
-                let sum = u[self.first[p] as usize] + value[self.node[p] as usize];
-                visit(Pair { job, source: self.source[p], destination }, sum);
+            for (&source, &sum) in self.source[group.pairs.clone()].iter().zip(&sums) {
+                visit(Pair { job, source, destination }, sum);
             }
         }
     }
 
-    /// `[node]`: the sum of the rows from there on.
-    fn values(&self, group: &Group, u: &[f64], value: &mut Vec<f64>) {
-        value.clear();
-        value.push(0.0);
-        for &(row, parent) in &self.step[group.nodes.clone()] {
-            let sum = u[row as usize] + value[parent as usize];
-            value.push(sum);
+    /// `[pair of a group]`: the sum of its rows; `value` is room to work in.
+    fn sums(&self, at: usize, u: &[f64], value: &mut Vec<f64>, sums: &mut [f64]) {
+        let pairs = &self.groups[at].pairs;
+        for (routing, ways) in self.ways.iter().enumerate() {
+            if routing == 0 {
+                ways.sums(at, pairs.clone(), u, value, |p, sum| sums[p] = sum);
+            } else {
+                ways.sums(at, pairs.clone(), u, value, |p, sum| sums[p] += sum);
+            }
         }
     }
 
     /// The same with rows that some pair crosses only, and what each of them was.
     pub fn compact(mut self) -> (Self, Vec<u32>) {
         let mut new = vec![u32::MAX; self.rows];
-        for &row in self.first.iter().chain(self.step.iter().map(|(row, _)| row)) {
-            new[row as usize] = 0;
+        for ways in &mut self.ways {
+            ways.rows().for_each(|row| new[*row as usize] = 0);
         }
         let old: Vec<u32> = (0..self.rows as u32).filter(|&row| new[row as usize] == 0).collect();
         for (at, &row) in old.iter().enumerate() {
             new[row as usize] = at as u32;
         }
-        self.first.iter_mut().for_each(|row| *row = new[*row as usize]);
-        self.step.iter_mut().for_each(|(row, _)| *row = new[*row as usize]);
+        for ways in &mut self.ways {
+            ways.rows().for_each(|row| *row = new[*row as usize]);
+        }
         self.rows = old.len();
         (self, old)
     }
@@ -290,147 +290,21 @@ impl Operator {
     /// The same without the pairs for which `keep` is false; what is left keeps its order.
     pub fn restrict(&self, keep: &[bool]) -> Self {
         assert_eq!(keep.len(), self.pairs());
-        let mut small = Self::empty(self.lanes, self.rows);
-        small.leaves.clone_from(&self.leaves);
-        let mut new = Vec::new();
+        let (mut groups, mut source) = (Vec::with_capacity(self.groups.len()), Vec::new());
         for group in &self.groups {
-            let steps = &self.step[group.nodes.clone()];
-            // Which nodes are still on a way, then their new numbers.
-            new.clear();
-            new.resize(steps.len() + 1, 0u32);
-            for p in group.pairs.clone().filter(|&p| keep[p]) {
-                new[self.node[p] as usize] = 1;
-            }
-            for n in (1..=steps.len()).rev() {
-                if new[n] != 0 {
-                    new[steps[n - 1].1 as usize] = 1;
-                }
-            }
-            new[0] = 0;
-            let (pairs, nodes) = (small.source.len(), small.step.len());
-            for n in 1..=steps.len() {
-                if new[n] != 0 {
-                    let (row, parent) = steps[n - 1];
-                    small.step.push((row, new[parent as usize]));
-                    new[n] = (small.step.len() - nodes) as u32;
-                }
-            }
-            for p in group.pairs.clone().filter(|&p| keep[p]) {
-                small.source.push(self.source[p]);
-                small.first.push(self.first[p]);
-                small.node.push(new[self.node[p] as usize]);
-            }
-            let (pairs, nodes) = (pairs..small.source.len(), nodes..small.step.len());
-            small.groups.push(Group { pairs, nodes, ..group.clone() });
+            let start = source.len();
+            source.extend(group.pairs.clone().filter(|&p| keep[p]).map(|p| self.source[p]));
+            groups.push(Group { pairs: start..source.len(), ..group.clone() });
         }
-        small
-    }
-}
-
-/// Builds the groups of some destinations.
-struct Builder<'a> {
-    fabric: &'a Fabric,
-    routes: &'a Routes,
-    scheme: &'a LaneScheme,
-    operator: Operator,
-    /// `[row]`: when its node was made, and which.
-    seen: Vec<(u32, u32)>,
-    now: u32,
-    /// Sources in order of (address, key), and their nodes in order of sources.
-    order: Vec<(DestId, Option<u8>, u32)>,
-    nodes: Vec<(u32, u32)>,
-    way: Vec<u32>,
-}
-
-impl<'a> Builder<'a> {
-    fn new(fabric: &'a Fabric, routes: &'a Routes, scheme: &'a LaneScheme, lanes: u8) -> Self {
-        let rows = fabric.link_count() * usize::from(lanes);
-        let operator = Operator::empty(lanes, rows);
-        let (order, nodes, way) = Default::default();
-        Self { fabric, routes, scheme, operator, seen: vec![(0, 0); rows], now: 0, order, nodes, way }
-    }
-
-    /// Adds all pairs of `hosts` with one destination.
-    fn group(&mut self, hosts: &[HostId], job: u32, destination: u32) -> Result<(), InferError> {
-        let to = hosts[destination as usize];
-        let space = self.routes.dests(self.fabric);
-        self.order.clear();
-        for (s, &from) in hosts.iter().enumerate().filter(|&(s, _)| s != destination as usize) {
-            let address = self.routes.address(space, from, to);
-            self.order.push((address, self.scheme.key(from, to), s as u32));
-        }
-        self.order.sort_unstable();
-        let (pairs, base) = (self.operator.source.len(), self.operator.step.len());
-        self.nodes.clear();
-        self.nodes.resize(hosts.len(), (0, 0));
-        let mut last = None;
-        for at in 0..self.order.len() {
-            let (address, key, s) = self.order[at];
-            // Ways grow together only where tables don't look at the source.
-            if last != Some((address, key)) || key.is_none() || self.routes.lft().is_none() {
-                self.now += 1;
-                last = Some((address, key));
-            }
-            self.nodes[s as usize] = self.walk(hosts[s as usize], to, address, key, base)?;
-        }
-        for s in (0..hosts.len() as u32).filter(|&s| s != destination) {
-            let (first, node) = self.nodes[s as usize];
-            self.operator.source.push(s);
-            self.operator.first.push(first);
-            self.operator.node.push(node);
-        }
-        let (pairs, nodes) = (pairs..self.operator.source.len(), base..self.operator.step.len());
-        self.operator.groups.push(Group { job, destination, pairs, nodes });
-        Ok(())
-    }
-
-    /// The row of the source's link and the node of the rest.
-    fn walk(
-        &mut self,
-        from: HostId,
-        to: HostId,
-        address: DestId,
-        key: Option<u8>,
-        base: usize,
-    ) -> Result<(u32, u32), InferError> {
-        let (fabric, goal) = (self.fabric, self.fabric.host_node(to));
-        let lanes = u32::from(self.operator.lanes);
-        let mut via = fabric.host_link(from);
-        let first = via.0 * lanes + u32::from(self.scheme.first(from, to, key, via));
-        self.way.clear();
-        let mut parent = 0;
-        if !fabric.alive(via) {
-            return Err(self.lost(from, to));
-        }
-        while fabric.link_to(via) != goal {
-            let out = fabric.link_to_switch(via).and_then(|switch| {
-                let port = self.routes.port(switch, from, address);
-                (port != NO_PORT).then(|| fabric.link_at(switch, port)).flatten()
-            });
-            let out = out.filter(|&out| fabric.alive(out) && self.way.len() <= fabric.switch_count());
-            let Some(out) = out else { return Err(self.lost(from, to)) };
-            let row = out.0 * lanes + u32::from(self.scheme.next(from, to, key, via, out));
-            let (when, node) = self.seen[row as usize];
-            if when == self.now {
-                parent = node;
-                break;
-            }
-            self.way.push(row);
-            via = out;
-        }
-        for &row in self.way.iter().rev() {
-            self.operator.step.push((row, parent));
-            parent = (self.operator.step.len() - base) as u32;
-            self.seen[row as usize] = (self.now, parent);
-        }
-        Ok((first, parent))
-    }
-
-    /// Why a pair's packets don't arrive, in the words of `routing`.
-    fn lost(&self, from: HostId, to: HostId) -> InferError {
-        match walk(self.fabric, self.routes, from, to) {
-            Err(error) => error.into(),
-            Ok(_) => InferError::Mismatch("the routes lead in a circle".into()),
+        let pairs = || self.groups.iter().map(|group| group.pairs.clone());
+        let ways = self.ways.iter().map(|ways| ways.restrict(pairs(), keep)).collect();
+        Self {
+            rows: self.rows,
+            groups,
+            source,
+            ways,
+            blocks: self.blocks.clone(),
+            leaves: self.leaves.clone(),
         }
     }
 }

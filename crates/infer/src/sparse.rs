@@ -68,7 +68,8 @@ impl Rest {
     }
 
     /// Whether it may be made of few flows, at a glance: many flows would use all lanes of the links of the hosts that send them.
-    pub fn may_be_few(&self) -> bool {
+    /// Routings that differ tell flows apart as lanes do; there is no such glance at them.
+    pub fn may_be_few(&self, target: &Target) -> bool {
         let operator = &self.operator;
         let (mut rows, mut senders) = (vec![false; operator.rows()], vec![]);
         for (p, pair) in operator.iter().enumerate() {
@@ -81,7 +82,9 @@ impl Rest {
         senders.dedup();
         let used = rows.iter().filter(|used| **used).count();
         let lanes = senders.len() * usize::from(operator.lanes());
-        (used as f64) < FEW * lanes as f64 && operator.pairs() <= MANY * operator.rows()
+        let idle = (used as f64) < FEW * lanes as f64;
+        let differ = target.rows() > operator.rows() / operator.routings().max(1);
+        (idle || operator.routings() > 1 && differ) && operator.pairs() <= MANY * operator.rows()
     }
 
     /// `[pair of the case]`: bytes. With a seed, costs differ: where the counters leave a choice, so does the answer.

@@ -1,6 +1,7 @@
-//! Inference on random fabrics, on small cases worked by hand, on few flows without a grid and on recorded applications.
+//! Inference on random fabrics, on small cases worked by hand, on several routings, on few flows without a grid and on recorded applications.
 
 mod fewest;
 mod operator;
 mod recorded;
 mod small;
+mod span;
