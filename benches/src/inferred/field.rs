@@ -4,9 +4,10 @@ use std::time::Instant;
 
 use netloom_counters::{SynthOptions, Unit, measure, synth};
 use netloom_infer::{
-    Counted, Estimate, LaneScheme, Operator, Options, Participants, estimate, operator::Pair, trust,
+    Counted, Estimate, LaneScheme, Operator, Options, Participants, estimate, operator::Pair, rows, span,
+    trust,
 };
-use netloom_model::{Control, Csr, LaneMap, Traffic};
+use netloom_model::{Control, Csr, Interval, LaneMap, Routes, Traffic};
 use netloom_topology::generate;
 use netloom_traffic::{ResolvedJob, place};
 
@@ -70,25 +71,36 @@ impl Field {
         Self { ground, jobs, truth: placed.traffic.total().into_owned() }
     }
 
-    /// What counters say.
+    /// What counters of one interval under ftree's routes say.
     pub fn inferred(&self, lanes: u8, readings: Readings) -> Inferred {
-        let Ground { fabric, background, .. } = &self.ground;
-        let map = (lanes > 1).then(|| LaneMap::random(fabric, lanes, lanes, 1));
-        let mut options = SynthOptions { seed: 1, ..SynthOptions::default() };
-        if readings == Readings::Real {
-            options = SynthOptions { noise: 0.005, skew: 0.02, missing: 0.02, ..options };
-        }
-        let interval = synth(fabric, background, &self.truth, map.as_ref(), &options).expect("delivered");
+        let map = (lanes > 1).then(|| LaneMap::random(&self.ground.fabric, lanes, lanes, 1));
+        self.inferred_under(std::slice::from_ref(&self.ground.background), map, readings)
+    }
+
+    /// What counters of an interval under each of these routes say together.
+    pub fn inferred_under(&self, routings: &[Routes], map: Option<LaneMap>, readings: Readings) -> Inferred {
+        let fabric = &self.ground.fabric;
+        let intervals: Vec<Interval> = (1..)
+            .zip(routings)
+            .map(|(seed, routes)| {
+                let mut options = SynthOptions { seed, ..SynthOptions::default() };
+                if readings == Readings::Real {
+                    options = SynthOptions { noise: 0.005, skew: 0.02, missing: 0.02, ..options };
+                }
+                synth(fabric, routes, &self.truth, map.as_ref(), &options).expect("delivered")
+            })
+            .collect();
         let start = Instant::now();
-        let measured = measure(fabric, &interval, Unit::Bytes);
-        let amounts = measured.in_lanes(usize::from(lanes));
-        let rows = 0..amounts.value.len();
-        let counted = Counted {
-            bytes: rows.clone().map(|row| amounts.get(row).unwrap_or(f64::NAN)).collect(),
-            deviation: rows.map(|row| amounts.deviation(row, &measured.noise)).collect(),
-        };
         let scheme = map.map_or(LaneScheme::One, LaneScheme::Tables);
-        let operator = Operator::new(fabric, background, &scheme, &self.jobs).expect("delivered");
+        let counted: Vec<Counted> = (intervals.iter())
+            .map(|interval| rows(fabric, &measure(fabric, interval, Unit::Bytes), scheme.lanes()).counted)
+            .collect();
+        let stack: Vec<(&Routes, &LaneScheme)> = routings.iter().map(|routes| (routes, &scheme)).collect();
+        let operator = Operator::stacked(fabric, &stack, &self.jobs).expect("delivered");
+        let mut counted = span(fabric, &operator, &counted).expect("all of the same traffic").counted;
+        // The truth is one interval's.
+        let intervals = routings.len() as f64;
+        counted.bytes.iter_mut().chain(&mut counted.deviation).for_each(|b| *b /= intervals);
         let found = estimate(&operator, &self.jobs, &counted, &Options::default(), &Control::new());
         let seconds = start.elapsed().as_secs_f64();
         let errors = trust::errors(&operator, &found.bytes, &self.of_pairs(&operator));

@@ -1,19 +1,22 @@
 //! Traffic from counters: what it must show (`make inferred`).
 //!
-//! Counters come from the true traffic under ftree's routes, exact, or as real readings are: 0.5 % of noise, every reading late by up
-//! to 2 % of the interval, 2 % of the values missing.
+//! Counters come from the true traffic under ftree's routes (and others, for `routings`), exact, or as real readings are: 0.5 % of
+//! noise, every reading late by up to 2 % of the interval, 2 % of the values missing.
 //!
 //! | module | idea |
 //! |---|---|
 //! | [`field`] | quartz1 with jobs on it: counters, and what is inferred from them |
 //! | [`recorded`] | tables 4.2 and 4.3: errors, and how well they are estimated |
 //! | [`routes`] | what counts in the end: routes from inferred traffic, under the true one |
+//! | [`routings`] | counters of the same traffic under several routings |
 
 mod field;
 mod recorded;
 mod routes;
+mod routings;
 
 use crate::study::Family;
 
 /// All families, in the order of the page.
-pub const FAMILIES: [(&str, Family); 2] = [("recorded", recorded::run), ("routes", routes::run)];
+pub const FAMILIES: [(&str, Family); 3] =
+    [("recorded", recorded::run), ("routes", routes::run), ("routings", routings::run)];
