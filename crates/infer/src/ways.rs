@@ -181,6 +181,8 @@ struct Builder<'a> {
     fabric: &'a Fabric,
     routes: &'a Routes,
     scheme: &'a LaneScheme,
+    /// Lanes of a link; a scheme counts them anew when it is asked.
+    lanes: u32,
     /// The first row's number.
     start: u32,
     ways: Ways,
@@ -195,10 +197,10 @@ struct Builder<'a> {
 
 impl<'a> Builder<'a> {
     fn new(fabric: &'a Fabric, routes: &'a Routes, scheme: &'a LaneScheme, start: usize) -> Self {
-        let rows = fabric.link_count() * usize::from(scheme.lanes().max(1));
+        let lanes = u32::from(scheme.lanes().max(1));
         let (ways, order, nodes, way) = Default::default();
-        let (start, seen) = (start as u32, vec![(0, 0); rows]);
-        Self { fabric, routes, scheme, start, ways, seen, now: 0, order, nodes, way }
+        let (start, seen) = (start as u32, vec![(0, 0); fabric.link_count() * lanes as usize]);
+        Self { fabric, routes, scheme, lanes, start, ways, seen, now: 0, order, nodes, way }
     }
 
     /// Adds all pairs of `hosts` with one destination.
@@ -243,7 +245,7 @@ impl<'a> Builder<'a> {
         base: usize,
     ) -> Result<(u32, u32), InferError> {
         let (fabric, goal) = (self.fabric, self.fabric.host_node(to));
-        let lanes = u32::from(self.scheme.lanes().max(1));
+        let lanes = self.lanes;
         let mut via = fabric.host_link(from);
         let first = via.0 * lanes + u32::from(self.scheme.first(from, to, key, via));
         self.way.clear();
