@@ -23,7 +23,7 @@ export PIP_QUIET := 1
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 LIBRARY := --locked --workspace --exclude netloom-python
 
-.PHONY: build demo test lint fmt test-rust test-python bench study validate fuzz clean need
+.PHONY: build demo test lint fmt test-rust test-python bench study validate inferred fuzz clean need
 .DEFAULT_GOAL := build
 
 build: $(VENV)/.built ## .venv/bin/netloom
@@ -65,6 +65,10 @@ study: | need ## what the optimiser must show (minutes, on a quiet machine), int
 validate: | need ## the simulator beside the dissertation's chapter 5 (many minutes), into docs/methods/simulator.md
 	cargo build --locked --release --quiet -p netloom-benches
 	@cargo run --locked --release --quiet -p netloom-benches -- validate --write docs/methods/simulator.md
+
+inferred: | need ## traffic from counters: errors, how well they are known, routes (many minutes), into docs/methods/inference.md
+	cargo build --locked --release --quiet -p netloom-benches
+	@cargo run --locked --release --quiet -p netloom-benches -- inferred --write docs/methods/inference.md
 
 fuzz: | need ## every parser for FUZZ_SECONDS (60) seconds
 	fuzz/run.sh $(FUZZ_SECONDS)

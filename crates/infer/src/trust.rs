@@ -141,7 +141,7 @@ fn models_apart(tried: &[Tried]) -> Vec<Doubt> {
     let Some((best, others)) = tried.split_first() else { return Vec::new() };
     let doubt = |other: &Tried| {
         let miss = best.bytes.iter().zip(&other.bytes).map(|(a, b)| f64::from(a - b)).collect();
-        Doubt { weight: (best.error / other.error).powi(4), miss }
+        Doubt { weight: (best.error / other.error).min(1.0).powi(4), miss }
     };
     let nothing = Doubt { weight: 1.0, miss: vec![0.0; best.bytes.len()] };
     std::iter::once(nothing).chain(others.iter().map(doubt)).collect()

@@ -5,3 +5,4 @@ mod operator;
 mod recorded;
 mod small;
 mod span;
+mod trust;
