@@ -325,7 +325,7 @@ def test_routes_that_changed_in_between_need_a_choice(netloom, paths, two_interv
         done = netloom(*asked, "--interval", number, "--format", "json")
         assert done.code in (0, 1), done.err
         assert json.loads(done.out)["result"]["intervals"] == 1
-    assert netloom.refused(*asked, "--interval", 2) == "there is no interval 2: expected 0..2"
+    assert netloom.refused(*asked, "--interval", 2) == "there is no interval 2: there are 2, counted from 0"
 
 
 def test_intervals_out_of_order_and_values_that_are_none_are_refused(netloom, paths, two_intervals):

@@ -39,6 +39,8 @@ const FEW: [usize; 2] = [4, 20];
 const MANY: usize = 5;
 /// Bytes spread evenly are wrong in no surprising way: patterns must foretell so many times better.
 const DULL: f64 = 1.5;
+/// An answer that leaves more than this part of the counters is none.
+const UNEXPLAINED: f64 = 0.3;
 /// Rounds in which the last hundredth is explained.
 const SETTLED: usize = 60;
 
@@ -159,7 +161,7 @@ pub fn estimate(
     let few = guess.atoms() * FEW[usize::from(target.noise() > 0.0)] <= target.rows();
     let mut x = guess.bytes(&case);
     let (mut model, mut held_out) = (all, None);
-    let trust = if few && target.left(&small, &x) <= enough {
+    let mut trust = if few && target.left(&small, &x) <= enough {
         trust::of_atoms(&case, &guess, &target, &ranked, &x, options, control)
     } else {
         let halves = split(&target, options);
@@ -207,6 +209,9 @@ pub fn estimate(
         }
     };
     let residual = target.left(&small, &x);
+    if residual > UNEXPLAINED {
+        trust.verdict = trust::Verdict::NotIdentifiable;
+    }
     let mut whole = vec![0.0; operator.pairs()];
     let kept = whole.iter_mut().zip(&keep).filter(|(_, keep)| **keep);
     kept.zip(x).for_each(|((whole, _), x)| *whole = x);

@@ -15,7 +15,7 @@ const DEVIATIONS: f64 = 6.0;
 const SLACK: f64 = 1e-3;
 /// More than this part of what was counted unexplained: these counters are not of these routes (docs/methods/inference.md).
 pub(crate) const FOREIGN: f64 = 0.01;
-/// The same where noise hides it: so many standard deviations, root mean square over all rows.
+/// The same where noise hides it: so many standard deviations, root mean square over all bytes.
 const FOREIGN_DEVIATIONS: f64 = 2.0;
 
 /// A row that the answer does not explain.
@@ -36,7 +36,8 @@ pub struct Unexplained {
 pub struct Fit {
     /// What is unexplained beyond noise, over all that was counted.
     pub share: f64,
-    /// What is unexplained in standard deviations of the counters, root mean square over rows with noise; `None`: counters are exact.
+    /// What is unexplained in standard deviations of the counters, root mean square over the bytes of rows
+    /// with noise: of next to nothing counted, deviations say little. `None`: counters are exact.
     pub deviations: Option<f64>,
     /// Rows that are off beyond noise, the worst first.
     pub rows: Vec<Unexplained>,
@@ -61,8 +62,8 @@ pub fn fit(operator: &Operator, counted: &Counted, estimate: &Estimate) -> Fit {
         all += bytes;
         let deviation = counted.deviation[at];
         if deviation > 0.0 {
-            squares += (left / deviation).powi(2);
-            noisy += 1.0;
+            squares += bytes * (left / deviation).powi(2);
+            noisy += bytes;
         }
         let excess = left.abs() - DEVIATIONS * deviation - SLACK * bytes;
         // Counters are whole numbers.

@@ -118,5 +118,7 @@ pub fn foreign(fabric: &Fabric, fit: &Fit, lanes: u8) -> String {
         _ => format!("{:.1} % of what was counted", 100.0 * fit.share),
     };
     let worst = if worst.is_empty() { String::new() } else { format!(", most on {}", worst.join("; ")) };
-    format!("the counters do not fit these routes: {much} unexplained{worst}")
+    format!(
+        "the counters do not fit these routes: {much} unexplained{worst}. Expected routes, jobs, VL scheme and interval that belong together"
+    )
 }

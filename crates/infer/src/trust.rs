@@ -273,8 +273,9 @@ impl Sums {
                 of_sums.iter_mut().zip(missed).for_each(|(sum, miss)| *sum += weight * miss * miss);
             }
         }
-        let unknown = kinds.iter().all(|doubts| doubts.is_empty());
-        let error = |square: f64, of: f64| if unknown && of > 0.0 { 1.0 } else { part(square, of).sqrt() };
+        // Nobody doubted it, or there is nothing to doubt.
+        let unknown = kinds.iter().all(|doubts| doubts.is_empty()) || square(x) == 0.0;
+        let error = |square: f64, of: f64| if unknown { 1.0 } else { part(square, of).sqrt() };
         let pair_error = error(of_pairs, square(x));
         let leaf_error = error(of_sums.iter().sum(), square(&sums));
         let known = sums.iter().zip(&of_sums).filter(|(sum, v)| v.sqrt() <= KNOWN * **sum);

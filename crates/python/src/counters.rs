@@ -288,7 +288,7 @@ impl PyCounters {
             return Err(errors::counters(py, message));
         };
         let Some(one) = all.get(number) else {
-            let message = format!("there is no interval {number}: expected 0..{}", all.len());
+            let message = format!("there is no interval {number}: there are {}, counted from 0", all.len());
             return Err(errors::counters(py, message));
         };
         only(py, &self.shared, one.clone())
