@@ -132,7 +132,12 @@ impl Guess<'_> {
         x
     }
 
-    /// How many atoms.
+    /// How many atoms came in, in use or not.
+    pub fn columns(&self) -> usize {
+        self.jobs.iter().flatten().map(Pursuit::tried).sum()
+    }
+
+    /// How many atoms are in use.
     pub fn atoms(&self) -> usize {
         self.list().map(|atoms| atoms.len()).sum()
     }

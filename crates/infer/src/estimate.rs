@@ -94,9 +94,10 @@ const NARROW: Shares = Shares { opposite: 0.9, offset: 0.1, alike: 0.1, growth: 
 /// How many atoms beside neighbours are tried.
 const ATOMS: [usize; 5] = [0, 12, 24, 48, 96];
 
-/// What is tried with so many rows, in order of atoms.
-pub fn models(rows: usize) -> impl Iterator<Item = Model> {
-    let atoms = ATOMS.into_iter().filter(move |atoms| atoms * MANY <= rows).map(Start::Atoms);
+/// What is tried with so many rows and neighbours, in order of atoms.
+pub fn models(rows: usize, neighbours: usize) -> impl Iterator<Item = Model> {
+    let few = move |atoms: &usize| (neighbours + atoms) * MANY <= rows;
+    let atoms = ATOMS.into_iter().filter(few).map(Start::Atoms);
     let starts = std::iter::once(Start::Even).chain(atoms);
     starts.flat_map(|start| [BROAD, MIDDLE, NARROW].map(|shares| Model { start, shares }))
 }
@@ -240,7 +241,7 @@ fn tried_out(case: &Case, halves: &Halves, effort: &Effort, control: &Control) -
     let mut all: Vec<Tried> = Vec::new();
     let mut guess = case.guess(&targets);
     let mut before = 0;
-    for model in models(halves.training.rows()).take_while(|_| control.stopped().is_none()) {
+    for model in models(halves.training.rows(), guess.columns()).take_while(|_| control.stopped().is_none()) {
         let mut x = match model.start {
             Start::Atoms(atoms) => {
                 guess.advance(atoms - before, control);

@@ -149,6 +149,11 @@ impl<'a> Pursuit<'a> {
         self.residual.iter().map(|r| r * r).sum::<f64>().sqrt() / self.target_norm.max(f64::MIN_POSITIVE)
     }
 
+    /// How many atoms came in, in use or not.
+    pub fn tried(&self) -> usize {
+        self.columns.len()
+    }
+
     /// Whether all is explained but noise.
     pub fn is_done(&self) -> bool {
         self.left() < self.enough
