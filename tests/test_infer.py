@@ -126,8 +126,8 @@ def test_real_readings_give_what_hosts_really_sent(netloom, paths, write, case):
     assert sums.received[1:] == pytest.approx(real.received[1:], rel=0.01)
     if result["leaf_error_percent"] > 2 * result["estimated_leaf_error_percent"]:
         pytest.xfail(
-            "every host talks to every other by an amount of its own: bytes spread evenly are the answer, and what "
-            "is off is told three to five times too small"
+            "every host talks to every other by an amount of its own: bytes spread evenly are the answer, "
+            "and what is off is told three to five times too small"
         )
 
 
