@@ -621,7 +621,7 @@ class Inferred:
         """The answer, over hosts."""
     @property
     def hose(self) -> Hose:
-        """What every host sends and receives, by its own counters: certain whatever the verdict."""
+        """What every host sends and receives by its own counters; where these are unknown, by the answer."""
     @property
     def verdict(self) -> Literal["identified", "partly", "not identifiable"]: ...
     @property

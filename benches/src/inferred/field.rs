@@ -4,13 +4,14 @@ use std::time::Instant;
 
 use netloom_counters::{SynthOptions, Unit, measure, synth};
 use netloom_infer::{
-    Counted, Estimate, LaneScheme, Operator, Options, Participants, estimate, operator::Pair, rows, span,
-    trust,
+    Counted, Errors, Estimate, LaneScheme, Operator, Options, Participants, errors, estimate, rows, span,
+    traffic,
 };
-use netloom_model::{Control, Csr, Interval, LaneMap, Routes, Traffic};
+use netloom_model::{Control, Csr, Interval, LaneMap, Routes};
 use netloom_topology::generate;
 use netloom_traffic::{ResolvedJob, place};
 
+use crate::inputs::resolved_text;
 use crate::study::ground::Ground;
 
 /// How good counters are.
@@ -36,7 +37,7 @@ impl Readings {
 pub struct Field {
     /// quartz1.
     pub ground: Ground,
-    /// The jobs' hosts, in the order of their ranks; for `hosts_in_order` as numbers rise.
+    /// The jobs' hosts, in the order of their ranks; where the mapping is not known as numbers rise.
     pub jobs: Vec<Participants>,
     /// The true traffic.
     pub truth: Csr,
@@ -46,8 +47,8 @@ pub struct Field {
 pub struct Inferred {
     /// The answer.
     pub found: Estimate,
-    /// True errors of pairs, and of sums over (source leaf, destination).
-    pub errors: [f64; 2],
+    /// How far it is from the truth.
+    pub errors: Errors,
     /// The traffic.
     pub traffic: Csr,
     /// Seconds.
@@ -55,6 +56,14 @@ pub struct Inferred {
 }
 
 impl Field {
+    /// A recorded application alone, a rank a host, on consecutive hosts from number 10 (dissertation, sec. 4.7).
+    pub fn recorded(name: &str) -> Self {
+        let text = format!(
+            "[[job]]\nname = \"{name}\"\nmatrix = \"{name}.mtx.gz\"\nallocation = \"contiguous:10\"\n"
+        );
+        Self::new(resolved_text(text.as_bytes(), name, "examples/data"), true)
+    }
+
     /// Places jobs; `known_mapping`: inference knows which rank is where, not only which hosts.
     pub fn new((jobs, seed): (Vec<ResolvedJob>, u64), known_mapping: bool) -> Self {
         let ground = Ground::new(generate("quartz1").expect("a known spec"));
@@ -103,40 +112,8 @@ impl Field {
         counted.bytes.iter_mut().chain(&mut counted.deviation).for_each(|b| *b /= intervals);
         let found = estimate(&operator, &self.jobs, &counted, &Options::default(), &Control::new());
         let seconds = start.elapsed().as_secs_f64();
-        let errors = trust::errors(&operator, &found.bytes, &self.of_pairs(&operator));
-        Inferred { errors, traffic: self.traffic(&operator, &found.bytes), found, seconds }
-    }
-
-    fn of_pairs(&self, operator: &Operator) -> Vec<f64> {
-        let mut place = vec![None; self.ground.fabric.host_count()];
-        for (j, job) in self.jobs.iter().enumerate() {
-            for (at, host) in job.hosts.iter().enumerate() {
-                place[host.index()] = Some((j as u32, at as u32));
-            }
-        }
-        let mut truth = vec![0.0; operator.pairs()];
-        for (from, to, bytes) in self.truth.iter() {
-            let (Some((job, source)), Some((_, destination))) = (place[from as usize], place[to as usize])
-            else {
-                continue;
-            };
-            if let Some(pair) = operator.find(Pair { job, source, destination }) {
-                truth[pair] += bytes;
-            }
-        }
-        truth
-    }
-
-    fn traffic(&self, operator: &Operator, bytes: &[f64]) -> Csr {
-        let (mut sources, mut destinations, mut amounts) = (Vec::new(), Vec::new(), Vec::new());
-        for (pair, &bytes) in operator.iter().zip(bytes).filter(|(_, bytes)| **bytes > 0.0) {
-            let hosts = &self.jobs[pair.job as usize].hosts;
-            sources.push(u64::from(hosts[pair.source as usize].0));
-            destinations.push(u64::from(hosts[pair.destination as usize].0));
-            amounts.push(bytes);
-        }
-        let hosts = self.ground.fabric.host_count() as u32;
-        let traffic = Traffic::from_triples(hosts, &sources, &destinations, &amounts, None);
-        traffic.expect("hosts of the fabric").total().into_owned()
+        let traffic = traffic(fabric, &operator, &self.jobs, &found.bytes);
+        let errors = errors(fabric, &traffic, &self.truth).expect("there is traffic");
+        Inferred { errors, traffic, found, seconds }
     }
 }

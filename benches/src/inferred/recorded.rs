@@ -2,8 +2,7 @@
 
 use netloom_infer::Verdict;
 
-use super::field::{Field, Inferred, Readings};
-use crate::inputs::resolved_text;
+use super::field::{Field, Readings};
 use crate::study::{Claim, Section, Study, heads};
 use crate::table::spell;
 
@@ -37,18 +36,16 @@ pub fn run(_: &mut Study) -> Section {
     let mut claims = Vec::new();
     let (mut cases, mut near) = (0, [0, 0]);
     for (name, most, paper) in APPLICATIONS {
-        let text = format!(
-            "[[job]]\nname = \"{name}\"\nmatrix = \"{name}.mtx.gz\"\nallocation = \"contiguous:10\"\n"
-        );
-        let field = Field::new(resolved_text(text.as_bytes(), name, "examples/data"), true);
+        let field = Field::recorded(name);
         for readings in [Readings::Exact, Readings::Real] {
             for (lanes, most) in [1, 2, 5].into_iter().zip(most) {
                 let found = field.inferred(lanes, readings);
-                let ([pairs, leaves], [of_pairs, of_leaves]) = (percents(found.errors), estimated(&found));
+                let trust = &found.found.trust;
+                let [pairs, leaves] = percents(found.errors.pairs, found.errors.leaf_sums);
+                let [of_pairs, of_leaves] = percents(trust.pair_error, trust.leaf_error);
                 cases += 1;
                 near[0] += usize::from(is_near(pairs, of_pairs));
                 near[1] += usize::from(is_near(leaves, of_leaves));
-                let trust = &found.found.trust;
                 table.push(vec![
                     name.into(),
                     readings.name().into(),
@@ -100,12 +97,9 @@ pub fn run(_: &mut Study) -> Section {
     }
 }
 
-fn percents(errors: [f64; 2]) -> [f64; 2] {
-    errors.map(|e| 100.0 * e)
-}
-
-fn estimated(found: &Inferred) -> [f64; 2] {
-    percents([found.found.trust.pair_error, found.found.trust.leaf_error])
+/// Of pairs and of leaf sums, %.
+fn percents(pairs: f64, leaf_sums: f64) -> [f64; 2] {
+    [100.0 * pairs, 100.0 * leaf_sums]
 }
 
 fn is_near(error: f64, estimated: f64) -> bool {

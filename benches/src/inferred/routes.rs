@@ -65,8 +65,8 @@ pub fn run(_: &mut Study) -> Section {
             table.push(vec![
                 name.into(),
                 lanes.to_string(),
-                format!("{:.3}", 100.0 * inferred.errors[0]),
-                format!("{:.3}", 100.0 * inferred.errors[1]),
+                format!("{:.3}", 100.0 * inferred.errors.pairs),
+                format!("{:.3}", 100.0 * inferred.errors.leaf_sums),
                 format!("{:.3}", 100.0 * trust.leaf_error),
                 trust.verdict.name().into(),
                 coarse(ftree),

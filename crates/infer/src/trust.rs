@@ -302,14 +302,3 @@ impl Sums {
         Trust { verdict, leaf_error, pair_error, identified_fraction, rivals, leaf_sums }
     }
 }
-
-/// `|y - y*| / |y*|` of an answer whose truth is known: of pairs, and of sums over (source leaf, destination).
-pub fn errors(operator: &Operator, x: &[f64], truth: &[f64]) -> [f64; 2] {
-    let sums = Sums::new(operator);
-    let error = |x: &[f64], truth: &[f64]| {
-        let wrong: f64 = x.iter().zip(truth).map(|(a, b)| (a - b).powi(2)).sum();
-        let whole: f64 = truth.iter().map(|b| b * b).sum();
-        if wrong > 0.0 { (wrong / whole).sqrt() } else { 0.0 }
-    };
-    [error(x, truth), error(&sums.add_up(x), &sums.add_up(truth))]
-}

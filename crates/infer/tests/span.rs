@@ -2,7 +2,7 @@
 
 use netloom_infer::operator::Pair;
 use netloom_infer::{
-    Counted, Estimate, LaneScheme, Operator, Options, Participants, Verdict, estimate, span, trust,
+    Counted, Estimate, LaneScheme, Operator, Options, Participants, Verdict, errors, estimate, span, traffic,
 };
 use netloom_model::rng::{below, stream, unit};
 use netloom_model::{Control, Fabric, HostId, LaneMap, PathChoice, Routes};
@@ -172,7 +172,9 @@ fn found(fabric: &Fabric, routes: &[Routes]) -> ([f64; 2], Verdict) {
     let operator = stacked(fabric, routes, &jobs);
     let truth = irregular(&operator, 32, 2);
     let found = answer(&operator, &jobs, &Counted::exactly(operator.forward(&truth)));
-    (trust::errors(&operator, &found.bytes, &truth), found.trust.verdict)
+    let over_hosts = |bytes: &[f64]| traffic(fabric, &operator, &jobs, bytes);
+    let off = errors(fabric, &over_hosts(&found.bytes), &over_hosts(&truth)).unwrap();
+    ([off.pairs, off.leaf_sums], found.trust.verdict)
 }
 
 /// Routes by destination never tell hosts of a leaf apart as senders, however many they are; they tell how much a leaf sends to a host.

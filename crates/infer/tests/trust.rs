@@ -3,12 +3,12 @@
 use netloom_formats::read_mtx;
 use netloom_infer::operator::Pair;
 use netloom_infer::{
-    Counted, Estimate, LaneScheme, Operator, Options, Participants, Verdict, estimate, trust,
+    Counted, Estimate, LaneScheme, Operator, Options, Participants, Verdict, errors, estimate, traffic,
 };
 use netloom_model::rng::{below, normal, stream, unit};
 use netloom_model::{Control, Fabric, HostId, LaneMap};
 use netloom_routing::{Engine, EngineOptions, route};
-use netloom_testkit::cases::ft2_32;
+use netloom_testkit::cases::{ft2_32, star};
 use netloom_topology::{detect, generate};
 
 /// The answer to counters with this relative noise, and its errors: of pairs, of sums over (source leaf, destination).
@@ -34,8 +34,9 @@ fn infer(
         *bytes = (*bytes + *deviation * normal(&mut draw)).max(0.0);
     }
     let found = estimate(&operator, &jobs, &counted, &Options::default(), &Control::new());
-    let errors = trust::errors(&operator, &found.bytes, &truth);
-    (found, errors)
+    let over_hosts = |bytes: &[f64]| traffic(fabric, &operator, &jobs, bytes);
+    let off = errors(fabric, &over_hosts(&found.bytes), &over_hosts(&truth)).unwrap();
+    (found, [off.pairs, off.leaf_sums])
 }
 
 fn everyone(fabric: &Fabric) -> Vec<HostId> {
@@ -114,4 +115,39 @@ fn noise_is_not_traffic() {
     let (found, [pairs, _]) = infer(&fabric, everyone(&fabric), 5, 0.006, bytes);
     assert!(pairs < 0.01, "{pairs}");
     assert!(found.residual > 0.003 && found.residual < 0.009, "{}", found.residual);
+}
+
+/// The counters of a star whose hosts sent these bytes, and what a job of its hosts 0 and 1 alone makes of them.
+fn two_of_a_star(sent: [(u32, u32, f64); 2]) -> Estimate {
+    let fabric = star(4);
+    let routes = route(Engine::Updn, &fabric, &detect(&fabric), &EngineOptions::default()).unwrap();
+    let of = |hosts: Vec<HostId>| {
+        let jobs = vec![Participants::one_a_host("a", hosts)];
+        (Operator::new(&fabric, &routes, &LaneScheme::One, &jobs).unwrap(), jobs)
+    };
+    let (all, _) = of(everyone(&fabric));
+    let mut truth = vec![0.0; all.pairs()];
+    for (source, destination, bytes) in sent {
+        truth[all.find(Pair { job: 0, source, destination }).unwrap()] = bytes;
+    }
+    let counted = Counted::exactly(all.forward(&truth));
+    let (operator, jobs) = of(vec![HostId(0), HostId(1)]);
+    estimate(&operator, &jobs, &counted, &Options::default(), &Control::new())
+}
+
+/// A jobs file that names hosts which did not talk explains nothing, and knows nothing.
+#[test]
+fn nothing_explained_is_nothing_known() {
+    let found = two_of_a_star([(2, 3, 1e6), (3, 2, 1e6)]);
+    assert!(found.bytes.iter().all(|&bytes| bytes == 0.0));
+    assert_eq!(found.trust.verdict, Verdict::NotIdentifiable);
+    assert_eq!((found.trust.leaf_error, found.trust.identified_fraction), (1.0, 0.0));
+}
+
+/// Most of what a job's host sends goes elsewhere: whatever is made of it leaves most of the counters unexplained.
+#[test]
+fn little_explained_is_nothing_known() {
+    let found = two_of_a_star([(0, 1, 1e4), (0, 2, 1e6)]);
+    assert!(found.residual > 0.3, "{}", found.residual);
+    assert_eq!(found.trust.verdict, Verdict::NotIdentifiable);
 }

@@ -54,7 +54,7 @@ impl PyInferred {
         self.traffic.clone_ref(py)
     }
 
-    /// What every host sends and receives, by its own counters: certain whatever the verdict.
+    /// What every host sends and receives, by its own counters, certain whatever the verdict; where these are unknown, by the answer.
     #[getter]
     fn hose(&self) -> PyHose {
         PyHose { hose: self.hose.clone() }
