@@ -127,8 +127,8 @@ pub fn sparsest(
     let lp = LpEffort { steps: effort.steps, tolerance: effort.tolerance.max(0.3 * noise) };
     let mut z = vec![0.0; size.len()];
     for round in 0..effort.rounds.max(1) {
-        let program =
-            LinearProgram { map: &columns, cost: &cost, target: &target.bytes, slack: &slack, size: &size };
+        let (map, target) = (&columns, &target.bytes);
+        let program = LinearProgram { map, cost: &cost, target, slack: &slack, price: None, size: &size };
         let answer = solve_lp(&program, &lp, || control.stopped().is_some());
         let moved: f64 = z.iter().zip(&answer.values).map(|(a, b)| (a - b).abs()).sum();
         z = answer.values;

@@ -1,7 +1,8 @@
 //! Linear programs by first-order steps: primal-dual hybrid gradient with Halpern's anchor, reflection and restarts.
 //!
-//! Minimises `c'z` over `z >= 0` with `|A z - b| <= d` row by row; a row with `d = 0` is an equation, one with infinite `d` is free. `A`
-//! is seen through `A z` and `A'y` only. A step goes down in `z`, then up in `y`; the next point is the step's reflection, drawn towards
+//! Minimises `c'z` over `z >= 0` with `|A z - b| <= d` row by row; a row with `d = 0` is an equation, one with infinite `d` is free. A row
+//! with a price may be broken, at so much a unit: with `b = d = 0` it adds `price |A z|` to the cost, and its dual stays within the price.
+//! `A` is seen through `A z` and `A'y` only. A step goes down in `z`, then up in `y`; the next point is the step's reflection, drawn towards
 //! the point of the last restart a little less each time. Once the step has become a fifth of what it was after the last restart, the
 //! anchor moves here: convergence is linear then.
 //!
@@ -15,7 +16,7 @@
 //! programming using primal-dual hybrid gradient* (PDLP), NeurIPS 2021 (primal weight, restarts); Pock and Chambolle, *Diagonal
 //! preconditioning for first order primal-dual algorithms in convex optimization*, ICCV 2011.
 
-/// A matrix with non-negative entries, seen through its products.
+/// A matrix, seen through its products.
 pub trait LinearMap {
     /// Rows.
     fn rows(&self) -> usize;
@@ -25,9 +26,17 @@ pub trait LinearMap {
     fn forward(&self, z: &[f64]) -> Vec<f64>;
     /// `A'y`.
     fn adjoint(&self, y: &[f64]) -> Vec<f64>;
+    /// `|A| z`, of the entries' sizes; to be given where entries are negative.
+    fn forward_sizes(&self, z: &[f64]) -> Vec<f64> {
+        self.forward(z)
+    }
+    /// `|A|'y`.
+    fn adjoint_sizes(&self, y: &[f64]) -> Vec<f64> {
+        self.adjoint(y)
+    }
 }
 
-/// Minimise `cost z` over `z >= 0` with `|A z - target| <= slack`.
+/// Minimise `cost z` over `z >= 0` with `|A z - target| <= slack`, where rows can't be broken.
 #[derive(Debug)]
 pub struct LinearProgram<'a, A> {
     /// `A`.
@@ -38,6 +47,8 @@ pub struct LinearProgram<'a, A> {
     pub target: &'a [f64],
     /// `[row]`: `d`; infinite: the row is free.
     pub slack: &'a [f64],
+    /// `[row]`: what breaking it costs a unit; infinite, as all rows are without it: it can't be broken.
+    pub price: Option<&'a [f64]>,
     /// `[column]`: the unknown's typical size, positive.
     pub size: &'a [f64],
 }
@@ -129,6 +140,8 @@ struct Scaled<'a, A> {
     cost: Vec<f64>,
     target: Vec<f64>,
     slack: Vec<f64>,
+    /// `[row]`: the most that its dual may be.
+    price: Vec<f64>,
     /// `[column]`: one over the column's sum; rows add up to one.
     down: Vec<f64>,
 }
@@ -141,13 +154,9 @@ struct Point {
     image: Vec<f64>,
 }
 
-fn norm(v: &[f64]) -> f64 {
-    v.iter().map(|v| v * v).sum::<f64>().sqrt()
-}
-
 /// Its norm, or 1 for a vector of zeros.
-fn unit(v: &[f64]) -> f64 {
-    let norm = norm(v);
+fn unit<'a>(v: impl IntoIterator<Item = &'a f64>) -> f64 {
+    let norm = v.into_iter().map(|v| v * v).sum::<f64>().sqrt();
     if norm > 0.0 { norm } else { 1.0 }
 }
 
@@ -157,12 +166,12 @@ impl<'a, A: LinearMap> Scaled<'a, A> {
         let (rows, columns) = (map.rows(), map.columns());
         assert!(program.cost.len() == columns && program.size.len() == columns);
         assert!(program.target.len() == rows && program.slack.len() == rows);
-        let sums = map.forward(program.size);
+        let sums = map.forward_sizes(program.size);
         // Free and empty rows are left out.
         let row: Vec<f64> = (sums.iter().zip(program.slack))
             .map(|(&sum, &slack)| if sum > 0.0 && slack.is_finite() { 1.0 / sum } else { 0.0 })
             .collect();
-        let down = map.adjoint(&row);
+        let down = map.adjoint_sizes(&row);
         let down = down.iter().zip(program.size).map(|(sum, size)| {
             let sum = sum * size;
             // A column of free rows only is at zero, or without bound.
@@ -171,14 +180,18 @@ impl<'a, A: LinearMap> Scaled<'a, A> {
         let down = down.collect();
         let mut cost: Vec<f64> = program.cost.iter().zip(program.size).map(|(c, s)| c * s).collect();
         let mut target: Vec<f64> = program.target.iter().zip(&row).map(|(b, r)| b * r).collect();
-        let (cost_unit, target_unit) = (unit(&cost), unit(&target));
-        cost.iter_mut().for_each(|c| *c /= cost_unit);
+        let price = |r: usize| program.price.map_or(f64::INFINITY, |price| price[r]);
+        let mut price: Vec<f64> =
+            (0..rows).map(|r| if row[r] > 0.0 { price(r) / row[r] } else { f64::INFINITY }).collect();
+        let priced = price.iter().filter(|p| p.is_finite());
+        let (cost_unit, target_unit) = (unit(cost.iter().chain(priced)), unit(&target));
+        cost.iter_mut().chain(&mut price).for_each(|c| *c /= cost_unit);
         target.iter_mut().for_each(|b| *b /= target_unit);
         let slack = (program.slack.iter().zip(&row))
             .map(|(&slack, &row)| if row > 0.0 { slack * row / target_unit } else { 0.0 })
             .collect();
         let column = program.size;
-        Self { map, column, row, target_unit, cost_unit, cost, target, slack, down }
+        Self { map, column, row, target_unit, cost_unit, cost, target, slack, price, down }
     }
 
     fn forward(&self, z: &[f64]) -> Vec<f64> {
@@ -197,15 +210,20 @@ impl<'a, A: LinearMap> Scaled<'a, A> {
 
     /// The largest of the relative errors: rows, reduced costs, objectives.
     fn error(&self, at: &Point) -> f64 {
-        let (mut rows, mut gain) = (0.0, 0.0);
+        let (mut rows, mut cost, mut gain) = (0.0, 0.0, 0.0);
         for r in 0..at.y.len() {
             let off = at.image[r] - self.target[r];
             if self.row[r] > 0.0 {
-                rows += (off.abs() - self.slack[r]).max(0.0).powi(2);
+                let broken = (off.abs() - self.slack[r]).max(0.0);
+                if self.price[r] < f64::INFINITY {
+                    cost += self.price[r] * broken;
+                } else {
+                    rows += broken.powi(2);
+                }
                 gain += self.target[r] * at.y[r] - self.slack[r] * at.y[r].abs();
             }
         }
-        let (mut reduced, mut cost) = (0.0, 0.0);
+        let mut reduced = 0.0;
         for ((sum, c), z) in self.adjoint(&at.y).iter().zip(&self.cost).zip(&at.z) {
             reduced += (sum - c).max(0.0).powi(2);
             cost += c * z;
@@ -291,7 +309,7 @@ impl<'a, A: LinearMap> Run<'a, A> {
             let y = self.now.y[r];
             let raised = y + long * (p.target[r] - ahead);
             let next = if p.row[r] > 0.0 {
-                (raised.abs() - long * p.slack[r]).max(0.0).copysign(raised)
+                (raised.abs() - long * p.slack[r]).clamp(0.0, p.price[r]).copysign(raised)
             } else {
                 0.0
             };

@@ -21,6 +21,20 @@ impl LinearMap for Dense {
     fn adjoint(&self, y: &[f64]) -> Vec<f64> {
         (0..self.columns()).map(|c| self.0.iter().zip(y).map(|(row, y)| row[c] * y).sum()).collect()
     }
+
+    fn forward_sizes(&self, z: &[f64]) -> Vec<f64> {
+        self.sizes().forward(z)
+    }
+
+    fn adjoint_sizes(&self, y: &[f64]) -> Vec<f64> {
+        self.sizes().adjoint(y)
+    }
+}
+
+impl Dense {
+    fn sizes(&self) -> Self {
+        Self(self.0.iter().map(|row| row.iter().map(|a| a.abs()).collect()).collect())
+    }
 }
 
 const EFFORT: LpEffort = LpEffort { steps: 20_000, tolerance: 1e-9 };
@@ -29,7 +43,7 @@ const EFFORT: LpEffort = LpEffort { steps: 20_000, tolerance: 1e-9 };
 fn solve(rows: &[&[f64]], cost: &[f64], target: &[f64], slack: &[f64]) -> LpAnswer {
     let map = Dense(rows.iter().map(|row| row.to_vec()).collect());
     let size = vec![1.0; cost.len()];
-    solve_lp(&LinearProgram { map: &map, cost, target, slack, size: &size }, &EFFORT, || false)
+    solve_lp(&LinearProgram { map: &map, cost, target, slack, price: None, size: &size }, &EFFORT, || false)
 }
 
 fn assert_near(a: &[f64], b: &[f64]) {
@@ -69,6 +83,28 @@ fn a_free_row_asks_nothing() {
     assert_eq!(answer.prices[1], 0.0);
 }
 
+/// x + y = 4, both free of cost, and |x - 3 y| at 1 a unit: 3 and 1.
+#[test]
+fn a_row_with_a_price_is_broken_no_more_than_need_be() {
+    let map = Dense(vec![vec![1.0, 1.0], vec![1.0, -3.0]]);
+    let program = |cost| LinearProgram {
+        map: &map,
+        cost,
+        target: &[4.0, 0.0],
+        slack: &[0.0; 2],
+        price: Some(&[f64::INFINITY, 1.0]),
+        size: &[1.0; 2],
+    };
+    let answer = solve_lp(&program(&[0.0; 2]), &EFFORT, || false);
+    assert_eq!(answer.end, LpEnd::Optimal);
+    assert_near(&answer.values, &[3.0, 1.0]);
+    // A unit less of y breaks it by 4 and saves 5: all of it is x, and the row's dual is its price.
+    let answer = solve_lp(&program(&[0.0, 5.0]), &EFFORT, || false);
+    assert_eq!(answer.end, LpEnd::Optimal);
+    assert_near(&answer.values, &[4.0, 0.0]);
+    assert_near(&answer.prices, &[1.0, -1.0]);
+}
+
 /// Flows of 1 and of 100,000 bytes: with their sizes told, the small one is as right as the large one.
 #[test]
 fn small_numbers_beside_large_ones_are_right() {
@@ -78,6 +114,7 @@ fn small_numbers_beside_large_ones_are_right() {
         cost: &[1.0, 1e-5, 1.5],
         target: &[1.0, 1e5],
         slack: &[0.0; 2],
+        price: None,
         size: &[1.0, 1e5, 1.0],
     };
     // The third column costs 1.5 and saves 1.00001: it is not used.
@@ -97,8 +134,14 @@ fn what_has_no_solution_is_not_called_optimal() {
 #[test]
 fn the_caller_can_stop_it() {
     let map = Dense(vec![vec![1.0], vec![1.0]]);
-    let program =
-        LinearProgram { map: &map, cost: &[1.0], target: &[1.0, 2.0], slack: &[0.0; 2], size: &[1.0] };
+    let program = LinearProgram {
+        map: &map,
+        cost: &[1.0],
+        target: &[1.0, 2.0],
+        slack: &[0.0; 2],
+        price: None,
+        size: &[1.0],
+    };
     let answer = solve_lp(&program, &EFFORT, || true);
     assert_eq!(answer.end, LpEnd::Stopped);
     assert!(answer.steps < 100);
@@ -157,8 +200,14 @@ fn random_programs_reach_their_best_vertex() {
         let inside: Vec<f64> = (0..8).map(|_| next()).collect();
         let target = map.forward(&inside);
         let best = best_vertex(&map, &cost, &target);
-        let program =
-            LinearProgram { map: &map, cost: &cost, target: &target, slack: &[0.0; 3], size: &[1.0; 8] };
+        let program = LinearProgram {
+            map: &map,
+            cost: &cost,
+            target: &target,
+            slack: &[0.0; 3],
+            price: None,
+            size: &[1.0; 8],
+        };
         let answer = solve_lp(&program, &EFFORT, || false);
         let found: f64 = answer.values.iter().zip(&cost).map(|(v, c)| v * c).sum();
         assert_eq!(answer.end, LpEnd::Optimal, "case {case}: {answer:?}");
