@@ -797,6 +797,8 @@ def infer(
     unit: Literal["bytes", "packets", "mixed"] = "bytes",
     mtu_bytes: float = 4096.0,
     interval: int | None = None,
+    also: Sequence[tuple[Routes | str, Counters] | tuple[Routes | str, Counters, int | None]] | None = None,
+    names: Sequence[str] | None = None,
     truth: Traffic | None = None,
     seed: int | None = None,
     threads: int = 0,
@@ -808,10 +810,13 @@ def infer(
     `jobs` say who may have talked to whom; without them all hosts are one job, a rank each. `vl_scheme` is
     how pairs were spread over lanes; without it, whole links are used. `truth` is what it is compared with.
 
+    `also` is what was counted of the same traffic under other routes (and which interval of it); the answer
+    is the traffic of the first interval. `names` are what the first and these are called in messages.
+
     Raises
     ------
     CountersError
-        If counters and routes cannot belong together, or counters say nothing.
+        If counters and routes cannot belong together, counters say nothing, or intervals differ in traffic.
     """
 
 def simulate(

@@ -106,10 +106,7 @@ impl Field {
             .collect();
         let stack: Vec<(&Routes, &LaneScheme)> = routings.iter().map(|routes| (routes, &scheme)).collect();
         let operator = Operator::stacked(fabric, &stack, &self.jobs).expect("delivered");
-        let mut counted = span(fabric, &operator, &counted).expect("all of the same traffic").counted;
-        // The truth is one interval's.
-        let intervals = routings.len() as f64;
-        counted.bytes.iter_mut().chain(&mut counted.deviation).for_each(|b| *b /= intervals);
+        let counted = span(fabric, &operator, &counted).expect("all of the same traffic").counted;
         let found = estimate(&operator, &self.jobs, &counted, &Options::default(), &Control::new());
         let seconds = start.elapsed().as_secs_f64();
         let traffic = traffic(fabric, &operator, &self.jobs, &found.bytes);

@@ -21,6 +21,8 @@ const FOREIGN_DEVIATIONS: f64 = 2.0;
 /// A row that the answer does not explain.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Unexplained {
+    /// Under which routing it was counted.
+    pub routing: usize,
     /// The link.
     pub link: LinkId,
     /// The lane.
@@ -69,8 +71,8 @@ pub fn fit(operator: &Operator, counted: &Counted, estimate: &Estimate) -> Fit {
         // Counters are whole numbers.
         if excess > 1.0 {
             beyond += excess;
-            let (_, link, lane) = operator.place(at);
-            rows.push((excess, Unexplained { link, lane, counted: bytes, explained: bytes - left }));
+            let (routing, link, lane) = operator.place(at);
+            rows.push((excess, Unexplained { routing, link, lane, counted: bytes, explained: bytes - left }));
         }
     }
     rows.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.link.cmp(&b.1.link)).then(a.1.lane.cmp(&b.1.lane)));

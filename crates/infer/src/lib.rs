@@ -23,6 +23,7 @@
 //! | [`target`] | what was counted, and how much each row of it matters |
 //! | [`trust`] | how far an answer can be trusted |
 //! | `ways` | the ways of all pairs under one routing, grown together |
+//! | [`windows`] | what intervals under several routings say together |
 //! | [`words`] | atoms in words |
 
 pub mod answer;
@@ -46,6 +47,7 @@ pub mod sparse;
 pub mod target;
 pub mod trust;
 mod ways;
+pub mod windows;
 pub mod words;
 
 pub use answer::{Errors, errors, sums, traffic};
@@ -61,4 +63,5 @@ pub use rows::{Outsider, Rows, outsiders, rows};
 pub use span::{Span, span};
 pub use target::{Counted, Target};
 pub use trust::{Trust, Verdict};
+pub use windows::{Joined, Seen, Window, joined};
 pub use words::in_words;

@@ -81,7 +81,8 @@ pub fn outsiders(fabric: &Fabric, measured: &Measured, jobs: &[Participants]) ->
 }
 
 impl Outsider {
-    fn most(&self) -> f64 {
+    /// The larger of the two.
+    pub fn most(&self) -> f64 {
         self.sent.max(self.received)
     }
 }

@@ -7,6 +7,7 @@ use crate::error::InferError;
 use crate::fit::{FOREIGN, Fit};
 use crate::lanes::LaneScheme;
 use crate::rows::{Outsider, Rows};
+use crate::span::{Odd, Span};
 
 /// How many are named of what there may be thousands of.
 const NAMED: usize = 5;
@@ -102,13 +103,17 @@ pub fn outside(fabric: &Fabric, outsiders: &[Outsider]) -> Option<String> {
     ))
 }
 
-/// Why counters and routes can't belong together, with the worst links.
-pub fn foreign(fabric: &Fabric, fit: &Fit, lanes: u8) -> String {
+/// Why counters and routes can't belong together, with the worst links; `names` are those of the intervals, one a routing.
+pub fn foreign(fabric: &Fabric, fit: &Fit, lanes: u8, names: &[String]) -> String {
     let worst: Vec<String> = (fit.rows.iter().take(NAMED))
         .map(|row| {
             let place = fabric.describe_link(row.link);
             let lane = if lanes > 1 { format!(", lane {}", row.lane) } else { String::new() };
-            format!("{place}{lane} ({:.0} counted, {:.0} explained)", row.counted, row.explained)
+            let when = match names {
+                [] | [_] => String::new(),
+                _ => format!(", {}", names.get(row.routing).map_or("", String::as_str)),
+            };
+            format!("{place}{lane}{when} ({:.0} counted, {:.0} explained)", row.counted, row.explained)
         })
         .collect();
     let much = match fit.deviations {
@@ -118,7 +123,25 @@ pub fn foreign(fabric: &Fabric, fit: &Fit, lanes: u8) -> String {
         _ => format!("{:.1} % of what was counted", 100.0 * fit.share),
     };
     let worst = if worst.is_empty() { String::new() } else { format!(", most on {}", worst.join("; ")) };
+    let same = if names.len() > 1 { ", and the same traffic in all intervals" } else { "" };
     format!(
-        "the counters do not fit these routes: {much} unexplained{worst}. Expected routes, jobs, VL scheme and interval that belong together"
+        "the counters do not fit these routes: {much} unexplained{worst}. Expected routes, jobs, VL scheme and interval that belong \
+         together{same}"
     )
+}
+
+/// Why intervals can't be of the same traffic, with the host that differs most; `None` if they can.
+pub fn other_traffic(fabric: &Fabric, span: &Span, names: &[String]) -> Option<String> {
+    let odd = span.other()?;
+    let worst = span.worst.map_or(String::new(), |Odd { host, sent, here, mean }| {
+        let what = if sent { "sent" } else { "received" };
+        format!(", most {} ({what} {here:.0}, in the mean of all {mean:.0})", fabric.host_name(host))
+    });
+    Some(format!(
+        "{}: not the traffic of the other intervals: what hosts sent and received differs by {:.1} %, noise makes {:.1} %{worst}. \
+         Expected intervals of the same traffic under different routes",
+        names.get(odd).map_or("an interval", String::as_str),
+        100.0 * span.apart[odd],
+        100.0 * span.noise[odd],
+    ))
 }

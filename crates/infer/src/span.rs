@@ -2,15 +2,16 @@
 //!
 //! The traffic of all intervals is taken to be the same up to a factor: intervals are not equally long, nor always equally busy. What
 //! hosts send and receive does not depend on routes, so hosts' own links tell the factor: with `T_k` the bytes that interval `k`
-//! counted on them and `T` those of all intervals, its counters times `T / T_k` are what the whole span's traffic would have left under
-//! its routes. The answer is then the traffic of the whole span. How far hosts' links differ after that tells whether it was the same.
+//! counted on them, its counters times `T_0 / T_k` are what the first interval's traffic would have left under its routes. The answer is
+//! then the traffic of the first interval. How far hosts' links differ after that tells whether it was the same; a little more than noise
+//! makes is taken as more noise ([`Span::counted`]).
 //!
 //! What a host sends is counted in every interval, and nothing is learnt by counting it twice: rows of one link that the same pairs
 //! cross under several routes are taken as one ([`repeats_as_one`]). Else such rows would be predicted by themselves where some are held
 //! out, and a stack of the same routes would seem to know more than one of them.
 
-use netloom_model::Fabric;
 use netloom_model::rng::{below, stream};
+use netloom_model::{Fabric, HostId};
 
 use crate::error::InferError;
 use crate::operator::Operator;
@@ -19,15 +20,51 @@ use crate::target::Counted;
 /// Signatures of rows are sums of whole numbers below this: exact, in any order, for up to 2^24 pairs.
 const SIGNS: u64 = 1 << 29;
 
-/// Counters of intervals, as if each had been the whole span.
+/// Hosts' links that are no further apart than this are of the same traffic, but for the last digits.
+const SAME: f64 = 1e-3;
+/// From here on, and beyond so many times what noise makes, it is other traffic.
+const OTHER: f64 = 0.05;
+const BEYOND_NOISE: f64 = 3.0;
+
+/// Counters of intervals, as if each had been the first.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Span {
-    /// `[row of the stacked operator]`
+    /// `[row of the stacked operator]`; deviations include how far the interval's hosts are apart beyond noise.
     pub counted: Counted,
     /// `[interval]`: what its counters were multiplied by.
     pub factors: Vec<f64>,
     /// `[interval]`: how far hosts' links are then from those of all intervals, over their norm. Much more than noise: other traffic.
     pub apart: Vec<f64>,
+    /// `[interval]`: how far noise alone would bring them apart.
+    pub noise: Vec<f64>,
+    /// The host that is furthest off in the interval that is most apart.
+    pub worst: Option<Odd>,
+}
+
+/// A host that did not do in one interval what it did in the others; bytes are as if in the first.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Odd {
+    /// Which.
+    pub host: HostId,
+    /// Whether it is about what it sent, not what it received.
+    pub sent: bool,
+    /// What was counted in that interval.
+    pub here: f64,
+    /// What the mean of all intervals is.
+    pub mean: f64,
+}
+
+impl Span {
+    /// The interval of other traffic than the rest, if there is one.
+    pub fn other(&self) -> Option<usize> {
+        let beyond = |&k: &usize| self.apart[k] > OTHER.max(BEYOND_NOISE * self.noise[k]);
+        (0..self.apart.len()).filter(beyond).max_by(|&a, &b| self.apart[a].total_cmp(&self.apart[b]))
+    }
+}
+
+/// How much more than noise, and than the last digits, makes.
+fn excess(apart: f64, noise: f64) -> f64 {
+    if apart <= SAME { 0.0 } else { (apart * apart - noise * noise).max(0.0).sqrt() }
 }
 
 /// Joins the counters of intervals; interval `k` was under the operator's routing `k`.
@@ -42,12 +79,14 @@ pub fn span(fabric: &Fabric, operator: &Operator, intervals: &[Counted]) -> Resu
         return mismatch(format!("expected {expected} intervals, one a routing, found {found}"));
     }
     let mut hosts = Vec::with_capacity(intervals.len());
+    let mut variance = Vec::with_capacity(intervals.len());
     for (k, interval) in intervals.iter().enumerate() {
         let (found, expected) = (interval.bytes.len(), operator.rows_of(k).len());
         if found != expected {
             return mismatch(format!("interval {k}: expected {expected} rows, found {found}"));
         }
         hosts.push(on_hosts(fabric, &interval.bytes));
+        variance.push(on_hosts(fabric, &interval.deviation.iter().map(|d| d * d).collect::<Vec<f64>>()));
     }
     // Links that all intervals have counted, and all of their bytes.
     let links = 0..2 * fabric.host_count();
@@ -55,22 +94,51 @@ pub fn span(fabric: &Fabric, operator: &Operator, intervals: &[Counted]) -> Resu
     let of_link = |l: usize| hosts.iter().map(|h| h[l]).sum::<f64>();
     let whole: f64 = known.iter().map(|&l| of_link(l)).sum();
     let norm = known.iter().map(|&l| of_link(l).powi(2)).sum::<f64>().sqrt();
-    let (mut counted, mut factors, mut apart) = (Counted::default(), Vec::new(), Vec::new());
-    for (k, (interval, hosts)) in intervals.iter().zip(&hosts).enumerate() {
-        let here: f64 = known.iter().map(|&l| hosts[l]).sum();
+    let total = |k: usize| known.iter().map(|&l| hosts[k][l]).sum::<f64>();
+    let mut span = Span {
+        counted: Counted::default(),
+        factors: Vec::new(),
+        apart: Vec::new(),
+        noise: Vec::new(),
+        worst: None,
+    };
+    let mut most = 0.0;
+    for (k, interval) in intervals.iter().enumerate() {
+        let here = total(k);
         if here <= 0.0 && whole > 0.0 || known.is_empty() {
             return mismatch(format!(
                 "interval {k}: no bytes on those hosts' links that all intervals have counted"
             ));
         }
-        let factor = if whole > 0.0 { whole / here } else { 1.0 };
-        let wrong: f64 = known.iter().map(|&l| (factor * hosts[l] - of_link(l)).powi(2)).sum();
-        apart.push(if norm > 0.0 { wrong.sqrt() / norm } else { 0.0 });
-        counted.bytes.extend(interval.bytes.iter().map(|b| factor * b));
-        counted.deviation.extend(interval.deviation.iter().map(|d| factor * d));
-        factors.push(factor);
+        // As if it had been all intervals, and the first.
+        let (of_all, of_first) = if whole > 0.0 { (whole / here, total(0) / here) } else { (1.0, 1.0) };
+        let off = |l: usize| of_all * hosts[k][l] - of_link(l);
+        let part = |square: f64| if norm > 0.0 { square.sqrt() / norm } else { 0.0 };
+        let apart = part(known.iter().map(|&l| off(l).powi(2)).sum());
+        let others = |l: usize| (0..intervals.len()).filter(|&j| j != k).map(|j| variance[j][l]).sum::<f64>();
+        let expected = |l: usize| (of_all - 1.0).powi(2) * variance[k][l] + others(l);
+        let noise = part(known.iter().map(|&l| expected(l)).sum());
+        if apart > most {
+            most = apart;
+            let worst = known.iter().copied().max_by(|&a, &b| off(a).abs().total_cmp(&off(b).abs()));
+            let count = fabric.host_count();
+            span.worst = worst.map(|l| Odd {
+                host: HostId((l % count) as u32),
+                sent: l < count,
+                here: of_first * hosts[k][l],
+                mean: of_first / of_all * of_link(l),
+            });
+        }
+        let more = excess(apart, noise);
+        let deviation = interval.bytes.iter().zip(&interval.deviation);
+        let deviation = deviation.map(|(b, d)| of_first * if b.is_finite() { d.hypot(more * b) } else { *d });
+        span.counted.bytes.extend(interval.bytes.iter().map(|b| of_first * b));
+        span.counted.deviation.extend(deviation);
+        span.factors.push(of_first);
+        span.apart.push(apart);
+        span.noise.push(noise);
     }
-    Ok(Span { counted, factors, apart })
+    Ok(span)
 }
 
 /// `[host, there; host, back]`: bytes on hosts' own links, `NaN` where a lane is unknown.

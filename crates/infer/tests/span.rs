@@ -144,14 +144,14 @@ fn the_same_routes_again_say_nothing_new() {
     let rows = one.forward(&truth);
     let stack = stacked(&fabric, &[&routes[..]; 4].concat(), &jobs);
     let mut intervals: Vec<Counted> = [1.0, 3.0, 1.0, 1.0]
-        .map(|length| Counted::exactly(rows.iter().map(|b| b * length / 6.0).collect()))
+        .map(|length| Counted::exactly(rows.iter().map(|b| b * length).collect()))
         .into();
     let link = fabric.links().find(|&l| fabric.between_switches(l) && rows[l.index()] > 0.0).unwrap();
     intervals[0].bytes[link.index()] = f64::NAN;
     intervals[1].bytes[fabric.host_link(HostId(3)).index()] = f64::NAN;
     let joined = span(&fabric, &stack, &intervals).unwrap();
     assert!(
-        joined.factors.iter().zip([6.0, 2.0, 6.0, 6.0]).all(|(a, b)| near(*a, b)),
+        joined.factors.iter().zip([1.0, 1.0 / 3.0, 1.0, 1.0]).all(|(a, b)| near(*a, b)),
         "{:?}",
         joined.factors
     );
@@ -207,7 +207,7 @@ fn addresses_by_source_tell_senders_of_a_leaf() {
 }
 
 /// On a star of three, 0 sends 6 bytes to 1 and 1 sends 2 to 2 in the first interval and twice that in the second, but for host 2, which
-/// sends 3 of its own in the second: 8 and 19 bytes on each side, 16 and 38 on both.
+/// sends 3 of its own in the second: 8 and 19 bytes on each side, 16 and 38 on both. All is told as if in the first interval.
 #[test]
 fn intervals_become_one_span_and_other_traffic_is_told() {
     let fabric = star(3);
@@ -226,11 +226,13 @@ fn intervals_become_one_span_and_other_traffic_is_told() {
     let twice = counted(1, &[(0, 1, 12.0), (1, 2, 4.0)]);
     let other = counted(1, &[(0, 1, 12.0), (1, 2, 4.0), (2, 0, 3.0)]);
     let same = span(&fabric, &stack, &[first.clone(), twice]).unwrap();
-    assert_eq!((same.factors, same.apart), (vec![3.0, 1.5], vec![0.0, 0.0]));
-    assert_eq!(same.counted.bytes, x(&[(0, 1, 18.0), (1, 2, 6.0)]));
+    assert_eq!(same.other(), None);
+    assert_eq!((same.factors, same.apart), (vec![1.0, 0.5], vec![0.0, 0.0]));
+    assert_eq!(same.counted.bytes, x(&[(0, 1, 6.0), (1, 2, 2.0)]));
     let differs = span(&fabric, &stack, &[first.clone(), other]).unwrap();
-    assert_eq!(differs.factors, [54.0 / 16.0, 54.0 / 38.0]);
+    assert_eq!(differs.factors, [1.0, 16.0 / 38.0]);
     assert!(differs.apart.iter().all(|a| *a > 0.05), "{:?}", differs.apart);
+    assert!(differs.other().is_some());
     let nothing = Counted::exactly(vec![0.0; first.bytes.len()]);
     let refused = span(&fabric, &stack, &[first.clone(), nothing]).unwrap_err().to_string();
     assert!(refused.starts_with("interval 1: no bytes"), "{refused}");

@@ -1,9 +1,9 @@
 //! `netloom.infer`: who talks to whom, from what ports counted.
 
-use netloom_counters::{self as counters, Measured, Unit};
+use netloom_counters::{self as counters, Unit};
 use netloom_infer::{
-    self as inference, Errors, Estimate, Fit, InferError, LaneScheme, Operator, Options as InferOptions,
-    Outsider, Participants, Rows, Verdict, sound,
+    self as inference, Errors, Estimate, Fit, InferError, Joined, LaneScheme, Options as InferOptions,
+    Participants, Verdict, Window, sound,
 };
 use netloom_model::{Csr, Hose, StopReason, Traffic};
 use pyo3::prelude::*;
@@ -22,15 +22,20 @@ const LISTED: usize = 10;
 
 /// What was found.
 struct Found {
-    measured: Measured,
-    rows: Rows,
+    joined: Joined,
     estimate: Estimate,
     fit: Fit,
-    outsiders: Vec<Outsider>,
     errors: Option<Errors>,
-    pairs: usize,
-    lanes: u8,
     matrix: Csr,
+}
+
+/// Routes, counters under them, and which of their intervals.
+#[derive(FromPyObject)]
+pub enum Also<'py> {
+    /// One interval.
+    One(RoutesOrEngine<'py>, PyRef<'py, PyCounters>, Option<usize>),
+    /// All of them, added up.
+    All(RoutesOrEngine<'py>, PyRef<'py, PyCounters>),
 }
 
 /// Traffic that explains counters, and how far to trust it.
@@ -42,6 +47,7 @@ pub struct PyInferred {
     jobs: Vec<Participants>,
     findings: Vec<(&'static str, String)>,
     notes: Vec<String>,
+    names: Vec<String>,
     stopped: Option<StopReason>,
     shared: Arc<Shared>,
 }
@@ -108,12 +114,13 @@ impl PyInferred {
         dict.set_item("hypothesis", self.hypotheses(py)?)?;
         dict.set_item("total_bytes", found.matrix.total_bytes())?;
         dict.set_item("pairs_with_traffic", found.matrix.entry_count())?;
-        dict.set_item("pairs", found.pairs)?;
+        dict.set_item("pairs", found.joined.operator.pairs())?;
         dict.set_item("possible_pairs", estimate.possible)?;
-        dict.set_item("links_used", found.rows.links_used)?;
-        dict.set_item("links_left_out", found.rows.links_left_out)?;
-        let noise = found.measured.noise;
-        dict.set_item("noise_percent", (noise.comparisons > 0).then(|| percent(noise.relative)))?;
+        let (used, left_out) = found.joined.links();
+        dict.set_item("links_used", used)?;
+        dict.set_item("links_left_out", left_out)?;
+        dict.set_item("noise_percent", found.joined.noise().map(percent))?;
+        dict.set_item("windows", self.windows(py)?)?;
         dict.set_item("leaf_sums", self.leaf_sums(py)?)?;
         dict.set_item("unexplained", self.unexplained(py)?)?;
         dict.set_item("stopped", self.stopped())?;
@@ -170,12 +177,31 @@ impl PyInferred {
         Ok(list)
     }
 
+    /// A row a stretch of time with routes of its own.
+    fn windows<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let list = PyList::empty(py);
+        for (name, seen) in self.names.iter().zip(&self.found.joined.seen) {
+            let (row, noise) = (PyDict::new(py), seen.measured.noise);
+            row.set_item("name", name)?;
+            row.set_item("intervals", seen.intervals)?;
+            row.set_item("factor", seen.factor)?;
+            row.set_item("apart_percent", 100.0 * seen.apart)?;
+            row.set_item("apart_by_noise_percent", 100.0 * seen.apart_by_noise)?;
+            row.set_item("noise_percent", (noise.comparisons > 0).then_some(100.0 * noise.relative))?;
+            row.set_item("links_used", seen.links_used)?;
+            row.set_item("links_left_out", seen.links_left_out)?;
+            list.append(row)?;
+        }
+        Ok(list)
+    }
+
     fn unexplained<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let (fabric, list) = (&self.shared.fabric, PyList::empty(py));
         for row in self.found.fit.rows.iter().take(LISTED) {
             let item = link_dict(py, fabric, row.link, 0.0)?;
             item.del_item("load")?;
             item.set_item("lane", row.lane)?;
+            item.set_item("window", row.routing)?;
             item.set_item("counted", row.counted)?;
             item.set_item("explained", row.explained)?;
             list.append(item)?;
@@ -186,10 +212,11 @@ impl PyInferred {
 
 /// The traffic that explains an interval's counters best, and how far it can be trusted. `jobs` say who may have talked to whom;
 /// without them all hosts are one job, a rank each. `vl_scheme` is how pairs are spread over lanes; without it, whole links are used.
+/// `also` is what was counted of the same traffic under other routes, `names` what the first interval and these are called in messages.
 /// `truth` is what it is compared with.
 #[pyfunction]
 #[pyo3(signature = (fabric, routes, counters, jobs = None, *, vl_scheme = None, unit = "bytes", mtu_bytes = 4096.0, interval = None,
-                    truth = None, seed = None, threads = 0, time_limit = None, progress = None))]
+                    also = None, names = None, truth = None, seed = None, threads = 0, time_limit = None, progress = None))]
 #[allow(clippy::too_many_arguments)] // keyword arguments of one Python call
 pub fn infer(
     py: Python<'_>,
@@ -201,6 +228,8 @@ pub fn infer(
     unit: &str,
     mtu_bytes: f64,
     interval: Option<usize>,
+    also: Option<Vec<Also<'_>>>,
+    names: Option<Vec<String>>,
     truth: Option<&PyTraffic>,
     seed: Option<u64>,
     threads: usize,
@@ -211,15 +240,26 @@ pub fn infer(
     if let Some(truth) = truth {
         truth.check_fits(py, fabric)?;
     }
-    let routes = routes.resolve(py, fabric, 0, threads)?;
     let shared = &fabric.shared;
     let net = &shared.fabric;
-    let spans = counters.chosen(py, interval)?;
+    let mut windows = vec![(routes.resolve(py, fabric, 0, threads)?, counters.chosen(py, interval)?)];
+    let mut notes: Vec<String> = counters.notes().into_iter().map(Into::into).collect();
+    for one in also.into_iter().flatten() {
+        let (routes, counters, interval) = match one {
+            Also::One(routes, counters, interval) => (routes, counters, interval),
+            Also::All(routes, counters) => (routes, counters, None),
+        };
+        windows.push((routes.resolve(py, fabric, 0, threads)?, counters.chosen(py, interval)?));
+        notes.extend(counters.notes().into_iter().map(Into::into));
+    }
+    let names = names.unwrap_or_default().into_iter().map(Some).chain(std::iter::repeat(None));
+    let names: Vec<String> = (names.zip(0..windows.len()))
+        .map(|(name, k)| name.unwrap_or_else(|| format!("interval {k}")))
+        .collect();
     let scheme = match vl_scheme.map(|spec| counters::lane_scheme(net, spec)).transpose() {
         Ok(scheme) => scheme.map_or(LaneScheme::One, LaneScheme::Tables),
         Err(error) => return Err(errors::spec(py, error)),
     };
-    let mut notes: Vec<String> = counters.notes().into_iter().map(Into::into).collect();
     let jobs: Vec<Participants> = match jobs {
         Some(jobs) => {
             jobs.iter().map(|job| Participants::new(job.0.name.clone(), &job.0.placement)).collect()
@@ -233,36 +273,28 @@ pub fn infer(
     let settings =
         seed.map_or_else(InferOptions::default, |seed| InferOptions { seed, ..Default::default() });
     let ended = run_until(py, options, |control| {
-        let sum = counters::added_up(&spans)
-            .ok_or_else(|| InferError::Mismatch("there are no intervals of counters".into()))?;
-        let measured = counters::measure(net, &sum, unit);
-        let (lanes, note) = sound::usable_lanes(net, &measured, &scheme)?;
-        notes.extend(note);
-        let rows = inference::rows(net, &measured, lanes);
-        sound::something_counted(&rows)?;
-        let bad = spans.intervals().iter().flat_map(|interval| counters::check(net, interval));
-        let (impossible, note) = sound::bad_counters(bad.collect());
-        notes.extend(note);
-        let outsiders = inference::outsiders(net, &measured, &jobs);
-        let operator = Operator::new(net, &routes, &scheme, &jobs)?;
-        let estimate = inference::estimate(&operator, &jobs, &rows.counted, &settings, control);
-        let fit = inference::fit(&operator, &rows.counted, &estimate);
-        let matrix = inference::traffic(net, &operator, &jobs, &estimate.bytes);
+        let windows: Vec<Window> = (names.iter().zip(&windows))
+            .map(|(name, (routes, counters))| Window { name, routes, counters })
+            .collect();
+        let joined = inference::joined(net, &windows, &scheme, &jobs, unit)?;
+        let (operator, counted) = (&joined.operator, &joined.counted);
+        let estimate = inference::estimate(operator, &jobs, counted, &settings, control);
+        let fit = inference::fit(operator, counted, &estimate);
+        let matrix = inference::traffic(net, operator, &jobs, &estimate.bytes);
         let errors = truth.and_then(|t| inference::errors(net, &matrix, &in_unit(t.shared.total(), unit)));
-        let (pairs, lanes) = (operator.pairs(), operator.lanes());
-        let found = Found { measured, rows, estimate, fit, outsiders, errors, pairs, lanes, matrix };
-        Ok::<_, InferError>((found, impossible))
+        Ok::<_, InferError>(Found { joined, estimate, fit, errors, matrix })
     })?;
     let stopped = ended.stopped;
-    let (found, impossible) = ended.result.map_err(|error| match error {
+    let found = ended.result.map_err(|error| match error {
         InferError::Routing(error) => errors::routing(py, error),
         InferError::Mismatch(text) => errors::counters(py, text),
     })?;
-    let mut findings: Vec<_> = impossible.into_iter().map(|f| (f.kind, f.text)).collect();
-    findings.extend(sound::outside(net, &found.outsiders).map(|text| ("outside-jobs", text)));
+    notes.extend_from_slice(&found.joined.notes);
+    let mut findings: Vec<_> = found.joined.impossible.iter().map(|f| (f.kind, f.text.clone())).collect();
+    findings.extend(sound::outside(net, &found.joined.outsiders).map(|text| ("outside-jobs", text)));
     if found.fit.is_foreign() && stopped.is_none() {
-        let text = sound::foreign(net, &found.fit, found.lanes);
-        if found.outsiders.is_empty() {
+        let text = sound::foreign(net, &found.fit, found.joined.operator.lanes(), &names);
+        if found.joined.outsiders.is_empty() {
             return Err(errors::counters(py, text));
         }
         findings.push(("unexplained", text));
@@ -271,10 +303,10 @@ pub fn infer(
         let text = "these counters do not tell who talks to whom: only what every host sends and receives is certain";
         findings.push(("not-identifiable", text.into()));
     }
-    let hose = inference::sums(net, &found.measured, &found.matrix);
+    let hose = found.joined.sums(net, &found.matrix);
     let traffic = Traffic::from_matrix(found.matrix.clone()).with_hosts_hash(Some(net.hosts_hash()));
     let (traffic, shared) = (Py::new(py, PyTraffic::from(traffic))?, Arc::clone(shared));
-    Ok(PyInferred { found, traffic, hose, jobs, findings, notes, stopped, shared })
+    Ok(PyInferred { found, traffic, hose, jobs, findings, notes, names, stopped, shared })
 }
 
 /// Traffic in what counters are taken as.

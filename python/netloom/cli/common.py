@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from netloom.cli import FINDINGS, INTERRUPTED, STDIO, UsageError, render, streams
-from netloom.cli.options import COUNT, OUTPUT_PATH, FolderPath, Options, within
+from netloom.cli.options import COUNT, COUNTS, OUTPUT_PATH, FolderPath, Options, within
 from netloom.cli.outputs import check_writable, ending, need_output, same_file, scalars
 from netloom.cli.sources import (
     OPTIMISERS,
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "COUNT",
+    "COUNTS",
     "OPTIMISERS",
     "OUTPUT_PATH",
     "FolderPath",

@@ -6,13 +6,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from netloom.cli import UsageError, common, counters, render, traffic
-from netloom.cli.addresses import with_paths
+from netloom.cli import UsageError, common, render, traffic, windows
 from netloom.cli.common import Options, Run
-from netloom.errors import CountersError
 
 if TYPE_CHECKING:
-    from netloom._core import Counters, Fabric, Job
+    from netloom._core import Fabric, Job
 
 _ATOMS = 3
 """How many atoms of a job the text tells."""
@@ -40,7 +38,8 @@ def infer(
     vl_scheme: str | None = None,
     weight: Literal["bytes", "packets", "mixed"] = "bytes",
     mtu: Annotated[float, common.within(1, 65536.0)] = 4096.0,
-    interval: Annotated[int | None, common.COUNT] = None,
+    also: list[str] | None = None,
+    interval: Annotated[list[int] | None, common.COUNTS] = None,
     truth: str | None = None,
     hose: Annotated[Path | None, common.OUTPUT_PATH] = None,
     paths: Path | None = None,
@@ -67,8 +66,12 @@ def infer(
         What is inferred: bytes, packets, or the mean of bytes and of packets times the MTU (`mixed`).
     mtu
         Bytes a packet, for packets that nobody counted, and for `mixed`.
+    also
+        What was counted of the same traffic under other routes: `ROUTES,COUNTERS` or `ROUTES,BEFORE,AFTER`,
+        as often as there are such intervals. With a file of paths: `TABLES+PATHS.csv,COUNTERS`.
     interval
-        The number of one interval, from 0. [default: all of them, added up]
+        The number of one interval, from 0; with `--also` one for each of the counters, in order.
+        [default: all of them, added up]
     truth
         What it is compared with: traffic over hosts, a jobs file or a pattern spec.
     hose
@@ -82,6 +85,9 @@ def infer(
     from netloom import _core
 
     options = options or Options()
+    spans = [windows.Window(routes=routes, paths=paths, reading=reading, after=after)]
+    spans += [windows.also(text) for text in also or ()]
+    numbers = windows.chosen(interval, spans)
     run = Run("infer", options, endings=traffic.ENDINGS, searches=True)
     if options.work is not None:
         run.note("--work: not used, the work follows from the counters")
@@ -90,20 +96,20 @@ def infer(
             raise UsageError(f"--hose {hose}: expected an ending of .csv, .csv.gz")
         run.also_writes(hose, "--hose")
     net = run.fabric(fabric, warn=True)
-    tables = with_paths(run, run.routes(routes, net, None), paths)
-    counted = _counted(run, net, reading, after)
+    read = [windows.read(run, net, window) for window in spans]
     placed = None if jobs is None else _placed(run, net, jobs)
     known = None if truth is None else run.traffic(truth, net, role="truth")
     with run.timed("solve"), run.blaming(routes), run.progress("infer") as progress:
         found = _core.infer(
             net,
-            tables,
-            counted,
+            *read[0],
             placed,
             vl_scheme=vl_scheme,
             unit=weight,
             mtu_bytes=mtu,
-            interval=interval,
+            interval=numbers[0],
+            also=[(*one, number) for one, number in zip(read[1:], numbers[1:], strict=True)],
+            names=[window.name for window in spans],
             truth=known,
             seed=options.seed,
             threads=options.threads,
@@ -111,10 +117,11 @@ def infer(
             progress=progress,
         )
     run.finishing()
+    summary = found.summary()
     result = {
-        **found.summary(),
+        **summary,
         "weight": weight,
-        "intervals": 1 if interval is not None else counted.intervals,
+        "intervals": sum(window["intervals"] for window in summary["windows"]),
         "findings": run.findings + [{"kind": kind, "text": what} for kind, what in found.findings],
         "notes": found.notes,
         "output": traffic.write(run, found.traffic),
@@ -126,16 +133,6 @@ def infer(
         findings=bool(found.findings),
         interrupted=found.stopped == "interrupted",
     )
-
-
-def _counted(run: Run, net: Fabric, reading: str, after: str | None) -> Counters:
-    first = counters.read(run, reading, net, role="counters" if after is None else "before")
-    if after is None:
-        return first
-    second = counters.read(run, after, net, role="after")
-    for wrong in counters.reversed_readings(*second.fallen_since(first), reading):
-        raise CountersError(wrong["text"])
-    return second.since(first)
 
 
 def _placed(run: Run, net: Fabric, jobs: Path) -> list[Job]:
@@ -163,6 +160,7 @@ def text(result: Mapping[str, Any]) -> str:
     rows += [
         ("unknowns", f"{count(result['pairs'])} pairs, {count(result['possible_pairs'])} of them possible"),
         ("links", f"{count(result['links_used'])} used, {count(result['links_left_out'])} left out"),
+        *windows.row(result["windows"]),
         ("noise", "unknown" if noise is None else percent(noise)),
         ("unexplained", f"{percent(result['unexplained_percent'])} beyond noise"),
         ("estimated error", _errors(result, "estimated_error_percent", "estimated_leaf_error_percent")),

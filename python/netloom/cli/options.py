@@ -30,6 +30,15 @@ def _whole(_: Any, tokens: Sequence[Any]) -> int:
 _U64 = within(0, 2**64 - 1)
 COUNT = within(0, 2**31 - 1)
 """How many of something: no fabric has more."""
+COUNTS = Parameter(converter=lambda _, tokens: [_count(token) for token in tokens])
+"""The same, where an option may be given several times."""
+
+
+def _count(token: Any) -> int:
+    value = _whole(int, [token])
+    if not 0 <= value < 2**31:
+        raise ValueError(f"expected a number from 0 to {2**31 - 1}, found {value}")
+    return value
 
 
 class FolderPath(PosixPath):

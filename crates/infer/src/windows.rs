@@ -1,0 +1,155 @@
+//! What intervals under several routings say together: counters made rows of one operator.
+//!
+//! A *window* is a stretch of time with the same routes in force throughout: one interval of counters, or several added up. Each is
+//! measured and checked by itself; then they are joined as the first's traffic ([`crate::span`]).
+
+use netloom_counters::{Finding, Measured, Unit, added_up, check, measure};
+use netloom_model::{Counters, Fabric, Hose, Routes};
+
+use crate::error::InferError;
+use crate::jobs::Participants;
+use crate::lanes::LaneScheme;
+use crate::operator::Operator;
+use crate::rows::{Outsider, Rows, outsiders, rows};
+use crate::sound;
+use crate::span::span;
+use crate::target::Counted;
+
+/// Counters of a stretch of time, and the routes that were in force.
+#[derive(Clone, Copy, Debug)]
+pub struct Window<'a> {
+    /// What it is called in messages.
+    pub name: &'a str,
+    /// The routes.
+    pub routes: &'a Routes,
+    /// The counters; several intervals are added up.
+    pub counters: &'a Counters,
+}
+
+/// What one window's counters came to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Seen {
+    /// Every link, from both of its ends.
+    pub measured: Measured,
+    /// Links all of whose lanes are known.
+    pub links_used: usize,
+    /// Links, of those whose cable works, that are left out in whole or in part.
+    pub links_left_out: usize,
+    /// Intervals that were added up.
+    pub intervals: usize,
+    /// What its counters were multiplied by to be the first window's.
+    pub factor: f64,
+    /// How far its hosts are from those of all windows, over their norm.
+    pub apart: f64,
+    /// How far noise alone would bring them apart.
+    pub apart_by_noise: f64,
+}
+
+/// What all windows say.
+#[derive(Clone, Debug)]
+pub struct Joined {
+    /// Pairs to the rows of all windows.
+    pub operator: Operator,
+    /// `[row]`: what was counted, as if all windows had been the first.
+    pub counted: Counted,
+    /// `[window]`
+    pub seen: Vec<Seen>,
+    /// Hosts of no job that talked.
+    pub outsiders: Vec<Outsider>,
+    /// Counters that cannot be.
+    pub impossible: Vec<Finding>,
+    /// What is worth knowing.
+    pub notes: Vec<String>,
+}
+
+/// Measures, checks and joins windows; lanes are used by one scheme in all of them.
+///
+/// # Errors
+/// [`InferError`] where a window's counters contradict the scheme or say nothing, where routes are of another fabric or lead nowhere, and
+/// where windows are of different traffic.
+pub fn joined(
+    fabric: &Fabric,
+    windows: &[Window],
+    scheme: &LaneScheme,
+    jobs: &[Participants],
+    unit: Unit,
+) -> Result<Joined, InferError> {
+    let several = windows.len() > 1;
+    let by_name = |window: &Window, text: String| match several {
+        true => format!("{}: {text}", window.name),
+        false => text,
+    };
+    let (mut seen, mut counted) = (Vec::new(), Vec::new());
+    let (mut talkers, mut bad, mut notes) = (Vec::<Outsider>::new(), Vec::new(), Vec::new());
+    for window in windows {
+        let named = |error: InferError| match error {
+            InferError::Mismatch(text) => InferError::Mismatch(by_name(window, text)),
+            other => other,
+        };
+        let sum = added_up(window.counters)
+            .ok_or_else(|| named(InferError::Mismatch("there are no intervals of counters".into())))?;
+        let measured = measure(fabric, &sum, unit);
+        let (lanes, note) = sound::usable_lanes(fabric, &measured, scheme).map_err(named)?;
+        notes.extend(note.map(|text| by_name(window, text)));
+        let of_window = rows(fabric, &measured, lanes);
+        sound::something_counted(&of_window).map_err(named)?;
+        let found = window.counters.intervals().iter().flat_map(|interval| check(fabric, interval));
+        bad.extend(found.map(|f| Finding { kind: f.kind, text: by_name(window, f.text) }));
+        talkers.extend(outsiders(fabric, &measured, jobs));
+        let Rows { counted: bytes, links_used, links_left_out } = of_window;
+        counted.push(bytes);
+        let intervals = window.counters.intervals().len();
+        seen.push(Seen {
+            measured,
+            links_used,
+            links_left_out,
+            intervals,
+            factor: 1.0,
+            apart: 0.0,
+            apart_by_noise: 0.0,
+        });
+    }
+    let stack: Vec<_> = windows.iter().map(|window| (window.routes, scheme)).collect();
+    let operator = Operator::stacked(fabric, &stack, jobs)?;
+    let counted = match counted.len() {
+        1 => counted.swap_remove(0),
+        _ => {
+            let names: Vec<String> = windows.iter().map(|window| window.name.to_owned()).collect();
+            let span = span(fabric, &operator, &counted)?;
+            if let Some(text) = sound::other_traffic(fabric, &span, &names) {
+                return Err(InferError::Mismatch(text));
+            }
+            for (k, seen) in seen.iter_mut().enumerate() {
+                (seen.factor, seen.apart, seen.apart_by_noise) =
+                    (span.factors[k], span.apart[k], span.noise[k]);
+            }
+            span.counted
+        }
+    };
+    let (impossible, note) = sound::bad_counters(bad);
+    notes.extend(note);
+    // A host that talked in several windows is one that talked.
+    talkers.sort_by_key(|talker| talker.host);
+    talkers.dedup_by_key(|talker| talker.host);
+    talkers.sort_by(|a, b| b.most().total_cmp(&a.most()).then(a.host.cmp(&b.host)));
+    Ok(Joined { operator, counted, seen, outsiders: talkers, impossible, notes })
+}
+
+impl Joined {
+    /// Noise of the noisiest window, relative; `None` where too little could be compared in all of them.
+    pub fn noise(&self) -> Option<f64> {
+        let known = self.seen.iter().map(|s| s.measured.noise).filter(|noise| noise.comparisons > 0);
+        known.map(|noise| noise.relative).reduce(f64::max)
+    }
+
+    /// Links used and left out: of the window that used fewest.
+    pub fn links(&self) -> (usize, usize) {
+        let of = |s: &Seen| (s.links_used, s.links_left_out);
+        self.seen.iter().map(of).min().unwrap_or_default()
+    }
+
+    /// What every host sent and received in the first window by its own link's counters; where these are unknown, by the answer.
+    pub fn sums(&self, fabric: &Fabric, found: &netloom_model::Csr) -> Hose {
+        crate::answer::sums(fabric, &self.seen[0].measured, found)
+    }
+}

@@ -1,0 +1,86 @@
+"""Counters and the routes in force: one stretch of time, or several under routes of their own (`--also`)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from netloom.cli import UsageError, counters, render
+from netloom.cli.addresses import with_paths
+from netloom.errors import CountersError
+
+if TYPE_CHECKING:
+    from netloom._core import Counters, Fabric, Routes
+    from netloom.cli.common import Run
+
+
+@dataclass(frozen=True, kw_only=True)
+class Window:
+    """What was counted while the same routes were in force, as the command line says it."""
+
+    routes: str
+    paths: Path | None
+    reading: str
+    after: str | None
+
+    @property
+    def name(self) -> str:
+        """In messages."""
+        tables = self.routes if self.paths is None else f"{self.routes}+{self.paths}"
+        return ",".join([tables, self.reading, *([] if self.after is None else [self.after])])
+
+
+def also(text: str) -> Window:
+    """`ROUTES,COUNTERS` or `ROUTES,BEFORE,AFTER`; routes may be `TABLES+PATHS.csv`, as in scenarios.
+
+    Raises
+    ------
+    UsageError
+    """
+    parts = text.split(",")
+    if len(parts) not in (2, 3) or not all(parts):
+        raise UsageError(
+            f"--also {text}: expected ROUTES,COUNTERS or ROUTES,BEFORE,AFTER, separated by commas"
+        )
+    tables, paths = parts[0], None
+    head, plus, tail = tables.rpartition("+")
+    if plus and head and tail.removesuffix(".gz").endswith(".csv"):
+        tables, paths = head, Path(tail)
+    return Window(routes=tables, paths=paths, reading=parts[1], after=parts[2] if len(parts) > 2 else None)
+
+
+def chosen(intervals: Sequence[int] | None, windows: Sequence[Window]) -> list[int | None]:
+    """Which interval of every window's counters; None: all of them.
+
+    Raises
+    ------
+    UsageError
+    """
+    if not intervals:
+        return [None] * len(windows)
+    if len(intervals) != len(windows):
+        expected = "one" if len(windows) == 1 else f"{len(windows)} of them, for COUNTERS and every --also"
+        raise UsageError(f"--interval is given {len(intervals)} times: expected {expected}")
+    return list(intervals)
+
+
+def read(run: Run, net: Fabric, window: Window) -> tuple[Routes, Counters]:
+    """The routes and counters of a window."""
+    tables = with_paths(run, run.routes(window.routes, net, None), window.paths)
+    first = counters.read(run, window.reading, net, role="counters" if window.after is None else "before")
+    if window.after is None:
+        return tables, first
+    second = counters.read(run, window.after, net, role="after")
+    for wrong in counters.reversed_readings(*second.fallen_since(first), window.reading):
+        raise CountersError(wrong["text"])
+    return tables, second.since(first)
+
+
+def row(windows: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
+    """`routings  4; hosts sent the same under all of them, to 0.31 %`; nothing for one window."""
+    if len(windows) < 2:
+        return []
+    apart = render.percent(max(window["apart_percent"] for window in windows))
+    return [("routings", f"{len(windows)}; what hosts sent and received differs by {apart}")]
