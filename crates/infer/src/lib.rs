@@ -3,8 +3,10 @@
 //! | module | what |
 //! |---|---|
 //! | [`answer`] | the answer as traffic, and how far it is from the truth |
+//! | [`bases`] | bases in which the traffic of applications is sparse |
 //! | [`case`] | what stays the same while models are tried |
 //! | [`change`] | the least change of a guess that explains the counters |
+//! | `coefficients` | least sums of coefficients in a basis |
 //! | [`dictionary`] | sets of pairs that may carry the same bytes |
 //! | [`error`] | why there is no answer |
 //! | [`jobs`] | which pairs of hosts may have talked |
@@ -16,8 +18,10 @@
 //! | [`prior`] | which pairs differ from a guess together |
 //! | [`pursuit`] | the few atoms that explain the counters |
 //! | [`ranking`] | which grid explains a job's counters |
+//! | [`recovery`] | the dissertation's own way: the least sum of coefficients in a basis |
 //! | [`rows`] | counters as rows of the operator; who talked without a job |
 //! | [`sound`] | whether counters, lanes, jobs and routes can belong together, in words |
+//! | [`sparsity`](mod@sparsity) | how few coefficients a matrix has in a basis |
 //! | [`span`] | several intervals, each under routes of its own, as one |
 //! | [`sparse`] | the fewest flows that explain the counters |
 //! | [`target`] | what was counted, and how much each row of it matters |
@@ -27,8 +31,10 @@
 //! | [`words`] | atoms in words |
 
 pub mod answer;
+pub mod bases;
 pub mod case;
 pub mod change;
+mod coefficients;
 pub mod dictionary;
 pub mod error;
 pub mod estimate;
@@ -40,10 +46,12 @@ pub mod operator;
 pub mod prior;
 pub mod pursuit;
 pub mod ranking;
+pub mod recovery;
 pub mod rows;
 pub mod sound;
 pub mod span;
 pub mod sparse;
+pub mod sparsity;
 pub mod target;
 pub mod trust;
 mod ways;
@@ -51,6 +59,7 @@ pub mod windows;
 pub mod words;
 
 pub use answer::{Errors, errors, sums, traffic};
+pub use bases::{Basis, Frame};
 pub use dictionary::{Atom, Dictionary};
 pub use error::InferError;
 pub use estimate::{Estimate, Options, estimate};
@@ -59,8 +68,10 @@ pub use grid::{Grid, Order};
 pub use jobs::Participants;
 pub use lanes::LaneScheme;
 pub use operator::Operator;
+pub use recovery::{Recovery, recover};
 pub use rows::{Outsider, Rows, outsiders, rows};
 pub use span::{Span, span};
+pub use sparsity::{Sparsity, sparsity};
 pub use target::{Counted, Target};
 pub use trust::{Trust, Verdict};
 pub use windows::{Joined, Seen, Window, joined};

@@ -16,6 +16,7 @@
 use std::ops::Range;
 
 use netloom_model::{Fabric, LinkId, Routes};
+use netloom_numeric::LinearMap;
 use rayon::prelude::*;
 
 use crate::error::InferError;
@@ -306,5 +307,23 @@ impl Operator {
             blocks: self.blocks.clone(),
             leaves: self.leaves.clone(),
         }
+    }
+}
+
+impl LinearMap for Operator {
+    fn rows(&self) -> usize {
+        self.rows
+    }
+
+    fn columns(&self) -> usize {
+        self.pairs()
+    }
+
+    fn forward(&self, z: &[f64]) -> Vec<f64> {
+        Self::forward(self, z)
+    }
+
+    fn adjoint(&self, y: &[f64]) -> Vec<f64> {
+        Self::adjoint(self, y)
     }
 }

@@ -1,5 +1,6 @@
-//! Inference on random fabrics, on small cases worked by hand, on several routings, on few flows without a grid and on recorded applications.
+//! Inference on random fabrics, on small cases worked by hand, on several routings, on few flows without a grid, in bases and on recorded applications.
 
+mod bases;
 mod fewest;
 mod operator;
 mod recorded;

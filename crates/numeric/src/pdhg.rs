@@ -96,6 +96,8 @@ const ENOUGH: f64 = 0.2;
 const TURN: f64 = 0.8;
 /// Or where this share of all steps was taken since.
 const LONG: f64 = 0.36;
+/// Beside rows with a price, the others add up to so much: they are few and long, and what they ask comes first.
+const FIRM: f64 = 20.0;
 /// How far the primal weight follows what was seen, in logarithms.
 const FOLLOW: f64 = 0.5;
 
@@ -142,8 +144,10 @@ struct Scaled<'a, A> {
     slack: Vec<f64>,
     /// `[row]`: the most that its dual may be.
     price: Vec<f64>,
-    /// `[column]`: one over the column's sum; rows add up to one.
+    /// `[column]`: one over the column's sum.
     down: Vec<f64>,
+    /// `[row]`: one over the row's.
+    up: Vec<f64>,
 }
 
 /// A primal and a dual point, and `A z`.
@@ -167,10 +171,13 @@ impl<'a, A: LinearMap> Scaled<'a, A> {
         assert!(program.cost.len() == columns && program.size.len() == columns);
         assert!(program.target.len() == rows && program.slack.len() == rows);
         let sums = map.forward_sizes(program.size);
+        let price = |r: usize| program.price.map_or(f64::INFINITY, |price| price[r]);
+        let adds_up_to =
+            |r: usize| if program.price.is_some() && price(r) == f64::INFINITY { FIRM } else { 1.0 };
+        let up: Vec<f64> = (0..rows).map(|r| 1.0 / adds_up_to(r)).collect();
         // Free and empty rows are left out.
-        let row: Vec<f64> = (sums.iter().zip(program.slack))
-            .map(|(&sum, &slack)| if sum > 0.0 && slack.is_finite() { 1.0 / sum } else { 0.0 })
-            .collect();
+        let used = |r: usize| sums[r] > 0.0 && program.slack[r].is_finite();
+        let row: Vec<f64> = (0..rows).map(|r| if used(r) { adds_up_to(r) / sums[r] } else { 0.0 }).collect();
         let down = map.adjoint_sizes(&row);
         let down = down.iter().zip(program.size).map(|(sum, size)| {
             let sum = sum * size;
@@ -180,7 +187,6 @@ impl<'a, A: LinearMap> Scaled<'a, A> {
         let down = down.collect();
         let mut cost: Vec<f64> = program.cost.iter().zip(program.size).map(|(c, s)| c * s).collect();
         let mut target: Vec<f64> = program.target.iter().zip(&row).map(|(b, r)| b * r).collect();
-        let price = |r: usize| program.price.map_or(f64::INFINITY, |price| price[r]);
         let mut price: Vec<f64> =
             (0..rows).map(|r| if row[r] > 0.0 { price(r) / row[r] } else { f64::INFINITY }).collect();
         let priced = price.iter().filter(|p| p.is_finite());
@@ -191,7 +197,7 @@ impl<'a, A: LinearMap> Scaled<'a, A> {
             .map(|(&slack, &row)| if row > 0.0 { slack * row / target_unit } else { 0.0 })
             .collect();
         let column = program.size;
-        Self { map, column, row, target_unit, cost_unit, cost, target, slack, price, down }
+        Self { map, column, row, target_unit, cost_unit, cost, target, slack, price, down, up }
     }
 
     fn forward(&self, z: &[f64]) -> Vec<f64> {
@@ -307,6 +313,7 @@ impl<'a, A: LinearMap> Run<'a, A> {
         let ahead = p.forward(&ahead);
         for (r, ahead) in ahead.into_iter().enumerate() {
             let y = self.now.y[r];
+            let long = long * p.up[r];
             let raised = y + long * (p.target[r] - ahead);
             let next = if p.row[r] > 0.0 {
                 (raised.abs() - long * p.slack[r]).clamp(0.0, p.price[r]).copysign(raised)
@@ -329,8 +336,8 @@ impl<'a, A: LinearMap> Run<'a, A> {
                 primal += (a - b) * (a - b) / down;
             }
         }
-        for (a, b) in self.next.y.iter().zip(&self.anchor.y) {
-            dual += (a - b) * (a - b);
+        for ((a, b), up) in self.next.y.iter().zip(&self.anchor.y).zip(&p.up) {
+            dual += (a - b) * (a - b) / up;
         }
         if primal > 0.0 && dual > 0.0 {
             let seen = (dual / primal).sqrt().clamp(self.weight / 30.0, self.weight * 30.0);
