@@ -238,6 +238,13 @@ impl<'a> Dictionary<'a> {
             let rows = self.crossing.iter().enumerate().filter(|(_, crossing)| **crossing > 0.0);
             return rows.map(|(row, &crossing)| (row as u32, crossing)).collect();
         }
+        if self.operator.splits() {
+            // Split ways are long: all pairs at once are quicker.
+            let mut x = vec![0.0; self.operator.pairs()];
+            self.pairs(at).into_iter().for_each(|pair| x[pair as usize] += 1.0);
+            let rows = self.operator.forward(&x).into_iter().enumerate().filter(|(_, sum)| *sum > 0.0);
+            return rows.map(|(row, sum)| (row as u32, sum)).collect();
+        }
         let mut rows = Vec::new();
         for pair in self.pairs(at) {
             self.operator.way(pair as usize, |row| rows.push(row as u32));

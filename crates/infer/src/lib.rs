@@ -2,6 +2,7 @@
 //!
 //! | module | what |
 //! |---|---|
+//! | [`alike`] | links that share traffic evenly, taken together |
 //! | [`answer`] | the answer as traffic, and how far it is from the truth |
 //! | [`bases`] | bases in which the traffic of applications is sparse |
 //! | [`case`] | what stays the same while models are tried |
@@ -18,18 +19,21 @@
 //! | [`prior`] | which pairs differ from a guess together |
 //! | [`pursuit`] | the few atoms that explain the counters |
 //! | [`ranking`] | which grid explains a job's counters |
+//! | `reach` | how pairs reach their destinations: one way each, or split over many |
 //! | [`recovery`] | the dissertation's own way: the least sum of coefficients in a basis |
 //! | [`rows`] | counters as rows of the operator; who talked without a job |
 //! | [`sound`] | whether counters, lanes, jobs and routes can belong together, in words |
 //! | [`sparsity`](mod@sparsity) | how few coefficients a matrix has in a basis |
 //! | [`span`] | several intervals, each under routes of its own, as one |
 //! | [`sparse`] | the fewest flows that explain the counters |
+//! | `split` | the ways of all pairs where switches choose packet by packet |
 //! | [`target`] | what was counted, and how much each row of it matters |
 //! | [`trust`] | how far an answer can be trusted |
 //! | `ways` | the ways of all pairs under one routing, grown together |
 //! | [`windows`] | what intervals under several routings say together |
 //! | [`words`] | atoms in words |
 
+pub mod alike;
 pub mod answer;
 pub mod bases;
 pub mod case;
@@ -46,18 +50,21 @@ pub mod operator;
 pub mod prior;
 pub mod pursuit;
 pub mod ranking;
+mod reach;
 pub mod recovery;
 pub mod rows;
 pub mod sound;
 pub mod span;
 pub mod sparse;
 pub mod sparsity;
+mod split;
 pub mod target;
 pub mod trust;
 mod ways;
 pub mod windows;
 pub mod words;
 
+pub use alike::{Alike, alike_as_one};
 pub use answer::{Errors, errors, sums, traffic};
 pub use bases::{Basis, Frame};
 pub use dictionary::{Atom, Dictionary};
@@ -67,7 +74,7 @@ pub use fit::{Fit, fit};
 pub use grid::{Grid, Order};
 pub use jobs::Participants;
 pub use lanes::LaneScheme;
-pub use operator::Operator;
+pub use operator::{Operator, Routing};
 pub use recovery::{Recovery, recover};
 pub use rows::{Outsider, Rows, outsiders, rows};
 pub use span::{Span, span};

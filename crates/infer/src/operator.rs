@@ -4,6 +4,8 @@
 //! way. Tables look at the destination, so ways grow together ([`crate::ways`]): both operators pass once over pairs and once over
 //! nodes, two additions a pair where the way has six hops.
 //!
+//! Where switches choose packet by packet, bytes are split over many ways, by fixed parts ([`crate::split`]).
+//!
 //! Where routes changed from one interval to the next and the traffic did not, every interval says something else about the same pairs.
 //! An operator of several routings has the rows of all of them one below the other, and a way a pair for each
 //! ([`Operator::stacked`]).
@@ -11,17 +13,20 @@
 //! Invariants: pairs are in order of job, destination, source; rows in order of routing, link, lane; sums are taken in fixed pieces, added
 //! up in order: the bits do not depend on the number of threads. `adjoint` is the transpose of `forward`.
 //!
-//! Source: Taffet, dissertation, sec. 4.2 and 4.4 (R), 4.5 (several jobs).
+//! Source: Taffet, dissertation, sec. 4.2 and 4.4 (R), 4.5 (several jobs), 6.1.2 (adaptive routing).
 
 use std::ops::Range;
 
 use netloom_model::{Fabric, LinkId, Routes};
 use netloom_numeric::LinearMap;
+use netloom_routing::PathSet;
 use rayon::prelude::*;
 
 use crate::error::InferError;
 use crate::jobs::Participants;
 use crate::lanes::LaneScheme;
+use crate::reach::{Reach, Room};
+use crate::split::Split;
 use crate::ways::Ways;
 
 /// Pieces of work that have sums of their own.
@@ -53,11 +58,20 @@ pub struct Operator {
     /// `[pair]`: position of the source in the job's hosts.
     source: Vec<u32>,
     /// `[routing]`: the pairs' ways.
-    ways: Vec<Ways>,
+    ways: Vec<Reach>,
     /// `[routing]`: where its rows are.
     blocks: Vec<Block>,
     /// `[job][host of the job]`: the number of its leaf.
     leaves: Vec<Vec<u32>>,
+}
+
+/// What was in force.
+#[derive(Clone, Copy, Debug)]
+pub enum Routing<'a> {
+    /// Tables, and how lanes are used.
+    Tables(&'a Routes, &'a LaneScheme),
+    /// Switches that choose packet by packet among the shortest ways: an even split, or one by the links' weights. Whole links.
+    Adaptive(&'a PathSet, Option<&'a [f64]>),
 }
 
 /// A pair of hosts of a job.
@@ -94,10 +108,30 @@ impl Operator {
         routings: &[(&Routes, &LaneScheme)],
         jobs: &[Participants],
     ) -> Result<Self, InferError> {
+        let routings: Vec<Routing> =
+            routings.iter().map(|&(routes, scheme)| Routing::Tables(routes, scheme)).collect();
+        Self::under(fabric, &routings, jobs)
+    }
+
+    /// The same under routings of any kind.
+    ///
+    /// # Errors
+    /// As [`Operator::new`], for any of the routings.
+    pub fn under(fabric: &Fabric, routings: &[Routing], jobs: &[Participants]) -> Result<Self, InferError> {
         let (mut blocks, mut ways, mut rows) = (Vec::new(), Vec::new(), 0);
-        for &(routes, scheme) in routings {
-            let lanes = scheme.lanes().max(1);
-            ways.push(Ways::new(fabric, (routes, scheme), rows, jobs)?);
+        for &routing in routings {
+            let lanes = match routing {
+                Routing::Tables(_, scheme) => scheme.lanes().max(1),
+                Routing::Adaptive(..) => 1,
+            };
+            ways.push(match routing {
+                Routing::Tables(routes, scheme) => {
+                    Reach::Tables(Ways::new(fabric, (routes, scheme), rows, jobs)?)
+                }
+                Routing::Adaptive(paths, weight) => {
+                    Reach::Split(Split::new(fabric, (paths, weight), rows, jobs)?)
+                }
+            });
             blocks.push(Block { start: rows, lanes });
             rows += fabric.link_count() * usize::from(lanes);
         }
@@ -129,6 +163,16 @@ impl Operator {
     pub fn rows_of(&self, routing: usize) -> Range<usize> {
         let start = |routing: usize| self.blocks.get(routing).map_or(self.rows, |block| block.start);
         start(routing)..start(routing + 1)
+    }
+
+    /// Whether bytes are split over many ways, under some routing.
+    pub fn splits(&self) -> bool {
+        (0..self.routings()).any(|routing| self.is_split(routing))
+    }
+
+    /// Whether they are under this one.
+    pub fn is_split(&self, routing: usize) -> bool {
+        matches!(self.ways[routing], Reach::Split(_))
     }
 
     /// Lanes of a link, under the first routing.
@@ -185,13 +229,18 @@ impl Operator {
     pub fn ends(&self) -> Vec<bool> {
         let mut ends = vec![false; self.rows];
         for ways in &self.ways {
-            ways.ends().for_each(|row| ends[row as usize] = true);
+            ways.each_end(|row| ends[row as usize] = true);
         }
         ends
     }
 
     /// Calls `visit` with the rows on a pair's way, under one routing after the other.
     pub fn way(&self, pair: usize, mut visit: impl FnMut(usize)) {
+        self.parts(pair, |row, _| visit(row));
+    }
+
+    /// The same with the part of the pair's bytes that comes to each row.
+    pub fn parts(&self, pair: usize, mut visit: impl FnMut(usize, f64)) {
         let at = self.groups.partition_point(|g| g.pairs.end <= pair);
         for ways in &self.ways {
             ways.way(at, pair, &mut visit);
@@ -208,12 +257,13 @@ impl Operator {
             .enumerate()
             .map(|(part, groups)| {
                 let mut rows = vec![0.0; self.rows];
-                let mut sum = Vec::new();
+                let mut rooms = self.rooms();
                 for (at, group) in (part * piece..).zip(groups) {
-                    for ways in &self.ways {
-                        ways.add(at, group.pairs.clone(), x, &mut rows, &mut sum);
+                    for (ways, room) in self.ways.iter().zip(&mut rooms) {
+                        ways.add(at, group.pairs.clone(), x, &mut rows, room);
                     }
                 }
+                self.ways.iter().zip(&mut rooms).for_each(|(ways, room)| ways.finish(&mut rows, room));
                 rows
             })
             .collect();
@@ -236,9 +286,9 @@ impl Operator {
         }
         let piece = work.len().div_ceil(PIECES).max(1);
         work.par_chunks_mut(piece).for_each(|work| {
-            let mut value = Vec::new();
+            let mut rooms = self.rooms();
             for (at, sums) in work {
-                self.sums(*at, u, &mut value, sums);
+                self.sums(*at, u, &mut rooms, sums);
             }
         });
         sums
@@ -247,11 +297,11 @@ impl Operator {
     /// Calls `visit(pair, sum of its rows)` for all pairs of a job, in order.
     pub fn each(&self, job: u32, u: &[f64], mut visit: impl FnMut(Pair, f64)) {
         assert_eq!(u.len(), self.rows);
-        let (mut value, mut sums) = (Vec::new(), Vec::new());
+        let (mut rooms, mut sums) = (self.rooms(), Vec::new());
         for (at, group) in self.groups.iter().enumerate().filter(|(_, g)| g.job == job) {
             sums.clear();
             sums.resize(group.pairs.len(), 0.0);
-            self.sums(at, u, &mut value, &mut sums);
+            self.sums(at, u, &mut rooms, &mut sums);
             let destination = group.destination;
             for (&source, &sum) in self.source[group.pairs.clone()].iter().zip(&sums) {
                 visit(Pair { job, source, destination }, sum);
@@ -259,14 +309,19 @@ impl Operator {
         }
     }
 
-    /// `[pair of a group]`: the sum of its rows; `value` is room to work in.
-    fn sums(&self, at: usize, u: &[f64], value: &mut Vec<f64>, sums: &mut [f64]) {
+    /// Room to work in, one a routing.
+    fn rooms(&self) -> Vec<Room> {
+        vec![Room::default(); self.ways.len()]
+    }
+
+    /// `[pair of a group]`: the sum of its rows.
+    fn sums(&self, at: usize, u: &[f64], rooms: &mut [Room], sums: &mut [f64]) {
         let pairs = &self.groups[at].pairs;
-        for (routing, ways) in self.ways.iter().enumerate() {
+        for (routing, (ways, room)) in self.ways.iter().zip(rooms).enumerate() {
             if routing == 0 {
-                ways.sums(at, pairs.clone(), u, value, |p, sum| sums[p] = sum);
+                ways.sums(at, pairs.clone(), u, room, |p, sum| sums[p] = sum);
             } else {
-                ways.sums(at, pairs.clone(), u, value, |p, sum| sums[p] += sum);
+                ways.sums(at, pairs.clone(), u, room, |p, sum| sums[p] += sum);
             }
         }
     }
@@ -275,14 +330,14 @@ impl Operator {
     pub fn compact(mut self) -> (Self, Vec<u32>) {
         let mut new = vec![u32::MAX; self.rows];
         for ways in &mut self.ways {
-            ways.rows().for_each(|row| new[*row as usize] = 0);
+            ways.each_row(|row| new[*row as usize] = 0);
         }
         let old: Vec<u32> = (0..self.rows as u32).filter(|&row| new[row as usize] == 0).collect();
         for (at, &row) in old.iter().enumerate() {
             new[row as usize] = at as u32;
         }
         for ways in &mut self.ways {
-            ways.rows().for_each(|row| *row = new[*row as usize]);
+            ways.each_row(|row| *row = new[*row as usize]);
         }
         self.rows = old.len();
         (self, old)

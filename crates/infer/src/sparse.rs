@@ -180,7 +180,7 @@ impl<'a> Columns<'a> {
     fn bounds(&self, most: &[f64]) -> Vec<f64> {
         let quietest = |pair: u32| {
             let mut least = f64::INFINITY;
-            self.operator.way(pair as usize, |row| least = least.min(most[row]));
+            self.operator.parts(pair as usize, |row, part| least = least.min(most[row] / part));
             least
         };
         let known = most.iter().filter(|m| m.is_finite());

@@ -1,15 +1,17 @@
 //! What intervals under several routings say together: counters made rows of one operator.
 //!
 //! A *window* is a stretch of time with the same routes in force throughout: one interval of counters, or several added up. Each is
-//! measured and checked by itself; then they are joined as the first's traffic ([`crate::span`]).
+//! measured and checked by itself; then they are joined as the first's traffic ([`crate::span`]). Where switches chose packet by packet,
+//! links that share traffic evenly become one row ([`crate::alike`]).
 
 use netloom_counters::{Finding, Measured, Unit, added_up, check, measure};
-use netloom_model::{Counters, Fabric, Hose, Routes};
+use netloom_model::{Counters, Fabric, Hose};
 
+use crate::alike::{Alike, alike_as_one};
 use crate::error::InferError;
 use crate::jobs::Participants;
 use crate::lanes::LaneScheme;
-use crate::operator::Operator;
+use crate::operator::{Operator, Routing};
 use crate::rows::{Outsider, Rows, outsiders, rows};
 use crate::sound;
 use crate::span::span;
@@ -21,7 +23,7 @@ pub struct Window<'a> {
     /// What it is called in messages.
     pub name: &'a str,
     /// The routes.
-    pub routes: &'a Routes,
+    pub routing: Routing<'a>,
     /// The counters; several intervals are added up.
     pub counters: &'a Counters,
 }
@@ -54,6 +56,8 @@ pub struct Joined {
     pub counted: Counted,
     /// `[window]`
     pub seen: Vec<Seen>,
+    /// Links that share traffic evenly, under adaptive routes.
+    pub alike: Alike,
     /// Hosts of no job that talked.
     pub outsiders: Vec<Outsider>,
     /// Counters that cannot be.
@@ -62,7 +66,7 @@ pub struct Joined {
     pub notes: Vec<String>,
 }
 
-/// Measures, checks and joins windows; lanes are used by one scheme in all of them.
+/// Measures, checks and joins windows.
 ///
 /// # Errors
 /// [`InferError`] where a window's counters contradict the scheme or say nothing, where routes are of another fabric or lead nowhere, and
@@ -70,7 +74,6 @@ pub struct Joined {
 pub fn joined(
     fabric: &Fabric,
     windows: &[Window],
-    scheme: &LaneScheme,
     jobs: &[Participants],
     unit: Unit,
 ) -> Result<Joined, InferError> {
@@ -89,6 +92,10 @@ pub fn joined(
         let sum = added_up(window.counters)
             .ok_or_else(|| named(InferError::Mismatch("there are no intervals of counters".into())))?;
         let measured = measure(fabric, &sum, unit);
+        let scheme = match window.routing {
+            Routing::Tables(_, scheme) => scheme,
+            Routing::Adaptive(..) => &LaneScheme::One,
+        };
         let (lanes, note) = sound::usable_lanes(fabric, &measured, scheme).map_err(named)?;
         notes.extend(note.map(|text| by_name(window, text)));
         let of_window = rows(fabric, &measured, lanes);
@@ -109,8 +116,8 @@ pub fn joined(
             apart_by_noise: 0.0,
         });
     }
-    let stack: Vec<_> = windows.iter().map(|window| (window.routes, scheme)).collect();
-    let operator = Operator::stacked(fabric, &stack, jobs)?;
+    let stack: Vec<Routing> = windows.iter().map(|window| window.routing).collect();
+    let operator = Operator::under(fabric, &stack, jobs)?;
     let counted = match counted.len() {
         1 => counted.swap_remove(0),
         _ => {
@@ -126,13 +133,14 @@ pub fn joined(
             span.counted
         }
     };
+    let (counted, alike) = alike_as_one(&operator, &counted);
     let (impossible, note) = sound::bad_counters(bad);
     notes.extend(note);
     // A host that talked in several windows is one that talked.
     talkers.sort_by_key(|talker| talker.host);
     talkers.dedup_by_key(|talker| talker.host);
     talkers.sort_by(|a, b| b.most().total_cmp(&a.most()).then(a.host.cmp(&b.host)));
-    Ok(Joined { operator, counted, seen, outsiders: talkers, impossible, notes })
+    Ok(Joined { operator, counted, seen, alike, outsiders: talkers, impossible, notes })
 }
 
 impl Joined {

@@ -6,4 +6,5 @@ mod operator;
 mod recorded;
 mod small;
 mod span;
+mod split;
 mod trust;

@@ -143,9 +143,8 @@ fn the_same_routes_again_say_nothing_new() {
     let truth = irregular(&one, 32, 3);
     let rows = one.forward(&truth);
     let stack = stacked(&fabric, &[&routes[..]; 4].concat(), &jobs);
-    let mut intervals: Vec<Counted> = [1.0, 3.0, 1.0, 1.0]
-        .map(|length| Counted::exactly(rows.iter().map(|b| b * length).collect()))
-        .into();
+    let mut intervals: Vec<Counted> =
+        [1.0, 3.0, 1.0, 1.0].map(|length| Counted::exactly(rows.iter().map(|b| b * length).collect())).into();
     let link = fabric.links().find(|&l| fabric.between_switches(l) && rows[l.index()] > 0.0).unwrap();
     intervals[0].bytes[link.index()] = f64::NAN;
     intervals[1].bytes[fabric.host_link(HostId(3)).index()] = f64::NAN;

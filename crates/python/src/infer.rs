@@ -3,7 +3,7 @@
 use netloom_counters::{self as counters, Unit};
 use netloom_infer::{
     self as inference, Errors, Estimate, Fit, InferError, Joined, LaneScheme, Options as InferOptions,
-    Participants, Verdict, Window, sound,
+    Participants, Routing, Verdict, Window, sound,
 };
 use netloom_model::{Csr, Hose, StopReason, Traffic};
 use pyo3::prelude::*;
@@ -19,6 +19,9 @@ use std::sync::Arc;
 
 /// How many atoms of a job, and sums over leaves, a result lists.
 const LISTED: usize = 10;
+
+/// Routings that choose packet by packet, as scenarios name them: all are an even split on average.
+const ADAPTIVE: [&str; 3] = ["adaptive", "adaptive-remote", "random-per-packet"];
 
 /// What was found.
 struct Found {
@@ -121,6 +124,8 @@ impl PyInferred {
         dict.set_item("links_left_out", left_out)?;
         dict.set_item("noise_percent", found.joined.noise().map(percent))?;
         dict.set_item("windows", self.windows(py)?)?;
+        let alike = found.joined.alike;
+        dict.set_item("split_percent", (alike.groups > 0).then(|| percent(alike.apart)))?;
         dict.set_item("leaf_sums", self.leaf_sums(py)?)?;
         dict.set_item("unexplained", self.unexplained(py)?)?;
         dict.set_item("stopped", self.stopped())?;
@@ -242,14 +247,26 @@ pub fn infer(
     }
     let shared = &fabric.shared;
     let net = &shared.fabric;
-    let mut windows = vec![(routes.resolve(py, fabric, 0, threads)?, counters.chosen(py, interval)?)];
+    let resolve = |routes: RoutesOrEngine<'_>| match &routes {
+        RoutesOrEngine::Engine(name) if ADAPTIVE.contains(&name.as_str()) => match vl_scheme {
+            None => Ok(None),
+            Some(_) => {
+                let text = format!(
+                    "\"{name}\" with a VL scheme: which lanes are used where switches choose ways is not modelled"
+                );
+                Err(errors::spec(py, text))
+            }
+        },
+        _ => routes.resolve(py, fabric, 0, threads).map(Some),
+    };
+    let mut windows = vec![(resolve(routes)?, counters.chosen(py, interval)?)];
     let mut notes: Vec<String> = counters.notes().into_iter().map(Into::into).collect();
     for one in also.into_iter().flatten() {
         let (routes, counters, interval) = match one {
             Also::One(routes, counters, interval) => (routes, counters, interval),
             Also::All(routes, counters) => (routes, counters, None),
         };
-        windows.push((routes.resolve(py, fabric, 0, threads)?, counters.chosen(py, interval)?));
+        windows.push((resolve(routes)?, counters.chosen(py, interval)?));
         notes.extend(counters.notes().into_iter().map(Into::into));
     }
     let names = names.unwrap_or_default().into_iter().map(Some).chain(std::iter::repeat(None));
@@ -274,9 +291,15 @@ pub fn infer(
         seed.map_or_else(InferOptions::default, |seed| InferOptions { seed, ..Default::default() });
     let ended = run_until(py, options, |control| {
         let windows: Vec<Window> = (names.iter().zip(&windows))
-            .map(|(name, (routes, counters))| Window { name, routes, counters })
+            .map(|(name, (routes, counters))| {
+                let routing = match routes {
+                    Some(routes) => Routing::Tables(routes, &scheme),
+                    None => Routing::Adaptive(shared.paths(), None),
+                };
+                Window { name, routing, counters }
+            })
             .collect();
-        let joined = inference::joined(net, &windows, &scheme, &jobs, unit)?;
+        let joined = inference::joined(net, &windows, &jobs, unit)?;
         let (operator, counted) = (&joined.operator, &joined.counted);
         let estimate = inference::estimate(operator, &jobs, counted, &settings, control);
         let fit = inference::fit(operator, counted, &estimate);

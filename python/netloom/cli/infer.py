@@ -52,7 +52,7 @@ def infer(
     fabric
         A dump of `ibnetdiscover`, an ibsim net file, or a generator spec (`quartz1`).
     routes
-        The routes that were in force: a file, or an engine's name (`ftree`).
+        The routes that were in force: a file, an engine's name (`ftree`), or `adaptive`.
     reading
         Counters of an interval; or the first of two readings.
     after
@@ -162,6 +162,7 @@ def text(result: Mapping[str, Any]) -> str:
         ("links", f"{count(result['links_used'])} used, {count(result['links_left_out'])} left out"),
         *windows.row(result["windows"]),
         ("noise", "unknown" if noise is None else percent(noise)),
+        *_split(result),
         ("unexplained", f"{percent(result['unexplained_percent'])} beyond noise"),
         ("estimated error", _errors(result, "estimated_error_percent", "estimated_leaf_error_percent")),
     ]
@@ -183,6 +184,12 @@ def text(result: Mapping[str, Any]) -> str:
     if result["verdict"] == "not identifiable":
         out += "\n\n" + _what_then(result)
     return out
+
+
+def _split(result: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """How far switches are from an even split, where they choose packet by packet."""
+    apart = result["split_percent"]
+    return [] if apart is None else [("split", f"even to {render.percent(apart)} a link")]
 
 
 def _errors(result: Mapping[str, Any], pairs: str, leaves: str) -> str:

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from netloom.cli.common import Run
 
 
+ADAPTIVE = ("adaptive", "adaptive-remote", "random-per-packet")
+"""Routings without tables, as scenarios name them: switches split traffic evenly, on average."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Window:
     """What was counted while the same routes were in force, as the command line says it."""
@@ -66,9 +70,16 @@ def chosen(intervals: Sequence[int] | None, windows: Sequence[Window]) -> list[i
     return list(intervals)
 
 
-def read(run: Run, net: Fabric, window: Window) -> tuple[Routes, Counters]:
+def read(run: Run, net: Fabric, window: Window) -> tuple[Routes | str, Counters]:
     """The routes and counters of a window."""
-    tables = with_paths(run, run.routes(window.routes, net, None), window.paths)
+    tables: Routes | str
+    if window.routes in ADAPTIVE:
+        if window.paths is not None:
+            raise UsageError(f"{window.routes} routes have no tables, so no paths either: {window.paths}")
+        run.note_input("routes", window.routes, None)
+        tables = window.routes
+    else:
+        tables = with_paths(run, run.routes(window.routes, net, None), window.paths)
     first = counters.read(run, window.reading, net, role="counters" if window.after is None else "before")
     if window.after is None:
         return tables, first
