@@ -10,6 +10,8 @@ import json
 import pytest
 from jsonschema import Draft202012Validator, ValidationError
 
+TREE = "two-level:leaves=8,hosts=16,spines=8"
+
 RUNS: dict[str, list[str]] = {
     "fabric-new": ["fabric", "new", "SMALL", "-o", "x.net"],
     "fabric-show": ["fabric", "show", "FT2"],
@@ -61,6 +63,9 @@ RUNS: dict[str, list[str]] = {
         "--hose",
         "h.csv",
     ],
+    "infer-study": ["infer", "--study", "boxlibmg-64", "--fabric", "TREE", "--lanes", "1", "--each", "1"],
+    "plot-coefficients": ["plot", "coefficients", "bisection", "FT2", "--basis", "symmetric", "-o", "x.svg"],
+    "plot-study": ["plot", "study", "STUDY", "-o", "x.svg"],
     "plot-matrix": ["plot", "matrix", "bisection", "FT2", "-o", "x.svg"],
     "plot-loads": ["plot", "loads", "FT2", "bisection", "ftree", "-o", "x.svg"],
     "plot-history": ["plot", "history", "RESULT", "-o", "x.svg"],
@@ -91,7 +96,12 @@ def test_real_output_is_valid(netloom, paths, verb):
     if "C" in RUNS[verb]:
         jobs = paths.examples / "jobs" / "small.toml"
         netloom.ok("counters", "synth", paths.ft2, "ftree", jobs, "--seconds", "100", "-o", "C.csv")
+    if "STUDY" in RUNS[verb]:
+        study = ("infer", "--study", "boxlibmg-64", "--fabric", TREE, "--lanes", "5", "--bases", "none")
+        netloom.ok(*study, "-o", "STUDY.json")
     words = {
+        "STUDY": "STUDY.json",
+        "TREE": TREE,
         "C": "C.csv",
         "SMALL": paths.small,
         "FT2": str(paths.ft2),

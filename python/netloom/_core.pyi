@@ -819,6 +819,77 @@ def infer(
         If counters and routes cannot belong together, counters say nothing, or intervals differ in traffic.
     """
 
+class Recovered:
+    """Traffic whose coefficients in a basis add up to least."""
+
+    @property
+    def traffic(self) -> Traffic:
+        """The answer, over hosts."""
+    @property
+    def stopped(self) -> Literal["interrupted", "time-limit"] | None: ...
+    def summary(self) -> dict[str, Any]:
+        """The figures."""
+
+def bases() -> list[str]:
+    """The names of the bases, and of the dictionary of two of them."""
+
+def coefficients(
+    traffic: Traffic, basis: str, *, first: int = 0, count: int | None = None
+) -> npt.NDArray[np.float64]:
+    """The coefficients of a matrix in a basis, `[destination * count + source]`.
+
+    Raises
+    ------
+    SpecError
+        If there is no such basis, or it is not defined for so many endpoints.
+    """
+
+def sparsity(
+    traffic: Traffic,
+    basis: str,
+    *,
+    first: int = 0,
+    count: int | None = None,
+    threads: int = 0,
+    time_limit: float | None = None,
+    progress: _Progress = None,
+) -> tuple[int, int, int] | None:
+    """How many coefficients are not zero, suffice for an error of 10 %, keep 90 % of the norm.
+
+    None where the basis is not defined for so many endpoints, or the time was not enough.
+    """
+
+def recover(
+    fabric: Fabric,
+    routes: Routes | str,
+    counters: Counters,
+    jobs: Sequence[Job],
+    basis: str,
+    *,
+    vl_scheme: str | None = None,
+    unit: Literal["bytes", "packets", "mixed"] = "bytes",
+    mtu_bytes: float = 4096.0,
+    interval: int | None = None,
+    truth: Traffic | None = None,
+    steps: int = 20_000,
+    tolerance: float = 1e-6,
+    threads: int = 0,
+    time_limit: float | None = None,
+    progress: _Progress = None,
+) -> Recovered:
+    """The traffic that explains counters and whose coefficients in a basis add up to least.
+
+    The dissertation's own way, to compare with: [`infer`] answers better. `steps` and `tolerance` are those
+    of the linear program.
+
+    Raises
+    ------
+    SpecError
+        If there is no such basis, or it is not defined for the hosts of a job.
+    CountersError
+        If counters and routes cannot belong together, or counters say nothing.
+    """
+
 def simulate(
     scenario: Scenario,
     routing: str | None = None,

@@ -20,6 +20,8 @@ use std::fmt;
 use std::ops::Range;
 use std::str::FromStr;
 
+use netloom_model::Csr;
+
 /// What a cell is compared with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Before {
@@ -213,4 +215,19 @@ fn both_ways(n: usize, cells: &mut [f64], to: impl Fn(f64, f64) -> (f64, f64)) {
             (cells[below], cells[above]) = to(cells[below], cells[above]);
         }
     }
+}
+
+/// The cells of the ranks from `first` on, out of a matrix by source; what a rank sends to itself is none of them.
+pub fn cells(matrix: &Csr, first: usize, n: usize) -> Vec<f64> {
+    let mut cells = vec![0.0; n * n];
+    for source in first..(first + n).min(matrix.size()) {
+        let (columns, bytes) = matrix.row(source);
+        for (&to, &bytes) in columns.iter().zip(bytes) {
+            let to = to as usize;
+            if to != source && (first..first + n).contains(&to) {
+                cells[(to - first) * n + source - first] += bytes;
+            }
+        }
+    }
+    cells
 }

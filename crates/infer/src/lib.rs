@@ -74,6 +74,7 @@ pub use fit::{Fit, fit};
 pub use grid::{Grid, Order};
 pub use jobs::Participants;
 pub use lanes::LaneScheme;
+pub use netloom_numeric::{LpEffort, LpEnd};
 pub use operator::{Operator, Routing};
 pub use recovery::{Recovery, recover};
 pub use rows::{Outsider, Rows, outsiders, rows};

@@ -2,6 +2,7 @@
 //! coefficients recovers.
 
 use netloom_formats::read_mtx;
+use netloom_infer::bases::cells;
 use netloom_infer::operator::Pair;
 use netloom_infer::{
     Basis, Counted, Frame, LaneScheme, Operator, Participants, Recovery, Sparsity, recover, sparsity,
@@ -101,11 +102,7 @@ fn recorded(name: &str) -> (usize, Vec<f64>) {
     let path = format!("{}/../../examples/data/{name}.mtx.gz", env!("CARGO_MANIFEST_DIR"));
     let matrix = read_mtx(&std::fs::read(path).unwrap(), name).unwrap().total().into_owned();
     let n = matrix.size();
-    let mut cells = vec![0.0; n * n];
-    matrix.iter().filter(|(from, to, _)| from != to).for_each(|(from, to, bytes)| {
-        cells[to as usize * n + from as usize] = bytes;
-    });
-    (n, cells)
+    (n, cells(&matrix, 0, n))
 }
 
 /// Table 4.1 says of LULESH on 512 ranks: 19.80, 3.93 and 5.94 coefficients a rank; 5.25, 0.56 and 0.86 for 10 % error and for 90 % power.

@@ -13,9 +13,11 @@
 //! | [`states`] | runs that are broken off and go on |
 //! | [`counters`] | port counters |
 //! | [`infer`](mod@infer) | traffic from them |
+//! | [`bases`](mod@bases) | bases of traffic, and what is recovered in them |
 //! | [`exact`] | models for solvers, and what they answer |
 
 pub mod arrays;
+pub mod bases;
 pub mod check;
 pub mod counters;
 pub mod errors;
@@ -60,6 +62,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<simulate::PySimulation>()?;
     m.add_class::<counters::PyCounters>()?;
     m.add_class::<infer::PyInferred>()?;
+    m.add_class::<bases::PyRecovered>()?;
     m.add_function(wrap_pyfunction!(routes::engines, m)?)?;
     m.add_function(wrap_pyfunction!(routes::is_engine, m)?)?;
     m.add_function(wrap_pyfunction!(routes::route_by_name, m)?)?;
@@ -83,6 +86,10 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(simulate::simulate, m)?)?;
     m.add_function(wrap_pyfunction!(counters::synth_counters, m)?)?;
     m.add_function(wrap_pyfunction!(infer::infer, m)?)?;
+    m.add_function(wrap_pyfunction!(bases::bases, m)?)?;
+    m.add_function(wrap_pyfunction!(bases::coefficients, m)?)?;
+    m.add_function(wrap_pyfunction!(bases::sparsity, m)?)?;
+    m.add_function(wrap_pyfunction!(bases::recover, m)?)?;
     m.add_function(wrap_pyfunction!(io::write_atomic, m)?)?;
     Ok(())
 }

@@ -59,17 +59,26 @@ _VERBS: dict[str, str | tuple[str, dict[str, str]]] = {
     "infer": "Who talks to whom, from switch counters.",
     "simulate": "What a run takes under every routing of a scenario, packet by packet.",
     "plot": (
-        "Draw traffic, loads, searches and simulated runs.",
+        "Draw traffic, loads, searches, simulated runs and what inference is worth.",
         {
             "matrix": "Draw a traffic matrix.",
             "loads": "Draw sorted link loads.",
             "history": "Draw how a search got better.",
             "front": "Draw what changed entries buy.",
             "run": "Draw a simulated run: every link by level, and over time.",
+            "coefficients": "Draw a traffic matrix in a basis.",
+            "study": "Draw how well traffic is told from counters.",
         },
     ),
     "demo": "The whole job on a real fabric and real applications.",
 }
+
+_FORMS = {
+    "infer": "netloom.cli.inferring:app",
+    "plot coefficients": "netloom.cli.pictures:coefficients",
+    "plot study": "netloom.cli.pictures:study",
+}
+"""Verbs that are elsewhere than in a file of their name."""
 
 
 def build_app() -> cyclopts.App:
@@ -86,12 +95,15 @@ def build_app() -> cyclopts.App:
     )
     for position, (verb, entry) in enumerate(_VERBS.items()):
         if isinstance(entry, str):
-            app.command(f"netloom.cli.{verb}:{verb}", name=verb, help=entry, sort_key=position)
+            app.command(
+                _FORMS.get(verb, f"netloom.cli.{verb}:{verb}"), name=verb, help=entry, sort_key=position
+            )
             continue
         help_text, commands = entry
         group = cyclopts.App(name=verb, help=help_text, sort_key=position)
         for name, text in commands.items():
-            group.command(f"netloom.cli.{verb}:{name}", name=name, help=text)
+            place = _FORMS.get(f"{verb} {name}", f"netloom.cli.{verb}:{name}")
+            group.command(place, name=name, help=text)
         app.command(group)
     return app
 

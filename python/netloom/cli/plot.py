@@ -14,7 +14,14 @@ _ENDINGS = (".svg", ".png")
 
 
 def matrix(
-    traffic: str, fabric: str | None = None, /, *, title: str | None = None, options: Options | None = None
+    traffic: str,
+    fabric: str | None = None,
+    /,
+    *,
+    grey: bool = False,
+    part: str | None = None,
+    title: str | None = None,
+    options: Options | None = None,
 ) -> int:
     """Draw a traffic matrix.
 
@@ -24,18 +31,24 @@ def matrix(
         A file (.mtx, .csv, .npz, .parquet, .ti), a jobs file (.toml; needs a fabric), or a pattern spec.
     fabric
         The fabric on whose hosts it is.
+    grey
+        As in the dissertation's appendix A: from white, for nothing, to black, destinations downwards.
+    part
+        Only these endpoints, `FIRST:END`: `10:522` are 512 from number 10.
     title
         Above the picture; by default the traffic's name.
     options
         Common options; `-o` takes the picture (.svg, .png).
     """
-    from netloom.plot.matrix import matrix_picture
+    from netloom.plot.matrix import grey_picture, matrix_picture
 
-    run = _run("plot-matrix", options)
+    run = prepared("plot-matrix", options)
     net = None if fabric is None else run.fabric(fabric)
     demand = run.traffic(traffic, net)
+    first, end = endpoints(part, demand.endpoints)
     with run.timed("draw"):
-        picture = matrix_picture(demand, title=title or Path(traffic).name, kind=_kind(run))
+        draw = grey_picture if grey else matrix_picture
+        picture = draw(demand, first, end, title=title or Path(traffic).name, kind=picture_kind(run))
     result = {
         "endpoints": demand.endpoints,
         "pairs": demand.pairs,
@@ -68,7 +81,7 @@ def loads(
 
     if not routes:
         raise UsageError("plot loads draws routes: netloom plot loads FABRIC TRAFFIC ROUTES… -o FILE")
-    run = _run("plot-loads", options, searches=True)
+    run = prepared("plot-loads", options, searches=True)
     net = run.fabric(fabric)
     demand = run.traffic(traffic, net)
     curves, rows = [], []
@@ -94,7 +107,7 @@ def loads(
             bound=found.ar_bound,
             bound_name="AR bound",
             title=title or Path(traffic).name,
-            kind=_kind(run),
+            kind=picture_kind(run),
         )
     result: dict[str, Any] = {"ar_bound": found.ar_bound, "curves": rows, "output": run.write(picture)}
     return run.finish(result, lambda: text(result), rows=rows)
@@ -126,7 +139,7 @@ def history(*results: str, title: str | None = None, options: Options | None = N
 
     if not results:
         raise UsageError("plot history draws results: netloom plot history RESULT.json… -o FILE")
-    run = _run("plot-history", options)
+    run = prepared("plot-history", options)
     curves, rows, names = [], [], []
     for source in results:
         document = _result(run, source)
@@ -152,7 +165,9 @@ def history(*results: str, title: str | None = None, options: Options | None = N
     if not curves:
         raise FormatError(f"{results[0]}: has no search to draw")
     with run.timed("draw"):
-        picture = history_picture(curves, title=title or ", ".join(dict.fromkeys(names)), kind=_kind(run))
+        picture = history_picture(
+            curves, title=title or ", ".join(dict.fromkeys(names)), kind=picture_kind(run)
+        )
     result: dict[str, Any] = {"curves": rows, "output": run.write(picture)}
     return run.finish(result, lambda: _history_text(result), rows=rows)
 
@@ -171,7 +186,7 @@ def front(source: str, /, *, title: str | None = None, options: Options | None =
     """
     from netloom.plot.search import front_picture
 
-    run = _run("plot-front", options)
+    run = prepared("plot-front", options)
     document = _result(run, source)
     if not document["result"].get("front"):
         raise FormatError(f"{source}: has no front: it is made by netloom optimize --front --format json")
@@ -185,7 +200,7 @@ def front(source: str, /, *, title: str | None = None, options: Options | None =
     ]
     points = [(row["changed_entries"], row["gap_percent"]) for row in rows if row["gap_percent"] is not None]
     with run.timed("draw"):
-        picture = front_picture(points, title=title or _traffic_name(document), kind=_kind(run))
+        picture = front_picture(points, title=title or _traffic_name(document), kind=picture_kind(run))
     result: dict[str, Any] = {"points": rows, "output": run.write(picture)}
     return run.finish(result, lambda: render.pairs([("written", str(result["output"]))]), rows=rows)
 
@@ -207,7 +222,7 @@ def run(folder: Path, /, *, title: str | None = None, options: Options | None = 
     """
     from netloom.cli import runs
 
-    this = _run("plot-run", options)
+    this = prepared("plot-run", options)
     manifest = runs.read_manifest(folder)
     this.read("run", str(folder / runs.MANIFEST))
     if not manifest["runs"]:
@@ -220,7 +235,7 @@ def run(folder: Path, /, *, title: str | None = None, options: Options | None = 
     name = manifest["scenario"]["name"]
     with this.timed("draw"):
         told = title or f"{name}: {manifest['hosts']:,} hosts, {manifest['model']} model"
-        picture = run_picture([panel for panel, _ in found], title=told, kind=_kind(this))
+        picture = run_picture([panel for panel, _ in found], title=told, kind=picture_kind(this))
     rows = [row for _, row in found]
     result: dict[str, Any] = {"scenario": name, "routings": rows, "output": this.write(picture)}
     return this.finish(result, lambda: _run_text(result, manifest["model"]), rows=rows)
@@ -288,7 +303,28 @@ def _gap(load: float, bound: float) -> float | None:
     return (load / bound - 1) * 100 if bound > 0 else None
 
 
-def _run(verb: str, options: Options | None, *, searches: bool = False) -> Run:
+def endpoints(part: str | None, count: int) -> tuple[int, int]:
+    """First and end of `FIRST:END`; either may be left out.
+
+    Raises
+    ------
+    UsageError
+        If that is no part of so many endpoints.
+    """
+    if part is None:
+        return 0, count
+    first, colon, end = part.partition(":")
+    numbers = [first or "0", end or str(count)]
+    if not colon or not all(number.isdecimal() for number in numbers):
+        raise UsageError(f"--part {part}: expected FIRST:END")
+    low, high = map(int, numbers)
+    if not low < high <= count:
+        raise UsageError(f"--part {part}: expected FIRST below END, END up to {count}")
+    return low, high
+
+
+def prepared(verb: str, options: Options | None, *, searches: bool = False) -> Run:
+    """A run whose product is a picture."""
     options = options or Options()
     if options.output is None:
         raise UsageError(f"{verb.replace('-', ' ')} needs -o FILE.svg or FILE.png")
@@ -297,5 +333,6 @@ def _run(verb: str, options: Options | None, *, searches: bool = False) -> Run:
     return Run(verb, options, endings=_ENDINGS, searches=searches)
 
 
-def _kind(run: Run) -> str:
+def picture_kind(run: Run) -> str:
+    """What the picture's ending says it is."""
     return common.ending(run.options.output).removeprefix(".")

@@ -1,4 +1,8 @@
-"""A traffic matrix as a picture: bytes from block to block of endpoints, on a logarithmic colour scale."""
+"""A traffic matrix as a picture, and its coefficients in a basis.
+
+Bytes from block to block of endpoints on a logarithmic colour scale; or pair by pair, in grey, as the
+dissertation draws them; coefficients in red and blue.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from netloom.plot import cells as cell_by_cell
 from netloom.plot import style
 
 if TYPE_CHECKING:
@@ -15,13 +20,17 @@ if TYPE_CHECKING:
 _CELLS = 384
 
 
-def matrix_picture(traffic: Traffic, *, title: str, kind: str) -> bytes:
+def matrix_picture(
+    traffic: Traffic, first: int = 0, end: int | None = None, *, title: str, kind: str
+) -> bytes:
     """Returns the picture of a traffic matrix.
 
     Parameters
     ----------
     traffic : Traffic
         Endpoints become blocks if there are more than fit.
+    first, end : int
+        Of which endpoints; of all unless given.
     title : str
         Above the picture.
     kind : {"svg", "png"}
@@ -29,26 +38,26 @@ def matrix_picture(traffic: Traffic, *, title: str, kind: str) -> bytes:
     """
     from matplotlib.colors import LogNorm
 
-    cells, block = blocks(traffic)
+    end = traffic.endpoints if end is None else end
+    cells, block = blocks(traffic, first, end)
     shown = np.ma.masked_equal(cells, 0.0)
-    low = float(shown.min()) if traffic.pairs else 1.0
-    high = float(shown.max()) if traffic.pairs else 1.0
+    low = float(shown.min()) if cells.any() else 1.0
+    high = float(shown.max()) if cells.any() else 1.0
     with style.figure(5.4, 4.7) as fig:
         axes = fig.add_subplot()
         if low == high:
             low, high = low / 2, high * 2
-        n = traffic.endpoints
         picture = axes.imshow(
             shown,
             norm=LogNorm(low, high),
             cmap="viridis_r",
-            extent=(0, cells.shape[1] * block, cells.shape[0] * block, 0),
+            extent=(first, first + cells.shape[1] * block, first + cells.shape[0] * block, first),
             interpolation="nearest",
         )
-        axes.set_xlim(0, n)
-        axes.set_ylim(n, 0)
+        axes.set_xlim(first, end)
+        axes.set_ylim(end, first)
         style.title(axes, title, width=42, pad=8)
-        what = "host" if traffic.hosts_hash is not None else "endpoint"
+        what = _endpoint(traffic)
         axes.set_xlabel(f"destination {what}")
         axes.set_ylabel(f"source {what}")
         each = "pair" if block == 1 else f"block of {block} x {block} pairs"
@@ -59,12 +68,90 @@ def matrix_picture(traffic: Traffic, *, title: str, kind: str) -> bytes:
         return style.save(fig, kind)
 
 
-def blocks(traffic: Traffic) -> tuple[npt.NDArray[np.float64], int]:
+def grey_picture(traffic: Traffic, first: int, end: int, *, title: str, kind: str) -> bytes:
+    """Returns the same pair by pair, from white for nothing to black for most, destinations downwards."""
+    from matplotlib.colors import Normalize
+
+    what = _endpoint(traffic)
+    cells = largest(traffic, first, end)
+    return cell_by_cell.picture(
+        cells,
+        first=first,
+        end=end,
+        colours="Greys",
+        norm=Normalize(0.0, float(cells.max()) or 1.0),
+        labels=(f"source {what}", f"destination {what}", "bytes a pair"),
+        title=title,
+        kind=kind,
+    )
+
+
+def coefficients_picture(
+    cells: npt.NDArray[np.float64], first: int, *, what: str, title: str, kind: str
+) -> bytes:
+    """Returns the picture of coefficients: blue for positive, red for negative, each by its own largest.
+
+    Parameters
+    ----------
+    cells : array
+        Destinations by sources.
+    first : int
+        The number of the first endpoint.
+    what : str
+        What endpoints are.
+    title : str
+        Above the picture.
+    kind : {"svg", "png"}
+        The file format.
+    """
+    from matplotlib.colors import LinearSegmentedColormap, TwoSlopeNorm
+
+    most = float(np.abs(cells).max()) or 1.0
+    low, high = float(cells.min()), float(cells.max())
+    norm = TwoSlopeNorm(0.0, low if low < 0 else -most, high if high > 0 else most)
+    return cell_by_cell.picture(
+        cell_by_cell.largest_of_blocks(cells),
+        first=first,
+        end=first + len(cells),
+        colours=LinearSegmentedColormap.from_list("red-blue", ["#c8102e", "#ffffff", "#0033a0"]),
+        norm=norm,
+        labels=(f"source {what}", f"destination {what}", "coefficient, bytes"),
+        title=title,
+        kind=kind,
+    )
+
+
+def _endpoint(traffic: Traffic) -> str:
+    return "host" if traffic.hosts_hash is not None else "endpoint"
+
+
+def largest(traffic: Traffic, first: int, end: int) -> npt.NDArray[np.float64]:
+    """Returns the largest bytes of a pair in every block of these endpoints, destinations by sources."""
+    block = cell_by_cell.block_of(end - first)
+    side = -(-(end - first) // block)
+    source, target, data = _pairs(traffic, first, end)
+    cells = np.zeros((side, side))
+    np.maximum.at(cells, (target // block, source // block), data)
+    return cells
+
+
+def _pairs(
+    traffic: Traffic, first: int, end: int
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+    """Sources, destinations and bytes between these endpoints, numbered from the first of them."""
+    source = np.repeat(np.arange(traffic.endpoints, dtype=np.int64), np.diff(traffic.indptr)) - first
+    target = traffic.indices.astype(np.int64) - first
+    n = end - first
+    inside = (source >= 0) & (source < n) & (target >= 0) & (target < n)
+    return source[inside], target[inside], traffic.data[inside]
+
+
+def blocks(traffic: Traffic, first: int = 0, end: int | None = None) -> tuple[npt.NDArray[np.float64], int]:
     """Returns bytes summed over square blocks of endpoints, and how many endpoints a block is wide."""
-    n = traffic.endpoints
+    n = (traffic.endpoints if end is None else end) - first
     block = -(-n // _CELLS)
     side = -(-n // block)
-    source = np.repeat(np.arange(n, dtype=np.int64) // block, np.diff(traffic.indptr))
-    cell = source * side + traffic.indices // block
-    cells = np.bincount(cell, weights=traffic.data, minlength=side * side).astype(np.float64)
+    source, target, data = _pairs(traffic, first, first + n)
+    cell = source // block * side + target // block
+    cells = np.bincount(cell, weights=data, minlength=side * side).astype(np.float64)
     return cells.reshape(side, side), block

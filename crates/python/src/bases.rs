@@ -1,0 +1,207 @@
+//! Bases of traffic: coefficients of a matrix, how few there are, and what the least sum of them recovers from counters.
+
+use netloom_counters as counters;
+use netloom_infer::bases::cells;
+use netloom_infer::{
+    self as inference, Frame, InferError, LaneScheme, LpEffort, LpEnd, Participants, Routing, Window,
+};
+use netloom_model::{StopReason, Traffic};
+use numpy::PyArray1;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::counters::PyCounters;
+use crate::errors;
+use crate::fabric::PyFabric;
+use crate::routes::RoutesOrEngine;
+use crate::run::{Options, run, run_until, stop_text};
+use crate::traffic::{PyJob, PyTraffic};
+
+/// A matrix of more endpoints than this is not written out whole.
+const MOST: usize = 4096;
+
+/// Traffic whose coefficients in a basis add up to least.
+#[pyclass(frozen, name = "Recovered", module = "netloom._core")]
+pub struct PyRecovered {
+    traffic: Py<PyTraffic>,
+    found: inference::Recovery,
+    errors: Option<inference::Errors>,
+    pairs: usize,
+    stopped: Option<StopReason>,
+}
+
+#[pymethods]
+impl PyRecovered {
+    /// The answer, over hosts.
+    #[getter]
+    fn traffic(&self, py: Python<'_>) -> Py<PyTraffic> {
+        self.traffic.clone_ref(py)
+    }
+
+    /// Why this is only what was reached; `None` if the search ended by itself.
+    #[getter]
+    fn stopped(&self) -> Option<&'static str> {
+        stop_text(self.stopped)
+    }
+
+    /// The figures.
+    fn summary<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let percent = |part: f64| 100.0 * part;
+        let dict = PyDict::new(py);
+        dict.set_item("relative_error_percent", self.errors.map(|e| percent(e.pairs)))?;
+        dict.set_item("leaf_error_percent", self.errors.map(|e| percent(e.leaf_sums)))?;
+        dict.set_item("pairs", self.pairs)?;
+        dict.set_item("possible_pairs", self.found.possible)?;
+        dict.set_item("iterations", self.found.steps)?;
+        dict.set_item("solver_error", self.found.error)?;
+        dict.set_item("converged", self.found.end == LpEnd::Optimal)?;
+        dict.set_item("stopped", stop_text(self.stopped))?;
+        Ok(dict)
+    }
+}
+
+/// The names of the bases, and of the dictionary of two of them.
+#[pyfunction]
+pub fn bases() -> Vec<&'static str> {
+    Frame::ALL.map(Frame::name).to_vec()
+}
+
+/// The coefficients, `[destination * count + source]`, of the endpoints from `first` on.
+#[pyfunction]
+#[pyo3(signature = (traffic, basis, *, first = 0, count = None))]
+pub fn coefficients<'py>(
+    py: Python<'py>,
+    traffic: &PyTraffic,
+    basis: &str,
+    first: usize,
+    count: Option<usize>,
+) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    let (frame, n) = checked(py, traffic, basis, first, count)?;
+    let Frame::Basis(basis) = frame else {
+        let text = format!("{frame}: a matrix has no one set of coefficients in it; expected a basis");
+        return Err(errors::spec(py, text));
+    };
+    let matrix = traffic.shared.total();
+    let found = run(py, Options::default(), |_| {
+        let mut cells = cells(matrix, first, n);
+        basis.analyse(n, &mut cells);
+        cells
+    })?;
+    Ok(PyArray1::from_vec(py, found))
+}
+
+/// How many coefficients are not zero, suffice for 10 % error, keep 90 % of the norm; `None` where the basis is not defined or time ran out.
+#[pyfunction]
+#[pyo3(signature = (traffic, basis, *, first = 0, count = None, threads = 0, time_limit = None, progress = None))]
+#[allow(clippy::too_many_arguments)] // keyword arguments of one Python call
+pub fn sparsity(
+    py: Python<'_>,
+    traffic: &PyTraffic,
+    basis: &str,
+    first: usize,
+    count: Option<usize>,
+    threads: usize,
+    time_limit: Option<f64>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Option<(usize, usize, usize)>> {
+    let frame: Frame = basis.parse().map_err(|e: String| errors::spec(py, e))?;
+    let endpoints = traffic.shared.total().size();
+    let n = count.unwrap_or(endpoints.saturating_sub(first));
+    if !frame.is_defined(n) {
+        return Ok(None);
+    }
+    let (frame, n) = checked(py, traffic, basis, first, Some(n))?;
+    let matrix = traffic.shared.total();
+    let options = Options { threads, time_limit, progress, anytime: false };
+    let ended =
+        run_until(py, options, |control| inference::sparsity(frame, n, &cells(matrix, first, n), control))?;
+    let found = ended.result.filter(|_| ended.stopped.is_none());
+    Ok(found.map(|found| (found.all, found.of_error, found.of_power)))
+}
+
+fn checked(
+    py: Python<'_>,
+    traffic: &PyTraffic,
+    basis: &str,
+    first: usize,
+    count: Option<usize>,
+) -> PyResult<(Frame, usize)> {
+    let frame: Frame = basis.parse().map_err(|e: String| errors::spec(py, e))?;
+    let endpoints = traffic.shared.total().size();
+    let n = count.unwrap_or(endpoints.saturating_sub(first));
+    if first + n > endpoints {
+        let text = format!("endpoints {first} to {}: there are {endpoints}", first + n);
+        return Err(errors::value(py, &text));
+    }
+    if n > MOST {
+        let text = format!("{n} endpoints: a basis is of {MOST} at most; pick a part of them");
+        return Err(errors::spec(py, text));
+    }
+    if !frame.is_defined(n) {
+        let text = format!("{frame}: needs a power of two of ranks, found {n}");
+        return Err(errors::spec(py, text));
+    }
+    Ok((frame, n))
+}
+
+/// The traffic that explains counters and whose coefficients add up to least; see the stubs.
+#[pyfunction]
+#[pyo3(signature = (fabric, routes, counters, jobs, basis, *, vl_scheme = None, unit = "bytes", mtu_bytes = 4096.0,
+                    interval = None, truth = None, steps = 20_000, tolerance = 1e-6, threads = 0, time_limit = None,
+                    progress = None))]
+#[allow(clippy::too_many_arguments)] // keyword arguments of one Python call
+pub fn recover(
+    py: Python<'_>,
+    fabric: &PyFabric,
+    routes: RoutesOrEngine<'_>,
+    counters: &PyCounters,
+    jobs: Vec<PyRef<'_, PyJob>>,
+    basis: &str,
+    vl_scheme: Option<&str>,
+    unit: &str,
+    mtu_bytes: f64,
+    interval: Option<usize>,
+    truth: Option<&PyTraffic>,
+    steps: usize,
+    tolerance: f64,
+    threads: usize,
+    time_limit: Option<f64>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<PyRecovered> {
+    let unit = crate::counters::unit(py, unit, mtu_bytes)?;
+    let frame: Frame = basis.parse().map_err(|e: String| errors::spec(py, e))?;
+    let jobs: Vec<Participants> =
+        jobs.iter().map(|job| Participants::new(job.0.name.clone(), &job.0.placement)).collect();
+    if let Some(job) = jobs.iter().find(|job| !frame.is_defined(job.hosts.len())) {
+        let text = format!("{frame}: needs a power of two of hosts, {} has {}", job.name, job.hosts.len());
+        return Err(errors::spec(py, text));
+    }
+    if let Some(truth) = truth {
+        truth.check_fits(py, fabric)?;
+    }
+    let net = &fabric.shared.fabric;
+    let routes = routes.resolve(py, fabric, 0, threads)?;
+    let chosen = counters.chosen(py, interval)?;
+    let scheme = vl_scheme.map(|spec| counters::lane_scheme(net, spec)).transpose();
+    let scheme = scheme.map_err(|e| errors::spec(py, e))?.map_or(LaneScheme::One, LaneScheme::Tables);
+    let options = Options { threads, time_limit, progress, anytime: true };
+    let effort = LpEffort { steps, tolerance };
+    let ended = run_until(py, options, |control| {
+        let routing = Routing::Tables(&routes, &scheme);
+        let window = Window { name: "counters", routing, counters: &chosen };
+        let joined = inference::joined(net, &[window], &jobs, unit)?;
+        let operator = &joined.operator;
+        let found = inference::recover(operator, &jobs, &joined.counted, frame, &effort, control);
+        let matrix = inference::traffic(net, operator, &jobs, &found.bytes);
+        let errors = truth.and_then(|t| inference::errors(net, &matrix, t.shared.total()));
+        Ok::<_, InferError>((found, matrix, errors, operator.pairs()))
+    })?;
+    let stopped = ended.stopped;
+    let (found, matrix, errors, pairs) = ended.result.map_err(|error| match error {
+        InferError::Routing(error) => errors::routing(py, error),
+        InferError::Mismatch(text) => errors::counters(py, text),
+    })?;
+    let traffic = Traffic::from_matrix(matrix).with_hosts_hash(Some(net.hosts_hash()));
+    let traffic = Py::new(py, PyTraffic::from(traffic))?;
+    Ok(PyRecovered { traffic, found, errors, pairs, stopped })
+}
