@@ -5,6 +5,9 @@ from __future__ import annotations
 import csv
 import io
 import json
+import signal
+import subprocess
+import time
 import xml.etree.ElementTree as ET
 
 import numpy as np
@@ -113,6 +116,27 @@ def test_time_ends_a_study_with_what_is_known(netloom):
 )
 def test_what_cannot_be_studied_is_refused(netloom, arguments, said, code):
     assert said in netloom.refused("infer", "--study", *arguments, code=code)
+
+
+def test_the_form_may_be_named_last(netloom):
+    rest = [word for word in STUDY[1:] if word != "--study"]
+    result = netloom.result("infer", *rest, "--lanes", "5", "--bases", "none", "--study")
+    assert [row["method"] for row in result["errors"]] == ["netloom"]
+
+
+def test_ctrl_c_gives_what_is_known(netloom):
+    arguments = ("infer", "--study", "lulesh-512", "--lanes", "1", "--bases", "identity", "--each", "1000")
+    process = subprocess.Popen(
+        [*netloom.command, *arguments, "--format", "json"],
+        cwd=netloom.folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    time.sleep(4)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=100)
+    assert process.returncode == 130, err
+    assert json.loads(out)["result"]["stopped"] == "interrupted"
 
 
 def test_help_tells_both_forms(netloom):

@@ -25,6 +25,7 @@ __all__ = [
     "Optimized",
     "OptimizedHose",
     "OptimizedLayers",
+    "Recovered",
     "Routes",
     "Scenario",
     "Simulation",
@@ -32,7 +33,9 @@ __all__ = [
     "Verdict",
     "__version__",
     "afar",
+    "bases",
     "check",
+    "coefficients",
     "coloured",
     "engines",
     "exact_model",
@@ -49,9 +52,11 @@ __all__ = [
     "optimize_layers",
     "optimize_lmc",
     "place_jobs",
+    "recover",
     "repaired",
     "route",
     "simulate",
+    "sparsity",
     "synth_counters",
     "verify_certificate",
     "write_atomic",
@@ -819,6 +824,7 @@ def infer(
         If counters and routes cannot belong together, counters say nothing, or intervals differ in traffic.
     """
 
+@final
 class Recovered:
     """Traffic whose coefficients in a basis add up to least."""
 

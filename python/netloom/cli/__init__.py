@@ -157,7 +157,9 @@ def _run(tokens: Sequence[str]) -> int:
     if "" in tokens:
         return _fail('usage: an argument is empty (""): expected a file, a spec or a value', USAGE)
     try:
-        result = build_app()(tokens, exit_on_error=False, print_error=False, result_action="return_value")
+        result = build_app()(
+            _form_first(tokens), exit_on_error=False, print_error=False, result_action="return_value"
+        )
         return result if isinstance(result, int) else 0
     except cyclopts.CycloptsError as error:
         return _fail(f"usage: {' '.join(str(error).split())} (--help says more)", USAGE)
@@ -172,6 +174,13 @@ def _run(tokens: Sequence[str]) -> int:
     except BaseException as error:
         # Not only Exception: a panic in the core that its door does not catch is pyo3's PanicException.
         return _internal(error)
+
+
+def _form_first(tokens: Sequence[str]) -> Sequence[str]:
+    """`--study` names a form of `infer`, wherever it stands: the parser expects it first."""
+    if tokens and tokens[0] == "infer" and "--study" in tokens:
+        return ["infer", "--study", *(token for token in tokens[1:] if token != "--study")]
+    return tokens
 
 
 class UsageError(Exception):
