@@ -39,6 +39,8 @@ const FEW: [usize; 2] = [4, 20];
 const MANY: usize = 5;
 /// Bytes spread evenly are wrong in no surprising way: patterns must foretell so many times better.
 const DULL: f64 = 1.5;
+/// The more so where they leave less than this, as dense traffic of any amounts does: patterns that leave half as much are then chance.
+pub(crate) const DENSE: f64 = 0.08;
 /// An answer that leaves more than this part of the counters is none.
 const UNEXPLAINED: f64 = 0.3;
 /// Rounds in which the last hundredth is explained.
@@ -201,10 +203,11 @@ pub fn estimate(
                 least_change(&small, &case.families, shares, &target, &mut x, &options.effort, control);
             settle(&small, &target, &mut x, SETTLED, control);
             let deviation = &changed.deviation;
-            if deviation.iter().all(|d| *d == 0.0) {
+            let evenly = model.start == Start::Even;
+            if !evenly && deviation.iter().all(|d| *d == 0.0) {
                 trust::of_atoms(&case, &guess, &target, &ranked, &x, options, control)
             } else {
-                let known = trust::Changed { before: &before, after: &x, deviation, shares };
+                let known = trust::Changed { before: &before, after: &x, deviation, shares, evenly };
                 trust::of_change(&case, &known, &target, &tried, &effort, options, control)
             }
         }
@@ -231,6 +234,8 @@ pub(crate) struct Tried {
     pub model: Model,
     /// What it leaves of those that were.
     pub error: f64,
+    /// The same, less what is allowed to it for being dull: models are compared by this.
+    pub judged: f64,
     /// `[pair]`: bytes.
     pub bytes: Vec<f32>,
 }
@@ -256,7 +261,11 @@ fn tried_out(case: &Case, halves: &Halves, effort: &Effort, control: &Control) -
         match all.iter_mut().find(|tried| tried.model.start == model.start) {
             Some(tried) if tried.error <= error => {}
             old => {
-                let new = Tried { model, error, bytes: x.iter().map(|&x| x as f32).collect() };
+                let judged = match model.start {
+                    Start::Even => error / DULL * (error / DENSE).min(1.0),
+                    _ => error,
+                };
+                let new = Tried { model, error, judged, bytes: x.iter().map(|&x| x as f32).collect() };
                 match old {
                     Some(old) => *old = new,
                     None => all.push(new),
@@ -264,9 +273,7 @@ fn tried_out(case: &Case, halves: &Halves, effort: &Effort, control: &Control) -
             }
         }
     }
-    let liked =
-        |tried: &Tried| if tried.model.start == Start::Even { tried.error / DULL } else { tried.error };
-    all.sort_by(|a, b| liked(a).total_cmp(&liked(b)));
+    all.sort_by(|a, b| a.judged.total_cmp(&b.judged));
     all
 }
 

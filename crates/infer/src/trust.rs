@@ -17,7 +17,7 @@ use netloom_model::{Control, HostId};
 
 use crate::case::{Case, Guess};
 use crate::change::{Effort, least_change};
-use crate::estimate::{Options, Tried};
+use crate::estimate::{DENSE, Options, Tried};
 use crate::operator::Operator;
 use crate::prior::Shares;
 use crate::ranking::Ranked;
@@ -99,6 +99,8 @@ pub(crate) struct Changed<'a> {
     /// `[pair]`: how far the truth is believed to be from the guess.
     pub deviation: &'a [f64],
     pub shares: &'a Shares,
+    /// The guess was bytes spread evenly.
+    pub evenly: bool,
 }
 
 /// Trust in a guess that was changed to explain the counters.
@@ -115,13 +117,18 @@ pub(crate) fn of_change(
 ) -> Trust {
     let operator = case.operator;
     let sums = Sums::new(operator);
+    let deviation = if known.evenly {
+        unlike(operator, known, target, tried.first().map_or(0.0, |best| best.error))
+    } else {
+        known.deviation.to_vec()
+    };
     let mut doubts = Vec::new();
     for d in 0..DRAWS {
         if control.stopped().is_some() {
             break;
         }
         let mut draw = stream(options.seed, 1_000 + d);
-        let change = case.families.draw(known.deviation, known.shares, &mut draw);
+        let change = case.families.draw(&deviation, known.shares, &mut draw);
         let truth: Vec<f64> = known.before.iter().zip(change).map(|(x, c)| (x + c).max(0.0)).collect();
         let mut bytes = operator.forward(&truth);
         for (bytes, deviation) in bytes.iter_mut().zip(&target.deviation) {
@@ -136,12 +143,42 @@ pub(crate) fn of_change(
     sums.judged(case, known.after, [&doubts, &other], 0)
 }
 
+/// `[pair]`: how far the truth is believed to be from bytes spread evenly, which leave `error` of the rows that were held out.
+fn unlike(operator: &Operator, known: &Changed, target: &Target, error: f64) -> Vec<f64> {
+    let used = |r: usize| target.weight[r] > 0.0;
+    let rows = (0..operator.rows()).filter(|&r| used(r)).count();
+    // Hosts' own links were fitted and say nothing of it any more.
+    let ends = operator.ends().iter().enumerate().filter(|&(r, end)| *end && used(r)).count();
+    let mut more = (rows as f64 / rows.saturating_sub(ends).max(1) as f64).sqrt();
+    // On one lane rows are sums over whole leaves, and may be alike however unlike their pairs are: the more alike rows are, the more is
+    // pairs' difference taken for what lies between what rows say and knowing nothing (their own bytes). Where rows are not alike, traffic
+    // is sparse, and they say enough.
+    let one_lane = operator.lanes() == 1 && operator.routings() == 1;
+    let alike = if one_lane { (1.0 - error / DENSE).max(0.0) } else { 0.0 };
+    if one_lane {
+        more = more.powf(alike);
+    }
+    let mut deviation: Vec<f64> = known.deviation.iter().map(|said| more * said).collect();
+    if deviation.iter().all(|said| *said == 0.0) {
+        // Noise hides what pairs differ by, up to as much as makes rows differ by noise.
+        let of_rows = operator.forward(&known.before.iter().map(|x| x * x).collect::<Vec<f64>>());
+        let sum = |of: &[f64]| (0..operator.rows()).filter(|&r| used(r)).map(|r| of[r]).sum::<f64>();
+        let noise: Vec<f64> = target.deviation.iter().map(|d| d * d).collect();
+        let hidden = (sum(&noise) / sum(&of_rows).max(f64::MIN_POSITIVE)).sqrt();
+        deviation = known.before.iter().map(|x| hidden * x).collect();
+    }
+    for (said, &x) in deviation.iter_mut().zip(known.before).filter(|(said, x)| **said < **x) {
+        *said = said.powf(1.0 - alike / 2.0) * x.powf(alike / 2.0);
+    }
+    deviation
+}
+
 /// How models differ from the best, each weighted by how nearly as well it predicts.
 fn models_apart(tried: &[Tried]) -> Vec<Doubt> {
     let Some((best, others)) = tried.split_first() else { return Vec::new() };
     let doubt = |other: &Tried| {
         let miss = best.bytes.iter().zip(&other.bytes).map(|(a, b)| f64::from(a - b)).collect();
-        Doubt { weight: (best.error / other.error).min(1.0).powi(4), miss }
+        Doubt { weight: (best.judged / other.error).min(1.0).powi(4), miss }
     };
     let nothing = Doubt { weight: 1.0, miss: vec![0.0; best.bytes.len()] };
     std::iter::once(nothing).chain(others.iter().map(doubt)).collect()

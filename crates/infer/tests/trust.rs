@@ -80,7 +80,26 @@ fn what_cannot_be_known_is_not_claimed() {
         let (found, [_, sums]) = infer(&fabric, everyone(&fabric), 1, noise, bytes);
         assert!(sums > 0.1, "known after all: {sums}");
         assert_ne!(found.trust.verdict, Verdict::Identified, "noise {noise}: {sums}");
-        assert!(found.trust.leaf_error > sums / 3.0, "{sums} is told as {}", found.trust.leaf_error);
+        let times = found.trust.leaf_error / sums;
+        assert!((0.5..=2.0).contains(&times), "{sums} is told as {}", found.trust.leaf_error);
+    }
+}
+
+/// Everyone talks to everyone, there and back alike, by random amounts. On one lane a few patterns explain the counters better than
+/// bytes spread evenly, but not by much: they are chance (their answer was 330 % off, called partly known and told as 42 %).
+#[test]
+fn dense_traffic_is_not_taken_for_patterns() {
+    let fabric = generate("two-level:leaves=16,hosts=8,spines=8").unwrap();
+    let bytes = |pair: Pair| {
+        let (a, b) = (pair.source.min(pair.destination), pair.source.max(pair.destination));
+        -1e6 * (1.0 - unit(&mut stream(5, u64::from(a) << 32 | u64::from(b)))).ln()
+    };
+    for (lanes, noise) in [(1, 0.0), (1, 0.006), (5, 0.0)] {
+        let (found, [pairs, sums]) = infer(&fabric, everyone(&fabric), lanes, noise, bytes);
+        assert!(pairs < 0.8 && sums < 0.4, "{lanes} lanes: {pairs}, {sums}");
+        assert_ne!(found.trust.verdict, Verdict::Identified);
+        let told = [(found.trust.pair_error, pairs), (found.trust.leaf_error, sums)];
+        assert!(told.iter().all(|(told, error)| *told > 0.5 * error), "{lanes} lanes: {told:?}");
     }
 }
 
