@@ -270,7 +270,9 @@ def test_bad_options_are_usage(netloom, paths):
     for option in ("--noise=-1", "--noise=2", "--missing=x", "--mtu=0", "--seconds=-1"):
         netloom.refused("counters", "synth", paths.ft2, "ftree", "all-to-all", option, code=2)
     bad = netloom.refused("counters", "synth", paths.ft2, "ftree", "all-to-all", "--vl-scheme", "5vl")
-    assert 'VL scheme "5vl": expected SslVvl or SslVvl:seed=N' in bad
+    assert (
+        'VL scheme "5vl": expected SslVvl with :groups, :sources or :uniform, Vvl:random or 5vl:galois' in bad
+    )
     netloom.refused("counters", "synth", paths.ft2, "ftree", "all-to-all", "-o", "c.txt", code=2)
     (netloom.folder / "damaged.parquet").write_bytes(b"PAR1 not really")
     assert "expected a Parquet file of counters" in netloom.refused(

@@ -82,13 +82,20 @@ impl Field {
 
     /// What counters of one interval under ftree's routes say.
     pub fn inferred(&self, lanes: u8, readings: Readings) -> Inferred {
-        let map = (lanes > 1).then(|| LaneMap::random(&self.ground.fabric, lanes, lanes, 1));
-        self.inferred_under(std::slice::from_ref(&self.ground.background), map, readings)
+        let fabric = &self.ground.fabric;
+        let tables = |lanes| LaneScheme::Tables(LaneMap::random(fabric, lanes, lanes, 1));
+        self.inferred_with(&if lanes > 1 { tables(lanes) } else { LaneScheme::One }, readings)
+    }
+
+    /// The same with any lanes.
+    pub fn inferred_with(&self, scheme: &LaneScheme, readings: Readings) -> Inferred {
+        self.inferred_under(std::slice::from_ref(&self.ground.background), scheme, readings)
     }
 
     /// What counters of an interval under each of these routes say together.
-    pub fn inferred_under(&self, routings: &[Routes], map: Option<LaneMap>, readings: Readings) -> Inferred {
+    pub fn inferred_under(&self, routings: &[Routes], scheme: &LaneScheme, readings: Readings) -> Inferred {
         let fabric = &self.ground.fabric;
+        let lanes = (*scheme != LaneScheme::One).then_some(scheme);
         let intervals: Vec<Interval> = (1..)
             .zip(routings)
             .map(|(seed, routes)| {
@@ -96,15 +103,14 @@ impl Field {
                 if readings == Readings::Real {
                     options = SynthOptions { noise: 0.005, skew: 0.02, missing: 0.02, ..options };
                 }
-                synth(fabric, routes, &self.truth, map.as_ref(), &options).expect("delivered")
+                synth(fabric, routes, &self.truth, lanes, &options).expect("delivered")
             })
             .collect();
         let start = Instant::now();
-        let scheme = map.map_or(LaneScheme::One, LaneScheme::Tables);
         let counted: Vec<Counted> = (intervals.iter())
             .map(|interval| rows(fabric, &measure(fabric, interval, Unit::Bytes), scheme.lanes()).counted)
             .collect();
-        let stack: Vec<(&Routes, &LaneScheme)> = routings.iter().map(|routes| (routes, &scheme)).collect();
+        let stack: Vec<(&Routes, &LaneScheme)> = routings.iter().map(|routes| (routes, scheme)).collect();
         let operator = Operator::stacked(fabric, &stack, &self.jobs).expect("delivered");
         let counted = span(fabric, &operator, &counted).expect("all of the same traffic").counted;
         let found = estimate(&operator, &self.jobs, &counted, &Options::default(), &Control::new());

@@ -9,14 +9,20 @@
 //! | [`recorded`] | tables 4.2 and 4.3: errors, and how well they are estimated |
 //! | [`routes`] | what counts in the end: routes from inferred traffic, under the true one |
 //! | [`routings`] | counters of the same traffic under several routings |
+//! | [`schemes`] | who has which lane: what switches can do, and what they can't |
 
 mod field;
 mod recorded;
 mod routes;
 mod routings;
+mod schemes;
 
 use crate::study::Family;
 
 /// All families, in the order of the page.
-pub const FAMILIES: [(&str, Family); 3] =
-    [("recorded", recorded::run), ("routes", routes::run), ("routings", routings::run)];
+pub const FAMILIES: [(&str, Family); 4] = [
+    ("recorded", recorded::run),
+    ("routes", routes::run),
+    ("routings", routings::run),
+    ("schemes", schemes::run),
+];

@@ -1,6 +1,6 @@
 //! Counters of the same traffic under several routings: what the errors of one lane come to.
 
-use netloom_infer::Verdict;
+use netloom_infer::{LaneScheme, Verdict};
 use netloom_model::{PathChoice, Routes};
 use netloom_routing::{Engine, EngineOptions, route};
 
@@ -41,7 +41,7 @@ pub fn run(_: &mut Study) -> Section {
         let more = (format!("{}, by source", by_source.len()), &by_source[..]);
         let mut leaves = Vec::new();
         for (label, routings) in cases.into_iter().chain([more]) {
-            let found = field.inferred_under(routings, None, Readings::Exact);
+            let found = field.inferred_under(routings, &LaneScheme::One, Readings::Exact);
             let trust = &found.found.trust;
             let percent = |part: f64| format!("{:.3}", 100.0 * part);
             let (pairs, sums) = (found.errors.pairs, found.errors.leaf_sums);

@@ -11,11 +11,15 @@
 //! | [`check`](mod@check) | which counters are bad, by name |
 //! | [`summary`](mod@summary) | an interval in a few figures; several as one |
 //! | [`synth`](mod@synth) | the counters that traffic would leave |
+//! | [`lanes`] | on which virtual lane a pair's packets travel |
+//! | `galois` | lanes from elements of a Galois field |
 //! | [`scheme`] | how pairs are spread over lanes, in words |
 
 pub mod balance;
 pub mod check;
 pub mod diff;
+mod galois;
+pub mod lanes;
 pub mod measured;
 pub mod noise;
 pub mod scheme;
@@ -24,8 +28,9 @@ pub mod synth;
 
 pub use check::{Finding, check};
 pub use diff::{ReadingError, fallen, since_reset, span};
+pub use lanes::LaneScheme;
 pub use measured::{Amounts, Measured, Row, Unit, is_usable, measure};
 pub use noise::Noise;
-pub use scheme::{SchemeError, lane_scheme};
+pub use scheme::{SchemeError, lane_scheme, lane_tables};
 pub use summary::{Summary, added_up, busiest, summary};
 pub use synth::{SynthOptions, synth};

@@ -7,9 +7,11 @@
 //! result does not depend on the number of threads.
 
 use netloom_model::rng::{normal, stream, unit};
-use netloom_model::{Column, Csr, Fabric, HostId, Interval, LaneMap, LinkId, Quality, Quantity, Routes};
+use netloom_model::{Column, Csr, Fabric, HostId, Interval, LinkId, Quality, Quantity, Routes};
 use netloom_routing::{RoutingError, Walker};
 use rayon::prelude::*;
+
+use crate::lanes::LaneScheme;
 
 /// Pieces that the senders are cut into: each has its own sums.
 const PIECES: usize = 16;
@@ -48,7 +50,7 @@ impl Default for SynthOptions {
     }
 }
 
-/// The counters of all ports after `traffic`, on whole links and, with `lanes`, on every lane too.
+/// The counters of all ports after `traffic`, on whole links and, with a `scheme`, on every lane too.
 ///
 /// # Errors
 /// [`RoutingError`] if routes or traffic are not of this fabric's size, or packets of a pair do not arrive.
@@ -56,7 +58,7 @@ pub fn synth(
     fabric: &Fabric,
     routes: &Routes,
     traffic: &Csr,
-    lanes: Option<&LaneMap>,
+    scheme: Option<&LaneScheme>,
     options: &SynthOptions,
 ) -> Result<Interval, RoutingError> {
     if traffic.size() != fabric.host_count() {
@@ -66,7 +68,7 @@ pub fn synth(
         )));
     }
     let walker = Walker::new(fabric, routes)?;
-    let width = lanes.map_or(1, |map| usize::from(map.lanes()).max(1));
+    let width = scheme.map_or(1, |scheme| usize::from(scheme.lanes()).max(1));
     let cells = fabric.link_count() * width;
     let mut sums = vec![Amount::default(); cells];
     let sources: Vec<u32> = (0..traffic.size() as u32).collect();
@@ -75,7 +77,7 @@ pub fn synth(
         let add_up = |sources: &&[u32]| {
             let mut part = vec![Amount::default(); cells];
             for &source in *sources {
-                add_row(&walker, traffic, lanes, width, options, source, &mut part)?;
+                add_row(&walker, traffic, scheme, width, options, source, &mut part)?;
             }
             Ok(part)
         };
@@ -93,7 +95,7 @@ pub fn synth(
     });
     let mut columns = Vec::new();
     counted(fabric, None, &whole.collect::<Vec<_>>(), options, &mut columns);
-    for lane in 0..if lanes.is_some() { width } else { 0 } {
+    for lane in 0..if scheme.is_some() { width } else { 0 } {
         let of_lane: Vec<Amount> = sums.iter().skip(lane).step_by(width).copied().collect();
         counted(fabric, Some(lane as u8), &of_lane, options, &mut columns);
     }
@@ -109,7 +111,7 @@ struct Amount {
 fn add_row(
     walker: &Walker,
     traffic: &Csr,
-    lanes: Option<&LaneMap>,
+    scheme: Option<&LaneScheme>,
     width: usize,
     options: &SynthOptions,
     source: u32,
@@ -117,22 +119,24 @@ fn add_row(
 ) -> Result<(), RoutingError> {
     let (columns, bytes) = traffic.row(source as usize);
     let first = traffic.offsets()[source as usize] as usize;
+    let (mut way, mut lanes) = (Vec::new(), Vec::new());
     for (at, (&destination, &bytes)) in columns.iter().zip(bytes).enumerate() {
         let packets = traffic.packets().map_or(bytes / options.mtu_bytes, |packets| packets[first + at]);
         let (from, to) = (HostId(source), HostId(destination));
-        let level = lanes.and_then(|map| map.level(from, to)).unwrap_or(0);
-        let mut via = None;
-        walker.visit(from, to, |link| {
-            let lane = match (lanes, via) {
-                (None, _) => 0,
-                (Some(map), None) => map.first_lane(source, level),
-                (Some(map), Some(via)) => map.lane(via, link.0, level),
-            };
-            via = Some(link.0);
+        way.clear();
+        walker.visit(from, to, |link| way.push(link))?;
+        match scheme {
+            Some(scheme) => scheme.on_way(walker, (from, to), &way, &mut lanes)?,
+            None => {
+                lanes.clear();
+                lanes.resize(way.len(), 0);
+            }
+        }
+        for (link, &lane) in way.iter().zip(&lanes) {
             let sum = &mut sums[link.index() * width + usize::from(lane)];
             sum.bytes += options.scale * bytes;
             sum.packets += options.scale * packets;
-        })?;
+        }
     }
     Ok(())
 }

@@ -1,6 +1,8 @@
 //! Counters that traffic would leave, measured again; and bad counters, found by name.
 
-use netloom_counters::{Measured, SynthOptions, Unit, check, lane_scheme, measure, synth};
+use netloom_counters::{
+    LaneScheme, Measured, SynthOptions, Unit, check, lane_scheme, lane_tables, measure, synth,
+};
 use netloom_model::{Column, Csr, Fabric, HostId, Interval, LinkId, Quality, Quantity, Routes, Traffic};
 use netloom_routing::{Engine, EngineOptions, loads, route};
 use netloom_testkit::cases;
@@ -69,10 +71,11 @@ fn whole_links_carry_the_loads() {
 fn lanes_follow_the_tables_hop_by_hop() {
     let fabric = cases::ft3_32();
     let routes = ftree(&fabric);
-    let map = lane_scheme(&fabric, "5sl5vl:seed=1").unwrap();
+    let map = lane_tables(&fabric, "5sl5vl:seed=1").unwrap();
+    let scheme = LaneScheme::Tables(map.clone());
     let (from, to) = (HostId(0), HostId(31));
     let one = Traffic::from_triples(32, &[0], &[31], &[4096e3], None).unwrap();
-    let found = synth(&fabric, &routes, &one.total(), Some(&map), &SynthOptions::default()).unwrap();
+    let found = synth(&fabric, &routes, &one.total(), Some(&scheme), &SynthOptions::default()).unwrap();
     let way = netloom_routing::walk(&fabric, &routes, from, to).unwrap();
     let level = map.level(from, to).unwrap();
     let mut lane = map.first_lane(from.0, level);
@@ -296,6 +299,48 @@ fn units_that_are_mixed_up_are_noticed() {
     assert!(kinds(&fabric, &fast).iter().all(|(kind, _)| *kind == "too-fast"));
     fast.end_ns = 0; // No times: nothing can be said of speed.
     assert_eq!(kinds(&fabric, &fast), []);
+}
+
+/// Two pairs of different hosts, one after the other over all pairs with one destination: with the Galois field none shares more than two
+/// thirds of its (link, lane) rows with another (dissertation, sec. 4.4.3); with random lanes some do.
+#[test]
+fn galois_lanes_keep_any_two_pairs_apart() {
+    let fabric = netloom_topology::generate("two-level:leaves=4,hosts=16,spines=4").unwrap();
+    let routes = ftree(&fabric);
+    let walker = netloom_routing::Walker::new(&fabric, &routes).unwrap();
+    let shared = |spec: &str| {
+        let scheme = lane_scheme(&fabric, spec).unwrap();
+        let mut rows: Vec<Vec<(u32, u8)>> = Vec::new();
+        for (from, to) in
+            fabric.hosts().flat_map(|a| fabric.hosts().map(move |b| (a, b))).filter(|(a, b)| a != b)
+        {
+            let (mut way, mut lanes) = (Vec::new(), Vec::new());
+            walker.visit(from, to, |link| way.push(link)).unwrap();
+            scheme.on_way(&walker, (from, to), &way, &mut lanes).unwrap();
+            assert_eq!(way.len(), lanes.len());
+            assert!(lanes.iter().all(|&lane| lane < 5));
+            rows.push(way.iter().map(|link| link.0).zip(lanes).collect());
+        }
+        let of_four: Vec<_> = rows.iter().filter(|row| row.len() == 4).collect();
+        let common = |a: &[(u32, u8)], b: &[(u32, u8)]| a.iter().filter(|row| b.contains(row)).count();
+        let most =
+            (0..of_four.len()).map(|i| of_four[..i].iter().map(|b| common(of_four[i], b)).max().unwrap_or(0));
+        most.max().unwrap()
+    };
+    assert_eq!(shared("5vl:galois:seed=3"), 2);
+    assert_eq!(shared("5vl:random:seed=3"), 3);
+}
+
+#[test]
+fn schemes_that_no_switch_can_do_are_refused_as_tables_with_the_reason() {
+    let fabric = cases::ft2_32();
+    let refused = |spec| lane_tables(&fabric, spec).unwrap_err().to_string();
+    assert!(
+        refused("5vl:random:seed=1")
+            .contains("pairs of hosts with the same level and ports have different lanes")
+    );
+    assert!(refused("5vl:galois").contains("every sender to a destination has lanes of its own"));
+    assert!(refused("5lanes").contains("expected SslVvl"));
 }
 
 proptest! {

@@ -11,7 +11,6 @@
 //! | [`dictionary`] | sets of pairs that may carry the same bytes |
 //! | [`error`] | why there is no answer |
 //! | [`jobs`] | which pairs of hosts may have talked |
-//! | [`lanes`] | on which virtual lane a pair's packets travel |
 //! | [`operator`] | pairs to counters and back, without a matrix |
 //! | [`estimate`] | the whole way |
 //! | [`fit`] | whether the answer fits the counters |
@@ -45,7 +44,6 @@ pub mod estimate;
 pub mod fit;
 pub mod grid;
 pub mod jobs;
-pub mod lanes;
 pub mod operator;
 pub mod prior;
 pub mod pursuit;
@@ -64,6 +62,8 @@ mod ways;
 pub mod windows;
 pub mod words;
 
+pub use netloom_counters::LaneScheme;
+
 pub use alike::{Alike, alike_as_one};
 pub use answer::{Errors, errors, sums, traffic};
 pub use bases::{Basis, Frame};
@@ -73,7 +73,6 @@ pub use estimate::{Estimate, Options, estimate};
 pub use fit::{Fit, fit};
 pub use grid::{Grid, Order};
 pub use jobs::Participants;
-pub use lanes::LaneScheme;
 pub use netloom_numeric::{LpEffort, LpEnd};
 pub use operator::{Operator, Routing};
 pub use recovery::{Recovery, recover};

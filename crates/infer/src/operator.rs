@@ -17,6 +17,7 @@
 
 use std::ops::Range;
 
+use netloom_counters::LaneScheme;
 use netloom_model::{Fabric, LinkId, Routes};
 use netloom_numeric::LinearMap;
 use netloom_routing::PathSet;
@@ -24,7 +25,6 @@ use rayon::prelude::*;
 
 use crate::error::InferError;
 use crate::jobs::Participants;
-use crate::lanes::LaneScheme;
 use crate::reach::{Reach, Room};
 use crate::split::Split;
 use crate::ways::Ways;

@@ -1,11 +1,10 @@
 //! Whether counters, lanes, jobs and routes can belong together, in words.
 
-use netloom_counters::{Finding, Measured};
+use netloom_counters::{Finding, LaneScheme, Measured};
 use netloom_model::Fabric;
 
 use crate::error::InferError;
 use crate::fit::{FOREIGN, Fit};
-use crate::lanes::LaneScheme;
 use crate::rows::{Outsider, Rows};
 use crate::span::{Odd, Span};
 

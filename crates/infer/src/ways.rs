@@ -8,13 +8,13 @@
 
 use std::ops::Range;
 
-use netloom_model::{DestId, Fabric, HostId, NO_PORT, Routes};
-use netloom_routing::walk;
+use netloom_counters::LaneScheme;
+use netloom_model::{DestId, Fabric, HostId, LinkId, NO_PORT, Routes};
+use netloom_routing::{Walker, walk};
 use rayon::prelude::*;
 
 use crate::error::InferError;
 use crate::jobs::Participants;
-use crate::lanes::LaneScheme;
 
 /// Pieces of work that are done side by side.
 const PIECES: usize = 64;
@@ -43,6 +43,7 @@ impl Ways {
         if routes.cabling_hash.is_some_and(|hash| hash != fabric.cabling_hash()) {
             return Err(InferError::Mismatch("the routes are of another fabric".into()));
         }
+        let walker = Walker::new(fabric, routes)?;
         let work: Vec<(usize, u32)> = (jobs.iter().enumerate())
             .flat_map(|(j, job)| (0..job.hosts.len() as u32).map(move |d| (j, d)))
             .collect();
@@ -50,7 +51,7 @@ impl Ways {
         let parts: Vec<Result<Self, InferError>> = work
             .par_chunks(piece)
             .map(|work| {
-                let mut builder = Builder::new(fabric, routes, scheme, start);
+                let mut builder = Builder::new(&walker, (fabric, routes), scheme, start);
                 for &(job, destination) in work {
                     builder.tree(&jobs[job].hosts, destination)?;
                 }
@@ -178,6 +179,7 @@ impl Ways {
 
 /// Grows the trees of some destinations.
 struct Builder<'a> {
+    walker: &'a Walker<'a>,
     fabric: &'a Fabric,
     routes: &'a Routes,
     scheme: &'a LaneScheme,
@@ -193,14 +195,21 @@ struct Builder<'a> {
     order: Vec<(DestId, Option<u8>, u32)>,
     nodes: Vec<(u32, u32)>,
     way: Vec<u32>,
+    /// A pair's links and lanes, where every pair has its own.
+    alone: (Vec<LinkId>, Vec<u8>),
 }
 
 impl<'a> Builder<'a> {
-    fn new(fabric: &'a Fabric, routes: &'a Routes, scheme: &'a LaneScheme, start: usize) -> Self {
+    fn new(
+        walker: &'a Walker<'a>,
+        (fabric, routes): (&'a Fabric, &'a Routes),
+        scheme: &'a LaneScheme,
+        start: usize,
+    ) -> Self {
         let lanes = u32::from(scheme.lanes().max(1));
-        let (ways, order, nodes, way) = Default::default();
+        let (ways, order, nodes, way, alone) = Default::default();
         let (start, seen) = (start as u32, vec![(0, 0); fabric.link_count() * lanes as usize]);
-        Self { fabric, routes, scheme, lanes, start, ways, seen, now: 0, order, nodes, way }
+        Self { walker, fabric, routes, scheme, lanes, start, ways, seen, now: 0, order, nodes, way, alone }
     }
 
     /// Adds all pairs of `hosts` with one destination.
@@ -210,7 +219,7 @@ impl<'a> Builder<'a> {
         self.order.clear();
         for (s, &from) in hosts.iter().enumerate().filter(|&(s, _)| s != destination as usize) {
             let address = self.routes.address(space, from, to);
-            self.order.push((address, self.scheme.key(from, to), s as u32));
+            self.order.push((address, self.scheme.level(from, to), s as u32));
         }
         self.order.sort_unstable();
         let base = self.ways.step.len();
@@ -220,11 +229,14 @@ impl<'a> Builder<'a> {
         for at in 0..self.order.len() {
             let (address, key, s) = self.order[at];
             // Ways grow together only where tables don't look at the source.
-            if last != Some((address, key)) || key.is_none() || self.routes.lft().is_none() {
+            if last != Some((address, key)) || self.routes.lft().is_none() {
                 self.now += 1;
                 last = Some((address, key));
             }
-            self.nodes[s as usize] = self.walk(hosts[s as usize], to, address, key, base)?;
+            self.nodes[s as usize] = match key {
+                Some(level) => self.walk(hosts[s as usize], to, address, level, base)?,
+                None => self.branch(hosts[s as usize], to, base)?,
+            };
         }
         for s in (0..hosts.len()).filter(|&s| s != destination as usize) {
             let (first, node) = self.nodes[s];
@@ -235,19 +247,35 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
+    /// The row of the source's link and the node of the rest, where no other pair has these lanes.
+    fn branch(&mut self, from: HostId, to: HostId, base: usize) -> Result<(u32, u32), InferError> {
+        let (way, lanes) = &mut self.alone;
+        way.clear();
+        self.walker.visit(from, to, |link| way.push(link))?;
+        self.scheme.on_way(self.walker, (from, to), way, lanes)?;
+        let mut rows = (way.iter().zip(lanes)).map(|(link, lane)| link.0 * self.lanes + u32::from(*lane));
+        let first = rows.next().unwrap_or(0);
+        let mut parent = 0;
+        for row in rows.rev() {
+            self.ways.step.push((self.start + row, parent));
+            parent = (self.ways.step.len() - base) as u32;
+        }
+        Ok((self.start + first, parent))
+    }
+
     /// The row of the source's link and the node of the rest.
     fn walk(
         &mut self,
         from: HostId,
         to: HostId,
         address: DestId,
-        key: Option<u8>,
+        level: u8,
         base: usize,
     ) -> Result<(u32, u32), InferError> {
         let (fabric, goal) = (self.fabric, self.fabric.host_node(to));
         let lanes = self.lanes;
         let mut via = fabric.host_link(from);
-        let first = via.0 * lanes + u32::from(self.scheme.first(from, to, key, via));
+        let first = via.0 * lanes + u32::from(self.scheme.first(from, level));
         self.way.clear();
         let mut parent = 0;
         if !fabric.alive(via) {
@@ -260,7 +288,7 @@ impl<'a> Builder<'a> {
             });
             let out = out.filter(|&out| fabric.alive(out) && self.way.len() <= fabric.switch_count());
             let Some(out) = out else { return Err(self.lost(from, to)) };
-            let row = out.0 * lanes + u32::from(self.scheme.next(from, to, key, via, out));
+            let row = out.0 * lanes + u32::from(self.scheme.next(level, via, out));
             let (when, node) = self.seen[row as usize];
             if when == self.now {
                 parent = node;

@@ -1,9 +1,10 @@
 //! The operators, against walking every pair, on random fabrics and routings.
 
+use netloom_counters::{SynthOptions, lane_scheme, synth};
 use netloom_infer::operator::Pair;
 use netloom_infer::{LaneScheme, Operator, Participants};
 use netloom_model::rng::{stream, unit};
-use netloom_model::{Fabric, HostId, LaneMap, PathChoice, Placement, Routes};
+use netloom_model::{Fabric, HostId, LaneMap, PathChoice, Placement, Quantity, Routes};
 use netloom_routing::{Engine, EngineOptions, loads, route, walk};
 use netloom_testkit::random::{any_fabric, perfect_fabric};
 use netloom_topology::detect;
@@ -27,9 +28,37 @@ fn routed(seed: u64, fabric: &Fabric) -> Option<Routes> {
     Some(routes)
 }
 
-fn schemes(fabric: &Fabric, seed: u64) -> [LaneScheme; 3] {
-    let tables = LaneScheme::Tables(LaneMap::random(fabric, 3, 4, seed));
-    [LaneScheme::One, tables, LaneScheme::PairRandom { lanes: 3, seed }]
+fn schemes(fabric: &Fabric, seed: u64) -> [LaneScheme; 6] {
+    let scheme = |words: &str| lane_scheme(fabric, &format!("{words}:seed={seed}")).unwrap();
+    let [pairs, groups, sources] = ["3sl4vl", "3sl4vl:groups", "3sl4vl:sources:uniform"].map(scheme);
+    [LaneScheme::One, pairs, groups, sources, scheme("3vl:random"), scheme("5vl:galois")]
+}
+
+/// The operator and the counters that traffic leaves agree row by row, for every scheme.
+#[test]
+fn forward_is_what_counters_count() {
+    for seed in 0..6 {
+        let fabric = perfect_fabric(seed);
+        let routes = route(Engine::Updn, &fabric, &detect(&fabric), &EngineOptions::default()).unwrap();
+        let matrix = netloom_testkit::traffic::random_matrix(&fabric, seed);
+        for scheme in schemes(&fabric, seed) {
+            let operator = Operator::new(&fabric, &routes, &scheme, &everybody(&fabric)).unwrap();
+            let mut x = vec![0.0; operator.pairs()];
+            for (source, destination, bytes) in matrix.iter().filter(|(s, d, _)| s != d) {
+                x[operator.find(Pair { job: 0, source, destination }).unwrap()] += bytes;
+            }
+            let rows = operator.forward(&x);
+            let counted = synth(&fabric, &routes, &matrix, Some(&scheme), &SynthOptions::default()).unwrap();
+            for lane in 0..operator.lanes() {
+                let bytes = &counted.column(Quantity::XmitBytes, Some(lane)).unwrap().values;
+                for link in fabric.links() {
+                    let (row, bytes) = (rows[operator.row(link, lane)], bytes[link.index()] as f64);
+                    // Counters are whole bytes.
+                    assert!((row - bytes).abs() <= 0.5 + 1e-9 * bytes, "seed {seed}, {link:?}, lane {lane}");
+                }
+            }
+        }
+    }
 }
 
 /// Every pair's rows are the links that a packet crosses, one lane each, and nothing else; summed over lanes, `R x` is what

@@ -5,13 +5,14 @@
 //! service level's number.
 //!
 //! Tables can be random ([`LaneMap::random`], s SL v VL of Taffet's dissertation, sec. 4.4.1): then each pair of hosts has a random level too,
-//! and its packets a random lane on every link of their way.
+//! and its packets a random lane on every link of their way. Other rules give a pair its level as well ([`Levels`]).
 //!
 //! Source: InfiniBand Architecture Specification, volume 1, sec. 7.6.6 (SL-to-VL mapping) and 7.6.9 (arbitration). Left out: lane 15
 //! (management), a level that is mapped to lane 15 to drop its packets, tables of more than one entry a lane.
 
 use crate::fabric::Fabric;
 use crate::ids::{HostId, LinkId};
+use crate::levels::Levels;
 use crate::rng::{below, stream};
 
 /// Service levels, 0 to 15.
@@ -25,14 +26,14 @@ pub struct LaneMap {
     /// `[link in][link out of the switch there][service level]`, then `[host][service level]`.
     lane: Vec<u8>,
     hosts: u32,
-    /// Seed and number of the levels that pairs of hosts have of their own.
-    pairs: Option<(u64, u8)>,
+    /// The levels that pairs of hosts have of their own.
+    levels: Option<Levels>,
 }
 
 impl LaneMap {
     /// `lane(link in, link out, service level)`: the lane on the link out; link in is `None` for a host's own packets.
     pub fn new(fabric: &Fabric, lane: impl Fn(Option<LinkId>, LinkId, u8) -> u8) -> Self {
-        let mut map = Self { base: Vec::new(), lane: Vec::new(), hosts: 0, pairs: None };
+        let mut map = Self { base: Vec::new(), lane: Vec::new(), hosts: 0, levels: None };
         for via in fabric.links() {
             let Some(switch) = fabric.link_to_switch(via) else {
                 map.base.push(0);
@@ -60,15 +61,29 @@ impl LaneMap {
             below(&mut stream(seed, entry), u64::from(lanes.max(1))) as u8
         };
         // Streams of pairs are of another seed than those of tables.
-        let of_pairs = (seed.wrapping_add(0x5851_f42d_4c95_7f2d), levels.clamp(1, SERVICE_LEVELS));
-        Self { pairs: Some(of_pairs), ..Self::new(fabric, lane) }
+        let of_pairs = Levels::pairs(levels, seed.wrapping_add(0x5851_f42d_4c95_7f2d));
+        Self::new(fabric, lane).with_levels(of_pairs)
+    }
+
+    /// The same table everywhere: a level travels on the lane of its number, modulo `lanes`.
+    pub fn uniform(fabric: &Fabric, lanes: u8) -> Self {
+        Self::new(fabric, |_, _, level| level % lanes.max(1))
+    }
+
+    /// The same tables with other levels for pairs of hosts.
+    pub fn with_levels(self, levels: Levels) -> Self {
+        Self { levels: Some(levels), ..self }
+    }
+
+    /// The levels that pairs of hosts have; `None`: their messages have their own.
+    pub fn levels(&self) -> Option<&Levels> {
+        self.levels.as_ref()
     }
 
     /// The level of a pair of hosts; `None`: their messages have their own.
     #[inline]
     pub fn level(&self, from: HostId, to: HostId) -> Option<u8> {
-        let (seed, levels) = self.pairs?;
-        Some(below(&mut stream(seed, u64::from(from.0) << 32 | u64::from(to.0)), levels.into()) as u8)
+        Some(self.levels.as_ref()?.level(from, to))
     }
 
     /// The lane on `out` of a packet that came in over `via`.
@@ -82,6 +97,36 @@ impl LaneMap {
     #[inline]
     pub fn first_lane(&self, host: u32, level: u8) -> u8 {
         self.lane[(self.hosts + host * u32::from(SERVICE_LEVELS) + u32::from(level)) as usize]
+    }
+
+    /// In how many tables' rows (port in, port out of a switch; host) `other`, of the same fabric, has another lane for one of the first
+    /// `levels` levels, and one of these places: link in, link out, level. Ports without a working cable don't count, nor packets that turn
+    /// back.
+    pub fn differences(
+        &self,
+        other: &Self,
+        fabric: &Fabric,
+        levels: u8,
+    ) -> (usize, Option<(Option<LinkId>, LinkId, u8)>) {
+        let level =
+            |a: &dyn Fn(u8) -> u8, b: &dyn Fn(u8) -> u8| (0..levels).find(|&level| a(level) != b(level));
+        let (mut count, mut first) = (0, None);
+        let mut note = |via, out, level: Option<u8>| {
+            count += usize::from(level.is_some());
+            first = first.or(level.map(|level| (via, out, level)));
+        };
+        for via in fabric.links().filter(|&via| fabric.alive(via)) {
+            let outs = fabric.link_to_switch(via).into_iter().flat_map(|switch| fabric.switch_links(switch));
+            for out in outs.filter(|&out| fabric.alive(out) && fabric.reverse(via) != out) {
+                let of = |map: &Self, level| map.lane(via.0, out.0, level);
+                note(Some(via), out, level(&|level| of(self, level), &|level| of(other, level)));
+            }
+        }
+        for host in fabric.hosts() {
+            let of = |map: &Self, level| map.first_lane(host.0, level);
+            note(None, fabric.host_link(host), level(&|level| of(self, level), &|level| of(other, level)));
+        }
+        (count, first)
     }
 
     /// Lanes that are used: one more than the highest.

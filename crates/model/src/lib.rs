@@ -11,6 +11,7 @@
 //! | [`lft`] | forwarding tables, one byte a port where the radix allows |
 //! | [`pair_paths`] | which of a destination's addresses each sender uses |
 //! | [`lanes`] | on which virtual lane a packet travels, hop by hop |
+//! | [`levels`] | which service level a pair of hosts uses |
 //! | [`routes`] | a routing of the fabric: tables and the choice of path |
 //! | [`matrix`] | sparse matrices of bytes (CSR) |
 //! | [`traffic`] | who sends how much to whom, in phases |
@@ -35,6 +36,7 @@ pub mod hose;
 pub mod ids;
 pub mod job;
 pub mod lanes;
+pub mod levels;
 pub mod lft;
 pub mod matrix;
 pub mod names;
@@ -57,6 +59,7 @@ pub use hose::Hose;
 pub use ids::{Dest, DestId, DestSpace, HostId, LinkId, NodeId, SwitchId};
 pub use job::{Allocation, Cut, Job, JobSpec, Mapping, PhaseSpec, Placement, Source};
 pub use lanes::{LaneMap, SERVICE_LEVELS};
+pub use levels::{LevelGroups, Levels};
 pub use lft::{Lft, LftRow, NO_PORT};
 pub use matrix::Csr;
 pub use pair_paths::{MAX_LMC, PairPaths, PairPathsError};

@@ -274,7 +274,7 @@ pub fn infer(
         .map(|(name, k)| name.unwrap_or_else(|| format!("interval {k}")))
         .collect();
     let scheme = match vl_scheme.map(|spec| counters::lane_scheme(net, spec)).transpose() {
-        Ok(scheme) => scheme.map_or(LaneScheme::One, LaneScheme::Tables),
+        Ok(scheme) => scheme.unwrap_or(LaneScheme::One),
         Err(error) => return Err(errors::spec(py, error)),
     };
     let jobs: Vec<Participants> = match jobs {

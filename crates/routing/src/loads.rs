@@ -139,6 +139,11 @@ impl<'a> Walker<'a> {
         Ok(Self { fabric, routes, space: routes.dests(fabric) })
     }
 
+    /// The fabric on which packets travel.
+    pub fn fabric(&self) -> &'a Fabric {
+        self.fabric
+    }
+
     /// Calls `visit` for every link that a packet crosses, in order; for none from a host to itself.
     ///
     /// # Errors

@@ -50,7 +50,8 @@ def synth(
         Traffic over hosts (.mtx, .csv, .npz, .parquet, .ti), a jobs file (.toml), or a pattern spec.
     vl_scheme
         How pairs are spread over virtual lanes: `5sl5vl:seed=1`, random tables for five service levels and
-        five lanes. [default: one lane]
+        five lanes; `5sl5vl:groups`, `5sl5vl:sources`, `5sl5vl:uniform`, `5vl:random`, `5vl:galois`.
+        [default: one lane]
     scale
         How many times the traffic runs: a pattern has one byte a pair.
     noise
