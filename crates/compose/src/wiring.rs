@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use netloom_counters::lane_tables;
 use netloom_formats::scenario::Knob;
 use netloom_model::names::nearest;
 use netloom_model::{Fabric, LaneMap, LinkId, SERVICE_LEVELS, SwitchId};
@@ -51,6 +52,10 @@ pub(crate) fn wiring(
             let levels = levels.min(SERVICE_LEVELS);
             let seed = seed.unwrap_or(scenarios_seed);
             config.lane_map = Some(Arc::new(LaneMap::random(fabric, levels, config.lanes, seed)));
+        }
+        ("sl2vl", Knob::Lanes(scheme)) => {
+            let map = lane_tables(fabric, scheme).map_err(|error| refuse("", error.to_string()))?;
+            config.lane_map = Some(Arc::new(map));
         }
         _ => {}
     }

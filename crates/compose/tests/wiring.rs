@@ -115,6 +115,16 @@ fn random_lanes_are_one_a_link_and_pair() {
     }
     // 160 draws: 40 a lane, standard deviation 5.5.
     assert!(used.iter().all(|n| (18..=62).contains(n)), "{used:?}");
+    let same = run(&net, "hardware.lanes = 4\nhardware.sl2vl = \"8sl4vl:seed=3\"", "");
+    assert_eq!(same, run(&net, "hardware.lanes = 4\nhardware.sl2vl = { levels = 8, seed = 3 }", ""));
+    let refused = |scheme: &str| {
+        net.refusal(&format!("hardware.lanes = 4\nhardware.sl2vl = \"{scheme}\"\n[[job]]\n{STREAM}"))
+    };
+    assert!(
+        refused("5vl:galois")
+            .contains("hardware: sl2vl: VL scheme \"5vl:galois\": no SL-to-VL table can say it")
+    );
+    assert!(refused("5sl5vl:groups").contains("lanes: expected at least 5"));
     let default =
         |seed: u32| run(&net, &format!("seed = {seed}\nhardware.lanes = 4\nhardware.sl2vl.levels = 8"), "");
     let explicit = run(&net, "seed = 3\nhardware.lanes = 4\nhardware.sl2vl = { levels = 8, seed = 3 }", "");

@@ -22,6 +22,8 @@ pub enum Knob {
         /// Seed.
         seed: Option<u64>,
     },
+    /// A VL scheme in words, such as `5sl5vl:groups:seed=1`.
+    Lanes(String),
     /// A time, ps (or ps a byte).
     Time(f64),
     /// Times by name, ps.
@@ -141,7 +143,7 @@ fn weights(keys: &Keys, name: &'static str) -> Result<Option<Knob>, FormatError>
     list.map(|list| Some(Knob::Weights(list))).ok_or_else(wrong)
 }
 
-/// `[0, 1, 1]`, a lane for each service level, or `{ levels = 8, seed = 1 }`, random ones.
+/// `[0, 1, 1]`, a lane for each service level; `{ levels = 8, seed = 1 }`, random ones; or `"5sl5vl:groups"`, a scheme.
 fn sl2vl(keys: &Keys, name: &'static str) -> Result<Option<Knob>, FormatError> {
     let Some(item) = keys.item(name) else { return Ok(None) };
     if item.is_table_like() {
@@ -152,12 +154,16 @@ fn sl2vl(keys: &Keys, name: &'static str) -> Result<Option<Knob>, FormatError> {
         let seed = keys.whole("seed", 0..=i64::MAX)?.map(|n| n as u64);
         return Ok(Some(Knob::RandomLanes { levels: levels as u8, seed }));
     }
+    if let Some(scheme) = item.as_str().filter(|text| text.contains("vl")) {
+        return Ok(Some(Knob::Lanes(scheme.to_owned())));
+    }
     let lane = |item: &toml_edit::Value| item.as_integer().filter(|n| (0..15).contains(n)).map(|n| n as u8);
     let list = item.as_array().and_then(|list| list.iter().map(lane).collect::<Option<Vec<u8>>>());
     match list {
         Some(list) if (1..=16).contains(&list.len()) => Ok(Some(Knob::LaneOfLevel(list))),
         _ => {
-            let expected = "expected the lane (0..=14) of each service level, such as [0, 1, 1], or { levels = 8 } for random ones";
+            let expected = "expected the lane (0..=14) of each service level, such as [0, 1, 1], { levels = 8 } for random ones, \
+                 or a scheme such as \"5sl5vl:groups\"";
             Err(keys.error(name, expected.into()))
         }
     }

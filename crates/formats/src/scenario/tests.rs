@@ -308,6 +308,8 @@ fn lanes_of_service_levels_are_a_list_or_random() {
     assert_eq!(knob("{ levels = 16 }"), [("sl2vl", random)]);
     let seeded = Knob::RandomLanes { levels: 2, seed: Some(5) };
     assert_eq!(knob("{ levels = 2, seed = 5 }"), [("sl2vl", seeded)]);
+    let scheme = Knob::Lanes("5sl5vl:groups:seed=1".into());
+    assert_eq!(knob("\"5sl5vl:groups:seed=1\""), [("sl2vl", scheme)]);
     for bad in
         ["[]", "[15]", "[-1]", "[0.5]", "3", "\"random\"", "[[0]]", &format!("[0{}]", ", 0".repeat(16))]
     {
