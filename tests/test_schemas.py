@@ -66,6 +66,7 @@ RUNS: dict[str, list[str]] = {
     "infer-study": ["infer", "--study", "boxlibmg-64", "--fabric", "TREE", "--lanes", "1", "--each", "1"],
     "plot-coefficients": ["plot", "coefficients", "bisection", "FT2", "--basis", "symmetric", "-o", "x.svg"],
     "plot-study": ["plot", "study", "STUDY", "-o", "x.svg"],
+    "infer-lanes": ["infer", "FT2", "ftree", "--vl-scheme", "2sl2vl:sources", "--write-qos", "qos"],
     "plot-matrix": ["plot", "matrix", "bisection", "FT2", "-o", "x.svg"],
     "plot-loads": ["plot", "loads", "FT2", "bisection", "ftree", "-o", "x.svg"],
     "plot-history": ["plot", "history", "RESULT", "-o", "x.svg"],

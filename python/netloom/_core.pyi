@@ -21,6 +21,7 @@ __all__ = [
     "HoseLoads",
     "Inferred",
     "Job",
+    "LaneTables",
     "LinkLoads",
     "Optimized",
     "OptimizedHose",
@@ -45,6 +46,7 @@ __all__ = [
     "is_engine",
     "is_generator",
     "is_pattern",
+    "lane_tables",
     "links_at_max_bound",
     "loads",
     "optimize",
@@ -618,6 +620,53 @@ class Counters:
     def write(self, path: _Path) -> None: ...
 
 @final
+class LaneTables:
+    """SL-to-VL tables of all switches and hosts, and the service level of every pair."""
+
+    @property
+    def levels(self) -> int:
+        """How many service levels pairs use."""
+
+    @property
+    def lanes(self) -> int:
+        """How many lanes the tables use."""
+
+    @property
+    def rule(self) -> str:
+        """What decides the level of a pair: `pairs`, `groups` or `sources`."""
+
+    @property
+    def uniform(self) -> bool:
+        """Whether every port has the same table."""
+
+    def level(self, source: int, destination: int) -> int:
+        """The service level from one host to another."""
+
+    def host_levels(self) -> list[int] | None:
+        """The level of every host as a sender; None where the destination matters too."""
+
+    def sl2vl(self, origin: str) -> bytes:
+        """The tables in the form of OpenSM's dump; `origin` says in one line what made them."""
+
+    def qos_policy(self, origin: str) -> bytes:
+        """A QoS policy for OpenSM that gives every pair its level.
+
+        Raises
+        ------
+        SpecError
+            If every pair has a level of its own and there are too many.
+        """
+
+    def differences(self, data: bytes, *, label: str = "<bytes>") -> tuple[int, str | None]:
+        """In how many rows the tables of a file, such as OpenSM's dump, differ; and where first, in words.
+
+        Raises
+        ------
+        FormatError
+            If it is no such file, or of another fabric.
+        """
+
+@final
 class Inferred:
     """Traffic that explains counters, and how far to trust it."""
 
@@ -791,6 +840,15 @@ def synth_counters(
     threads: int = 0,
 ) -> Counters:
     """The counters that traffic would leave under given routes, exact or as real readings show them."""
+
+def lane_tables(fabric: Fabric, vl_scheme: str) -> LaneTables:
+    """SL-to-VL tables and service levels of a VL scheme, as files.
+
+    Raises
+    ------
+    SpecError
+        If it is no scheme, or one that no SL-to-VL table can say, with the reason.
+    """
 
 def infer(
     fabric: Fabric,

@@ -78,6 +78,17 @@ pub enum WriteError {
          destination-based routes"
     )]
     BySource,
+    /// A service level for every pair, where there are too many.
+    #[error(
+        "{pairs} pairs of hosts have a service level each, and OpenSM would look through them for every query: expected at most {most}; \
+         a scheme such as 5sl5vl:groups says it in some hundred rules"
+    )]
+    TooManyRules {
+        /// Pairs of hosts.
+        pairs: usize,
+        /// How many would do.
+        most: usize,
+    },
     /// Routes of another fabric.
     #[error("{0}")]
     Mismatch(String),

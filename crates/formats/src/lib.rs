@@ -18,6 +18,8 @@
 //! | `keys` | TOML tables whose keys are all known |
 //! | [`mtx`] | Matrix Market: traffic matrices |
 //! | [`scenario`] | scenarios to simulate (TOML), with overrides |
+//! | [`qos_policy`] | OpenSM's QoS policy: service levels by groups of ports |
+//! | [`sl2vl`] | SL-to-VL tables, as OpenSM dumps them |
 //! | [`sums`] | what every host sends and receives, as CSV |
 //! | [`ti`] | SimGrid's time-independent traces, as traffic and as programs |
 //! | [`triples`] | traffic as CSV |
@@ -39,7 +41,9 @@ pub mod lft;
 pub mod mtx;
 pub mod paths;
 pub mod perfetto;
+pub mod qos_policy;
 pub mod scenario;
+pub mod sl2vl;
 pub mod sums;
 pub mod text;
 pub mod ti;
@@ -59,7 +63,9 @@ pub use lft::{LftFault, LftFaultKind, LftFile, Lids, read_lfts, write_lfts};
 pub use mtx::{read_mtx, write_mtx};
 pub use paths::{read_pair_paths, write_pair_paths};
 pub use perfetto::write_perfetto;
+pub use qos_policy::write_qos_policy;
 pub use scenario::{Scenario, read_scenario};
+pub use sl2vl::{read_sl2vl, write_sl2vl};
 pub use sums::{read_sums, write_sums};
 pub use ti::{read_ti, read_ti_workload};
 pub use triples::{read_csv_triples, write_csv_triples};

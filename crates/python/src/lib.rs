@@ -14,6 +14,7 @@
 //! | [`counters`] | port counters |
 //! | [`infer`](mod@infer) | traffic from them |
 //! | [`bases`](mod@bases) | bases of traffic, and what is recovered in them |
+//! | [`lanes`] | virtual lanes that tell more of it |
 //! | [`exact`] | models for solvers, and what they answer |
 
 pub mod arrays;
@@ -26,6 +27,7 @@ pub mod fabric;
 pub mod hose;
 pub mod infer;
 pub mod io;
+pub mod lanes;
 pub mod layers;
 pub mod loads;
 pub mod optimize;
@@ -63,6 +65,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<counters::PyCounters>()?;
     m.add_class::<infer::PyInferred>()?;
     m.add_class::<bases::PyRecovered>()?;
+    m.add_class::<lanes::PyLaneTables>()?;
     m.add_function(wrap_pyfunction!(routes::engines, m)?)?;
     m.add_function(wrap_pyfunction!(routes::is_engine, m)?)?;
     m.add_function(wrap_pyfunction!(routes::route_by_name, m)?)?;
@@ -90,6 +93,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(bases::coefficients, m)?)?;
     m.add_function(wrap_pyfunction!(bases::sparsity, m)?)?;
     m.add_function(wrap_pyfunction!(bases::recover, m)?)?;
+    m.add_function(wrap_pyfunction!(lanes::lane_tables, m)?)?;
     m.add_function(wrap_pyfunction!(io::write_atomic, m)?)?;
     Ok(())
 }

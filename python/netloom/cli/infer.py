@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from netloom.cli import UsageError, common, render, traffic, windows
+from netloom.cli import UsageError, common, lanes, render, traffic, windows
 from netloom.cli.common import Options, Run
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ _VERDICTS = {
 def infer(
     fabric: str,
     routes: str,
-    reading: str,
+    reading: str | None = None,
     after: str | None = None,
     /,
     *,
@@ -43,6 +43,9 @@ def infer(
     truth: str | None = None,
     hose: Annotated[Path | None, common.OUTPUT_PATH] = None,
     paths: Path | None = None,
+    sl2vl: Path | None = None,
+    write_sl2vl: Annotated[Path | None, common.OUTPUT_PATH] = None,
+    write_qos: Annotated[Path | None, common.OUTPUT_PATH] = None,
     options: Options | None = None,
 ) -> int:
     """Who talks to whom, from switch counters.
@@ -54,14 +57,15 @@ def infer(
     routes
         The routes that were in force: a file, an engine's name (`ftree`), or `adaptive`.
     reading
-        Counters of an interval; or the first of two readings.
+        Counters of an interval; or the first of two readings. Not with `--write-sl2vl`, `--write-qos`.
     after
         The second reading: the interval is what was counted in between.
     jobs
         A jobs file (.toml): hosts of one job talk to each other only. A matrix or pattern in it says how many
         ranks there are, and nothing else. [default: all hosts are one job, a rank each]
     vl_scheme
-        How pairs were spread over virtual lanes: `5sl5vl:seed=1`. [default: whole links are used]
+        How pairs were spread over virtual lanes: `5sl5vl:seed=1`, as in `netloom counters synth`.
+        [default: whole links are used]
     weight
         What is inferred: bytes, packets, or the mean of bytes and of packets times the MTU (`mixed`).
     mtu
@@ -79,12 +83,36 @@ def infer(
     paths
         Which of a host's several addresses every pair uses (.csv), as `netloom optimize --lmc --paths FILE`
         writes it.
+    sl2vl
+        The SL-to-VL tables that were in force (`opensm-sl2vl.dump`): refused if not the scheme's.
+    write_sl2vl
+        Without counters: write the SL-to-VL tables of `--vl-scheme`, in the form of OpenSM's dump
+        (also .gz).
+    write_qos
+        Without counters: a folder for what gives pairs the service levels of `--vl-scheme`: OpenSM's options
+        and QoS policy, settings of MPI libraries.
     options
         Common options; `-o` writes the traffic (.mtx, .csv (also .gz), .npz, .parquet).
     """
     from netloom import _core
 
     options = options or Options()
+    if write_sl2vl is not None or write_qos is not None:
+        if reading is not None:
+            raise UsageError(
+                "--write-sl2vl and --write-qos need no counters: expected FABRIC and ROUTES alone"
+            )
+        return lanes.write(
+            fabric,
+            routes,
+            vl_scheme=vl_scheme,
+            sl2vl=write_sl2vl,
+            qos=write_qos,
+            paths=paths,
+            options=options,
+        )
+    if reading is None:
+        raise UsageError("expected COUNTERS after FABRIC and ROUTES")
     spans = [windows.Window(routes=routes, paths=paths, reading=reading, after=after)]
     spans += [windows.also(text) for text in also or ()]
     numbers = windows.chosen(interval, spans)
@@ -96,6 +124,8 @@ def infer(
             raise UsageError(f"--hose {hose}: expected an ending of .csv, .csv.gz")
         run.also_writes(hose, "--hose")
     net = run.fabric(fabric, warn=True)
+    if sl2vl is not None:
+        lanes.check_tables(run, net, sl2vl, vl_scheme)
     read = [windows.read(run, net, window) for window in spans]
     placed = None if jobs is None else _placed(run, net, jobs)
     known = None if truth is None else run.traffic(truth, net, role="truth")

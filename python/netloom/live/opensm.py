@@ -37,6 +37,8 @@ class OpenSM:
         A file of routes: the engine is then `file,no_fallback`.
     lmc : int
         LID mask control.
+    settings : str
+        More lines for its options file.
     start_seconds : float
         How long to wait for the subnet.
     """
@@ -48,12 +50,14 @@ class OpenSM:
         engine: str = "minhop",
         routes: str | os.PathLike[str] | None = None,
         lmc: int = 0,
+        settings: str = "",
         start_seconds: float = 60.0,
     ) -> None:
         self.fabric = fabric
         self.engine = engine if routes is None else "file,no_fallback"
         self.routes = None if routes is None else Path(routes).resolve()
         self._lmc = lmc
+        self._settings = settings
         self._start_seconds = start_seconds
         self._stack = contextlib.ExitStack()
         self._console = -1
@@ -65,7 +69,7 @@ class OpenSM:
         with contextlib.ExitStack() as stack:
             self.folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="netloom-opensm-")))
             configuration = self.folder / "opensm.conf"
-            configuration.write_text(_CONFIGURATION)
+            configuration.write_text(_CONFIGURATION + self._settings)
             self._console = open_console(self.folder / "opensm.console", stack)
             command = [program, "-F", str(configuration), "-R", self.engine, "-D", "0x43", "-q", "local"]
             command += ["-f", str(self.log), "-l", str(self._lmc)]

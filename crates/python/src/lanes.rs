@@ -1,0 +1,123 @@
+//! `netloom.lane_tables`: SL-to-VL tables and service levels of a VL scheme, as files.
+
+use std::sync::Arc;
+
+use netloom_counters as counters;
+use netloom_formats::{self as formats, WriteError};
+use netloom_model::{HostId, LaneMap, Levels};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use crate::errors;
+use crate::fabric::{PyFabric, Shared};
+use crate::run::{Options, run};
+
+/// SL-to-VL tables of all switches and hosts, and the service level of every pair.
+#[pyclass(frozen, name = "LaneTables", module = "netloom._core")]
+pub struct PyLaneTables {
+    map: LaneMap,
+    shared: Arc<Shared>,
+}
+
+#[pymethods]
+impl PyLaneTables {
+    /// How many service levels pairs use.
+    #[getter]
+    fn levels(&self) -> u8 {
+        self.map.levels().map_or(1, Levels::count)
+    }
+
+    /// How many lanes the tables use.
+    #[getter]
+    fn lanes(&self) -> u8 {
+        self.map.lanes()
+    }
+
+    /// What decides the level: `pairs`, `groups` or `sources`.
+    #[getter]
+    fn rule(&self) -> &'static str {
+        match self.map.levels() {
+            Some(Levels::Groups(groups)) if groups.by_sender() => "sources",
+            Some(Levels::Groups(_)) => "groups",
+            Some(Levels::Pairs { .. }) | None => "pairs",
+        }
+    }
+
+    /// Whether every port has the same table.
+    #[getter]
+    fn uniform(&self) -> bool {
+        let (fabric, lanes) = (&self.shared.fabric, self.lanes());
+        self.map.differences(&LaneMap::uniform(fabric, lanes), fabric, self.levels()).0 == 0
+    }
+
+    /// The service level from one host to another.
+    fn level(&self, py: Python<'_>, source: u32, destination: u32) -> PyResult<u8> {
+        let hosts = self.shared.fabric.host_count();
+        if source as usize >= hosts || destination as usize >= hosts {
+            let text = format!("from {source} to {destination}: expected hosts 0..{hosts}");
+            return Err(errors::value(py, &text));
+        }
+        Ok(self.map.level(HostId(source), HostId(destination)).unwrap_or(0))
+    }
+
+    /// The level of every host as a sender; `None` where the destination matters too.
+    fn host_levels(&self) -> Option<Vec<u8>> {
+        let fabric = &self.shared.fabric;
+        match self.map.levels() {
+            Some(Levels::Groups(groups)) if groups.by_sender() => {
+                Some(fabric.hosts().map(|host| groups.level(groups.group(host), 0)).collect())
+            }
+            _ => None,
+        }
+    }
+
+    /// The tables in the form of OpenSM's dump; `origin` says in one line what made them.
+    fn sl2vl<'py>(&self, py: Python<'py>, origin: &str) -> PyResult<Bound<'py, PyBytes>> {
+        let fabric = &self.shared.fabric;
+        bytes(py, run(py, Options::default(), |_| formats::write_sl2vl(fabric, &self.map, origin))?)
+    }
+
+    /// A QoS policy for OpenSM that gives every pair its level.
+    fn qos_policy<'py>(&self, py: Python<'py>, origin: &str) -> PyResult<Bound<'py, PyBytes>> {
+        let (fabric, none) = (&self.shared.fabric, Levels::pairs(1, 0));
+        let levels = self.map.levels().unwrap_or(&none);
+        bytes(py, run(py, Options::default(), |_| formats::write_qos_policy(fabric, levels, origin))?)
+    }
+
+    /// In how many rows the tables of a file, such as OpenSM's dump, differ; and where first, in words.
+    #[pyo3(signature = (data, *, label = "<bytes>"))]
+    fn differences(&self, py: Python<'_>, data: &[u8], label: &str) -> PyResult<(usize, Option<String>)> {
+        let fabric = &self.shared.fabric;
+        let other = run(py, Options::default(), |_| formats::read_sl2vl(data, label, fabric))?
+            .map_err(|e| errors::format(py, &e))?;
+        let (count, first) = self.map.differences(&other, fabric, self.levels());
+        let text = first.map(|(via, out, level)| {
+            let from = via.map_or_else(String::new, |via| format!("from {} ", fabric.describe_link(via)));
+            let lane = |map: &LaneMap| match (via, fabric.link_from_switch(out)) {
+                (Some(via), _) => map.lane(via.0, out.0, level),
+                (None, _) => map.first_lane(out.0, level),
+            };
+            let (there, wanted) = (lane(&other), lane(&self.map));
+            let out = fabric.describe_link(out);
+            format!("{from}over {out} level {level} has lane {there}, the scheme says {wanted}")
+        });
+        Ok((count, text))
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<netloom.LaneTables: {} levels by {}, {} lanes>", self.levels(), self.rule(), self.lanes())
+    }
+}
+
+fn bytes(py: Python<'_>, text: Result<String, WriteError>) -> PyResult<Bound<'_, PyBytes>> {
+    let text = text.map_err(|e| errors::spec(py, e))?;
+    Ok(PyBytes::new(py, text.as_bytes()))
+}
+
+/// The SL-to-VL tables and service levels of a VL scheme; schemes that no tables can say are refused with the reason.
+#[pyfunction]
+pub fn lane_tables(py: Python<'_>, fabric: &PyFabric, vl_scheme: &str) -> PyResult<PyLaneTables> {
+    let shared = Arc::clone(&fabric.shared);
+    let map = run(py, Options::default(), |_| counters::lane_tables(&shared.fabric, vl_scheme))?;
+    Ok(PyLaneTables { map: map.map_err(|e| errors::spec(py, e))?, shared })
+}
