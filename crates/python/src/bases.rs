@@ -183,7 +183,7 @@ pub fn recover(
     let routes = routes.resolve(py, fabric, 0, threads)?;
     let chosen = counters.chosen(py, interval)?;
     let scheme = vl_scheme.map(|spec| counters::lane_scheme(net, spec)).transpose();
-    let scheme = scheme.map_err(|e| errors::spec(py, e))?.map_or(LaneScheme::One, LaneScheme::Tables);
+    let scheme = scheme.map_err(|e| errors::spec(py, e))?.unwrap_or(LaneScheme::One);
     let options = Options { threads, time_limit, progress, anytime: true };
     let effort = LpEffort { steps, tolerance };
     let ended = run_until(py, options, |control| {
