@@ -14,6 +14,7 @@ __all__ = [
     "Certificate",
     "CheckReport",
     "Counters",
+    "Equations",
     "ExactModel",
     "ExactPlan",
     "Fabric",
@@ -415,6 +416,39 @@ class Optimized:
     def history(self) -> list[dict[str, Any]]:
         """Every improvement: seconds, work, max_load, max_load_between_switches, links_at_max."""
     def write(self, path: _Path) -> None: ...
+
+@final
+class Equations:
+    """Counters as equations of pairs of hosts, for exact solvers. Immutable. `netloom.exact` drives it."""
+
+    def __new__(
+        cls,
+        fabric: Fabric,
+        routes: Routes | str,
+        counters: Counters,
+        jobs: Sequence[Job] | None = None,
+        *,
+        vl_scheme: str | None = None,
+    ) -> Equations: ...
+    @property
+    def pairs(self) -> int: ...
+    @property
+    def rows(self) -> int: ...
+    def arrays(self) -> dict[str, Any]:
+        """Of pairs `source`, `destination`, `first` and `row`; of rows `bytes`, `deviation`, `weight`."""
+    def fewest_flows(self, *, steps: int = 100_000, tolerance: float = 1e-8) -> dict[str, Any]:
+        """Columns `pair`, `back`, `cost`; `slack` of rows; our `values`, `prices`, `steps`, `error`."""
+    def atoms(self, sides: tuple[int, int, int], *, more: int = 0) -> dict[str, Any]:
+        """Columns `first`, `row`, `value`; our `bytes`."""
+    def least_change(
+        self,
+        guess: npt.NDArray[np.float64],
+        *,
+        opposite: float = 0.9,
+        rounds: int = 30,
+        steps: int = 1_000,
+    ) -> dict[str, Any]:
+        """Our `bytes`, and the `covariance` of the change."""
 
 @final
 class ExactModel:

@@ -145,8 +145,7 @@ pub fn estimate(
     control: &Control,
 ) -> Estimate {
     assert_eq!(counted.bytes.len(), operator.rows());
-    let empty: Vec<f64> = counted.empty().into_iter().map(|empty| f64::from(u8::from(empty))).collect();
-    let keep: Vec<bool> = operator.adjoint(&empty).iter().map(|&crossed| crossed == 0.0).collect();
+    let keep = counted.possible(operator);
     let (small, rows) = operator.restrict(&keep).compact();
     let own = own_rows(&small, jobs.len());
     let here = repeats_as_one(&small, operator, &rows, counted.of(&rows));

@@ -28,6 +28,7 @@
 //! | `split` | the ways of all pairs where switches choose packet by packet |
 //! | [`target`] | what was counted, and how much each row of it matters |
 //! | [`trust`] | how far an answer can be trusted |
+//! | [`turns`] | the fewest flows where jobs differ much: the loudest first |
 //! | `ways` | the ways of all pairs under one routing, grown together |
 //! | [`windows`] | what intervals under several routings say together |
 //! | [`words`] | atoms in words |
@@ -58,6 +59,7 @@ pub mod sparsity;
 mod split;
 pub mod target;
 pub mod trust;
+pub mod turns;
 mod ways;
 pub mod windows;
 pub mod words;

@@ -167,6 +167,12 @@ impl<'a> Pursuit<'a> {
             .collect()
     }
 
+    /// The atoms that came in: weighted columns as (row, value), and the bytes of each of their pairs.
+    pub fn columns(&self) -> impl Iterator<Item = (&[(u32, f64)], f64)> {
+        let coefficients = self.fit.coefficients().iter();
+        self.columns.iter().zip(coefficients).map(|((_, column), &bytes)| (&column[..], bytes))
+    }
+
     /// Bytes of all pairs, by the atoms found.
     pub fn bytes(&self) -> Vec<f64> {
         self.bytes_of(self.fit.coefficients())

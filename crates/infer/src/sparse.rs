@@ -12,12 +12,13 @@
 
 use netloom_model::Control;
 use netloom_model::rng::{below, stream};
-use netloom_numeric::{LinearMap, LinearProgram, LpEffort, solve_lp};
+use netloom_numeric::{LinearMap, LinearProgram, LpAnswer, LpEffort, solve_lp};
 
 use crate::case::{Case, Guess};
 use crate::change::Effort;
 use crate::operator::{Operator, Pair};
 use crate::target::Target;
+use crate::turns::{groups, sparsest_in_turn};
 
 /// What a pair and its opposite cost together, over what they cost alone.
 const TOGETHER: f64 = 0.7;
@@ -84,7 +85,10 @@ impl Rest {
         let lanes = senders.len() * usize::from(operator.lanes());
         let idle = (used as f64) < FEW * lanes as f64;
         let differ = target.rows() > operator.rows() / operator.routings().max(1);
-        (idle || operator.routings() > 1 && differ) && operator.pairs() <= MANY * operator.rows()
+        // Once the loudest jobs are known, most pairs of the others are ruled out.
+        let first = &groups(operator, target)[0];
+        let pairs = operator.iter().filter(|pair| first.contains(&pair.job)).count();
+        (idle || operator.routings() > 1 && differ) && pairs <= MANY * operator.rows()
     }
 
     /// `[pair of the case]`: bytes. With a seed, costs differ: where the counters leave a choice, so does the answer.
@@ -92,7 +96,7 @@ impl Rest {
         let bytes = target.bytes.iter().zip(&self.explained).map(|(all, known)| (all - known).max(0.0));
         let target = Target { bytes: bytes.collect(), ..target.clone() };
         let effort = Effort { steps: (WORK / self.operator.pairs().max(1)).clamp(200, 1_000), ..EFFORT };
-        let found = sparsest(&self.operator, &target, &effort, seed, control);
+        let found = sparsest_in_turn(&self.operator, &target, &effort, seed, control);
         let mut x = self.known.clone();
         let open = x.iter_mut().zip(&self.open).filter(|(_, open)| **open);
         open.zip(found).for_each(|((x, _), found)| *x = found);
@@ -109,19 +113,19 @@ pub fn sparsest(
     seed: Option<u64>,
     control: &Control,
 ) -> Vec<f64> {
-    let columns = Columns::new(operator);
-    let known = |of: &dyn Fn(usize) -> f64| -> Vec<f64> {
-        let rows = 0..target.bytes.len();
-        rows.map(|r| if target.weight[r] > 0.0 { of(r) } else { f64::INFINITY }).collect()
-    };
-    let slack = known(&|r| SLACK * target.deviation[r]);
-    let size = columns.bounds(&known(&|r| target.bytes[r] + SLACK * target.deviation[r]));
-    let more = |j: usize| {
-        let draw = |seed| below(&mut stream(seed, j as u64), 1 << 20) as f64 / f64::from(1 << 20);
-        1.0 + seed.map_or(0.0, |seed| OTHERWISE * draw(seed))
-    };
-    let base = |j: usize| more(j) * if columns.pairs[j].1 == ALONE { 1.0 } else { 2.0 * TOGETHER };
-    let mut cost: Vec<f64> = (0..size.len()).map(|j| base(j) / size[j]).collect();
+    sparsest_within(operator, target, &vec![0.0; target.bytes.len()], effort, seed, control)
+}
+
+/// The same where rows may be off by `more` than their noise. Such rows are not fitted at last.
+pub(crate) fn sparsest_within(
+    operator: &Operator,
+    target: &Target,
+    more: &[f64],
+    effort: &Effort,
+    seed: Option<u64>,
+    control: &Control,
+) -> Vec<f64> {
+    let Flows { columns, base, mut cost, slack, size } = Flows::within(operator, target, more, seed);
     // Nothing is gained by being more exact than the counters are.
     let noise = target.noise();
     let lp = LpEffort { steps: effort.steps, tolerance: effort.tolerance.max(0.3 * noise) };
@@ -138,11 +142,65 @@ pub fn sparsest(
             break;
         }
         for (j, cost) in cost.iter_mut().enumerate() {
-            *cost = base(j) / (z[j] + FLOOR * size[j]);
+            *cost = base[j] / (z[j] + FLOOR * size[j]);
         }
     }
-    columns.fit(&mut z, &size, target);
+    let mut fitted = target.clone();
+    fitted.weight.iter_mut().zip(more).filter(|(_, more)| **more > 0.0).for_each(|(weight, _)| *weight = 0.0);
+    columns.fit(&mut z, &size, &fitted);
     columns.bytes(&z)
+}
+
+/// The linear program of the first round: minimise `cost z` over `z >= 0`, rows within `slack` of the target.
+#[derive(Debug)]
+pub struct Flows<'a> {
+    columns: Columns<'a>,
+    /// `[column]`: what it costs if it carries all that it could.
+    base: Vec<f64>,
+    /// `[column]`
+    pub cost: Vec<f64>,
+    /// `[row]`; infinite: the row is free.
+    pub slack: Vec<f64>,
+    /// `[column]`: the most that it could carry.
+    pub size: Vec<f64>,
+}
+
+impl<'a> Flows<'a> {
+    /// With a seed, costs differ.
+    pub fn new(operator: &'a Operator, target: &Target, seed: Option<u64>) -> Self {
+        Self::within(operator, target, &vec![0.0; target.bytes.len()], seed)
+    }
+
+    /// The same where rows may be off by `more` than their noise.
+    fn within(operator: &'a Operator, target: &Target, more: &[f64], seed: Option<u64>) -> Self {
+        let columns = Columns::new(operator);
+        let known = |of: &dyn Fn(usize) -> f64| -> Vec<f64> {
+            let rows = 0..target.bytes.len();
+            rows.map(|r| if target.weight[r] > 0.0 { of(r) } else { f64::INFINITY }).collect()
+        };
+        let slack = known(&|r| SLACK * target.deviation[r] + more[r]);
+        let size = columns.bounds(&known(&|r| target.bytes[r] + SLACK * target.deviation[r] + more[r]));
+        let dearer = |j: usize| {
+            let draw = |seed| below(&mut stream(seed, j as u64), 1 << 20) as f64 / f64::from(1 << 20);
+            1.0 + seed.map_or(0.0, |seed| OTHERWISE * draw(seed))
+        };
+        let base = |j: usize| dearer(j) * if columns.pairs[j].1 == ALONE { 1.0 } else { 2.0 * TOGETHER };
+        let base: Vec<f64> = (0..size.len()).map(base).collect();
+        let cost = base.iter().zip(&size).map(|(base, size)| base / size).collect();
+        Self { columns, base, cost, slack, size }
+    }
+
+    /// `[column]`: the pair, and the opposite that carries the same, if it does.
+    pub fn pairs(&self) -> impl Iterator<Item = (u32, Option<u32>)> + '_ {
+        self.columns.pairs.iter().map(|&(pair, back)| (pair, (back != ALONE).then_some(back)))
+    }
+
+    /// Its solution for these bytes of the rows.
+    pub fn solve(&self, bytes: &[f64], effort: &LpEffort, control: &Control) -> LpAnswer {
+        let Self { columns: map, cost, slack, size, .. } = self;
+        let program = LinearProgram { map, cost, target: bytes, slack, price: None, size };
+        solve_lp(&program, effort, || control.stopped().is_some())
+    }
 }
 
 /// Pairs with their opposites, and pairs alone.

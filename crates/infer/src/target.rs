@@ -41,6 +41,12 @@ impl Counted {
         let nothing = |(&b, &d): (&f64, &f64)| b <= 0.0 || (b <= 3.0 * d && b <= hardly);
         self.bytes.iter().zip(&self.deviation).map(nothing).collect()
     }
+
+    /// `[pair]`: whether it may carry something: none of the rows that it crosses is empty.
+    pub fn possible(&self, operator: &Operator) -> Vec<bool> {
+        let empty: Vec<f64> = self.empty().into_iter().map(|empty| f64::from(u8::from(empty))).collect();
+        operator.adjoint(&empty).iter().map(|&crossed| crossed == 0.0).collect()
+    }
 }
 
 /// Rows to explain.
@@ -72,6 +78,12 @@ impl Target {
         let weight = (0..bytes.len()).map(weight).collect();
         let bytes = bytes.iter().map(|b| if b.is_finite() { *b } else { 0.0 }).collect();
         Self { bytes, deviation: deviation.clone(), weight }
+    }
+
+    /// The same rows, weighted anew by their bytes.
+    pub fn reweighted(&self) -> Self {
+        let counted = Counted { bytes: self.bytes.clone(), deviation: self.deviation.clone() };
+        Self::relative(&counted, |r| self.weight[r] > 0.0)
     }
 
     /// The weighted norm.

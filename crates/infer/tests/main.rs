@@ -8,3 +8,4 @@ mod small;
 mod span;
 mod split;
 mod trust;
+mod turns;

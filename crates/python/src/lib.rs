@@ -15,12 +15,14 @@
 //! | [`infer`](mod@infer) | traffic from them |
 //! | [`bases`](mod@bases) | bases of traffic, and what is recovered in them |
 //! | [`lanes`] | virtual lanes that tell more of it |
+//! | [`equations`] | what it solves, for exact solvers |
 //! | [`exact`] | models for solvers, and what they answer |
 
 pub mod arrays;
 pub mod bases;
 pub mod check;
 pub mod counters;
+pub mod equations;
 pub mod errors;
 pub mod exact;
 pub mod fabric;
@@ -66,6 +68,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<infer::PyInferred>()?;
     m.add_class::<bases::PyRecovered>()?;
     m.add_class::<lanes::PyLaneTables>()?;
+    m.add_class::<equations::PyEquations>()?;
     m.add_function(wrap_pyfunction!(routes::engines, m)?)?;
     m.add_function(wrap_pyfunction!(routes::is_engine, m)?)?;
     m.add_function(wrap_pyfunction!(routes::route_by_name, m)?)?;

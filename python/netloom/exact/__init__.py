@@ -8,11 +8,25 @@
     >>> result.status, result.objective, result.bound  # doctest: +SKIP
 
 Models are built in Rust (`crates/optimize/src/exact`); HiGHS (`pip install netloom[exact]`) or Gurobi (if
-`gurobipy` is there) solves them, or any solver that reads MPS ([`write_mps`]).
+`gurobipy` is there) solves them, or any solver that reads MPS ([`write_mps`]). What inference solves on small
+fabrics (`Equations`) is judged by HiGHS and Clarabel (`netloom.exact.inference`).
 """
 
 from __future__ import annotations
 
+from netloom._core import Equations
+from netloom.exact.inference import Judged, atoms, fewest_flows, least_change, matrix
 from netloom.exact.models import MODELS, ExactResult, solve, write_mps
 
-__all__ = ["MODELS", "ExactResult", "solve", "write_mps"]
+__all__ = [
+    "MODELS",
+    "Equations",
+    "ExactResult",
+    "Judged",
+    "atoms",
+    "fewest_flows",
+    "least_change",
+    "matrix",
+    "solve",
+    "write_mps",
+]

@@ -1,0 +1,201 @@
+"""What `netloom.infer` solves, by exact solvers: the judges of our own, on small fabrics.
+
+    >>> import netloom as nl
+    >>> from netloom import exact
+    >>> fabric = nl.Fabric.generate("two-level:leaves=4,hosts=4,spines=2")
+    >>> counters = nl.synth_counters(fabric, "ftree", nl.Traffic.read("matching:seed=1", fabric))
+    >>> equations = exact.Equations(fabric, "ftree", counters)
+    >>> ours = equations.fewest_flows()
+    >>> judge = exact.fewest_flows(equations, ours, solver="highs")  # doctest: +SKIP
+
+Each function takes the answer of the method of [`Equations`] of the same name, which has the problem's
+numbers too. Objectives are of the problem as it is written there, whatever units a solver is given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse
+
+from netloom._core import Equations
+from netloom.errors import OptimizeError
+
+_Array = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Judged:
+    """The exact solution beside ours.
+
+    Parameters
+    ----------
+    values : array
+        The solver's.
+    objective, ours : float
+        Its objective, and that of our answer.
+    """
+
+    values: _Array
+    objective: float
+    ours: float
+
+
+def matrix(equations: Equations) -> scipy.sparse.csc_matrix:
+    """Rows by pairs: 1 where a pair crosses a row."""
+    arrays = equations.arrays()
+    ones = np.ones(len(arrays["row"]))
+    shape = (equations.rows, equations.pairs)
+    return scipy.sparse.csc_matrix((ones, arrays["row"], arrays["first"]), shape=shape)
+
+
+def fewest_flows(
+    equations: Equations, answer: Mapping[str, Any], *, solver: Literal["highs", "clarabel"] = "highs"
+) -> Judged:
+    """The cheapest traffic that explains the counters within their slack.
+
+    Raises
+    ------
+    OptimizeError
+        If the solver is not installed, or finds no optimum.
+    """
+    crossed, target = matrix(equations), equations.arrays()["bytes"]
+    back = answer["back"]
+    columns = crossed[:, answer["pair"]].tolil()
+    together = np.flatnonzero(back >= 0)
+    columns[:, together] += crossed[:, back[together]]
+    # In units in which all numbers are about one.
+    cost, slack = answer["cost"], answer["slack"]
+    known = np.isfinite(slack) & (target > 0)
+    rows = scipy.sparse.diags_array(1 / target[known]) @ columns.tocsr()[known]
+    scaled = scipy.sparse.csr_matrix(rows @ scipy.sparse.diags_array(1 / cost))
+    width = slack[known] / target[known]
+    values = _SOLVERS[_named(solver)](scaled, 1 - width, 1 + width) / cost
+    return Judged(values, float(cost @ values), float(cost @ answer["values"]))
+
+
+def atoms(equations: Equations, answer: Mapping[str, Any]) -> Judged:
+    """The best non-negative combination of atoms: weighted squares of what it leaves, by Clarabel."""
+    count, rows = len(answer["bytes"]), equations.rows
+    shape = (rows, count)
+    columns = scipy.sparse.csc_matrix((answer["value"], answer["row"], answer["first"]), shape=shape)
+    arrays = equations.arrays()
+    target = arrays["bytes"] * arrays["weight"]
+    size = np.sqrt(columns.multiply(columns).sum(axis=0)).A1
+    unit = np.linalg.norm(target)
+    scaled = columns @ scipy.sparse.diags_array(1 / size)
+    # min |r|^2 / 2 with r + A z = b, z >= 0.
+    eye = scipy.sparse.identity
+    quadratic = scipy.sparse.block_diag([scipy.sparse.csc_matrix((count, count)), eye(rows)])
+    equal = scipy.sparse.hstack([scaled, eye(rows)])
+    least = scipy.sparse.hstack([-eye(count), scipy.sparse.csc_matrix((count, rows))])
+    linear = np.zeros(count + rows)
+    found = _clarabel(quadratic, linear, equal, target / unit, least, np.zeros(count))
+    values = np.maximum(found[:count], 0) / size * unit
+
+    def left(bytes_: _Array) -> float:
+        return float(np.sum((target - columns @ bytes_) ** 2))
+
+    return Judged(values, left(values), left(answer["bytes"]))
+
+
+def least_change(equations: Equations, guess: _Array, answer: Mapping[str, Any]) -> Judged:
+    """The most likely non-negative traffic near a guess that explains the counters, by Clarabel.
+
+    The objective is the change's square in units of its covariance.
+    """
+    crossed, pairs = matrix(equations), equations.pairs
+    target = equations.arrays()["bytes"]
+    covariance = answer["covariance"].reshape(pairs, pairs)
+    factor = scipy.sparse.csc_matrix(np.linalg.cholesky(covariance))
+    unit = float(np.mean(target))
+    # The change is the factor times w; min |w|^2 / 2.
+    found = _clarabel(
+        scipy.sparse.identity(pairs),
+        np.zeros(pairs),
+        crossed @ factor,
+        (target - crossed @ guess) / unit,
+        -factor,
+        guess / unit,
+    )
+    values = guess + factor @ found * unit
+
+    def size(change: _Array) -> float:
+        return float(change @ np.linalg.solve(covariance, change))
+
+    return Judged(values, size(values - guess), size(answer["bytes"] - guess))
+
+
+def _named(solver: str) -> str:
+    if solver not in _SOLVERS:
+        raise OptimizeError(f'solver "{solver}": expected {" or ".join(_SOLVERS)}')
+    return solver
+
+
+def _highs(rows: scipy.sparse.csr_matrix, low: _Array, high: _Array) -> _Array:
+    """Minimises the sum of non-negative unknowns with rows between two bounds."""
+    try:
+        import highspy
+    except ImportError:
+        raise OptimizeError("HiGHS is not installed: pip install netloom[exact]") from None
+    lp = highspy.HighsLp()
+    lp.num_row_, lp.num_col_ = rows.shape
+    lp.col_cost_ = np.ones(rows.shape[1])
+    lp.col_lower_, lp.col_upper_ = np.zeros(rows.shape[1]), np.full(rows.shape[1], highspy.kHighsInf)
+    lp.row_lower_, lp.row_upper_ = low, high
+    lp.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
+    lp.a_matrix_.num_row_, lp.a_matrix_.num_col_ = rows.shape
+    lp.a_matrix_.start_ = rows.indptr.astype(np.int32)
+    lp.a_matrix_.index_, lp.a_matrix_.value_ = rows.indices.astype(np.int32), rows.data
+    # Its constructor has no types.
+    highs: Any = highspy.Highs()  # type: ignore[no-untyped-call]
+    highs.silent()
+    highs.passModel(lp)
+    highs.setOptionValue("primal_feasibility_tolerance", 1e-9)
+    highs.run()
+    if highs.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+        raise OptimizeError(f"HiGHS found no optimum: {highs.modelStatusToString(highs.getModelStatus())}")
+    return np.array(highs.getSolution().col_value)
+
+
+def _clarabel_linear(rows: scipy.sparse.csr_matrix, low: _Array, high: _Array) -> _Array:
+    """The same."""
+    equal, count = low == high, rows.shape[1]
+    between = rows[~equal]
+    least = scipy.sparse.vstack([between, -between, -scipy.sparse.identity(count)])
+    most = np.concatenate([high[~equal], -low[~equal], np.zeros(count)])
+    nothing = scipy.sparse.csc_matrix((count, count))
+    return _clarabel(nothing, np.ones(count), rows[equal], low[equal], least, most)
+
+
+_SOLVERS = {"highs": _highs, "clarabel": _clarabel_linear}
+
+
+def _clarabel(
+    quadratic: Any, linear: _Array, equal: Any, equal_to: _Array, at_most: Any, most: _Array
+) -> _Array:
+    """Minimises `x'Px / 2 + q'x`; some rows are equal to something, others at most something."""
+    try:
+        import clarabel
+    except ImportError:
+        raise OptimizeError("Clarabel is not installed: pip install netloom[exact]") from None
+    cones = [clarabel.ZeroConeT(len(equal_to)), clarabel.NonnegativeConeT(len(most))]
+    settings = clarabel.DefaultSettings()
+    settings.verbose = False
+    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-10
+    solver = clarabel.DefaultSolver(
+        scipy.sparse.triu(quadratic).tocsc(),
+        linear,
+        scipy.sparse.vstack([equal, at_most]).tocsc(),
+        np.concatenate([equal_to, most]),
+        cones,
+        settings,
+    )
+    found = solver.solve()
+    if found.status not in (clarabel.SolverStatus.Solved, clarabel.SolverStatus.AlmostSolved):
+        raise OptimizeError(f"Clarabel found no optimum: {found.status}")
+    return np.array(found.x)
