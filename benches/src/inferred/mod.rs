@@ -5,12 +5,14 @@
 //!
 //! | module | idea |
 //! |---|---|
+//! | [`bully`] | a barrier's small messages beside large ones |
 //! | [`field`] | quartz1 with jobs on it: counters, and what is inferred from them |
 //! | [`recorded`] | tables 4.2 and 4.3: errors, and how well they are estimated |
 //! | [`routes`] | what counts in the end: routes from inferred traffic, under the true one |
 //! | [`routings`] | counters of the same traffic under several routings |
 //! | [`schemes`] | who has which lane: what switches can do, and what they can't |
 
+mod bully;
 mod field;
 mod recorded;
 mod routes;
@@ -20,8 +22,9 @@ mod schemes;
 use crate::study::Family;
 
 /// All families, in the order of the page.
-pub const FAMILIES: [(&str, Family); 4] = [
+pub const FAMILIES: [(&str, Family); 5] = [
     ("recorded", recorded::run),
+    ("bully", bully::run),
     ("routes", routes::run),
     ("routings", routings::run),
     ("schemes", schemes::run),

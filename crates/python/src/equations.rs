@@ -51,7 +51,7 @@ impl PyEquations {
         let routes = routes.resolve(py, fabric, 0, 1)?;
         let net = &fabric.shared.fabric;
         let scheme = match vl_scheme.map(|spec| counters::lane_scheme(net, spec)).transpose() {
-            Ok(scheme) => scheme.map_or(LaneScheme::One, LaneScheme::Tables),
+            Ok(scheme) => scheme.unwrap_or(LaneScheme::One),
             Err(error) => return Err(errors::spec(py, error)),
         };
         let jobs: Vec<Participants> = match jobs {
