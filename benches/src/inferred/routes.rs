@@ -121,21 +121,22 @@ pub fn run(_: &mut Study) -> Section {
                 spell(inferred.seconds),
             ]);
             eprintln!("  {}", table[table.len() - 1].join(" | "));
-            let within_a_point = from_counters <= from_truth + 0.01;
+            // What is a guess is not to be routed by; the sums are certain.
+            let guess = trust.verdict == Verdict::NotIdentifiable;
+            let of_answer = if guess { from_sums } else { from_counters };
             let (asked, kept) = match trust.verdict {
-                Verdict::Identified => ("within 1 point of the truth's", within_a_point),
-                _ if lanes > 1 => (
-                    "at most 0.65 of ftree's, below random's",
-                    from_counters <= (IRREGULAR * ftree).min(random),
-                ),
-                _ => ("not worse than ftree's", from_counters <= ftree + 1e-9),
+                Verdict::Identified => ("within 1 point of the truth's", of_answer <= from_truth + 0.01),
+                _ if lanes > 1 => {
+                    ("at most 0.65 of ftree's, below random's", of_answer <= (IRREGULAR * ftree).min(random))
+                }
+                _ => ("not worse than ftree's", of_answer <= ftree + 1e-9),
             };
             claims.push(Claim {
                 what: format!("{name}, {lanes} VL: {}", trust.verdict.name()),
                 asked: asked.into(),
                 measured: format!(
                     "{} (truth {}, ftree {})",
-                    coarse(from_counters),
+                    coarse(of_answer),
                     coarse(from_truth),
                     coarse(ftree)
                 ),

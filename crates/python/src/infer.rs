@@ -323,7 +323,8 @@ pub fn infer(
         findings.push(("unexplained", text));
     }
     if found.estimate.trust.verdict == Verdict::NotIdentifiable {
-        let text = "these counters do not tell who talks to whom: only what every host sends and receives is certain";
+        let text = "these counters do not tell who talks to whom: only what every host sends and receives is certain \
+                    (routes made for this traffic may be worse than those in force: make them for these sums, infer --hose, optimize --hose)";
         findings.push(("not-identifiable", text.into()));
     }
     let hose = found.joined.sums(net, &found.matrix);
