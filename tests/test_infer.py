@@ -124,7 +124,8 @@ def test_real_readings_give_what_hosts_really_sent(netloom, paths, write, case):
     real = nl.Hose.of(nl.Traffic.read(netloom.folder / truth, fabric))
     assert sums.sent[1:] == pytest.approx(real.sent[1:], rel=0.01)
     assert sums.received[1:] == pytest.approx(real.received[1:], rel=0.01)
-    # Every host talks to every other by an amount of its own: bytes spread evenly are the answer, and that is told.
+    # Every host talks to every other by an amount of its own: bytes spread evenly are the answer, and that
+    # is told.
     assert result["verdict"] != "identified"
     assert result["leaf_error_percent"] < 35
     assert 0.5 < result["estimated_leaf_error_percent"] / result["leaf_error_percent"] < 2
