@@ -18,12 +18,15 @@ pub struct Stencil {
 impl Stencil {
     /// Neighbours in the order +x, -x, +y, -y, +z, -z.
     fn neighbour(&self, rank: u32, direction: u64) -> u32 {
-        let [x, y, _] = self.shape;
-        let mut at = [rank % x, rank / x % y, rank / (x * y)];
         let axis = (direction / 2) as usize;
-        let n = self.shape[axis];
-        at[axis] = if direction.is_multiple_of(2) { (at[axis] + 1) % n } else { (at[axis] + n - 1) % n };
-        at[0] + x * (at[1] + y * at[2])
+        let (n, stride) = (self.shape[axis], self.shape[..axis].iter().product::<u32>());
+        let at = rank / stride % n;
+        match direction % 2 {
+            0 if at + 1 == n => rank - at * stride,
+            0 => rank + stride,
+            _ if at == 0 => rank + (n - 1) * stride,
+            _ => rank - stride,
+        }
     }
 }
 

@@ -152,6 +152,9 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
 
     /// Does what the program asked for.
     pub(super) fn clear_desk<H: Hardware>(&mut self) {
+        if self.desk.is_clear() {
+            return;
+        }
         let links = self.fabric.link_count() as u32;
         let timer = |host: HostId| (links + host.0) << 1 | 1;
         let mut timers = std::mem::take(&mut self.desk.timers);

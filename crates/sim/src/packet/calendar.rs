@@ -9,6 +9,7 @@
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
+use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
@@ -84,6 +85,12 @@ impl Ord for Event {
     }
 }
 
+/// Events that come soon: in the present bucket, and the next bucket if it is one of these.
+pub(crate) struct Soon {
+    here: Range<usize>,
+    next: Option<usize>,
+}
+
 /// The events to come.
 #[derive(Debug)]
 pub(crate) struct Calendar {
@@ -100,8 +107,8 @@ pub(crate) struct Calendar {
     /// Events of the present bucket, in order; the first so many have left.
     now: Vec<u64>,
     left: usize,
-    /// The turn of this bucket has just come.
-    fresh: bool,
+    /// When so many of them have left, it is time to look ahead.
+    look: usize,
     /// What sorting leaves for the next time.
     scratch: Vec<u64>,
     /// Beyond the ring.
@@ -125,7 +132,7 @@ impl Calendar {
             turn: 0,
             now: Vec::new(),
             left: 0,
-            fresh: false,
+            look: usize::MAX,
             scratch: Vec::new(),
             far: BinaryHeap::new(),
         }
@@ -213,16 +220,35 @@ impl Calendar {
         }
     }
 
-    /// Whether the turn of a bucket has come since this was asked last.
+    /// Whether it is time to look at events that come soon, [`Calendar::soon`].
     #[inline(always)]
-    pub fn has_turned(&mut self) -> bool {
-        std::mem::take(&mut self.fresh)
+    pub fn is_time_to_look(&self) -> bool {
+        self.left >= self.look
     }
 
-    /// Key and data of the events of the bucket after the present one, in no order.
-    pub fn next_bucket(&self) -> impl ExactSizeIterator<Item = (u32, u32)> {
-        let events = self.next_occupied().map_or(&[][..], |bucket| &self.buckets[bucket as usize % BUCKETS]);
-        events.iter().map(|&packed| ((packed >> DATA) as u32 & MOST_KEY, packed as u32 & MOST_DATA))
+    /// Which events to look at now: all of the next bucket, if they are no more than two steps; of the present bucket, if it has more and
+    /// `here`, those from one step to two ahead.
+    pub fn look_ahead(&mut self, step: usize, here: bool) -> Soon {
+        let is_first = std::mem::replace(&mut self.look, usize::MAX) == 1;
+        let end = self.now.len();
+        // What is nearer was seen the last time; all of a short bucket, when it was the next.
+        let seen = if is_first { self.left } else { (self.left + step).min(end) };
+        if here && end - self.left > 2 * step {
+            self.look = self.left + step;
+            return Soon { here: seen..self.left + 2 * step, next: None };
+        }
+        let next = self.next_occupied().map(|bucket| bucket as usize % BUCKETS);
+        Soon {
+            here: if is_first { end..end } else { seen..end },
+            next: next.filter(|&at| self.buckets[at].len() <= 2 * step),
+        }
+    }
+
+    /// Key and data of events to look at.
+    pub fn soon(&self, soon: Soon) -> impl Iterator<Item = (u32, u32)> {
+        let next = soon.next.map_or(&[][..], |at| &self.buckets[at]);
+        let events = self.now[soon.here].iter().chain(next);
+        events.map(|&packed| ((packed >> DATA) as u32 & MOST_KEY, packed as u32 & MOST_DATA))
     }
 
     #[inline(always)]
@@ -248,7 +274,7 @@ impl Calendar {
         let at = bucket as usize % BUCKETS;
         let mut done = std::mem::replace(&mut self.now, std::mem::take(&mut self.buckets[at]));
         self.left = 0;
-        self.fresh = true;
+        self.look = 1;
         if done.capacity() > 0 {
             done.clear();
             self.spare.push(done);
@@ -402,5 +428,26 @@ mod tests {
         }
         let rest = std::iter::from_fn(|| calendar.pop_before(u64::MAX)).count();
         assert_eq!(rest, heap.len());
+    }
+    /// The first of a long bucket at its turn, then a step at a time; a short one while the one before it is dealt with.
+    #[test]
+    fn every_event_is_looked_at_once_and_before_its_turn() {
+        let mut calendar = Calendar::new();
+        let sizes = [3, 100, 7, 300, 20];
+        for (bucket, size) in sizes.into_iter().enumerate() {
+            (0..size).for_each(|key| calendar.push(event(300 * bucket as u64 + 300, key)));
+        }
+        let (mut seen, mut left) = (Vec::new(), 0);
+        while calendar.pop_before(u64::MAX).is_some() {
+            left += 1;
+            if calendar.is_time_to_look() {
+                let soon = calendar.look_ahead(8, true);
+                seen.extend(calendar.soon(soon).map(|(key, _)| key));
+                assert!(seen.len() + 5 >= left, "{} of {left}", seen.len());
+            }
+        }
+        // Of the first bucket nobody could know, and of long ones the first is being dealt with when it is their turn.
+        let all: Vec<u32> = sizes.into_iter().skip(1).flat_map(|size| u32::from(size > 16)..size).collect();
+        assert_eq!(seen, all);
     }
 }

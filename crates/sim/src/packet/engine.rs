@@ -122,7 +122,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
                 return Ok(false);
             };
             debug_assert!(time_ps >= self.now);
-            if self.calendar.has_turned() {
+            if self.calendar.is_time_to_look() {
                 self.foresee::<H>();
             }
             self.now = time_ps;

@@ -1,8 +1,11 @@
 //! Reads what the next events will read, so that it is in the cache when their turn comes.
 //!
-//! Where queues are long and hosts out of step, a hop is mostly waiting for memory, one line after another. What the events of the
-//! next bucket begin with is known; reading it for all of them at once makes the processor wait for many lines at a time. Nothing
-//! is changed by it. A bucket of hosts in step holds more events than the nearest cache has lines, and in an order that needs no help.
+//! Where queues are long and hosts out of step, a hop is mostly waiting for memory, one line after another. What the next events begin with
+//! is known: links and packets, what hosts send next, what receivers know of messages. Reading it for some tens of events at once makes the
+//! processor wait for many lines at a time. Nothing is changed by it.
+//!
+//! Hosts in step fill a bucket with thousands of events. If their messages are long, these come in an order in which memory is read ahead
+//! without help; if many short ones are under way, what hosts know of them is all over the memory, and the next few of the bucket are read.
 
 use std::hint::black_box;
 
@@ -10,45 +13,68 @@ use netloom_model::{LinkId, SwitchId};
 
 use super::choice::{Choice, Here};
 use super::hardware::Hardware;
+use super::messages::Outgoing;
 use super::network::Network;
 use super::observe::Observer;
 use super::pool::NONE;
 use super::ports::Port;
 use super::program::Program;
 
-/// Buckets with more events are left alone.
-const MOST: usize = 64;
+/// So many events are read at a time: what they begin with fits the nearest cache.
+const STEP: usize = 32;
+/// Messages are many if so many a host have been under way at one time.
+const MANY: usize = 4;
 
 impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
-    /// Reads what the events of the next bucket will read.
-    pub(super) fn foresee<H: Hardware>(&self) {
+    /// Reads what the next events will read.
+    pub(super) fn foresee<H: Hardware>(&mut self) {
         let links = self.fabric.link_count() as u32;
-        let events = self.calendar.next_bucket();
-        if events.len() > MOST {
-            return;
-        }
+        let hosts_end = links + self.fabric.host_count() as u32;
+        let crowded = self.incoming.len() > MANY * self.ports.hosts;
+        let soon = self.calendar.look_ahead(STEP, crowded);
         let mut seen = 0;
-        for (key, index) in events {
-            let link = key >> 1;
-            if link >= links {
-                continue;
-            }
-            let lane = self.ports.lane_of::<H>(link);
-            seen ^= lane.free_at;
-            if key & 1 == 0 {
-                seen ^= self.read_waiting::<H>(link);
-            } else {
-                let packet = self.packets.get(index);
-                seen ^= u64::from(packet.wire);
-                let to = self.ports.port(link).to;
-                if to != Port::HOST
-                    && let Some(LinkId(out)) = self.choice.foresee(Here::of(packet, SwitchId(to)))
-                {
-                    seen ^= self.ports.lane_of::<H>(out).free_at;
+        for (key, data) in self.calendar.soon(soon) {
+            let (place, second) = (key >> 1, key & 1 == 1);
+            seen ^= match (place < links, second) {
+                (true, true) => self.read_arrival::<H>(place, data),
+                (true, false) if (place as usize) < self.ports.hosts => self.read_sending::<H>(place),
+                (true, false) => self.read_waiting::<H>(place),
+                (false, false) if place < hosts_end => {
+                    self.program.foresee(self.outgoing.get(data).token, true)
                 }
-            }
+                (false, _) => 0, // timers and news
+            };
         }
         black_box(seen);
+    }
+
+    /// Reads a packet and what it comes to: an output, or a receiver.
+    #[inline(always)]
+    fn read_arrival<H: Hardware>(&self, link: u32, index: u32) -> u64 {
+        let packet = self.packets.get(index);
+        let seen = self.ports.lane_of::<H>(link).free_at ^ u64::from(packet.wire);
+        let to = self.ports.port(link).to;
+        if to == Port::HOST {
+            let message = self.origins[index as usize].message;
+            return seen ^ self.program.foresee(self.incoming[message as usize].token, false);
+        }
+        match self.choice.foresee(Here::of(packet, SwitchId(to))) {
+            Some(LinkId(out)) => seen ^ self.ports.lane_of::<H>(out).free_at,
+            None => seen,
+        }
+    }
+
+    /// Reads what a host sends next, and what it asks for behind that.
+    #[inline(always)]
+    fn read_sending<H: Hardware>(&self, host: u32) -> u64 {
+        match self.ports.lane_of::<H>(host).queue.head {
+            NONE => 0,
+            head => {
+                let &Outgoing { rest, token, .. } = self.outgoing.get(head);
+                let rest = if rest == NONE { 0 } else { self.rests.get(rest).posted_ps };
+                rest ^ self.program.foresee(token, true)
+            }
+        }
     }
 
     /// Reads the packet that waits first for a link of a switch, and the link that it came by.

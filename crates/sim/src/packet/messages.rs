@@ -8,6 +8,7 @@ use super::program::{Due, Series};
 
 /// A message that a host sends.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[repr(align(64))]
 pub(crate) struct Outgoing<T> {
     /// The next message of the host's list.
     pub next: u32,
@@ -37,6 +38,7 @@ pub(crate) struct Rest {
 
 /// What a receiver knows of a message.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[repr(align(32))]
 pub(crate) struct Incoming<T> {
     /// Payload that has not arrived yet.
     pub left: u64,

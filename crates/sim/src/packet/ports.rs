@@ -22,6 +22,11 @@ use super::pool::{List, NONE, Packet, Pool};
 use super::waits::Waits;
 use crate::config::{Config, Forwarding};
 
+/// Bits of [`Lane::sent`] that count bytes, and how many packets the others count.
+const SENT_BYTES: u32 = 24;
+const SENT_PACKETS: u32 = (1 << (32 - SENT_BYTES)) - 1;
+const _: () = assert!((SENT_PACKETS as u64) * (u16::MAX as u64) < 1 << SENT_BYTES);
+
 /// Room that comes back: when it counts (48 bits of picoseconds, up to [`END_PS`]) and bytes (16 bits).
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Credit(u64);
@@ -122,7 +127,7 @@ pub(crate) struct Lane {
     pub out_room: i32,
     /// Room in the far end's input buffer.
     pub in_room: i32,
-    /// Packets of full length that it has sent; others are counted in `carried`.
+    /// What it has sent that is not in `carried` yet: packets, and in the lower [`SENT_BYTES`] bits their bytes.
     sent: u32,
     /// The input port that was admitted last.
     pub turn: u16,
@@ -162,6 +167,15 @@ pub(crate) struct Carried {
     pub packets: u64,
 }
 
+impl Carried {
+    /// With what a lane has sent besides, [`Lane::sent`].
+    #[inline]
+    fn with(self, sent: u32) -> Self {
+        let (packets, bytes) = (sent >> SENT_BYTES, sent & ((1 << SENT_BYTES) - 1));
+        Self { bytes: self.bytes + u64::from(bytes), packets: self.packets + u64::from(packets) }
+    }
+}
+
 /// Whose turn it is on a link of several lanes.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Arbiter {
@@ -191,10 +205,8 @@ pub(crate) struct Ports {
     pub port: Vec<Port>,
     pub lane: Vec<Lane>,
     pub end: Vec<End>,
-    /// What lanes have sent that is not counted in their lines.
+    /// What lanes have sent but for the last few packets, which are counted in their lines.
     carried: Vec<Carried>,
-    /// Bytes on the wire of a packet of full length.
-    full: u16,
     /// Room of output buffers: towards switches, and of and towards hosts.
     room: [u32; 2],
     /// Of every link, packets being sent, or sent ahead of time: their room in the output buffer, and when their tails have left. Empty
@@ -254,7 +266,6 @@ impl Ports {
             kinds,
             end: vec![End { inbox: List::EMPTY, held: false, last: (NONE, 0) }; lane.len()],
             carried: vec![Carried::default(); lane.len()],
-            full: config.wire_bytes() as u16,
             room: [config.output_buffer_bytes, config.host_output_buffer_bytes],
             leaving: vec![[Credit::NONE; 2]; if features.credits_out { 0 } else { links }],
             more: vec![VecDeque::new(); lane.len()],
@@ -370,21 +381,15 @@ impl Ports {
     pub fn carry<H: Hardware>(&mut self, link: u32, lane: u8, bytes: u16) {
         let at = self.index::<H>(link, lane);
         let sent = &mut self.lane[at].sent;
-        if bytes == self.full && *sent < u32::MAX {
-            *sent += 1;
-        } else {
-            self.carried[at].bytes += u64::from(bytes);
-            self.carried[at].packets += 1;
+        *sent += 1 << SENT_BYTES | u32::from(bytes);
+        if *sent >> SENT_BYTES == SENT_PACKETS {
+            self.carried[at] = self.carried[at].with(std::mem::take(sent));
         }
     }
 
     /// What every lane has sent, `[link * lanes + lane]`.
     pub fn carried(&self) -> impl Iterator<Item = Carried> {
-        let full = u64::from(self.full);
-        self.lane.iter().zip(&self.carried).map(move |(lane, others)| {
-            let packets = u64::from(lane.sent);
-            Carried { bytes: others.bytes + packets * full, packets: others.packets + packets }
-        })
+        self.lane.iter().zip(&self.carried).map(|(lane, carried)| carried.with(lane.sent))
     }
 
     /// When a link will have sent what it sends.

@@ -147,6 +147,13 @@ impl<T: Copy> Desk<T> {
         self.here.as_ref().is_none_or(|here| here[host.index()])
     }
 
+    /// Whether nothing is asked for.
+    #[inline]
+    pub(crate) fn is_clear(&self) -> bool {
+        let Self { posts, timers, copies, news, stop, .. } = self;
+        !stop && posts.is_empty() && timers.is_empty() && copies.is_empty() && news.is_empty()
+    }
+
     /// Forgets what was asked for hosts of other partitions.
     pub(crate) fn keep_here(&mut self) {
         let Some(here) = self.here.clone() else { return };
@@ -204,6 +211,12 @@ pub trait Program: Send {
     /// The next message of a series, for those who post such: the same whenever it is asked for, taken off what is `left`.
     fn next_post(&self, _series: &mut Series) -> Option<Post<Self::Token>> {
         None
+    }
+
+    /// Reads what [`Program::sent`], or else [`Program::received`], will read for a message, so that it is in the cache by then. What it
+    /// returns means nothing.
+    fn foresee(&self, _token: Self::Token, _sent: bool) -> u64 {
+        0
     }
 
     /// The last byte of a message left its host.

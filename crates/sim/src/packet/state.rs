@@ -19,7 +19,7 @@ use super::program::Split;
 use crate::SimError;
 
 /// Rises whenever what is kept, or its order, changes: states of another form are refused.
-const FORM: u32 = 3;
+const FORM: u32 = 4;
 
 /// How the state of a run is kept, and where it begins.
 #[derive(Clone, Copy)]

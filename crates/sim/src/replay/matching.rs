@@ -1,6 +1,7 @@
 //! Receives and messages of a rank find each other, by sender and tag, first come, first served.
 //!
-//! Invariant: of a sender and tag, either receives wait or messages, never both; a key's count is not 0, its queue not empty.
+//! Invariant: of a sender and tag, either receives wait or messages, never both; they are counted in one place; a table's counts are not 0,
+//! its queues not empty.
 
 use std::collections::{HashMap, VecDeque};
 use std::hash::{BuildHasherDefault, Hasher};
@@ -28,23 +29,36 @@ impl Hasher for Quick {
 /// A table by small keys.
 pub(super) type Table<K, V> = HashMap<K, V, BuildHasherDefault<Quick>>;
 
-/// A rank's open receives and early messages, by sender and tag. Receives, which have no content, are apart from messages, so that
-/// those of a rank with few partners are next to each other in memory.
+/// Senders and tags of open receives that have their place in a row.
+const FEW: usize = 8;
+
+/// Open receives of a sender and tag; a free place if there are none.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+struct Open {
+    from: u32,
+    tag: u32,
+    count: u32,
+}
+
+/// A rank's open receives and early messages, by sender and tag. Most ranks have few partners, whose receives are next to each other in
+/// memory; only what finds no place there is in a table.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[repr(C)]
 pub(super) struct Matching<M> {
-    receives: Table<(u32, u32), u32>,
+    few: [Open; FEW],
+    many: Table<(u32, u32), u32>,
     early: Table<(u32, u32), VecDeque<M>>,
 }
 
 impl<M> Matching<M> {
     pub fn new() -> Self {
-        Self { receives: Table::default(), early: Table::default() }
+        Self { few: [Open::default(); FEW], many: Table::default(), early: Table::default() }
     }
 
     /// A receive is posted; returns the message that was there before it.
     pub fn receive(&mut self, from: u32, tag: u32) -> Option<M> {
         let Some(early) = self.early.get_mut(&(from, tag)) else {
-            *self.receives.entry((from, tag)).or_insert(0) += 1;
+            self.open(from, tag);
             return None;
         };
         let first = early.pop_front();
@@ -56,15 +70,38 @@ impl<M> Matching<M> {
 
     /// A message has come; gives it back if a receive waited for it, else keeps it.
     pub fn message(&mut self, from: u32, tag: u32, message: M) -> Option<M> {
-        let Some(count) = self.receives.get_mut(&(from, tag)) else {
+        if let Some(open) = self.few.iter_mut().find(|open| open.is_of(from, tag)) {
+            open.count -= 1;
+            return Some(message);
+        }
+        let Some(count) = self.many.get_mut(&(from, tag)) else {
             self.early.entry((from, tag)).or_default().push_back(message);
             return None;
         };
         *count -= 1;
         if *count == 0 {
-            self.receives.remove(&(from, tag));
+            self.many.remove(&(from, tag));
         }
         Some(message)
+    }
+
+    /// A receive waits.
+    fn open(&mut self, from: u32, tag: u32) {
+        if let Some(open) = self.few.iter_mut().find(|open| open.is_of(from, tag)) {
+            open.count += 1;
+        } else if let Some(count) = self.many.get_mut(&(from, tag)) {
+            *count += 1;
+        } else if let Some(free) = self.few.iter_mut().find(|open| open.count == 0) {
+            *free = Open { from, tag, count: 1 };
+        } else {
+            self.many.insert((from, tag), 1);
+        }
+    }
+
+    /// Reads what [`Matching::message`] will.
+    #[inline]
+    pub fn foresee(&self) -> u64 {
+        u64::from(self.few[0].count ^ self.few[FEW - 1].count)
     }
 
     /// Messages that wait, in no order.
@@ -74,9 +111,19 @@ impl<M> Matching<M> {
 
     /// Receives that wait, by sender and tag, in order, with their number.
     pub fn open_receives(&self) -> Vec<((u32, u32), u32)> {
-        let mut all: Vec<_> = self.receives.iter().map(|(&key, &count)| (key, count)).collect();
+        let few =
+            self.few.iter().filter(|open| open.count > 0).map(|open| ((open.from, open.tag), open.count));
+        let mut all: Vec<_> = few.chain(self.many.iter().map(|(&key, &count)| (key, count))).collect();
         all.sort_unstable();
         all
+    }
+}
+
+impl Open {
+    /// Whether a receive of this sender and tag is open.
+    #[inline]
+    fn is_of(&self, from: u32, tag: u32) -> bool {
+        (self.from, self.tag) == (from, tag) && self.count > 0
     }
 }
 
@@ -97,5 +144,26 @@ mod tests {
         assert_eq!(matching.open_receives(), [((1, 7), 1), ((2, 7), 1)]);
         assert_eq!(matching.message(1, 7, 'd'), Some('d'));
         assert_eq!(matching.open_receives(), [((2, 7), 1)]);
+    }
+    /// Some in the row, others in the table, and places in the row that become free.
+    #[test]
+    fn receives_of_any_number_of_senders_are_counted() {
+        let mut matching = Matching::new();
+        let senders = 3 * FEW as u32;
+        for from in (0..senders).chain(0..senders) {
+            assert_eq!(matching.receive(from, 1), None);
+        }
+        for from in (0..senders).step_by(2) {
+            assert_eq!(matching.message(from, 1, 'x'), Some('x'));
+            assert_eq!(matching.message(from, 1, 'y'), Some('y'));
+            assert_eq!(matching.message(from, 1, 'z'), None);
+            assert_eq!(matching.receive(from, 1), Some('z'));
+        }
+        assert_eq!(matching.receive(1, 1), None);
+        assert_eq!(matching.receive(senders, 1), None);
+        let mut expected: Vec<_> =
+            (0..senders).filter(|from| from % 2 == 1).map(|from| ((from, 1), 2)).collect();
+        (expected[0].1, _) = (3, expected.push(((senders, 1), 1)));
+        assert_eq!(matching.open_receives(), expected);
     }
 }

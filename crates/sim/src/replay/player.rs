@@ -104,36 +104,41 @@ struct Tally {
     waited: u32,
 }
 
+/// A rank. What a message looks at comes first, in two lines of the cache or three.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[repr(C, align(64))]
 struct Rank {
     job: u32,
     /// Number within its job.
     number: u32,
     host: HostId,
-    step: u64,
-    /// The collective that it is in, the step there.
-    inner: Option<(Collective, u32)>,
-    /// The processor was paid for the next step.
-    paid: bool,
-    waits: Waits,
     /// Started and not complete: by the program, by collectives.
     open: [u32; 2],
-    /// Complete and not waited for.
-    unclaimed: u32,
-    tallies: Table<(u32, u32, bool), Tally>,
-    matching: Matching<Envelope>,
-    /// Where its program is a graph of tasks, and what has come for them.
-    progress: Option<Box<Progress>>,
-    news: Vec<(u32, u32, bool)>,
-    rounds: u32,
-    /// When this round began.
-    round_ps: u64,
+    waits: Waits,
+    /// The processor was paid for the next step.
+    paid: bool,
     /// It sends or receives in this round.
     talks: bool,
     /// Messages with its host's adapter, questions among them; counted where jobs repeat.
     leaving: u32,
+    /// Complete and not waited for.
+    unclaimed: u32,
+    /// Where its program is a graph of tasks.
+    progress: Option<Box<Progress>>,
+    step: u64,
+    matching: Matching<Envelope>,
+    tallies: Table<(u32, u32, bool), Tally>,
+    /// The collective that it is in, the step there.
+    inner: Option<(Collective, u32)>,
+    /// What has come for its tasks.
+    news: Vec<(u32, u32, bool)>,
+    rounds: u32,
+    /// When this round began.
+    round_ps: u64,
     end_ps: Option<u64>,
 }
+
+const _: () = assert!(std::mem::offset_of!(Rank, matching) == 64);
 
 /// Plays the programs of jobs.
 #[derive(Clone, Debug)]
@@ -474,6 +479,16 @@ impl Program for Player {
 
     fn next_post(&self, series: &mut Series) -> Option<Post<Envelope>> {
         self.next_of(series)
+    }
+
+    #[inline]
+    fn foresee(&self, Envelope { from, to, .. }: Envelope, sent: bool) -> u64 {
+        if sent {
+            u64::from(self.ranks[from as usize].job)
+        } else {
+            let rank = &self.ranks[to as usize];
+            u64::from(rank.job) ^ rank.matching.foresee()
+        }
     }
 
     fn sent(&mut self, _: HostId, envelope: Envelope, desk: &mut Desk<Envelope>) {

@@ -39,6 +39,15 @@ impl Choice for Adaptive<'_> {
         }
     }
 
+    /// Known where there is one way only: down.
+    #[inline]
+    fn foresee(&self, here: Here) -> Option<LinkId> {
+        match self.0.ways(here) {
+            Ways::Only(link) => link,
+            Ways::Any(_) => None,
+        }
+    }
+
     #[inline]
     fn set_of(&self, here: Here) -> u32 {
         self.0.set_of(here)
