@@ -17,6 +17,7 @@
 //! | [`grid`] | process grids: pairs of ranks by their offset |
 //! | [`prior`] | which pairs differ from a guess together |
 //! | [`pursuit`] | the few atoms that explain the counters |
+//! | [`range`] | what pairs carry at least and at most, whoever talks to whom |
 //! | [`ranking`] | which grid explains a job's counters |
 //! | `reach` | how pairs reach their destinations: one way each, or split over many |
 //! | [`recovery`] | the dissertation's own way: the least sum of coefficients in a basis |
@@ -48,6 +49,7 @@ pub mod jobs;
 pub mod operator;
 pub mod prior;
 pub mod pursuit;
+pub mod range;
 pub mod ranking;
 mod reach;
 pub mod recovery;
@@ -78,6 +80,7 @@ pub use jobs::Participants;
 pub use netloom_numeric::{LpEffort, LpEnd};
 pub use operator::{Operator, Routing};
 pub use recovery::{Recovery, recover};
+pub use range::{Range, ranges};
 pub use rows::{Outsider, Rows, outsiders, rows};
 pub use span::{Span, span};
 pub use sparsity::{Sparsity, sparsity};

@@ -3,6 +3,7 @@
 mod bases;
 mod fewest;
 mod operator;
+mod range;
 mod recorded;
 mod small;
 mod span;

@@ -1,0 +1,121 @@
+//! What some pairs carry at least and at most, whoever talks to whom: over all traffic that explains the counters.
+//!
+//! No hypothesis is asked. The least that a set of pairs can carry is a linear program: minimise `c'x` over `x >= 0` with `|R x - t| <= d`,
+//! `c` one for pairs of the set. Any prices `y` with `R'y <= c` prove `c'x >= t'y - d'|y|` for all such `x`, so that a search that is
+//! broken off gives a range too, if a wider one. First-order steps give prices that are nearly so; what is too much at a pair is taken off
+//! the first row on its way. The most is the least of the negative.
+//!
+//! Source: Boyd and Vandenberghe, *Convex Optimization*, 2004, sec. 5.2 (weak duality).
+
+use netloom_model::Control;
+use netloom_numeric::{LinearMap, LinearProgram, LpEffort, solve_lp};
+
+use crate::operator::Operator;
+use crate::target::Counted;
+
+/// Counters may be wrong by so many standard deviations of their noise.
+const SLACK: f64 = 4.0;
+
+/// What pairs carry at least and at most, bytes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Range {
+    /// Not less.
+    pub least: f64,
+    /// Not more; infinite where no counter that is known says anything.
+    pub most: f64,
+}
+
+/// The range of what each set of pairs carries, over all traffic that explains `counted` as well as `answer` does.
+pub fn ranges(
+    operator: &Operator,
+    counted: &Counted,
+    answer: &[f64],
+    sets: &[Vec<usize>],
+    effort: &LpEffort,
+    control: &Control,
+) -> Vec<Range> {
+    let explained = operator.forward(answer);
+    let rows = counted.bytes.iter().zip(&counted.deviation).zip(&explained);
+    let slack: Vec<f64> = rows
+        .map(|((b, d), e)| if b.is_finite() { (SLACK * d).max((b - e).abs()) } else { f64::INFINITY })
+        .collect();
+    let target: Vec<f64> = counted.bytes.iter().map(|b| if b.is_finite() { *b } else { 0.0 }).collect();
+    let known = |row: usize| slack[row].is_finite();
+    // `[pair]`: its first known row, and the most that its quietest one allows.
+    let (mut first, mut size) = (vec![None; operator.pairs()], vec![f64::INFINITY; operator.pairs()]);
+    for pair in 0..operator.pairs() {
+        operator.way(pair, |row| {
+            if known(row) {
+                first[pair].get_or_insert(row);
+                size[pair] = size[pair].min(target[row] + slack[row]);
+            }
+        });
+    }
+    let largest = size.iter().copied().filter(|s| s.is_finite()).fold(f64::MIN_POSITIVE, f64::max);
+    let bound = Bound { operator, target: &target, slack: &slack, first: &first };
+    let typical: Vec<f64> = size.iter().map(|s| s.clamp(1e-12 * largest, largest)).collect();
+    let of = |set: &Vec<usize>| {
+        let carried: f64 = set.iter().map(|&p| answer[p]).sum();
+        let quietest: f64 = set.iter().map(|&p| size[p]).sum();
+        let side = |sign: f64| {
+            let mut cost = vec![0.0; operator.pairs()];
+            set.iter().for_each(|&p| cost[p] = sign);
+            let map = Pairs(operator);
+            let (target, slack, size) = (&target, &slack, &typical);
+            let program = LinearProgram { map: &map, cost: &cost, target, slack, price: None, size };
+            let found = solve_lp(&program, effort, || control.stopped().is_some());
+            bound.proved(&cost, found.prices)
+        };
+        // The answer itself is one of them, up to rounding.
+        let least = side(1.0).max(0.0).min(carried);
+        Range { least, most: (-side(-1.0)).min(quietest).max(carried) }
+    };
+    sets.iter().map(of).collect()
+}
+
+struct Bound<'a> {
+    operator: &'a Operator,
+    target: &'a [f64],
+    slack: &'a [f64],
+    /// `[pair]`: its first known row.
+    first: &'a [Option<usize>],
+}
+
+impl Bound<'_> {
+    /// What these prices prove: `c'x` is no less for any `x` that explains the counters.
+    fn proved(&self, cost: &[f64], mut prices: Vec<f64>) -> f64 {
+        let sums = self.operator.adjoint(&prices);
+        let mut off = vec![0.0f64; prices.len()];
+        for ((sum, cost), first) in sums.iter().zip(cost).zip(self.first) {
+            let over = sum - cost;
+            match first {
+                Some(row) => off[*row] = off[*row].max(over),
+                None if over > 0.0 => return f64::NEG_INFINITY,
+                None => {}
+            }
+        }
+        prices.iter_mut().zip(off).for_each(|(price, off)| *price -= off);
+        let rows = prices.iter().zip(self.target).zip(self.slack);
+        rows.filter(|(_, slack)| slack.is_finite()).map(|((y, t), d)| y * t - d * y.abs()).sum()
+    }
+}
+
+struct Pairs<'a>(&'a Operator);
+
+impl LinearMap for Pairs<'_> {
+    fn rows(&self) -> usize {
+        self.0.rows()
+    }
+
+    fn columns(&self) -> usize {
+        self.0.pairs()
+    }
+
+    fn forward(&self, z: &[f64]) -> Vec<f64> {
+        self.0.forward(z)
+    }
+
+    fn adjoint(&self, y: &[f64]) -> Vec<f64> {
+        self.0.adjoint(y)
+    }
+}
