@@ -131,6 +131,19 @@ def test_real_readings_give_what_hosts_really_sent(netloom, paths, write, case):
     assert 0.5 < result["estimated_leaf_error_percent"] / result["leaf_error_percent"] < 2
 
 
+def test_ranges_hold_the_truth_and_sums_of_hosts(netloom, paths, write, counted):
+    traffic = write("traffic.toml", job("a", 'pattern = "permutation:seed=3"', 'hosts = "host00[00-31]"'))
+    counters = counted(traffic, "--vl-scheme", "5sl5vl:seed=1")
+    asked = ("infer", paths.ft2, "ftree", counters, "--vl-scheme", "5sl5vl:seed=1", "--ranges", "4")
+    rows = netloom.result(*asked)["ranges"]
+    assert [row["kind"] for row in rows] == ["leaf sum"] * 4 + ["pair"] * 4
+    assert all(row["least"] <= row["bytes"] <= row["most"] for row in rows)
+    # Everyone sends to one host only: a pair carries no more than that.
+    most = max(row["most"] for row in rows if row["kind"] == "pair")
+    fabric = nl.Fabric.read(paths.ft2)
+    assert most <= 1.001 * max(nl.Hose.of(nl.Traffic.read(netloom.folder / traffic, fabric)).sent)
+
+
 def test_two_jobs_are_told_apart_and_need_no_matrix(netloom, paths, write, counted):
     hosts = ['hosts = "host00[00-15]"', 'hosts = "host00[16-31]"']
     sources = ['pattern = "stencil:4x4,bytes=1000000"', 'pattern = "stencil:4x2x2,bytes=300000"']

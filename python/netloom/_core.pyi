@@ -897,6 +897,7 @@ def infer(
     also: Sequence[tuple[Routes | str, Counters] | tuple[Routes | str, Counters, int | None]] | None = None,
     names: Sequence[str] | None = None,
     truth: Traffic | None = None,
+    ranges: int = 0,
     seed: int | None = None,
     threads: int = 0,
     time_limit: float | None = None,
@@ -906,6 +907,8 @@ def infer(
 
     `jobs` say who may have talked to whom; without them all hosts are one job, a rank each. `vl_scheme` is
     how pairs were spread over lanes; without it, whole links are used. `truth` is what it is compared with.
+    `ranges`: how many of the largest sums, and pairs, are told with what they carry at least and at most over
+    all traffic that explains the counters.
 
     `also` is what was counted of the same traffic under other routes (and which interval of it); the answer
     is the traffic of the first interval. `names` are what the first and these are called in messages.

@@ -7,14 +7,19 @@
 //!
 //! Source: Boyd and Vandenberghe, *Convex Optimization*, 2004, sec. 5.2 (weak duality).
 
-use netloom_model::Control;
+use netloom_model::{Control, HostId};
 use netloom_numeric::{LinearMap, LinearProgram, LpEffort, solve_lp};
 
-use crate::operator::Operator;
+use crate::estimate::Estimate;
+use crate::jobs::Participants;
+use crate::operator::{Operator, Pair};
 use crate::target::Counted;
 
 /// Counters may be wrong by so many standard deviations of their noise.
 const SLACK: f64 = 4.0;
+
+/// Steps of a linear program: what first-order steps make of a small fabric in little time.
+const STEPS: usize = 1_000;
 
 /// What pairs carry at least and at most, bytes.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -23,6 +28,62 @@ pub struct Range {
     pub least: f64,
     /// Not more; infinite where no counter that is known says anything.
     pub most: f64,
+}
+
+/// What the largest sums over (source leaf, destination) carry, or the largest pairs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Told {
+    /// The sender, or any host of the leaf.
+    pub source: HostId,
+    /// Who receives.
+    pub destination: HostId,
+    /// Of all that hosts of the source's leaf send to the destination.
+    pub is_sum: bool,
+    /// The answer.
+    pub bytes: f64,
+    /// All answers.
+    pub range: Range,
+}
+
+/// The ranges of so many of the largest sums (those that [`crate::trust`] tells), then of as many of the largest pairs.
+pub fn largest(
+    operator: &Operator,
+    jobs: &[Participants],
+    counted: &Counted,
+    estimate: &Estimate,
+    most: usize,
+    control: &Control,
+) -> Vec<Told> {
+    let keep = counted.possible(operator);
+    let (small, rows) = operator.restrict(&keep).compact();
+    let kept = |(&bytes, &keep): (&f64, &bool)| keep.then_some(bytes);
+    let answer: Vec<f64> = estimate.bytes.iter().zip(&keep).filter_map(kept).collect();
+    let counted = counted.of(&rows);
+    let pairs: Vec<Pair> = small.iter().collect();
+    let ends = |pair: &Pair| {
+        let hosts = &jobs[pair.job as usize].hosts;
+        (hosts[pair.source as usize], hosts[pair.destination as usize])
+    };
+    let mut told = Vec::new();
+    for sum in estimate.trust.leaf_sums.iter().take(most) {
+        let one = pairs.iter().find(|pair| ends(pair) == (sum.leaf_of, sum.destination));
+        let leaf = one.map(|&pair| (pair.job, small.leaf(pair)));
+        let of = |pair: &Pair| leaf == Some((pair.job, small.leaf(*pair))) && ends(pair).1 == sum.destination;
+        let set: Vec<usize> = (0..pairs.len()).filter(|&p| of(&pairs[p])).collect();
+        told.push(((sum.leaf_of, sum.destination), true, set));
+    }
+    let mut order: Vec<usize> = (0..pairs.len()).collect();
+    order.sort_by(|&a, &b| answer[b].total_cmp(&answer[a]).then(a.cmp(&b)));
+    told.extend(order.into_iter().take(most).map(|p| (ends(&pairs[p]), false, vec![p])));
+    let sets: Vec<Vec<usize>> = told.iter().map(|(_, _, set)| set.clone()).collect();
+    let effort = LpEffort { steps: STEPS, tolerance: 1e-6 };
+    let ranges = ranges(&small, &counted, &answer, &sets, &effort, control);
+    let told = told.into_iter().zip(ranges);
+    told.map(|(((source, destination), is_sum, set), range)| {
+        let bytes = set.iter().map(|&p| answer[p]).sum();
+        Told { source, destination, is_sum, bytes, range }
+    })
+    .collect()
 }
 
 /// The range of what each set of pairs carries, over all traffic that explains `counted` as well as `answer` does.
@@ -44,10 +105,10 @@ pub fn ranges(
     // `[pair]`: its first known row, and the most that its quietest one allows.
     let (mut first, mut size) = (vec![None; operator.pairs()], vec![f64::INFINITY; operator.pairs()]);
     for pair in 0..operator.pairs() {
-        operator.way(pair, |row| {
+        operator.parts(pair, |row, part| {
             if known(row) {
-                first[pair].get_or_insert(row);
-                size[pair] = size[pair].min(target[row] + slack[row]);
+                first[pair].get_or_insert((row, part));
+                size[pair] = size[pair].min((target[row] + slack[row]) / part);
             }
         });
     }
@@ -77,8 +138,8 @@ struct Bound<'a> {
     operator: &'a Operator,
     target: &'a [f64],
     slack: &'a [f64],
-    /// `[pair]`: its first known row.
-    first: &'a [Option<usize>],
+    /// `[pair]`: its first known row, and the part of its bytes that comes there.
+    first: &'a [Option<(usize, f64)>],
 }
 
 impl Bound<'_> {
@@ -89,7 +150,7 @@ impl Bound<'_> {
         for ((sum, cost), first) in sums.iter().zip(cost).zip(self.first) {
             let over = sum - cost;
             match first {
-                Some(row) => off[*row] = off[*row].max(over),
+                Some((row, part)) => off[*row] = off[*row].max(over / part),
                 None if over > 0.0 => return f64::NEG_INFINITY,
                 None => {}
             }

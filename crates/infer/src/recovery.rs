@@ -44,8 +44,7 @@ pub fn recover(
     control: &Control,
 ) -> Recovery {
     assert_eq!(counted.bytes.len(), operator.rows());
-    let empty: Vec<f64> = counted.empty().into_iter().map(|empty| f64::from(u8::from(empty))).collect();
-    let keep: Vec<bool> = operator.adjoint(&empty).iter().map(|&crossed| crossed == 0.0).collect();
+    let keep = counted.possible(operator);
     let (small, rows) = operator.restrict(&keep).compact();
     let here = counted.of(&rows);
     let sizes = jobs.iter().map(|job| job.hosts.len());

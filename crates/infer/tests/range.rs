@@ -59,7 +59,8 @@ fn the_truth_is_within() {
     let sets: Vec<Vec<usize>> = (0..3).map(|d| (0..4).map(|s| pair(&operator, s, 9 + d)).collect()).collect();
     let mut wide: Option<Vec<Range>> = None;
     for steps in [40, 400, 4_000] {
-        let found = ranges(&operator, &counted, &truth, &sets, &LpEffort { steps, ..EFFORT }, &Control::new());
+        let found =
+            ranges(&operator, &counted, &truth, &sets, &LpEffort { steps, ..EFFORT }, &Control::new());
         for (range, set) in found.iter().zip(&sets) {
             let carried: f64 = set.iter().map(|&p| truth[p]).sum();
             assert!(range.least <= carried && carried <= range.most, "{range:?} without {carried}");

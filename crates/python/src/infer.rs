@@ -3,7 +3,7 @@
 use netloom_counters::{self as counters, Unit};
 use netloom_infer::{
     self as inference, Errors, Estimate, Fit, InferError, Joined, LaneScheme, Options as InferOptions,
-    Participants, Routing, Verdict, Window, sound,
+    Participants, Routing, Told, Verdict, Window, sound,
 };
 use netloom_model::{Csr, Hose, StopReason, Traffic};
 use pyo3::prelude::*;
@@ -30,6 +30,8 @@ struct Found {
     fit: Fit,
     errors: Option<Errors>,
     matrix: Csr,
+    /// What the largest sums and pairs carry in all traffic that explains the counters.
+    told: Vec<Told>,
 }
 
 /// Routes, counters under them, and which of their intervals.
@@ -127,6 +129,7 @@ impl PyInferred {
         let alike = found.joined.alike;
         dict.set_item("split_percent", (alike.groups > 0).then(|| percent(alike.apart)))?;
         dict.set_item("leaf_sums", self.leaf_sums(py)?)?;
+        dict.set_item("ranges", self.ranges(py)?)?;
         dict.set_item("unexplained", self.unexplained(py)?)?;
         dict.set_item("stopped", self.stopped())?;
         dict.set_item("reproducible", self.reproducible())?;
@@ -182,6 +185,27 @@ impl PyInferred {
         Ok(list)
     }
 
+    /// A row a sum or pair: what it carries at least and at most.
+    fn ranges<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let (fabric, list) = (&self.shared.fabric, PyList::empty(py));
+        for told in &self.found.told {
+            let row = PyDict::new(py);
+            let from = if told.is_sum {
+                fabric.switch_name(fabric.leaf(told.source))
+            } else {
+                fabric.host_name(told.source)
+            };
+            row.set_item("kind", if told.is_sum { "leaf sum" } else { "pair" })?;
+            row.set_item("source", from)?;
+            row.set_item("destination", fabric.host_name(told.destination))?;
+            row.set_item("bytes", told.bytes)?;
+            row.set_item("least", told.range.least)?;
+            row.set_item("most", Some(told.range.most).filter(|most| most.is_finite()))?;
+            list.append(row)?;
+        }
+        Ok(list)
+    }
+
     /// A row a stretch of time with routes of its own.
     fn windows<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let list = PyList::empty(py);
@@ -218,10 +242,12 @@ impl PyInferred {
 /// The traffic that explains an interval's counters best, and how far it can be trusted. `jobs` say who may have talked to whom;
 /// without them all hosts are one job, a rank each. `vl_scheme` is how pairs are spread over lanes; without it, whole links are used.
 /// `also` is what was counted of the same traffic under other routes, `names` what the first interval and these are called in messages.
-/// `truth` is what it is compared with.
+/// `truth` is what it is compared with. `ranges` says how many of the largest sums, and pairs, are told with what they carry at least and at
+/// most.
 #[pyfunction]
 #[pyo3(signature = (fabric, routes, counters, jobs = None, *, vl_scheme = None, unit = "bytes", mtu_bytes = 4096.0, interval = None,
-                    also = None, names = None, truth = None, seed = None, threads = 0, time_limit = None, progress = None))]
+                    also = None, names = None, truth = None, ranges = 0, seed = None, threads = 0, time_limit = None,
+                    progress = None))]
 #[allow(clippy::too_many_arguments)] // keyword arguments of one Python call
 pub fn infer(
     py: Python<'_>,
@@ -236,6 +262,7 @@ pub fn infer(
     also: Option<Vec<Also<'_>>>,
     names: Option<Vec<String>>,
     truth: Option<&PyTraffic>,
+    ranges: usize,
     seed: Option<u64>,
     threads: usize,
     time_limit: Option<f64>,
@@ -305,7 +332,8 @@ pub fn infer(
         let fit = inference::fit(operator, counted, &estimate);
         let matrix = inference::traffic(net, operator, &jobs, &estimate.bytes);
         let errors = truth.and_then(|t| inference::errors(net, &matrix, &in_unit(t.shared.total(), unit)));
-        Ok::<_, InferError>(Found { joined, estimate, fit, errors, matrix })
+        let told = inference::largest(operator, &jobs, counted, &estimate, ranges, control);
+        Ok::<_, InferError>(Found { joined, estimate, fit, errors, matrix, told })
     })?;
     let stopped = ended.stopped;
     let found = ended.result.map_err(|error| match error {

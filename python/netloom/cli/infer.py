@@ -41,6 +41,7 @@ def infer(
     also: list[str] | None = None,
     interval: Annotated[list[int] | None, common.COUNTS] = None,
     truth: str | None = None,
+    ranges: Annotated[int, common.COUNT] = 0,
     hose: Annotated[Path | None, common.OUTPUT_PATH] = None,
     paths: Path | None = None,
     sl2vl: Path | None = None,
@@ -78,6 +79,9 @@ def infer(
         [default: all of them, added up]
     truth
         What it is compared with: traffic over hosts, a jobs file or a pattern spec.
+    ranges
+        For so many of the largest sums over (source leaf, destination), and of the largest pairs: what they
+        carry at least and at most, over all traffic that explains the counters.
     hose
         Write what every host sent and received (.csv), for `netloom optimize --hose`.
     paths
@@ -141,6 +145,7 @@ def infer(
             also=[(*one, number) for one, number in zip(read[1:], numbers[1:], strict=True)],
             names=[window.name for window in spans],
             truth=known,
+            ranges=ranges,
             seed=options.seed,
             threads=options.threads,
             time_limit=options.time_limit,
@@ -205,6 +210,8 @@ def text(result: Mapping[str, Any]) -> str:
         if result[key]:
             rows.append((label, result[key]))
     out = render.pairs(rows) + "\n\n" + _jobs(result)
+    if result["ranges"]:
+        out += "\n\nall that explains the counters\n" + _ranges(result, amount)
     if result["unexplained_percent"] >= _WORTH_TELLING:
         out += "\n\nunexplained\n" + _unexplained(result, amount)
     for title in ("findings", "notes"):
@@ -238,6 +245,22 @@ def _jobs(result: Mapping[str, Any]) -> str:
             atoms.append(f"{render.count(more)} more")
         cells.append([job["job"], render.count(job["ranks"]), job["grid"] or "none", rival, "; ".join(atoms)])
     return render.table(["job", "ranks", "grid", "next best", "patterns"], cells, right=[1])
+
+
+def _ranges(result: Mapping[str, Any], amount: Any) -> str:
+    """A row a sum or pair: the answer, and what it is at least and at most."""
+    lines = [
+        [
+            row["kind"],
+            row["source"],
+            row["destination"],
+            amount(row["bytes"]),
+            amount(row["least"]),
+            "any" if row["most"] is None else amount(row["most"]),
+        ]
+        for row in result["ranges"]
+    ]
+    return render.table(["", "from", "to", "answer", "at least", "at most"], lines, right=[3, 4, 5])
 
 
 def _worse(times: float) -> str:
