@@ -1,7 +1,7 @@
 """The Rust core behind one door. Written by hand; checked against the extension by mypy's stubtest."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, TypeAlias, final
 
 import networkx
@@ -721,6 +721,9 @@ class Inferred:
         """What is wrong: kind and text."""
     @property
     def notes(self) -> list[str]: ...
+    def memories(self) -> dict[str, dict[str, Any]]:
+        """What there is to remember of every job, by name: for `remembered` when it runs again."""
+
     def summary(self) -> dict[str, Any]:
         """The figures, in the keys of a result."""
 
@@ -896,6 +899,7 @@ def infer(
     interval: int | None = None,
     also: Sequence[tuple[Routes | str, Counters] | tuple[Routes | str, Counters, int | None]] | None = None,
     names: Sequence[str] | None = None,
+    remembered: Mapping[str, Mapping[str, Any]] | None = None,
     truth: Traffic | None = None,
     ranges: int = 0,
     seed: int | None = None,
@@ -912,6 +916,7 @@ def infer(
 
     `also` is what was counted of the same traffic under other routes (and which interval of it); the answer
     is the traffic of the first interval. `names` are what the first and these are called in messages.
+    `remembered` is what jobs showed before (`Inferred.memories`), by name.
 
     Raises
     ------

@@ -4,7 +4,8 @@
 //! 2. Every job's grid is the one on which neighbours and a few more atoms explain its own rows best ([`crate::pursuit`]).
 //! 3. How many atoms to take and how what is left may be spread is tried out: a part of the rows is held out, and what predicts them best
 //!    is used with all rows ([`Model`]).
-//!    Where hosts leave lanes idle, so are the fewest flows that explain the counters ([`crate::sparse`]).
+//!    Where hosts leave lanes idle, so are the fewest flows that explain the counters ([`crate::sparse`]); where jobs were seen before, so is
+//!    what they sent then ([`crate::memory`]).
 //! 4. The atoms are the guess, its least change that explains the counters the answer ([`crate::change`]).
 //!    What is still left is explained by scaling pairs.
 //! 5. How far it can be trusted is told by doing the same with traffic that is known ([`crate::trust`]).
@@ -21,6 +22,7 @@ use crate::change::{Effort, evenly, least_change, settle};
 use crate::dictionary::Atom;
 use crate::grid::Grid;
 use crate::jobs::Participants;
+use crate::memory::{Memory, remembered};
 use crate::operator::Operator;
 use crate::prior::Shares;
 use crate::ranking::ranked_grids;
@@ -41,6 +43,8 @@ const MANY: usize = 5;
 const DULL: f64 = 1.5;
 /// The more so where they leave less than this, as dense traffic of any amounts does: patterns that leave half as much are then chance.
 pub(crate) const DENSE: f64 = 0.08;
+/// What was seen before needs to foretell only so many times as badly.
+const FAMILIAR: f64 = 1.2;
 /// An answer that leaves more than this part of the counters is none.
 const UNEXPLAINED: f64 = 0.3;
 /// Rounds in which the last hundredth is explained.
@@ -75,6 +79,8 @@ pub enum Start {
     Atoms(usize),
     /// Jobs that atoms don't explain have the fewest flows ([`crate::sparse`]).
     Fewest,
+    /// What jobs sent before ([`crate::memory`]).
+    Remembered,
 }
 
 /// How the guess is made and what may change of it.
@@ -113,6 +119,8 @@ pub struct JobFound {
     pub rival: Option<(Grid, f64)>,
     /// The atoms of the guess, and what each of their pairs carries.
     pub atoms: Vec<(Atom, f64)>,
+    /// Whether what was remembered of it has a part in the answer: its grid, or its bytes.
+    pub remembered: bool,
 }
 
 /// The answer.
@@ -144,13 +152,25 @@ pub fn estimate(
     options: &Options,
     control: &Control,
 ) -> Estimate {
+    estimate_again(operator, jobs, counted, &[], options, control)
+}
+
+/// The same where jobs were seen before; `memories` one a job, or none at all.
+pub fn estimate_again(
+    operator: &Operator,
+    jobs: &[Participants],
+    counted: &Counted,
+    memories: &[Option<Memory>],
+    options: &Options,
+    control: &Control,
+) -> Estimate {
     assert_eq!(counted.bytes.len(), operator.rows());
     let keep = counted.possible(operator);
     let (small, rows) = operator.restrict(&keep).compact();
     let own = own_rows(&small, jobs.len());
     let here = repeats_as_one(&small, operator, &rows, counted.of(&rows));
     let target = Target::relative(&here, |r| own[r] != NOBODY && here.bytes[r] > 0.0);
-    let ranked = ranked_grids(&small, jobs, &target, &own, options, control);
+    let ranked = ranked_grids(&small, jobs, &target, &own, memories, options, control);
     let case = Case::new(&small, jobs, &own, ranked.iter().map(|found| found.grid).collect());
 
     // Where few atoms explain everything but noise, there is nothing to try out.
@@ -163,7 +183,11 @@ pub fn estimate(
     let few = guess.atoms() * FEW[usize::from(target.noise() > 0.0)] <= target.rows();
     let mut x = guess.bytes(&case);
     let (mut model, mut held_out) = (all, None);
-    let mut trust = if few && target.left(&small, &x) <= enough {
+    let mut whose = vec![false; jobs.len()];
+    let again = remembered(&small, jobs, memories, &targets, x.clone());
+    // Noise hides what atoms may have wrong: then what was seen before has its say.
+    let open = again.is_some() && target.noise() > 0.0;
+    let mut trust = if few && !open && target.left(&small, &x) <= enough {
         trust::of_atoms(&case, &guess, &target, &ranked, &x, options, control)
     } else {
         let halves = split(&target, options);
@@ -175,7 +199,11 @@ pub fn estimate(
         });
         // Flows that foretell what they were not made from need no rival.
         let sure = fewest.is_some_and(|error| error <= SURE.max(1.5 * halves.test.noise()));
-        let tried = if sure { Vec::new() } else { tried_out(&case, &halves, &effort, control) };
+        let tried = if sure {
+            Vec::new()
+        } else {
+            tried_out(&case, &halves, again.as_ref().map(|again| &again.0[..]), &effort, control)
+        };
         if let Some(best) = tried.first() {
             (model, held_out) = (best.model, Some(best.error));
         }
@@ -191,6 +219,7 @@ pub fn estimate(
                     guess.advance(atoms, control);
                     guess.bytes(&case)
                 }
+                Start::Remembered => again.as_ref().expect("it was tried").0.clone(),
                 _ => {
                     guess = guess.explaining();
                     evenly(&small, &target, control)
@@ -203,7 +232,14 @@ pub fn estimate(
             settle(&small, &target, &mut x, SETTLED, control);
             let deviation = &changed.deviation;
             let evenly = model.start == Start::Even;
-            if !evenly && deviation.iter().all(|d| *d == 0.0) {
+            if model.start == Start::Remembered {
+                whose = again.map_or(whose, |again| again.1);
+                let known = trust::Changed { before: &before, after: &x, deviation, shares, evenly };
+                let trust = trust::of_change(&case, &known, &target, &tried, &effort, options, control);
+                let own = memories.iter().zip(&whose).filter(|(_, whose)| **whose);
+                let errors = own.filter_map(|(memory, _)| Some(memory.as_ref()?.errors()));
+                trust.with_memory(errors.fold([0.0; 2], |most, of| [most[0].max(of[0]), most[1].max(of[1])]))
+            } else if !evenly && deviation.iter().all(|d| *d == 0.0) {
                 trust::of_atoms(&case, &guess, &target, &ranked, &x, options, control)
             } else {
                 let known = trust::Changed { before: &before, after: &x, deviation, shares, evenly };
@@ -218,8 +254,15 @@ pub fn estimate(
     let mut whole = vec![0.0; operator.pairs()];
     let kept = whole.iter_mut().zip(&keep).filter(|(_, keep)| **keep);
     kept.zip(x).for_each(|((whole, _), x)| *whole = x);
-    let jobs = ranked.into_iter().zip(guess.list());
-    let jobs = jobs.map(|(of, atoms)| JobFound { grid: of.grid, rival: of.rival, atoms }).collect();
+    let jobs = ranked.into_iter().zip(guess.list()).zip(whose);
+    let jobs = jobs
+        .map(|((of, atoms), whose)| JobFound {
+            grid: of.grid,
+            rival: of.rival,
+            atoms,
+            remembered: of.remembered || whose,
+        })
+        .collect();
     let explained = operator.forward(&whole);
     let unexplained = counted.bytes.iter().zip(explained);
     let unexplained = unexplained.map(|(b, e)| if b.is_finite() { b - e } else { 0.0 }).collect();
@@ -233,25 +276,35 @@ pub(crate) struct Tried {
     pub model: Model,
     /// What it leaves of those that were.
     pub error: f64,
-    /// The same, less what is allowed to it for being dull: models are compared by this.
+    /// The same, less what is allowed to it for being dull or known from before: models are compared by this.
     pub judged: f64,
     /// `[pair]`: bytes.
     pub bytes: Vec<f32>,
 }
 
-/// All models, of each start the best; the one to be believed comes first.
-fn tried_out(case: &Case, halves: &Halves, effort: &Effort, control: &Control) -> Vec<Tried> {
+/// All models, of each start the best; the one to be believed comes first. `again` is what was remembered.
+fn tried_out(
+    case: &Case,
+    halves: &Halves,
+    again: Option<&[f64]>,
+    effort: &Effort,
+    control: &Control,
+) -> Vec<Tried> {
     let targets = case.targets(&halves.training);
     let mut all: Vec<Tried> = Vec::new();
     let mut guess = case.guess(&targets);
     let mut before = 0;
-    for model in models(halves.training.rows(), guess.columns()).take_while(|_| control.stopped().is_none()) {
+    let first = again.map(|_| [BROAD, MIDDLE, NARROW].map(|shares| (Start::Remembered, shares)));
+    let first = first.into_iter().flatten().map(|(start, shares)| Model { start, shares });
+    let all_models = first.chain(models(halves.training.rows(), guess.columns()));
+    for model in all_models.take_while(|_| control.stopped().is_none()) {
         let mut x = match model.start {
             Start::Atoms(atoms) => {
                 guess.advance(atoms - before, control);
                 before = atoms;
                 guess.bytes(case)
             }
+            Start::Remembered => again.map(<[f64]>::to_vec).unwrap_or_default(),
             _ => evenly(case.operator, &halves.training, control),
         };
         let families = &case.families;
@@ -262,6 +315,7 @@ fn tried_out(case: &Case, halves: &Halves, effort: &Effort, control: &Control) -
             old => {
                 let judged = match model.start {
                     Start::Even => error / DULL * (error / DENSE).min(1.0),
+                    Start::Remembered => error / FAMILIAR,
                     _ => error,
                 };
                 let new = Tried { model, error, judged, bytes: x.iter().map(|&x| x as f32).collect() };

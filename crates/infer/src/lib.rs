@@ -11,6 +11,7 @@
 //! | [`dictionary`] | sets of pairs that may carry the same bytes |
 //! | [`error`] | why there is no answer |
 //! | [`jobs`] | which pairs of hosts may have talked |
+//! | [`memory`] | what a job showed before |
 //! | [`operator`] | pairs to counters and back, without a matrix |
 //! | [`estimate`] | the whole way |
 //! | [`fit`] | whether the answer fits the counters |
@@ -46,6 +47,7 @@ pub mod estimate;
 pub mod fit;
 pub mod grid;
 pub mod jobs;
+pub mod memory;
 pub mod operator;
 pub mod prior;
 pub mod pursuit;
@@ -73,10 +75,11 @@ pub use answer::{Errors, errors, sums, traffic};
 pub use bases::{Basis, Frame};
 pub use dictionary::{Atom, Dictionary};
 pub use error::InferError;
-pub use estimate::{Estimate, Options, estimate};
+pub use estimate::{Estimate, Options, estimate, estimate_again};
 pub use fit::{Fit, fit};
 pub use grid::{Grid, Order};
 pub use jobs::Participants;
+pub use memory::Memory;
 pub use netloom_numeric::{LpEffort, LpEnd};
 pub use operator::{Operator, Routing};
 pub use range::{Range, Told, largest, ranges};

@@ -1,7 +1,7 @@
 //! Which process grid explains a job's counters.
 //!
 //! All grids are fitted with their neighbours; the better ones with more and more atoms. The least residual wins, equally good ones in
-//! order of their atoms: few are simple.
+//! order of their atoms: few are simple. A grid that the job was seen on before wins if it explains the counters as well.
 
 use netloom_model::Control;
 
@@ -10,6 +10,7 @@ use crate::dictionary::Dictionary;
 use crate::estimate::Options;
 use crate::grid::Grid;
 use crate::jobs::Participants;
+use crate::memory::Memory;
 use crate::operator::Operator;
 use crate::pursuit::Pursuit;
 use crate::target::Target;
@@ -28,6 +29,8 @@ pub struct Ranked {
     pub rival: Option<(Grid, f64)>,
     /// Others that explain the counters as well.
     pub equals: Vec<Grid>,
+    /// Whether the best is the one that was remembered.
+    pub remembered: bool,
 }
 
 /// The grids of every job, on its own rows.
@@ -36,10 +39,14 @@ pub fn ranked_grids(
     jobs: &[Participants],
     target: &Target,
     own: &[u32],
+    known: &[Option<Memory>],
     options: &Options,
     control: &Control,
 ) -> Vec<Ranked> {
-    let of = |(j, job)| best_grid(operator, j, job, &only(target, own, j), options, control);
+    let of = |(j, job): (usize, &Participants)| {
+        let known = known.get(j).and_then(Option::as_ref).map(|known| known.grid);
+        best_grid(operator, j, job, &only(target, own, j), known, options, control)
+    };
     jobs.iter().enumerate().map(of).collect()
 }
 
@@ -49,6 +56,7 @@ fn best_grid(
     job: usize,
     participants: &Participants,
     target: &Target,
+    known: Option<Grid>,
     options: &Options,
     control: &Control,
 ) -> Ranked {
@@ -80,12 +88,47 @@ fn best_grid(
     } else {
         more_atoms(&mut all, sort, options, control);
     }
+    if let Some(known) = known {
+        prefer(&mut all, pursuit(known), nothing, options, control);
+    }
     let best = &all[0];
     let over = |one: &Pursuit| one.left().max(nothing) / best.left().max(nothing);
     let rival = all.get(1).map(|next| (next.dictionary.grid(), over(next)));
     let equals = all[1..].iter().filter(|one| over(one) <= AS_WELL).take(MOST);
     let equals = equals.map(|one| one.dictionary.grid()).collect();
-    Ranked { grid: Some(best.dictionary.grid()), rival, equals }
+    let grid = best.dictionary.grid();
+    Ranked { grid: Some(grid), rival, equals, remembered: known == Some(grid) }
+}
+
+/// Puts a grid that is known from before first, if it explains as much as the best, with as many atoms to choose from.
+fn prefer<'a>(
+    all: &mut Vec<Pursuit<'a>>,
+    known: Pursuit<'a>,
+    nothing: f64,
+    options: &Options,
+    control: &Control,
+) {
+    let grid = known.dictionary.grid();
+    let known = match all.iter().position(|one| one.dictionary.grid() == grid) {
+        Some(at) => all.remove(at),
+        None => {
+            let mut known = known;
+            known.neighbours();
+            if known.left() > nothing && control.stopped().is_none() {
+                known.advance(options.first_steps[0]);
+                known.dictionary.add_mechanisms();
+                known.advance(options.first_steps[1]);
+            }
+            known
+        }
+    };
+    let best = all.first().map_or(f64::INFINITY, |best| best.left().max(nothing));
+    if known.left().max(nothing) <= AS_WELL * best {
+        all.insert(0, known);
+    } else {
+        let at = all.partition_point(|one| one.left() <= known.left());
+        all.insert(at, known);
+    }
 }
 
 /// The better grids with more atoms, the best with more still; the rest is dropped.

@@ -51,6 +51,15 @@ pub enum Verdict {
 }
 
 impl Verdict {
+    /// Of an estimated error of the sums.
+    fn of(leaf_error: f64) -> Self {
+        match leaf_error {
+            error if error <= LIMITS[0] => Self::Identified,
+            error if error <= LIMITS[1] => Self::Partly,
+            _ => Self::NotIdentifiable,
+        }
+    }
+
     /// As results spell it.
     pub fn name(self) -> &'static str {
         match self {
@@ -91,6 +100,25 @@ pub struct Trust {
     pub rivals: usize,
     /// The largest sums.
     pub leaf_sums: Vec<LeafSum>,
+}
+
+impl Trust {
+    /// The same where the guess was remembered, with these errors of pairs and of sums: what counters cannot tell apart is still off by as
+    /// much.
+    pub(crate) fn with_memory(self, [pairs, sums]: [f64; 2]) -> Self {
+        let leaf_error = self.leaf_error.hypot(sums);
+        let wider = |sum: LeafSum| {
+            let off = (sum.high - sum.bytes).hypot(LIKELY * sums * sum.bytes);
+            LeafSum { low: (sum.bytes - off).max(0.0), high: sum.bytes + off, ..sum }
+        };
+        Self {
+            verdict: Verdict::of(leaf_error),
+            leaf_error,
+            pair_error: self.pair_error.hypot(pairs),
+            leaf_sums: self.leaf_sums.into_iter().map(wider).collect(),
+            ..self
+        }
+    }
 }
 
 /// A guess and what became of it.
@@ -319,11 +347,7 @@ impl Sums {
         let known = sums.iter().zip(&of_sums).filter(|(sum, v)| v.sqrt() <= KNOWN * **sum);
         let identified_fraction =
             if unknown { 0.0 } else { part(known.fold(0.0, |all, (sum, _)| all + sum), sums.iter().sum()) };
-        let verdict = match leaf_error {
-            error if error <= LIMITS[0] => Verdict::Identified,
-            error if error <= LIMITS[1] => Verdict::Partly,
-            _ => Verdict::NotIdentifiable,
-        };
+        let verdict = Verdict::of(leaf_error);
         let mut largest: Vec<usize> = (0..sums.len()).collect();
         largest.sort_by(|&a, &b| sums[b].total_cmp(&sums[a]).then(a.cmp(&b)));
         largest.truncate(TOLD);

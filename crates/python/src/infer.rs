@@ -2,8 +2,8 @@
 
 use netloom_counters::{self as counters, Unit};
 use netloom_infer::{
-    self as inference, Errors, Estimate, Fit, InferError, Joined, LaneScheme, Options as InferOptions,
-    Participants, Routing, Told, Verdict, Window, sound,
+    self as inference, Errors, Estimate, Fit, InferError, Joined, LaneScheme, Memory,
+    Options as InferOptions, Participants, Routing, Told, Verdict, Window, sound,
 };
 use netloom_model::{Csr, Hose, StopReason, Traffic};
 use pyo3::prelude::*;
@@ -12,6 +12,7 @@ use pyo3::types::{PyDict, PyList};
 use crate::counters::PyCounters;
 use crate::errors;
 use crate::fabric::{PyFabric, Shared, link_dict};
+use crate::memory;
 use crate::routes::RoutesOrEngine;
 use crate::run::{Options, run_until, stop_text};
 use crate::traffic::{PyHose, PyJob, PyTraffic};
@@ -53,6 +54,7 @@ pub struct PyInferred {
     findings: Vec<(&'static str, String)>,
     notes: Vec<String>,
     names: Vec<String>,
+    memories: Vec<Option<Memory>>,
     stopped: Option<StopReason>,
     shared: Arc<Shared>,
 }
@@ -136,6 +138,17 @@ impl PyInferred {
         Ok(dict)
     }
 
+    /// What there is to remember of every job, by name: for `remembered` when it runs again.
+    fn memories<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let dict = PyDict::new(py);
+        for (job, memory) in self.jobs.iter().zip(&self.memories) {
+            if let Some(memory) = memory {
+                dict.set_item(&job.name, memory::to_dict(py, memory, job)?)?;
+            }
+        }
+        Ok(dict)
+    }
+
     fn __repr__(&self) -> String {
         format!("<netloom.Inferred: {}, {} pairs>", self.verdict(), self.found.matrix.entry_count())
     }
@@ -152,11 +165,12 @@ impl PyInferred {
             row.set_item("hosts", job.hosts.len())?;
             row.set_item("grid", found.grid.map(|g| g.to_string()))?;
             row.set_item("sides", found.grid.map(|g| sides(&g)))?;
-            row.set_item("order", found.grid.map(|g| order(&g)))?;
+            row.set_item("order", found.grid.map(|g| memory::order_name(g.order)))?;
             row.set_item("rival", found.rival.map(|(g, _)| g.to_string()))?;
             row.set_item("rival_worse", found.rival.map(|(_, worse)| worse))?;
             let mut atoms: Vec<_> = found.atoms.iter().filter(|a| a.1 > 0.0).collect();
             atoms.sort_by(|a, b| b.1.total_cmp(&a.1));
+            row.set_item("remembered", found.remembered)?;
             row.set_item("atom_count", atoms.len())?;
             let named = PyList::empty(py);
             for ((atom, bytes), grid) in atoms.iter().take(LISTED).filter_map(|a| Some((a, found.grid?))) {
@@ -242,11 +256,11 @@ impl PyInferred {
 /// The traffic that explains an interval's counters best, and how far it can be trusted. `jobs` say who may have talked to whom;
 /// without them all hosts are one job, a rank each. `vl_scheme` is how pairs are spread over lanes; without it, whole links are used.
 /// `also` is what was counted of the same traffic under other routes, `names` what the first interval and these are called in messages.
-/// `truth` is what it is compared with. `ranges` says how many of the largest sums, and pairs, are told with what they carry at least and at
-/// most.
+/// `remembered` is what jobs showed before (`Inferred.memories`), by name. `truth` is what it is compared with. `ranges` says how many of the
+/// largest sums, and pairs, are told with what they carry at least and at most.
 #[pyfunction]
 #[pyo3(signature = (fabric, routes, counters, jobs = None, *, vl_scheme = None, unit = "bytes", mtu_bytes = 4096.0, interval = None,
-                    also = None, names = None, truth = None, ranges = 0, seed = None, threads = 0, time_limit = None,
+                    also = None, names = None, remembered = None, truth = None, ranges = 0, seed = None, threads = 0, time_limit = None,
                     progress = None))]
 #[allow(clippy::too_many_arguments)] // keyword arguments of one Python call
 pub fn infer(
@@ -261,6 +275,7 @@ pub fn infer(
     interval: Option<usize>,
     also: Option<Vec<Also<'_>>>,
     names: Option<Vec<String>>,
+    remembered: Option<&Bound<'_, PyDict>>,
     truth: Option<&PyTraffic>,
     ranges: usize,
     seed: Option<u64>,
@@ -313,6 +328,10 @@ pub fn infer(
             vec![Participants::one_a_host("all hosts", net.hosts().collect())]
         }
     };
+    let memories = match remembered {
+        Some(all) => recalled(all, &jobs, &mut notes)?,
+        None => Vec::new(),
+    };
     let options = Options { threads, time_limit, progress, anytime: true };
     let settings =
         seed.map_or_else(InferOptions::default, |seed| InferOptions { seed, ..Default::default() });
@@ -328,7 +347,7 @@ pub fn infer(
             .collect();
         let joined = inference::joined(net, &windows, &jobs, unit)?;
         let (operator, counted) = (&joined.operator, &joined.counted);
-        let estimate = inference::estimate(operator, &jobs, counted, &settings, control);
+        let estimate = inference::estimate_again(operator, &jobs, counted, &memories, &settings, control);
         let fit = inference::fit(operator, counted, &estimate);
         let matrix = inference::traffic(net, operator, &jobs, &estimate.bytes);
         let errors = truth.and_then(|t| inference::errors(net, &matrix, &in_unit(t.shared.total(), unit)));
@@ -355,10 +374,38 @@ pub fn infer(
                     (routes made for this traffic may be worse than those in force: make them for these sums, infer --hose, optimize --hose)";
         findings.push(("not-identifiable", text.into()));
     }
+    let (operator, estimate) = (&found.joined.operator, &found.estimate);
+    let memories = (0..jobs.len() as u32).map(|j| Memory::of(j, &jobs, operator, estimate)).collect();
     let hose = found.joined.sums(net, &found.matrix);
     let traffic = Traffic::from_matrix(found.matrix.clone()).with_hosts_hash(Some(net.hosts_hash()));
     let (traffic, shared) = (Py::new(py, PyTraffic::from(traffic))?, Arc::clone(shared));
-    Ok(PyInferred { found, traffic, hose, jobs, findings, notes, names, stopped, shared })
+    Ok(PyInferred { found, traffic, hose, jobs, findings, notes, names, memories, stopped, shared })
+}
+
+/// What is remembered of every job; what can't be used is said in `notes`.
+fn recalled(
+    all: &Bound<'_, PyDict>,
+    jobs: &[Participants],
+    notes: &mut Vec<String>,
+) -> PyResult<Vec<Option<Memory>>> {
+    let mut found = Vec::new();
+    for job in jobs {
+        let memory = match all.get_item(&job.name)? {
+            Some(one) => match one.cast::<PyDict>() {
+                Ok(dict) => memory::from_dict(dict, job),
+                Err(_) => Err("expected a dictionary".into()),
+            },
+            None => {
+                found.push(None);
+                continue;
+            }
+        };
+        if let Err(why) = &memory {
+            notes.push(format!("job \"{}\": what is remembered is not used: {why}", job.name));
+        }
+        found.push(memory.ok());
+    }
+    Ok(found)
 }
 
 /// Traffic in what counters are taken as.
@@ -378,11 +425,4 @@ fn in_unit(traffic: &Csr, unit: Unit) -> Csr {
 fn sides(grid: &inference::Grid) -> Vec<u32> {
     let last = grid.sides.iter().rposition(|&s| s > 1).unwrap_or(0);
     grid.sides[..=last].to_vec()
-}
-
-fn order(grid: &inference::Grid) -> &'static str {
-    match grid.order {
-        inference::Order::Rows => "rows",
-        inference::Order::Morton => "morton",
-    }
 }

@@ -32,6 +32,7 @@ pub mod io;
 pub mod lanes;
 pub mod layers;
 pub mod loads;
+mod memory;
 pub mod optimize;
 pub mod optimized;
 pub mod routes;

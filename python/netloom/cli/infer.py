@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from netloom.cli import UsageError, common, lanes, render, traffic, windows
+from netloom.cli import UsageError, common, lanes, memory, render, traffic, windows
 from netloom.cli.common import Options, Run
 
 if TYPE_CHECKING:
@@ -43,6 +43,7 @@ def infer(
     truth: str | None = None,
     ranges: Annotated[int, common.COUNT] = 0,
     hose: Annotated[Path | None, common.OUTPUT_PATH] = None,
+    remember: Path | None = None,
     paths: Path | None = None,
     sl2vl: Path | None = None,
     write_sl2vl: Annotated[Path | None, common.OUTPUT_PATH] = None,
@@ -84,6 +85,9 @@ def infer(
         carry at least and at most, over all traffic that explains the counters.
     hose
         Write what every host sent and received (.csv), for `netloom optimize --hose`.
+    remember
+        A folder in which jobs are remembered by name: what one showed last time is tried first, and what it
+        shows now is stored there.
     paths
         Which of a host's several addresses every pair uses (.csv), as `netloom optimize --lmc --paths FILE`
         writes it.
@@ -132,6 +136,10 @@ def infer(
         lanes.check_tables(run, net, sl2vl, vl_scheme)
     read = [windows.read(run, net, window) for window in spans]
     placed = None if jobs is None else _placed(run, net, jobs)
+    before = None
+    if remember is not None:
+        before = memory.Memory(remember)
+        before.recall(run, ["all hosts"] if placed is None else [job.name for job in placed])
     known = None if truth is None else run.traffic(truth, net, role="truth")
     with run.timed("solve"), run.blaming(routes), run.progress("infer") as progress:
         found = _core.infer(
@@ -144,6 +152,7 @@ def infer(
             interval=numbers[0],
             also=[(*one, number) for one, number in zip(read[1:], numbers[1:], strict=True)],
             names=[window.name for window in spans],
+            remembered=None if before is None else before.found,
             truth=known,
             ranges=ranges,
             seed=options.seed,
@@ -158,7 +167,8 @@ def infer(
         "weight": weight,
         "intervals": sum(window["intervals"] for window in summary["windows"]),
         "findings": run.findings + [{"kind": kind, "text": what} for kind, what in found.findings],
-        "notes": found.notes,
+        "memory": None if before is None else before.keep(run, found, summary["hypothesis"]),
+        "notes": found.notes + ([] if before is None else before.notes),
         "output": traffic.write(run, found.traffic),
         "hose": None if hose is None else run.write(found.hose.to_bytes(net), hose),
     }
@@ -206,6 +216,7 @@ def text(result: Mapping[str, Any]) -> str:
     rows.append(("verdict", _VERDICTS[result["verdict"]]))
     if result["stopped"] is not None:
         rows.append(("stopped", f"{result['stopped'].replace('-', ' ')}: the best so far"))
+    rows += memory.row(result["memory"])
     for key, label in (("output", "written"), ("hose", "sums written")):
         if result[key]:
             rows.append((label, result[key]))
