@@ -144,6 +144,20 @@ def test_ranges_hold_the_truth_and_sums_of_hosts(netloom, paths, write, counted)
     assert most <= 1.001 * max(nl.Hose.of(nl.Traffic.read(netloom.folder / traffic, fabric)).sent)
 
 
+def test_a_wrong_grid_that_noise_allows_is_not_called_identified(netloom, paths, write):
+    # Two grids explain these counters alike, and the wrong one wins: leaf sums 28 % off, once told as 1.5 %.
+    jobs = write(
+        "n.toml",
+        job("n", f'matrix = "{paths.examples}/data/nekbone-256.mtx.gz"', 'allocation = "contiguous:400"'),
+    )
+    noise = ("--noise", "0.005", "--skew", "0.02", "--missing", "0.02", "--seed", "3")
+    assert netloom("counters", "synth", "quartz1", "ftree", jobs, *noise, "-o", "n.csv", "-q").code == 0
+    result = netloom.result("infer", "quartz1", "ftree", "n.csv", "--jobs", jobs, "--truth", jobs)
+    assert result["verdict"] != "identified"
+    assert result["rivals"] > 0
+    assert result["estimated_leaf_error_percent"] > 0.5 * result["leaf_error_percent"]
+
+
 def test_two_jobs_are_told_apart_and_need_no_matrix(netloom, paths, write, counted):
     hosts = ['hosts = "host00[00-15]"', 'hosts = "host00[16-31]"']
     sources = ['pattern = "stencil:4x4,bytes=1000000"', 'pattern = "stencil:4x2x2,bytes=300000"']

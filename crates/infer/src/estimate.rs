@@ -231,19 +231,21 @@ pub fn estimate_again(
                 least_change(&small, &case.families, shares, &target, &mut x, &options.effort, control);
             settle(&small, &target, &mut x, SETTLED, control);
             let deviation = &changed.deviation;
-            let evenly = model.start == Start::Even;
             if model.start == Start::Remembered {
                 whose = again.map_or(whose, |again| again.1);
-                let known = trust::Changed { before: &before, after: &x, deviation, shares, evenly };
-                let trust = trust::of_change(&case, &known, &target, &tried, &effort, options, control);
+                let known =
+                    trust::Changed { before: &before, after: &x, deviation, shares, start: model.start };
+                let trust =
+                    trust::of_change(&case, &known, &target, (&tried, &ranked), &effort, options, control);
                 let own = memories.iter().zip(&whose).filter(|(_, whose)| **whose);
                 let errors = own.filter_map(|(memory, _)| Some(memory.as_ref()?.errors()));
                 trust.with_memory(errors.fold([0.0; 2], |most, of| [most[0].max(of[0]), most[1].max(of[1])]))
-            } else if !evenly && deviation.iter().all(|d| *d == 0.0) {
+            } else if model.start != Start::Even && deviation.iter().all(|d| *d == 0.0) {
                 trust::of_atoms(&case, &guess, &target, &ranked, &x, options, control)
             } else {
-                let known = trust::Changed { before: &before, after: &x, deviation, shares, evenly };
-                trust::of_change(&case, &known, &target, &tried, &effort, options, control)
+                let known =
+                    trust::Changed { before: &before, after: &x, deviation, shares, start: model.start };
+                trust::of_change(&case, &known, &target, (&tried, &ranked), &effort, options, control)
             }
         }
     };

@@ -17,7 +17,7 @@ use netloom_model::{Control, HostId};
 
 use crate::case::{Case, Guess};
 use crate::change::{Effort, least_change};
-use crate::estimate::{DENSE, Options, Tried};
+use crate::estimate::{DENSE, Options, Start, Tried};
 use crate::operator::Operator;
 use crate::prior::Shares;
 use crate::ranking::Ranked;
@@ -128,8 +128,8 @@ pub(crate) struct Changed<'a> {
     /// `[pair]`: how far the truth is believed to be from the guess.
     pub deviation: &'a [f64],
     pub shares: &'a Shares,
-    /// The guess was bytes spread evenly.
-    pub evenly: bool,
+    /// What the guess began with.
+    pub start: Start,
 }
 
 /// Trust in a guess that was changed to explain the counters.
@@ -139,14 +139,14 @@ pub(crate) fn of_change(
     case: &Case,
     known: &Changed,
     target: &Target,
-    tried: &[Tried],
+    (tried, ranked): (&[Tried], &[Ranked]),
     effort: &Effort,
     options: &Options,
     control: &Control,
 ) -> Trust {
     let operator = case.operator;
     let sums = Sums::new(operator);
-    let deviation = if known.evenly {
+    let deviation = if known.start == Start::Even {
         unlike(operator, known, target, tried.first().map_or(0.0, |best| best.error))
     } else {
         known.deviation.to_vec()
@@ -168,8 +168,22 @@ pub(crate) fn of_change(
         least_change(operator, &case.families, known.shares, &target, &mut x, effort, control);
         doubts.push(Doubt { weight: 1.0, miss: truth.iter().zip(x).map(|(t, x)| t - x).collect() });
     }
-    let other = models_apart(tried);
-    sums.judged(case, known.after, [&doubts, &other], 0)
+    let mut others = models_apart(tried);
+    let mut rivals = Vec::new();
+    if let Start::Atoms(atoms) = known.start {
+        // Another grid that explains the counters as well may be the right one.
+        rivals = rival_cases(case, ranked);
+        for other in &rivals {
+            let targets = other.targets(target);
+            let mut guess = other.guess(&targets);
+            guess.advance(atoms, control);
+            let mut x = guess.bytes(other);
+            least_change(operator, &other.families, known.shares, target, &mut x, effort, control);
+            let miss = known.after.iter().zip(x).map(|(after, x)| after - x).collect();
+            others.push(Doubt { weight: 1.0, miss });
+        }
+    }
+    sums.judged(case, known.after, [&doubts, &others], rivals.len())
 }
 
 /// `[pair]`: how far the truth is believed to be from bytes spread evenly, which leave `error` of the rows that were held out.
@@ -213,6 +227,17 @@ fn models_apart(tried: &[Tried]) -> Vec<Doubt> {
     std::iter::once(nothing).chain(others.iter().map(doubt)).collect()
 }
 
+/// The same with another grid of a job that explains its counters as well, for each of them.
+fn rival_cases<'a>(case: &Case<'a>, ranked: &[Ranked]) -> Vec<Case<'a>> {
+    let others = ranked.iter().enumerate().flat_map(|(j, of)| of.equals.iter().map(move |&grid| (j, grid)));
+    let on = |(j, grid): (usize, _)| {
+        let mut grids = case.grids.clone();
+        grids[j] = Some(grid);
+        case.on(grids)
+    };
+    others.map(on).collect()
+}
+
 /// What the truth may be away from the answer.
 struct Doubt {
     weight: f64,
@@ -239,25 +264,24 @@ pub(crate) fn of_atoms(
             let mut draw = stream(options.seed, 1_000 + d);
             let noisy = rows.iter().zip(&target.deviation);
             let noisy: Vec<f64> = noisy.map(|(b, d)| (b + d * normal(&mut draw)).max(0.0)).collect();
-            noise.push(Doubt { weight: 1.0, miss: difference(guess.refitted(case, &noisy)) });
+            // Other noise may have other atoms chosen.
+            let targets = case.targets(&Target { bytes: noisy, ..target.clone() });
+            let mut again = case.guess(&targets);
+            again.advance(guess.columns().max(1), control);
+            noise.push(Doubt { weight: 1.0, miss: difference(again.bytes(case)) });
         }
     }
     // Any of the grids that explain the counters may be the right one; the more atoms it takes, the less it is believed.
     let atoms = guess.atoms();
     let mut grids = vec![Doubt { weight: 1.0, miss: vec![0.0; x.len()] }];
-    for (j, of) in ranked.iter().enumerate() {
-        for &grid in &of.equals {
-            let mut others = case.grids.clone();
-            others[j] = Some(grid);
-            let other = case.on(others);
-            let targets = other.targets(target);
-            let mut guess = other.guess(&targets);
-            guess.advance(options.first_steps.iter().sum(), control);
-            let other = guess.bytes(case);
-            if target.left(case.operator, &other) <= 2.0 * target.left(case.operator, x).max(1e-9) {
-                let more = guess.atoms().saturating_sub(atoms);
-                grids.push(Doubt { weight: SIMPLE.powi(more as i32), miss: difference(other) });
-            }
+    for other in rival_cases(case, ranked) {
+        let targets = other.targets(target);
+        let mut guess = other.guess(&targets);
+        guess.advance(options.first_steps.iter().sum(), control);
+        let other = guess.bytes(case);
+        if target.left(case.operator, &other) <= 2.0 * target.left(case.operator, x).max(1e-9) {
+            let more = guess.atoms().saturating_sub(atoms);
+            grids.push(Doubt { weight: SIMPLE.powi(more as i32), miss: difference(other) });
         }
     }
     let rivals = grids.len() - 1;
