@@ -199,3 +199,22 @@ class TestOpenSM:
         assert not re.search(r"qos.*(ERR|error)", log, re.IGNORECASE), log
         # Its options alone have made the tables that the scheme assumes.
         assert lanes.differences((netloom.folder / "sl2vl.dump").read_bytes()) == (0, None)
+
+
+def test_settings_of_another_scheme_are_not_left_beside(netloom, paths):
+    asked = ("infer", paths.ft2, "ftree", "--write-qos", "qos", "--vl-scheme")
+    assert netloom(*asked, "5sl5vl:sources:seed=1").code == 0
+    done = netloom(*asked, "5sl5vl:groups:seed=1")
+    assert done.code == 3
+    assert "service-level.sh: is of another scheme" in done.err
+
+
+def test_options_about_counters_are_refused_where_there_are_none(netloom, paths):
+    asked = ("infer", paths.ft2, "ftree", "--vl-scheme", "5sl5vl:groups:seed=1", "--write-qos")
+    done = netloom(*asked, "qos", "--truth", "nofile", "--ranges", "3")
+    assert done.code == 2
+    assert "--truth, --ranges: about counters" in done.err
+    assert netloom(*asked, "-").code == 2
+    done = netloom(*asked, "qos")
+    assert done.code == 0
+    assert "write these with --write-sl2vl" in done.out + done.err

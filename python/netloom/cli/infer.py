@@ -110,6 +110,12 @@ def infer(
             raise UsageError(
                 "--write-sl2vl and --write-qos need no counters: expected FABRIC and ROUTES alone"
             )
+        asked: dict[str, object] = {"--jobs": jobs, "--also": also, "--truth": truth, "--ranges": ranges}
+        asked |= {"--hose": hose, "--remember": remember, "--interval": interval, "--sl2vl": sl2vl}
+        if given := [name for name, value in asked.items() if value]:
+            raise UsageError(
+                f"{', '.join(given)}: about counters, which --write-sl2vl and --write-qos go without"
+            )
         return lanes.write(
             fabric,
             routes,
@@ -131,6 +137,7 @@ def infer(
         if not str(hose).endswith((".csv", ".csv.gz")):
             raise UsageError(f"--hose {hose}: expected an ending of .csv, .csv.gz")
         run.also_writes(hose, "--hose")
+    windows.differ(spans, numbers)
     net = run.fabric(fabric, warn=True)
     if sl2vl is not None:
         lanes.check_tables(run, net, sl2vl, vl_scheme)

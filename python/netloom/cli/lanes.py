@@ -7,6 +7,7 @@ credit loop do not. So that is checked here, and refused.
 
 from __future__ import annotations
 
+import errno
 import gzip
 import os
 import shlex
@@ -14,7 +15,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from netloom.cli import UsageError, render, windows
+from netloom.cli import UsageError, common, render, windows
 from netloom.cli.addresses import with_paths
 from netloom.cli.common import Options, Run
 from netloom.errors import CountersError, RoutingError
@@ -35,6 +36,9 @@ _SETTINGS = (
     ("MV2_DEFAULT_SERVICE_LEVEL", "MVAPICH2"),
 )
 """Settings that give all packets that a process sends one service level."""
+
+_SCRIPT = "service-level.sh"
+"""Where they are written to, where a sender's packets all have one."""
 
 
 def write(
@@ -66,6 +70,8 @@ def write(
     if sl2vl is not None:
         run.also_writes(sl2vl, "--write-sl2vl")
     if qos is not None:
+        if common.is_stdin(str(qos)):
+            raise UsageError("--write-qos -: expected a folder")
         _check_folder(qos)
     net = run.fabric(fabric, warn=True)
     tables = with_paths(run, run.routes(routes, net, None), paths)
@@ -76,6 +82,13 @@ def write(
     origin = f"{run.origin()['netloom']} scheme={vl_scheme.strip()}"
     # All is made before anything is written.
     files = {} if qos is None else _files(net, lanes, f"{origin} hosts={net.hosts_hash}")
+    if qos is not None:
+        _check_stale(qos, files)
+        if sl2vl is None and not lanes.uniform:
+            run.note(
+                "the levels are worth nothing without the scheme's SL-to-VL tables: write these with "
+                "--write-sl2vl, or take a scheme with :uniform, whose one table is in opensm.conf"
+            )
     written = None
     if sl2vl is not None:
         data = lanes.sl2vl(origin)
@@ -118,14 +131,19 @@ def check_tables(run: Run, fabric: Fabric, file: Path, vl_scheme: str | None) ->
 
 
 def _check_folder(folder: Path) -> None:
-    import errno
-
     if folder.exists() and not folder.is_dir():
         raise OSError(errno.ENOTDIR, "is a file, expected a folder", str(folder))
     if not folder.exists() and not folder.parent.is_dir():
         raise OSError(errno.ENOENT, f"there is no folder {folder.parent}", str(folder))
     if not os.access(folder if folder.exists() else folder.parent, os.W_OK):
         raise OSError(errno.EACCES, "not writable", str(folder))
+
+
+def _check_stale(folder: Path, files: Mapping[str, bytes]) -> None:
+    """Settings of another scheme must not be taken for this one's."""
+    if _SCRIPT not in files and (folder / _SCRIPT).exists():
+        where = str(folder / _SCRIPT)
+        raise FileExistsError(errno.EEXIST, "is of another scheme: expected a folder without it", where)
 
 
 def _no_credit_loop(fabric: Fabric, tables: Routes, source: str, run: Run) -> None:
@@ -146,7 +164,7 @@ def _files(fabric: Fabric, lanes: LaneTables, origin: str) -> dict[str, bytes]:
     levels = lanes.host_levels()
     if levels is not None:
         machines = dict(zip(fabric.host_table()["machine"], levels, strict=True))
-        files["service-level.sh"] = _script(machines, origin)
+        files[_SCRIPT] = _script(machines, origin)
     return files
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -68,6 +69,25 @@ def chosen(intervals: Sequence[int] | None, windows: Sequence[Window]) -> list[i
         expected = "one" if len(windows) == 1 else f"{len(windows)} of them, for COUNTERS and every --also"
         raise UsageError(f"--interval is given {len(intervals)} times: expected {expected}")
     return list(intervals)
+
+
+def differ(windows: Sequence[Window], numbers: Sequence[int | None]) -> None:
+    """The same counters again say nothing new, and would be believed twice.
+
+    Raises
+    ------
+    CountersError
+    """
+    seen: dict[tuple[object, ...], Window] = {}
+    for window, number in zip(windows, numbers, strict=True):
+        files = [Path(name) for name in (window.reading, window.after) if name is not None]
+        said = [hashlib.sha256(file.read_bytes()).digest() if file.is_file() else file for file in files]
+        first = seen.setdefault((*said, number), window)
+        if first is not window:
+            raise CountersError(
+                f"--also {window.name}: the same counters as those of {first.name}: "
+                "expected counters of its own, or one --interval each"
+            )
 
 
 def read(run: Run, net: Fabric, window: Window) -> tuple[Routes | str, Counters]:
