@@ -137,11 +137,11 @@ def infer(
         if not str(hose).endswith((".csv", ".csv.gz")):
             raise UsageError(f"--hose {hose}: expected an ending of .csv, .csv.gz")
         run.also_writes(hose, "--hose")
-    windows.differ(spans, numbers)
     net = run.fabric(fabric, warn=True)
     if sl2vl is not None:
         lanes.check_tables(run, net, sl2vl, vl_scheme)
     read = [windows.read(run, net, window) for window in spans]
+    windows.differ(spans, numbers)
     placed = None if jobs is None else _placed(run, net, jobs)
     before = None
     if remember is not None:
