@@ -1,0 +1,92 @@
+"""One round of the loop, as the journal, the summary and results have it.
+
+Gains are percent of what was there before: 20 is 20 % less of the worst load, or of the time. Gaps are AR
+gaps in percent, as `netloom loads` has them. What is not known is None.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from netloom._core import Routes
+
+Outcome = Literal["applied", "kept", "rolled back"]
+"""What became of a round: other routes are in force, the same ones, or the same ones again."""
+
+STEPS = ("simulate", "discover", "counters", "infer", "optimize", "check", "predict", "apply", "verify")
+"""Names of steps, in order; a round has those that it took."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Round:
+    """What a round has seen, foretold, done and found.
+
+    Attributes
+    ----------
+    number : int
+        From 1.
+    phase : str
+        What ran, by its name; where nobody says, empty.
+    jobs : str
+        Who ran where, as a short sum: equal sums are equal jobs on equal hosts.
+    seconds : mapping
+        Wall-clock seconds by step (`STEPS`).
+    verdict : str, optional
+        Of `infer`: identified, partly, not identifiable.
+    estimated_error_percent : float, optional
+        How far sums over (source leaf, destination) are believed to be off.
+    gap_before_percent, gap_after_percent : float, optional
+        AR gap of the routes in force at the round's beginning and end.
+    predicted_gain, sure_gain : float, optional
+        What the change was to gain: by the answer, and at least, with the answer's doubt.
+    cost_percent, asked_percent : float, optional
+        What the change costs, and what it had to gain surely.
+    realised_gain : float, optional
+        What it was found to gain, after it was applied.
+    changed_entries : int
+        Entries in which the proposed routes differ from those in force.
+    decision : str
+        `applied`, `kept` or `rolled back`.
+    reason : str
+        Why, in words.
+    routes, proposed : str
+        Sums of the routes in force at the end, and of those proposed; empty where nobody took them.
+    """
+
+    number: int
+    phase: str = ""
+    jobs: str = ""
+    seconds: Mapping[str, float] = field(default_factory=dict)
+    verdict: str | None = None
+    estimated_error_percent: float | None = None
+    gap_before_percent: float | None = None
+    gap_after_percent: float | None = None
+    predicted_gain: float | None = None
+    sure_gain: float | None = None
+    cost_percent: float | None = None
+    asked_percent: float | None = None
+    realised_gain: float | None = None
+    changed_entries: int = 0
+    decision: Outcome = "kept"
+    reason: str = ""
+    routes: str = ""
+    proposed: str = ""
+
+    @property
+    def changed(self) -> bool:
+        """Whether tables were changed in it, for good or for a moment."""
+        return self.decision != "kept"
+
+    def result(self) -> dict[str, Any]:
+        """The entry of a result's `rounds`."""
+        entry = {one.name: getattr(self, one.name) for one in fields(self)}
+        return {**entry, "seconds": {step: round(value, 6) for step, value in self.seconds.items()}}
+
+
+def digest(routes: Routes) -> str:
+    """A short sum by which the tables of routes are known again."""
+    return hashlib.sha256(routes.table().tobytes()).hexdigest()[:16]
