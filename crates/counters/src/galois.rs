@@ -18,8 +18,6 @@ use netloom_model::rng::{below, shuffle, stream};
 use netloom_model::{HostId, LinkId};
 use netloom_routing::{RoutingError, Walker};
 
-use crate::lanes::at_random;
-
 /// Lanes of a link.
 pub const LANES: u8 = 5;
 
@@ -98,6 +96,13 @@ const fn powers<const K: usize, const N: usize>(polynomial: [u8; K]) -> [[u8; K]
         n += 1;
     }
     all
+}
+
+/// A lane below `lanes` for a pair and link.
+pub(crate) fn at_random(seed: u64, lanes: u8, (from, to): (HostId, HostId), link: LinkId) -> u8 {
+    let pair = u64::from(from.0) << 32 | u64::from(to.0);
+    let id = pair.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ u64::from(link.0);
+    below(&mut stream(seed, id), u64::from(lanes.max(1))) as u8
 }
 
 #[cfg(test)]

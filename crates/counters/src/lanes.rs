@@ -4,7 +4,6 @@
 //! (Taffet, dissertation, sec. 4.4). Switches see a packet's service level and ports, nothing else: [`LaneScheme::Tables`] is what they can
 //! do. The other schemes say how much better it could be.
 
-use netloom_model::rng::{below, stream};
 use netloom_model::{HostId, LaneMap, LinkId};
 use netloom_routing::{RoutingError, Walker};
 
@@ -85,7 +84,9 @@ impl LaneScheme {
         match self {
             Self::Galois { seed } => galois::lanes(*seed, walker, (source, destination), way, lanes)?,
             Self::PairRandom { lanes: all, seed } => {
-                lanes.extend(way.iter().map(|&link| at_random(*seed, *all, (source, destination), link)));
+                lanes.extend(
+                    way.iter().map(|&link| galois::at_random(*seed, *all, (source, destination), link)),
+                );
             }
             Self::One | Self::Tables(_) => {
                 let level = self.level(source, destination).unwrap_or(0);
@@ -95,11 +96,4 @@ impl LaneScheme {
         }
         Ok(())
     }
-}
-
-/// A lane below `lanes` for a pair and link.
-pub(crate) fn at_random(seed: u64, lanes: u8, (from, to): (HostId, HostId), link: LinkId) -> u8 {
-    let pair = u64::from(from.0) << 32 | u64::from(to.0);
-    let id = pair.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ u64::from(link.0);
-    below(&mut stream(seed, id), u64::from(lanes.max(1))) as u8
 }

@@ -19,17 +19,17 @@ use netloom_model::rng::{below, stream};
 
 use crate::case::{Case, NOBODY, own_rows};
 use crate::change::{Effort, evenly, least_change, settle};
-use crate::dictionary::Atom;
-use crate::grid::Grid;
+use crate::found::{Estimate, JobFound};
 use crate::jobs::Participants;
 use crate::memory::{Memory, remembered};
+use crate::model::{ATOMS, BROAD, DENSE, DULL, MIDDLE, Model, NARROW, Options, Start, Tried, models};
 use crate::operator::Operator;
-use crate::prior::Shares;
 use crate::ranking::ranked_grids;
+use crate::rest::Rest;
 use crate::span::repeats_as_one;
-use crate::sparse::Rest;
 use crate::target::{Counted, Target};
-use crate::trust::{self, Trust};
+use crate::trust;
+use crate::verdict::Verdict;
 
 /// Flows are right if they are this close on rows that were held out.
 const SURE: f64 = 0.01;
@@ -37,112 +37,12 @@ const SURE: f64 = 0.01;
 const NOTHING: f64 = 1e-9;
 /// Atoms are few if there are as many rows for each, of exact counters and of noisy ones: else they explain anything.
 const FEW: [usize; 2] = [4, 20];
-/// Models have no more atoms than one for so many rows.
-const MANY: usize = 5;
-/// Bytes spread evenly are wrong in no surprising way: patterns must foretell so many times better.
-const DULL: f64 = 1.5;
-/// The more so where they leave less than this, as dense traffic of any amounts does: patterns that leave half as much are then chance.
-pub(crate) const DENSE: f64 = 0.08;
 /// What was seen before needs to foretell only so many times as badly.
 const FAMILIAR: f64 = 1.2;
 /// An answer that leaves more than this part of the counters is none.
 const UNEXPLAINED: f64 = 0.3;
 /// Rounds in which the last hundredth is explained.
 const SETTLED: usize = 60;
-
-/// What is tried and how hard.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Options {
-    /// Atoms beside neighbours while grids are compared: first of the better third of all grids, then of the best.
-    pub first_steps: [usize; 2],
-    /// Conjugate gradients of the answer.
-    pub effort: Effort,
-    /// One row of so many is held out.
-    pub hold_out: u64,
-    /// Of what is held out.
-    pub seed: u64,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        let effort = Effort { rounds: 30, steps: 50, tolerance: 1e-9 };
-        Self { first_steps: [8, 22], effort, hold_out: 8, seed: 1 }
-    }
-}
-
-/// What a guess begins with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Start {
-    /// Every host's bytes go to all others, by what these receive ([`crate::change::evenly`]).
-    Even,
-    /// Neighbours on the grid and so many more atoms.
-    Atoms(usize),
-    /// Jobs that atoms don't explain have the fewest flows ([`crate::sparse`]).
-    Fewest,
-    /// What jobs sent before ([`crate::memory`]).
-    Remembered,
-}
-
-/// How the guess is made and what may change of it.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Model {
-    /// What it begins with.
-    pub start: Start,
-    /// How changes spread.
-    pub shares: Shares,
-}
-
-/// Changes go to whole families as well as to single pairs, to those that carry much a little more.
-const BROAD: Shares = Shares { opposite: 0.9, offset: 0.5, alike: 0.5, growth: 0.5, floor: 0.3 };
-/// Changes go to pairs that carry much.
-const MIDDLE: Shares = Shares { opposite: 0.9, offset: 0.2, alike: 0.2, growth: 1.0, floor: 0.3 };
-/// Hardly any go to pairs that carry little.
-const NARROW: Shares = Shares { opposite: 0.9, offset: 0.1, alike: 0.1, growth: 1.5, floor: 0.1 };
-
-/// How many atoms beside neighbours are tried.
-const ATOMS: [usize; 5] = [0, 12, 24, 48, 96];
-
-/// What is tried with so many rows and neighbours, in order of atoms.
-pub fn models(rows: usize, neighbours: usize) -> impl Iterator<Item = Model> {
-    let few = move |atoms: &usize| (neighbours + atoms) * MANY <= rows;
-    let atoms = ATOMS.into_iter().filter(few).map(Start::Atoms);
-    let starts = std::iter::once(Start::Even).chain(atoms);
-    starts.flat_map(|start| [BROAD, MIDDLE, NARROW].map(|shares| Model { start, shares }))
-}
-
-/// What was found of a job.
-#[derive(Clone, Debug, PartialEq)]
-pub struct JobFound {
-    /// Its grid; `None` where it has no rows of its own or fewer than two hosts.
-    pub grid: Option<Grid>,
-    /// The next best grid that does not explain it as well, and how much worse: its residual over the best's.
-    pub rival: Option<(Grid, f64)>,
-    /// The atoms of the guess, and what each of their pairs carries.
-    pub atoms: Vec<(Atom, f64)>,
-    /// Whether what was remembered of it has a part in the answer: its grid, or its bytes.
-    pub remembered: bool,
-}
-
-/// The answer.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Estimate {
-    /// `[pair of the operator given]`: bytes.
-    pub bytes: Vec<f64>,
-    /// Pairs that may carry something.
-    pub possible: usize,
-    /// What was found of every job.
-    pub jobs: Vec<JobFound>,
-    /// How the guess was made.
-    pub model: Model,
-    /// What the answer leaves unexplained: weighted residual over the counters' norm.
-    pub residual: f64,
-    /// The same on rows that were held out, of an answer without them; `None` where atoms explain all.
-    pub held_out: Option<f64>,
-    /// `[row of the operator given]`: counted minus explained, bytes; 0 where nothing is known.
-    pub unexplained: Vec<f64>,
-    /// How far it can be trusted.
-    pub trust: Trust,
-}
 
 /// Who sent how much to whom.
 pub fn estimate(
@@ -251,7 +151,7 @@ pub fn estimate_again(
     };
     let residual = target.left(&small, &x);
     if residual > UNEXPLAINED {
-        trust.verdict = trust::Verdict::NotIdentifiable;
+        trust.verdict = Verdict::NotIdentifiable;
     }
     let mut whole = vec![0.0; operator.pairs()];
     let kept = whole.iter_mut().zip(&keep).filter(|(_, keep)| **keep);
@@ -270,18 +170,6 @@ pub fn estimate_again(
     let unexplained = unexplained.map(|(b, e)| if b.is_finite() { b - e } else { 0.0 }).collect();
     let possible = small.pairs();
     Estimate { bytes: whole, possible, jobs, model, residual, held_out, unexplained, trust }
-}
-
-/// What a model made of the rows that were not held out.
-#[derive(Clone, Debug)]
-pub(crate) struct Tried {
-    pub model: Model,
-    /// What it leaves of those that were.
-    pub error: f64,
-    /// The same, less what is allowed to it for being dull or known from before: models are compared by this.
-    pub judged: f64,
-    /// `[pair]`: bytes.
-    pub bytes: Vec<f32>,
 }
 
 /// All models, of each start the best; the one to be believed comes first. `again` is what was remembered.

@@ -5,7 +5,7 @@
 
 use netloom_model::LinkId;
 
-use crate::estimate::Estimate;
+use crate::found::Estimate;
 use crate::operator::Operator;
 use crate::target::Counted;
 

@@ -12,8 +12,10 @@
 //! | [`error`] | why there is no answer |
 //! | [`jobs`] | which pairs of hosts may have talked |
 //! | [`memory`] | what a job showed before |
+//! | [`model`] | what is tried: the guess, its changes, how hard |
 //! | [`operator`] | pairs to counters and back, without a matrix |
 //! | [`estimate`] | the whole way |
+//! | [`found`] | what was found |
 //! | [`fit`] | whether the answer fits the counters |
 //! | [`grid`] | process grids: pairs of ranks by their offset |
 //! | [`prior`] | which pairs differ from a guess together |
@@ -22,6 +24,7 @@
 //! | [`ranking`] | which grid explains a job's counters |
 //! | `reach` | how pairs reach their destinations: one way each, or split over many |
 //! | [`recovery`] | the dissertation's own way: the least sum of coefficients in a basis |
+//! | `rest` | what atoms leave to be explained |
 //! | [`rows`] | counters as rows of the operator; who talked without a job |
 //! | [`sound`] | whether counters, lanes, jobs and routes can belong together, in words |
 //! | [`sparsity`](mod@sparsity) | how few coefficients a matrix has in a basis |
@@ -30,6 +33,7 @@
 //! | `split` | the ways of all pairs where switches choose packet by packet |
 //! | [`target`] | what was counted, and how much each row of it matters |
 //! | [`trust`] | how far an answer can be trusted |
+//! | [`verdict`] | how far an answer can be trusted, in figures and in a word |
 //! | [`turns`] | the fewest flows where jobs differ much: the loudest first |
 //! | `ways` | the ways of all pairs under one routing, grown together |
 //! | [`windows`] | what intervals under several routings say together |
@@ -45,9 +49,11 @@ pub mod dictionary;
 pub mod error;
 pub mod estimate;
 pub mod fit;
+pub mod found;
 pub mod grid;
 pub mod jobs;
 pub mod memory;
+pub mod model;
 pub mod operator;
 pub mod prior;
 pub mod pursuit;
@@ -55,6 +61,7 @@ pub mod range;
 pub mod ranking;
 mod reach;
 pub mod recovery;
+mod rest;
 pub mod rows;
 pub mod sound;
 pub mod span;
@@ -64,6 +71,7 @@ mod split;
 pub mod target;
 pub mod trust;
 pub mod turns;
+pub mod verdict;
 mod ways;
 pub mod windows;
 pub mod words;
@@ -75,11 +83,13 @@ pub use answer::{Errors, errors, sums, traffic};
 pub use bases::{Basis, Frame};
 pub use dictionary::{Atom, Dictionary};
 pub use error::InferError;
-pub use estimate::{Estimate, Options, estimate, estimate_again};
+pub use estimate::{estimate, estimate_again};
 pub use fit::{Fit, fit};
+pub use found::Estimate;
 pub use grid::{Grid, Order};
 pub use jobs::Participants;
 pub use memory::Memory;
+pub use model::Options;
 pub use netloom_numeric::{LpEffort, LpEnd};
 pub use operator::{Operator, Routing};
 pub use range::{Range, Told, largest, ranges};
@@ -88,6 +98,6 @@ pub use rows::{Outsider, Rows, outsiders, rows};
 pub use span::{Span, span};
 pub use sparsity::{Sparsity, sparsity};
 pub use target::{Counted, Target};
-pub use trust::{Trust, Verdict};
+pub use verdict::{Trust, Verdict};
 pub use windows::{Joined, Seen, Window, joined};
 pub use words::in_words;

@@ -25,8 +25,8 @@ use rayon::prelude::*;
 
 use crate::error::InferError;
 use crate::jobs::Participants;
-use crate::reach::{Reach, Room};
-use crate::split::Split;
+use crate::reach::Reach;
+use crate::split::{Room, Split};
 use crate::ways::Ways;
 
 /// Pieces of work that have sums of their own.

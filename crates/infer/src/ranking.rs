@@ -7,10 +7,10 @@ use netloom_model::Control;
 
 use crate::case::only;
 use crate::dictionary::Dictionary;
-use crate::estimate::Options;
 use crate::grid::Grid;
 use crate::jobs::Participants;
 use crate::memory::Memory;
+use crate::model::Options;
 use crate::operator::Operator;
 use crate::pursuit::Pursuit;
 use crate::target::Target;

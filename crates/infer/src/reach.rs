@@ -2,17 +2,8 @@
 
 use std::ops::Range;
 
-use crate::split::Split;
+use crate::split::{Room, Split};
 use crate::ways::Ways;
-
-/// Room to work in, by routing.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Room {
-    /// Sums at nodes.
-    pub values: Vec<f64>,
-    /// Whose they are, where destinations share them.
-    pub of: Option<u32>,
-}
 
 /// Ways of all pairs.
 #[derive(Clone, Debug, PartialEq)]

@@ -14,11 +14,9 @@ use netloom_model::Control;
 use netloom_model::rng::{below, stream};
 use netloom_numeric::{LinearMap, LinearProgram, LpAnswer, LpEffort, solve_lp};
 
-use crate::case::{Case, Guess};
 use crate::change::Effort;
 use crate::operator::{Operator, Pair};
 use crate::target::Target;
-use crate::turns::{groups, sparsest_in_turn};
 
 /// What a pair and its opposite cost together, over what they cost alone.
 const TOGETHER: f64 = 0.7;
@@ -34,75 +32,9 @@ const SLACK: f64 = 4.0;
 const SETTLED: f64 = 1e-4;
 /// Steps of conjugate gradients when columns in use are fitted.
 const FIT: usize = 400;
-/// How long one answer may take: rounds, and steps where there are few pairs; times pairs.
-const EFFORT: Effort = Effort { rounds: 3, steps: 1_000, tolerance: 1e-6 };
-const WORK: usize = 100_000_000;
-/// Flows are few where hosts use less than this part of their links' lanes.
-const FEW: f64 = 0.7;
-
-/// More possible pairs a row than this are too many to choose from.
-const MANY: usize = 50;
 
 /// No opposite.
 const ALONE: u32 = u32::MAX;
-
-/// What atoms leave to be explained: the pairs of the jobs whose grids don't explain their own rows.
-#[derive(Debug)]
-pub(crate) struct Rest {
-    operator: Operator,
-    /// `[pair of the case]`: whether it is one of them.
-    open: Vec<bool>,
-    /// `[pair of the case]`: bytes of the others.
-    known: Vec<f64>,
-    /// `[row]`: what these leave in the counters.
-    explained: Vec<f64>,
-}
-
-impl Rest {
-    /// `guess` has the atoms of the jobs that it explains, and none of others.
-    pub fn new(case: &Case, guess: &Guess) -> Self {
-        let closed: Vec<bool> = guess.list().map(|atoms| !atoms.is_empty()).collect();
-        let open: Vec<bool> = case.operator.iter().map(|pair| !closed[pair.job as usize]).collect();
-        let known = guess.bytes(case);
-        let explained = case.operator.forward(&known);
-        Self { operator: case.operator.restrict(&open), open, known, explained }
-    }
-
-    /// Whether it may be made of few flows, at a glance: many flows would use all lanes of the links of the hosts that send them.
-    /// Routings that differ tell flows apart as lanes do; there is no such glance at them.
-    pub fn may_be_few(&self, target: &Target) -> bool {
-        let operator = &self.operator;
-        let (mut rows, mut senders) = (vec![false; operator.rows()], vec![]);
-        for (p, pair) in operator.iter().enumerate() {
-            let mut first = None;
-            operator.way(p, |row| _ = first.get_or_insert(row));
-            rows[first.unwrap_or_default()] = true;
-            senders.push((pair.job, pair.source));
-        }
-        senders.sort_unstable();
-        senders.dedup();
-        let used = rows.iter().filter(|used| **used).count();
-        let lanes = senders.len() * usize::from(operator.lanes());
-        let idle = (used as f64) < FEW * lanes as f64;
-        let differ = target.rows() > operator.rows() / operator.routings().max(1);
-        // Once the loudest jobs are known, most pairs of the others are ruled out.
-        let first = &groups(operator, target)[0];
-        let pairs = operator.iter().filter(|pair| first.contains(&pair.job)).count();
-        (idle || operator.routings() > 1 && differ) && pairs <= MANY * operator.rows()
-    }
-
-    /// `[pair of the case]`: bytes. With a seed, costs differ: where the counters leave a choice, so does the answer.
-    pub fn fewest(&self, target: &Target, seed: Option<u64>, control: &Control) -> Vec<f64> {
-        let bytes = target.bytes.iter().zip(&self.explained).map(|(all, known)| (all - known).max(0.0));
-        let target = Target { bytes: bytes.collect(), ..target.clone() };
-        let effort = Effort { steps: (WORK / self.operator.pairs().max(1)).clamp(200, 1_000), ..EFFORT };
-        let found = sparsest_in_turn(&self.operator, &target, &effort, seed, control);
-        let mut x = self.known.clone();
-        let open = x.iter_mut().zip(&self.open).filter(|(_, open)| **open);
-        open.zip(found).for_each(|((x, _), found)| *x = found);
-        x
-    }
-}
 
 /// The fewest flows that explain `target`, but for its noise; rounds, steps and tolerance are those of the linear programs. After too
 /// few steps they explain less. With a seed, costs differ.

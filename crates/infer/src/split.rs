@@ -20,7 +20,6 @@ use netloom_routing::{PathSet, RoutingError};
 
 use crate::error::InferError;
 use crate::jobs::Participants;
-use crate::reach::Room;
 
 /// A part of what a switch hands on.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -36,6 +35,15 @@ struct Graph {
     /// `[node]`: its arcs.
     of: Vec<Range<u32>>,
     arcs: Vec<Arc>,
+}
+
+/// Room to work in, by routing.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Room {
+    /// Sums at nodes.
+    pub values: Vec<f64>,
+    /// Whose they are, where destinations share them.
+    pub of: Option<u32>,
 }
 
 /// A graph a leaf.

@@ -1,6 +1,6 @@
 //! Few flows without a grid: partners at random, on five lanes.
 
-use netloom_infer::estimate::Start;
+use netloom_infer::model::Start;
 use netloom_infer::operator::Pair;
 use netloom_infer::{Counted, Estimate, LaneScheme, Operator, Options, Participants, Verdict, estimate};
 use netloom_model::rng::{below, normal, stream};

@@ -1,6 +1,6 @@
 //! Jobs whose bytes differ by orders of magnitude, on links that they share.
 
-use netloom_infer::estimate::Start;
+use netloom_infer::model::Start;
 use netloom_infer::operator::Pair;
 use netloom_infer::{Counted, Estimate, LaneScheme, Operator, Options, Participants, estimate};
 use netloom_model::rng::{normal, stream};

@@ -12,11 +12,8 @@
 
 use crate::fabric::Fabric;
 use crate::ids::{HostId, LinkId};
-use crate::levels::Levels;
+use crate::levels::{Levels, SERVICE_LEVELS};
 use crate::rng::{below, stream};
-
-/// Service levels, 0 to 15.
-pub const SERVICE_LEVELS: u8 = 16;
 
 /// SL-to-VL tables of all switches and hosts.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -15,9 +15,10 @@ use std::collections::HashMap;
 
 use crate::fabric::Fabric;
 use crate::ids::HostId;
-use crate::lanes::SERVICE_LEVELS;
 use crate::rng::{below, shuffle, stream};
 
+/// Service levels, 0 to 15.
+pub const SERVICE_LEVELS: u8 = 16;
 /// Groups of hosts, at least: fewer would make destinations alike on small leaves.
 const LEAST_GROUPS: usize = 32;
 

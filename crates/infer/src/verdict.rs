@@ -1,0 +1,92 @@
+//! How far an answer can be trusted, in figures and in a word.
+
+use netloom_model::HostId;
+
+/// Estimated error of the sums up to which they are identified, and partly. At 0.04 routes of the answer were still eight points
+/// worse than routes of the truth (docs/methods/inference.md).
+const LIMITS: [f64; 2] = [0.015, 0.5];
+/// A likely range is so many standard deviations wide, either way.
+pub(crate) const LIKELY: f64 = 2.0;
+
+/// What is known of the sums over (source leaf, destination).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Verdict {
+    /// Most of them, well enough to choose routes by.
+    Identified,
+    /// Some of them.
+    Partly,
+    /// What every host sends and receives, and little more.
+    #[default]
+    NotIdentifiable,
+}
+
+impl Verdict {
+    /// Of an estimated error of the sums.
+    pub(crate) fn of(leaf_error: f64) -> Self {
+        match leaf_error {
+            error if error <= LIMITS[0] => Self::Identified,
+            error if error <= LIMITS[1] => Self::Partly,
+            _ => Self::NotIdentifiable,
+        }
+    }
+
+    /// As results spell it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Identified => "identified",
+            Self::Partly => "partly",
+            Self::NotIdentifiable => "not identifiable",
+        }
+    }
+}
+
+/// What hosts of a leaf send to a host.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LeafSum {
+    /// Any host of the leaf.
+    pub leaf_of: HostId,
+    /// Who receives.
+    pub destination: HostId,
+    /// The answer's bytes.
+    pub bytes: f64,
+    /// The truth is likely not less.
+    pub low: f64,
+    /// Nor more.
+    pub high: f64,
+}
+
+/// How far the answer can be trusted.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Trust {
+    /// In a word.
+    pub verdict: Verdict,
+    /// Estimated `|y - y*| / |y*|` of the sums over (source leaf, destination), 0 to 1.
+    pub leaf_error: f64,
+    /// The same of pairs, given the hypotheses.
+    pub pair_error: f64,
+    /// This part of the bytes is in sums that are known to a tenth.
+    pub identified_fraction: f64,
+    /// Grids that explain the counters about as well as the ones chosen.
+    pub rivals: usize,
+    /// The largest sums.
+    pub leaf_sums: Vec<LeafSum>,
+}
+
+impl Trust {
+    /// The same where the guess was remembered, with these errors of pairs and of sums: what counters cannot tell apart is still off by as
+    /// much.
+    pub(crate) fn with_memory(self, [pairs, sums]: [f64; 2]) -> Self {
+        let leaf_error = self.leaf_error.hypot(sums);
+        let wider = |sum: LeafSum| {
+            let off = (sum.high - sum.bytes).hypot(LIKELY * sums * sum.bytes);
+            LeafSum { low: (sum.bytes - off).max(0.0), high: sum.bytes + off, ..sum }
+        };
+        Self {
+            verdict: Verdict::of(leaf_error),
+            leaf_error,
+            pair_error: self.pair_error.hypot(pairs),
+            leaf_sums: self.leaf_sums.into_iter().map(wider).collect(),
+            ..self
+        }
+    }
+}
