@@ -1,11 +1,13 @@
-"""Real subnet managers: OpenSM on a simulated fabric (`ibsim`), without hardware.
+"""Fabrics as they are: diagnostics, subnet managers; OpenSM on a simulated fabric (`ibsim`).
 
 Idea: one context manager a process, one folder for all that they write, bounds on every wait.
 Invariant: no process survives its `with` block, an exception, Ctrl-C, or the death of Python itself.
 """
 
+from netloom.live.access import Access
 from netloom.live.ibsim import Ibsim
+from netloom.live.manager import Manager, Peer, Problem, peers
 from netloom.live.opensm import OpenSM
 from netloom.live.process import missing_tools
 
-__all__ = ["Ibsim", "OpenSM", "missing_tools"]
+__all__ = ["Access", "Ibsim", "Manager", "OpenSM", "Peer", "Problem", "missing_tools", "peers"]

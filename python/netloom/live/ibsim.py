@@ -9,15 +9,13 @@ from __future__ import annotations
 
 import contextlib
 import os
-import subprocess
 import tempfile
 from pathlib import Path
 from types import TracebackType
 
 from netloom.errors import LiveError
 from netloom.live import process
-
-_SOCKETS = Path("/proc/net/unix")
+from netloom.live.access import Access, running
 
 
 class Ibsim:
@@ -70,10 +68,9 @@ class Ibsim:
                     stop=lambda _child: self.command("Quit"),
                 )
             )
-            address = f"@{self.socket_name}:ctl"
             try:
                 process.wait_until(
-                    lambda: address in _SOCKETS.read_text(),
+                    lambda: running(self.socket_name),
                     self._start_seconds,
                     f"starting ibsim on {self.fabric}",
                     child,
@@ -97,38 +94,22 @@ class Ibsim:
         """Types a line on ibsim's console (`Unlink "leaf00"[5]`)."""
         os.write(self._console, line.encode() + b"\n")
 
-    def tool(self, *command: str, seconds: float = 60.0) -> bytes:
-        """Runs a diagnostic tool on this fabric and returns what it prints.
+    @property
+    def access(self) -> Access:
+        """How diagnostics ask this fabric."""
+        return Access.ibsim(self.socket_name, self.host)
 
-        Raises
-        ------
-        LiveError
-            If it is not installed, fails, or takes too long.
-        """
-        program = process.require_tool(command[0])
-        try:
-            done = subprocess.run(
-                [program, *command[1:]],
-                env=self.environment,
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                timeout=seconds,
-                check=False,
-            )
-        except subprocess.TimeoutExpired:
-            raise LiveError(f"{command[0]}: no answer after {seconds:g} s") from None
-        if done.returncode != 0:
-            said = done.stderr.decode(errors="replace").strip().splitlines()
-            raise LiveError(f"{command[0]}: exit status {done.returncode}: {said[-1] if said else ''}")
-        return done.stdout
+    def tool(self, *command: str, seconds: float = 60.0) -> bytes:
+        """Runs a diagnostic tool on this fabric and returns what it prints; see `Access.run`."""
+        return self.access.run(*command, seconds=seconds)
 
     def forwarding_tables(self, *, seconds: float = 60.0) -> bytes:
         """Reads every switch's forwarding table from the (simulated) switches themselves (`dump_fts`)."""
-        return self.tool("dump_fts", seconds=seconds)
+        return self.access.forwarding_tables(seconds=seconds)
 
     def discover(self, *, seconds: float = 60.0) -> bytes:
         """Returns what `ibnetdiscover` prints."""
-        return self.tool("ibnetdiscover", seconds=seconds)
+        return self.access.discover(seconds=seconds)
 
 
 def open_console(path: Path, stack: contextlib.ExitStack) -> int:

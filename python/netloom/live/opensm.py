@@ -17,9 +17,11 @@ from types import TracebackType
 from netloom.errors import LiveError
 from netloom.live import process
 from netloom.live.ibsim import Ibsim, open_console
+from netloom.live.manager import Manager
 
 _CONFIGURATION = "force_log_flush TRUE\nsweep_interval 0\n"
 _UP = b"SUBNET UP"
+_STANDBY = b"Entering STANDBY state"
 
 
 class OpenSM:
@@ -39,6 +41,12 @@ class OpenSM:
         LID mask control.
     settings : str
         More lines for its options file.
+    host : str, optional
+        The host that it runs on; the fabric's own unless given.
+    console : str
+        Where its console is: `local` (a FIFO here), `loopback` or `off`.
+    standby : bool
+        Whether another one is master: entering waits until this one stands by.
     start_seconds : float
         How long to wait for the subnet.
     """
@@ -51,6 +59,9 @@ class OpenSM:
         routes: str | os.PathLike[str] | None = None,
         lmc: int = 0,
         settings: str = "",
+        host: str | None = None,
+        console: str = "local",
+        standby: bool = False,
         start_seconds: float = 60.0,
     ) -> None:
         self.fabric = fabric
@@ -58,6 +69,9 @@ class OpenSM:
         self.routes = None if routes is None else Path(routes).resolve()
         self._lmc = lmc
         self._settings = settings
+        self._host = fabric.host if host is None else host
+        self._kind_of_console = console
+        self._ready = _STANDBY if standby else _UP
         self._start_seconds = start_seconds
         self._stack = contextlib.ExitStack()
         self._console = -1
@@ -71,8 +85,8 @@ class OpenSM:
             configuration = self.folder / "opensm.conf"
             configuration.write_text(_CONFIGURATION + self._settings)
             self._console = open_console(self.folder / "opensm.console", stack)
-            command = [program, "-F", str(configuration), "-R", self.engine, "-D", "0x43", "-q", "local"]
-            command += ["-f", str(self.log), "-l", str(self._lmc)]
+            command = [program, "-F", str(configuration), "-R", self.engine, "-D", "0x43"]
+            command += ["-q", self._kind_of_console, "-f", str(self.log), "-l", str(self._lmc)]
             if self.routes is not None:
                 command += ["-U", str(self.routes)]
             folder = str(self.folder)
@@ -81,7 +95,11 @@ class OpenSM:
                     command,
                     folder=self.folder,
                     name="opensm",
-                    env={**self.fabric.environment, "OSM_TMP_DIR": folder, "OSM_CACHE_DIR": folder},
+                    env={
+                        **process.client_environment(self.fabric.socket_name, self._host),
+                        "OSM_TMP_DIR": folder,
+                        "OSM_CACHE_DIR": folder,
+                    },
                     console=self._console,
                     stop=lambda child: child.send_signal(signal.SIGTERM),
                 )
@@ -100,6 +118,12 @@ class OpenSM:
         """Its log."""
         return self.folder / "opensm.log"
 
+    @property
+    def manager(self) -> Manager:
+        """What it says of itself, and how it is asked."""
+        assert self._child is not None, "use OpenSM as a context manager"
+        return Manager.of_process(self._child.pid)
+
     def heavy_sweep(self, *, seconds: float = 60.0) -> None:
         """Has it rediscover the fabric and load its file of routes again (SIGHUP); waits until done."""
         assert self._child is not None, "use OpenSM as a context manager"
@@ -112,7 +136,7 @@ class OpenSM:
         os.write(self._console, line.encode() + b"\n")
 
     def _sweeps(self) -> int:
-        return self.log.read_bytes().count(_UP) if self.log.exists() else 0
+        return self.log.read_bytes().count(self._ready) if self.log.exists() else 0
 
     def _wait_for_sweeps(self, count: int, seconds: float) -> None:
         assert self._child is not None

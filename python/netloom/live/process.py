@@ -67,8 +67,8 @@ def require_tool(name: str) -> str:
     return path
 
 
-def client_environment(socket_name: str, host: str) -> dict[str, str]:
-    """Returns the environment in which a tool sees the simulated fabric from `host`.
+def client_environment(socket_name: str, host: str | None = None) -> dict[str, str]:
+    """Returns the environment in which a tool sees the simulated fabric from `host` (ibsim chooses if None).
 
     Raises
     ------
@@ -78,7 +78,10 @@ def client_environment(socket_name: str, host: str) -> dict[str, str]:
     library = find_umad2sim()
     if library is None:
         raise LiveError("libumad2sim.so is not installed (Debian: apt-get install ibsim-utils)")
-    return {**os.environ, "LD_PRELOAD": library, "IBSIM_SOCKNAME": socket_name, "SIM_HOST": host}
+    environment = {**os.environ, "LD_PRELOAD": library, "IBSIM_SOCKNAME": socket_name}
+    if host is not None:
+        environment["SIM_HOST"] = host
+    return environment
 
 
 def wait_until(ready: Callable[[], bool], seconds: float, what: str, child: subprocess.Popen[bytes]) -> None:

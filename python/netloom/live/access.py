@@ -1,0 +1,165 @@
+"""What a fabric says of itself: the InfiniBand diagnostics, on a real fabric or on ibsim's.
+
+Idea: the tools are the same, only their environment differs. Nothing here changes a fabric. Every call is
+bounded in time, and an error says what to do.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from netloom.errors import LiveError
+from netloom.live import process
+
+_NO_DEVICE = ("can't open UMAD port", "Failed to open", "can't read ABI version", "discover failed")
+_NO_PERMISSION = ("Permission denied", "Operation not permitted")
+
+
+@dataclass(frozen=True)
+class Access:
+    """A way to ask a fabric; see `Access.local` and `Access.ibsim`."""
+
+    ca: str | None = None
+    """The channel adapter to ask through (`mlx5_0`); the tools choose if None."""
+    port: int | None = None
+    """Its port; the tools choose if None."""
+    socket_name: str | None = None
+    """The socket name of an ibsim; None for a real fabric."""
+    host: str | None = None
+    """The host of that ibsim's fabric from which to look; ibsim chooses if None."""
+    environment: Mapping[str, str] | None = field(default=None, repr=False)
+    """The tools' environment; None is this process's."""
+
+    @classmethod
+    def local(cls, *, ca: str | None = None, port: int | None = None) -> Access:
+        """The fabric that this machine is on."""
+        return cls(ca=ca, port=port)
+
+    @classmethod
+    def ibsim(cls, socket_name: str, host: str | None = None) -> Access:
+        """The fabric of the ibsim with this socket name (`IBSIM_SOCKNAME`), seen from `host`.
+
+        Raises
+        ------
+        LiveError
+            If ibsim's client library is not installed.
+        """
+        environment = process.client_environment(socket_name, host)
+        return cls(socket_name=socket_name, host=host, environment=environment)
+
+    @classmethod
+    def of_options(cls, *, sim: str | None, ca: str | None, port: int | None) -> Access:
+        """The fabric that `--sim SOCKET[,HOST]`, or `--ca` and `--port`, name.
+
+        Raises
+        ------
+        LiveError
+            If both are given, or no such ibsim runs.
+        """
+        if sim is None:
+            return cls.local(ca=ca, port=port)
+        if ca is not None or port is not None:
+            raise LiveError(
+                "--sim is a simulated fabric, --ca and --port name a real one: expected one of them"
+            )
+        name, _, host = sim.partition(",")
+        if not running(name):
+            raise LiveError(f"--sim {sim}: no ibsim has the socket name {name!r} (IBSIM_SOCKNAME)")
+        return cls.ibsim(name, host or None)
+
+    @property
+    def what(self) -> str:
+        """This fabric in words, for messages."""
+        if self.socket_name is not None:
+            return f"the fabric of ibsim {self.socket_name}"
+        parts = [self.ca or "", f"port {self.port}" if self.port is not None else ""]
+        through = " ".join(part for part in parts if part)
+        return f"the fabric behind {through}" if through else "this machine's fabric"
+
+    def run(self, tool: str, *arguments: str, seconds: float = 60.0) -> bytes:
+        """Runs a diagnostic tool and returns what it prints.
+
+        Parameters
+        ----------
+        tool : str
+            Its name (`ibnetdiscover`).
+        *arguments : str
+            What follows it; adapter and port are put before these.
+        seconds : float
+            How long it may take.
+
+        Raises
+        ------
+        LiveError
+            If it is not installed, may not use the device, fails, or takes too long.
+        """
+        program = process.require_tool(tool)
+        own: list[str] = []
+        if self.ca is not None:
+            own += ["-C", self.ca]
+        if self.port is not None:
+            own += ["-P", str(self.port)]
+        try:
+            done = subprocess.run(
+                [program, *own, *arguments],
+                env=None if self.environment is None else dict(self.environment),
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=seconds,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            raise LiveError(f"{tool}: no answer from {self.what} after {seconds:g} s") from None
+        said = done.stderr.decode(errors="replace").strip()
+        if done.returncode != 0:
+            raise LiveError(f"{tool}: {self._why(said, done.returncode)}")
+        return done.stdout
+
+    def discover(self, *, seconds: float = 60.0) -> bytes:
+        """Returns what `ibnetdiscover` prints."""
+        return self.run("ibnetdiscover", seconds=seconds)
+
+    def forwarding_tables(self, *, seconds: float = 60.0) -> bytes:
+        """Reads every switch's forwarding table from the switches themselves (`dump_fts`)."""
+        return self.run("dump_fts", seconds=seconds)
+
+    def _why(self, said: str, status: int) -> str:
+        """What a tool's last words mean, and what to do."""
+        lines = [line for line in said.splitlines() if "attached as client" not in line]
+        last = lines[-1] if lines else ""
+        if self.socket_name is None:
+            if any(word in said for word in _NO_PERMISSION) or not _may_open_device():
+                return (
+                    "no permission on the device /dev/infiniband/umad*: expected root, or a group that may "
+                    'read and write it (udev: KERNEL=="umad*", GROUP="rdma", MODE="0660")'
+                )
+            if any(word in said for word in _NO_DEVICE):
+                through = f" {self.ca}" if self.ca else ""
+                return (
+                    f"no InfiniBand device{through} here, or ib_umad is not loaded (modprobe ib_umad): {last}"
+                )
+        elif not running(self.socket_name):
+            return f"the ibsim {self.socket_name} has ended"
+        return f"exit status {status}: {last}"
+
+
+def running(socket_name: str) -> bool:
+    """Whether an ibsim with this socket name runs: `simulator ready` is printed before its sockets exist."""
+    try:
+        with open("/proc/net/unix", encoding="ascii", errors="replace") as sockets:
+            # A name may be padded, which shows as more @.
+            return any(line.rpartition(" ")[2].strip("@\n") == f"{socket_name}:ctl" for line in sockets)
+    except OSError:
+        return False
+
+
+def _may_open_device() -> bool:
+    """Whether all management devices that there are may be used by this process."""
+    try:
+        devices = [name for name in os.listdir("/dev/infiniband") if name.startswith("umad")]
+    except OSError:
+        return True
+    return all(os.access(f"/dev/infiniband/{name}", os.R_OK | os.W_OK) for name in devices)
