@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 
 import pytest
@@ -68,8 +69,10 @@ def test_the_master_is_told_from_one_that_stands_by(paths):
     with Ibsim(paths.ft2, host=HOST) as sim, OpenSM(sim, engine="updn", settings="sm_priority 9\n") as first:
         assert [peer.state for peer in peers(sim.access)] == ["master"]
         with OpenSM(sim, engine="updn", host="host0009", standby=True):
-            first.heavy_sweep()
-            found = peers(sim.access)
+            deadline = time.monotonic() + 30
+            while len(found := peers(sim.access)) < 2 and time.monotonic() < deadline:
+                first.command("resweep heavy")  # it hears of the other when it looks again
+                time.sleep(0.5)
             assert [(peer.state == "master", peer.priority) for peer in found] == [(True, 9), (False, 0)]
             with pytest.raises(nl.LiveError, match=r"2 OpenSM run here .*--opensm PID"):
                 Manager.running(sim.access)
