@@ -24,6 +24,7 @@ __all__ = [
     "Job",
     "LaneTables",
     "LinkLoads",
+    "MixReport",
     "Optimized",
     "OptimizedHose",
     "OptimizedLayers",
@@ -50,6 +51,7 @@ __all__ = [
     "lane_tables",
     "links_at_max_bound",
     "loads",
+    "mix",
     "optimize",
     "optimize_hose",
     "optimize_layers",
@@ -60,6 +62,7 @@ __all__ = [
     "route",
     "simulate",
     "sparsity",
+    "stages",
     "synth_counters",
     "verify_certificate",
     "write_atomic",
@@ -322,6 +325,8 @@ class Routes:
     def path(self, source: int, destination: int) -> list[int]:
         """Link ids from host to host."""
     def changed_entries(self, other: Routes) -> int: ...
+    def with_switches_of(self, present: Routes) -> Routes:
+        """The same, with the entries of `present` for the switches' own addresses where these have none."""
     def with_paths(self, data: bytes, *, label: str = "<bytes>") -> Routes:
         """The same tables with the path of every pair (CSV): which of its addresses each sender uses."""
     @property
@@ -590,6 +595,33 @@ class CheckReport:
         """Each {"kind": …, "text": …}, the first few of every kind."""
 
 @final
+class MixReport:
+    """What any mix of old and new entries can do while switches change from one table to another."""
+
+    @property
+    def ok(self) -> bool:
+        """Whether every mix is safe."""
+    @property
+    def changed_entries(self) -> int: ...
+    @property
+    def changed_destinations(self) -> int: ...
+    @property
+    def loops(self) -> int:
+        """Destinations for which some mix has a loop."""
+    @property
+    def holes(self) -> int:
+        """Destinations for which some mix loses packets that the old tables deliver."""
+    @property
+    def lost_before(self) -> int:
+        """Changed destinations that the old tables do not reach from everywhere."""
+    @property
+    def credit_loops(self) -> int:
+        """Groups of links that can wait in circles on the way, where neither table has such."""
+    @property
+    def findings(self) -> list[dict[str, str]]:
+        """Each {"kind": …, "text": …}, the first few of every kind."""
+
+@final
 class Verdict:
     """What the independent checker says of a certificate."""
 
@@ -749,6 +781,20 @@ def loads(
     time_limit: float | None = None,
 ) -> LinkLoads: ...
 def check(fabric: Fabric, routes: Routes, *, threads: int = 0) -> CheckReport: ...
+def mix(fabric: Fabric, old: Routes, new: Routes, *, threads: int = 0) -> MixReport:
+    """What any mix of entries of two tables can do while switches change from one to the other."""
+
+def stages(
+    fabric: Fabric, old: Routes, new: Routes, *, most: int = 8, threads: int = 0
+) -> tuple[list[Routes], bool]:
+    """The tables after every stage of a safe change, and whether fewer stages are proven unsafe.
+
+    Raises
+    ------
+    RoutingError
+        If more than `most` are needed, or none are safe: with the destination and the loop.
+    """
+
 def links_at_max_bound(fabric: Fabric, traffic: Traffic, maximum: float) -> int:
     """Links between switches that must carry `maximum` if none carries more; 0 if nothing is shown."""
 

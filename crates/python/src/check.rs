@@ -1,7 +1,7 @@
 //! `netloom.check` and the independent judge of certificates.
 
 use netloom_bounds as bounds;
-use netloom_verify::{self as verify, CheckReport, Verdict};
+use netloom_verify::{self as verify, CheckReport, Finding, Verdict};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -66,17 +66,21 @@ impl PyCheckReport {
     /// Each with kind and text, the first few of every kind.
     #[getter]
     fn findings<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
-        self.0
-            .findings
-            .iter()
-            .map(|f| {
-                let dict = PyDict::new(py);
-                dict.set_item("kind", f.kind.name())?;
-                dict.set_item("text", &f.text)?;
-                Ok(dict)
-            })
-            .collect()
+        findings(py, &self.0.findings)
     }
+}
+
+/// Findings as Python has them.
+pub fn findings<'py>(py: Python<'py>, found: &[Finding]) -> PyResult<Vec<Bound<'py, PyDict>>> {
+    found
+        .iter()
+        .map(|f| {
+            let dict = PyDict::new(py);
+            dict.set_item("kind", f.kind.name())?;
+            dict.set_item("text", &f.text)?;
+            Ok(dict)
+        })
+        .collect()
 }
 
 /// What the independent checker says of a certificate.

@@ -9,6 +9,7 @@
 //! | [`arrays`] | read-only NumPy views of memory that a noun owns |
 //! | [`fabric`], [`traffic`], [`routes`], [`loads`] | the nouns |
 //! | [`check`], [`optimize`], [`optimized`], [`layers`], [`hose`] | the verbs that have results of their own |
+//! | [`mix`](mod@mix) | changing tables while packets run |
 //! | [`scenario`], [`simulate`] | scenarios, and what their runs show |
 //! | [`states`] | runs that are broken off and go on |
 //! | [`counters`] | port counters |
@@ -33,6 +34,7 @@ pub mod lanes;
 pub mod layers;
 pub mod loads;
 mod memory;
+pub mod mix;
 pub mod optimize;
 pub mod optimized;
 pub mod routes;
@@ -63,6 +65,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<hose::PyOptimizedHose>()?;
     m.add_class::<check::PyCheckReport>()?;
     m.add_class::<check::PyVerdict>()?;
+    m.add_class::<mix::PyMixReport>()?;
     m.add_class::<scenario::PyScenario>()?;
     m.add_class::<simulate::PySimulation>()?;
     m.add_class::<counters::PyCounters>()?;
@@ -80,6 +83,8 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(loads::loads, m)?)?;
     m.add_function(wrap_pyfunction!(check::check, m)?)?;
     m.add_function(wrap_pyfunction!(check::verify_certificate, m)?)?;
+    m.add_function(wrap_pyfunction!(mix::mix, m)?)?;
+    m.add_function(wrap_pyfunction!(mix::stages, m)?)?;
     m.add_function(wrap_pyfunction!(optimize::afar, m)?)?;
     m.add_function(wrap_pyfunction!(optimize::coloured, m)?)?;
     m.add_function(wrap_pyfunction!(optimize::optimize, m)?)?;

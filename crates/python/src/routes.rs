@@ -102,6 +102,19 @@ impl PyRoutes {
         }
     }
 
+    /// The same tables, with the entries of `present` for the switches' own addresses where these have none.
+    fn with_switches_of(&self, py: Python<'_>, present: &PyRoutes) -> PyResult<Self> {
+        match (self.routes.lft(), present.routes.lft()) {
+            (Some(a), Some(b)) if a.dests() == b.dests() && a.switches() == b.switches() => {
+                Ok(crate::mix::with_switches_of(self, b))
+            }
+            _ => Err(errors::routing(
+                py,
+                "the routes differ in kind or size: expected two tables of one fabric",
+            )),
+        }
+    }
+
     /// The same tables with the path of every pair (CSV, see `write_paths`): which of a destination's addresses each
     /// sender uses.
     #[pyo3(signature = (data, *, label = "<bytes>"))]

@@ -8,6 +8,8 @@
 //! | [`check`](mod@check) | every pair of addresses: reachable, loop-free, minimal, up*/down*, free of credit loops |
 //! | [`report`] | what `check` found |
 //! | [`certificate`] | recomputes loads and bound; says yes or no to a certificate |
+//! | [`mix`](mod@mix) | what any mix of old and new entries can do while tables change |
+//! | [`stages`](mod@stages) | a change in stages, each safe however its entries mix |
 //! | [`at_max`] | how many links must carry the maximum |
 //! | `wiring` | what is behind every port; hops and up*/down* reachability, many leaves at once |
 //! | `walker` | following one destination's entries from all switches |
@@ -23,8 +25,10 @@ mod channels;
 pub mod check;
 mod distance;
 mod loads;
+pub mod mix;
 mod patterns;
 pub mod report;
+pub mod stages;
 mod walker;
 mod whole;
 mod wiring;
@@ -32,4 +36,6 @@ mod wiring;
 pub use at_max::verify_links_at_max;
 pub use certificate::{Verdict, verify_certificate};
 pub use check::check;
+pub use mix::{MixReport, mix};
 pub use report::{CheckReport, Finding, FindingKind};
+pub use stages::{NoStages, Stages, stages};

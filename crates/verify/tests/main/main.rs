@@ -2,5 +2,6 @@
 
 mod certificates;
 mod faults;
+mod mixes;
 mod pair_paths;
 mod tables;
