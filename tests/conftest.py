@@ -153,3 +153,14 @@ def netloom(tmp_path: Path, validate: Callable[[dict[str, Any]], None]) -> Netlo
     folder = tmp_path / "here"
     folder.mkdir()
     return Netloom(folder, validate)
+
+
+@pytest.fixture
+def write(netloom):
+    """Writes a file into the folder of the command."""
+
+    def save(name: str, text: str) -> str:
+        (netloom.folder / name).write_text(text)
+        return name
+
+    return save

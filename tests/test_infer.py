@@ -23,17 +23,6 @@ def job(name: str, source: str, allocation: str = 'allocation = "contiguous:10"'
 
 
 @pytest.fixture
-def write(netloom):
-    """Writes a file into the folder of the command."""
-
-    def save(name: str, text: str) -> str:
-        (netloom.folder / name).write_text(text)
-        return name
-
-    return save
-
-
-@pytest.fixture
 def application(paths, write):
     """The jobs file of a recorded application on consecutive hosts."""
 
@@ -415,6 +404,31 @@ def test_a_scheme_that_counters_contradict_is_refused(netloom, paths, counted):
     error = netloom.refused(*asked, five, "--jobs", jobs, "--vl-scheme", "8sl8vl:seed=1")
     assert "do not fit" in error
     assert "expected SslVvl" in netloom.refused(*asked, five, "--vl-scheme", "5lanes")
+
+
+def test_readings_by_lid_of_another_fabric_are_refused(netloom, paths):
+    reading = paths.ft2.parent / "perfquery_x_after.txt.gz"
+    error = netloom.refused("infer", paths.ft3, "ftree", reading)
+    assert "this looks like another fabric's file: 10 of the fabric's 16 switches were not read" in error
+
+
+def test_a_file_of_intervals_is_no_reading_and_is_named(netloom, paths, counted):
+    counters = counted("all-to-all", "--scale", 1000)
+    error = netloom.refused("infer", paths.ft2, "ftree", counters, counters)
+    assert f"{counters}: these are intervals already" in error
+
+
+def test_routes_that_are_none_name_adaptive_switches_too(netloom, paths, counted):
+    error = netloom.refused("infer", paths.ft2, "Adaptive", counted("all-to-all", "--scale", 1000))
+    assert "random-per-packet; did you mean adaptive?" in error
+
+
+def test_csv_holds_the_ranges_that_are_asked_for(netloom, paths, counted):
+    counters = counted("all-to-all", "--scale", 1000)
+    done = netloom("infer", paths.ft2, "ftree", counters, "--ranges", 2, "--format", "csv")
+    head, *rows = done.out.splitlines()
+    assert head == "kind,source,destination,bytes,least,most"
+    assert [row.split(",")[0] for row in rows] == ["leaf sum", "leaf sum", "pair", "pair"]
 
 
 def test_wrong_options_are_usage_errors(netloom, paths, counted):

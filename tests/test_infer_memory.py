@@ -16,15 +16,6 @@ def job(name: str, source: str, hosts: str = 'allocation = "contiguous:10"') -> 
 
 
 @pytest.fixture
-def write(netloom):
-    def save(name: str, text: str) -> str:
-        (netloom.folder / name).write_text(text)
-        return name
-
-    return save
-
-
-@pytest.fixture
 def nekbone(paths, write):
     """A recorded Nekbone on hosts of quartz1."""
     matrix = paths.examples / "data" / "nekbone-256.mtx.gz"

@@ -663,6 +663,9 @@ class Counters:
     @property
     def notes(self) -> list[str]:
         """What was odd about the files."""
+    @property
+    def foreign(self) -> str | None:
+        """Why a file is hardly of this fabric, if so."""
     def since(self, before: Counters, *, seconds: float | None = None) -> Counters:
         """What was counted since an earlier reading; `seconds` is how long that is, if files do not tell."""
     def fallen_since(self, before: Counters) -> tuple[int, int]:

@@ -27,6 +27,7 @@ pub struct PyCounters {
     /// What the intervals were made of, if they were read as absolute values.
     pub readings: Vec<Reading>,
     notes: Vec<String>,
+    foreign: Option<String>,
 }
 
 #[pymethods]
@@ -89,6 +90,12 @@ impl PyCounters {
         self.notes.iter().map(String::as_str).collect()
     }
 
+    /// Why a file is hardly this fabric's, if so.
+    #[getter]
+    pub fn foreign(&self) -> Option<&str> {
+        self.foreign.as_deref()
+    }
+
     /// What was counted since an earlier reading of the same ports. `seconds` is how long that is, if the files do not tell.
     #[pyo3(signature = (before, *, seconds = None))]
     fn since(&self, py: Python<'_>, before: &PyCounters, seconds: Option<f64>) -> PyResult<Self> {
@@ -112,6 +119,7 @@ impl PyCounters {
             counters,
             readings: Vec::new(),
             notes,
+            foreign: before.foreign.clone().or_else(|| self.foreign.clone()),
         })
     }
 
@@ -265,11 +273,19 @@ impl PyCounters {
             None => format!("{label}: {}", f.text),
         });
         let (shared, notes) = (&fabric.shared, notes.collect());
+        let foreign = file.foreign().map(|why| format!("{label}: {why}"));
         let (counters, readings) = match file.content {
             CountersContent::Intervals(counters) => (counters, Vec::new()),
             CountersContent::Readings(readings) => (spans(py, shared, &readings)?, readings),
         };
-        Ok(Self { shared: Arc::clone(shared), kind: file.kind.to_owned(), counters, readings, notes })
+        Ok(Self {
+            shared: Arc::clone(shared),
+            kind: file.kind.to_owned(),
+            counters,
+            readings,
+            notes,
+            foreign,
+        })
     }
 
     /// One interval, or all, if the same routes were in force throughout.
@@ -378,5 +394,5 @@ pub fn synth_counters(
     .map_err(|e| errors::routing(py, e))?;
     let counters = only(py, shared, interval)?;
     let (kind, readings, notes) = ("synthetic".to_owned(), Vec::new(), Vec::new());
-    Ok(PyCounters { shared: Arc::clone(shared), kind, counters, readings, notes })
+    Ok(PyCounters { shared: Arc::clone(shared), kind, counters, readings, notes, foreign: None })
 }

@@ -212,10 +212,19 @@ class Run:
                 self.note_jobs(Path(source))
             return traffic
 
-    def routes(self, source: str, fabric: Fabric, traffic: Traffic | None, *, strict: bool = True) -> Routes:
+    def routes(
+        self,
+        source: str,
+        fabric: Fabric,
+        traffic: Traffic | None,
+        *,
+        strict: bool = True,
+        others: Sequence[str] = (),
+    ) -> Routes:
         """Reads a file of routes, or makes those of the engine that `source` names.
 
-        `afar`, `coloured` and `optimize` are engines too where there is traffic.
+        `afar`, `coloured` and `optimize` are engines too where there is traffic; `others` are names that the
+        verb takes instead of tables, for the error.
         """
         from netloom import _core
 
@@ -229,7 +238,9 @@ class Run:
                 return _core.route(source, fabric, seed=self.seed, threads=self.options.threads)
         with self.timed("read"):
             if not is_file_or_stdin(source):
-                raise_not_an_engine(source, "neither a file nor an engine", with_traffic=traffic is not None)
+                raise_not_an_engine(
+                    source, "neither a file nor an engine", with_traffic=traffic is not None, others=others
+                )
             data = self.read("routes", source)
             routes = _core.Routes.parse(data, fabric, label=source, strict=strict)
         if strict:

@@ -82,7 +82,7 @@ def infer(
         What it is compared with: traffic over hosts, a jobs file or a pattern spec.
     ranges
         For so many of the largest sums over (source leaf, destination), and of the largest pairs: what they
-        carry at least and at most, over all traffic that explains the counters.
+        carry at least and at most, over all traffic that explains the counters; `--format csv` prints these.
     hose
         Write what every host sent and received (.csv), for `netloom optimize --hose`.
     remember
@@ -182,6 +182,7 @@ def infer(
     return run.finish(
         result,
         lambda: text(result),
+        rows=result["ranges"] or None,
         findings=bool(found.findings),
         interrupted=found.stopped == "interrupted",
     )

@@ -61,6 +61,9 @@ class Memory:
             path = self.file(job)
             if not path.exists():
                 continue
+            if not path.is_file():
+                self._leave(job, f"{path}: not a file")
+                continue
             with run.timed("read"):
                 self._take(job, path, run.read("memory", str(path)))
 

@@ -33,10 +33,12 @@ def is_file_or_stdin(source: str) -> bool:
     return source == STDIO or os.path.exists(source)
 
 
-def raise_not_an_engine(source: str, what: str = "not an engine", *, with_traffic: bool = True) -> NoReturn:
+def raise_not_an_engine(
+    source: str, what: str = "not an engine", *, with_traffic: bool = True, others: Sequence[str] = ()
+) -> NoReturn:
     """Raises the error for a name that is no engine's (`what` it is not), with the nearest that is.
 
-    Without traffic the optimisers cannot be meant.
+    Without traffic the optimisers cannot be meant; `others` are names that this verb takes too.
     """
     import difflib
 
@@ -44,9 +46,10 @@ def raise_not_an_engine(source: str, what: str = "not an engine", *, with_traffi
     from netloom.errors import SpecError
 
     names = [name for name, _ in _core.engines()] + (list(OPTIMISERS) if with_traffic else [])
+    names += others
     if not with_traffic and source in OPTIMISERS:
         what += " (it makes routes for a traffic, and there is none here)"
-    near = difflib.get_close_matches(source, names, n=1)
+    near = difflib.get_close_matches(source.lower(), names, n=1)
     hint = f"; did you mean {near[0]}?" if near else ""
     raise SpecError(f'"{source}" is {what}: expected one of {", ".join(names)}{hint}')
 

@@ -31,13 +31,14 @@ _OURS = "netloom"
 """The method that is not a basis."""
 _FIRST_HOST = 10
 _MOST_ROUTINGS = 64
+_LANES = "1,2,5"
 
 
 def study(
     *applications: str,
     fabric: str = "quartz1",
     routes: str = "ftree",
-    lanes: str = "1,2,5",
+    lanes: str = _LANES,
     routings: str = "1",
     bases: str = "best,dictionary",
     each: Annotated[float, common.within(0, 1e6)] = 30.0,
@@ -74,6 +75,8 @@ def study(
     if options.work is not None:
         run.note("--work: not used, the work follows from the counters")
     asked = _Asked(_schemes(lanes), _counts(routings), _methods(bases), each)
+    if lanes != _LANES and 1 not in asked.routings:
+        raise UsageError(f"--lanes {lanes}: lanes are of one routing, expected 1 among --routings {routings}")
     for name in applications:
         _check_source(name)
     net = run.fabric(fabric)

@@ -99,14 +99,27 @@ def read(run: Run, net: Fabric, window: Window) -> tuple[Routes | str, Counters]
         run.note_input("routes", window.routes, None)
         tables = window.routes
     else:
-        tables = with_paths(run, run.routes(window.routes, net, None), window.paths)
+        tables = with_paths(run, run.routes(window.routes, net, None, others=ADAPTIVE), window.paths)
     first = counters.read(run, window.reading, net, role="counters" if window.after is None else "before")
     if window.after is None:
-        return tables, first
+        return tables, _of_this_fabric(first)
     second = counters.read(run, window.after, net, role="after")
     for wrong in counters.reversed_readings(*second.fallen_since(first), window.reading):
         raise CountersError(wrong["text"])
-    return tables, second.since(first)
+    if not (first.readings and second.readings):
+        which = window.after if first.readings else window.reading
+        raise CountersError(
+            f"{which}: these are intervals already: expected two readings "
+            "(absolute values of the same counters)"
+        )
+    return tables, _of_this_fabric(second.since(first))
+
+
+def _of_this_fabric(read: Counters) -> Counters:
+    """LIDs are numbers that every fabric has: what another one counted would be explained by some traffic."""
+    if read.foreign is not None:
+        raise CountersError(f"{read.foreign}: expected counters of FABRIC")
+    return read
 
 
 def row(windows: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:

@@ -15,6 +15,9 @@ const SHOWN: usize = 3;
 /// One port in so many that does not fit is too many: fabrics have aggregation nodes, routers, and cables that were just pulled.
 const MANY: usize = 10;
 
+/// How the note of a file begins that is hardly this fabric's.
+pub(crate) const FOREIGN: &str = "this looks like another fabric's file: ";
+
 /// A port as the tool calls it: `Lid 35`, 7.
 type Name = (String, u32);
 
@@ -102,12 +105,9 @@ impl Fit {
         let fitting = read.iter().filter(|&&read| read).count();
         let unread = unread(fabric, read, scope);
         let text = match unread {
-            Some(unread) if odd > 0 => format!("this looks like another fabric's file: {unread}"),
+            Some(unread) if odd > 0 => format!("{FOREIGN}{unread}"),
             _ if odd * MANY > odd + fitting => {
-                format!(
-                    "this looks like another fabric's file: {odd} of its {} ports do not fit",
-                    odd + fitting
-                )
+                format!("{FOREIGN}{odd} of its {} ports do not fit", odd + fitting)
             }
             Some(unread) => {
                 format!("this looks like another fabric's file, or only a part of this one's: {unread}")

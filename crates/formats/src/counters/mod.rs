@@ -67,6 +67,11 @@ impl CountersFile {
     pub(crate) fn reading(kind: &'static str, reading: Reading, notes: Vec<Finding>) -> Self {
         Self { kind, content: CountersContent::Readings(vec![reading]), notes }
     }
+
+    /// Why it is hardly this fabric's, if it is not.
+    pub fn foreign(&self) -> Option<&str> {
+        self.notes.iter().map(|note| note.text.as_str()).find(|text| text.starts_with(fit::FOREIGN))
+    }
 }
 
 /// Reads counters of any of the formats, plain or gzip; which one, its first lines say.
