@@ -27,6 +27,7 @@ VERBS = [
     "traffic",
     "counters",
     "infer",
+    "lanes",
     "route",
     "check",
     "loads",

@@ -692,6 +692,19 @@ class Counters:
 class LaneTables:
     """SL-to-VL tables of all switches and hosts, and the service level of every pair."""
 
+    @staticmethod
+    def parse(data: bytes, fabric: Fabric, *, label: str = "<bytes>") -> LaneTables:
+        """Tables in the form of OpenSM's dump; a file does not say which level a pair has: it is 0.
+
+        Raises
+        ------
+        FormatError
+            If it is no such file, or of another fabric.
+        """
+
+    def rows(self) -> dict[str, npt.NDArray[Any]]:
+        """Every row: `switch`, `in_port`, `out_port`, `lanes` (a column a level); `host_lanes` of hosts."""
+
     @property
     def levels(self) -> int:
         """How many service levels pairs use."""

@@ -1,12 +1,13 @@
-//! `netloom.lane_tables`: SL-to-VL tables and service levels of a VL scheme, as files.
+//! `netloom.lane_tables`: SL-to-VL tables and service levels of a VL scheme, as files and row by row.
 
 use std::sync::Arc;
 
 use netloom_counters as counters;
 use netloom_formats::{self as formats, WriteError};
-use netloom_model::{HostId, LaneMap, Levels};
+use netloom_model::{HostId, LaneMap, Levels, SERVICE_LEVELS};
+use numpy::PyArray1;
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PyDict};
 
 use crate::errors;
 use crate::fabric::{PyFabric, Shared};
@@ -21,6 +22,40 @@ pub struct PyLaneTables {
 
 #[pymethods]
 impl PyLaneTables {
+    /// Reads tables in the form of OpenSM's dump. Files don't say which level a pair has: it is 0.
+    #[staticmethod]
+    #[pyo3(signature = (data, fabric, *, label = "<bytes>"))]
+    fn parse(py: Python<'_>, data: &[u8], fabric: &PyFabric, label: &str) -> PyResult<Self> {
+        let shared = Arc::clone(&fabric.shared);
+        let map = run(py, Options::default(), |_| formats::read_sl2vl(data, label, &shared.fabric))?;
+        Ok(Self { map: map.map_err(|e| errors::format(py, &e))?, shared })
+    }
+
+    /// Every row: `switch`, `in_port`, `out_port` and `lanes` (a column a service level); of hosts only `host_lanes`.
+    fn rows<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let fabric = &self.shared.fabric;
+        let (mut switch, mut ports, mut lanes) = (Vec::new(), (Vec::new(), Vec::new()), Vec::new());
+        for s in fabric.switches() {
+            let pairs = fabric.switch_links(s).flat_map(|a| fabric.switch_links(s).map(move |b| (a, b)));
+            for (from, to) in pairs {
+                switch.push(s.0);
+                ports.0.push(fabric.link_port(from));
+                ports.1.push(fabric.link_port(to));
+                let via = fabric.reverse(from);
+                lanes.extend((0..SERVICE_LEVELS).map(|level| self.map.lane(via.0, to.0, level)));
+            }
+        }
+        let first = |h: HostId| (0..SERVICE_LEVELS).map(move |level| self.map.first_lane(h.0, level));
+        let columns = |values| PyArray1::from_vec(py, values).call_method1("reshape", (-1, SERVICE_LEVELS));
+        let dict = PyDict::new(py);
+        dict.set_item("switch", PyArray1::from_vec(py, switch))?;
+        dict.set_item("in_port", PyArray1::from_vec(py, ports.0))?;
+        dict.set_item("out_port", PyArray1::from_vec(py, ports.1))?;
+        dict.set_item("lanes", columns(lanes)?)?;
+        dict.set_item("host_lanes", columns(fabric.hosts().flat_map(first).collect())?)?;
+        Ok(dict)
+    }
+
     /// How many service levels pairs use.
     #[getter]
     fn levels(&self) -> u8 {

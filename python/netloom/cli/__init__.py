@@ -50,6 +50,7 @@ _VERBS: dict[str, str | tuple[str, dict[str, str]]] = {
             "show": "What counters say: how much, how surely, where most.",
             "diff": "What was counted from one reading to the next.",
             "check": "Which counters are bad, by name.",
+            "poll": "Read the counters of every port of a live fabric.",
         },
     ),
     "route": "Make routes with an engine.",
@@ -58,6 +59,13 @@ _VERBS: dict[str, str | tuple[str, dict[str, str]]] = {
     "optimize": "Make the best routes for a traffic, with a proof.",
     "infer": "Who talks to whom, from switch counters.",
     "simulate": "What a run takes under every routing of a scenario, packet by packet.",
+    "lanes": (
+        "Read and load the SL-to-VL tables of a live fabric.",
+        {
+            "read": "The SL-to-VL tables that switches and adapters have.",
+            "load": "Give switches and adapters SL-to-VL tables, row by row.",
+        },
+    ),
     "plot": (
         "Draw traffic, loads, searches, simulated runs and what inference is worth.",
         {
@@ -74,6 +82,9 @@ _VERBS: dict[str, str | tuple[str, dict[str, str]]] = {
 }
 
 _FORMS = {
+    "counters poll": "netloom.cli.polled:poll",
+    "lanes read": "netloom.cli.sl2vl:read",
+    "lanes load": "netloom.cli.sl2vl:load",
     "infer": "netloom.cli.inferring:app",
     "plot coefficients": "netloom.cli.pictures:coefficients",
     "plot study": "netloom.cli.pictures:study",

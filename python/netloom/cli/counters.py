@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -91,7 +92,7 @@ def synth(
             seed=run.seed,
             threads=run.options.threads,
         )
-    result = {**summary(found), "output": _write(run, found)}
+    result = {**summary(found), "output": write(run, found)}
     return run.finish(result, lambda: text(result))
 
 
@@ -110,8 +111,8 @@ def show(
     fabric
         A dump of `ibnetdiscover`, or what else the counters are of.
     counters
-        What `perfquery` or `ibqueryerrors` printed, a folder of sysfs trees, an exporter's samples, or a
-        table (.csv, .parquet) of ours or the simulator's.
+        What `perfquery` or `ibqueryerrors` printed, a folder of sysfs trees, an exporter's samples (a file,
+        its URL, a folder of textfiles), or a table (.csv, .parquet) of ours or the simulator's.
     busiest
         How many of the busiest links to list.
     options
@@ -159,7 +160,7 @@ def diff(
     found = second.since(first, seconds=seconds)
     wrong = reversed_readings(*second.fallen_since(first), before)
     told = {**summary(found, busiest=busiest), "findings": wrong}
-    result = {**told, "output": _write(run, found)}
+    result = {**told, "output": write(run, found)}
     return run.finish(result, lambda: text(result), findings=bool(wrong))
 
 
@@ -185,8 +186,8 @@ def check(fabric: str, counters: str, /, *, options: Options | None = None) -> i
     fabric
         A dump of `ibnetdiscover`, or what else the counters are of.
     counters
-        What `perfquery` or `ibqueryerrors` printed, a folder of sysfs trees, an exporter's samples, or a
-        table (.csv, .parquet) of ours or the simulator's.
+        What `perfquery` or `ibqueryerrors` printed, a folder of sysfs trees, an exporter's samples (a file,
+        its URL, a folder of textfiles), or a table (.csv, .parquet) of ours or the simulator's.
     options
         Common options; `-o` writes the result (.json, .csv).
     """
@@ -208,9 +209,16 @@ def check(fabric: str, counters: str, /, *, options: Options | None = None) -> i
 
 
 def read(run: Run, source: str, fabric: Fabric, *, role: str = "counters") -> Counters:
-    """Reads counters from a file, a folder of sysfs trees or standard input."""
+    """Reads counters from a file, a folder (sysfs trees, textfiles), an exporter's URL or standard input."""
     from netloom import _core, sysfs
+    from netloom.live import exporters
 
+    if exporters.is_url(source) or exporters.is_textfiles(source):
+        with run.timed("fetch"):
+            samples = exporters.fetch(source) if exporters.is_url(source) else exporters.read_folder(source)
+        run.note_input(role, source, hashlib.sha256(samples).hexdigest())
+        with run.timed("read"):
+            return _core.Counters.parse(samples, fabric, label=source)
     if not common.is_stdin(source) and os.path.isdir(source):
         with run.timed("read"):
             files = sysfs.read_tree(source)
@@ -226,7 +234,8 @@ def summary(found: Counters, *, busiest: int = 10) -> dict[str, Any]:
     return {**found.summary(busiest=busiest), "notes": found.notes}
 
 
-def _write(run: Run, found: Counters) -> str | None:
+def write(run: Run, found: Counters) -> str | None:
+    """Writes counters where `-o` says."""
     if not run.has_product:
         return None
     from netloom import interop

@@ -29,7 +29,7 @@ impl Counter {
             "PortRcvData" | "RcvData" => (Quantity::RcvBytes, None, bits),
             "PortXmitPkts" | "XmtPkts" => (Quantity::XmitPackets, None, bits),
             "PortRcvPkts" | "RcvPkts" => (Quantity::RcvPackets, None, bits),
-            "PortXmitWait" => (Quantity::WaitTicks, None, 32),
+            "PortXmitWait" => (Quantity::WaitTicks, None, bits),
             _ => {
                 let digits = name.trim_start_matches(|c: char| !c.is_ascii_digit());
                 let lane = digits.parse().ok().filter(|&lane: &u8| lane < 16)?;

@@ -1,0 +1,48 @@
+"""Options that say which live fabric is meant, and its discovery."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+
+from netloom.cli.common import Run
+from netloom.cli.options import within
+
+if TYPE_CHECKING:
+    from netloom._core import Fabric
+    from netloom.live import Access
+
+
+@Parameter(name="*", group="Live fabric")
+@dataclass(frozen=True, kw_only=True)
+class Reach:
+    """Which fabric: this machine's, unless told otherwise."""
+
+    sim: str | None = None
+    """An ibsim's fabric: its socket name (`IBSIM_SOCKNAME`), and the host to look from: `NAME,HOST`."""
+    ca: str | None = None
+    """The adapter to look through (`mlx5_0`). [default: the first that is cabled]"""
+    port: Annotated[int | None, within(1, 254)] = None
+    """Its port. [default: the first that is cabled]"""
+
+    def access(self) -> Access:
+        """The way to the fabric."""
+        from netloom.live import Access
+
+        return Access.of_options(sim=self.sim, ca=self.ca, port=self.port)
+
+
+def discovered(run: Run, access: Access, source: str | None = None) -> Fabric:
+    """The fabric of a file, or as `ibnetdiscover` finds it now."""
+    from netloom import _core
+
+    if source is not None:
+        return run.fabric(source)
+    with run.timed("discover"):
+        data = access.discover()
+    run.note_input("fabric", access.what, hashlib.sha256(data).hexdigest())
+    with run.timed("read"):
+        return _core.Fabric.parse(data, label=access.what)

@@ -1,0 +1,104 @@
+"""Counters that somebody else has read: what Prometheus exporters serve, or write as textfiles.
+
+Here samples are only fetched and put together; which exporter they are of, and in which units, the reader of
+counters says itself.
+
+- A URL of an exporter is its page of metrics; without a path, `/metrics`.
+- A URL of a Prometheus server without a path is asked for all InfiniBand metrics (`/federate`).
+- A folder holds textfiles, `*.prom`. Those of `node_exporter` don't say of which machine they are: their
+  names do (`node7.prom`).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import urllib.error
+import urllib.parse
+import urllib.request
+from pathlib import Path
+
+from netloom.errors import LiveError
+
+_FEDERATE = "/federate?" + urllib.parse.urlencode({"match[]": '{__name__=~"(node_)?infiniband_.*"}'})
+_SAMPLE = re.compile(rb"^(?:node_)?infiniband_\w+[{ ]", re.MULTILINE)
+_MOST_OCTETS = 1 << 30
+_OF_NODE = re.compile(rb'^(node_infiniband_\w+)(?:\{((?:[^"}\n]|"(?:[^"\\\n]|\\.)*")*)\})?', re.MULTILINE)
+
+
+def is_url(source: str) -> bool:
+    """Whether counters are to be fetched from there."""
+    return source.startswith(("http://", "https://"))
+
+
+def is_textfiles(source: str | os.PathLike[str]) -> bool:
+    """Whether this is a folder of textfiles."""
+    return os.path.isdir(source) and any(name.endswith(".prom") for name in os.listdir(source))
+
+
+def fetch(url: str, *, seconds: float = 10.0) -> bytes:
+    """Fetches the samples of an exporter, or of a Prometheus server.
+
+    Raises
+    ------
+    LiveError
+        If nothing answers in time, or what answers has no InfiniBand metrics.
+    """
+    parts = urllib.parse.urlsplit(url)
+    pages = [url]
+    if parts.path in ("", "/") and not parts.query:
+        pages = [urllib.parse.urljoin(url, page) for page in ("/metrics", _FEDERATE)]
+    for page in pages:
+        data = _get(page, seconds, may_fail=page != pages[0])
+        if _SAMPLE.search(data):
+            return data
+    raise LiveError(
+        f"{url}: no InfiniBand metrics there: expected an exporter's page, or a Prometheus server"
+    )
+
+
+def read_folder(folder: str | os.PathLike[str]) -> bytes:
+    """Puts the textfiles of a folder together, in order of their names.
+
+    Raises
+    ------
+    LiveError
+        If there are none.
+    OSError
+        Naming the file that cannot be read.
+    """
+    files = sorted(path for path in Path(folder).iterdir() if path.suffix == ".prom")
+    if not files:
+        raise LiveError(f"{folder}: no textfile (*.prom) there")
+    return b"".join(_with_instance(path.read_bytes(), path.stem) for path in files)
+
+
+def _with_instance(data: bytes, machine: str) -> bytes:
+    """Samples of `node_exporter` with the machine's name, where they have none."""
+    name = machine.replace("\\", r"\\").replace('"', r"\"").encode()
+
+    def named(match: re.Match[bytes]) -> bytes:
+        labels = match[2] or b""
+        if re.search(rb'(?:^|,)\s*instance="', labels):
+            return match[0]
+        between = b"," if labels.strip() else b""
+        return match[1] + b'{instance="' + name + b'"' + between + labels + b"}"
+
+    return _OF_NODE.sub(named, data if data.endswith(b"\n") or not data else data + b"\n")
+
+
+def _get(url: str, seconds: float, *, may_fail: bool) -> bytes:
+    request = urllib.request.Request(url, headers={"Accept": "text/plain"})
+    try:
+        with urllib.request.urlopen(request, timeout=seconds) as answer:
+            data: bytes = answer.read(_MOST_OCTETS + 1)
+    except urllib.error.HTTPError as error:
+        if may_fail or error.code == 404:
+            return b""
+        raise LiveError(f"{url}: {error.code} {error.reason}") from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "reason", None) or error
+        raise LiveError(f"{url}: {reason}") from None
+    if len(data) > _MOST_OCTETS:
+        raise LiveError(f"{url}: more than {_MOST_OCTETS >> 20} MiB: expected an exporter's metrics")
+    return data
