@@ -5,6 +5,7 @@
 
 use netloom_counters::{self as counters, Unit};
 use netloom_infer::change::{Effort, least_change};
+use netloom_infer::operator::Pair;
 use netloom_infer::prior::{Families, Shares};
 use netloom_infer::pursuit::Pursuit;
 use netloom_infer::sparse::Flows;
@@ -22,8 +23,8 @@ use crate::routes::RoutesOrEngine;
 use crate::run::{Options, run};
 use crate::traffic::PyJob;
 
-/// More pairs than this are none for an exact solver.
-const MOST_PAIRS: usize = 20_000;
+/// More pairs than this are none for other solvers.
+const MOST_PAIRS: usize = 1_000_000;
 /// More than this have no covariance that is written out.
 const MOST_COVARIED: usize = 2_000;
 
@@ -92,12 +93,11 @@ impl PyEquations {
     /// Of every pair its hosts (`source`, `destination`, by number) and the rows that it crosses (`row[first[p]:first[p + 1]]`); of every row
     /// `bytes`, their standard `deviation`, and the `weight` of its error (0: not used).
     fn arrays<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let hosts = |at: usize| {
-            let pair = self.operator.iter().nth(at).expect("there are so many pairs");
+        let hosts = |pair: Pair| {
             let hosts = &self.jobs[pair.job as usize].hosts;
             [hosts[pair.source as usize].0, hosts[pair.destination as usize].0]
         };
-        let ends: Vec<[u32; 2]> = (0..self.operator.pairs()).map(hosts).collect();
+        let ends: Vec<[u32; 2]> = self.operator.iter().map(hosts).collect();
         let (mut first, mut rows) = (vec![0i64], Vec::new());
         for pair in 0..self.operator.pairs() {
             self.operator.way(pair, |row| rows.push(row as i32));

@@ -53,6 +53,28 @@ def matrix(equations: Equations) -> scipy.sparse.csc_matrix:
     return scipy.sparse.csc_matrix((ones, arrays["row"], arrays["first"]), shape=shape)
 
 
+def program(
+    equations: Equations, answer: Mapping[str, Any]
+) -> tuple[scipy.sparse.csr_matrix, _Array, _Array, _Array]:
+    """The linear program of the fewest flows in units in which all numbers are about one.
+
+    Returns
+    -------
+    rows, low, high, cost : csr_matrix, array, array, array
+        Minimise the sum of `w >= 0` with `low <= rows @ w <= high`; bytes of the columns are `w / cost`.
+    """
+    crossed, target = matrix(equations), equations.arrays()["bytes"]
+    back, cost, slack = answer["back"], answer["cost"], answer["slack"]
+    together = back >= 0
+    columns = crossed[:, answer["pair"]]
+    columns = columns + crossed[:, np.where(together, back, 0)] @ scipy.sparse.diags_array(together * 1.0)
+    known = np.isfinite(slack) & (target > 0)
+    rows = scipy.sparse.diags_array(1 / target[known]) @ columns.tocsr()[known]
+    width = slack[known] / target[known]
+    scaled = scipy.sparse.csr_matrix(rows @ scipy.sparse.diags_array(1 / cost))
+    return scaled, 1 - width, 1 + width, cost
+
+
 def fewest_flows(
     equations: Equations, answer: Mapping[str, Any], *, solver: Literal["highs", "clarabel"] = "highs"
 ) -> Judged:
@@ -63,18 +85,8 @@ def fewest_flows(
     OptimizeError
         If the solver is not installed, or finds no optimum.
     """
-    crossed, target = matrix(equations), equations.arrays()["bytes"]
-    back = answer["back"]
-    columns = crossed[:, answer["pair"]].tolil()
-    together = np.flatnonzero(back >= 0)
-    columns[:, together] += crossed[:, back[together]]
-    # In units in which all numbers are about one.
-    cost, slack = answer["cost"], answer["slack"]
-    known = np.isfinite(slack) & (target > 0)
-    rows = scipy.sparse.diags_array(1 / target[known]) @ columns.tocsr()[known]
-    scaled = scipy.sparse.csr_matrix(rows @ scipy.sparse.diags_array(1 / cost))
-    width = slack[known] / target[known]
-    values = _SOLVERS[_named(solver)](scaled, 1 - width, 1 + width) / cost
+    rows, low, high, cost = program(equations, answer)
+    values = _SOLVERS[_named(solver)](rows, low, high) / cost
     return Judged(values, float(cost @ values), float(cost @ answer["values"]))
 
 
