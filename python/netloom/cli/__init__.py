@@ -78,6 +78,7 @@ _VERBS: dict[str, str | tuple[str, dict[str, str]]] = {
             "study": "Draw how well traffic is told from counters.",
         },
     ),
+    "apply": "Put new routes on a live fabric, safely.",
     "demo": "The whole job on a real fabric and real applications.",
 }
 
@@ -188,7 +189,14 @@ def _run(tokens: Sequence[str]) -> int:
 
 
 def _form_first(tokens: Sequence[str]) -> Sequence[str]:
-    """`--study` names a form of `infer`, wherever it stands: the parser expects it first."""
+    """`--study` names a form of `infer`, wherever it stands: the parser expects it first.
+
+    `--rollback` of `apply` may have a number behind it; the parser expects one.
+    """
+    if tokens and tokens[0] == "apply" and "--rollback" in tokens:
+        at = tokens.index("--rollback") + 1
+        if at == len(tokens) or tokens[at].startswith("-"):
+            return [*tokens[:at], "last", *tokens[at:]]
     if tokens and tokens[0] == "infer" and "--study" in tokens:
         return ["infer", "--study", *(token for token in tokens[1:] if token != "--study")]
     return tokens

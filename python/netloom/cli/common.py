@@ -153,6 +153,11 @@ class Run:
         """Whether there is a product to write."""
         return self._product and self.options.output is not None
 
+    @property
+    def seconds(self) -> dict[str, float]:
+        """Seconds by step so far."""
+        return dict(self._seconds)
+
     @contextlib.contextmanager
     def timed(self, what: str) -> Iterator[None]:
         """Adds the seconds of the block to `seconds[what]`."""

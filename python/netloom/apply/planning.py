@@ -1,0 +1,261 @@
+"""A change of routes, planned against the fabric as it is now.
+
+Idea: OpenSM accepts nearly anything, so everything is decided here: whether the new tables reach every
+address from every host and cannot deadlock on the fabric as discovered, what of the tables in force they
+change, and in which stages the change is safe however its blocks arrive.
+"""
+
+from __future__ import annotations
+
+import concurrent.futures
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from netloom.errors import FabricError, RoutingError
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from netloom._core import Fabric, Routes
+    from netloom.live import Access
+
+BLOCK = 64
+"""LIDs of a forwarding table that one management packet sets."""
+STAGES = 8
+"""How many stages a change may have unless told."""
+_NONE = 65535
+_HEADER = re.compile(rb"^Unicast lids .* guid (0x[0-9a-fA-F]+)", re.MULTILINE)
+_STRANGERS = (b"(Router ", b"Aggregation Node")
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A fabric and the tables of its switches, at one moment."""
+
+    access: Access
+    fabric: Fabric
+    tables: Routes
+    raw: bytes = field(repr=False)
+    """The tables as `dump_fts` printed them."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A change that has been looked into; `findings` say why it must not be made."""
+
+    seen: Seen
+    routes: Routes
+    """The new tables, whole."""
+    stages: Sequence[Routes]
+    """The tables after every stage; the last are the new ones. Empty if nothing changes."""
+    fewest: bool
+    """Whether fewer stages are proven unsafe."""
+    changes: Sequence[dict[str, Any]]
+    """By switch: `switch`, `entries`, `blocks`."""
+    findings: Sequence[dict[str, str]]
+    """What forbids it: `kind` and `text`."""
+    notes: Sequence[str] = ()
+
+    @property
+    def changed_entries(self) -> int:
+        """Entries that differ from those in force."""
+        return sum(row["entries"] for row in self.changes)
+
+    @property
+    def changed_blocks(self) -> int:
+        """Blocks of 64 entries with such an entry: what OpenSM sends at least."""
+        return sum(row["blocks"] for row in self.changes)
+
+    @property
+    def switches(self) -> int:
+        """Switches with such an entry."""
+        return len(self.changes)
+
+    @property
+    def verified(self) -> bool:
+        """Whether nothing forbids it."""
+        return not self.findings
+
+    def file(self, routes: Routes) -> bytes:
+        """Tables as OpenSM's `file` engine reads them; entries for strangers' LIDs stay as they are."""
+        return with_strangers(routes.to_bytes(), self.seen)
+
+
+def look(access: Access) -> Seen:
+    """Discovers the fabric and reads all tables, at the same time.
+
+    Raises
+    ------
+    LiveError
+        If the fabric does not answer.
+    """
+    from netloom import _core
+
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        found = pool.submit(access.discover)
+        raw = access.forwarding_tables()
+        fabric = _core.Fabric.parse(found.result(), label="ibnetdiscover")
+    return Seen(access, fabric, read_tables(raw, fabric), raw)
+
+
+def read_tables(data: bytes, fabric: Fabric, *, label: str = "dump_fts") -> Routes:
+    """Tables as far as they concern a fabric: those of switches that are not in it are left out."""
+    from netloom import _core
+
+    known = {int(guid) for guid in fabric.switch_table()["guid"]}
+    headers = list(_HEADER.finditer(data))
+    if any(int(header[1], 16) not in known for header in headers):
+        ends = [header.start() for header in headers[1:]] + [len(data)]
+        spans = zip(headers, ends, strict=True)
+        data = b"".join(data[h.start() : end] for h, end in spans if int(h[1], 16) in known)
+    return _core.Routes.parse(data, fabric, label=label, strict=False)
+
+
+def plan(
+    seen: Seen,
+    routes: Routes,
+    *,
+    stages: int = STAGES,
+    mend: bool = False,
+    allow: Collection[str] = (),
+    threads: int = 0,
+) -> Plan:
+    """Plans a change from the tables in force to `routes`, which belong to the fabric as seen.
+
+    Parameters
+    ----------
+    seen : Seen
+        The fabric now; see `look`.
+    routes : Routes
+        The new routes. Where they say nothing of the switches' own addresses, the present entries stay.
+    stages : int
+        How many stages there may be.
+    mend : bool
+        Whether entries that lead to dead ports or nowhere are replaced first.
+    allow : collection of str
+        Findings that are notes instead (`credit-loop`).
+    threads : int
+        Threads to use; 0 is one a core.
+
+    Raises
+    ------
+    RoutingError
+        If the routes are of another kind or number of addresses than the fabric's.
+    """
+    from netloom import _core
+
+    fabric = seen.fabric
+    _same_addresses(fabric, routes)
+    new = routes.with_switches_of(seen.tables)
+    notes = []
+    if mend:
+        mended = _core.repaired(fabric, new)
+        count = mended.changed_entries(new)
+        if count:
+            notes.append(f"{count} entries of the new routes led nowhere, or by detours, and were mended")
+        new = mended
+    report = _core.check(fabric, new, threads=threads)
+    wrong = ("unreachable", "loop", "credit-loop", "missing-entry", "invalid-entry")
+    told = [finding for finding in report.findings if finding["kind"] in wrong]
+    findings = [finding for finding in told if finding["kind"] not in allow]
+    notes += [finding["text"] for finding in told if finding["kind"] in allow]
+    if report.non_minimal_pairs:
+        notes.append(f"{report.non_minimal_pairs} pairs of hosts take longer ways than the shortest")
+    steps: list[Routes] = []
+    fewest = True
+    if not findings:
+        try:
+            steps, fewest = _core.stages(fabric, seen.tables, new, most=stages, threads=threads)
+        except RoutingError as error:
+            findings.append({"kind": "stages", "text": str(error)})
+    return Plan(seen, new, steps, fewest, differences(seen, new), findings, notes)
+
+
+def differences(seen: Seen, new: Routes) -> list[dict[str, Any]]:
+    """What differs from the tables in force, by switch: entries and blocks."""
+    differ = seen.tables.table() != new.table()
+    blocks = lids(seen.fabric, new.lmc) // BLOCK
+    names = seen.fabric.switch_names
+    return [
+        {
+            "switch": names[switch],
+            "entries": int(differ[switch].sum()),
+            "blocks": len(np.unique(blocks[differ[switch]])),
+        }
+        for switch in np.flatnonzero(differ.any(axis=1))
+    ]
+
+
+def lids(fabric: Fabric, lmc: int) -> npt.NDArray[np.int64]:
+    """The LID of every destination of tables: of hosts, each with its addresses, then of switches."""
+    hosts = fabric.host_table()["lid"].astype(np.int64)
+    switches = fabric.switch_table()["lid"].astype(np.int64)
+    paths = np.arange(1 << lmc, dtype=np.int64)
+    return np.concatenate([(hosts[:, None] + paths).ravel(), switches])
+
+
+def lost_pairs(fabric: Fabric, routes: Routes) -> int:
+    """Pairs of hosts, and of hosts and switches, that cannot talk under these tables."""
+    from netloom import _core
+
+    return _core.check(fabric, routes).unreachable_pairs
+
+
+def mended(fabric: Fabric, routes: Routes) -> Routes | None:
+    """The tables with entries that lead nowhere replaced; None if that leaves pairs that cannot talk."""
+    from netloom import _core
+
+    try:
+        repaired = _core.repaired(fabric, routes)
+    except (RoutingError, FabricError):
+        return None
+    report = _core.check(fabric, repaired)
+    return None if report.unreachable_pairs or report.credit_loops else repaired
+
+
+def with_strangers(file: bytes, seen: Seen) -> bytes:
+    """A file of routes with the present entries for LIDs of what is no host or switch here.
+
+    Routers and aggregation nodes have LIDs too; in a file without them OpenSM would leave them without a way.
+    """
+    if not any(word in seen.raw for word in _STRANGERS):
+        return file
+    known = {int(lid) for lid in lids(seen.fabric, seen.tables.lmc)}
+    extra: dict[int, list[bytes]] = {}
+    rows: list[bytes] = []
+    for line in seen.raw.splitlines():
+        header = _HEADER.match(line)
+        if header is not None:
+            rows = extra.setdefault(int(header[1], 16), [])
+        elif line.startswith(b"0x"):
+            lid, port = line.split(None, 2)[:2]
+            if int(lid, 16) not in known and port.isdigit() and int(port) != 255:
+                rows.append(b"%s %s # kept as it was" % (lid, port))
+    out = []
+    for line in file.splitlines():
+        out.append(line)
+        header = _HEADER.match(line)
+        if header is not None:
+            out += extra.get(int(header[1], 16), [])
+    return b"\n".join(out) + b"\n"
+
+
+def _same_addresses(fabric: Fabric, routes: Routes) -> None:
+    """Refuses routes with another LMC than the fabric's."""
+    if routes.lmc != fabric.lmc:
+        raise RoutingError(
+            f"LMC mismatch: the routes are for LMC {routes.lmc} ({1 << routes.lmc} addresses a host), the "
+            f"fabric has LMC {fabric.lmc}: set lmc in OpenSM's options file and restart it, or make routes for this "
+            "fabric"
+        )
+    if fabric.lmc and fabric.hosts:
+        hosts = routes.table()[:, : fabric.hosts << fabric.lmc].reshape(fabric.switches, fabric.hosts, -1)
+        if (hosts[:, :, 1:] == _NONE).all() and not (hosts[:, :, 0] == _NONE).all():
+            raise RoutingError(
+                f"LMC mismatch: the routes are for one address a host, the fabric has LMC {fabric.lmc}: make "
+                "routes from a dump of this fabric"
+            )
