@@ -24,6 +24,7 @@ VERBS += [
     "plot matrix",
     "plot loads",
     "plot run",
+    "apply",
     "demo",
 ]
 
@@ -43,7 +44,7 @@ def test_start_imports_neither_numpy_nor_a_verb():
 
 def test_help_names_every_verb_in_the_order_of_use(netloom):
     text = netloom.ok("--help")
-    verbs = ["fabric", "traffic", "route", "check", "loads", "optimize", "simulate", "plot", "demo"]
+    verbs = ["fabric", "traffic", "route", "check", "loads", "optimize", "simulate", "plot", "apply", "demo"]
     assert [text.index(f"│ {verb} ") for verb in verbs] == sorted(text.index(f"│ {verb} ") for verb in verbs)
 
 

@@ -3,21 +3,25 @@
 A line `$ command` is run in a temporary folder that has `examples`, `net.txt` (a real dump) and two readings
 of its counters; the lines after it, up to the next command, are what it prints. `…` stands for any text on a
 line; a line of only `…` for any lines; a number with two decimals at the end of a line is one of seconds, and
-may differ.
+may differ. On pages of verbs for live fabrics, `$FABRIC` is one: ibsim and OpenSM on the same dump; these
+pages are skipped where they are not installed.
 A block that begins with `# not run` is not run.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import subprocess
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from netloom.live import missing_tools
+import netloom as nl
+from netloom.live import Ibsim, OpenSM, missing_tools
 
 ROOT = Path(__file__).resolve().parent.parent
 OTHERS = [ROOT / "README.md", ROOT / "docs" / "python.md"]
@@ -34,8 +38,12 @@ VERBS = [
     "optimize",
     "simulate",
     "plot",
+    "apply",
     "demo",
 ]
+
+
+LIVE = ["apply"]
 
 
 @dataclass
@@ -90,12 +98,32 @@ def test_pages_say_what_commands_print(page, netloom, paths):
         (netloom.folder / f"{when}.txt.gz").symlink_to(reading)
     binaries = str(Path(netloom.command[0]).parent)
     env = {**os.environ, "PATH": f"{binaries}:{os.environ['PATH']}", "COLUMNS": "100"}
+    with live_fabric(page, netloom.folder, env):
+        run_steps(page, netloom.folder, env)
+
+
+@contextlib.contextmanager
+def live_fabric(page: Path, folder: Path, env: dict[str, str]) -> Iterator[None]:
+    """A live fabric for pages that need one, `$FABRIC`; its OpenSM reads `opensm.lfts`."""
+    if page.stem not in LIVE:
+        yield
+        return
+    if missing_tools():
+        pytest.skip(f"not installed: {', '.join(missing_tools())}")
+    net, file = folder / "net.txt", folder / "opensm.lfts"
+    nl.route("updn", nl.Fabric.read(net)).write(file)
+    with Ibsim(net, host="host0000") as sim, OpenSM(sim, routes=file):
+        env["FABRIC"] = f"{sim.socket_name},host0000"
+        yield
+
+
+def run_steps(page: Path, folder: Path, env: dict[str, str]) -> None:
     for step in steps(page):
-        if "OpenSM" in step.output and missing_tools():
+        if page.stem not in LIVE and "OpenSM" in step.output and missing_tools():
             continue
         done = subprocess.run(
             ["bash", "-c", step.command],
-            cwd=netloom.folder,
+            cwd=folder,
             capture_output=True,
             text=True,
             timeout=120,

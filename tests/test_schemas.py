@@ -81,7 +81,7 @@ LIVE = {"counters-poll", "lanes-read", "lanes-load"}
 
 def test_there_is_one_schema_a_verb(paths):
     names = {path.stem for path in paths.schemas.glob("*.json")}
-    assert names == {*RUNS, *LIVE, "demo", "common", "run"}
+    assert names == {*RUNS, *LIVE, "apply", "demo", "common", "run"}
 
 
 @pytest.mark.parametrize("verb", RUNS)

@@ -56,6 +56,7 @@ __all__ = [
     "optimize_hose",
     "optimize_layers",
     "optimize_lmc",
+    "patched",
     "place_jobs",
     "recover",
     "repaired",
@@ -799,6 +800,15 @@ def loads(
 def check(fabric: Fabric, routes: Routes, *, threads: int = 0) -> CheckReport: ...
 def mix(fabric: Fabric, old: Routes, new: Routes, *, threads: int = 0) -> MixReport:
     """What any mix of entries of two tables can do while switches change from one to the other."""
+
+def patched(fabric: Fabric, routes: Routes, spare: Routes) -> tuple[Routes, int]:
+    """`routes` with the entries of `spare` for destinations that they do not reach from everywhere.
+
+    Returns
+    -------
+    tuple
+        The tables, and how many such destinations there are.
+    """
 
 def stages(
     fabric: Fabric, old: Routes, new: Routes, *, most: int = 8, threads: int = 0

@@ -84,6 +84,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(check::check, m)?)?;
     m.add_function(wrap_pyfunction!(check::verify_certificate, m)?)?;
     m.add_function(wrap_pyfunction!(mix::mix, m)?)?;
+    m.add_function(wrap_pyfunction!(mix::patched, m)?)?;
     m.add_function(wrap_pyfunction!(mix::stages, m)?)?;
     m.add_function(wrap_pyfunction!(optimize::afar, m)?)?;
     m.add_function(wrap_pyfunction!(optimize::coloured, m)?)?;

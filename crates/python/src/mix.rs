@@ -102,6 +102,22 @@ pub fn stages(
     Ok((found.tables.into_iter().map(routes).collect(), found.fewest))
 }
 
+/// `routes` with all entries for the destinations that they do not reach from everywhere taken from `spare`, and how
+/// many destinations these are.
+#[pyfunction]
+pub fn patched(
+    py: Python<'_>,
+    fabric: &PyFabric,
+    routes: &PyRoutes,
+    spare: &PyRoutes,
+) -> PyResult<(PyRoutes, u64)> {
+    let (lmc, from, to) = pair(py, fabric, routes, spare)?;
+    let shared = &fabric.shared;
+    let (lft, count) =
+        run(py, Options::default(), |_| verify::patched(&shared.fabric, shared.structure(), lmc, from, to))?;
+    Ok((PyRoutes::new(Routes::by_dest(&shared.fabric, lmc, lft), shared), count))
+}
+
 /// The tables of two routings of one fabric with as many addresses a host.
 fn pair<'a>(
     py: Python<'_>,

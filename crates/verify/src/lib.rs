@@ -36,6 +36,6 @@ mod wiring;
 pub use at_max::verify_links_at_max;
 pub use certificate::{Verdict, verify_certificate};
 pub use check::check;
-pub use mix::{MixReport, mix};
+pub use mix::{MixReport, mix, patched};
 pub use report::{CheckReport, Finding, FindingKind};
 pub use stages::{NoStages, Stages, stages};

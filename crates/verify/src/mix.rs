@@ -101,6 +101,29 @@ pub fn mix(fabric: &Fabric, structure: &Structure, lmc: u8, old: &Lft, new: &Lft
     total
 }
 
+/// `routes` with all entries for the destinations that they do not reach from everywhere taken from `spare`, and how many
+/// destinations these are: tables by destination of one fabric, with `2^lmc` addresses a host.
+///
+/// # Panics
+/// If the tables are of another size than the fabric.
+pub fn patched(fabric: &Fabric, structure: &Structure, lmc: u8, routes: &Lft, spare: &Lft) -> (Lft, u64) {
+    let change = Change::new(fabric, structure, lmc, routes, spare);
+    let columns = change.map(|column, scratch| {
+        scratch.judge_old(column);
+        let ports = || column.changed.iter().map(|&s| (s, column.new_ports[s as usize])).collect::<Vec<_>>();
+        scratch.lost.then(ports)
+    });
+    let (mut lft, mut count) = (routes.clone(), 0);
+    for (d, ports) in columns.into_iter().enumerate() {
+        let Some(ports) = ports else { continue };
+        count += 1;
+        for (s, port) in ports {
+            lft.set(SwitchId(s), DestId::from_index(d), (port != NO_PORT).then_some(port));
+        }
+    }
+    (lft, count)
+}
+
 /// Which entry a switch can have for a destination.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum When {

@@ -2,9 +2,9 @@
 
 | module | idea |
 |---|---|
-| `planning` | the change against the fabric as it is now: what differs, whether it is sound, in which stages |
+| `planning` | the change against the fabric as it is now: what differs, is it sound, in which stages |
 | `journal` | what was in force and what will be, on disk before anything is sent; one change at a time |
-| `sending` | the file by rename, OpenSM asked, switches read back; undone if anything differs |
+| `sending` | the file by rename, OpenSM asked, switches read back; else undone |
 | `recovery` | what a change that was killed left behind: finished or undone; rollback |
 """
 

@@ -8,14 +8,16 @@ change, and in which stages the change is safe however its blocks arrive.
 from __future__ import annotations
 
 import concurrent.futures
+import contextlib
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from netloom.errors import FabricError, RoutingError
+from netloom.errors import NetloomError, RoutingError
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -28,8 +30,9 @@ BLOCK = 64
 STAGES = 8
 """How many stages a change may have unless told."""
 _NONE = 65535
-_HEADER = re.compile(rb"^Unicast lids .* guid (0x[0-9a-fA-F]+)", re.MULTILINE)
-_STRANGERS = (b"(Router ", b"Aggregation Node")
+_TABLE = b"Unicast lids"
+_HEADER = re.compile(rb"Unicast lids .*?guid (0x[0-9a-fA-F]+)")
+_ENTRY = re.compile(rb"^0x([0-9a-fA-F]+) +([0-9]+)(.*)$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -41,6 +44,8 @@ class Seen:
     tables: Routes
     raw: bytes = field(repr=False)
     """The tables as `dump_fts` printed them."""
+    file: bytes | None = field(default=None, repr=False)
+    """The file of routes that OpenSM reads."""
 
 
 @dataclass(frozen=True)
@@ -85,8 +90,8 @@ class Plan:
         return with_strangers(routes.to_bytes(), self.seen)
 
 
-def look(access: Access) -> Seen:
-    """Discovers the fabric and reads all tables, at the same time.
+def look(access: Access, file: Path | None = None) -> Seen:
+    """Discovers the fabric and reads all tables, at the same time; `file` is what OpenSM reads, if known.
 
     Raises
     ------
@@ -99,7 +104,11 @@ def look(access: Access) -> Seen:
         found = pool.submit(access.discover)
         raw = access.forwarding_tables()
         fabric = _core.Fabric.parse(found.result(), label="ibnetdiscover")
-    return Seen(access, fabric, read_tables(raw, fabric), raw)
+    kept = None
+    if file is not None:
+        with contextlib.suppress(OSError):
+            kept = file.read_bytes()
+    return Seen(access, fabric, read_tables(raw, fabric), raw, kept)
 
 
 def read_tables(data: bytes, fabric: Fabric, *, label: str = "dump_fts") -> Routes:
@@ -107,11 +116,9 @@ def read_tables(data: bytes, fabric: Fabric, *, label: str = "dump_fts") -> Rout
     from netloom import _core
 
     known = {int(guid) for guid in fabric.switch_table()["guid"]}
-    headers = list(_HEADER.finditer(data))
-    if any(int(header[1], 16) not in known for header in headers):
-        ends = [header.start() for header in headers[1:]] + [len(data)]
-        spans = zip(headers, ends, strict=True)
-        data = b"".join(data[h.start() : end] for h, end in spans if int(h[1], 16) in known)
+    parts = list(blocks(data))
+    if any(guid not in known for guid, _, _ in parts):
+        data = b"".join(data[start:end] for guid, start, end in parts if guid in known)
     return _core.Routes.parse(data, fabric, label=label, strict=False)
 
 
@@ -153,11 +160,11 @@ def plan(
     new = routes.with_switches_of(seen.tables)
     notes = []
     if mend:
-        mended = _core.repaired(fabric, new)
-        count = mended.changed_entries(new)
+        sound = mended(fabric, new)
+        count = sound.changed_entries(new)
         if count:
-            notes.append(f"{count} entries of the new routes led nowhere, or by detours, and were mended")
-        new = mended
+            notes.append(f"{count} entries of the new routes were mended: they led nowhere")
+        new = sound
     report = _core.check(fabric, new, threads=threads)
     wrong = ("unreachable", "loop", "credit-loop", "missing-entry", "invalid-entry")
     told = [finding for finding in report.findings if finding["kind"] in wrong]
@@ -205,43 +212,70 @@ def lost_pairs(fabric: Fabric, routes: Routes) -> int:
     return _core.check(fabric, routes).unreachable_pairs
 
 
-def mended(fabric: Fabric, routes: Routes) -> Routes | None:
-    """The tables with entries that lead nowhere replaced; None if that leaves pairs that cannot talk."""
+def mended(fabric: Fabric, routes: Routes) -> Routes:
+    """The tables with what leads nowhere replaced.
+
+    Where they are shortest up*/down* routes but for that, entry by entry; else, and for switches' addresses,
+    all entries for destinations that are not reached from everywhere.
+    """
     from netloom import _core
 
-    try:
-        repaired = _core.repaired(fabric, routes)
-    except (RoutingError, FabricError):
-        return None
-    report = _core.check(fabric, repaired)
-    return None if report.unreachable_pairs or report.credit_loops else repaired
+    found = routes
+    report = _core.check(fabric, routes)
+    if not report.non_minimal_pairs and not report.up_down_violations:
+        with contextlib.suppress(NetloomError):
+            found = _core.repaired(fabric, routes)
+    for engine in ("updn", "minhop"):
+        if not lost_pairs(fabric, found):
+            break
+        with contextlib.suppress(NetloomError):
+            found, _ = _core.patched(fabric, found, _core.route(engine, fabric, lmc=routes.lmc))
+    return found
 
 
 def with_strangers(file: bytes, seen: Seen) -> bytes:
-    """A file of routes with the present entries for LIDs of what is no host or switch here.
+    """A file of routes with the present entries for what was not discovered.
 
-    Routers and aggregation nodes have LIDs too; in a file without them OpenSM would leave them without a way.
+    Routers and aggregation nodes have LIDs too, and a packet lost in discovery must not cost a host or switch
+    its routes: in a file without them OpenSM would leave them without a way.
     """
-    if not any(word in seen.raw for word in _STRANGERS):
-        return file
     known = {int(lid) for lid in lids(seen.fabric, seen.tables.lmc)}
-    extra: dict[int, list[bytes]] = {}
-    rows: list[bytes] = []
-    for line in seen.raw.splitlines():
-        header = _HEADER.match(line)
-        if header is not None:
-            rows = extra.setdefault(int(header[1], 16), [])
-        elif line.startswith(b"0x"):
-            lid, port = line.split(None, 2)[:2]
-            if int(lid, 16) not in known and port.isdigit() and int(port) != 255:
-                rows.append(b"%s %s # kept as it was" % (lid, port))
+    switches = {int(guid) for guid in seen.fabric.switch_table()["guid"]}
+    extra: dict[int, dict[int, bytes]] = {}
+    whole: dict[int, bytes] = {}
+    for source in (seen.raw, seen.file or b""):
+        parts = list(blocks(source))
+        for guid, start, end in parts:
+            if guid not in switches and guid not in whole:
+                whole[guid] = source[start:end]
+        # All tables have the same LIDs but for holes: where none is a stranger in two, none is.
+        probes = [parts[0], parts[-1]] if parts else []
+        if all(int(lid, 16) in known for _, s, e in probes for lid, _, _ in _ENTRY.findall(source, s, e)):
+            continue
+        for guid, start, end in parts:
+            rows = extra.setdefault(guid, {})
+            for lid, port, rest in _ENTRY.findall(source, start, end):
+                if int(lid, 16) not in known and int(port) != 255:
+                    rows.setdefault(int(lid, 16), b"0x%s %s%s" % (lid, port, rest))
+    if not extra and not whole:
+        return file
     out = []
-    for line in file.splitlines():
-        out.append(line)
-        header = _HEADER.match(line)
-        if header is not None:
-            out += extra.get(int(header[1], 16), [])
+    for guid, start, end in blocks(file):
+        head, _, body = file[start:end].partition(b"\n")
+        out += [head, *extra.get(guid, {}).values(), body.rstrip(b"\n")]
+    out += [table.rstrip(b"\n") for table in whole.values()]
     return b"\n".join(out) + b"\n"
+
+
+def blocks(data: bytes) -> Iterator[tuple[int, int, int]]:
+    """The tables of a file of routes or a dump: the switch's GUID, and where its table begins and ends."""
+    start = data.find(_TABLE)
+    while start >= 0:
+        end = data.find(_TABLE, start + 1)
+        header = _HEADER.match(data, start)
+        if header is not None:
+            yield int(header[1], 16), start, end if end >= 0 else len(data)
+        start = end
 
 
 def _same_addresses(fabric: Fabric, routes: Routes) -> None:
@@ -249,8 +283,8 @@ def _same_addresses(fabric: Fabric, routes: Routes) -> None:
     if routes.lmc != fabric.lmc:
         raise RoutingError(
             f"LMC mismatch: the routes are for LMC {routes.lmc} ({1 << routes.lmc} addresses a host), the "
-            f"fabric has LMC {fabric.lmc}: set lmc in OpenSM's options file and restart it, or make routes for this "
-            "fabric"
+            f"fabric has LMC {fabric.lmc}: set lmc in OpenSM's options file and restart it, or make routes "
+            "for this fabric"
         )
     if fabric.lmc and fabric.hosts:
         hosts = routes.table()[:, : fabric.hosts << fabric.lmc].reshape(fabric.switches, fabric.hosts, -1)

@@ -44,7 +44,7 @@ def recover(
             # Nothing was sent: the file of routes is as it was.
             journal.add(left.id, "superseded", why="it was killed before anything was sent")
             return recover(access, manager, journal, seconds=seconds, progress=progress)
-        seen = look(access)
+        seen = look(access, manager.routes_file)
         notes: list[str] = []
         found: Plan | None = None
         if left.state == "sending":

@@ -239,7 +239,7 @@ class _Sending:
                     replace_file(self.file, old)
                 raise LiveError("OpenSM does not run any more: its file holds the old tables again")
             with self.clock("look"):
-                now = _look_again(self.plan.seen)
+                now = _look_again(self.plan.seen, self.file)
             target, data = restored(now, old, notes)
             with self.clock("undo"):
                 for tables, step in self._steps_back(now, target, data, notes):
@@ -265,7 +265,7 @@ class _Sending:
             notes.append(f"undone in one step: {error}")
             steps = []
         for i, tables in enumerate(steps[:-1], 1):
-            file = self.plan.file(tables)
+            file = with_strangers(tables.to_bytes(), now)
             self.journal.put(self.number, f"undo-{i}", file)
             yield tables, file
         self.journal.put(self.number, "undo", data)
@@ -302,21 +302,21 @@ def restored(now: Seen, old: bytes, notes: list[str]) -> tuple[Routes, bytes]:
     if not lost:
         return tables, old
     repaired = mended(now.fabric, tables)
-    if repaired is None:
-        notes.append(f"{lost} pairs cannot talk under the old tables either, and these could not be mended")
-        return tables, old
+    still = lost_pairs(now.fabric, repaired)
+    if still:
+        notes.append(f"{still} pairs cannot talk under the old tables either, however these are mended")
     entries = repaired.changed_entries(tables)
     notes.append(f"{entries} entries of the old tables were mended: they led over cables that are cut")
     return repaired, with_strangers(repaired.to_bytes(), now)
 
 
-def _look_again(seen: Seen) -> Seen:
+def _look_again(seen: Seen, file: Path) -> Seen:
     """The fabric now: a few tries, for one in the middle of a change may not answer at once."""
     for _ in range(3):
         with contextlib.suppress(NetloomError):
-            return look(seen.access)
+            return look(seen.access, file)
         time.sleep(0.2)
-    return look(seen.access)
+    return look(seen.access, file)
 
 
 def _changed(seen: Seen) -> bool:

@@ -1,4 +1,4 @@
-"""`netloom apply`: new routes on a live fabric: verified, staged, journaled, read back; by default a dry run."""
+"""`netloom apply`: new routes on a live fabric: verified, staged, journaled, read back; a dry run first."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ def apply(
     """Put new routes on a live fabric, safely.
 
     Reads the fabric and its tables as they are now, verifies the new routes against it, and shows what
-    differs. That is all unless `--yes` is given: then the old tables are journaled, OpenSM's file of routes is
-    replaced and OpenSM asked to load it, stage by stage; every switch is read back; and whatever differs, or
-    loses a host, is rolled back. Runs where the master OpenSM runs. A refusal and a rollback exit 1.
+    differs. That is all unless `--yes` is given: then the old tables are journaled, OpenSM's file of routes
+    is replaced and OpenSM asked to load it, stage by stage; every switch is read back; what differs, or loses
+    a host, is rolled back. Runs where the master OpenSM runs. A refusal and a rollback exit 1.
 
     Parameters
     ----------
@@ -57,8 +57,8 @@ def apply(
     yes
         Do it. Without it nothing is changed.
     stages
-        How many stages there may be. The fewest are taken in which no mix of old and new entries has a loop or
-        a hole.
+        How many stages there may be. The fewest are taken in which no mix of old and new entries has a
+        loop or a hole.
     mend
         Replace entries of the new routes that lead to dead ports or nowhere, instead of refusing them.
     rollback
@@ -147,8 +147,8 @@ class _Job:
         if len(others) > 1:
             listed = ", ".join(f"0x{peer.guid:016x} {peer.state}" for peer in others)
             text = (
-                f"{len(others)} subnet managers ({listed}): another would load its own routes when it takes over; "
-                "stop it, or give it the same file and say --allow standby"
+                f"{len(others)} subnet managers ({listed}): another would load its own routes when it takes "
+                "over; stop it, or give it the same file and say --allow standby"
             )
             masters = sum(peer.state == "master" for peer in others)
             found.append(("two-masters" if masters > 1 else "standby", text))
@@ -168,7 +168,7 @@ class _Job:
         from netloom import apply as applying
 
         with self.run.timed("look"):
-            seen = self.seen = applying.look(self.access)
+            seen = self.seen = applying.look(self.access, self.manager.routes_file)
         self.run.note_input("fabric", self.access.what, None)
         if routes is None:
             with self.run.timed("plan"):

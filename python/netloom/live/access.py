@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -106,6 +107,8 @@ class Access:
             done = subprocess.run(
                 [program, *own, *arguments],
                 env=None if self.environment is None else dict(self.environment),
+                # ibsim's client library puts a folder where it runs.
+                cwd=None if self.socket_name is None else tempfile.gettempdir(),
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
                 timeout=seconds,

@@ -5,7 +5,7 @@ use netloom_model::{Dest, DestId, Fabric, Lft, NO_PORT, SwitchId};
 use netloom_routing::{Engine, EngineOptions, route};
 use netloom_testkit::{any_fabric, cases};
 use netloom_topology::{Structure, detect};
-use netloom_verify::{FindingKind, mix, stages};
+use netloom_verify::{FindingKind, check, mix, patched, stages};
 
 /// Random tables that deliver everything: for every destination a random tree towards it.
 fn random_tables(fabric: &Fabric, random: &mut Stream) -> Lft {
@@ -215,6 +215,29 @@ fn up_down_routes_of_one_tree_mix_freely() {
         assert!(report.ok(), "seed {seed}: {report:?}");
         let plan = stages(&fabric, &structure, 0, &old, &new, 1).unwrap();
         assert!(plan.fewest && plan.tables.len() <= 1, "seed {seed}");
+    }
+}
+
+#[test]
+fn destinations_that_are_lost_get_the_entries_of_other_tables_and_no_others_do() {
+    for seed in 0..40 {
+        let mut random = stream(seed, 3);
+        let fabric = any_fabric(seed);
+        let structure = detect(&fabric);
+        let good = random_tables(&fabric, &mut random);
+        let spare = random_tables(&fabric, &mut random);
+        let mut broken = good.clone();
+        let dest = DestId(below(&mut random, good.dests() as u64) as u32);
+        let at = SwitchId(below(&mut random, fabric.switch_count() as u64) as u32);
+        broken.set(at, dest, None);
+        let (mended, count) = patched(&fabric, &structure, 0, &broken, &spare);
+        assert_eq!(count, 1, "seed {seed}");
+        let routes = netloom_model::Routes::by_dest(&fabric, 0, mended.clone());
+        assert_eq!(check(&fabric, &structure, &routes).unreachable_pairs, 0, "seed {seed}");
+        for d in (0..good.dests()).map(DestId::from_index) {
+            let from = if d == dest { &spare } else { &good };
+            assert!(fabric.switches().all(|s| mended.port(s, d) == from.port(s, d)), "seed {seed}");
+        }
     }
 }
 
