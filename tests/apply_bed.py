@@ -28,6 +28,19 @@ class Bed:
     opensm: OpenSM
     file: Path
 
+    def port(self, fabric: nl.Fabric, switch: str, port: int) -> str:
+        """A port as ibsim names it: by the node's name in the file that it was started with."""
+        guid = int(fabric.switch_table()["guid"][fabric.switch_names.index(switch)])
+        identity = f"S-{guid:016x}"
+        return f'"{identity if identity in self.sim.fabric.read_text() else switch}"[{port}]'
+
+    def uplink(self, fabric: nl.Fabric, routes: nl.Routes, leaf: str) -> str:
+        """A cable from a leaf to a spine that routes use, as ibsim names it."""
+        switch = fabric.switch_names.index(leaf)
+        leaves = fabric.host_table()["leaf"]
+        away = routes.table()[switch, : fabric.hosts][leaves != switch]
+        return self.port(fabric, leaf, int(away[0]))
+
     @property
     def manager(self) -> Manager:
         return self.opensm.manager
@@ -134,17 +147,3 @@ def detours(fabric: nl.Fabric) -> tuple[nl.Routes, nl.Routes]:
     first = edited({one: "leaf00", "leaf00": other, other: last})
     second = edited({other: "leaf00", "leaf00": one, one: last})
     return first, second
-
-
-def uplink(fabric: nl.Fabric, routes: nl.Routes, leaf: str) -> str:
-    """A cable from a leaf to a spine that routes use, as ibsim names it."""
-    switch = fabric.switch_names.index(leaf)
-    leaves = fabric.host_table()["leaf"]
-    away = routes.table()[switch, : fabric.hosts][leaves != switch]
-    return port_of(fabric, leaf, int(away[0]))
-
-
-def port_of(fabric: nl.Fabric, switch: str, port: int) -> str:
-    """A port as ibsim names it: by the node's id in the file that it was started with."""
-    guid = int(fabric.switch_table()["guid"][fabric.switch_names.index(switch)])
-    return f'"S-{guid:016x}"[{port}]'

@@ -23,7 +23,7 @@ import numpy as np
 import pytest
 
 import netloom as nl
-from apply_bed import FT2, Bed, bed, detours, journaled, lost, port_of, uplink
+from apply_bed import FT2, Bed, bed, detours, journaled, lost
 from netloom import apply as applying
 from netloom.live import Ibsim, OpenSM, missing_tools
 
@@ -164,7 +164,7 @@ def test_a_cable_cut_before_is_found_and_the_routes_can_be_mended(live, tmp_path
     seen = live.look()
     new = nl.route("random", seen.fabric, seed=3)
     new.write(tmp_path / "new.lfts")
-    live.sim.command(f"Unlink {uplink(seen.fabric, new, 'leaf00')}")
+    live.sim.command(f"Unlink {live.uplink(seen.fabric, new, 'leaf00')}")
     now = live.settled()
     before = lost(now)
     assert before > 0, "OpenSM loads the same file again, with dead routes"
@@ -182,7 +182,7 @@ def test_a_cable_cut_before_is_found_and_the_routes_can_be_mended(live, tmp_path
 def test_a_cable_cut_during_is_found_and_the_old_tables_come_back_mended(live):
     seen = live.look()
     new = nl.route("random", seen.fabric, seed=3)
-    cut = f"Unlink {uplink(seen.fabric, new, 'leaf00')}"
+    cut = f"Unlink {live.uplink(seen.fabric, new, 'leaf00')}"
     done = live.apply(new, progress=lambda what: live.sim.command(cut) if what == "stage 1 of 1" else None)
     assert done.outcome == "rolled back"
     assert not done.verified
@@ -227,7 +227,7 @@ def test_an_opensm_that_dies_leaves_its_old_file_and_is_recovered_when_it_is_bac
 
 def test_link_errors_end_in_journaled_tables(live):
     seen = live.look()
-    bad = [port_of(seen.fabric, "leaf03", 5), port_of(seen.fabric, "spine01", 2)]
+    bad = [live.port(seen.fabric, "leaf03", 5), live.port(seen.fabric, "spine01", 2)]
     for port in bad:
         live.sim.command(f"Error {port} 20")
     try:
@@ -266,7 +266,10 @@ def rounds(count: int, folder: Path, *, seed: int = 0, each: int = 10, say: bool
                 try:
                     live = one_round(live, fault, source, stack, outcomes)
                 except AssertionError as error:
-                    raise AssertionError(f"seed {seed}, round {done}, {spec}, {fault}: {error}") from error
+                    text = (
+                        f"seed {seed}, round {done}, {spec}, {fault}: {error}; {live.journal.changes()[-2:]}"
+                    )
+                    raise AssertionError(text) from error
                 done += 1
                 if say and done % 10 == 0:
                     print(done, dict(outcomes), flush=True)
@@ -292,7 +295,7 @@ def one_round(live: Bed, fault: str, source: random.Random, stack: ExitStack, ou
         seed=source.randint(0, 99),
     )
     leaf = seen.fabric.switch_names[source.choice(sorted(set(seen.fabric.host_table()["leaf"].tolist())))]
-    cut = uplink(seen.fabric, new, leaf) if seen.fabric.switches > 1 else None
+    cut = live.uplink(seen.fabric, new, leaf) if seen.fabric.switches > 1 else None
     when = {}
     if fault == "cut before":
         live.sim.command(f"Unlink {cut}")
