@@ -34,6 +34,7 @@ mod parse;
 mod race;
 mod report;
 mod route;
+mod sampling;
 mod simulate;
 mod start;
 mod study;
@@ -58,7 +59,7 @@ pub struct Options {
     pub wanted: Vec<String>,
 }
 
-const FAMILIES: [(&str, Family); 8] = [
+const FAMILIES: [(&str, Family); 9] = [
     // First: it tells the process's peak memory.
     ("simulate", simulate::run),
     ("parse", parse::run),
@@ -67,6 +68,7 @@ const FAMILIES: [(&str, Family); 8] = [
     ("loads", loads::run),
     ("optimise", optimise::run),
     ("infer", infer::run),
+    ("sampling", sampling::run),
     ("start", start::run),
 ];
 

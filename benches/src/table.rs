@@ -88,6 +88,7 @@ pub fn median_seconds<T>(runs: usize, mut work: impl FnMut() -> T) -> f64 {
 /// `1.2 ms`, `0.12 s`.
 pub fn spell(seconds: f64) -> String {
     match seconds {
+        s if s < 1e-6 => format!("{:.1} ns", s * 1e9),
         s if s < 1e-3 => format!("{:.0} µs", s * 1e6),
         s if s < 0.1 => format!("{:.1} ms", s * 1e3),
         s if s < 10.0 => format!("{s:.2} s"),

@@ -1,6 +1,6 @@
 //! Imports between crates run one way: a crate depends on lower floors only, never on a sibling.
 //!
-//! model < {topology, traffic, formats, numeric} < routing < {bounds, verify, counters} < {optimize, infer, sim} < compose < python, and
+//! model < {topology, traffic, formats, numeric} < routing < {bounds, verify, counters} < {optimize, infer, sim, sampling} < compose < python, and
 //! - only `python` knows PyO3;
 //! - no algorithm crate knows a file format: only `compose` and `python` do;
 //! - what judges (`verify`) shares no code with what it judges;
@@ -16,7 +16,7 @@ const FLOORS: [&[&str]; 7] = [
     &["topology", "traffic", "formats", "numeric"],
     &["routing"],
     &["bounds", "verify", "counters"],
-    &["optimize", "infer", "sim"],
+    &["optimize", "infer", "sim", "sampling"],
     &["compose"],
     &["python"],
 ];

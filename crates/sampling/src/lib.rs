@@ -1,0 +1,29 @@
+//! Path sampling inside packets: which links packets took and where they met congestion, a few bits a packet.
+//!
+//! | module | what |
+//! |---|---|
+//! | [`field`] | products in GF(2^32), and the hash of one bit that they make |
+//! | [`tag`] | what a packet carries, and what adapters and switches do to it |
+//! | [`candidates`] | which links a packet can have crossed, in groups, with numbers to match |
+//! | [`decoder`] | one bit a packet to estimates of all links, by Walsh-Hadamard transforms |
+//! | [`direct`] | the same link by link, as the source has it: the judge of the other |
+//! | [`reservoir`] | estimates where packets carry a whole link |
+//! | [`estimate`] | a link's traffic and congestion with their standard errors |
+//!
+//! Source: Taffet, dissertation, ch. 2.
+
+pub mod candidates;
+pub mod decoder;
+pub mod direct;
+pub mod estimate;
+pub mod field;
+pub mod reservoir;
+pub mod tag;
+
+pub use candidates::{Candidates, SamplingError};
+pub use decoder::Decoder;
+pub use direct::Direct;
+pub use estimate::{Estimate, false_positive_threshold};
+pub use field::{Hash, Modulus};
+pub use reservoir::Reservoirs;
+pub use tag::{HopBits, Received, Tag, WholeTag};

@@ -1,0 +1,96 @@
+//! `dataplane/netloom_sampling.h` does to packets what this crate does.
+
+use std::path::Path;
+use std::process::Command;
+
+use netloom_model::rng::{below, stream};
+use netloom_sampling::{Hash, HopBits, Tag, WholeTag};
+
+const PROGRAM: &str = r#"
+#include <stdio.h>
+#include "netloom_sampling.h"
+
+int main(void)
+{
+    unsigned id, links, most, number[40], congested[40], draw[40], i;
+    while (scanf("%u %u %u", &id, &most, &links) == 3) {
+        struct netloom_tag tag;
+        struct netloom_whole_tag whole;
+        for (i = 0; i < links; i++)
+            if (scanf("%u %u %u", &number[i], &congested[i], &draw[i]) != 3)
+                return 1;
+        tag = netloom_send(id, netloom_mask(NETLOOM_MODULUS, NETLOOM_FACTOR, number[0]), (uint8_t)congested[0]);
+        whole = netloom_send_whole(number[0], (uint8_t)congested[0]);
+        for (i = 1; i < links; i++) {
+            uint32_t mask = netloom_mask(NETLOOM_MODULUS, NETLOOM_FACTOR, number[i]);
+            netloom_forward(&tag, id, mask, (uint8_t)congested[i], (uint16_t)draw[i], (uint8_t)most);
+            netloom_forward_whole(&whole, number[i], (uint8_t)congested[i], (uint16_t)draw[i], (uint8_t)most);
+        }
+        printf("%u %u %u %u %u %u\n", tag.bit, tag.congested, tag.hops, whole.link, whole.congested, whole.hops);
+    }
+    return 0;
+}
+"#;
+
+/// 2,000 packets over 1 to 40 links, hop counts of one to five bits.
+#[test]
+fn packets_are_the_same_in_c() {
+    let folder = std::env::temp_dir().join(format!("netloom-dataplane-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let header = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../dataplane");
+    let (source, program) = (folder.join("packets.c"), folder.join("packets"));
+    std::fs::write(&source, PROGRAM).unwrap();
+    let built = Command::new("cc")
+        .args(["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror", "-O2", "-I"])
+        .arg(&header)
+        .arg(&source)
+        .arg("-o")
+        .arg(&program)
+        .output()
+        .expect("a C compiler, which Rust links with");
+    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+
+    let hash = Hash::standard(32).unwrap();
+    let mut random = stream(1, 0);
+    let (mut input, mut expected) = (String::new(), String::new());
+    for _ in 0..2_000 {
+        let id = below(&mut random, 1 << 32) as u32;
+        let bits = HopBits::new(1 + below(&mut random, 5) as u8).unwrap();
+        let links = 1 + below(&mut random, 40);
+        input += &format!("{id} {} {links}", bits.most());
+        let (mut tag, mut whole) = (Tag::default(), WholeTag::default());
+        for link in 0..links {
+            let number = below(&mut random, 1 << 32) as u32;
+            let congested = below(&mut random, 2) == 1;
+            // The borders too.
+            let draw = match below(&mut random, 3) {
+                0 => (65_536 / (2 + below(&mut random, 31)) - below(&mut random, 2)) as u16,
+                _ => below(&mut random, 1 << 16) as u16,
+            };
+            input += &format!(" {number} {} {draw}", u8::from(congested));
+            if link == 0 {
+                tag = Tag::sent(id, hash.mask(number), congested);
+                whole = WholeTag::sent(number, congested);
+            } else {
+                tag.forward(id, hash.mask(number), congested, draw, bits);
+                whole.forward(number, congested, draw, bits);
+            }
+        }
+        input += "\n";
+        expected += &format!(
+            "{} {} {} {} {} {}\n",
+            u8::from(tag.bit),
+            u8::from(tag.congested),
+            tag.hops,
+            whole.link,
+            u8::from(whole.congested),
+            whole.hops
+        );
+    }
+    let file = folder.join("packets.txt");
+    std::fs::write(&file, &input).unwrap();
+    let ran = Command::new(&program).stdin(std::fs::File::open(&file).unwrap()).output().unwrap();
+    assert!(ran.status.success());
+    assert_eq!(String::from_utf8(ran.stdout).unwrap(), expected);
+    std::fs::remove_dir_all(&folder).unwrap();
+}

@@ -1,0 +1,6 @@
+//! Path sampling: two decoders on random fabrics, statistics beside their formulas, the same steps in C.
+
+mod dataplane;
+mod decoders;
+mod network;
+mod statistics;
