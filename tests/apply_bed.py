@@ -11,8 +11,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-
 import netloom as nl
 from netloom import apply as applying
 from netloom.live import Ibsim, Manager, OpenSM
@@ -110,14 +108,18 @@ def lost(seen: applying.Seen) -> int:
 
 def journaled(seen: applying.Seen, journal: applying.Journal) -> bool:
     """Whether switches hold tables that the journal has."""
-    for file in journal.folder.glob("*/*.lfts.gz"):
-        number, name = int(file.parent.name), file.name.removesuffix(".lfts.gz")
-        tables = applying.planning.read_tables(
-            gzip.decompress(file.read_bytes()), seen.fabric, label=f"{number}/{name}"
-        )
-        if np.array_equal(tables.table(), seen.tables.table()):
-            return True
-    return False
+    return 0 in far(seen, journal).values()
+
+
+def far(seen: applying.Seen, journal: applying.Journal) -> dict[str, int]:
+    """In how many entries switches differ from each of the tables that the journal has."""
+    found = {}
+    for file in sorted(journal.folder.glob("*/*.lfts.gz")):
+        label = f"{file.parent.name}/{file.name.removesuffix('.lfts.gz')}"
+        data = gzip.decompress(file.read_bytes())
+        tables = applying.planning.read_tables(data, seen.fabric, label=label)
+        found[label] = tables.changed_entries(seen.tables)
+    return found
 
 
 def detours(fabric: nl.Fabric) -> tuple[nl.Routes, nl.Routes]:

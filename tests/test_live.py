@@ -6,10 +6,12 @@ import os
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import netloom as nl
 from netloom.live import Access, Ibsim, Manager, OpenSM, missing_tools, peers
+from netloom.live.tables import read_tables
 
 needs_opensm = [
     pytest.mark.opensm,
@@ -48,6 +50,30 @@ def test_a_manager_says_of_itself_how_it_is_asked_and_loads_a_new_file(paths, tm
         now = nl.Routes.parse(sim.access.forwarding_tables(), fabric)
     assert now.changed_entries(second) == 0
     assert not manager.alive
+
+
+@opensm
+@pytest.mark.parametrize("name", ["ft2", "ft3"])
+def test_tables_read_by_address_are_those_of_dump_fts(paths, name, monkeypatch):
+    with Ibsim(getattr(paths, name), host=HOST) as sim, OpenSM(sim, engine="minhop"):
+        fabric = nl.Fabric.parse(sim.discover())
+        dumped = nl.Routes.parse(sim.forwarding_tables(), fabric)
+        with monkeypatch.context() as patched:
+            patched.setattr(Access, "forwarding_tables", None)  # by address alone
+            read = nl.Routes.parse(read_tables(sim.access, fabric), fabric)
+        assert np.array_equal(read.table(), dumped.table())
+        # A switch that is cut off does not answer by its address: dump_fts is asked for the others.
+        alone = int(fabric.switch_table()["guid"][-1])
+        for port in range(1, 9):
+            sim.command(f'Unlink "S-{alone:016x}"[{port}]')
+        deadline = time.monotonic() + 10
+        while time.monotonic() < deadline:
+            texts = [read_tables(sim.access, fabric), sim.forwarding_tables()]
+            read, dumped = (nl.Routes.parse(text, fabric, strict=False).table() for text in texts)
+            if np.array_equal(read, dumped):
+                break
+        assert np.array_equal(read, dumped)
+        assert (read[-1] == 65535).all()
 
 
 @opensm

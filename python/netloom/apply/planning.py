@@ -43,7 +43,7 @@ class Seen:
     fabric: Fabric
     tables: Routes
     raw: bytes = field(repr=False)
-    """The tables as `dump_fts` printed them."""
+    """The tables as `dump_fts` prints them."""
     file: bytes | None = field(default=None, repr=False)
     """The file of routes that OpenSM reads."""
 
@@ -90,8 +90,17 @@ class Plan:
         return with_strangers(routes.to_bytes(), self.seen)
 
 
-def look(access: Access, file: Path | None = None) -> Seen:
-    """Discovers the fabric and reads all tables, at the same time; `file` is what OpenSM reads, if known.
+def look(access: Access, file: Path | None = None, *, known: Fabric | None = None) -> Seen:
+    """Discovers the fabric and reads all tables.
+
+    Parameters
+    ----------
+    access : Access
+        How it is reached.
+    file : path, optional
+        What OpenSM reads, if that is known.
+    known : Fabric, optional
+        What the fabric was a moment ago: tables are then read while it is discovered again.
 
     Raises
     ------
@@ -99,11 +108,16 @@ def look(access: Access, file: Path | None = None) -> Seen:
         If the fabric does not answer.
     """
     from netloom import _core
+    from netloom.live import tables
 
-    with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        found = pool.submit(access.discover)
-        raw = access.forwarding_tables()
-        fabric = _core.Fabric.parse(found.result(), label="ibnetdiscover")
+    if known is None:
+        fabric = _core.Fabric.parse(access.discover(), label="ibnetdiscover")
+        raw = tables.read_tables(access, fabric)
+    else:
+        with concurrent.futures.ThreadPoolExecutor(1) as pool:
+            found = pool.submit(access.discover)
+            raw = tables.read_tables(access, known)
+            fabric = _core.Fabric.parse(found.result(), label="ibnetdiscover")
     kept = None
     if file is not None:
         with contextlib.suppress(OSError):
@@ -246,7 +260,7 @@ def with_strangers(file: bytes, seen: Seen) -> bytes:
     for source in (seen.raw, seen.file or b""):
         parts = list(blocks(source))
         for guid, start, end in parts:
-            if guid not in switches and guid not in whole:
+            if guid not in switches and guid not in whole and _ENTRY.search(source, start, end):
                 whole[guid] = source[start:end]
         # All tables have the same LIDs but for holes: where none is a stranger in two, none is.
         probes = [parts[0], parts[-1]] if parts else []

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from netloom.apply.journal import Journal, replace_file
 from netloom.apply.planning import Plan, Seen, look, lost_pairs, mended, read_tables, with_strangers
 from netloom.errors import LiveError, NetloomError, RoutingError
+from netloom.live.tables import read_tables as read_all
 
 if TYPE_CHECKING:
     from netloom._core import Routes
@@ -119,7 +120,7 @@ def apply(
         if left is not None and recovers is None:
             raise LiveError(f"change {left.id} was left unfinished: `netloom apply --recover --yes` first")
         if not planned_under_lock:
-            now = read_tables(plan.seen.access.forwarding_tables(), plan.seen.fabric)
+            now = read_tables(read_all(plan.seen.access, plan.seen.fabric), plan.seen.fabric)
             if now.changed_entries(plan.seen.tables):
                 raise LiveError(
                     "nothing was applied: tables have changed since the plan was made, plan again"
@@ -204,8 +205,8 @@ class _Sending:
             start = time.monotonic()
             while True:
                 try:
-                    now = look(seen.access) if look_too else None
-                    raw = seen.access.forwarding_tables() if now is None else now.raw
+                    now = look(seen.access, known=seen.fabric) if look_too else None
+                    raw = read_all(seen.access, seen.fabric) if now is None else now.raw
                     have = read_tables(raw, seen.fabric)
                     wrong = have.changed_entries(want)
                     text = f"{wrong} entries read back differ from what was sent"

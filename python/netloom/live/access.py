@@ -119,6 +119,9 @@ class Access:
         said = done.stderr.decode(errors="replace").strip()
         if done.returncode != 0:
             raise LiveError(f"{tool}: {self._why(said, done.returncode)}")
+        if tool == "dump_fts" and (failed := [line for line in said.splitlines() if "failed" in line]):
+            # It goes on without what was not answered, and ends well.
+            raise LiveError(f"{tool}: tables were not read whole: {failed[-1]}")
         return done.stdout
 
     def discover(self, *, seconds: float = 60.0) -> bytes:
