@@ -13,6 +13,7 @@ or undid it).
 
 from __future__ import annotations
 
+import concurrent.futures
 import contextlib
 import errno
 import fcntl
@@ -166,8 +167,10 @@ class Journal:
         folder = self.folder / str(number)
         try:
             folder.mkdir(exist_ok=True)
-            for name, tables in [("old", old), *((f"stage-{i}", t) for i, t in enumerate(stages, 1))]:
-                _write(folder / f"{name}.lfts.gz", gzip.compress(tables, 1, mtime=0))
+            with concurrent.futures.ThreadPoolExecutor() as pool:
+                packed = list(pool.map(_packed, [old, *stages]))
+            for i, (data, _) in enumerate(packed):
+                _write(folder / (f"stage-{i}.lfts.gz" if i else "old.lfts.gz"), data)
             _sync_folder(folder)
             _sync_folder(self.folder)
             self.add(
@@ -175,8 +178,8 @@ class Journal:
                 "begin",
                 time=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
                 stages=len(stages),
-                old_sha256=hashlib.sha256(old).hexdigest(),
-                new_sha256=hashlib.sha256(stages[-1] if stages else old).hexdigest(),
+                old_sha256=packed[0][1],
+                new_sha256=packed[-1][1],
                 **facts,
             )
         except OSError as error:
@@ -189,7 +192,7 @@ class Journal:
 
     def put(self, number: int, name: str, tables: bytes) -> None:
         """Puts more tables of a change on disk: those that it is undone by."""
-        _write(self.folder / str(number) / f"{name}.lfts.gz", gzip.compress(tables, 1, mtime=0))
+        _write(self.folder / str(number) / f"{name}.lfts.gz", _packed(tables)[0])
         _sync_folder(self.folder / str(number))
 
     def close_before(self, number: int, why: str | None = None) -> None:
@@ -250,6 +253,7 @@ class Journal:
 
 def replace_file(path: Path, data: bytes) -> None:
     """Puts a whole file in another's place: by rename, flushed to disk, with its mode and owner."""
+    path = path.resolve()
     temporary = path.with_name(f".{path.name}.netloom")
     _write(temporary, data)
     with contextlib.suppress(OSError):
@@ -258,6 +262,11 @@ def replace_file(path: Path, data: bytes) -> None:
         os.chown(temporary, before.st_uid, before.st_gid)
     os.replace(temporary, path)
     _sync_folder(path.parent)
+
+
+def _packed(tables: bytes) -> tuple[bytes, str]:
+    """Tables as they are put on disk, and the sum of what was packed."""
+    return gzip.compress(tables, 1, mtime=0), hashlib.sha256(tables).hexdigest()
 
 
 def _write(path: Path, data: bytes) -> None:

@@ -211,6 +211,25 @@ def differences(seen: Seen, new: Routes) -> list[dict[str, Any]]:
     ]
 
 
+def last_entries(fabric: Fabric, old: Routes, new: Routes) -> list[tuple[int, int, int]]:
+    """Of every switch that changes, the changed entry with the highest LID: its own LID, that one, the port.
+
+    OpenSM sends block by block, the lowest first: where these are in force, it has sent nearly everything.
+    """
+    ports = new.table()
+    differ = old.table() != ports
+    addresses = lids(fabric, new.lmc)
+    order = np.argsort(addresses)
+    switches = fabric.switch_table()["lid"]
+    found = []
+    for switch in np.flatnonzero(differ.any(axis=1)):
+        last = order[np.flatnonzero(differ[switch, order])[-1]]
+        port = int(ports[switch, last])
+        if port != _NONE:
+            found.append((int(switches[switch]), int(addresses[last]), port))
+    return found
+
+
 def lids(fabric: Fabric, lmc: int) -> npt.NDArray[np.int64]:
     """The LID of every destination of tables: of hosts, each with its addresses, then of switches."""
     hosts = fabric.host_table()["lid"].astype(np.int64)

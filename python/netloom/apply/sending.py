@@ -18,9 +18,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from netloom.apply.journal import Journal, replace_file
-from netloom.apply.planning import Plan, Seen, look, lost_pairs, mended, read_tables, with_strangers
+from netloom.apply.planning import (
+    Plan,
+    Seen,
+    last_entries,
+    look,
+    lost_pairs,
+    mended,
+    read_tables,
+    with_strangers,
+)
 from netloom.errors import LiveError, NetloomError, RoutingError
 from netloom.live.tables import read_tables as read_all
+from netloom.live.tables import wait_for
 
 if TYPE_CHECKING:
     from netloom._core import Routes
@@ -30,6 +40,8 @@ SECONDS = 60.0
 """How long OpenSM may take over one stage unless told."""
 _SETTLE = 15.0
 """How long after OpenSM says it is done switches may still differ."""
+_READS = 3
+"""How often they are read at least, however long that takes."""
 _SUSPECT = 1.0
 """After how long of that the fabric is looked at again."""
 
@@ -147,12 +159,14 @@ class _Sending:
         self.clock = Clock()
         self.asked: str | None = None
         self.number = 0
+        self.old = b""
 
     def run(self, rolls_back: int | None, recovers: int | None) -> Applied:
         plan = self.plan
-        old = plan.file(plan.seen.tables)
         stages = list(plan.stages)
-        files = [plan.file(stage) for stage in stages]
+        with self.clock("journal"):
+            old = self.old = plan.file(plan.seen.tables)
+            files = [plan.file(stage) for stage in stages]
         if not stages:
             if _read(self.file) == old:
                 return self._done("unchanged", verified=True)
@@ -172,12 +186,18 @@ class _Sending:
             facts["recovers"] = recovers
         with self.clock("journal"):
             self.number = self.journal.begin(old, files, facts)
+        before = plan.seen.tables
         try:
             for i, (tables, data) in enumerate(zip(stages, files, strict=True), 1):
                 self.tell(f"stage {i} of {len(stages)}")
                 with self.clock("journal"):
                     self.journal.add(self.number, "stage", stage=i)
                 self._load(data)
+                with self.clock("opensm"):
+                    # Its log says so when it begins to send.
+                    changing = last_entries(plan.seen.fabric, before, tables)
+                    wait_for(plan.seen.access, changing, seconds=_SETTLE)
+                before = tables
                 last = i == len(stages)
                 seen = self._read_back(plan.seen, tables, look_too=last)
                 with self.clock("journal"):
@@ -202,8 +222,9 @@ class _Sending:
     def _read_back(self, seen: Seen, want: Routes, *, look_too: bool) -> Seen:
         """Waits until all switches hold `want`; returns the fabric as it is then, if looked at too."""
         with self.clock("read back"):
-            start = time.monotonic()
+            start, reads = time.monotonic(), 0
             while True:
+                reads += 1
                 try:
                     now = look(seen.access, known=seen.fabric) if look_too else None
                     raw = read_all(seen.access, seen.fabric) if now is None else now.raw
@@ -216,7 +237,7 @@ class _Sending:
                     text = f"the switches could not be read back: {error}"
                 if time.monotonic() - start > _SUSPECT and _changed(seen):
                     raise LiveError(f"the fabric changed while routes were: {text}")
-                if time.monotonic() - start > _SETTLE:
+                if time.monotonic() - start > _SETTLE and reads >= _READS:
                     raise LiveError(text)
                 time.sleep(0.05)
 
@@ -269,7 +290,8 @@ class _Sending:
             file = with_strangers(tables.to_bytes(), now)
             self.journal.put(self.number, f"undo-{i}", file)
             yield tables, file
-        self.journal.put(self.number, "undo", data)
+        if data != self.old:
+            self.journal.put(self.number, "undo", data)
         yield target, data
 
     def _done(

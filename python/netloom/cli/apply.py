@@ -154,7 +154,7 @@ class _Job:
             found.append(("two-masters" if masters > 1 else "standby", text))
         refused = []
         for kind, text in found:
-            if kind in allow:
+            if kind in allow or kind == "fallback":
                 self.notes.append(text)
             else:
                 hint = "; --allow adaptive goes on all the same" if kind == "adaptive" else ""

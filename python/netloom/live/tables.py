@@ -10,6 +10,8 @@ another node has its address by now, `dump_fts` is asked instead, which goes by 
 
 from __future__ import annotations
 
+import time
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -37,6 +39,37 @@ def read_tables(access: Access, fabric: Fabric, *, seconds: float = 60.0) -> byt
         return _by_address(access, fabric)
     except LiveError:
         return access.forwarding_tables(seconds=seconds)
+
+
+def wait_for(
+    access: Access, entries: Sequence[tuple[int, int, int]], *, seconds: float, step: float = 0.02
+) -> bool:
+    """Waits until switches have some entries, each the switch's LID, the LID that it is for, and the port.
+
+    Returns
+    -------
+    bool
+        Whether they have; False after so many seconds, or where a switch does not answer by its address.
+    """
+    if not entries:
+        return True
+    asked = [Request.subnet(switch, _FORWARDING, lid // _BLOCK) for switch, lid, _ in entries]
+    offsets = np.array([lid % _BLOCK for _, lid, _ in entries], np.intp)
+    ports = np.array([port for _, _, port in entries])
+    end = time.monotonic() + seconds
+    try:
+        with Mads(access) as mads:
+            while True:
+                answers = mads.ask(asked)
+                if not answers.answered.all():
+                    return False
+                if (answers.data[np.arange(len(entries)), offsets] == ports).all():
+                    return True
+                if time.monotonic() > end:
+                    return False
+                time.sleep(step)
+    except LiveError:
+        return False
 
 
 def _by_address(access: Access, fabric: Fabric) -> bytes:
