@@ -20,6 +20,9 @@ use crate::mix::{Change, Column, Fault, Scratch, When};
 /// Graphs that the search for fewer stages may look at, by destination.
 const TRIES: u32 = 4_000;
 
+/// Destinations that may be put off one after the other where links could wait in circles.
+const REFUSALS: usize = 64;
+
 /// Tables from the old ones to the new.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stages {
@@ -73,17 +76,18 @@ pub fn stages(
         return Err(NoStages { text, needed: Some(rounds) });
     }
     // Each stage is one round of every destination, or a part of the destinations where links could wait in circles.
-    let mut parts: Vec<(usize, std::ops::Range<usize>)> = Vec::new();
-    let count = plans.len();
+    let mut parts: Vec<Part> = Vec::new();
     let whole = |round: usize| {
-        change.credit_loops_of_all(|column, s| plans[column.dest.index()].when(column, s, round, 0..count))
+        change.credit_loops_of_all(|column, s| {
+            plans[column.dest.index()].when(column, s, round, std::cmp::Ordering::Equal)
+        })
     };
     for round in 1..=rounds {
         if whole(round).is_none() {
-            parts.push((round, 0..count));
+            parts.push(Part { round, dests: (0..plans.len() as u32).collect() });
             continue;
         }
-        cut(&change, &plans, round, &mut parts)?;
+        parts.extend(cut(&change, &plans, round)?);
     }
     if parts.len() > most {
         let text = format!(
@@ -112,17 +116,22 @@ impl Plan {
         self.round_of.get(index).map_or(1, |&r| usize::from(r))
     }
 
-    /// What entry a switch can have in a round in which only the destinations of a range change.
-    fn when(&self, column: &Column, switch: u32, round: usize, changing: std::ops::Range<usize>) -> When {
+    /// What entry a switch can have in a round, where this destination's part of it is before (`Less`), at or after
+    /// the one at hand.
+    fn when(&self, column: &Column, switch: u32, round: usize, part: std::cmp::Ordering) -> When {
         let Ok(index) = column.changed.binary_search(&switch) else { return When::Old };
-        match self.round(index).cmp(&round) {
+        match self.round(index).cmp(&round).then(part) {
             std::cmp::Ordering::Less => When::New,
+            std::cmp::Ordering::Equal => When::Both,
             std::cmp::Ordering::Greater => When::Old,
-            std::cmp::Ordering::Equal if column.dest.index() < changing.start => When::New,
-            std::cmp::Ordering::Equal if column.dest.index() < changing.end => When::Both,
-            std::cmp::Ordering::Equal => When::Old,
         }
     }
+}
+
+/// A stage: a round of some destinations.
+struct Part {
+    round: usize,
+    dests: Vec<u32>,
 }
 
 /// Plans one destination.
@@ -245,56 +254,80 @@ impl Search<'_> {
 }
 
 /// Cuts a round in parts by destinations, each as large as can be.
-fn cut(
+///
+/// Which destinations come first matters: one that cannot change yet goes to the end of the line, and it is tried from
+/// either end of the tables.
+fn cut(change: &Change, plans: &[Plan], round: usize) -> Result<Vec<Part>, NoStages> {
+    let forth: Vec<u32> = (0..plans.len() as u32).filter(|&d| plans[d as usize].rounds >= round).collect();
+    let back = forth.iter().rev().copied().collect();
+    cut_in_order(change, plans, round, forth)
+        .or_else(|no| cut_in_order(change, plans, round, back).map_err(|_| no))
+}
+
+fn cut_in_order(
     change: &Change,
     plans: &[Plan],
     round: usize,
-    parts: &mut Vec<(usize, std::ops::Range<usize>)>,
-) -> Result<(), NoStages> {
-    let count = plans.len();
-    let mut start = 0;
+    mut order: Vec<u32>,
+) -> Result<Vec<Part>, NoStages> {
+    let (count, mut start, mut refused) = (order.len(), 0, 0);
+    let mut rank = vec![0; plans.len()];
+    let mut parts = Vec::new();
     while start < count {
+        order.iter().enumerate().for_each(|(i, &d)| rank[d as usize] = i);
         let fault = |end: usize| {
-            change.credit_loops_of_all(|c, s| plans[c.dest.index()].when(c, s, round, start..end))
+            change.credit_loops_of_all(|column, s| {
+                let d = column.dest.index();
+                let part = match rank[d] {
+                    r if r < start => std::cmp::Ordering::Less,
+                    r if r < end => std::cmp::Ordering::Equal,
+                    _ => std::cmp::Ordering::Greater,
+                };
+                plans[d].when(column, s, round, part)
+            })
         };
-        // Dependencies only grow with the range: the longest safe one by bisection.
+        // Dependencies only grow with the part: the longest safe one by bisection.
         let (mut safe, mut unsafe_) = (start, count + 1);
-        while unsafe_ - safe > 1 {
-            let middle = (safe + unsafe_).div_ceil(2).min(count).max(safe + 1);
+        while unsafe_ - safe > 1 && safe < count {
+            let middle = safe.midpoint(unsafe_).clamp(safe + 1, count);
             if fault(middle).is_none() {
                 safe = middle;
-                if safe == count {
-                    break;
-                }
             } else {
                 unsafe_ = middle;
             }
         }
         if safe == start {
-            let (_, text) = fault(start + 1).unwrap_or_default();
-            let name = change.name(netloom_model::DestId::from_index(start));
-            let text = format!("no stages are free of deadlock: when the entries for {name} change, {text}");
-            return Err(NoStages { text, needed: None });
+            refused += 1;
+            if refused >= REFUSALS.min(count - start) {
+                let (_, text) = fault(start + 1).unwrap_or_default();
+                let name = change.name(netloom_model::DestId(order[start]));
+                let text =
+                    format!("no stages free of deadlock were found: when entries for {name} change, {text}");
+                return Err(NoStages { text, needed: None });
+            }
+            order[start..].rotate_left(1);
+            continue;
         }
-        parts.push((round, start..safe));
+        refused = 0;
+        parts.push(Part { round, dests: order[start..safe].to_vec() });
         start = safe;
     }
-    Ok(())
+    Ok(parts)
 }
 
 /// The tables after every part.
-fn tables(change: &Change, plans: &[Plan], parts: &[(usize, std::ops::Range<usize>)]) -> Vec<Lft> {
+fn tables(change: &Change, plans: &[Plan], parts: &[Part]) -> Vec<Lft> {
     let Some((_, before)) = parts.split_last() else { return Vec::new() };
     let changed: Vec<Vec<(u32, u16)>> =
         change.map(|column, _| column.changed.iter().map(|&s| (s, column.new_ports[s as usize])).collect());
     let mut now = change.old.clone();
     let mut all = Vec::with_capacity(parts.len());
-    for (round, dests) in before {
-        for d in dests.clone() {
-            for (i, &(s, port)) in changed[d].iter().enumerate() {
-                if plans[d].round(i) == *round {
+    for part in before {
+        for &d in &part.dests {
+            for (i, &(s, port)) in changed[d as usize].iter().enumerate() {
+                if plans[d as usize].round(i) == part.round {
                     let port = (port != netloom_model::NO_PORT).then_some(port);
-                    now.set(SwitchId(s), netloom_model::DestId::from_index(d), port);
+                    now.set(SwitchId(s), netloom_model::DestId(d), port);
                 }
             }
         }

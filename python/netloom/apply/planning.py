@@ -192,7 +192,13 @@ def plan(
         try:
             steps, fewest = _core.stages(fabric, seen.tables, new, most=stages, threads=threads)
         except RoutingError as error:
-            findings.append({"kind": "stages", "text": str(error)})
+            lost = lost_pairs(fabric, seen.tables) if mend else 0
+            if lost:
+                # Packets on their way may wait for a moment; these pairs would for ever.
+                steps, fewest = [new], False
+                notes.append(f"in one step, for {lost} pairs cannot talk now: {error}")
+            else:
+                findings.append({"kind": "stages", "text": str(error)})
     return Plan(seen, new, steps, fewest, differences(seen, new), findings, notes)
 
 
