@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -103,24 +104,21 @@ def apply(
     if history:
         return _history(run, book)
     job = _Job(run, access, manager, book, wait)
-    refused = job.problems(allow)
-    if recover:
-        return job.recover(refused, yes=yes)
     names = {"credit-loops": "credit-loop"}
     allowed = [names.get(name, name) for name in allow]
-    if yes and not refused:
-        with book.locked():
-            recovered = job.finish_what_was_left()
-            plan, rolls_back, more = job.plan(routes, number, stages, mend, allowed)
-            if plan.verified and not more:
-                done = job.send(plan, rolls_back)
-                return job.finish(plan, done, [], recovered)
-            return job.finish(plan, None, more, recovered)
-    plan, _, more = job.plan(routes, number, stages, mend, allowed)
-    left = book.unfinished()
-    if left is not None:
-        job.notes.append(f"change {left.id} was left unfinished: --yes finishes or undoes it first")
-    return job.finish(plan, None, refused + more, None)
+    # What is looked at under the lock stays so until it is changed.
+    with book.locked() if yes else contextlib.nullcontext():
+        refused = job.problems(allow)
+        if recover:
+            return job.recover(refused, yes=yes)
+        recovered = job.finish_what_was_left() if yes and not refused else None
+        plan, rolls_back, more = job.plan(routes, number, stages, mend, allowed)
+        if yes and plan.verified and not refused and not more:
+            return job.finish(plan, job.send(plan, rolls_back), [], recovered)
+        left = book.unfinished()
+        if left is not None:
+            job.notes.append(f"change {left.id} was left unfinished: --yes finishes or undoes it first")
+        return job.finish(plan, None, refused + more, recovered)
 
 
 class _Job:
@@ -135,14 +133,17 @@ class _Job:
         self.notes: list[str] = []
         self.managers = 0
         self.seen: Seen | None = None
+        self.recovered = False
 
     def problems(self, allow: Sequence[str]) -> list[dict[str, str]]:
         """Why OpenSM should not be asked; what is allowed becomes a note."""
+        from netloom import apply as applying
         from netloom.live import peers
 
+        found = [(problem.kind, problem.text) for problem in self.manager.problems()]
         with self.run.timed("look"):
-            found = [(problem.kind, problem.text) for problem in self.manager.problems()]
-            others = peers(self.access)
+            self.seen = applying.look(self.access, self.manager.routes_file)
+            others = peers(self.access, self.seen.fabric)
         self.managers = len(others)
         if len(others) > 1:
             listed = ", ".join(f"0x{peer.guid:016x} {peer.state}" for peer in others)
@@ -167,8 +168,10 @@ class _Job:
         """The plan, the change that it rolls back, and what is wrong with the file of routes."""
         from netloom import apply as applying
 
-        with self.run.timed("look"):
-            seen = self.seen = applying.look(self.access, self.manager.routes_file)
+        seen = self.seen
+        if seen is None or self.recovered:
+            with self.run.timed("look"):
+                seen = self.seen = applying.look(self.access, self.manager.routes_file)
         self.run.note_input("fabric", self.access.what, None)
         if routes is None:
             with self.run.timed("plan"):
@@ -208,6 +211,7 @@ class _Job:
         left = self.journal.unfinished()
         if left is None:
             return None
+        self.recovered = True
         with self.run.timed("recover"):
             done = applying.recover(
                 self.access, self.manager, self.journal, seconds=self.wait, progress=self._tell
