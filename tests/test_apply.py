@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import itertools
 import re
 import resource
@@ -175,6 +174,20 @@ def test_routes_of_another_fabric_or_lmc_are_refused(live, netloom, paths):
     assert "OpenSM's options" in error
 
 
+def test_two_addresses_a_host_are_both_changed(netloom):
+    file = netloom.folder / "opensm.lfts"
+    with Ibsim(FT2, host="host0000") as sim:
+        with OpenSM(sim, engine="updn", lmc=1):
+            fabric = nl.Fabric.parse(sim.discover())
+        nl.route("updn", fabric).write(file)
+        with OpenSM(sim, routes=file, lmc=1):
+            new = nl.route("random", fabric, seed=3)
+            new.write(netloom.folder / "new.lfts")
+            words = ("apply", netloom.folder / "new.lfts", "--yes", "--sim", f"{sim.socket_name},host0000")
+            assert netloom.result(*words)["verified"]
+            assert nl.Routes.parse(sim.forwarding_tables(), fabric).changed_entries(new) == 0
+
+
 def test_two_changes_never_interleave(live, netloom):
     some(live, 16).write(netloom.folder / "new.lfts")
     with live.journal.locked():
@@ -209,23 +222,6 @@ def test_nothing_is_applied_where_the_journal_cannot_be_written(live, netloom):
     assert "nothing was applied" in done.stderr
     assert np.array_equal(live.look().tables.table(), before.tables.table())
     assert live.journal.unfinished() is None
-
-
-def test_a_journal_whose_last_line_was_cut_off_goes_on(tmp_path):
-    journal = applying.Journal(tmp_path / "j")
-    with journal.locked():
-        assert journal.begin(b"old", [b"new"], {"changed_entries": 1}) == 1
-        journal.add(1, "applied")
-        with open(journal.folder / "journal.jsonl", "ab") as file:
-            file.write(b'{"id": 2, "event": "beg')
-        assert journal.begin(b"new", [b"newer"], {"changed_entries": 1}) == 2
-    assert [(change.id, change.state) for change in journal.changes()] == [(1, "applied"), (2, "begun")]
-    assert journal.tables(1) == b"new"
-    (journal.folder / "2" / "old.lfts.gz").write_bytes(gzip.compress(b"forged"))
-    with pytest.raises(nl.LiveError, match="not what the journal says"):
-        journal.tables(2, 0)
-    with pytest.raises(nl.LiveError, match="no change 7"):
-        journal.tables(7)
 
 
 def test_an_opensm_without_the_file_engine_is_told_how_to_be_configured(netloom):
