@@ -265,6 +265,8 @@ class Scenario:
         """The tables of a routing, checked; None for one that chooses packet by packet."""
     def traffic(self, routing: str = "optimized") -> Traffic:
         """What `optimized` (or `optimized:phases`) routes are optimised for, host to host."""
+    def with_traffic(self, traffic: Traffic) -> Scenario:
+        """The same hardware with one job over all hosts, which sends at once what a traffic says."""
 
 @final
 class Simulation:
@@ -301,6 +303,28 @@ class Simulation:
         """Latencies: what (messages, packets), job, from_ps, to_ps, count."""
     def intervals(self) -> dict[str, Any] | None:
         """Counters by interval: start_ps, end_ps, link, lane (255: all), xmit_bytes, …, wait_ticks (1 ns)."""
+    def counted(
+        self,
+        vl_scheme: str | None = None,
+        *,
+        noise: float = 0.0,
+        skew: float = 0.0,
+        missing: float = 0.0,
+        seed: int = 0,
+    ) -> Counters | None:
+        """What links carried by interval, as the simulated ports counted it; None unless it was counted.
+
+        With `vl_scheme` by virtual lane, as ports would that queue on one lane and count on several, from
+        what was received by then; `noise`, `skew`, `missing` and `seed` as in `synth_counters`.
+        """
+    def sent(
+        self,
+        interval: int | None = None,
+        *,
+        unit: Literal["bytes", "packets", "mixed"] = "bytes",
+        mtu_bytes: float = 4096.0,
+    ) -> Traffic | None:
+        """What hosts sent each other, headers included; None unless it was counted."""
     def queues(self) -> dict[str, Any] | None:
         """The longest queues of every sample: time_ps, link, bytes."""
     def queue_levels(self) -> dict[str, Any] | None:
@@ -328,6 +352,10 @@ class Routes:
     def changed_entries(self, other: Routes) -> int: ...
     def with_switches_of(self, present: Routes) -> Routes:
         """The same, with the entries of `present` for the switches' own addresses where these have none."""
+    def mixed(self, other: Routes, destinations: Sequence[int]) -> Routes:
+        """These tables with those of another for some destinations (hosts)."""
+    def moved(self, other: Routes, traffic: Traffic) -> float:
+        """The share of a traffic's bytes, 0 to 1, that takes another way by other routes."""
     def with_paths(self, data: bytes, *, label: str = "<bytes>") -> Routes:
         """The same tables with the path of every pair (CSV): which of its addresses each sender uses."""
     @property
@@ -1079,6 +1107,8 @@ def simulate(
     progress: _Progress = None,
     state: bytes | None = None,
     keep: tuple[_Path, bytes, float] | None = None,
+    counted: bool = False,
+    counted_every_us: float | None = None,
 ) -> Simulation:
     """Runs a scenario with one of its routings (the first if None).
 
@@ -1087,5 +1117,6 @@ def simulate(
     `state` is what an earlier call with the same arguments has kept: the run goes on from there. `keep` is a
     file, its first line and seconds: the state is written there, behind that line, as gzip, each so many
     seconds (0: never) and when the run is ended early. The fluid model keeps nothing, nor does a run with a
-    trace.
+    trace. With `counted`, what hosts send each other is counted (`Simulation.sent`), and links in intervals
+    of `counted_every_us` (`Simulation.counted`); nothing else is then recorded over time, and no state kept.
     """

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use netloom_formats::scenario::{Pairing, Program, Scenario, ScenarioJob, Work};
-use netloom_formats::{FormatError, decompress, read_goal, read_ti_workload};
+use netloom_formats::{FormatError, decompress, read_csv_triples, read_goal, read_mtx, read_ti_workload};
 use netloom_model::rng::{below, shuffle, stream};
 use netloom_sim::{
-    Algorithms, AllToAll, Collective, Halo, Incast, Kind, Pairs, PermutationStream, Repeat, Replay,
+    Algorithms, AllToAll, Collective, Exchange, Halo, Incast, Kind, Pairs, PermutationStream, Repeat, Replay,
     RowsAndColumns, Script, Stencil, Stream, Tasks, Uniform,
 };
 use netloom_traffic::{PatternError, pattern};
@@ -45,7 +45,21 @@ impl<'a> Asked<'a> {
     /// # Errors
     /// [`ComposeError::File`].
     pub fn file(self, read: &mut Reader, key: &'static str, path: &str) -> Result<Vec<u8>, ComposeError> {
-        file(read, key, path).map_err(|error| error.at(self.at(key, &key)))
+        self.read(read, key, key, path)
+    }
+
+    /// The same where the role of the file is not its key.
+    ///
+    /// # Errors
+    /// [`ComposeError::File`].
+    pub fn read(
+        self,
+        read: &mut Reader,
+        role: &'static str,
+        key: &str,
+        path: &str,
+    ) -> Result<Vec<u8>, ComposeError> {
+        file(read, role, path).map_err(|error| error.at(self.at(key, &role)))
     }
 
     fn at(self, key: &str, message: &dyn std::fmt::Display) -> FormatError {
@@ -94,7 +108,7 @@ impl Place<'_> {
 pub enum Loaded<'a> {
     /// A pattern, with the ranks that it says it has.
     Pattern(&'a Program, Option<u32>),
-    /// A recorded run, with its ranks.
+    /// A recorded run or a matrix, with its ranks.
     Recorded(Arc<dyn Script>, u32),
 }
 
@@ -106,6 +120,15 @@ pub enum Loaded<'a> {
 /// none.
 pub fn load<'a>(asked: Asked<'a>, read: &mut Reader) -> Result<Loaded<'a>, ComposeError> {
     match &asked.job().work {
+        Work::Program(Program::Matrix { matrix, iterations }) => {
+            let bytes = asked.read(read, "matrix", "program.matrix", matrix)?;
+            let csv = matrix.strip_suffix(".gz").unwrap_or(matrix).ends_with(".csv");
+            let traffic =
+                if csv { read_csv_triples(&bytes, matrix, None)? } else { read_mtx(&bytes, matrix)? };
+            let (ranks, total) = (traffic.endpoints(), traffic.total());
+            let entries = total.iter().map(|(from, to, bytes)| (from, to, bytes.round() as u64));
+            Ok(Loaded::Recorded(Arc::new(Exchange::new(ranks, entries, *iterations)), ranks))
+        }
         Work::Program(program) => Ok(Loaded::Pattern(program, ranks(program, asked)?)),
         Work::Trace { path, algorithms, compute_scale, flops_per_s } => {
             let bytes = asked.file(read, "trace", path)?;
@@ -233,6 +256,7 @@ fn script(program: &Program, place: Place) -> Result<Arc<dyn Script>, ComposeErr
             let seed = below(&mut place.random(), u64::MAX);
             Arc::new(PermutationStream::new(ranks, rounds, messages, bytes, seed))
         }
+        Program::Matrix { .. } => unreachable!("it was read as a run"),
         Program::Collective { ref collective, ref algorithm, root, bytes, iterations } => {
             place.check_root(root)?;
             let kind: Kind =

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use netloom_formats::scenario::{Scenario, ScenarioJob, Work};
 use netloom_model::{Allocation, Csr, Fabric, HostId, JobSpec, Mapping, Source, Traffic};
-use netloom_sim::{Job, Measure, Model, Profile, Scheme, Script, Setup};
+use netloom_sim::{Exchange, Job, Measure, Model, Profile, Scheme, Script, Setup};
 use netloom_traffic::{PlaceError, ResolvedJob, place};
 
 use crate::ComposeError;
@@ -130,6 +130,24 @@ impl Scene {
         Ok(Self { scenario, profile, jobs })
     }
 
+    /// The same hardware and software with other work: one job over all hosts, which sends what a traffic between them says, all at once.
+    pub fn with_traffic(&self, fabric: &Fabric, traffic: &Traffic) -> Self {
+        let (hosts, total) = (fabric.host_count() as u32, traffic.total());
+        let entries = total.iter().map(|(from, to, bytes)| (from, to, bytes.round() as u64));
+        let hosts_of_job: Vec<HostId> = fabric.hosts().collect();
+        let job = SceneJob {
+            name: "traffic".into(),
+            script: Arc::new(Exchange::new(hosts, entries, 1)),
+            hosts: hosts_of_job.clone(),
+            host_of_rank: hosts_of_job,
+            until: None,
+            start_ps: 0,
+            weight: 1.0,
+            service_level: 0,
+        };
+        Self { scenario: self.scenario.clone(), profile: self.profile.clone(), jobs: vec![job] }
+    }
+
     /// A run of this scene with one routing.
     pub fn setup<'a>(
         &self,
@@ -160,6 +178,7 @@ impl Scene {
                 queues_every_ps: measures.queues_every_ps,
                 longest_queues: measures.longest_queues.unwrap_or(Measure::default().longest_queues),
                 trace_ps: measures.trace_ps,
+                pairs: false,
             },
             keep: None,
             until_ps: self.scenario.max_time_ps,

@@ -261,6 +261,12 @@ impl PyCounters {
 }
 
 impl PyCounters {
+    /// What a simulation counted.
+    pub fn simulated(shared: &Arc<Shared>, counters: Counters) -> Self {
+        let (kind, readings, notes) = ("simulated".to_owned(), Vec::new(), Vec::new());
+        Self { shared: Arc::clone(shared), kind, counters, readings, notes, foreign: None }
+    }
+
     fn from_file(
         py: Python<'_>,
         fabric: &PyFabric,

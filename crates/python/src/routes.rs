@@ -115,6 +115,50 @@ impl PyRoutes {
         }
     }
 
+    /// The same tables with those of another for some destinations (hosts): what is in force when part of a change is made.
+    fn mixed(&self, py: Python<'_>, other: &PyRoutes, destinations: Vec<u32>) -> PyResult<Self> {
+        let fabric = &self.shared.fabric;
+        let (Some(old), Some(new)) = (self.routes.lft(), other.routes.lft()) else {
+            return Err(errors::routing(py, "expected tables by destination"));
+        };
+        if (old.dests(), old.switches()) != (new.dests(), new.switches())
+            || self.routes.lmc != other.routes.lmc
+        {
+            return Err(errors::routing(py, "expected two tables of one fabric"));
+        }
+        if let Some(host) = destinations.iter().find(|&&host| host as usize >= fabric.host_count()) {
+            let hosts = fabric.host_count();
+            return Err(errors::routing(py, format!("destination {host}: expected hosts 0..{hosts}")));
+        }
+        let mut mixed = old.clone();
+        let space = self.routes.dests(fabric);
+        for host in destinations {
+            for path in 0..1 << self.routes.lmc {
+                let dest = space.host(HostId(host), path);
+                fabric.switches().for_each(|s| mixed.set(s, dest, new.get(s, dest)));
+            }
+        }
+        let routes = Routes { table: Table::ByDest(mixed), ..Routes::clone(&self.routes) };
+        Ok(Self { routes: Arc::new(routes), shared: Arc::clone(&self.shared), faults: Vec::new() })
+    }
+
+    /// The share of a traffic's bytes, 0 to 1, that takes another way by other routes.
+    fn moved(&self, py: Python<'_>, other: &PyRoutes, traffic: &crate::traffic::PyTraffic) -> PyResult<f64> {
+        traffic.check_fits(py, &PyFabric { shared: Arc::clone(&self.shared) })?;
+        let (fabric, matrix) = (&self.shared.fabric, traffic.shared.total());
+        let shares = run(py, Options::default(), |_| {
+            let (mut moved, mut all) = (0.0, 0.0);
+            for (from, to, bytes) in matrix.iter().filter(|(from, to, _)| from != to) {
+                let way = |routes| routing::walk(fabric, routes, HostId(from), HostId(to));
+                let (one, two) = (way(&self.routes)?, way(&other.routes)?);
+                all += bytes;
+                moved += if one == two { 0.0 } else { bytes };
+            }
+            Ok::<_, RoutingError>(if all > 0.0 { moved / all } else { 0.0 })
+        })?;
+        shares.map_err(|e| errors::routing(py, e))
+    }
+
     /// The same tables with the path of every pair (CSV, see `write_paths`): which of a destination's addresses each
     /// sender uses.
     #[pyo3(signature = (data, *, label = "<bytes>"))]

@@ -178,6 +178,17 @@ impl PyScenario {
         made.map(Into::into).map_err(|e| self.stage.raise(py, e))
     }
 
+    /// The same fabric, hardware and software with other work: one job over all hosts, which sends at once what a traffic between them
+    /// says.
+    fn with_traffic(&self, py: Python<'_>, traffic: &crate::traffic::PyTraffic) -> PyResult<Self> {
+        traffic.check_fits(py, &self.fabric())?;
+        let stage = &self.stage;
+        let (fabric, traffic) = (&stage.shared.fabric, &traffic.shared.traffic);
+        let scene = run(py, Options::default(), |_| stage.scene.with_traffic(fabric, traffic))?;
+        let (shared, label, folder) = (Arc::clone(&stage.shared), stage.label.clone(), stage.folder.clone());
+        Ok(Self { stage: Arc::new(Stage { scene, shared, label, folder }), files: self.files.clone() })
+    }
+
     fn __repr__(&self) -> String {
         let Scene { scenario, jobs, .. } = &self.stage.scene;
         format!("<netloom.Scenario: {}, {} jobs, {}>", scenario.name, jobs.len(), scenario.routes.join(", "))

@@ -4,17 +4,22 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use netloom_compose::Routing;
-use netloom_model::{HostId, LinkId};
-use netloom_sim::{Keeping, Model, Outcome, Setup, SimError, Summary, simulate as run_simulation};
+use netloom_counters::{SynthOptions, lane_scheme, synth};
+use netloom_model::{Counters, Fabric, HostId, Interval, LinkId, Traffic};
+use netloom_sim::{
+    Keeping, Measure, Model, Outcome, PairRow, Setup, SimError, Summary, simulate as run_simulation,
+};
 use numpy::{Element, PyArray1};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 
+use crate::counters::PyCounters;
 use crate::errors;
 use crate::routes::PyRoutes;
-use crate::run::{Options, run_until, stop_text};
+use crate::run::{Options, run, run_until, stop_text};
 use crate::scenario::{PyScenario, Stage};
 use crate::states::StateFile;
+use crate::traffic::PyTraffic;
 
 /// What a run of a scenario with one routing has shown. Immutable.
 #[pyclass(frozen, name = "Simulation", module = "netloom._core")]
@@ -34,10 +39,11 @@ pub struct PySimulation {
 /// simulated ps, and of the end where the scenario has one (else 0). `state` is what an earlier call with the same
 /// arguments has kept: the run goes on from there. `keep` is a file, its first line and seconds: the state is written there,
 /// behind that line, as gzip, each so many seconds (0: never) and when the run is ended early. The fluid model keeps nothing,
-/// nor does a run with a trace.
+/// nor does a run with a trace. With `counted`, what hosts send each other is counted, and links in intervals of `counted_every_us`;
+/// nothing else is then recorded over time, and no state is kept.
 #[pyfunction]
 #[pyo3(signature = (scenario, routing = None, *, model = None, routes = None, threads = 1, time_limit = None,
-                    progress = None, state = None, keep = None))]
+                    progress = None, state = None, keep = None, counted = false, counted_every_us = None))]
 #[allow(clippy::too_many_arguments)] // keyword arguments of one Python call
 pub fn simulate(
     py: Python<'_>,
@@ -50,6 +56,8 @@ pub fn simulate(
     progress: Option<Py<PyAny>>,
     state: Option<&[u8]>,
     keep: Option<(PathBuf, Vec<u8>, f64)>,
+    counted: bool,
+    counted_every_us: Option<f64>,
 ) -> PyResult<PySimulation> {
     let stage = &scenario.stage;
     let word = routing.unwrap_or(&stage.scene.scenario.routes[0]);
@@ -73,6 +81,7 @@ pub fn simulate(
         }
     };
     let tables = routes.as_ref().map(|routes| Arc::clone(&routes.get().routes));
+    let measure = counted.then(|| counting(py, counted_every_us)).transpose()?;
     // A pool of its own, so that its threads' clocks are this run's alone.
     let threads = threads.max(1);
     let options = Options { threads, time_limit, progress, anytime: true };
@@ -85,7 +94,8 @@ pub fn simulate(
         let scheme = parsed.scheme(tables.as_deref(), stage.shared.paths());
         let setup = stage.scene.setup(&stage.shared.fabric, scheme, model, threads);
         let keep = (file.is_some() || state.is_some()).then_some(&keeping);
-        let outcome = run_simulation(Setup { keep, ..setup }, control);
+        let measure = measure.unwrap_or_else(|| setup.measure.clone());
+        let outcome = run_simulation(Setup { keep, measure, ..setup }, control);
         (outcome, (cpu_ns() - before) as f64 * 1e-9)
     })?;
     let (outcome, cpu_seconds) = ended.result;
@@ -113,6 +123,16 @@ pub fn simulate(
         cpu_seconds,
         kept,
     })
+}
+
+/// What `counted` records.
+fn counting(py: Python<'_>, every_us: Option<f64>) -> PyResult<Measure> {
+    if let Some(us) = every_us.filter(|us| !(0.1..=1e8).contains(us)) {
+        let message = format!("counted_every_us: expected microseconds, 0.1 to 1e8, found {us}");
+        return Err(errors::value(py, &message));
+    }
+    let counters_every_ps = every_us.map(|us| (us * 1e6).round() as u64);
+    Ok(Measure { pairs: true, counters_every_ps, ..Measure::default() })
 }
 
 /// CPU time of the present pool's threads, ns.
@@ -285,6 +305,91 @@ impl PySimulation {
         Ok(Some(columns))
     }
 
+    /// What links carried by interval, as real fabrics give it: as the simulated ports counted it, or with `vl_scheme` by virtual lane, as
+    /// ports would that queue on one lane and count on several, from what was received by then (`noise`, `skew`, `missing`, `seed`: as in
+    /// `synth_counters`). `None` unless it was counted.
+    #[pyo3(signature = (vl_scheme = None, *, noise = 0.0, skew = 0.0, missing = 0.0, seed = 0))]
+    fn counted(
+        &self,
+        py: Python<'_>,
+        vl_scheme: Option<&str>,
+        noise: f64,
+        skew: f64,
+        missing: f64,
+        seed: u64,
+    ) -> PyResult<Option<PyCounters>> {
+        let Some(pairs) = &self.outcome.recorded.pairs else { return Ok(None) };
+        let (shared, recorded) = (&self.stage.shared, &self.outcome.recorded);
+        let fabric = &shared.fabric;
+        let exact = noise == 0.0 && skew == 0.0 && missing == 0.0;
+        if let (None, true) = (vl_scheme, exact) {
+            let counters = run(py, Options::default(), |_| match &recorded.intervals {
+                Some(intervals) => intervals.counters(fabric),
+                None => self.outcome.counters.counters(fabric, self.outcome.end_ps),
+            })?;
+            return Ok(Some(PyCounters::simulated(shared, counters)));
+        }
+        let Some(routes) = &self.routes else {
+            return Err(errors::value(py, "lanes and noise: expected a routing with tables"));
+        };
+        let lanes = vl_scheme.map(|spec| lane_scheme(fabric, spec)).transpose();
+        let lanes = lanes.map_err(|e| errors::spec(py, e))?;
+        let routes = Arc::clone(&routes.get().routes);
+        let made = run(py, Options::default(), |_| {
+            let whole = [(0, 0, self.outcome.end_ps)];
+            let spans: Vec<(u32, u64, u64)> = match &recorded.intervals {
+                None => whole.to_vec(),
+                Some(intervals) => (0..intervals.count() as u32)
+                    .map(|number| (number, intervals.span_ps(number).0, intervals.span_ps(number).1))
+                    .collect(),
+            };
+            let mut counters = Counters::new(fabric, None);
+            for (number, start_ps, end_ps) in spans {
+                let sent = sent(fabric, pairs, Some(number), |bytes, _| bytes as f64)?;
+                let (start_ns, end_ns) = (start_ps.div_ceil(1000), end_ps.div_ceil(1000));
+                let options = SynthOptions {
+                    span_ns: end_ns - start_ns,
+                    noise,
+                    skew,
+                    missing,
+                    seed: seed.wrapping_add(number.into()),
+                    ..SynthOptions::default()
+                };
+                let interval = synth(fabric, &routes, &sent.total(), lanes.as_ref(), &options);
+                let interval = interval.map_err(|e| e.to_string())?;
+                counters.push(Interval { start_ns, end_ns, ..interval }).map_err(|e| e.to_string())?;
+            }
+            Ok::<_, String>(counters)
+        })?;
+        Ok(Some(PyCounters::simulated(shared, made.map_err(|e| errors::counters(py, e))?)))
+    }
+
+    /// What hosts sent each other, headers included, in all or in an interval; `None` unless it was counted. In bytes, packets, or
+    /// half the bytes and half the packets times the MTU (mixed).
+    #[pyo3(signature = (interval = None, *, unit = "bytes", mtu_bytes = 4096.0))]
+    fn sent(
+        &self,
+        py: Python<'_>,
+        interval: Option<u32>,
+        unit: &str,
+        mtu_bytes: f64,
+    ) -> PyResult<Option<PyTraffic>> {
+        let Some(pairs) = &self.outcome.recorded.pairs else { return Ok(None) };
+        let (of_bytes, of_packets) = match unit {
+            "bytes" => (1.0, 0.0),
+            "packets" => (0.0, 1.0),
+            "mixed" => (0.5, 0.5 * mtu_bytes),
+            other => {
+                let message = format!("unit: expected bytes, packets or mixed, found \"{other}\"");
+                return Err(errors::value(py, &message));
+            }
+        };
+        let amount = |bytes: u64, packets: u64| of_bytes * bytes as f64 + of_packets * packets as f64;
+        let fabric = &self.stage.shared.fabric;
+        let made = run(py, Options::default(), |_| sent(fabric, pairs, interval, amount))?;
+        made.map(|traffic| Some(traffic.into())).map_err(|e| errors::traffic(py, e))
+    }
+
     /// The longest queues of every sample: columns time_ps, link, bytes. `None` unless the scenario asks for them.
     fn queues<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
         let Some(queues) = &self.outcome.recorded.queues else { return Ok(None) };
@@ -320,6 +425,23 @@ impl PySimulation {
         let (routing, ms) = (&self.routing, ms(self.outcome.end_ps));
         format!("<netloom.Simulation: {routing}, {} packets in {ms:.3} ms>", self.outcome.packets)
     }
+}
+
+/// What hosts sent each other in an interval, or in all.
+fn sent(
+    fabric: &Fabric,
+    pairs: &[PairRow],
+    interval: Option<u32>,
+    amount: impl Fn(u64, u64) -> f64,
+) -> Result<Traffic, String> {
+    let rows: Vec<&PairRow> =
+        pairs.iter().filter(|row| interval.is_none_or(|one| row.interval == one)).collect();
+    let of = |get: fn(&PairRow) -> u64| rows.iter().map(|row| get(row)).collect::<Vec<u64>>();
+    let amounts: Vec<f64> = rows.iter().map(|row| amount(row.bytes, row.packets)).collect();
+    let packets: Vec<f64> = rows.iter().map(|row| row.packets as f64).collect();
+    let (from, to) = (of(|row| u64::from(row.from)), of(|row| u64::from(row.to)));
+    let made = Traffic::from_triples(fabric.host_count() as u32, &from, &to, &amounts, Some(&packets));
+    Ok(made.map_err(|e| e.to_string())?.with_hosts_hash(Some(fabric.hosts_hash())))
 }
 
 fn ms(ps: u64) -> f64 {

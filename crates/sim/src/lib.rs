@@ -25,7 +25,8 @@ pub use config::{Admission, Config, Forwarding, Injection, Release};
 pub use error::SimError;
 pub use fluid::Fluid;
 pub use motif::{
-    AllToAll, Halo, Incast, Pairs, PermutationStream, Repeat, RowsAndColumns, Stencil, Stream, Uniform,
+    AllToAll, Exchange, Halo, Incast, Pairs, PermutationStream, Repeat, RowsAndColumns, Stencil, Stream,
+    Uniform,
 };
 pub use packet::{
     Adaptive, AdaptiveRemote, ByTable, Choice, Context, Departure, Desk, End, Finished, Flying, Here, Hop,
@@ -34,8 +35,8 @@ pub use packet::{
 };
 pub use profile::Profile;
 pub use record::{
-    Distribution, IntervalRow, Intervals, Latencies, LevelRow, Measure, QueueLevel, QueueRow, Queues,
-    Recorded, Summary,
+    Distribution, IntervalRow, Intervals, Latencies, LevelRow, Measure, PairRow, QueueLevel, QueueRow,
+    Queues, Recorded, Summary,
 };
 pub use replay::{
     Algorithm, Algorithms, Collective, Envelope, Job, JobTimes, Kind, Op, Player, Replay, Script, Software,

@@ -214,6 +214,9 @@ pub fn simulate(setup: Setup, control: &Control) -> Result<Outcome, SimError> {
     }
     setup.scheme.check(setup.fabric)?;
     if setup.model == Model::Fluid {
+        if setup.measure.pairs {
+            return Err(SimError::Config { what: "pairs", expected: "the packet model".into() });
+        }
         return flows(setup, control);
     }
     let Setup { fabric, scheme, seed, measure: Measure { trace_ps, .. }, .. } = setup;
@@ -287,7 +290,7 @@ fn packets<C: Choice + Clone, O: Observer>(
         until_ps: setup.until_ps,
         packet_jobs: names.len(),
         measure: Some(&setup.measure),
-        keep: setup.keep,
+        keep: setup.keep.filter(|_| !setup.measure.pairs),
         control,
     };
     let finished = run_network(setup.fabric, &setup.profile.config, choice, player, observer, &terms)?;
@@ -306,8 +309,8 @@ fn packets<C: Choice + Clone, O: Observer>(
         End::Silent => (None, true),
         End::Stopped | End::Until => (None, false),
     };
-    let Finished { intervals, queues, observers, .. } = finished;
-    let mut recorded = Recorded { intervals, queues, ..Recorded::default() };
+    let Finished { intervals, queues, pairs, observers, .. } = finished;
+    let mut recorded = Recorded { intervals, queues, pairs, ..Recorded::default() };
     let mut all_packets = Latencies::default();
     let jobs = names.into_iter().enumerate().map(|(j, (name, ranks))| {
         let (messages, packets) = (player.latency(j), &packet_latencies[j]);

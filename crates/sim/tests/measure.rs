@@ -403,3 +403,51 @@ fn a_link_that_waits_in_silence_waits_in_every_interval() {
     assert_eq!(waits.iter().sum::<u64>(), 20 * W + 640 - (20 * W + 640) % 1000);
     assert!(waits.len() >= 80 && waits.iter().all(|&ps| ps < every_ps + 1000), "{waits:?}");
 }
+
+/// However the network is divided: what hosts sent each other is what their links carried, and counting it changes nothing.
+#[test]
+fn pairs_of_hosts_sum_to_what_their_links_carried() {
+    for seed in 0..4 {
+        let fabric = any_fabric(seed);
+        let paths = PathSet::admissible(&fabric, &detect(&fabric));
+        let messages = messages(fabric.host_count() as u64, seed);
+        for config in configs() {
+            let config = Config { cable_delay_ps: config.cable_delay_ps.max(5_000), ..config };
+            let run = |measure: &Measure, partitions| {
+                let choice = Adaptive::new(&fabric, &paths, seed);
+                measured(&fabric, &config, choice, &messages, measure, (partitions, None))
+            };
+            let bare = run(&Measure::default(), 1);
+            let whole = Measure { pairs: true, ..Measure::default() };
+            let often = Measure { counters_every_ps: Some(700_000), ..whole.clone() };
+            for partitions in [1, 2, 3] {
+                let one = run(&whole, partitions);
+                assert_eq!((one.end_ps, &one.counters.sent), (bare.end_ps, &bare.counters.sent));
+                let rows = one.pairs.unwrap();
+                assert!(rows.is_sorted());
+                let mut sums = vec![(0, 0); fabric.link_count()];
+                for row in &rows {
+                    let to = fabric.reverse(fabric.host_link(netloom_model::HostId(row.to)));
+                    for link in [fabric.host_link(netloom_model::HostId(row.from)), to] {
+                        sums[link.index()].0 += row.bytes;
+                        sums[link.index()].1 += row.packets;
+                    }
+                }
+                for host in fabric.hosts() {
+                    for link in [fabric.host_link(host), fabric.reverse(fabric.host_link(host))] {
+                        let carried =
+                            &bare.counters.sent[link.index() * bare.counters.lanes..][..bare.counters.lanes];
+                        let carried = carried
+                            .iter()
+                            .fold((0, 0), |sum, lane| (sum.0 + lane.bytes, sum.1 + lane.packets));
+                        assert_eq!(sums[link.index()], carried);
+                    }
+                }
+                let parts = run(&often, partitions).pairs.unwrap();
+                let bytes = |rows: &[netloom_sim::PairRow]| rows.iter().map(|row| row.bytes).sum::<u64>();
+                assert_eq!(bytes(&parts), bytes(&rows));
+                assert!(parts.is_sorted() && parts.len() >= rows.len());
+            }
+        }
+    }
+}

@@ -107,6 +107,13 @@ pub enum Program {
         /// Bytes of each.
         bytes: u64,
     },
+    /// The messages of a traffic matrix, all at once, all awaited.
+    Matrix {
+        /// Its file, Matrix Market or CSV.
+        matrix: String,
+        /// Times.
+        iterations: u64,
+    },
     /// Messages to random ranks with random pauses: load that nobody waits for.
     Uniform {
         /// Messages a rank.
@@ -129,7 +136,7 @@ pub enum Pairing {
     Halves,
 }
 
-const KINDS: [&str; 10] = [
+const KINDS: [&str; 11] = [
     "stream",
     "pairs",
     "stencil",
@@ -139,11 +146,12 @@ const KINDS: [&str; 10] = [
     "all-to-all",
     "incast",
     "permutation",
+    "matrix",
     "uniform",
 ];
 
 /// Keys of all kinds: what is none of them is refused before the kind is known.
-const KEYS: [&str; 19] = [
+const KEYS: [&str; 20] = [
     "kind",
     "pattern",
     "messages",
@@ -163,6 +171,7 @@ const KEYS: [&str; 19] = [
     "root",
     "load",
     "face_bytes",
+    "matrix",
 ];
 
 /// Largest message: a tebibyte.
@@ -285,6 +294,12 @@ pub(super) fn read(job: &Keys) -> Result<Program, FormatError> {
             let keys = with(&["rounds", "messages", "bytes"])?;
             let (rounds, messages) = (times(&keys, "rounds")?, times(&keys, "messages")?);
             Program::Permutation { rounds, messages, bytes: size(&keys)? }
+        }
+        "matrix" => {
+            let keys = with(&["matrix", "iterations"])?;
+            let needed = || keys.whole_error("expected matrix = \"traffic.mtx.gz\" or another file".into());
+            let matrix = keys.text("matrix")?.filter(|path| !path.trim().is_empty()).ok_or_else(needed)?;
+            Program::Matrix { matrix: matrix.to_owned(), iterations: times(&keys, "iterations")? }
         }
         _ => {
             let keys = with(&["messages", "bytes", "load"])?;

@@ -1,12 +1,14 @@
 //! Communication patterns of applications as scripts; a file a family.
 
 mod everybody;
+mod exchange;
 mod halo;
 mod stencil;
 mod streams;
 mod synchronise;
 
 pub use everybody::{AllToAll, Incast, PermutationStream};
+pub use exchange::Exchange;
 pub use halo::Halo;
 pub use stencil::Stencil;
 pub use streams::{Pairs, Stream, Uniform};

@@ -33,9 +33,12 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
         self.received += 1;
         let record = &mut self.incoming[message as usize];
         record.left -= u64::from(wire) - u64::from(self.config.header_bytes);
-        let Incoming { left, posted_ps, token, .. } = *record;
+        let Incoming { left, posted_ps, token, from, .. } = *record;
         if let Some(births) = &mut self.births {
             births.received(self.program.job(token), origin.born(), self.now);
+        }
+        if let Some(pairs) = &mut self.pairs {
+            pairs.received(from.0, self.fabric.reverse(LinkId(link)).0, wire, self.now);
         }
         if left == 0 {
             self.strike(message);

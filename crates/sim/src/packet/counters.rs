@@ -1,9 +1,10 @@
 //! What every link carried, by lane.
 
-use netloom_model::{Fabric, LinkId};
+use netloom_model::{Column, Counters, Fabric, Interval, LinkId, Quantity};
 
 use super::hardware::Any;
 use super::ports::Ports;
+use crate::record::PS_PER_TICK;
 
 /// Counters of all directed links, by what sends.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -67,6 +68,28 @@ impl LinkCounters {
     /// Bytes that a link has sent, all lanes together.
     pub fn bytes(&self, link: LinkId) -> u64 {
         self.sent[link.index() * self.lanes..][..self.lanes].iter().map(|lane| lane.bytes).sum()
+    }
+
+    /// As real fabrics give them: one interval from 0 to `end_ps`, whole links, what was sent taken as received; a tick is a nanosecond.
+    pub fn counters(&self, fabric: &Fabric, end_ps: u64) -> Counters {
+        let lanes = |link: usize| &self.sent[link * self.lanes..][..self.lanes];
+        let sum = |get: fn(&Sent) -> u64| -> Vec<u64> {
+            (0..fabric.link_count()).map(|link| lanes(link).iter().map(get).sum()).collect()
+        };
+        let (bytes, packets) = (sum(|sent| sent.bytes), sum(|sent| sent.packets));
+        let waits = self.wait_ps.iter().map(|ps| ps / PS_PER_TICK).collect();
+        let columns = [
+            (Quantity::XmitBytes, bytes.clone()),
+            (Quantity::RcvBytes, bytes),
+            (Quantity::XmitPackets, packets.clone()),
+            (Quantity::RcvPackets, packets),
+            (Quantity::WaitTicks, waits),
+        ];
+        let columns = columns.map(|(quantity, values)| Column::good(quantity, None, values)).into();
+        let mut counters = Counters::new(fabric, Some(PS_PER_TICK));
+        let interval = Interval { start_ns: 0, end_ns: end_ps.div_ceil(1000), routes: 0, columns };
+        counters.push(interval).expect("there is one interval, and columns are as long as the fabric");
+        counters
     }
 
     /// Packets that all links have sent: one for each link that a packet has left over.

@@ -24,7 +24,7 @@ use super::program::{Desk, Program};
 use super::recorder::Recorder;
 use crate::SimError;
 use crate::config::Config;
-use crate::record::{Latencies, Measure};
+use crate::record::{Latencies, Measure, PairCounter};
 
 /// One network in motion.
 #[derive(Debug)]
@@ -67,6 +67,8 @@ pub struct Network<'f, C, P: Program, O> {
     pub(super) now: u64,
     /// Latencies of packets, if asked for.
     pub(super) births: Option<Births>,
+    /// What hosts send each other, if asked for.
+    pub(super) pairs: Option<Box<PairCounter>>,
     /// Samples of counters and queues, if asked for.
     pub(super) recorder: Option<Box<Recorder>>,
     /// Packets received.
@@ -157,6 +159,7 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
             delayed: fabric.hosts().map(|_| VecDeque::new()).collect(),
             now: 0,
             births: None,
+            pairs: None,
             recorder: None,
             received: 0,
             events: 0,
@@ -190,6 +193,7 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
     /// Records what is asked for; before the start.
     pub fn record(&mut self, measure: &Measure) {
         self.recorder = Recorder::new(self.fabric, self.ports.lanes, measure);
+        self.pairs = measure.pairs.then(|| Box::new(PairCounter::new(measure.counters_every_ps)));
         if self.recorder.is_some() {
             self.ports.features.ahead = false; // samples see packets leave
         }

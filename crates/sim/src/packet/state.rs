@@ -131,6 +131,7 @@ impl<C: Choice, P: Split, O: Observer> Network<'_, C, P, O> {
             stopped: _,
             failed: _,
             failed_at: _,
+            pairs: _, // a run that counts them keeps no state
             // Kept.
             choice,
             program,

@@ -27,7 +27,7 @@ use super::program::Split;
 use super::state::{Keeping, StateReader, joined};
 use crate::SimError;
 use crate::config::Config;
-use crate::record::{Intervals, Latencies, Measure, Queues};
+use crate::record::{Intervals, Latencies, Measure, PairRow, Queues};
 
 /// Events between two looks at the [`Control`] where there are no windows.
 const EVENTS_A_LOOK: u64 = 1 << 10;
@@ -99,6 +99,8 @@ pub struct Finished<P, O> {
     pub intervals: Option<Intervals>,
     /// Queues over time, if asked for.
     pub queues: Option<Queues>,
+    /// What hosts sent each other, if asked for.
+    pub pairs: Option<Vec<PairRow>>,
     /// Packets received by hosts.
     pub packets: u64,
     /// Links that packets were sent over, host links included.
@@ -415,6 +417,7 @@ fn merged<C: Choice, P: Split, O: Observer>(
     }
     let (mut intervals, mut queues): (Option<Intervals>, Option<Queues>) = (None, None);
     let mut observers = Vec::new();
+    let mut pairs: Option<Vec<PairRow>> = None;
     let mut whole: Option<P> = None;
     for (p, part) in parts.into_iter().enumerate() {
         if let Some(recorder) = part.recorder {
@@ -428,6 +431,9 @@ fn merged<C: Choice, P: Split, O: Observer>(
                 (whole, theirs) => *whole = theirs,
             }
         }
+        if let Some(counted) = part.pairs {
+            pairs.get_or_insert_default().extend(counted.finish());
+        }
         observers.push(part.observer);
         match &mut whole {
             None => whole = Some(part.program),
@@ -437,6 +443,7 @@ fn merged<C: Choice, P: Split, O: Observer>(
             }
         }
     }
+    pairs.iter_mut().for_each(|pairs| pairs.sort_unstable());
     let program = whole.expect("there is a partition");
     let partitions = partition.count;
     Finished {
@@ -448,6 +455,7 @@ fn merged<C: Choice, P: Split, O: Observer>(
         packet_latencies,
         intervals,
         queues,
+        pairs,
         packets,
         packet_hops,
         earlier_hops,

@@ -6,12 +6,15 @@ use crate::SimError;
 
 mod intervals;
 mod latency;
+mod pairs;
 mod queues;
 mod window;
 
 pub(crate) use intervals::PS_PER_TICK;
 pub use intervals::{IntervalRow, Intervals};
 pub use latency::{Latencies, Summary};
+pub(crate) use pairs::PairCounter;
+pub use pairs::PairRow;
 pub use queues::{LevelRow, QueueLevel, QueueRow, Queues};
 pub(crate) use queues::{NONE as NO_QUEUE, levels as queue_levels};
 pub(crate) use window::{MOST_SPANS, RankWindow, Window};
@@ -27,12 +30,20 @@ pub struct Measure {
     pub longest_queues: usize,
     /// Every packet at every hop, from and to these times, ps.
     pub trace_ps: Option<(u64, u64)>,
+    /// What hosts sent each other, in the intervals of the counters; where these have none, in all. Such a run keeps no state.
+    pub pairs: bool,
 }
 
 impl Default for Measure {
     /// Nothing.
     fn default() -> Self {
-        Self { counters_every_ps: None, queues_every_ps: None, longest_queues: 16, trace_ps: None }
+        Self {
+            counters_every_ps: None,
+            queues_every_ps: None,
+            longest_queues: 16,
+            trace_ps: None,
+            pairs: false,
+        }
     }
 }
 
@@ -72,6 +83,8 @@ pub struct Recorded {
     pub queues: Option<Queues>,
     /// What ranks did and the packets on links, in the window asked for.
     pub timeline: Option<Timeline>,
+    /// What hosts sent each other.
+    pub pairs: Option<Vec<PairRow>>,
 }
 
 /// Latencies of something.

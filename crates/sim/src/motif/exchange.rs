@@ -1,0 +1,68 @@
+//! A traffic matrix as messages.
+
+use crate::replay::{Op, Script};
+
+/// Every rank sends all that a matrix says, at once and each partner's bytes as one message, and waits for all; the next ranks first, so that nobody
+/// is everybody's first.
+#[derive(Clone, Debug)]
+pub struct Exchange {
+    /// By sender: receivers and bytes.
+    to: Vec<Vec<(u32, u64)>>,
+    /// By receiver: senders.
+    from: Vec<Vec<u32>>,
+    iterations: u64,
+}
+
+impl Exchange {
+    /// Messages of `entries` (from, to, bytes) among so many ranks, so many times. What a rank sends itself, or nothing, is left out.
+    pub fn new(ranks: u32, entries: impl Iterator<Item = (u32, u32, u64)>, iterations: u64) -> Self {
+        let (mut to, mut from) = (vec![Vec::new(); ranks as usize], vec![Vec::new(); ranks as usize]);
+        for (sender, receiver, bytes) in entries.filter(|&(s, r, bytes)| s != r && bytes > 0) {
+            to[sender as usize].push((receiver, bytes));
+            from[receiver as usize].push(sender);
+        }
+        for (rank, list) in to.iter_mut().enumerate() {
+            list.sort_unstable_by_key(|&(other, _)| (other + ranks - rank as u32) % ranks);
+        }
+        for (rank, list) in from.iter_mut().enumerate() {
+            list.sort_unstable_by_key(|&other| (rank as u32 + ranks - other) % ranks);
+        }
+        Self { to, from, iterations }
+    }
+}
+
+impl Script for Exchange {
+    fn op(&self, rank: u32, step: u64) -> Option<Op> {
+        let (to, from) = (&self.to[rank as usize], &self.from[rank as usize]);
+        let period = (to.len() + from.len() + 1) as u64;
+        if step / period >= self.iterations {
+            return None;
+        }
+        let at = (step % period) as usize;
+        Some(match at.checked_sub(from.len()) {
+            None => Op::Irecv { from: from[at], tag: 0 },
+            Some(k) if k < to.len() => Op::Isend { to: to[k].0, bytes: to[k].1, tag: 0 },
+            Some(_) => Op::WaitAll,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_sent_is_received_and_the_next_rank_comes_first() {
+        let entries = [(0, 2, 20), (0, 1, 10), (2, 0, 5), (1, 1, 7), (1, 0, 0)];
+        let script = Exchange::new(3, entries.into_iter(), 2);
+        let steps = |rank| (0..).map_while(move |step| script.op(rank, step));
+        let all: Vec<Op> = steps(0).collect();
+        let once = [
+            Op::Irecv { from: 2, tag: 0 },
+            Op::Isend { to: 1, bytes: 10, tag: 0 },
+            Op::Isend { to: 2, bytes: 20, tag: 0 },
+            Op::WaitAll,
+        ];
+        assert_eq!(all, [once, once].concat());
+    }
+}
