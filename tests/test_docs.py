@@ -37,6 +37,7 @@ VERBS = [
     "loads",
     "optimize",
     "simulate",
+    "loop",
     "plot",
     "apply",
     "demo",

@@ -91,7 +91,7 @@ def test_traffic_that_comes_again_counts():
 
 def test_tables_that_were_found_worse_are_not_tried_again():
     history = [Round(number=1, decision="rolled back", proposed="bad")]
-    assert "found worse in round 1" in decide(proposal(90.0, tables="bad"), history).reason
+    assert "tried in round 1 and taken back" in decide(proposal(90.0, tables="bad"), history).reason
     assert decide(proposal(90.0, tables="other"), history).applies
     forgotten = history + rounds("kept", "kept", "kept", "kept", "kept", "kept")
     assert decide(proposal(90.0, tables="bad"), forgotten).applies
@@ -116,10 +116,13 @@ def test_prediction_is_of_the_worst_link_and_of_the_least_sure_traffic():
     found = predict(fabric, ftree, best.routes, [(traffic, 1.0)])
     assert found.gain == found.sure_gain == pytest.approx(100 * (1 - best.loads.max / before))
     assert found.gain > 0
-    doubted = predict(fabric, ftree, best.routes, [(traffic, 1.0)], error_percent=40.0)
-    assert doubted.gain == found.gain
-    assert doubted.sure_gain < found.gain
-    assert doubted == predict(fabric, ftree, best.routes, [(traffic, 1.0)], error_percent=40.0)
+    # Where everybody has one partner, what hosts send and receive leaves no doubt; elsewhere it does.
+    assert predict(fabric, ftree, best.routes, [(traffic, 1.0)], error_percent=40.0).sure_gain == found.gain
+    many = [(nl.Traffic.pattern("random:partners=4,seed=2", 32), 1.0)]
+    better = nl.optimize(fabric, many[0][0]).routes
+    doubted = predict(fabric, ftree, better, many, error_percent=60.0)
+    assert doubted.sure_gain < doubted.gain
+    assert doubted == predict(fabric, ftree, better, many, error_percent=60.0)
     # The other way it is a loss, whatever is tried.
     assert predict(fabric, best.routes, ftree, [(traffic, 1.0)]).sure_gain < 0
     # Of two phases the sum of their worst loads counts.

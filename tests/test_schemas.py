@@ -72,6 +72,7 @@ RUNS: dict[str, list[str]] = {
     "plot-history": ["plot", "history", "RESULT", "-o", "x.svg"],
     "plot-front": ["plot", "front", "RESULT", "-o", "x.svg"],
     "simulate": ["simulate", "SCENARIO", "-o", "run"],
+    "loop": ["loop", "LOOP", "-o", "journal"],
     "plot-run": ["plot", "run", "RUN", "-o", "x.svg"],
 }
 
@@ -81,7 +82,7 @@ LIVE = {"counters-poll", "lanes-read", "lanes-load"}
 
 def test_there_is_one_schema_a_verb(paths):
     names = {path.stem for path in paths.schemas.glob("*.json")}
-    assert names == {*RUNS, *LIVE, "apply", "demo", "common", "run"}
+    assert names == {*RUNS, *LIVE, "apply", "demo", "common", "run", "loop-table"}
 
 
 @pytest.mark.parametrize("verb", RUNS)
@@ -111,6 +112,7 @@ def test_real_output_is_valid(netloom, paths, verb):
         "FT2": str(paths.ft2),
         "JOBS": str(paths.examples / "jobs" / "small.toml"),
         "SCENARIO": scenario,
+        "LOOP": str(paths.examples / "loop" / "small.toml"),
         "BEFORE": str(paths.opensm / "ft2_32" / "perfquery_x_before.txt.gz"),
         "COUNTERS": str(paths.opensm / "ft2_32" / "perfquery_x_after.txt.gz"),
     }

@@ -59,6 +59,7 @@ _VERBS: dict[str, str | tuple[str, dict[str, str]]] = {
     "optimize": "Make the best routes for a traffic, with a proof.",
     "infer": "Who talks to whom, from switch counters.",
     "simulate": "What a run takes under every routing of a scenario, packet by packet.",
+    "loop": "The closed loop in the simulator: counters in, better routes out, if that surely pays.",
     "lanes": (
         "Read and load the SL-to-VL tables of a live fabric.",
         {

@@ -137,7 +137,7 @@ def decide(proposal: Proposal, history: Sequence[Round], rule: Rule | None = Non
         return keep("no better routes were found: they are those in force")
     worse = next((one for one in reversed(recent) if _found_worse(one, proposal.tables)), None)
     if worse is not None:
-        return keep(f"these routes were found worse in round {worse.number}")
+        return keep(f"these routes were tried in round {worse.number} and taken back")
     if found.sure_gain <= 0:
         return keep(f"{_surely(found)}: not surely better")
     sure = min(found.sure_gain, found.mean_gain)

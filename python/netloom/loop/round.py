@@ -47,6 +47,12 @@ class Round:
         What the change costs, and what it had to gain surely.
     realised_gain : float, optional
         What it was found to gain, after it was applied.
+    time_before_ms, time_after_ms : float, optional
+        How long the jobs that end took under the routes at the round's beginning and end, in the simulator.
+    true_error_percent : float, optional
+        How far sums over (source leaf, destination) were off, where the truth is known.
+    inferred_phases : int
+        How many phases the traffic was seen to have.
     changed_entries : int
         Entries in which the proposed routes differ from those in force.
     decision : str
@@ -70,6 +76,10 @@ class Round:
     cost_percent: float | None = None
     asked_percent: float | None = None
     realised_gain: float | None = None
+    time_before_ms: float | None = None
+    time_after_ms: float | None = None
+    true_error_percent: float | None = None
+    inferred_phases: int = 0
     changed_entries: int = 0
     decision: Outcome = "kept"
     reason: str = ""

@@ -1,0 +1,57 @@
+"""What hosts would send if nothing held them up.
+
+A link carries no more than it can, and flows that share one send so much less: what was carried shows no
+hot link where it matters most. Of a job that has ended, what it sent is all that it had to send. Of one that
+still runs, a host whose link waited (PortXmitWait) had more: it would have gone on sending in that time.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from netloom._core import Fabric, Scenario, Simulation, Traffic
+    from netloom.loop.prediction import Layers
+
+MOST = 16.0
+"""Nobody is taken to want more than so many times what it sent: what hardly sends hardly tells."""
+_TICK_SECONDS = 1e-9
+
+
+def held_up(fabric: Fabric, scenario: Scenario, ended: Simulation) -> npt.NDArray[np.float64]:
+    """By host: how many times what it sent it would have sent; 1 where its job has ended, or it has none."""
+    counters = ended.counters()
+    link = np.asarray(counters["link"])
+    speed = np.asarray(fabric.link_table()["bandwidth_bytes_per_s"], dtype=np.float64)[: fabric.hosts]
+    # A host's link has its number; lanes of a link add up.
+    sent, waited = (
+        np.bincount(link, np.asarray(counters[name], dtype=np.float64), minlength=fabric.links)[
+            : fabric.hosts
+        ]
+        for name in ("xmit_bytes", "wait_ticks")
+    )
+    waits_bytes = waited * _TICK_SECONDS * speed
+    more = 1.0 + np.divide(waits_bytes, sent, out=np.zeros(fabric.hosts), where=sent > 0)
+    found = np.ones(fabric.hosts)
+    for job, told in zip(scenario.jobs, ended.result()["jobs"], strict=True):
+        if told["completion_ms"] is None:
+            found[job.hosts] = np.minimum(MOST, more[job.hosts])
+    return found
+
+
+def wanted(layers: Layers, factors: npt.NDArray[np.float64]) -> list[tuple[Traffic, float]]:
+    """Traffic with every host's part so many times as large."""
+    from netloom.interop import from_scipy
+
+    if (factors == 1.0).all():
+        return list(layers)
+    out = []
+    for traffic, weight in layers:
+        matrix = traffic.to_scipy().tocsr().copy()
+        matrix.data = matrix.data * np.repeat(factors, np.diff(matrix.indptr))
+        out.append((from_scipy(matrix, traffic.hosts_hash), weight))
+    return out

@@ -1,0 +1,123 @@
+"""What rounds did, for good: a row a round in Parquet, written whole after every round.
+
+Beside it, a folder a round with what went in and came out: counters, the inferred traffic of every phase,
+the routes in force at its end. A round's row is written last, with the sums of its files, so that a row
+stands for files that are there. Whoever is killed between two rounds leaves a journal of whole rounds.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from netloom.loop.round import STEPS, Round
+
+if TYPE_CHECKING:
+    from netloom.loop.simulated import Output
+
+FILE = "journal.parquet"
+_FOLDER = "round-{:04d}"
+
+
+class Journal:
+    """The rounds of one loop, in a folder.
+
+    Parameters
+    ----------
+    folder : path
+        Where it is; made if need be. A journal that is there is gone on with, or replaced.
+    append : bool
+        Go on with the rows that are there.
+    """
+
+    def __init__(self, folder: Path, *, append: bool = False) -> None:
+        self.folder = folder
+        self._rows: list[dict[str, Any]] = []
+        folder.mkdir(exist_ok=True)
+        if append and (folder / FILE).is_file():
+            self._rows = read(folder)
+        elif not append:
+            self.clear()
+
+    def clear(self) -> None:
+        """Takes away the journal that is there, its file first."""
+        (self.folder / FILE).unlink(missing_ok=True)
+        for old in sorted(self.folder.glob(_FOLDER.replace("{:04d}", "[0-9]*"))):
+            shutil.rmtree(old)
+        self._rows = []
+
+    def append(self, entry: Round, files: Mapping[str, bytes] | None = None) -> None:
+        """Writes down a round, and its files before it.
+
+        Raises
+        ------
+        OSError
+            If there is no room, or no permission: nothing is half written.
+        """
+        from netloom import _core
+
+        where = self.folder / _FOLDER.format(entry.number)
+        sums: list[str] = []
+        for name, data in sorted((files or {}).items()):
+            where.mkdir(exist_ok=True)
+            _core.write_atomic(where / name, data)
+            sums.append(f"{name} {hashlib.sha256(data).hexdigest()}")
+        row = entry.result()
+        seconds = row.pop("seconds")
+        row |= {f"seconds_{step}": seconds.get(step) for step in STEPS}
+        row["files"] = sums
+        rows = [*self._rows, row]
+        _core.write_atomic(self.folder / FILE, _parquet(rows))
+        self._rows = rows
+
+
+def files_of(output: Output) -> dict[str, bytes]:
+    """What a simulated round leaves: counters, traffic by phase, routes."""
+    found = {
+        "counters.csv.gz": _packed(output.counters.to_bytes()),
+        "routes.lfts.gz": _packed(output.routes.to_bytes()),
+    }
+    for number, (traffic, _) in enumerate(output.layers):
+        name = "traffic" if len(output.layers) == 1 else f"traffic-{number}"
+        found[f"{name}.mtx.gz"] = _packed(traffic.to_bytes("mtx"))
+    return found
+
+
+def read(folder: Path) -> list[dict[str, Any]]:
+    """The rows of a journal."""
+    import pyarrow.parquet as pq
+
+    rows: list[dict[str, Any]] = pq.read_table(folder / FILE).to_pylist()
+    return rows
+
+
+def is_journal(folder: Path) -> bool:
+    """Whether a folder holds a journal, or nothing."""
+    return not folder.exists() or (folder / FILE).is_file() or not any(folder.iterdir())
+
+
+def _packed(data: bytes) -> bytes:
+    return gzip.compress(data, compresslevel=6, mtime=0)
+
+
+def _parquet(rows: list[dict[str, Any]]) -> bytes:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    texts = {"phase", "jobs", "verdict", "decision", "reason", "routes", "proposed"}
+    whole = {"number", "changed_entries", "inferred_phases"}
+
+    def kind(name: str) -> pa.DataType:
+        if name == "files":
+            return pa.list_(pa.string())
+        return pa.string() if name in texts else pa.int64() if name in whole else pa.float64()
+
+    schema = pa.schema([(name, kind(name)) for name in rows[0]])
+    out = io.BytesIO()
+    pq.write_table(pa.Table.from_pylist(rows, schema=schema), out)
+    return out.getvalue()

@@ -1,0 +1,442 @@
+"""The loop in the simulator: simulate, count, infer, optimise, check, predict, decide, apply, and look again.
+
+Invariants: the traffic is never looked at but to say afterwards how good an answer was; a run is simulated
+once for every pair of work and routes; the same plan and seed give the same decisions and figures, for any
+number of threads.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from netloom.errors import SimulationError
+from netloom.loop.decision import Decision, Proposal, contradicted, decide
+from netloom.loop.demand import held_up, wanted
+from netloom.loop.memory import Memory
+from netloom.loop.plan import Phase, Plan, start_routes
+from netloom.loop.prediction import Layers, Prediction, percent_less, predict, worst
+from netloom.loop.round import Outcome, Round, digest
+from netloom.loop.seen import Seen, infer_phases
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from netloom._core import Counters, Fabric, LinkLoads, Routes, Simulation, Traffic
+
+Told = Callable[[int, int, str], None]
+"""Hears of the step: round, rounds in all, what is done."""
+
+HOT = 0.75
+"""Links with more than this share of the worst load count where that is the same: queues grow at each."""
+WORK_A_PAIR = 20
+LEAST_WORK = 1_000_000
+"""Path searches of the optimiser, as scenarios' own `optimized` has them."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ran:
+    """Work that has been simulated under some routes.
+
+    Attributes
+    ----------
+    result : dict
+        As `simulate` has it.
+    counters : Counters
+        What ports counted.
+    sent : Traffic
+        The truth, in the unit that is inferred.
+    by_interval : dict
+        The truth of every interval; None is the sum.
+    times_ms : dict
+        When every job that ends by itself has ended.
+    gap_percent : float
+        AR gap of the routes for the truth.
+    held_up : array
+        By host, how many times what it sent it would have sent (`demand`).
+    """
+
+    result: dict[str, Any]
+    counters: Counters
+    sent: Traffic
+    by_interval: dict[int | None, Traffic]
+    times_ms: dict[str, float]
+    gap_percent: float
+    held_up: npt.NDArray[np.float64]
+
+    @property
+    def time_ms(self) -> float | None:
+        """When the last of them has ended."""
+        return max(self.times_ms.values(), default=None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Output:
+    """What a round leaves besides its figures."""
+
+    counters: Counters
+    layers: Layers
+    routes: Routes
+
+
+@dataclass
+class SimulatedLoop:
+    """The state from round to round.
+
+    Parameters
+    ----------
+    plan : Plan
+        What runs.
+    threads, work : int
+        Threads (0: one a core) and path searches of the optimiser (None: as the traffic's size says).
+    told : callable, optional
+        Hears of every step.
+    """
+
+    plan: Plan
+    threads: int = 0
+    work: int | None = None
+    told: Told | None = None
+    history: list[Round] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        first = self.plan.phases[0].scenario
+        self.fabric: Fabric = first.fabric
+        self.routes: Routes = start_routes(first, self.plan.routes)
+        self.start: Routes = self.routes
+        self._memory = Memory(self.plan.rule.memory_rounds)
+        self._ran: dict[tuple[int, str], Ran] = {}
+        self._seconds: dict[str, float] = {}
+        self._number = 0
+        self._rounds = sum(phase.rounds for phase in self.plan.phases)
+
+    def rounds(self) -> Iterator[tuple[Round, Output]]:
+        """Runs every round of every phase."""
+        for at, phase in enumerate(self.plan.phases):
+            for _ in range(phase.rounds):
+                yield self._round(at, phase)
+
+    def ran(self, at: int, routes: Routes) -> Ran:
+        """Work of a phase under some routes, simulated unless it has been."""
+        key = (at, digest(routes))
+        if key not in self._ran:
+            with self._step("simulate"):
+                self._ran[key] = self._simulated(self.plan.phases[at], routes)
+        return self._ran[key]
+
+    def _round(self, at: int, phase: Phase) -> tuple[Round, Output]:
+        plan, fabric = self.plan, self.fabric
+        self._number += 1
+        self._seconds = {}
+        before, routes = self.ran(at, self.routes), self.routes
+        jobs = jobs_sum(phase)
+        with self._step("infer"):
+            seen = infer_phases(
+                fabric,
+                routes,
+                before.counters,
+                phase.scenario.jobs,
+                vl_scheme=plan.vl_scheme,
+                unit=plan.weight,
+                mtu_bytes=plan.mtu_bytes,
+                seed=plan.seed,
+                truth=before.by_interval,
+                threads=self.threads,
+            )
+        # The answer is what was carried; routes are for what is wanted.
+        layers = wanted(seen.layers, before.held_up)
+        others = self._memory.others(self._number, jobs, layers)
+        with self._step("optimize"):
+            proposed = self._proposed(seen, layers, others)
+        with self._step("check"):
+            unsound = why_unsound(fabric, proposed)
+        changed = routes.changed_entries(proposed)
+        with self._step("predict"):
+            prediction = self._predicted(phase, proposed, seen, layers, others, changed)
+        moved = routes.moved(proposed, _added(layers)) if unsound is None and changed else 0.0
+        proposal = Proposal(
+            prediction=prediction,
+            changed_entries=changed,
+            moved=moved,
+            tables=digest(proposed),
+            unsound=unsound,
+        )
+        decision = decide(proposal, self.history, plan.rule)
+        self._memory.keep(self._number, jobs, layers)
+        outcome, reason, realised, after = self._applied(
+            at, phase, before, proposed, seen, layers, prediction, decision
+        )
+        entry = Round(
+            number=self._number,
+            phase=phase.name,
+            jobs=jobs,
+            seconds=dict(self._seconds),
+            verdict=seen.verdict,
+            estimated_error_percent=seen.estimated_leaf_error_percent,
+            gap_before_percent=before.gap_percent,
+            gap_after_percent=after.gap_percent,
+            predicted_gain=prediction.gain,
+            sure_gain=min(prediction.sure_gain, prediction.mean_gain),
+            cost_percent=decision.cost_percent,
+            asked_percent=decision.asked_percent,
+            realised_gain=realised,
+            time_before_ms=before.time_ms,
+            time_after_ms=after.time_ms,
+            true_error_percent=seen.true_leaf_error_percent,
+            inferred_phases=len(seen.layers),
+            changed_entries=changed,
+            decision=outcome,
+            reason=reason,
+            routes=digest(self.routes),
+            proposed=proposal.tables,
+        )
+        self.history.append(entry)
+        return entry, Output(counters=before.counters, layers=seen.layers, routes=self.routes)
+
+    def _applied(
+        self,
+        at: int,
+        phase: Phase,
+        before: Ran,
+        proposed: Routes,
+        seen: Seen,
+        layers: Layers,
+        prediction: Prediction,
+        decision: Decision,
+    ) -> tuple[Outcome, str, float | None, Ran]:
+        """Does what was decided: what became of it, why, what it gained, the work under what is in force."""
+        if not decision.applies:
+            return "kept", decision.reason, None, before
+        sure = min(prediction.sure_gain, prediction.mean_gain)
+        if self.plan.canary_percent > 0:
+            canary = self._canary(proposed)
+            unsound = why_unsound(self.fabric, canary)
+            if unsound is not None:
+                return "kept", f"part of the change is unsound: {unsound}", None, before
+            part = self._predicted(phase, canary, seen, layers, [], self.routes.changed_entries(canary))
+            found = gained(before, self.ran(at, canary))
+            wrong = contradicted(part.sure_gain, found, self.plan.rule)
+            if wrong is not None:
+                some = f"{self.plan.canary_percent:g} % of the destinations"
+                return "rolled back", f"{decision.reason}; with {some} {wrong}", found, before
+        after = self.ran(at, proposed)
+        found = gained(before, after)
+        wrong = contradicted(sure, found, self.plan.rule)
+        if wrong is not None:
+            return "rolled back", f"{decision.reason}; {wrong}", found, before
+        self.routes = proposed
+        return "applied", decision.reason, found, after
+
+    def _canary(self, proposed: Routes) -> Routes:
+        """The routes in force with those proposed for part of the destinations that change."""
+        old, new = self.routes.table(), proposed.table()
+        hosts = np.flatnonzero((old != new).any(axis=0)[: self.fabric.hosts])
+        random = np.random.default_rng([self.plan.seed, self._number])
+        count = int(np.ceil(len(hosts) * self.plan.canary_percent / 100.0))
+        return self.routes.mixed(proposed, sorted(int(host) for host in random.permutation(hosts)[:count]))
+
+    def _proposed(self, seen: Seen, layers: Layers, others: Sequence[Layers]) -> Routes:
+        """Routes for what was seen, and for what may come again.
+
+        Sought from the routes in force, which changes little, and anew; the better ones of both. Where sums
+        are all there is, for these.
+        """
+        from netloom import _core
+
+        plan, threads = self.plan, self.threads
+        if seen.verdict == "not identifiable":
+            found = _core.optimize_hose(
+                self.fabric, seen.hose, today=self.routes, seed=plan.seed, threads=threads, work=self.work
+            )
+            _not_interrupted(found.stopped)
+            return found.routes
+        parts = [layers, *others]
+        named = [
+            (f"{number}.{place}", traffic, weight / (self._worst(part) if len(parts) > 1 else 1.0))
+            for number, part in enumerate(parts)
+            for place, (traffic, weight) in enumerate(part)
+        ]
+        pairs = sum(traffic.pairs for _, traffic, _ in named)
+        work = self.work if self.work is not None else LEAST_WORK + WORK_A_PAIR * pairs
+        candidates = []
+        for today in (self.routes, None):
+            best = _core.optimize_layers(
+                self.fabric,
+                named,
+                "sum",
+                background=self.routes,
+                today=today,
+                seed=plan.seed,
+                threads=threads,
+                work=work,
+            )
+            _not_interrupted(best.stopped)
+            candidates.append(best.routes)
+        known = [(traffic, weight) for _, traffic, weight in named]
+        return min(candidates, key=lambda routes: self._rank(routes, known))
+
+    def _rank(self, routes: Routes, layers: Layers) -> tuple[float, int, int]:
+        """Less is better: the worst load (to a thousandth), links that carry hardly less, changed entries."""
+        worst_of_all, hot = 0.0, 0
+        for traffic, weight in layers:
+            found = _loads(self.fabric, routes, traffic, self.threads)
+            worst_of_all += weight * found.max
+            hot += int((found.per_link > HOT * found.max).sum())
+        return float(f"{worst_of_all:.3g}"), hot, self.routes.changed_entries(routes)
+
+    def _worst(self, layers: Layers) -> float:
+        """What the routes in force show, as the measure of other traffic."""
+        return worst(self.fabric, self.routes, layers, threads=self.threads) or 1.0
+
+    def _predicted(
+        self,
+        phase: Phase,
+        proposed: Routes,
+        seen: Seen,
+        layers: Layers,
+        others: Sequence[Layers],
+        changed: int,
+    ) -> Prediction:
+        if changed == 0:
+            return Prediction(gain=0.0, sure_gain=0.0, mean_gain=0.0)
+        return predict(
+            self.fabric,
+            self.routes,
+            proposed,
+            layers,
+            error_percent=seen.estimated_error_percent,
+            hose=seen.hose if seen.verdict == "not identifiable" else None,
+            others=others,
+            scenario=phase.scenario,
+            seed=self.plan.seed,
+            threads=self.threads,
+        )
+
+    def _simulated(self, phase: Phase, routes: Routes) -> Ran:
+        from netloom import _core
+
+        plan = self.plan
+        ended = _core.simulate(
+            phase.scenario,
+            plan.routes,
+            routes=routes,
+            model="packet",
+            threads=max(1, self.threads),
+            counted=True,
+            counted_every_us=phase.counters_every_us,
+        )
+        _not_interrupted(ended.stopped)
+        with self._step("counters"):
+            every = phase.counters_every_us is not None
+            counters = _counted(ended, plan, lanes=plan.vl_scheme)
+            unit, mtu = plan.weight, plan.mtu_bytes
+            sent = _some(ended.sent(unit=unit, mtu_bytes=mtu))
+            truth: dict[int | None, Traffic] = {None: sent}
+            for number in range(counters.intervals if every else 0):
+                truth[number] = _some(ended.sent(number, unit=unit, mtu_bytes=mtu))
+        result = ended.result()
+        # A job that starts over until another ends has no completion.
+        times = {
+            job["name"]: job["completion_ms"] for job in result["jobs"] if job["completion_ms"] is not None
+        }
+        if not times:
+            raise SimulationError(
+                f"{phase.file}: no job ends by itself: expected one, whose time says what routes are worth"
+            )
+        gap = _core.loads(self.fabric, routes, sent, threads=self.threads).ar_gap_percent
+        return Ran(
+            result=result,
+            counters=counters,
+            sent=sent,
+            by_interval=truth,
+            times_ms=times,
+            gap_percent=gap,
+            held_up=held_up(self.fabric, phase.scenario, ended),
+        )
+
+    @contextlib.contextmanager
+    def _step(self, name: str) -> Iterator[None]:
+        if self.told is not None:
+            self.told(self._number, self._rounds, name)
+        started = time.perf_counter()
+        inner = sum(self._seconds.values())
+        try:
+            yield
+        finally:
+            nested = sum(self._seconds.values()) - inner
+            spent = time.perf_counter() - started - nested
+            self._seconds[name] = self._seconds.get(name, 0.0) + spent
+
+
+def gained(before: Ran, after: Ran) -> float:
+    """How much less time jobs take, in percent: the mean over those that end by themselves."""
+    gains = [
+        percent_less(time, after.times_ms[name])
+        for name, time in before.times_ms.items()
+        if name in after.times_ms
+    ]
+    return sum(gains) / len(gains) if gains else 0.0
+
+
+def why_unsound(fabric: Fabric, routes: Routes) -> str | None:
+    """What the independent checker finds in routes; None if they may be loaded."""
+    from netloom import _core
+
+    report = _core.check(fabric, routes)
+    found = {
+        "missing entries": report.missing_entries,
+        "invalid entries": report.invalid_entries,
+        "unreachable pairs": report.unreachable_pairs,
+        "credit loops": report.credit_loops,
+    }
+    wrong = [f"{count} {what}" for what, count in found.items() if count]
+    return ", ".join(wrong) or None
+
+
+def jobs_sum(phase: Phase) -> str:
+    """A short sum of who runs where."""
+    told = hashlib.sha256()
+    for job in phase.scenario.jobs:
+        told.update(job.name.encode() + b"\0" + job.host_of_rank.tobytes())
+    return told.hexdigest()[:16]
+
+
+def _counted(ended: Simulation, plan: Plan, *, lanes: str | None) -> Counters:
+    found: Counters = _some(
+        ended.counted(lanes, noise=plan.noise, skew=plan.skew, missing=plan.missing, seed=plan.seed)
+    )
+    return found
+
+
+def _not_interrupted(stopped: str | None) -> None:
+    """What was broken off by Ctrl-C is no round."""
+    if stopped == "interrupted":
+        raise KeyboardInterrupt
+
+
+def _loads(fabric: Fabric, routes: Routes, traffic: Traffic, threads: int) -> LinkLoads:
+    """Without bounds."""
+    from netloom import _core
+
+    return _core.loads(fabric, routes, traffic, threads=threads, work=0)
+
+
+def _added(layers: Layers) -> Traffic:
+    """All phases' traffic as one."""
+    from netloom.interop import from_scipy
+
+    if len(layers) == 1:
+        return layers[0][0]
+    total = sum(weight * traffic.to_scipy() for traffic, weight in layers)
+    return from_scipy(total, layers[0][0].hosts_hash)
+
+
+def _some(value: Any) -> Any:
+    assert value is not None, "it was asked for"
+    return value
