@@ -6,8 +6,9 @@ Invariant: no process survives its `with` block, an exception, Ctrl-C, or the de
 
 from netloom.live.access import Access
 from netloom.live.ibsim import Ibsim
-from netloom.live.manager import Manager, Peer, Problem, peers
+from netloom.live.manager import Manager, Problem
 from netloom.live.opensm import OpenSM
 from netloom.live.process import missing_tools
+from netloom.live.subnet_managers import Peer, peers
 
 __all__ = ["Access", "Ibsim", "Manager", "OpenSM", "Peer", "Problem", "missing_tools", "peers"]

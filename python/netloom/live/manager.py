@@ -21,14 +21,10 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from netloom.errors import LiveError
 from netloom.live.access import Access
-from netloom.live.mads import Mads, Request
-
-if TYPE_CHECKING:
-    from netloom._core import Fabric
 
 HOW_TO_CONFIGURE = (
     "in its options file: routing_engine file,no_fallback and lfts_file /PATH/routes.lfts; restart it"
@@ -59,9 +55,6 @@ _REFUSED = b"No routing engine able"
 _REASON = re.compile(rb"^.*do_ucast_file_load: (.+)$", re.MULTILINE)
 _UP = b"SUBNET UP"
 _LATER = 0.01
-_PORT_INFO, _SM_INFO = 0x15, 0x20
-_IS_SM = 2
-_STATES = {0: "not active", 1: "discovering", 2: "standby", 3: "master"}
 
 
 @dataclass(frozen=True)
@@ -72,17 +65,6 @@ class Problem:
     """A word for it (`no-file-engine`)."""
     text: str
     """What is wrong, and what to do."""
-
-
-@dataclass(frozen=True)
-class Peer:
-    """A subnet manager on the fabric."""
-
-    guid: int
-    lid: int
-    priority: int
-    state: str
-    """`master`, `standby`, `discovering` or `not active`."""
 
 
 @dataclass(frozen=True)
@@ -318,64 +300,6 @@ class Manager:
                 return log.read()
         except OSError:
             return b""
-
-
-def peers(access: Access, fabric: Fabric | None = None, *, seconds: float = 20.0) -> list[Peer]:
-    """The subnet managers on a fabric, the master first.
-
-    Every port of a fabric as discovered is asked whether it has one; without a fabric, the master is asked.
-
-    Raises
-    ------
-    LiveError
-        If there is no master.
-    """
-    found = []
-    if fabric is not None:
-        with contextlib.suppress(LiveError):
-            found = _asked(access, fabric)
-    if not any(peer.state == "master" for peer in found):
-        found = _listed(access, seconds)
-    return sorted(found, key=lambda peer: (peer.state != "master", peer.guid))
-
-
-def _asked(access: Access, fabric: Fabric) -> list[Peer]:
-    """What ports say of themselves."""
-    lids = [int(lid) for table in (fabric.host_table(), fabric.switch_table()) for lid in table["lid"] if lid]
-    with Mads(access) as mads:
-        ports = mads.ask([Request.subnet(lid, _PORT_INFO, 0) for lid in lids])
-        masks = ports.data[:, 20:24].astype("uint32") @ [1 << 24, 1 << 16, 1 << 8, 1]
-        having = [lid for lid, mask in zip(lids, masks.tolist(), strict=True) if mask & _IS_SM]
-        told = mads.ask([Request.subnet(lid, _SM_INFO, 0) for lid in having])
-    found = []
-    for lid, answered, data in zip(having, told.answered.tolist(), told.data, strict=True):
-        if answered:
-            guid = int.from_bytes(data[:8].tobytes(), "big")
-            found.append(Peer(guid, lid, int(data[20]) >> 4, _STATES.get(int(data[20]) & 15, "not active")))
-    return found
-
-
-def _listed(access: Access, seconds: float) -> list[Peer]:
-    """What the subnet administrator lists."""
-    try:
-        said = access.run("saquery", "SMIR", seconds=seconds).decode(errors="replace")
-    except LiveError:
-        said = ""
-    found = []
-    for record in said.split("SMInfoRecord dump:")[1:]:
-        value = dict(re.findall(r"(\w+)\.{2,}(\w+)", record))
-        with contextlib.suppress(KeyError, ValueError):
-            state = _STATES.get(int(value["SMState"], 0), "not active")
-            found.append(Peer(int(value["GUID"], 16), int(value["LID"], 0), int(value["Priority"], 0), state))
-    if not found:
-        said = access.run("sminfo", seconds=seconds).decode(errors="replace")
-        match = re.search(r"sm lid (\d+) sm guid (0x[0-9a-f]+).*priority (\d+) state \d+ SMINFO_(\w+)", said)
-        if match is None or match[4] != "MASTER":
-            raise LiveError(
-                f"no master subnet manager answers on {access.what}: is OpenSM up? ({said.strip()})"
-            )
-        found.append(Peer(int(match[2], 16), int(match[1]), int(match[3]), "master"))
-    return found
 
 
 def _given(arguments: list[str]) -> dict[str, str]:
