@@ -225,6 +225,7 @@ REFUSED = {
     '[[phase]]\nscenario = "WORK"\nrounds = 0\n': ":3: rounds: expected a whole number from 1",
     '[[phase]]\nscenario = "WORK"\nset = ["job.shuffle"]\n': ":3: set: expected a list such as",
     '[[phase]]\nscenario = "WORK"\nset = ["job.shufle.ranks=2"]\n': ":3: set: job.shufle.ranks=2: no job is",
+    '[[phase]]\nscenario = "WORK"\njob_weights = { shufle = 2 }\n': ":3: job_weights: there is no job",
     "name = 'x'\n": ": expected at least one [[phase]]",
     "[[phase]\n": ":1: ",
 }

@@ -10,7 +10,7 @@ import difflib
 import re
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 Weight = Literal["bytes", "packets", "mixed"]
 
 MOST_ROUNDS = 1000
-_PHASE = ("name", "scenario", "set", "rounds", "counters_every_us")
+_PHASE = ("name", "scenario", "set", "rounds", "counters_every_us", "job_weights")
 _TABLE = ("number", "column", "beside", "alone", "measure")
 _TOP = (
     "name",
@@ -63,6 +63,8 @@ class Phase:
         How often.
     counters_every_us : float, optional
         Counters are read so often while it runs; None: once, at the end.
+    job_weights : mapping
+        What a byte of a job counts where routes are made, by its name; 1 unless given.
     """
 
     name: str
@@ -71,6 +73,7 @@ class Phase:
     sets: Sequence[str]
     rounds: int
     counters_every_us: float | None
+    job_weights: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -233,11 +236,25 @@ def _phases(keys: _Keys, seed: int, start: str) -> tuple[list[Phase], list[tuple
                 sets=sets,
                 rounds=keys.whole(f"{place}.rounds", 1, 1, MOST_ROUNDS),
                 counters_every_us=every or None,
+                job_weights=_weights(keys, f"{place}.job_weights", entry, scenario),
             )
         )
         files.append(("scenario", file))
         files += [(role, Path(other)) for role, other in scenario.files]
     return phases, list(dict.fromkeys(files))
+
+
+def _weights(keys: _Keys, place: str, entry: Mapping[str, Any], scenario: Scenario) -> dict[str, float]:
+    found = entry.get("job_weights", {})
+    if not isinstance(found, dict):
+        raise keys.error(place, "expected a table such as { barrier = 4096 }")
+    names = [job.name for job in scenario.jobs]
+    for name, weight in found.items():
+        if name not in names:
+            raise keys.error(place, f'there is no job "{name}": expected {", ".join(names)}')
+        if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 < weight <= 1e9:
+            raise keys.error(place, f"{name}: expected a number above 0, found {weight!r}")
+    return {name: float(weight) for name, weight in found.items()}
 
 
 def _table(keys: _Keys) -> Table | None:
