@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
 import netloom as nl
 from netloom import _core
+from netloom.loop.demand import weighted
 from netloom.loop.plan import read_plan
 from netloom.loop.seen import phases
 from netloom.loop.simulated import SimulatedLoop
 
-LOOPS = "examples/loop"
+ROOT = Path(__file__).resolve().parent.parent
 TREE = "two-level:leaves=8,hosts=4,spines=4"
 
 
@@ -287,6 +290,23 @@ def test_what_still_runs_and_waits_is_taken_to_want_more(paths, tmp_path):
     first, *_ = [entry for entry, _ in loop.rounds()]
     assert first.decision == "applied"
     assert first.realised_gain > 5
+
+
+def test_a_weighted_job_is_spread_over_its_hosts():
+    fabric = nl.Fabric.generate(TREE)
+    scenario = _core.Scenario.read(ROOT / "examples" / "scenarios" / "neighbour.toml")
+    traffic = scenario.traffic()
+    solver, bully = (job.hosts for job in scenario.jobs)
+    [(found, weight)] = weighted(fabric, [(traffic, 2.0)], scenario, {"solver": 3.0})
+    assert weight == 2.0
+    before, after = traffic.to_scipy(), found.to_scipy()
+    assert (before[bully] != after[bully]).nnz == 0
+    # All of the solver's hosts receive from every leaf of it but their own, three times what that leaf sends,
+    # less what stays in the leaf.
+    sent, got = before[solver].sum(), after[solver].sum()
+    assert 2.0 * sent < got < 3.0 * sent
+    assert (np.asarray(after[solver].sum(axis=0)).ravel()[solver] > 0).all()
+    assert weighted(fabric, [(traffic, 2.0)], scenario, {}) == [(traffic, 2.0)]
 
 
 def test_tables_have_the_published_column_beside_ours(paths, tmp_path):

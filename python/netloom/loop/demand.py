@@ -7,6 +7,7 @@ still runs, a host whose link waited (PortXmitWait) had more: it would have gone
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -41,6 +42,47 @@ def held_up(fabric: Fabric, scenario: Scenario, ended: Simulation) -> npt.NDArra
         if told["completion_ms"] is None:
             found[job.hosts] = np.minimum(MOST, more[job.hosts])
     return found
+
+
+def weighted(
+    fabric: Fabric, layers: Layers, scenario: Scenario, weights: Mapping[str, float]
+) -> list[tuple[Traffic, float]]:
+    """Traffic in which bytes of jobs count as their weights say.
+
+    A job that needs a weight has too few bytes for its pairs to be told beside others: what its leaves send
+    is spread over its hosts by what these receive, so that routes keep all of it off hot links.
+    """
+    import scipy.sparse as sp
+
+    from netloom.interop import from_scipy
+
+    named = {job.name: job.hosts for job in scenario.jobs if job.name in weights}
+    if not named:
+        return list(layers)
+    leaf = np.asarray(fabric.host_table()["leaf"])
+    out = []
+    for traffic, weight in layers:
+        matrix = traffic.to_scipy().tocsr().copy()
+        sent, received = (np.asarray(matrix.sum(axis=axis)).ravel() for axis in (1, 0))
+        for name, hosts in named.items():
+            its = np.zeros(fabric.hosts)
+            its[hosts] = 1.0
+            matrix = matrix - matrix.multiply(sp.csr_array(its[:, None])).tocsr()
+            matrix.eliminate_zeros()
+            # Hosts of a leaf are alike to routes: the first one stands for all.
+            leaves, first, at = np.unique(leaf[hosts], return_index=True, return_inverse=True)
+            of_leaf = np.bincount(at, sent[hosts], minlength=len(leaves))
+            from_leaf, to = (
+                grid.ravel() for grid in np.meshgrid(np.arange(len(leaves)), hosts, indexing="ij")
+            )
+            share = received[to] / max(received[hosts].sum(), 1e-300)
+            amount = weights[name] * of_leaf[from_leaf] * share
+            amount[leaf[to] == leaves[from_leaf]] = 0.0
+            spread = sp.coo_array((amount, (hosts[first][from_leaf], to)), shape=matrix.shape).tocsr()
+            spread.eliminate_zeros()
+            matrix = matrix + spread
+        out.append((from_scipy(matrix.tocsr(), traffic.hosts_hash), weight))
+    return out
 
 
 def wanted(layers: Layers, factors: npt.NDArray[np.float64]) -> list[tuple[Traffic, float]]:

@@ -18,7 +18,7 @@ import numpy as np
 
 from netloom.errors import SimulationError
 from netloom.loop.decision import Decision, Proposal, contradicted, decide
-from netloom.loop.demand import held_up, wanted
+from netloom.loop.demand import held_up, wanted, weighted
 from netloom.loop.memory import Memory
 from netloom.loop.plan import Phase, Plan, start_routes
 from netloom.loop.prediction import Layers, Prediction, percent_less, predict, worst
@@ -150,7 +150,8 @@ class SimulatedLoop:
                 threads=self.threads,
             )
         # The answer is what was carried; routes are for what is wanted.
-        layers = wanted(seen.layers, before.held_up * job_weights(phase, fabric.hosts))
+        layers = wanted(seen.layers, before.held_up)
+        layers = weighted(fabric, layers, phase.scenario, phase.job_weights)
         others = self._memory.others(self._number, jobs, layers)
         with self._step("optimize"):
             proposed = self._proposed(seen, layers, others)
@@ -397,14 +398,6 @@ def why_unsound(fabric: Fabric, routes: Routes) -> str | None:
     }
     wrong = [f"{count} {what}" for what, count in found.items() if count]
     return ", ".join(wrong) or None
-
-
-def job_weights(phase: Phase, hosts: int) -> npt.NDArray[np.float64]:
-    """By host: what a byte of its job counts."""
-    found = np.ones(hosts)
-    for job in phase.scenario.jobs:
-        found[job.hosts] = phase.job_weights.get(job.name, 1.0)
-    return found
 
 
 def jobs_sum(phase: Phase) -> str:
