@@ -6,20 +6,19 @@
 //! | both ways | those of an offset and of its opposite |
 //! | alike | those of all offsets with the same components, whatever their signs and axes |
 //! | mirror | rank r and first + last - r, in all segments of a level of halving, or in one (crystal routers, recursive halving) |
-//! | exchange | r and r xor 2^k (recursive doubling and halving, butterflies) |
-//! | tree | a rank and its parent in a binomial tree from rank 0, one way (broadcast, reduce) |
-//! | root | rank 0 and all others, one way (gather, scatter) |
+//! | exchange | r and r xor 2^k (recursive halving, butterflies) |
+//! | collective | the messages of a collective over all ranks, or in all rows or columns of the grid ([`crate::collective`]) |
 //! | all | every pair (all-to-all) |
 //!
 //! Atoms overlap: the dictionary is overcomplete, and what is simple wins because it needs fewer atoms.
 //!
-//! Source: measured on recorded applications (docs/methods/inference.md); collectives after Thakur, Rabenseifner and Gropp, *Optimization
-//! of collective communication operations in MPICH*, 2005; sec. 6.1.2 of Taffet's dissertation proposes columns of collectives.
+//! Source: measured on recorded applications (docs/methods/inference.md).
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::grid::Grid;
+use crate::collective::{Collective, Lines};
+use crate::grid::{Grid, Order};
 use crate::jobs::Participants;
 use crate::operator::{Operator, Pair};
 
@@ -49,15 +48,12 @@ pub enum Atom {
         /// Which.
         bit: u32,
     },
-    /// From parents to children of a binomial tree, or back.
-    Tree {
-        /// Towards the leaves.
-        down: bool,
-    },
-    /// From rank 0 to all, or back.
-    Root {
-        /// From rank 0.
-        out: bool,
+    /// The messages of a collective.
+    Collective {
+        /// How it goes.
+        what: Collective,
+        /// Among whom.
+        lines: Lines,
     },
     /// Every pair.
     All,
@@ -206,14 +202,31 @@ impl<'a> Dictionary<'a> {
                 }
             }
         }
-        for rank in 1..ranks {
-            let parent = rank & (rank - 1);
-            add(Atom::Tree { down: true }, parent, rank);
-            add(Atom::Tree { down: false }, rank, parent);
-            add(Atom::Root { out: true }, 0, rank);
-            add(Atom::Root { out: false }, rank, 0);
-        }
         self.by_pair.extend(found);
+        let rows = Some(self.grid.sides).filter(|_| self.grid.order == Order::Rows);
+        let lines = std::iter::once(Lines::whole(ranks)).chain(rows.into_iter().flat_map(Lines::of_grid));
+        lines.for_each(|lines| self.add_collectives(lines));
+    }
+
+    /// Nothing but collectives, in lines of ranks of all lengths and distances, whatever the grid.
+    pub fn of_collectives(&self) -> Self {
+        let ranks = self.participants.ranks() as u32;
+        let mut dictionary = Self { by_class: Vec::new(), by_pair: Vec::new(), ..self.clone() };
+        let lines = std::iter::once(Lines::whole(ranks)).chain(Lines::all(ranks));
+        lines.for_each(|lines| dictionary.add_collectives(lines));
+        dictionary
+    }
+
+    /// Adds all collectives among these ranks.
+    fn add_collectives(&mut self, lines: Lines) {
+        let ranks = self.participants.ranks() as u32;
+        for what in Collective::all(lines, ranks) {
+            let mut pairs = Vec::new();
+            what.in_lines(lines, ranks, |from, to| pairs.extend(self.pair(from, to)));
+            if !pairs.is_empty() {
+                self.by_pair.push((Atom::Collective { what, lines }, pairs));
+            }
+        }
     }
 
     /// The pair of hosts of two ranks, if it is an unknown.
@@ -325,8 +338,7 @@ impl<'a> Dictionary<'a> {
             Atom::Offset(offset) | Atom::BothWays(offset) | Atom::Alike(offset) => far[tier(offset)],
             Atom::Mirror { .. } | Atom::Exchange { .. } => 0.8,
             Atom::MirrorIn { .. } => 0.5,
-            Atom::Tree { .. } | Atom::Root { .. } => 0.7,
-            Atom::All => 0.7,
+            Atom::Collective { .. } | Atom::All => 0.7,
         }
     }
 

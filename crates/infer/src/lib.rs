@@ -7,7 +7,9 @@
 //! | [`bases`] | bases in which the traffic of applications is sparse |
 //! | [`case`] | what stays the same while models are tried |
 //! | [`change`] | the least change of a guess that explains the counters |
+//! | [`collective`] | whom ranks talk to in collectives |
 //! | `coefficients` | least sums of coefficients in a basis |
+//! | `communicators` | the grid whose rows and columns collectives run over |
 //! | [`dictionary`] | sets of pairs that may carry the same bytes |
 //! | [`error`] | why there is no answer |
 //! | [`jobs`] | which pairs of hosts may have talked |
@@ -45,6 +47,8 @@ pub mod bases;
 pub mod case;
 pub mod change;
 mod coefficients;
+pub mod collective;
+mod communicators;
 pub mod dictionary;
 pub mod error;
 pub mod estimate;

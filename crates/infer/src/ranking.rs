@@ -6,6 +6,7 @@
 use netloom_model::Control;
 
 use crate::case::only;
+use crate::communicators::grid_of_collectives;
 use crate::dictionary::Dictionary;
 use crate::grid::Grid;
 use crate::jobs::Participants;
@@ -86,7 +87,15 @@ fn best_grid(
         let as_good = all.iter().take_while(|one| one.left() <= nothing).count();
         all.truncate((as_good + 1).min(MOST + 2));
     } else {
-        more_atoms(&mut all, sort, options, control);
+        let ranks = participants.ranks() as u32;
+        let found = grid_of_collectives(operator, &one, target, ranks, control);
+        let found = found.map(|grid| explained(pursuit(grid), options));
+        if let Some(found) = found.filter(Pursuit::is_done) {
+            all.truncate(1);
+            all.insert(0, found);
+        } else {
+            more_atoms(&mut all, sort, options, control);
+        }
     }
     if let Some(known) = known {
         prefer(&mut all, pursuit(known), nothing, options, control);
@@ -98,6 +107,14 @@ fn best_grid(
     let equals = equals.map(|one| one.dictionary.grid()).collect();
     let grid = best.dictionary.grid();
     Ranked { grid: Some(grid), rival, equals, remembered: known == Some(grid) }
+}
+
+/// All steps on one grid.
+fn explained<'a>(mut one: Pursuit<'a>, options: &Options) -> Pursuit<'a> {
+    one.neighbours();
+    one.dictionary.add_mechanisms();
+    one.advance(options.first_steps.iter().sum());
+    one
 }
 
 /// Puts a grid that is known from before first, if it explains as much as the best, with as many atoms to choose from.

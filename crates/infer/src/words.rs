@@ -1,5 +1,6 @@
 //! Atoms in words.
 
+use crate::collective::{Collective, Lines, Way};
 use crate::dictionary::Atom;
 use crate::grid::Grid;
 
@@ -11,10 +12,10 @@ pub fn in_words(atom: &Atom, grid: &Grid) -> String {
         let parts: Vec<String> = offset[..sides].iter().map(part).collect();
         format!("({})", parts.join(", "))
     };
-    match atom {
-        Atom::Offset(o) => format!("offset {}", offset(o, true)),
-        Atom::BothWays(o) => format!("offset {} and back", offset(o, true)),
-        Atom::Alike(o) => {
+    match *atom {
+        Atom::Offset(ref o) => format!("offset {}", offset(o, true)),
+        Atom::BothWays(ref o) => format!("offset {} and back", offset(o, true)),
+        Atom::Alike(ref o) => {
             // Components rise: the largest are those of real sides.
             let parts: Vec<String> = o[3 - sides..].iter().map(i64::to_string).collect();
             format!("all offsets like ({})", parts.join(", "))
@@ -25,11 +26,37 @@ pub fn in_words(atom: &Atom, grid: &Grid) -> String {
             format!("mirrored ranks of segment {} of {}", segment + 1, 1u64 << level)
         }
         Atom::Exchange { bit } => format!("ranks r and r xor {}", 1u64 << bit),
-        Atom::Tree { down: true } => "binomial tree from rank 0".into(),
-        Atom::Tree { down: false } => "binomial tree to rank 0".into(),
-        Atom::Root { out: true } => "rank 0 to all".into(),
-        Atom::Root { out: false } => "all to rank 0".into(),
+        Atom::Collective { what, lines } => collective(what, lines, grid.sides.iter().product()),
         Atom::All => "all pairs".into(),
+    }
+}
+
+/// A collective among so many ranks.
+fn collective(what: Collective, lines: Lines, ranks: u32) -> String {
+    let whole = lines.count == ranks;
+    let first = if whole { "rank 0" } else { "the first" };
+    let tree = |name: &str, way: Way| match way {
+        Way::Down => format!("{name} from {first}"),
+        Way::Up => format!("{name} to {first}"),
+        Way::Both => format!("{name} to {first} and back"),
+    };
+    let what = match what {
+        Collective::BinaryTree(way) => tree("binary tree", way),
+        Collective::Binomial(way) => tree("binomial tree", way),
+        Collective::Shares(way) => tree("shares in a binomial tree", way),
+        Collective::Root(Way::Down) => format!("{first} to all"),
+        Collective::Root(Way::Up) => format!("all to {first}"),
+        Collective::Root(Way::Both) => format!("all to {first} and back"),
+        Collective::Doubling => "recursive doubling".into(),
+        Collective::Dissemination => "dissemination".into(),
+        Collective::Shift { bit } => format!("ring by {}", 1u64 << bit),
+        Collective::Ring => "ring".into(),
+        Collective::Everybody => "all pairs".into(),
+    };
+    match lines {
+        _ if whole => what,
+        Lines { stride: 1, count } => format!("{what}, in rows of {count} ranks"),
+        Lines { stride, count } => format!("{what}, in lines of {count} ranks {stride} apart"),
     }
 }
 
@@ -45,5 +72,17 @@ mod tests {
         assert_eq!(in_words(&Atom::BothWays([0, 0, 1]), &grid([4, 4, 4])), "offset (0, 0, +1) and back");
         assert_eq!(in_words(&Atom::Alike([0, 0, 1]), &grid([4, 4, 4])), "all offsets like (0, 0, 1)");
         assert_eq!(in_words(&Atom::Exchange { bit: 3 }, &grid([8, 1, 1])), "ranks r and r xor 8");
+    }
+    #[test]
+    fn collectives_say_among_whom() {
+        let grid = Grid { sides: [8, 4, 1], order: Order::Rows };
+        let words =
+            |what, stride, count| in_words(&Atom::Collective { what, lines: Lines { stride, count } }, &grid);
+        assert_eq!(words(Collective::Binomial(Way::Down), 1, 32), "binomial tree from rank 0");
+        assert_eq!(
+            words(Collective::BinaryTree(Way::Both), 8, 4),
+            "binary tree to the first and back, in lines of 4 ranks 8 apart"
+        );
+        assert_eq!(words(Collective::Everybody, 1, 8), "all pairs, in rows of 8 ranks");
     }
 }

@@ -1,6 +1,7 @@
 //! Inference on random fabrics, on small cases worked by hand, on several routings, on few flows without a grid, in bases and on recorded applications.
 
 mod bases;
+mod collective;
 mod fewest;
 mod operator;
 mod range;

@@ -1,5 +1,6 @@
 //! Small cases worked by hand.
 
+use netloom_infer::collective::{Collective, Lines, Way};
 use netloom_infer::dictionary::Atom;
 use netloom_infer::operator::Pair;
 use netloom_infer::pursuit::Pursuit;
@@ -115,8 +116,12 @@ fn mirrored_ranks_are_those_of_a_crystal_router() {
     );
     assert_eq!(pairs(Atom::MirrorIn { level: 1, segment: 1 }), [(4, 7), (5, 6), (6, 5), (7, 4)]);
     assert_eq!(pairs(Atom::Exchange { bit: 2 }).len(), 8);
-    assert_eq!(pairs(Atom::Tree { down: true }), [(0, 1), (0, 2), (0, 4), (2, 3), (4, 5), (4, 6), (6, 7)]);
-    assert_eq!(pairs(Atom::Root { out: false }).len(), 7);
+    let whole = |what| Atom::Collective { what, lines: Lines::whole(8) };
+    assert_eq!(
+        pairs(whole(Collective::Binomial(Way::Down))),
+        [(0, 1), (0, 2), (0, 4), (2, 3), (4, 5), (4, 6), (6, 7)]
+    );
+    assert_eq!(pairs(whole(Collective::Root(Way::Up))).len(), 7);
 }
 
 /// A halo exchange on 8 x 4 with 1000 bytes along x and 10 along y: four atoms, and nothing left.
