@@ -80,25 +80,33 @@ pub fn estimate_again(
     let targets = case.targets(&target);
     let mut guess = case.guess(&targets);
     guess.advance(most, control);
-    let few = guess.atoms() * FEW[usize::from(target.noise() > 0.0)] <= target.rows();
+    let noisy = target.noise() > 0.0;
+    let few = guess.atoms() * FEW[usize::from(noisy)] <= target.rows();
     let mut x = guess.bytes(&case);
     let (mut model, mut held_out) = (all, None);
     let mut whose = vec![false; jobs.len()];
     let again = remembered(&small, jobs, memories, &targets, x.clone());
     // Noise hides what atoms may have wrong: then what was seen before has its say.
-    let open = again.is_some() && target.noise() > 0.0;
+    let open = again.is_some() && noisy;
     let mut trust = if few && !open && target.left(&small, &x) <= enough {
         trust::of_atoms(&case, &guess, &target, &ranked, &x, options, control)
     } else {
         let halves = split(&target, options);
         let effort = Effort { rounds: 6, steps: 40, ..options.effort };
-        let rest = Rest::new(&case, &guess.clone().explaining());
-        let fewest = rest.may_be_few(&target).then(|| {
+        let rest = Rest::new(&case, &guess.clone().explaining(), &target);
+        let may_be_few = rest.may_be_few(&target);
+        // Flows as few as atoms would have to be are the answer like these. With several routings they hardly ever are.
+        let flows = (may_be_few && small.routings() == 1).then(|| rest.fewest(&target, None, control));
+        let flows = flows.filter(|x| {
+            target.left(&small, x) <= enough && rest.rows_each(&target, x) >= FEW[usize::from(noisy)] as f64
+        });
+        let fewest = (may_be_few && flows.is_none()).then(|| {
             let x = rest.fewest(&halves.training, None, control);
             halves.test.left(&small, &x)
         });
         // Flows that foretell what they were not made from need no rival.
-        let sure = fewest.is_some_and(|error| error <= SURE.max(1.5 * halves.test.noise()));
+        let sure =
+            flows.is_some() || fewest.is_some_and(|error| error <= SURE.max(1.5 * halves.test.noise()));
         let tried = if sure {
             Vec::new()
         } else {
@@ -107,10 +115,11 @@ pub fn estimate_again(
         if let Some(best) = tried.first() {
             (model, held_out) = (best.model, Some(best.error));
         }
-        if let Some(error) = fewest.filter(|&error| held_out.is_none_or(|best| error < best)) {
+        let better = fewest.is_some_and(|error| held_out.is_none_or(|best| error < best));
+        if flows.is_some() || better {
             guess = guess.explaining();
-            (model, held_out) = (Model { start: Start::Fewest, ..all }, Some(error));
-            x = rest.fewest(&target, None, control);
+            (model, held_out) = (Model { start: Start::Fewest, ..all }, fewest);
+            x = flows.unwrap_or_else(|| rest.fewest(&target, None, control));
             trust::of_fewest(&case, &rest, &x, &target, options, control)
         } else {
             let before = match model.start {

@@ -31,7 +31,7 @@ pub struct Estimate {
     pub model: Model,
     /// What the answer leaves unexplained: weighted residual over the counters' norm.
     pub residual: f64,
-    /// The same on rows that were held out, of an answer without them; `None` where atoms explain all.
+    /// The same on rows that were held out, of an answer without them; `None` where few atoms or flows explain all.
     pub held_out: Option<f64>,
     /// `[row of the operator given]`: counted minus explained, bytes; 0 where nothing is known.
     pub unexplained: Vec<f64>,

@@ -4,15 +4,17 @@ use netloom_model::Control;
 
 use crate::case::{Case, Guess};
 use crate::change::Effort;
-use crate::operator::Operator;
+use crate::operator::{Operator, Pair};
 use crate::target::Target;
-use crate::turns::{groups, sparsest_in_turn};
+use crate::turns::{groups, possible, sparsest_in_turn};
 
 /// How long one answer may take: rounds, and steps where there are few pairs; times pairs.
 const EFFORT: Effort = Effort { rounds: 3, steps: 1_000, tolerance: 1e-6 };
 const WORK: usize = 100_000_000;
 /// Flows are few where hosts use less than this part of their links' lanes.
 const FEW: f64 = 0.7;
+/// Flows are not in use, and alike, up to this part.
+const UNUSED: f64 = 1e-6;
 /// More possible pairs a row than this are too many to choose from.
 const MANY: usize = 50;
 
@@ -29,12 +31,17 @@ pub(crate) struct Rest {
 }
 
 impl Rest {
-    /// `guess` has the atoms of the jobs that it explains, and none of others.
-    pub fn new(case: &Case, guess: &Guess) -> Self {
+    /// `guess` has the atoms of the jobs that it explains, and none of others. Rows of which these leave nothing rule out pairs of the
+    /// other jobs.
+    pub fn new(case: &Case, guess: &Guess, target: &Target) -> Self {
         let closed: Vec<bool> = guess.list().map(|atoms| !atoms.is_empty()).collect();
-        let open: Vec<bool> = case.operator.iter().map(|pair| !closed[pair.job as usize]).collect();
         let known = guess.bytes(case);
         let explained = case.operator.forward(&known);
+        let mut open: Vec<bool> = case.operator.iter().map(|pair| !closed[pair.job as usize]).collect();
+        if closed.contains(&true) {
+            let left = possible(case.operator, &target.less(&explained));
+            open.iter_mut().zip(left).for_each(|(open, left)| *open &= left);
+        }
         Self { operator: case.operator.restrict(&open), open, known, explained }
     }
 
@@ -59,6 +66,23 @@ impl Rest {
         let first = &groups(operator, target)[0];
         let pairs = operator.iter().filter(|pair| first.contains(&pair.job)).count();
         (idle || operator.routings() > 1 && differ) && pairs <= MANY * operator.rows()
+    }
+
+    /// How many rows there are of these flows for each of them; a pair and its opposite with the same bytes are one flow.
+    pub fn rows_each(&self, target: &Target, x: &[f64]) -> f64 {
+        let of_open = x.iter().zip(&self.open).filter(|(_, open)| **open);
+        let x: Vec<f64> = of_open.map(|(x, _)| *x).collect();
+        let least = UNUSED * x.iter().copied().fold(0.0, f64::max);
+        let used = |p: usize| x[p] > least;
+        let alike = |(p, pair): (usize, Pair)| {
+            let back = Pair { source: pair.destination, destination: pair.source, ..pair };
+            self.operator.find(back).is_some_and(|back| back < p && (x[back] - x[p]).abs() <= UNUSED * x[p])
+        };
+        let flows =
+            self.operator.iter().enumerate().filter(|&(p, pair)| used(p) && !alike((p, pair))).count();
+        let crossed = self.operator.forward(&x).into_iter().zip(&target.weight);
+        let rows = crossed.filter(|(bytes, weight)| *bytes > least && **weight > 0.0).count();
+        rows as f64 / flows.max(1) as f64
     }
 
     /// `[pair of the case]`: bytes. With a seed, costs differ: where the counters leave a choice, so does the answer.

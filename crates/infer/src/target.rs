@@ -11,6 +11,9 @@ const CLOSE: f64 = 0.01;
 /// Rows with less than this part of the mean carry nothing if their noise says so.
 const HARDLY: f64 = 1e-3;
 
+/// What is left of a row is nothing if it is this part of what was counted.
+const LEFT: f64 = 1e-9;
+
 /// What was counted.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Counted {
@@ -84,6 +87,15 @@ impl Target {
     pub fn reweighted(&self) -> Self {
         let counted = Counted { bytes: self.bytes.clone(), deviation: self.deviation.clone() };
         Self::relative(&counted, |r| self.weight[r] > 0.0)
+    }
+
+    /// What is left of it beside what is `explained`, `[row]`, of the same rows; noise may hide something.
+    pub fn less(&self, explained: &[f64]) -> Self {
+        let left = |r: usize| {
+            let left = self.bytes[r] - explained[r];
+            if left > LEFT * self.bytes[r] { left } else { 0.0 }.max(self.deviation[r])
+        };
+        Self { bytes: (0..self.bytes.len()).map(left).collect(), ..self.clone() }
     }
 
     /// The weighted norm.

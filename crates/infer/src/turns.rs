@@ -146,7 +146,7 @@ fn at_most(operator: &Operator, target: &Target, these: &[bool]) -> Vec<f64> {
 }
 
 /// Pairs that cross no row of which nothing is left.
-fn possible(operator: &Operator, target: &Target) -> Vec<bool> {
+pub(crate) fn possible(operator: &Operator, target: &Target) -> Vec<bool> {
     let rows = target.bytes.iter().zip(&target.weight);
     let bytes = rows.map(|(&bytes, &weight)| if weight > 0.0 { bytes } else { f64::NAN }).collect();
     Counted { bytes, deviation: target.deviation.clone() }.possible(operator)

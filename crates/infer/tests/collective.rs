@@ -78,10 +78,10 @@ fn barriers_of_rows_and_columns_are_three_atoms() {
 /// Sec. 5.4.2: what the barrier sends is a millionth of what random partners send beside it.
 #[test]
 fn a_barrier_is_found_beside_a_bully() {
-    let partners: Vec<u32> = hosts().into_iter().map(|host| host.0).filter(|&host| host < 60).collect();
+    let partners: Vec<u32> = hosts().into_iter().map(|host| host.0).filter(|&host| host < 120).collect();
     let pairs = partners.chunks_exact(2);
     let bully = pairs.flat_map(|pair| [(pair[0], pair[1], 819.2e6), (pair[1], pair[0], 819.2e6)]).collect();
-    let (_, errors) = infer(&[(128, barriers(800.0)), (60, bully)], 0.0);
+    let (_, errors) = infer(&[(128, barriers(800.0)), (120, bully)], 0.0);
     assert!(errors[0] < 1e-6 && errors[1] < 1e-9, "{errors:?}");
 }
 
