@@ -8,6 +8,9 @@ use netloom_model::{Control, HostId, LaneMap, Placement};
 use netloom_routing::{Engine, EngineOptions, route};
 use netloom_topology::{detect, generate};
 
+/// From rank to rank, bytes.
+type Message = (u32, u32, f64);
+
 /// 256 hosts, full bisection.
 const TREE: &str = "two-level:leaves=16,hosts=16,spines=16";
 
@@ -19,7 +22,7 @@ fn hosts() -> Vec<HostId> {
 }
 
 /// Jobs as messages of ranks, one after the other on hosts in random order, five lanes: the answer and each job's relative error.
-fn infer(jobs: &[(u32, Vec<(u32, u32, f64)>)], noise: f64) -> (Estimate, Vec<f64>) {
+fn infer(jobs: &[(u32, Vec<Message>)], noise: f64) -> (Estimate, Vec<f64>) {
     let fabric = generate(TREE).unwrap();
     let routes = route(Engine::Ftree, &fabric, &detect(&fabric), &EngineOptions::default()).unwrap();
     let scheme = LaneScheme::Tables(LaneMap::random(&fabric, 5, 5, 1));
@@ -54,14 +57,14 @@ fn infer(jobs: &[(u32, Vec<(u32, u32, f64)>)], noise: f64) -> (Estimate, Vec<f64
 }
 
 /// Messages of some bytes, of a collective in lines of 128 ranks.
-fn of(what: Collective, stride: u32, count: u32, bytes: f64) -> Vec<(u32, u32, f64)> {
+fn of(what: Collective, stride: u32, count: u32, bytes: f64) -> Vec<Message> {
     let mut messages = Vec::new();
     what.in_lines(Lines { stride, count }, 128, |from, to| messages.push((from, to, bytes)));
     messages
 }
 
 /// Barriers of the columns, the rows and the whole of a grid (dissertation, Algorithm 8).
-fn barriers(bytes: f64) -> Vec<(u32, u32, f64)> {
+fn barriers(bytes: f64) -> Vec<Message> {
     let tree = Collective::BinaryTree(Way::Both);
     [of(tree, 8, 16, bytes), of(tree, 1, 8, bytes), of(tree, 1, 128, bytes)].concat()
 }
