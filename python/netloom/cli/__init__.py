@@ -58,6 +58,7 @@ _VERBS: dict[str, str | tuple[str, dict[str, str]]] = {
     "loads": "Load of every link, and how far from the best possible.",
     "optimize": "Make the best routes for a traffic, with a proof.",
     "infer": "Who talks to whom, from switch counters.",
+    "watch": "A fabric while it runs: load, hottest links, congestion, jobs, the loop's decisions.",
     "simulate": "What a run takes under every routing of a scenario, packet by packet.",
     "loop": "The closed loop in the simulator: counters in, better routes out, if that surely pays.",
     "lanes": (
@@ -87,6 +88,7 @@ _FORMS = {
     "counters poll": "netloom.cli.polled:poll",
     "lanes read": "netloom.cli.sl2vl:read",
     "lanes load": "netloom.cli.sl2vl:load",
+    "demo": "netloom.cli.demos:app",
     "infer": "netloom.cli.inferring:app",
     "plot coefficients": "netloom.cli.pictures:coefficients",
     "plot study": "netloom.cli.pictures:study",

@@ -1,0 +1,304 @@
+"""`netloom watch`: a fabric while it runs, on a terminal or for Prometheus."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from netloom.cli import UsageError, common, render
+from netloom.cli import counters as counters_verb
+from netloom.cli.common import Options, Run
+from netloom.cli.reach import Reach, discovered
+from netloom.errors import LiveError, NetloomError
+from netloom.watch import screen
+
+if TYPE_CHECKING:
+    from netloom._core import Counters, Fabric, Job
+    from netloom.live import Access
+    from netloom.watch.journals import Told
+    from netloom.watch.picture import Picture
+    from netloom.watch.sources import Fetched, Polled, Reading
+
+
+def watch(
+    fabric: str | None = None,
+    /,
+    *,
+    counters: str | None = None,
+    jobs: Path | None = None,
+    journal: list[Path] | None = None,
+    every: Annotated[float, common.within(0.05, 86400.0)] = 5.0,
+    once: bool = False,
+    prometheus: str | None = None,
+    hosts: bool = False,
+    busiest: Annotated[int, common.COUNT] = 10,
+    reach: Reach | None = None,
+    options: Options | None = None,
+) -> int:
+    """A fabric while it runs: load by level, hottest links, congestion, jobs, the loop's last decisions.
+
+    Polls the counters of all ports, never sets any back, and shows what was carried since the last time.
+
+    Parameters
+    ----------
+    fabric
+        A dump of `ibnetdiscover`. [default: discovered now]
+    counters
+        Counters that somebody else reads, instead of polling: an exporter's URL, a folder of textfiles or
+        sysfs trees; or a file of intervals, such as a simulation's, which is shown interval by interval.
+    jobs
+        A jobs file (.toml): shows what every job's hosts send and receive.
+    journal
+        The folder of a loop's journal, or of an OpenSM's changes; several may be given. [default: that of the
+        OpenSM that runs here]
+    every
+        Seconds from one picture to the next.
+    once
+        One picture, over one interval, then ends.
+    prometheus
+        Also serves what is seen on this address (`:9900`), in the names and units of the usual exporters.
+    hosts
+        Polls adapters too, not only switches.
+    busiest
+        How many links to list.
+    options
+        Common options; `-o` writes the last picture (.json, .csv), with `--once`.
+    """
+    options = options or Options()
+    if options.output is not None and not once:
+        raise UsageError("-o needs --once: one picture to write")
+    if once and prometheus is not None:
+        raise UsageError("--once ends, --prometheus stays: expected one of them")
+    if options.format != "text" and not once:
+        raise UsageError(f"--format {options.format} needs --once")
+    run = Run("watch", options, product=False)
+    watching = _Watch(run, fabric, counters, jobs, journal or [], busiest, reach or Reach(), hosts)
+    with contextlib.ExitStack() as stack:
+        page = None
+        if prometheus is not None:
+            from netloom.watch.exporter import serving
+
+            page, url = stack.enter_context(serving(prometheus))
+            run.note(f"serving {url}")
+        pictures = watching.pictures(stack, every, once)
+        if once:
+            picture, told = next(pictures)
+            if picture is None:
+                raise watching.error or LiveError("nothing was seen")
+            result, drawn = watching.result(picture, told), watching.drawn(picture, told)
+            return run.finish(result, lambda: text(*drawn), rows=result["levels"])
+        show = stack.enter_context(_shown(quiet=options.quiet))
+        with contextlib.suppress(KeyboardInterrupt):
+            for picture, told in pictures:
+                if page is not None:
+                    page.put(watching.metrics(picture, told))
+                if picture is not None:
+                    show(*watching.drawn(picture, told))
+                elif watching.error is not None:
+                    show([f"trouble: {watching.error}"], [])
+    return 0
+
+
+@dataclass
+class _Watch:
+    """What is watched, and the last that was seen."""
+
+    run: Run
+    fabric: str | None
+    counters: str | None
+    jobs_file: Path | None
+    folders: list[Path]
+    most: int
+    reach: Reach
+    hosts: bool
+    what: str = ""
+    error: NetloomError | None = None
+    reading: Reading | None = None
+    polls: int = 0
+    failures: int = 0
+    mads: int = 0
+    net: Fabric = field(init=False)
+    jobs: list[Job] = field(default_factory=list)
+
+    def pictures(
+        self, stack: contextlib.ExitStack, every: float, once: bool
+    ) -> Iterator[tuple[Picture | None, Told]]:
+        """A picture every so often, None where none could be had; what cannot work at all is an error."""
+        from netloom.watch import journals
+
+        for folder in self.folders:
+            journals.check(folder)
+        access: Access | None = None
+        if self.counters is None:
+            access = self.reach.access()
+            self.net = discovered(self.run, access, self.fabric)
+            self.what = access.what
+        else:
+            if self.fabric is None:
+                raise UsageError("--counters needs FABRIC: whose counters they are")
+            self.net = self.run.fabric(self.fabric)
+            self.what = self.counters
+        self._place_jobs()
+        own = access is not None and not self.folders
+        if own and access is not None:
+            self.folders = journals.beside_manager(access)
+        if self.counters is not None:
+            first = counters_verb.read(self.run, self.counters, self.net)
+            if first.readings == 0:
+                yield from self._played(first, every, once)
+                return
+        source = self._source(stack, access)
+        yield from self._watched(source, every, once)
+
+    def drawn(self, picture: Picture, told: Told) -> tuple[list[str], list[screen.Section]]:
+        """Lines and tables of a picture."""
+        cost = ""
+        if self.reading is not None and self.reading.mads:
+            cost = f"{self.reading.mads:,} datagrams in {self.reading.seconds:.2f} s"
+            if self.reading.missing:
+                cost += f", {self.reading.missing:,} ports silent"
+        trouble = None if self.error is None else str(self.error)
+        return screen.head(self.what, picture, cost, trouble), screen.sections(picture, told)
+
+    def result(self, picture: Picture, told: Told) -> dict[str, Any]:
+        """A picture as a result."""
+        reading = self.reading
+        return {
+            "source": self.what,
+            **picture.result(),
+            "rounds": told.rounds,
+            "changes": told.changes,
+            "missing_ports": 0 if reading is None else reading.missing,
+            "mads": self.mads,
+        }
+
+    def metrics(self, picture: Picture | None, told: Told) -> str:
+        """A picture for Prometheus."""
+        from netloom.watch import exporter
+
+        reading = self.reading
+        own = {
+            "up": float(reading is not None),
+            "polls_total": float(self.polls),
+            "poll_failures_total": float(self.failures),
+            "poll_datagrams_total": float(self.mads),
+        }
+        if reading is None:
+            return exporter.figures(None, told, own)
+        own |= {"poll_seconds": reading.seconds, "poll_missing_ports": float(reading.missing)}
+        return exporter.ports(self.net, reading.counters) + exporter.figures(picture, told, own)
+
+    def _place_jobs(self) -> None:
+        if self.jobs_file is None:
+            return
+        from netloom import _core
+
+        self.run.read("jobs", str(self.jobs_file))
+        _, self.jobs = _core.place_jobs(self.net, self.jobs_file, seed=self.run.options.seed)
+
+    def _read_again(self) -> Counters:
+        """The counters as they are now; unlike the first time, they are no input of the run."""
+        from netloom import _core, sysfs
+        from netloom.live import exporters
+
+        source = self.counters
+        assert source is not None
+        if exporters.is_url(source):
+            data = exporters.fetch(source)
+        elif exporters.is_textfiles(source):
+            data = exporters.read_folder(source)
+        elif Path(source).is_dir():
+            return _core.Counters.from_sysfs(sysfs.read_tree(source), self.net, label=source)
+        else:
+            data = Path(source).read_bytes()
+        return _core.Counters.parse(data, self.net, label=source)
+
+    def _source(self, stack: contextlib.ExitStack, access: Access | None) -> Polled | Fetched:
+        from netloom.watch.sources import Fetched, Polled
+
+        if access is None:
+            return Fetched(self.net, self._read_again)
+        return stack.enter_context(Polled(access, self.net, hosts=self.hosts))
+
+    def _played(self, found: Counters, every: float, once: bool) -> Iterator[tuple[Picture | None, Told]]:
+        """Intervals that are all there already; once: the last."""
+        for interval in range(found.intervals - 1 if once else 0, found.intervals):
+            rows = found.summary(busiest=0)
+            seconds = (rows["seconds"] or 0.0) / found.intervals
+            if seconds <= 0:
+                raise UsageError("the counters tell no times: expected intervals with start and end")
+            yield self._picture(found, seconds, interval), self._told()
+            if not once:
+                time.sleep(every)
+
+    def _watched(
+        self, source: Polled | Fetched, every: float, once: bool
+    ) -> Iterator[tuple[Picture | None, Told]]:
+        from netloom.watch.sources import between
+
+        before: Reading | None = None
+        due = time.monotonic()
+        while True:
+            picture = None
+            try:
+                now = source.read()
+                self.polls += 1
+                self.mads += now.mads
+                self.error = None
+                if source.fabric is not self.net:
+                    self.net, before = source.fabric, None
+                self.reading = now
+                if before is not None:
+                    picture = self._picture(*between(before, now))
+                before = now
+            except NetloomError as error:
+                if once or self.polls == 0:
+                    raise
+                self.error, self.reading = error, None
+                self.failures += 1
+            if picture is not None or not once:
+                yield picture, self._told()
+            due = max(due + every, time.monotonic())
+            time.sleep(due - time.monotonic() if due > time.monotonic() else 0.0)
+
+    def _picture(self, counters: Counters, seconds: float, interval: int = 0) -> Picture:
+        from netloom.watch.picture import picture
+
+        return picture(self.net, counters, seconds, interval=interval, jobs=self.jobs, most=self.most)
+
+    def _told(self) -> Told:
+        from netloom.watch import journals
+
+        return journals.read(self.folders)
+
+
+def text(lines: list[str], tables: list[screen.Section]) -> str:
+    """All of a picture as plain text."""
+    parts = ["\n".join(lines)]
+    for section in tables:
+        rows = [
+            [screen.bar(float(cell)) if column == section.bar else cell for column, cell in enumerate(row)]
+            for row in section.rows
+        ]
+        parts.append(f"{section.title}\n{render.table(section.header, rows, right=section.right)}")
+    return "\n\n".join(parts)
+
+
+@contextlib.contextmanager
+def _shown(*, quiet: bool) -> Iterator[Callable[[list[str], list[screen.Section]], None]]:
+    """Where pictures go: the whole terminal; text, one after another, elsewhere."""
+    if quiet:
+        yield lambda lines, tables: None
+        return
+    if not sys.stdout.isatty():
+        yield lambda lines, tables: print(f"{text(lines, tables)}\n", flush=True)
+        return
+    from rich.live import Live
+
+    with Live(screen=True, auto_refresh=False) as live:
+        yield lambda lines, tables: live.update(screen.screen(lines, tables), refresh=True)

@@ -1,0 +1,418 @@
+"""The loop on a live fabric: poll, infer, optimise, check, predict, decide, apply through OpenSM, look again.
+
+A round counts what ports carried over an interval under tables that are known, and changes routes only if all
+of that can be trusted: whatever is wrong with its inputs (ports that do not answer, counters set back, jobs
+that cannot have caused what was counted, tables that changed meanwhile, a subnet manager that is gone or does
+not read a file of routes) ends it with a finding, and the routes stay.
+
+Invariants: the fabric and its tables are read anew in every round, after the interval, under the journal's
+lock; tables are only changed by `netloom.apply`, which verifies, journals, reads back and undoes. Routes that
+were found to be worse, over an interval of the same length, are taken back.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from netloom import apply as changing
+from netloom.errors import LiveError, NetloomError
+from netloom.live.polling import Poll, Poller
+from netloom.loop.decision import Proposal, Rule, contradicted, decide
+from netloom.loop.prediction import Prediction, percent_less, predict, worst
+from netloom.loop.round import Outcome, Round, digest
+from netloom.loop.trust import Kept, busiest_share, explained, interval_of, lids_differ
+
+if TYPE_CHECKING:
+    from netloom._core import Counters, Fabric, Inferred, Job, Routes, Traffic
+    from netloom.apply import Applied, Seen
+    from netloom.live import Access, Manager
+
+WORK_A_PAIR = 20
+LEAST_WORK = 1_000_000
+"""Path searches of the optimiser, as the loop in the simulator has them."""
+
+
+@dataclass(frozen=True)
+class Live:
+    """What became of a round."""
+
+    round: Round
+    findings: list[dict[str, str]]
+    """What was wrong with its inputs: `kind` and `text`."""
+    before: Seen
+    """The fabric and its tables at the end of the interval."""
+    after: Seen
+    """The same after the change; where there was none, `before`."""
+    counters: Counters | None
+    traffic: Traffic | None
+    """What was inferred."""
+    mads: int
+    """Datagrams that reading counters took."""
+    applied: Applied | None = None
+
+
+@dataclass
+class LiveLoop:
+    """Rounds on a fabric; use it as a context manager.
+
+    Parameters
+    ----------
+    access : Access
+        How the fabric is reached.
+    manager : callable
+        The OpenSM to ask; called in every round, since it may have been restarted.
+    rule : Rule
+        What a change must gain.
+    vl_scheme : str, optional
+        How pairs were spread over lanes, where ports count by lane and the tables are loaded.
+    seed, threads : int
+        As everywhere.
+    infer_seconds : float, optional
+        How long inference may take.
+    """
+
+    access: Access
+    manager: Callable[[], Manager]
+    rule: Rule = field(default_factory=Rule)
+    vl_scheme: str | None = None
+    seed: int = 0
+    threads: int = 0
+    infer_seconds: float | None = None
+    history: list[Round] = field(default_factory=list)
+    _seen: Seen | None = None
+    _poller: Poller | None = None
+    _seconds: dict[str, float] = field(default_factory=dict)
+    _mads: int = 0
+
+    def __enter__(self) -> LiveLoop:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._close()
+
+    def round(
+        self, jobs: Callable[[Fabric], Sequence[Job]], interval: Callable[[Seen], None], *, phase: str = ""
+    ) -> Live:
+        """One round.
+
+        Parameters
+        ----------
+        jobs : callable
+            Who runs where, on the fabric as discovered.
+        interval : callable
+            Returns when the interval is over; hears what is in force.
+        phase : str
+            What runs, by its name.
+
+        Raises
+        ------
+        LiveError
+            If the fabric cannot even be read.
+        """
+        self._seconds, self._mads = {}, 0
+        found = _Found()
+        if self._seen is None:
+            with self._step("discover"):
+                self._seen = changing.look(self.access)
+        start, now = self._seen, self._seen
+        jobs_now: Sequence[Job] = ()
+        try:
+            first, second = self._counted(start, interval)
+            journal = changing.Journal.beside(self._routes_file())
+            with journal.locked():
+                with self._step("discover"):
+                    now = self._seen = changing.look(self.access)
+                jobs_now = jobs(now.fabric)
+                self._inferred(found, start, now, first, second, jobs_now)
+                self._decided(found, now, journal)
+            if found.applied is not None and found.applied.outcome == "applied":
+                self._found_out(found, interval, journal, jobs_now)
+        except Kept as kept:
+            found.findings.append(kept.finding)
+            found.reason = kept.finding["text"]
+        except NetloomError as error:
+            found.findings.append({"kind": _kind(error), "text": str(error)})
+            found.reason = str(error)
+        entry = self._entry(found, phase, jobs_now)
+        self.history.append(entry)
+        return Live(
+            entry,
+            found.findings,
+            now,
+            self._seen or now,
+            found.counters,
+            found.traffic,
+            self._mads,
+            found.applied,
+        )
+
+    # What was seen
+
+    def _counted(self, seen: Seen, interval: Callable[[Seen], None]) -> tuple[Poll, Poll]:
+        """Two readings with the interval in between."""
+        first = self._poll(seen.fabric)
+        with self._step("simulate"):
+            interval(seen)
+        return first, self._poll(seen.fabric)
+
+    def _poll(self, fabric: Fabric) -> Poll:
+        with self._step("counters"):
+            if self._poller is None:
+                poller = Poller(
+                    self.access, fabric, waits=False, lanes=self.vl_scheme is not None, timeout_ms=1000
+                )
+                poller.__enter__()
+                self._poller = poller
+            poll = self._poller.poll()
+        self._mads += poll.mads
+        return poll
+
+    def _inferred(
+        self, found: _Found, start: Seen, now: Seen, first: Poll, second: Poll, jobs: Sequence[Job]
+    ) -> None:
+        """The traffic of the interval, if counters, tables and jobs can be trusted."""
+        from netloom import _core
+
+        if now.fabric.cabling_hash != start.fabric.cabling_hash or lids_differ(now.fabric, start.fabric):
+            self._close()
+            raise Kept("fabric-changed", "cables, nodes or LIDs changed during the interval")
+        changed = now.tables.changed_entries(start.tables)
+        if changed:
+            raise Kept(
+                "tables-changed",
+                f"{changed} entries of the tables changed during the interval: its counters belong to no "
+                "known routes",
+            )
+        with self._step("counters"):
+            counters = interval_of(first, second, found.findings)
+        found.counters = counters
+        with self._step("infer"):
+            answer = _core.infer(
+                now.fabric,
+                now.tables,
+                counters,
+                list(jobs) or None,
+                vl_scheme=self.vl_scheme,
+                seed=self.seed,
+                threads=self.threads,
+                time_limit=self.infer_seconds,
+            )
+        found.answer = answer
+        found.traffic = answer.traffic
+        found.load_before = busiest_share(now.fabric, counters)
+        with self._step("predict"):
+            found.gap_before = self._gap(now.fabric, now.tables, found.traffic)
+            found.gap_after = found.gap_before
+        explained(answer)
+
+    # What is done
+
+    def _decided(self, found: _Found, now: Seen, journal: changing.Journal) -> None:
+        assert found.answer is not None
+        assert found.traffic is not None
+        fabric, answer = now.fabric, found.answer
+        with self._step("optimize"):
+            proposed = self._proposed(fabric, now.tables, answer)
+        with self._step("check"):
+            plan = changing.plan(now, proposed, threads=self.threads)
+        found.changed = plan.changed_entries
+        found.proposed = digest(plan.routes)
+        with self._step("predict"):
+            prediction = self._predicted(fabric, now.tables, plan.routes, answer, found)
+        found.prediction = prediction
+        proposal = Proposal(
+            prediction=prediction,
+            changed_entries=found.changed,
+            tables=found.proposed,
+            unsound=plan.findings[0]["text"] if plan.findings else None,
+        )
+        decision = decide(proposal, self.history, self.rule)
+        found.cost, found.asked, found.reason = (
+            decision.cost_percent,
+            decision.asked_percent,
+            decision.reason,
+        )
+        if not decision.applies:
+            return
+        manager = self.manager()
+        problems = manager.problems()
+        if problems:
+            raise Kept(problems[0].kind, problems[0].text)
+        with self._step("apply"):
+            found.applied = changing.apply(plan, manager, journal)
+        self._split_apply(found.applied)
+        if found.applied.outcome != "applied":
+            raise Kept("not-applied", f"{found.applied.outcome}: {found.applied.why}")
+        found.outcome = "applied"
+        with self._step("verify"):
+            self._seen = changing.look(self.access)
+
+    def _found_out(
+        self,
+        found: _Found,
+        interval: Callable[[Seen], None],
+        journal: changing.Journal,
+        jobs: Sequence[Job],
+    ) -> None:
+        """What the change has gained, over another interval; undone if that contradicts what was foretold."""
+        assert self._seen is not None
+        assert found.prediction is not None
+        assert found.traffic is not None
+        seen = self._seen
+        first, second = self._counted(seen, interval)
+        with self._step("counters"):
+            counters = interval_of(first, second, found.findings)
+        load = busiest_share(seen.fabric, counters)
+        found.gap_after = self._gap(seen.fabric, seen.tables, found.traffic)
+        found.realised = percent_less(found.load_before, load)
+        wrong = contradicted(
+            min(found.prediction.sure_gain, found.prediction.mean_gain), found.realised, self.rule
+        )
+        if wrong is None:
+            return
+        with self._step("apply"), journal.locked():
+            now = changing.look(self.access)
+            back, number = changing.rollback(journal, now)
+            done = changing.apply(back, self.manager(), journal, rolls_back=number)
+            self._seen = changing.look(self.access)
+        found.gap_after = self._gap(self._seen.fabric, self._seen.tables, found.traffic)
+        found.reason = f"{found.reason}; {wrong}"
+        if done.outcome == "applied":
+            found.outcome = "rolled back"
+        else:
+            found.findings.append(
+                {"kind": "not-rolled-back", "text": f"taking it back: {done.outcome}: {done.why}"}
+            )
+
+    def _proposed(self, fabric: Fabric, present: Routes, answer: Inferred) -> Routes:
+        """Routes for what was seen; for sums alone where they are all there is."""
+        from netloom import _core
+
+        common: dict[str, Any] = {"today": present, "seed": self.seed, "threads": self.threads}
+        work = LEAST_WORK + WORK_A_PAIR * answer.traffic.pairs
+        if answer.verdict == "not identifiable":
+            return _core.optimize_hose(fabric, answer.hose, work=work, **common).routes
+        return _core.optimize(fabric, answer.traffic, work=work, **common).routes
+
+    def _predicted(
+        self, fabric: Fabric, present: Routes, proposed: Routes, answer: Inferred, found: _Found
+    ) -> Prediction:
+        if found.changed == 0:
+            return Prediction(gain=0.0, sure_gain=0.0, mean_gain=0.0)
+        layers = [(answer.traffic, 1.0)]
+        if worst(fabric, proposed, layers, threads=self.threads) <= 0:
+            raise Kept("idle", "nothing was carried: there is nothing to gain")
+        return predict(
+            fabric,
+            present,
+            proposed,
+            layers,
+            error_percent=answer.summary()["estimated_error_percent"],
+            hose=answer.hose if answer.verdict == "not identifiable" else None,
+            seed=self.seed,
+            threads=self.threads,
+        )
+
+    def _gap(self, fabric: Fabric, routes: Routes, traffic: Traffic) -> float | None:
+        from netloom import _core
+
+        return _core.loads(fabric, routes, traffic, threads=self.threads, work=0).ar_gap_percent
+
+    def _routes_file(self) -> Any:
+        manager = self.manager()
+        file = manager.routes_file
+        if file is None:
+            problems = manager.problems()
+            text = problems[0].text if problems else "OpenSM reads no file of routes"
+            raise Kept("no-file-engine", text)
+        return file
+
+    def _split_apply(self, applied: Applied) -> None:
+        """OpenSM's own time, and that of reading back, are no part of `apply`."""
+        opensm = applied.seconds.get("opensm", 0.0)
+        read_back = applied.seconds.get("read back", 0.0)
+        self._seconds["apply"] -= opensm + read_back
+        self._seconds["opensm"] = opensm
+        self._seconds["verify"] = self._seconds.get("verify", 0.0) + read_back
+
+    def _entry(self, found: _Found, phase: str, jobs: Sequence[Job]) -> Round:
+        prediction = found.prediction
+        return Round(
+            number=len(self.history) + 1,
+            phase=phase,
+            jobs=_jobs_sum(jobs),
+            seconds=dict(self._seconds),
+            verdict=None if found.answer is None else found.answer.verdict,
+            estimated_error_percent=(
+                None if found.answer is None else found.answer.summary()["estimated_leaf_error_percent"]
+            ),
+            gap_before_percent=found.gap_before,
+            gap_after_percent=found.gap_after,
+            predicted_gain=None if prediction is None else prediction.gain,
+            sure_gain=None if prediction is None else min(prediction.sure_gain, prediction.mean_gain),
+            cost_percent=found.cost,
+            asked_percent=found.asked,
+            realised_gain=found.realised,
+            changed_entries=found.changed,
+            decision=found.outcome,
+            reason=found.reason,
+            routes="" if self._seen is None else digest(self._seen.tables),
+            proposed=found.proposed,
+        )
+
+    def _close(self) -> None:
+        if self._poller is not None:
+            self._poller.__exit__(None, None, None)
+            self._poller = None
+
+    @contextlib.contextmanager
+    def _step(self, name: str) -> Iterator[None]:
+        started = time.monotonic()
+        try:
+            yield
+        finally:
+            self._seconds[name] = self._seconds.get(name, 0.0) + time.monotonic() - started
+
+
+@dataclass
+class _Found:
+    """What a round has found so far."""
+
+    findings: list[dict[str, str]] = field(default_factory=list)
+    counters: Counters | None = None
+    answer: Inferred | None = None
+    traffic: Traffic | None = None
+    load_before: float = 0.0
+    gap_before: float | None = None
+    gap_after: float | None = None
+    prediction: Prediction | None = None
+    cost: float | None = None
+    asked: float | None = None
+    realised: float | None = None
+    changed: int = 0
+    proposed: str = ""
+    outcome: Outcome = "kept"
+    reason: str = ""
+    applied: Applied | None = None
+
+
+def _jobs_sum(jobs: Sequence[Job]) -> str:
+    told = hashlib.sha256()
+    for job in jobs:
+        told.update(job.name.encode() + b"\0" + job.host_of_rank.tobytes())
+    return told.hexdigest()[:16] if jobs else ""
+
+
+def _kind(error: NetloomError) -> str:
+    """A word for what went wrong, from the kind of error."""
+    if isinstance(error, LiveError):
+        return "live"
+    return type(error).__name__.removesuffix("Error").lower()

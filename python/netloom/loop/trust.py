@@ -1,0 +1,99 @@
+"""What a live round's inputs must be, so that routes are made of them.
+
+A round that is not sure of what it was told ends with a finding and keeps its routes. A few ports that are
+silent, or whose counters were set back, are a finding only: links between switches are counted at both ends.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from netloom._core import Counters, Fabric, Inferred
+    from netloom.live.polling import Poll
+
+MOST_UNKNOWN = 0.01
+"""The share of links of which no counter can be trusted, at most: routes made of less are guesses."""
+MOST_FALLEN = 0.01
+"""The share of the counters that changed that were set back, at most."""
+MOST_UNEXPLAINED_PERCENT = 5.0
+"""Bytes that no traffic of these jobs explains, at most."""
+
+
+class Kept(Exception):
+    """Ends a round before its decision, with a finding."""
+
+    def __init__(self, kind: str, text: str) -> None:
+        super().__init__(text)
+        self.finding = {"kind": kind, "text": text}
+
+
+def interval_of(first: Poll, second: Poll, findings: list[dict[str, str]]) -> Counters:
+    """What was counted from one reading to the other; what is wrong with it is added to `findings`.
+
+    Raises
+    ------
+    Kept
+        If it is not enough to go by.
+    """
+    """The counters of the interval; what is wrong with them is a finding, or ends the round."""
+    silent = sorted({*first.missing, *second.missing})
+    if silent:
+        named = ", ".join(f"{node}[{port}]" for node, port in silent[:3])
+        text = (
+            f"{len(silent)} of {first.ports} ports did not answer: {named}{', …' if len(silent) > 3 else ''}"
+        )
+        findings.append({"kind": "missing", "text": text})
+    fallen, changed = second.counters.fallen_since(first.counters)
+    counters = second.counters.since(first.counters, seconds=second.started_s - first.started_s)
+    if fallen:
+        text = f"{fallen} of the {changed} counters that changed were set back during the interval"
+        findings.append({"kind": "reset", "text": text})
+        if fallen > MOST_FALLEN * changed:
+            raise Kept("reset", f"{text}: what was carried is not known")
+    told = counters.summary(busiest=0)
+    unknown, links = told["links_unknown"], told["links"]
+    if unknown > MOST_UNKNOWN * links:
+        text = f"of {unknown} of {links} links nobody knows what they carried"
+        raise Kept("unknown-links", text)
+    return counters
+
+
+def busiest_share(fabric: Fabric, counters: Counters) -> float:
+    """The busiest link's bytes over its speed, as a share of all that hosts sent: by counters alone."""
+    measured = counters.measure()
+    table = fabric.link_table()
+    known = np.asarray(measured["ends"]) > 0
+    value = np.where(known, np.asarray(measured["value"], float), 0.0)
+    sent = float(value[: fabric.hosts].sum())
+    busiest = float((value / np.asarray(table["bandwidth_bytes_per_s"], float)).max())
+    return busiest / sent if sent > 0 else 0.0
+
+
+def lids_differ(one: Fabric, other: Fabric) -> bool:
+    """Whether nodes of equal cabling have other LIDs, as after a manager's restart without its cache."""
+    return any(
+        not np.array_equal(a["lid"], b["lid"])
+        for a, b in (
+            (one.host_table(), other.host_table()),
+            (one.switch_table(), other.switch_table()),
+        )
+    )
+
+
+def explained(answer: Inferred) -> None:
+    """That the answer explains what was counted.
+
+    Raises
+    ------
+    Kept
+        If it does not: other hosts sent too, or the jobs ran elsewhere.
+    """
+    unexplained = answer.summary()["unexplained_percent"] or 0.0
+    if unexplained > MOST_UNEXPLAINED_PERCENT:
+        raise Kept(
+            "unexplained",
+            f"{unexplained:.1f} % of the bytes cannot be traffic of these jobs: is the list of jobs right?",
+        )

@@ -1,0 +1,165 @@
+"""What is watched, for Prometheus: every port's counters and a few figures of the fabric, over HTTP.
+
+Names, labels and units of ports' counters are those of the exporters that sites run (`infiniband_exporter`
+by treydock): data in bytes, though ports count units of four. What netloom knows beyond that begins with
+`netloom_`. Counters are those of the last poll; where that failed there are none, so that nobody takes old
+ones for new.
+
+Source: Prometheus documentation, *Exposition formats*, text-based format 0.0.4.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from netloom.errors import LiveError
+from netloom.live.columns import column
+from netloom.watch.picture import Picture
+
+if TYPE_CHECKING:
+    from netloom._core import Counters, Fabric
+    from netloom.watch.journals import Told
+
+_OF_PORTS = (
+    ("transmit_data_bytes_total", "xmit_bytes", True, "Data sent, PortXmitData"),
+    ("receive_data_bytes_total", "rcv_bytes", False, "Data received, PortRcvData"),
+    ("transmit_packets_total", "xmit_packets", True, "Packets sent, PortXmitPkts"),
+    ("receive_packets_total", "rcv_packets", False, "Packets received, PortRcvPkts"),
+    ("transmit_wait_total", "wait_ticks", True, "Ticks in which data waited to be sent, PortXmitWait"),
+)
+"""Metric, column of counters, whether the sender counts it, help."""
+
+
+def ports(fabric: Fabric, counters: Counters) -> str:
+    """The counters of every port that was read."""
+    table, host, switch = fabric.link_table(), fabric.host_table(), fabric.switch_table()
+    names = [*host["name"], *switch["name"]]
+    guids = [*host["guid"].tolist(), *switch["guid"].tolist()]
+    lines: list[str] = []
+    for metric, of, by_sender, told in _OF_PORTS:
+        values = column(fabric, counters, of)
+        if values is None:
+            continue
+        nodes, numbers = (
+            (table["source"], table["source_port"]) if by_sender else (table["target"], table["target_port"])
+        )
+        for kind, label in (("switch", "switch"), ("hca", "hca")):
+            wanted = ~np.isnan(values) & ((nodes >= fabric.hosts) == (kind == "switch"))
+            if not wanted.any():
+                continue
+            name = f"infiniband_{kind}_port_{metric}"
+            lines += [f"# HELP {name} {told}", f"# TYPE {name} counter"]
+            for node, port, value in zip(
+                nodes[wanted].tolist(), numbers[wanted].tolist(), values[wanted].tolist(), strict=True
+            ):
+                labels = f'guid="0x{guids[node]:016x}",port="{port}",{label}="{_escaped(names[node])}"'
+                lines.append(f"{name}{{{labels}}} {value:.0f}")
+    return "\n".join([*lines, ""]) if lines else ""
+
+
+def figures(picture: Picture | None, told: Told, own: dict[str, float]) -> str:
+    """Load by level, the loop's state, and what watching costs; `own` are netloom's own figures."""
+    lines = []
+    for name, value in own.items():
+        kind = "counter" if name.endswith("_total") else "gauge"
+        lines += [f"# TYPE netloom_{name} {kind}", f"netloom_{name} {value:g}"]
+    if picture is not None:
+        gauges = (
+            ("level_bytes_per_second", [level.bytes_per_s for level in picture.levels]),
+            ("level_mean_utilisation_ratio", [level.mean_utilisation for level in picture.levels]),
+            ("level_max_utilisation_ratio", [level.max_utilisation for level in picture.levels]),
+        )
+        for name, values in gauges:
+            lines.append(f"# TYPE netloom_{name} gauge")
+            lines += [
+                f'netloom_{name}{{links="{_escaped(level.name)}"}} {value:g}'
+                for level, value in zip(picture.levels, values, strict=True)
+            ]
+        if picture.jobs:
+            lines.append("# TYPE netloom_job_sent_bytes_per_second gauge")
+            lines += [
+                f'netloom_job_sent_bytes_per_second{{job="{_escaped(job.name)}"}} {job.sent_bytes_per_s:g}'
+                for job in picture.jobs
+            ]
+    if told.rounds:
+        last = told.rounds[-1]
+        rounds = (("loop_round", last["number"]), ("loop_gap_percent", last["gap_after_percent"]))
+        for name, value in rounds:
+            if value is not None:
+                lines += [f"# TYPE netloom_{name} gauge", f"netloom_{name} {value:g}"]
+    if told.changes:
+        lines += ["# TYPE netloom_last_change gauge", f"netloom_last_change {told.changes[-1]['id']}"]
+    return "\n".join([*lines, ""])
+
+
+class Page:
+    """What is served; replaced as a whole."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._data = b""
+
+    def put(self, text: str) -> None:
+        """Serves this from now on."""
+        with self._lock:
+            self._data = text.encode(errors="backslashreplace")
+
+    def get(self) -> bytes:
+        """What is served now."""
+        with self._lock:
+            return self._data
+
+
+@contextlib.contextmanager
+def serving(address: str) -> Iterator[tuple[Page, str]]:
+    """Serves a page on `HOST:PORT` (`:9900` is every address) until the block ends; yields it and its URL.
+
+    Raises
+    ------
+    LiveError
+        If there is no such address, or it is taken.
+    """
+    host, _, port = address.rpartition(":")
+    if not port.isdigit() or not 0 <= int(port) < 1 << 16:
+        raise LiveError(f"--prometheus {address}: expected :PORT or HOST:PORT, such as :9900")
+    page = Page()
+
+    class Handler(BaseHTTPRequestHandler):
+        """Answers scrapes."""
+
+        def do_GET(self) -> None:
+            """The page of metrics, at `/metrics`; `/` points there."""
+            found = self.path.split("?")[0] in ("/metrics", "/")
+            data = page.get() if found else b"not here: /metrics\n"
+            self.send_response(200 if found else 404)
+            self.send_header("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
+            self.send_header("Content-Length", str(len(data)))
+            self.end_headers()
+            self.wfile.write(data)
+
+        def log_message(self, *_: Any) -> None:
+            """Scrapes are not worth a line each."""
+
+    try:
+        server = ThreadingHTTPServer((host.strip("[]"), int(port)), Handler)
+    except OSError as error:
+        raise LiveError(f"--prometheus {address}: {error.strerror}") from None
+    server.daemon_threads = True
+    thread = threading.Thread(target=server.serve_forever, name="netloom exporter", daemon=True)
+    thread.start()
+    try:
+        yield page, f"http://{host or '127.0.0.1'}:{server.server_port}/metrics"
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")

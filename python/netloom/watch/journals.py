@@ -1,0 +1,89 @@
+"""What the loop and changes of routes wrote down of themselves: rounds and changes, the last ones."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from netloom.errors import LiveError
+
+if TYPE_CHECKING:
+    from netloom.live import Access
+
+
+@dataclass(frozen=True)
+class Told:
+    """The last rounds of a loop and the last changes of routes."""
+
+    rounds: list[dict[str, Any]] = field(default_factory=list)
+    """`number`, `decision`, `reason`, gaps, gains, `changed_entries`."""
+    changes: list[dict[str, Any]] = field(default_factory=list)
+    """`id`, `time`, `state`, `changed_entries`, `why`."""
+
+
+_OF_ROUND = (
+    "number",
+    "phase",
+    "decision",
+    "reason",
+    "gap_before_percent",
+    "gap_after_percent",
+    "predicted_gain",
+    "realised_gain",
+    "changed_entries",
+)
+
+
+def check(folder: Path) -> None:
+    """Refuses a folder that is no journal.
+
+    Raises
+    ------
+    LiveError
+        Saying what was expected.
+    """
+    if not (folder / "journal.parquet").is_file() and not (folder / "journal.jsonl").is_file():
+        raise LiveError(
+            f"{folder}: no journal: expected journal.parquet (of a loop) or journal.jsonl (of changes) in it"
+        )
+
+
+def read(folders: list[Path], *, last: int = 5) -> Told:
+    """What is in journals now; a journal that is just being written counts as before."""
+    import pyarrow.parquet as pq
+
+    from netloom.apply import Journal
+
+    told = Told()
+    for folder in folders:
+        if (folder / "journal.parquet").is_file():
+            rows = pq.read_table(folder / "journal.parquet").to_pylist()[-last:]
+            told.rounds.extend({key: row.get(key) for key in _OF_ROUND} for row in rows)
+        if (folder / "journal.jsonl").is_file():
+            told.changes.extend(
+                {
+                    "id": change.id,
+                    "time": change.time,
+                    "state": change.state,
+                    "changed_entries": change.changed_entries,
+                    "why": change.why,
+                }
+                for change in Journal(folder).changes()[-last:]
+            )
+    return told
+
+
+def beside_manager(access: Access) -> list[Path]:
+    """The journal of the OpenSM that runs here, if there is one."""
+    from netloom.apply import Journal
+    from netloom.live import Manager
+
+    try:
+        file = Manager.running(access).routes_file
+    except LiveError:
+        return []
+    if file is None:
+        return []
+    folder = Journal.beside(file).folder
+    return [folder] if (folder / "journal.jsonl").is_file() else []

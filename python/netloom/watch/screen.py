@@ -1,0 +1,183 @@
+"""A picture as lines and tables, and these on a terminal."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from netloom.watch.journals import Told
+from netloom.watch.picture import Link, Picture
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+_BAR = 12
+_UNITS = ("B/s", "kB/s", "MB/s", "GB/s", "TB/s", "PB/s")
+
+
+@dataclass(frozen=True)
+class Section:
+    """A table of a picture."""
+
+    title: str
+    header: list[str]
+    rows: list[list[str]]
+    right: tuple[int, ...] = ()
+    """Columns whose cells end at the right."""
+    bar: int | None = None
+    """A column that is a bar, 0 to 1, as text of a number."""
+
+
+def head(what: str, picture: Picture, cost: str, trouble: str | None) -> list[str]:
+    """The lines above the tables."""
+    unknown = f", {picture.links_unknown:,} links unknown" if picture.links_unknown else ""
+    lines = [
+        f"{what}: {picture.hosts:,} hosts, {picture.switches:,} switches, {picture.links:,} links{unknown}",
+        f"over {picture.seconds:.3g} s{', ' + cost if cost else ''}",
+    ]
+    return [*lines, *([f"trouble: {trouble}"] if trouble else [])]
+
+
+def sections(picture: Picture, told: Told) -> list[Section]:
+    """The tables, those with something in them."""
+    waits = any(level.wait_ticks_per_s is not None for level in picture.levels)
+    found = [
+        Section(
+            "load by level",
+            ["links", "number", "carried", "mean", "busiest", "", *(["waiting"] if waits else [])],
+            [
+                [
+                    level.name,
+                    f"{level.links:,}",
+                    rate(level.bytes_per_s),
+                    share(level.mean_utilisation),
+                    share(level.max_utilisation),
+                    f"{level.max_utilisation:.4f}",
+                    *([ticks(level.wait_ticks_per_s)] if waits else []),
+                ]
+                for level in picture.levels
+            ],
+            (1, 2, 3, 4, 6),
+            bar=5,
+        ),
+        Section("hottest links", *_links(picture.hottest), (1, 2, 4), bar=3),
+        Section("packets waited most", *_links(picture.waiting), (1, 2, 4), bar=3),
+        Section(
+            "jobs",
+            ["job", "hosts", "sent", "received", "busiest"],
+            [
+                [
+                    job.name,
+                    f"{job.hosts:,}",
+                    rate(job.sent_bytes_per_s),
+                    rate(job.received_bytes_per_s),
+                    share(job.max_utilisation),
+                ]
+                for job in picture.jobs
+            ],
+            (1, 2, 3, 4),
+        ),
+        Section(
+            "rounds of the loop",
+            ["round", "gap before", "after", "foretold", "found", "changed", "decision", "why"],
+            [
+                [
+                    str(row["number"]),
+                    _percent(row["gap_before_percent"]),
+                    _percent(row["gap_after_percent"]),
+                    _percent(row["predicted_gain"]),
+                    _percent(row["realised_gain"]),
+                    f"{row['changed_entries']:,}",
+                    row["decision"],
+                    row["reason"],
+                ]
+                for row in told.rounds
+            ],
+            (0, 1, 2, 3, 4, 5),
+        ),
+        Section(
+            "changes of routes",
+            ["change", "time", "entries", "state", "why"],
+            [
+                [str(row["id"]), row["time"], f"{row['changed_entries']:,}", row["state"], row["why"] or ""]
+                for row in told.changes
+            ],
+            (0, 2),
+        ),
+    ]
+    return [section for section in found if section.rows]
+
+
+def screen(lines: list[str], tables: list[Section]) -> RenderableType:
+    """All of it for a terminal."""
+    from rich.console import Group
+    from rich.table import Table
+    from rich.text import Text
+
+    parts: list[Any] = [Text(line, style="bold red" if line.startswith("trouble") else "") for line in lines]
+    parts[0].stylize("bold")
+    for section in tables:
+        table = Table(title=section.title, title_justify="left", title_style="bold", box=None, pad_edge=False)
+        for column, name in enumerate(section.header):
+            right = column in section.right
+            table.add_column(name, justify="right" if right else "left", header_style="dim", no_wrap=True)
+        for row in section.rows:
+            table.add_row(
+                *(
+                    Text(bar(float(cell)), style=_colour(float(cell)))
+                    if column == section.bar
+                    else Text(cell)
+                    for column, cell in enumerate(row)
+                )
+            )
+        parts += [Text(), table]
+    return Group(*parts)
+
+
+def bar(value: float) -> str:
+    """A share of 1 as a bar."""
+    eighths = round(min(1.0, max(0.0, value)) * _BAR * 8)
+    whole, rest = divmod(eighths, 8)
+    return "█" * whole + ("" if rest == 0 else "▏▎▍▌▋▊▉"[rest - 1])
+
+
+def rate(bytes_per_s: float) -> str:
+    """Bytes per second with a unit: `1.25 GB/s`."""
+    unit = 0
+    while bytes_per_s >= 999.95 and unit < len(_UNITS) - 1:
+        bytes_per_s /= 1000.0
+        unit += 1
+    return f"{bytes_per_s:.{0 if unit == 0 else 2 if bytes_per_s < 99.995 else 1}f} {_UNITS[unit]}"
+
+
+def share(value: float) -> str:
+    """A share of 1 in percent."""
+    return f"{100.0 * value:.1f} %"
+
+
+def ticks(per_s: float | None) -> str:
+    """Ticks of waiting per second; they have no unit of their own."""
+    return "" if per_s is None else f"{per_s:,.0f}/s"
+
+
+def _links(links: list[Link]) -> tuple[list[str], list[list[str]]]:
+    header = ["link", "carried", "busy", "", "waiting"]
+    rows = [
+        [
+            f"{link.source}[{link.source_port}] → {link.target}[{link.target_port}]",
+            rate(link.bytes_per_s),
+            share(link.utilisation),
+            f"{link.utilisation:.4f}",
+            ticks(link.wait_ticks_per_s),
+        ]
+        for link in links
+    ]
+    return header, rows
+
+
+def _percent(value: float | None) -> str:
+    return "" if value is None else f"{value:.1f} %"
+
+
+def _colour(value: float) -> str:
+    return "green" if value < 0.5 else "yellow" if value < 0.8 else "red"

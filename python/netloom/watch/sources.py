@@ -1,0 +1,150 @@
+"""Readings of a fabric, one after another, wherever they come from.
+
+Invariant: an interval lies between two readings of one source; what could not be read is missing, never 0.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from netloom.errors import CountersError, LiveError, NetloomError
+
+if TYPE_CHECKING:
+    from netloom._core import Counters, Fabric
+    from netloom.live import Access
+    from netloom.live.polling import Poller
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What ports had counted at one moment."""
+
+    counters: Counters
+    at_s: float
+    """On the clock that never goes back."""
+    missing: int
+    """Ports that did not answer."""
+    mads: int
+    """Datagrams that it took."""
+    seconds: float
+
+
+class Polled:
+    """A fabric that is polled; discovered again where ports don't answer. Use it as a context manager.
+
+    Parameters
+    ----------
+    access : Access
+        How the fabric is reached.
+    fabric : Fabric
+        As discovered.
+    hosts : bool
+        Whether adapters are asked too.
+    """
+
+    REST_SECONDS = 60.0
+    """Between two discoveries, at least."""
+
+    def __init__(self, access: Access, fabric: Fabric, *, hosts: bool = False) -> None:
+        self.fabric = fabric
+        self._access = access
+        self._hosts = hosts
+        self._poller: Poller | None = None
+        self._discovered = time.monotonic()
+
+    def __enter__(self) -> Polled:
+        self._open()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._close()
+
+    def read(self) -> Reading:
+        """Reads every port.
+
+        Raises
+        ------
+        LiveError
+            If the fabric does not answer.
+        """
+        try:
+            if self._poller is None:
+                self._open()
+            assert self._poller is not None
+            poll = self._poller.poll()
+        except LiveError:
+            self._close()
+            self._rediscover()
+            raise
+        if poll.missing:
+            self._rediscover()
+        return Reading(poll.counters, poll.started_s, len(poll.missing), poll.mads, poll.seconds)
+
+    def _open(self) -> None:
+        from netloom.live.polling import Poller
+
+        poller = Poller(self._access, self.fabric, hosts=self._hosts)
+        poller.__enter__()
+        self._poller = poller
+
+    def _close(self) -> None:
+        if self._poller is not None:
+            self._poller.__exit__(None, None, None)
+            self._poller = None
+
+    def _rediscover(self) -> None:
+        """LIDs may be others after a manager's restart, cables gone."""
+        from netloom import _core
+
+        now = time.monotonic()
+        if now - self._discovered < self.REST_SECONDS:
+            return
+        self._discovered = now
+        try:
+            found = _core.Fabric.parse(self._access.discover(), label=self._access.what)
+        except NetloomError:
+            return
+        self._close()
+        self.fabric = found
+
+
+class Fetched:
+    """Samples that an exporter serves or files hold, read again and again."""
+
+    def __init__(self, fabric: Fabric, read: Callable[[], Counters]) -> None:
+        self.fabric = fabric
+        self._read = read
+
+    def read(self) -> Reading:
+        """Fetches the samples.
+
+        Raises
+        ------
+        NetloomError
+            If they cannot be had or read.
+        """
+        start = time.monotonic()
+        counters = self._read()
+        return Reading(counters, start, 0, 0, time.monotonic() - start)
+
+
+def between(before: Reading, after: Reading) -> tuple[Counters, float]:
+    """What was counted from one reading to the next, and how long that took.
+
+    Raises
+    ------
+    CountersError
+        If no time has passed.
+    """
+    seconds = after.at_s - before.at_s
+    if seconds <= 0:
+        raise CountersError("no time has passed between two readings")
+    counters = after.counters.since(before.counters, seconds=seconds)
+    told = counters.summary(busiest=0)["seconds"]
+    return counters, told or seconds

@@ -1,0 +1,181 @@
+"""The closed loop in front of a real OpenSM: three rounds of the demo, and rounds whose inputs are wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import netloom as nl
+from netloom.apply import Seen, look
+from netloom.live import OpenSM, missing_tools
+from netloom.live.bed import Bed, bed
+from netloom.loop.live import Live, LiveLoop
+
+pytestmark = [
+    pytest.mark.opensm,
+    pytest.mark.skipif(bool(missing_tools()), reason=f"not installed: {', '.join(missing_tools())}"),
+]
+
+JOBS = Path(nl.__file__).parent / "data" / "demo" / "jobs" / "live-small.toml"
+SCALE = 1e4
+
+
+def test_the_demo_makes_three_rounds_and_ends_with_better_tables(netloom):
+    result = netloom.result("demo", "live", "--small", "-o", "out")
+    assert (result["tables_equal"], result["unreachable_pairs"]) == (True, 0)
+    first, second, third = result["rounds"]
+    assert [row["decision"] for row in (first, second, third)] == ["applied", "kept", "applied"]
+    for row in (first, third):
+        # The gap closes for the traffic that really ran, and counters show what was foretold.
+        assert row["true_gap_after_percent"] < row["true_gap_before_percent"]
+        assert row["realised_gain"] == pytest.approx(row["predicted_gain"], abs=3)
+        assert row["changed_entries"] > 0
+    # The same jobs again: nothing is left to gain, and nothing is changed.
+    assert second["changed_entries"] == 0
+    assert second["gap_after_percent"] == second["gap_before_percent"]
+    assert {"discover", "counters", "infer", "optimize", "check", "predict", "apply", "verify"} <= set(
+        first["seconds"]
+    )
+    assert len(result["excerpt"]["entries"]) > 0
+    assert (netloom.folder / "out" / "routes.lfts").stat().st_size > 0
+
+
+@dataclass
+class Rounds:
+    """A fabric with work on it, and a loop that would gladly change its tables."""
+
+    there: Bed
+    loop: LiveLoop
+    file: Path
+    traffic: nl.Traffic
+    jobs: Sequence[nl.Job]
+
+    def run(self, seen: Seen) -> None:
+        """An interval: the work runs."""
+        self.there.run(self.traffic, seen.tables, scale=SCALE, noise=0.001)
+
+    def round(
+        self,
+        interval: Callable[[Seen], None] | None = None,
+        jobs: Sequence[nl.Job] | None = None,
+    ) -> Live:
+        return self.loop.round(lambda _: self.jobs if jobs is None else jobs, interval or self.run)
+
+    def kept(self, live: Live, kind: str, words: str) -> None:
+        """The round ended with a finding, and no table was touched."""
+        assert live.round.decision == "kept", live.round
+        told = [one for one in live.findings if one["kind"] == kind]
+        assert told, live.findings
+        assert words in told[0]["text"]
+        now = look(self.there.sim.access).tables
+        written = nl.Routes.read(self.file, self.there.fabric)
+        assert now.changed_entries(written) == 0
+        assert nl.check(self.there.fabric, now).unreachable_pairs == 0
+
+    def applied(self, live: Live) -> None:
+        assert live.round.decision == "applied", (live.round, live.findings)
+
+
+@pytest.fixture
+def rounds(paths, tmp_path) -> Iterator[Rounds]:
+    fabric = nl.Fabric.read(paths.ft2)
+    file = tmp_path / "routes.lfts"
+    nl.route("ftree", fabric).write(file)
+    with bed(fabric, file) as there:
+        traffic, jobs = nl.place_jobs(there.fabric, JOBS, seed=4)
+        with LiveLoop(there.sim.access, lambda: there.manager.manager) as loop:
+            yield Rounds(there, loop, file, traffic, jobs)
+
+
+def test_counters_missing_from_ports_are_a_finding_and_routes_stay(rounds):
+    # 5 of 96 ports, to hosts: nobody else counts these links.
+    lost = [("leaf00", 1), ("leaf02", 2), ("leaf04", 3), ("leaf06", 4), ("leaf07", 1)]
+    from netloom.live import polling
+
+    def some(poller: polling.Poller) -> None:
+        poller._ports = [one for one in poller._ports if (one[0], one[2]) not in lost]
+
+    rounds.round()
+    assert rounds.loop._poller is not None
+    first = nl.Routes.read(rounds.file, rounds.there.fabric)
+    some(rounds.loop._poller)
+    live = rounds.round()
+    rounds.kept(live, "unknown-links", "of 10 of 128 links nobody knows what they carried")
+    assert nl.Routes.read(rounds.file, rounds.there.fabric).changed_entries(first) == 0
+
+
+def test_a_switch_that_goes_silent_is_named(rounds):
+    def silent(seen: Seen) -> None:
+        rounds.run(seen)
+        rounds.there.sim.command('Error "leaf03" 100 29')
+
+    live = rounds.round(silent)
+    rounds.there.sim.command('Error "leaf03" 0')
+    rounds.kept(live, "missing", "8 of 96 ports did not answer: leaf03[1], leaf03[2], leaf03[3], …")
+    rounds.applied(rounds.round())
+
+
+def test_counters_that_are_set_back_are_a_finding_and_routes_stay(rounds):
+    def reset(seen: Seen) -> None:
+        rounds.run(seen)
+        # What perfquery -R does, on every switch.
+        lids = seen.fabric.switch_table()["lid"]
+        for lid in lids.tolist():
+            rounds.there.sim.tool("perfquery", "-x", "-R", "-a", str(lid))
+
+    rounds.round(lambda seen: None)
+    rounds.run(look(rounds.there.sim.access))
+    live = rounds.round(reset)
+    rounds.kept(live, "reset", "were set back during the interval")
+    rounds.applied(rounds.round())
+
+
+def test_a_wrong_list_of_jobs_never_makes_tables_worse(rounds, paths):
+    """The same jobs on other hosts: what was counted cannot be theirs."""
+    _, elsewhere = nl.place_jobs(rounds.there.fabric, JOBS, seed=11)
+    half = [job for job in elsewhere if job.name.endswith("0")]
+    live = rounds.round(jobs=half)
+    assert live.round.decision == "kept"
+    assert live.findings or "not surely better" in live.round.reason, live.round
+    now = look(rounds.there.sim.access).tables
+    assert now.changed_entries(live.before.tables) == 0
+
+
+def test_opensm_restarted_between_rounds_is_found_again(rounds, tmp_path):
+    """A new process with the same file; then one that reads none, which is told and not asked."""
+    sim = rounds.there.sim
+    rounds.applied(rounds.round())
+    rounds.there.manager.__exit__(None, None, None)
+    live = rounds.round()
+    assert live.round.decision == "kept"
+    assert live.findings, live.round
+    with OpenSM(sim, routes=rounds.file) as again:
+        rounds.loop.manager = lambda: again.manager
+        live = rounds.round()
+        assert live.findings == []
+        assert live.round.decision == "kept"
+        assert live.round.changed_entries == 0
+    with OpenSM(sim, engine="minhop") as other:
+        rounds.loop.manager = lambda: other.manager
+        live = rounds.round()
+        assert live.round.decision == "kept"
+        assert live.findings[0]["kind"] in ("no-file-engine", "fabric-changed", "tables-changed")
+
+
+def test_tables_that_change_during_the_interval_are_noticed(rounds):
+    """Somebody else loads other tables: the counters belong to neither."""
+
+    def meddled(seen: Seen) -> None:
+        rounds.run(seen)
+        nl.route("random", seen.fabric, seed=3).write(rounds.file)
+        rounds.there.manager.heavy_sweep()
+
+    live = rounds.round(meddled)
+    rounds.kept(live, "tables-changed", "belong to no known routes")
+    assert np.array_equal(
+        live.before.tables.table()[:, :32], look(rounds.there.sim.access).tables.table()[:, :32]
+    )

@@ -1,0 +1,176 @@
+"""`netloom watch`: pictures of a live fabric, of exporters' samples and of a simulated run; its exporter."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import socket
+import subprocess
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import netloom as nl
+from netloom.live import missing_tools
+from netloom.live.bed import Bed, bed
+
+with_opensm = [
+    pytest.mark.opensm,
+    pytest.mark.skipif(bool(missing_tools()), reason=f"not installed: {', '.join(missing_tools())}"),
+]
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture
+def there(paths, tmp_path) -> Iterator[Bed]:
+    fabric = nl.Fabric.read(paths.ft2)
+    nl.route("ftree", fabric).write(tmp_path / "routes.lfts")
+    with bed(fabric, tmp_path / "routes.lfts") as found:
+        yield found
+
+
+def where(there: Bed) -> tuple[str, str]:
+    return "--sim", f"{there.sim.socket_name},{there.sim.host}"
+
+
+@contextlib.contextmanager
+def running(netloom, *words: object) -> Iterator[subprocess.Popen[str]]:
+    """The command, until the block ends."""
+    child = subprocess.Popen(
+        [*netloom.command, *map(str, words)],
+        cwd=netloom.folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        yield child
+    finally:
+        child.terminate()
+        child.communicate(timeout=20)
+
+
+def scraped(url: str, wanted: str, seconds: float = 40.0) -> str:
+    """The page, once something is in it."""
+    deadline = time.monotonic() + seconds
+    page = ""
+    while time.monotonic() < deadline:
+        with contextlib.suppress(OSError):
+            page = urllib.request.urlopen(url, timeout=5).read().decode()
+            if wanted in page:
+                return page
+        time.sleep(0.1)
+    raise AssertionError(f"{wanted} not in\n{page}")
+
+
+class TestLive:
+    pytestmark = with_opensm
+
+    def test_one_picture_has_levels_links_jobs_and_changes(self, there, netloom, paths):
+        jobs = paths.examples / "jobs" / "boxlib.toml"
+        result = netloom.result("watch", *where(there), "--jobs", jobs, "--every", "0.3", "--once")
+        assert [level["name"] for level in result["levels"]] == [
+            "host → leaf",
+            "leaf → host",
+            "leaf → spine",
+            "spine → leaf",
+        ]
+        assert [level["links"] for level in result["levels"]] == [32] * 4
+        assert result["links_unknown"] == 0
+        # Reading counters is traffic too: all of it from the host that asks.
+        assert result["hottest"][0]["source"] == "host0000"
+        assert [job["hosts"] for job in result["jobs"]] == [16, 16]
+        assert result["changes"] == []
+        text = netloom.ok("watch", *where(there), "--every", "0.3", "--once", "--busiest", "1")
+        assert re.search(r"32 hosts, 12 switches, 128 links\nover 0\.\d+ s, 192 datagrams", text)
+        assert "load by level" in text
+        assert "host0000[1] → leaf00[1]" in text
+
+    def test_changes_of_routes_and_rounds_are_told_from_their_journals(self, there, netloom):
+        nl.route("random", there.fabric, seed=2).write(netloom.folder / "other.lfts")
+        netloom.ok("apply", "other.lfts", *where(there), "--yes")
+        result = netloom.result("watch", *where(there), "--every", "0.2", "--once")
+        assert [(one["id"], one["state"]) for one in result["changes"]] == [(1, "applied")]
+        assert "changes of routes" in netloom.ok("watch", *where(there), "--every", "0.2", "--once")
+
+    def test_prometheus_gets_every_port_in_bytes_by_the_usual_names(self, there, netloom):
+        before = netloom.result("counters", "poll", *where(there))
+        port = free_port()
+        words = ("watch", *where(there), "--every", "0.3", "--prometheus", f"127.0.0.1:{port}", "--quiet")
+        with running(netloom, *words):
+            page = scraped(f"http://127.0.0.1:{port}/metrics", "netloom_level_max_utilisation_ratio")
+            (netloom.folder / "net.txt").write_bytes(there.sim.discover())
+            # Our own reader takes it for the exporter whose names these are, and finds the same bytes.
+            shown = netloom.result("counters", "show", "net.txt", f"http://127.0.0.1:{port}")
+            with pytest.raises(urllib.error.HTTPError):
+                urllib.request.urlopen(f"http://127.0.0.1:{port}/other", timeout=5)
+        assert shown["kind"] == "treydock/infiniband_exporter"
+        assert shown["link_bytes"] >= before["link_bytes"]
+        assert page.count("infiniband_switch_port_transmit_data_bytes_total{") == 96
+        assert 'port="5",switch="leaf00"} ' in page
+        assert "\nnetloom_up 1\n" in page
+        assert "netloom_poll_missing_ports 0" in page
+
+    def test_a_switch_and_a_fabric_that_go_away_are_told_and_waited_for(self, there, netloom):
+        port = free_port()
+        words = ("watch", *where(there), "--every", "0.2", "--prometheus", f"127.0.0.1:{port}")
+        with running(netloom, *words):
+            scraped(f"http://127.0.0.1:{port}/", "netloom_up 1")
+            there.sim.command('Error "leaf03" 100')
+            page = scraped(f"http://127.0.0.1:{port}/", "netloom_poll_missing_ports 8")
+            assert 'transmit_data_bytes_total{guid="0x0002c902000000c0"' not in page
+            # The way of all questions: nothing answers, and old counters are not shown for new ones.
+            there.sim.command('Error "leaf00" 100')
+            page = scraped(f"http://127.0.0.1:{port}/", "netloom_up 0")
+            assert "infiniband_switch_port" not in page
+            there.sim.command('Error "leaf00" 0')
+            there.sim.command('Error "leaf03" 0')
+            scraped(f"http://127.0.0.1:{port}/", "netloom_poll_missing_ports 0")
+
+
+def free_port() -> int:
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return int(one.getsockname()[1])
+
+
+def test_counters_of_intervals_are_shown_without_a_fabric_to_poll(netloom, paths):
+    jobs = paths.examples / "jobs" / "small.toml"
+    netloom.ok(
+        "counters", "synth", paths.ft2, "ftree", jobs, "--seconds", "2", "--scale", "1000", "-o", "c.csv"
+    )
+    result = netloom.result("watch", paths.ft2, "--counters", "c.csv", "--jobs", jobs, "--once")
+    fabric = nl.Fabric.read(paths.ft2)
+    traffic = nl.Traffic.read(jobs, fabric)
+    loads = nl.loads(fabric, nl.route("ftree", fabric), traffic)
+    # The busiest link's bytes of a thousand runs in 2 s, over its speed.
+    speed = fabric.link_table()["bandwidth_bytes_per_s"].max()
+    assert result["seconds"] == 2
+    assert result["hottest"][0]["utilisation"] == pytest.approx(loads.max * 1000 / 2 / speed, rel=1e-3)
+    sent = sum(job["sent_bytes_per_s"] for job in result["jobs"])
+    assert sent == pytest.approx(traffic.total_bytes * 1000 / 2, rel=1e-3)
+    assert result["levels"][0]["bytes_per_s"] == pytest.approx(sent)
+
+
+def test_what_cannot_be_watched_is_refused(netloom, paths):
+    assert "needs FABRIC" in netloom.refused("watch", "--counters", "c.csv", "--once", code=2)
+    assert "--once" in netloom.refused("watch", paths.ft2, "-o", "x.json", code=2)
+    assert "expected one of them" in netloom.refused("watch", "--once", "--prometheus", ":9900", code=2)
+    (netloom.folder / "empty").mkdir()
+    word = netloom.refused("watch", paths.ft2, "--journal", "empty", "--once")
+    assert "no journal" in word
+    word = netloom.refused("watch", paths.ft2, "--prometheus", "nonsense")
+    assert "expected :PORT or HOST:PORT" in word
+
+
+def test_the_files_in_contrib_say_what_the_code_does():
+    unit = (ROOT / "contrib" / "netloom-watch.service").read_text()
+    assert "netloom watch --quiet --every 30 --prometheus :9900" in unit
+    options = (ROOT / "contrib" / "opensm.conf").read_text()
+    assert "routing_engine file,no_fallback" in options
+    assert re.search(r"^lfts_file /", options, re.MULTILINE)
