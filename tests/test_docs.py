@@ -32,6 +32,7 @@ VERBS = [
     "counters",
     "infer",
     "lanes",
+    "watch",
     "route",
     "check",
     "loads",

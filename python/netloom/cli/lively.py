@@ -45,7 +45,7 @@ _SEEDS = {True: (4, 4, 11), False: (1, 1, 2)}
 """What places the jobs of every round, small or not."""
 _EXCERPT = 6
 _OWN = ("counters", "infer", "optimize", "check", "predict", "apply", "verify")
-"""Steps that are netloom's own; `opensm` is OpenSM's, `simulate` the test bed's."""
+"""Steps from counters to loaded tables; `opensm` is OpenSM's, `simulate` the test bed's."""
 
 
 @dataclass(frozen=True)

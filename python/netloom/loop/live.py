@@ -16,7 +16,7 @@ import contextlib
 import hashlib
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -141,6 +141,10 @@ class LiveLoop:
         except NetloomError as error:
             found.findings.append({"kind": _kind(error), "text": str(error)})
             found.reason = str(error)
+        if found.traffic is not None:
+            with self._step("bound"):
+                found.gap_before = self._gap(now.fabric, now.tables, found.traffic)
+                found.gap_after = self._gap(self._seen.fabric, self._seen.tables, found.traffic)
         entry = self._entry(found, phase, jobs_now)
         self.history.append(entry)
         return Live(
@@ -156,15 +160,17 @@ class LiveLoop:
 
     # What was seen
 
-    def _counted(self, seen: Seen, interval: Callable[[Seen], None]) -> tuple[Poll, Poll]:
+    def _counted(
+        self, seen: Seen, interval: Callable[[Seen], None], step: str = "counters"
+    ) -> tuple[Poll, Poll]:
         """Two readings with the interval in between."""
-        first = self._poll(seen.fabric)
+        first = self._poll(seen.fabric, step)
         with self._step("simulate"):
             interval(seen)
-        return first, self._poll(seen.fabric)
+        return first, self._poll(seen.fabric, step)
 
-    def _poll(self, fabric: Fabric) -> Poll:
-        with self._step("counters"):
+    def _poll(self, fabric: Fabric, step: str) -> Poll:
+        with self._step(step):
             if self._poller is None:
                 poller = Poller(
                     self.access, fabric, waits=False, lanes=self.vl_scheme is not None, timeout_ms=1000
@@ -208,9 +214,6 @@ class LiveLoop:
         found.answer = answer
         found.traffic = answer.traffic
         found.load_before = busiest_share(now.fabric, counters)
-        with self._step("predict"):
-            found.gap_before = self._gap(now.fabric, now.tables, found.traffic)
-            found.gap_after = found.gap_before
         explained(answer)
 
     # What is done
@@ -252,8 +255,8 @@ class LiveLoop:
         if found.applied.outcome != "applied":
             raise Kept("not-applied", f"{found.applied.outcome}: {found.applied.why}")
         found.outcome = "applied"
-        with self._step("verify"):
-            self._seen = changing.look(self.access)
+        # Read back by `apply`, entry by entry.
+        self._seen = replace(now, tables=plan.routes)
 
     def _found_out(
         self,
@@ -267,11 +270,9 @@ class LiveLoop:
         assert found.prediction is not None
         assert found.traffic is not None
         seen = self._seen
-        first, second = self._counted(seen, interval)
-        with self._step("counters"):
-            counters = interval_of(first, second, found.findings)
-        load = busiest_share(seen.fabric, counters)
-        found.gap_after = self._gap(seen.fabric, seen.tables, found.traffic)
+        first, second = self._counted(seen, interval, "find")
+        with self._step("find"):
+            load = busiest_share(seen.fabric, interval_of(first, second, found.findings))
         found.realised = percent_less(found.load_before, load)
         wrong = contradicted(
             min(found.prediction.sure_gain, found.prediction.mean_gain), found.realised, self.rule
@@ -283,7 +284,6 @@ class LiveLoop:
             back, number = changing.rollback(journal, now)
             done = changing.apply(back, self.manager(), journal, rolls_back=number)
             self._seen = changing.look(self.access)
-        found.gap_after = self._gap(self._seen.fabric, self._seen.tables, found.traffic)
         found.reason = f"{found.reason}; {wrong}"
         if done.outcome == "applied":
             found.outcome = "rolled back"
