@@ -297,7 +297,8 @@ def test_a_weighted_job_is_spread_over_its_hosts():
     scenario = _core.Scenario.read(ROOT / "examples" / "scenarios" / "neighbour.toml")
     traffic = scenario.traffic()
     solver, bully = (job.hosts for job in scenario.jobs)
-    [(found, weight)] = weighted(fabric, [(traffic, 2.0)], scenario, {"solver": 3.0})
+    weights = {"solver": 3.0}
+    [(found, weight)] = weighted(fabric, [(traffic, 2.0)], scenario, weights, pairs_are_known=False)
     assert weight == 2.0
     before, after = traffic.to_scipy(), found.to_scipy()
     assert (before[bully] != after[bully]).nnz == 0
@@ -306,7 +307,19 @@ def test_a_weighted_job_is_spread_over_its_hosts():
     sent, got = before[solver].sum(), after[solver].sum()
     assert 2.0 * sent < got < 3.0 * sent
     assert (np.asarray(after[solver].sum(axis=0)).ravel()[solver] > 0).all()
-    assert weighted(fabric, [(traffic, 2.0)], scenario, {}) == [(traffic, 2.0)]
+    assert weighted(fabric, [(traffic, 2.0)], scenario, {}, pairs_are_known=False) == [(traffic, 2.0)]
+
+
+def test_a_weighted_job_s_pairs_count_as_they_are_where_they_are_known():
+    fabric = nl.Fabric.generate(TREE)
+    scenario = _core.Scenario.read(ROOT / "examples" / "scenarios" / "neighbour.toml")
+    traffic = scenario.traffic()
+    solver, bully = (job.hosts for job in scenario.jobs)
+    weights = {"solver": 3.0}
+    [(found, _)] = weighted(fabric, [(traffic, 1.0)], scenario, weights, pairs_are_known=True)
+    before, after = traffic.to_scipy().tocsr(), found.to_scipy().tocsr()
+    assert abs(3.0 * before[solver] - after[solver]).max() < 1e-6 * before.max()
+    assert (before[bully] != after[bully]).nnz == 0
 
 
 def test_tables_have_the_published_column_beside_ours(paths, tmp_path):

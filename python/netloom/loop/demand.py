@@ -45,12 +45,17 @@ def held_up(fabric: Fabric, scenario: Scenario, ended: Simulation) -> npt.NDArra
 
 
 def weighted(
-    fabric: Fabric, layers: Layers, scenario: Scenario, weights: Mapping[str, float]
+    fabric: Fabric,
+    layers: Layers,
+    scenario: Scenario,
+    weights: Mapping[str, float],
+    *,
+    pairs_are_known: bool,
 ) -> list[tuple[Traffic, float]]:
     """Traffic in which bytes of jobs count as their weights say.
 
-    A job that needs a weight has too few bytes for its pairs to be told beside others: what its leaves send
-    is spread over its hosts by what these receive, so that routes keep all of it off hot links.
+    A job that needs a weight has few bytes. Where its pairs are not known for that, what its leaves send is
+    spread over its hosts by what these receive, so that routes keep all of it off hot links.
     """
     import scipy.sparse as sp
 
@@ -66,6 +71,10 @@ def weighted(
         sent, received = (np.asarray(matrix.sum(axis=axis)).ravel() for axis in (1, 0))
         for name, hosts in named.items():
             its = np.zeros(fabric.hosts)
+            if pairs_are_known:
+                its[hosts] = weights[name] - 1.0
+                matrix = matrix + matrix.multiply(sp.csr_array(its[:, None])).tocsr()
+                continue
             its[hosts] = 1.0
             matrix = matrix - matrix.multiply(sp.csr_array(its[:, None])).tocsr()
             matrix.eliminate_zeros()

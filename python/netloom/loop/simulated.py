@@ -35,6 +35,8 @@ Told = Callable[[int, int, str], None]
 
 HOT = 0.75
 """Links with more than this share of the worst load count where that is the same: queues grow at each."""
+KNOWN = 5.0
+"""Pairs are known if their estimated error is no more than this (percent)."""
 WORK_A_PAIR = 20
 LEAST_WORK = 1_000_000
 """Path searches of the optimiser, as scenarios' own `optimized` has them."""
@@ -151,7 +153,8 @@ class SimulatedLoop:
             )
         # The answer is what was carried; routes are for what is wanted.
         layers = wanted(seen.layers, before.held_up)
-        layers = weighted(fabric, layers, phase.scenario, phase.job_weights)
+        known = seen.estimated_error_percent <= KNOWN
+        layers = weighted(fabric, layers, phase.scenario, phase.job_weights, pairs_are_known=known)
         others = self._memory.others(self._number, jobs, layers)
         with self._step("optimize"):
             proposed = self._proposed(seen, layers, others)
