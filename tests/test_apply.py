@@ -280,3 +280,23 @@ def test_calls_that_mean_nothing_are_usage_errors(netloom, words, text):
 def test_without_a_fabric_that_is_said(netloom):
     assert "no OpenSM" in netloom.refused("apply", "ftree")
     assert "no ibsim has the socket name" in netloom.refused("apply", "ftree", "--sim", "nobody")
+
+
+def test_a_report_never_goes_where_opensm_reads(live, netloom):
+    some(live, 5).write(netloom.folder / "new.lfts")
+    before = live.file.read_bytes()
+    live.journal.folder.mkdir(exist_ok=True)
+    for target in (live.file, live.journal.folder / "report.json"):
+        done = live.run(netloom.folder / "new.lfts", "-o", target)
+        assert done.returncode == 2, done.stdout
+        assert "-o takes the report" in done.stderr or "expected an ending of .json" in done.stderr
+    assert live.file.read_bytes() == before
+
+
+def test_another_fabric_s_opensm_is_refused(live, netloom, tmp_path_factory):
+    some(live, 5).write(netloom.folder / "new.lfts")
+    with bed(FT2, tmp_path_factory.mktemp("other")) as other:
+        done = live.run(netloom.folder / "new.lfts", "--opensm", other.manager.pid, "--yes")
+        assert done.returncode == 3
+        assert f"process {other.manager.pid} is no OpenSM of the fabric" in done.stderr
+        assert not other.journal.changes()

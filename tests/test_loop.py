@@ -371,3 +371,18 @@ def test_shipped_scenarios_of_chapter_5_are_read(paths):
             assert plan.table is not None
             assert (plan.table.number, plan.table.column, "loop") in PUBLISHED
             assert plan.name == name
+
+
+def test_a_folder_is_for_one_loop_at_a_time_and_for_the_next_after_a_kill(netloom):
+    from netloom.cli.lock import alone_in
+
+    small = ROOT / "examples" / "loop" / "small.toml"
+    folder = netloom.folder / "kept"
+    with alone_in(folder):
+        done = netloom("loop", small, "-o", folder)
+        assert done.code == 3
+        assert "is in use by process" in done.err
+    folder.mkdir()
+    (folder / "in-use").write_text("process 1 on nowhere since long\n")
+    netloom.ok("loop", small, "--rounds", 1, "-o", folder)
+    assert sorted(path.name for path in folder.iterdir()) == ["journal.parquet", "round-0001", "summary.html"]

@@ -105,6 +105,13 @@ pub fn read_sl2vl(bytes: &[u8], label: &str, fabric: &Fabric) -> Result<LaneMap,
             return Err(error(format!("{wanted}, found \"{}\"", excerpt(line))));
         }
         let (ports, lanes) = row(line).map_err(error)?;
+        if let Node::Switch(s) = node
+            && ports.0.max(ports.1) > fabric.radix(s)
+        {
+            let (name, most) = (fabric.switch_name(s), fabric.radix(s));
+            let message = format!("expected ports of {name}, 0 to {most}, found {} and {}", ports.0, ports.1);
+            return Err(error(message));
+        }
         let Some(place) = node.place(fabric, ports) else { continue };
         if rows.insert(place, lanes).is_some() {
             return Err(error(format!(

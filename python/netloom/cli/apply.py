@@ -12,6 +12,7 @@ from cyclopts import Parameter
 
 from netloom.cli import UsageError, render
 from netloom.cli.common import Options, Run, fault_lines, within
+from netloom.cli.outputs import same_file
 from netloom.errors import LiveError
 
 if TYPE_CHECKING:
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 LAST = "last"
 """What `--rollback` means without a number."""
 
+_REPORTS = (".json", ".csv", ".txt")
+"""What `-o` may end in: never what OpenSM reads."""
 _BROKEN = ("port-above-radix", "port-to-nowhere", "conflict")
 _SHOWN = 10
 
@@ -84,7 +87,7 @@ def apply(
     wait
         Seconds that OpenSM may take over one stage.
     options
-        Common options; `-o` writes the result (.json, .csv).
+        Common options; `-o` writes the result (.json, .csv, .txt).
     """
     asked = {"ROUTES": routes is not None, "--rollback": rollback is not None, "--recover": recover}
     asked["--history"] = history
@@ -93,7 +96,7 @@ def apply(
         found = " and ".join(given) if given else "none"
         raise UsageError(f"expected one of ROUTES, --rollback, --recover and --history, found {found}")
     number = _number(rollback)
-    run = Run("apply", options or Options(), product=False)
+    run = Run("apply", options or Options(), product=False, endings=_REPORTS)
     if history and journal is not None:
         return _history(run, _journal(journal, None))
     from netloom.live import Access, Manager
@@ -103,6 +106,7 @@ def apply(
     book = _journal(journal, manager)
     if history:
         return _history(run, book)
+    _not_the_tables(run, manager, book)
     job = _Job(run, access, manager, book, wait)
     names = {"credit-loops": "credit-loop"}
     allowed = [names.get(name, name) for name in allow]
@@ -118,6 +122,8 @@ def apply(
         left = book.unfinished()
         if left is not None:
             job.notes.append(f"change {left.id} was left unfinished: --yes finishes or undoes it first")
+        if not mend and any(finding["kind"] in _BROKEN for finding in [*plan.findings, *more]):
+            job.notes.append("where a cable was cut, --mend leads entries around it")
         return job.finish(plan, None, refused + more, recovered)
 
 
@@ -195,14 +201,20 @@ class _Job:
         """Makes the change."""
         from netloom import apply as applying
 
-        return applying.apply(
-            plan,
-            self.manager,
-            self.journal,
-            seconds=self.wait,
-            rolls_back=rolls_back,
-            progress=self._tell,
-        )
+        try:
+            return applying.apply(
+                plan,
+                self.manager,
+                self.journal,
+                seconds=self.wait,
+                rolls_back=rolls_back,
+                progress=self._tell,
+            )
+        except KeyboardInterrupt:
+            left = self.journal.unfinished()
+            if left is not None:
+                self.run.note(f"change {left.id} is half done: `netloom apply --recover --yes` undoes it")
+            raise
 
     def finish_what_was_left(self) -> int | None:
         """Finishes or undoes a change that was killed; returns its number."""
@@ -272,9 +284,18 @@ class _Job:
             "notes": [*self.notes, *(done.notes if done is not None else plan.notes)],
         }
         bad = outcome not in ("dry run", "applied", "unchanged")
+        try:
+            return self._report(plan, result, bad=bad)
+        except OSError:
+            if done is not None:
+                what = f"change {done.journal_id} is {outcome}" if done.journal_id else outcome
+                self.run.note(f"{what}: only the report could not be written")
+            raise
+
+    def _report(self, plan: Plan, result: dict[str, Any], *, bad: bool) -> int:
         return self.run.finish(
             result,
-            lambda: text(result, self.access.what, fabric.switches),
+            lambda: text(result, self.access.what, plan.seen.fabric.switches),
             rows=plan.changes,
             findings=bad,
             interrupted=result["why"] == "interrupted",
@@ -358,6 +379,17 @@ def _history(run: Run, journal: Journal) -> int:
         return render.table([key.replace("_", " ") for key in keys], lines, right=[0, 3, 4])
 
     return run.finish(result, report, rows=rows)
+
+
+def _not_the_tables(run: Run, manager: Manager, journal: Journal) -> None:
+    """A report must not go where OpenSM reads routes, nor among journaled tables."""
+    target = run.options.output
+    if target is None or run.product_to_stdout:
+        return
+    if manager.routes_file is not None and same_file(target, manager.routes_file):
+        raise UsageError(f"-o {target}: OpenSM reads its routes from there, and -o takes the report")
+    if journal.folder.resolve() in target.resolve().parents:
+        raise UsageError(f"-o {target}: is in the journal, and -o takes the report")
 
 
 def _journal(folder: Path | None, manager: Manager | None) -> Journal:

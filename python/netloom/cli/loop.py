@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import errno
 import time
@@ -11,7 +12,7 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from netloom.cli import UsageError, common, looped
+from netloom.cli import UsageError, common, lock, looped
 from netloom.cli.common import Options, Run
 
 if TYPE_CHECKING:
@@ -72,12 +73,18 @@ def loop(
 
 
 def _one(options: Options, scenario: Path, rounds: int | None, canary: float | None) -> int:
-    from netloom.loop import journal, summary
-
     run = Run("loop", options, folder=True, searches=True)
     if options.output is not None:
         _check_folder(options.output)
     plan = _plan(run, scenario, rounds, canary)
+    with contextlib.nullcontext() if options.output is None else lock.alone_in(options.output):
+        return _rounds(run, plan)
+
+
+def _rounds(run: Run, plan: Plan) -> int:
+    from netloom.loop import journal, summary
+
+    options = run.options
     with _ticking(run) as told:
         ours = _made(run, plan, told)
         written = None if options.output is None else journal.Journal(options.output)
@@ -93,6 +100,8 @@ def _one(options: Options, scenario: Path, rounds: int | None, canary: float | N
         except KeyboardInterrupt:
             stopped = "interrupted"
     run.finishing()
+    if not ours.history:
+        written = None  # Interrupted before there was anything to write.
     result = looped.result(plan, ours, stopped, None if written is None else str(written.folder))
     if written is not None:
         run.write(summary.page(result), written.folder / SUMMARY)

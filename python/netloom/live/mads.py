@@ -115,6 +115,8 @@ class Mads:
                 stdout=subprocess.PIPE,
                 stderr=said,
                 env=None if access.environment is None else dict(access.environment),
+                # ibsim's client leaves a folder where it runs if it is killed.
+                cwd=tempfile.gettempdir(),
             )
             stack.callback(_end, self._child)
             self._said = said

@@ -111,9 +111,15 @@ class Manager:
         LiveError
             If none runs here, or several do and `pid` says none of them.
         """
-        if pid is not None:
-            return cls.of_process(pid)
         found = _processes(access.socket_name)
+        if pid is not None:
+            manager = cls.of_process(pid)
+            if pid not in found:
+                there = ", ".join(map(str, found)) or "none"
+                raise LiveError(
+                    f"process {pid} is no OpenSM of {access.what}: those that run here are {there}"
+                )
+            return manager
         if not found:
             raise LiveError(
                 f"no OpenSM of {access.what} runs on this machine: call netloom where the master runs"

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from netloom.loop.simulated import Output
 
 FILE = "journal.parquet"
+LOCK = "in-use"
+"""What a loop that runs keeps in its folder."""
 _FOLDER = "round-{:04d}"
 
 
@@ -97,8 +99,10 @@ def read(folder: Path) -> list[dict[str, Any]]:
 
 
 def is_journal(folder: Path) -> bool:
-    """Whether a folder holds a journal, or nothing."""
-    return not folder.exists() or (folder / FILE).is_file() or not any(folder.iterdir())
+    """Whether a folder holds a journal, or nothing but the lock of a loop that was killed."""
+    if not folder.exists() or (folder / FILE).is_file():
+        return True
+    return all(path.name == LOCK for path in folder.iterdir())
 
 
 def _packed(data: bytes) -> bytes:
