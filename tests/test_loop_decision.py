@@ -152,3 +152,17 @@ def test_tables_are_known_again():
     one, same, other = (nl.route(name, fabric) for name in ("ftree", "ftree", "minhop"))
     assert digest(one) == digest(same)
     assert (digest(one) == digest(other)) == np.array_equal(one.table(), other.table())
+
+
+def test_a_time_that_no_fair_sharing_can_take_says_nothing(monkeypatch):
+    """Flows of 1 GB over a link of 12.5 GB/s: 80 ms; over eight such links one after another 640 ms."""
+    from netloom.loop import prediction
+
+    fabric = nl.Fabric.generate("two-level:leaves=2,hosts=2,spines=2")
+    traffic = nl.Traffic.from_triples(4, [0], [2], [10**9])
+    ftree, other = nl.route("ftree", fabric), nl.route("random", fabric, seed=1)
+    speed = float(fabric.link_table()["bandwidth_bytes_per_s"].max())
+    for seconds, believed in ((7.9e9 / speed, True), (8.2e9 / speed, False)):
+        monkeypatch.setattr(prediction, "fluid_seconds", lambda *_, seconds=seconds, **__: seconds)
+        found = prediction.predict(fabric, ftree, other, [(traffic, 1.0)], scenario=object())
+        assert ("time of flows" in found.how) == believed

@@ -53,6 +53,11 @@ class Prediction:
     how: str = ""
 
 
+LONGEST_WAY = 8
+"""Links of the longest way, of trees of up to four levels."""
+_IDLE_SECONDS = 1e-4
+"""What a phase may take besides: latencies."""
+
 Layers: TypeAlias = "Sequence[tuple[Traffic, float]]"
 """Traffic of phases, each with how often it comes."""
 
@@ -110,11 +115,13 @@ def predict(
         ]
     how = "worst link load" if len(layers) == 1 else f"worst link loads of {len(layers)} phases"
     if scenario is not None and all(traffic.pairs <= MOST_FLOWS for traffic, _ in layers):
-        before, after = (
-            fluid_seconds(scenario, routes, layers, threads=threads) for routes in (present, proposed)
-        )
-        tried.append(percent_less(before, after))
-        how += ", and the time of flows"
+        times = [
+            _believable(fabric, scenario, routes, layers, threads=threads) for routes in (present, proposed)
+        ]
+        if None not in times:
+            before, after = (time or 0.0 for time in times)
+            tried.append(percent_less(before, after))
+            how += ", and the time of flows"
     if hose is not None:
         from netloom import _core
 
@@ -174,6 +181,23 @@ def fluid_seconds(scenario: Scenario, routes: Routes, layers: Layers, *, threads
             scenario.with_traffic(traffic), "ftree", routes=routes, model="fluid", threads=max(1, threads)
         ).end_ps
         for traffic, weight in layers
+    )
+
+
+def _believable(
+    fabric: Fabric, scenario: Scenario, routes: Routes, layers: Layers, *, threads: int
+) -> float | None:
+    """The same, unless no fair sharing can take so long.
+
+    Every flow has a full link on its way until it ends, so the last one ends when the links of its way have
+    carried all of theirs one after another, if not before.
+    """
+    found = fluid_seconds(scenario, routes, layers, threads=threads)
+    full = worst(fabric, routes, layers, threads=threads) / float(
+        fabric.link_table()["bandwidth_bytes_per_s"].max()
+    )
+    return (
+        found if found <= LONGEST_WAY * full + _IDLE_SECONDS * sum(weight for _, weight in layers) else None
     )
 
 
