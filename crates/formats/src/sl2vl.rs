@@ -262,6 +262,11 @@ mod tests {
         assert!(
             with(&first.replacen('1', "2", 1)).contains("expected each row once, found ports 2 and 1 again")
         );
+        // A switch of six ports.
+        assert!(
+            with(&first.replacen('1', "9", 1))
+                .starts_with("t:5: expected ports of s0, 0 to 6, found 9 and 1")
+        );
         let second = good.lines().nth(5).unwrap();
         let lacking = refused(good.replacen(&format!("{second}\n"), "", 1));
         assert!(lacking.contains("expected a row for what comes from node1[1]"), "{lacking}");
