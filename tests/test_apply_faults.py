@@ -245,6 +245,23 @@ def test_link_errors_end_in_journaled_tables(live):
     assert journaled(now, live.journal) or outcome == "refused"
 
 
+def test_a_fabric_that_does_not_answer_whole_is_not_changed(live, tmp_path):
+    """What discovery leaves out could neither be verified nor read back (rounds of seed 11 found one)."""
+    seen = live.look()
+    nl.route("random", seen.fabric, seed=3).write(tmp_path / "new.lfts")
+    bad = live.port(seen.fabric, "leaf03", 5)
+    live.sim.command(f"Error {bad} 100")
+    done = live.run(tmp_path / "new.lfts", "--yes")
+    assert done.returncode == 1, done.stdout
+    assert "unanswered: " in done.stdout
+    assert "got no answer over links that are up" in done.stdout
+    assert "REFUSED: nothing was changed" in done.stdout
+    live.sim.command(f"Error {bad} 0")
+    assert live.look().tables.changed_entries(seen.tables) == 0
+    done = live.run(tmp_path / "new.lfts", "--yes")
+    assert done.returncode == 0, done.stdout
+
+
 # Random rounds
 
 

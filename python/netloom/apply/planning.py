@@ -46,6 +46,8 @@ class Seen:
     """The tables as `dump_fts` prints them."""
     file: bytes | None = field(default=None, repr=False)
     """The file of routes that OpenSM reads."""
+    unanswered: tuple[str, ...] = ()
+    """Questions of the discovery that nobody answered: the fabric may be larger than it looks."""
 
 
 @dataclass(frozen=True)
@@ -111,18 +113,37 @@ def look(access: Access, file: Path | None = None, *, known: Fabric | None = Non
     from netloom.live import tables
 
     if known is None:
-        fabric = _core.Fabric.parse(access.discover(), label="ibnetdiscover")
+        found = access.discovery()
+        fabric = _core.Fabric.parse(found.dump, label="ibnetdiscover")
         raw = tables.read_tables(access, fabric)
     else:
         with concurrent.futures.ThreadPoolExecutor(1) as pool:
-            found = pool.submit(access.discover)
+            finding = pool.submit(access.discovery)
             raw = tables.read_tables(access, known)
-            fabric = _core.Fabric.parse(found.result(), label="ibnetdiscover")
+            found = finding.result()
+            fabric = _core.Fabric.parse(found.dump, label="ibnetdiscover")
     kept = None
     if file is not None:
         with contextlib.suppress(OSError):
             kept = file.read_bytes()
-    return Seen(access, fabric, read_tables(raw, fabric), raw, kept)
+    return Seen(access, fabric, read_tables(raw, fabric), raw, kept, found.unanswered)
+
+
+def hidden(seen: Seen) -> str | None:
+    """Why the fabric may be larger than it looks; None if everything in it has answered.
+
+    `ibnetdiscover` leaves out what is behind a question that nobody answers, and ends well. Tables there can
+    be neither verified nor read back.
+    """
+    lost = seen.unanswered
+    if not lost:
+        return None
+    many = f"{len(lost)} questions" if len(lost) > 1 else "1 question"
+    return (
+        f"{many} of the discovery got no answer over links that are up ({lost[0]}"
+        f"{', …' if len(lost) > 1 else ''}): what is behind is not seen, and its tables cannot be read back; "
+        "mend or cut the link (`ibqueryerrors` names bad ones), or say --allow unanswered"
+    )
 
 
 def read_tables(data: bytes, fabric: Fabric, *, label: str = "dump_fts") -> Routes:
@@ -158,7 +179,7 @@ def plan(
     mend : bool
         Whether entries that lead to dead ports or nowhere are replaced first.
     allow : collection of str
-        Findings that are notes instead (`credit-loop`).
+        Findings that are notes instead (`credit-loop`, `unanswered`).
     threads : int
         Threads to use; 0 is one a core.
 
@@ -182,6 +203,9 @@ def plan(
     report = _core.check(fabric, new, threads=threads)
     wrong = ("unreachable", "loop", "credit-loop", "missing-entry", "invalid-entry")
     told = [finding for finding in report.findings if finding["kind"] in wrong]
+    unseen = hidden(seen)
+    if unseen is not None:
+        told.insert(0, {"kind": "unanswered", "text": unseen})
     findings = [finding for finding in told if finding["kind"] not in allow]
     notes += [finding["text"] for finding in told if finding["kind"] in allow]
     if report.non_minimal_pairs:

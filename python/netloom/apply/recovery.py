@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from netloom.apply.journal import Change, Journal
-from netloom.apply.planning import STAGES, Plan, Seen, look, lost_pairs, plan, read_tables
+from netloom.apply.planning import STAGES, Plan, Seen, hidden, look, lost_pairs, plan, read_tables
 from netloom.apply.sending import SECONDS, Applied, apply, restored
 from netloom.errors import LiveError, NetloomError
 
@@ -26,6 +26,7 @@ def recover(
     manager: Manager,
     journal: Journal,
     *,
+    allow: Collection[str] = (),
     seconds: float = SECONDS,
     progress: Callable[[str], None] | None = None,
 ) -> Applied | None:
@@ -34,7 +35,8 @@ def recover(
     Raises
     ------
     LiveError
-        If another process changes routes now, or the fabric or OpenSM does not answer.
+        If another process changes routes now, or the fabric or OpenSM does not answer, or not whole (but if
+        `unanswered` is allowed).
     """
     with journal.locked():
         left = journal.unfinished()
@@ -43,17 +45,20 @@ def recover(
         if left.state == "begun":
             # Nothing was sent: the file of routes is as it was.
             journal.add(left.id, "superseded", why="it was killed before anything was sent")
-            return recover(access, manager, journal, seconds=seconds, progress=progress)
+            return recover(access, manager, journal, allow=allow, seconds=seconds, progress=progress)
         seen = look(access, manager.routes_file)
+        unseen = None if "unanswered" in allow else hidden(seen)
+        if unseen is not None:
+            raise LiveError(f"change {left.id} stays unfinished for now: {unseen}")
         notes: list[str] = []
         found: Plan | None = None
         if left.state == "sending":
-            found = _planned(seen, journal.tables(left.id))
+            found = _planned(seen, journal.tables(left.id), allow)
             how = "finished"
         if found is None or not found.verified:
             how = "undone"
             tables, _ = restored(seen, journal.tables(left.id, 0), notes)
-            found = plan(seen, tables)
+            found = plan(seen, tables, allow=allow)
             if not found.verified:
                 # No worse than now is all that can be had.
                 better = lost_pairs(seen.fabric, tables) < lost_pairs(seen.fabric, seen.tables)
@@ -109,9 +114,9 @@ def last_applied(journal: Journal) -> Change:
     raise LiveError(f"{journal.folder}: no change to roll back")
 
 
-def _planned(seen: Seen, file: bytes) -> Plan | None:
+def _planned(seen: Seen, file: bytes, allow: Collection[str]) -> Plan | None:
     """The plan to these tables on the fabric as it is; None if they do not fit it any more."""
     try:
-        return plan(seen, read_tables(file, seen.fabric, label="the journal"))
+        return plan(seen, read_tables(file, seen.fabric, label="the journal"), allow=allow)
     except NetloomError:
         return None

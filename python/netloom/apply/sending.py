@@ -13,7 +13,7 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -262,6 +262,8 @@ class _Sending:
                 raise LiveError("OpenSM does not run any more: its file holds the old tables again")
             with self.clock("look"):
                 now = _look_again(self.plan.seen, self.file)
+            # What is hidden now gets its old entries too, never those that were being sent.
+            now = replace(now, raw=old, file=now.raw)
             target, data = restored(now, old, notes)
             with self.clock("undo"):
                 for tables, step in self._steps_back(now, target, data, notes):
@@ -269,6 +271,7 @@ class _Sending:
                         replace_file(self.file, step)
                     self.manager.reload(seconds=self.limit)
                     self._read_back(now, tables, look_too=False)
+            _all_read(self.plan.seen, now)
             self.journal.add(self.number, "rolled-back", why=why)
             self.journal.close_before(self.number)
         except (NetloomError, OSError) as error:
@@ -334,12 +337,27 @@ def restored(now: Seen, old: bytes, notes: list[str]) -> tuple[Routes, bytes]:
 
 
 def _look_again(seen: Seen, file: Path) -> Seen:
-    """The fabric now: a few tries, for one in the middle of a change may not answer at once."""
+    """The fabric now: a few tries, for one in the middle of a change may not answer at once, or whole."""
     for _ in range(3):
         with contextlib.suppress(NetloomError):
-            return look(seen.access, file)
+            now = look(seen.access, file)
+            if not now.unanswered or now.fabric.cabling_hash == seen.fabric.cabling_hash:
+                return now
         time.sleep(0.2)
     return look(seen.access, file)
+
+
+def _all_read(before: Seen, now: Seen) -> None:
+    """Refuses to call a change undone while switches that it may have reached hide from discovery."""
+    if not now.unanswered:
+        return  # What is gone is gone.
+    guids, names = before.fabric.switch_table()["guid"], before.fabric.switch_names
+    there = {int(guid) for guid in now.fabric.switch_table()["guid"]}
+    unread = [name for guid, name in zip(guids, names, strict=True) if int(guid) not in there]
+    if unread:
+        raise LiveError(
+            f"{len(unread)} switches do not answer and cannot be read back: {', '.join(unread[:3])}"
+        )
 
 
 def _changed(seen: Seen) -> bool:
@@ -347,7 +365,8 @@ def _changed(seen: Seen) -> bool:
     from netloom import _core
 
     try:
-        return _core.Fabric.parse(seen.access.discover()).cabling_hash != seen.fabric.cabling_hash
+        now = seen.access.discovery()
+        return not now.unanswered and _core.Fabric.parse(now.dump).cabling_hash != seen.fabric.cabling_hash
     except NetloomError:
         return False
 

@@ -38,7 +38,7 @@ def apply(
     rollback: str | None = None,
     recover: bool = False,
     history: bool = False,
-    allow: Sequence[Literal["standby", "adaptive", "credit-loops"]] = (),
+    allow: Sequence[Literal["standby", "adaptive", "credit-loops", "unanswered"]] = (),
     sim: str | None = None,
     ca: str | None = None,
     port: Annotated[int | None, within(0, 254)] = None,
@@ -73,7 +73,7 @@ def apply(
         List earlier changes.
     allow
         Go on in spite of: `standby` (a second subnet manager), `adaptive` (adaptive routing), `credit-loops`
-        (where virtual lanes break them).
+        (where virtual lanes break them), `unanswered` (links on which discovery gets no answer).
     sim
         A simulated fabric: its ibsim's socket name, and the host from which to look (`SOCKET,HOST`).
     ca
@@ -107,16 +107,16 @@ def apply(
     if history:
         return _history(run, book)
     _not_the_tables(run, manager, book)
-    job = _Job(run, access, manager, book, wait)
     names = {"credit-loops": "credit-loop"}
     allowed = [names.get(name, name) for name in allow]
+    job = _Job(run, access, manager, book, wait, allowed)
     # What is looked at under the lock stays so until it is changed.
     with book.locked() if yes else contextlib.nullcontext():
-        refused = job.problems(allow)
+        refused = job.problems()
         if recover:
             return job.recover(refused, yes=yes)
         recovered = job.finish_what_was_left() if yes and not refused else None
-        plan, rolls_back, more = job.plan(routes, number, stages, mend, allowed)
+        plan, rolls_back, more = job.plan(routes, number, stages, mend)
         if yes and plan.verified and not refused and not more:
             return job.finish(plan, job.send(plan, rolls_back), [], recovered)
         left = book.unfinished()
@@ -130,18 +130,27 @@ def apply(
 class _Job:
     """One call."""
 
-    def __init__(self, run: Run, access: Access, manager: Manager, journal: Journal, wait: float) -> None:
+    def __init__(
+        self,
+        run: Run,
+        access: Access,
+        manager: Manager,
+        journal: Journal,
+        wait: float,
+        allow: Sequence[str],
+    ) -> None:
         self.run = run
         self.access = access
         self.manager = manager
         self.journal = journal
         self.wait = wait
+        self.allow = allow
         self.notes: list[str] = []
         self.managers = 0
         self.seen: Seen | None = None
         self.recovered = False
 
-    def problems(self, allow: Sequence[str]) -> list[dict[str, str]]:
+    def problems(self) -> list[dict[str, str]]:
         """Why OpenSM should not be asked; what is allowed becomes a note."""
         from netloom import apply as applying
         from netloom.live import peers
@@ -161,7 +170,7 @@ class _Job:
             found.append(("two-masters" if masters > 1 else "standby", text))
         refused = []
         for kind, text in found:
-            if kind in allow or kind == "fallback":
+            if kind in self.allow or kind == "fallback":
                 self.notes.append(text)
             else:
                 hint = "; --allow adaptive goes on all the same" if kind == "adaptive" else ""
@@ -169,7 +178,7 @@ class _Job:
         return refused
 
     def plan(
-        self, routes: str | None, number: int | None, stages: int, mend: bool, allow: Sequence[str]
+        self, routes: str | None, number: int | None, stages: int, mend: bool
     ) -> tuple[Plan, int | None, list[dict[str, str]]]:
         """The plan, the change that it rolls back, and what is wrong with the file of routes."""
         from netloom import apply as applying
@@ -182,7 +191,7 @@ class _Job:
         if routes is None:
             with self.run.timed("plan"):
                 plan, back = applying.rollback(
-                    self.journal, seen, number, stages=stages, mend=mend, allow=allow
+                    self.journal, seen, number, stages=stages, mend=mend, allow=self.allow
                 )
             return plan, back, []
         tables = self.run.routes(routes, seen.fabric, None, strict=False)
@@ -193,7 +202,7 @@ class _Job:
         self.notes += [fault["text"] for fault in fault_lines(harmless, routes)]
         with self.run.timed("plan"):
             plan = applying.plan(
-                seen, tables, stages=stages, mend=mend, allow=allow, threads=self.run.options.threads
+                seen, tables, stages=stages, mend=mend, allow=self.allow, threads=self.run.options.threads
             )
         return plan, None, list(fault_lines(wrong, routes))
 
@@ -226,7 +235,12 @@ class _Job:
         self.recovered = True
         with self.run.timed("recover"):
             done = applying.recover(
-                self.access, self.manager, self.journal, seconds=self.wait, progress=self._tell
+                self.access,
+                self.manager,
+                self.journal,
+                allow=self.allow,
+                seconds=self.wait,
+                progress=self._tell,
             )
         if done is not None:
             self.notes += done.notes

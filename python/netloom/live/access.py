@@ -7,16 +7,30 @@ bounded in time, and an error says what to do.
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from netloom.errors import LiveError
 from netloom.live import process
 
+DISCOVERIES = 6
+"""How often a fabric is discovered at most, until everything in it answers."""
+_UNANSWERED = re.compile(r"mad \((?:DR path slid 0; dlid 0; )?([^)]*)\) bad status")
 _NO_DEVICE = ("can't open UMAD port", "Failed to open", "can't read ABI version", "discover failed")
 _NO_PERMISSION = ("Permission denied", "Operation not permitted")
+
+
+@dataclass(frozen=True)
+class Discovery:
+    """What a discovery has found."""
+
+    dump: bytes = field(repr=False)
+    """As `ibnetdiscover` prints it."""
+    unanswered: tuple[str, ...] = ()
+    """Questions that nobody answered though the link was up: what is behind them may be missing."""
 
 
 @dataclass(frozen=True)
@@ -97,6 +111,10 @@ class Access:
         LiveError
             If it is not installed, may not use the device, fails, or takes too long.
         """
+        return self._run(tool, arguments, seconds)[0]
+
+    def _run(self, tool: str, arguments: Sequence[str], seconds: float) -> tuple[bytes, str]:
+        """What a tool prints, and what it says of it."""
         program = process.require_tool(tool)
         own: list[str] = []
         if self.ca is not None:
@@ -122,11 +140,30 @@ class Access:
         if tool == "dump_fts" and (failed := [line for line in said.splitlines() if "failed" in line]):
             # It goes on without what was not answered, and ends well.
             raise LiveError(f"{tool}: tables were not read whole: {failed[-1]}")
-        return done.stdout
+        return done.stdout, said
 
     def discover(self, *, seconds: float = 60.0) -> bytes:
-        """Returns what `ibnetdiscover` prints."""
-        return self.run("ibnetdiscover", seconds=seconds)
+        """Returns what `ibnetdiscover` prints; see `discovery`."""
+        return self.discovery(seconds=seconds).dump
+
+    def discovery(self, *, seconds: float = 60.0) -> Discovery:
+        """Discovers the fabric, again where questions were lost: `ibnetdiscover` leaves out what is behind.
+
+        Nodes that never answer are ordinary. So this ends when everything answers, when twice the same is
+        silent, or after `DISCOVERIES` times, with the one that shows most.
+        """
+        best, before = Discovery(b""), None
+        for _ in range(DISCOVERIES):
+            dump, said = self._run("ibnetdiscover", (), seconds)
+            found = Discovery(dump, tuple(sorted(_UNANSWERED.findall(said))))
+            if not found.unanswered:
+                return found
+            if len(found.dump) >= len(best.dump):
+                best = found
+            if found.unanswered == before:
+                break
+            before = found.unanswered
+        return best
 
     def forwarding_tables(self, *, seconds: float = 60.0) -> bytes:
         """Reads every switch's forwarding table from the switches themselves (`dump_fts`)."""
