@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import csv
+import os
+import signal
+import subprocess
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,9 +15,11 @@ import numpy as np
 import pytest
 
 import netloom as nl
+from netloom.apply import Journal as Changes
 from netloom.apply import Seen, look
 from netloom.live import OpenSM, missing_tools
 from netloom.live.bed import Bed, bed
+from netloom.loop import journal
 from netloom.loop.live import Live, LiveLoop
 
 pytestmark = [
@@ -42,6 +49,55 @@ def test_the_demo_makes_three_rounds_and_ends_with_better_tables(netloom):
     )
     assert len(result["excerpt"]["entries"]) > 0
     assert (netloom.folder / "out" / "routes.lfts").stat().st_size > 0
+
+
+def test_the_demo_keeps_a_journal_of_rounds_and_takes_no_folder_of_strangers(netloom):
+    document = netloom.ok("demo", "live", "--small", "-o", "out", "--format", "csv")
+    rows = list(csv.DictReader(document.splitlines()))
+    assert [row["decision"] for row in rows] == ["applied", "kept", "applied"]
+    assert float(rows[0]["seconds"]) > 0, "not a dictionary's text"
+    kept = journal.read(netloom.folder / "out")
+    assert [row["number"] for row in kept] == [1, 2, 3]
+    assert kept[0]["journal_id"] == 1
+    for number in (1, 2, 3):
+        names = {path.name for path in (netloom.folder / "out" / f"round-{number:04d}").iterdir()}
+        assert names == {"counters.csv.gz", "traffic.mtx.gz", "routes.lfts.gz"}
+    assert "demo live" in (netloom.folder / "out" / "summary.html").read_text()
+    # Its own folder again; not one with other files, nor with routes that no demo has written.
+    for name in ("notes.txt", "routes.lfts"):
+        (netloom.folder / name.partition(".")[0]).mkdir()
+        taken = netloom.folder / name.partition(".")[0] / name
+        taken.write_text("mine")
+        word = netloom.refused("demo", "live", "--small", "-o", taken.parent)
+        assert f"holds {name}, which no earlier demo has left there" in word
+        assert taken.read_text() == "mine"
+
+
+@pytest.mark.parametrize("word", ["round 1", "round 2", "round 3"])
+def test_ctrl_c_ends_the_demo_wherever_it_is(netloom, word):
+    """It was swallowed while routes were sought, and reached children that then ended without a word."""
+    child = subprocess.Popen(
+        [*netloom.command, "demo", "live", "--small", "-o", "out"],
+        cwd=netloom.folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    assert child.stderr is not None
+    for line in child.stderr:
+        if word in line:
+            break
+    time.sleep(0.3)
+    # As a terminal does: to all of its processes.
+    os.killpg(child.pid, signal.SIGINT)
+    _, said = child.communicate(timeout=60)
+    assert (child.returncode, said.splitlines()[-1]) == (130, "netloom: interrupted")
+    changes = Changes(netloom.folder / "out" / "routes.lfts.journal")
+    assert changes.unfinished() is None
+    last = next((one for one in reversed(changes.changes()) if one.state == "applied"), None)
+    if last is not None and changes.changes()[-1] is last:
+        assert (netloom.folder / "out" / "routes.lfts").read_bytes() == changes.tables(last.id)
 
 
 @dataclass

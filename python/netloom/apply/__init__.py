@@ -9,7 +9,7 @@
 """
 
 from netloom.apply.journal import Change, Journal
-from netloom.apply.planning import Plan, Seen, look, plan
+from netloom.apply.planning import Plan, Seen, hidden, look, plan
 from netloom.apply.recovery import recover, rollback
 from netloom.apply.sending import Applied, apply
 
@@ -20,6 +20,7 @@ __all__ = [
     "Plan",
     "Seen",
     "apply",
+    "hidden",
     "look",
     "plan",
     "recover",

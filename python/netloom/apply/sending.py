@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 
 SECONDS = 60.0
 """How long OpenSM may take over one stage unless told."""
+INTERRUPTED = "interrupted"
+"""Why a change was undone that Ctrl-C ended."""
 _SETTLE = 15.0
 """How long after OpenSM says it is done switches may still differ."""
 _READS = 3
@@ -210,7 +212,7 @@ class _Sending:
         except (NetloomError, OSError) as error:
             return self._undo(old, str(error))
         except KeyboardInterrupt:
-            return self._undo(old, "interrupted")
+            return self._undo(old, INTERRUPTED)
         return self._done("applied", verified=True)
 
     def _load(self, data: bytes) -> None:

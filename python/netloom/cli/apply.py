@@ -153,21 +153,16 @@ class _Job:
     def problems(self) -> list[dict[str, str]]:
         """Why OpenSM should not be asked; what is allowed becomes a note."""
         from netloom import apply as applying
-        from netloom.live import peers
+        from netloom.live import peers, rivals
 
         found = [(problem.kind, problem.text) for problem in self.manager.problems()]
         with self.run.timed("look"):
             self.seen = applying.look(self.access, self.manager.routes_file)
             others = peers(self.access, self.seen.fabric)
         self.managers = len(others)
-        if len(others) > 1:
-            listed = ", ".join(f"0x{peer.guid:016x} {peer.state}" for peer in others)
-            text = (
-                f"{len(others)} subnet managers ({listed}): another would load its own routes when it takes "
-                "over; stop it, or give it the same file and say --allow standby"
-            )
-            masters = sum(peer.state == "master" for peer in others)
-            found.append(("two-masters" if masters > 1 else "standby", text))
+        rival = rivals(others)
+        if rival is not None:
+            found.append(rival)
         refused = []
         for kind, text in found:
             if kind in self.allow or kind == "fallback":

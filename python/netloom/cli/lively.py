@@ -8,7 +8,9 @@ jobs go on and nothing is left to gain, in the third jobs have moved to other ho
 from __future__ import annotations
 
 import contextlib
+import errno
 import itertools
+import shutil
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -18,9 +20,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from netloom.cli import UsageError, render
+from netloom import apply as changing
+from netloom.cli import UsageError, lock, render
 from netloom.cli.common import Options, Run, is_stdin
 from netloom.errors import LiveError
+from netloom.loop import journal, summary
+from netloom.loop.round import whole
 
 if TYPE_CHECKING:
     from netloom._core import Fabric, Job, Traffic
@@ -30,6 +35,8 @@ if TYPE_CHECKING:
 
 FOLDER = Path("demo-live")
 """Where the demo writes unless told otherwise."""
+ROUTES = "routes.lfts"
+"""In it, the file that OpenSM reads."""
 
 _INPUTS = {
     True: ("ft2_32/ibnetdiscover.txt", "jobs/live-small.toml"),
@@ -84,12 +91,14 @@ def live(*, small: bool = False, options: Options | None = None) -> int:
         )
     run = Run("demo-live", options, folder=True)
     folder = options.output or FOLDER
-    folder.mkdir(exist_ok=True)
+    _check_folder(folder)
     with contextlib.ExitStack() as stack:
+        stack.enter_context(lock.alone_in(folder))
         data = stack.enter_context(resources.as_file(resources.files("netloom") / "data" / "demo"))
         result = _rounds(run, stack, data, folder, small)
+        run.write(_page(result), folder / journal.SUMMARY)
     findings = not result["tables_equal"] or result["unreachable_pairs"] > 0
-    return run.finish(result, lambda: text(result), rows=result["rounds"], findings=findings)
+    return run.finish(result, lambda: text(result), rows=rows_of(result["rounds"]), findings=findings)
 
 
 def _rounds(run: Run, stack: contextlib.ExitStack, data: Path, folder: Path, small: bool) -> dict[str, Any]:
@@ -101,7 +110,12 @@ def _rounds(run: Run, stack: contextlib.ExitStack, data: Path, folder: Path, sma
     net = run.fabric(str(dump))
     run.read("jobs", str(jobs_file))
     run.note_jobs(jobs_file)
-    routes_file = folder / "routes.lfts"
+    written = journal.Journal(folder)
+    routes_file = folder / ROUTES
+    # First of all, so that what an early end leaves is known for ours.
+    changes = changing.Journal.beside(routes_file).folder
+    shutil.rmtree(changes, ignore_errors=True)
+    changes.mkdir()
     _core.route(_ENGINE, net, seed=run.seed).write(routes_file)
     with run.timed("start"):
         there = stack.enter_context(bed(net, routes_file))
@@ -119,8 +133,11 @@ def _rounds(run: Run, stack: contextlib.ExitStack, data: Path, folder: Path, sma
             start = time.monotonic()
             live = loop.round(_jobs(one), _interval(there, one, small), phase=one.name)
             done.append(live)
-            whole = time.monotonic() - start - live.round.seconds.get("simulate", 0.0)
-            rows.append(_row(live, one, whole))
+            written.append(*journal.of_live(live))
+            if live.interrupted:
+                raise KeyboardInterrupt
+            took = time.monotonic() - start - live.round.seconds.get("simulate", 0.0)
+            rows.append(_row(live, one, took))
     with run.timed("verify"):
         equal, unreachable = _verified(there, routes_file)
     changed = next((live for live in done if live.round.changed), done[0])
@@ -134,8 +151,45 @@ def _rounds(run: Run, stack: contextlib.ExitStack, data: Path, folder: Path, sma
         "rounds": rows,
         "excerpt": _excerpt(changed),
         "folder": str(folder),
-        "files": ["routes.lfts", "routes.lfts.journal"],
+        "files": [ROUTES, changes.name, journal.FILE, journal.SUMMARY],
     }
+
+
+def _check_folder(folder: Path) -> None:
+    """Refuses a folder with anything in it that no earlier demo has left there."""
+    if not folder.exists():
+        return
+    if not folder.is_dir():
+        raise OSError(errno.ENOTDIR, "is a file, expected a folder", str(folder))
+    there = {path.name for path in folder.iterdir()}
+    ours = {ROUTES, f"{ROUTES}.journal", journal.FILE, journal.SUMMARY, lock.NAME}
+    strangers = sorted(name for name in there - ours if not name.startswith("round-"))
+    if not strangers and there and not there & (ours - {ROUTES, lock.NAME}):
+        strangers = sorted(there - {lock.NAME})
+    if strangers:
+        raise OSError(
+            errno.ENOTEMPTY,
+            f"holds {strangers[0]}, which no earlier demo has left there: expected a new folder (-o FOLDER)",
+            str(folder),
+        )
+
+
+def _page(result: dict[str, Any]) -> bytes:
+    """The rounds as a page."""
+    decisions = [row["decision"] for row in result["rounds"]]
+    return summary.page(
+        {
+            "loop": "demo live",
+            "scenario": "three rounds in front of OpenSM on a simulated fabric",
+            "routes": result["engine_before"],
+            "counters": "polled",
+            "weight": "bytes",
+            "applied": decisions.count("applied"),
+            "kept": decisions.count("kept"),
+            "rolled_back": decisions.count("rolled back"),
+            **result,
+        }
+    )
 
 
 def _jobs(one: _Work) -> Callable[[Fabric], Sequence[Job]]:
@@ -149,7 +203,7 @@ def _interval(there: Bed, one: _Work, small: bool) -> Callable[[Seen], None]:
     number = itertools.count()
 
     def interval(seen: Seen) -> None:
-        busiest = _core.loads(seen.fabric, seen.tables, one.traffic, work=0).max
+        busiest = whole(_core.loads(seen.fabric, seen.tables, one.traffic, work=0)).max
         there.run(
             one.traffic, seen.tables, scale=_BUSIEST_BYTES / busiest, noise=_NOISE[small], seed=next(number)
         )
@@ -157,11 +211,11 @@ def _interval(there: Bed, one: _Work, small: bool) -> Callable[[Seen], None]:
     return interval
 
 
-def _row(live: Live, one: _Work, whole: float) -> dict[str, Any]:
+def _row(live: Live, one: _Work, took: float) -> dict[str, Any]:
     from netloom import _core
 
     def gap(seen: Seen) -> float | None:
-        return _core.loads(seen.fabric, seen.tables, one.traffic, work=0).ar_gap_percent
+        return whole(_core.loads(seen.fabric, seen.tables, one.traffic, work=0)).ar_gap_percent
 
     seconds = live.round.seconds
     return {
@@ -170,7 +224,7 @@ def _row(live: Live, one: _Work, whole: float) -> dict[str, Any]:
         "true_gap_after_percent": gap(live.after),
         "own_seconds": round(sum(seconds.get(step, 0.0) for step in _OWN), 6),
         "opensm_seconds": round(seconds.get("opensm", 0.0), 6),
-        "whole_seconds": round(whole, 6),
+        "whole_seconds": round(took, 6),
         "mads": live.mads,
         "journal_id": None if live.applied is None else live.applied.journal_id,
         "findings": live.findings,
@@ -206,6 +260,15 @@ def _excerpt(live: Live) -> dict[str, Any]:
             for host in hosts
         ],
     }
+
+
+def rows_of(rounds: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """What CSV holds: a row a live round, its seconds summed, its findings as text."""
+    rows = []
+    for entry in rounds:
+        findings = "; ".join(f"{one['kind']}: {one['text']}" for one in entry["findings"])
+        rows.append({**entry, "seconds": round(sum(entry["seconds"].values()), 6), "findings": findings})
+    return rows
 
 
 def text(result: dict[str, Any]) -> str:

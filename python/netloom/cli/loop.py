@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from netloom.loop.plan import Plan
     from netloom.loop.simulated import SimulatedLoop
 
-SUMMARY = "summary.html"
-
 
 def loop(
     scenario: Path | None = None,
@@ -104,7 +102,7 @@ def _rounds(run: Run, plan: Plan) -> int:
         written = None  # Interrupted before there was anything to write.
     result = looped.result(plan, ours, stopped, None if written is None else str(written.folder))
     if written is not None:
-        run.write(summary.page(result), written.folder / SUMMARY)
+        run.write(summary.page(result), written.folder / journal.SUMMARY)
     return run.finish(
         result,
         lambda: looped.text(result),

@@ -9,6 +9,6 @@ from netloom.live.ibsim import Ibsim
 from netloom.live.manager import Manager, Problem
 from netloom.live.opensm import OpenSM
 from netloom.live.process import missing_tools
-from netloom.live.subnet_managers import Peer, peers
+from netloom.live.subnet_managers import Peer, peers, rivals
 
-__all__ = ["Access", "Ibsim", "Manager", "OpenSM", "Peer", "Problem", "missing_tools", "peers"]
+__all__ = ["Access", "Ibsim", "Manager", "OpenSM", "Peer", "Problem", "missing_tools", "peers", "rivals"]

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -19,6 +18,7 @@ from netloom.live import process
 DISCOVERIES = 6
 """How often a fabric is discovered at most, until everything in it answers."""
 _UNANSWERED = re.compile(r"mad \((?:DR path slid 0; dlid 0; )?([^)]*)\) bad status")
+_SIM_REFUSED = "sim_init: connect failed"
 _NO_DEVICE = ("can't open UMAD port", "Failed to open", "can't read ABI version", "discover failed")
 _NO_PERMISSION = ("Permission denied", "Operation not permitted")
 
@@ -121,26 +121,36 @@ class Access:
             own += ["-C", self.ca]
         if self.port is not None:
             own += ["-P", str(self.port)]
+        child = subprocess.Popen(
+            [program, *own, *arguments],
+            env=None if self.environment is None else dict(self.environment),
+            cwd=None if self.socket_name is None else process.CLIENTS_FOLDER,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            # A terminal's Ctrl-C reaches only Python.
+            start_new_session=True,
+        )
         try:
-            done = subprocess.run(
-                [program, *own, *arguments],
-                env=None if self.environment is None else dict(self.environment),
-                # ibsim's client library puts a folder where it runs.
-                cwd=None if self.socket_name is None else tempfile.gettempdir(),
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                timeout=seconds,
-                check=False,
-            )
-        except subprocess.TimeoutExpired:
-            raise LiveError(f"{tool}: no answer from {self.what} after {seconds:g} s") from None
-        said = done.stderr.decode(errors="replace").strip()
-        if done.returncode != 0:
-            raise LiveError(f"{tool}: {self._why(said, done.returncode)}")
+            out, errors = child.communicate(timeout=seconds)
+        except BaseException as error:
+            if self.socket_name is None:
+                child.kill()
+            process.end_client(child)
+            if isinstance(error, subprocess.TimeoutExpired):
+                raise LiveError(f"{tool}: no answer from {self.what} after {seconds:g} s") from None
+            raise
+        finally:
+            for pipe in (child.stdout, child.stderr):
+                assert pipe is not None
+                pipe.close()
+        said = errors.decode(errors="replace").strip()
+        if child.returncode != 0:
+            raise LiveError(f"{tool}: {self._why(said, child.returncode)}")
         if tool == "dump_fts" and (failed := [line for line in said.splitlines() if "failed" in line]):
             # It goes on without what was not answered, and ends well.
             raise LiveError(f"{tool}: tables were not read whole: {failed[-1]}")
-        return done.stdout, said
+        return out, said
 
     def discover(self, *, seconds: float = 60.0) -> bytes:
         """Returns what `ibnetdiscover` prints; see `discovery`."""
@@ -169,6 +179,27 @@ class Access:
         """Reads every switch's forwarding table from the switches themselves (`dump_fts`)."""
         return self.run("dump_fts", seconds=seconds)
 
+    def refused(self) -> str:
+        """Why this ibsim takes no client: it has no such host, or no place left; it does not say which."""
+        environment = dict(self.environment or {})
+        environment.pop("SIM_HOST", None)
+        child = subprocess.Popen(
+            [process.require_tool("sminfo")],
+            env=environment,
+            cwd=process.CLIENTS_FOLDER,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+        _, said = child.communicate()
+        if self.host is not None and _SIM_REFUSED not in said.decode(errors="replace"):
+            return f"the ibsim {self.socket_name} has no host {self.host!r} (--sim SOCKET,HOST)"
+        return (
+            f"the ibsim {self.socket_name} takes no more clients: it has ten places, and one that was killed "
+            "keeps its own until ibsim is restarted"
+        )
+
     def _why(self, said: str, status: int) -> str:
         """What a tool's last words mean, and what to do."""
         lines = [line for line in said.splitlines() if "attached as client" not in line]
@@ -186,6 +217,8 @@ class Access:
                 )
         elif not running(self.socket_name):
             return f"the ibsim {self.socket_name} has ended"
+        elif _SIM_REFUSED in said:
+            return self.refused()
         return f"exit status {status}: {last}"
 
 

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from netloom.errors import LiveError
-from netloom.live import umad
+from netloom.live import process, umad
 from netloom.live.access import Access
 
 _SUBNET, _PERFORMANCE = 0x01, 0x04
@@ -115,8 +115,9 @@ class Mads:
                 stdout=subprocess.PIPE,
                 stderr=said,
                 env=None if access.environment is None else dict(access.environment),
-                # ibsim's client leaves a folder where it runs if it is killed.
-                cwd=tempfile.gettempdir(),
+                cwd=process.CLIENTS_FOLDER,
+                # A terminal's Ctrl-C reaches only Python; this child ends with its input.
+                start_new_session=True,
             )
             stack.callback(_end, self._child)
             self._said = said
@@ -170,7 +171,10 @@ class Mads:
 
     def _gone(self) -> LiveError:
         self._said.seek(0)
-        lines = self._said.read().decode(errors="replace").strip().splitlines()
+        said = self._said.read().decode(errors="replace")
+        if "sim_init: connect failed" in said:
+            return LiveError(self._access.refused())
+        lines = said.strip().splitlines()
         return LiveError(
             f"sending management datagrams: the child ended: {lines[-1] if lines else 'no word'}"
         )
@@ -181,12 +185,8 @@ def _end(child: subprocess.Popen[bytes]) -> None:
     assert child.stdout is not None
     with contextlib.suppress(OSError):
         child.stdin.close()
-    try:
-        child.wait(timeout=1)
-    except subprocess.TimeoutExpired:
-        child.kill()
-        child.wait()
     child.stdout.close()
+    process.end_client(child)
 
 
 def _why(code: int, access: Access) -> str:

@@ -14,6 +14,7 @@ import os
 import shutil
 import signal
 import subprocess
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -153,6 +154,25 @@ def _end(child: subprocess.Popen[bytes], stop: Callable[[subprocess.Popen[bytes]
         if child.poll() is None:
             child.kill()
             child.wait()
+
+
+CLIENTS_FOLDER = tempfile.gettempdir()
+"""Where clients of ibsim run: its library puts a folder where they do."""
+_END_SECONDS = 3.0
+
+
+def end_client(child: subprocess.Popen[bytes]) -> None:
+    """Ends a client of ibsim as well as can be.
+
+    One that is killed keeps one of ibsim's ten places until ibsim ends, and leaves its folder: so it first
+    has some time to end by itself.
+    """
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        child.wait(timeout=_END_SECONDS)
+    if child.poll() is None:
+        child.kill()
+        child.wait()
+    shutil.rmtree(Path(CLIENTS_FOLDER) / f"sys-{child.pid}", ignore_errors=True)
 
 
 def tail(path: Path, lines: int = 3) -> str:

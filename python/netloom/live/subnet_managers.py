@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -51,6 +52,19 @@ def peers(access: Access, fabric: Fabric | None = None, *, seconds: float = 20.0
     if not any(peer.state == "master" for peer in found):
         found = _listed(access, seconds)
     return sorted(found, key=lambda peer: (peer.state != "master", peer.guid))
+
+
+def rivals(found: Sequence[Peer]) -> tuple[str, str] | None:
+    """What a second subnet manager means for routes: a word (`standby`, `two-masters`) and what to do."""
+    if len(found) < 2:
+        return None
+    listed = ", ".join(f"0x{peer.guid:016x} {peer.state}" for peer in found)
+    text = (
+        f"{len(found)} subnet managers ({listed}): another would load its own routes when it takes "
+        "over; stop it, or give it the same file and say --allow standby"
+    )
+    masters = sum(peer.state == "master" for peer in found)
+    return "two-masters" if masters > 1 else "standby", text
 
 
 def _asked(access: Access, fabric: Fabric) -> list[Peer]:

@@ -11,18 +11,22 @@ import gzip
 import hashlib
 import io
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from netloom.loop.round import STEPS, Round
 
 if TYPE_CHECKING:
+    from netloom.loop.live import Live
     from netloom.loop.simulated import Output
 
 FILE = "journal.parquet"
 LOCK = "in-use"
 """What a loop that runs keeps in its folder."""
+SUMMARY = "summary.html"
+"""The same as a page; who runs the loop writes it."""
 _FOLDER = "round-{:04d}"
 
 
@@ -53,8 +57,15 @@ class Journal:
             shutil.rmtree(old)
         self._rows = []
 
-    def append(self, entry: Round, files: Mapping[str, bytes] | None = None) -> None:
-        """Writes down a round, and its files before it.
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """What it holds."""
+        return self._rows
+
+    def append(
+        self, entry: Round, files: Mapping[str, bytes] | None = None, more: Mapping[str, Any] | None = None
+    ) -> None:
+        """Writes down a round, and its files before it; `more` are columns of a live one.
 
         Raises
         ------
@@ -73,6 +84,7 @@ class Journal:
         seconds = row.pop("seconds")
         row |= {f"seconds_{step}": seconds.get(step) for step in STEPS}
         row["files"] = sums
+        row |= more or {}
         rows = [*self._rows, row]
         _core.write_atomic(self.folder / FILE, _parquet(rows))
         self._rows = rows
@@ -88,6 +100,40 @@ def files_of(output: Output) -> dict[str, bytes]:
         name = "traffic" if len(output.layers) == 1 else f"traffic-{number}"
         found[f"{name}.mtx.gz"] = _packed(traffic.to_bytes("mtx"))
     return found
+
+
+def of_live(live: Live) -> tuple[Round, dict[str, bytes], dict[str, Any]]:
+    """What a live round leaves: its row; counters, traffic and tables, as far as there are; more columns."""
+    files = {"routes.lfts.gz": _packed(live.after.tables.to_bytes())}
+    if live.counters is not None:
+        files["counters.csv.gz"] = _packed(live.counters.to_bytes())
+    if live.traffic is not None:
+        files["traffic.mtx.gz"] = _packed(live.traffic.to_bytes("mtx"))
+    more = {
+        "mads": live.mads,
+        "journal_id": None if live.applied is None else live.applied.journal_id,
+        "findings": [f"{one['kind']}: {one['text']}" for one in live.findings],
+    }
+    return live.round, files, more
+
+
+def rounds_of(rows: Sequence[Mapping[str, Any]]) -> list[Round]:
+    """The rounds of a journal's rows, as a loop remembers them."""
+    names = {one.name for one in fields(Round)} - {"seconds"}
+    return [
+        Round(
+            seconds={
+                step: row[f"seconds_{step}"] for step in STEPS if row.get(f"seconds_{step}") is not None
+            },
+            **{name: row[name] for name in names if name in row},
+        )
+        for row in rows
+    ]
+
+
+def is_live(rows: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether a journal's rows are of rounds on a fabric, not in the simulator."""
+    return all("mads" in row for row in rows)
 
 
 def read(folder: Path) -> list[dict[str, Any]]:
@@ -114,14 +160,14 @@ def _parquet(rows: list[dict[str, Any]]) -> bytes:
     import pyarrow.parquet as pq
 
     texts = {"phase", "jobs", "verdict", "decision", "reason", "routes", "proposed"}
-    whole = {"number", "changed_entries", "inferred_phases"}
+    whole = {"number", "changed_entries", "inferred_phases", "mads", "journal_id"}
 
     def kind(name: str) -> pa.DataType:
-        if name == "files":
+        if name in ("files", "findings"):
             return pa.list_(pa.string())
         return pa.string() if name in texts else pa.int64() if name in whole else pa.float64()
 
-    schema = pa.schema([(name, kind(name)) for name in rows[0]])
+    schema = pa.schema([(name, kind(name)) for name in rows[-1]])
     out = io.BytesIO()
     pq.write_table(pa.Table.from_pylist(rows, schema=schema), out)
     return out.getvalue()

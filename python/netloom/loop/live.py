@@ -5,6 +5,8 @@ of that can be trusted: whatever is wrong with its inputs (ports that do not ans
 that cannot have caused what was counted, tables that changed meanwhile, a subnet manager that is gone or does
 not read a file of routes) ends it with a finding, and the routes stay.
 
+In a dry run it ends with the decision, and takes neither lock nor journal.
+
 Invariants: the fabric and its tables are read anew in every round, after the interval, under the journal's
 lock; tables are only changed by `netloom.apply`, which verifies, journals, reads back and undoes. Routes that
 were found to be worse, over an interval of the same length, are taken back.
@@ -15,17 +17,19 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from netloom import apply as changing
+from netloom.apply.sending import INTERRUPTED
 from netloom.errors import LiveError, NetloomError
+from netloom.live import peers, rivals
 from netloom.live.polling import Poll, Poller
 from netloom.loop.decision import Proposal, Rule, contradicted, decide
 from netloom.loop.prediction import Prediction, percent_less, predict, worst
-from netloom.loop.round import Outcome, Round, digest
+from netloom.loop.round import Outcome, Round, digest, whole
 from netloom.loop.trust import Kept, busiest_share, explained, interval_of, lids_differ
 
 if TYPE_CHECKING:
@@ -55,6 +59,8 @@ class Live:
     mads: int
     """Datagrams that reading counters took."""
     applied: Applied | None = None
+    interrupted: bool = False
+    """Whether Ctrl-C came while tables were changed, or before the gain was found."""
 
 
 @dataclass
@@ -75,6 +81,12 @@ class LiveLoop:
         As everywhere.
     infer_seconds : float, optional
         How long inference may take.
+    dry : bool
+        Only decide: nothing is changed, locked or journaled.
+    allow : collection of str
+        What does not keep a change from being made: `standby`, `adaptive`, `credit-loop`, `unanswered`.
+    reader : callable, optional
+        Reads what ports have counted, where somebody else polls them.
     """
 
     access: Access
@@ -84,6 +96,9 @@ class LiveLoop:
     seed: int = 0
     threads: int = 0
     infer_seconds: float | None = None
+    dry: bool = False
+    allow: Collection[str] = ()
+    reader: Callable[[Fabric], Poll] | None = None
     history: list[Round] = field(default_factory=list)
     _seen: Seen | None = None
     _poller: Poller | None = None
@@ -126,15 +141,26 @@ class LiveLoop:
         jobs_now: Sequence[Job] = ()
         try:
             first, second = self._counted(start, interval)
-            journal = changing.Journal.beside(self._routes_file())
-            with journal.locked():
+            file = self._routes_file()
+            journal = changing.Journal.beside(file)
+            with contextlib.nullcontext() if self.dry else journal.locked():
+                self._finish_what_was_left(journal)
                 with self._step("discover"):
-                    now = self._seen = changing.look(self.access)
+                    now = self._seen = changing.look(self.access, file)
                 jobs_now = jobs(now.fabric)
                 self._inferred(found, start, now, first, second, jobs_now)
                 self._decided(found, now, journal)
-            if found.applied is not None and found.applied.outcome == "applied":
-                self._found_out(found, interval, journal, jobs_now)
+            if found.outcome == "applied":
+                self._found_out(found, interval, journal)
+        except KeyboardInterrupt:
+            if not found.touched:
+                raise
+            found.interrupted = True
+            found.reason += (
+                "; interrupted before its gain was found"
+                if found.outcome == "applied"
+                else "; interrupted while tables were changed: `netloom apply --recover --yes`"
+            )
         except Kept as kept:
             found.findings.append(kept.finding)
             found.reason = kept.finding["text"]
@@ -156,6 +182,7 @@ class LiveLoop:
             found.traffic,
             self._mads,
             found.applied,
+            found.interrupted,
         )
 
     # What was seen
@@ -171,6 +198,8 @@ class LiveLoop:
 
     def _poll(self, fabric: Fabric, step: str) -> Poll:
         with self._step(step):
+            if self.reader is not None:
+                return self.reader(fabric)
             if self._poller is None:
                 poller = Poller(
                     self.access, fabric, waits=False, lanes=self.vl_scheme is not None, timeout_ms=1000
@@ -187,6 +216,9 @@ class LiveLoop:
         """The traffic of the interval, if counters, tables and jobs can be trusted."""
         from netloom import _core
 
+        unseen = None if "unanswered" in self.allow else changing.hidden(now)
+        if unseen is not None:
+            raise Kept("unanswered", unseen)
         if now.fabric.cabling_hash != start.fabric.cabling_hash or lids_differ(now.fabric, start.fabric):
             self._close()
             raise Kept("fabric-changed", "cables, nodes or LIDs changed during the interval")
@@ -201,15 +233,17 @@ class LiveLoop:
             counters = interval_of(first, second, found.findings)
         found.counters = counters
         with self._step("infer"):
-            answer = _core.infer(
-                now.fabric,
-                now.tables,
-                counters,
-                list(jobs) or None,
-                vl_scheme=self.vl_scheme,
-                seed=self.seed,
-                threads=self.threads,
-                time_limit=self.infer_seconds,
+            answer = whole(
+                _core.infer(
+                    now.fabric,
+                    now.tables,
+                    counters,
+                    list(jobs) or None,
+                    vl_scheme=self.vl_scheme,
+                    seed=self.seed,
+                    threads=self.threads,
+                    time_limit=self.infer_seconds,
+                )
             )
         found.answer = answer
         found.traffic = answer.traffic
@@ -225,7 +259,7 @@ class LiveLoop:
         with self._step("optimize"):
             proposed = self._proposed(fabric, now.tables, answer)
         with self._step("check"):
-            plan = changing.plan(now, proposed, threads=self.threads)
+            plan = changing.plan(now, proposed, allow=self.allow, threads=self.threads)
         found.changed = plan.changed_entries
         found.proposed = digest(plan.routes)
         with self._step("predict"):
@@ -246,25 +280,53 @@ class LiveLoop:
         if not decision.applies:
             return
         manager = self.manager()
-        problems = manager.problems()
-        if problems:
-            raise Kept(problems[0].kind, problems[0].text)
+        for kind, text in self._forbidden(manager, now):
+            raise Kept(kind, text)
+        if self.dry:
+            found.outcome = "proposed"
+            return
+        found.touched = True
         with self._step("apply"):
             found.applied = changing.apply(plan, manager, journal)
         self._split_apply(found.applied)
         if found.applied.outcome != "applied":
+            found.interrupted = found.applied.why == INTERRUPTED
             raise Kept("not-applied", f"{found.applied.outcome}: {found.applied.why}")
         found.outcome = "applied"
         # Read back by `apply`, entry by entry.
         self._seen = replace(now, tables=plan.routes)
 
-    def _found_out(
-        self,
-        found: _Found,
-        interval: Callable[[Seen], None],
-        journal: changing.Journal,
-        jobs: Sequence[Job],
-    ) -> None:
+    def _forbidden(self, manager: Manager, now: Seen) -> Iterator[tuple[str, str]]:
+        """Why this OpenSM should not be asked."""
+        for problem in manager.problems():
+            # As `netloom apply` has it: a fallback is a risk of OpenSM's, not of these tables.
+            if problem.kind != "fallback" and problem.kind not in self.allow:
+                yield problem.kind, problem.text
+        with self._step("check"):
+            rival = rivals(peers(self.access, now.fabric))
+        if rival is not None and rival[0] not in self.allow:
+            yield rival
+
+    def _finish_what_was_left(self, journal: changing.Journal) -> None:
+        """A change that was killed is finished or undone before anything else."""
+        left = journal.unfinished()
+        if left is None:
+            return
+        if self.dry:
+            raise Kept(
+                "unfinished", f"change {left.id} was left unfinished: not a dry run finishes or undoes it"
+            )
+        with self._step("apply"):
+            done = changing.recover(self.access, self.manager(), journal, allow=self.allow)
+            self._seen = changing.look(self.access, self._routes_file())
+        told = "" if done is None else "; ".join(done.notes)
+        if done is not None and done.outcome == "not restored":
+            told += f"; {done.why}"
+        raise Kept(
+            "recovered", f"the counters belong to no known routes: {told or f'change {left.id} ended'}"
+        )
+
+    def _found_out(self, found: _Found, interval: Callable[[Seen], None], journal: changing.Journal) -> None:
         """What the change has gained, over another interval; undone if that contradicts what was foretold."""
         assert self._seen is not None
         assert found.prediction is not None
@@ -280,10 +342,12 @@ class LiveLoop:
         if wrong is None:
             return
         with self._step("apply"), journal.locked():
-            now = changing.look(self.access)
-            back, number = changing.rollback(journal, now)
+            file = self._routes_file()
+            now = changing.look(self.access, file)
+            back, number = changing.rollback(journal, now, allow=self.allow)
             done = changing.apply(back, self.manager(), journal, rolls_back=number)
-            self._seen = changing.look(self.access)
+            self._seen = changing.look(self.access, file)
+        found.interrupted = done.why == INTERRUPTED
         found.reason = f"{found.reason}; {wrong}"
         if done.outcome == "applied":
             found.outcome = "rolled back"
@@ -299,8 +363,8 @@ class LiveLoop:
         common: dict[str, Any] = {"today": present, "seed": self.seed, "threads": self.threads}
         work = LEAST_WORK + WORK_A_PAIR * answer.traffic.pairs
         if answer.verdict == "not identifiable":
-            return _core.optimize_hose(fabric, answer.hose, work=work, **common).routes
-        return _core.optimize(fabric, answer.traffic, work=work, **common).routes
+            return whole(_core.optimize_hose(fabric, answer.hose, work=work, **common)).routes
+        return whole(_core.optimize(fabric, answer.traffic, work=work, **common)).routes
 
     def _predicted(
         self, fabric: Fabric, present: Routes, proposed: Routes, answer: Inferred, found: _Found
@@ -324,7 +388,7 @@ class LiveLoop:
     def _gap(self, fabric: Fabric, routes: Routes, traffic: Traffic) -> float | None:
         from netloom import _core
 
-        return _core.loads(fabric, routes, traffic, threads=self.threads, work=0).ar_gap_percent
+        return whole(_core.loads(fabric, routes, traffic, threads=self.threads, work=0)).ar_gap_percent
 
     def _routes_file(self) -> Any:
         manager = self.manager()
@@ -402,6 +466,9 @@ class _Found:
     outcome: Outcome = "kept"
     reason: str = ""
     applied: Applied | None = None
+    touched: bool = False
+    """Whether tables were changed, or were about to be."""
+    interrupted: bool = False
 
 
 def _jobs_sum(jobs: Sequence[Job]) -> str:

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
+from netloom.loop.round import whole
+
 if TYPE_CHECKING:
     from netloom._core import Fabric, Hose, Routes, Scenario, Traffic
 
@@ -164,7 +166,7 @@ def worst(fabric: Fabric, routes: Routes, layers: Layers, *, threads: int = 0) -
 
     # Bounds are not asked for: no work is spent on them.
     return sum(
-        weight * _core.loads(fabric, routes, traffic, threads=threads, work=0).max
+        weight * whole(_core.loads(fabric, routes, traffic, threads=threads, work=0)).max
         for traffic, weight in layers
     )
 
@@ -177,8 +179,10 @@ def fluid_seconds(scenario: Scenario, routes: Routes, layers: Layers, *, threads
     return sum(
         weight
         * 1e-12
-        * _core.simulate(
-            scenario.with_traffic(traffic), "ftree", routes=routes, model="fluid", threads=max(1, threads)
+        * whole(
+            _core.simulate(
+                scenario.with_traffic(traffic), "ftree", routes=routes, model="fluid", threads=max(1, threads)
+            )
         ).end_ps
         for traffic, weight in layers
     )

@@ -9,16 +9,20 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
 if TYPE_CHECKING:
     from netloom._core import Routes
 
-Outcome = Literal["applied", "kept", "rolled back"]
-"""What became of a round: other routes are in force, the same ones, or the same ones again."""
+Outcome = Literal["applied", "kept", "rolled back", "proposed"]
+"""What became of a round: other routes are in force, the same ones, the same ones again, or (a dry run) still
+the same ones, where others would have been loaded."""
 
-STEPS = ("simulate", "discover", "counters", "infer", "optimize", "check", "predict", "apply", "verify")
-"""Names of steps, in order; a round has those that it took."""
+STEPS = (
+    *("simulate", "discover", "counters", "infer", "optimize", "check", "predict", "apply", "verify"),
+    *("opensm", "find", "bound"),
+)
+"""Names of steps, in order; a round has those that it took. The last three are a live one's."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,7 +60,7 @@ class Round:
     changed_entries : int
         Entries in which the proposed routes differ from those in force.
     decision : str
-        `applied`, `kept` or `rolled back`.
+        `applied`, `kept`, `rolled back`, or (a dry run) `proposed`.
     reason : str
         Why, in words.
     routes, proposed : str
@@ -89,12 +93,36 @@ class Round:
     @property
     def changed(self) -> bool:
         """Whether tables were changed in it, for good or for a moment."""
-        return self.decision != "kept"
+        return self.decision in ("applied", "rolled back")
 
     def result(self) -> dict[str, Any]:
         """The entry of a result's `rounds`."""
         entry = {one.name: getattr(self, one.name) for one in fields(self)}
         return {**entry, "seconds": {step: round(value, 6) for step, value in self.seconds.items()}}
+
+
+class Stoppable(Protocol):
+    """What is computed as far as Ctrl-C lets it."""
+
+    @property
+    def stopped(self) -> str | None:
+        """Why it ended early."""
+
+
+Found = TypeVar("Found", bound=Stoppable)
+
+
+def whole(found: Found) -> Found:
+    """What was computed; what Ctrl-C broke off is no part of a round.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        If it was.
+    """
+    if found.stopped == "interrupted":
+        raise KeyboardInterrupt
+    return found
 
 
 def digest(routes: Routes) -> str:

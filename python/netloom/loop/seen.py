@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from netloom.loop.round import whole
+
 if TYPE_CHECKING:
     import numpy.typing as npt
 
@@ -109,9 +111,7 @@ def infer_phases(
             threads=threads,
             progress=progress,
         )
-        if found.stopped == "interrupted":
-            raise KeyboardInterrupt
-        return found
+        return whole(found)
 
     found = phases(counters) if counters.intervals > 1 else []
     if len(found) <= 1:

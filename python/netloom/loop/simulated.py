@@ -22,7 +22,7 @@ from netloom.loop.demand import held_up, wanted, weighted
 from netloom.loop.memory import Memory
 from netloom.loop.plan import Phase, Plan, start_routes
 from netloom.loop.prediction import Layers, Prediction, percent_less, predict, worst
-from netloom.loop.round import Outcome, Round, digest
+from netloom.loop.round import Outcome, Round, digest, whole
 from netloom.loop.seen import Seen, infer_phases
 
 if TYPE_CHECKING:
@@ -258,8 +258,7 @@ class SimulatedLoop:
             found = _core.optimize_hose(
                 self.fabric, seen.hose, today=self.routes, seed=plan.seed, threads=threads, work=self.work
             )
-            _not_interrupted(found.stopped)
-            return found.routes
+            return whole(found).routes
         parts = [layers, *others]
         named = [
             (f"{number}.{place}", traffic, weight / (self._worst(part) if len(parts) > 1 else 1.0))
@@ -280,8 +279,7 @@ class SimulatedLoop:
                 threads=threads,
                 work=work,
             )
-            _not_interrupted(best.stopped)
-            candidates.append(best.routes)
+            candidates.append(whole(best).routes)
         known = [(traffic, weight) for _, traffic, weight in named]
         return min(candidates, key=lambda routes: self._rank(routes, known))
 
@@ -335,7 +333,7 @@ class SimulatedLoop:
             counted=True,
             counted_every_us=phase.counters_every_us,
         )
-        _not_interrupted(ended.stopped)
+        whole(ended)
         with self._step("counters"):
             every = phase.counters_every_us is not None
             counters = _counted(ended, plan, lanes=plan.vl_scheme)
@@ -353,7 +351,7 @@ class SimulatedLoop:
             raise SimulationError(
                 f"{phase.file}: no job ends by itself: expected one, whose time says what routes are worth"
             )
-        gap = _core.loads(self.fabric, routes, sent, threads=self.threads).ar_gap_percent
+        gap = whole(_core.loads(self.fabric, routes, sent, threads=self.threads)).ar_gap_percent
         return Ran(
             result=result,
             counters=counters,
@@ -418,17 +416,11 @@ def _counted(ended: Simulation, plan: Plan, *, lanes: str | None) -> Counters:
     return found
 
 
-def _not_interrupted(stopped: str | None) -> None:
-    """What was broken off by Ctrl-C is no round."""
-    if stopped == "interrupted":
-        raise KeyboardInterrupt
-
-
 def _loads(fabric: Fabric, routes: Routes, traffic: Traffic, threads: int) -> LinkLoads:
     """Without bounds."""
     from netloom import _core
 
-    return _core.loads(fabric, routes, traffic, threads=threads, work=0)
+    return whole(_core.loads(fabric, routes, traffic, threads=threads, work=0))
 
 
 def _added(layers: Layers) -> Traffic:

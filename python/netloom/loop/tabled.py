@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from netloom.loop.published import PUBLISHED
+from netloom.loop.round import whole
 from netloom.loop.simulated import SimulatedLoop
 
 if TYPE_CHECKING:
@@ -87,9 +88,7 @@ def _time(loop: SimulatedLoop, word: str) -> float | None:
 
     scenario = loop.plan.phases[0].scenario
     ended = _core.simulate(scenario, word, model="packet", threads=max(1, loop.threads))
-    if ended.stopped == "interrupted":
-        raise KeyboardInterrupt
-    return _last(ended.result())
+    return _last(whole(ended).result())
 
 
 def _alone(plan: Plan, table: Table) -> float | None:
@@ -98,7 +97,7 @@ def _alone(plan: Plan, table: Table) -> float | None:
 
     phase = plan.phases[0]
     scenario = _core.Scenario.read(phase.file, [*phase.sets, *table.alone])
-    return _last(_core.simulate(scenario, plan.routes, model="packet").result())
+    return _last(whole(_core.simulate(scenario, plan.routes, model="packet")).result())
 
 
 def _gap(loop: SimulatedLoop, word: str | None) -> float:
@@ -107,12 +106,12 @@ def _gap(loop: SimulatedLoop, word: str | None) -> float:
 
     sent = loop.ran(0, loop.start).sent
     if word is None:
-        return _core.optimize(
-            loop.fabric, sent, today=loop.start, seed=loop.plan.seed, threads=loop.threads
+        return whole(
+            _core.optimize(loop.fabric, sent, today=loop.start, seed=loop.plan.seed, threads=loop.threads)
         ).loads.ar_gap_percent
     routes = loop.plan.phases[0].scenario.routes(word)
     assert routes is not None, "a routing with tables"
-    return _core.loads(loop.fabric, routes, sent, threads=loop.threads).ar_gap_percent
+    return whole(_core.loads(loop.fabric, routes, sent, threads=loop.threads)).ar_gap_percent
 
 
 def _last(result: dict[str, Any]) -> float | None:
