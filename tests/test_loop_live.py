@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import os
 import signal
 import subprocess
@@ -10,6 +11,8 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,8 +20,11 @@ import pytest
 import netloom as nl
 from netloom.apply import Journal as Changes
 from netloom.apply import Seen, look
+from netloom.apply import plan as planned
+from netloom.cli import loop_live, main
 from netloom.live import OpenSM, missing_tools
 from netloom.live.bed import Bed, bed
+from netloom.live.polling import poll
 from netloom.loop import journal
 from netloom.loop.live import Live, LiveLoop
 
@@ -220,6 +226,119 @@ def test_opensm_restarted_between_rounds_is_found_again(rounds, tmp_path):
         live = rounds.round()
         assert live.round.decision == "kept"
         assert live.findings[0]["kind"] in ("no-file-engine", "fabric-changed", "tables-changed")
+
+
+class Steered:
+    """`netloom loop --live`, with work instead of waiting."""
+
+    def __init__(self, rounds: Rounds, folder: Path, monkeypatch, capsys, validate) -> None:
+        self.rounds, self.folder, self.capsys, self.validate = rounds, folder, capsys, validate
+        self.waited: list[float] = []
+        self.hook: Callable[[], None] = lambda: None
+        monkeypatch.chdir(folder)
+        monkeypatch.setattr(
+            loop_live, "time", SimpleNamespace(monotonic=time.monotonic, sleep=self.sleep), raising=True
+        )
+
+    def sleep(self, seconds: float) -> None:
+        self.waited.append(seconds)
+        self.rounds.run(look(self.rounds.there.sim.access))
+        self.hook()
+
+    def __call__(self, *words: object, code: int = 0) -> dict[str, Any]:
+        sim = self.rounds.there.sim
+        given = [*map(str, words), "--sim", f"{sim.socket_name},{sim.host}", "--format", "json", "-q"]
+        assert main(["loop", "--live", *given, "--seed", "4"]) == code
+        document = json.loads(self.capsys.readouterr().out)
+        self.validate(document)
+        return document["result"]
+
+
+@pytest.fixture
+def steered(rounds, tmp_path, monkeypatch, capsys, validate) -> Steered:
+    (tmp_path / "work").mkdir()
+    return Steered(rounds, tmp_path / "work", monkeypatch, capsys, validate)
+
+
+class TestTheVerb:
+    def test_a_dry_run_proposes_and_yes_applies_and_goes_on_with_the_journal(self, steered, netloom):
+        file, there = steered.rounds.file, steered.rounds.there
+        before = file.read_bytes()
+        told = steered("--jobs", JOBS, "--rounds", "1", "--every", "30", "-o", "kept")
+        assert (told["proposed"], told["applied"], told["dry_run"]) == (1, 0, True)
+        assert told["rounds"][0]["decision"] == "proposed"
+        assert steered.waited == [30.0]
+        assert file.read_bytes() == before
+        assert not Changes.beside(file).folder.exists(), "not even a journal of changes"
+        told = steered("--jobs", JOBS, "--rounds", "2", "-o", "kept", "--yes")
+        assert [(row["number"], row["decision"]) for row in told["rounds"]] == [(2, "applied"), (3, "kept")]
+        first = told["rounds"][0]
+        assert first["realised_gain"] == pytest.approx(first["predicted_gain"], abs=3)
+        assert first["journal_id"] == 1
+        now = look(there.sim.access)
+        assert now.tables.changed_entries(nl.Routes.read(file, now.fabric)) == 0
+        assert now.tables.changed_entries(nl.Routes.parse(before, now.fabric)) > 0
+        rows = journal.read(steered.folder / "kept")
+        assert [row["decision"] for row in rows] == ["proposed", "applied", "kept"]
+        assert (steered.folder / "kept" / "summary.html").stat().st_size > 0
+        shown = netloom.result("watch", *where(there), "--journal", steered.folder / "kept", "--once")
+        assert [row["number"] for row in shown["rounds"]] == [1, 2, 3]
+
+    def test_counters_that_others_poll_do_as_well(self, steered):
+        file = steered.folder / "perfquery.txt"
+
+        def polled() -> None:
+            found = poll(steered.rounds.there.sim.access, steered.rounds.there.fabric, waits=False)
+            file.write_bytes(found.text)
+
+        polled()
+        steered.hook = polled
+        told = steered("--jobs", JOBS, "--rounds", "1", "--counters", file)
+        assert told["rounds"][0]["decision"] == "proposed", told["rounds"]
+        assert told["rounds"][0]["mads"] == 0
+
+    def test_a_jobs_file_that_is_gone_is_a_finding_of_its_round(self, steered):
+        jobs = steered.folder / "jobs.toml"
+        jobs.write_text(JOBS.read_text().replace("../data", str(JOBS.parent.parent / "data")))
+        steered.hook = lambda: jobs.write_text("[[job]\n")
+        told = steered("--jobs", jobs, "--rounds", "1", code=1)
+        assert told["rounds"][0]["decision"] == "kept"
+        assert "jobs.toml" in told["rounds"][0]["findings"][0]["text"]
+
+    def test_a_change_that_was_killed_is_finished_first(self, steered):
+        seen = look(steered.rounds.there.sim.access, steered.rounds.file)
+        changes = Changes.beside(steered.rounds.file)
+        plan = planned(seen, nl.route("random", seen.fabric, seed=3))
+        with changes.locked():
+            number = changes.begin(plan.file(seen.tables), [plan.file(plan.routes)], {"changed_entries": 1})
+            changes.add(number, "stage", stage=1)
+        told = steered("--jobs", JOBS, "--rounds", "1", code=1)
+        assert told["rounds"][0]["findings"][0]["kind"] == "unfinished"
+        told = steered("--jobs", JOBS, "--rounds", "1", "--yes", code=1)
+        assert told["rounds"][0]["findings"][0]["kind"] == "recovered"
+        assert changes.unfinished() is None
+        now = look(steered.rounds.there.sim.access)
+        assert now.tables.changed_entries(plan.routes) == 0
+
+    def test_a_second_subnet_manager_keeps_the_routes_unless_allowed(self, steered):
+        sim, file = steered.rounds.there.sim, steered.rounds.file
+        with OpenSM(sim, routes=file, host="host0031", standby=True, settings="sm_priority 1\n"):
+            mine = ("--jobs", JOBS, "--rounds", "1", "--opensm", steered.rounds.there.manager.manager.pid)
+            told = steered(*mine, code=1)
+            assert told["rounds"][0]["findings"][0]["kind"] == "standby"
+            assert steered(*mine, "--allow", "standby")["proposed"] == 1
+
+
+def where(there: Bed) -> tuple[str, str]:
+    return "--sim", f"{there.sim.socket_name},{there.sim.host}"
+
+
+def test_a_live_loop_that_cannot_be_is_refused(netloom, paths):
+    assert "no OpenSM" in netloom.refused("loop", "--live", "-o", "kept")
+    loop = paths.examples / "loop" / "small.toml"
+    assert "Unused Tokens" in netloom.refused("loop", loop, "--live", code=2)
+    assert "--sim" in netloom.refused("loop", "--live", "--sim", "nobody")
+    assert "folder" in netloom.refused("loop", "--live", "-o", "-", code=2)
 
 
 def test_tables_that_change_during_the_interval_are_noticed(rounds):

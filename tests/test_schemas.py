@@ -76,7 +76,7 @@ RUNS: dict[str, list[str]] = {
     "plot-run": ["plot", "run", "RUN", "-o", "x.svg"],
 }
 
-LIVE = {"counters-poll", "lanes-read", "lanes-load", "watch", "demo-live"}
+LIVE = {"counters-poll", "lanes-read", "lanes-load", "watch", "demo-live", "loop-live"}
 """Of verbs that need a live fabric: their own tests validate these."""
 
 

@@ -60,7 +60,7 @@ _VERBS: dict[str, str | tuple[str, dict[str, str]]] = {
     "infer": "Who talks to whom, from switch counters.",
     "watch": "A fabric while it runs: load, hottest links, congestion, jobs, the loop's decisions.",
     "simulate": "What a run takes under every routing of a scenario, packet by packet.",
-    "loop": "The closed loop in the simulator: counters in, better routes out, if that surely pays.",
+    "loop": "The closed loop, in the simulator or live: counters in, better routes out, if that surely pays.",
     "lanes": (
         "Read and load the SL-to-VL tables of a live fabric.",
         {
@@ -90,6 +90,7 @@ _FORMS = {
     "lanes load": "netloom.cli.sl2vl:load",
     "demo": "netloom.cli.demos:app",
     "infer": "netloom.cli.inferring:app",
+    "loop": "netloom.cli.looping:app",
     "plot coefficients": "netloom.cli.pictures:coefficients",
     "plot study": "netloom.cli.pictures:study",
 }
@@ -192,7 +193,7 @@ def _run(tokens: Sequence[str]) -> int:
 
 
 def _form_first(tokens: Sequence[str]) -> Sequence[str]:
-    """`--study` names a form of `infer`, wherever it stands: the parser expects it first.
+    """`infer --study` and `loop --live` are forms, wherever the word stands: the parser expects it first.
 
     `--rollback` of `apply` may have a number behind it; the parser expects one.
     """
@@ -200,8 +201,9 @@ def _form_first(tokens: Sequence[str]) -> Sequence[str]:
         at = tokens.index("--rollback") + 1
         if at == len(tokens) or tokens[at].startswith("-"):
             return [*tokens[:at], "last", *tokens[at:]]
-    if tokens and tokens[0] == "infer" and "--study" in tokens:
-        return ["infer", "--study", *(token for token in tokens[1:] if token != "--study")]
+    for verb, form in (("infer", "--study"), ("loop", "--live")):
+        if tokens and tokens[0] == verb and form in tokens:
+            return [verb, form, *(token for token in tokens[1:] if token != form)]
     return tokens
 
 

@@ -203,20 +203,10 @@ class _Watch:
 
     def _read_again(self) -> Counters:
         """The counters as they are now; unlike the first time, they are no input of the run."""
-        from netloom import _core, sysfs
-        from netloom.live import exporters
+        from netloom.watch.sources import read_again
 
-        source = self.counters
-        assert source is not None
-        if exporters.is_url(source):
-            data = exporters.fetch(source)
-        elif exporters.is_textfiles(source):
-            data = exporters.read_folder(source)
-        elif Path(source).is_dir():
-            return _core.Counters.from_sysfs(sysfs.read_tree(source), self.net, label=source)
-        else:
-            data = Path(source).read_bytes()
-        return _core.Counters.parse(data, self.net, label=source)
+        assert self.counters is not None
+        return read_again(self.counters, self.net)
 
     def _source(self, stack: contextlib.ExitStack, access: Access | None) -> Polled | Fetched:
         from netloom.watch.sources import Fetched, Polled

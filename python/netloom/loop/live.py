@@ -164,7 +164,7 @@ class LiveLoop:
         except Kept as kept:
             found.findings.append(kept.finding)
             found.reason = kept.finding["text"]
-        except NetloomError as error:
+        except (NetloomError, OSError) as error:
             found.findings.append({"kind": _kind(error), "text": str(error)})
             found.reason = str(error)
         if found.traffic is not None:
@@ -206,7 +206,11 @@ class LiveLoop:
                 )
                 poller.__enter__()
                 self._poller = poller
-            poll = self._poller.poll()
+            try:
+                poll = self._poller.poll()
+            except LiveError:
+                self._close()
+                raise
         self._mads += poll.mads
         return poll
 
@@ -478,7 +482,7 @@ def _jobs_sum(jobs: Sequence[Job]) -> str:
     return told.hexdigest()[:16] if jobs else ""
 
 
-def _kind(error: NetloomError) -> str:
+def _kind(error: Exception) -> str:
     """A word for what went wrong, from the kind of error."""
     if isinstance(error, LiveError):
         return "live"

@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
@@ -132,6 +133,30 @@ class Fetched:
         start = time.monotonic()
         counters = self._read()
         return Reading(counters, start, 0, 0, time.monotonic() - start)
+
+
+def read_again(source: str, fabric: Fabric) -> Counters:
+    """Counters as they are now: of an exporter's URL, a folder of textfiles or of sysfs trees, a file.
+
+    Raises
+    ------
+    NetloomError
+        If they cannot be had or read.
+    OSError
+        Naming the file that cannot be read.
+    """
+    from netloom import _core, sysfs
+    from netloom.live import exporters
+
+    if exporters.is_url(source):
+        data = exporters.fetch(source)
+    elif exporters.is_textfiles(source):
+        data = exporters.read_folder(source)
+    elif Path(source).is_dir():
+        return _core.Counters.from_sysfs(sysfs.read_tree(source), fabric, label=source)
+    else:
+        data = Path(source).read_bytes()
+    return _core.Counters.parse(data, fabric, label=source)
 
 
 def between(before: Reading, after: Reading) -> tuple[Counters, float]:

@@ -1,0 +1,22 @@
+"""`netloom loop` and its other form, `netloom loop --live`, in front of a running OpenSM."""
+
+from __future__ import annotations
+
+import cyclopts
+
+from netloom.cli.loop import loop
+
+app = cyclopts.App(
+    help="The closed loop: counters in, better routes out, if that surely pays.",
+    usage=(
+        "Usage: netloom loop SCENARIO.toml [OPTIONS]\n"
+        "       netloom loop --table [OPTIONS]\n"
+        "       netloom loop --live [OPTIONS]"
+    ),
+)
+app.default(loop)
+app.command(
+    "netloom.cli.loop_live:live",
+    name="--live",
+    help="The closed loop on a live fabric, through OpenSM; a dry run unless --yes.",
+)
