@@ -277,6 +277,48 @@ def test_calls_that_mean_nothing_are_usage_errors(netloom, words, text):
     assert text in netloom.refused("apply", *words, code=2)
 
 
+def test_a_journal_that_is_none_and_a_process_that_is_no_opensm_are_said(live, netloom):
+    (netloom.folder / "file").write_text("")
+    word = netloom.refused(*live.arguments("--history", "--journal", "nowhere"))
+    assert "--journal nowhere: no journal of changes there" in word
+    word = netloom.refused(*live.arguments("--rollback", "--journal", "nowhere"))
+    assert "--journal nowhere: no journal of changes there" in word
+    word = netloom.refused(*live.arguments("random", "--journal", "file", "--yes"))
+    assert word == "file: is a file: expected the folder of a journal"
+    word = netloom.refused(*live.arguments("random", "--opensm", 999999999))
+    assert word == (
+        f"process 999999999 is no OpenSM of the fabric of ibsim {live.sim.socket_name}: "
+        f"process {live.manager.pid} is"
+    )
+    word = netloom.refused(*live.arguments("s-mod-k"))
+    assert "choose the way up by the source of a packet" in word
+    word = netloom.refused(*live.arguments("random", "--ca", "mlx5_0"), code=2)
+    assert "expected one of them" in word
+
+
+def test_the_way_back_that_is_shown_works_as_it_is(live, netloom):
+    netloom.ok(*live.arguments("ftree", "--yes"))
+    out = netloom.ok(*live.arguments("random", "--seed", 12, "--yes"))
+    back = re.search(r"`netloom (apply --rollback \d+ --yes --sim .+)` undoes it", out)
+    assert back, out
+    netloom.ok(*back[1].split())
+
+
+def test_history_is_shown_where_opensm_does_not_run(netloom, monkeypatch, capsys):
+    """Of the file that its options name."""
+    from netloom.cli import main
+    from netloom.live import manager
+
+    changes = applying.Journal.beside(netloom.folder / "routes.lfts")
+    with changes.locked():
+        changes.begin(b"old", [b"new"], {"changed_entries": 7})
+    (netloom.folder / "opensm.conf").write_text(f"lfts_file {netloom.folder}/routes.lfts\n")
+    monkeypatch.setattr(manager, "_OPTIONS_FILE", netloom.folder / "opensm.conf")
+    monkeypatch.setattr(manager, "_processes", lambda _name: [])
+    assert main(["apply", "--history"]) == 0
+    assert re.search(r"^ *1 +\S+ +begun +7 ", capsys.readouterr().out, re.MULTILINE)
+
+
 def test_without_a_fabric_that_is_said(netloom):
     assert "no OpenSM" in netloom.refused("apply", "ftree")
     assert "no ibsim has the socket name" in netloom.refused("apply", "ftree", "--sim", "nobody")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
 from pathlib import Path
@@ -10,7 +11,9 @@ import numpy as np
 import pytest
 
 import netloom as nl
+from netloom.errors import LiveError
 from netloom.live import Access, Ibsim, Manager, OpenSM, missing_tools, peers
+from netloom.live.mads import Mads
 from netloom.live.tables import read_tables
 
 needs_opensm = [
@@ -110,6 +113,21 @@ def test_without_a_master_that_is_said(paths):
             Manager.running(sim.access)
         with pytest.raises(nl.LiveError, match=r"sminfo|no master"):
             peers(sim.access, seconds=10)
+
+
+@opensm
+def test_an_ibsim_that_takes_no_client_says_why(paths):
+    with Ibsim(paths.ft2, host="host0000") as sim:
+        with pytest.raises(LiveError, match="has no host 'host9999'"):
+            Access.ibsim(sim.socket_name, "host9999").discover()
+        with contextlib.ExitStack() as stack:
+            for _ in range(10):
+                stack.enter_context(Mads(sim.access))
+            for ask in (sim.access.discover, Mads(sim.access).__enter__):
+                with pytest.raises(LiveError, match="takes no more clients: it has ten places"):
+                    ask()
+        # They have all left as they should: their places are free again.
+        assert nl.Fabric.parse(sim.discover()).hosts == 32
 
 
 @opensm

@@ -264,11 +264,18 @@ def test_another_fabric_in_a_later_phase_is_refused(netloom, paths):
     assert "loop.toml:4: scenario: two.toml has another fabric" in netloom.refused("loop", "loop.toml")
 
 
-def test_usage(netloom, small):
+def test_usage(netloom, small, paths):
+    shuffle = paths.examples / "scenarios" / "shuffle.toml"
     assert "expected a loop's scenario" in netloom.refused("loop", code=2)
     assert "--only needs --table" in netloom.refused("loop", small, "--only", "5.1", code=2)
     assert "expected no other" in netloom.refused("loop", small, "--table", code=2)
     assert "'6.1'" in netloom.refused("loop", "--table", "--only", "6.1", code=2)
+    for line, word in (
+        ('name = ""', "name: expected a text that is not empty, found ''"),
+        ("missing = 1.0", "missing: expected a number from 0 to 0.99, found 1.0"),
+    ):
+        (netloom.folder / "loop.toml").write_text(f"{line}\n[[phase]]\nscenario = '{shuffle}'\n")
+        assert netloom.refused("loop", "loop.toml") == f"loop.toml:1: {word}"
     stopped = netloom.result("loop", small, "--time-limit", "0")
     assert (stopped["stopped"], len(stopped["rounds"])) == ("time-limit", 1)
 

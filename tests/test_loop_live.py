@@ -284,6 +284,12 @@ class TestTheVerb:
         shown = netloom.result("watch", *where(there), "--journal", steered.folder / "kept", "--once")
         assert [row["number"] for row in shown["rounds"]] == [1, 2, 3]
 
+    def test_an_idle_fabric_is_no_finding(self, steered):
+        steered.rounds.traffic = nl.Traffic.pattern("bisection", 32)
+        told = steered("--rounds", "1")
+        assert told["rounds"][0]["decision"] == "kept"
+        assert "little more than reading counters does" in told["rounds"][0]["reason"]
+
     def test_counters_that_others_poll_do_as_well(self, steered):
         file = steered.folder / "perfquery.txt"
 
@@ -322,10 +328,10 @@ class TestTheVerb:
 
     def test_a_second_subnet_manager_keeps_the_routes_unless_allowed(self, steered):
         sim, file = steered.rounds.there.sim, steered.rounds.file
-        with OpenSM(sim, routes=file, host="host0031", standby=True, settings="sm_priority 1\n"):
+        with OpenSM(sim, routes=file, host="host0031", standby=True):
             mine = ("--jobs", JOBS, "--rounds", "1", "--opensm", steered.rounds.there.manager.manager.pid)
             told = steered(*mine, code=1)
-            assert told["rounds"][0]["findings"][0]["kind"] == "standby"
+            assert told["rounds"][0]["findings"][0]["kind"] == "standby", told["rounds"]
             assert steered(*mine, "--allow", "standby")["proposed"] == 1
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import re
+import signal
 import socket
 import subprocess
 import time
@@ -15,7 +16,7 @@ from pathlib import Path
 import pytest
 
 import netloom as nl
-from netloom.live import missing_tools
+from netloom.live import OpenSM, missing_tools
 from netloom.live.bed import Bed, bed
 
 with_opensm = [
@@ -98,6 +99,27 @@ class TestLive:
         assert [(one["id"], one["state"]) for one in result["changes"]] == [(1, "applied")]
         assert "changes of routes" in netloom.ok("watch", *where(there), "--every", "0.2", "--once")
 
+    def test_a_dump_of_another_fabric_is_refused(self, there, netloom, paths):
+        for words in (("watch", paths.ft3, "--once"), ("counters", "poll", paths.ft3)):
+            word = netloom.refused(*words, *where(there))
+            assert "of its 16 switches other nodes answer" in word
+            assert "a dump of another fabric" in word
+        (netloom.folder / "net.txt").write_bytes(there.sim.discover())
+        netloom.ok("watch", "net.txt", "--every", "0.2", "--once", *where(there))
+
+    def test_two_opensms_are_said_where_no_journal_is_given(self, there, netloom):
+        with OpenSM(there.sim, routes=there.manager.routes, host="host0031", standby=True):
+            done = netloom("watch", "--every", "0.2", "--once", *where(there))
+        assert done.code == 0
+        assert "2 OpenSM run here" in done.err
+
+    def test_ctrl_c_ends_it_with_its_exit_code(self, there, netloom):
+        with running(netloom, "watch", "--every", "0.2", *where(there)) as child:
+            assert child.stdout is not None
+            assert "32 hosts" in child.stdout.readline()
+            child.send_signal(signal.SIGINT)
+            assert child.wait(timeout=30) == 130
+
     def test_prometheus_gets_every_port_in_bytes_by_the_usual_names(self, there, netloom):
         before = netloom.result("counters", "poll", *where(there))
         port = free_port()
@@ -160,11 +182,13 @@ def test_counters_of_intervals_are_shown_without_a_fabric_to_poll(netloom, paths
 def test_what_cannot_be_watched_is_refused(netloom, paths):
     assert "needs FABRIC" in netloom.refused("watch", "--counters", "c.csv", "--once", code=2)
     assert "--once" in netloom.refused("watch", paths.ft2, "-o", "x.json", code=2)
+    word = netloom.refused("watch", paths.ft2, "--counters", "c.csv", "--sim", "a,b", "--once", code=2)
+    assert "expected no --sim" in word
     assert "expected one of them" in netloom.refused("watch", "--once", "--prometheus", ":9900", code=2)
     (netloom.folder / "empty").mkdir()
     word = netloom.refused("watch", paths.ft2, "--journal", "empty", "--once")
     assert "no journal" in word
-    word = netloom.refused("watch", paths.ft2, "--prometheus", "nonsense")
+    word = netloom.refused("watch", paths.ft2, "--prometheus", "nonsense", code=2)
     assert "expected :PORT or HOST:PORT" in word
 
 

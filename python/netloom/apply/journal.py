@@ -102,6 +102,8 @@ class Journal:
             finally:
                 self._held -= 1
             return
+        if self.folder.exists() and not self.folder.is_dir():
+            raise LiveError(f"{self.folder}: is a file: expected the folder of a journal")
         self.folder.mkdir(exist_ok=True)
         file = os.open(self.folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
         try:

@@ -192,7 +192,11 @@ def plan(
 
     fabric = seen.fabric
     _same_addresses(fabric, routes)
-    new = routes.with_switches_of(seen.tables)
+    try:
+        new = routes.with_switches_of(seen.tables)
+    except RoutingError:
+        routes.to_bytes()  # Says so where no forwarding table can hold them.
+        raise
     notes = []
     if mend:
         sound = mended(fabric, new)

@@ -210,7 +210,7 @@ class _Sending:
                 if recovers is not None:
                     self.journal.close_before(self.number)
         except (NetloomError, OSError) as error:
-            return self._undo(old, str(error))
+            return self._undo(old, _words(error))
         except KeyboardInterrupt:
             return self._undo(old, INTERRUPTED)
         return self._done("applied", verified=True)
@@ -277,7 +277,7 @@ class _Sending:
             self.journal.add(self.number, "rolled-back", why=why)
             self.journal.close_before(self.number)
         except (NetloomError, OSError) as error:
-            return self._done("not restored", verified=False, why=f"{why}; {error}", notes=notes)
+            return self._done("not restored", verified=False, why=f"{why}; {_words(error)}", notes=notes)
         return self._done("rolled back", verified=False, why=why, notes=notes)
 
     def _steps_back(
@@ -371,6 +371,13 @@ def _changed(seen: Seen) -> bool:
         return not now.unanswered and _core.Fabric.parse(now.dump).cabling_hash != seen.fabric.cabling_hash
     except NetloomError:
         return False
+
+
+def _words(error: Exception) -> str:
+    """An error without its number."""
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{error.filename}: {error.strerror}"
+    return str(error)
 
 
 def _read(path: Path) -> bytes | None:

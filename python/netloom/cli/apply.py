@@ -13,6 +13,7 @@ from cyclopts import Parameter
 from netloom.cli import UsageError, render
 from netloom.cli.common import Options, Run, fault_lines, within
 from netloom.cli.outputs import same_file
+from netloom.cli.reach import Reach
 from netloom.errors import LiveError
 
 if TYPE_CHECKING:
@@ -98,11 +99,16 @@ def apply(
     number = _number(rollback)
     run = Run("apply", options or Options(), product=False, endings=_REPORTS)
     if history and journal is not None:
+        _is_journal(journal)
         return _history(run, _journal(journal, None))
-    from netloom.live import Access, Manager
+    from netloom.live import Manager
 
-    access = Access.of_options(sim=sim, ca=ca, port=port)
+    access = Reach(sim=sim, ca=ca, port=port).access()
+    if history and opensm is None and not Manager.all_running(access):
+        return _history(run, _journal_without_opensm(access))
     manager = Manager.running(access, opensm)
+    if journal is not None and (recover or rollback is not None):
+        _is_journal(journal)
     book = _journal(journal, manager)
     if history:
         return _history(run, book)
@@ -149,6 +155,7 @@ class _Job:
         self.managers = 0
         self.seen: Seen | None = None
         self.recovered = False
+        self.again = ""
 
     def problems(self) -> list[dict[str, str]]:
         """Why OpenSM should not be asked; what is allowed becomes a note."""
@@ -292,6 +299,7 @@ class _Job:
             "findings": findings,
             "notes": [*self.notes, *(done.notes if done is not None else plan.notes)],
         }
+        self.again = _again(self.access, self.journal, self.manager)
         bad = outcome not in ("dry run", "applied", "unchanged")
         try:
             return self._report(plan, result, bad=bad)
@@ -304,7 +312,7 @@ class _Job:
     def _report(self, plan: Plan, result: dict[str, Any], *, bad: bool) -> int:
         return self.run.finish(
             result,
-            lambda: text(result, self.access.what, plan.seen.fabric.switches),
+            lambda: text(result, self.access.what, plan.seen.fabric.switches, self.again),
             rows=plan.changes,
             findings=bad,
             interrupted=result["why"] == "interrupted",
@@ -315,8 +323,27 @@ class _Job:
             self.run.note(what)
 
 
-def text(result: dict[str, Any], fabric: str, switches: int) -> str:
-    """The report."""
+def _again(access: Access, journal: Journal, manager: Manager) -> str:
+    """What another call needs to mean the same fabric and journal."""
+    from netloom.apply import Journal
+
+    words = []
+    if access.socket_name is not None:
+        words.append(f"--sim {access.socket_name}{f',{access.host}' if access.host else ''}")
+    if access.ca is not None:
+        words.append(f"--ca {access.ca}")
+    if access.port is not None:
+        words.append(f"--port {access.port}")
+    if len(type(manager).all_running(access)) > 1:
+        words.append(f"--opensm {manager.pid}")
+    file = manager.routes_file
+    if file is None or Journal.beside(file).folder != journal.folder:
+        words.append(f"--journal {journal.folder}")
+    return "".join(f" {word}" for word in words)
+
+
+def text(result: dict[str, Any], fabric: str, switches: int, again: str = "") -> str:
+    """The report; `again` is what another call has to say to mean the same fabric."""
     count = render.count
     rows = [
         ("fabric", f"{count(result['hosts'])} hosts, {count(switches)} switches ({fabric})"),
@@ -352,18 +379,19 @@ def text(result: dict[str, Any], fabric: str, switches: int) -> str:
         out += "\n\nfindings\n" + "\n".join(f"  {f['kind']}: {f['text']}" for f in result["findings"])
     if result["notes"]:
         out += "\n\nnotes\n" + "\n".join(f"  {note}" for note in result["notes"])
-    return f"{out}\n\n{_last_line(result)}"
+    return f"{out}\n\n{_last_line(result, again)}"
 
 
-def _last_line(result: dict[str, Any]) -> str:
-    back = f"`netloom apply --rollback {result['journal_id']} --yes` undoes it"
+def _last_line(result: dict[str, Any], again: str) -> str:
+    recover = f"`netloom apply --recover --yes{again}`"
+    back = f"`netloom apply --rollback {result['journal_id']} --yes{again}` undoes it"
     return {
         "dry run": "dry run: nothing was changed (--yes applies it)",
         "refused": "REFUSED: nothing was changed",
         "unchanged": "unchanged: switches and file hold these routes already",
         "applied": f"applied: {back}",
         "rolled back": f"ROLLED BACK: {result['why']}",
-        "not restored": f"NOT RESTORED: {result['why']}; when OpenSM runs, `netloom apply --recover --yes`",
+        "not restored": f"NOT RESTORED: {result['why']}; when OpenSM runs, {recover}",
     }[result["outcome"]]
 
 
@@ -411,6 +439,29 @@ def _journal(folder: Path | None, manager: Manager | None) -> Journal:
         assert manager is not None
         problem = manager.problems()[0]
         raise LiveError(problem.text)
+    return Journal.beside(file)
+
+
+def _is_journal(folder: Path) -> None:
+    """Refuses a folder that is no journal of changes, where one is read."""
+    if not (folder / "journal.jsonl").is_file():
+        raise LiveError(
+            f"--journal {folder}: no journal of changes there (journal.jsonl): expected the folder that "
+            "`netloom apply` keeps beside OpenSM's file of routes"
+        )
+
+
+def _journal_without_opensm(access: Access) -> Journal:
+    """The journal beside the file that OpenSM's options name, though it does not run."""
+    from netloom.apply import Journal
+    from netloom.live.manager import configured_routes_file
+
+    file = None if access.socket_name is not None else configured_routes_file()
+    if file is None:
+        raise LiveError(
+            f"no OpenSM of {access.what} runs on this machine, nor do its options name a file of routes: "
+            "expected --journal FOLDER"
+        )
     return Journal.beside(file)
 
 

@@ -81,6 +81,7 @@ def poll(
         **counters_verb.summary(found, busiest=busiest),
         "ports": first.ports,
         "missing_ports": [{"node": node, "port": port} for node, port in last.missing],
+        "hosts_asked": hosts,
         "polls": len(polls),
         "poll_seconds": round(max(one.seconds for one in polls), 6),
         "mads": sum(one.mads for one in polls),
@@ -91,7 +92,7 @@ def poll(
 
 
 def _packed(options: Options, text: bytes) -> bytes:
-    return gzip.compress(text, mtime=0) if common.ending(options.output) == ".txt.gz" else text
+    return gzip.compress(text, mtime=0) if str(options.output).endswith(".gz") else text
 
 
 def _text(result: dict[str, Any]) -> str:
@@ -109,4 +110,11 @@ def _text(result: dict[str, Any]) -> str:
             f"{result['poll_seconds']:.2f} s{each}",
         )
     )
-    return f"{render.pairs(rows)}\n\n{counters_verb.text(result)}"
+    told = dict(result["flagged"])
+    if not result["hosts_asked"] and told.get("missing"):
+        rows.append(
+            ("not asked", "adapters: --hosts asks them too; switches count these links at the other end")
+        )
+        if not missing:
+            told["missing"] = 0
+    return f"{render.pairs(rows)}\n\n{counters_verb.text({**result, 'flagged': told})}"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
+from netloom.cli import UsageError
 from netloom.cli.common import Run
 from netloom.cli.options import within
 
@@ -28,19 +29,32 @@ class Reach:
     port: Annotated[int | None, within(1, 254)] = None
     """Its port. [default: the first that is cabled]"""
 
+    @property
+    def given(self) -> bool:
+        """Whether anything is told."""
+        return self.sim is not None or self.ca is not None or self.port is not None
+
     def access(self) -> Access:
         """The way to the fabric."""
         from netloom.live import Access
 
+        if self.sim is not None and (self.ca is not None or self.port is not None):
+            raise UsageError(
+                "--sim is a simulated fabric, --ca and --port name a real one: expected one of them"
+            )
         return Access.of_options(sim=self.sim, ca=self.ca, port=self.port)
 
 
 def discovered(run: Run, access: Access, source: str | None = None) -> Fabric:
-    """The fabric of a file, or as `ibnetdiscover` finds it now."""
+    """The fabric of a file, if it is the one that is reached, or as `ibnetdiscover` finds it now."""
     from netloom import _core
+    from netloom.live.identity import check
 
     if source is not None:
-        return run.fabric(source)
+        net = run.fabric(source)
+        with run.timed("discover"):
+            check(access, net, source)
+        return net
     with run.timed("discover"):
         data = access.discover()
     run.note_input("fabric", access.what, hashlib.sha256(data).hexdigest())

@@ -11,9 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from netloom.cli import common, render
+from netloom.cli import render
 from netloom.cli.common import Options, Run
 from netloom.cli.reach import Reach, discovered
+
+_DUMPS = (".dump", ".txt", ".dump.gz", ".txt.gz")
+"""What a file of tables may end in."""
 
 
 def read(
@@ -33,11 +36,11 @@ def read(
     switches_only
         Leaves adapters out.
     options
-        Common options; `-o` writes the tables in the form of `opensm-sl2vl.dump` (also .gz).
+        Common options; `-o` writes the tables in the form of `opensm-sl2vl.dump` (.dump, .txt, also .gz).
     """
     from netloom.live import sl2vl
 
-    run = Run("lanes-read", options or Options())
+    run = Run("lanes-read", options or Options(), endings=_DUMPS)
     access = (reach or Reach()).access()
     net = discovered(run, access, fabric)
     with run.timed("tables"):
@@ -45,7 +48,7 @@ def read(
     written = None
     if run.has_product:
         data = tables.dump(net)
-        packed = common.ending(run.options.output).endswith(".gz")
+        packed = str(run.options.output).endswith(".gz")
         written = run.write(gzip.compress(data, mtime=0) if packed else data)
     result = {
         "rows": len(tables.places),

@@ -14,7 +14,7 @@ from netloom.cli import UsageError, common, render
 from netloom.cli import counters as counters_verb
 from netloom.cli.common import Options, Run
 from netloom.cli.reach import Reach, discovered
-from netloom.errors import LiveError, NetloomError
+from netloom.errors import CountersError, LiveError, NetloomError
 from netloom.watch import screen
 
 if TYPE_CHECKING:
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from netloom.watch.journals import Told
     from netloom.watch.picture import Picture
     from netloom.watch.sources import Fetched, Polled, Reading
+
+_FOREIGN = "this looks like another fabric's file"
+"""What the reader of counters says of those that do not fit."""
 
 
 def watch(
@@ -76,6 +79,17 @@ def watch(
         raise UsageError("--once ends, --prometheus stays: expected one of them")
     if options.format != "text" and not once:
         raise UsageError(f"--format {options.format} needs --once")
+    if counters is not None and reach is not None and reach.given:
+        raise UsageError(
+            "--counters are read instead of polling: expected no --sim, --ca or --port beside it"
+        )
+    if prometheus is not None:
+        from netloom.watch.exporter import place
+
+        try:
+            place(prometheus)
+        except LiveError as error:
+            raise UsageError(str(error)) from None
     run = Run("watch", options, product=False)
     watching = _Watch(run, fabric, counters, jobs, journal or [], busiest, reach or Reach(), hosts)
     with contextlib.ExitStack() as stack:
@@ -93,14 +107,13 @@ def watch(
             result, drawn = watching.result(picture, told), watching.drawn(picture, told)
             return run.finish(result, lambda: text(*drawn), rows=result["levels"])
         show = stack.enter_context(_shown(quiet=options.quiet))
-        with contextlib.suppress(KeyboardInterrupt):
-            for picture, told in pictures:
-                if page is not None:
-                    page.put(watching.metrics(picture, told))
-                if picture is not None:
-                    show(*watching.drawn(picture, told))
-                elif watching.error is not None:
-                    show([f"trouble: {watching.error}"], [])
+        for picture, told in pictures:
+            if page is not None:
+                page.put(watching.metrics(picture, told))
+            if picture is not None:
+                show(*watching.drawn(picture, told))
+            elif watching.error is not None:
+                show([f"trouble: {watching.error}"], [])
     return 0
 
 
@@ -146,9 +159,14 @@ class _Watch:
         self._place_jobs()
         own = access is not None and not self.folders
         if own and access is not None:
-            self.folders = journals.beside_manager(access)
+            self.folders, word = journals.beside_manager(access)
+            if word is not None:
+                self.run.note(word)
         if self.counters is not None:
             first = counters_verb.read(self.run, self.counters, self.net)
+            foreign = next((note for note in first.notes if _FOREIGN in note), None)
+            if foreign is not None:
+                raise CountersError(f"{foreign}: expected counters of {self.fabric}")
             if first.readings == 0:
                 yield from self._played(first, every, once)
                 return

@@ -113,13 +113,10 @@ class Manager:
         """
         found = _processes(access.socket_name)
         if pid is not None:
-            manager = cls.of_process(pid)
             if pid not in found:
-                there = ", ".join(map(str, found)) or "none"
-                raise LiveError(
-                    f"process {pid} is no OpenSM of {access.what}: those that run here are {there}"
-                )
-            return manager
+                there = f"process {', '.join(map(str, found))} is" if found else "none runs here"
+                raise LiveError(f"process {pid} is no OpenSM of {access.what}: {there}")
+            return cls.of_process(pid)
         if not found:
             raise LiveError(
                 f"no OpenSM of {access.what} runs on this machine: call netloom where the master runs"
@@ -130,6 +127,11 @@ class Manager:
                 f"{len(found)} OpenSM run here (processes {listed}): expected one, or --opensm PID"
             )
         return cls.of_process(found[0])
+
+    @staticmethod
+    def all_running(access: Access) -> list[int]:
+        """The processes of this machine's OpenSMs of a fabric."""
+        return _processes(access.socket_name)
 
     @property
     def engines(self) -> list[str]:
@@ -337,6 +339,15 @@ def _read_options(file: Path) -> dict[str, str]:
         if len(words) == 2 and words[1].strip() != "(null)":
             options[words[0]] = words[1].strip().strip('"')
     return options
+
+
+def configured_routes_file() -> Path | None:
+    """The file of routes that the options file names, whether OpenSM runs or not."""
+    try:
+        name = _read_options(_OPTIONS_FILE).get("lfts_file") if _OPTIONS_FILE.exists() else None
+    except LiveError:
+        return None
+    return None if name is None else Path(name)
 
 
 def _processes(socket_name: str | None) -> list[int]:

@@ -30,7 +30,7 @@ from netloom.live.polling import Poll, Poller
 from netloom.loop.decision import Proposal, Rule, contradicted, decide
 from netloom.loop.prediction import Prediction, percent_less, predict, worst
 from netloom.loop.round import Outcome, Round, digest, whole
-from netloom.loop.trust import Kept, busiest_share, explained, interval_of, lids_differ
+from netloom.loop.trust import IDLE, Kept, busiest_share, explained, interval_of, lids_differ
 
 if TYPE_CHECKING:
     from netloom._core import Counters, Fabric, Inferred, Job, Routes, Traffic
@@ -162,8 +162,10 @@ class LiveLoop:
                 else "; interrupted while tables were changed: `netloom apply --recover --yes`"
             )
         except Kept as kept:
-            found.findings.append(kept.finding)
-            found.reason = kept.finding["text"]
+            if kept.finding["kind"] != IDLE:
+                found.findings.append(kept.finding)
+            text = kept.finding["text"]
+            found.reason = f"{found.reason}; {text}" if found.outcome == "applied" else text
         except (NetloomError, OSError) as error:
             found.findings.append({"kind": _kind(error), "text": str(error)})
             found.reason = str(error)
@@ -377,7 +379,7 @@ class LiveLoop:
             return Prediction(gain=0.0, sure_gain=0.0, mean_gain=0.0)
         layers = [(answer.traffic, 1.0)]
         if worst(fabric, proposed, layers, threads=self.threads) <= 0:
-            raise Kept("idle", "nothing was carried: there is nothing to gain")
+            raise Kept(IDLE, "nothing was carried: there is nothing to gain")
         return predict(
             fabric,
             present,

@@ -165,7 +165,7 @@ def read_plan(path: Path, *, seed: int | None = None) -> Plan:
         mtu_bytes=keys.number("mtu_bytes", 4096.0, 1.0, 65536.0),
         noise=keys.number("noise", 0.0, 0.0, 1.0),
         skew=keys.number("skew", 0.0, 0.0, 1.0),
-        missing=keys.number("missing", 0.0, 0.0, 1.0),
+        missing=keys.number("missing", 0.0, 0.0, 0.99),
         canary_percent=keys.number("canary_percent", 0.0, 0.0, 100.0),
         rule=rule,
         phases=phases,
@@ -322,7 +322,7 @@ class _Keys:
         if value is None:
             return default
         if not isinstance(value, str) or not value.strip():
-            raise self.error(place, f"expected a text, found {value!r}")
+            raise self.error(place, f"expected a text that is not empty, found {value!r}")
         return value
 
     def number(self, place: str, default: float, least: float, most: float) -> float:

@@ -21,6 +21,13 @@ MOST_FALLEN = 0.01
 MOST_UNEXPLAINED_PERCENT = 5.0
 """Bytes that no traffic of these jobs explains, at most."""
 
+IDLE = "idle"
+"""Why a round ends in which nothing was carried: nothing is wrong with it."""
+_POLLS = 100
+"""Hosts that send no more than polling does, so many times over, send nothing that routes matter for."""
+_OCTETS = 288
+"""That a port counts of a management datagram."""
+
 
 class Kept(Exception):
     """Ends a round before its decision, with a finding."""
@@ -58,6 +65,11 @@ def interval_of(first: Poll, second: Poll, findings: list[dict[str, str]]) -> Co
     if unknown > MOST_UNKNOWN * links:
         text = f"of {unknown} of {links} links nobody knows what they carried"
         raise Kept("unknown-links", text)
+    sent = told["host_bytes"]
+    if sent is not None and sent <= _POLLS * _OCTETS * second.mads:
+        raise Kept(
+            IDLE, f"hosts sent {sent:,.0f} bytes, little more than reading counters does: nothing to gain"
+        )
     return counters
 
 

@@ -116,6 +116,20 @@ class Page:
             return self._data
 
 
+def place(address: str) -> tuple[str, int]:
+    """The host, empty for every address, and the port of `HOST:PORT`.
+
+    Raises
+    ------
+    LiveError
+        If it is none.
+    """
+    host, _, port = address.rpartition(":")
+    if not port.isdigit() or not 0 <= int(port) < 1 << 16:
+        raise LiveError(f"--prometheus {address}: expected :PORT or HOST:PORT, such as :9900")
+    return host, int(port)
+
+
 @contextlib.contextmanager
 def serving(address: str) -> Iterator[tuple[Page, str]]:
     """Serves a page on `HOST:PORT` (`:9900` is every address) until the block ends; yields it and its URL.
@@ -125,9 +139,7 @@ def serving(address: str) -> Iterator[tuple[Page, str]]:
     LiveError
         If there is no such address, or it is taken.
     """
-    host, _, port = address.rpartition(":")
-    if not port.isdigit() or not 0 <= int(port) < 1 << 16:
-        raise LiveError(f"--prometheus {address}: expected :PORT or HOST:PORT, such as :9900")
+    host, port = place(address)
     page = Page()
 
     class Handler(BaseHTTPRequestHandler):
@@ -147,7 +159,7 @@ def serving(address: str) -> Iterator[tuple[Page, str]]:
             """Scrapes are not worth a line each."""
 
     try:
-        server = ThreadingHTTPServer((host.strip("[]"), int(port)), Handler)
+        server = ThreadingHTTPServer((host.strip("[]"), port), Handler)
     except OSError as error:
         raise LiveError(f"--prometheus {address}: {error.strerror}") from None
     server.daemon_threads = True

@@ -74,16 +74,23 @@ def read(folders: list[Path], *, last: int = 5) -> Told:
     return told
 
 
-def beside_manager(access: Access) -> list[Path]:
-    """The journal of the OpenSM that runs here, if there is one."""
+def beside_manager(access: Access) -> tuple[list[Path], str | None]:
+    """The journal of the OpenSM that runs here, if there is one; a word on it where several run."""
     from netloom.apply import Journal
     from netloom.live import Manager
 
+    several = Manager.all_running(access)
+    if len(several) != 1:
+        listed = ", ".join(map(str, several))
+        word = (
+            f"{len(several)} OpenSM run here (processes {listed}): --journal FOLDER says whose changes count"
+        )
+        return [], word if several else None
     try:
-        file = Manager.running(access).routes_file
-    except LiveError:
-        return []
+        file = Manager.of_process(several[0]).routes_file
+    except LiveError as error:
+        return [], f"changes of routes are not shown: {error}"
     if file is None:
-        return []
+        return [], None
     folder = Journal.beside(file).folder
-    return [folder] if (folder / "journal.jsonl").is_file() else []
+    return ([folder] if (folder / "journal.jsonl").is_file() else []), None
