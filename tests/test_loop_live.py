@@ -20,6 +20,7 @@ import pytest
 import netloom as nl
 from netloom.apply import Journal as Changes
 from netloom.apply import Seen, look
+from netloom.apply import apply as applied
 from netloom.apply import plan as planned
 from netloom.cli import loop_live, main
 from netloom.live import OpenSM, missing_tools
@@ -283,6 +284,32 @@ class TestTheVerb:
         assert (steered.folder / "kept" / "summary.html").stat().st_size > 0
         shown = netloom.result("watch", *where(there), "--journal", steered.folder / "kept", "--once")
         assert [row["number"] for row in shown["rounds"]] == [1, 2, 3]
+
+    def test_a_canary_comes_first_and_is_taken_back_where_its_gain_is_not_there(self, steered):
+        file = steered.rounds.file
+        before = nl.Routes.read(file, steered.rounds.there.fabric)
+        told = steered("--jobs", JOBS, "--rounds", "1", "--canary", "50", "--yes")
+        assert told["rounds"][0]["decision"] == "applied", told["rounds"]
+        assert len(steered.waited) == 3, "an interval before, one under the canary, one under all"
+        first, second = Changes.beside(file).changes()
+        assert (first.state, second.state) == ("applied", "applied")
+        assert first.changed_entries + second.changed_entries == told["rounds"][0]["changed_entries"]
+        # Back, by hand; then the work changes under the canary: what was foretold is not found.
+        now = look(steered.rounds.there.sim.access, file)
+        changes = Changes.beside(file)
+        with changes.locked():
+            applied(planned(now, before), steered.rounds.there.manager.manager, changes)
+        steered.waited.clear()
+        steered.hook = lambda: setattr(
+            steered.rounds, "traffic", nl.place_jobs(steered.rounds.there.fabric, JOBS, seed=11)[0]
+        )
+        told = steered("--jobs", JOBS, "--rounds", "1", "--canary", "50", "--yes")
+        row = told["rounds"][0]
+        assert row["decision"] == "rolled back", row
+        assert "with 50 % of the destinations found" in row["reason"]
+        now = look(steered.rounds.there.sim.access, file)
+        assert now.tables.changed_entries(before) == 0
+        assert Changes.beside(file).unfinished() is None
 
     def test_an_idle_fabric_is_no_finding(self, steered):
         steered.rounds.traffic = nl.Traffic.pattern("bisection", 32)

@@ -40,6 +40,7 @@ def live(
     jobs: Path | None = None,
     every: Annotated[float, common.within(0.01, 86400.0)] = 60.0,
     rounds: Annotated[int | None, common.within(1, 1_000_000)] = None,
+    canary: Annotated[float, common.within(0, 100.0)] = 0.0,
     counters: str | None = None,
     vl_scheme: str | None = None,
     allow: Sequence[Literal["standby", "adaptive", "credit-loops", "unanswered"]] = (),
@@ -65,6 +66,9 @@ def live(
         Seconds that a round counts over. Where routes were changed, another such interval shows the gain.
     rounds
         End after so many. [default: until Ctrl-C]
+    canary
+        Change this many percent of the destinations first, and the rest only if another interval shows what
+        that was to gain. [default: all at once]
     counters
         Counters that somebody else polls: an exporter's URL, or a folder of textfiles or of sysfs trees.
         [default: polled here]
@@ -105,6 +109,7 @@ def live(
                 threads=options.threads,
                 dry=not yes,
                 allow=allowed,
+                canary_percent=canary,
                 reader=None if counters is None else _reader(counters),
             )
         )

@@ -15,12 +15,14 @@ were found to be worse, over an interval of the same length, are taken back.
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from netloom import apply as changing
 from netloom.apply.sending import INTERRUPTED
@@ -28,39 +30,21 @@ from netloom.errors import LiveError, NetloomError
 from netloom.live import peers, rivals
 from netloom.live.polling import Poll, Poller
 from netloom.loop.decision import Proposal, Rule, contradicted, decide
+from netloom.loop.lived import Found, Live, jobs_sum, kind_of
 from netloom.loop.prediction import Prediction, percent_less, predict, worst
-from netloom.loop.round import Outcome, Round, digest, whole
+from netloom.loop.round import Round, digest, whole
 from netloom.loop.trust import IDLE, Kept, busiest_share, explained, interval_of, lids_differ
 
 if TYPE_CHECKING:
-    from netloom._core import Counters, Fabric, Inferred, Job, Routes, Traffic
-    from netloom.apply import Applied, Seen
+    from netloom._core import Fabric, Inferred, Job, Routes, Traffic
+    from netloom.apply import Applied, Plan, Seen
     from netloom.live import Access, Manager
+
+__all__ = ["Live", "LiveLoop"]
 
 WORK_A_PAIR = 20
 LEAST_WORK = 1_000_000
 """Path searches of the optimiser, as the loop in the simulator has them."""
-
-
-@dataclass(frozen=True)
-class Live:
-    """What became of a round."""
-
-    round: Round
-    findings: list[dict[str, str]]
-    """What was wrong with its inputs: `kind` and `text`."""
-    before: Seen
-    """The fabric and its tables at the end of the interval."""
-    after: Seen
-    """The same after the change; where there was none, `before`."""
-    counters: Counters | None
-    traffic: Traffic | None
-    """What was inferred."""
-    mads: int
-    """Datagrams that reading counters took."""
-    applied: Applied | None = None
-    interrupted: bool = False
-    """Whether Ctrl-C came while tables were changed, or before the gain was found."""
 
 
 @dataclass
@@ -85,6 +69,9 @@ class LiveLoop:
         Only decide: nothing is changed, locked or journaled.
     allow : collection of str
         What does not keep a change from being made: `standby`, `adaptive`, `credit-loop`, `unanswered`.
+    canary_percent : float
+        Change this many percent of the destinations first, and the rest only if another interval shows what
+        that was to gain; 0 is all at once.
     reader : callable, optional
         Reads what ports have counted, where somebody else polls them.
     """
@@ -98,6 +85,7 @@ class LiveLoop:
     infer_seconds: float | None = None
     dry: bool = False
     allow: Collection[str] = ()
+    canary_percent: float = 0.0
     reader: Callable[[Fabric], Poll] | None = None
     history: list[Round] = field(default_factory=list)
     _seen: Seen | None = None
@@ -133,7 +121,7 @@ class LiveLoop:
             If the fabric cannot even be read.
         """
         self._seconds, self._mads = {}, 0
-        found = _Found()
+        found = Found()
         if self._seen is None:
             with self._step("discover"):
                 self._seen = changing.look(self.access)
@@ -150,6 +138,10 @@ class LiveLoop:
                 jobs_now = jobs(now.fabric)
                 self._inferred(found, start, now, first, second, jobs_now)
                 self._decided(found, now, journal)
+            if found.outcome == "applied" and found.target is not None:
+                self._found_out(found, interval, journal)
+                if found.outcome == "applied":
+                    self._completed(found, journal, file)
             if found.outcome == "applied":
                 self._found_out(found, interval, journal)
         except KeyboardInterrupt:
@@ -167,7 +159,7 @@ class LiveLoop:
             text = kept.finding["text"]
             found.reason = f"{found.reason}; {text}" if found.outcome == "applied" else text
         except (NetloomError, OSError) as error:
-            found.findings.append({"kind": _kind(error), "text": str(error)})
+            found.findings.append({"kind": kind_of(error), "text": str(error)})
             found.reason = str(error)
         if found.traffic is not None:
             with self._step("bound"):
@@ -217,7 +209,7 @@ class LiveLoop:
         return poll
 
     def _inferred(
-        self, found: _Found, start: Seen, now: Seen, first: Poll, second: Poll, jobs: Sequence[Job]
+        self, found: Found, start: Seen, now: Seen, first: Poll, second: Poll, jobs: Sequence[Job]
     ) -> None:
         """The traffic of the interval, if counters, tables and jobs can be trusted."""
         from netloom import _core
@@ -258,7 +250,7 @@ class LiveLoop:
 
     # What is done
 
-    def _decided(self, found: _Found, now: Seen, journal: changing.Journal) -> None:
+    def _decided(self, found: Found, now: Seen, journal: changing.Journal) -> None:
         assert found.answer is not None
         assert found.traffic is not None
         fabric, answer = now.fabric, found.answer
@@ -291,16 +283,76 @@ class LiveLoop:
         if self.dry:
             found.outcome = "proposed"
             return
+        if self.canary_percent > 0:
+            plan = self._canary(found, now, plan.routes, answer)
+        self._loaded(found, now, plan, manager, journal)
+        found.outcome = "applied"
+
+    def _canary(self, found: Found, now: Seen, routes: Routes, answer: Inferred) -> Plan:
+        """The plan for part of the destinations that change; every one has its old tables or its new ones."""
+        hosts = np.flatnonzero(
+            (now.tables.table() != routes.table()).any(axis=0)[: now.fabric.hosts << now.fabric.lmc]
+        )
+        hosts = np.unique(hosts >> now.fabric.lmc)
+        random = np.random.default_rng([self.seed, len(self.history)])
+        count = int(np.ceil(len(hosts) * self.canary_percent / 100.0))
+        chosen = sorted(int(host) for host in random.permutation(hosts)[:count])
+        with self._step("check"):
+            plan = changing.plan(
+                now, now.tables.mixed(routes, chosen), allow=self.allow, threads=self.threads
+            )
+        if plan.findings:
+            raise Kept("unsound-part", f"part of the change is unsound: {plan.findings[0]['text']}")
+        with self._step("predict"):
+            found.part = self._predicted(now.fabric, now.tables, plan.routes, answer, found)
+        found.target = routes
+        return plan
+
+    def _completed(self, found: Found, journal: changing.Journal, file: Path) -> None:
+        """The rest of a change whose canary has shown its gain."""
+        assert self._seen is not None
+        assert found.target is not None
+        with journal.locked():
+            with self._step("discover"):
+                now = changing.look(self.access, file)
+            self._as_left(now)
+            with self._step("check"):
+                plan = changing.plan(now, found.target, allow=self.allow, threads=self.threads)
+            if plan.findings:
+                raise Kept("unsound-rest", f"the rest of the change is unsound: {plan.findings[0]['text']}")
+            found.part = None
+            if plan.changed_entries:
+                self._loaded(found, now, plan, self.manager(), journal)
+
+    def _loaded(
+        self, found: Found, now: Seen, plan: Plan, manager: Manager, journal: changing.Journal
+    ) -> None:
+        """Makes a change."""
         found.touched = True
         with self._step("apply"):
-            found.applied = changing.apply(plan, manager, journal)
-        self._split_apply(found.applied)
-        if found.applied.outcome != "applied":
-            found.interrupted = found.applied.why == INTERRUPTED
-            raise Kept("not-applied", f"{found.applied.outcome}: {found.applied.why}")
-        found.outcome = "applied"
+            done = found.applied = changing.apply(plan, manager, journal)
+        self._split_apply(done)
+        if done.outcome != "applied":
+            found.interrupted = done.why == INTERRUPTED
+            raise Kept("not-applied", f"{done.outcome}: {done.why}")
+        assert done.journal_id is not None
+        found.changes.append(done.journal_id)
         # Read back by `apply`, entry by entry.
         self._seen = replace(now, tables=plan.routes)
+
+    def _as_left(self, now: Seen) -> None:
+        """Whether the fabric is as the last change has left it: else somebody else is at work."""
+        assert self._seen is not None
+        if (
+            now.fabric.cabling_hash != self._seen.fabric.cabling_hash
+            or lids_differ(now.fabric, self._seen.fabric)
+            or now.tables.changed_entries(self._seen.tables)
+        ):
+            self._seen = now
+            self._close()
+            raise Kept(
+                "tables-changed", "tables or cables changed before the gain was found: they stay as they are"
+            )
 
     def _forbidden(self, manager: Manager, now: Seen) -> Iterator[tuple[str, str]]:
         """Why this OpenSM should not be asked."""
@@ -319,9 +371,7 @@ class LiveLoop:
         if left is None:
             return
         if self.dry:
-            raise Kept(
-                "unfinished", f"change {left.id} was left unfinished: not a dry run finishes or undoes it"
-            )
+            raise Kept("unfinished", f"change {left.id} was left unfinished: --yes finishes or undoes it")
         with self._step("apply"):
             done = changing.recover(self.access, self.manager(), journal, allow=self.allow)
             self._seen = changing.look(self.access, self._routes_file())
@@ -332,7 +382,7 @@ class LiveLoop:
             "recovered", f"the counters belong to no known routes: {told or f'change {left.id} ended'}"
         )
 
-    def _found_out(self, found: _Found, interval: Callable[[Seen], None], journal: changing.Journal) -> None:
+    def _found_out(self, found: Found, interval: Callable[[Seen], None], journal: changing.Journal) -> None:
         """What the change has gained, over another interval; undone if that contradicts what was foretold."""
         assert self._seen is not None
         assert found.prediction is not None
@@ -342,25 +392,25 @@ class LiveLoop:
         with self._step("find"):
             load = busiest_share(seen.fabric, interval_of(first, second, found.findings))
         found.realised = percent_less(found.load_before, load)
-        wrong = contradicted(
-            min(found.prediction.sure_gain, found.prediction.mean_gain), found.realised, self.rule
-        )
+        foretold = found.part or found.prediction
+        wrong = contradicted(min(foretold.sure_gain, foretold.mean_gain), found.realised, self.rule)
         if wrong is None:
             return
+        some = "" if found.part is None else f"with {self.canary_percent:g} % of the destinations "
+        found.reason = f"{found.reason}; {some}{wrong}"
         with self._step("apply"), journal.locked():
             file = self._routes_file()
             now = changing.look(self.access, file)
-            back, number = changing.rollback(journal, now, allow=self.allow)
-            done = changing.apply(back, self.manager(), journal, rolls_back=number)
-            self._seen = changing.look(self.access, file)
-        found.interrupted = done.why == INTERRUPTED
-        found.reason = f"{found.reason}; {wrong}"
-        if done.outcome == "applied":
-            found.outcome = "rolled back"
-        else:
-            found.findings.append(
-                {"kind": "not-rolled-back", "text": f"taking it back: {done.outcome}: {done.why}"}
-            )
+            self._as_left(now)
+            for number in reversed(found.changes):
+                back, _ = changing.rollback(journal, now, number, allow=self.allow)
+                done = changing.apply(back, self.manager(), journal, rolls_back=number)
+                now = self._seen = changing.look(self.access, file)
+                if done.outcome != "applied":
+                    found.interrupted = done.why == INTERRUPTED
+                    text = f"taking it back: {done.outcome}: {done.why}"
+                    raise Kept("not-rolled-back", text)
+        found.outcome = "rolled back"
 
     def _proposed(self, fabric: Fabric, present: Routes, answer: Inferred) -> Routes:
         """Routes for what was seen; for sums alone where they are all there is."""
@@ -373,7 +423,7 @@ class LiveLoop:
         return whole(_core.optimize(fabric, answer.traffic, work=work, **common)).routes
 
     def _predicted(
-        self, fabric: Fabric, present: Routes, proposed: Routes, answer: Inferred, found: _Found
+        self, fabric: Fabric, present: Routes, proposed: Routes, answer: Inferred, found: Found
     ) -> Prediction:
         if found.changed == 0:
             return Prediction(gain=0.0, sure_gain=0.0, mean_gain=0.0)
@@ -413,12 +463,12 @@ class LiveLoop:
         self._seconds["opensm"] = opensm
         self._seconds["verify"] = self._seconds.get("verify", 0.0) + read_back
 
-    def _entry(self, found: _Found, phase: str, jobs: Sequence[Job]) -> Round:
+    def _entry(self, found: Found, phase: str, jobs: Sequence[Job]) -> Round:
         prediction = found.prediction
         return Round(
             number=len(self.history) + 1,
             phase=phase,
-            jobs=_jobs_sum(jobs),
+            jobs=jobs_sum(jobs),
             seconds=dict(self._seconds),
             verdict=None if found.answer is None else found.answer.verdict,
             estimated_error_percent=(
@@ -450,42 +500,3 @@ class LiveLoop:
             yield
         finally:
             self._seconds[name] = self._seconds.get(name, 0.0) + time.monotonic() - started
-
-
-@dataclass
-class _Found:
-    """What a round has found so far."""
-
-    findings: list[dict[str, str]] = field(default_factory=list)
-    counters: Counters | None = None
-    answer: Inferred | None = None
-    traffic: Traffic | None = None
-    load_before: float = 0.0
-    gap_before: float | None = None
-    gap_after: float | None = None
-    prediction: Prediction | None = None
-    cost: float | None = None
-    asked: float | None = None
-    realised: float | None = None
-    changed: int = 0
-    proposed: str = ""
-    outcome: Outcome = "kept"
-    reason: str = ""
-    applied: Applied | None = None
-    touched: bool = False
-    """Whether tables were changed, or were about to be."""
-    interrupted: bool = False
-
-
-def _jobs_sum(jobs: Sequence[Job]) -> str:
-    told = hashlib.sha256()
-    for job in jobs:
-        told.update(job.name.encode() + b"\0" + job.host_of_rank.tobytes())
-    return told.hexdigest()[:16] if jobs else ""
-
-
-def _kind(error: Exception) -> str:
-    """A word for what went wrong, from the kind of error."""
-    if isinstance(error, LiveError):
-        return "live"
-    return type(error).__name__.removesuffix("Error").lower()
