@@ -38,6 +38,7 @@ VERBS = [
     "loads",
     "optimize",
     "simulate",
+    "sample",
     "loop",
     "plot",
     "apply",

@@ -72,6 +72,7 @@ RUNS: dict[str, list[str]] = {
     "plot-history": ["plot", "history", "RESULT", "-o", "x.svg"],
     "plot-front": ["plot", "front", "RESULT", "-o", "x.svg"],
     "simulate": ["simulate", "SCENARIO", "-o", "run"],
+    "sample": ["sample", "SCENARIO", "-o", "sampled"],
     "loop": ["loop", "LOOP", "-o", "journal"],
     "plot-run": ["plot", "run", "RUN", "-o", "x.svg"],
 }

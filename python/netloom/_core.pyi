@@ -30,6 +30,7 @@ __all__ = [
     "OptimizedLayers",
     "Recovered",
     "Routes",
+    "Sampled",
     "Scenario",
     "Simulation",
     "Traffic",
@@ -61,6 +62,7 @@ __all__ = [
     "recover",
     "repaired",
     "route",
+    "sample",
     "simulate",
     "sparsity",
     "stages",
@@ -255,6 +257,9 @@ class Scenario:
     @property
     def fabric(self) -> Fabric: ...
     @property
+    def fabric_source(self) -> str:
+        """The fabric as the scenario names it: a generator's spec, or a file beside the scenario."""
+    @property
     def jobs(self) -> list[Job]: ...
     @property
     def files(self) -> list[tuple[str, str]]:
@@ -267,6 +272,26 @@ class Scenario:
         """What `optimized` (or `optimized:phases`) routes are optimised for, host to host."""
     def with_traffic(self, traffic: Traffic) -> Scenario:
         """The same hardware with one job over all hosts, which sends at once what a traffic says."""
+
+@final
+class Sampled:
+    """What a run has shown, and what was sampled in its packets. Immutable. Tables as in `Simulation`."""
+
+    @property
+    def simulation(self) -> Simulation:
+        """What the run has shown besides."""
+    def settings(self) -> dict[str, Any]:
+        """How it was sampled, as a result tells it."""
+    def contexts(self) -> dict[str, Any]:
+        """By context: context, job (its number), phase, packets, sampled, bytes."""
+    def samples(self) -> dict[str, npt.NDArray[Any]]:
+        """By window, context and link: window, start_ps, end_ps, context, link, traffic, …, tested."""
+    def received(self) -> dict[str, npt.NDArray[Any]]:
+        """Exact: window, context, source, destination, packets, bytes."""
+    def packets(self) -> dict[str, npt.NDArray[Any]] | None:
+        """Sampled packets: time_ps, context, id, source, destination, hops, bit or link, congested."""
+    def truth(self) -> dict[str, npt.NDArray[Any]] | None:
+        """Exact: window, start_ps, end_ps, context, link, traffic, congested."""
 
 @final
 class Simulation:
@@ -1094,6 +1119,34 @@ def recover(
         If there is no such basis, or it is not defined for the hosts of a job.
     CountersError
         If counters and routes cannot belong together, or counters say nothing.
+    """
+
+def sample(
+    scenario: Scenario,
+    routing: str | None = None,
+    *,
+    method: str = "whole",
+    rate: float = 1.0,
+    every_us: float | None = None,
+    contexts: str = "job",
+    marking: str = "queue",
+    ecn_bytes: int | None = None,
+    hop_bits: int = 3,
+    hash: tuple[int, int] | None = None,
+    seed: int | None = None,
+    packets: bool = False,
+    truth: bool = False,
+    routes: Routes | None = None,
+    threads: int = 1,
+    time_limit: float | None = None,
+    progress: _Progress = None,
+) -> Sampled:
+    """Runs a scenario with one of its routings, and samples paths inside its packets.
+
+    `method`: whole, one-bit; `contexts`: job, tag; `marking`: queue, probabilistic, ecn (above `ecn_bytes`;
+    None: above what an output buffer holds); `hash`: modulus without x^32, and g; `seed`: None: the
+    scenario's. `packets` keeps received ones, `truth` counts what links really carried. The rest as in
+    `simulate`. Packets are simulated in one partition, so that more threads only help making routes.
     """
 
 def simulate(

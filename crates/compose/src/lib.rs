@@ -4,6 +4,7 @@
 //!
 //! | module | idea |
 //! |---|---|
+//! | [`sampled`] | paths sampled inside the packets of a run |
 //! | [`scene`] | jobs on hosts, each rank with its script; a run's setup |
 //! | [`profile`](mod@profile) | hardware and software: a profile, and what differs |
 //! | [`program`] | patterns and traces as scripts |
@@ -20,6 +21,7 @@ pub mod profile;
 pub mod program;
 pub mod reader;
 pub mod routing;
+pub mod sampled;
 pub mod scene;
 pub mod traffic;
 mod wiring;
@@ -28,4 +30,5 @@ pub use error::ComposeError;
 pub use optimized::optimized;
 pub use reader::Reader;
 pub use routing::{Routing, check_sound, oblivious, tables};
+pub use sampled::{Marking, Method, Sampled, Sampler, Sampling};
 pub use scene::{Scene, SceneJob};

@@ -11,6 +11,7 @@
 //! | [`check`], [`optimize`], [`optimized`], [`layers`], [`hose`] | the verbs that have results of their own |
 //! | [`mix`](mod@mix) | changing tables while packets run |
 //! | [`scenario`], [`simulate`] | scenarios, and what their runs show |
+//! | [`sampled`] | paths sampled inside the packets of runs |
 //! | [`states`] | runs that are broken off and go on |
 //! | [`counters`] | port counters |
 //! | [`infer`](mod@infer) | traffic from them |
@@ -39,6 +40,7 @@ pub mod optimize;
 pub mod optimized;
 pub mod routes;
 pub mod run;
+pub mod sampled;
 pub mod scenario;
 pub mod simulate;
 pub mod states;
@@ -68,6 +70,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<mix::PyMixReport>()?;
     m.add_class::<scenario::PyScenario>()?;
     m.add_class::<simulate::PySimulation>()?;
+    m.add_class::<sampled::PySampled>()?;
     m.add_class::<counters::PyCounters>()?;
     m.add_class::<infer::PyInferred>()?;
     m.add_class::<bases::PyRecovered>()?;
@@ -97,6 +100,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(optimize::repaired, m)?)?;
     m.add_function(wrap_pyfunction!(layers::optimize_layers, m)?)?;
     m.add_function(wrap_pyfunction!(simulate::simulate, m)?)?;
+    m.add_function(wrap_pyfunction!(sampled::sample, m)?)?;
     m.add_function(wrap_pyfunction!(counters::synth_counters, m)?)?;
     m.add_function(wrap_pyfunction!(infer::infer, m)?)?;
     m.add_function(wrap_pyfunction!(bases::bases, m)?)?;

@@ -132,6 +132,12 @@ impl PyScenario {
         PyFabric { shared: Arc::clone(&self.stage.shared) }
     }
 
+    /// The fabric as the scenario names it: a generator's spec, or a file beside the scenario.
+    #[getter]
+    fn fabric_source(&self) -> &str {
+        &self.stage.scene.scenario.fabric
+    }
+
     /// The jobs on their hosts.
     #[getter]
     fn jobs(&self) -> Vec<PyJob> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use netloom_compose::Routing;
 use netloom_counters::{SynthOptions, lane_scheme, synth};
-use netloom_model::{Counters, Fabric, HostId, Interval, LinkId, Traffic};
+use netloom_model::{Counters, Fabric, HostId, Interval, LinkId, Routes, Traffic};
 use netloom_sim::{
     Keeping, Measure, Model, Outcome, PairRow, Setup, SimError, Summary, simulate as run_simulation,
 };
@@ -60,8 +60,6 @@ pub fn simulate(
     counted_every_us: Option<f64>,
 ) -> PyResult<PySimulation> {
     let stage = &scenario.stage;
-    let word = routing.unwrap_or(&stage.scene.scenario.routes[0]);
-    let parsed = Routing::parse(word).map_err(|e| stage.raise(py, e))?;
     let model = match model.unwrap_or(&stage.scene.scenario.model) {
         "packet" => Model::Packet,
         "fluid" => Model::Fluid,
@@ -69,18 +67,8 @@ pub fn simulate(
             return Err(errors::value(py, &format!("model: expected packet or fluid, found \"{other}\"")));
         }
     };
-    let routes = match routes {
-        Some(routes) if parsed.has_tables() => {
-            routes.get().check_fits(py, &scenario.fabric())?;
-            stage.check(word, &routes.get().routes).map_err(|e| stage.raise(py, e))?;
-            Some(routes)
-        }
-        Some(_) => return Err(errors::value(py, &format!("routes: {word} chooses packet by packet"))),
-        None => {
-            scenario.routes(py, word, threads, None, None)?.map(|routes| Py::new(py, routes)).transpose()?
-        }
-    };
-    let tables = routes.as_ref().map(|routes| Arc::clone(&routes.get().routes));
+    let prepared = Prepared::new(py, scenario, routing, routes, threads)?;
+    let (parsed, tables) = (&prepared.routing, prepared.tables(py));
     let measure = counted.then(|| counting(py, counted_every_us)).transpose()?;
     // A pool of its own, so that its threads' clocks are this run's alone.
     let threads = threads.max(1);
@@ -99,30 +87,77 @@ pub fn simulate(
         (outcome, (cpu_ns() - before) as f64 * 1e-9)
     })?;
     let (outcome, cpu_seconds) = ended.result;
-    let outcome = outcome.map_err(|e| match e {
-        SimError::State => errors::format_parts(py, &format!("{word}: state: {e}"), None, None),
-        e => errors::simulation(py, format!("{}: {word}: {e}", stage.label)),
-    })?;
     let kept = file.and_then(StateFile::into_result).map(|written| written.map_err(|e| errors::os_text(&e)));
-    if outcome.deadlock.is_none() && !outcome.stuck.is_empty() {
-        let ranks = outcome.stuck.join("; ");
-        return Err(errors::simulation(
-            py,
-            format!(
-                "{}: {word}: ranks wait for ever for messages that nobody sends, or takes: {ranks}",
-                stage.label
-            ),
-        ));
+    prepared.simulation(py, model, outcome, cpu_seconds, kept)
+}
+
+/// A routing of a scenario, ready to run.
+pub(crate) struct Prepared {
+    stage: Arc<Stage>,
+    word: String,
+    /// What the word names.
+    pub routing: Routing,
+    routes: Option<Py<PyRoutes>>,
+}
+
+impl Prepared {
+    /// With the routing's tables, if it has some and the caller has not.
+    pub fn new(
+        py: Python<'_>,
+        scenario: &PyScenario,
+        word: Option<&str>,
+        routes: Option<Py<PyRoutes>>,
+        threads: usize,
+    ) -> PyResult<Self> {
+        let stage = &scenario.stage;
+        let word = word.unwrap_or(&stage.scene.scenario.routes[0]);
+        let routing = Routing::parse(word).map_err(|e| stage.raise(py, e))?;
+        let routes = match routes {
+            Some(routes) if routing.has_tables() => {
+                routes.get().check_fits(py, &scenario.fabric())?;
+                stage.check(word, &routes.get().routes).map_err(|e| stage.raise(py, e))?;
+                Some(routes)
+            }
+            Some(_) => return Err(errors::value(py, &format!("routes: {word} chooses packet by packet"))),
+            None => scenario
+                .routes(py, word, threads, None, None)?
+                .map(|routes| Py::new(py, routes))
+                .transpose()?,
+        };
+        Ok(Self { stage: Arc::clone(stage), word: word.to_owned(), routing, routes })
     }
-    Ok(PySimulation {
-        stage: Arc::clone(stage),
-        routing: word.to_owned(),
-        model,
-        routes,
-        outcome,
-        cpu_seconds,
-        kept,
-    })
+
+    /// The tables.
+    pub fn tables(&self, _: Python<'_>) -> Option<Arc<Routes>> {
+        self.routes.as_ref().map(|routes| Arc::clone(&routes.get().routes))
+    }
+
+    /// What the run has shown.
+    pub fn simulation(
+        self,
+        py: Python<'_>,
+        model: Model,
+        outcome: Result<Outcome, SimError>,
+        cpu_seconds: f64,
+        kept: Option<Result<(), String>>,
+    ) -> PyResult<PySimulation> {
+        let Self { stage, word, routes, .. } = self;
+        let outcome = outcome.map_err(|e| match e {
+            SimError::State => errors::format_parts(py, &format!("{word}: state: {e}"), None, None),
+            e => errors::simulation(py, format!("{}: {word}: {e}", stage.label)),
+        })?;
+        if outcome.deadlock.is_none() && !outcome.stuck.is_empty() {
+            let ranks = outcome.stuck.join("; ");
+            return Err(errors::simulation(
+                py,
+                format!(
+                    "{}: {word}: ranks wait for ever for messages that nobody sends, or takes: {ranks}",
+                    stage.label
+                ),
+            ));
+        }
+        Ok(PySimulation { stage, routing: word, model, routes, outcome, cpu_seconds, kept })
+    }
 }
 
 /// What `counted` records.
@@ -136,7 +171,7 @@ fn counting(py: Python<'_>, every_us: Option<f64>) -> PyResult<Measure> {
 }
 
 /// CPU time of the present pool's threads, ns.
-fn cpu_ns() -> i128 {
+pub(crate) fn cpu_ns() -> i128 {
     let of_thread = |_: rayon::BroadcastContext<'_>| {
         let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
         i128::from(time.tv_sec) * 1_000_000_000 + i128::from(time.tv_nsec)
@@ -459,6 +494,9 @@ fn latency<'py>(py: Python<'py>, summary: &Summary) -> PyResult<Bound<'py, PyDic
     Ok(dict)
 }
 
-fn array<'py, T: Element>(py: Python<'py>, values: impl Iterator<Item = T>) -> Bound<'py, PyArray1<T>> {
+pub(crate) fn array<'py, T: Element>(
+    py: Python<'py>,
+    values: impl Iterator<Item = T>,
+) -> Bound<'py, PyArray1<T>> {
     PyArray1::from_vec(py, values.collect())
 }

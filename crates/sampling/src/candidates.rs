@@ -76,6 +76,8 @@ impl Group {
 pub struct Candidates {
     /// `[link]`: its number, or [`NONE`].
     number: Vec<u32>,
+    /// `[link]`: its group, or [`NONE`].
+    group: Vec<u32>,
     bits: u32,
     /// `[host]`: rank of its leaf, or [`NONE`].
     pub(crate) leaf: Vec<u32>,
@@ -139,6 +141,7 @@ impl Candidates {
         };
         let mut found = Self {
             number,
+            group: Vec::new(),
             bits: bits + 1,
             leaf: fabric.hosts().map(leaf).collect(),
             leaves: leaves.len(),
@@ -208,6 +211,7 @@ impl Candidates {
                 self.down.push(down.unwrap_or_default());
             }
         }
+        self.group = group_of;
         Ok(())
     }
 
@@ -241,6 +245,18 @@ impl Candidates {
         }
         let class = self.class[from * self.leaves + to];
         (class != CUT_OFF).then_some((from, to, usize::from(class)))
+    }
+
+    /// Whether a packet of these hosts might have crossed a link.
+    #[inline]
+    pub fn might(&self, source: HostId, destination: HostId, link: LinkId) -> bool {
+        let Some((from, to, class)) = self.class(source, destination) else { return false };
+        let group = self.group[link.index()];
+        let mut groups =
+            self.up[from * self.classes + class].iter().chain(&self.down[to * self.classes + class]);
+        link == self.of_host[source.index()][0]
+            || link == self.of_host[destination.index()][1]
+            || (group != NONE && groups.any(|&of| of == group))
     }
 
     /// Calls `visit` with every link that a packet of these hosts might have crossed; `false` if no way joins them.

@@ -28,6 +28,22 @@ impl Estimate {
         known.then(|| (self.congested / self.traffic).clamp(0.0, 1.0))
     }
 
+    /// What is known of all packets where this is of a sampled share of them. A packet that is sampled with probability `r` counts `l / r`
+    /// where it would count `l`, so that sums of squares are over `r^2`.
+    pub fn of_all(self, rate: f64) -> Self {
+        let error = |value: f64, error: f64| {
+            let (value, squares) = (value.max(0.0), error * error + value.max(0.0));
+            (squares / (rate * rate) - value / rate).max(0.0).sqrt()
+        };
+        Self {
+            traffic: self.traffic / rate,
+            congested: self.congested / rate,
+            traffic_error: error(self.traffic, self.traffic_error),
+            congested_error: error(self.congested, self.congested_error),
+            tested: self.tested,
+        }
+    }
+
     /// The same with traffic and congestion set to zero where they don't exceed the threshold.
     pub fn above(self, threshold: f64) -> Self {
         let kept = |value: f64| if value > threshold { value } else { 0.0 };

@@ -63,6 +63,12 @@ impl Tag {
         Self { bit: parity(id & mask), congested, hops: 1 }
     }
 
+    /// What a packet of one bit would carry that has taken the same draws as one with a whole link; `mask` is that link's.
+    #[inline]
+    pub fn of(tag: WholeTag, id: u32, mask: u32) -> Self {
+        Self { bit: parity(id & mask), congested: tag.congested, hops: tag.hops }
+    }
+
     /// A switch forwards it over a link (Algorithm 5).
     #[inline]
     pub fn forward(&mut self, id: u32, mask: u32, congested: bool, draw: u16, bits: HopBits) {
@@ -94,8 +100,14 @@ impl WholeTag {
     /// A switch forwards it over a link (Algorithm 2).
     #[inline]
     pub fn forward(&mut self, link: u32, congested: bool, draw: u16, bits: HopBits) {
+        self.forward_if(link, || congested, draw, bits);
+    }
+
+    /// The same where it costs something to know whether the link is congested.
+    #[inline]
+    pub fn forward_if(&mut self, link: u32, congested: impl FnOnce() -> bool, draw: u16, bits: HopBits) {
         if draw < REPLACES[usize::from(self.hops)] {
-            (self.link, self.congested) = (link, congested);
+            (self.link, self.congested) = (link, congested());
         }
         self.hops = (self.hops + 1).min(bits.most());
     }

@@ -29,9 +29,9 @@ pub use motif::{
     Uniform,
 };
 pub use packet::{
-    Adaptive, AdaptiveRemote, ByTable, Choice, Context, Departure, Desk, End, Finished, Flying, Here, Hop,
-    Keeping, LinkCounters, Network, Nobody, Observer, Outputs, Post, Program, RandomPerPacket, Sent, Series,
-    Split, StateReader, StateWriter, Terms, run_network,
+    Adaptive, AdaptiveRemote, Arrival, ByTable, Choice, Context, Departure, Desk, End, Finished, Flying,
+    Here, Hop, Keeping, LinkCounters, Network, Nobody, Observer, Outputs, Post, Program, Queue,
+    RandomPerPacket, Sent, Series, Split, StateReader, StateWriter, Terms, run_network,
 };
 pub use profile::Profile;
 pub use record::{
@@ -42,4 +42,4 @@ pub use replay::{
     Algorithm, Algorithms, Collective, Envelope, Job, JobTimes, Kind, Op, Player, Replay, Script, Software,
     Tasks, algorithms_of, sends,
 };
-pub use run::{Deadlock, JobOutcome, Model, Outcome, Scheme, Setup, simulate};
+pub use run::{Deadlock, JobOutcome, Model, Outcome, Scheme, Setup, simulate, simulate_observed};

@@ -3,6 +3,8 @@
 //! Everything that decides the result is in [`Setup`]; a [`Control`] only ends a run early, and then what is known so far is the
 //! outcome. Progress is simulated time, ps.
 
+use std::cell::RefCell;
+
 use netloom_model::{Control, Fabric, Lft, PathChoice, Routes, StopReason};
 use netloom_routing::PathSet;
 
@@ -201,11 +203,8 @@ pub struct Outcome {
     pub stuck: Vec<String>,
 }
 
-/// Runs a simulation to its end, to `until_ps`, or until it is stopped.
-///
-/// # Errors
-/// [`SimError`] for parameters that can't work, a state that is not of such a run, packets that have no way, and time beyond its range.
-pub fn simulate(setup: Setup, control: &Control) -> Result<Outcome, SimError> {
+/// Refuses service levels without a lane, and routes of another fabric.
+fn check(setup: &Setup) -> Result<(), SimError> {
     let config = &setup.profile.config;
     let most = if config.lane_map.is_some() { SERVICE_LEVELS } else { config.lanes };
     if setup.jobs.iter().any(|job| job.service_level >= most) {
@@ -213,6 +212,15 @@ pub fn simulate(setup: Setup, control: &Control) -> Result<Outcome, SimError> {
         return Err(SimError::Config { what: "service_level", expected });
     }
     setup.scheme.check(setup.fabric)?;
+    Ok(())
+}
+
+/// Runs a simulation to its end, to `until_ps`, or until it is stopped.
+///
+/// # Errors
+/// [`SimError`] for parameters that can't work, a state that is not of such a run, packets that have no way, and time beyond its range.
+pub fn simulate(setup: Setup, control: &Control) -> Result<Outcome, SimError> {
+    check(&setup)?;
     if setup.model == Model::Fluid {
         if setup.measure.pairs {
             return Err(SimError::Config { what: "pairs", expected: "the packet model".into() });
@@ -242,6 +250,52 @@ pub fn simulate(setup: Setup, control: &Control) -> Result<Outcome, SimError> {
             watched(setup, AnyChoice::Random(random(paths)), window, control)
         }
     }
+}
+
+/// The same, every packet, with somebody who watches; no trace is recorded besides, and no state kept.
+///
+/// # Errors
+/// As [`simulate`], and [`SimError::Config`] for the fluid model, which has no packets.
+pub fn simulate_observed<O: Observer>(
+    mut setup: Setup,
+    observer: O,
+    control: &Control,
+) -> Result<(Outcome, O), SimError> {
+    check(&setup)?;
+    if setup.model == Model::Fluid {
+        return Err(SimError::Config {
+            what: "model",
+            expected: "packet, as somebody watches packets".into(),
+        });
+    }
+    setup.measure.trace_ps = None;
+    let Setup { fabric, scheme, seed, .. } = setup;
+    match scheme {
+        Scheme::Tables(routes) => {
+            let tables = ByTable::new(fabric, routes.lft().expect("checked"));
+            observed(setup, tables, observer, control)
+        }
+        Scheme::Adaptive(paths) => observed(setup, Adaptive::new(fabric, paths, seed), observer, control),
+        Scheme::AdaptiveRemote(paths) => {
+            observed(setup, AdaptiveRemote::new(fabric, paths, seed), observer, control)
+        }
+        Scheme::RandomPerPacket(paths) => {
+            observed(setup, RandomPerPacket::new(fabric, paths, seed), observer, control)
+        }
+    }
+}
+
+fn observed<C: Choice + Clone, O: Observer>(
+    setup: Setup,
+    choice: C,
+    observer: O,
+    control: &Control,
+) -> Result<(Outcome, O), SimError> {
+    assert!(O::LISTENS, "somebody");
+    let observer = RefCell::new(Some(observer));
+    let only = |_| observer.borrow_mut().take().expect("who listens is alone");
+    let (outcome, observers, _) = packets(setup, choice, only, control)?;
+    Ok((outcome, observers.into_iter().next().expect("who listens is alone")))
 }
 
 fn unwatched<C: Choice + Clone>(setup: Setup, choice: C, control: &Control) -> Result<Outcome, SimError> {

@@ -8,6 +8,7 @@ mod fluid;
 mod lanes;
 mod measure;
 mod motifs;
+mod observers;
 mod partitions;
 mod programs;
 mod queueing;

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import errno
 import gzip
-import hashlib
 import itertools
 import json
 import os
@@ -22,14 +21,40 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from netloom.cli import render
 from netloom.errors import FormatError
+from netloom.manifest import (
+    MANIFEST,
+    RUN_SCHEMA,
+    UNSEALED,
+    damaged,
+    digest,
+    document_of,
+    is_whole,
+    read_manifest,
+    total_sum,
+)
 
 if TYPE_CHECKING:
     from netloom._core import Fabric, Simulation
 
-MANIFEST = "manifest.json"
-RUN_SCHEMA = "netloom.run/2"
-UNSEALED = "netloom.run/1"
-"""What had no sums: it is replaced like any other run, but not believed."""
+__all__ = [
+    "MANIFEST",
+    "RUN_SCHEMA",
+    "UNSEALED",
+    "Recorded",
+    "as_json",
+    "check_folder",
+    "damaged",
+    "digest",
+    "files_of",
+    "folder_names",
+    "is_whole",
+    "packed",
+    "place_for",
+    "read_manifest",
+    "sealed",
+    "write",
+    "write_run",
+]
 
 
 @dataclass(frozen=True)
@@ -93,23 +118,7 @@ def sealed(document: Mapping[str, Any]) -> bytes:
     """JSON as a file, with the sum of all that it says as its last key, `sha256`."""
     # As it will be read: what is not finite is null in the file.
     rest = {key: value for key, value in document.items() if key != "sha256"}
-    return as_json({**rest, "sha256": _sum(json.loads(render.as_json(rest)))})
-
-
-def is_whole(document: Mapping[str, Any]) -> bool:
-    """Whether what was read from such a file says what was written."""
-    rest = {key: value for key, value in document.items() if key != "sha256"}
-    return document.get("sha256") == _sum(rest)
-
-
-def _sum(document: Mapping[str, Any]) -> str:
-    """Of the content: the layout of the text does not count."""
-    return digest(json.dumps(document, sort_keys=True, separators=(",", ":")).encode())
-
-
-def digest(data: bytes) -> str:
-    """The sum by which files are known."""
-    return hashlib.sha256(data).hexdigest()
+    return as_json({**rest, "sha256": total_sum(json.loads(render.as_json(rest)))})
 
 
 def check_folder(path: Path) -> None:
@@ -155,7 +164,7 @@ def place_for(path: Path, *, complete: bool) -> Path:
 def _holds_complete(path: Path) -> bool:
     """Whether a run is there whose every routing came to its own end, or something that cannot be told."""
     try:
-        document = _document(path / MANIFEST)
+        document = document_of(path / MANIFEST)
         ended = all(Recorded(entry["result"], {}).finished for entry in document["runs"])
         return ended and not document.get("not_run")
     except FileNotFoundError:
@@ -212,56 +221,7 @@ def _manifest(path: Path, *, lenient: bool = False) -> list[dict[str, Any]]:
     file = path / MANIFEST
     if lenient and not file.is_file():
         return []
-    return list(_document(file)["runs"])
-
-
-def read_manifest(path: Path) -> dict[str, Any]:
-    """Reads the manifest of a run's folder.
-
-    Raises
-    ------
-    FormatError
-        If it is something else, or was altered.
-    OSError
-        If there is none.
-    """
-    file = path / MANIFEST
-    if path.exists() and not file.is_file():
-        raise FormatError(f"{path}: has no {MANIFEST}: expected a folder of netloom simulate -o", str(path))
-    document = _document(file)
-    if document["schema"] == UNSEALED:
-        raise FormatError(
-            f"{file}: {UNSEALED}, of an earlier version: expected {RUN_SCHEMA} (simulate it again)", str(file)
-        )
-    return document
-
-
-def _document(file: Path) -> dict[str, Any]:
-    """A manifest of either schema; what has sums agrees with its own."""
-    try:
-        document = json.loads(file.read_bytes())
-        schema = document["schema"]
-        known = schema in (RUN_SCHEMA, UNSEALED) and all(_entry_ok(entry) for entry in document["runs"])
-    except (ValueError, KeyError, TypeError, RecursionError):
-        known = False
-    if not known:
-        raise FormatError(f"{file}: expected what netloom simulate -o writes", str(file))
-    if schema == RUN_SCHEMA and not is_whole(document):
-        raise damaged(file, "-o")
-    return document  # type: ignore[no-any-return]
-
-
-def damaged(file: Path, option: str, then: str = "") -> FormatError:
-    """What is not as it was written, or not wholly."""
-    expected = f"expected what netloom simulate {option} wrote"
-    return FormatError(f"{file}: damaged, or altered: {expected}{then and f' ({then})'}", str(file))
-
-
-def _entry_ok(entry: Mapping[str, Any]) -> bool:
-    """Whether an entry names only what lies in the run's folder."""
-    names = [entry["folder"], *entry["files"]]
-    plain = r"[A-Za-z0-9_][A-Za-z0-9_.-]*"
-    return all(isinstance(name, str) and re.fullmatch(plain, name) is not None for name in names)
+    return list(document_of(file)["runs"])
 
 
 def write(path: Path, data: bytes) -> None:

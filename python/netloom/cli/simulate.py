@@ -76,7 +76,7 @@ def simulate(
         check_checkpoint(checkpoint)
     elif checkpoint_every is not None:
         raise UsageError("--checkpoint-every needs --checkpoint DIR")
-    overrides = _overrides(set_ or [], model, routes, allow_credit_loops, options)
+    overrides = overrides_of(set_ or [], model, routes, allow_credit_loops, options)
     text = run.read("scenario", scenario).decode(errors="replace")
     with run.timed("read"):
         given = _core.Scenario.read(scenario, overrides)
@@ -97,40 +97,8 @@ def simulate(
     with contextlib.nullcontext() if checkpoint is None else lock.alone_in(checkpoint):
         wanted_tables = tables if options.output is not None or kept is not None else None
         found = _simulated(run, given, kept, wanted_tables)
-    manifest = {
-        "schema": runs.RUN_SCHEMA,
-        **run.origin(),
-        "scenario": {"name": given.name, "source": scenario, "text": text, "overrides": overrides},
-        "model": given.model,
-        "profile": given.profile,
-        "hosts": given.fabric.hosts,
-        "switches": given.fabric.switches,
-        "links": given.fabric.links,
-        "not_run": [word for word in given.routings if word not in {one.routing for one in found}],
-    }
-    result: dict[str, Any] = {
-        "scenario": given.name,
-        "model": given.model,
-        "profile": given.profile,
-        "hosts": given.fabric.hosts,
-        "switches": given.fabric.switches,
-        "seed": given.seed,
-        "runs": [one.result for one in found],
-        "not_run": manifest["not_run"],
-        "output": None,
-    }
-    simulated.add_ratios(result["runs"])
-    run.finishing()
-    if options.output is not None and found:
-        complete = not manifest["not_run"] and all(one.finished for one in found)
-        place = runs.place_for(options.output, complete=complete)
-        with run.timed("write"):
-            runs.write_run(place, manifest, found)
-        result["output"] = str(place)
-        if place != options.output:
-            run.note(
-                f"{options.output} has a complete run, which stays: this one is in {place}", kind="warning"
-            )
+    result = result_of(given, found)
+    written(run, given, {"source": scenario, "text": text, "overrides": overrides}, found, result)
     return run.finish(
         result,
         lambda: simulated.text(result),
@@ -139,7 +107,57 @@ def simulate(
     )
 
 
-def _overrides(
+def result_of(given: Scenario, found: Sequence[Recorded]) -> dict[str, Any]:
+    """What is told of all routings, with ratios."""
+    done = {one.routing for one in found}
+    result: dict[str, Any] = {
+        "scenario": given.name,
+        "model": given.model,
+        "profile": given.profile,
+        "hosts": given.fabric.hosts,
+        "switches": given.fabric.switches,
+        "seed": given.seed,
+        "runs": [one.result for one in found],
+        "not_run": [word for word in given.routings if word not in done],
+        "output": None,
+    }
+    simulated.add_ratios(result["runs"])
+    return result
+
+
+def written(
+    run: Run, given: Scenario, asked: Mapping[str, Any], found: Sequence[Recorded], result: dict[str, Any]
+) -> None:
+    """Writes the folder of a run, if there is one to write, and says in `result` where.
+
+    `asked` is the scenario's `source`, `text` and `overrides`.
+    """
+    run.finishing()
+    if run.options.output is None or not found:
+        return
+    manifest = {
+        "schema": runs.RUN_SCHEMA,
+        **run.origin(),
+        "scenario": {"name": given.name, **asked},
+        "model": given.model,
+        "profile": given.profile,
+        "hosts": given.fabric.hosts,
+        "switches": given.fabric.switches,
+        "links": given.fabric.links,
+        "not_run": result["not_run"],
+    }
+    complete = not result["not_run"] and all(one.finished for one in found)
+    place = runs.place_for(run.options.output, complete=complete)
+    with run.timed("write"):
+        runs.write_run(place, manifest, found)
+    result["output"] = str(place)
+    if place != run.options.output:
+        run.note(
+            f"{run.options.output} has a complete run, which stays: this one is in {place}", kind="warning"
+        )
+
+
+def overrides_of(
     asked: Sequence[str], model: str | None, routes: str | None, credit_loops: bool, options: Options
 ) -> list[str]:
     """What other options say, as `--set` would; those come last, so that they win."""
@@ -216,7 +234,7 @@ def _simulated(run: Run, given: Scenario, kept: Checkpoint | None, tables: Any) 
             files["routes.lfts.gz"] = runs.packed(routes.to_bytes())
         if ended.stopped in ("interrupted", "time-limit"):
             broken_off[word] = ended
-        return Recorded(_with_memory(ended.result()), files)
+        return Recorded(with_memory(ended.result()), files)
 
     def ended(word: str, one: Recorded) -> None:
         done[word] = one
@@ -241,7 +259,7 @@ def _simulated(run: Run, given: Scenario, kept: Checkpoint | None, tables: Any) 
     return [done[word] for word in given.routings if word in done]
 
 
-def _with_memory(result: Mapping[str, Any]) -> dict[str, Any]:
+def with_memory(result: Mapping[str, Any]) -> dict[str, Any]:
     """A run's entry with the process's peak resident set."""
     import resource
 

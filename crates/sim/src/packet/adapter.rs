@@ -31,6 +31,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
         self.packets.free(index);
         self.give_back::<H>(link, wire, packet.lane(), self.now);
         self.received += 1;
+        self.tell_arrival(link, index, wire, message);
         let record = &mut self.incoming[message as usize];
         record.left -= u64::from(wire) - u64::from(self.config.header_bytes);
         let Incoming { left, posted_ps, token, from, .. } = *record;
@@ -62,16 +63,23 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
             let Outgoing { record, rest, address, level, left, posted_ps, .. } = *self.outgoing.get(message);
             let payload = payload(left);
             let wire = (payload + header) as u16;
-            self.ports.at::<H>(host, lane).out_room -= i32::from(wire);
             self.ports.queue(host, i32::from(wire), self.now);
+            let mut found = 0;
             let born = match &mut self.births {
                 Some(births) => {
                     let at = host as usize * self.ports.lanes + usize::from(lane);
-                    births.leaves(at, posted_ps, self.ports.kind(host).time_ps(wire), self.now)
+                    let wire_ps = self.ports.kind(host).time_ps(wire);
+                    let born = births.leaves(at, posted_ps, wire_ps, self.now);
+                    if O::LISTENS {
+                        found = births.found(at, born) * (packet_bytes + header);
+                    }
+                    born
                 }
                 None => 0,
             };
             let index = self.take_packet(Packet::new(address, wire, level, lane), Origin::new(record, born));
+            self.tell_birth(host, lane, index, [wire.into(), found]);
+            self.ports.at::<H>(host, lane).out_room -= i32::from(wire);
             self.launch::<H>(host, lane, index, 0);
             self.outgoing.at(message).left = left - u64::from(payload);
             let has_left = left == u64::from(payload);
@@ -229,7 +237,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
         let mut is_first = true;
         while let Some(post) = self.program.next_post(&mut series) {
             // Who watches tells messages apart by number, so each has its own from the beginning.
-            if O::LISTENS || is_first || series.left == 0 {
+            if (O::LISTENS && O::TRACES) || is_first || series.left == 0 {
                 self.take_in::<H>(post, posted_ps, NONE);
             } else {
                 let rest = self.rests.take(Rest { next: NONE, series, posted_ps });

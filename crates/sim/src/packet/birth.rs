@@ -45,6 +45,13 @@ impl Births {
         born >> UNIT
     }
 
+    /// Packets that one found in its adapter, of which [`Births::leaves`] has just told when it was created; itself has just left.
+    pub fn found(&self, at: usize, born: u64) -> u32 {
+        let left = &self.rows[at * (self.ready + 2)..][2..self.ready + 2];
+        // Itself left after it was created, too, unless it did so at once.
+        left.iter().filter(|&&left_ps| left_ps >> UNIT > born).count().saturating_sub(1) as u32
+    }
+
     /// A packet of a job's message is there.
     #[inline]
     pub fn received(&mut self, job: usize, born: u64, now: u64) {

@@ -88,7 +88,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
     /// Deals with what happens before `end_ps`, and counts down `left`; whether that stopped it.
     fn run_slice(&mut self, end_ps: u64, left: &mut u64) -> Result<bool, SimError> {
         let features = Some(self.ports.features);
-        if O::LISTENS || !C::LOCAL {
+        if (O::LISTENS && O::TRACES) || !C::LOCAL {
             self.run_slice_of::<Any>(end_ps, left)
         } else if features == Codes::KNOWN {
             self.run_slice_of::<Codes>(end_ps, left)
@@ -212,9 +212,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
             let wire = i32::from(packet.wire);
             let lane = self.lane_out::<H>(out, &packet);
             self.ports.settle::<H>(out, self.now);
-            if O::LISTENS {
-                self.tell_hop(out, lane, index);
-            }
+            self.tell_hop(out, lane, index);
             self.ports.queue(out, wire, self.now);
             let state = self.ports.at::<H>(out, lane);
             let fits = wire <= state.out_room;
@@ -423,9 +421,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
             self.ports.rumour.tell(link, -i32::from(bytes), self.now);
         }
         self.ports.carry::<H>(link, lane, bytes);
-        if O::LISTENS {
-            self.tell_departure(link, index);
-        }
+        self.tell_departure(link, index);
         let through = self.ports.goes_through::<H>(link);
         let time_ps = if through { start } else { end } + kind.delay_ps;
         if port.to_part == self.here {

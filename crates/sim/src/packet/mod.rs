@@ -32,7 +32,7 @@ pub(crate) use choice::AnyChoice;
 pub use choice::{Adaptive, AdaptiveRemote, ByTable, Choice, Here, Outputs, RandomPerPacket};
 pub use counters::{LinkCounters, Sent};
 pub use network::Network;
-pub use observe::{Context, Departure, Flying, Hop, Nobody, Observer};
+pub use observe::{Arrival, Context, Departure, Flying, Hop, Nobody, Observer, Queue};
 pub use program::{Desk, Post, Program, Series, Split};
 pub(crate) use program::{Due, Posted};
 pub use state::{Keeping, StateReader, StateWriter};

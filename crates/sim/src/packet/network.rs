@@ -116,7 +116,8 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
         }
         let features = Features::of(config, false);
         let move_on = C::LOOKS && features.head_of_line && !features.credits_out;
-        let ahead = features.one_lane && C::LOCAL && !O::LISTENS && !move_on;
+        let traced = O::LISTENS && O::TRACES;
+        let ahead = features.one_lane && C::LOCAL && !traced && !move_on;
         let mut ports = Ports::new(fabric, config, Features { ahead, ..features }, &partition);
         if C::LOOKS {
             ports.watch(!C::LOCAL);

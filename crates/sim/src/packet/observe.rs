@@ -45,8 +45,7 @@ pub struct Hop {
     pub link: LinkId,
     /// What is queued there already, bytes of all lanes.
     pub queued_bytes: u32,
-    /// The queue is longer than the credits for it (Taffet, dissertation, sec. 2.3.1): than the room at the far end that the sender
-    /// knows of; where senders don't look downstream, than the room left in the output buffer.
+    /// The queue is longer than the credits for it: [`Queue::is_congested`].
     pub congested: bool,
     /// The packet.
     pub packet: Flying,
@@ -65,10 +64,60 @@ pub struct Departure {
     pub packet: Flying,
 }
 
+/// What a packet finds where it is added to a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Queue {
+    /// What is queued there already, bytes of all lanes.
+    pub bytes: u32,
+    /// Credits for its lane: the room at the far end that the sender knows of; where senders don't look downstream, the room left in the
+    /// output buffer.
+    pub credits_bytes: u32,
+}
+
+impl Queue {
+    /// The queue is longer than the credits for it (Taffet, dissertation, sec. 2.3.1).
+    pub fn is_congested(self) -> bool {
+        self.bytes > self.credits_bytes
+    }
+}
+
+/// A packet was received by its host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Arrival {
+    /// When its tail was there, ps.
+    pub now_ps: u64,
+    /// Its number, free for another packet now.
+    pub packet: u32,
+    /// The host that sent it.
+    pub from: HostId,
+    /// The host that received it.
+    pub to: HostId,
+    /// Bytes on the wire.
+    pub bytes: u16,
+    /// Whose it is.
+    pub context: Context,
+}
+
 /// Sees every packet at every hop.
 pub trait Observer: Send {
     /// False: nothing is called, and nothing is computed for it.
     const LISTENS: bool = true;
+
+    /// False: [`Observer::hop`] and [`Observer::departs`] are not called, and the engine runs as fast as where nobody listens. What leaves a
+    /// queue just when a packet is added has then left it.
+    const TRACES: bool = true;
+
+    /// A packet is added to the queue of a link: of its host's first, then of a switch's at every hop. What is queued is looked at if asked.
+    ///
+    /// Adapters make packets as they send them, so that their queue is what would have been made by then at the speed of the link, a
+    /// buffer at most; the credits are those that it leaves behind.
+    fn joins(&mut self, _packet: u32, _link: LinkId, _queue: impl FnOnce() -> Queue) {}
+
+    /// A packet that waited for one output of a switch goes to another one, which has room.
+    fn moves(&mut self, _packet: u32, _to: LinkId, _queue: impl FnOnce() -> Queue) {}
+
+    /// A host has received a packet.
+    fn arrives(&mut self, _arrival: Arrival) {}
 
     /// A packet was queued at an output of a switch.
     fn hop(&mut self, _hop: Hop) {}

@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use super::calendar::{END_PS, NEVER};
 use super::hardware::{Any, Features, Hardware};
 use super::loads::{Loads, Rumour};
+use super::observe::Queue;
 use super::partition::Partition;
 use super::pool::{List, NONE, Packet, Pool};
 use super::waits::Waits;
@@ -406,6 +407,23 @@ impl Ports {
         let out = self.features.credits_out;
         let held = |lane: &Lane| if out { room - lane.out_room as u32 } else { wire(lane.queue) };
         self.lanes_of::<Any>(link).iter().map(|lane| wire(lane.waiting) + held(lane)).sum()
+    }
+
+    /// What a packet finds at an output of a switch, settled. (One that has been sent ahead of time, behind another that is being sent, has
+    /// not left yet, and its credits are still there.)
+    pub fn queue_before(&self, link: u32, lane: u8, packets: &Pool<Packet>) -> Queue {
+        let ahead = match self.leaving.get(link as usize) {
+            Some([_, second]) if self.features.ahead && !second.is_none() => u32::from(second.bytes()),
+            _ => 0,
+        };
+        let credits_bytes = self.credits_bytes(link, lane).saturating_add(ahead);
+        Queue { bytes: self.queued(link, packets) + ahead, credits_bytes }
+    }
+
+    /// The room that a sender knows of.
+    pub fn credits_bytes(&self, link: u32, lane: u8) -> u32 {
+        let lane = &self.lane[self.index::<Any>(link, lane)];
+        if self.features.credits_out { lane.out_room as u32 } else { lane.in_room as u32 }
     }
 
     /// Bytes queued at an output of a switch, by what has come back by `now`.

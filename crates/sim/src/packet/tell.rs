@@ -1,11 +1,12 @@
 //! What observers are told; see `observe`.
 
-use netloom_model::LinkId;
+use netloom_model::{HostId, LinkId};
 
 use super::choice::Choice;
 use super::hardware::Any;
+use super::messages::Incoming;
 use super::network::Network;
-use super::observe::{Departure, Flying, Hop, Observer};
+use super::observe::{Arrival, Departure, Flying, Hop, Observer, Queue};
 use super::program::Program;
 
 impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
@@ -26,19 +27,59 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
     }
 
     /// Tells of a packet that is about to be queued; its output is settled.
+    #[inline(always)]
     pub(super) fn tell_hop(&mut self, link: u32, to_lane: u8, index: u32) {
-        let packet = self.flying(index);
-        let queued_bytes = self.ports.queued(link, &self.packets);
-        let out = self.ports.features::<Any>().credits_out;
-        let lane = self.ports.at::<Any>(link, to_lane);
-        let room = if out { lane.out_room } else { lane.in_room };
-        let congested = i64::from(queued_bytes) > i64::from(room);
-        self.observer.hop(Hop { now_ps: self.now, link: LinkId(link), queued_bytes, congested, packet });
+        if !O::LISTENS {
+            return;
+        }
+        let (ports, packets) = (&self.ports, &self.packets);
+        self.observer.joins(index, LinkId(link), || ports.queue_before(link, to_lane, packets));
+        if O::TRACES {
+            let packet = self.flying(index);
+            let queue = self.ports.queue_before(link, to_lane, &self.packets);
+            let congested = queue.is_congested();
+            let link = LinkId(link);
+            self.observer.hop(Hop { now_ps: self.now, link, queued_bytes: queue.bytes, congested, packet });
+        }
+    }
+
+    /// Tells of a packet that moves to another output, whose queue it has not joined yet.
+    #[inline(always)]
+    pub(super) fn tell_move(&mut self, link: u32, to_lane: u8, index: u32) {
+        if O::LISTENS {
+            let (ports, packets) = (&self.ports, &self.packets);
+            self.observer.moves(index, LinkId(link), || ports.queue_before(link, to_lane, packets));
+        }
+    }
+
+    /// Tells of a packet of `wire` bytes that is about to leave its host, and has found `bytes` in the adapter's queue.
+    #[inline(always)]
+    pub(super) fn tell_birth(&mut self, host: u32, lane: u8, index: u32, [wire, bytes]: [u32; 2]) {
+        if O::LISTENS {
+            let ports = &self.ports;
+            let queue =
+                || Queue { bytes, credits_bytes: ports.credits_bytes(host, lane).saturating_sub(wire) };
+            self.observer.joins(index, LinkId(host), queue);
+        }
+    }
+
+    /// Tells of a packet that its host receives.
+    #[inline(always)]
+    pub(super) fn tell_arrival(&mut self, link: u32, index: u32, bytes: u16, record: u32) {
+        if O::LISTENS {
+            let Incoming { from, token, .. } = self.incoming[record as usize];
+            let to = HostId(self.fabric.reverse(LinkId(link)).0);
+            let context = self.program.context(token);
+            self.observer.arrives(Arrival { now_ps: self.now, packet: index, from, to, bytes, context });
+        }
     }
 
     /// Tells of a packet that leaves now.
+    #[inline(always)]
     pub(super) fn tell_departure(&mut self, link: u32, index: u32) {
-        let (packet, end_ps) = (self.flying(index), self.ports.free_at::<Any>(link));
-        self.observer.departs(Departure { start_ps: self.now, end_ps, link: LinkId(link), packet });
+        if O::LISTENS && O::TRACES {
+            let (packet, end_ps) = (self.flying(index), self.ports.free_at::<Any>(link));
+            self.observer.departs(Departure { start_ps: self.now, end_ps, link: LinkId(link), packet });
+        }
     }
 }

@@ -1,0 +1,279 @@
+//! `netloom._core.sample`: one routing of a scenario, run with paths sampled inside its packets; and what receivers know of them.
+
+use std::sync::Arc;
+
+use netloom_compose::sampled::{Sampled, Sampling};
+use netloom_compose::{Marking, Method, Sampler};
+use netloom_sampling::{Candidates, HopBits, Modulus, field};
+use netloom_sim::{Model, Setup, simulate_observed};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::errors;
+use crate::routes::PyRoutes;
+use crate::run::{Options, run, run_until};
+use crate::scenario::PyScenario;
+use crate::simulate::{Prepared, PySimulation, array, cpu_ns};
+
+/// What a run has shown, and what was sampled in its packets. Immutable.
+#[pyclass(frozen, name = "Sampled", module = "netloom._core")]
+pub struct PySampled {
+    simulation: Py<PySimulation>,
+    sampled: Sampled,
+    asked: Sampling,
+}
+
+/// Runs a scenario with one of its routings (the first if `None`), every packet, and samples paths inside packets as adapters
+/// and switches would. `method`: whole, one-bit; `contexts`: job, tag; `marking`: queue, probabilistic, ecn (a queue above `ecn_bytes`;
+/// `None`: above what an output buffer holds). `seed`: `None`: the scenario's. `hash`: modulus without x^32, and g. With `packets`
+/// received ones are kept, with `truth` what links really carried is counted. The rest as in `simulate`; no state is kept, no trace recorded.
+#[pyfunction]
+#[pyo3(signature = (scenario, routing = None, *, method = "whole", rate = 1.0, every_us = None, contexts = "job",
+                    marking = "queue", ecn_bytes = None, hop_bits = 3, hash = None, seed = None, packets = false,
+                    truth = false, routes = None, threads = 1, time_limit = None, progress = None))]
+#[allow(clippy::too_many_arguments)] // keyword arguments of one Python call
+pub fn sample(
+    py: Python<'_>,
+    scenario: &PyScenario,
+    routing: Option<&str>,
+    method: &str,
+    rate: f64,
+    every_us: Option<f64>,
+    contexts: &str,
+    marking: &str,
+    ecn_bytes: Option<u32>,
+    hop_bits: u8,
+    hash: Option<(u32, u32)>,
+    seed: Option<u64>,
+    packets: bool,
+    truth: bool,
+    routes: Option<Py<PyRoutes>>,
+    threads: usize,
+    time_limit: Option<f64>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<PySampled> {
+    let refuse = |message: String| errors::value(py, &message);
+    let (stage, config) = (&scenario.stage, &scenario.stage.scene.profile.config);
+    if stage.scene.scenario.model != Model::Packet.name() {
+        let model = &stage.scene.scenario.model;
+        let message =
+            format!("{}: model = \"{model}\": expected packet, as packets are sampled", stage.label);
+        return Err(errors::simulation(py, message));
+    }
+    if !(rate > 0.0 && rate <= 1.0) {
+        return Err(refuse(format!(
+            "rate: expected a share of packets, above 0 and at most 1, found {rate}"
+        )));
+    }
+    if let Some(us) = every_us.filter(|us| !(0.1..=1e8).contains(us)) {
+        return Err(refuse(format!("every_us: expected microseconds, 0.1 to 1e8, found {us}")));
+    }
+    let asked = Sampling {
+        method: self::method(py, scenario, method, hash)?,
+        rate,
+        every_ps: every_us.map(|us| (us * 1e6).round() as u64),
+        by_tag: match contexts {
+            "job" => false,
+            "tag" => true,
+            other => return Err(refuse(format!("contexts: expected job or tag, found \"{other}\""))),
+        },
+        marking: match marking {
+            "queue" => Marking::Queue,
+            "probabilistic" => Marking::Probabilistic,
+            "ecn" => Marking::Ecn { bytes: ecn_bytes.unwrap_or(config.output_buffer_bytes) },
+            other => {
+                return Err(refuse(format!(
+                    "marking: expected queue, probabilistic or ecn, found \"{other}\""
+                )));
+            }
+        },
+        hop_bits: HopBits::new(hop_bits)
+            .ok_or_else(|| refuse(format!("hop_bits: expected 1 to 5, found {hop_bits}")))?,
+        seed: seed.unwrap_or(stage.scene.scenario.seed),
+        packets,
+        truth,
+    };
+    let prepared = Prepared::new(py, scenario, routing, routes, threads)?;
+    let tables = prepared.tables(py);
+    let options = Options { threads: threads.max(1), time_limit, progress, anytime: true };
+    let ended = run_until(py, options, |control| {
+        let before = cpu_ns();
+        let fabric = &stage.shared.fabric;
+        let scheme = prepared.routing.scheme(tables.as_deref(), stage.shared.paths());
+        let setup: Setup = stage.scene.setup(fabric, scheme, Model::Packet, 1);
+        let found = simulate_observed(setup, Sampler::new(fabric, asked.clone()), control);
+        let found = found.map(|(outcome, sampler)| {
+            let sampled = sampler.finish(outcome.end_ps);
+            (outcome, sampled)
+        });
+        (found, (cpu_ns() - before) as f64 * 1e-9)
+    })?;
+    let (found, cpu_seconds) = ended.result;
+    let (outcome, sampled) = match found {
+        Ok((outcome, sampled)) => (Ok(outcome), sampled),
+        Err(error) => (Err(error), Sampled::default()),
+    };
+    let simulation = prepared.simulation(py, Model::Packet, outcome, cpu_seconds, None)?;
+    Ok(PySampled { simulation: Py::new(py, simulation)?, sampled, asked })
+}
+
+fn method(py: Python<'_>, scenario: &PyScenario, word: &str, hash: Option<(u32, u32)>) -> PyResult<Method> {
+    match word {
+        "whole" => Ok(Method::Whole),
+        "one-bit" => {
+            let shared = &scenario.stage.shared;
+            let (modulus, g) = hash.unwrap_or((Modulus::SMALLEST.0, field::FEWER_RUNS));
+            let made = run(py, Options::default(), |_| {
+                let candidates = Candidates::new(&shared.fabric, shared.structure(), shared.paths())?;
+                Method::one_bit(Arc::new(candidates), Modulus(modulus), g)
+            })?;
+            made.map_err(|e| errors::simulation(py, format!("one-bit: {e} (method whole needs no hash)")))
+        }
+        other => Err(errors::value(py, &format!("method: expected whole or one-bit, found \"{other}\""))),
+    }
+}
+
+#[pymethods]
+impl PySampled {
+    /// What the run has shown besides.
+    #[getter]
+    fn simulation(&self, py: Python<'_>) -> Py<PySimulation> {
+        self.simulation.clone_ref(py)
+    }
+
+    /// What a result says of the sampling.
+    fn settings<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let Sampling { method, rate, every_ps, by_tag, marking, hop_bits, seed, .. } = &self.asked;
+        let dict = PyDict::new(py);
+        let hash = match method {
+            Method::Whole => None,
+            Method::OneBit { hash, .. } => {
+                let (Modulus(modulus), g) = hash.constants();
+                let of = PyDict::new(py);
+                of.set_item("modulus", format!("{modulus:#x}"))?;
+                of.set_item("g", format!("{g:#x}"))?;
+                of.set_item("bits", hash.bits())?;
+                Some(of)
+            }
+        };
+        let (word, ecn_bytes) = match *marking {
+            Marking::Queue => ("queue", None),
+            Marking::Probabilistic => ("probabilistic", None),
+            Marking::Ecn { bytes } => ("ecn", Some(bytes)),
+        };
+        dict.set_item("method", if hash.is_some() { "one-bit" } else { "whole" })?;
+        dict.set_item("rate", rate)?;
+        dict.set_item("seed", seed)?;
+        dict.set_item("hash", hash)?;
+        dict.set_item("hop_bits", hop_bits.most().trailing_zeros())?;
+        dict.set_item("marking", word)?;
+        dict.set_item("ecn_bytes", ecn_bytes)?;
+        dict.set_item("every_us", every_ps.map(|ps| ps as f64 * 1e-6))?;
+        dict.set_item("contexts", if *by_tag { "tag" } else { "job" })?;
+        dict.set_item("astray", self.sampled.astray)?;
+        Ok(dict)
+    }
+
+    /// By context: columns context, job (its number), phase, packets, sampled, bytes.
+    fn contexts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let rows = || self.sampled.contexts.iter();
+        let columns = PyDict::new(py);
+        columns.set_item("context", array(py, rows().zip(0u32..).map(|(_, number)| number)))?;
+        columns.set_item("job", array(py, rows().map(|row| row.job)))?;
+        columns.set_item("phase", rows().map(|row| row.phase.name()).collect::<Vec<_>>())?;
+        columns.set_item("packets", array(py, rows().map(|row| row.packets)))?;
+        columns.set_item("sampled", array(py, rows().map(|row| row.sampled)))?;
+        columns.set_item("bytes", array(py, rows().map(|row| row.bytes)))?;
+        Ok(columns)
+    }
+
+    /// By window, context and link that sampled packets may have crossed: columns window, start_ps, end_ps, context, link, traffic,
+    /// traffic_error, congested, congested_error (packets, all of them and not the sampled ones alone), tested (sampled packets).
+    fn samples<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let rows = || self.sampled.samples.iter();
+        let columns = PyDict::new(py);
+        self.windows(&columns, rows().map(|row| row.window))?;
+        columns.set_item("context", array(py, rows().map(|row| row.context)))?;
+        columns.set_item("link", array(py, rows().map(|row| row.link.0)))?;
+        columns.set_item("traffic", array(py, rows().map(|row| row.traffic)))?;
+        columns.set_item("traffic_error", array(py, rows().map(|row| row.traffic_error)))?;
+        columns.set_item("congested", array(py, rows().map(|row| row.congested)))?;
+        columns.set_item("congested_error", array(py, rows().map(|row| row.congested_error)))?;
+        columns.set_item("tested", array(py, rows().map(|row| row.tested)))?;
+        Ok(columns)
+    }
+
+    /// What hosts have received, exactly: columns window, context, source, destination, packets, bytes.
+    fn received<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let rows = || self.sampled.received.iter();
+        let columns = PyDict::new(py);
+        columns.set_item("window", array(py, rows().map(|row| row.window)))?;
+        columns.set_item("context", array(py, rows().map(|row| row.context)))?;
+        columns.set_item("source", array(py, rows().map(|row| row.source.0)))?;
+        columns.set_item("destination", array(py, rows().map(|row| row.destination.0)))?;
+        columns.set_item("packets", array(py, rows().map(|row| row.packets)))?;
+        columns.set_item("bytes", array(py, rows().map(|row| row.bytes)))?;
+        Ok(columns)
+    }
+
+    /// Sampled packets as they were received: columns time_ps, context, id, source, destination, hops, bit or link, congested. `None` unless
+    /// they were kept.
+    fn packets<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
+        if !self.asked.packets {
+            return Ok(None);
+        }
+        let rows = || self.sampled.packets.iter();
+        let columns = PyDict::new(py);
+        columns.set_item("time_ps", array(py, rows().map(|row| row.time_ps)))?;
+        columns.set_item("context", array(py, rows().map(|row| row.context)))?;
+        columns.set_item("id", array(py, rows().map(|row| row.id)))?;
+        columns.set_item("source", array(py, rows().map(|row| row.source.0)))?;
+        columns.set_item("destination", array(py, rows().map(|row| row.destination.0)))?;
+        columns.set_item("hops", array(py, rows().map(|row| row.hops)))?;
+        match self.asked.method {
+            Method::Whole => columns.set_item("link", array(py, rows().map(|row| row.carries)))?,
+            Method::OneBit { .. } => {
+                columns.set_item("bit", array(py, rows().map(|row| row.carries as u8)))?;
+            }
+        }
+        columns.set_item("congested", array(py, rows().map(|row| u8::from(row.congested))))?;
+        Ok(Some(columns))
+    }
+
+    /// What links really carried of packets that were received: columns window, start_ps, end_ps, context, link, traffic, congested. `None`
+    /// unless it was counted.
+    fn truth<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
+        if !self.asked.truth {
+            return Ok(None);
+        }
+        let rows = || self.sampled.truth.iter();
+        let columns = PyDict::new(py);
+        self.windows(&columns, rows().map(|row| row.window))?;
+        columns.set_item("context", array(py, rows().map(|row| row.context)))?;
+        columns.set_item("link", array(py, rows().map(|row| row.link.0)))?;
+        columns.set_item("traffic", array(py, rows().map(|row| row.traffic)))?;
+        columns.set_item("congested", array(py, rows().map(|row| row.congested)))?;
+        Ok(Some(columns))
+    }
+
+    fn __repr__(&self) -> String {
+        let packets: u64 = self.sampled.contexts.iter().map(|context| context.sampled).sum();
+        format!("<netloom.Sampled: {packets} packets in {} contexts>", self.sampled.contexts.len())
+    }
+}
+
+impl PySampled {
+    /// Columns of rows' windows: number, from when and to when.
+    fn windows(&self, columns: &Bound<'_, PyDict>, rows: impl Iterator<Item = u32> + Clone) -> PyResult<()> {
+        let py = columns.py();
+        let known = &self.sampled.windows;
+        let span = |window: u32| {
+            let at = known.binary_search_by_key(&window, |known| known.0);
+            at.map_or((0, 0), |at| (known[at].1, known[at].2))
+        };
+        columns.set_item("window", array(py, rows.clone()))?;
+        columns.set_item("start_ps", array(py, rows.clone().map(|window| span(window).0)))?;
+        columns.set_item("end_ps", array(py, rows.map(|window| span(window).1)))?;
+        Ok(())
+    }
+}

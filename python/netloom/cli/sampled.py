@@ -1,0 +1,167 @@
+"""What `netloom sample` tells: contexts, and of each its hottest links."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from netloom.cli import UsageError, render
+
+if TYPE_CHECKING:
+    from netloom._core import Fabric, Sampled, Scenario
+
+_HOTTEST = 5
+"""Links that are told of every context."""
+_SURE = 4.0
+"""Standard errors that an estimate must exceed to be told, as over a whole network."""
+
+
+def constants(text: str) -> tuple[int, int]:
+    """`MODULUS,G` as numbers."""
+    try:
+        modulus, factor = (int(word.strip(), 0) for word in text.split(","))
+        if not (0 <= modulus < 2**32 and 0 < factor < 2**32):
+            raise ValueError
+    except ValueError:
+        raise UsageError(
+            f"--hash {text}: expected MODULUS,G of 32 bits each, as in 0x8d,0x127be738"
+        ) from None
+    return modulus, factor
+
+
+def told(found: Sampled, given: Scenario) -> dict[str, Any]:
+    """What a result says of one routing's samples: `contexts` with their hottest links, and `findings`."""
+    from netloom import sampling
+
+    samples = sampling.of(found, given)
+    contexts = []
+    for row in samples.contexts.to_pylist():
+        total = samples.total([row["context"]])
+        contexts.append({**row, "hottest": hottest(total, given.fabric)})
+    findings = list(samples.findings)
+    astray = samples.sampling["astray"]
+    if astray:
+        findings.append(
+            f"{astray:,} sampled packets took links that are on no shortest way: one bit is decoded wrongly "
+            "for them (method whole is not)"
+        )
+    return {"contexts": contexts, "findings": findings}
+
+
+def hottest(total: Any, fabric: Fabric) -> list[dict[str, Any]]:
+    """Links for which most packets met congestion, those first that have most of them; only what is sure."""
+    sure = (total.traffic > _SURE * total.traffic_error) & (total.traffic > 0)
+    sure &= total.congested > _SURE * total.congested_error
+    order = np.argsort(-np.where(sure, total.congested, 0.0), kind="stable")[:_HOTTEST]
+    names = [*fabric.host_names, *fabric.switch_names]
+    ends = fabric.link_table()
+    return [
+        {
+            "link": int(link),
+            "from": names[int(ends["source"][link])],
+            "to": names[int(ends["target"][link])],
+            "traffic": float(total.traffic[link]),
+            "traffic_error": float(total.traffic_error[link]),
+            "congested": float(total.congested[link]),
+            "congested_error": float(total.congested_error[link]),
+            "congested_fraction": float(np.clip(total.congested[link] / total.traffic[link], 0.0, 1.0)),
+        }
+        for link in order
+        if sure[link]
+    ]
+
+
+def rows(found: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """What CSV holds: a row a routing, context and hot link."""
+    out = []
+    for one in found:
+        for context in one["contexts"]:
+            of_context = {key: value for key, value in context.items() if key != "hottest"}
+            head = {"routing": one["routing"], **of_context}
+            out += [{**head, **link} for link in context["hottest"]] or [head]
+    return out
+
+
+def text(result: Mapping[str, Any]) -> str:
+    """The report: what was sampled, contexts, and where each met congestion."""
+    count = render.count
+    sampling = result["runs"][0]["sampling"] if result["runs"] else None
+    head = [
+        ("scenario", f"{result['scenario']}: {result['model']} model, profile {result['profile']}"),
+        ("fabric", f"{count(result['hosts'])} hosts, {count(result['switches'])} switches"),
+    ]
+    if sampling is not None:
+        head.append(("sampled", how(sampling)))
+    parts = [render.pairs(head)]
+    if result["runs"]:
+        parts.append(_contexts(result["runs"]))
+        parts.append(_hottest(result["runs"]))
+    tail = []
+    if result["not_run"]:
+        tail.append(("not run", ", ".join(result["not_run"])))
+    if result["output"] is not None:
+        tail.append(("written", result["output"]))
+    if tail:
+        parts.append(render.pairs(tail))
+    return "\n\n".join(part for part in parts if part)
+
+
+def how(sampling: Mapping[str, Any]) -> str:
+    """`a whole link in every packet, by tag, marked by queue`."""
+    what = {"whole": "a whole link", "one-bit": "one bit"}[sampling["method"]]
+    rate = sampling["rate"]
+    share = "every packet" if rate == 1 else f"{100 * rate:.4g} % of packets"
+    words = [f"{what} in {share}", f"contexts by {sampling['contexts']}"]
+    marking = {"queue": "queue above credits", "probabilistic": "by chance, the longer the queue"}
+    words.append(
+        "congested: "
+        + marking.get(sampling["marking"], f"queue above {render.count(sampling['ecn_bytes'] or 0)} bytes")
+    )
+    if sampling["every_us"] is not None:
+        words.append(f"windows of {sampling['every_us']:g} µs")
+    return ", ".join(words)
+
+
+def _contexts(found: Sequence[Mapping[str, Any]]) -> str:
+    header = ["routing", "context", "job", "phase", "packets", "sampled", "MB"]
+    lines = [
+        [
+            "" if at else one["routing"],
+            str(context["context"]),
+            context["job_name"],
+            context["phase"],
+            render.count(context["packets"]),
+            render.count(context["sampled"]),
+            f"{context['bytes'] / 1e6:.1f}",
+        ]
+        for one in found
+        for at, context in enumerate(one["contexts"])
+    ]
+    return render.table(header, lines, right=(1, 4, 5, 6))
+
+
+def _hottest(found: Sequence[Mapping[str, Any]]) -> str:
+    header = ["routing", "context", "hottest links", "packets", "±", "congested", "±", "share"]
+    lines = []
+    for one in found:
+        first = True
+        for context in one["contexts"]:
+            for at, link in enumerate(context["hottest"]):
+                lines.append(
+                    [
+                        one["routing"] if first else "",
+                        "" if at else str(context["context"]),
+                        f"{link['from']} → {link['to']}",
+                        *(
+                            f"{link[key]:,.0f}"
+                            for key in ("traffic", "traffic_error", "congested", "congested_error")
+                        ),
+                        f"{100 * link['congested_fraction']:.0f} %",
+                    ]
+                )
+                first = False
+        if first:
+            lines.append([one["routing"], "", "none for sure", "", "", "", "", ""])
+    return render.table(header, lines, right=(1, 3, 4, 5, 6, 7))

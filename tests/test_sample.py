@@ -1,0 +1,260 @@
+"""`netloom sample`: estimates beside the truth, windows, contexts, folders, and what is refused."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+from netloom import sampling
+from netloom.cli import runs
+from netloom.errors import FabricError, FormatError
+
+SMALL = """\
+name = "small"
+fabric = "two-level:leaves=8,hosts=4,spines=4"
+routes = ["ftree", "adaptive"]
+seed = 1
+[[job]]
+name = "shuffle"
+program = { kind = "stream", pattern = "bisection-shuffle:seed=1", messages = 4, bytes = 262144 }
+"""
+
+TWO = """\
+name = "two"
+fabric = "two-level:leaves=8,hosts=4,spines=4"
+[[job]]
+name = "solver"
+ranks = 16
+program = { kind = "halo", shape = [4, 2, 2], face_bytes = "32KiB", iterations = 4 }
+[[job]]
+name = "sums"
+ranks = 8
+program = { kind = "collective", collective = "allreduce", bytes = 65536, iterations = 3 }
+"""
+
+
+MANY = """\
+name = "many"
+fabric = "two-level:leaves=8,hosts=4,spines=4"
+[[job]]
+name = "everybody"
+program = { kind = "all-to-all", bytes = 60000, iterations = 16 }
+"""
+
+
+def scenario(netloom, text: str = SMALL, name: str = "s.toml") -> str:
+    (netloom.folder / name).write_text(text)
+    return name
+
+
+def sampled(netloom, *options: object, text: str = SMALL) -> sampling.Samples:
+    netloom.ok("sample", scenario(netloom, text), "-o", "run", "-q", *options)
+    return sampling.read(netloom.folder / "run")
+
+
+def reseal(folder) -> None:
+    """Makes a run believe what it holds now."""
+    manifest = json.loads((folder / runs.MANIFEST).read_text())
+    for entry in manifest["runs"]:
+        place = folder / entry["folder"]
+        entry["sha256"] = {name: runs.digest((place / name).read_bytes()) for name in entry["files"]}
+    (folder / runs.MANIFEST).write_bytes(runs.sealed(manifest))
+
+
+def altered(netloom, table: str, **columns) -> str:
+    """What is said of a run whose table has other columns."""
+    place = netloom.folder / "run" / "0-ftree" / f"{table}.parquet"
+    found = pq.read_table(place)
+    for name, change in columns.items():
+        values = change(np.asarray(found[name]).copy())
+        found = found.set_column(found.column_names.index(name), name, [values])
+    pq.write_table(found, place)
+    reseal(netloom.folder / "run")
+    with pytest.raises(FormatError) as error:
+        sampling.read(netloom.folder / "run")
+    return str(error.value)
+
+
+def put(row: int, value):
+    def change(values):
+        values[row] = value
+        return values
+
+    return change
+
+
+@pytest.mark.parametrize("method", ["whole", "one-bit"])
+def test_estimates_are_as_sure_as_they_say(netloom, method):
+    """The truth is what ports counted; estimates are off by their errors."""
+    for rate in (1, 0.3):
+        how = ["--method", method, "--rate", rate, "--marking", "probabilistic", "--sampling-seed", 4]
+        samples = sampled(netloom, *how, "--truth", text=MANY)
+        estimated, truth = samples.total(), samples.true_total()
+        assert (truth.traffic == np.asarray(samples.links["xmit_packets"])).all()
+        for key in ("traffic", "congested"):
+            error = getattr(estimated, f"{key}_error")
+            many = (error > 0) & (getattr(truth, key) > 150)
+            off = (getattr(estimated, key) - getattr(truth, key))[many] / error[many]
+            assert many.sum() >= 60
+            assert 0.6 < (off**2).mean() < 1.5
+            assert abs(off.mean()) < 0.4
+        row = samples.contexts.to_pylist()[0]
+        assert row["packets"] == samples.result["packets"]
+        assert abs(row["sampled"] - rate * row["packets"]) <= 5 * row["packets"] ** 0.5 * (rate < 1)
+
+
+def test_sampling_changes_nothing_and_threads_change_no_sample(netloom):
+    def strip(result):
+        for one in result["runs"]:
+            for key in ("cpu_seconds", "packet_hops_per_cpu_second", "peak_memory_mb"):
+                one.pop(key)
+        return result["runs"]
+
+    name = scenario(netloom)
+    bare = strip(netloom.result("simulate", name))
+    one = strip(netloom.result("sample", name, "--threads", 1))
+    two = strip(netloom.result("sample", name, "--threads", 2))
+    assert one == two
+    for run, before in zip(one, bare, strict=True):
+        assert {key: run[key] for key in before} == before
+
+
+def test_windows_add_up(netloom):
+    whole = sampled(netloom)
+    cut = sampled(netloom, "--every-us", 20)
+    assert len(cut.windows) > 5
+    assert all(end - start <= 20_000_000 for _, start, end in cut.windows)
+    assert whole.exchanged() == cut.exchanged()
+    assert sum(size for _, size in whole.exchanged().values()) == whole.contexts.to_pylist()[0]["bytes"]
+    assert np.isclose(whole.total().traffic.sum(), cut.total().traffic.sum())
+    assert (whole.total().traffic == cut.total().traffic).all()
+
+
+def test_jobs_and_tags_are_contexts(netloom):
+    by_job = sampled(netloom, text=TWO)
+    assert [(row["job_name"], row["phase"]) for row in by_job.contexts.to_pylist()] == [
+        ("solver", "all"),
+        ("sums", "all"),
+    ]
+    by_tag = sampled(netloom, "--contexts", "tag", text=TWO)
+    rows = by_tag.contexts.to_pylist()
+    assert len({row["phase"] for row in rows if row["job_name"] == "solver"}) > 1
+    assert [row["phase"] for row in rows if row["job_name"] == "sums"] == ["collective"]
+    assert sum(row["packets"] for row in rows) == by_tag.result["packets"]
+    # A job's pairs are of its own hosts.
+    solver = set(by_job.jobs[0].hosts.tolist())
+    assert all(source in solver for source, _ in by_job.exchanged([0]))
+
+
+def test_what_packets_carried_gives_the_same_sums(netloom):
+    samples = sampled(netloom, "--packets", "--routes", "ftree")
+    packets = samples.packets
+    hops = np.asarray(packets["hops"]).astype(float)
+    sums = np.bincount(np.asarray(packets["link"]), weights=hops, minlength=samples.fabric.links)
+    assert (sums == samples.total().traffic).all()
+    bits = sampled(netloom, "--packets", "--routes", "ftree", "--method", "one-bit").packets
+    assert set(np.asarray(bits["bit"])) == {0, 1}
+
+
+@pytest.mark.parametrize("marking", [["probabilistic"], ["ecn"], ["ecn", "--ecn-bytes", "40000"]])
+def test_other_markings_call_other_packets_congested(netloom, marking):
+    queue = sampled(netloom, "--truth").true_total()
+    other = sampled(netloom, "--truth", "--marking", *marking).true_total()
+    assert (queue.traffic == other.traffic).all()
+    assert queue.congested.sum() != other.congested.sum()
+    assert (other.congested <= other.traffic).all()
+    if "--ecn-bytes" in marking:
+        assert (
+            other.congested.sum()
+            < sampled(netloom, "--truth", "--marking", "ecn").true_total().congested.sum()
+        )
+
+
+def test_the_report_names_the_hottest_links(netloom):
+    result = netloom.result("sample", scenario(netloom), "--contexts", "tag")
+    for run in result["runs"]:
+        for context in run["contexts"]:
+            shares = [link["congested"] for link in context["hottest"]]
+            assert shares == sorted(shares, reverse=True)
+    text = netloom.ok("sample", scenario(netloom))
+    assert "hottest links" in text
+    assert "→" in text
+    assert netloom.ok("sample", scenario(netloom), "--format", "csv").startswith("routing,context,job")
+
+
+def test_a_folder_is_read_only_whole_and_of_its_fabric(netloom):
+    samples = sampled(netloom, "--method", "one-bit", "--packets", "--routes", "ftree")
+    folder = netloom.folder / "run"
+    assert samples.findings == ()
+    assert samples.sampling["hash"] == {"modulus": "0x8d", "g": "0x127be738", "bits": 8}
+    from netloom._core import Fabric
+
+    with pytest.raises(FabricError, match="another fabric"):
+        sampling.read(folder, fabric=Fabric.generate("two-level:leaves=4,hosts=4,spines=4"))
+    with pytest.raises(FormatError, match="no samples of updn: expected ftree"):
+        sampling.read(folder, "updn")
+    place = folder / "0-ftree" / "samples.parquet"
+    data = place.read_bytes()
+    place.write_bytes(data[:-100])
+    with pytest.raises(FormatError, match="damaged"):
+        sampling.read(folder)
+    reseal(folder)
+    with pytest.raises(FormatError, match=r"samples\.parquet: expected a Parquet file, whole"):
+        sampling.read(folder)
+    netloom.ok("simulate", "s.toml", "-o", "bare", "-q")
+    with pytest.raises(FormatError, match="has no samples: expected a folder of netloom sample"):
+        sampling.read(netloom.folder / "bare")
+
+
+def test_what_cannot_be_is_refused_with_its_row(netloom):
+    def fresh():
+        sampled(netloom, "--method", "one-bit", "--packets", "--routes", "ftree")
+
+    for table, column, value, expected in [
+        ("samples", "context", 7, "row 3: context 7: expected contexts 0..0"),
+        ("samples", "link", 9999, "row 3: link 9999: expected links below"),
+        ("samples", "traffic", np.nan, "row 3: traffic nan: expected a finite number"),
+        ("samples", "traffic_error", -1.0, "row 3: traffic_error -1.0: expected an error of 0 or more"),
+        ("received", "destination", 77, "row 3: destination 77: expected hosts below 32"),
+        ("packets", "bit", 2, "row 3: bit 2: expected 0 or 1"),
+        ("packets", "hops", 0, "row 3: hops 0: expected 1 to 8 hops"),
+        ("packets", "congested", 3, "row 3: congested 3: expected 0 or 1"),
+    ]:
+        fresh()
+        assert expected in altered(netloom, table, **{column: put(3, value)})
+
+
+def test_what_contradicts_counters_is_told(netloom):
+    sampled(netloom, "--routes", "ftree")
+    place = netloom.folder / "run" / "0-ftree" / "links.parquet"
+    found = pq.read_table(place)
+    counts = np.asarray(found["xmit_packets"]) // 4
+    found = found.set_column(found.column_names.index("xmit_packets"), "xmit_packets", [counts])
+    pq.write_table(found, place)
+    reseal(netloom.folder / "run")
+    findings = sampling.read(netloom.folder / "run").findings
+    assert any("its counter says" in text for text in findings)
+    assert any("packets by samples" in text for text in findings)
+
+
+def test_nothing_sampled_is_said(netloom):
+    done = netloom("sample", scenario(netloom, TWO), "--rate", 1e-9, "-o", "run")
+    assert "none of its" in done.err
+    samples = sampling.read(netloom.folder / "run")
+    assert len(samples.findings) == 2
+    assert (samples.total().tested == 0).all()
+
+
+def test_arguments_are_refused_by_name(netloom):
+    name = scenario(netloom)
+    assert "--packets needs -o" in netloom.refused("sample", name, "--packets", code=2)
+    assert "--ecn-bytes is of --marking ecn" in netloom.refused("sample", name, "--ecn-bytes", 5, code=2)
+    assert "--hash is of --method one-bit" in netloom.refused("sample", name, "--hash", "1,2", code=2)
+    assert "expected MODULUS,G" in netloom.refused(
+        "sample", name, "--method", "one-bit", "--hash", "x", code=2
+    )
+    assert "rate" in netloom.refused("sample", name, "--rate", 0, code=2)
+    assert "expected packet" in netloom.refused("sample", name, "--set", "model=fluid")
