@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 _OWN = ("counters", "infer", "optimize", "check", "predict", "apply", "verify")
 """Steps from counters to loaded tables."""
 
+_INFER_SECONDS = 30.0
+"""How long inference may take in a round, where that is longer than a round counts."""
+
 
 def live(
     *,
@@ -108,6 +111,7 @@ def live(
                 seed=run.seed,
                 threads=options.threads,
                 dry=not yes,
+                infer_seconds=max(every, _INFER_SECONDS),
                 allow=allowed,
                 canary_percent=canary,
                 reader=None if counters is None else _reader(counters),

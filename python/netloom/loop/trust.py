@@ -104,6 +104,12 @@ def explained(answer: Inferred) -> None:
         If it does not: other hosts sent too, or the jobs ran elsewhere.
     """
     unexplained = answer.summary()["unexplained_percent"] or 0.0
+    if unexplained > MOST_UNEXPLAINED_PERCENT and answer.stopped == "time-limit":
+        raise Kept(
+            "time-limit",
+            f"inference was not done in its time, and {unexplained:.1f} % of the bytes are left unexplained: "
+            "a list of jobs, and a longer interval, help",
+        )
     if unexplained > MOST_UNEXPLAINED_PERCENT:
         raise Kept(
             "unexplained",
