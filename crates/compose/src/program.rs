@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use netloom_formats::scenario::{Pairing, Program, Scenario, ScenarioJob, Work};
+use netloom_formats::scenario::{Pairing, Program, Scenario, ScenarioJob, Strategy, Work};
 use netloom_formats::{FormatError, decompress, read_csv_triples, read_goal, read_mtx, read_ti_workload};
 use netloom_model::rng::{below, shuffle, stream};
 use netloom_sim::{
-    Algorithms, AllToAll, Collective, Exchange, Halo, Incast, Kind, Pairs, PermutationStream, Repeat, Replay,
-    RowsAndColumns, Script, Stencil, Stream, Tasks, Uniform,
+    Algorithms, AllToAll, Collective, Exchange, Ghost, GhostOrder, Halo, Incast, Kind, Pairs,
+    PermutationStream, Repeat, Replay, RowsAndColumns, Script, Slabs, Stencil, Stream, Tasks, Uniform,
 };
 use netloom_traffic::{PatternError, pattern};
 
@@ -255,6 +255,39 @@ fn script(program: &Program, place: Place) -> Result<Arc<dyn Script>, ComposeErr
             place.check_two()?;
             let seed = below(&mut place.random(), u64::MAX);
             Arc::new(PermutationStream::new(ranks, rounds, messages, bytes, seed))
+        }
+        Program::Slabs { shape, bytes, beside_bytes, iterations, compute_ps } => {
+            Arc::new(Slabs { shape, bytes, beside_bytes, iterations, compute_ps })
+        }
+        Program::MiniGhost {
+            shape,
+            strategy,
+            variables,
+            face_bytes,
+            iterations,
+            pack_ps,
+            compute_ps,
+            noise,
+            noise_ps,
+        } => {
+            let order = match strategy {
+                Strategy::Bspma => GhostOrder::Together,
+                Strategy::Svaf => GhostOrder::ByVariable,
+                Strategy::Svafp => GhostOrder::SumsLast,
+            };
+            let seed = below(&mut place.random(), u64::MAX);
+            Arc::new(Ghost {
+                shape,
+                order,
+                variables,
+                face_bytes,
+                steps: iterations,
+                pack_ps,
+                compute_ps,
+                noise,
+                noise_ps,
+                seed,
+            })
         }
         Program::Matrix { .. } => unreachable!("it was read as a run"),
         Program::Collective { ref collective, ref algorithm, root, bytes, iterations } => {

@@ -42,6 +42,7 @@ mod origins;
 mod overrides;
 mod parameters;
 mod program;
+mod values;
 
 use netloom_model::{Allocation, Mapping};
 use toml_edit::{Item, Table};
@@ -53,7 +54,7 @@ use crate::{FormatError, decompress};
 
 pub use origins::Origins;
 pub use parameters::{HARDWARE, Knob, SOFTWARE};
-pub use program::{Pairing, Program};
+pub use program::{Pairing, Program, Strategy};
 
 /// A scenario, read.
 #[derive(Clone, Debug, PartialEq)]

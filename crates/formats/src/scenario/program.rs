@@ -1,11 +1,10 @@
 //! `program = { kind = "…", … }`: the patterns of applications, with the keys of each kind.
 
-use std::ops::RangeInclusive;
-
 use crate::FormatError;
-use crate::error::excerpt;
 use crate::jobs::{MAX_RANKS, unknown};
 use crate::keys::Keys;
+
+use super::values::{MOST_BYTES, microseconds, periodic, root, shape, side, size, spec, times};
 
 /// What a job's ranks do, as a pattern. Ranks are those of the job; sizes are bytes.
 #[derive(Clone, Debug, PartialEq)]
@@ -114,6 +113,40 @@ pub enum Program {
         /// Times.
         iterations: u64,
     },
+    /// A transform in every plane of equal z, and messages to the planes beside (Taffet, dissertation, sec. 2.4.1).
+    Slabs {
+        /// Ranks along x, y, z; x fastest.
+        shape: [u32; 3],
+        /// Bytes from each rank of a plane to each other.
+        bytes: u64,
+        /// Bytes to the same place in the planes before and behind; 0: no message.
+        beside_bytes: u64,
+        /// Times.
+        iterations: u64,
+        /// Computation before each, ps.
+        compute_ps: u64,
+    },
+    /// A stencil code that exchanges faces, computes and sums, variable by variable (Taffet, dissertation, sec. 2.4.2).
+    MiniGhost {
+        /// Ranks along x, y, z; x fastest.
+        shape: [u32; 3],
+        /// In which order.
+        strategy: Strategy,
+        /// Variables.
+        variables: u64,
+        /// Bytes of one variable across a face.
+        face_bytes: u64,
+        /// Time steps.
+        iterations: u64,
+        /// What packing one variable for one face takes, ps.
+        pack_ps: u64,
+        /// The stencil of one variable, ps.
+        compute_ps: u64,
+        /// Share of the stencils that something else interrupts.
+        noise: f64,
+        /// For how long, ps.
+        noise_ps: u64,
+    },
     /// Messages to random ranks with random pauses: load that nobody waits for.
     Uniform {
         /// Messages a rank.
@@ -136,7 +169,18 @@ pub enum Pairing {
     Halves,
 }
 
-const KINDS: [&str; 11] = [
+/// What miniGhost does when.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Strategy {
+    /// Bulk synchronous: all variables in one message a neighbour, before the first stencil.
+    Bspma,
+    /// A single variable's faces before its stencil, its sum after it.
+    Svaf,
+    /// The same, but all sums at the end of the step.
+    Svafp,
+}
+
+const KINDS: [&str; 13] = [
     "stream",
     "pairs",
     "stencil",
@@ -147,11 +191,13 @@ const KINDS: [&str; 11] = [
     "incast",
     "permutation",
     "matrix",
+    "slabs",
+    "minighost",
     "uniform",
 ];
 
 /// Keys of all kinds: what is none of them is refused before the kind is known.
-const KEYS: [&str; 20] = [
+const KEYS: [&str; 26] = [
     "kind",
     "pattern",
     "messages",
@@ -172,18 +218,22 @@ const KEYS: [&str; 20] = [
     "load",
     "face_bytes",
     "matrix",
+    "beside_bytes",
+    "strategy",
+    "variables",
+    "pack_us",
+    "noise",
+    "noise_us",
 ];
-
-/// Largest message: a tebibyte.
-const MOST_BYTES: u64 = 1 << 40;
-/// Most repetitions of anything.
-const MOST_TIMES: i64 = 1_000_000_000;
 
 impl Program {
     /// The process grid that it lives on, x fastest; empty if it has none.
     pub fn grid(&self) -> Vec<u32> {
         match *self {
-            Self::Stencil { shape, .. } | Self::Halo { shape, .. } => shape.to_vec(),
+            Self::Stencil { shape, .. }
+            | Self::Halo { shape, .. }
+            | Self::Slabs { shape, .. }
+            | Self::MiniGhost { shape, .. } => shape.to_vec(),
             Self::BarrierGrid { columns, rows, .. } => vec![columns, rows],
             _ => Vec::new(),
         }
@@ -192,7 +242,10 @@ impl Program {
     /// Ranks that it needs, where it says so itself.
     pub fn ranks(&self) -> Option<u32> {
         match self {
-            Self::Stencil { shape, .. } | Self::Halo { shape, .. } => Some(shape.iter().product()),
+            Self::Stencil { shape, .. }
+            | Self::Halo { shape, .. }
+            | Self::Slabs { shape, .. }
+            | Self::MiniGhost { shape, .. } => Some(shape.iter().product()),
             Self::BarrierGrid { columns, rows, .. } => Some(columns * rows),
             _ => None,
         }
@@ -257,7 +310,7 @@ pub(super) fn read(job: &Keys) -> Result<Program, FormatError> {
                     keys.whole_error("expected face_bytes, edge_bytes or corner_bytes above 0".into())
                 );
             }
-            let (iterations, compute_ps) = (times(&keys, "iterations")?, compute(&keys)?);
+            let (iterations, compute_ps) = (times(&keys, "iterations")?, microseconds(&keys, "compute_us")?);
             Program::Halo { shape: shape(&keys)?, periodic: periodic(&keys)?, bytes, iterations, compute_ps }
         }
         "barrier-grid" => {
@@ -282,7 +335,7 @@ pub(super) fn read(job: &Keys) -> Result<Program, FormatError> {
         }
         "all-to-all" => {
             let keys = with(&["bytes", "iterations", "compute_us"])?;
-            let (iterations, compute_ps) = (times(&keys, "iterations")?, compute(&keys)?);
+            let (iterations, compute_ps) = (times(&keys, "iterations")?, microseconds(&keys, "compute_us")?);
             Program::AllToAll { bytes: size(&keys)?, iterations, compute_ps }
         }
         "incast" => {
@@ -301,6 +354,23 @@ pub(super) fn read(job: &Keys) -> Result<Program, FormatError> {
             let matrix = keys.text("matrix")?.filter(|path| !path.trim().is_empty()).ok_or_else(needed)?;
             Program::Matrix { matrix: matrix.to_owned(), iterations: times(&keys, "iterations")? }
         }
+        "slabs" => {
+            let keys = with(&["shape", "bytes", "beside_bytes", "iterations", "compute_us"])?;
+            let beside_bytes = keys.size("beside_bytes", 0..=MOST_BYTES)?.unwrap_or(0);
+            let (iterations, compute_ps) = (times(&keys, "iterations")?, microseconds(&keys, "compute_us")?);
+            Program::Slabs { shape: shape(&keys)?, bytes: size(&keys)?, beside_bytes, iterations, compute_ps }
+        }
+        "minighost" => ghost(&with(&[
+            "shape",
+            "strategy",
+            "variables",
+            "face_bytes",
+            "iterations",
+            "compute_us",
+            "pack_us",
+            "noise",
+            "noise_us",
+        ])?)?,
         _ => {
             let keys = with(&["messages", "bytes", "load"])?;
             let load =
@@ -311,74 +381,25 @@ pub(super) fn read(job: &Keys) -> Result<Program, FormatError> {
     })
 }
 
-/// How often; once unless given.
-fn times(keys: &Keys, key: &str) -> Result<u64, FormatError> {
-    Ok(keys.whole(key, 1..=MOST_TIMES)?.unwrap_or(1) as u64)
-}
-
-/// `bytes`, which must be there.
-fn size(keys: &Keys) -> Result<u64, FormatError> {
-    let range: RangeInclusive<u64> = 1..=MOST_BYTES;
-    keys.size("bytes", range)?.ok_or_else(|| keys.whole_error("expected bytes, such as \"2MiB\"".into()))
-}
-
-fn compute(keys: &Keys) -> Result<u64, FormatError> {
-    let us = keys.number("compute_us", "microseconds, 0 to 1e8", |t| (0.0..=1e8).contains(&t))?;
-    Ok((us.unwrap_or(0.0) * 1e6).round() as u64)
-}
-
-fn root(keys: &Keys) -> Result<u32, FormatError> {
-    Ok(keys.whole("root", 0..=i64::from(MAX_RANKS) - 1)?.unwrap_or(0) as u32)
-}
-
-fn side(keys: &Keys, key: &str) -> Result<u32, FormatError> {
-    let n = keys.whole(key, 1..=i64::from(MAX_RANKS))?;
-    n.map(|n| n as u32).ok_or_else(|| keys.whole_error(format!("expected {key}, a number of ranks")))
-}
-
-fn spec(keys: &Keys) -> Result<String, FormatError> {
-    match keys.text("pattern")? {
-        Some(text) if !text.trim().is_empty() => Ok(text.to_owned()),
-        _ => Err(keys.whole_error("expected pattern = \"bisection-shuffle\" or another".into())),
-    }
-}
-
-/// `[x]`, `[x, y]` or `[x, y, z]`.
-fn shape(keys: &Keys) -> Result<[u32; 3], FormatError> {
-    let wrong = || {
-        let message = format!("expected 1 to 3 sizes such as [16, 16, 12], at most {MAX_RANKS} ranks");
-        match keys.item("shape") {
-            Some(_) => keys.error("shape", message),
-            None => keys.whole_error(format!("shape: {message}")),
-        }
+fn ghost(keys: &Keys) -> Result<Program, FormatError> {
+    let strategy = match keys.word("strategy", &["bspma", "svaf", "svafp"])? {
+        Some("svaf") => Strategy::Svaf,
+        Some("svafp") => Strategy::Svafp,
+        _ => Strategy::Bspma,
     };
-    let list = keys.item("shape").and_then(|item| item.as_array()).ok_or_else(wrong)?;
-    if !(1..=3).contains(&list.len()) {
-        return Err(wrong());
-    }
-    let mut shape = [1u32; 3];
-    for (size, item) in shape.iter_mut().zip(list) {
-        let n = item.as_integer().and_then(|n| u32::try_from(n).ok());
-        *size = n.filter(|&n| n > 0).ok_or_else(wrong)?;
-    }
-    let ranks = shape.iter().map(|&n| u64::from(n)).fold(1, u64::saturating_mul);
-    if ranks <= u64::from(MAX_RANKS) { Ok(shape) } else { Err(wrong()) }
-}
-
-/// One flag for all directions, or one each; periodic unless given.
-fn periodic(keys: &Keys) -> Result<[bool; 3], FormatError> {
-    let Some(item) = keys.item("periodic") else { return Ok([true; 3]) };
-    if let Some(all) = item.as_bool() {
-        return Ok([all; 3]);
-    }
-    let flags: Option<Vec<bool>> =
-        item.as_array().and_then(|list| list.iter().map(|item| item.as_bool()).collect());
-    match flags.as_deref() {
-        Some(&[x, y]) => Ok([x, y, false]),
-        Some(&[x, y, z]) => Ok([x, y, z]),
-        _ => {
-            let found = excerpt(&item.to_string());
-            Err(keys.error("periodic", format!("expected true, false or one of them each, found {found}")))
-        }
-    }
+    // (All variables go in one message.)
+    let variables = keys.whole("variables", 1..=1000)?.unwrap_or(40) as u64;
+    let needed = || keys.whole_error("expected face_bytes, such as \"344KiB\"".into());
+    let noise = keys.number("noise", "a share of the stencils, 0 to 1", |x| (0.0..=1.0).contains(&x))?;
+    Ok(Program::MiniGhost {
+        shape: shape(keys)?,
+        strategy,
+        variables,
+        face_bytes: keys.size("face_bytes", 1..=MOST_BYTES / 1024)?.ok_or_else(needed)?,
+        iterations: times(keys, "iterations")?,
+        pack_ps: microseconds(keys, "pack_us")?,
+        compute_ps: microseconds(keys, "compute_us")?,
+        noise: noise.unwrap_or(0.0),
+        noise_ps: microseconds(keys, "noise_us")?,
+    })
 }

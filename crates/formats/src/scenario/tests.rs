@@ -212,6 +212,47 @@ fn values_that_make_no_sense_are_refused_with_their_line() {
     assert!(program("kind = \"uniform\", bytes = 8, load = 0").contains("load: expected a share"));
     assert!(program("kind = \"pairs\", bytes = 8, rounds = 0").contains("1..=1000000000, found 0"));
     assert!(program("bytes = 8").contains("expected a kind: stream, pairs"));
+    assert!(program("kind = \"minighost\", shape = [2, 2]").contains("expected face_bytes"));
+    let ghost = |text: &str| program(&format!("kind = \"minighost\", shape = [2], face_bytes = 8, {text}"));
+    assert!(ghost("strategy = \"svf\"").contains("found \"svf\", did you mean \"svaf\"?"));
+    assert!(ghost("noise = 1.5").contains("noise: expected a share of the stencils, 0 to 1, found 1.5"));
+    assert!(ghost("pack_us = -1").contains("pack_us: expected microseconds"));
+    assert!(ghost("variables = 0").contains("variables: expected"));
+    assert!(program("kind = \"slabs\", shape = [2, 2, 2]").contains("expected bytes"));
+}
+
+#[test]
+fn skeletons_of_applications_are_read() {
+    let one = |text: &str| {
+        let scenario = read(&format!("fabric = \"f\"\n[[job]]\nprogram = {{ {text} }}\n"));
+        match scenario.jobs[0].work.clone() {
+            Work::Program(program) => program,
+            Work::Trace { .. } => unreachable!(),
+        }
+    };
+    let ghost =
+        one("kind = \"minighost\", shape = [4, 3, 2], strategy = \"svafp\", face_bytes = 100, pack_us = 2, \
+                     compute_us = 5, noise = 0.5, noise_us = 3");
+    let expected = Program::MiniGhost {
+        shape: [4, 3, 2],
+        strategy: Strategy::Svafp,
+        variables: 40,
+        face_bytes: 100,
+        iterations: 1,
+        pack_ps: 2_000_000,
+        compute_ps: 5_000_000,
+        noise: 0.5,
+        noise_ps: 3_000_000,
+    };
+    assert_eq!(ghost, expected);
+    assert_eq!((ghost.ranks(), ghost.grid()), (Some(24), vec![4, 3, 2]));
+    let slabs =
+        one("kind = \"slabs\", shape = [4, 3, 2], bytes = 100, beside_bytes = \"1KiB\", iterations = 3");
+    assert_eq!(
+        slabs,
+        Program::Slabs { shape: [4, 3, 2], bytes: 100, beside_bytes: 1024, iterations: 3, compute_ps: 0 }
+    );
+    assert_eq!(slabs.ranks(), Some(24));
 }
 
 #[test]

@@ -2,14 +2,18 @@
 
 mod everybody;
 mod exchange;
+mod ghost;
 mod halo;
+mod slabs;
 mod stencil;
 mod streams;
 mod synchronise;
 
 pub use everybody::{AllToAll, Incast, PermutationStream};
 pub use exchange::Exchange;
+pub use ghost::{Ghost, GhostOrder};
 pub use halo::Halo;
+pub use slabs::Slabs;
 pub use stencil::Stencil;
 pub use streams::{Pairs, Stream, Uniform};
 pub use synchronise::{Repeat, RowsAndColumns};
