@@ -165,7 +165,8 @@ def test_counters_of_a_simulation_give_what_its_ranks_sent(netloom, paths, write
         "s.toml",
         f'fabric = "{paths.small}"\nroutes = ["ftree"]\n'
         '[[job]]\nname = "halo"\nallocation = "contiguous:0"\n'
-        'program = { kind = "halo", shape = [4, 4, 2], face_bytes = "32KiB", iterations = 4 }\n',
+        'program = { kind = "halo", shape = [4, 4, 2], periodic = false, face_bytes = "32KiB", '
+        "iterations = 4 }\n",
     )
     netloom.ok("simulate", scenario, "-o", "run")
     done = netloom(

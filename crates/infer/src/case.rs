@@ -3,9 +3,9 @@
 use netloom_model::Control;
 
 use crate::dictionary::{Atom, Dictionary};
-use crate::grid::Grid;
 use crate::jobs::Participants;
 use crate::operator::Operator;
+use crate::pattern::Hypothesis;
 use crate::prior::Families;
 use crate::pursuit::Pursuit;
 use crate::target::Target;
@@ -44,8 +44,8 @@ pub struct Case<'a> {
     pub operator: &'a Operator,
     /// The jobs.
     pub jobs: &'a [Participants],
-    /// `[job]`: its grid.
-    pub grids: Vec<Option<Grid>>,
+    /// `[job]`: its grid, and the atoms that come first.
+    pub hypotheses: Vec<Option<Hypothesis>>,
     /// Which pairs differ together.
     pub families: Families,
     own: &'a [u32],
@@ -57,15 +57,16 @@ impl<'a> Case<'a> {
         operator: &'a Operator,
         jobs: &'a [Participants],
         own: &'a [u32],
-        grids: Vec<Option<Grid>>,
+        hypotheses: Vec<Option<Hypothesis>>,
     ) -> Self {
+        let grids: Vec<_> = hypotheses.iter().map(|of| of.map(|of| of.grid)).collect();
         let families = Families::new(operator, jobs, &grids);
-        Self { operator, jobs, grids, families, own }
+        Self { operator, jobs, hypotheses, families, own }
     }
 
     /// The same on other grids.
-    pub fn on(&self, grids: Vec<Option<Grid>>) -> Self {
-        Self::new(self.operator, self.jobs, self.own, grids)
+    pub fn on(&self, hypotheses: Vec<Option<Hypothesis>>) -> Self {
+        Self::new(self.operator, self.jobs, self.own, hypotheses)
     }
 
     /// `[job]`: the target on its own rows.
@@ -73,12 +74,13 @@ impl<'a> Case<'a> {
         (0..self.jobs.len()).map(|j| only(target, self.own, j)).collect()
     }
 
-    /// The neighbours of every job.
+    /// The first atoms of every job.
     pub fn guess<'b>(&'b self, targets: &'b [Target]) -> Guess<'b> {
         let of = |(j, target): (usize, &'b Target)| {
-            let dictionary = Dictionary::new(self.operator, j as u32, &self.jobs[j], self.grids[j]?);
+            let Hypothesis { grid, pattern } = self.hypotheses[j]?;
+            let dictionary = Dictionary::new(self.operator, j as u32, &self.jobs[j], grid);
             let mut pursuit = Pursuit::new(self.operator, dictionary, target);
-            pursuit.neighbours();
+            pursuit.begin(pattern);
             Some(pursuit)
         };
         Guess { jobs: targets.iter().enumerate().map(of).collect() }
@@ -93,6 +95,17 @@ pub struct Guess<'a> {
 }
 
 impl Guess<'_> {
+    /// What explains the counters as well without one of the atoms: how many more it takes, and what changes, `[pair]`.
+    pub fn without_one(&self) -> impl Iterator<Item = (usize, Vec<f64>)> + '_ {
+        self.jobs.iter().flatten().flat_map(|job| {
+            let others = job.without_one().into_iter();
+            others.map(|other| {
+                let change = job.bytes().into_iter().zip(other.bytes()).map(|(x, other)| x - other);
+                (other.simple().saturating_sub(job.simple()), change.collect())
+            })
+        })
+    }
+
     /// Takes in so many more atoms of every job; fewer where they explain all.
     pub fn advance(&mut self, steps: usize, control: &Control) {
         for pursuit in self.jobs.iter_mut().flatten().filter(|_| steps > 0) {
@@ -135,6 +148,16 @@ impl Guess<'_> {
     /// How many atoms came in, in use or not.
     pub fn columns(&self) -> usize {
         self.jobs.iter().flatten().map(Pursuit::tried).sum()
+    }
+
+    /// Whether all atoms are of the patterns that came first.
+    pub fn is_pattern(&self) -> bool {
+        self.jobs.iter().flatten().all(|job| job.chosen() == 0)
+    }
+
+    /// Whether all pairs of the atoms in use can carry something.
+    pub fn is_whole(&self) -> bool {
+        self.jobs.iter().flatten().all(Pursuit::is_whole)
     }
 
     /// How many atoms are in use.

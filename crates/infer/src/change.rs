@@ -18,6 +18,8 @@ use crate::target::Target;
 /// No counter is taken as more exact than this part of it: what is left, a byte here and there that crossed between two readings, may
 /// contradict itself in a way that only huge changes explain.
 const EXACT: f64 = 2e-4;
+/// Rounds in which the last hundredth is explained.
+pub(crate) const SETTLED: usize = 60;
 /// Rounds in which bytes are spread evenly.
 const EVEN: usize = 30;
 

@@ -8,19 +8,23 @@
 //! | mirror | rank r and first + last - r, in all segments of a level of halving, or in one (crystal routers, recursive halving) |
 //! | exchange | r and r xor 2^k (recursive halving, butterflies) |
 //! | collective | the messages of a collective over all ranks, or in all rows or columns of the grid ([`crate::collective`]) |
+//! | wrapped | all that have one offset on a grid whose ends meet |
+//! | transposed | rank (x, y) and the rank that (y, x) has where y runs fastest |
 //! | all | every pair (all-to-all) |
 //!
 //! Atoms overlap: the dictionary is overcomplete, and what is simple wins because it needs fewer atoms.
 //!
 //! Source: measured on recorded applications (docs/methods/inference.md).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use crate::collective::{Collective, Lines};
 use crate::grid::{Grid, Order};
 use crate::jobs::Participants;
 use crate::operator::{Operator, Pair};
+use crate::pattern::{Pattern, groups};
 
 /// What an atom is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -55,8 +59,20 @@ pub enum Atom {
         /// Among whom.
         lines: Lines,
     },
+    /// An offset on a grid whose ends meet.
+    Wrapped([i64; 3]),
+    /// Rank (x, y) of the grid and the rank that (y, x) has where y runs fastest.
+    Transposed,
     /// Every pair.
     All,
+}
+
+/// All combinations, the first of the ranges fastest: (third, second, first).
+fn triples([x, y, z]: [RangeInclusive<i64>; 3]) -> impl Iterator<Item = (i64, i64, i64)> {
+    z.flat_map(move |c| {
+        let x = x.clone();
+        y.clone().flat_map(move |b| x.clone().map(move |a| (c, b, a)))
+    })
 }
 
 /// The atoms of a job on a grid.
@@ -73,6 +89,10 @@ pub struct Dictionary<'a> {
     by_class: Vec<(Atom, Vec<i64>, f64)>,
     /// Atoms of other pairs, as numbers of pairs.
     by_pair: Vec<(Atom, Vec<u32>)>,
+    /// Those of them of which some pairs are no unknowns.
+    parts: BTreeSet<Atom>,
+    /// Whether the atoms that don't look at the grid are among them.
+    mechanisms: bool,
     /// `[row]`: how many pairs of ranks cross it.
     crossing: Arc<Vec<f64>>,
 }
@@ -106,9 +126,12 @@ impl<'a> Dictionary<'a> {
         for (rank, &code) in codes.iter().enumerate() {
             rank_of_code[code as usize] = rank as u32;
         }
-        let (by_class, by_pair) = (Vec::new(), Vec::new());
-        let mut dictionary =
-            Self { operator, job, participants, grid, codes, rank_of_code, by_class, by_pair, crossing };
+        let (by_class, by_pair, parts) = (Vec::new(), Vec::new(), BTreeSet::new());
+        let mechanisms = false;
+        #[rustfmt::skip]
+        let mut dictionary = Self {
+            operator, job, participants, grid, codes, rank_of_code, by_class, by_pair, parts, mechanisms, crossing,
+        };
         dictionary.add_offsets();
         dictionary
     }
@@ -169,15 +192,26 @@ impl<'a> Dictionary<'a> {
 
     /// Adds the atoms that don't look at the grid.
     pub fn add_mechanisms(&mut self) {
-        if !self.by_pair.is_empty() {
+        if self.mechanisms {
             return;
         }
+        self.mechanisms = true;
+        let ranks = self.participants.ranks() as u32;
+        self.add_bits();
+        let rows = Some(self.grid.sides).filter(|_| self.grid.order == Order::Rows);
+        let lines = std::iter::once(Lines::whole(ranks)).chain(rows.into_iter().flat_map(Lines::of_grid));
+        lines.for_each(|lines| self.add_collectives(lines));
+    }
+
+    /// Adds mirrored ranks, and ranks that differ in a bit.
+    fn add_bits(&mut self) {
         let ranks = self.participants.ranks() as u32;
         let mut found = BTreeMap::<Atom, Vec<u32>>::new();
-        let mut add = |atom: Atom, from: u32, to: u32| {
-            if let Some(pair) = self.pair(from, to) {
-                found.entry(atom).or_default().push(pair);
-            }
+        let mut parts = BTreeSet::new();
+        let mut add = |atom: Atom, from: u32, to: u32| match self.pair(from, to) {
+            Some(pair) => found.entry(atom).or_default().push(pair),
+            None if self.apart(from, to) => _ = parts.insert(atom),
+            None => {}
         };
         let mut segments = vec![(0u32, 0u32, 0u32, ranks)];
         while let Some((level, segment, first, end)) = segments.pop() {
@@ -203,9 +237,72 @@ impl<'a> Dictionary<'a> {
             }
         }
         self.by_pair.extend(found);
-        let rows = Some(self.grid.sides).filter(|_| self.grid.order == Order::Rows);
-        let lines = std::iter::once(Lines::whole(ranks)).chain(rows.into_iter().flat_map(Lines::of_grid));
-        lines.for_each(|lines| self.add_collectives(lines));
+        self.parts.append(&mut parts);
+    }
+
+    /// Adds the atoms of a pattern, and tells which they are. What an atom's pairs carry, all of them carry: one with a pair that can
+    /// carry nothing is left out, but for neighbours, whose classes may be used in part.
+    pub fn add_pattern(&mut self, pattern: Pattern) -> Vec<usize> {
+        let before = self.by_pair.len();
+        match pattern {
+            Pattern::Neighbours => {}
+            Pattern::Groups | Pattern::Mixed => self.add_groups(),
+            Pattern::Periodic => self.add_wrapped(),
+            Pattern::Transposed => {
+                let [x, y, _] = self.grid.sides;
+                self.add_whole(Atom::Transposed, |add| (0..x * y).all(|r| add(r, r / x + y * (r % x))));
+            }
+            Pattern::Bits => self.add_bits(),
+        }
+        let classes = self.by_class.len();
+        let new = (before..self.by_pair.len()).map(|at| classes + at);
+        let near = matches!(pattern, Pattern::Neighbours | Pattern::Mixed).then(|| self.neighbours());
+        near.into_iter().flatten().chain(new).collect()
+    }
+
+    /// Adds an atom if all pairs that `each` tells are unknowns; `each` ends where told that one is not.
+    fn add_whole(&mut self, atom: Atom, each: impl FnOnce(&mut dyn FnMut(u32, u32) -> bool) -> bool) {
+        let mut pairs = Vec::new();
+        let whole = each(&mut |from, to| {
+            let pair = self.pair(from, to);
+            pairs.extend(pair);
+            pair.is_some() || !self.apart(from, to)
+        });
+        if whole && !pairs.is_empty() {
+            self.by_pair.push((atom, pairs));
+        }
+    }
+
+    /// Adds everybody and everybody else in rows, columns and planes.
+    fn add_groups(&mut self) {
+        let ranks = self.participants.ranks() as u32;
+        for lines in groups(self.grid) {
+            let Lines { stride, count } = lines;
+            let first = |rank: u32| rank - rank / stride % count * stride;
+            self.add_whole(Atom::Collective { what: Collective::Everybody, lines }, |add| {
+                (0..ranks).all(|from| {
+                    let mut others = (0..count).map(|k| first(from) + k * stride).filter(|&to| to != from);
+                    others.all(|to| add(from, to))
+                })
+            });
+        }
+    }
+
+    /// Adds neighbours on a grid whose ends meet.
+    fn add_wrapped(&mut self) {
+        let ranks = self.participants.ranks() as u32;
+        let (grid, sides) = (self.grid, self.grid.sides.map(i64::from));
+        let rank_of: Vec<u32> = self.rank_of_code.clone();
+        // Where a side is two, there and back are the same.
+        let steps = |side: i64| if side > 2 { -1..=1 } else { 0..=side - 1 };
+        for (c, b, a) in triples(sides.map(steps)).filter(|&step| step != (0, 0, 0)) {
+            let offset = [a, b, c];
+            let to = |from: u32| {
+                let place = grid.place(from).map(i64::from);
+                rank_of[grid.code([0, 1, 2].map(|i| (place[i] + offset[i]).rem_euclid(sides[i]))) as usize]
+            };
+            self.add_whole(Atom::Wrapped(offset), |add| (0..ranks).all(|from| add(from, to(from))));
+        }
     }
 
     /// Nothing but collectives, in lines of ranks of all lengths and distances, whatever the grid.
@@ -214,6 +311,9 @@ impl<'a> Dictionary<'a> {
         let mut dictionary = Self { by_class: Vec::new(), by_pair: Vec::new(), ..self.clone() };
         let lines = std::iter::once(Lines::whole(ranks)).chain(Lines::all(ranks));
         lines.for_each(|lines| dictionary.add_collectives(lines));
+        // What a collective's pairs carry, all of them carry.
+        let Self { by_pair, parts, .. } = &mut dictionary;
+        by_pair.retain(|(atom, _)| !parts.contains(atom));
         dictionary
     }
 
@@ -221,8 +321,15 @@ impl<'a> Dictionary<'a> {
     fn add_collectives(&mut self, lines: Lines) {
         let ranks = self.participants.ranks() as u32;
         for what in Collective::all(lines, ranks) {
-            let mut pairs = Vec::new();
-            what.in_lines(lines, ranks, |from, to| pairs.extend(self.pair(from, to)));
+            let (mut pairs, mut part) = (Vec::new(), false);
+            what.in_lines(lines, ranks, |from, to| {
+                let pair = self.pair(from, to);
+                part |= pair.is_none() && self.apart(from, to);
+                pairs.extend(pair);
+            });
+            if part {
+                self.parts.insert(Atom::Collective { what, lines });
+            }
             if !pairs.is_empty() {
                 self.by_pair.push((Atom::Collective { what, lines }, pairs));
             }
@@ -237,12 +344,32 @@ impl<'a> Dictionary<'a> {
         (source != destination).then(|| self.operator.find(pair)).flatten().map(|pair| pair as u32)
     }
 
+    /// Whether ranks are on different hosts.
+    fn apart(&self, from: u32, to: u32) -> bool {
+        let hosts = &self.participants.host_of_rank;
+        hosts[from as usize] != hosts[to as usize]
+    }
+
     /// The pairs of hosts of an atom, with repeats where hosts have several ranks.
     pub fn pairs(&self, at: usize) -> Vec<u32> {
         match self.by_class.get(at) {
             Some((_, classes, _)) => classes.iter().flat_map(|&class| self.pairs_of_class(class)).collect(),
             None => self.by_pair[at - self.by_class.len()].1.clone(),
         }
+    }
+
+    /// Whether all pairs of ranks of an atom can carry something, or are of one host.
+    pub fn is_whole(&self, at: usize) -> bool {
+        let Some((atom, classes, _)) = self.by_class.get(at) else {
+            return !self.parts.contains(&self.atom(at));
+        };
+        let mut whole = true;
+        for &class in classes.iter().filter(|_| *atom != Atom::All) {
+            self.each_of_class(class, |from, to| {
+                whole &= self.pair(from, to).is_some() || !self.apart(from, to);
+            });
+        }
+        whole
     }
 
     /// An atom's column: rows, rising, and how many of its pairs cross them.
@@ -274,17 +401,22 @@ impl<'a> Dictionary<'a> {
     }
 
     fn pairs_of_class(&self, class: i64) -> Vec<u32> {
+        let mut pairs = Vec::new();
+        self.each_of_class(class, |from, to| pairs.extend(self.pair(from, to)));
+        pairs
+    }
+
+    /// The ranks of every pair of a class: from, to.
+    fn each_of_class(&self, class: i64, mut each: impl FnMut(u32, u32)) {
         let offset = self.grid.offset(class);
         let sides = self.grid.sides.map(i64::from);
-        let mut pairs = Vec::new();
         for (to, &code) in self.codes.iter().enumerate() {
             // A code less a class may be another place's code: look at the place itself.
             let place = self.grid.place(to as u32).map(i64::from);
             if (0..3).all(|i| (0..sides[i]).contains(&(place[i] - offset[i]))) {
-                pairs.extend(self.pair(self.rank_of_code[(code - class) as usize], to as u32));
+                each(self.rank_of_code[(code - class) as usize], to as u32);
             }
         }
-        pairs
     }
 
     /// How much every atom's column is like a residual, `[atom]`: the sum of `R' u` over its pairs over the root of their number, which is
@@ -338,7 +470,7 @@ impl<'a> Dictionary<'a> {
             Atom::Offset(offset) | Atom::BothWays(offset) | Atom::Alike(offset) => far[tier(offset)],
             Atom::Mirror { .. } | Atom::Exchange { .. } => 0.8,
             Atom::MirrorIn { .. } => 0.5,
-            Atom::Collective { .. } | Atom::All => 0.7,
+            Atom::Collective { .. } | Atom::Wrapped(_) | Atom::Transposed | Atom::All => 0.7,
         }
     }
 

@@ -18,7 +18,7 @@ use netloom_model::Control;
 use netloom_model::rng::{below, stream};
 
 use crate::case::{Case, NOBODY, own_rows};
-use crate::change::{Effort, evenly, least_change, settle};
+use crate::change::{Effort, SETTLED, evenly, least_change, settle};
 use crate::found::{Estimate, JobFound};
 use crate::jobs::Participants;
 use crate::memory::{Memory, remembered};
@@ -41,8 +41,6 @@ const FEW: [usize; 2] = [4, 20];
 const FAMILIAR: f64 = 1.2;
 /// An answer that leaves more than this part of the counters is none.
 const UNEXPLAINED: f64 = 0.3;
-/// Rounds in which the last hundredth is explained.
-const SETTLED: usize = 60;
 
 /// Who sent how much to whom.
 pub fn estimate(
@@ -71,7 +69,7 @@ pub fn estimate_again(
     let here = repeats_as_one(&small, operator, &rows, counted.of(&rows));
     let target = Target::relative(&here, |r| own[r] != NOBODY && here.bytes[r] > 0.0);
     let ranked = ranked_grids(&small, jobs, &target, &own, memories, options, control);
-    let case = Case::new(&small, jobs, &own, ranked.iter().map(|found| found.grid).collect());
+    let case = Case::new(&small, jobs, &own, ranked.iter().map(|found| found.best).collect());
 
     // Where few atoms explain everything but noise, there is nothing to try out.
     let enough = NOTHING.max(1.01 * target.noise());
@@ -168,7 +166,7 @@ pub fn estimate_again(
     let jobs = ranked.into_iter().zip(guess.list()).zip(whose);
     let jobs = jobs
         .map(|((of, atoms), whose)| JobFound {
-            grid: of.grid,
+            grid: of.best.map(|best| best.grid),
             rival: of.rival,
             atoms,
             remembered: of.remembered || whose,

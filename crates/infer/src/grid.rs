@@ -74,12 +74,13 @@ impl Grid {
 
     /// The codes of ranks `0..ranks`: the class of a pair is its destination's code less its source's.
     pub fn codes(&self, ranks: u32) -> Vec<i64> {
+        (0..ranks).map(|rank| self.code(self.place(rank).map(i64::from))).collect()
+    }
+
+    /// The code of a place.
+    pub(crate) fn code(&self, [a, b, c]: [i64; 3]) -> i64 {
         let [x, y, _] = self.sides.map(i64::from);
-        let code = |rank| {
-            let [a, b, c] = self.place(rank).map(i64::from);
-            a + (2 * x - 1) * (b + (2 * y - 1) * c)
-        };
-        (0..ranks).map(code).collect()
+        a + (2 * x - 1) * (b + (2 * y - 1) * c)
     }
 
     /// The largest class; the smallest is its negative.

@@ -20,6 +20,7 @@
 //! | [`found`] | what was found |
 //! | [`fit`] | whether the answer fits the counters |
 //! | [`grid`] | process grids: pairs of ranks by their offset |
+//! | [`pattern`] | what whole applications do: atoms that are tried together |
 //! | [`prior`] | which pairs differ from a guess together |
 //! | [`pursuit`] | the few atoms that explain the counters |
 //! | [`range`] | what pairs carry at least and at most, whoever talks to whom |
@@ -59,6 +60,7 @@ pub mod jobs;
 pub mod memory;
 pub mod model;
 pub mod operator;
+pub mod pattern;
 pub mod prior;
 pub mod pursuit;
 pub mod range;
@@ -96,6 +98,7 @@ pub use memory::Memory;
 pub use model::Options;
 pub use netloom_numeric::{LpEffort, LpEnd};
 pub use operator::{Operator, Routing};
+pub use pattern::{Hypothesis, Pattern};
 pub use range::{Range, Told, largest, ranges};
 pub use recovery::{Recovery, recover};
 pub use rows::{Outsider, Rows, outsiders, rows};

@@ -10,6 +10,7 @@ use netloom_numeric::NonNegative;
 
 use crate::dictionary::{Atom, Dictionary};
 use crate::operator::Operator;
+use crate::pattern::{Hypothesis, Pattern};
 use crate::target::Target;
 
 /// Atoms whose columns are made before one is chosen.
@@ -17,6 +18,8 @@ const CANDIDATES: usize = 6;
 
 /// A residual that is this small (relative) is nothing.
 const NOTHING: f64 = 1e-12;
+/// Bytes that are this part of the largest atom's are a trace.
+const TRACE: f64 = 1e-9;
 
 /// A pursuit that can go on.
 #[derive(Clone, Debug)]
@@ -24,6 +27,10 @@ pub struct Pursuit<'a> {
     operator: &'a Operator,
     /// What there is to choose from.
     pub dictionary: Dictionary<'a>,
+    /// The atoms that came in first.
+    pattern: Pattern,
+    /// How many.
+    begun: usize,
     target: &'a Target,
     target_norm: f64,
     /// A residual that is this small (relative) is nothing, or noise.
@@ -41,7 +48,14 @@ impl<'a> Pursuit<'a> {
         let residual = target.bytes.iter().zip(&target.weight).map(|(b, w)| b * w).collect();
         let (target_norm, enough) = (target.norm(), target.noise().max(NOTHING));
         let (columns, fit) = (Vec::new(), NonNegative::new());
-        Self { operator, dictionary, target, target_norm, enough, columns, fit, residual }
+        let pattern = Pattern::Neighbours;
+        let begun = 0;
+        Self { operator, dictionary, pattern, begun, target, target_norm, enough, columns, fit, residual }
+    }
+
+    /// The grid, and what came in first.
+    pub fn hypothesis(&self) -> Hypothesis {
+        Hypothesis { grid: self.dictionary.grid(), pattern: self.pattern }
     }
 
     /// An atom's weighted column.
@@ -53,6 +67,12 @@ impl<'a> Pursuit<'a> {
 
     /// Takes in all neighbours on the grid at once; or nothing but the atom of all pairs, if that explains everything.
     pub fn neighbours(&mut self) {
+        self.begin(Pattern::Neighbours);
+    }
+
+    /// Takes in all atoms of a pattern at once; or nothing but the atom of all pairs, if that explains everything.
+    pub fn begin(&mut self, pattern: Pattern) {
+        self.pattern = pattern;
         if let Some(all) = self.dictionary.all() {
             let column = self.column(all);
             self.add(all, column);
@@ -60,15 +80,18 @@ impl<'a> Pursuit<'a> {
             if self.is_done() {
                 return;
             }
-            self.columns.clear();
-            self.fit = NonNegative::new();
+            // All pairs and their parts, as groups are, go together.
+            if !matches!(pattern, Pattern::Groups | Pattern::Mixed) {
+                self.columns.clear();
+                self.fit = NonNegative::new();
+            }
         }
-        let near: Vec<usize> = self.dictionary.neighbours().collect();
-        for atom in near {
+        for atom in self.dictionary.add_pattern(pattern) {
             let column = self.column(atom);
             self.add(atom, column);
         }
         self.refit();
+        self.begun = self.tried();
     }
 
     /// Takes up to `steps` more atoms in; ends early where none helps.
@@ -154,6 +177,11 @@ impl<'a> Pursuit<'a> {
         self.columns.len()
     }
 
+    /// How many came in one by one, each as it seemed best.
+    pub fn chosen(&self) -> usize {
+        self.tried().saturating_sub(self.begun)
+    }
+
     /// Whether all is explained but noise.
     pub fn is_done(&self) -> bool {
         self.left() < self.enough
@@ -165,6 +193,35 @@ impl<'a> Pursuit<'a> {
             .filter(|&(_, &bytes)| bytes > 0.0)
             .map(|((at, _), &bytes)| (self.dictionary.atom(*at), bytes))
             .collect()
+    }
+
+    /// How many atoms carry more than a trace: the fewer, the simpler.
+    pub fn simple(&self) -> usize {
+        let most = self.fit.coefficients().iter().copied().fold(0.0, f64::max);
+        self.fit.coefficients().iter().filter(|bytes| **bytes > TRACE * most).count()
+    }
+
+    /// Whether atoms that carry more than a trace are whole: all of their pairs can carry something.
+    pub fn is_whole(&self) -> bool {
+        let most = self.fit.coefficients().iter().copied().fold(0.0, f64::max);
+        let mut columns = self.columns.iter().zip(self.fit.coefficients());
+        columns.all(|((atom, _), bytes)| *bytes <= TRACE * most || self.dictionary.is_whole(*atom))
+    }
+
+    /// The same without one of the atoms that carry something, for each that is not needed to explain the target, largest first.
+    pub fn without_one(&self) -> Vec<Self> {
+        let coefficients = self.fit.coefficients();
+        let most = coefficients.iter().copied().fold(0.0, f64::max);
+        let mut used: Vec<usize> =
+            (0..coefficients.len()).filter(|&c| coefficients[c] > TRACE * most).collect();
+        used.sort_by(|&a, &b| coefficients[b].total_cmp(&coefficients[a]).then(a.cmp(&b)));
+        let without = |column: usize| {
+            let mut other = Self { fit: self.fit.without(column), ..self.clone() };
+            other.columns.remove(column);
+            other.refit();
+            other
+        };
+        used.into_iter().map(without).filter(Self::is_done).collect()
     }
 
     /// The atoms that came in: weighted columns as (row, value), and the bytes of each of their pairs.

@@ -3,7 +3,10 @@
 //! All grids are fitted with their neighbours; the better ones with more and more atoms. The least residual wins, equally good ones in
 //! order of their atoms: few are simple. A grid that the job was seen on before wins if it explains the counters as well.
 
+use std::collections::BTreeMap;
+
 use netloom_model::Control;
+use netloom_model::rng::{stream, unit};
 
 use crate::case::only;
 use crate::communicators::grid_of_collectives;
@@ -13,23 +16,24 @@ use crate::jobs::Participants;
 use crate::memory::Memory;
 use crate::model::Options;
 use crate::operator::Operator;
+use crate::pattern::{Hypothesis, Pattern};
 use crate::pursuit::Pursuit;
 use crate::target::Target;
 
 /// Grids that leave at most so many times what the best leaves explain the counters as well.
 const AS_WELL: f64 = 1.2;
 /// Most of them that are kept.
-const MOST: usize = 3;
+const MOST: usize = 8;
 
 /// The grids of a job.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Ranked {
     /// The best; `None` without rows of its own or with fewer than two hosts.
-    pub grid: Option<Grid>,
+    pub best: Option<Hypothesis>,
     /// The next, and its residual over the best's.
     pub rival: Option<(Grid, f64)>,
     /// Others that explain the counters as well.
-    pub equals: Vec<Grid>,
+    pub equals: Vec<Hypothesis>,
     /// Whether the best is the one that was remembered.
     pub remembered: bool,
 }
@@ -68,34 +72,52 @@ fn best_grid(
     let grids = Grid::all(participants.ranks() as u32);
     let one = Dictionary::new(operator, job as u32, participants, grids[0]);
     let pursuit = |grid| Pursuit::new(operator, one.on(grid), target);
-    let mut all: Vec<Pursuit> = grids.into_iter().map(pursuit).collect();
-    let stopped = || control.stopped().is_some();
-    for one in &mut all {
-        if !stopped() {
-            one.neighbours();
+    let begun = |grid, pattern| {
+        let mut one = pursuit(grid);
+        if control.stopped().is_none() {
+            one.begin(pattern);
         }
+        one
+    };
+    let mut all: Vec<Pursuit> = grids.iter().map(|&grid| begun(grid, Pattern::Neighbours)).collect();
+    let even = participants.ranks() != participants.hosts.len() || send_alike(operator, job, target);
+    // Equally simple ones: grids with like sides first, as MPI_Dims_create makes them.
+    let mut grids = grids;
+    grids.sort_by_key(|grid| {
+        (grid.sides.iter().filter(|&&side| side > 1).count(), grid.order, grid.sides.iter().sum::<u32>())
+    });
+    let others = |pattern: Pattern| {
+        let of = grids.iter().filter(move |&&grid| pattern.is_of(grid));
+        // What does not explain everything is no hypothesis: pursuits go on from neighbours.
+        of.map(move |&grid| begun(grid, pattern)).filter(|one| one.left() <= nothing)
+    };
+    for pattern in Pattern::OTHERS.into_iter().filter(|pattern| even || !pattern.is_even()) {
+        all.extend(others(pattern));
     }
     let sort = |all: &mut Vec<Pursuit>| {
         all.sort_by(|a, b| {
             let (x, y) = (a.left().max(nothing), b.left().max(nothing));
-            x.total_cmp(&y).then(a.atoms().len().cmp(&b.atoms().len()))
+            let simple = |one: &Pursuit| (!one.is_whole(), one.simple());
+            x.total_cmp(&y).then_with(|| simple(a).cmp(&simple(b)))
         });
     };
     sort(&mut all);
-    // Where neighbours explain everything, no grid that needs more is simpler.
-    if all[0].left() <= nothing {
-        let as_good = all.iter().take_while(|one| one.left() <= nothing).count();
-        all.truncate((as_good + 1).min(MOST + 2));
-    } else {
+    // Where a pattern explains everything, no grid that needs more is simpler.
+    if all[0].left() > nothing || !all[0].is_whole() {
         let ranks = participants.ranks() as u32;
         let found = grid_of_collectives(operator, &one, target, ranks, control);
         let found = found.map(|grid| explained(pursuit(grid), options));
-        if let Some(found) = found.filter(Pursuit::is_done) {
-            all.truncate(1);
-            all.insert(0, found);
-        } else {
+        all.extend(found.filter(Pursuit::is_done));
+        if all.iter().all(|one| one.left() > nothing) {
+            all.extend(others(Pattern::Mixed));
+        }
+        sort(&mut all);
+        if all[0].left() > nothing {
             more_atoms(&mut all, sort, options, control);
         }
+    }
+    if all[0].left() <= nothing {
+        all = unlike(operator, all, nothing);
     }
     if let Some(known) = known {
         prefer(&mut all, pursuit(known), nothing, options, control);
@@ -104,9 +126,82 @@ fn best_grid(
     let over = |one: &Pursuit| one.left().max(nothing) / best.left().max(nothing);
     let rival = all.get(1).map(|next| (next.dictionary.grid(), over(next)));
     let equals = all[1..].iter().filter(|one| over(one) <= AS_WELL).take(MOST);
-    let equals = equals.map(|one| one.dictionary.grid()).collect();
-    let grid = best.dictionary.grid();
-    Ranked { grid: Some(grid), rival, equals, remembered: known == Some(grid) }
+    let equals = equals.map(Pursuit::hypothesis).collect();
+    let best = best.hypothesis();
+    Ranked { best: Some(best), rival, equals, remembered: known == Some(best.grid) }
+}
+
+/// Whether all of a job's hosts that send anything send the same, but for noise.
+fn send_alike(operator: &Operator, job: usize, target: &Target) -> bool {
+    let mut sender = vec![u32::MAX; operator.rows()];
+    for (p, pair) in operator.iter().enumerate().filter(|(_, pair)| pair.job as usize == job) {
+        let mut first = None;
+        operator.way(p, |row| _ = first.get_or_insert(row));
+        sender[first.unwrap_or_default()] = pair.source;
+    }
+    let mut sent = BTreeMap::<u32, (f64, f64, bool)>::new();
+    for (row, &host) in sender.iter().enumerate().filter(|(_, host)| **host != u32::MAX) {
+        let (bytes, variance, known) = sent.entry(host).or_insert((0.0, 0.0, true));
+        *bytes += target.bytes[row];
+        *variance += target.deviation[row].powi(2);
+        *known &= target.weight[row] > 0.0;
+    }
+    let known: Vec<_> = sent.into_values().filter(|(_, _, known)| *known).collect();
+    let mean = known.iter().map(|(bytes, ..)| bytes).sum::<f64>() / known.len().max(1) as f64;
+    known.iter().all(|(bytes, variance, _)| (bytes - mean).abs() <= 5.0 * variance.sqrt() + 1e-6 * mean)
+}
+
+/// Of those that explain everything the first of each answer, as far as it shows in leaf sums, and the next that does not.
+fn unlike<'a>(operator: &Operator, all: Vec<Pursuit<'a>>, nothing: f64) -> Vec<Pursuit<'a>> {
+    let (mut kept, mut seen): (Vec<Pursuit>, Vec<Print>) = (Vec::new(), Vec::new());
+    for one in all {
+        if one.left() > nothing {
+            kept.push(one);
+            break;
+        }
+        if seen.len() > MOST {
+            continue;
+        }
+        let print = Print::of(operator, &one.bytes());
+        let (sums, pairs) = seen.iter().fold((0, 0), |(sums, pairs), other| {
+            let [sum, pair] = print.same(other);
+            (sums + usize::from(sum), pairs + usize::from(pair))
+        });
+        // Another that differs in pairs only says how well these are known.
+        if pairs == 0 && sums < 2 {
+            seen.push(print);
+            kept.push(one);
+        }
+    }
+    kept
+}
+
+/// Sums over all pairs, with weights drawn at random: answers that differ hardly ever have the same.
+struct Print {
+    /// A weight for every (source leaf, destination).
+    of_sums: f64,
+    /// And for every pair.
+    of_pairs: f64,
+    norm: f64,
+}
+
+impl Print {
+    fn of(operator: &Operator, bytes: &[f64]) -> Self {
+        let (mut of_sums, mut of_pairs, mut square) = (0.0, 0.0, 0.0);
+        for (p, (pair, &bytes)) in operator.iter().zip(bytes).enumerate().filter(|(_, (_, b))| **b > 0.0) {
+            let sum = u64::from(operator.leaf(pair)) << 32 | u64::from(pair.destination);
+            of_sums += bytes * unit(&mut stream(0, sum));
+            of_pairs += bytes * unit(&mut stream(1, p as u64));
+            square += bytes * bytes;
+        }
+        Self { of_sums, of_pairs, norm: square.sqrt() }
+    }
+
+    /// Whether sums are the same, and pairs.
+    fn same(&self, other: &Self) -> [bool; 2] {
+        let close = |a: f64, b: f64| (a - b).abs() <= 1e-6 * self.norm.max(other.norm);
+        [close(self.of_sums, other.of_sums), close(self.of_pairs, other.of_pairs)]
+    }
 }
 
 /// All steps on one grid.

@@ -14,6 +14,9 @@ const HARDLY: f64 = 1e-3;
 /// What is left of a row is nothing if it is this part of what was counted.
 const LEFT: f64 = 1e-9;
 
+/// Bytes that differ by this part are the same.
+const ALIKE: f64 = 1e-6;
+
 /// What was counted.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Counted {
@@ -129,6 +132,16 @@ impl Target {
     pub fn left_by(&self, rows: &[f64]) -> f64 {
         let residual = self.residual_by(rows);
         residual.iter().map(|r| r * r).sum::<f64>().sqrt() / self.norm().max(f64::MIN_POSITIVE)
+    }
+
+    /// How many different bytes rows have, noise excepted.
+    pub fn values(&self) -> usize {
+        let rows = self.bytes.iter().zip(&self.deviation).zip(&self.weight);
+        let used = rows.filter(|((bytes, _), weight)| **bytes > 0.0 && **weight > 0.0);
+        let mut values: Vec<(f64, f64)> = used.map(|((&bytes, &noise), _)| (bytes, noise)).collect();
+        values.sort_by(|a, b| a.0.total_cmp(&b.0));
+        values.dedup_by(|next, first| next.0 - first.0 <= ALIKE * first.0 + 4.0 * first.1);
+        values.len()
     }
 
     /// Rows in use.

@@ -16,7 +16,7 @@ use netloom_model::Control;
 use netloom_model::rng::{normal, stream};
 
 use crate::case::{Case, Guess};
-use crate::change::{Effort, least_change};
+use crate::change::{Effort, SETTLED, evenly, least_change, settle};
 use crate::model::{DENSE, Options, Start, Tried};
 use crate::operator::Operator;
 use crate::prior::Shares;
@@ -29,6 +29,8 @@ use crate::verdict::{LIKELY, LeafSum, Trust, Verdict};
 const DRAWS: u64 = 3;
 /// A grid that takes an atom more to explain as much is believed so much less.
 const SIMPLE: f64 = 0.8;
+/// So many atoms that are not needed are doubts.
+const OTHERS: usize = 8;
 /// A sum is known if it is wrong by no more than this part.
 const KNOWN: f64 = 0.1;
 /// How many of the largest sums are told.
@@ -142,11 +144,11 @@ fn models_apart(tried: &[Tried]) -> Vec<Doubt> {
 
 /// The same with another grid of a job that explains its counters as well, for each of them.
 fn rival_cases<'a>(case: &Case<'a>, ranked: &[Ranked]) -> Vec<Case<'a>> {
-    let others = ranked.iter().enumerate().flat_map(|(j, of)| of.equals.iter().map(move |&grid| (j, grid)));
-    let on = |(j, grid): (usize, _)| {
-        let mut grids = case.grids.clone();
-        grids[j] = Some(grid);
-        case.on(grids)
+    let others = ranked.iter().enumerate().flat_map(|(j, of)| of.equals.iter().map(move |&other| (j, other)));
+    let on = |(j, other): (usize, _)| {
+        let mut hypotheses = case.hypotheses.clone();
+        hypotheses[j] = Some(other);
+        case.on(hypotheses)
     };
     others.map(on).collect()
 }
@@ -198,6 +200,18 @@ pub(crate) fn of_atoms(
         }
     }
     let rivals = grids.len() - 1;
+    // So may other atoms on the same grid.
+    let others = guess.without_one().take(OTHERS);
+    grids.extend(others.map(|(more, miss)| Doubt { weight: SIMPLE.powi(more as i32), miss }));
+    // On one lane rows are often alike, and atoms that were chosen one by one explain any few different bytes. Patterns say beforehand
+    // what they are, but not if rows without bytes cut them to size.
+    let one_lane = case.operator.lanes() == 1 && case.operator.routings() == 1;
+    let chance = !guess.is_pattern() && guess.atoms() > target.values() || !guess.is_whole();
+    if one_lane && chance {
+        let mut even = evenly(case.operator, target, control);
+        settle(case.operator, target, &mut even, SETTLED, control);
+        grids.push(Doubt { weight: 1.0, miss: difference(even) });
+    }
     sums.judged(case, x, [&noise, &grids], rivals)
 }
 

@@ -27,6 +27,8 @@ pub fn in_words(atom: &Atom, grid: &Grid) -> String {
         }
         Atom::Exchange { bit } => format!("ranks r and r xor {}", 1u64 << bit),
         Atom::Collective { what, lines } => collective(what, lines, grid.sides.iter().product()),
+        Atom::Wrapped(ref o) => format!("offset {}, round the ends", offset(o, true)),
+        Atom::Transposed => "transposed ranks".into(),
         Atom::All => "all pairs".into(),
     }
 }
@@ -71,6 +73,7 @@ mod tests {
         assert_eq!(in_words(&Atom::Offset([1, -2, 0]), &grid([4, 4, 1])), "offset (+1, -2)");
         assert_eq!(in_words(&Atom::BothWays([0, 0, 1]), &grid([4, 4, 4])), "offset (0, 0, +1) and back");
         assert_eq!(in_words(&Atom::Alike([0, 0, 1]), &grid([4, 4, 4])), "all offsets like (0, 0, 1)");
+        assert_eq!(in_words(&Atom::Wrapped([1, 0, 0]), &grid([4, 4, 1])), "offset (+1, 0), round the ends");
         assert_eq!(in_words(&Atom::Exchange { bit: 3 }, &grid([8, 1, 1])), "ranks r and r xor 8");
     }
     #[test]

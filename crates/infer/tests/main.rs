@@ -1,9 +1,10 @@
-//! Inference on random fabrics, on small cases worked by hand, on several routings, on few flows without a grid, in bases and on recorded applications.
+//! Inference on random fabrics, on small cases worked by hand, on patterns of whole applications, on several routings, on few flows without a grid, in bases and on recorded applications.
 
 mod bases;
 mod collective;
 mod fewest;
 mod operator;
+mod patterns;
 mod range;
 mod recorded;
 mod small;

@@ -56,6 +56,16 @@ impl NonNegative {
         debug_assert_eq!(self.target.len(), self.gram.len());
     }
 
+    /// The same without a column; to be solved again.
+    pub fn without(&self, column: usize) -> Self {
+        let but =
+            |of: &[f64]| (of.iter().enumerate().filter(|(at, _)| *at != column)).map(|(_, v)| *v).collect();
+        let rows = self.gram.iter().enumerate().filter(|(at, _)| *at != column);
+        let gram: Vec<Vec<f64>> = rows.map(|(_, row)| but(row)).collect();
+        let coefficient = vec![0.0; gram.len()];
+        Self { gram, target: but(&self.target), coefficient, used: Vec::new() }
+    }
+
     /// The combination, one coefficient a column.
     pub fn coefficients(&self) -> &[f64] {
         &self.coefficient
