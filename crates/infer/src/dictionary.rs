@@ -197,14 +197,14 @@ impl<'a> Dictionary<'a> {
         }
         self.mechanisms = true;
         let ranks = self.participants.ranks() as u32;
-        self.add_bits();
+        self.add_bits(true);
         let rows = Some(self.grid.sides).filter(|_| self.grid.order == Order::Rows);
         let lines = std::iter::once(Lines::whole(ranks)).chain(rows.into_iter().flat_map(Lines::of_grid));
         lines.for_each(|lines| self.add_collectives(lines));
     }
 
-    /// Adds mirrored ranks, and ranks that differ in a bit.
-    fn add_bits(&mut self) {
+    /// Adds mirrored ranks, of single segments too if asked for, and ranks that differ in a bit.
+    fn add_bits(&mut self, single: bool) {
         let ranks = self.participants.ranks() as u32;
         let mut found = BTreeMap::<Atom, Vec<u32>>::new();
         let mut parts = BTreeSet::new();
@@ -219,7 +219,9 @@ impl<'a> Dictionary<'a> {
                 let other = first + end - 1 - rank;
                 if other != rank {
                     add(Atom::Mirror { level }, rank, other);
-                    add(Atom::MirrorIn { level, segment }, rank, other);
+                    if single {
+                        add(Atom::MirrorIn { level, segment }, rank, other);
+                    }
                 }
             }
             let middle = first + (end - first).div_ceil(2);
@@ -252,7 +254,7 @@ impl<'a> Dictionary<'a> {
                 let [x, y, _] = self.grid.sides;
                 self.add_whole(Atom::Transposed, |add| (0..x * y).all(|r| add(r, r / x + y * (r % x))));
             }
-            Pattern::Bits => self.add_bits(),
+            Pattern::Bits => self.add_bits(false),
         }
         let classes = self.by_class.len();
         let new = (before..self.by_pair.len()).map(|at| classes + at);
