@@ -39,6 +39,7 @@ VERBS = [
     "optimize",
     "simulate",
     "sample",
+    "diagnose",
     "loop",
     "plot",
     "apply",

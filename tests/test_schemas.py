@@ -73,6 +73,8 @@ RUNS: dict[str, list[str]] = {
     "plot-front": ["plot", "front", "RESULT", "-o", "x.svg"],
     "simulate": ["simulate", "SCENARIO", "-o", "run"],
     "sample": ["sample", "SCENARIO", "-o", "sampled"],
+    "diagnose": ["diagnose", "FT2", "--counters", "C"],
+    "diagnose-self-test": ["diagnose", "--self-test", "--cases", "1"],
     "loop": ["loop", "LOOP", "-o", "journal"],
     "plot-run": ["plot", "run", "RUN", "-o", "x.svg"],
 }

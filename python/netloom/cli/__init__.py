@@ -61,6 +61,7 @@ _VERBS: dict[str, str | tuple[str, dict[str, str]]] = {
     "watch": "A fabric while it runs: load, hottest links, congestion, jobs, the loop's decisions.",
     "simulate": "What a run takes under every routing of a scenario, packet by packet.",
     "sample": "Simulate with paths sampled inside packets: congestion by link, job and phase.",
+    "diagnose": "What is congested, whose fault it is, and what would help.",
     "loop": "The closed loop, in the simulator or live: counters in, better routes out, if that surely pays.",
     "lanes": (
         "Read and load the SL-to-VL tables of a live fabric.",

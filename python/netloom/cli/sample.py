@@ -96,6 +96,9 @@ def sample(
         raise UsageError(f"--hash is of --method one-bit, not of {method}")
     overrides = simulate.overrides_of(set_ or [], None, routes, allow_credit_loops, options)
     text = run.read("scenario", scenario).decode(errors="replace")
+    if every_us is not None and not any("counters_every_us" in words for words in (text, *overrides)):
+        # What ports count in the same windows: diagnosis looks at both.
+        overrides.append(f"measure.counters_every_us={every_us}")
     with run.timed("read"):
         given = _core.Scenario.read(scenario, overrides)
     for role, path in given.files:

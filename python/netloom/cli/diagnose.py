@@ -1,0 +1,345 @@
+"""`netloom diagnose`: what congests a run or a fabric, whose fault it is, and what would help."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import numpy as np
+from cyclopts import Parameter
+
+from netloom.cli import UsageError, common, counters, render, runs
+from netloom.cli.common import Options, Run
+from netloom.errors import CountersError, FormatError
+
+if TYPE_CHECKING:
+    from netloom._core import Fabric
+    from netloom.diagnose.observed import Observed
+    from netloom.diagnose.rules import Finding
+    from netloom.diagnose.tries import Attempt
+
+_TOLD = 5
+"""Root links that the text tells of every finding."""
+_SIMULATED_TICK_NS = 1.0
+
+
+def diagnose(
+    run_or_fabric: str | None = None,
+    /,
+    *,
+    routing: str | None = None,
+    counters_: Annotated[Path | None, Parameter(name="--counters")] = None,
+    before: Path | None = None,
+    seconds: Annotated[float | None, common.within(1e-12, 1e9)] = None,
+    tick_ns: Annotated[float | None, common.within(1e-6, 1e9)] = None,
+    traffic: str | None = None,
+    try_: Annotated[bool, Parameter(name="--try")] = False,
+    self_test: bool = False,
+    cases: Annotated[int, common.COUNT] = 60,
+    options: Options | None = None,
+) -> int:
+    """Find what is congested, whose fault it is, and what would help.
+
+    Exit code 1 says that something was found.
+
+    Parameters
+    ----------
+    run_or_fabric
+        A folder that `netloom sample -o` or `netloom simulate -o` wrote; with `--counters` a fabric.
+    routing
+        The run's routing to diagnose. [default: its first]
+    counters_
+        Counters of the fabric, in any format that `netloom counters show` reads: less can be said.
+    before
+        An earlier reading: what was counted since then.
+    seconds
+        How long was counted, where files do not tell.
+    tick_ns
+        What a tick of waiting is, of the counters' device. [default: waiting is not looked at]
+    traffic
+        Who sent what to whom, as `netloom infer -o` writes it: tells routes, mapping and size apart.
+    try_
+        Simulate what findings propose, with the run's scenario.
+    self_test
+        Diagnose generated runs of known cause instead (`--seed`).
+    cases
+        How many of them.
+    options
+        Common options; `-o` writes the result.
+    """
+    options = options or Options()
+    run = Run("diagnose-self-test" if self_test else "diagnose", options, product=False)
+    if self_test:
+        if run_or_fabric is not None:
+            raise UsageError("--self-test makes its own runs: expected none")
+        return _self_test(run, cases)
+    if run_or_fabric is None:
+        raise UsageError("expected a run's folder, a fabric with --counters, or --self-test")
+    if counters_ is not None:
+        if try_ or routing is not None:
+            raise UsageError("--try and --routing are of a simulated run, not of --counters")
+        net = run.fabric(run_or_fabric, warn=True)
+        seen = _counted(run, net, counters_, before, (seconds, tick_ns), traffic)
+        return _finish(run, {"source": "counters", "routing": None}, seen, [], False)
+    only = {"--before": before, "--seconds": seconds, "--tick-ns": tick_ns, "--traffic": traffic}
+    for option, value in only.items():
+        if value is not None:
+            raise UsageError(f"{option} needs --counters")
+    folder = Path(run_or_fabric)
+    manifest = runs.read_manifest(folder)
+    run.note_input("run", run_or_fabric, runs.digest((folder / runs.MANIFEST).read_bytes()))
+    entry = _entry(folder, manifest, routing)
+    with run.timed("read"):
+        if entry["result"].get("sampling") is not None:
+            source, seen, findings = _of_samples(folder, entry)
+        else:
+            source, seen, findings = "counters", _of_run(folder, manifest, entry), []
+            run.note(f"{folder} has no samples: counters alone say less (netloom sample -o)")
+    head = {"source": source, "routing": entry["routing"]}
+    return _finish(run, head, seen, findings, try_, folder=folder, manifest=manifest)
+
+
+def _entry(folder: Path, manifest: Mapping[str, Any], routing: str | None) -> dict[str, Any]:
+    """The routing's entry; of several the first that was sampled, if any was."""
+    entries = manifest["runs"]
+    names = [entry["routing"] for entry in entries]
+    if routing is not None:
+        if routing not in names:
+            raise UsageError(f"--routing {routing}: {folder} has {', '.join(names)}")
+        return dict(entries[names.index(routing)])
+    if not entries:
+        raise FormatError(f"{folder}: a run of no routing", str(folder))
+    sampled = [entry for entry in entries if entry["result"].get("sampling") is not None]
+    return dict((sampled or entries)[0])
+
+
+def _of_samples(folder: Path, entry: Mapping[str, Any]) -> tuple[str, Observed, list[str]]:
+    from netloom import sampling
+    from netloom.diagnose.sampled import observed_of
+
+    samples = sampling.read(folder, entry["routing"])
+    intervals = None
+    if "intervals.parquet" in entry["files"]:
+        intervals = _table(folder, entry, "intervals")
+    return "samples", observed_of(samples, intervals), list(samples.findings)
+
+
+def _of_run(folder: Path, manifest: Mapping[str, Any], entry: Mapping[str, Any]) -> Observed:
+    """Counters of a simulated run that was not sampled."""
+    from netloom import _core
+    from netloom.diagnose.counted import observed_of
+
+    scenario = Path(manifest["scenario"]["source"])
+    _same_scenario(scenario, manifest)
+    fabric = _core.Scenario.read(scenario, manifest["scenario"]["overrides"]).fabric
+    links = _table(folder, entry, "links")
+    if len(links["xmit_bytes"]) != fabric.links:
+        raise FormatError(
+            f"{folder}: {len(links['xmit_bytes'])} links, the fabric has {fabric.links}", str(folder)
+        )
+    seconds = float(entry["result"]["simulated_ms"]) * 1e-3
+    waited = links["wait_ticks"].astype(np.float64) * _SIMULATED_TICK_NS * 1e-9
+    return observed_of(fabric, seconds, links["xmit_bytes"].astype(np.float64), waited)
+
+
+def _table(folder: Path, entry: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """A table of a run's routing as columns, if it is as it was written."""
+    from netloom import sampling
+
+    path = folder / entry["folder"] / f"{name}.parquet"
+    data = path.read_bytes()
+    if runs.digest(data) != entry["sha256"].get(path.name):
+        raise runs.damaged(path, "-o")
+    table = sampling.parquet(data, name, str(path))
+    return {column: np.asarray(table[column]) for column in table.column_names}
+
+
+def _same_scenario(path: Path, manifest: Mapping[str, Any]) -> None:
+    text = path.read_text(errors="replace")
+    if text != manifest["scenario"]["text"]:
+        raise FormatError(
+            f"{path}: not as it was when the run was made: expected the same scenario", str(path)
+        )
+
+
+def _counted(
+    run: Run,
+    net: Fabric,
+    after: Path,
+    before: Path | None,
+    times: tuple[float | None, float | None],
+    traffic: str | None,
+) -> Observed:
+    """What real counters say."""
+    from netloom.diagnose.counted import observed_of
+    from netloom.live.columns import column
+
+    seconds, tick_ns = times
+    found = counters.read(run, str(after), net)
+    if before is not None:
+        found = found.since(counters.read(run, str(before), net, role="before"), seconds=seconds)
+    lasted = seconds or found.summary()["seconds"]
+    if not lasted:
+        raise CountersError(f"{after}: does not say how long was counted: expected --seconds")
+    sent, ticks = np.zeros(net.links), np.zeros(net.links)
+    known = tick_ns is not None
+    for interval in range(found.intervals):
+        measured = found.measure(interval)
+        sent += np.where(np.asarray(measured["ends"]) > 0, np.asarray(measured["value"], float), 0.0)
+        waits = column(net, found, "wait_ticks", interval=interval) if known else None
+        known = waits is not None
+        ticks += 0.0 if waits is None else np.nan_to_num(waits)
+    waited = ticks * (tick_ns or 0.0) * 1e-9 if known else None
+    if waited is None:
+        run.note("no --tick-ns, or no counters of waiting: only links that are full are looked at")
+    pairs = None if traffic is None else run.traffic(traffic, net)
+    return observed_of(net, float(lasted), sent, waited, pairs)
+
+
+def _finish(
+    run: Run,
+    head: Mapping[str, Any],
+    seen: Observed,
+    odd: list[str],
+    try_: bool,
+    *,
+    folder: Path | None = None,
+    manifest: Mapping[str, Any] | None = None,
+) -> int:
+    """Diagnoses, tries, tells."""
+    from netloom.diagnose.rules import diagnose as rules
+
+    with run.timed("diagnose"):
+        found = rules(seen)
+    tried: list[list[Attempt]] = [[] for _ in found.findings]
+    if try_ and found.findings and manifest is not None:
+        from netloom.diagnose.tries import Trials
+
+        scenario = Path(manifest["scenario"]["source"])
+        _same_scenario(scenario, manifest)
+        with run.timed("try"):
+            trials = Trials(scenario, manifest["scenario"]["overrides"], str(head["routing"]))
+            tried = [trials.of(finding) for finding in found.findings]
+    for finding in odd:
+        run.note(finding, kind="warning")
+    result = {
+        **head,
+        "hosts": seen.fabric.hosts,
+        "switches": seen.fabric.switches,
+        "windows": len(seen.seconds),
+        "jobs": [
+            {"name": name, "congested_hops": float(hops)}
+            for name, hops in zip(seen.jobs, found.congested_hops, strict=True)
+        ],
+        "findings": [
+            _finding(seen, finding, attempts if try_ else None)
+            for finding, attempts in zip(found.findings, tried, strict=True)
+        ],
+        "notes": odd,
+    }
+    rows = [
+        {
+            **{key: value for key, value in finding.items() if not isinstance(value, list)},
+            **{key: " ".join(finding[key]) for key in ("root_links", "culprits", "victims")},
+        }
+        for finding in result["findings"]
+    ]
+    return run.finish(result, lambda: text(result), rows=rows, findings=bool(found.findings))
+
+
+def _finding(seen: Observed, finding: Finding, tried: list[Attempt] | None) -> dict[str, Any]:
+    return {
+        "cause": finding.cause,
+        "confidence": finding.confidence,
+        "root_links": [seen.links.name(link) for link in finding.root_links],
+        "culprits": [seen.jobs[job] for job in finding.culprits],
+        "phases": finding.phases,
+        "victims": [seen.jobs[job] for job in finding.victims],
+        "evidence": finding.evidence,
+        "remedy": finding.remedy,
+        "predicted_gain_percent": round(
+            tried[0].gain_percent if tried else finding.predicted_gain_percent, 2
+        ),
+        "tried": None
+        if tried is None
+        else [
+            {
+                "what": attempt.what,
+                "job": attempt.job,
+                "before_ms": attempt.before_ms,
+                "after_ms": attempt.after_ms,
+                "gain_percent": attempt.gain_percent,
+            }
+            for attempt in tried
+        ],
+    }
+
+
+def text(result: Mapping[str, Any]) -> str:
+    """The report: every finding with its evidence, and what helped where that was tried."""
+    seen = "paths sampled" if result["source"] == "samples" else "counters alone"
+    head = [("fabric", f"{result['hosts']:,} hosts, {result['switches']:,} switches")]
+    if result["routing"] is not None:
+        head.append(("routing", result["routing"]))
+    head.append(("seen", seen + (f", {result['windows']} windows of time" if result["windows"] > 1 else "")))
+    for job in result["jobs"]:
+        head.append(("job", f"{job['name']}: {job['congested_hops']:.3f} congested hops a packet"))
+    parts = [render.pairs(head)]
+    if not result["findings"]:
+        parts.append("nothing is congested enough to blame anything for it")
+    for number, finding in enumerate(result["findings"], 1):
+        parts.append(_finding_text(number, finding))
+    return "\n\n".join(parts)
+
+
+def _finding_text(number: int, finding: Mapping[str, Any]) -> str:
+    links = finding["root_links"]
+    more = f" and {len(links) - _TOLD} more" if len(links) > _TOLD else ""
+    who = ", ".join(finding["culprits"]) or "nobody who was sampled"
+    if finding["phases"]:
+        who += f" (phases {', '.join(finding['phases'])})"
+    lines = [
+        ("roots", ", ".join(links[:_TOLD]) + more),
+        ("culprit", who),
+        ("held up", ", ".join(finding["victims"]) or "nobody much"),
+        *(("seen", line) for line in finding["evidence"]),
+        ("remedy", finding["remedy"]),
+    ]
+    if finding["tried"] is None:
+        if finding["predicted_gain_percent"]:
+            gain = f"up to {finding['predicted_gain_percent']:.0f} % of the time of the fullest link"
+            lines.append(("gain", gain))
+    else:
+        for attempt in finding["tried"]:
+            times = f"{attempt['before_ms']:.3f} to {attempt['after_ms']:.3f} ms"
+            gain = f"{attempt['gain_percent']:.0f} % less"
+            lines.append(("tried", f"{attempt['what']}: {attempt['job']} {times}, {gain}"))
+        if not finding["tried"]:
+            lines.append(("tried", "nothing: the simulator has no remedy for it"))
+    return f"{number}. {finding['cause']} (confidence {finding['confidence']:.2f})\n{render.pairs(lines)}"
+
+
+def _self_test(run: Run, cases: int) -> int:
+    from netloom.diagnose import selftest
+
+    with run.timed("self_test"), run.progress("cases") as progress:
+        ended = (lambda _: None) if progress is None else (lambda done: progress(done, cases))
+        tested = selftest.self_test(cases, run.seed, threads=run.options.threads, ended=ended)
+    result = {
+        "cases": cases,
+        "correct": tested.correct,
+        "false_alarms": tested.false_alarms,
+        "confusion": tested.confusion(),
+    }
+
+    def report() -> str:
+        header, rows = selftest.table(tested)
+        told = [
+            ("cases", str(cases)),
+            ("right", str(tested.correct)),
+            ("false alarms", str(tested.false_alarms)),
+        ]
+        return f"{render.pairs(told)}\n\n{render.table(header, rows, right=range(1, len(header)))}"
+
+    return run.finish(result, report)

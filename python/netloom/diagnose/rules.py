@@ -1,0 +1,343 @@
+"""From roots of congestion to findings: a cause, its evidence, what would help and by how much.
+
+| cause | what is seen |
+|---|---|
+| `noisy-neighbour` | a job waits at roots that others fill: another job, or one that nobody sampled |
+| `incast` | a host's link is the root, and far more goes there than to the job's other hosts |
+| `bad-routes` | links between switches are roots; all shortest ways, evenly used, would be far less full |
+| `bad-mapping` | that would not help, but other places of the same ranks would |
+| `over-subscription` | neither helps: hosts could send faster than links between switches can carry |
+| `interior` | links between switches are roots, and who sent what to whom is not known |
+
+They are asked for in this order. Gains are of the time in which the fullest link carries what it has to: what
+could be had at best, which `tries` simulates.
+
+Source: Taffet, dissertation, sec. 2.3.4.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from netloom import _core
+from netloom.diagnose.remap import better_places
+from netloom.diagnose.trees import blame
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+    from scipy.sparse import csr_array
+
+    from netloom.diagnose.observed import Floats, Ints, Observed
+
+    Windows = npt.NDArray[np.bool_]
+
+Cause = Literal["noisy-neighbour", "incast", "bad-routes", "bad-mapping", "over-subscription", "interior"]
+
+HELD_UP = 0.05
+"""Congested hops a packet from which on a job is held up."""
+
+TOUCHED = 0.01
+"""The same of a neighbour's victim: a late packet now and then is enough to make all its ranks wait."""
+
+SATURATED = 0.85
+"""Utilisation from which on a link is a bottleneck even where buffers take all that waits for it."""
+
+PART = 0.25
+"""Share of what is held up that roots between switches, or at hosts, must have to be worth a finding."""
+
+GAIN = 0.2
+"""What a remedy must promise before its cause is named."""
+
+MAPPING_GAIN = 0.3
+"""The same of a mapping: chance alone brings some partners together."""
+
+UNEVEN = 1.6
+"""An incast's target gets so many times what it would if the job's hosts all got the same."""
+
+SURE = 4.0
+"""Standard errors by which counters must exceed samples before somebody else is blamed."""
+
+OWN = 0.5
+"""A job that has less than this share of what fills a root is its victim."""
+
+
+@dataclass
+class Finding:
+    """One thing that is wrong. Jobs and links by number."""
+
+    cause: Cause
+    confidence: float
+    """0 to 1: how clearly the evidence speaks, and how much of what is held up it explains."""
+    root_links: list[int]
+    culprits: list[int]
+    victims: list[int]
+    remedy: str
+    predicted_gain_percent: float
+    evidence: list[str]
+    phases: list[str] = field(default_factory=list)
+    """Of the first culprit: those that fill the roots, where phases are known."""
+    places: dict[int, int] | None = None
+    """Of `bad-mapping`: which host's ranks had better be on which."""
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """All findings, the clearest first."""
+
+    findings: list[Finding]
+    congested_hops: Floats
+    """[J] a packet."""
+    held: Floats
+    """[L] congested packets by the root to blame; where few are congested, packets of full links."""
+
+
+def diagnose(observed: Observed) -> Diagnosis:
+    """What is wrong, if anything."""
+    harm = congested_hops(observed)
+    case = _Case(observed, harm, blame(observed).roots)
+    found = case.findings() if (harm >= TOUCHED).any() else []
+    if not found:
+        # What waits fits into buffers: only what is full can be at fault.
+        full = (observed.utilisation >= SATURATED) & ~observed.links.from_host[None, :]
+        case = _Case(observed, harm, observed.by_job(observed.traffic) * full[:, None, :])
+        found = case.findings()
+    return Diagnosis(found, harm, case.weight)
+
+
+def congested_hops(observed: Observed) -> Floats:
+    """[J] congested hops a packet."""
+    sent = observed.by_job(observed.traffic)[:, :, observed.links.from_host].sum(axis=(0, 2))
+    congested = np.maximum(observed.by_job(observed.congested).sum(axis=(0, 2)), 0)
+    return np.asarray(np.divide(congested, sent, out=np.zeros_like(sent), where=sent > 0))
+
+
+class _Case:
+    """One run's evidence: [W, J, L] packets held up by root, and what of each link is whose."""
+
+    def __init__(self, observed: Observed, harm: Floats, held: Floats) -> None:
+        self.observed, self.links = observed, observed.links
+        self.harm, self.held, self.weight = harm, held, held.sum(axis=(0, 1))
+        #: [W, C, L] bytes
+        self.of_context = observed.traffic * observed.packet_bytes[None, :, None]
+        #: [W, J, L] bytes
+        self.of_job = observed.by_job(self.of_context)
+        self.relative = self.links.bytes_per_s / self.links.bytes_per_s.max()
+
+    def findings(self) -> list[Finding]:
+        total = self.weight.sum()
+        found: list[Finding] = []
+        for kind, ask in ((self.links.interior, self._interior), (self.links.to_host, self._incast)):
+            part = self.weight * kind
+            if total <= 0 or part.sum() < PART * total:
+                continue
+            group = _most(part, 0.8)
+            windows = self._windows(group)
+            neighbour, own = self._neighbour(group, windows), ask(group, windows)
+            if neighbour is not None and own is not None:
+                # Better routes may well part the two; who is to blame comes first.
+                own = own if own.cause == "bad-routes" else None
+                if own is not None:
+                    own.confidence = min(own.confidence, 0.9 * neighbour.confidence)
+            for finding in (neighbour, own):
+                if finding is not None:
+                    finding.confidence *= float(part.sum() / total)
+                    _add(found, finding)
+        for finding in found:
+            finding.confidence = round(min(finding.confidence, 1.0), 3)
+            finding.phases = self._phases(finding)
+        return sorted(found, key=lambda finding: -finding.confidence)
+
+    def _windows(self, group: Ints) -> Windows:
+        """Windows in which these roots held most up; all, where the trouble does not come and go."""
+        held = self.held[:, :, group].sum(axis=(1, 2))
+        windows = np.zeros(len(held), dtype=bool)
+        windows[_most(held, 0.7)] = True
+        return windows if windows.mean() < 0.5 else np.ones_like(windows)
+
+    def _phases(self, finding: Finding) -> list[str]:
+        """Phases of the culprit with a fifth or more of its bytes on the roots, the largest first."""
+        if not finding.culprits:
+            return []
+        own = np.flatnonzero(self.observed.job_of == finding.culprits[0])
+        sums = self.of_context[:, own][:, :, finding.root_links].sum(axis=(0, 2))
+        if len(own) < 2 or sums.sum() <= 0:
+            return []
+        order = [k for k in np.argsort(-sums, kind="stable") if sums[k] >= 0.2 * sums.sum()]
+        return [self.observed.contexts[own[k]].phase for k in order]
+
+    def _neighbour(self, group: Ints, windows: Windows) -> Finding | None:
+        """Whether others fill what a job waits for."""
+        observed = self.observed
+        capacity = self.links.bytes_per_s[group] * observed.seconds[windows].sum()
+        weight = self.weight[group] / self.weight[group].sum()
+        # [J] and all: mean utilisation of the roots.
+        used = (self.of_job[windows][:, :, group].sum(axis=0) / capacity) @ weight
+        everybody = float((observed.bytes[windows][:, group].sum(axis=0) / capacity) @ weight)
+        unseen = everybody - float(used.sum())
+        errors = (observed.traffic_error[windows][:, :, group] * observed.packet_bytes[None, :, None]) ** 2
+        error = float(np.sqrt(errors.sum(axis=(0, 1))) / capacity @ weight)
+        culprit = int(np.argmax(used))
+        stranger = unseen > max(float(used[culprit]), SURE * error)
+        held = self.held[:, :, group].sum(axis=(0, 2))
+        victims = [
+            int(job)
+            for job in np.flatnonzero((self.harm >= TOUCHED) & (held > 0) & (used < OWN * everybody))
+            if stranger or job != culprit
+        ]
+        if not victims or (len(used) == 1 and not stranger):
+            return None
+        own = float(used[victims].sum())
+        names = ", ".join(self.observed.jobs[job] for job in victims)
+        who = "nobody who was sampled" if stranger else self.observed.jobs[culprit]
+        other = unseen if stranger else float(used[culprit])
+        where = "hosts' links" if self.links.to_host[group[0]] else "links between switches"
+        return Finding(
+            cause="noisy-neighbour",
+            confidence=min(1.0, other / max(everybody, 1e-9)),
+            root_links=group.tolist(),
+            culprits=[] if stranger else [culprit],
+            victims=victims,
+            remedy="place the jobs apart, move the victim's ranks off these links, or wait",
+            predicted_gain_percent=100 * (1 - own / max(everybody, 1e-9)),
+            evidence=[
+                f"{where} are used to {everybody:.0%}: to {other:.0%} by {who}, to {own:.0%} by {names}",
+                f"{names}: {self.harm[victims].max():.2f} congested hops a packet",
+            ],
+        )
+
+    def _incast(self, group: Ints, windows: Windows) -> Finding | None:
+        """Whether some hosts get far more than the job's others."""
+        links = self.links
+        came = self.of_job[windows].sum(axis=0)
+        job = int(np.argmax(came[:, group].sum(axis=1)))
+        at_hosts = came[job][links.to_host]
+        taking_part = max((came[job][links.from_host] > 0).sum(), (at_hosts > 0).sum(), 1)
+        even, peak = float(at_hosts.sum() / taking_part), float(came[job][group].mean())
+        if peak < UNEVEN * even or even <= 0:
+            return None
+        target = int(group[np.argmax(came[job][group])])
+        host = int(links.target[target])
+        r = self.observed.received
+        senders = len(np.unique(r.source[windows[r.window] & (r.destination == host)]))
+        evidence = [f"{links.names[host]} gets {peak / even:.1f} times what the job's hosts get on average"]
+        if senders:
+            evidence.append(f"from {senders} host{'s' if senders > 1 else ''}")
+        return Finding(
+            cause="incast",
+            confidence=min(1.0, peak / even / 3),
+            root_links=group.tolist(),
+            culprits=[job],
+            victims=np.flatnonzero(self.harm >= HELD_UP).tolist(),
+            remedy="share what goes to one host among several, or send it in another order, or in a tree",
+            predicted_gain_percent=100 * (1 - even / peak),
+            evidence=evidence,
+        )
+
+    def _interior(self, group: Ints, windows: Windows) -> Finding | None:
+        """Whether routes, mapping or the fabric itself is at fault."""
+        observed, links = self.observed, self.links
+        came = observed.bytes[windows].sum(axis=0) / self.relative
+        measured = float(came[group] @ self.weight[group] / self.weight[group].sum())
+        culprit = int(np.argmax(self.of_job[windows][:, :, group].sum(axis=(0, 2))))
+
+        def finding(
+            cause: Cause, gain: float, remedy: str, evidence: str, places: dict[int, int] | None = None
+        ) -> Finding:
+            victims = np.flatnonzero(self.harm >= HELD_UP).tolist()
+            sure = min(1.0, 0.5 + gain)
+            return Finding(
+                cause, sure, group.tolist(), [culprit], victims, remedy, 100 * gain, [evidence], places=places
+            )
+
+        if not len(observed.received.window):
+            return finding(
+                "interior",
+                0.0,
+                "sample paths, or infer the traffic: routes, mapping and size look alike here",
+                f"{len(group)} links between switches are full, and hosts behind them wait",
+            )
+        ideal = max(self._spread(observed.matrix(windows)), 1e-9)
+        gain = 1 - ideal / measured
+        if gain >= GAIN:
+            return finding(
+                "bad-routes",
+                gain,
+                "routes for this traffic (netloom optimize), or adaptive routing",
+                f"with all shortest ways evenly used the fullest link would carry {ideal / measured:.0%}",
+            )
+        # A mapping, and a fabric, are for all phases of a run.
+        whole = np.ones_like(windows)
+        all_ideal = max(self._spread(observed.matrix(whole)), 1e-9)
+        moved, places = self._moved(culprit)
+        gain = 1 - moved / all_ideal
+        if gain >= MAPPING_GAIN:
+            return finding(
+                "bad-mapping",
+                gain,
+                "ranks that talk to each other on the same leaf",
+                f"with ranks moved among its hosts the fullest link would carry {moved / all_ideal:.0%}",
+                places,
+            )
+        at_hosts = links.from_host | links.to_host
+        all_came = observed.bytes.sum(axis=0) / self.relative
+        gain = 1 - float(min(came[at_hosts].max() / ideal, all_came[at_hosts].max() / all_ideal))
+        if gain >= GAIN:
+            return finding(
+                "over-subscription",
+                gain,
+                "more links between switches, or fewer hosts of the job a leaf",
+                f"evenly used, links between switches carry {1 / (1 - gain):.2f} times what hosts' links do",
+            )
+        # Where all ways to a host are one way, that is as full as the host's own link.
+        last = np.flatnonzero(links.to_host & (came >= SATURATED * measured))
+        return self._incast(last, windows) if len(last) else None
+
+    def _spread(self, matrix: csr_array) -> float:
+        """The fullest link's bytes if every packet could take any shortest way: the AR bound."""
+        fabric = self.observed.fabric
+        traffic = _core.Traffic.from_scipy(matrix, hosts_hash=fabric.hosts_hash)
+        return _core.loads(fabric, "minhop", traffic, threads=1).ar_bound
+
+    def _moved(self, job: int) -> tuple[float, dict[int, int] | None]:
+        """The same where the job's ranks lie better, and where that is."""
+        observed = self.observed
+        always = np.ones(len(observed.seconds), dtype=bool)
+        everything, own = observed.matrix(always), observed.matrix(always, job)
+        hosts = observed.hosts[job]
+        leaf_of = np.asarray(observed.fabric.host_table()["leaf"], dtype=np.int64)
+        places = better_places(own, hosts, leaf_of)
+        if places is None:
+            return self._spread(everything), None
+        to = np.arange(self.links.hosts)
+        to[hosts] = places
+        moved = own.tocoo()
+        changed = type(moved)((moved.data, (to[moved.row], to[moved.col])), shape=moved.shape).tocsr()
+        others = everything - own
+        others.data = np.maximum(others.data, 0)
+        return self._spread(others + changed), dict(zip(hosts.tolist(), places.tolist(), strict=True))
+
+
+def _add(found: list[Finding], finding: Finding) -> None:
+    """Adds a finding; to one that blames the same jobs for the same, its roots."""
+    for other in found:
+        same = (other.cause, other.culprits, other.victims) == (
+            finding.cause,
+            finding.culprits,
+            finding.victims,
+        )
+        if same:
+            other.root_links += finding.root_links
+            other.confidence += finding.confidence
+            other.evidence += [line for line in finding.evidence if line not in other.evidence]
+            other.predicted_gain_percent = max(other.predicted_gain_percent, finding.predicted_gain_percent)
+            return
+    found.append(finding)
+
+
+def _most(values: Floats, share: float) -> Ints:
+    """The fewest places that have this share of all, the largest first."""
+    order = np.argsort(-values, kind="stable")
+    return order[: int(np.searchsorted(np.cumsum(values[order]), share * values.sum())) + 1]

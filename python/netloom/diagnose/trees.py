@@ -1,0 +1,81 @@
+"""Congestion followed downstream, switch by switch, to the links that are full: the roots of the trees.
+
+A packet that finds no credits at the end of a link says that the switch there is backed up. What backs it up
+is one of its outputs: one that is congested itself, and then the blame goes on downstream, or one that is
+full, and then it is a root ("severe congestion before, lighter congestion but high utilisation after",
+sec. 2.3.4). Up*/down* ways have no circles, so a charge ends after as many steps as a way has links.
+
+Source: Taffet, dissertation, sec. 2.3.4.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from netloom.diagnose.observed import Floats, Observed
+
+CONGESTED = 0.25
+"""Share of a link's packets from which on it passes the blame on."""
+
+FULL = 0.55
+"""Utilisation from which on a link can be a root: inputs that wait in line leave outputs idle."""
+
+SURE = 2.0
+"""Standard errors that a link's traffic must have to pass blame on."""
+
+NEAR = 0.85
+"""A root is that near to the fullest of the switch's outputs."""
+
+
+@dataclass(frozen=True)
+class Blame:
+    """Congested packets by the link that is to blame for them. W windows, J jobs, L links."""
+
+    roots: Floats
+    """[W, J, L] whose packets were held up, by root."""
+    lost: Floats
+    """[W, J] those for which no output is full: passing collisions."""
+
+
+def blame(observed: Observed) -> Blame:
+    """Follows every congested packet to a root, window by window."""
+    links = observed.links
+    traffic, congested = observed.by_job(observed.traffic), observed.by_job(observed.congested)
+    errors = np.sqrt((observed.traffic_error**2).sum(axis=1))
+    roots = np.zeros_like(traffic)
+    lost = np.zeros(traffic.shape[:2])
+    depth = 2 * int(links.level.max(initial=0)) + 3
+    for window in range(len(observed.seconds)):
+        carried, held = traffic[window].sum(axis=0), np.maximum(congested[window].sum(axis=0), 0.0)
+        known = carried > SURE * errors[window]
+        fraction = np.divide(held, carried, out=np.zeros_like(held), where=known)
+        used = observed.utilisation[window]
+        fullest = np.zeros(links.nodes)
+        np.maximum.at(fullest, links.source, used)
+        passes = (fraction >= CONGESTED) & ~links.to_host
+        full = ~passes & (used >= FULL) & (used >= NEAR * fullest[links.source])
+        # By what ports counted: others than the jobs that were sampled may have filled it.
+        weight = observed.bytes[window] * np.where(passes, fraction, np.where(full, used, 0.0))
+        total = np.zeros(links.nodes)
+        np.add.at(total, links.source, weight)
+        charge = np.maximum(congested[window], 0.0)
+        for _ in range(depth):
+            # [J, N]: what has come to a switch, and is shared among its outputs.
+            at_switch = np.zeros((len(charge), links.nodes))
+            for job, of_job in enumerate(charge):
+                np.add.at(at_switch[job], links.target, of_job)
+            open_ends = total[None, :] <= 0
+            lost[window] += (at_switch * open_ends).sum(axis=1)
+            share = np.divide(
+                weight, total[links.source], out=np.zeros_like(weight), where=total[links.source] > 0
+            )
+            given = at_switch[:, links.source] * share[None, :]
+            roots[window] += given * full
+            charge = given * passes
+            if not charge.any():
+                break
+    return Blame(roots, lost)

@@ -1,0 +1,160 @@
+"""Remedies simulated: the same scenario with other routes, other places or another order of messages."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from netloom._core import Scenario
+    from netloom.diagnose.rules import Finding
+
+_ROUTES = ("optimized", "adaptive")
+_ORDERS = ("svafp", "svaf")
+"""Strategies that send less at once, for programs that have some."""
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """A remedy, and what it does to the job that is held up.
+
+    Attributes
+    ----------
+    what : str
+        In words.
+    job : str
+        Whose time that is.
+    before_ms, after_ms : float
+        Its time to completion.
+    """
+
+    what: str
+    job: str
+    before_ms: float
+    after_ms: float
+
+    @property
+    def gain_percent(self) -> float:
+        """Of the time before."""
+        return 100.0 * (1 - self.after_ms / self.before_ms)
+
+
+@dataclass(frozen=True)
+class _Change:
+    what: str
+    overrides: tuple[str, ...]
+    routing: str
+
+
+class Trials:
+    """Tries what findings propose.
+
+    Parameters
+    ----------
+    path : Path
+        The scenario.
+    overrides : sequence of str
+        With which it ran.
+    routing : str
+        The routing that was diagnosed.
+    """
+
+    def __init__(self, path: Path, overrides: Sequence[str], routing: str) -> None:
+        from netloom import _core
+
+        self.path, self.overrides, self.routing = path, list(overrides), routing
+        self.scenario = _core.Scenario.read(path, self.overrides)
+        self._times = self._run(self.scenario, routing)
+
+    def of(self, finding: Finding) -> list[Attempt]:
+        """What was tried for a finding, the best first; nothing where the simulator knows no remedy."""
+        job = self._judged(finding)
+        if job is None:
+            return []
+        found = []
+        with tempfile.TemporaryDirectory(prefix="netloom-diagnose-") as folder:
+            for change in self._changes(finding, Path(folder)):
+                after = self._run(self._changed(change), change.routing).get(job)
+                if after is not None:
+                    found.append(Attempt(change.what, job, self._times[job], after))
+        return sorted(found, key=lambda attempt: attempt.after_ms)
+
+    def _judged(self, finding: Finding) -> str | None:
+        """The job whose time counts: a victim, else a culprit, that comes to an end."""
+        names = [job.name for job in self.scenario.jobs]
+        for job in (*finding.victims, *finding.culprits):
+            if self._times.get(names[job]) is not None:
+                return names[job]
+        return None
+
+    def _changes(self, finding: Finding, folder: Path) -> list[_Change]:
+        names = [job.name for job in self.scenario.jobs]
+        routes = [_Change(f"routes: {word}", (), word) for word in _ROUTES if word != self.routing]
+        if finding.cause == "bad-routes":
+            return routes
+        if finding.cause == "bad-mapping" and finding.places is not None:
+            job = self.scenario.jobs[finding.culprits[0]]
+            hosts = self.scenario.fabric.host_names
+            moved = [hosts[finding.places.get(int(host), int(host))] for host in job.host_of_rank]
+            file = folder / "places.txt"
+            file.write_text("".join(f"{host}\n" for host in moved))
+            change = f'job.{job.name}.mapping="file:{file}"'
+            return [_Change(f"{job.name}: ranks moved among its hosts", (change,), self.routing)]
+        if finding.cause == "incast":
+            name = names[finding.culprits[0]]
+            changes = [f'job.{name}.program.strategy="{order}"' for order in _ORDERS]
+            return [
+                _Change(f"{name}: messages in the order {order}", (change,), self.routing)
+                for order, change in zip(_ORDERS, changes, strict=True)
+                if self._takes(change)
+            ]
+        if finding.cause == "noisy-neighbour":
+            return [*self._apart(finding, names), *routes]
+        return []
+
+    def _apart(self, finding: Finding, names: list[str]) -> list[_Change]:
+        """Leaves at the roots filled first: ranks that talk to each other, mostly, lie side by side there."""
+        link_table, leaf_of = self.scenario.fabric.link_table(), self.scenario.fabric.host_table()["leaf"]
+        hosts = self.scenario.fabric.hosts
+        sides = ("source", "target")
+        ends = {int(link_table[side][link]) - hosts for link in finding.root_links for side in sides}
+        changes = []
+        for victim in finding.victims:
+            job = self.scenario.jobs[victim]
+            own = sorted({int(leaf_of[int(host)]) for host in job.hosts})
+            hot = [at for at, leaf in enumerate(own) if leaf in ends]
+            if not hot or len(hot) == len(own):
+                continue
+            order = ",".join(str(at) for at in hot)
+            change = f'job.{names[victim]}.mapping="fill-leaves:{order}"'
+            if self._takes(change):
+                what = f"{names[victim]}: leaves under the full links filled with neighbouring ranks first"
+                changes.append(_Change(what, (change,), self.routing))
+        return changes
+
+    def _takes(self, override: str) -> bool:
+        """Whether the scenario has such a key."""
+        from netloom import _core
+        from netloom.errors import NetloomError
+
+        try:
+            _core.Scenario.read(self.path, [*self.overrides, override])
+        except NetloomError:
+            return False
+        return True
+
+    def _changed(self, change: _Change) -> Scenario:
+        from netloom import _core
+
+        routes = f'routes=["{change.routing}"]'
+        return _core.Scenario.read(self.path, [*self.overrides, routes, *change.overrides])
+
+    def _run(self, scenario: Scenario, routing: str) -> dict[str, float]:
+        """Milliseconds by job; none for those that start over until another ends."""
+        from netloom import _core
+
+        jobs = _core.simulate(scenario, routing).result()["jobs"]
+        return {job["name"]: job["completion_ms"] for job in jobs if job["completion_ms"] is not None}

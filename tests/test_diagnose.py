@@ -1,0 +1,310 @@
+"""`netloom diagnose`: trees and their roots, causes by rule, remedies tried, and what is refused."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+import netloom as nl
+from netloom import _core
+from netloom.cli import runs
+from netloom.diagnose import cases, counted, rules, sampled, trees
+from netloom.diagnose.observed import Context, Links, Observed, Received
+from netloom.diagnose.remap import better_places, crossing
+from netloom.diagnose.selftest import self_test
+
+SHUFFLE = """\
+name = "shuffle"
+fabric = "two-level:leaves=8,hosts=4,spines=4"
+routes = ["ftree", "optimized"]
+[[job]]
+name = "shuffle"
+program = { kind = "stream", pattern = "bisection-shuffle:seed=1", messages = 8, bytes = 262144 }
+"""
+
+INCAST = """\
+name = "incast"
+fabric = "two-level:leaves=4,hosts=4,spines=4"
+routes = "adaptive"
+[[job]]
+name = "gather"
+program = { kind = "incast", root = 5, bytes = 262144 }
+"""
+
+
+def observe(case: cases.Case, folder, **how) -> Observed:
+    path = folder / "case.toml"
+    path.write_text(case.scenario)
+    for name, text in case.files.items():
+        (folder / name).write_text(text)
+    every_us = max(round(case.expected_us / 8, 1), 1.0)
+    scenario = _core.Scenario.read(path, [f"measure.counters_every_us={every_us}"])
+    return sampled.sampled(scenario, every_us, **how)
+
+
+def sample(netloom, text: str, *options: object) -> str:
+    (netloom.folder / "s.toml").write_text(text)
+    netloom.ok("sample", "s.toml", "-o", "run", "-q", *options)
+    return "run"
+
+
+# Trees
+
+
+def by_hand(congested: dict[tuple[str, str], float], full: dict[tuple[str, str], float]) -> Observed:
+    """Ten packets a link, of one job in one window; some congested, some links full."""
+    fabric = nl.Fabric.generate("two-level:leaves=2,hosts=2,spines=1")
+    links = Links.of(fabric)
+    names = {
+        (links.names[s], links.names[t]): k
+        for k, (s, t) in enumerate(zip(links.source, links.target, strict=True))
+    }
+    held, used = np.zeros((1, 1, len(links))), np.full((1, len(links)), 0.1)
+    for ends, packets in congested.items():
+        held[0, 0, names[ends]] = packets
+    for ends, share in full.items():
+        used[0, names[ends]] = share
+    traffic = np.full((1, 1, len(links)), 10.0)
+    nothing = np.zeros(0, dtype=np.int64)
+    return Observed(
+        fabric, links, np.array([1.0]), ["job"], [np.arange(4)], [Context(0, "all")],
+        traffic, np.zeros_like(traffic), held,
+        np.array([100.0]), used * links.bytes_per_s, Received(*[nothing] * 4, np.zeros(0)),
+    )  # fmt: skip
+
+
+def roots(observed: Observed) -> dict[str, float]:
+    held = trees.blame(observed).roots.sum(axis=(0, 1))
+    return {observed.links.name(link): held[link] for link in np.flatnonzero(held)}
+
+
+def test_blame_goes_downstream_to_the_link_that_is_full():
+    """Two hosts wait for leaf00, that for spine00, that for leaf01, whose host2 is full."""
+    way = {
+        ("host0000", "leaf00"): 8,
+        ("host0001", "leaf00"): 6,
+        ("leaf00", "spine00"): 9,
+        ("spine00", "leaf01"): 7,
+    }
+    seen = by_hand(way, {("leaf01", "host0002"): 1.0})
+    assert roots(seen) == pytest.approx({"leaf01->host0002": 30})
+
+
+def test_a_full_link_between_switches_is_a_root_where_nothing_waits_beyond_it():
+    seen = by_hand({("host0000", "leaf00"): 8}, {("leaf00", "spine00"): 0.98})
+    assert roots(seen) == pytest.approx({"leaf00->spine00": 8})
+
+
+def test_two_full_outputs_share_the_blame_by_what_they_carry():
+    seen = by_hand({("spine00", "leaf01"): 9}, {("leaf01", "host0002"): 1.0, ("leaf01", "host0003"): 0.9})
+    found = roots(seen)
+    # Each weighs bytes times utilisation.
+    assert found["leaf01->host0002"] == pytest.approx(9 * 1.0 / 1.81)
+    assert sum(found.values()) == pytest.approx(9)
+
+
+@pytest.mark.parametrize("cause", cases.CAUSES)
+def test_every_congested_packet_is_charged_to_a_root_or_to_none(cause, tmp_path):
+    observed = observe(cases.generate(cause, 5), tmp_path)
+    found = trees.blame(observed)
+    congested = observed.by_job(observed.congested).sum()
+    assert found.roots.sum() + found.lost.sum() == pytest.approx(congested)
+    # A root is no link into which a host sends: nothing is upstream of it.
+    assert not found.roots[:, :, observed.links.from_host].any()
+
+
+# Places
+
+
+def test_scattered_ranks_of_a_stencil_are_brought_together():
+    """A periodic 4 x 4 x 4 stencil on leaves of eight: blocks of 2 x 2 x 2 keep half of all neighbours."""
+    index = np.arange(64).reshape(4, 4, 4)
+    ranks = np.zeros((64, 64))
+    for axis in range(3):
+        for step in (1, -1):
+            ranks[index.ravel(), np.roll(index, step, axis).ravel()] += 1
+    place = np.random.default_rng(1).permutation(64)
+    hosts = np.zeros((64, 64))
+    hosts[np.ix_(place, place)] = ranks
+    leaf_of = np.arange(64) // 8
+    moved = better_places(csr_array(hosts), place, leaf_of)
+    assert sorted(moved) == list(range(64))
+    after = np.zeros((64, 64))
+    after[np.ix_(moved, moved)] = hosts[np.ix_(place, place)]
+    assert crossing(hosts + hosts.T, leaf_of) > 600
+    assert crossing(after + after.T, leaf_of) <= 400  # 384 is the best
+
+
+def test_places_that_nothing_improves_are_left():
+    everybody = np.ones((16, 16)) - np.eye(16)
+    assert better_places(csr_array(everybody), np.arange(16), np.arange(16) // 4) is None
+
+
+# Causes
+
+
+def test_generated_runs_are_diagnosed():
+    tested = self_test(24, 7, threads=2)
+    assert tested.false_alarms == 0
+    assert tested.correct >= 22, tested.confusion()
+    assert self_test(24, 7, threads=1) == tested
+
+
+def test_one_bit_a_packet_is_enough():
+    tested = self_test(12, 8, threads=2, method="one-bit")
+    assert tested.false_alarms == 0
+    assert tested.correct >= 10, tested.confusion()
+
+
+def test_a_neighbour_whom_nobody_sampled_is_found_by_what_counters_say_beside(tmp_path):
+    """As pF3D's (sec. 2.4.1): the full links carry little of our own."""
+    both = observe(cases.generate("noisy-neighbour", 3), tmp_path)
+    assert rules.diagnose(both).findings[0].culprits == [1]
+    r = both.received
+    mine = r.context == 0
+    columns = (r.window, r.context, r.source, r.destination, r.bytes)
+    alone = dataclasses.replace(
+        both,
+        jobs=both.jobs[:1],
+        hosts=both.hosts[:1],
+        contexts=both.contexts[:1],
+        packet_bytes=both.packet_bytes[:1],
+        received=Received(*(column[mine] for column in columns)),
+        **{name: getattr(both, name)[:, :1] for name in ("traffic", "traffic_error", "congested")},
+    )
+    found = rules.diagnose(alone).findings[0]
+    assert (found.cause, found.culprits, found.victims) == ("noisy-neighbour", [], [0])
+
+
+def test_an_incast_names_its_host_and_how_many_send(netloom):
+    found = netloom.result("diagnose", sample(netloom, INCAST), code=1)["findings"][0]
+    assert (found["cause"], found["root_links"]) == ("incast", ["leaf01->host0005"])
+    assert found["culprits"] == ["gather"]
+    assert "from 15 hosts" in found["evidence"]
+
+
+def test_phases_of_the_culprit_are_named(netloom):
+    text = INCAST.replace('incast", root', 'incast", messages = 2, root')
+    run = sample(netloom, text, "--contexts", "tag")
+    found = netloom.result("diagnose", run, code=1)["findings"][0]
+    contexts = {row["phase"] for row in sampled_contexts(netloom, run)}
+    assert set(found["phases"]) <= contexts
+
+
+def sampled_contexts(netloom, run: str) -> list[dict]:
+    from netloom import sampling
+
+    return sampling.read(netloom.folder / run).contexts.to_pylist()
+
+
+def test_remedies_are_tried_in_the_simulator(netloom):
+    """ftree's tables collide, made ones do not: the shuffle takes the third part."""
+    run = sample(netloom, SHUFFLE)
+    predicted = netloom.result("diagnose", run, code=1)["findings"][0]
+    assert (predicted["cause"], predicted["tried"]) == ("bad-routes", None)
+    found = netloom.result("diagnose", run, "--try", code=1)["findings"][0]
+    best = found["tried"][0]
+    assert best["what"] == "routes: optimized"
+    assert best["after_ms"] < 0.5 * best["before_ms"]
+    assert found["predicted_gain_percent"] == pytest.approx(best["gain_percent"], abs=0.01)
+    assert abs(predicted["predicted_gain_percent"] - best["gain_percent"]) < 15
+    nothing = netloom.result("diagnose", run, "--routing", "optimized")
+    assert nothing["findings"] == []
+
+
+def test_better_places_are_tried(netloom):
+    case = cases.generate("bad-mapping", 0)
+    for name, text in case.files.items():
+        (netloom.folder / name).write_text(text)
+    found = netloom.result("diagnose", sample(netloom, case.scenario), "--try", code=1)["findings"][0]
+    assert found["cause"] == "bad-mapping"
+    assert found["tried"][0]["gain_percent"] > 20
+
+
+# Counters alone
+
+
+def test_counters_alone_tell_an_endpoint_from_the_interior(netloom):
+    for text, cause in ((INCAST, "incast"), (SHUFFLE, "interior")):
+        (netloom.folder / "s.toml").write_text(text)
+        netloom.ok("simulate", "s.toml", "-o", "counted", "-q")
+        result = netloom.result("diagnose", "counted", code=1)
+        assert (result["source"], result["findings"][0]["cause"]) == ("counters", cause)
+
+
+def test_counters_and_traffic_tell_routes_from_size(netloom, paths):
+    """Load of ftree's tables over a second, at the speed that makes its fullest link full."""
+    fabric, traffic = nl.Fabric.generate(paths.small), "bisection-shuffle:seed=1"
+    matrix = nl.Traffic.read(traffic, fabric)
+    load = np.asarray(_core.loads(fabric, "ftree", matrix).per_link)
+    seconds = load.max() / 12.5e9
+    seen = counted.observed_of(fabric, seconds, load, None, matrix)
+    assert rules.diagnose(seen).findings[0].cause == "bad-routes"
+    assert rules.diagnose(counted.observed_of(fabric, seconds, load, None)).findings[0].cause == "interior"
+    assert not rules.diagnose(counted.observed_of(fabric, 3 * seconds, load, None, matrix)).findings
+
+
+def test_counters_of_a_fabric_are_diagnosed(netloom, paths):
+    netloom.ok("counters", "synth", paths.small, "ftree", "bisection-shuffle:seed=1", "-o", "c.csv", "-q")
+    run = ("diagnose", paths.small, "--counters", "c.csv")
+    # A byte a pair, three on the fullest link.
+    busy = netloom.result(*run, "--seconds", "2.5e-10", code=1)
+    assert busy["findings"][0]["cause"] == "interior"
+    quiet = netloom.result(*run)
+    assert quiet["findings"] == []
+
+
+# The self-test
+
+
+def test_the_self_test_tells_its_confusion(netloom):
+    result = netloom.result("diagnose", "--self-test", "--cases", "6", "--seed", "3")
+    assert result["cases"] == sum(sum(row.values()) for row in result["confusion"].values()) == 6
+    assert result["correct"] == sum(row[cause] for cause, row in result["confusion"].items())
+
+
+def test_cases_are_spread_evenly_and_the_same_for_a_seed():
+    made = cases.spread(12, 1)
+    assert sorted(case.cause for case in made) == sorted(2 * cases.CAUSES)
+    assert made == cases.spread(12, 1)
+    assert made[0] != cases.spread(12, 2)[0]
+
+
+# What is refused
+
+
+def test_what_is_no_run_is_refused(netloom):
+    assert "expected a run's folder" in netloom.refused("diagnose", code=2)
+    assert "nowhere" in netloom.refused("diagnose", "nowhere")
+    (netloom.folder / "empty").mkdir()
+    assert "has no manifest.json" in netloom.refused("diagnose", "empty")
+    assert "expected none" in netloom.refused("diagnose", "empty", "--self-test", code=2)
+    assert "--before needs --counters" in netloom.refused("diagnose", "empty", "--before", "x", code=2)
+    tried = netloom.refused(
+        "diagnose", "two-level:leaves=2,hosts=2,spines=1", "--counters", "x", "--try", code=2
+    )
+    assert "of a simulated run" in tried
+
+
+def test_a_run_that_was_altered_or_is_anothers_is_refused(netloom):
+    run = sample(netloom, INCAST)
+    assert "has adaptive" in netloom.refused("diagnose", run, "--routing", "ftree", code=2)
+    (netloom.folder / "s.toml").write_text(INCAST.replace("root = 5", "root = 6"))
+    assert "expected the same scenario" in netloom.refused("diagnose", run, "--try")
+    samples = netloom.folder / run / "0-adaptive" / "samples.parquet"
+    samples.write_bytes(samples.read_bytes()[:-100])
+    assert "damaged" in netloom.refused("diagnose", run)
+
+
+def test_truncated_samples_are_refused_even_if_their_sum_fits(netloom):
+    run = netloom.folder / sample(netloom, INCAST)
+    samples = run / "0-adaptive" / "samples.parquet"
+    samples.write_bytes(samples.read_bytes()[:-100])
+    manifest = json.loads((run / runs.MANIFEST).read_text())
+    manifest["runs"][0]["sha256"]["samples.parquet"] = runs.digest(samples.read_bytes())
+    (run / runs.MANIFEST).write_bytes(runs.sealed(manifest))
+    assert "expected a Parquet file, whole" in netloom.refused("diagnose", "run")
