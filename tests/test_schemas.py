@@ -77,6 +77,7 @@ RUNS: dict[str, list[str]] = {
     "diagnose-self-test": ["diagnose", "--self-test", "--cases", "1"],
     "loop": ["loop", "LOOP", "-o", "journal"],
     "plot-run": ["plot", "run", "RUN", "-o", "x.svg"],
+    "plot-congestion": ["plot", "congestion", "SAMPLED", "--by", "context", "-o", "x.html"],
 }
 
 LIVE = {"counters-poll", "lanes-read", "lanes-load", "watch", "demo-live", "loop-live"}
@@ -101,6 +102,8 @@ def test_real_output_is_valid(netloom, paths, verb):
     scenario = str(paths.examples / "scenarios" / "shuffle.toml")
     if "RUN" in RUNS[verb]:
         netloom.ok("simulate", scenario, "--routes", "ftree", "-o", "RUN")
+    if "SAMPLED" in RUNS[verb]:
+        netloom.ok("sample", scenario, "--routes", "ftree", "-o", "SAMPLED")
     if "C" in RUNS[verb]:
         jobs = paths.examples / "jobs" / "small.toml"
         netloom.ok("counters", "synth", paths.ft2, "ftree", jobs, "--seconds", "100", "-o", "C.csv")

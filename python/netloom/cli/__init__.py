@@ -78,6 +78,7 @@ _VERBS: dict[str, str | tuple[str, dict[str, str]]] = {
             "history": "Draw how a search got better.",
             "front": "Draw what changed entries buy.",
             "run": "Draw a simulated run: every link by level, and over time.",
+            "congestion": "Draw where packets of a sampled run met congestion, link by link.",
             "coefficients": "Draw a traffic matrix in a basis.",
             "study": "Draw how well traffic is told from counters.",
         },
@@ -93,6 +94,7 @@ _FORMS = {
     "demo": "netloom.cli.demos:app",
     "infer": "netloom.cli.inferring:app",
     "loop": "netloom.cli.looping:app",
+    "plot congestion": "netloom.cli.congested:congestion",
     "plot coefficients": "netloom.cli.pictures:coefficients",
     "plot study": "netloom.cli.pictures:study",
 }

@@ -323,14 +323,17 @@ def endpoints(part: str | None, count: int) -> tuple[int, int]:
     return low, high
 
 
-def prepared(verb: str, options: Options | None, *, searches: bool = False) -> Run:
+def prepared(
+    verb: str, options: Options | None, *, searches: bool = False, endings: tuple[str, ...] = _ENDINGS
+) -> Run:
     """A run whose product is a picture."""
     options = options or Options()
     if options.output is None:
-        raise UsageError(f"{verb.replace('-', ' ')} needs -o FILE.svg or FILE.png")
+        files = [f"FILE{ending}" for ending in endings]
+        raise UsageError(f"{verb.replace('-', ' ')} needs -o {', '.join(files[:-1])} or {files[-1]}")
     if common.is_stdin(str(options.output)):
         raise UsageError("a picture goes to a file: -o FILE.svg or FILE.png")
-    return Run(verb, options, endings=_ENDINGS, searches=searches)
+    return Run(verb, options, endings=endings, searches=searches)
 
 
 def picture_kind(run: Run) -> str:

@@ -1,0 +1,154 @@
+"""Congested fractions as a page: pointing at a link tells its name, traffic and contexts; the wheel zooms.
+
+One file that fetches nothing. The same layout and scales as the picture's.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+from collections.abc import Sequence
+from importlib import resources
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from netloom.plot.congestion import Drawing, Panel, drawing, most_traffic, packets
+
+if TYPE_CHECKING:
+    from netloom.plot.layout import Layout
+
+_LEFT, _TOP = 52.0, 14.0
+"""Points left of a panel for the levels' names, and above it for the pods'."""
+
+
+def congestion_page(
+    layout: Layout,
+    panels: Sequence[Panel],
+    contexts: Sequence[Sequence[Panel]],
+    ends: Sequence[tuple[str, str]],
+    *,
+    title: str,
+) -> bytes:
+    """Returns the page of congested fractions.
+
+    Parameters
+    ----------
+    layout : Layout
+        Where links lie.
+    panels : sequence of Panel
+        What is drawn, at least one.
+    contexts : sequence of sequences of Panel
+        What each panel's traffic is made of.
+    ends : sequence of (str, str)
+        From where to where each link of `layout.links` goes.
+    title : str
+        Above it.
+    """
+    most = most_traffic(layout, panels)
+    asset = {name: _asset(name) for name in ("congestion.css", "congestion.js")}
+    shown = layout.links
+    data = {
+        "links": [list(pair) for pair in ends],
+        "panels": [
+            {
+                "name": panel.name,
+                "contexts": [part.name for part in parts],
+                "packets": [_whole(part.traffic[shown]) for part in (panel, *parts)],
+                "percent": [_percent(part.fraction[shown]) for part in (panel, *parts)],
+            }
+            for panel, parts in zip(panels, contexts, strict=True)
+        ],
+    }
+    told = html.escape(title)
+    figures = "\n".join(_figure(layout, panel, most, at) for at, panel in enumerate(panels))
+    # A name may hold anything: "</script>" too.
+    numbers = json.dumps(data, separators=(",", ":"), ensure_ascii=False).replace("<", "\\u003c")
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8"/>\n'
+        f"<title>{told}</title>\n<style>\n{asset['congestion.css']}</style>\n</head>\n<body>\n"
+        f"<h1>{told}</h1>\n{_key(most)}\n<main>\n{figures}\n</main>\n"
+        '<div id="told" hidden="hidden"></div>\n'
+        f'<script type="application/json" id="data">{numbers}</script>\n'
+        f"<script>\n{asset['congestion.js']}</script>\n</body>\n</html>\n"
+    ).encode()
+
+
+def _asset(name: str) -> str:
+    return (resources.files("netloom.plot") / name).read_text("utf-8")
+
+
+def _whole(values: np.typing.NDArray[np.float64]) -> list[int]:
+    return [int(value) for value in np.maximum(values, 0.0).round()]
+
+
+def _percent(values: np.typing.NDArray[np.float64]) -> list[int]:
+    return [int(value) for value in (100.0 * values).round()]
+
+
+def _key(most: float) -> str:
+    return (
+        '<p class="key"><span class="grey"></span> congested, 0 to 100 %. Thickest: '
+        f"{packets(most)} packets. Down above, up below; hosts: the link to the host above, from it below. "
+        "Point at a link; the wheel zooms, dragging moves, a double click goes back.</p>"
+    )
+
+
+def _figure(layout: Layout, panel: Panel, most: float, number: int) -> str:
+    drawn = drawing(layout, panel, most)
+    width, height = layout.width + _LEFT, layout.height + _TOP
+    lines = [_line(layout, drawn, at) for at in range(len(drawn.cables))]
+    rectangles = [_cell(layout, drawn, at) for at in range(len(drawn.hosts))]
+    # The whole cell can be pointed at, however little of it is filled.
+    first = len(layout.cables)
+    backs = [
+        f'<rect class="b" data-l="{first + at}" {_box(layout, cell)}/>'
+        for at, cell in enumerate(layout.cells)
+    ]
+    switches = [
+        f'<circle r="1.4" cx="{x + _LEFT:.1f}" cy="{height - y:.1f}">'
+        f"<title>{html.escape(name)}</title></circle>"
+        for (x, y), name in zip(layout.switches.tolist(), layout.names, strict=True)
+    ]
+    words = [
+        f'<text x="{_LEFT - 6:.0f}" y="{height - y + 3:.1f}" class="level">{name}</text>'
+        for y, name in layout.levels
+    ]
+    words += [
+        f'<text x="{_LEFT + (a + b) / 2:.1f}" y="9" class="pod">{name}</text>' for a, b, name in layout.pods
+    ]
+    words += [
+        f'<text x="{_LEFT + x:.1f}" y="{height - layout.levels[1][0] + 9:.1f}" class="pod">{number}</text>'
+        for x, number in layout.leaves
+    ]
+    return (
+        f"<figure><figcaption>{html.escape(panel.name)}</figcaption>\n"
+        f'<svg data-panel="{number}" viewBox="0 0 {width:.0f} {height:.0f}" width="{1.3 * width:.0f}">\n'
+        + "\n".join([*backs, *rectangles, *lines, *switches, *words])
+        + "\n</svg></figure>"
+    )
+
+
+def _line(layout: Layout, drawn: Drawing, at: int) -> str:
+    x0, y0, x1, y1 = drawn.strips[at].tolist()
+    height = layout.height + _TOP
+    return (
+        f'<line data-l="{drawn.cables[at]}" x1="{x0 + _LEFT:.2f}" y1="{height - y0:.2f}" '
+        f'x2="{x1 + _LEFT:.2f}" y2="{height - y1:.2f}" stroke="{_grey(drawn.greys[at])}" '
+        f'stroke-width="{drawn.widths[at]:.3f}"/>'
+    )
+
+
+def _cell(layout: Layout, drawn: Drawing, at: int) -> str:
+    return f'<rect class="f" {_box(layout, drawn.cells[at])} fill="{_grey(drawn.host_greys[at])}"/>'
+
+
+def _box(layout: Layout, cell: np.typing.NDArray[np.float64]) -> str:
+    x, y, width, height = cell.tolist()
+    top = layout.height + _TOP - y - height
+    return f'x="{x + _LEFT:.2f}" y="{top:.2f}" width="{width:.3f}" height="{height:.2f}"'
+
+
+def _grey(value: float) -> str:
+    level = round(255 * float(value))
+    return f"#{level:02x}{level:02x}{level:02x}"
