@@ -6,6 +6,7 @@ say what came of them.
 
 from __future__ import annotations
 
+import errno
 import os
 import random
 import shutil
@@ -225,6 +226,18 @@ def test_an_opensm_that_dies_leaves_its_old_file_and_is_recovered_when_it_is_bac
             assert done.returncode == 0, done.stdout + done.stderr
             assert live.journal.unfinished() is None
             assert live.look().tables.changed_entries(old.tables) == 0
+
+
+def test_a_file_that_cannot_be_replaced_is_told_in_words(live, monkeypatch):
+    before = live.look()
+
+    def refuse(path: Path, data: bytes) -> None:
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS), str(path))
+
+    monkeypatch.setattr("netloom.apply.sending.replace_file", refuse)
+    done = live.apply(nl.route("random", before.fabric, seed=3))
+    assert (done.outcome, done.why) == ("rolled back", f"{live.file}: Read-only file system")
+    assert live.look().tables.changed_entries(before.tables) == 0
 
 
 def test_link_errors_end_in_journaled_tables(live):

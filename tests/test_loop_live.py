@@ -362,6 +362,27 @@ class TestTheVerb:
             assert steered(*mine, "--allow", "standby")["proposed"] == 1
 
 
+def test_ctrl_c_ends_a_live_loop_after_the_rounds_so_far(rounds, netloom):
+    words = ("loop", "--live", "--every", "0.2", "-o", "kept", *where(rounds.there))
+    child = subprocess.Popen(
+        [*netloom.command, *words],
+        cwd=netloom.folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    while not (netloom.folder / "kept" / "journal.parquet").exists():
+        assert child.poll() is None
+        time.sleep(0.05)
+    os.killpg(child.pid, signal.SIGINT)
+    out, said = child.communicate(timeout=60)
+    assert (child.returncode, said.splitlines()[-1]) == (130, "netloom: interrupted")
+    assert "stopped  interrupted: the rounds so far" in out
+    kept = journal.read(netloom.folder / "kept")
+    assert [row["number"] for row in kept] == list(range(1, len(kept) + 1))
+
+
 def where(there: Bed) -> tuple[str, str]:
     return "--sim", f"{there.sim.socket_name},{there.sim.host}"
 
