@@ -31,12 +31,12 @@ from netloom.live import peers, rivals
 from netloom.live.polling import Poll, Poller
 from netloom.loop.decision import Proposal, Rule, contradicted, decide
 from netloom.loop.lived import Found, Live, jobs_sum, kind_of
-from netloom.loop.prediction import Prediction, percent_less, predict, worst
+from netloom.loop.prediction import Prediction, percent_less, predict
 from netloom.loop.round import Round, digest, whole
 from netloom.loop.trust import IDLE, Kept, busiest_share, explained, interval_of, lids_differ
 
 if TYPE_CHECKING:
-    from netloom._core import Fabric, Inferred, Job, Routes, Traffic
+    from netloom._core import Fabric, Inferred, Job, LinkLoads, Routes, Traffic
     from netloom.apply import Applied, Plan, Seen
     from netloom.live import Access, Manager
 
@@ -163,8 +163,12 @@ class LiveLoop:
             found.reason = str(error)
         if found.traffic is not None:
             with self._step("bound"):
-                found.gap_before = self._gap(now.fabric, now.tables, found.traffic)
-                found.gap_after = self._gap(self._seen.fabric, self._seen.tables, found.traffic)
+                before = self._judged(now, found.traffic)
+                found.gap_before = before.ar_gap_percent
+                same = self._seen.fabric.cabling_hash == now.fabric.cabling_hash
+                found.gap_after = self._judged(
+                    self._seen, found.traffic, before if same else None
+                ).ar_gap_percent
         entry = self._entry(found, phase, jobs_now)
         self.history.append(entry)
         return Live(
@@ -428,7 +432,7 @@ class LiveLoop:
         if found.changed == 0:
             return Prediction(gain=0.0, sure_gain=0.0, mean_gain=0.0)
         layers = [(answer.traffic, 1.0)]
-        if worst(fabric, proposed, layers, threads=self.threads) <= 0:
+        if answer.traffic.total_bytes <= 0:
             raise Kept(IDLE, "nothing was carried: there is nothing to gain")
         return predict(
             fabric,
@@ -441,10 +445,13 @@ class LiveLoop:
             threads=self.threads,
         )
 
-    def _gap(self, fabric: Fabric, routes: Routes, traffic: Traffic) -> float | None:
+    def _judged(self, seen: Seen, traffic: Traffic, bounds: LinkLoads | None = None) -> LinkLoads:
+        """Loads and how far above ideal adaptive routing they are, which depends on cables alone."""
         from netloom import _core
 
-        return whole(_core.loads(fabric, routes, traffic, threads=self.threads, work=0)).ar_gap_percent
+        return whole(
+            _core.loads(seen.fabric, seen.tables, traffic, bounds=bounds, threads=self.threads, work=0)
+        )
 
     def _routes_file(self) -> Any:
         manager = self.manager()
