@@ -141,9 +141,9 @@ def _panels(folder: Path, samples: Samples, asked: _Asked, several: bool) -> Ite
         rows = [row for row in rows if row["phase"] in words]
     jobs = {row["job_name"] for row in rows}
 
-    def named(row: dict[str, Any]) -> str:
+    def named(row: dict[str, Any], *, whole: bool = False) -> str:
         phase = f"tag {row['phase']}" if row["phase"].isdigit() else row["phase"]
-        words = (row["job_name"] if len(jobs) > 1 else "", "" if phase == "all" else phase)
+        words = (row["job_name"] if whole or len(jobs) > 1 else "", "" if phase == "all" else phase)
         return " ".join(word for word in words if word)
 
     before = folder.name if several else ""
@@ -162,9 +162,7 @@ def _panels(folder: Path, samples: Samples, asked: _Asked, several: bool) -> Ite
         ids = [int(row["context"]) for row in members]
         panel = _panel(told, samples, ids, windows, asked.deviations)
         parts = [
-            _panel(
-                f"{row['job_name']} {row['phase']}", samples, [int(row["context"])], windows, asked.deviations
-            )
+            _panel(named(row, whole=True), samples, [int(row["context"])], windows, asked.deviations)
             for row in members
         ]
         yield _Shown(panel, parts, {"panel": told, "run": str(folder), "contexts": len(ids)})

@@ -18,7 +18,7 @@ function tell(panel, link, event) {
   const table = document.createElement("table");
   const parts = found.contexts.map((_, at) => at + 1).filter((at) => found.packets[at][link] > 0);
   parts.sort((a, b) => found.packets[b][link] - found.packets[a][link]);
-  row(table, parts.length > 1 ? "all" : found.name, found.packets[0][link], found.percent[0][link]);
+  if (parts.length !== 1) row(table, "all", found.packets[0][link], found.percent[0][link]);
   for (const at of parts.slice(0, 12)) {
     row(table, found.contexts[at - 1], found.packets[at][link], found.percent[at][link]);
   }

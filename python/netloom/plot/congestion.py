@@ -158,7 +158,7 @@ def _draw(axes: Axes, layout: Layout, drawn: Drawing, *, named: bool) -> None:
     from matplotlib.collections import LineCollection, PolyCollection
 
     axes.add_collection(
-        LineCollection(list(layout.lines.reshape(-1, 2, 2)), colors="#f1f1f1", linewidths=0.3)
+        LineCollection(list(layout.lines.reshape(-1, 2, 2)), colors="#f6f6f6", linewidths=0.25)
     )
     strips = LineCollection(
         list(drawn.strips.reshape(-1, 2, 2)),

@@ -16,7 +16,7 @@ from netloom.plot import style
 
 _CELL, _LEAST, _MOST = 11.0, 40.0, 150.0
 """Points of a cell, and of a plane at least and at most."""
-_BETWEEN, _LEFT, _RIGHT, _HEAD, _ROW, _FOOT = 12.0, 92.0, 12.0, 44.0, 10.0, 42.0
+_BETWEEN, _LEFT, _RIGHT, _HEAD, _ROW, _FOOT = 12.0, 116.0, 12.0, 44.0, 10.0, 42.0
 _LIGHTEST = 1.0
 
 Array = npt.NDArray[np.float64]
