@@ -139,10 +139,11 @@ def hidden(seen: Seen) -> str | None:
     if not lost:
         return None
     many = f"{len(lost)} questions" if len(lost) > 1 else "1 question"
+    where = lost[0].split(" Attr")[0] + (", …" if len(lost) > 1 else "")
     return (
-        f"{many} of the discovery got no answer over links that are up (directed route {lost[0].split(' Attr')[0]}"
-        f"{', …' if len(lost) > 1 else ''}): what is behind is not seen, and its tables cannot be read back; "
-        "mend or cut the link (`ibqueryerrors` names bad ones), or say --allow unanswered"
+        f"{many} of the discovery got no answer over links that are up (directed route {where}): what is "
+        "behind is not seen, and its tables cannot be read back; mend or cut the link (`ibqueryerrors` names "
+        "bad ones), or say --allow unanswered"
     )
 
 
