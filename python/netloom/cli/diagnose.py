@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,12 +11,12 @@ from cyclopts import Parameter
 
 from netloom.cli import UsageError, common, counters, render, runs
 from netloom.cli.common import Options, Run
-from netloom.errors import CountersError, FormatError
+from netloom.errors import CountersError, FormatError, NetloomError
 
 if TYPE_CHECKING:
-    from netloom._core import Fabric
+    from netloom._core import Fabric, Traffic
+    from netloom.diagnose.findings import Finding
     from netloom.diagnose.observed import Observed
-    from netloom.diagnose.rules import Finding
     from netloom.diagnose.tries import Attempt
 
 _TOLD = 5
@@ -163,6 +163,22 @@ def _same_scenario(path: Path, manifest: Mapping[str, Any]) -> None:
         )
 
 
+def _mappings(manifest: Mapping[str, Any]) -> Callable[[int], dict[str, Traffic]]:
+    """Other mappings of the run's jobs, while its scenario is there and as it was."""
+    from netloom import _core
+    from netloom.diagnose.mappings import other_mappings
+
+    def of(job: int) -> dict[str, Traffic]:
+        path, overrides = Path(manifest["scenario"]["source"]), manifest["scenario"]["overrides"]
+        try:
+            _same_scenario(path, manifest)
+            return other_mappings(path, overrides, _core.Scenario.read(path, overrides), job)
+        except (OSError, NetloomError):
+            return {}
+
+    return of
+
+
 def _counted(
     run: Run,
     net: Fabric,
@@ -208,10 +224,11 @@ def _finish(
     manifest: Mapping[str, Any] | None = None,
 ) -> int:
     """Diagnoses, tries, tells."""
+    from netloom.diagnose.ideal import no_mappings
     from netloom.diagnose.rules import diagnose as rules
 
     with run.timed("diagnose"):
-        found = rules(seen)
+        found = rules(seen, no_mappings if manifest is None else _mappings(manifest))
     tried: list[list[Attempt]] = [[] for _ in found.findings]
     if try_ and found.findings and manifest is not None:
         from netloom.diagnose.tries import Trials

@@ -17,24 +17,21 @@ Source: Taffet, dissertation, sec. 2.3.4.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from netloom import _core
-from netloom.diagnose.remap import better_places
+from netloom.diagnose.findings import Cause, Diagnosis, Finding, add
+from netloom.diagnose.ideal import moved, no_mappings, spread
 from netloom.diagnose.trees import blame
 
 if TYPE_CHECKING:
     import numpy.typing as npt
-    from scipy.sparse import csr_array
 
+    from netloom.diagnose.ideal import Mappings
     from netloom.diagnose.observed import Floats, Ints, Observed
 
     Windows = npt.NDArray[np.bool_]
-
-Cause = Literal["noisy-neighbour", "incast", "bad-routes", "bad-mapping", "over-subscription", "interior"]
 
 HELD_UP = 0.05
 """Congested hops a packet from which on a job is held up."""
@@ -60,49 +57,31 @@ UNEVEN = 1.6
 SURE = 4.0
 """Standard errors by which counters must exceed samples before somebody else is blamed."""
 
+MEETING = 0.1
+"""Congested hops a packet, in front of hosts that get no more than others, from which on messages meet."""
+
 OWN = 0.5
 """A job that has less than this share of what fills a root is its victim."""
 
 
-@dataclass
-class Finding:
-    """One thing that is wrong. Jobs and links by number."""
+def diagnose(observed: Observed, mappings: Mappings = no_mappings) -> Diagnosis:
+    """What is wrong, if anything.
 
-    cause: Cause
-    confidence: float
-    """0 to 1: how clearly the evidence speaks, and how much of what is held up it explains."""
-    root_links: list[int]
-    culprits: list[int]
-    victims: list[int]
-    remedy: str
-    predicted_gain_percent: float
-    evidence: list[str]
-    phases: list[str] = field(default_factory=list)
-    """Of the first culprit: those that fill the roots, where phases are known."""
-    places: dict[int, int] | None = None
-    """Of `bad-mapping`: which host's ranks had better be on which."""
-
-
-@dataclass(frozen=True)
-class Diagnosis:
-    """All findings, the clearest first."""
-
-    findings: list[Finding]
-    congested_hops: Floats
-    """[J] a packet."""
-    held: Floats
-    """[L] congested packets by the root to blame; where few are congested, packets of full links."""
-
-
-def diagnose(observed: Observed) -> Diagnosis:
-    """What is wrong, if anything."""
+    Parameters
+    ----------
+    observed : Observed
+        What is known.
+    mappings : callable
+        Of a job's number: what all jobs would send if that job were mapped otherwise, by the mapping's word.
+        It is asked where links between switches are full and other routes would not help.
+    """
     harm = congested_hops(observed)
-    case = _Case(observed, harm, blame(observed).roots)
+    case = _Case(observed, harm, blame(observed).roots, mappings)
     found = case.findings() if (harm >= TOUCHED).any() else []
     if not found:
         # What waits fits into buffers: only what is full can be at fault.
         full = (observed.utilisation >= SATURATED) & ~observed.links.from_host[None, :]
-        case = _Case(observed, harm, observed.by_job(observed.traffic) * full[:, None, :])
+        case = _Case(observed, harm, observed.by_job(observed.traffic) * full[:, None, :], mappings)
         found = case.findings()
     return Diagnosis(found, harm, case.weight)
 
@@ -117,8 +96,8 @@ def congested_hops(observed: Observed) -> Floats:
 class _Case:
     """One run's evidence: [W, J, L] packets held up by root, and what of each link is whose."""
 
-    def __init__(self, observed: Observed, harm: Floats, held: Floats) -> None:
-        self.observed, self.links = observed, observed.links
+    def __init__(self, observed: Observed, harm: Floats, held: Floats, mappings: Mappings) -> None:
+        self.observed, self.links, self.mappings = observed, observed.links, mappings
         self.harm, self.held, self.weight = harm, held, held.sum(axis=(0, 1))
         #: [W, C, L] bytes
         self.of_context = observed.traffic * observed.packet_bytes[None, :, None]
@@ -144,7 +123,7 @@ class _Case:
             for finding in (neighbour, own):
                 if finding is not None:
                     finding.confidence *= float(part.sum() / total)
-                    _add(found, finding)
+                    add(found, finding)
         for finding in found:
             finding.confidence = round(min(finding.confidence, 1.0), 3)
             finding.phases = self._phases(finding)
@@ -158,11 +137,14 @@ class _Case:
         return windows if windows.mean() < 0.5 else np.ones_like(windows)
 
     def _phases(self, finding: Finding) -> list[str]:
-        """Phases of the culprit with a fifth or more of its bytes on the roots, the largest first."""
+        """Phases of the culprit with a fifth or more of its congested packets there, the most first."""
         if not finding.culprits:
             return []
         own = np.flatnonzero(self.observed.job_of == finding.culprits[0])
-        sums = self.of_context[:, own][:, :, finding.root_links].sum(axis=(0, 2))
+        switches = np.unique(self.links.source[finding.root_links])
+        tree = np.isin(self.links.target, switches)
+        tree[finding.root_links] = True
+        sums = np.maximum(self.observed.congested[:, own][:, :, tree].sum(axis=(0, 2)), 0)
         if len(own) < 2 or sums.sum() <= 0:
             return []
         order = [k for k in np.argsort(-sums, kind="stable") if sums[k] >= 0.2 * sums.sum()]
@@ -216,8 +198,10 @@ class _Case:
         at_hosts = came[job][links.to_host]
         taking_part = max((came[job][links.from_host] > 0).sum(), (at_hosts > 0).sum(), 1)
         even, peak = float(at_hosts.sum() / taking_part), float(came[job][group].mean())
-        if peak < UNEVEN * even or even <= 0:
+        if even <= 0:
             return None
+        if peak < UNEVEN * even:
+            return self._meeting(group, windows, job)
         target = int(group[np.argmax(came[job][group])])
         host = int(links.target[target])
         r = self.observed.received
@@ -230,10 +214,35 @@ class _Case:
             confidence=min(1.0, peak / even / 3),
             root_links=group.tolist(),
             culprits=[job],
-            victims=np.flatnonzero(self.harm >= HELD_UP).tolist(),
+            victims=self._victims(),
             remedy="share what goes to one host among several, or send it in another order, or in a tree",
             predicted_gain_percent=100 * (1 - even / peak),
             evidence=evidence,
+        )
+
+    def _meeting(self, group: Ints, windows: Windows, job: int) -> Finding | None:
+        """Whether messages meet at hosts that get no more than others: as two neighbours' do (sec. 2.4.2)."""
+        held = self.held[windows][:, job][:, group].sum()
+        sent = self.observed.by_job(self.observed.traffic)[:, job, self.links.from_host].sum()
+        busy = float(self.observed.utilisation[windows][:, group].mean())
+        if self.harm[job] < HELD_UP or held < MEETING * sent or busy >= SATURATED:
+            return None
+        mapping = self._mapping(group, job)
+        if mapping is not None:
+            return mapping
+        names = ", ".join(self.links.names[self.links.target[link]] for link in group[:3])
+        return Finding(
+            cause="incast",
+            confidence=0.5,
+            root_links=group.tolist(),
+            culprits=[job],
+            victims=[job],
+            remedy="another order of messages, or less at once: senders meet at these hosts",
+            predicted_gain_percent=0.0,
+            evidence=[
+                f"{names} and others get no more than the rest in all, and are busy {busy:.0%} of the time",
+                f"but {held / sent:.2f} congested hops a packet are in front of them",
+            ],
         )
 
     def _interior(self, group: Ints, windows: Windows) -> Finding | None:
@@ -243,13 +252,10 @@ class _Case:
         measured = float(came[group] @ self.weight[group] / self.weight[group].sum())
         culprit = int(np.argmax(self.of_job[windows][:, :, group].sum(axis=(0, 2))))
 
-        def finding(
-            cause: Cause, gain: float, remedy: str, evidence: str, places: dict[int, int] | None = None
-        ) -> Finding:
-            victims = np.flatnonzero(self.harm >= HELD_UP).tolist()
+        def finding(cause: Cause, gain: float, remedy: str, evidence: str) -> Finding:
             sure = min(1.0, 0.5 + gain)
             return Finding(
-                cause, sure, group.tolist(), [culprit], victims, remedy, 100 * gain, [evidence], places=places
+                cause, sure, group.tolist(), [culprit], self._victims(), remedy, 100 * gain, [evidence]
             )
 
         if not len(observed.received.window):
@@ -259,7 +265,7 @@ class _Case:
                 "sample paths, or infer the traffic: routes, mapping and size look alike here",
                 f"{len(group)} links between switches are full, and hosts behind them wait",
             )
-        ideal = max(self._spread(observed.matrix(windows)), 1e-9)
+        ideal = max(spread(observed.fabric, observed.matrix(windows)), 1e-9)
         gain = 1 - ideal / measured
         if gain >= GAIN:
             return finding(
@@ -268,19 +274,11 @@ class _Case:
                 "routes for this traffic (netloom optimize), or adaptive routing",
                 f"with all shortest ways evenly used the fullest link would carry {ideal / measured:.0%}",
             )
-        # A mapping, and a fabric, are for all phases of a run.
-        whole = np.ones_like(windows)
-        all_ideal = max(self._spread(observed.matrix(whole)), 1e-9)
-        moved, places = self._moved(culprit)
-        gain = 1 - moved / all_ideal
-        if gain >= MAPPING_GAIN:
-            return finding(
-                "bad-mapping",
-                gain,
-                "ranks that talk to each other on the same leaf",
-                f"with ranks moved among its hosts the fullest link would carry {moved / all_ideal:.0%}",
-                places,
-            )
+        mapping = self._mapping(group, culprit)
+        if mapping is not None:
+            return mapping
+        # A fabric is for all phases of a run.
+        all_ideal = max(spread(observed.fabric, observed.matrix(np.ones_like(windows))), 1e-9)
         at_hosts = links.from_host | links.to_host
         all_came = observed.bytes.sum(axis=0) / self.relative
         gain = 1 - float(min(came[at_hosts].max() / ideal, all_came[at_hosts].max() / all_ideal))
@@ -295,46 +293,30 @@ class _Case:
         last = np.flatnonzero(links.to_host & (came >= SATURATED * measured))
         return self._incast(last, windows) if len(last) else None
 
-    def _spread(self, matrix: csr_array) -> float:
-        """The fullest link's bytes if every packet could take any shortest way: the AR bound."""
-        fabric = self.observed.fabric
-        traffic = _core.Traffic.from_scipy(matrix, hosts_hash=fabric.hosts_hash)
-        return _core.loads(fabric, "minhop", traffic, threads=1).ar_bound
-
-    def _moved(self, job: int) -> tuple[float, dict[int, int] | None]:
-        """The same where the job's ranks lie better, and where that is."""
-        observed = self.observed
-        always = np.ones(len(observed.seconds), dtype=bool)
-        everything, own = observed.matrix(always), observed.matrix(always, job)
-        hosts = observed.hosts[job]
-        leaf_of = np.asarray(observed.fabric.host_table()["leaf"], dtype=np.int64)
-        places = better_places(own, hosts, leaf_of)
-        if places is None:
-            return self._spread(everything), None
-        to = np.arange(self.links.hosts)
-        to[hosts] = places
-        moved = own.tocoo()
-        changed = type(moved)((moved.data, (to[moved.row], to[moved.col])), shape=moved.shape).tocsr()
-        others = everything - own
-        others.data = np.maximum(others.data, 0)
-        return self._spread(others + changed), dict(zip(hosts.tolist(), places.tolist(), strict=True))
-
-
-def _add(found: list[Finding], finding: Finding) -> None:
-    """Adds a finding; to one that blames the same jobs for the same, its roots."""
-    for other in found:
-        same = (other.cause, other.culprits, other.victims) == (
-            finding.cause,
-            finding.culprits,
-            finding.victims,
+    def _mapping(self, group: Ints, job: int) -> Finding | None:
+        """Whether other places of the job's ranks would help, in all its phases together."""
+        best = moved(self.observed, job, self.mappings)
+        gain = 1 - best.share
+        if gain < MAPPING_GAIN:
+            return None
+        what = f"mapping {best.mapping}" if best.mapping else "ranks moved among its hosts"
+        return Finding(
+            cause="bad-mapping",
+            confidence=min(1.0, 0.5 + gain),
+            root_links=group.tolist(),
+            culprits=[job],
+            victims=self._victims(),
+            remedy="ranks that talk to each other on the same host, or leaf",
+            predicted_gain_percent=100 * gain,
+            evidence=[
+                f"{self.observed.jobs[job]}: with {what} the fullest link would carry {best.share:.0%}"
+            ],
+            places=best.places,
+            mapping=best.mapping,
         )
-        if same:
-            other.root_links += finding.root_links
-            other.confidence += finding.confidence
-            other.evidence += [line for line in finding.evidence if line not in other.evidence]
-            other.predicted_gain_percent = max(other.predicted_gain_percent, finding.predicted_gain_percent)
-            return
-    found.append(finding)
+
+    def _victims(self) -> list[int]:
+        return [int(job) for job in np.flatnonzero(self.harm >= HELD_UP)]
 
 
 def _most(values: Floats, share: float) -> Ints:

@@ -22,7 +22,8 @@ CONGESTED = 0.25
 """Share of a link's packets from which on it passes the blame on."""
 
 FULL = 0.55
-"""Utilisation from which on a link can be a root: inputs that wait in line leave outputs idle."""
+"""Share of the fullest link's utilisation from which on a link can be a root: inputs that wait in line leave
+outputs idle."""
 
 SURE = 2.0
 """Standard errors that a link's traffic must have to pass blame on."""
@@ -53,10 +54,13 @@ def blame(observed: Observed) -> Blame:
         carried, held = traffic[window].sum(axis=0), np.maximum(congested[window].sum(axis=0), 0.0)
         known = carried > SURE * errors[window]
         fraction = np.divide(held, carried, out=np.zeros_like(held), where=known)
+        # Of the fullest link of all: where there is congestion, that was full at some time of the window.
         used = observed.utilisation[window]
+        used = used / max(float(used.max()), 1e-9)
         fullest = np.zeros(links.nodes)
         np.maximum.at(fullest, links.source, used)
         passes = (fraction >= CONGESTED) & ~links.to_host
+        busy = (used >= FULL) & ~links.from_host
         full = ~passes & (used >= FULL) & (used >= NEAR * fullest[links.source])
         # By what ports counted: others than the jobs that were sampled may have filled it.
         weight = observed.bytes[window] * np.where(passes, fraction, np.where(full, used, 0.0))
@@ -68,8 +72,10 @@ def blame(observed: Observed) -> Blame:
             at_switch = np.zeros((len(charge), links.nodes))
             for job, of_job in enumerate(charge):
                 np.add.at(at_switch[job], links.target, of_job)
-            open_ends = total[None, :] <= 0
-            lost[window] += (at_switch * open_ends).sum(axis=1)
+            # Nothing beyond is to blame: then it is the link itself, if it is full.
+            ends = charge * (total[links.target] <= 0)[None, :]
+            roots[window] += ends * busy
+            lost[window] += (ends * ~busy).sum(axis=1)
             share = np.divide(
                 weight, total[links.source], out=np.zeros_like(weight), where=total[links.source] > 0
             )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from netloom._core import Scenario
-    from netloom.diagnose.rules import Finding
+    from netloom.diagnose.findings import Finding
 
 _ROUTES = ("optimized", "adaptive")
 _ORDERS = ("svafp", "svaf")
@@ -95,6 +95,10 @@ class Trials:
         routes = [_Change(f"routes: {word}", (), word) for word in _ROUTES if word != self.routing]
         if finding.cause == "bad-routes":
             return routes
+        if finding.cause == "bad-mapping" and finding.mapping is not None:
+            name = names[finding.culprits[0]]
+            change = f'job.{name}.mapping="{finding.mapping}"'
+            return [_Change(f"{name}: mapping {finding.mapping}", (change,), self.routing)]
         if finding.cause == "bad-mapping" and finding.places is not None:
             job = self.scenario.jobs[finding.culprits[0]]
             hosts = self.scenario.fabric.host_names
