@@ -301,6 +301,28 @@ def test_what_cannot_be_drawn_is_said(netloom, ghost, words, code, said):
     assert said in netloom.refused("plot", "congestion", *words, *output, code=code)
 
 
+def test_a_run_in_which_nothing_was_sent_is_refused(netloom):
+    (netloom.folder / "s.toml").write_text(
+        'fabric = "two-level:leaves=2,hosts=2,spines=1"\n'
+        '[[job]]\nranks = 1\nprogram = { kind = "all-to-all", bytes = 9 }\n'
+    )
+    netloom.ok("sample", "s.toml", "-o", "silent")
+    for by in ((), ("--by", "window"), ("--job", "job1")):
+        said = netloom.refused("plot", "congestion", "silent", *by, "-o", "x.svg", "--quiet")
+        assert "silent: no sampled packet was received" in said
+
+
+def test_a_lone_switch_has_hosts_alone(netloom):
+    (netloom.folder / "s.toml").write_text(
+        'fabric = "xgft:m=8,w=1"\n[[job]]\nprogram = { kind = "incast", bytes = 200000 }\n'
+    )
+    netloom.ok("sample", "s.toml", "-o", "star")
+    for by in ((), ("--by", "window")):
+        (row,) = netloom.result("plot", "congestion", "star", *by, "-o", "x.html")["panels"]
+        assert row["up_percent"] is row["down_percent"] is None
+        assert row["worst"].startswith("host")
+
+
 def test_a_run_without_samples_is_refused(netloom, paths):
     scenario = paths.examples / "scenarios" / "shuffle.toml"
     netloom.ok("simulate", scenario, "--routes", "ftree", "-o", "run")

@@ -126,6 +126,8 @@ def _name(folder: Path) -> str:
 
 def _panels(folder: Path, samples: Samples, asked: _Asked, several: bool) -> Iterator[_Shown]:
     """The panels of a run."""
+    if samples.contexts.num_rows == 0 or samples.samples.num_rows == 0:
+        raise FormatError(f"{folder}: no sampled packet was received: there is nothing to draw", str(folder))
     rows = [row for row in samples.contexts.to_pylist() if asked.job in (None, row["job_name"])]
     if not rows:
         names = ", ".join(dict.fromkeys(samples.contexts["job_name"].to_pylist()))
@@ -216,7 +218,9 @@ def _row(found: _Shown, samples: Samples, place: Layout, ends: Sequence[tuple[st
 
     def mean(which: Any) -> float | None:
         chosen = carries & which
-        return float(100.0 * fraction[chosen].mean()) if chosen.any() else None
+        # Not of fractions cut off at 0 and 1: noise would not cancel.
+        share = panel.congested[place.links][chosen] / traffic[chosen]
+        return float(np.clip(100.0 * share.mean(), 0.0, 100.0)) if chosen.any() else None
 
     worst = int(np.argmax(fraction * np.sqrt(traffic))) if carries.any() else None
     return {
