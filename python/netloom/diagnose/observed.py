@@ -63,6 +63,11 @@ class Links:
         return self.target < self.hosts
 
     @cached_property
+    def down(self) -> npt.NDArray[np.bool_]:
+        """Away from the roots of the tree."""
+        return self.level[self.target] < self.level[self.source]
+
+    @cached_property
     def interior(self) -> npt.NDArray[np.bool_]:
         """Between switches."""
         return ~(self.from_host | self.to_host)

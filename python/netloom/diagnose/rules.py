@@ -61,7 +61,10 @@ MEETING = 0.1
 """Congested hops a packet, in front of hosts that get no more than others, from which on messages meet."""
 
 OWN = 0.5
-"""A job that has less than this share of what fills a root is its victim."""
+"""A job that has less than this share of what fills a root waits for others there."""
+
+CULPRIT = 0.1
+"""Share of what victims wait for from which on a job is to blame."""
 
 
 def diagnose(observed: Observed, mappings: Mappings = no_mappings) -> Diagnosis:
@@ -112,7 +115,7 @@ class _Case:
             part = self.weight * kind
             if total <= 0 or part.sum() < PART * total:
                 continue
-            group = _most(part, 0.8)
+            group = _most(part, 0.9)
             windows = self._windows(group)
             neighbour, own = self._neighbour(group, windows), ask(group, windows)
             if neighbour is not None and own is not None:
@@ -153,39 +156,42 @@ class _Case:
     def _neighbour(self, group: Ints, windows: Windows) -> Finding | None:
         """Whether others fill what a job waits for."""
         observed = self.observed
-        capacity = self.links.bytes_per_s[group] * observed.seconds[windows].sum()
-        weight = self.weight[group] / self.weight[group].sum()
-        # [J] and all: mean utilisation of the roots.
-        used = (self.of_job[windows][:, :, group].sum(axis=0) / capacity) @ weight
-        everybody = float((observed.bytes[windows][:, group].sum(axis=0) / capacity) @ weight)
-        unseen = everybody - float(used.sum())
-        errors = (observed.traffic_error[windows][:, :, group] * observed.packet_bytes[None, :, None]) ** 2
-        error = float(np.sqrt(errors.sum(axis=(0, 1))) / capacity @ weight)
-        culprit = int(np.argmax(used))
-        stranger = unseen > max(float(used[culprit]), SURE * error)
-        held = self.held[:, :, group].sum(axis=(0, 2))
-        victims = [
-            int(job)
-            for job in np.flatnonzero((self.harm >= TOUCHED) & (held > 0) & (used < OWN * everybody))
-            if stranger or job != culprit
-        ]
-        if not victims or (len(used) == 1 and not stranger):
+        # [J, G] and [G]: bytes of every root.
+        used = self.of_job[windows][:, :, group].sum(axis=0)
+        everybody = np.maximum(observed.bytes[windows][:, group].sum(axis=0), 1e-9)
+        # [J, G] what waits at roots that others fill.
+        held = self.held[:, :, group].sum(axis=0)
+        foreign = held * (used < OWN * everybody)
+        victims = np.flatnonzero(
+            (self.harm >= TOUCHED) & (foreign.sum(axis=1) > 0.5 * held.sum(axis=1)) & (held.sum(axis=1) > 0)
+        )
+        if not len(victims):
             return None
-        own = float(used[victims].sum())
-        names = ", ".join(self.observed.jobs[job] for job in victims)
-        who = "nobody who was sampled" if stranger else self.observed.jobs[culprit]
-        other = unseen if stranger else float(used[culprit])
+        weight = foreign[victims].sum(axis=0)
+        weight = weight / weight.sum() / everybody
+        share = used @ weight
+        unseen = 1.0 - float(share.sum())
+        errors = (observed.traffic_error[windows][:, :, group] * observed.packet_bytes[None, :, None]) ** 2
+        error = float(np.sqrt(errors.sum(axis=(0, 1))) @ weight)
+        culprits = [int(job) for job in np.argsort(-share) if job not in victims and share[job] >= CULPRIT]
+        stranger = unseen > max(*share[culprits], SURE * error) if culprits else unseen > SURE * error
+        if not culprits and not stranger:
+            return None
+        others = unseen if stranger else float(share[culprits].sum())
+        own = float(share[victims].sum())
+        names = ", ".join(observed.jobs[job] for job in victims)
+        who = "nobody who was sampled" if stranger else ", ".join(observed.jobs[job] for job in culprits)
         where = "hosts' links" if self.links.to_host[group[0]] else "links between switches"
         return Finding(
             cause="noisy-neighbour",
-            confidence=min(1.0, other / max(everybody, 1e-9)),
+            confidence=min(1.0, others),
             root_links=group.tolist(),
-            culprits=[] if stranger else [culprit],
-            victims=victims,
+            culprits=[] if stranger else culprits,
+            victims=victims.tolist(),
             remedy="place the jobs apart, move the victim's ranks off these links, or wait",
-            predicted_gain_percent=100 * (1 - own / max(everybody, 1e-9)),
+            predicted_gain_percent=100 * (1 - own),
             evidence=[
-                f"{where} are used to {everybody:.0%}: to {other:.0%} by {who}, to {own:.0%} by {names}",
+                f"of what {where} carry {others:.0%} are of {who}, {own:.0%} of {names}",
                 f"{names}: {self.harm[victims].max():.2f} congested hops a packet",
             ],
         )

@@ -16,7 +16,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from netloom.diagnose.observed import Floats, Observed
+    import numpy.typing as npt
+
+    from netloom.diagnose.observed import Floats, Ints, Links, Observed
 
 CONGESTED = 0.25
 """Share of a link's packets from which on it passes the blame on."""
@@ -46,7 +48,8 @@ def blame(observed: Observed) -> Blame:
     """Follows every congested packet to a root, window by window."""
     links = observed.links
     traffic, congested = observed.by_job(observed.traffic), observed.by_job(observed.congested)
-    errors = np.sqrt((observed.traffic_error**2).sum(axis=1))
+    job_errors = np.sqrt(observed.by_job(observed.traffic_error**2))
+    errors = np.sqrt((job_errors**2).sum(axis=1))
     roots = np.zeros_like(traffic)
     lost = np.zeros(traffic.shape[:2])
     depth = 2 * int(links.level.max(initial=0)) + 3
@@ -64,24 +67,49 @@ def blame(observed: Observed) -> Blame:
         full = ~passes & (used >= FULL) & (used >= NEAR * fullest[links.source])
         # By what ports counted: others than the jobs that were sampled may have filled it.
         weight = observed.bytes[window] * np.where(passes, fraction, np.where(full, used, 0.0))
-        total = np.zeros(links.nodes)
-        np.add.at(total, links.source, weight)
+        # What came down goes on down; what came up goes anywhere.
+        ways = [
+            _Outputs.of(weight * down, traffic[window] > SURE * job_errors[window], links)
+            for down in (links.down, 1.0)
+        ]
         charge = np.maximum(congested[window], 0.0)
         for _ in range(depth):
-            # [J, N]: what has come to a switch, and is shared among its outputs.
-            at_switch = np.zeros((len(charge), links.nodes))
-            for job, of_job in enumerate(charge):
-                np.add.at(at_switch[job], links.target, of_job)
-            # Nothing beyond is to blame: then it is the link itself, if it is full.
-            ends = charge * (total[links.target] <= 0)[None, :]
-            roots[window] += ends * busy
-            lost[window] += (ends * ~busy).sum(axis=1)
-            share = np.divide(
-                weight, total[links.source], out=np.zeros_like(weight), where=total[links.source] > 0
-            )
-            given = at_switch[:, links.source] * share[None, :]
+            given = np.zeros_like(charge)
+            for outputs, came in zip(ways, (links.down, ~links.down), strict=True):
+                arrived = charge * came
+                # Nothing beyond is to blame: then it is the link itself, if it is full.
+                ends = arrived * ~outputs.any[links.target]
+                roots[window] += ends * busy
+                lost[window] += (ends * ~busy).sum(axis=1)
+                at_switch = np.stack([_sums(of_job, links.target, links.nodes) for of_job in arrived])
+                given += at_switch[:, links.source] * outputs.share
             roots[window] += given * full
             charge = given * passes
             if not charge.any():
                 break
     return Blame(roots, lost)
+
+
+@dataclass(frozen=True)
+class _Outputs:
+    """How what waits at a switch is shared among its outputs."""
+
+    any: npt.NDArray[np.bool_]
+    """[N] whether some output is to blame."""
+    share: Floats
+    """[J, L] of what waits at a link's source. A job waits for outputs that it uses itself, if there are
+    such; else behind others' packets."""
+
+    @staticmethod
+    def of(weight: Floats, used: npt.NDArray[np.bool_], links: Links) -> _Outputs:
+        own = weight[None, :] * used
+        anybody = _sums(weight, links.source, links.nodes)
+        totals = np.stack([_sums(of_job, links.source, links.nodes) for of_job in own])
+        weights = np.where((totals > 0)[:, links.source], own, weight[None, :])
+        totals = np.where(totals > 0, totals, anybody[None, :])[:, links.source]
+        return _Outputs(anybody > 0, np.divide(weights, totals, out=np.zeros_like(weights), where=totals > 0))
+
+
+def _sums(values: Floats, at: Ints, nodes: int) -> Floats:
+    """[N] values added up by node."""
+    return np.asarray(np.bincount(at, weights=values, minlength=nodes))
