@@ -258,3 +258,91 @@ def test_arguments_are_refused_by_name(netloom):
     )
     assert "rate" in netloom.refused("sample", name, "--rate", 0, code=2)
     assert "expected packet" in netloom.refused("sample", name, "--set", "model=fluid")
+
+
+FABRIC = "two-level:leaves=8,hosts=4,spines=4"
+
+
+def kept(netloom, method: str):
+    """A run's own packets, and its samples."""
+    samples = sampled(netloom, "--method", method, "--packets", "--routes", "ftree")
+    return samples, "run/0-ftree/packets.parquet"
+
+
+@pytest.mark.parametrize("method", ["whole", "one-bit"])
+def test_packets_that_were_kept_give_the_runs_samples(netloom, method):
+    samples, packets = kept(netloom, method)
+    result = netloom.result("sample", "--decode", packets, "--fabric", FABRIC, "-o", "again.parquet")
+    assert result["findings"] == []
+    assert result["packets"] == result["decoded"] == samples.contexts.to_pylist()[0]["sampled"]
+    again = sampling.total(pq.read_table(netloom.folder / "again.parquet"), samples.fabric.links)
+    assert (again.traffic == samples.total().traffic).all()
+    assert (again.congested_error == samples.total().congested_error).all()
+
+
+def test_packets_by_name_and_as_csv(netloom):
+    samples, _ = kept(netloom, "whole")
+    names = samples.fabric.host_names
+    rows = ["id,source,destination,hops,link,congested"]
+    for row in samples.packets.slice(0, 200).to_pylist():
+        ends = f"{names[row['source']]},{names[row['destination']]}"
+        rows.append(f"{row['id']},{ends},{row['hops']},{row['link']},{row['congested']}")
+    (netloom.folder / "p.csv").write_text("\n".join(rows))
+    assert netloom.result("sample", "--decode", "p.csv", "--fabric", FABRIC)["decoded"] == 200
+    (netloom.folder / "q.csv").write_text("\n".join([*rows, "1,nobody,host0001,2,3,0"]))
+    assert "row 200: source nobody: expected a host of the fabric" in netloom.refused(
+        "sample", "--decode", "q.csv", "--fabric", FABRIC
+    )
+
+
+def test_packets_of_another_hash_or_fabric_are_told(netloom):
+    _, packets = kept(netloom, "one-bit")
+    other = netloom.result(
+        "sample", "--decode", packets, "--fabric", FABRIC, "--hash", "0xc5,0xb5e4dc75", code=1
+    )
+    assert "carry a bit that is the hash of no link of theirs" in other["findings"][0]
+    small = "two-level:leaves=4,hosts=4,spines=4"
+    found = netloom.result("sample", "--decode", packets, "--fabric", small, code=1)["findings"]
+    assert any("another fabric" in text for text in found)
+
+
+def test_packets_that_cannot_be_are_told_or_refused(netloom):
+    _, packets = kept(netloom, "one-bit")
+    head = "id,source,destination,hops,bit,congested,context\n"
+    for rows, expected in [
+        ("5,0,0,4,1,0,3\n", "hosts that no way joins"),
+        ("5,0,99,4,1,0,3\n", "hosts that no way joins"),
+        ("5,0,9,1,1,0,3\n", "hops that cannot be: expected 2 to 8"),
+        ("0,0,9,4,1,0,3\n", "the hash of no link of theirs"),
+        ("0,0,9,4,1,0,3\n", "context 3: no packet of it can be decoded"),
+        ("", "there are no packets"),
+    ]:
+        (netloom.folder / "p.csv").write_text(head + rows)
+        findings = netloom.result("sample", "--decode", "p.csv", "--fabric", FABRIC, code=1)["findings"]
+        assert any(expected in text for text in findings)
+    for rows, expected in [
+        ("5,0,9,4,2,0,3\n", "row 0: bit 2: expected 0..1"),
+        ("5,-1,9,4,1,0,3\n", "row 0: source -1: expected 0.."),
+        ("5,0,9,4,1,7,3\n", "row 0: congested 7: expected 0..1"),
+        ("x,0,9,4,1,0,3\n", "column id: expected whole numbers"),
+    ]:
+        (netloom.folder / "p.csv").write_text(head + rows)
+        assert expected in netloom.refused("sample", "--decode", "p.csv", "--fabric", FABRIC)
+    (netloom.folder / "p.csv").write_text("a,b\n1,2\n")
+    assert "expected columns id" in netloom.refused("sample", "--decode", "p.csv", "--fabric", FABRIC)
+    data = (netloom.folder / packets).read_bytes()
+    (netloom.folder / "cut.parquet").write_bytes(data[: len(data) // 2])
+    text = netloom.refused("sample", "--decode", "cut.parquet", "--fabric", FABRIC)
+    assert "cut.parquet: expected a Parquet file, whole" in text
+
+
+def test_the_study_holds_errors_to_the_formulas(netloom):
+    result = netloom.result("sample", "--study", scenario(netloom, MANY), "--repeats", 2)
+    assert [(row["method"], row["downsampling"]) for row in result["rows"]] == [
+        (method, times) for method in ("whole", "one-bit") for times in (1, 10, 100, 1000)
+    ]
+    for row in result["rows"]:
+        if row["downsampling"] <= 10:
+            assert 0.8 < row["traffic_ratio"] < 1.25
+    errors = [row["traffic_percent"] for row in result["rows"][:4]]
+    assert errors == sorted(errors)

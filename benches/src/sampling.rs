@@ -1,17 +1,20 @@
-//! Path sampling: decoding one bit a packet on quartz1, beside the direct method, and a switch's step in C.
+//! Path sampling: decoding one bit a packet on quartz1, beside the direct method; a switch's step in C; what sampling costs a simulation.
 
 use std::process::Command;
 use std::sync::Arc;
 use std::time::Instant;
 
-use netloom_model::HostId;
+use netloom_compose::sampled::Sampling;
+use netloom_compose::{Marking, Method, Sampler};
 use netloom_model::rng::{below, stream};
-use netloom_routing::PathSet;
-use netloom_sampling::{Candidates, Decoder, Direct, Hash, Received, Tag};
+use netloom_model::{Control, HostId};
+use netloom_routing::{Engine, EngineOptions, PathSet, route};
+use netloom_sampling::{Candidates, Decoder, Direct, Hash, HopBits, Modulus, Received, Tag, field};
+use netloom_sim::{Measure, Model, Profile, Scheme, Setup, simulate as run_simulation, simulate_observed};
 
-use crate::Options;
 use crate::inputs::quartz1;
 use crate::table::{Row, Table, median_seconds, spell};
+use crate::{Options, simulate};
 
 /// Packets that are decoded, and those of them that the direct method gets.
 const PACKETS: usize = 4_000_000;
@@ -44,7 +47,8 @@ pub fn run(table: &mut Table, _: &Options) {
     let judged = median_seconds(1, || packets[..DIRECT].iter().for_each(|packet| _ = direct.add(packet)));
     let beside = ("candidates one by one", judged / DIRECT as f64);
     table.seconds("decode one packet of one bit, all candidates", each, 12e-9, Some(beside));
-    let finish = median_seconds(9, || decoder.estimates());
+    let mut found = Vec::new();
+    let finish = median_seconds(9, || decoder.estimates_into(&mut found));
     table.seconds("estimates of all links from what was received", finish, 50e-6, None);
     let kib = decoder.working_set().div_ceil(1024);
     table.add(Row {
@@ -59,6 +63,68 @@ pub fn run(table: &mut Table, _: &Options) {
         None => eprintln!("  a switch's step in C: no C compiler (cc)"),
     }
     eprintln!("  {PACKETS} packets, {} a round", spell(each * PACKETS as f64));
+    let one_bit = Method::one_bit(Arc::clone(&candidates), Modulus::SMALLEST, field::FEWER_RUNS);
+    let one_bit = one_bit.expect("independent");
+    let routes = route(Engine::Ftree, &fabric, &structure, &EngineOptions::default()).expect("a fat tree");
+    for (name, spec) in [("shift", "bisection"), ("shuffle", "bisection-shuffle:seed=1")] {
+        let setup = || Setup {
+            fabric: &fabric,
+            scheme: Scheme::Tables(&routes),
+            model: Model::Packet,
+            profile: Profile::infiniband(),
+            jobs: vec![simulate::stream(&fabric, spec, 1, 2 << 20)],
+            seed: 1,
+            threads: 1,
+            measure: Measure::default(),
+            keep: None,
+            until_ps: None,
+        };
+        let control = Control::new();
+        let bare = || drop(run_simulation(setup(), &control).expect("it runs"));
+        let sampled = |method: &Method| {
+            let asked = Sampling {
+                method: method.clone(),
+                rate: 1.0,
+                every_ps: None,
+                by_tag: false,
+                marking: Marking::Queue,
+                hop_bits: HopBits::default(),
+                seed: 1,
+                packets: false,
+                truth: false,
+            };
+            let (outcome, sampler) =
+                simulate_observed(setup(), Sampler::new(&fabric, asked), &control).expect("it runs");
+            drop(sampler.finish(outcome.end_ps));
+        };
+        let mut spent = [const { Vec::new() }; 3];
+        for _ in 0..5 {
+            spent[0].push(cpu_of(bare));
+            spent[1].push(cpu_of(|| sampled(&Method::Whole)));
+            spent[2].push(cpu_of(|| sampled(&one_bit)));
+        }
+        let [bare, whole, bit] = spent.map(|mut seconds| {
+            seconds.sort_by(f64::total_cmp);
+            seconds[seconds.len() / 2]
+        });
+        for (method, seconds) in [("a whole link", whole), ("one bit", bit)] {
+            let more = 100.0 * (seconds / bare - 1.0);
+            table.add(Row {
+                what: format!("sampling every packet of a simulation, {name}, {method}"),
+                measured: format!("{more:.0} % more CPU time"),
+                at_most: "15 %".into(),
+                within: more <= 15.0,
+                beside: format!("not sampled {}", spell(bare)),
+            });
+        }
+    }
+}
+
+/// CPU seconds of some work.
+fn cpu_of(work: impl FnOnce()) -> f64 {
+    let before = simulate::cpu_s();
+    work();
+    simulate::cpu_s() - before
 }
 
 /// Seconds of `netloom_forward`, random numbers from a shift register as a switch would have them.

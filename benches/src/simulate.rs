@@ -35,7 +35,7 @@ fn timed(setup: Setup) -> Run {
 }
 
 /// CPU seconds of this process.
-fn cpu_s() -> f64 {
+pub fn cpu_s() -> f64 {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or("").split_whitespace().collect();
     let ticks = |at: usize| fields.get(at).and_then(|f| f.parse::<f64>().ok()).unwrap_or(0.0);
@@ -49,7 +49,7 @@ fn status(key: &str) -> f64 {
     line.trim().trim_end_matches(" kB").parse::<f64>().unwrap_or(0.0) * 1024.0
 }
 
-fn stream(fabric: &Fabric, spec: &str, messages: u64, bytes: u64) -> Job {
+pub fn stream(fabric: &Fabric, spec: &str, messages: u64, bytes: u64) -> Job {
     let traffic = pattern(spec, fabric);
     let matrix = traffic.total();
     let to: Vec<u32> = fabric.hosts().map(|h| matrix.row(h.index()).0[0]).collect();

@@ -41,6 +41,7 @@ __all__ = [
     "check",
     "coefficients",
     "coloured",
+    "decode_packets",
     "engines",
     "exact_model",
     "expand_hostlist",
@@ -1119,6 +1120,29 @@ def recover(
         If there is no such basis, or it is not defined for the hosts of a job.
     CountersError
         If counters and routes cannot belong together, or counters say nothing.
+    """
+
+def decode_packets(
+    fabric: Fabric,
+    time_ps: npt.NDArray[np.uint64],
+    context: npt.NDArray[np.uint32],
+    id: npt.NDArray[np.uint32],
+    source: npt.NDArray[np.uint32],
+    destination: npt.NDArray[np.uint32],
+    hops: npt.NDArray[np.uint8],
+    carries: npt.NDArray[np.uint32],
+    congested: npt.NDArray[np.uint8],
+    *,
+    method: str,
+    rate: float = 1.0,
+    every_us: float | None = None,
+    hop_bits: int = 3,
+    hash: tuple[int, int] | None = None,
+) -> tuple[dict[str, Any], dict[str, Any], dict[str, tuple[int, int]]]:
+    """Estimates of packets that were sampled elsewhere; `carries` is the bit or the link.
+
+    Returns the columns of samples and of received packets (`Sampled.samples`, `.received`), and how many
+    packets can't be with the first one's row: `no_way`, `impossible`, `hops`.
     """
 
 def sample(

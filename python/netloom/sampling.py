@@ -154,7 +154,7 @@ class Samples:
         self, contexts: Collection[int] | None = None, windows: Collection[int] | None = None
     ) -> Totals:
         """Sums over some contexts and windows, or all of them."""
-        return _total(self.samples, self.fabric.links, contexts, windows)
+        return total(self.samples, self.fabric.links, contexts, windows)
 
     def true_total(
         self, contexts: Collection[int] | None = None, windows: Collection[int] | None = None
@@ -162,7 +162,7 @@ class Samples:
         """The same of the truth, with errors of zero; None if it was not counted."""
         if self.truth is None:
             return None
-        return _total(self.truth, self.fabric.links, contexts, windows)
+        return total(self.truth, self.fabric.links, contexts, windows)
 
     def exchanged(self, contexts: Collection[int] | None = None) -> dict[tuple[int, int], tuple[int, int]]:
         """Packets and bytes by source and destination, in some contexts or all of them."""
@@ -176,9 +176,13 @@ class Samples:
         return found
 
 
-def _total(
-    table: pa.Table, links: int, contexts: Collection[int] | None, windows: Collection[int] | None
+def total(
+    table: pa.Table,
+    links: int,
+    contexts: Collection[int] | None = None,
+    windows: Collection[int] | None = None,
 ) -> Totals:
+    """Sums a table of samples, of a fabric with so many links, over some contexts and windows or all."""
     keep = np.ones(table.num_rows, bool)
     for name, chosen in (("context", contexts), ("window", windows)):
         if chosen is not None:

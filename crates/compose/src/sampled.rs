@@ -17,8 +17,10 @@ use netloom_sampling::{Candidates, Hash, HopBits, Modulus, SamplingError, WholeT
 use netloom_sim::{Arrival, Context, Observer, Queue};
 use rand_core::Rng;
 
+mod decode;
 mod sums;
 
+pub use decode::{Decoded, Kept, Odd, decode};
 use sums::{Arrived, Sums};
 pub use sums::{Pair, Sample, TrueLink};
 

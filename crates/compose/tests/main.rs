@@ -5,5 +5,6 @@ mod chapter5;
 mod common;
 mod outcomes;
 mod refusals;
+mod sampled;
 mod traffic;
 mod wiring;

@@ -1,15 +1,18 @@
 //! `netloom._core.sample`: one routing of a scenario, run with paths sampled inside its packets; and what receivers know of them.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use netloom_compose::sampled::{Sampled, Sampling};
+use netloom_compose::sampled::{Kept, Sampled, Sampling, decode};
 use netloom_compose::{Marking, Method, Sampler};
 use netloom_sampling::{Candidates, HopBits, Modulus, field};
 use netloom_sim::{Model, Setup, simulate_observed};
+use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::errors;
+use crate::fabric::{PyFabric, Shared};
 use crate::routes::PyRoutes;
 use crate::run::{Options, run, run_until};
 use crate::scenario::PyScenario;
@@ -60,16 +63,9 @@ pub fn sample(
             format!("{}: model = \"{model}\": expected packet, as packets are sampled", stage.label);
         return Err(errors::simulation(py, message));
     }
-    if !(rate > 0.0 && rate <= 1.0) {
-        return Err(refuse(format!(
-            "rate: expected a share of packets, above 0 and at most 1, found {rate}"
-        )));
-    }
-    if let Some(us) = every_us.filter(|us| !(0.1..=1e8).contains(us)) {
-        return Err(refuse(format!("every_us: expected microseconds, 0.1 to 1e8, found {us}")));
-    }
+    check(py, rate, every_us)?;
     let asked = Sampling {
-        method: self::method(py, scenario, method, hash)?,
+        method: self::method(py, &stage.shared, method, hash)?,
         rate,
         every_ps: every_us.map(|us| (us * 1e6).round() as u64),
         by_tag: match contexts {
@@ -87,8 +83,7 @@ pub fn sample(
                 )));
             }
         },
-        hop_bits: HopBits::new(hop_bits)
-            .ok_or_else(|| refuse(format!("hop_bits: expected 1 to 5, found {hop_bits}")))?,
+        hop_bits: hop_bits_of(py, hop_bits)?,
         seed: seed.unwrap_or(stage.scene.scenario.seed),
         packets,
         truth,
@@ -117,11 +112,82 @@ pub fn sample(
     Ok(PySampled { simulation: Py::new(py, simulation)?, sampled, asked })
 }
 
-fn method(py: Python<'_>, scenario: &PyScenario, word: &str, hash: Option<(u32, u32)>) -> PyResult<Method> {
+/// Estimates of packets that were sampled elsewhere, of which a share `rate` was sampled: columns of equal length as in `Sampled.packets`,
+/// `carries` the bit or the link. Returns the columns of samples and of received packets, and by name how many packets can't be with the
+/// first one's row: `no_way`, `impossible`, `hops`.
+#[pyfunction]
+#[pyo3(signature = (fabric, time_ps, context, id, source, destination, hops, carries, congested, *, method, rate = 1.0,
+                    every_us = None, hop_bits = 3, hash = None))]
+#[allow(clippy::too_many_arguments, clippy::type_complexity)] // columns of a table
+pub fn decode_packets<'py>(
+    py: Python<'py>,
+    fabric: &PyFabric,
+    time_ps: PyReadonlyArray1<'py, u64>,
+    context: PyReadonlyArray1<'py, u32>,
+    id: PyReadonlyArray1<'py, u32>,
+    source: PyReadonlyArray1<'py, u32>,
+    destination: PyReadonlyArray1<'py, u32>,
+    hops: PyReadonlyArray1<'py, u8>,
+    carries: PyReadonlyArray1<'py, u32>,
+    congested: PyReadonlyArray1<'py, u8>,
+    method: &str,
+    rate: f64,
+    every_us: Option<f64>,
+    hop_bits: u8,
+    hash: Option<(u32, u32)>,
+) -> PyResult<(Bound<'py, PyDict>, Bound<'py, PyDict>, BTreeMap<&'static str, (u64, usize)>)> {
+    let shared = Arc::clone(&fabric.shared);
+    let method = self::method(py, &shared, method, hash)?;
+    check(py, rate, every_us)?;
+    let hop_bits = hop_bits_of(py, hop_bits)?;
+    let (time_ps, context, id) = (time_ps.as_slice()?, context.as_slice()?, id.as_slice()?);
+    let (source, destination) = (source.as_slice()?, destination.as_slice()?);
+    let (hops, carries, congested) = (hops.as_slice()?, carries.as_slice()?, congested.as_slice()?);
+    let lengths = [context.len(), id.len(), source.len(), destination.len(), hops.len(), carries.len()];
+    if lengths.iter().any(|&length| length != time_ps.len()) || congested.len() != time_ps.len() {
+        return Err(errors::value(py, "columns: expected equal lengths"));
+    }
+    let kept: Vec<Kept> = (0..id.len())
+        .map(|at| Kept {
+            time_ps: time_ps[at],
+            context: context[at],
+            id: id[at],
+            source: source[at],
+            destination: destination[at],
+            hops: hops[at],
+            carries: carries[at],
+            congested: congested[at] != 0,
+        })
+        .collect();
+    let every_ps = every_us.map(|us| (us * 1e6).round() as u64);
+    let found =
+        run(py, Options::default(), |_| decode(&shared.fabric, &method, hop_bits, (rate, every_ps), &kept))?;
+    let odd = [("no_way", found.no_way), ("impossible", found.impossible), ("hops", found.hops)];
+    let odd = odd.into_iter().map(|(name, odd)| (name, (odd.packets, odd.first))).collect();
+    Ok((samples(py, &found.sampled)?, received(py, &found.sampled)?, odd))
+}
+
+/// Refuses a rate that is no share and windows that are none.
+fn check(py: Python<'_>, rate: f64, every_us: Option<f64>) -> PyResult<()> {
+    if !(rate > 0.0 && rate <= 1.0) {
+        let message = format!("rate: expected a share of packets, above 0 and at most 1, found {rate}");
+        return Err(errors::value(py, &message));
+    }
+    if let Some(us) = every_us.filter(|us| !(0.1..=1e8).contains(us)) {
+        let message = format!("every_us: expected microseconds, 0.1 to 1e8, found {us}");
+        return Err(errors::value(py, &message));
+    }
+    Ok(())
+}
+
+fn hop_bits_of(py: Python<'_>, bits: u8) -> PyResult<HopBits> {
+    HopBits::new(bits).ok_or_else(|| errors::value(py, &format!("hop_bits: expected 1 to 5, found {bits}")))
+}
+
+fn method(py: Python<'_>, shared: &Arc<Shared>, word: &str, hash: Option<(u32, u32)>) -> PyResult<Method> {
     match word {
         "whole" => Ok(Method::Whole),
         "one-bit" => {
-            let shared = &scenario.stage.shared;
             let (modulus, g) = hash.unwrap_or((Modulus::SMALLEST.0, field::FEWER_RUNS));
             let made = run(py, Options::default(), |_| {
                 let candidates = Candidates::new(&shared.fabric, shared.structure(), shared.paths())?;
@@ -190,30 +256,12 @@ impl PySampled {
     /// By window, context and link that sampled packets may have crossed: columns window, start_ps, end_ps, context, link, traffic,
     /// traffic_error, congested, congested_error (packets, all of them and not the sampled ones alone), tested (sampled packets).
     fn samples<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let rows = || self.sampled.samples.iter();
-        let columns = PyDict::new(py);
-        self.windows(&columns, rows().map(|row| row.window))?;
-        columns.set_item("context", array(py, rows().map(|row| row.context)))?;
-        columns.set_item("link", array(py, rows().map(|row| row.link.0)))?;
-        columns.set_item("traffic", array(py, rows().map(|row| row.traffic)))?;
-        columns.set_item("traffic_error", array(py, rows().map(|row| row.traffic_error)))?;
-        columns.set_item("congested", array(py, rows().map(|row| row.congested)))?;
-        columns.set_item("congested_error", array(py, rows().map(|row| row.congested_error)))?;
-        columns.set_item("tested", array(py, rows().map(|row| row.tested)))?;
-        Ok(columns)
+        samples(py, &self.sampled)
     }
 
     /// What hosts have received, exactly: columns window, context, source, destination, packets, bytes.
     fn received<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let rows = || self.sampled.received.iter();
-        let columns = PyDict::new(py);
-        columns.set_item("window", array(py, rows().map(|row| row.window)))?;
-        columns.set_item("context", array(py, rows().map(|row| row.context)))?;
-        columns.set_item("source", array(py, rows().map(|row| row.source.0)))?;
-        columns.set_item("destination", array(py, rows().map(|row| row.destination.0)))?;
-        columns.set_item("packets", array(py, rows().map(|row| row.packets)))?;
-        columns.set_item("bytes", array(py, rows().map(|row| row.bytes)))?;
-        Ok(columns)
+        received(py, &self.sampled)
     }
 
     /// Sampled packets as they were received: columns time_ps, context, id, source, destination, hops, bit or link, congested. `None` unless
@@ -248,7 +296,7 @@ impl PySampled {
         }
         let rows = || self.sampled.truth.iter();
         let columns = PyDict::new(py);
-        self.windows(&columns, rows().map(|row| row.window))?;
+        windows(&columns, &self.sampled, rows().map(|row| row.window))?;
         columns.set_item("context", array(py, rows().map(|row| row.context)))?;
         columns.set_item("link", array(py, rows().map(|row| row.link.0)))?;
         columns.set_item("traffic", array(py, rows().map(|row| row.traffic)))?;
@@ -262,18 +310,45 @@ impl PySampled {
     }
 }
 
-impl PySampled {
-    /// Columns of rows' windows: number, from when and to when.
-    fn windows(&self, columns: &Bound<'_, PyDict>, rows: impl Iterator<Item = u32> + Clone) -> PyResult<()> {
-        let py = columns.py();
-        let known = &self.sampled.windows;
-        let span = |window: u32| {
-            let at = known.binary_search_by_key(&window, |known| known.0);
-            at.map_or((0, 0), |at| (known[at].1, known[at].2))
-        };
-        columns.set_item("window", array(py, rows.clone()))?;
-        columns.set_item("start_ps", array(py, rows.clone().map(|window| span(window).0)))?;
-        columns.set_item("end_ps", array(py, rows.map(|window| span(window).1)))?;
-        Ok(())
-    }
+fn samples<'py>(py: Python<'py>, sampled: &Sampled) -> PyResult<Bound<'py, PyDict>> {
+    let rows = || sampled.samples.iter();
+    let columns = PyDict::new(py);
+    windows(&columns, sampled, rows().map(|row| row.window))?;
+    columns.set_item("context", array(py, rows().map(|row| row.context)))?;
+    columns.set_item("link", array(py, rows().map(|row| row.link.0)))?;
+    columns.set_item("traffic", array(py, rows().map(|row| row.traffic)))?;
+    columns.set_item("traffic_error", array(py, rows().map(|row| row.traffic_error)))?;
+    columns.set_item("congested", array(py, rows().map(|row| row.congested)))?;
+    columns.set_item("congested_error", array(py, rows().map(|row| row.congested_error)))?;
+    columns.set_item("tested", array(py, rows().map(|row| row.tested)))?;
+    Ok(columns)
+}
+
+fn received<'py>(py: Python<'py>, sampled: &Sampled) -> PyResult<Bound<'py, PyDict>> {
+    let rows = || sampled.received.iter();
+    let columns = PyDict::new(py);
+    columns.set_item("window", array(py, rows().map(|row| row.window)))?;
+    columns.set_item("context", array(py, rows().map(|row| row.context)))?;
+    columns.set_item("source", array(py, rows().map(|row| row.source.0)))?;
+    columns.set_item("destination", array(py, rows().map(|row| row.destination.0)))?;
+    columns.set_item("packets", array(py, rows().map(|row| row.packets)))?;
+    columns.set_item("bytes", array(py, rows().map(|row| row.bytes)))?;
+    Ok(columns)
+}
+
+/// Columns of rows' windows: number, from when and to when.
+fn windows(
+    columns: &Bound<'_, PyDict>,
+    sampled: &Sampled,
+    rows: impl Iterator<Item = u32> + Clone,
+) -> PyResult<()> {
+    let (py, known) = (columns.py(), &sampled.windows);
+    let span = |window: u32| {
+        let at = known.binary_search_by_key(&window, |known| known.0);
+        at.map_or((0, 0), |at| (known[at].1, known[at].2))
+    };
+    columns.set_item("window", array(py, rows.clone()))?;
+    columns.set_item("start_ps", array(py, rows.clone().map(|window| span(window).0)))?;
+    columns.set_item("end_ps", array(py, rows.map(|window| span(window).1)))?;
+    Ok(())
 }

@@ -9,20 +9,29 @@
 //! A host's own two links need no test: a packet that it sent or received has crossed them. Their traffic is counted, only their
 //! congestion is estimated.
 //!
-//! A packet costs as many additions as it has groups; what is touched for every packet fits the first two levels of a cache.
-//! Memory does not grow with packets. Sums of several receivers can be added up before they are read.
+//! A packet costs six additions, whatever its hosts: two groups going up and two going down (those that it lacks go to a cell that nobody
+//! reads, for a branch would be foretold wrongly) and its hosts' links. Further groups, which only damage makes, have a loop. What is
+//! touched for every packet fits the second level of a cache. Memory does not grow with packets. Sums of several receivers can
+//! be added up before they are read.
 
+use std::ops::{Add, Sub};
 use std::sync::Arc;
 
 use netloom_model::HostId;
 
 use crate::candidates::Candidates;
 use crate::estimate::Estimate;
-use crate::field::{Hash, parity};
-use crate::tag::Received;
+use crate::field::Hash;
+use crate::tag::{MOST_HOPS, Received};
 
-/// Packets after which sums of 32 bits are put away: squares of hops are at most 2^10.
-const FULL: u32 = 1 << 21;
+/// Packets after which sums of few bits are put away.
+const FULL: u32 = 1 << 15;
+/// Of a host's word: packets below, then squares of hops of those that met congestion, and their signed hops above.
+const SQUARES: u32 = 16;
+const HOPS: u32 = 42;
+const _: () = assert!(FULL < 1 << SQUARES && (FULL as u64) << (SQUARES + 10) < 1 << HOPS);
+/// Groups a side that cost no branch.
+const PLAIN: usize = 2;
 
 /// A group as packets meet it.
 #[derive(Clone, Copy, Debug)]
@@ -35,11 +44,12 @@ struct Place {
     start: u32,
 }
 
-/// The same of a short time.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Recent {
-    packets: [u32; 2],
-    squares: [u32; 2],
+/// The groups of a leaf and class on one side.
+#[derive(Clone, Copy, Debug)]
+struct Side {
+    plain: [Place; PLAIN],
+    /// Its part of `more`.
+    more: [u32; 2],
 }
 
 /// Packets tested and their squares of hops: of those that met no congestion, and of those that did.
@@ -58,28 +68,36 @@ impl Tested {
     }
 }
 
+/// What is known of a host's own link: packets, and of those that met congestion signed hops and their squares.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct OwnLink {
+    packets: u64,
+    congested: i64,
+    squares: u64,
+}
+
 /// What was received so far.
 #[derive(Clone, Debug)]
 pub struct Decoder {
     candidates: Arc<Candidates>,
     hash: Arc<Hash>,
-    /// `[side][leaf x classes + class]`: its part of `places`.
-    lists: [Vec<[u32; 2]>; 2],
-    places: Vec<Place>,
+    /// `[side][leaf x classes + class]`
+    sides: [Vec<Side>; 2],
+    more: Vec<Place>,
     /// The first host's number; both links of all hosts have the next ones.
     first_host: u32,
-    /// Both sums in a word, the congested one above.
+    /// Both sums in a word, the congested one above; the last is not read.
     recent: Vec<i64>,
-    /// `[host][side]`: packets below, congested ones' signed hops above.
+    /// `[host][side]`
     recent_hosts: Vec<[i64; 2]>,
-    /// `[side][leaf x classes + class]`
-    recent_tested: [Vec<Recent>; 2],
+    /// `[side][leaf x classes + class][congested]`: packets below, squares of hops above.
+    recent_tested: [Vec<[u64; 2]>; 2],
     tested: [Vec<Tested>; 2],
     /// Since sums were put away.
     fresh: u32,
     /// `[place of the tables]`, `[host][side]`: what was put away.
     sums: Vec<[i64; 2]>,
-    sums_hosts: Vec<[[i64; 2]; 2]>,
+    sums_hosts: Vec<[OwnLink; 2]>,
     received: u64,
     impossible: u64,
 }
@@ -98,35 +116,37 @@ impl Decoder {
             place
         };
         let groups: Vec<Place> = candidates.groups.iter().map(of_group).collect();
-        let mut places = Vec::new();
-        let mut list = |groups_of: &Vec<u32>| {
-            let first = places.len() as u32;
-            places.extend(groups_of.iter().map(|&g| groups[g as usize]));
-            [first, places.len() as u32]
+        let nowhere = Place { base: 0, last: 0, start };
+        let mut more = Vec::new();
+        let mut side = |groups_of: &Vec<u32>| {
+            let place = |k: usize| groups_of.get(k).map_or(nowhere, |&g| groups[g as usize]);
+            let first = more.len() as u32;
+            more.extend(groups_of.iter().skip(PLAIN).map(|&g| groups[g as usize]));
+            Side { plain: std::array::from_fn(place), more: [first, more.len() as u32] }
         };
-        let lists = [&candidates.up, &candidates.down].map(|side| side.iter().map(&mut list).collect());
+        let sides = [&candidates.up, &candidates.down].map(|lists| lists.iter().map(&mut side).collect());
         let first = candidates.of_host.first().and_then(|[up, _]| candidates.number(*up));
         let (table, hosts) = (start as usize, candidates.of_host.len());
         let kinds = candidates.leaves * candidates.classes;
         Self {
             hash,
-            lists,
-            places,
+            sides,
+            more,
             first_host: first.unwrap_or_default(),
-            recent: vec![0; table],
+            recent: vec![0; table + 1],
             recent_hosts: vec![[0; 2]; hosts],
-            recent_tested: [vec![Recent::default(); kinds], vec![Recent::default(); kinds]],
+            recent_tested: [vec![[0; 2]; kinds], vec![[0; 2]; kinds]],
             tested: [vec![Tested::default(); kinds], vec![Tested::default(); kinds]],
             fresh: 0,
             sums: vec![[0; 2]; table],
-            sums_hosts: vec![[[0; 2]; 2]; hosts],
+            sums_hosts: vec![[OwnLink::default(); 2]; hosts],
             received: 0,
             impossible: 0,
             candidates,
         }
     }
 
-    /// Adds a packet.
+    /// Adds a packet; of more hops than a hop count holds as of the most.
     #[inline]
     pub fn add(&mut self, packet: &Received) {
         self.received += 1;
@@ -139,30 +159,27 @@ impl Decoder {
         }
         self.fresh += 1;
         let vector = self.hash.vector(packet.id);
-        let (tag, hops) = (packet.tag, i64::from(packet.tag.hops));
-        let word = hops + if tag.congested { hops << 32 } else { 0 };
+        let (tag, hops) = (packet.tag, i64::from(packet.tag.hops.min(MOST_HOPS)));
+        let congested = usize::from(tag.congested);
+        let met = hops & -(congested as i64);
+        let (word, bit) = (hops + (met << 32), u32::from(tag.bit));
         let classes = self.candidates.classes;
         let kinds = [from * classes + class, to * classes + class];
+        // Minus where the hashes differ: as a mask, for no processor foretells this branch.
+        let minus = |number: u32| -i64::from((vector & number).count_ones() & 1 ^ bit);
         for (side, kind) in kinds.into_iter().enumerate() {
-            let [first, last] = self.lists[side][kind];
-            for place in &self.places[first as usize..last as usize] {
-                // Minus where the hashes differ: as a mask, for no processor foretells this branch.
-                let minus = -i64::from(parity(vector & place.base) != tag.bit);
-                let at = &mut self.recent[(place.start + (vector & place.last)) as usize];
-                *at += (word ^ minus) - minus;
+            let of = &self.sides[side][kind];
+            let more = &self.more[of.more[0] as usize..of.more[1] as usize];
+            for place in of.plain.iter().chain(more) {
+                let minus = minus(place.base);
+                self.recent[(place.start + (vector & place.last)) as usize] += (word ^ minus) - minus;
             }
+            self.recent_tested[side][kind][congested] += ((hops * hops) as u64) << 32 | 1;
         }
-        let congested = usize::from(tag.congested);
-        for (side, kind) in kinds.into_iter().enumerate() {
-            let tested = &mut self.recent_tested[side][kind];
-            tested.packets[congested] += 1;
-            tested.squares[congested] += (hops * hops) as u32;
-        }
+        let squares = (met * met) << SQUARES | 1;
         for (side, host) in [packet.source, packet.destination].into_iter().enumerate() {
-            let number = self.first_host + 2 * host.0 + side as u32;
-            let minus = -i64::from(parity(vector & number) != tag.bit);
-            let met = if tag.congested { hops } else { 0 };
-            self.recent_hosts[host.index()][side] += 1 + (((met ^ minus) - minus) << 32);
+            let minus = minus(self.first_host + 2 * host.0 + side as u32);
+            self.recent_hosts[host.index()][side] += squares + (((met ^ minus) - minus) << HOPS);
         }
     }
 
@@ -179,16 +196,11 @@ impl Decoder {
     /// Bytes that packets touch.
     pub fn working_set(&self) -> usize {
         let tested: usize = self.recent_tested.iter().map(|side| size_of_val(&side[..])).sum();
-        let lists: usize = self.lists.iter().map(|side| size_of_val(&side[..])).sum();
+        let sides: usize = self.sides.iter().map(|side| size_of_val(&side[..])).sum();
         let tables = size_of_val(&self.recent[..]) + size_of_val(&self.recent_hosts[..]);
         let numbers = size_of_val(&self.candidates.leaf[..]);
-        tables
-            + Hash::VECTORS
-            + numbers
-            + tested
-            + lists
-            + size_of_val(&self.places[..])
-            + self.candidates.class.len()
+        let more = size_of_val(&self.more[..]);
+        tables + Hash::VECTORS + numbers + tested + sides + more + self.candidates.class.len()
     }
 
     /// Adds what another one received.
@@ -205,7 +217,9 @@ impl Decoder {
             (0..2).for_each(|k| sum[k] += more[k]);
         }
         for (sums, more) in self.sums_hosts.iter_mut().flatten().zip(other.sums_hosts.iter().flatten()) {
-            (0..2).for_each(|k| sums[k] += more[k]);
+            sums.packets += more.packets;
+            sums.congested += more.congested;
+            sums.squares += more.squares;
         }
         for (tested, more) in self.tested.iter_mut().flatten().zip(other.tested.iter().flatten()) {
             tested.add(more);
@@ -216,88 +230,104 @@ impl Decoder {
 
     /// Forgets everything: the next period begins.
     pub fn reset(&mut self) {
-        *self = Self::new(Arc::clone(&self.candidates), Arc::clone(&self.hash));
+        self.recent.fill(0);
+        self.recent_hosts.fill([0; 2]);
+        self.recent_tested.iter_mut().for_each(|side| side.fill([0; 2]));
+        self.tested.iter_mut().for_each(|side| side.fill(Tested::default()));
+        self.sums.fill([0; 2]);
+        self.sums_hosts.fill([OwnLink::default(); 2]);
+        (self.fresh, self.received, self.impossible) = (0, 0, 0);
     }
 
     /// `[link]`: what is known now; packets can be added afterwards.
     pub fn estimates(&mut self) -> Vec<Estimate> {
+        let mut found = Vec::new();
+        self.estimates_into(&mut found);
+        found
+    }
+
+    /// The same into memory that is there.
+    pub fn estimates_into(&mut self, found: &mut Vec<Estimate>) {
         self.put_away();
-        let candidates = Arc::clone(&self.candidates);
-        let mut found = vec![Estimate::default(); candidates.links()];
+        let candidates = &*self.candidates;
+        found.clear();
+        found.resize(candidates.links(), Estimate::default());
         let mut tested = vec![Tested::default(); candidates.groups.len()];
         for (side, groups) in [&candidates.up, &candidates.down].into_iter().enumerate() {
             for (of, groups) in self.tested[side].iter().zip(groups) {
                 groups.iter().for_each(|&group| tested[group as usize].add(of));
             }
         }
-        let (mut table, mut start) = (Vec::new(), 0);
+        // Sums of all of a table fit 32 bits for long.
+        let short = self.received < 1 << 26;
+        let (mut words, mut wide, mut start) = ([Vec::new(), Vec::new()], [Vec::new(), Vec::new()], 0);
         for (group, tested) in candidates.groups.iter().zip(&tested) {
-            table.clear();
-            table.extend_from_slice(&self.sums[start..start + group.room()]);
+            let table = &self.sums[start..start + group.room()];
             start += group.room();
-            transform(&mut table);
-            for (link, sums) in group.links.iter().zip(&table) {
-                found[link.index()] = estimate(*sums, tested);
+            if short {
+                let sums = transformed(table, &mut words, |sum| sum as i32);
+                for (link, (&traffic, &congested)) in group.links.iter().zip(sums) {
+                    found[link.index()] = estimate([traffic.into(), congested.into()], tested);
+                }
+            } else {
+                let sums = transformed(table, &mut wide, |sum| sum);
+                for (link, (&traffic, &congested)) in group.links.iter().zip(sums) {
+                    found[link.index()] = estimate([traffic, congested], tested);
+                }
             }
         }
-        let classes = candidates.classes;
-        for (h, sums) in self.sums_hosts.iter().enumerate() {
-            let leaf = candidates.leaf[h] as usize;
-            for side in 0..2 {
-                let [packets, congested] = sums[side];
-                // Squares of the leaf's packets, in proportion.
-                let mut of_leaf = Tested::default();
-                if leaf < candidates.leaves {
-                    let kinds = &self.tested[side][leaf * classes..(leaf + 1) * classes];
-                    kinds.iter().for_each(|kind| of_leaf.add(kind));
-                }
-                let all = of_leaf.packets[0] + of_leaf.packets[1];
-                let share = if all == 0 { 0.0 } else { packets as f64 / all as f64 };
-                let variance = share * of_leaf.squares[1] as f64 - (congested as f64).max(0.0);
-                found[candidates.of_host[h][side].index()] = Estimate {
-                    traffic: packets as f64,
-                    congested: congested as f64,
+        for (links, sums) in candidates.of_host.iter().zip(&self.sums_hosts) {
+            for (link, own) in links.iter().zip(sums) {
+                found[link.index()] = Estimate {
+                    traffic: own.packets as f64,
+                    congested: own.congested as f64,
                     traffic_error: 0.0,
-                    congested_error: variance.max(0.0).sqrt(),
-                    tested: packets as u64,
+                    congested_error: error(own.squares, own.congested),
+                    tested: own.packets,
                 };
             }
         }
-        found
     }
 
     /// What hosts sent and received, exactly.
     pub fn of_host(&mut self, host: HostId) -> [u64; 2] {
         self.put_away();
-        self.sums_hosts[host.index()].map(|[packets, _]| packets as u64)
+        self.sums_hosts[host.index()].map(|own| own.packets)
     }
 
     fn put_away(&mut self) {
-        let apart = |word: i64| {
-            let below = i64::from(word as i32);
-            [below, (word - below) >> 32]
-        };
         for (sum, word) in self.sums.iter_mut().zip(&mut self.recent) {
-            let more = apart(std::mem::take(word));
-            (0..2).for_each(|k| sum[k] += more[k]);
+            let word = std::mem::take(word);
+            let below = i64::from(word as i32);
+            sum[0] += below;
+            sum[1] += (word - below) >> 32;
         }
         for (sums, words) in self.sums_hosts.iter_mut().zip(&mut self.recent_hosts) {
-            for (sum, word) in sums.iter_mut().zip(words) {
-                let more = apart(std::mem::take(word));
-                (0..2).for_each(|k| sum[k] += more[k]);
+            for (own, word) in sums.iter_mut().zip(words) {
+                let word = std::mem::take(word);
+                own.packets += (word & ((1 << SQUARES) - 1)) as u64;
+                own.squares += (word >> SQUARES & ((1 << (HOPS - SQUARES)) - 1)) as u64;
+                own.congested += word >> HOPS;
             }
         }
         for (tested, recent) in self.tested.iter_mut().flatten().zip(self.recent_tested.iter_mut().flatten())
         {
-            let Recent { packets, squares } = std::mem::take(recent);
-            tested.add(&Tested { packets: packets.map(u64::from), squares: squares.map(u64::from) });
+            let recent = std::mem::take(recent);
+            tested.add(&Tested {
+                packets: recent.map(|word| word & u64::from(u32::MAX)),
+                squares: recent.map(|word| word >> 32),
+            });
         }
         self.fresh = 0;
     }
 }
 
+/// The standard error of a sum.
+fn error(squares: u64, sum: i64) -> f64 {
+    ((squares as i64 - sum.max(0)).max(0) as f64).sqrt()
+}
+
 fn estimate([traffic, congested]: [i64; 2], tested: &Tested) -> Estimate {
-    let error = |squares: u64, sum: i64| (squares as f64 - (sum as f64).max(0.0)).max(0.0).sqrt();
     Estimate {
         traffic: traffic as f64,
         congested: congested as f64,
@@ -307,16 +337,28 @@ fn estimate([traffic, congested]: [i64; 2], tested: &Tested) -> Estimate {
     }
 }
 
-/// The Walsh-Hadamard transform of both sums; as many as a power of two.
-fn transform(table: &mut [[i64; 2]]) {
+/// The Walsh-Hadamard transforms of both sums, in numbers of another kind; as many as a power of two.
+fn transformed<'a, T: Copy + Add<Output = T> + Sub<Output = T>>(
+    table: &[[i64; 2]],
+    words: &'a mut [Vec<T>; 2],
+    number: impl Fn(i64) -> T,
+) -> impl Iterator<Item = (&'a T, &'a T)> {
+    for (k, words) in words.iter_mut().enumerate() {
+        words.clear();
+        words.extend(table.iter().map(|sums| number(sums[k])));
+        transform(words);
+    }
+    let [traffic, congested] = words;
+    traffic.iter().zip(congested.iter())
+}
+
+fn transform<T: Copy + Add<Output = T> + Sub<Output = T>>(table: &mut [T]) {
     let mut half = 1;
     while half < table.len() {
         for block in table.chunks_exact_mut(2 * half) {
             let (low, high) = block.split_at_mut(half);
             for (a, b) in low.iter_mut().zip(high) {
-                let (x, y) = (*a, *b);
-                *a = [x[0] + y[0], x[1] + y[1]];
-                *b = [x[0] - y[0], x[1] - y[1]];
+                (*a, *b) = (*a + *b, *a - *b);
             }
         }
         half *= 2;

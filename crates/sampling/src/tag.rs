@@ -11,6 +11,9 @@ use netloom_model::HostId;
 
 use crate::field::parity;
 
+/// The most hops that any hop count tells apart.
+pub const MOST_HOPS: u8 = 32;
+
 /// Bits of the hop count: 3 hold 8 hops, enough for trees; 4 are for tori.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HopBits(u8);

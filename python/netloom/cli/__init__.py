@@ -92,6 +92,7 @@ _FORMS = {
     "lanes read": "netloom.cli.sl2vl:read",
     "lanes load": "netloom.cli.sl2vl:load",
     "demo": "netloom.cli.demos:app",
+    "sample": "netloom.cli.sampler:app",
     "infer": "netloom.cli.inferring:app",
     "loop": "netloom.cli.looping:app",
     "plot congestion": "netloom.cli.congested:congestion",
@@ -205,7 +206,12 @@ def _form_first(tokens: Sequence[str]) -> Sequence[str]:
         at = tokens.index("--rollback") + 1
         if at == len(tokens) or tokens[at].startswith("-"):
             return [*tokens[:at], "last", *tokens[at:]]
-    for verb, form in (("infer", "--study"), ("loop", "--live")):
+    for verb, form in (
+        ("infer", "--study"),
+        ("loop", "--live"),
+        ("sample", "--study"),
+        ("sample", "--decode"),
+    ):
         if tokens and tokens[0] == verb and form in tokens:
             return [verb, form, *(token for token in tokens[1:] if token != form)]
     return tokens

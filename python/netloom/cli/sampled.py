@@ -142,26 +142,37 @@ def _contexts(found: Sequence[Mapping[str, Any]]) -> str:
     return render.table(header, lines, right=(1, 4, 5, 6))
 
 
+def links_text(contexts: Sequence[Mapping[str, Any]]) -> str:
+    """Contexts with their hottest links, of no routing."""
+    lines = _lines("", contexts) or [["", "", "none for sure", "", "", "", "", ""]]
+    return render.table(_HEADER[1:], [line[1:] for line in lines], right=(0, 2, 3, 4, 5, 6))
+
+
+_HEADER = ["routing", "context", "hottest links", "packets", "±", "congested", "±", "share"]
+
+
+def _lines(routing: str, contexts: Sequence[Mapping[str, Any]]) -> list[list[str]]:
+    lines: list[list[str]] = []
+    for context in contexts:
+        for at, link in enumerate(context["hottest"]):
+            lines.append(
+                [
+                    "" if lines else routing,
+                    "" if at else str(context["context"]),
+                    f"{link['from']} → {link['to']}",
+                    *(
+                        f"{link[key]:,.0f}"
+                        for key in ("traffic", "traffic_error", "congested", "congested_error")
+                    ),
+                    f"{100 * link['congested_fraction']:.0f} %",
+                ]
+            )
+    return lines
+
+
 def _hottest(found: Sequence[Mapping[str, Any]]) -> str:
-    header = ["routing", "context", "hottest links", "packets", "±", "congested", "±", "share"]
-    lines = []
+    lines: list[list[str]] = []
     for one in found:
-        first = True
-        for context in one["contexts"]:
-            for at, link in enumerate(context["hottest"]):
-                lines.append(
-                    [
-                        one["routing"] if first else "",
-                        "" if at else str(context["context"]),
-                        f"{link['from']} → {link['to']}",
-                        *(
-                            f"{link[key]:,.0f}"
-                            for key in ("traffic", "traffic_error", "congested", "congested_error")
-                        ),
-                        f"{100 * link['congested_fraction']:.0f} %",
-                    ]
-                )
-                first = False
-        if first:
-            lines.append([one["routing"], "", "none for sure", "", "", "", "", ""])
-    return render.table(header, lines, right=(1, 3, 4, 5, 6, 7))
+        nothing = [[one["routing"], "", "none for sure", "", "", "", "", ""]]
+        lines += _lines(one["routing"], one["contexts"]) or nothing
+    return render.table(_HEADER, lines, right=(1, 3, 4, 5, 6, 7))

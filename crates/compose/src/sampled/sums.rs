@@ -124,6 +124,22 @@ impl Sums {
         }
     }
 
+    /// Of one bit: what might have been crossed, and masks of the hash by link.
+    pub fn one_bit(&self) -> Option<(Arc<Candidates>, Arc<Vec<u32>>)> {
+        match &self.estimator {
+            Estimator::Whole(_) => None,
+            Estimator::OneBit { candidates, masks, .. } => Some((Arc::clone(candidates), Arc::clone(masks))),
+        }
+    }
+
+    /// Adds a packet that carries a bit.
+    pub fn add_bit(&mut self, packet: &Arrived, bit: bool) {
+        if let Estimator::OneBit { decoder, .. } = &mut self.estimator {
+            let &Arrived { id, source, destination, tag: WholeTag { congested, hops, .. }, .. } = packet;
+            decoder.add(&Received { id, source, destination, tag: Tag { bit, congested, hops } });
+        }
+    }
+
     /// A packet was received that went this way.
     pub fn know(&mut self, way: &[(LinkId, bool)]) {
         for &(link, congested) in way {

@@ -1,0 +1,147 @@
+//! Runs whose packets are sampled: what receivers make of them against what packets really did.
+
+use std::sync::Arc;
+
+use netloom_compose::sampled::{Kept, Sampled, Sampling, decode};
+use netloom_compose::{Marking, Method, Sampler};
+use netloom_model::{Control, Fabric, HostId};
+use netloom_routing::PathSet;
+use netloom_sampling::{Candidates, HopBits, Modulus, field};
+use netloom_sim::{Exchange, Job, Measure, Model, Outcome, Profile, Scheme, Setup, simulate_observed};
+use netloom_topology::{detect, generate};
+
+fn one_bit(fabric: &Fabric) -> Method {
+    let structure = detect(fabric);
+    let paths = PathSet::admissible(fabric, &structure);
+    let candidates = Arc::new(Candidates::new(fabric, &structure, &paths).unwrap());
+    Method::one_bit(candidates, Modulus::SMALLEST, field::FEWER_RUNS).unwrap()
+}
+
+fn asked(method: Method) -> Sampling {
+    Sampling {
+        method,
+        rate: 1.0,
+        every_ps: None,
+        by_tag: false,
+        marking: Marking::Queue,
+        hop_bits: HopBits::default(),
+        seed: 3,
+        packets: true,
+        truth: false,
+    }
+}
+
+/// Everybody sends to three others, under adaptive routing, where waiting packets move to other outputs.
+fn run(fabric: &Fabric, sampling: Sampling) -> (Outcome, Sampled) {
+    let hosts = fabric.host_count() as u32;
+    let all = (0..3 * hosts).map(|k| (k % hosts, (k * 7 + 1 + k / hosts) % hosts, 60_000));
+    let script = Exchange::new(hosts, all.filter(|(from, to, _)| from != to), 1);
+    let paths = PathSet::admissible(fabric, &detect(fabric));
+    let setup = Setup {
+        fabric,
+        scheme: Scheme::Adaptive(&paths),
+        model: Model::Packet,
+        profile: Profile::infiniband(),
+        jobs: vec![Job::new("all", fabric.hosts().collect(), script)],
+        seed: 1,
+        threads: 1,
+        measure: Measure::default(),
+        keep: None,
+        until_ps: None,
+    };
+    let (outcome, sampler) =
+        simulate_observed(setup, Sampler::new(fabric, sampling), &Control::new()).unwrap();
+    let end_ps = outcome.end_ps;
+    (outcome, sampler.finish(end_ps))
+}
+
+/// What the simulator says that links have carried is what the truth of delivered packets says, link by link, moves included.
+#[test]
+fn the_truth_is_what_ports_counted() {
+    let fabric = generate("two-level:leaves=4,hosts=6,spines=2").unwrap();
+    let (outcome, sampled) = run(&fabric, Sampling { truth: true, ..asked(Method::Whole) });
+    for link in fabric.links() {
+        let told = sampled.truth.iter().find(|row| row.link == link).map_or(0, |row| row.traffic);
+        assert_eq!(told, outcome.counters.sent[link.index()].packets, "{}", fabric.describe_link(link));
+    }
+    assert!(sampled.truth.iter().any(|row| row.congested > 0));
+    assert!(sampled.truth.iter().all(|row| row.congested <= row.traffic));
+    let received: u64 = sampled.received.iter().map(|pair| pair.packets).sum();
+    assert_eq!((received, sampled.astray), (outcome.packets, 0));
+}
+
+/// The two methods take the same draws: the bit is the hash of the link that the other carries.
+#[test]
+fn a_bit_is_the_hash_of_the_link_that_a_whole_packet_carries() {
+    let fabric = generate("two-level:leaves=4,hosts=6,spines=2").unwrap();
+    let method = one_bit(&fabric);
+    let Method::OneBit { masks, .. } = &method else { panic!("one bit") };
+    let masks = Arc::clone(masks);
+    let (_, bits) = run(&fabric, asked(method));
+    let (_, whole) = run(&fabric, asked(Method::Whole));
+    assert_eq!(bits.packets.len(), whole.packets.len());
+    for (bit, link) in bits.packets.iter().zip(&whole.packets) {
+        assert_eq!(bit.carries, (link.id & masks[link.carries as usize]).count_ones() & 1);
+        assert_eq!((bit.id, bit.hops, bit.congested), (link.id, link.hops, link.congested));
+    }
+}
+
+/// Packets as they were kept give the run's own samples; windows add up; and what can't be is counted.
+#[test]
+fn kept_packets_decode_to_the_runs_samples() {
+    let fabric = generate("two-level:leaves=4,hosts=6,spines=2").unwrap();
+    for method in [Method::Whole, one_bit(&fabric)] {
+        let every_ps = Some(20_000_000);
+        let (_, sampled) = run(&fabric, Sampling { every_ps, rate: 0.5, ..asked(method.clone()) });
+        let mut kept: Vec<Kept> = sampled
+            .packets
+            .iter()
+            .map(|row| Kept {
+                time_ps: row.time_ps,
+                context: row.context,
+                id: row.id,
+                source: row.source.0,
+                destination: row.destination.0,
+                hops: row.hops,
+                carries: row.carries,
+                congested: row.congested,
+            })
+            .collect();
+        let bits = HopBits::default();
+        let found = decode(&fabric, &method, bits, (0.5, every_ps), &kept);
+        assert_eq!(found.sampled.samples, sampled.samples);
+        assert!(sampled.windows.len() > 1);
+        let strange = [
+            Kept { source: 99, ..kept[0] },
+            Kept { hops: 1, ..kept[0] },
+            Kept { carries: 1 << 20, ..kept[0] },
+        ];
+        kept.extend(strange);
+        let found = decode(&fabric, &method, bits, (0.5, every_ps), &kept);
+        assert_eq!(found.sampled.samples, sampled.samples);
+        let first = sampled.packets.len();
+        let told = [found.no_way, found.hops, found.impossible];
+        assert_eq!(told.map(|odd| (odd.packets, odd.first)), [(1, first), (1, first + 1), (1, first + 2)]);
+    }
+}
+
+/// A packet of the same leaf has two links: a wrong bit is noticed where both hash to the other one.
+#[test]
+fn impossible_bits_are_left_out() {
+    let fabric = generate("two-level:leaves=4,hosts=6,spines=2").unwrap();
+    let method = one_bit(&fabric);
+    let packet = Kept {
+        time_ps: 0,
+        context: 0,
+        id: 0,
+        source: HostId(0).0,
+        destination: HostId(1).0,
+        hops: 2,
+        carries: 1,
+        congested: false,
+    };
+    // Every hash of id 0 is 0.
+    let found =
+        decode(&fabric, &method, HopBits::default(), (1.0, None), &[packet, Kept { carries: 0, ..packet }]);
+    assert_eq!((found.impossible.packets, found.sampled.received[0].packets), (1, 1));
+}

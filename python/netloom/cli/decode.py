@@ -1,0 +1,242 @@
+"""`netloom sample --decode`: estimates from sampled packets that receivers have kept, wherever that was."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import numpy as np
+import numpy.typing as npt
+from cyclopts import Parameter
+
+from netloom.cli import UsageError, common, render, sampled
+from netloom.cli.common import Options, Run
+from netloom.errors import FormatError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from netloom._core import Fabric
+
+_NEEDED = ("id", "source", "destination", "hops", "congested")
+_MOST = {
+    "id": 2**32,
+    "hops": 256,
+    "congested": 2,
+    "context": 2**32,
+    "link": 2**32,
+    "bit": 2,
+    "time_ps": 2**63,
+}
+
+
+def decode(
+    packets: str,
+    /,
+    *,
+    fabric: str,
+    rate: Annotated[float, common.within(1e-9, 1.0)] = 1.0,
+    every_us: Annotated[float | None, common.within(0.1, 1e8)] = None,
+    hop_bits: Annotated[int, common.within(1, 5)] = 3,
+    hash_: Annotated[str | None, Parameter(name="--hash")] = None,
+    options: Options | None = None,
+) -> int:
+    """Estimates traffic and congestion of links from packets that receivers have kept.
+
+    Packets that cannot be are left out and told: exit code 1.
+
+    Parameters
+    ----------
+    packets
+        A table (.parquet, .csv): a row a packet with `id`, `source`, `destination` (numbers or names of
+        hosts), `hops`, `congested`, and `bit` or `link`; `time_ps` and `context` if they are known.
+    fabric
+        A dump, or a generator spec.
+    rate
+        The share of packets that was sampled.
+    every_us
+        Windows of so many microseconds of `time_ps`. [default: one]
+    hop_bits
+        Bits of the hop count.
+    hash_
+        Constants of the hash, `MODULUS,G`. [default: 0x8d,0x127be738]
+    options
+        Common options; `-o` writes the samples (.parquet, .csv), a row a window, context and link.
+    """
+    import pyarrow as pa
+
+    from netloom import _core, interop, sampling
+
+    options = options or Options()
+    run = Run("sample-decode", options, endings=(".parquet", ".csv"))
+    net = run.fabric(fabric, warn=True)
+    data = run.read("packets", packets)
+    table = _table(data, packets)
+    method = "one-bit" if "bit" in table.column_names else "whole"
+    if method == "whole" and hash_ is not None:
+        raise UsageError("--hash is of packets with a bit, not with a link")
+    carried = "bit" if method == "one-bit" else "link"
+    column = _Columns(table, net, packets)
+    with run.timed("decode"):
+        samples, received, odd = _core.decode_packets(
+            net,
+            column.numbers("time_ps", np.uint64),
+            column.numbers("context", np.uint32),
+            column.numbers("id", np.uint32),
+            column.hosts("source"),
+            column.hosts("destination"),
+            column.numbers("hops", np.uint8),
+            column.numbers(carried, np.uint32),
+            column.numbers("congested", np.uint8),
+            method=method,
+            rate=rate,
+            every_us=every_us,
+            hop_bits=hop_bits,
+            hash=None if hash_ is None else sampled.constants(hash_),
+        )
+    found = pa.table(dict(samples))
+    contexts = np.unique(column.numbers("context", np.uint32))
+    decoded = np.bincount(
+        np.searchsorted(contexts, received["context"]),
+        weights=np.asarray(received["packets"], np.float64),
+        minlength=len(contexts),
+    ).astype(np.int64)
+    findings = _findings(odd, method, 1 << hop_bits)
+    findings += [
+        f"context {context}: no packet of it can be decoded"
+        for context, count in zip(contexts, decoded, strict=True)
+        if count == 0
+    ]
+    if table.num_rows == 0:
+        findings.append("there are no packets")
+    result: dict[str, Any] = {
+        "hosts": net.hosts,
+        "switches": net.switches,
+        "method": method,
+        "packets": table.num_rows,
+        "decoded": int(decoded.sum()),
+        "contexts": [
+            {
+                "context": int(context),
+                "packets": int(count),
+                "hottest": sampled.hottest(sampling.total(found, net.links, [int(context)]), net),
+            }
+            for context, count in zip(contexts, decoded, strict=True)
+        ],
+        "findings": findings,
+        "output": None,
+    }
+    if run.has_product:
+        kind = common.ending(options.output)
+        result["output"] = run.write(interop.table_bytes(found, kind))
+    rows = [
+        {"context": context["context"], **link}
+        for context in result["contexts"]
+        for link in context["hottest"]
+    ]
+    return run.finish(result, lambda: _text(result), rows=rows, findings=bool(findings))
+
+
+def _table(data: bytes, label: str) -> pa.Table:
+    import pyarrow as pa
+    import pyarrow.csv as csv
+
+    from netloom import sampling
+
+    if data.startswith(b"PAR1") or label.endswith(".parquet"):
+        table = sampling.parquet(data, "kept", label)
+    else:
+        try:
+            table = csv.read_csv(pa.BufferReader(data), read_options=csv.ReadOptions(use_threads=False))
+        except pa.ArrowException as error:
+            why = (str(error).splitlines() or ["unreadable"])[0]
+            raise FormatError(f"{label}: expected a table of packets ({why})", label) from None
+    missing = [name for name in _NEEDED if name not in table.column_names]
+    if missing or not {"bit", "link"} & set(table.column_names):
+        raise FormatError(
+            f"{label}: expected columns {', '.join(_NEEDED)}, and bit or link; found "
+            f"{', '.join(table.column_names) or 'none'}",
+            label,
+        )
+    return table
+
+
+class _Columns:
+    """Columns of packets as the core takes them."""
+
+    def __init__(self, table: pa.Table, fabric: Fabric, label: str) -> None:
+        self._table = table
+        self._fabric = fabric
+        self._label = label
+
+    def numbers(self, name: str, kind: Any) -> npt.NDArray[Any]:
+        """A column of whole numbers; zeros if there is none."""
+        import pyarrow as pa
+
+        if name not in self._table.column_names:
+            return np.zeros(self._table.num_rows, kind)
+        column = self._table[name]
+        if column.null_count:
+            raise FormatError(f"{self._label}: column {name}: {column.null_count} nulls, expected none")
+        if pa.types.is_boolean(column.type):
+            column = column.cast(pa.uint8())
+        if not pa.types.is_integer(column.type) and self._table.num_rows:
+            raise FormatError(f"{self._label}: column {name}: expected whole numbers, found {column.type}")
+        values = np.asarray(column)
+        most = _MOST.get(name, 2**32)
+        wrong = np.flatnonzero((values < 0) | (values >= most))
+        if len(wrong):
+            raise FormatError(
+                f"{self._label}: row {wrong[0]}: {name} {values[wrong[0]]}: expected 0..{most - 1}"
+            )
+        return np.ascontiguousarray(values, dtype=kind)
+
+    def hosts(self, name: str) -> npt.NDArray[np.uint32]:
+        """A column of hosts, by number or by name."""
+        import pyarrow as pa
+
+        column = self._table[name]
+        if pa.types.is_dictionary(column.type):
+            column = column.cast(column.type.value_type)
+        if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
+            return self.numbers(name, np.uint32)
+        known = {host: number for number, host in enumerate(self._fabric.host_names)}
+        found = np.zeros(self._table.num_rows, np.uint32)
+        for row, host in enumerate(column.to_pylist()):
+            if host not in known:
+                raise FormatError(f"{self._label}: row {row}: {name} {host}: expected a host of the fabric")
+            found[row] = known[host]
+        return found
+
+
+def _findings(odd: dict[str, tuple[int, int]], method: str, most_hops: int) -> list[str]:
+    impossible = (
+        "carry a bit that is the hash of no link of theirs: another hash, fabric or routing"
+        if method == "one-bit"
+        else "carry a link that there is not: another fabric"
+    )
+    words = {
+        "no_way": "are of hosts that no way joins, or that there are not: another fabric",
+        "impossible": impossible,
+        "hops": f"have hops that cannot be: expected 2 to {most_hops}",
+    }
+    return [
+        f"{render.count(count)} packets {words[name]} (the first: row {row})"
+        for name, (count, row) in odd.items()
+        if count
+    ]
+
+
+def _text(result: dict[str, Any]) -> str:
+    count = render.count
+    what = {"whole": "a whole link", "one-bit": "one bit"}[result["method"]]
+    head = [
+        ("fabric", f"{count(result['hosts'])} hosts, {count(result['switches'])} switches"),
+        ("packets", f"{count(result['packets'])} with {what} each, {count(result['decoded'])} decoded"),
+    ]
+    parts = [render.pairs(head), sampled.links_text(result["contexts"])]
+    tail = [("finding", text) for text in result["findings"]]
+    if result["output"] is not None:
+        tail.append(("written", result["output"]))
+    if tail:
+        parts.append(render.pairs(tail))
+    return "\n\n".join(parts)
