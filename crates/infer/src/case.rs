@@ -110,12 +110,7 @@ impl Guess<'_> {
     pub fn advance(&mut self, steps: usize, control: &Control) {
         for pursuit in self.jobs.iter_mut().flatten().filter(|_| steps > 0) {
             pursuit.dictionary.add_mechanisms();
-            for _ in 0..steps {
-                if pursuit.is_done() || control.stopped().is_some() {
-                    break;
-                }
-                pursuit.advance(1);
-            }
+            pursuit.advance(steps, control);
         }
     }
 
@@ -150,14 +145,9 @@ impl Guess<'_> {
         self.jobs.iter().flatten().map(Pursuit::tried).sum()
     }
 
-    /// Whether all atoms are of the patterns that came first.
-    pub fn is_pattern(&self) -> bool {
-        self.jobs.iter().flatten().all(|job| job.chosen() == 0)
-    }
-
-    /// Whether all pairs of the atoms in use can carry something.
-    pub fn is_whole(&self) -> bool {
-        self.jobs.iter().flatten().all(Pursuit::is_whole)
+    /// `[job]`: whether its atoms may explain its rows by chance.
+    pub fn by_chance(&self) -> Vec<bool> {
+        self.jobs.iter().map(|job| job.as_ref().is_some_and(Pursuit::by_chance)).collect()
     }
 
     /// How many atoms are in use.

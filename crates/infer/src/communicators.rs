@@ -30,7 +30,7 @@ pub(crate) fn grid_of_collectives(
         if pursuit.is_done() || control.stopped().is_some() || step == SOON && pursuit.left() > 0.5 {
             break;
         }
-        pursuit.advance(1);
+        pursuit.advance(1, control);
     }
     let found = pursuit.is_done().then(|| pursuit.atoms())?;
     let most = found.iter().map(|(_, bytes)| *bytes).fold(0.0, f64::max);

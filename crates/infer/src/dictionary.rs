@@ -17,14 +17,12 @@
 //! Source: measured on recorded applications (docs/methods/inference.md).
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use crate::collective::{Collective, Lines};
 use crate::grid::{Grid, Order};
 use crate::jobs::Participants;
 use crate::operator::{Operator, Pair};
-use crate::pattern::{Pattern, groups};
 
 /// What an atom is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -65,14 +63,6 @@ pub enum Atom {
     Transposed,
     /// Every pair.
     All,
-}
-
-/// All combinations, the first of the ranges fastest: (third, second, first).
-fn triples([x, y, z]: [RangeInclusive<i64>; 3]) -> impl Iterator<Item = (i64, i64, i64)> {
-    z.flat_map(move |c| {
-        let x = x.clone();
-        y.clone().flat_map(move |b| x.clone().map(move |a| (c, b, a)))
-    })
 }
 
 /// The atoms of a job on a grid.
@@ -204,7 +194,7 @@ impl<'a> Dictionary<'a> {
     }
 
     /// Adds mirrored ranks, of single segments too if asked for, and ranks that differ in a bit.
-    fn add_bits(&mut self, single: bool) {
+    pub(crate) fn add_bits(&mut self, single: bool) {
         let ranks = self.participants.ranks() as u32;
         let mut found = BTreeMap::<Atom, Vec<u32>>::new();
         let mut parts = BTreeSet::new();
@@ -242,28 +232,12 @@ impl<'a> Dictionary<'a> {
         self.parts.append(&mut parts);
     }
 
-    /// Adds the atoms of a pattern, and tells which they are. What an atom's pairs carry, all of them carry: one with a pair that can
-    /// carry nothing is left out, but for neighbours, whose classes may be used in part.
-    pub fn add_pattern(&mut self, pattern: Pattern) -> Vec<usize> {
-        let before = self.by_pair.len();
-        match pattern {
-            Pattern::Neighbours => {}
-            Pattern::Groups | Pattern::Mixed => self.add_groups(),
-            Pattern::Periodic => self.add_wrapped(),
-            Pattern::Transposed => {
-                let [x, y, _] = self.grid.sides;
-                self.add_whole(Atom::Transposed, |add| (0..x * y).all(|r| add(r, r / x + y * (r % x))));
-            }
-            Pattern::Bits => self.add_bits(false),
-        }
-        let classes = self.by_class.len();
-        let new = (before..self.by_pair.len()).map(|at| classes + at);
-        let near = matches!(pattern, Pattern::Neighbours | Pattern::Mixed).then(|| self.neighbours());
-        near.into_iter().flatten().chain(new).collect()
-    }
-
     /// Adds an atom if all pairs that `each` tells are unknowns; `each` ends where told that one is not.
-    fn add_whole(&mut self, atom: Atom, each: impl FnOnce(&mut dyn FnMut(u32, u32) -> bool) -> bool) {
+    pub(crate) fn add_whole(
+        &mut self,
+        atom: Atom,
+        each: impl FnOnce(&mut dyn FnMut(u32, u32) -> bool) -> bool,
+    ) {
         let mut pairs = Vec::new();
         let whole = each(&mut |from, to| {
             let pair = self.pair(from, to);
@@ -275,36 +249,9 @@ impl<'a> Dictionary<'a> {
         }
     }
 
-    /// Adds everybody and everybody else in rows, columns and planes.
-    fn add_groups(&mut self) {
-        let ranks = self.participants.ranks() as u32;
-        for lines in groups(self.grid) {
-            let Lines { stride, count } = lines;
-            let first = |rank: u32| rank - rank / stride % count * stride;
-            self.add_whole(Atom::Collective { what: Collective::Everybody, lines }, |add| {
-                (0..ranks).all(|from| {
-                    let mut others = (0..count).map(|k| first(from) + k * stride).filter(|&to| to != from);
-                    others.all(|to| add(from, to))
-                })
-            });
-        }
-    }
-
-    /// Adds neighbours on a grid whose ends meet.
-    fn add_wrapped(&mut self) {
-        let ranks = self.participants.ranks() as u32;
-        let (grid, sides) = (self.grid, self.grid.sides.map(i64::from));
-        let rank_of: Vec<u32> = self.rank_of_code.clone();
-        // Where a side is two, there and back are the same.
-        let steps = |side: i64| if side > 2 { -1..=1 } else { 0..=side - 1 };
-        for (c, b, a) in triples(sides.map(steps)).filter(|&step| step != (0, 0, 0)) {
-            let offset = [a, b, c];
-            let to = |from: u32| {
-                let place = grid.place(from).map(i64::from);
-                rank_of[grid.code([0, 1, 2].map(|i| (place[i] + offset[i]).rem_euclid(sides[i]))) as usize]
-            };
-            self.add_whole(Atom::Wrapped(offset), |add| (0..ranks).all(|from| add(from, to(from))));
-        }
+    /// The rank at a place of the grid.
+    pub(crate) fn rank_at(&self, place: [i64; 3]) -> u32 {
+        self.rank_of_code[self.grid.code(place) as usize]
     }
 
     /// Nothing but collectives, in lines of ranks of all lengths and distances, whatever the grid.

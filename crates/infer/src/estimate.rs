@@ -92,7 +92,7 @@ pub fn estimate_again(
         let halves = split(&target, options);
         let effort = Effort { rounds: 6, steps: 40, ..options.effort };
         let rest = Rest::new(&case, &guess.clone().explaining(), &target);
-        let may_be_few = rest.may_be_few(&target);
+        let may_be_few = control.stopped().is_none() && rest.may_be_few(&target);
         // Flows as few as atoms would have to be are the answer like these. With several routings they hardly ever are.
         let flows = (may_be_few && small.routings() == 1).then(|| rest.fewest(&target, None, control));
         let flows = flows.filter(|x| {
@@ -159,6 +159,12 @@ pub fn estimate_again(
     let residual = target.left(&small, &x);
     if residual > UNEXPLAINED {
         trust.verdict = Verdict::NotIdentifiable;
+        trust.leaf_error = trust.leaf_error.max(residual.min(1.0));
+        trust.pair_error = trust.pair_error.max(residual.min(1.0));
+    }
+    // Not all that may be right was tried.
+    if control.stopped().is_some() {
+        trust.verdict = trust.verdict.max(Verdict::Partly);
     }
     let mut whole = vec![0.0; operator.pairs()];
     let kept = whole.iter_mut().zip(&keep).filter(|(_, keep)| **keep);

@@ -51,6 +51,11 @@ impl Grid {
         grids
     }
 
+    /// How many ranks there are.
+    pub fn ranks(&self) -> u32 {
+        self.sides.iter().product()
+    }
+
     /// Where a rank is.
     pub fn place(&self, rank: u32) -> [u32; 3] {
         let [x, y, _] = self.sides;

@@ -3,7 +3,10 @@
 //! Counters of one lane are often explained by several of these. Each that explains them is a hypothesis: the simplest is believed, the
 //! others are doubts ([`crate::trust`]).
 
-use crate::collective::Lines;
+use std::ops::RangeInclusive;
+
+use crate::collective::{Collective, Lines};
+use crate::dictionary::{Atom, Dictionary};
 use crate::grid::{Grid, Order};
 
 /// Atoms that go together.
@@ -48,7 +51,7 @@ impl Pattern {
 }
 
 /// Rows, columns and planes of a grid, of at least two ranks and less than all, that are not too large.
-pub(crate) fn groups(grid: Grid) -> impl Iterator<Item = Lines> {
+fn groups(grid: Grid) -> impl Iterator<Item = Lines> {
     let [x, y, z] = grid.sides;
     let ranks = x * y * z;
     let all = [(1, x), (x, y), (x * y, z), (1, x * y), (x, y * z)];
@@ -59,6 +62,66 @@ pub(crate) fn groups(grid: Grid) -> impl Iterator<Item = Lines> {
         let new = lines.count > 1 && lines.count < ranks && pairs <= PAIRS && !seen.contains(lines);
         seen.push(*lines);
         new
+    })
+}
+
+impl Dictionary<'_> {
+    /// Adds the atoms of a pattern, and tells which they are. What an atom's pairs carry, all of them carry: one with a pair that can
+    /// carry nothing is left out, but for neighbours, whose classes may be used in part.
+    pub fn add_pattern(&mut self, pattern: Pattern) -> Vec<usize> {
+        let before = self.len();
+        match pattern {
+            Pattern::Neighbours => {}
+            Pattern::Groups | Pattern::Mixed => self.add_groups(),
+            Pattern::Periodic => self.add_wrapped(),
+            Pattern::Transposed => {
+                let [x, y, _] = self.grid().sides;
+                self.add_whole(Atom::Transposed, |add| (0..x * y).all(|r| add(r, r / x + y * (r % x))));
+            }
+            Pattern::Bits => self.add_bits(false),
+        }
+        let near = matches!(pattern, Pattern::Neighbours | Pattern::Mixed).then(|| self.neighbours());
+        near.into_iter().flatten().chain(before..self.len()).collect()
+    }
+
+    /// Adds everybody and everybody else in rows, columns and planes.
+    fn add_groups(&mut self) {
+        let ranks = self.grid().ranks();
+        for lines in groups(self.grid()) {
+            let Lines { stride, count } = lines;
+            let first = |rank: u32| rank - rank / stride % count * stride;
+            self.add_whole(Atom::Collective { what: Collective::Everybody, lines }, |add| {
+                (0..ranks).all(|from| {
+                    let mut others = (0..count).map(|k| first(from) + k * stride).filter(|&to| to != from);
+                    others.all(|to| add(from, to))
+                })
+            });
+        }
+    }
+
+    /// Adds neighbours on a grid whose ends meet.
+    fn add_wrapped(&mut self) {
+        let ranks = self.grid().ranks();
+        let (grid, sides) = (self.grid(), self.grid().sides.map(i64::from));
+        // Where a side is two, there and back are the same.
+        let steps = |side: i64| if side > 2 { -1..=1 } else { 0..=side - 1 };
+        for (c, b, a) in triples(sides.map(steps)).filter(|&step| step != (0, 0, 0)) {
+            let offset = [a, b, c];
+            let to = |from: u32| {
+                let place = grid.place(from).map(i64::from);
+                self.rank_at([0, 1, 2].map(|i| (place[i] + offset[i]).rem_euclid(sides[i])))
+            };
+            let all: Vec<u32> = (0..ranks).map(to).collect();
+            self.add_whole(Atom::Wrapped(offset), |add| (0..).zip(&all).all(|(from, &to)| add(from, to)));
+        }
+    }
+}
+
+/// All combinations, the first of the ranges fastest: (third, second, first).
+fn triples([x, y, z]: [RangeInclusive<i64>; 3]) -> impl Iterator<Item = (i64, i64, i64)> {
+    z.flat_map(move |c| {
+        let x = x.clone();
+        y.clone().flat_map(move |b| x.clone().map(move |a| (c, b, a)))
     })
 }
 

@@ -6,6 +6,7 @@
 //!
 //! Source: Tropp and Gilbert, *Signal recovery from random measurements via orthogonal matching pursuit*, IEEE Trans. Inf. Theory 53, 2007.
 
+use netloom_model::Control;
 use netloom_numeric::NonNegative;
 
 use crate::dictionary::{Atom, Dictionary};
@@ -20,6 +21,8 @@ const CANDIDATES: usize = 6;
 const NOTHING: f64 = 1e-12;
 /// Bytes that are this part of the largest atom's are a trace.
 const TRACE: f64 = 1e-9;
+/// Noise makes atoms that carry up to so many times its part of the largest.
+const NOISE: f64 = 5.0;
 
 /// A pursuit that can go on.
 #[derive(Clone, Debug)]
@@ -94,10 +97,10 @@ impl<'a> Pursuit<'a> {
         self.begun = self.tried();
     }
 
-    /// Takes up to `steps` more atoms in; ends early where none helps.
-    pub fn advance(&mut self, steps: usize) {
+    /// Takes up to `steps` more atoms in; ends early where none helps, or when stopped.
+    pub fn advance(&mut self, steps: usize, control: &Control) {
         for _ in 0..steps {
-            if self.is_done() {
+            if self.is_done() || control.stopped().is_some() {
                 return;
             }
             let u: Vec<f64> = self.residual.iter().zip(&self.target.weight).map(|(r, w)| r * w).collect();
@@ -177,11 +180,6 @@ impl<'a> Pursuit<'a> {
         self.columns.len()
     }
 
-    /// How many came in one by one, each as it seemed best.
-    pub fn chosen(&self) -> usize {
-        self.tried().saturating_sub(self.begun)
-    }
-
     /// Whether all is explained but noise.
     pub fn is_done(&self) -> bool {
         self.left() < self.enough
@@ -201,11 +199,25 @@ impl<'a> Pursuit<'a> {
         self.fit.coefficients().iter().filter(|bytes| **bytes > TRACE * most).count()
     }
 
+    /// Bytes of an atom that are no more than a trace, or than what noise makes.
+    fn trace(&self) -> f64 {
+        let most = self.fit.coefficients().iter().copied().fold(0.0, f64::max);
+        most * TRACE.max(NOISE * self.target.noise())
+    }
+
     /// Whether atoms that carry more than a trace are whole: all of their pairs can carry something.
     pub fn is_whole(&self) -> bool {
-        let most = self.fit.coefficients().iter().copied().fold(0.0, f64::max);
+        let trace = self.trace();
         let mut columns = self.columns.iter().zip(self.fit.coefficients());
-        columns.all(|((atom, _), bytes)| *bytes <= TRACE * most || self.dictionary.is_whole(*atom))
+        columns.all(|((atom, _), bytes)| *bytes <= trace || self.dictionary.is_whole(*atom))
+    }
+
+    /// Whether atoms that were chosen one by one are more than rows have different bytes, or some are cut by rows without bytes: then
+    /// others would do as well.
+    pub fn by_chance(&self) -> bool {
+        let trace = self.trace();
+        let used = |from: usize| self.fit.coefficients()[from..].iter().filter(|b| **b > trace).count();
+        used(self.begun) > 0 && used(0) > self.target.values() || !self.is_whole()
     }
 
     /// The same without one of the atoms that carry something, for each that is not needed to explain the target, largest first.

@@ -22,8 +22,9 @@ use crate::target::Target;
 
 /// Grids that leave at most so many times what the best leaves explain the counters as well.
 const AS_WELL: f64 = 1.2;
-/// Most of them that are kept.
+/// Most of them that are kept where they explain everything, and where they don't.
 const MOST: usize = 8;
+const MOST_NEARLY: usize = 3;
 
 /// The grids of a job.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -106,7 +107,7 @@ fn best_grid(
     if all[0].left() > nothing || !all[0].is_whole() {
         let ranks = participants.ranks() as u32;
         let found = grid_of_collectives(operator, &one, target, ranks, control);
-        let found = found.map(|grid| explained(pursuit(grid), options));
+        let found = found.map(|grid| explained(pursuit(grid), options, control));
         all.extend(found.filter(Pursuit::is_done));
         if all.iter().all(|one| one.left() > nothing) {
             all.extend(others(Pattern::Mixed));
@@ -125,7 +126,8 @@ fn best_grid(
     let best = &all[0];
     let over = |one: &Pursuit| one.left().max(nothing) / best.left().max(nothing);
     let rival = all.get(1).map(|next| (next.dictionary.grid(), over(next)));
-    let equals = all[1..].iter().filter(|one| over(one) <= AS_WELL).take(MOST);
+    let most = if best.left() <= nothing { MOST } else { MOST_NEARLY };
+    let equals = all[1..].iter().filter(|one| over(one) <= AS_WELL).take(most);
     let equals = equals.map(Pursuit::hypothesis).collect();
     let best = best.hypothesis();
     Ranked { best: Some(best), rival, equals, remembered: known == Some(best.grid) }
@@ -205,10 +207,10 @@ impl Print {
 }
 
 /// All steps on one grid.
-fn explained<'a>(mut one: Pursuit<'a>, options: &Options) -> Pursuit<'a> {
+fn explained<'a>(mut one: Pursuit<'a>, options: &Options, control: &Control) -> Pursuit<'a> {
     one.neighbours();
     one.dictionary.add_mechanisms();
-    one.advance(options.first_steps.iter().sum());
+    one.advance(options.first_steps.iter().sum(), control);
     one
 }
 
@@ -227,9 +229,9 @@ fn prefer<'a>(
             let mut known = known;
             known.neighbours();
             if known.left() > nothing && control.stopped().is_none() {
-                known.advance(options.first_steps[0]);
+                known.advance(options.first_steps[0], control);
                 known.dictionary.add_mechanisms();
-                known.advance(options.first_steps[1]);
+                known.advance(options.first_steps[1], control);
             }
             known
         }
@@ -254,7 +256,7 @@ fn more_atoms(
     all.truncate((all.len() / 3).max(8));
     for one in &mut *all {
         if !stopped() {
-            one.advance(options.first_steps[0]);
+            one.advance(options.first_steps[0], control);
         }
     }
     sort(all);
@@ -262,7 +264,7 @@ fn more_atoms(
     for one in &mut *all {
         if !stopped() {
             one.dictionary.add_mechanisms();
-            one.advance(options.first_steps[1]);
+            one.advance(options.first_steps[1], control);
         }
     }
     sort(all);

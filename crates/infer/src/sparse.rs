@@ -79,7 +79,7 @@ pub(crate) fn sparsest_within(
     }
     let mut fitted = target.clone();
     fitted.weight.iter_mut().zip(more).filter(|(_, more)| **more > 0.0).for_each(|(weight, _)| *weight = 0.0);
-    columns.fit(&mut z, &size, &fitted);
+    columns.fit(&mut z, &size, &fitted, control);
     columns.bytes(&z)
 }
 
@@ -184,7 +184,7 @@ impl<'a> Columns<'a> {
     }
 
     /// Least squares over the columns in use, if that explains the target better: conjugate gradients, columns that become negative leave.
-    fn fit(&self, z: &mut Vec<f64>, size: &[f64], target: &Target) {
+    fn fit(&self, z: &mut Vec<f64>, size: &[f64], target: &Target, control: &Control) {
         let weighted = |z: &[f64]| {
             let mut rows = self.forward(z);
             rows.iter_mut().zip(&target.weight).for_each(|(row, w)| *row *= w);
@@ -213,7 +213,7 @@ impl<'a> Columns<'a> {
                 let step: Vec<f64> = direction.iter().zip(&unit).map(|(d, unit)| d * unit).collect();
                 let image = weighted(&step);
                 let along = square(&image);
-                if now <= enough || along == 0.0 {
+                if now <= enough || along == 0.0 || control.stopped().is_some() {
                     break;
                 }
                 let length = now / along;
@@ -227,7 +227,7 @@ impl<'a> Columns<'a> {
             }
             let negative = fitted.iter().any(|z| *z < 0.0);
             fitted.iter_mut().for_each(|z| *z = z.max(0.0));
-            if !negative {
+            if !negative || control.stopped().is_some() {
                 break;
             }
         }

@@ -88,7 +88,7 @@ pub(crate) fn of_change(
     if let Start::Atoms(atoms) = known.start {
         // Another grid that explains the counters as well may be the right one.
         rivals = rival_cases(case, ranked);
-        for other in &rivals {
+        for other in rivals.iter().take_while(|_| control.stopped().is_none()) {
             let targets = other.targets(target);
             let mut guess = other.guess(&targets);
             guess.advance(atoms, control);
@@ -175,7 +175,7 @@ pub(crate) fn of_atoms(
     let mut noise = Vec::new();
     if target.deviation.iter().any(|d| *d > 0.0) {
         let rows = case.operator.forward(x);
-        for d in 0..DRAWS {
+        for d in (0..DRAWS).take_while(|_| control.stopped().is_none()) {
             let mut draw = stream(options.seed, 1_000 + d);
             let noisy = rows.iter().zip(&target.deviation);
             let noisy: Vec<f64> = noisy.map(|(b, d)| (b + d * normal(&mut draw)).max(0.0)).collect();
@@ -189,11 +189,11 @@ pub(crate) fn of_atoms(
     // Any of the grids that explain the counters may be the right one; the more atoms it takes, the less it is believed.
     let atoms = guess.atoms();
     let mut grids = vec![Doubt { weight: 1.0, miss: vec![0.0; x.len()] }];
-    for other in rival_cases(case, ranked) {
+    for other in rival_cases(case, ranked).iter().take_while(|_| control.stopped().is_none()) {
         let targets = other.targets(target);
         let mut guess = other.guess(&targets);
         guess.advance(options.first_steps.iter().sum(), control);
-        let other = guess.bytes(case);
+        let other = guess.bytes(other);
         if target.left(case.operator, &other) <= 2.0 * target.left(case.operator, x).max(1e-9) {
             let more = guess.atoms().saturating_sub(atoms);
             grids.push(Doubt { weight: SIMPLE.powi(more as i32), miss: difference(other) });
@@ -206,11 +206,14 @@ pub(crate) fn of_atoms(
     // On one lane rows are often alike, and atoms that were chosen one by one explain any few different bytes. Patterns say beforehand
     // what they are, but not if rows without bytes cut them to size.
     let one_lane = case.operator.lanes() == 1 && case.operator.routings() == 1;
-    let chance = !guess.is_pattern() && guess.atoms() > target.values() || !guess.is_whole();
-    if one_lane && chance {
+    let chance = guess.by_chance();
+    if one_lane && chance.contains(&true) {
         let mut even = evenly(case.operator, target, control);
         settle(case.operator, target, &mut even, SETTLED, control);
-        grids.push(Doubt { weight: 1.0, miss: difference(even) });
+        let mut miss = difference(even);
+        let known = case.operator.iter().map(|pair| !chance[pair.job as usize]);
+        miss.iter_mut().zip(known).filter(|(_, known)| *known).for_each(|(miss, _)| *miss = 0.0);
+        grids.push(Doubt { weight: 1.0, miss });
     }
     sums.judged(case, x, [&noise, &grids], rivals)
 }

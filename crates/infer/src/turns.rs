@@ -42,7 +42,7 @@ pub fn sparsest_in_turn(
     let counted = target.bytes.clone();
     // Pairs that may carry something, as far as is known.
     let mut open = vec![true; operator.pairs()];
-    for (turn, jobs) in groups.iter().enumerate() {
+    for (turn, jobs) in groups.iter().enumerate().take_while(|_| control.stopped().is_none()) {
         let later = |job: u32| groups[turn + 1..].iter().flatten().any(|&other| other == job);
         let mine: Vec<bool> =
             operator.iter().zip(&open).map(|(pair, open)| *open && jobs.contains(&pair.job)).collect();

@@ -151,9 +151,9 @@ impl PyEquations {
         let grid = Grid { sides, order: Order::Rows };
         let mut pursuit =
             Pursuit::new(&self.operator, Dictionary::new(&self.operator, 0, job, grid), &self.target);
-        run(py, Options::default(), |_| {
+        run(py, Options::default(), |control| {
             pursuit.neighbours();
-            pursuit.advance(more);
+            pursuit.advance(more, control);
         })?;
         let (mut first, mut rows, mut values, mut bytes) = (vec![0i64], Vec::new(), Vec::new(), Vec::new());
         for (column, of_column) in pursuit.columns() {
