@@ -21,6 +21,8 @@ const CANDIDATES: usize = 6;
 const NOTHING: f64 = 1e-12;
 /// Bytes that are this part of the largest atom's are a trace.
 const TRACE: f64 = 1e-9;
+/// Squares of the misfit may differ by so many times their mean (three standard deviations of one row).
+const LIKELY: f64 = 9.0;
 /// Noise makes atoms that carry up to so many times its part of the largest.
 const NOISE: f64 = 5.0;
 
@@ -233,7 +235,11 @@ impl<'a> Pursuit<'a> {
             other.refit();
             other
         };
-        used.into_iter().map(without).filter(Self::is_done).collect()
+        // Noise alone may make so much of a difference.
+        let chance =
+            LIKELY * self.target.noise().powi(2) / self.target.rows().max(1) as f64 + NOTHING * NOTHING;
+        let as_well = |other: &Self| other.is_done() && other.left().powi(2) - self.left().powi(2) <= chance;
+        used.into_iter().map(without).filter(as_well).collect()
     }
 
     /// The atoms that came in: weighted columns as (row, value), and the bytes of each of their pairs.
