@@ -5,7 +5,7 @@ use netloom_infer::dictionary::Atom;
 use netloom_infer::operator::Pair;
 use netloom_infer::pursuit::Pursuit;
 use netloom_infer::{
-    Counted, Dictionary, Grid, LaneScheme, Operator, Options, Order, Participants, Target, estimate,
+    Counted, Dictionary, Grid, LaneScheme, Operator, Options, Order, Participants, Target, Verdict, estimate,
 };
 use netloom_model::{Control, Fabric, HostId, StopReason};
 use netloom_routing::{Engine, EngineOptions, route};
@@ -172,6 +172,7 @@ fn a_stop_gives_what_is_known() {
     );
     assert_eq!(found.bytes.len(), operator.pairs());
     assert!(found.bytes.iter().all(|b| b.is_finite() && *b >= 0.0));
+    assert_ne!(found.trust.verdict, Verdict::Identified);
 }
 
 /// A job of one host, and a fabric without traffic.
