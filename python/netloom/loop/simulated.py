@@ -41,6 +41,9 @@ WORK_A_PAIR = 20
 LEAST_WORK = 1_000_000
 """Path searches of the optimiser, as scenarios' own `optimized` has them."""
 
+_CANARIES = 8
+"""Draws of destinations that are compared."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Ran:
@@ -219,11 +222,10 @@ class SimulatedLoop:
             return "kept", decision.reason, None, before
         sure = min(prediction.sure_gain, prediction.mean_gain)
         if self.plan.canary_percent > 0:
-            canary = self._canary(proposed)
+            canary, part = self._canary(proposed, phase, seen, layers)
             unsound = why_unsound(self.fabric, canary)
             if unsound is not None:
                 return "kept", f"part of the change is unsound: {unsound}", None, before
-            part = self._predicted(phase, canary, seen, layers, [], self.routes.changed_entries(canary))
             found = gained(before, self.ran(at, canary))
             wrong = contradicted(part.sure_gain, found, self.plan.rule)
             if wrong is not None:
@@ -237,13 +239,24 @@ class SimulatedLoop:
         self.routes = proposed
         return "applied", decision.reason, found, after
 
-    def _canary(self, proposed: Routes) -> Routes:
-        """The routes in force with those proposed for part of the destinations that change."""
+    def _canary(
+        self, proposed: Routes, phase: Phase, seen: Seen, layers: Layers
+    ) -> tuple[Routes, Prediction]:
+        """The routes in force with those proposed for part of the destinations, and what that is to gain.
+
+        Of several draws the one of which most is foretold: where nothing is, nothing can be found wanting.
+        """
         old, new = self.routes.table(), proposed.table()
         hosts = np.flatnonzero((old != new).any(axis=0)[: self.fabric.hosts])
         random = np.random.default_rng([self.plan.seed, self._number])
         count = int(np.ceil(len(hosts) * self.plan.canary_percent / 100.0))
-        return self.routes.mixed(proposed, sorted(int(host) for host in random.permutation(hosts)[:count]))
+        drawn = []
+        for _ in range(_CANARIES):
+            some = sorted(int(host) for host in random.permutation(hosts)[:count])
+            mixed = self.routes.mixed(proposed, some)
+            changed = self.routes.changed_entries(mixed)
+            drawn.append((mixed, self._predicted(phase, mixed, seen, layers, [], changed)))
+        return max(drawn, key=lambda one: one[1].sure_gain)
 
     def _proposed(self, seen: Seen, layers: Layers, others: Sequence[Layers]) -> Routes:
         """Routes for what was seen, and for what may come again.
