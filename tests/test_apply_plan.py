@@ -11,6 +11,7 @@ import pytest
 import netloom as nl
 from netloom import apply as applying
 from netloom.apply import planning
+from netloom.errors import LiveError
 from netloom.live import Access
 
 FT2 = Path(__file__).resolve().parent / "data" / "opensm" / "ft2_32" / "ibnetdiscover.txt"
@@ -145,3 +146,47 @@ def test_stages_and_mixes_in_python(fabric):
     assert np.array_equal(tables[-1].table(), new.table())
     with pytest.raises(nl.RoutingError, match="as many addresses a host"):
         nl.mix(fabric, old, nl.route("updn", fabric, lmc=1))
+
+
+def test_journals_elsewhere_keep_each_other_out(tmp_path):
+    """A lock a journal would let two changes of one file of routes mix."""
+    file = tmp_path / "routes.lfts"
+    first, second = (applying.Journal(tmp_path / name, routes=file) for name in ("a", "b"))
+    with first.locked():
+        for other in (second, applying.Journal.beside(file)):
+            with pytest.raises(LiveError, match="one change at a time"), other.locked():
+                pass
+    with (
+        applying.Journal.beside(file).locked(),
+        pytest.raises(LiveError, match="one change"),
+        second.locked(),
+    ):
+        pass
+
+
+def test_a_change_that_another_journal_left_open_is_known(tmp_path):
+    file = tmp_path / "routes.lfts"
+    away, beside = applying.Journal(tmp_path / "a", routes=file), applying.Journal.beside(file)
+    with away.locked():
+        assert away.begin(b"old", [b"new"], {"changed_entries": 1}) == 1
+    folder, change = beside.open_elsewhere()
+    assert (folder, change.id) == (tmp_path / "a", 1)
+    with away.locked():
+        away.add(1, "rolled-back", why="a test")
+    assert beside.open_elsewhere() is None
+    with beside.locked():
+        beside.begin(b"old", [b"new"], {"changed_entries": 1})
+    with pytest.raises(LiveError, match="change 1 was left unfinished"), away.locked():
+        pass
+
+
+def test_lines_that_are_no_events_are_told(tmp_path):
+    journal = applying.Journal(tmp_path / "j")
+    with journal.locked():
+        journal.begin(b"old", [b"new"], {"changed_entries": 1})
+        journal.add(1, "stage", stage=1)
+        journal.add(1, "applied")
+    lines = (journal.folder / "journal.jsonl").read_text().splitlines()
+    (journal.folder / "journal.jsonl").write_text("\n".join([lines[0], "garbage", lines[2]]) + "\n")
+    assert journal.odd_lines() == [2]
+    assert journal.changes()[0].state == "applied"

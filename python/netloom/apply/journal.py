@@ -31,6 +31,8 @@ from typing import Any, Literal
 from netloom.errors import LiveError
 
 State = Literal["begun", "sending", "undoing", "applied", "rolled-back", "superseded"]
+_ELSEWHERE = "elsewhere"
+"""File of a journal's folder: others that changes of the same file of routes were written to."""
 _ENDS: tuple[State, ...] = ("applied", "rolled-back", "superseded")
 
 
@@ -68,11 +70,18 @@ class Journal:
     ----------
     folder : path
         Its folder; made when the first change begins.
+    routes : path, optional
+        The file of routes that its changes replace. Where the journal does not lie beside that, the one that
+        does is locked too, and told of this one: changes of a file keep each other out, wherever they are
+        journaled.
     """
 
-    def __init__(self, folder: str | os.PathLike[str]) -> None:
+    def __init__(self, folder: str | os.PathLike[str], *, routes: Path | None = None) -> None:
         self.folder = Path(folder)
         self._held = 0
+        beside = None if routes is None else Journal.beside(routes)
+        same = beside is None or beside.folder.absolute() == self.folder.absolute()
+        self._beside = None if same else beside
 
     @classmethod
     def beside(cls, file: Path) -> Journal:
@@ -102,6 +111,47 @@ class Journal:
             finally:
                 self._held -= 1
             return
+        outer = contextlib.nullcontext() if self._beside is None else self._beside.locked()
+        with outer, self._alone():
+            if self._beside is not None:
+                self._beside.knows(self)
+            yield
+
+    def knows(self, other: Journal) -> None:
+        """Notes that changes of this journal's file are written down elsewhere too.
+
+        Raises
+        ------
+        LiveError
+            If a change is open here, which has to end first.
+        """
+        left = self.unfinished()
+        if left is not None:
+            raise LiveError(
+                f"{self.folder}: change {left.id} was left unfinished: `netloom apply --recover --yes` first"
+            )
+        if other.folder.absolute() not in self._elsewhere():
+            with (self.folder / _ELSEWHERE).open("a") as file:
+                file.write(f"{other.folder.absolute()}\n")
+
+    def _elsewhere(self) -> list[Path]:
+        """Other journals of the same file."""
+        try:
+            return [Path(line) for line in (self.folder / _ELSEWHERE).read_text().splitlines() if line]
+        except FileNotFoundError:
+            return []
+
+    def open_elsewhere(self) -> tuple[Path, Change] | None:
+        """A change of the same file that another journal has, and that has not ended."""
+        for folder in self._elsewhere():
+            left = Journal(folder).unfinished()
+            if left is not None:
+                return folder, left
+        return None
+
+    @contextlib.contextmanager
+    def _alone(self) -> Iterator[None]:
+        """The lock of this folder."""
         if self.folder.exists() and not self.folder.is_dir():
             raise LiveError(f"{self.folder}: is a file: expected the folder of a journal")
         self.folder.mkdir(exist_ok=True)
@@ -244,13 +294,28 @@ class Journal:
     def _events(self) -> Iterator[dict[str, Any]]:
         try:
             lines = (self.folder / "journal.jsonl").read_bytes().splitlines()
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return
         for line in lines:
-            with contextlib.suppress(ValueError):
-                event = json.loads(line)
-                if isinstance(event, dict) and isinstance(event.get("id"), int) and "event" in event:
-                    yield event
+            event = _event(line)
+            if event is not None:
+                yield event
+
+    def odd_lines(self) -> list[int]:
+        """Lines, from 1, that are no events: cut off by a kill, or damaged since."""
+        try:
+            lines = (self.folder / "journal.jsonl").read_bytes().splitlines()
+        except (FileNotFoundError, NotADirectoryError):
+            return []
+        return [number for number, line in enumerate(lines, 1) if _event(line) is None]
+
+
+def _event(line: bytes) -> dict[str, Any] | None:
+    with contextlib.suppress(ValueError):
+        event = json.loads(line)
+        if isinstance(event, dict) and isinstance(event.get("id"), int) and "event" in event:
+            return event
+    return None
 
 
 def replace_file(path: Path, data: bytes) -> None:

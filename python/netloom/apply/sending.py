@@ -130,6 +130,13 @@ def apply(
         raise LiveError(f"nothing was applied: {manager.problems()[0].text}")
     planned_under_lock = journal.held
     with journal.locked():
+        elsewhere = journal.open_elsewhere()
+        if elsewhere is not None:
+            folder, change = elsewhere
+            raise LiveError(
+                f"{folder}: change {change.id} was left unfinished: "
+                f"`netloom apply --recover --yes --journal {folder}` first"
+            )
         left = journal.unfinished()
         if left is not None and recovers is None:
             raise LiveError(f"change {left.id} was left unfinished: `netloom apply --recover --yes` first")
@@ -186,10 +193,10 @@ class _Sending:
             facts["rolls_back"] = rolls_back
         if recovers is not None:
             facts["recovers"] = recovers
-        with self.clock("journal"):
-            self.number = self.journal.begin(old, files, facts)
         before = plan.seen.tables
         try:
+            with self.clock("journal"):
+                self.number = self.journal.begin(old, files, facts)
             for i, (tables, data) in enumerate(zip(stages, files, strict=True), 1):
                 self.tell(f"stage {i} of {len(stages)}")
                 with self.clock("journal"):
@@ -210,8 +217,14 @@ class _Sending:
                 if recovers is not None:
                     self.journal.close_before(self.number)
         except (NetloomError, OSError) as error:
+            if not self.number:
+                raise
             return self._undo(old, _words(error))
         except KeyboardInterrupt:
+            left = self.journal.unfinished()
+            if left is None or left.id == recovers:
+                raise
+            self.number = left.id
             return self._undo(old, INTERRUPTED)
         return self._done("applied", verified=True)
 

@@ -408,6 +408,12 @@ def _history(run: Run, journal: Journal) -> int:
     keys = ("id", "time", "state", "changed_entries", "stages", "rolls_back", "recovers", "why")
     rows = [{key: getattr(change, key) for key in keys} for change in journal.changes()]
     result = {"journal": str(journal.folder), "history": rows}
+    odd = journal.odd_lines()
+    if odd:
+        where = ", ".join(str(number) for number in odd)
+        run.note(
+            f"{journal.folder}: no events in line {where}: cut off by a kill, or damaged", kind="warning"
+        )
 
     def report() -> str:
         if not rows:
@@ -433,7 +439,7 @@ def _journal(folder: Path | None, manager: Manager | None) -> Journal:
     from netloom.apply import Journal
 
     if folder is not None:
-        return Journal(folder)
+        return Journal(folder, routes=None if manager is None else manager.routes_file)
     file = manager.routes_file if manager is not None else None
     if file is None:
         assert manager is not None

@@ -195,3 +195,7 @@ def _check_folder(path: Path) -> None:
         raise OSError(
             errno.ENOTEMPTY, f"is not empty and has no {journal.FILE}: expected a new folder", str(path)
         )
+    rows = journal.read(path) if (path / journal.FILE).is_file() else []
+    if rows and journal.is_live(rows):
+        # It is the rule's memory of a fabric, and of what was done to it.
+        raise OSError(errno.EEXIST, "holds the journal of a live loop: expected a new folder", str(path))
