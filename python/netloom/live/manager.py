@@ -118,6 +118,13 @@ class Manager:
                 raise LiveError(f"process {pid} is no OpenSM of {access.what}: {there}")
             return cls.of_process(pid)
         if not found:
+            hidden = _hidden()
+            if hidden:
+                listed = ", ".join(map(str, hidden))
+                raise LiveError(
+                    f"process {listed} is an OpenSM that this user may not look at: call netloom as root, or "
+                    "as the user that OpenSM runs as"
+                )
             raise LiveError(
                 f"no OpenSM of {access.what} runs on this machine: call netloom where the master runs"
             )
@@ -366,6 +373,20 @@ def _processes(socket_name: str | None) -> list[int]:
         simulated = any(word.startswith(b"LD_PRELOAD=") and b"umad2sim" in word for word in environment)
         if names[:1] == [socket_name.encode()] if socket_name is not None else not simulated:
             found.append(int(folder.name))
+    return sorted(found)
+
+
+def _hidden() -> list[int]:
+    """OpenSM processes that are another user's, so that nothing tells whose fabric is theirs."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            if (folder / "comm").read_text().strip() == "opensm":
+                (folder / "environ").read_bytes()
+        except PermissionError:
+            found.append(int(folder.name))
+        except OSError:
+            continue
     return sorted(found)
 
 
