@@ -283,6 +283,9 @@ def test_what_is_no_run_is_refused(netloom):
     (netloom.folder / "empty").mkdir()
     assert "has no manifest.json" in netloom.refused("diagnose", "empty")
     assert "expected none" in netloom.refused("diagnose", "empty", "--self-test", code=2)
+    assert "--cases needs --self-test" in netloom.refused("diagnose", "empty", "--cases", "3", code=2)
+    assert "cases" in netloom.refused("diagnose", "--self-test", "--cases", "0", code=2)
+    assert "no options of one" in netloom.refused("diagnose", "--self-test", "--try", code=2)
     assert "--before needs --counters" in netloom.refused("diagnose", "empty", "--before", "x", code=2)
     tried = netloom.refused(
         "diagnose", "two-level:leaves=2,hosts=2,spines=1", "--counters", "x", "--try", code=2
@@ -295,6 +298,8 @@ def test_a_run_that_was_altered_or_is_anothers_is_refused(netloom):
     assert "has adaptive" in netloom.refused("diagnose", run, "--routing", "ftree", code=2)
     (netloom.folder / "s.toml").write_text(INCAST.replace("root = 5", "root = 6"))
     assert "expected the same scenario" in netloom.refused("diagnose", run, "--try")
+    (netloom.folder / "s.toml").unlink()
+    assert "is not there" in netloom.refused("diagnose", run, "--try")
     samples = netloom.folder / run / "0-adaptive" / "samples.parquet"
     samples.write_bytes(samples.read_bytes()[:-100])
     assert "damaged" in netloom.refused("diagnose", run)

@@ -36,7 +36,7 @@ def diagnose(
     traffic: str | None = None,
     try_: Annotated[bool, Parameter(name="--try")] = False,
     self_test: bool = False,
-    cases: Annotated[int, common.COUNT] = 60,
+    cases: Annotated[int | None, common.within(1, 1e6)] = None,
     options: Options | None = None,
 ) -> int:
     """Find what is congested, whose fault it is, and what would help.
@@ -64,16 +64,18 @@ def diagnose(
     self_test
         Diagnose generated runs of known cause instead (`--seed`).
     cases
-        How many of them.
+        How many of them. [default: 60]
     options
         Common options; `-o` writes the result.
     """
     options = options or Options()
     run = Run("diagnose-self-test" if self_test else "diagnose", options, product=False)
     if self_test:
-        if run_or_fabric is not None:
-            raise UsageError("--self-test makes its own runs: expected none")
-        return _self_test(run, cases)
+        if run_or_fabric is not None or routing is not None or counters_ is not None or try_:
+            raise UsageError("--self-test makes its own runs: expected none, and no options of one")
+        return _self_test(run, 60 if cases is None else cases)
+    if cases is not None:
+        raise UsageError("--cases needs --self-test")
     if run_or_fabric is None:
         raise UsageError("expected a run's folder, a fabric with --counters, or --self-test")
     if counters_ is not None:
@@ -156,7 +158,13 @@ def _table(folder: Path, entry: Mapping[str, Any], name: str) -> dict[str, Any]:
 
 
 def _same_scenario(path: Path, manifest: Mapping[str, Any]) -> None:
-    text = path.read_text(errors="replace")
+    try:
+        text = path.read_text(errors="replace")
+    except FileNotFoundError:
+        raise FormatError(
+            f"{path}: the run's scenario is not there: expected to be called where the run was made",
+            str(path),
+        ) from None
     if text != manifest["scenario"]["text"]:
         raise FormatError(
             f"{path}: not as it was when the run was made: expected the same scenario", str(path)
