@@ -258,6 +258,25 @@ def test_counters_of_a_fabric_are_diagnosed(netloom, paths):
     assert quiet["findings"] == []
 
 
+def test_counters_that_cannot_be_are_refused(netloom, paths):
+    before, after = (paths.opensm / "ft2_32" / f"perfquery_x_{name}.txt.gz" for name in ("before", "after"))
+    run = ("diagnose", paths.ft2, "--counters")
+    assert "have fallen" in netloom.refused(*run, before, "--before", after, "--seconds", 1)
+    said = netloom.refused(*run, after, "--before", before, "--seconds", "1e-9")
+    assert "times what they can" in said
+
+
+def test_a_job_without_an_end_is_judged_by_one_that_has_one(netloom, paths):
+    text = INCAST.replace('name = "gather"\n', 'name = "gather"\nallocation = "contiguous:0"\nranks = 8\n')
+    text = text.replace("262144 }", '262144 }\nuntil = "short"')
+    text += '[[job]]\nname = "short"\nranks = 8\n'
+    text += 'program = { kind = "stream", pattern = "bisection", bytes = 65536, messages = 4 }\n'
+    run = sample(netloom, text.replace('"adaptive"', '"ftree"'))
+    result = netloom.result("diagnose", run, "--try", code=1)
+    tried = [attempt for finding in result["findings"] for attempt in finding["tried"]]
+    assert {attempt["job"] for attempt in tried} <= {"short"}
+
+
 # The self-test
 
 

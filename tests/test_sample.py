@@ -183,6 +183,10 @@ def test_the_report_names_the_hottest_links(netloom):
     assert "hottest links" in text
     assert "→" in text
     assert netloom.ok("sample", scenario(netloom), "--format", "csv").startswith("routing,context,job")
+    # A context without a hot link has the same columns.
+    rows = netloom.ok("sample", scenario(netloom, TWO), "--format", "csv").splitlines()
+    assert len({row.count(",") for row in rows}) == 1
+    assert "congested_fraction" in rows[0]
 
 
 def test_a_folder_is_read_only_whole_and_of_its_fabric(netloom):

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 _TOLD = 5
 """Root links that the text tells of every finding."""
 _SIMULATED_TICK_NS = 1.0
+_MOST_UTILISATION = 1.2
+"""What counters may say of a full link: clocks of readings differ."""
 
 
 def diagnose(
@@ -92,6 +94,11 @@ def diagnose(
     manifest = runs.read_manifest(folder)
     run.note_input("run", run_or_fabric, runs.digest((folder / runs.MANIFEST).read_bytes()))
     entry = _entry(folder, manifest, routing)
+    stopped = entry["result"].get("stopped")
+    if stopped is not None:
+        run.note(
+            f"{folder}: the run was stopped early ({stopped}): only its beginning is known", kind="warning"
+        )
     with run.timed("read"):
         if entry["result"].get("sampling") is not None:
             source, seen, findings = _of_samples(folder, entry)
@@ -202,7 +209,11 @@ def _counted(
     seconds, tick_ns = times
     found = counters.read(run, str(after), net)
     if before is not None:
-        found = found.since(counters.read(run, str(before), net, role="before"), seconds=seconds)
+        earlier = counters.read(run, str(before), net, role="before")
+        reversed_ = counters.reversed_readings(*found.fallen_since(earlier), str(before))
+        if reversed_:
+            raise CountersError(reversed_[0]["text"])
+        found = found.since(earlier, seconds=seconds)
     lasted = seconds or found.summary()["seconds"]
     if not lasted:
         raise CountersError(f"{after}: does not say how long was counted: expected --seconds")
@@ -215,6 +226,12 @@ def _counted(
         known = waits is not None
         ticks += 0.0 if waits is None else np.nan_to_num(waits)
     waited = ticks * (tick_ns or 0.0) * 1e-9 if known else None
+    capacity = np.asarray(net.link_table()["bandwidth_bytes_per_s"], float) * float(lasted)
+    if (sent > _MOST_UTILISATION * capacity).any():
+        raise CountersError(
+            f"{after}: links carried {np.max(sent / capacity):.3g} times what they can in "
+            f"{float(lasted):g} s: expected the time that was counted (--seconds)"
+        )
     if waited is None:
         run.note("no --tick-ns, or no counters of waiting: only links that are full are looked at")
     pairs = None if traffic is None else run.traffic(traffic, net)
@@ -338,7 +355,8 @@ def _finding_text(number: int, finding: Mapping[str, Any]) -> str:
     else:
         for attempt in finding["tried"]:
             times = f"{attempt['before_ms']:.3f} to {attempt['after_ms']:.3f} ms"
-            gain = f"{attempt['gain_percent']:.0f} % less"
+            change = attempt["gain_percent"]
+            gain = f"{abs(change):.0f} % {'more' if change < 0 else 'less'}"
             lines.append(("tried", f"{attempt['what']}: {attempt['job']} {times}, {gain}"))
         if not finding["tried"]:
             lines.append(("tried", "nothing: the simulator has no remedy for it"))

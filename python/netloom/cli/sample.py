@@ -103,6 +103,13 @@ def sample(
         given = _core.Scenario.read(scenario, overrides)
     for role, path in given.files:
         run.read(role, str(path))
+    longest = 2 * given.fabric.levels
+    if longest > 2**hop_bits:
+        run.note(
+            f"--hop-bits {hop_bits} tell {2**hop_bits} hops apart, ways have up to {longest}: numbers will be "
+            "too small",
+            kind="warning",
+        )
     how: dict[str, Any] = {
         "method": method,
         "rate": rate,

@@ -14,6 +14,17 @@ if TYPE_CHECKING:
 
 _HOTTEST = 5
 """Links that are told of every context."""
+_LINK = (
+    "link",
+    "from",
+    "to",
+    "traffic",
+    "traffic_error",
+    "congested",
+    "congested_error",
+    "congested_fraction",
+)
+"""What is told of each."""
 _SURE = 4.0
 """Standard errors that an estimate must exceed to be told, as over a whole network."""
 
@@ -80,7 +91,7 @@ def rows(found: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         for context in one["contexts"]:
             of_context = {key: value for key, value in context.items() if key != "hottest"}
             head = {"routing": one["routing"], **of_context}
-            out += [{**head, **link} for link in context["hottest"]] or [head]
+            out += [{**head, **link} for link in context["hottest"] or [dict.fromkeys(_LINK)]]
     return out
 
 

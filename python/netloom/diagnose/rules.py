@@ -177,7 +177,7 @@ class _Case:
         stranger = unseen > max(*share[culprits], SURE * error) if culprits else unseen > SURE * error
         if not culprits and not stranger:
             return None
-        others = unseen if stranger else float(share[culprits].sum())
+        others = min(unseen if stranger else float(share[culprits].sum()), 1.0)
         own = float(share[victims].sum())
         names = ", ".join(observed.jobs[job] for job in victims)
         who = "nobody who was sampled" if stranger else ", ".join(observed.jobs[job] for job in culprits)

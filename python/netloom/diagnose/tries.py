@@ -84,8 +84,9 @@ class Trials:
 
     def _judged(self, finding: Finding) -> str | None:
         """The job whose time counts: a victim, else a culprit, that comes to an end."""
-        names = [job.name for job in self.scenario.jobs]
-        for job in (*finding.victims, *finding.culprits):
+        names: list[str] = [job.name for job in self.scenario.jobs]
+        # One that starts over until another ends has no time of its own.
+        for job in (*finding.victims, *finding.culprits, *range(len(names))):
             if self._times.get(names[job]) is not None:
                 return names[job]
         return None
@@ -160,5 +161,8 @@ class Trials:
         """Milliseconds by job; none for those that start over until another ends."""
         from netloom import _core
 
-        jobs = _core.simulate(scenario, routing).result()["jobs"]
+        run = _core.simulate(scenario, routing)
+        if run.stopped == "interrupted":
+            raise KeyboardInterrupt
+        jobs = run.result()["jobs"]
         return {job["name"]: job["completion_ms"] for job in jobs if job["completion_ms"] is not None}
