@@ -106,8 +106,8 @@ def sample(
     longest = 2 * given.fabric.levels
     if longest > 2**hop_bits:
         run.note(
-            f"--hop-bits {hop_bits} tell {2**hop_bits} hops apart, ways have up to {longest}: numbers will be "
-            "too small",
+            f"--hop-bits {hop_bits} tell {2**hop_bits} hops apart, ways have up to {longest}: numbers will "
+            "be too small",
             kind="warning",
         )
     how: dict[str, Any] = {

@@ -86,9 +86,10 @@ class Trials:
         """The job whose time counts: a victim, else a culprit, that comes to an end."""
         names: list[str] = [job.name for job in self.scenario.jobs]
         # One that starts over until another ends has no time of its own.
-        for job in (*finding.victims, *finding.culprits, *range(len(names))):
-            if self._times.get(names[job]) is not None:
-                return names[job]
+        order: list[int] = [*finding.victims, *finding.culprits, *range(len(names))]
+        for name in (names[job] for job in order):
+            if name in self._times:
+                return name
         return None
 
     def _changes(self, finding: Finding, folder: Path) -> list[_Change]:
