@@ -41,8 +41,8 @@ def test_bases_and_netloom_stand_beside_the_published_figures(netloom):
     assert by_basis["dictionary"] <= by_basis["symmetric-copy-shift"] < 1
     one, five = (errors(result, lanes=lanes) for lanes in (1, 5))
     assert list(one) == ["copy-shift", "dictionary", "netloom"]
-    # So few hosts on one lane are not told apart; by five lanes they are.
-    assert five["netloom"] < 0.001 < one["netloom"]
+    # Patterns of whole grids tell even so few hosts on one lane apart; bases do not.
+    assert max(one["netloom"], five["netloom"]) < 0.001 < one["dictionary"]
     assert five["dictionary"] < one["dictionary"]
     row = result["errors"][0]
     assert (row["published_best_basis_percent"], row["published_dictionary_percent"]) == (66.1, 68.7)
