@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +57,25 @@ def damaged(file: Path, option: str, then: str = "") -> FormatError:
     """What is not as it was written, or not wholly."""
     expected = f"expected what netloom simulate {option} wrote"
     return FormatError(f"{file}: damaged, or altered: {expected}{then and f' ({then})'}", str(file))
+
+
+def content(
+    folder: Path, entry: Mapping[str, Any], file: str, read: Callable[[Path], bytes] = Path.read_bytes
+) -> bytes:
+    """Reads a file of a routing of a run's folder, if it is as it was written.
+
+    Raises
+    ------
+    FormatError
+        If it was altered, or is not whole.
+    OSError
+        If there is none.
+    """
+    path = folder / entry["folder"] / file
+    data = read(path)
+    if digest(data) != entry["sha256"].get(file):
+        raise damaged(path, "-o")
+    return data
 
 
 def _entry_ok(entry: Mapping[str, Any]) -> bool:

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from netloom.errors import FabricError, FormatError
-from netloom.manifest import damaged, digest, read_manifest
+from netloom.manifest import content, read_manifest
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -166,14 +166,18 @@ class Samples:
 
     def exchanged(self, contexts: Collection[int] | None = None) -> dict[tuple[int, int], tuple[int, int]]:
         """Packets and bytes by source and destination, in some contexts or all of them."""
-        chosen = self.received.to_pydict()
-        found: dict[tuple[int, int], tuple[int, int]] = {}
-        rows = zip(*(chosen[name] for name in COLUMNS["received"][1:]), strict=True)
-        for context, source, destination, packets, size in rows:
-            if contexts is None or context in contexts:
-                before = found.get((source, destination), (0, 0))
-                found[source, destination] = (before[0] + packets, before[1] + size)
-        return found
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        rows = self.received
+        if contexts is not None:
+            rows = rows.filter(pc.is_in(rows["context"], pa.array(sorted(contexts), rows["context"].type)))
+        sums = rows.group_by(["source", "destination"], use_threads=False).aggregate(
+            [("packets", "sum"), ("bytes", "sum")]
+        )
+        columns = (sums[name].to_pylist() for name in ("source", "destination", "packets_sum", "bytes_sum"))
+        source, destination, packets, size = columns
+        return dict(zip(zip(source, destination, strict=True), zip(packets, size, strict=True), strict=True))
 
 
 def total(
@@ -288,7 +292,7 @@ def read(folder: str | Path, routing: str | None = None, *, fabric: Fabric | Non
     entry = entries[0 if routing is None else names.index(routing)]
     place = folder / entry["folder"]
     found = {
-        name: _read(place / f"{name}.parquet", name, entry)
+        name: parquet(content(folder, entry, f"{name}.parquet"), name, str(place / f"{name}.parquet"))
         for name in ("links", *COLUMNS)
         if f"{name}.parquet" in entry["files"]
     }
@@ -311,13 +315,6 @@ def read(folder: str | Path, routing: str | None = None, *, fabric: Fabric | Non
     for name, table in found.items():
         check_table(table, name, fabric, sampling, made.contexts.num_rows, str(place / f"{name}.parquet"))
     return _with_findings(made)
-
-
-def _read(path: Path, name: str, entry: Mapping[str, Any]) -> pa.Table:
-    data = path.read_bytes()
-    if digest(data) != entry["sha256"].get(path.name):
-        raise damaged(path, "-o")
-    return parquet(data, name, str(path))
 
 
 def parquet(data: bytes, name: str, label: str) -> pa.Table:

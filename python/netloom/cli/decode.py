@@ -193,19 +193,21 @@ class _Columns:
     def hosts(self, name: str) -> npt.NDArray[np.uint32]:
         """A column of hosts, by number or by name."""
         import pyarrow as pa
+        import pyarrow.compute as pc
 
         column = self._table[name]
         if pa.types.is_dictionary(column.type):
             column = column.cast(column.type.value_type)
         if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
             return self.numbers(name, np.uint32)
-        known = {host: number for number, host in enumerate(self._fabric.host_names)}
-        found = np.zeros(self._table.num_rows, np.uint32)
-        for row, host in enumerate(column.to_pylist()):
-            if host not in known:
-                raise FormatError(f"{self._label}: row {row}: {name} {host}: expected a host of the fabric")
-            found[row] = known[host]
-        return found
+        number = pc.index_in(column, pa.array(self._fabric.host_names, column.type))
+        unknown = np.flatnonzero(np.asarray(pc.is_null(number)))
+        if len(unknown):
+            row = int(unknown[0])
+            raise FormatError(
+                f"{self._label}: row {row}: {name} {column[row].as_py()}: expected a host of the fabric"
+            )
+        return np.asarray(number).astype(np.uint32)
 
 
 def _findings(odd: dict[str, tuple[int, int]], method: str, most_hops: int) -> list[str]:

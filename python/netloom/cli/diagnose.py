@@ -12,6 +12,7 @@ from cyclopts import Parameter
 from netloom.cli import UsageError, common, counters, render, runs
 from netloom.cli.common import Options, Run
 from netloom.errors import CountersError, FormatError, NetloomError
+from netloom.manifest import content
 
 if TYPE_CHECKING:
     from netloom._core import Fabric, Traffic
@@ -105,8 +106,11 @@ def diagnose(
         else:
             source, seen, findings = "counters", _of_run(folder, manifest, entry), []
             run.note(f"{folder} has no samples: counters alone say less (netloom sample -o)")
+    from netloom.diagnose.tries import completions
+
     head = {"source": source, "routing": entry["routing"]}
-    return _finish(run, head, seen, findings, try_, folder=folder, manifest=manifest)
+    times = completions(entry["result"]) if stopped is None else None
+    return _finish(run, head, seen, findings, try_, manifest=manifest, times=times)
 
 
 def _entry(folder: Path, manifest: Mapping[str, Any], routing: str | None) -> dict[str, Any]:
@@ -156,11 +160,9 @@ def _table(folder: Path, entry: Mapping[str, Any], name: str) -> dict[str, Any]:
     """A table of a run's routing as columns, if it is as it was written."""
     from netloom import sampling
 
-    path = folder / entry["folder"] / f"{name}.parquet"
-    data = path.read_bytes()
-    if runs.digest(data) != entry["sha256"].get(path.name):
-        raise runs.damaged(path, "-o")
-    table = sampling.parquet(data, name, str(path))
+    file = f"{name}.parquet"
+    data = content(folder, entry, file)
+    table = sampling.parquet(data, name, str(folder / entry["folder"] / file))
     return {column: np.asarray(table[column]) for column in table.column_names}
 
 
@@ -245,10 +247,10 @@ def _finish(
     odd: list[str],
     try_: bool,
     *,
-    folder: Path | None = None,
     manifest: Mapping[str, Any] | None = None,
+    times: Mapping[str, float] | None = None,
 ) -> int:
-    """Diagnoses, tries, tells."""
+    """Diagnoses, tries, tells; `times` are the jobs' to completion (ms), of a run that came to its end."""
     from netloom.diagnose.ideal import no_mappings
     from netloom.diagnose.rules import diagnose as rules
 
@@ -261,7 +263,7 @@ def _finish(
         scenario = Path(manifest["scenario"]["source"])
         _same_scenario(scenario, manifest)
         with run.timed("try"):
-            trials = Trials(scenario, manifest["scenario"]["overrides"], str(head["routing"]))
+            trials = Trials(scenario, manifest["scenario"]["overrides"], str(head["routing"]), times)
             tried = [trials.of(finding) for finding in found.findings]
     for finding in odd:
         run.note(finding, kind="warning")

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from netloom.errors import FormatError
+from netloom.manifest import content
 from netloom.plot.run import Panel, Strip, Tier, tiers
 
 if TYPE_CHECKING:
@@ -160,17 +161,12 @@ def _read(
     import pyarrow.csv as pc
     import pyarrow.parquet as pq
 
-    from netloom.cli import runs
-
     for kind in ("parquet", "csv"):
         file = f"{name}.{kind}"
         if file not in entry["files"]:
             continue
         path = folder / entry["folder"] / file
-        written = run.read("run", str(path))
-        if runs.digest(written) != entry["sha256"][file]:
-            raise runs.damaged(path, "-o")
-        data = pa.BufferReader(written)
+        data = pa.BufferReader(content(folder, entry, file, lambda path: run.read("run", str(path))))
         try:
             if kind == "parquet":
                 table = pq.read_table(data, columns=list(columns), use_threads=False, pre_buffer=False)

@@ -39,8 +39,6 @@ class Diagnosis:
     findings: list[Finding]
     congested_hops: Floats
     """[J] a packet."""
-    held: Floats
-    """[L] congested packets by the root to blame; where few are congested, packets of full links."""
 
 
 def add(found: list[Finding], finding: Finding) -> None:

@@ -43,22 +43,24 @@ def spread(fabric: Fabric, matrix: csr_array) -> float:
     return _core.loads(fabric, "minhop", traffic, threads=1).ar_bound
 
 
-def moved(observed: Observed, job: int, mappings: Mappings) -> Moved:
-    """Hosts' ranks changed about by what receivers know, or all ranks by a mapping that has a name."""
-    best = _changed_about(observed, job)
+def moved(observed: Observed, job: int, mappings: Mappings, today: float) -> Moved:
+    """Hosts' ranks changed about by what receivers know, or all ranks by a mapping that has a name.
+
+    `today` is the `spread` of all that was received, in bytes.
+    """
+    best = _changed_about(observed, job, today)
     # The program's own traffic is compared with itself, as it is mapped now.
     named = {word: spread(observed.fabric, traffic.to_scipy()) for word, traffic in mappings(job).items()}
-    today = named.pop("", 0.0)
+    as_mapped = named.pop("", 0.0)
     word = min(named, key=lambda word: named[word], default=None)
-    if word is not None and today > 0 and named[word] / today < best.share:
-        return Moved(named[word] / today, mapping=word)
+    if word is not None and as_mapped > 0 and named[word] / as_mapped < best.share:
+        return Moved(named[word] / as_mapped, mapping=word)
     return best
 
 
-def _changed_about(observed: Observed, job: int) -> Moved:
+def _changed_about(observed: Observed, job: int, today: float) -> Moved:
     always = np.ones(len(observed.seconds), dtype=bool)
     everything, own = observed.matrix(always), observed.matrix(always, job)
-    today = spread(observed.fabric, everything)
     hosts = observed.hosts[job]
     leaf_of = np.asarray(observed.fabric.host_table()["leaf"], dtype=np.int64)
     places = better_places(own, hosts, leaf_of)

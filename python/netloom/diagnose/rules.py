@@ -17,6 +17,7 @@ Source: Taffet, dissertation, sec. 2.3.4.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -86,7 +87,7 @@ def diagnose(observed: Observed, mappings: Mappings = no_mappings) -> Diagnosis:
         full = (observed.utilisation >= SATURATED) & ~observed.links.from_host[None, :]
         case = _Case(observed, harm, observed.by_job(observed.traffic) * full[:, None, :], mappings)
         found = case.findings()
-    return Diagnosis(found, harm, case.weight)
+    return Diagnosis(found, harm)
 
 
 def congested_hops(observed: Observed) -> Floats:
@@ -102,11 +103,15 @@ class _Case:
     def __init__(self, observed: Observed, harm: Floats, held: Floats, mappings: Mappings) -> None:
         self.observed, self.links, self.mappings = observed, observed.links, mappings
         self.harm, self.held, self.weight = harm, held, held.sum(axis=(0, 1))
-        #: [W, C, L] bytes
-        self.of_context = observed.traffic * observed.packet_bytes[None, :, None]
         #: [W, J, L] bytes
-        self.of_job = observed.by_job(self.of_context)
+        self.of_job = observed.by_job(observed.traffic * observed.packet_bytes[None, :, None])
         self.relative = self.links.bytes_per_s / self.links.bytes_per_s.max()
+
+    @cached_property
+    def all_ideal(self) -> float:
+        """Bytes of the fullest link if all ways were used evenly, of all that was received."""
+        always = np.ones(len(self.observed.seconds), dtype=bool)
+        return max(spread(self.observed.fabric, self.observed.matrix(always)), 1e-9)
 
     def findings(self) -> list[Finding]:
         total = self.weight.sum()
@@ -271,7 +276,9 @@ class _Case:
                 "sample paths, or infer the traffic: routes, mapping and size look alike here",
                 f"{len(group)} links between switches are full, and hosts behind them wait",
             )
-        ideal = max(spread(observed.fabric, observed.matrix(windows)), 1e-9)
+        ideal = self.all_ideal
+        if not windows.all():
+            ideal = max(spread(observed.fabric, observed.matrix(windows)), 1e-9)
         gain = 1 - ideal / measured
         if gain >= GAIN:
             return finding(
@@ -284,10 +291,9 @@ class _Case:
         if mapping is not None:
             return mapping
         # A fabric is for all phases of a run.
-        all_ideal = max(spread(observed.fabric, observed.matrix(np.ones_like(windows))), 1e-9)
         at_hosts = links.from_host | links.to_host
         all_came = observed.bytes.sum(axis=0) / self.relative
-        gain = 1 - float(min(came[at_hosts].max() / ideal, all_came[at_hosts].max() / all_ideal))
+        gain = 1 - float(min(came[at_hosts].max() / ideal, all_came[at_hosts].max() / self.all_ideal))
         if gain >= GAIN:
             return finding(
                 "over-subscription",
@@ -301,7 +307,7 @@ class _Case:
 
     def _mapping(self, group: Ints, job: int) -> Finding | None:
         """Whether other places of the job's ranks would help, in all its phases together."""
-        best = moved(self.observed, job, self.mappings)
+        best = moved(self.observed, job, self.mappings, self.all_ideal)
         gain = 1 - best.share
         if gain < MAPPING_GAIN:
             return None

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from netloom._core import Scenario
@@ -60,14 +60,22 @@ class Trials:
         With which it ran.
     routing : str
         The routing that was diagnosed.
+    times : mapping, optional
+        Milliseconds by job that the run took, as `completions` tells them; simulated if not given.
     """
 
-    def __init__(self, path: Path, overrides: Sequence[str], routing: str) -> None:
+    def __init__(
+        self,
+        path: Path,
+        overrides: Sequence[str],
+        routing: str,
+        times: Mapping[str, float] | None = None,
+    ) -> None:
         from netloom import _core
 
         self.path, self.overrides, self.routing = path, list(overrides), routing
         self.scenario = _core.Scenario.read(path, self.overrides)
-        self._times = self._run(self.scenario, routing)
+        self._times = self._run(self.scenario, routing) if times is None else times
 
     def of(self, finding: Finding) -> list[Attempt]:
         """What was tried for a finding, the best first; nothing where the simulator knows no remedy."""
@@ -159,11 +167,15 @@ class Trials:
         return _core.Scenario.read(self.path, [*self.overrides, routes, *change.overrides])
 
     def _run(self, scenario: Scenario, routing: str) -> dict[str, float]:
-        """Milliseconds by job; none for those that start over until another ends."""
         from netloom import _core
 
         run = _core.simulate(scenario, routing)
         if run.stopped == "interrupted":
             raise KeyboardInterrupt
-        jobs = run.result()["jobs"]
-        return {job["name"]: job["completion_ms"] for job in jobs if job["completion_ms"] is not None}
+        return completions(run.result())
+
+
+def completions(result: Mapping[str, Any]) -> dict[str, float]:
+    """Milliseconds by job of a routing's result; none for those that start over until another ends."""
+    jobs = result["jobs"]
+    return {job["name"]: job["completion_ms"] for job in jobs if job["completion_ms"] is not None}
