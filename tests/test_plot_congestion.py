@@ -321,6 +321,18 @@ def test_a_lone_switch_has_hosts_alone(netloom):
         (row,) = netloom.result("plot", "congestion", "star", *by, "-o", "x.html")["panels"]
         assert row["up_percent"] is row["down_percent"] is None
         assert row["worst"].startswith("host")
+        # Seven hosts send to one: they wait for room at the switch, which never waits for the one's.
+        assert 50 < row["from_hosts_percent"] <= 100
+        assert row["to_hosts_percent"] == 0
+
+
+def test_a_run_that_was_stopped_early_is_drawn_with_a_word(netloom, paths):
+    scenario = paths.examples / "sampling" / "minighost-small.toml"
+    longer = ("--set", "job.1.program.iterations=100000", "--time-limit", "1")
+    netloom.ok("sample", scenario, *longer, "-o", "cut")
+    done = netloom("plot", "congestion", "cut", "-o", "x.svg")
+    assert done.code == 0
+    assert "cut: the run was stopped early (time-limit): only its beginning is drawn" in done.err
 
 
 def test_a_run_without_samples_is_refused(netloom, paths):

@@ -38,6 +38,11 @@ pub fn unit(stream: &mut Stream) -> f64 {
     (stream.next_u64() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
 }
 
+/// An exponential number of mean 1; at most 37.
+pub fn exponential(stream: &mut Stream) -> f64 {
+    -(1.0 - unit(stream)).ln()
+}
+
 /// A standard normal number; at most 8.6 in size (Box and Muller).
 pub fn normal(stream: &mut Stream) -> f64 {
     let (a, b) = (unit(stream), unit(stream));

@@ -115,6 +115,11 @@ def _read(this: Run, folder: Path, routing: str | None) -> Samples:
     samples = sampling.read(folder, routing)
     for finding in samples.findings:
         this.note(f"{folder}: {finding}")
+    stopped = samples.result.get("stopped")
+    if stopped is not None:
+        this.note(
+            f"{folder}: the run was stopped early ({stopped}): only its beginning is drawn", kind="warning"
+        )
     return samples
 
 
@@ -213,7 +218,8 @@ def _row(found: _Shown, samples: Samples, place: Layout, ends: Sequence[tuple[st
     traffic, fraction = panel.traffic[place.links], panel.fraction[place.links]
     between = np.arange(len(traffic)) < len(place.cables)
     down = np.concatenate([place.above, np.zeros(len(place.hosts), bool)])
-    target = np.asarray(samples.fabric.link_table()["target"])[place.links]
+    table = samples.fabric.link_table()
+    source, target = (np.asarray(table[end])[place.links] for end in ("source", "target"))
     carries = traffic > 0
 
     def mean(which: Any) -> float | None:
@@ -228,6 +234,7 @@ def _row(found: _Shown, samples: Samples, place: Layout, ends: Sequence[tuple[st
         "packets": float(traffic.max(initial=0.0)),
         "up_percent": mean(between & ~down),
         "down_percent": mean(between & down),
+        "from_hosts_percent": mean(source < samples.fabric.hosts),
         "to_hosts_percent": mean(target < samples.fabric.hosts),
         "worst": None if worst is None else " → ".join(ends[worst]),
         "worst_percent": None if worst is None else float(100.0 * fraction[worst]),
@@ -241,14 +248,14 @@ def _text(result: dict[str, Any]) -> str:
     rows = [
         [
             row["panel"],
-            *(percent(row[key]) for key in ("up_percent", "down_percent", "to_hosts_percent")),
+            *(percent(row[f"{place}_percent"]) for place in ("from_hosts", "up", "down", "to_hosts")),
             row["worst"] or "-",
             percent(row["worst_percent"]),
         ]
         for row in result["panels"]
     ]
-    head = ["panel", "up", "down", "to hosts", "most congested", "share"]
-    table = render.table(head, rows, right=[1, 2, 3, 5])
+    head = ["panel", "from hosts", "up", "down", "to hosts", "most congested", "share"]
+    table = render.table(head, rows, right=[1, 2, 3, 4, 6])
     return f"{table}\n\n{render.pairs([('written', str(result['output']))])}"
 
 

@@ -144,7 +144,7 @@ pub enum Program {
         compute_ps: u64,
         /// Share of the stencils that something else interrupts.
         noise: f64,
-        /// For how long, ps.
+        /// For how long on average, exponentially distributed, ps.
         noise_ps: u64,
     },
     /// Messages to random ranks with random pauses: load that nobody waits for.

@@ -6,7 +6,7 @@
 //! Invariant: a message's tag is its direction of travel, from 1 on in the order +y, -y, +x, -x, -z, +z (north, south, east, west,
 //! back, front), which is also the order in which a rank sends. The grid has edges: a rank there sends to whom it has.
 
-use netloom_model::rng::{stream, unit};
+use netloom_model::rng::{exponential, stream, unit};
 
 use crate::replay::{Algorithm, Collective, Kind, Op, Script};
 
@@ -40,7 +40,7 @@ pub struct Ghost {
     pub compute_ps: u64,
     /// Share of the stencils that something else interrupts, drawn at random.
     pub noise: f64,
-    /// For how long, ps.
+    /// For how long on average, exponentially distributed, ps.
     pub noise_ps: u64,
     /// Seed of the noise.
     pub seed: u64,
@@ -94,7 +94,8 @@ impl Ghost {
     fn stencil(&self, rank: u32, number: u64) -> Op {
         let mut random = stream(self.seed, (u64::from(rank) << 32) ^ number);
         let interrupted = self.noise > 0.0 && unit(&mut random) < self.noise;
-        Op::Compute { ps: self.compute_ps + if interrupted { self.noise_ps } else { 0 } }
+        let longer = if interrupted { (self.noise_ps as f64 * exponential(&mut random)) as u64 } else { 0 };
+        Op::Compute { ps: self.compute_ps + longer }
     }
 
     /// A number of all ranks, added up along a binary tree and sent back down it.
@@ -209,10 +210,28 @@ mod tests {
         };
         let expected = told(GhostOrder::Together);
         assert_eq!((expected.0, expected.1.len(), expected.2, expected.3), (2 * 5 * 40, 8, 8, 2 * 5 * 12));
-        assert!(expected.1.contains(&1000) && expected.1.contains(&1070));
+        assert!(expected.1.contains(&1000) && expected.1.iter().any(|&ps| ps > 1000));
         assert_eq!(told(GhostOrder::ByVariable), expected);
         assert_eq!(told(GhostOrder::SumsLast), expected);
         let last = steps(&ghost(GhostOrder::SumsLast), 4);
         assert!(last[last.len() - 4..].iter().all(|op| matches!(op, Op::Together(_))));
+    }
+
+    #[test]
+    fn interruptions_are_as_frequent_and_as_long_as_said() {
+        let ghost = Ghost { noise_ps: 1_000_000, ..ghost(GhostOrder::Together) };
+        let longer: Vec<u64> = (0..20_000)
+            .filter_map(|number| match ghost.stencil(5, number) {
+                Op::Compute { ps: 1000 } => None,
+                Op::Compute { ps } => Some(ps - 1000),
+                _ => unreachable!(),
+            })
+            .collect();
+        // Half of the 20,000, of mean 1e6 and the same standard deviation; an exponential number is above its mean with 1/e.
+        assert!((longer.len() as f64 - 1e4).abs() < 300.0);
+        let mean = longer.iter().sum::<u64>() as f64 / longer.len() as f64;
+        assert!((mean / 1e6 - 1.0).abs() < 0.04);
+        let above = longer.iter().filter(|&&ps| ps > 1_000_000).count() as f64 / longer.len() as f64;
+        assert!((above - (-1f64).exp()).abs() < 0.02);
     }
 }

@@ -1,6 +1,6 @@
 //! Messages one after another: streams to partners, bursts between pairs, random destinations.
 
-use netloom_model::rng::{below, stream, unit};
+use netloom_model::rng::{below, exponential, stream, unit};
 
 use crate::replay::{Op, Script};
 
@@ -94,7 +94,7 @@ impl Script for Uniform {
         }
         let mut random = stream(self.seed, (u64::from(rank) << 32) + step);
         if step.is_multiple_of(2) {
-            return Some(Op::Compute { ps: (-self.every_ps * (1.0 - unit(&mut random)).ln()) as u64 });
+            return Some(Op::Compute { ps: (self.every_ps * exponential(&mut random)) as u64 });
         }
         let other = below(&mut random, u64::from(self.ranks) - 1) as u32;
         let to = if other >= rank { other + 1 } else { other };
