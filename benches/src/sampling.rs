@@ -9,7 +9,9 @@ use netloom_compose::{Marking, Method, Sampler};
 use netloom_model::rng::{below, stream};
 use netloom_model::{Control, HostId};
 use netloom_routing::{Engine, EngineOptions, PathSet, route};
-use netloom_sampling::{Candidates, Decoder, Direct, Hash, HopBits, Modulus, Received, Tag, field};
+use netloom_sampling::{
+    Candidates, Decoder, Direct, Hash, HashFunction, HopBits, Modulus, Received, Tag, field,
+};
 use netloom_sim::{Measure, Model, Profile, Scheme, Setup, simulate as run_simulation, simulate_observed};
 
 use crate::inputs::quartz1;
@@ -43,7 +45,7 @@ pub fn run(table: &mut Table, _: &Options) {
         .collect();
     let mut decoder = Decoder::new(Arc::clone(&candidates), Arc::clone(&hash));
     let each = median_seconds(5, || packets.iter().for_each(|packet| decoder.add(packet))) / PACKETS as f64;
-    let mut direct = Direct::new(&candidates, &hash);
+    let mut direct = Direct::new(Arc::clone(&candidates), HashFunction::STANDARD);
     let judged = median_seconds(1, || packets[..DIRECT].iter().for_each(|packet| _ = direct.add(packet)));
     let beside = ("candidates one by one", judged / DIRECT as f64);
     table.seconds("decode one packet of one bit, all candidates", each, 12e-9, Some(beside));

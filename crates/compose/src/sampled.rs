@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use netloom_model::rng::{Stream, stream};
 use netloom_model::{Fabric, HostId, LinkId};
-use netloom_sampling::{Candidates, Hash, HopBits, Modulus, SamplingError, WholeTag};
+use netloom_sampling::{Candidates, Hash, HashFunction, HopBits, Modulus, SamplingError, WholeTag};
 use netloom_sim::{Arrival, Context, Observer, Queue};
 use rand_core::Rng;
 
@@ -38,7 +38,7 @@ const TOGETHER: usize = 4096;
 pub enum Method {
     /// A whole link.
     Whole,
-    /// One bit of a hash.
+    /// One bit of the hash that is linear.
     OneBit {
         /// What might have been crossed, with numbers.
         candidates: Arc<Candidates>,
@@ -47,10 +47,28 @@ pub enum Method {
         /// `[link]`: of the hash; what switches keep for their ports.
         masks: Arc<Vec<u32>>,
     },
+    /// One bit of another hash: decoded link by link.
+    Hashed {
+        /// What might have been crossed, with numbers.
+        candidates: Arc<Candidates>,
+        /// The hash.
+        function: HashFunction,
+    },
 }
 
 impl Method {
-    /// One bit, with a hash for a fabric's links.
+    /// One bit of a hash, with what suits it best.
+    ///
+    /// # Errors
+    /// [`SamplingError`] for constants that make no field, or under which links look alike.
+    pub fn hashed(candidates: Arc<Candidates>, function: HashFunction) -> Result<Self, SamplingError> {
+        match function {
+            HashFunction::Field { modulus, g } => Self::one_bit(candidates, modulus, g),
+            HashFunction::Md5 | HashFunction::SipHash { .. } => Ok(Self::Hashed { candidates, function }),
+        }
+    }
+
+    /// One bit of the hash that is linear, with masks for a fabric's links.
     ///
     /// # Errors
     /// [`SamplingError`] for a hash under which links look alike.

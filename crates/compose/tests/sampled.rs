@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use netloom_compose::sampled::{Kept, Sampled, Sampling, decode};
 use netloom_compose::{Marking, Method, Sampler};
-use netloom_model::{Control, Fabric, HostId};
+use netloom_model::{Control, Fabric, HostId, LinkId};
 use netloom_routing::PathSet;
 use netloom_sampling::{Candidates, HopBits, Modulus, field};
 use netloom_sim::{Exchange, Job, Measure, Model, Outcome, Profile, Scheme, Setup, simulate_observed};
@@ -15,6 +15,13 @@ fn one_bit(fabric: &Fabric) -> Method {
     let paths = PathSet::admissible(fabric, &structure);
     let candidates = Arc::new(Candidates::new(fabric, &structure, &paths).unwrap());
     Method::one_bit(candidates, Modulus::SMALLEST, field::FEWER_RUNS).unwrap()
+}
+
+fn hashed(fabric: &Fabric, function: &str) -> Method {
+    let structure = detect(fabric);
+    let paths = PathSet::admissible(fabric, &structure);
+    let candidates = Arc::new(Candidates::new(fabric, &structure, &paths).unwrap());
+    Method::hashed(candidates, function.parse().unwrap()).unwrap()
 }
 
 fn asked(method: Method) -> Sampling {
@@ -86,11 +93,34 @@ fn a_bit_is_the_hash_of_the_link_that_a_whole_packet_carries() {
     }
 }
 
+/// Whatever the hash, packets take the same draws and carry its bit; what hosts sent is counted, not estimated.
+#[test]
+fn another_hash_is_of_the_same_links() {
+    let fabric = generate("two-level:leaves=4,hosts=6,spines=2").unwrap();
+    let (_, whole) = run(&fabric, asked(Method::Whole));
+    let (_, linear) = run(&fabric, Sampling { truth: true, ..asked(one_bit(&fabric)) });
+    for function in ["md5", "siphash", "siphash:00112233445566778899aabbccddeeff"] {
+        let method = hashed(&fabric, function);
+        let Method::Hashed { candidates, function } = method.clone() else { panic!("not linear") };
+        let (_, sampled) = run(&fabric, Sampling { truth: true, ..asked(method) });
+        for (bit, link) in sampled.packets.iter().zip(&whole.packets) {
+            let number = candidates.number(LinkId(link.carries)).unwrap();
+            assert_eq!(bit.carries, u32::from(function.bit(link.id, number)));
+        }
+        assert_eq!((sampled.truth.as_slice(), sampled.astray), (linear.truth.as_slice(), 0));
+        for (one, other) in sampled.samples.iter().zip(&linear.samples) {
+            assert_eq!((one.link, one.tested), (other.link, other.tested));
+            assert_eq!(one.traffic_error == 0.0, other.traffic_error == 0.0);
+        }
+        assert!(sampled.samples != linear.samples);
+    }
+}
+
 /// Packets as they were kept give the run's own samples; windows add up; and what can't be is counted.
 #[test]
 fn kept_packets_decode_to_the_runs_samples() {
     let fabric = generate("two-level:leaves=4,hosts=6,spines=2").unwrap();
-    for method in [Method::Whole, one_bit(&fabric)] {
+    for method in [Method::Whole, one_bit(&fabric), hashed(&fabric, "md5"), hashed(&fabric, "siphash")] {
         let every_ps = Some(20_000_000);
         let (_, sampled) = run(&fabric, Sampling { every_ps, rate: 0.5, ..asked(method.clone()) });
         let mut kept: Vec<Kept> = sampled

@@ -23,6 +23,15 @@ use thiserror::Error;
 /// Why paths cannot be sampled.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum SamplingError {
+    /// Products would make no field.
+    #[error(
+        "hash: modulus {modulus:#x}: x^32 + {modulus:#x} can be divided, so that its products make no field: expected another, as in \
+         0x8d or 0xc5"
+    )]
+    NoField {
+        /// Without x^32.
+        modulus: u32,
+    },
     /// Some links would look alike.
     #[error(
         "the hash tells only {rank} of {bits} bits of link numbers apart (modulus {modulus:#x}, g {g:#x}, ids of {id_bits} bits): \

@@ -1,10 +1,17 @@
 //! One bit a packet to estimates, link by link: the hash of every link that the packet might have crossed is compared with what it carries.
 //!
+//! It needs nothing of the hash, so it decodes all of them ([`crate::hash`]), and judges the transform of the one that is linear.
+//!
 //! Source: Taffet, dissertation, Algorithm 6.
+
+use std::sync::Arc;
+
+use netloom_model::LinkId;
 
 use crate::candidates::Candidates;
 use crate::estimate::Estimate;
-use crate::field::{Hash, parity};
+use crate::field::parity;
+use crate::hash::HashFunction;
 use crate::tag::Received;
 
 /// Sums a link.
@@ -19,27 +26,49 @@ struct Sums {
 
 /// The sums of all links.
 #[derive(Clone, Debug)]
-pub struct Direct<'a> {
-    candidates: &'a Candidates,
-    /// `[link]`
-    masks: Vec<u32>,
+pub struct Direct {
+    candidates: Arc<Candidates>,
+    function: HashFunction,
+    /// `[link]`: what its switch keeps for the hash.
+    ports: Vec<u32>,
     of: Vec<Sums>,
 }
 
-impl<'a> Direct<'a> {
+impl Direct {
     /// With nothing received yet.
-    pub fn new(candidates: &'a Candidates, hash: &Hash) -> Self {
-        let number = |link| candidates.number(netloom_model::LinkId::from_index(link)).unwrap_or(0);
-        let masks = (0..candidates.links()).map(|link| hash.mask(number(link))).collect();
-        Self { candidates, masks, of: vec![Sums::default(); candidates.links()] }
+    pub fn new(candidates: Arc<Candidates>, function: HashFunction) -> Self {
+        let number = |link| candidates.number(LinkId::from_index(link)).unwrap_or(0);
+        let ports = (0..candidates.links()).map(|link| function.port(number(link))).collect();
+        let of = vec![Sums::default(); candidates.links()];
+        Self { candidates, function, ports, of }
+    }
+
+    /// What might have been crossed.
+    pub fn candidates(&self) -> &Candidates {
+        &self.candidates
+    }
+
+    /// The hash of a packet and a link.
+    pub fn bit(&self, id: u32, link: LinkId) -> bool {
+        self.function.bit(id, self.ports[link.index()])
     }
 
     /// Adds a packet; `false` if no way joins its hosts.
     pub fn add(&mut self, packet: &Received) -> bool {
+        let id = packet.id;
+        match self.function {
+            HashFunction::Field { .. } => self.add_by(packet, |mask| parity(id & mask)),
+            other => self.add_by(packet, |number| other.bit(id, number)),
+        }
+    }
+
+    #[inline]
+    fn add_by(&mut self, packet: &Received, hash: impl Fn(u32) -> bool) -> bool {
         let (tag, hops) = (packet.tag, i64::from(packet.tag.hops));
+        let (of, ports) = (&mut self.of, &self.ports);
         self.candidates.visit(packet.source, packet.destination, |link| {
-            let sums = &mut self.of[link.index()];
-            let alike = parity(packet.id & self.masks[link.index()]) == tag.bit;
+            let sums = &mut of[link.index()];
+            let alike = hash(ports[link.index()]) == tag.bit;
             let change = if alike { hops } else { -hops };
             sums.tested += 1;
             sums.traffic += change;
@@ -49,6 +78,11 @@ impl<'a> Direct<'a> {
                 sums.squares[1] += (hops * hops) as u64;
             }
         })
+    }
+
+    /// Forgets everything: the next period begins.
+    pub fn reset(&mut self) {
+        self.of.fill(Sums::default());
     }
 
     /// `[link]`: what is known.
@@ -64,5 +98,15 @@ impl<'a> Direct<'a> {
             }
         };
         self.of.iter().map(known).collect()
+    }
+
+    /// The same where the traffic of a host's own links is counted, as [`crate::Decoder`] does: a receiver knows both hosts of a packet.
+    pub fn estimates_and_counts(&self) -> Vec<Estimate> {
+        let mut found = self.estimates();
+        for link in self.candidates.of_host.iter().flatten() {
+            let own = &mut found[link.index()];
+            (own.traffic, own.traffic_error) = (own.tested as f64, 0.0);
+        }
+        found
     }
 }

@@ -21,6 +21,12 @@ impl Modulus {
     pub const SMALLEST: Self = Self(0x8D);
     /// x^32 + x^7 + x^6 + x^2 + 1.
     pub const OTHER: Self = Self(0xC5);
+
+    /// Whether products make a field: x^32 and the rest have no divisor (Rabin's test).
+    pub fn is_field(self) -> bool {
+        let power = |squares: u32| (0..squares).fold(2, |x, _| product(self, x, x));
+        power(32) == 2 && divisor(1 << 32 | u64::from(self.0), (power(16) ^ 2).into()) == 1
+    }
 }
 
 /// A `g` of the source with fewer long runs of ones.
@@ -39,6 +45,17 @@ pub fn product(modulus: Modulus, mut a: u32, mut b: u32) -> u32 {
         a = a << 1 ^ if a >> 31 != 0 { modulus.0 } else { 0 };
     }
     sum
+}
+
+/// The greatest common divisor of two polynomials over GF(2).
+fn divisor(mut a: u64, mut b: u64) -> u64 {
+    while b != 0 {
+        while a.leading_zeros() <= b.leading_zeros() && a != 0 {
+            a ^= b << (b.leading_zeros() - a.leading_zeros());
+        }
+        (a, b) = (b, a);
+    }
+    a
 }
 
 /// Whether a number has an odd count of ones.
@@ -70,8 +87,12 @@ impl Hash {
     /// For numbers below `2^bits` and packets' ids below `2^id_bits`.
     ///
     /// # Errors
-    /// [`SamplingError::Dependent`] if there are more bits than 32, or some numbers would look alike.
+    /// [`SamplingError::NoField`] for a modulus that can be divided, [`SamplingError::Dependent`] if there are more bits than 32, or some
+    /// numbers would look alike.
     pub fn new(modulus: Modulus, g: u32, bits: u32, id_bits: u32) -> Result<Self, SamplingError> {
+        if !modulus.is_field() {
+            return Err(SamplingError::NoField { modulus: modulus.0 });
+        }
         let used = u32::MAX.checked_shr(32 - id_bits.min(32)).unwrap_or(0);
         let of_bit = |k| mask(modulus, product(modulus, 1u32 << k, g)) & used;
         let masks: Vec<u32> = (0..bits.min(32)).map(of_bit).collect();
@@ -132,7 +153,7 @@ impl Hash {
 }
 
 /// The mask under which an id's parity is the leading bit of `id factor`.
-fn mask(modulus: Modulus, mut factor: u32) -> u32 {
+pub(crate) fn mask(modulus: Modulus, mut factor: u32) -> u32 {
     let mut mask = 0;
     for bit in 0..32 {
         mask |= (factor >> 31) << bit;
@@ -173,6 +194,15 @@ mod tests {
             assert_eq!(product(m, product(m, a, b), c), product(m, a, product(m, b, c)));
             assert_eq!(product(m, a, b ^ c), product(m, a, b) ^ product(m, a, c));
         }
+    }
+
+    /// x^32 + 1 is (x + 1)^32, x^32 + x is divided by x; x^32 + x^2 + 1 is (x^16 + x + 1)^2.
+    #[test]
+    fn moduli_that_can_be_divided_make_no_field() {
+        assert!([0x8D, 0xC5, 0xAF, 0x4C11DB7].map(|m| Modulus(m).is_field()) == [true, true, true, true]);
+        assert!([0, 1, 2, 5, 0x8F, 0x8C].map(|m| Modulus(m).is_field()) == [false; 6]);
+        let error = Hash::new(Modulus(1), 1, 8, 32).unwrap_err();
+        assert!(error.to_string().contains("x^32 + 0x1 can be divided"), "{error}");
     }
 
     #[test]

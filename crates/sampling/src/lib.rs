@@ -3,10 +3,11 @@
 //! | module | what |
 //! |---|---|
 //! | [`field`] | products in GF(2^32), and the hash of one bit that they make |
+//! | [`hash`] | the functions that can make the bit, by name |
 //! | [`tag`] | what a packet carries, and what adapters and switches do to it |
 //! | [`candidates`] | which links a packet can have crossed, in groups, with numbers to match |
 //! | [`decoder`] | one bit a packet to estimates of all links, by Walsh-Hadamard transforms |
-//! | [`direct`] | the same link by link, as the source has it: the judge of the other |
+//! | [`direct`] | the same link by link, for any hash, as the source has it: the judge of the other |
 //! | [`reservoir`] | estimates where packets carry a whole link |
 //! | [`estimate`] | a link's traffic and congestion with their standard errors |
 //!
@@ -17,6 +18,7 @@ pub mod decoder;
 pub mod direct;
 pub mod estimate;
 pub mod field;
+pub mod hash;
 pub mod reservoir;
 pub mod tag;
 
@@ -25,5 +27,6 @@ pub use decoder::Decoder;
 pub use direct::Direct;
 pub use estimate::{Estimate, false_positive_threshold};
 pub use field::{Hash, Modulus};
+pub use hash::{HashFunction, UnknownHash};
 pub use reservoir::Reservoirs;
 pub use tag::{HopBits, Received, Tag, WholeTag};

@@ -4,7 +4,7 @@
 //! link that there is not are counted and told, with the first packet that shows it.
 
 use netloom_model::{Fabric, HostId};
-use netloom_sampling::{HopBits, Tag, WholeTag};
+use netloom_sampling::{HopBits, WholeTag};
 
 use super::sums::{Arrived, Sums};
 use super::{Method, Sampled};
@@ -111,17 +111,17 @@ fn add(fabric: &Fabric, sums: &mut Sums, kept: &Kept, at: usize, found: &mut Dec
     let tag = WholeTag { link: kept.carries, congested: kept.congested, hops: kept.hops };
     let packet =
         Arrived { time_ps: kept.time_ps, id: kept.id, source, destination, context: 0, tag, bytes: 0 };
-    match sums.one_bit() {
+    match sums.candidates() {
         None if tag.link as usize >= fabric.link_count() => found.impossible.note(at),
         None => {
             sums.add(&packet);
             sums.pairs.add(&packet);
         }
-        Some((candidates, masks)) => {
+        Some(candidates) => {
             let (mut any, mut alike) = (false, false);
             candidates.visit(source, destination, |link| {
                 any = true;
-                alike |= Tag::of(tag, kept.id, masks[link.index()]).bit == (kept.carries != 0);
+                alike = alike || sums.bit(kept.id, link) == (kept.carries != 0);
             });
             match (any, alike && kept.carries < 2) {
                 (false, _) => found.no_way.note(at),

@@ -5,7 +5,8 @@ use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
 
 use netloom_model::{HostId, LinkId};
-use netloom_sampling::{Candidates, Decoder, Received, Reservoirs, Tag, WholeTag};
+use netloom_sampling::field::parity;
+use netloom_sampling::{Candidates, Decoder, Direct, Received, Reservoirs, Tag, WholeTag};
 
 use super::{Method, Sampled};
 
@@ -83,6 +84,7 @@ enum Estimator {
         /// `[link]`: of the hash.
         masks: Arc<Vec<u32>>,
     },
+    Hashed(Box<Direct>),
 }
 
 /// A context's.
@@ -102,6 +104,9 @@ impl Sums {
                 candidates: Arc::clone(candidates),
                 masks: Arc::clone(masks),
             },
+            Method::Hashed { candidates, function } => {
+                Estimator::Hashed(Box::new(Direct::new(Arc::clone(candidates), *function)))
+            }
         };
         Self { estimator, pairs: Pairs::new(hosts), truth: vec![[0; 2]; if truth { links } else { 0 }] }
     }
@@ -121,22 +126,41 @@ impl Sums {
                 let on_way = candidates.might(source, destination, LinkId(packet.tag.link));
                 (tag.bit.into(), on_way)
             }
+            Estimator::Hashed(direct) => {
+                let link = LinkId(tag.link);
+                let tag = Tag { bit: direct.bit(id, link), congested: tag.congested, hops: tag.hops };
+                direct.add(&Received { id, source, destination, tag });
+                (tag.bit.into(), direct.candidates().might(source, destination, link))
+            }
         }
     }
 
-    /// Of one bit: what might have been crossed, and masks of the hash by link.
-    pub fn one_bit(&self) -> Option<(Arc<Candidates>, Arc<Vec<u32>>)> {
+    /// Of one bit: what might have been crossed.
+    pub fn candidates(&self) -> Option<&Candidates> {
         match &self.estimator {
             Estimator::Whole(_) => None,
-            Estimator::OneBit { candidates, masks, .. } => Some((Arc::clone(candidates), Arc::clone(masks))),
+            Estimator::OneBit { candidates, .. } => Some(candidates),
+            Estimator::Hashed(direct) => Some(direct.candidates()),
+        }
+    }
+
+    /// Of one bit: the hash of a packet and a link.
+    pub fn bit(&self, id: u32, link: LinkId) -> bool {
+        match &self.estimator {
+            Estimator::Whole(_) => false,
+            Estimator::OneBit { masks, .. } => parity(id & masks[link.index()]),
+            Estimator::Hashed(direct) => direct.bit(id, link),
         }
     }
 
     /// Adds a packet that carries a bit.
     pub fn add_bit(&mut self, packet: &Arrived, bit: bool) {
-        if let Estimator::OneBit { decoder, .. } = &mut self.estimator {
-            let &Arrived { id, source, destination, tag: WholeTag { congested, hops, .. }, .. } = packet;
-            decoder.add(&Received { id, source, destination, tag: Tag { bit, congested, hops } });
+        let &Arrived { id, source, destination, tag: WholeTag { congested, hops, .. }, .. } = packet;
+        let received = Received { id, source, destination, tag: Tag { bit, congested, hops } };
+        match &mut self.estimator {
+            Estimator::Whole(_) => {}
+            Estimator::OneBit { decoder, .. } => decoder.add(&received),
+            Estimator::Hashed(direct) => _ = direct.add(&received),
         }
     }
 
@@ -157,6 +181,7 @@ impl Sums {
         let estimates = match &mut self.estimator {
             Estimator::Whole(reservoirs) => reservoirs.estimates(),
             Estimator::OneBit { decoder, .. } => decoder.estimates(),
+            Estimator::Hashed(direct) => direct.estimates_and_counts(),
         };
         let told = estimates.iter().enumerate().filter(|(_, estimate)| estimate.tested > 0);
         found.samples.extend(told.map(|(link, estimate)| {
@@ -181,6 +206,7 @@ impl Sums {
         match &mut self.estimator {
             Estimator::Whole(reservoirs) => reservoirs.reset(),
             Estimator::OneBit { decoder, .. } => decoder.reset(),
+            Estimator::Hashed(direct) => direct.reset(),
         }
     }
 }
