@@ -5,24 +5,36 @@ use std::sync::{Arc, LazyLock};
 
 use libfuzzer_sys::fuzz_target;
 use netloom_compose::Method;
-use netloom_compose::sampled::{Kept, decode};
+use netloom_compose::sampled::{Kept, Ways, decode};
 use netloom_model::Fabric;
 use netloom_routing::PathSet;
-use netloom_sampling::{Candidates, HopBits, Modulus, field};
+use netloom_sampling::{Candidates, HashFunction, HopBits};
 use netloom_topology::{detect, generate};
 
-static FABRIC: LazyLock<(Fabric, Method)> = LazyLock::new(|| {
+struct Network {
+    fabric: Fabric,
+    paths: PathSet,
+    candidates: Arc<Candidates>,
+    /// A whole link, and one bit of every hash.
+    methods: [Method; 4],
+}
+
+static NETWORK: LazyLock<Network> = LazyLock::new(|| {
     let fabric = generate("two-level:leaves=3,hosts=2,spines=2").expect("a spec");
     let structure = detect(&fabric);
     let paths = PathSet::admissible(&fabric, &structure);
-    let candidates = Candidates::new(&fabric, &structure, &paths).expect("a regular tree");
-    let method = Method::one_bit(Arc::new(candidates), Modulus::SMALLEST, field::FEWER_RUNS);
-    (fabric, method.expect("independent"))
+    let candidates = Arc::new(Candidates::new(&fabric, &structure, &paths).expect("a regular tree"));
+    let hashed = |name: &str| {
+        let function: HashFunction = name.parse().expect("a hash");
+        Method::hashed(Arc::clone(&candidates), function).expect("independent")
+    };
+    let methods = [Method::Whole, hashed("gf"), hashed("md5"), hashed("siphash")];
+    Network { fabric, paths, candidates, methods }
 });
 
 fuzz_target!(|bytes: &[u8]| {
-    let (fabric, one_bit) = &*FABRIC;
-    let Some((&[how, every], rows)) = bytes.split_first_chunk::<2>() else { return };
+    let Network { fabric, paths, candidates, methods } = &*NETWORK;
+    let Some((&[how, every, kind], rows)) = bytes.split_first_chunk::<3>() else { return };
     let kept: Vec<Kept> = rows
         .chunks_exact(16)
         .map(|row| Kept {
@@ -36,12 +48,17 @@ fuzz_target!(|bytes: &[u8]| {
             congested: row[14] & 1 != 0,
         })
         .collect();
-    let method = if how & 1 == 0 { &Method::Whole } else { one_bit };
+    let method = &methods[usize::from(kind % 4)];
     let bits = HopBits::new(1 + (how >> 1) % 5).expect("1 to 5");
     let every_ps = (every > 0).then_some(u64::from(every) << (how >> 4));
-    let found = decode(fabric, method, bits, (1.0, every_ps), &kept);
+    let ways = Ways { paths, candidates: (kind < 128).then_some(candidates) };
+    let found = decode(fabric, ways, method, bits, (1.0, every_ps), &kept);
     let decoded: u64 = found.sampled.received.iter().map(|pair| pair.packets).sum();
-    let odd = found.no_way.packets + found.impossible.packets + found.hops.packets;
-    assert_eq!(decoded + odd, kept.len() as u64);
+    let odd = [found.no_way, found.impossible, found.off_way, found.hops, found.short];
+    let long = if matches!(method, Method::Whole) { 0 } else { found.long.packets };
+    let left_out: u64 = odd.iter().map(|odd| odd.packets).sum::<u64>() + long;
+    assert_eq!(decoded + left_out, kept.len() as u64);
+    let last_ps = kept.iter().map(|packet| packet.time_ps).max().unwrap_or(0);
+    assert!(found.sampled.windows.iter().all(|&(_, start, end)| start <= end && end <= last_ps));
     assert!(found.sampled.samples.iter().all(|row| row.traffic_error.is_finite() && row.tested > 0));
 });

@@ -64,6 +64,7 @@ __all__ = [
     "repaired",
     "route",
     "sample",
+    "sampling_hash",
     "simulate",
     "sparsity",
     "stages",
@@ -1137,12 +1138,18 @@ def decode_packets(
     rate: float = 1.0,
     every_us: float | None = None,
     hop_bits: int = 3,
-    hash: tuple[int, int] | None = None,
+    hash: str | None = None,
 ) -> tuple[dict[str, Any], dict[str, Any], dict[str, tuple[int, int]]]:
     """Estimates of packets that were sampled elsewhere; `carries` is the bit or the link.
 
     Returns the columns of samples and of received packets (`Sampled.samples`, `.received`), and how many
-    packets can't be with the first one's row: `no_way`, `impossible`, `hops`.
+    packets can't be with the first one's row: `no_way`, `impossible`, `off_way`, `hops`, `short`, `long`,
+    `full` (those are counted all the same, and of a whole link the long ones).
+
+    Raises
+    ------
+    SimulationError
+        If links look alike under the hash, of ids of so few bits.
     """
 
 def sample(
@@ -1156,7 +1163,7 @@ def sample(
     marking: str = "queue",
     ecn_bytes: int | None = None,
     hop_bits: int = 3,
-    hash: tuple[int, int] | None = None,
+    hash: str | None = None,
     seed: int | None = None,
     packets: bool = False,
     truth: bool = False,
@@ -1168,9 +1175,20 @@ def sample(
     """Runs a scenario with one of its routings, and samples paths inside its packets.
 
     `method`: whole, one-bit; `contexts`: job, tag; `marking`: queue, probabilistic, ecn (above `ecn_bytes`;
-    None: above what an output buffer holds); `hash`: modulus without x^32, and g; `seed`: None: the
+    None: above what an output buffer holds); `hash`: as `sampling_hash` reads it; `seed`: None: the
     scenario's. `packets` keeps received ones, `truth` counts what links really carried. The rest as in
     `simulate`. Packets are simulated in one partition, so that more threads only help making routes.
+    """
+
+def sampling_hash(text: str) -> str:
+    """A hash of packet id and link in full: `MODULUS,G`, `md5` or `siphash:KEY`.
+
+    `gf` and `siphash` have constants of their own.
+
+    Raises
+    ------
+    ValueError
+        If there is no such hash.
     """
 
 def simulate(

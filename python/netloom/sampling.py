@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from netloom.errors import FabricError, FormatError
+from netloom.hashes import hash_of
 from netloom.manifest import content, read_manifest
 
 if TYPE_CHECKING:
@@ -156,6 +157,11 @@ class Samples:
         """Sums over some contexts and windows, or all of them."""
         return total(self.samples, self.fabric.links, contexts, windows)
 
+    @property
+    def enough(self) -> bool:
+        """Whether all contexts together say something of congestion: see `enough`."""
+        return enough(self.total(), self.fabric, float(self.sampling["rate"]))
+
     def true_total(
         self, contexts: Collection[int] | None = None, windows: Collection[int] | None = None
     ) -> Totals | None:
@@ -206,6 +212,19 @@ def total(
         np.sqrt(sums("congested_error", 2)),
         sums("tested").astype(np.int64),
     )
+
+
+def enough(found: Totals, fabric: Fabric, rate: float) -> bool:
+    """Whether so many of a share `rate` of packets were sampled that one can say something of congestion.
+
+    That is so if a link between switches would be sure (four standard errors) had all packets that say
+    something of it crossed it.
+    """
+    ends = fabric.link_table()
+    tested = found.tested > 0
+    between = tested & (ends["source"] >= fabric.hosts) & (ends["target"] >= fabric.hosts)
+    at_most = np.maximum(found.traffic, found.tested / rate)
+    return bool((at_most >= 4 * found.traffic_error)[between if between.any() else tested].any())
 
 
 # In memory
@@ -303,6 +322,7 @@ def read(folder: str | Path, routing: str | None = None, *, fabric: Fabric | Non
         )
     links, ranks = found.pop("links"), found.pop("ranks")
     sampling = dict(entry["result"]["sampling"])
+    hash_of(sampling, str(folder))
     fabric = _fabric(folder, manifest, sampling, links, fabric)
     names_of = {int(job): str(name) for job, name in _pairs(found["contexts"], "job", "job_name")}
     listed = [str(job["name"]) for job in entry["result"]["jobs"]]
@@ -422,9 +442,12 @@ def check_table(
             _first(~np.isfinite(values), values, column, "a finite number", label)
             _first(error & (values < 0), values, column, "an error of 0 or more", label)
             continue
-        most, expected = below.get(column, (1 << 63, "0 or more"))
+        most, expected = below.get(column, (1 << 63, f"0..{(1 << 63) - 1}"))
         wrong = (values < 0) | (values >= most) | ((values == 0) if column == "hops" else False)
         _first(wrong, values, column, expected, label)
+    if {"start_ps", "end_ps"} <= set(table.column_names):
+        ends = np.asarray(table["end_ps"])
+        _first(ends < np.asarray(table["start_ps"]), ends, "end_ps", "start_ps or later", label)
     if name == "contexts":
         order = np.asarray(table["context"])
         _first(order != np.arange(len(order)), order, "context", "contexts counted from 0", label)
@@ -447,7 +470,17 @@ def _first(wrong: Any, values: npt.NDArray[Any], column: str, expected: str, lab
 def _with_findings(samples: Samples) -> Samples:
     from dataclasses import replace
 
-    return replace(samples, findings=(*_empty(samples), *_contradictions(samples)))
+    return replace(samples, findings=(*_empty(samples), *_few(samples), *_contradictions(samples)))
+
+
+def _few(samples: Samples) -> Iterator[str]:
+    """All contexts together say nothing of any link."""
+    sampled, packets = (int(np.asarray(samples.contexts[name]).sum()) for name in ("sampled", "packets"))
+    if sampled > 0 and not samples.enough:
+        yield (
+            f"{sampled:,} of {packets:,} packets were sampled: too few to tell which links are congested "
+            f"(a greater --rate{'' if samples.sampling['method'] == 'whole' else ', or --method whole'})"
+        )
 
 
 def _empty(samples: Samples) -> Iterator[str]:

@@ -20,7 +20,7 @@ use rand_core::Rng;
 mod decode;
 mod sums;
 
-pub use decode::{Decoded, Kept, Odd, decode};
+pub use decode::{Decoded, Kept, Odd, Ways, decode};
 use sums::{Arrived, Sums};
 pub use sums::{Pair, Sample, TrueLink};
 
@@ -77,6 +77,17 @@ impl Method {
         let number = |link| candidates.number(LinkId::from_index(link)).unwrap_or(0);
         let masks = (0..candidates.links()).map(|link| hash.mask(number(link))).collect();
         Ok(Self::OneBit { candidates, hash: Arc::new(hash), masks: Arc::new(masks) })
+    }
+
+    /// Links that look like another one, or whose bit never changes, where ids have the bits of `ids` alone; and all links that have a number.
+    /// Only a hash that is linear can take links for others.
+    pub fn alike(&self, ids: u32) -> (usize, usize) {
+        let Self::OneBit { candidates, masks, .. } = self else { return (0, 0) };
+        let numbered = |link: &usize| candidates.number(LinkId::from_index(*link)).is_some();
+        let mut seen: Vec<u32> = (0..masks.len()).filter(numbered).map(|link| masks[link] & ids).collect();
+        seen.sort_unstable();
+        let same = |group: &[u32]| if group.len() > 1 || group[0] == 0 { group.len() } else { 0 };
+        (seen.chunk_by(|a, b| a == b).map(same).sum(), seen.len())
     }
 }
 

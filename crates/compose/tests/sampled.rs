@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use netloom_compose::sampled::{Kept, Sampled, Sampling, decode};
+use netloom_compose::sampled::{Decoded, Kept, Sampled, Sampling, Ways, decode};
 use netloom_compose::{Marking, Method, Sampler};
 use netloom_model::{Control, Fabric, HostId, LinkId};
 use netloom_routing::PathSet;
@@ -22,6 +22,20 @@ fn hashed(fabric: &Fabric, function: &str) -> Method {
     let paths = PathSet::admissible(fabric, &structure);
     let candidates = Arc::new(Candidates::new(fabric, &structure, &paths).unwrap());
     Method::hashed(candidates, function.parse().unwrap()).unwrap()
+}
+
+/// Packets of this fabric to estimates.
+fn decoded(
+    fabric: &Fabric,
+    method: &Method,
+    bits: HopBits,
+    share: (f64, Option<u64>),
+    kept: &[Kept],
+) -> Decoded {
+    let structure = detect(fabric);
+    let paths = PathSet::admissible(fabric, &structure);
+    let candidates = Candidates::new(fabric, &structure, &paths).unwrap();
+    decode(fabric, Ways { paths: &paths, candidates: Some(&candidates) }, method, bits, share, kept)
 }
 
 fn asked(method: Method) -> Sampling {
@@ -138,7 +152,7 @@ fn kept_packets_decode_to_the_runs_samples() {
             })
             .collect();
         let bits = HopBits::default();
-        let found = decode(&fabric, &method, bits, (0.5, every_ps), &kept);
+        let found = decoded(&fabric, &method, bits, (0.5, every_ps), &kept);
         assert_eq!(found.sampled.samples, sampled.samples);
         assert!(sampled.windows.len() > 1);
         let strange = [
@@ -147,7 +161,7 @@ fn kept_packets_decode_to_the_runs_samples() {
             Kept { carries: 1 << 20, ..kept[0] },
         ];
         kept.extend(strange);
-        let found = decode(&fabric, &method, bits, (0.5, every_ps), &kept);
+        let found = decoded(&fabric, &method, bits, (0.5, every_ps), &kept);
         assert_eq!(found.sampled.samples, sampled.samples);
         let first = sampled.packets.len();
         let told = [found.no_way, found.hops, found.impossible];
@@ -172,6 +186,77 @@ fn impossible_bits_are_left_out() {
     };
     // Every hash of id 0 is 0.
     let found =
-        decode(&fabric, &method, HopBits::default(), (1.0, None), &[packet, Kept { carries: 0, ..packet }]);
+        decoded(&fabric, &method, HopBits::default(), (1.0, None), &[packet, Kept { carries: 0, ..packet }]);
     assert_eq!((found.impossible.packets, found.sampled.received[0].packets), (1, 1));
+}
+
+/// Three leaves of two hosts and a spine: host 0 reaches host 2 by its own link, one up, one down, and host 2's.
+#[test]
+fn links_and_hops_that_hosts_cannot_have_are_counted() {
+    let fabric = generate("two-level:leaves=3,hosts=2,spines=1").unwrap();
+    let leaf = |host| fabric.link_to_switch(fabric.host_link(HostId(host))).unwrap();
+    let spine = fabric.links().filter(|&link| fabric.link_from_switch(link) == Some(leaf(0)));
+    let spine = spine.filter_map(|link| fabric.link_to_switch(link)).next().unwrap();
+    let between = |from, to| {
+        let ends = |&link: &LinkId| {
+            fabric.link_from_switch(link) == Some(from) && fabric.link_to_switch(link) == Some(to)
+        };
+        fabric.links().find(ends).unwrap().0
+    };
+    let up = between(leaf(0), spine);
+    let packet = |destination: u32, hops: u8, link: u32| Kept {
+        time_ps: 5,
+        context: 0,
+        id: 1,
+        source: 0,
+        destination,
+        hops,
+        carries: link,
+        congested: false,
+    };
+    let own = fabric.host_link(HostId(0)).0;
+    let down_to = |host| fabric.reverse(fabric.host_link(HostId(host))).0;
+    let bits = HopBits::default();
+    let one = |kept: Kept| decoded(&fabric, &Method::Whole, bits, (1.0, None), &[kept]);
+    for right in [packet(2, 4, up), packet(2, 4, own), packet(2, 4, down_to(2)), packet(1, 2, own)] {
+        let found = one(right);
+        assert_eq!((found.sampled.received.len(), found.off_way.packets, found.long.packets), (1, 0, 0));
+        assert_eq!(found.sampled.windows, [(0, 0, 5)]);
+    }
+    // Another host's links, another leaf's, those of other ways.
+    let other = [fabric.host_link(HostId(1)).0, down_to(3), between(leaf(2), spine), between(spine, leaf(0))];
+    for link in other {
+        let found = one(packet(2, 4, link));
+        assert_eq!((found.sampled.received.len(), found.off_way.packets), (0, 1), "{link}");
+    }
+    assert_eq!(one(packet(1, 2, up)).off_way.packets, 1);
+    assert_eq!(one(packet(2, 3, up)).short.packets, 1);
+    // A detour is possible; a bit does not know of detours.
+    let found = one(packet(2, 6, between(leaf(2), spine)));
+    assert_eq!((found.sampled.received.len(), found.long.packets), (1, 1));
+    let found = decoded(&fabric, &one_bit(&fabric), bits, (1.0, None), &[packet(2, 6, 1)]);
+    assert_eq!((found.sampled.received.len(), found.long.packets), (0, 1));
+    // Four links do not fit a bit of the hop count.
+    let found = decoded(&fabric, &Method::Whole, HopBits::new(1).unwrap(), (1.0, None), &[packet(2, 2, up)]);
+    assert_eq!((found.sampled.received.len(), found.full.packets), (1, 1));
+}
+
+/// With ids of 16 bits the source's first g takes links for others; with another g, with 32 bits, or with another hash none is taken.
+#[test]
+fn a_hash_says_which_links_look_alike_for_ids_of_few_bits() {
+    let fabric = generate("quartz1").unwrap();
+    let structure = detect(&fabric);
+    let paths = PathSet::admissible(&fabric, &structure);
+    let candidates = Arc::new(Candidates::new(&fabric, &structure, &paths).unwrap());
+    let alike = |hash: &str, ids| {
+        let method = Method::hashed(Arc::clone(&candidates), hash.parse().unwrap());
+        method.unwrap().alike(ids)
+    };
+    let links = fabric.link_count();
+    let (of, all) = alike("0x8d,0xb5e4dc75", 0xFFFF);
+    assert!(of > links / 2 && all == links, "{of} of {all}");
+    for (hash, ids) in [("gf", 0xFFFF), ("0x8d,0xb5e4dc75", u32::MAX)] {
+        assert_eq!(alike(hash, ids), (0, links));
+    }
+    assert_eq!(alike("md5", 0xFF), (0, 0));
 }

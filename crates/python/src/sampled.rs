@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use netloom_compose::sampled::{Kept, Sampled, Sampling, decode};
+use netloom_compose::sampled::{Kept, Sampled, Sampling, Ways, decode};
 use netloom_compose::{Marking, Method, Sampler};
-use netloom_sampling::{Candidates, HopBits, Modulus, field};
+use netloom_sampling::{Candidates, HashFunction, HopBits, Modulus, UnknownHash};
 use netloom_sim::{Model, Setup, simulate_observed};
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
@@ -28,7 +28,7 @@ pub struct PySampled {
 
 /// Runs a scenario with one of its routings (the first if `None`), every packet, and samples paths inside packets as adapters
 /// and switches would. `method`: whole, one-bit; `contexts`: job, tag; `marking`: queue, probabilistic, ecn (a queue above `ecn_bytes`;
-/// `None`: above what an output buffer holds). `seed`: `None`: the scenario's. `hash`: modulus without x^32, and g. With `packets`
+/// `None`: above what an output buffer holds). `seed`: `None`: the scenario's. `hash`: as [`sampling_hash`] reads it; `None`: gf. With `packets`
 /// received ones are kept, with `truth` what links really carried is counted. The rest as in `simulate`; no state is kept, no trace recorded.
 #[pyfunction]
 #[pyo3(signature = (scenario, routing = None, *, method = "whole", rate = 1.0, every_us = None, contexts = "job",
@@ -46,7 +46,7 @@ pub fn sample(
     marking: &str,
     ecn_bytes: Option<u32>,
     hop_bits: u8,
-    hash: Option<(u32, u32)>,
+    hash: Option<&str>,
     seed: Option<u64>,
     packets: bool,
     truth: bool,
@@ -114,7 +114,8 @@ pub fn sample(
 
 /// Estimates of packets that were sampled elsewhere, of which a share `rate` was sampled: columns of equal length as in `Sampled.packets`,
 /// `carries` the bit or the link. Returns the columns of samples and of received packets, and by name how many packets can't be with the
-/// first one's row: `no_way`, `impossible`, `hops`.
+/// first one's row: `no_way`, `impossible`, `off_way`, `hops`, `short`, `long`, `full` (those are counted all the same, and of a whole link the
+/// long ones).
 #[pyfunction]
 #[pyo3(signature = (fabric, time_ps, context, id, source, destination, hops, carries, congested, *, method, rate = 1.0,
                     every_us = None, hop_bits = 3, hash = None))]
@@ -134,7 +135,7 @@ pub fn decode_packets<'py>(
     rate: f64,
     every_us: Option<f64>,
     hop_bits: u8,
-    hash: Option<(u32, u32)>,
+    hash: Option<&str>,
 ) -> PyResult<(Bound<'py, PyDict>, Bound<'py, PyDict>, BTreeMap<&'static str, (u64, usize)>)> {
     let shared = Arc::clone(&fabric.shared);
     let method = self::method(py, &shared, method, hash)?;
@@ -159,12 +160,47 @@ pub fn decode_packets<'py>(
             congested: congested[at] != 0,
         })
         .collect();
+    distinct(py, &method, id)?;
     let every_ps = every_us.map(|us| (us * 1e6).round() as u64);
-    let found =
-        run(py, Options::default(), |_| decode(&shared.fabric, &method, hop_bits, (rate, every_ps), &kept))?;
-    let odd = [("no_way", found.no_way), ("impossible", found.impossible), ("hops", found.hops)];
+    let found = run(py, Options::default(), |_| {
+        let (fabric, paths) = (&shared.fabric, shared.paths());
+        let candidates = match &method {
+            Method::Whole => Candidates::new(fabric, shared.structure(), paths).ok().map(Arc::new),
+            Method::OneBit { candidates, .. } | Method::Hashed { candidates, .. } => {
+                Some(Arc::clone(candidates))
+            }
+        };
+        let ways = Ways { paths, candidates: candidates.as_deref() };
+        decode(fabric, ways, &method, hop_bits, (rate, every_ps), &kept)
+    })?;
+    let odd = [
+        ("no_way", found.no_way),
+        ("impossible", found.impossible),
+        ("off_way", found.off_way),
+        ("hops", found.hops),
+        ("short", found.short),
+        ("long", found.long),
+        ("full", found.full),
+    ];
     let odd = odd.into_iter().map(|(name, odd)| (name, (odd.packets, odd.first))).collect();
     Ok((samples(py, &found.sampled)?, received(py, &found.sampled)?, odd))
+}
+
+/// Packets from which on ids that are all small are taken for ids of few bits.
+const MANY: usize = 64;
+
+/// Refuses a hash under which links look alike for ids of so few bits.
+fn distinct(py: Python<'_>, method: &Method, ids: &[u32]) -> PyResult<()> {
+    let bits = 32 - ids.iter().fold(0, |all, id| all | id).leading_zeros();
+    let (alike, links) = method.alike(u32::MAX.checked_shr(32 - bits).unwrap_or(0));
+    if ids.len() < MANY || alike == 0 {
+        return Ok(());
+    }
+    let message = format!(
+        "one-bit: packets' ids have {bits} bits, under which {alike} of {links} links look like others with this hash: expected \
+         another (--hash 0x8d,0x127be738 suits ids of 16 bits, md5 and siphash any), or ids of more bits"
+    );
+    Err(errors::simulation(py, message))
 }
 
 /// Refuses a rate that is no share and windows that are none.
@@ -184,14 +220,25 @@ fn hop_bits_of(py: Python<'_>, bits: u8) -> PyResult<HopBits> {
     HopBits::new(bits).ok_or_else(|| errors::value(py, &format!("hop_bits: expected 1 to 5, found {bits}")))
 }
 
-fn method(py: Python<'_>, shared: &Arc<Shared>, word: &str, hash: Option<(u32, u32)>) -> PyResult<Method> {
+/// A hash of packet id and link number as it is written in full: `MODULUS,G`, `md5` or `siphash:KEY`; `gf` and `siphash` have constants of
+/// their own.
+#[pyfunction]
+pub fn sampling_hash(py: Python<'_>, text: &str) -> PyResult<String> {
+    Ok(hash_of(py, text)?.to_string())
+}
+
+fn hash_of(py: Python<'_>, text: &str) -> PyResult<HashFunction> {
+    text.parse().map_err(|error: UnknownHash| errors::value(py, &error.to_string()))
+}
+
+fn method(py: Python<'_>, shared: &Arc<Shared>, word: &str, hash: Option<&str>) -> PyResult<Method> {
     match word {
         "whole" => Ok(Method::Whole),
         "one-bit" => {
-            let (modulus, g) = hash.unwrap_or((Modulus::SMALLEST.0, field::FEWER_RUNS));
+            let function = hash_of(py, hash.unwrap_or("gf"))?;
             let made = run(py, Options::default(), |_| {
                 let candidates = Candidates::new(&shared.fabric, shared.structure(), shared.paths())?;
-                Method::one_bit(Arc::new(candidates), Modulus(modulus), g)
+                Method::hashed(Arc::new(candidates), function)
             })?;
             made.map_err(|e| errors::simulation(py, format!("one-bit: {e} (method whole needs no hash)")))
         }
@@ -211,17 +258,33 @@ impl PySampled {
     fn settings<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let Sampling { method, rate, every_ps, by_tag, marking, hop_bits, seed, .. } = &self.asked;
         let dict = PyDict::new(py);
-        let hash = match method {
+        let function = match method {
             Method::Whole => None,
             Method::OneBit { hash, .. } => {
-                let (Modulus(modulus), g) = hash.constants();
-                let of = PyDict::new(py);
-                of.set_item("modulus", format!("{modulus:#x}"))?;
-                of.set_item("g", format!("{g:#x}"))?;
-                of.set_item("bits", hash.bits())?;
-                Some(of)
+                let (modulus, g) = hash.constants();
+                Some((HashFunction::Field { modulus, g }, hash.bits()))
             }
+            Method::Hashed { candidates, function } => Some((*function, candidates.bits())),
         };
+        let hash = function.map(|(function, bits)| {
+            let of = PyDict::new(py);
+            let constants = match function {
+                HashFunction::Field { modulus: Modulus(modulus), g } => {
+                    [Some(format!("{modulus:#x}")), Some(format!("{g:#x}")), None]
+                }
+                HashFunction::Md5 => [None, None, None],
+                HashFunction::SipHash { key } => {
+                    [None, None, Some(format!("{:032x}", u128::from_be_bytes(key)))]
+                }
+            };
+            of.set_item("function", function.name())?;
+            for (name, constant) in ["modulus", "g", "key"].into_iter().zip(constants) {
+                of.set_item(name, constant)?;
+            }
+            of.set_item("bits", bits)?;
+            PyResult::Ok(of)
+        });
+        let hash = hash.transpose()?;
         let (word, ecn_bytes) = match *marking {
             Marking::Queue => ("queue", None),
             Marking::Probabilistic => ("probabilistic", None),
@@ -280,7 +343,7 @@ impl PySampled {
         columns.set_item("hops", array(py, rows().map(|row| row.hops)))?;
         match self.asked.method {
             Method::Whole => columns.set_item("link", array(py, rows().map(|row| row.carries)))?,
-            Method::OneBit { .. } => {
+            Method::OneBit { .. } | Method::Hashed { .. } => {
                 columns.set_item("bit", array(py, rows().map(|row| row.carries as u8)))?;
             }
         }

@@ -51,7 +51,7 @@ pub const KEY: [u8; 16] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]
 /// A name of no function.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[error(
-    "hash {0}: expected gf, MODULUS,G of 32 bits each, as in 0x8d,0x127be738, md5, siphash, or siphash:KEY of 32 hexadecimal digits"
+    "hash {0}: expected MODULUS,G of 32 bits each, as in 0x8d,0x127be738, gf, md5, siphash, or siphash:KEY of 32 hexadecimal digits"
 )]
 pub struct UnknownHash(pub String);
 

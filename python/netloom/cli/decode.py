@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from netloom._core import Fabric
 
+_MOST_WINDOWS = 2**32
 _NEEDED = ("id", "source", "destination", "hops", "congested")
 _MOST = {
     "id": 2**32,
@@ -34,15 +35,16 @@ def decode(
     /,
     *,
     fabric: str,
-    rate: Annotated[float, common.within(1e-9, 1.0)] = 1.0,
+    rate: Annotated[float | None, common.within(1e-9, 1.0)] = None,
     every_us: Annotated[float | None, common.within(0.1, 1e8)] = None,
-    hop_bits: Annotated[int, common.within(1, 5)] = 3,
+    hop_bits: Annotated[int | None, common.within(1, 5)] = None,
     hash_: Annotated[str | None, Parameter(name="--hash")] = None,
     options: Options | None = None,
 ) -> int:
     """Estimates traffic and congestion of links from packets that receivers have kept.
 
-    Packets that cannot be are left out and told: exit code 1.
+    Packets that cannot be are left out and told: exit code 1. What `netloom sample --packets` wrote says how
+    it was sampled; options say otherwise.
 
     Parameters
     ----------
@@ -52,19 +54,20 @@ def decode(
     fabric
         A dump, or a generator spec.
     rate
-        The share of packets that was sampled.
+        The share of packets that was sampled. [default: what the table says, else 1]
     every_us
         Windows of so many microseconds of `time_ps`. [default: one]
     hop_bits
-        Bits of the hop count.
+        Bits of the hop count. [default: what the table says, else 3]
     hash_
-        Constants of the hash, `MODULUS,G`. [default: 0x8d,0x127be738]
+        The hash that made the bit: `gf`, `MODULUS,G`, `md5`, `siphash` or `siphash:KEY`. [default: what the
+        table says, else gf]
     options
         Common options; `-o` writes the samples (.parquet, .csv), a row a window, context and link.
     """
     import pyarrow as pa
 
-    from netloom import _core, interop, sampling
+    from netloom import _core, hashes, interop, sampling
 
     options = options or Options()
     run = Run("sample-decode", options, endings=(".parquet", ".csv"))
@@ -74,12 +77,19 @@ def decode(
     method = "one-bit" if "bit" in table.column_names else "whole"
     if method == "whole" and hash_ is not None:
         raise UsageError("--hash is of packets with a bit, not with a link")
+    how = {"rate": 1.0, "hop_bits": 3, "hash": "gf", **hashes.how_kept(table, packets)}
+    given = {"rate": rate, "hop_bits": hop_bits, "hash": sampled.hash_function(hash_)}
+    how.update({key: value for key, value in given.items() if value is not None})
+    how["hash"] = _core.sampling_hash(how["hash"] or "gf") if method == "one-bit" else None
     carried = "bit" if method == "one-bit" else "link"
     column = _Columns(table, net, packets)
+    time_ps = column.numbers("time_ps", np.uint64)
+    if every_us is not None:
+        _windows(time_ps, every_us, packets)
     with run.timed("decode"):
         samples, received, odd = _core.decode_packets(
             net,
-            column.numbers("time_ps", np.uint64),
+            time_ps,
             column.numbers("context", np.uint32),
             column.numbers("id", np.uint32),
             column.hosts("source"),
@@ -88,10 +98,8 @@ def decode(
             column.numbers(carried, np.uint32),
             column.numbers("congested", np.uint8),
             method=method,
-            rate=rate,
             every_us=every_us,
-            hop_bits=hop_bits,
-            hash=None if hash_ is None else sampled.constants(hash_),
+            **how,
         )
     found = pa.table(dict(samples))
     contexts = np.unique(column.numbers("context", np.uint32))
@@ -100,7 +108,8 @@ def decode(
         weights=np.asarray(received["packets"], np.float64),
         minlength=len(contexts),
     ).astype(np.int64)
-    findings = _findings(odd, method, 1 << hop_bits)
+    totals = [sampling.total(found, net.links, [int(context)]) for context in contexts]
+    findings = _findings(odd, method, 1 << how["hop_bits"])
     findings += [
         f"context {context}: no packet of it can be decoded"
         for context, count in zip(contexts, decoded, strict=True)
@@ -108,19 +117,23 @@ def decode(
     ]
     if table.num_rows == 0:
         findings.append("there are no packets")
+    elif decoded.sum() == 0:
+        findings.insert(0, "no packet can be decoded: these are of another fabric")
     result: dict[str, Any] = {
         "hosts": net.hosts,
         "switches": net.switches,
         "method": method,
+        **how,
         "packets": table.num_rows,
         "decoded": int(decoded.sum()),
         "contexts": [
             {
                 "context": int(context),
                 "packets": int(count),
-                "hottest": sampled.hottest(sampling.total(found, net.links, [int(context)]), net),
+                "enough": sampling.enough(total, net, how["rate"]),
+                "hottest": sampled.hottest(total, net),
             }
-            for context, count in zip(contexts, decoded, strict=True)
+            for context, count, total in zip(contexts, decoded, totals, strict=True)
         ],
         "findings": findings,
         "output": None,
@@ -158,6 +171,16 @@ def _table(data: bytes, label: str) -> pa.Table:
             label,
         )
     return table
+
+
+def _windows(time_ps: npt.NDArray[np.uint64], every_us: float, label: str) -> None:
+    """Refuses times that make more windows than are counted."""
+    late = np.flatnonzero(time_ps / (every_us * 1e6) >= _MOST_WINDOWS)
+    if len(late):
+        raise FormatError(
+            f"{label}: row {late[0]}: time_ps {time_ps[late[0]]}: more than {_MOST_WINDOWS:,} windows of "
+            f"{every_us:g} us from 0: expected times of this run, or longer windows"
+        )
 
 
 class _Columns:
@@ -216,10 +239,15 @@ def _findings(odd: dict[str, tuple[int, int]], method: str, most_hops: int) -> l
         if method == "one-bit"
         else "carry a link that there is not: another fabric"
     )
+    longer = "take detours that one bit knows nothing of" if method == "one-bit" else "took detours"
     words = {
         "no_way": "are of hosts that no way joins, or that there are not: another fabric",
         "impossible": impossible,
+        "off_way": "carry a link that no packet of their hosts crosses in so many hops: another fabric",
         "hops": f"have hops that cannot be: expected 2 to {most_hops}",
+        "short": "have fewer hops than any way of their hosts: another fabric, or wrong counts",
+        "long": f"have more hops than a shortest way of their hosts: they {longer}, or counts are wrong",
+        "full": f"are of hosts more than {most_hops} hops apart: counts are full, estimates too small",
     }
     return [
         f"{render.count(count)} packets {words[name]} (the first: row {row})"

@@ -86,7 +86,7 @@ def diagnose(
             raise UsageError("--try and --routing are of a simulated run, not of --counters")
         net = run.fabric(run_or_fabric, warn=True)
         seen = _counted(run, net, counters_, before, (seconds, tick_ns), traffic)
-        return _finish(run, {"source": "counters", "routing": None}, seen, [], False)
+        return _finish(run, {"source": "counters", "routing": None, "enough": True}, seen, [], False)
     only = {"--before": before, "--seconds": seconds, "--tick-ns": tick_ns, "--traffic": traffic}
     for option, value in only.items():
         if value is not None:
@@ -102,13 +102,15 @@ def diagnose(
         )
     with run.timed("read"):
         if entry["result"].get("sampling") is not None:
-            source, seen, findings = _of_samples(folder, entry)
+            source = "samples"
+            enough, seen, findings = _of_samples(folder, entry)
         else:
-            source, seen, findings = "counters", _of_run(folder, manifest, entry), []
+            source, enough = "counters", True
+            seen, findings = _of_run(folder, manifest, entry), []
             run.note(f"{folder} has no samples: counters alone say less (netloom sample -o)")
     from netloom.diagnose.tries import completions
 
-    head = {"source": source, "routing": entry["routing"]}
+    head = {"source": source, "routing": entry["routing"], "enough": enough}
     times = completions(entry["result"]) if stopped is None else None
     return _finish(run, head, seen, findings, try_, manifest=manifest, times=times)
 
@@ -127,7 +129,8 @@ def _entry(folder: Path, manifest: Mapping[str, Any], routing: str | None) -> di
     return dict((sampled or entries)[0])
 
 
-def _of_samples(folder: Path, entry: Mapping[str, Any]) -> tuple[str, Observed, list[str]]:
+def _of_samples(folder: Path, entry: Mapping[str, Any]) -> tuple[bool, Observed, list[str]]:
+    """Whether enough was sampled to tell anything, what was seen, and what is odd."""
     from netloom import sampling
     from netloom.diagnose.sampled import observed_of
 
@@ -135,7 +138,7 @@ def _of_samples(folder: Path, entry: Mapping[str, Any]) -> tuple[str, Observed, 
     intervals = None
     if "intervals.parquet" in entry["files"]:
         intervals = _table(folder, entry, "intervals")
-    return "samples", observed_of(samples, intervals), list(samples.findings)
+    return samples.enough, observed_of(samples, intervals), list(samples.findings)
 
 
 def _of_run(folder: Path, manifest: Mapping[str, Any], entry: Mapping[str, Any]) -> Observed:
@@ -234,8 +237,12 @@ def _counted(
             f"{after}: links carried {np.max(sent / capacity):.3g} times what they can in "
             f"{float(lasted):g} s: expected the time that was counted (--seconds)"
         )
-    if waited is None:
-        run.note("no --tick-ns, or no counters of waiting: only links that are full are looked at")
+    if tick_ns is None:
+        run.note(
+            "only links that are full are looked at: what a tick of waiting is was not given (--tick-ns)"
+        )
+    elif waited is None:
+        run.note(f"{after}: has no counters of waiting: only links that are full are looked at")
     pairs = None if traffic is None else run.traffic(traffic, net)
     return observed_of(net, float(lasted), sent, waited, pairs)
 
@@ -331,7 +338,11 @@ def text(result: Mapping[str, Any]) -> str:
         head.append(("job", f"{job['name']}: {job['congested_hops']:.3f} congested hops a packet"))
     parts = [render.pairs(head)]
     if not result["findings"]:
-        parts.append("nothing is congested enough to blame anything for it")
+        parts.append(
+            "nothing is congested enough to blame anything for it"
+            if result["enough"]
+            else "too few packets were sampled to tell whether anything is congested"
+        )
     for number, finding in enumerate(result["findings"], 1):
         parts.append(_finding_text(number, finding))
     return "\n\n".join(parts)

@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
+from cyclopts import Parameter
 
-from netloom.cli import common, render
+from netloom.cli import common, render, sampled
 from netloom.cli.common import Options, Run
 
 if TYPE_CHECKING:
@@ -51,6 +52,8 @@ PUBLISHED = {
     ("one-bit", 1000): (23.63, 29.84),
 }
 """Table 2.1: relative errors in percent of traffic and congestion, by method and downsampling."""
+_FEWEST = 10
+"""Sampled packets below which a row has no errors: where nothing is known of most links, all are 100 %."""
 
 
 def study(
@@ -59,6 +62,7 @@ def study(
     *,
     routing: str | None = None,
     repeats: Annotated[int, common.within(1, 1000)] = 1,
+    hash_: Annotated[str | None, Parameter(name="--hash")] = None,
     options: Options | None = None,
 ) -> int:
     """How sure sampled packets are: table 2.1 of the dissertation, run here, beside it and the formulas.
@@ -71,12 +75,15 @@ def study(
         One of its routings. [default: its first]
     repeats
         How often each row is sampled, with other draws; errors are root mean squares over them.
+    hash_
+        The hash of one bit: `gf`, `MODULUS,G`, `md5`, `siphash` or `siphash:KEY`. [default: gf]
     options
         Common options; `-o` writes the result (.json, .csv, else text).
     """
     from netloom import _core, sampling
 
     options = options or Options()
+    function = sampled.hash_function(hash_ or "gf")
     run = Run("sample-study", options, product=False)
     overrides = [] if options.seed is None else [f"seed={options.seed}"]
     with tempfile.TemporaryDirectory() as folder:
@@ -91,22 +98,30 @@ def study(
     tables = given.routes(word)
     threads = options.threads or os.cpu_count() or 1
 
-    def sampled(method: str, times: int, seed: int, *, truth: bool = False) -> Samples:
+    def once(method: str, times: int, seed: int, *, truth: bool = False) -> Samples:
         found = _core.sample(
-            given, word, routes=tables, threads=threads, method=method, rate=1 / times, seed=seed, truth=truth
+            given,
+            word,
+            routes=tables,
+            threads=threads,
+            method=method,
+            hash=function if method == "one-bit" else None,
+            rate=1 / times,
+            seed=seed,
+            truth=truth,
         )
         return sampling.of(found, given)
 
     with run.timed("simulate"), run.bars() as bars:
         task = None if bars is None else bars.add_task("study", total=len(PUBLISHED) * repeats + 1, told="")
-        first = sampled("whole", 1, run.seed, truth=True)
+        first = once("whole", 1, run.seed, truth=True)
         truth = first.true_total()
         assert truth is not None
         rows = []
         for method, times in PUBLISHED:
             of_row = []
             for repeat in range(repeats):
-                samples = sampled(method, times, run.seed + 1 + repeat)
+                samples = once(method, times, run.seed + 1 + repeat)
                 of_row.append((samples.total(), int(np.asarray(samples.contexts["sampled"]).sum())))
                 if bars is not None and task is not None:
                     bars.advance(task)
@@ -120,6 +135,7 @@ def study(
         "congested_hops_percent": 100 * float(truth.congested.sum() / max(truth.traffic.sum(), 1.0)),
         "links": int((truth.traffic > 0).sum()),
         "repeats": repeats,
+        "hash": function,
         "published_packets": PUBLISHED_PACKETS,
         "rows": rows,
     }
@@ -137,7 +153,7 @@ def _row(
     carried = truth.traffic > 0
     for key, published in zip(("traffic", "congested"), PUBLISHED[method, times], strict=True):
         true = getattr(truth, key)[carried]
-        scale = math.sqrt(float((true**2).sum()))
+        scale = math.sqrt(float((true**2).sum())) if row["sampled"] >= _FEWEST else 0.0
         off = np.mean([((getattr(one, key)[carried] - true) ** 2).sum() for one, _ in found])
         told = np.mean([(getattr(one, f"{key}_error")[carried] ** 2).sum() for one, _ in found])
         measured = 100 * math.sqrt(float(off)) / scale if scale else None
@@ -165,6 +181,8 @@ def _text(result: dict[str, Any]) -> str:
         ),
         ("errors", f"relative, over {count(result['links'])} links that carry traffic"),
     ]
+    if result["hash"] != sampled.hash_function("gf"):
+        head.append(("one bit", f"of {result['hash']}"))
     parts = [render.pairs(head)]
     for key in ("traffic", "congested"):
         header = [
@@ -190,6 +208,8 @@ def _text(result: dict[str, Any]) -> str:
             for row in result["rows"]
         ]
         parts.append(render.table(header, lines, right=range(1, len(header))))
+    if any(row["sampled"] < _FEWEST for row in result["rows"]):
+        parts.append(f"- fewer than {_FEWEST} packets were sampled: errors of so few say nothing")
     return "\n\n".join(parts)
 
 

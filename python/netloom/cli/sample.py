@@ -63,7 +63,8 @@ def sample(
     hop_bits
         Bits of the hop count: 3 hold 8 hops, 4 are for tori.
     hash_
-        Constants of the hash, `MODULUS,G`: the modulus without x^32. [default: 0x8d,0x127be738]
+        The hash of `one-bit`: `gf`, or `MODULUS,G`, in a Galois field (the modulus without x^32); `md5`;
+        `siphash`, or `siphash:KEY`. [default: gf, which is 0x8d,0x127be738]
     sampling_seed
         Of draws and packets' ids. [default: the scenario's seed]
     packets
@@ -95,6 +96,7 @@ def sample(
     if hash_ is not None and method != "one-bit":
         raise UsageError(f"--hash is of --method one-bit, not of {method}")
     overrides = simulate.overrides_of(set_ or [], None, routes, allow_credit_loops, options)
+    function = sampled.hash_function(hash_)
     text = run.read("scenario", scenario).decode(errors="replace")
     if every_us is not None and not any("counters_every_us" in words for words in (text, *overrides)):
         # What ports count in the same windows: diagnosis looks at both.
@@ -103,13 +105,7 @@ def sample(
         given = _core.Scenario.read(scenario, overrides)
     for role, path in given.files:
         run.read(role, str(path))
-    longest = 2 * given.fabric.levels
-    if longest > 2**hop_bits:
-        run.note(
-            f"--hop-bits {hop_bits} tell {2**hop_bits} hops apart, ways have up to {longest}: numbers will "
-            "be too small",
-            kind="warning",
-        )
+    sampled.told_hops(given.fabric, hop_bits)
     how: dict[str, Any] = {
         "method": method,
         "rate": rate,
@@ -118,7 +114,7 @@ def sample(
         "marking": marking,
         "ecn_bytes": ecn_bytes,
         "hop_bits": hop_bits,
-        "hash": None if hash_ is None else sampled.constants(hash_),
+        "hash": function,
         "seed": sampling_seed,
         "packets": packets,
         "truth": truth,
@@ -178,9 +174,10 @@ def _files(found: Sampled, given: Scenario) -> dict[str, bytes]:
     """The tables of samples."""
     import pyarrow as pa
 
-    from netloom import interop, sampling
+    from netloom import hashes, interop, sampling
 
+    how = {"packets": hashes.metadata(found.settings())}
     return {
-        f"{name}.parquet": interop.table_bytes(pa.table(columns), ".parquet")
+        f"{name}.parquet": interop.table_bytes(pa.table(columns, metadata=how.get(name)), ".parquet")
         for name, columns in sampling.columns_of(found, given).items()
     }

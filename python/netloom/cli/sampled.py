@@ -29,17 +29,24 @@ _SURE = 4.0
 """Standard errors that an estimate must exceed to be told, as over a whole network."""
 
 
-def constants(text: str) -> tuple[int, int]:
-    """`MODULUS,G` as numbers."""
+def hash_function(text: str | None) -> str | None:
+    """The hash that `--hash` names, in full; None if it was not given."""
+    from netloom import _core
+
     try:
-        modulus, factor = (int(word.strip(), 0) for word in text.split(","))
-        if not (0 <= modulus < 2**32 and 0 < factor < 2**32):
-            raise ValueError
-    except ValueError:
+        return None if text is None else _core.sampling_hash(text)
+    except ValueError as error:
+        raise UsageError(f"--{error}") from None
+
+
+def told_hops(fabric: Fabric, hop_bits: int) -> None:
+    """Refuses a hop count that tells fewer hops apart than ways have: packets would count too little."""
+    longest = 2 * fabric.levels
+    if longest > 2**hop_bits:
         raise UsageError(
-            f"--hash {text}: expected MODULUS,G of 32 bits each, as in 0x8d,0x127be738"
-        ) from None
-    return modulus, factor
+            f"--hop-bits {hop_bits} tell {2**hop_bits} hops apart, ways here have up to {longest}: expected "
+            f"{(longest - 1).bit_length()} bits at least, as longer ways would count too little"
+        )
 
 
 def told(found: Sampled, given: Scenario) -> dict[str, Any]:
@@ -50,7 +57,13 @@ def told(found: Sampled, given: Scenario) -> dict[str, Any]:
     contexts = []
     for row in samples.contexts.to_pylist():
         total = samples.total([row["context"]])
-        contexts.append({**row, "hottest": hottest(total, given.fabric)})
+        contexts.append(
+            {
+                **row,
+                "enough": sampling.enough(total, given.fabric, samples.sampling["rate"]),
+                "hottest": hottest(total, given.fabric),
+            }
+        )
     findings = list(samples.findings)
     astray = samples.sampling["astray"]
     if astray:
@@ -122,6 +135,8 @@ def text(result: Mapping[str, Any]) -> str:
 def how(sampling: Mapping[str, Any]) -> str:
     """`a whole link in every packet, by tag, marked by queue`."""
     what = {"whole": "a whole link", "one-bit": "one bit"}[sampling["method"]]
+    if sampling["hash"] is not None and sampling["hash"]["function"] != "gf":
+        what += f" ({sampling['hash']['function']})"
     rate = sampling["rate"]
     share = "every packet" if rate == 1 else f"{100 * rate:.4g} % of packets"
     words = [f"{what} in {share}", f"contexts by {sampling['contexts']}"]
@@ -155,8 +170,14 @@ def _contexts(found: Sequence[Mapping[str, Any]]) -> str:
 
 def links_text(contexts: Sequence[Mapping[str, Any]]) -> str:
     """Contexts with their hottest links, of no routing."""
-    lines = _lines("", contexts) or [["", "", "none for sure", "", "", "", "", ""]]
+    lines = _lines("", contexts) or [["", "", _none(contexts), "", "", "", "", ""]]
     return render.table(_HEADER[1:], [line[1:] for line in lines], right=(0, 2, 3, 4, 5, 6))
+
+
+def _none(contexts: Sequence[Mapping[str, Any]]) -> str:
+    """What is said where no link is told."""
+    enough = not contexts or any(context["enough"] for context in contexts)
+    return "none for sure" if enough else "too few packets sampled to tell"
 
 
 _HEADER = ["routing", "context", "hottest links", "packets", "±", "congested", "±", "share"]
@@ -184,6 +205,6 @@ def _lines(routing: str, contexts: Sequence[Mapping[str, Any]]) -> list[list[str
 def _hottest(found: Sequence[Mapping[str, Any]]) -> str:
     lines: list[list[str]] = []
     for one in found:
-        nothing = [[one["routing"], "", "none for sure", "", "", "", "", ""]]
+        nothing = [[one["routing"], "", _none(one["contexts"]), "", "", "", "", ""]]
         lines += _lines(one["routing"], one["contexts"]) or nothing
     return render.table(_HEADER, lines, right=(1, 3, 4, 5, 6, 7))

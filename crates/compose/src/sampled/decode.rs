@@ -1,10 +1,11 @@
 //! Packets that were sampled elsewhere to estimates: what real receivers have kept.
 //!
-//! Nothing of them is trusted: a host that there is not, a bit that is the hash of no link that the packet might have crossed, a
-//! link that there is not are counted and told, with the first packet that shows it.
+//! Nothing of them is trusted: a host that there is not, a bit that is the hash of no link that the packet might have crossed, a link that
+//! no packet of these hosts crosses, hops that no way of theirs has are counted and told, with the first packet that shows it.
 
-use netloom_model::{Fabric, HostId};
-use netloom_sampling::{HopBits, WholeTag};
+use netloom_model::{Fabric, HostId, LinkId};
+use netloom_routing::PathSet;
+use netloom_sampling::{Candidates, HopBits, WholeTag};
 
 use super::sums::{Arrived, Sums};
 use super::{Method, Sampled};
@@ -48,6 +49,41 @@ impl Odd {
     }
 }
 
+/// The ways that hosts of a fabric have.
+#[derive(Clone, Copy, Debug)]
+pub struct Ways<'a> {
+    /// How long the shortest are.
+    pub paths: &'a PathSet,
+    /// Which links are on them; `None` if the fabric is too irregular to say.
+    pub candidates: Option<&'a Candidates>,
+}
+
+impl Ways<'_> {
+    /// Links of the shortest ways of two hosts; `None` if there is none.
+    fn hops(&self, fabric: &Fabric, source: HostId, destination: HostId) -> Option<u8> {
+        let leaf = |host: HostId| {
+            let link = fabric.host_link(host);
+            fabric.alive(link).then(|| fabric.link_to_switch(link)).flatten()
+        };
+        let (from, to) = (leaf(source)?, leaf(destination)?);
+        if from == to { Some(2) } else { self.paths.hops(from, to).map(|hops| hops.saturating_add(2)) }
+    }
+
+    /// Whether a packet of these hosts can have crossed a link: on a shortest way, or where it took a longer one.
+    fn can_cross(&self, fabric: &Fabric, kept: &Kept, is_shortest: bool) -> bool {
+        let (source, destination) = (HostId(kept.source), HostId(kept.destination));
+        let link = LinkId(kept.carries);
+        if fabric.link_from_switch(link).is_none() {
+            return link == fabric.host_link(source);
+        }
+        if fabric.link_to_switch(link).is_none() {
+            return link == fabric.reverse(fabric.host_link(destination));
+        }
+        let on_way = |candidates: &Candidates| candidates.might(source, destination, link);
+        !is_shortest || self.candidates.is_none_or(on_way)
+    }
+}
+
 /// What was made of packets from elsewhere.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Decoded {
@@ -57,16 +93,26 @@ pub struct Decoded {
     pub no_way: Odd,
     /// With a bit that is the hash of none of their links, or a link that there is not: another hash or fabric. Left out.
     pub impossible: Odd,
+    /// With a link that no packet of their hosts crosses in so many hops: left out.
+    pub off_way: Odd,
     /// Of fewer than two hops, or of more than the hop count holds: left out.
     pub hops: Odd,
+    /// Of fewer hops than any way of their hosts has: left out.
+    pub short: Odd,
+    /// Of more hops than a shortest way has: detours, or wrong counts. Of one bit left out, for it knows shortest ways only.
+    pub long: Odd,
+    /// Of hosts that are further apart than the hop count tells: they count too little.
+    pub full: Odd,
 }
 
-/// Estimates of what packets carry, of which a share `rate` was sampled, by context and by window of `every_ps`.
+/// Estimates of what packets carry, of which a share `rate` was sampled, by context and by window of `every_ps`. A window ends with the last
+/// packet of all, at the latest.
 ///
 /// # Panics
 /// If the rate is not above 0 and at most 1, or windows have no length.
 pub fn decode(
     fabric: &Fabric,
+    ways: Ways<'_>,
     method: &Method,
     hop_bits: HopBits,
     (rate, every_ps): (f64, Option<u64>),
@@ -74,30 +120,23 @@ pub fn decode(
 ) -> Decoded {
     assert!(rate > 0.0 && rate <= 1.0, "a share");
     let every_ps = every_ps.unwrap_or(u64::MAX);
+    let last_ps = packets.iter().map(|packet| packet.time_ps).max().unwrap_or(0);
     let mut found = Decoded::default();
     let mut order: Vec<usize> = (0..packets.len()).collect();
     order.sort_by_key(|&at| (packets[at].time_ps / every_ps, packets[at].context, at));
-    let hosts = fabric.host_count() as u32;
     for group in order.chunk_by(|&a, &b| {
         let key = |at: usize| (packets[at].time_ps / every_ps, packets[at].context);
         key(a) == key(b)
     }) {
-        let mut sums = Sums::new(method, fabric.link_count(), hosts, false);
+        let mut sums = Sums::new(method, fabric.link_count(), fabric.host_count() as u32, false);
         for &at in group {
-            let kept = packets[at];
-            if kept.source >= hosts || kept.destination >= hosts || kept.source == kept.destination {
-                found.no_way.note(at);
-            } else if kept.hops < 2 || kept.hops > hop_bits.most() {
-                found.hops.note(at);
-            } else {
-                add(fabric, &mut sums, &kept, at, &mut found);
-            }
+            add(fabric, ways, hop_bits, &mut sums, (&packets[at], at), &mut found);
         }
         let (window, context) = (packets[group[0]].time_ps / every_ps, packets[group[0]].context);
+        let start_ps = window.saturating_mul(every_ps);
         let window = window.min(u64::from(u32::MAX)) as u32;
         if !sums.is_empty() && found.sampled.windows.last().is_none_or(|last| last.0 != window) {
-            let start_ps = u64::from(window).saturating_mul(every_ps);
-            found.sampled.windows.push((window, start_ps, start_ps.saturating_add(every_ps)));
+            found.sampled.windows.push((window, start_ps, start_ps.saturating_add(every_ps).min(last_ps)));
         }
         sums.read((window, context), rate, &mut found.sampled);
     }
@@ -105,18 +144,37 @@ pub fn decode(
     found
 }
 
-/// Adds a packet of two hosts, if what it carries can be.
-fn add(fabric: &Fabric, sums: &mut Sums, kept: &Kept, at: usize, found: &mut Decoded) {
+/// Adds a packet, if it can be.
+fn add(
+    fabric: &Fabric,
+    ways: Ways<'_>,
+    hop_bits: HopBits,
+    sums: &mut Sums,
+    (kept, at): (&Kept, usize),
+    found: &mut Decoded,
+) {
+    let hosts = fabric.host_count() as u32;
+    if kept.source >= hosts || kept.destination >= hosts || kept.source == kept.destination {
+        return found.no_way.note(at);
+    }
     let (source, destination) = (HostId(kept.source), HostId(kept.destination));
+    let Some(shortest) = ways.hops(fabric, source, destination) else { return found.no_way.note(at) };
+    let most = hop_bits.most();
+    if kept.hops < 2 || kept.hops > most {
+        return found.hops.note(at);
+    }
+    if kept.hops < shortest.min(most) {
+        return found.short.note(at);
+    }
+    let (long, full) = (kept.hops > shortest, shortest > most);
     let tag = WholeTag { link: kept.carries, congested: kept.congested, hops: kept.hops };
     let packet =
         Arrived { time_ps: kept.time_ps, id: kept.id, source, destination, context: 0, tag, bytes: 0 };
     match sums.candidates() {
-        None if tag.link as usize >= fabric.link_count() => found.impossible.note(at),
-        None => {
-            sums.add(&packet);
-            sums.pairs.add(&packet);
-        }
+        None if tag.link as usize >= fabric.link_count() => return found.impossible.note(at),
+        None if !ways.can_cross(fabric, kept, kept.hops == shortest) => return found.off_way.note(at),
+        None => _ = sums.add(&packet),
+        Some(_) if long => return found.long.note(at),
         Some(candidates) => {
             let (mut any, mut alike) = (false, false);
             candidates.visit(source, destination, |link| {
@@ -124,13 +182,16 @@ fn add(fabric: &Fabric, sums: &mut Sums, kept: &Kept, at: usize, found: &mut Dec
                 alike = alike || sums.bit(kept.id, link) == (kept.carries != 0);
             });
             match (any, alike && kept.carries < 2) {
-                (false, _) => found.no_way.note(at),
-                (true, false) => found.impossible.note(at),
-                (true, true) => {
-                    sums.add_bit(&packet, kept.carries != 0);
-                    sums.pairs.add(&packet);
-                }
+                (false, _) => return found.no_way.note(at),
+                (true, false) => return found.impossible.note(at),
+                (true, true) => sums.add_bit(&packet, kept.carries != 0),
             }
+        }
+    }
+    sums.pairs.add(&packet);
+    for (seen, odd) in [(long, &mut found.long), (full, &mut found.full)] {
+        if seen {
+            odd.note(at);
         }
     }
 }
