@@ -1,6 +1,6 @@
 //! Messages one after another: streams to partners, bursts between pairs, random destinations.
 
-use netloom_model::rng::{below, exponential, stream, unit};
+use netloom_model::rng::{below, exponential, stream};
 
 use crate::replay::{Op, Script};
 
