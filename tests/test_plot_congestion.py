@@ -293,6 +293,7 @@ def test_hosts_are_drawn_on_the_grid_of_their_ranks(netloom, ghost):
         (["ghost", "--grid", "eight"], 2, "expected a process grid"),
         (["ghost", "--grid", "8x16x4", "--plane", "2"], 2, "expected FIRST-LAST of 0 to 1"),
         (["ghost", "--routing", "ftree"], 3, "has no samples of ftree: expected adaptive"),
+        (["gost"], 3, "gost: no such folder: expected a folder of netloom simulate -o or netloom sample -o"),
         (["ghost", "--deviations", "-1"], 2, "expected 0 to 100"),
     ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import re
@@ -28,8 +29,11 @@ def read_manifest(path: Path) -> dict[str, Any]:
         If there is none.
     """
     file = path / MANIFEST
-    if path.exists() and not file.is_file():
-        raise FormatError(f"{path}: has no {MANIFEST}: expected a folder of netloom simulate -o", str(path))
+    expected = "expected a folder of netloom simulate -o or netloom sample -o"
+    if not path.exists():
+        raise FileNotFoundError(errno.ENOENT, f"no such folder: {expected}", str(path))
+    if not file.is_file():
+        raise FormatError(f"{path}: has no {MANIFEST}: {expected}", str(path))
     document = document_of(file)
     if document["schema"] == UNSEALED:
         raise FormatError(

@@ -111,8 +111,8 @@ def _read(this: Run, folder: Path, routing: str | None) -> Samples:
     from netloom import sampling
     from netloom.cli import runs
 
-    this.read("run", str(folder / runs.MANIFEST))
     samples = sampling.read(folder, routing)
+    this.read("run", str(folder / runs.MANIFEST))
     for finding in samples.findings:
         this.note(f"{folder}: {finding}")
     stopped = samples.result.get("stopped")
