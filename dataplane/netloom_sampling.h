@@ -4,6 +4,9 @@
  * netloom_tag, with hops of three or four bits), or a whole link (struct netloom_whole_tag). crates/sampling has
  * the same steps in Rust, and a test holds both to the same packets.
  *
+ * The bit is a hash of packet and link: `gf` by a mask a port (netloom_mask, netloom_send, netloom_forward), or
+ * `siphash` by the link's number (netloom_siphash, netloom_send_bit, netloom_forward_bit). MD5 is in Rust alone.
+ *
  * Source: Taffet, dissertation, Algorithms 1, 2, 4, 5 and sec. 2.5.2.
  */
 #ifndef NETLOOM_SAMPLING_H
@@ -57,6 +60,56 @@ static inline uint8_t netloom_parity(uint32_t bits)
     return (uint8_t)((UINT32_C(0x6996) >> (bits & 15u)) & 1u);
 }
 
+/* The key of `siphash` that is used unless one is given: bytes 00 01 ... 0f, the lowest first. */
+#define NETLOOM_KEY_LOW UINT64_C(0x0706050403020100)
+#define NETLOOM_KEY_HIGH UINT64_C(0x0F0E0D0C0B0A0908)
+
+static inline uint64_t netloom_rotate(uint64_t word, unsigned bits)
+{
+    return (word << bits) | (word >> (64u - bits));
+}
+
+static inline void netloom_sip_rounds(uint64_t v[4], int rounds)
+{
+    for (; rounds > 0; rounds--) {
+        v[0] += v[1];
+        v[2] += v[3];
+        v[1] = netloom_rotate(v[1], 13) ^ v[0];
+        v[3] = netloom_rotate(v[3], 16) ^ v[2];
+        v[0] = netloom_rotate(v[0], 32);
+        v[2] += v[1];
+        v[0] += v[3];
+        v[1] = netloom_rotate(v[1], 17) ^ v[2];
+        v[3] = netloom_rotate(v[3], 21) ^ v[0];
+        v[2] = netloom_rotate(v[2], 32);
+    }
+}
+
+/* Four bytes, the highest first, as SipHash reads them: the lowest first. */
+static inline uint64_t netloom_turned(uint32_t word)
+{
+    return (word >> 24) | (word >> 8 & UINT32_C(0xFF00)) | (word << 8 & UINT32_C(0xFF0000)) | (word << 24);
+}
+
+/* The lowest bit of SipHash-2-4 of packet id and link number, four bytes each, the highest first. */
+static inline uint8_t netloom_siphash(uint64_t key_low, uint64_t key_high, uint32_t id, uint32_t number)
+{
+    uint64_t v[4], word = netloom_turned(id) | netloom_turned(number) << 32, length = UINT64_C(8) << 56;
+    v[0] = key_low ^ UINT64_C(0x736F6D6570736575);
+    v[1] = key_high ^ UINT64_C(0x646F72616E646F6D);
+    v[2] = key_low ^ UINT64_C(0x6C7967656E657261);
+    v[3] = key_high ^ UINT64_C(0x7465646279746573);
+    v[3] ^= word;
+    netloom_sip_rounds(v, 2);
+    v[0] ^= word;
+    v[3] ^= length;
+    netloom_sip_rounds(v, 2);
+    v[0] ^= length;
+    v[2] ^= 0xFF;
+    netloom_sip_rounds(v, 4);
+    return (uint8_t)((v[0] ^ v[1] ^ v[2] ^ v[3]) & 1u);
+}
+
 /* A draw of 16 bits below this replaces what a packet of 1 to 32 hops has. */
 static inline uint16_t netloom_threshold(uint8_t hops)
 {
@@ -66,25 +119,38 @@ static inline uint16_t netloom_threshold(uint8_t hops)
     return of[hops <= 32 ? hops : 32];
 }
 
-/* An adapter sends packet `id` over its link (Algorithm 4). */
-static inline struct netloom_tag netloom_send(uint32_t id, uint32_t mask, uint8_t congested)
+/* An adapter sends a packet over its link, whose hash is `bit` (Algorithm 4). */
+static inline struct netloom_tag netloom_send_bit(uint8_t bit, uint8_t congested)
 {
     struct netloom_tag tag;
-    tag.bit = netloom_parity(id & mask);
+    tag.bit = bit;
     tag.congested = congested;
     tag.hops = 1;
     return tag;
 }
 
-/* A switch forwards it (Algorithm 5); `draw` are 16 random bits, `most` is the largest hop count: 8 for three bits. */
-static inline void netloom_forward(
-    struct netloom_tag *tag, uint32_t id, uint32_t mask, uint8_t congested, uint16_t draw, uint8_t most)
+/* The same with the port's mask. */
+static inline struct netloom_tag netloom_send(uint32_t id, uint32_t mask, uint8_t congested)
 {
-    uint8_t bit = netloom_parity(id & mask);
+    return netloom_send_bit(netloom_parity(id & mask), congested);
+}
+
+/* A switch forwards it over a link whose hash is `bit` (Algorithm 5); `draw` are 16 random bits, `most` is the
+ * largest hop count: 8 for three bits. */
+static inline void netloom_forward_bit(
+    struct netloom_tag *tag, uint8_t bit, uint8_t congested, uint16_t draw, uint8_t most)
+{
     uint8_t replaces = (uint8_t)(draw < netloom_threshold(tag->hops));
     tag->bit = replaces ? bit : tag->bit;
     tag->congested = replaces ? congested : tag->congested;
     tag->hops = (uint8_t)(tag->hops + (tag->hops < most));
+}
+
+/* The same with the port's mask. */
+static inline void netloom_forward(
+    struct netloom_tag *tag, uint32_t id, uint32_t mask, uint8_t congested, uint16_t draw, uint8_t most)
+{
+    netloom_forward_bit(tag, netloom_parity(id & mask), congested, draw, most);
 }
 
 /* The same with a whole link (Algorithms 1 and 2). */

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Command;
 
 use netloom_model::rng::{below, stream};
-use netloom_sampling::{Hash, HopBits, Tag, WholeTag};
+use netloom_sampling::{Hash, HashFunction, HopBits, Tag, WholeTag};
 
 const PROGRAM: &str = r#"
 #include <stdio.h>
@@ -14,19 +14,25 @@ int main(void)
 {
     unsigned id, links, most, number[40], congested[40], draw[40], i;
     while (scanf("%u %u %u", &id, &most, &links) == 3) {
-        struct netloom_tag tag;
+        struct netloom_tag tag, keyed;
         struct netloom_whole_tag whole;
         for (i = 0; i < links; i++)
             if (scanf("%u %u %u", &number[i], &congested[i], &draw[i]) != 3)
                 return 1;
         tag = netloom_send(id, netloom_mask(NETLOOM_MODULUS, NETLOOM_FACTOR, number[0]), (uint8_t)congested[0]);
+        keyed = netloom_send_bit(
+            netloom_siphash(NETLOOM_KEY_LOW, NETLOOM_KEY_HIGH, id, number[0]), (uint8_t)congested[0]);
         whole = netloom_send_whole(number[0], (uint8_t)congested[0]);
         for (i = 1; i < links; i++) {
             uint32_t mask = netloom_mask(NETLOOM_MODULUS, NETLOOM_FACTOR, number[i]);
             netloom_forward(&tag, id, mask, (uint8_t)congested[i], (uint16_t)draw[i], (uint8_t)most);
+            netloom_forward_bit(&keyed, netloom_siphash(NETLOOM_KEY_LOW, NETLOOM_KEY_HIGH, id, number[i]),
+                (uint8_t)congested[i], (uint16_t)draw[i], (uint8_t)most);
             netloom_forward_whole(&whole, number[i], (uint8_t)congested[i], (uint16_t)draw[i], (uint8_t)most);
         }
-        printf("%u %u %u %u %u %u\n", tag.bit, tag.congested, tag.hops, whole.link, whole.congested, whole.hops);
+        if (keyed.congested != tag.congested || keyed.hops != tag.hops)
+            return 2;
+        printf("%u %u %u %u %u %u %u\n", tag.bit, keyed.bit, tag.congested, tag.hops, whole.link, whole.congested, whole.hops);
     }
     return 0;
 }
@@ -51,6 +57,7 @@ fn packets_are_the_same_in_c() {
     assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
 
     let hash = Hash::standard(32).unwrap();
+    let siphash: HashFunction = "siphash".parse().unwrap();
     let mut random = stream(1, 0);
     let (mut input, mut expected) = (String::new(), String::new());
     for _ in 0..2_000 {
@@ -78,8 +85,9 @@ fn packets_are_the_same_in_c() {
         }
         input += "\n";
         expected += &format!(
-            "{} {} {} {} {} {}\n",
+            "{} {} {} {} {} {} {}\n",
             u8::from(tag.bit),
+            u8::from(siphash.bit(id, whole.link)),
             u8::from(tag.congested),
             tag.hops,
             whole.link,

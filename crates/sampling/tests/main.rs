@@ -2,5 +2,6 @@
 
 mod dataplane;
 mod decoders;
+mod hashes;
 mod network;
 mod statistics;

@@ -10,7 +10,7 @@ use netloom_testkit::cases::{ft2_32, generated};
 use crate::network::Network;
 
 /// Mean and variance.
-fn moments(values: &[f64]) -> (f64, f64) {
+pub fn moments(values: &[f64]) -> (f64, f64) {
     let mean = values.iter().sum::<f64>() / values.len() as f64;
     let squares: f64 = values.iter().map(|v| (v - mean).powi(2)).sum();
     (mean, squares / (values.len() - 1) as f64)
