@@ -64,21 +64,16 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
             let payload = payload(left);
             let wire = (payload + header) as u16;
             self.ports.queue(host, i32::from(wire), self.now);
-            let mut found = 0;
             let born = match &mut self.births {
                 Some(births) => {
                     let at = host as usize * self.ports.lanes + usize::from(lane);
                     let wire_ps = self.ports.kind(host).time_ps(wire);
-                    let born = births.leaves(at, posted_ps, wire_ps, self.now);
-                    if O::LISTENS {
-                        found = births.found(at, born) * (packet_bytes + header);
-                    }
-                    born
+                    births.leaves(at, posted_ps, wire_ps, self.now)
                 }
                 None => 0,
             };
             let index = self.take_packet(Packet::new(address, wire, level, lane), Origin::new(record, born));
-            self.tell_birth(host, lane, index, [wire.into(), found]);
+            self.tell_birth::<H>(host, lane, index, wire.into(), born);
             self.ports.at::<H>(host, lane).out_room -= i32::from(wire);
             self.launch::<H>(host, lane, index, 0);
             self.outgoing.at(message).left = left - u64::from(payload);

@@ -101,7 +101,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
             let list = &mut self.ports.at::<H>(home, home_lane).waiting;
             let before = list.iter(&self.packets).take_while(|&i| i != index).last();
             list.remove_after(&mut self.packets, before);
-            self.tell_move(link, lane, index);
+            self.tell_move::<H>(link, lane, index);
             self.ports.queue(home, -wire, self.now);
             self.ports.queue(link, wire, self.now);
             self.ports.settle::<H>(home, self.now);

@@ -212,7 +212,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
             let wire = i32::from(packet.wire);
             let lane = self.lane_out::<H>(out, &packet);
             self.ports.settle::<H>(out, self.now);
-            self.tell_hop(out, lane, index);
+            self.tell_hop::<H>(out, lane, index);
             self.ports.queue(out, wire, self.now);
             let state = self.ports.at::<H>(out, lane);
             let fits = wire <= state.out_room;

@@ -53,6 +53,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
     fn read_arrival<H: Hardware>(&self, link: u32, index: u32) -> u64 {
         let packet = self.packets.get(index);
         let seen = self.ports.lane_of::<H>(link).free_at ^ u64::from(packet.wire);
+        let seen = seen ^ self.observer.foresee(index);
         let to = self.ports.port(link).to;
         if to == Port::HOST {
             let message = self.origins[index as usize].message;

@@ -113,6 +113,12 @@ pub trait Observer: Send {
     /// buffer at most; the credits are those that it leaves behind.
     fn joins(&mut self, _packet: u32, _link: LinkId, _queue: impl FnOnce() -> Queue) {}
 
+    /// Reads what will be read when a packet joins its next queue or arrives, so that it is in the cache by then. What it returns means
+    /// nothing.
+    fn foresee(&self, _packet: u32) -> u64 {
+        0
+    }
+
     /// A packet that waited for one output of a switch goes to another one, which has room.
     fn moves(&mut self, _packet: u32, _to: LinkId, _queue: impl FnOnce() -> Queue) {}
 

@@ -400,35 +400,44 @@ impl Ports {
     }
 
     /// Bytes that wait for an output of a switch or are queued there (and, where room is kept until admission, that still hold it).
-    pub fn queued(&self, link: u32, packets: &Pool<Packet>) -> u32 {
-        let wire =
-            |list: List| list.iter(packets).map(|index| u32::from(packets.get(index).wire)).sum::<u32>();
+    #[inline(always)]
+    pub fn queued<H: Hardware>(&self, link: u32, packets: &Pool<Packet>) -> u32 {
+        let wire = |list: List| {
+            let (mut sum, mut at) = (0, list.head);
+            while at != NONE {
+                let packet = packets.get(at);
+                (sum, at) = (sum + u32::from(packet.wire), packet.next);
+            }
+            sum
+        };
         let room = self.room[usize::from(self.port[link as usize].to == Port::HOST)];
-        let out = self.features.credits_out;
+        let out = self.features::<H>().credits_out;
         let held = |lane: &Lane| if out { room - lane.out_room as u32 } else { wire(lane.queue) };
-        self.lanes_of::<Any>(link).iter().map(|lane| wire(lane.waiting) + held(lane)).sum()
+        self.lanes_of::<H>(link).iter().map(|lane| wire(lane.waiting) + held(lane)).sum()
     }
 
     /// What a packet finds at an output of a switch, settled. (One that has been sent ahead of time, behind another that is being sent, has
     /// not left yet, and its credits are still there.)
-    pub fn queue_before(&self, link: u32, lane: u8, packets: &Pool<Packet>) -> Queue {
+    #[inline(always)]
+    pub fn queue_before<H: Hardware>(&self, link: u32, lane: u8, packets: &Pool<Packet>) -> Queue {
         let ahead = match self.leaving.get(link as usize) {
-            Some([_, second]) if self.features.ahead && !second.is_none() => u32::from(second.bytes()),
+            Some([_, second]) if self.features::<H>().ahead && !second.is_none() => u32::from(second.bytes()),
             _ => 0,
         };
-        let credits_bytes = self.credits_bytes(link, lane).saturating_add(ahead);
-        Queue { bytes: self.queued(link, packets) + ahead, credits_bytes }
+        let credits_bytes = self.credits_bytes::<H>(link, lane).saturating_add(ahead);
+        Queue { bytes: self.queued::<H>(link, packets) + ahead, credits_bytes }
     }
 
     /// The room that a sender knows of.
-    pub fn credits_bytes(&self, link: u32, lane: u8) -> u32 {
-        let lane = &self.lane[self.index::<Any>(link, lane)];
-        if self.features.credits_out { lane.out_room as u32 } else { lane.in_room as u32 }
+    #[inline(always)]
+    pub fn credits_bytes<H: Hardware>(&self, link: u32, lane: u8) -> u32 {
+        let lane = &self.lane[self.index::<H>(link, lane)];
+        if self.features::<H>().credits_out { lane.out_room as u32 } else { lane.in_room as u32 }
     }
 
     /// Bytes queued at an output of a switch, by what has come back by `now`.
     pub fn backlog(&self, link: u32, now: u64, packets: &Pool<Packet>) -> u32 {
-        let queued = self.queued(link, packets);
+        let queued = self.queued::<Any>(link, packets);
         if !self.features.credits_out || queued == 0 {
             return queued;
         }

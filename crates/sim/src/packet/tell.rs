@@ -3,7 +3,7 @@
 use netloom_model::{HostId, LinkId};
 
 use super::choice::Choice;
-use super::hardware::Any;
+use super::hardware::{Any, Hardware};
 use super::messages::Incoming;
 use super::network::Network;
 use super::observe::{Arrival, Departure, Flying, Hop, Observer, Queue};
@@ -28,15 +28,15 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
 
     /// Tells of a packet that is about to be queued; its output is settled.
     #[inline(always)]
-    pub(super) fn tell_hop(&mut self, link: u32, to_lane: u8, index: u32) {
+    pub(super) fn tell_hop<H: Hardware>(&mut self, link: u32, to_lane: u8, index: u32) {
         if !O::LISTENS {
             return;
         }
         let (ports, packets) = (&self.ports, &self.packets);
-        self.observer.joins(index, LinkId(link), || ports.queue_before(link, to_lane, packets));
+        self.observer.joins(index, LinkId(link), move || ports.queue_before::<H>(link, to_lane, packets));
         if O::TRACES {
             let packet = self.flying(index);
-            let queue = self.ports.queue_before(link, to_lane, &self.packets);
+            let queue = self.ports.queue_before::<H>(link, to_lane, &self.packets);
             let congested = queue.is_congested();
             let link = LinkId(link);
             self.observer.hop(Hop { now_ps: self.now, link, queued_bytes: queue.bytes, congested, packet });
@@ -45,22 +45,26 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
 
     /// Tells of a packet that moves to another output, whose queue it has not joined yet.
     #[inline(always)]
-    pub(super) fn tell_move(&mut self, link: u32, to_lane: u8, index: u32) {
+    pub(super) fn tell_move<H: Hardware>(&mut self, link: u32, to_lane: u8, index: u32) {
         if O::LISTENS {
             let (ports, packets) = (&self.ports, &self.packets);
-            self.observer.moves(index, LinkId(link), || ports.queue_before(link, to_lane, packets));
+            self.observer.moves(index, LinkId(link), move || ports.queue_before::<H>(link, to_lane, packets));
         }
     }
 
-    /// Tells of a packet of `wire` bytes that is about to leave its host, and has found `bytes` in the adapter's queue.
+    /// Tells of a packet of `wire` bytes that is about to leave its host, and of what it has found in the adapter's queue.
     #[inline(always)]
-    pub(super) fn tell_birth(&mut self, host: u32, lane: u8, index: u32, [wire, bytes]: [u32; 2]) {
-        if O::LISTENS {
-            let ports = &self.ports;
-            let queue =
-                || Queue { bytes, credits_bytes: ports.credits_bytes(host, lane).saturating_sub(wire) };
-            self.observer.joins(index, LinkId(host), queue);
+    pub(super) fn tell_birth<H: Hardware>(&mut self, host: u32, lane: u8, index: u32, wire: u32, born: u64) {
+        if !O::LISTENS {
+            return;
         }
+        let (ports, births, wire_bytes) = (&self.ports, &self.births, self.config.wire_bytes());
+        self.observer.joins(index, LinkId(host), move || {
+            let at = host as usize * ports.lanes + usize::from(lane);
+            let found = births.as_ref().map_or(0, |births| births.found(at, born));
+            let credits_bytes = ports.credits_bytes::<H>(host, lane).saturating_sub(wire);
+            Queue { bytes: found * wire_bytes, credits_bytes }
+        });
     }
 
     /// Tells of a packet that its host receives.

@@ -454,10 +454,12 @@ impl Program for Player {
         Some(self.name(envelope.from))
     }
 
+    #[inline]
     fn context(&self, envelope: Envelope) -> Context {
         let Envelope { from, to, tag, .. } = envelope;
-        let (from, to) = (&self.ranks[from as usize], &self.ranks[to as usize]);
-        Context { job: from.job, from: from.number, to: to.number, tag }
+        let number = |rank: u32| self.ranks[rank as usize].number;
+        // Who asks for no ranks reads none.
+        Context { job: self.job(envelope) as u32, from: number(from), to: number(to), tag }
     }
 
     #[inline]
