@@ -5,6 +5,7 @@
 //! | [`field`] | products in GF(2^32), and the hash of one bit that they make |
 //! | [`hash`] | the functions that can make the bit, by name |
 //! | [`tag`] | what a packet carries, and what adapters and switches do to it |
+//! | [`packed`] | the same with a whole link in one word |
 //! | [`candidates`] | which links a packet can have crossed, in groups, with numbers to match |
 //! | [`decoder`] | one bit a packet to estimates of all links, by Walsh-Hadamard transforms |
 //! | [`direct`] | the same link by link, for any hash, as the source has it: the judge of the other |
@@ -19,6 +20,7 @@ pub mod direct;
 pub mod estimate;
 pub mod field;
 pub mod hash;
+pub mod packed;
 pub mod reservoir;
 pub mod tag;
 
@@ -28,5 +30,6 @@ pub use direct::Direct;
 pub use estimate::{Estimate, false_positive_threshold};
 pub use field::{Hash, Modulus};
 pub use hash::{HashFunction, UnknownHash};
+pub use packed::{PackedTag, Steps};
 pub use reservoir::Reservoirs;
 pub use tag::{HopBits, Received, Tag, WholeTag};

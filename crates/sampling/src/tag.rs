@@ -37,7 +37,7 @@ impl Default for HopBits {
 }
 
 /// `[hops]`: a draw of 16 bits below this replaces what a packet of so many hops has.
-static REPLACES: [u16; 33] = replaces();
+pub(crate) static REPLACES: [u16; 33] = replaces();
 
 const fn replaces() -> [u16; 33] {
     let mut table = [u16::MAX; 33];
@@ -103,14 +103,8 @@ impl WholeTag {
     /// A switch forwards it over a link (Algorithm 2).
     #[inline]
     pub fn forward(&mut self, link: u32, congested: bool, draw: u16, bits: HopBits) {
-        self.forward_if(link, || congested, draw, bits);
-    }
-
-    /// The same where it costs something to know whether the link is congested.
-    #[inline]
-    pub fn forward_if(&mut self, link: u32, congested: impl FnOnce() -> bool, draw: u16, bits: HopBits) {
         if draw < REPLACES[usize::from(self.hops)] {
-            (self.link, self.congested) = (link, congested());
+            (self.link, self.congested) = (link, congested);
         }
         self.hops = (self.hops + 1).min(bits.most());
     }

@@ -5,7 +5,7 @@
 
 use netloom_model::{Fabric, HostId, LinkId};
 use netloom_routing::PathSet;
-use netloom_sampling::{Candidates, HopBits, WholeTag};
+use netloom_sampling::{Candidates, HopBits, PackedTag, Received, Tag, WholeTag};
 
 use super::sums::{Arrived, Sums};
 use super::{Method, Sampled};
@@ -167,13 +167,13 @@ fn add(
         return found.short.note(at);
     }
     let (long, full) = (kept.hops > shortest, shortest > most);
-    let tag = WholeTag { link: kept.carries, congested: kept.congested, hops: kept.hops };
-    let packet =
-        Arrived { time_ps: kept.time_ps, id: kept.id, source, destination, context: 0, tag, bytes: 0 };
+    let &Kept { id, carries, congested, hops, .. } = kept;
+    let tag = WholeTag { link: carries, congested, hops };
+    let packet = Arrived { tag: PackedTag::BARE, source, destination, context: 0, bytes: 0 };
     match sums.candidates() {
         None if tag.link as usize >= fabric.link_count() => return found.impossible.note(at),
         None if !ways.can_cross(fabric, kept, kept.hops == shortest) => return found.off_way.note(at),
-        None => _ = sums.add(&packet),
+        None => _ = sums.add(&packet, id, tag),
         Some(_) if long => return found.long.note(at),
         Some(candidates) => {
             let (mut any, mut alike) = (false, false);
@@ -184,7 +184,10 @@ fn add(
             match (any, alike && kept.carries < 2) {
                 (false, _) => return found.no_way.note(at),
                 (true, false) => return found.impossible.note(at),
-                (true, true) => sums.add_bit(&packet, kept.carries != 0),
+                (true, true) => {
+                    let tag = Tag { bit: carries != 0, congested, hops };
+                    sums.add_bit(Received { id, source, destination, tag });
+                }
             }
         }
     }

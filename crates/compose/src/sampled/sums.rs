@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use netloom_model::{HostId, LinkId};
 use netloom_sampling::field::parity;
-use netloom_sampling::{Candidates, Decoder, Direct, Received, Reservoirs, Tag, WholeTag};
+use netloom_sampling::{Candidates, Decoder, Direct, PackedTag, Received, Reservoirs, Tag, WholeTag};
 
 use super::{Method, Sampled};
 
@@ -66,12 +66,10 @@ pub struct TrueLink {
 /// A packet as it comes to its host.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Arrived {
-    pub time_ps: u64,
-    pub id: u32,
+    pub tag: PackedTag,
     pub source: HostId,
     pub destination: HostId,
     pub context: u32,
-    pub tag: WholeTag,
     pub bytes: u16,
 }
 
@@ -116,14 +114,15 @@ impl Sums {
     }
 
     /// Adds a sampled packet: what it carries, and whether its link is on a way of its hosts.
-    pub fn add(&mut self, packet: &Arrived) -> (u32, bool) {
-        let &Arrived { id, source, destination, tag, .. } = packet;
+    #[inline]
+    pub fn add(&mut self, packet: &Arrived, id: u32, tag: WholeTag) -> (u32, bool) {
+        let &Arrived { source, destination, .. } = packet;
         match &mut self.estimator {
             Estimator::Whole(reservoirs) => (tag.link, reservoirs.add(tag)),
             Estimator::OneBit { decoder, candidates, masks } => {
+                let on_way = candidates.might(source, destination, LinkId(tag.link));
                 let tag = Tag::of(tag, id, masks[tag.link as usize]);
                 decoder.add(&Received { id, source, destination, tag });
-                let on_way = candidates.might(source, destination, LinkId(packet.tag.link));
                 (tag.bit.into(), on_way)
             }
             Estimator::Hashed(direct) => {
@@ -154,9 +153,7 @@ impl Sums {
     }
 
     /// Adds a packet that carries a bit.
-    pub fn add_bit(&mut self, packet: &Arrived, bit: bool) {
-        let &Arrived { id, source, destination, tag: WholeTag { congested, hops, .. }, .. } = packet;
-        let received = Received { id, source, destination, tag: Tag { bit, congested, hops } };
+    pub fn add_bit(&mut self, received: Received) {
         match &mut self.estimator {
             Estimator::Whole(_) => {}
             Estimator::OneBit { decoder, .. } => decoder.add(&received),
