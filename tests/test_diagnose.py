@@ -72,7 +72,7 @@ def by_hand(congested: dict[tuple[str, str], float], full: dict[tuple[str, str],
     nothing = np.zeros(0, dtype=np.int64)
     return Observed(
         fabric, links, np.array([1.0]), ["job"], [np.arange(4)], [Context(0, "all")],
-        traffic, np.zeros_like(traffic), held,
+        traffic, np.zeros_like(traffic), held, np.zeros_like(held),
         np.array([100.0]), used * links.bytes_per_s, Received(*[nothing] * 4, np.zeros(0)),
     )  # fmt: skip
 
@@ -174,7 +174,10 @@ def test_a_neighbour_whom_nobody_sampled_is_found_by_what_counters_say_beside(tm
         contexts=both.contexts[:1],
         packet_bytes=both.packet_bytes[:1],
         received=Received(*(column[mine] for column in columns)),
-        **{name: getattr(both, name)[:, :1] for name in ("traffic", "traffic_error", "congested")},
+        **{
+            name: getattr(both, name)[:, :1]
+            for name in ("traffic", "traffic_error", "congested", "congested_error")
+        },
     )
     found = rules.diagnose(alone).findings[0]
     assert (found.cause, found.culprits, found.victims) == ("noisy-neighbour", [], [0])
@@ -184,7 +187,7 @@ def test_an_incast_names_its_host_and_how_many_send(netloom):
     found = netloom.result("diagnose", sample(netloom, INCAST), code=1)["findings"][0]
     assert (found["cause"], found["root_links"]) == ("incast", ["leaf01->host0005"])
     assert found["culprits"] == ["gather"]
-    assert "from 15 hosts" in found["evidence"]
+    assert "from 15 hosts" in found["evidence"][0]
 
 
 def test_phases_of_the_culprit_are_named(netloom):

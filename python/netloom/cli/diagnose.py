@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 from cyclopts import Parameter
 
-from netloom.cli import UsageError, common, counters, render, runs
+from netloom.cli import UsageError, common, readings, render, runs
 from netloom.cli.common import Options, Run
-from netloom.errors import CountersError, FormatError, NetloomError
+from netloom.errors import FormatError, NetloomError
 from netloom.manifest import content
 
 if TYPE_CHECKING:
-    from netloom._core import Fabric, Traffic
+    from netloom._core import Traffic
     from netloom.diagnose.findings import Finding
     from netloom.diagnose.observed import Observed
     from netloom.diagnose.tries import Attempt
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 _TOLD = 5
 """Root links that the text tells of every finding."""
 _SIMULATED_TICK_NS = 1.0
-_MOST_UTILISATION = 1.2
-"""What counters may say of a full link: clocks of readings differ."""
 
 
 def diagnose(
@@ -85,8 +83,8 @@ def diagnose(
         if try_ or routing is not None:
             raise UsageError("--try and --routing are of a simulated run, not of --counters")
         net = run.fabric(run_or_fabric, warn=True)
-        seen = _counted(run, net, counters_, before, (seconds, tick_ns), traffic)
-        return _finish(run, {"source": "counters", "routing": None, "enough": True}, seen, [], False)
+        seen, findings = readings.observed_of(run, net, counters_, before, (seconds, tick_ns), traffic)
+        return _finish(run, {"source": "counters", "routing": None, "enough": True}, seen, findings, False)
     only = {"--before": before, "--seconds": seconds, "--tick-ns": tick_ns, "--traffic": traffic}
     for option, value in only.items():
         if value is not None:
@@ -199,54 +197,6 @@ def _mappings(manifest: Mapping[str, Any]) -> Callable[[int], dict[str, Traffic]
     return of
 
 
-def _counted(
-    run: Run,
-    net: Fabric,
-    after: Path,
-    before: Path | None,
-    times: tuple[float | None, float | None],
-    traffic: str | None,
-) -> Observed:
-    """What real counters say."""
-    from netloom.diagnose.counted import observed_of
-    from netloom.live.columns import column
-
-    seconds, tick_ns = times
-    found = counters.read(run, str(after), net)
-    if before is not None:
-        earlier = counters.read(run, str(before), net, role="before")
-        reversed_ = counters.reversed_readings(*found.fallen_since(earlier), str(before))
-        if reversed_:
-            raise CountersError(reversed_[0]["text"])
-        found = found.since(earlier, seconds=seconds)
-    lasted = seconds or found.summary()["seconds"]
-    if not lasted:
-        raise CountersError(f"{after}: does not say how long was counted: expected --seconds")
-    sent, ticks = np.zeros(net.links), np.zeros(net.links)
-    known = tick_ns is not None
-    for interval in range(found.intervals):
-        measured = found.measure(interval)
-        sent += np.where(np.asarray(measured["ends"]) > 0, np.asarray(measured["value"], float), 0.0)
-        waits = column(net, found, "wait_ticks", interval=interval) if known else None
-        known = waits is not None
-        ticks += 0.0 if waits is None else np.nan_to_num(waits)
-    waited = ticks * (tick_ns or 0.0) * 1e-9 if known else None
-    capacity = np.asarray(net.link_table()["bandwidth_bytes_per_s"], float) * float(lasted)
-    if (sent > _MOST_UTILISATION * capacity).any():
-        raise CountersError(
-            f"{after}: links carried {np.max(sent / capacity):.3g} times what they can in "
-            f"{float(lasted):g} s: expected the time that was counted (--seconds)"
-        )
-    if tick_ns is None:
-        run.note(
-            "only links that are full are looked at: what a tick of waiting is was not given (--tick-ns)"
-        )
-    elif waited is None:
-        run.note(f"{after}: has no counters of waiting: only links that are full are looked at")
-    pairs = None if traffic is None else run.traffic(traffic, net)
-    return observed_of(net, float(lasted), sent, waited, pairs)
-
-
 def _finish(
     run: Run,
     head: Mapping[str, Any],
@@ -280,7 +230,7 @@ def _finish(
         "switches": seen.fabric.switches,
         "windows": len(seen.seconds),
         "jobs": [
-            {"name": name, "congested_hops": float(hops)}
+            {"name": name, "congested_hops": float(hops) if seen.waiting_known else None}
             for name, hops in zip(seen.jobs, found.congested_hops, strict=True)
         ],
         "findings": [
@@ -303,6 +253,7 @@ def _finding(seen: Observed, finding: Finding, tried: list[Attempt] | None) -> d
     return {
         "cause": finding.cause,
         "confidence": finding.confidence,
+        "uncertain": finding.uncertain,
         "root_links": [seen.links.name(link) for link in finding.root_links],
         "culprits": [seen.jobs[job] for job in finding.culprits],
         "phases": finding.phases,
@@ -335,14 +286,15 @@ def text(result: Mapping[str, Any]) -> str:
         head.append(("routing", result["routing"]))
     head.append(("seen", seen + (f", {result['windows']} windows of time" if result["windows"] > 1 else "")))
     for job in result["jobs"]:
-        head.append(("job", f"{job['name']}: {job['congested_hops']:.3f} congested hops a packet"))
+        hops = job["congested_hops"]
+        known = "waiting is not known" if hops is None else f"{hops:.3f} congested hops a packet"
+        head.append(("job", f"{job['name']}: {known}"))
     parts = [render.pairs(head)]
     if not result["findings"]:
-        parts.append(
-            "nothing is congested enough to blame anything for it"
-            if result["enough"]
-            else "too few packets were sampled to tell whether anything is congested"
-        )
+        nothing = "nothing is congested enough to blame anything for it"
+        if result["jobs"] and all(job["congested_hops"] is None for job in result["jobs"]):
+            nothing = "no link is so full that anything is to blame for it"
+        parts.append(nothing)
     for number, finding in enumerate(result["findings"], 1):
         parts.append(_finding_text(number, finding))
     return "\n\n".join(parts)
@@ -373,7 +325,8 @@ def _finding_text(number: int, finding: Mapping[str, Any]) -> str:
             lines.append(("tried", f"{attempt['what']}: {attempt['job']} {times}, {gain}"))
         if not finding["tried"]:
             lines.append(("tried", "nothing: the simulator has no remedy for it"))
-    return f"{number}. {finding['cause']} (confidence {finding['confidence']:.2f})\n{render.pairs(lines)}"
+    sure = f"{finding['confidence']:.2f}{', uncertain' if finding['uncertain'] else ''}"
+    return f"{number}. {finding['cause']} (confidence {sure})\n{render.pairs(lines)}"
 
 
 def _self_test(run: Run, cases: int) -> int:

@@ -68,7 +68,9 @@ def observed_of(
         packets,
         np.zeros_like(packets),
         packets * share,
+        np.zeros_like(packets),
         np.array([packet_bytes]),
         sent[None, :],
         received,
+        waiting_known=waited is not None,
     )

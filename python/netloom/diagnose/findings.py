@@ -26,6 +26,8 @@ class Finding:
     evidence: list[str]
     phases: list[str] = field(default_factory=list)
     """Of the first culprit: those that wait most there, where phases are known."""
+    uncertain: bool = False
+    """Whether other draws of the same samples say something else."""
     places: dict[int, int] | None = None
     """Of `bad-mapping`: which host's ranks had better be on which."""
     mapping: str | None = None

@@ -114,11 +114,15 @@ class Observed:
     """[W, C, L] their standard errors."""
     congested: Floats
     """[W, C, L] those that were congested there."""
+    congested_error: Floats
+    """[W, C, L] their standard errors."""
     packet_bytes: Floats
     """[C] mean bytes of a packet on the wire."""
     bytes: Floats
     """[W, L] on the wire, of everybody, as ports counted them."""
     received: Received
+    waiting_known: bool = True
+    """Whether `congested` is known at all."""
 
     @cached_property
     def job_of(self) -> Ints:

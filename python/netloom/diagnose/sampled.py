@@ -77,6 +77,7 @@ def observed_of(samples: Samples, intervals: Mapping[str, Any] | None = None) ->
         cells("traffic"),
         np.sqrt(cells("traffic_error", 2)),
         cells("congested"),
+        np.sqrt(cells("congested_error", 2)),
         counted["bytes"] / np.maximum(counted["packets"], 1),
         sent,
         Received(

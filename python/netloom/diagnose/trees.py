@@ -72,7 +72,8 @@ def blame(observed: Observed) -> Blame:
             _Outputs.of(weight * down, traffic[window] > SURE * job_errors[window], links)
             for down in (links.down, 1.0)
         ]
-        charge = np.maximum(congested[window], 0.0)
+        # Estimates below zero are charged too: noise of both signs cancels.
+        charge = congested[window].copy()
         for _ in range(depth):
             given = np.zeros_like(charge)
             for outputs, came in zip(ways, (links.down, ~links.down), strict=True):

@@ -1,0 +1,88 @@
+"""Congestion between switches: routes, mapping, or the fabric itself."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from netloom.diagnose.endpoints import before_hosts, incast
+from netloom.diagnose.findings import Cause, Finding
+from netloom.diagnose.places import better_mapping
+
+if TYPE_CHECKING:
+    from netloom.diagnose.evidence import Evidence, Windows
+    from netloom.diagnose.observed import Ints
+
+GAIN = 0.2
+"""What a remedy must promise before its cause is named."""
+
+AS_FULL = 0.85
+"""Share of what the roots carry from which on a host's own link is as full as they are."""
+
+AS_GUILTY = 0.5
+"""Of what the job with the most has at roots: whoever has that much is to blame too."""
+
+
+def interior(evidence: Evidence, group: Ints, windows: Windows) -> list[Finding]:
+    """Whether routes, mapping or the fabric itself is at fault."""
+    observed, links = evidence.observed, evidence.links
+    came = observed.bytes[windows].sum(axis=0) / evidence.relative
+    measured = float(came[group] @ evidence.weight[group] / evidence.weight[group].sum())
+    of_job = evidence.of_job[windows][:, :, group].sum(axis=(0, 2))
+    order = np.argsort(-of_job, kind="stable")
+    culprits = [int(job) for job in order if of_job[job] >= AS_GUILTY * of_job[order[0]]]
+    at_hosts = links.from_host | links.to_host
+    # Where all ways to a host are one way, that is as full as the host's own link.
+    last = np.flatnonzero(links.to_host & (came >= AS_FULL * measured))
+
+    victims = evidence.victims()
+
+    def finding(cause: Cause, gain: float, remedy: str, told: str) -> Finding:
+        sure = min(1.0, 0.5 + gain)
+        return Finding(cause, sure, group.tolist(), list(culprits), list(victims), remedy, 100 * gain, [told])
+
+    if not len(observed.received.window):
+        if came[at_hosts].max() >= (1 - GAIN) * measured:
+            return incast(evidence, last, windows) if len(last) else []
+        return [
+            finding(
+                "interior",
+                0.0,
+                "sample paths, or infer the traffic: routes, mapping and size look alike here",
+                f"{_links(len(group))} between switches full, and hosts behind wait",
+            )
+        ]
+    ideal = evidence.bounds.spread(windows)
+    gain = 1 - ideal / measured
+    if gain >= GAIN:
+        routes = finding(
+            "bad-routes",
+            gain,
+            "routes for this traffic (netloom optimize), or adaptive routing",
+            f"with all shortest ways evenly used the fullest link would carry {ideal / measured:.0%}",
+        )
+        # An incast stays one when its ways are parted.
+        before = before_hosts(evidence, group, windows)
+        return [routes] if before is None else [before, routes]
+    mappings = [better_mapping(evidence, group, job) for job in culprits]
+    better = [mapping for mapping in mappings if mapping is not None]
+    if better:
+        return [max(better, key=lambda mapping: mapping.predicted_gain_percent)]
+    # A fabric is for all phases of a run.
+    all_came = observed.bytes.sum(axis=0) / evidence.relative
+    gain = 1 - float(min(came[at_hosts].max() / ideal, all_came[at_hosts].max() / evidence.bounds.spread()))
+    if gain >= GAIN:
+        return [
+            finding(
+                "over-subscription",
+                gain,
+                "more links between switches, or fewer hosts of the job a leaf",
+                f"evenly used, links between switches carry {1 / (1 - gain):.2f} times what hosts' links do",
+            )
+        ]
+    return incast(evidence, last, windows) if len(last) else []
+
+
+def _links(count: int) -> str:
+    return "1 link is" if count == 1 else f"{count} links are"
