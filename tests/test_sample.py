@@ -527,3 +527,31 @@ def test_the_study_takes_any_hash_and_no_row_of_next_to_no_packets(netloom):
     text = netloom.ok("sample", "--study", name, "--routing", "ftree")
     assert "- fewer than 10 packets were sampled: errors of so few say nothing" in text
     assert "100.00 %" not in text
+
+
+def test_packets_on_ways_that_are_not_shortest_are_counted_and_told(netloom):
+    """Hosts of leaf00 to host0002 by spine00, down to leaf02, up again to spine01."""
+    fabric = "two-level:leaves=3,hosts=2,spines=2"
+    netloom.ok("route", "ftree", fabric, "-o", "t.lfts", "-q")
+    tables = (netloom.folder / "t.lfts").read_text()
+    for switch, port in (("spine00", "003"), ("leaf02", "004")):
+        at = tables.index("0x0003 ", tables.index(f"('{switch}'"))
+        tables = f"{tables[:at]}0x0003 {port}{tables[at + 10 :]}"
+    (netloom.folder / "t.lfts").write_text(tables)
+    text = f'fabric = "{fabric}"\nroutes = "t.lfts"\n[[job]]\nname = "two"\nhosts = "host[0002,0000-0001]"\n'
+    text += 'program = { kind = "incast", bytes = 400000 }\n'
+    bit = sampled(netloom, "--method", "one-bit", text=text)
+    # Two such links of six.
+    packets = sum(count for count, _ in bit.exchanged().values())
+    assert bit.sampling["astray"] / packets == pytest.approx(1 / 3, abs=0.15)
+    (said,) = netloom.result("sample", "s.toml", "--method", "one-bit")["runs"][0]["findings"]
+    assert said.startswith(f"{bit.sampling['astray']} sampled packets kept a link that is on no shortest way")
+    # A whole link needs no candidates.
+    whole = sampled(netloom, text=text)
+    assert (whole.sampling["astray"], whole.findings) == (0, ())
+    links = whole.fabric.link_table()
+    names = [*whole.fabric.host_names, *whole.fabric.switch_names]
+    ends = {
+        (names[links["source"][at]], names[links["target"][at]]) for at in whole.samples["link"].to_pylist()
+    }
+    assert {("spine00", "leaf02"), ("leaf02", "spine01")} <= ends

@@ -292,7 +292,9 @@ def text(result: Mapping[str, Any]) -> str:
     parts = [render.pairs(head)]
     if not result["findings"]:
         nothing = "nothing is congested enough to blame anything for it"
-        if result["jobs"] and all(job["congested_hops"] is None for job in result["jobs"]):
+        if not result["enough"]:
+            nothing = "too few packets were sampled to tell whether anything is congested"
+        elif result["jobs"] and all(job["congested_hops"] is None for job in result["jobs"]):
             nothing = "no link is so full that anything is to blame for it"
         parts.append(nothing)
     for number, finding in enumerate(result["findings"], 1):

@@ -57,8 +57,12 @@ def observed_of(
             f"{after}: links carried {np.max(sent / capacity):.3g} times what they can in "
             f"{float(lasted):g} s: expected the time that was counted (--seconds)"
         )
-    if waited is None:
-        run.note("no --tick-ns, or no counters of waiting: only links that are full are looked at")
+    if tick_ns is None:
+        run.note(
+            "only links that are full are looked at: what a tick of waiting is was not given (--tick-ns)"
+        )
+    elif waited is None:
+        run.note(f"{after}: has no counters of waiting: only links that are full are looked at")
     pairs = None if traffic is None else run.traffic(traffic, net)
     return counted.observed_of(net, float(lasted), sent, waited, pairs), _left_out(found)
 

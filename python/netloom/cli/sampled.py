@@ -68,7 +68,7 @@ def told(found: Sampled, given: Scenario) -> dict[str, Any]:
     astray = samples.sampling["astray"]
     if astray:
         findings.append(
-            f"{astray:,} sampled packets took links that are on no shortest way: one bit is decoded wrongly "
+            f"{astray:,} sampled packets kept a link that is on no shortest way: one bit is decoded wrongly "
             "for them (method whole is not)"
         )
     return {"contexts": contexts, "findings": findings}
