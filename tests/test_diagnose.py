@@ -356,3 +356,27 @@ def test_truncated_samples_are_refused_even_if_their_sum_fits(netloom):
     manifest["runs"][0]["sha256"]["samples.parquet"] = runs.digest(samples.read_bytes())
     (run / runs.MANIFEST).write_bytes(runs.sealed(manifest))
     assert "expected a Parquet file, whole" in netloom.refused("diagnose", "run")
+
+
+def test_a_run_is_diagnosed_where_its_scenario_is_not(netloom, paths):
+    scenario = (paths.examples / "sampling" / "minighost-small.toml").read_text()
+    (netloom.folder / "s.toml").write_text(scenario.replace('"tiled:2x2x2/2x2x2"', '"cyclic-in-leaf"'))
+    netloom.ok("sample", "s.toml", "--contexts", "tag", "-o", "run")
+    here = netloom.result("diagnose", "run", code=1)
+    assert here["findings"][0]["cause"] == "bad-mapping"
+    (netloom.folder / "s.toml").unlink()
+    assert netloom.result("diagnose", "run", code=1)["findings"] == here["findings"]
+
+
+def test_what_a_scenario_reads_may_be_gone(netloom):
+    # Every rank talks to one on the other leaf, over one spine.
+    pairs = "\n".join(f"{a},{a ^ 8},4000000" for a in range(16))
+    (netloom.folder / "pairs.csv").write_text(f"source,destination,bytes\n{pairs}\n")
+    (netloom.folder / "s.toml").write_text(
+        'fabric = "two-level:leaves=2,hosts=8,spines=1"\n[[job]]\n'
+        'program = { kind = "matrix", matrix = "pairs.csv" }\n'
+    )
+    netloom.ok("sample", "s.toml", "-o", "run")
+    (netloom.folder / "pairs.csv").unlink()
+    done = netloom("diagnose", "run")
+    assert "what the run's scenario reads is not here: other mappings of ranks were not compared" in done.err

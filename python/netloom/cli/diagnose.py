@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import contextlib
+import tempfile
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,6 +19,7 @@ from netloom.manifest import content
 if TYPE_CHECKING:
     from netloom._core import Traffic
     from netloom.diagnose.findings import Finding
+    from netloom.diagnose.ideal import Mappings
     from netloom.diagnose.observed import Observed
     from netloom.diagnose.tries import Attempt
 
@@ -181,20 +184,33 @@ def _same_scenario(path: Path, manifest: Mapping[str, Any]) -> None:
         )
 
 
-def _mappings(manifest: Mapping[str, Any]) -> Callable[[int], dict[str, Traffic]]:
-    """Other mappings of the run's jobs, while its scenario is there and as it was."""
+@contextlib.contextmanager
+def _mappings(manifest: Mapping[str, Any], odd: list[str]) -> Iterator[Mappings]:
+    """Other mappings of the run's jobs, from its scenario where it is as it was, else from what the run kept.
+
+    If that reads files which are not at hand, `odd` says so.
+    """
     from netloom import _core
     from netloom.diagnose.mappings import other_mappings
 
-    def of(job: int) -> dict[str, Traffic]:
-        path, overrides = Path(manifest["scenario"]["source"]), manifest["scenario"]["overrides"]
+    path, overrides = Path(manifest["scenario"]["source"]), manifest["scenario"]["overrides"]
+    with tempfile.TemporaryDirectory(prefix="netloom-") as kept:
         try:
             _same_scenario(path, manifest)
-            return other_mappings(path, overrides, _core.Scenario.read(path, overrides), job)
         except (OSError, NetloomError):
-            return {}
+            path = Path(kept) / "scenario.toml"
+            path.write_text(manifest["scenario"]["text"])
 
-    return of
+        def of(job: int) -> dict[str, Traffic]:
+            try:
+                return other_mappings(path, overrides, _core.Scenario.read(path, overrides), job)
+            except (OSError, NetloomError):
+                told = "what the run's scenario reads is not here: other mappings of ranks were not compared"
+                if told not in odd:
+                    odd.append(told)
+                return {}
+
+        yield of
 
 
 def _finish(
@@ -211,8 +227,9 @@ def _finish(
     from netloom.diagnose.ideal import no_mappings
     from netloom.diagnose.rules import diagnose as rules
 
-    with run.timed("diagnose"):
-        found = rules(seen, no_mappings if manifest is None else _mappings(manifest))
+    without = contextlib.nullcontext(no_mappings)
+    with run.timed("diagnose"), without if manifest is None else _mappings(manifest, odd) as mappings:
+        found = rules(seen, mappings)
     tried: list[list[Attempt]] = [[] for _ in found.findings]
     if try_ and found.findings and manifest is not None:
         from netloom.diagnose.tries import Trials
@@ -280,6 +297,8 @@ def _finding(seen: Observed, finding: Finding, tried: list[Attempt] | None) -> d
 
 def text(result: Mapping[str, Any]) -> str:
     """The report: every finding with its evidence, and what helped where that was tried."""
+    from netloom.diagnose.evidence import HELD_UP
+
     seen = "paths sampled" if result["source"] == "samples" else "counters alone"
     head = [("fabric", f"{result['hosts']:,} hosts, {result['switches']:,} switches")]
     if result["routing"] is not None:
@@ -296,6 +315,10 @@ def text(result: Mapping[str, Any]) -> str:
             nothing = "too few packets were sampled to tell whether anything is congested"
         elif result["jobs"] and all(job["congested_hops"] is None for job in result["jobs"]):
             nothing = "no link is so full that anything is to blame for it"
+        elif any((job["congested_hops"] or 0.0) >= HELD_UP for job in result["jobs"]):
+            nothing = "packets wait, but by its sums no other routes, places or links would help the run much"
+            if result["windows"] == 1:
+                nothing += "\n(windows of time may tell more: netloom sample --every-us)"
         parts.append(nothing)
     for number, finding in enumerate(result["findings"], 1):
         parts.append(_finding_text(number, finding))
