@@ -445,6 +445,21 @@ def test_packets_on_links_that_their_hosts_do_not_cross_are_told(netloom):
     )
 
 
+def test_packets_of_any_routes_on_a_damaged_fabric_can_be(netloom):
+    """minhop goes down and up again there: such ways are odd, not impossible."""
+    whole = "fattree:pods=2,leaves=4,hosts=4,spines=4,groups=2,cores=2"
+    netloom.ok("fabric", "damage", whole, "--random-links", 12, "--seed", 1, "-o", "damaged.net", "-q")
+    text = SMALL.replace(FABRIC, "damaged.net").replace(
+        '["ftree", "adaptive"]', '["minhop", "updn", "ftree"]'
+    )
+    netloom.ok("sample", scenario(netloom, text), "--packets", "--allow-credit-loops", "-o", "run", "-q")
+    for folder in ("0-minhop", "1-updn", "2-ftree"):
+        packets = f"run/{folder}/packets.parquet"
+        result = netloom.result("sample", "--decode", packets, "--fabric", "damaged.net")
+        assert (result["decoded"], result["findings"]) == (result["packets"], [])
+        assert result["packets"] > 2_000
+
+
 def test_ids_under_which_links_look_alike_are_refused(netloom):
     """Ids below 16 leave four bits of the hash: 16 values for 160 links."""
     rows = [f"{number % 16},0,9,4,1,0" for number in range(200)]

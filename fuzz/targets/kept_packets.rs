@@ -5,7 +5,7 @@ use std::sync::{Arc, LazyLock};
 
 use libfuzzer_sys::fuzz_target;
 use netloom_compose::Method;
-use netloom_compose::sampled::{Kept, Ways, decode};
+use netloom_compose::sampled::{Kept, decode};
 use netloom_model::Fabric;
 use netloom_routing::PathSet;
 use netloom_sampling::{Candidates, HashFunction, HopBits};
@@ -14,7 +14,6 @@ use netloom_topology::{detect, generate};
 struct Network {
     fabric: Fabric,
     paths: PathSet,
-    candidates: Arc<Candidates>,
     /// A whole link, and one bit of every hash.
     methods: [Method; 4],
 }
@@ -29,11 +28,11 @@ static NETWORK: LazyLock<Network> = LazyLock::new(|| {
         Method::hashed(Arc::clone(&candidates), function).expect("independent")
     };
     let methods = [Method::Whole, hashed("gf"), hashed("md5"), hashed("siphash")];
-    Network { fabric, paths, candidates, methods }
+    Network { fabric, paths, methods }
 });
 
 fuzz_target!(|bytes: &[u8]| {
-    let Network { fabric, paths, candidates, methods } = &*NETWORK;
+    let Network { fabric, paths, methods } = &*NETWORK;
     let Some((&[how, every, kind], rows)) = bytes.split_first_chunk::<3>() else { return };
     let kept: Vec<Kept> = rows
         .chunks_exact(16)
@@ -51,8 +50,7 @@ fuzz_target!(|bytes: &[u8]| {
     let method = &methods[usize::from(kind % 4)];
     let bits = HopBits::new(1 + (how >> 1) % 5).expect("1 to 5");
     let every_ps = (every > 0).then_some(u64::from(every) << (how >> 4));
-    let ways = Ways { paths, candidates: (kind < 128).then_some(candidates) };
-    let found = decode(fabric, ways, method, bits, (1.0, every_ps), &kept);
+    let found = decode(fabric, paths, method, bits, (1.0, every_ps), &kept);
     let decoded: u64 = found.sampled.received.iter().map(|pair| pair.packets).sum();
     let odd = [found.no_way, found.impossible, found.off_way, found.hops, found.short];
     let long = if matches!(method, Method::Whole) { 0 } else { found.long.packets };

@@ -14,8 +14,9 @@ use netloom_sampling::{Candidates, Hash, HashFunction, HopBits, Modulus, Samplin
 mod decode;
 mod sampler;
 mod sums;
+mod ways;
 
-pub use decode::{Decoded, Kept, Odd, Ways, decode};
+pub use decode::{Decoded, Kept, Odd, decode};
 pub use sampler::Sampler;
 pub use sums::{Pair, Sample, TrueLink};
 

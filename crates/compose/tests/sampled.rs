@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use netloom_compose::sampled::{Decoded, Kept, Sampled, Sampling, Ways, decode};
+use netloom_compose::sampled::{Decoded, Kept, Sampled, Sampling, decode};
 use netloom_compose::{Marking, Method, Sampler};
 use netloom_model::{Control, Fabric, HostId, LinkId};
 use netloom_routing::PathSet;
@@ -32,10 +32,8 @@ fn decoded(
     share: (f64, Option<u64>),
     kept: &[Kept],
 ) -> Decoded {
-    let structure = detect(fabric);
-    let paths = PathSet::admissible(fabric, &structure);
-    let candidates = Candidates::new(fabric, &structure, &paths).unwrap();
-    decode(fabric, Ways { paths: &paths, candidates: Some(&candidates) }, method, bits, share, kept)
+    let paths = PathSet::admissible(fabric, &detect(fabric));
+    decode(fabric, &paths, method, bits, share, kept)
 }
 
 fn asked(method: Method) -> Sampling {
@@ -231,9 +229,10 @@ fn links_and_hops_that_hosts_cannot_have_are_counted() {
     }
     assert_eq!(one(packet(1, 2, up)).off_way.packets, 1);
     assert_eq!(one(packet(2, 3, up)).short.packets, 1);
-    // A detour is possible; a bit does not know of detours.
+    // A detour over the third leaf is possible, over another host's link is not; a bit does not know of detours.
     let found = one(packet(2, 6, between(leaf(2), spine)));
     assert_eq!((found.sampled.received.len(), found.long.packets), (1, 1));
+    assert_eq!(one(packet(2, 6, down_to(3))).off_way.packets, 1);
     let found = decoded(&fabric, &one_bit(&fabric), bits, (1.0, None), &[packet(2, 6, 1)]);
     assert_eq!((found.sampled.received.len(), found.long.packets), (0, 1));
     // Four links do not fit a bit of the hop count.

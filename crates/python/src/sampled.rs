@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use netloom_compose::sampled::{Kept, Sampled, Sampling, Ways, decode};
+use netloom_compose::sampled::{Kept, Sampled, Sampling, decode};
 use netloom_compose::{Marking, Method, Sampler};
 use netloom_sampling::{Candidates, HashFunction, HopBits, Modulus, UnknownHash};
 use netloom_sim::{Model, Setup, simulate_observed};
@@ -163,15 +163,7 @@ pub fn decode_packets<'py>(
     distinct(py, &method, id)?;
     let every_ps = every_us.map(|us| (us * 1e6).round() as u64);
     let found = run(py, Options::default(), |_| {
-        let (fabric, paths) = (&shared.fabric, shared.paths());
-        let candidates = match &method {
-            Method::Whole => Candidates::new(fabric, shared.structure(), paths).ok().map(Arc::new),
-            Method::OneBit { candidates, .. } | Method::Hashed { candidates, .. } => {
-                Some(Arc::clone(candidates))
-            }
-        };
-        let ways = Ways { paths, candidates: candidates.as_deref() };
-        decode(fabric, ways, &method, hop_bits, (rate, every_ps), &kept)
+        decode(&shared.fabric, shared.paths(), &method, hop_bits, (rate, every_ps), &kept)
     })?;
     let odd = [
         ("no_way", found.no_way),

@@ -240,12 +240,13 @@ def _findings(odd: dict[str, tuple[int, int]], method: str, most_hops: int) -> l
         else "carry a link that there is not: another fabric"
     )
     longer = "take detours that one bit knows nothing of" if method == "one-bit" else "took detours"
+    shortest = "a shortest up*/down* way" if method == "one-bit" else "any way"
     words = {
         "no_way": "are of hosts that no way joins, or that there are not: another fabric",
         "impossible": impossible,
         "off_way": "carry a link that no packet of their hosts crosses in so many hops: another fabric",
         "hops": f"have hops that cannot be: expected 2 to {most_hops}",
-        "short": "have fewer hops than any way of their hosts: another fabric, or wrong counts",
+        "short": f"have fewer hops than {shortest} of their hosts: another fabric, or wrong counts",
         "long": f"have more hops than a shortest way of their hosts: they {longer}, or counts are wrong",
         "full": f"are of hosts more than {most_hops} hops apart: counts are full, estimates too small",
     }

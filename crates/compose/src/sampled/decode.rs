@@ -3,11 +3,12 @@
 //! Nothing of them is trusted: a host that there is not, a bit that is the hash of no link that the packet might have crossed, a link that
 //! no packet of these hosts crosses, hops that no way of theirs has are counted and told, with the first packet that shows it.
 
-use netloom_model::{Fabric, HostId, LinkId};
+use netloom_model::{Fabric, HostId};
 use netloom_routing::PathSet;
-use netloom_sampling::{Candidates, HopBits, PackedTag, Received, Tag, WholeTag};
+use netloom_sampling::{HopBits, PackedTag, Received, Tag, WholeTag};
 
 use super::sums::{Arrived, Sums};
+use super::ways::Ways;
 use super::{Method, Sampled};
 
 /// A packet as a receiver has kept it.
@@ -49,41 +50,6 @@ impl Odd {
     }
 }
 
-/// The ways that hosts of a fabric have.
-#[derive(Clone, Copy, Debug)]
-pub struct Ways<'a> {
-    /// How long the shortest are.
-    pub paths: &'a PathSet,
-    /// Which links are on them; `None` if the fabric is too irregular to say.
-    pub candidates: Option<&'a Candidates>,
-}
-
-impl Ways<'_> {
-    /// Links of the shortest ways of two hosts; `None` if there is none.
-    fn hops(&self, fabric: &Fabric, source: HostId, destination: HostId) -> Option<u8> {
-        let leaf = |host: HostId| {
-            let link = fabric.host_link(host);
-            fabric.alive(link).then(|| fabric.link_to_switch(link)).flatten()
-        };
-        let (from, to) = (leaf(source)?, leaf(destination)?);
-        if from == to { Some(2) } else { self.paths.hops(from, to).map(|hops| hops.saturating_add(2)) }
-    }
-
-    /// Whether a packet of these hosts can have crossed a link: on a shortest way, or where it took a longer one.
-    fn can_cross(&self, fabric: &Fabric, kept: &Kept, is_shortest: bool) -> bool {
-        let (source, destination) = (HostId(kept.source), HostId(kept.destination));
-        let link = LinkId(kept.carries);
-        if fabric.link_from_switch(link).is_none() {
-            return link == fabric.host_link(source);
-        }
-        if fabric.link_to_switch(link).is_none() {
-            return link == fabric.reverse(fabric.host_link(destination));
-        }
-        let on_way = |candidates: &Candidates| candidates.might(source, destination, link);
-        !is_shortest || self.candidates.is_none_or(on_way)
-    }
-}
-
 /// What was made of packets from elsewhere.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Decoded {
@@ -99,7 +65,7 @@ pub struct Decoded {
     pub hops: Odd,
     /// Of fewer hops than any way of their hosts has: left out.
     pub short: Odd,
-    /// Of more hops than a shortest way has: detours, or wrong counts. Of one bit left out, for it knows shortest ways only.
+    /// Of more hops than a shortest way has: detours, or wrong counts. Of one bit left out, for it knows shortest up*/down* ways only.
     pub long: Odd,
     /// Of hosts that are further apart than the hop count tells: they count too little.
     pub full: Odd,
@@ -112,7 +78,7 @@ pub struct Decoded {
 /// If the rate is not above 0 and at most 1, or windows have no length.
 pub fn decode(
     fabric: &Fabric,
-    ways: Ways<'_>,
+    paths: &PathSet,
     method: &Method,
     hop_bits: HopBits,
     (rate, every_ps): (f64, Option<u64>),
@@ -122,6 +88,7 @@ pub fn decode(
     let every_ps = every_ps.unwrap_or(u64::MAX);
     let last_ps = packets.iter().map(|packet| packet.time_ps).max().unwrap_or(0);
     let mut found = Decoded::default();
+    let mut ways = Ways::new(fabric, paths);
     let mut order: Vec<usize> = (0..packets.len()).collect();
     order.sort_by_key(|&at| (packets[at].time_ps / every_ps, packets[at].context, at));
     for group in order.chunk_by(|&a, &b| {
@@ -130,7 +97,7 @@ pub fn decode(
     }) {
         let mut sums = Sums::new(method, fabric.link_count(), fabric.host_count() as u32, false);
         for &at in group {
-            add(fabric, ways, hop_bits, &mut sums, (&packets[at], at), &mut found);
+            add(&mut ways, hop_bits, &mut sums, (&packets[at], at), &mut found);
         }
         let (window, context) = (packets[group[0]].time_ps / every_ps, packets[group[0]].context);
         let start_ps = window.saturating_mul(every_ps);
@@ -146,19 +113,17 @@ pub fn decode(
 
 /// Adds a packet, if it can be.
 fn add(
-    fabric: &Fabric,
-    ways: Ways<'_>,
+    ways: &mut Ways<'_>,
     hop_bits: HopBits,
     sums: &mut Sums,
     (kept, at): (&Kept, usize),
     found: &mut Decoded,
 ) {
-    let hosts = fabric.host_count() as u32;
-    if kept.source >= hosts || kept.destination >= hosts || kept.source == kept.destination {
-        return found.no_way.note(at);
-    }
     let (source, destination) = (HostId(kept.source), HostId(kept.destination));
-    let Some(shortest) = ways.hops(fabric, source, destination) else { return found.no_way.note(at) };
+    let one_bit = sums.candidates().is_some();
+    // One bit knows shortest up*/down* ways only, a whole link any.
+    let shortest = if one_bit { ways.admissible(source, destination) } else { ways.any(source, destination) };
+    let Some(shortest) = shortest else { return found.no_way.note(at) };
     let most = hop_bits.most();
     if kept.hops < 2 || kept.hops > most {
         return found.hops.note(at);
@@ -171,8 +136,11 @@ fn add(
     let tag = WholeTag { link: carries, congested, hops };
     let packet = Arrived { tag: PackedTag::BARE, source, destination, context: 0, bytes: 0 };
     match sums.candidates() {
-        None if tag.link as usize >= fabric.link_count() => return found.impossible.note(at),
-        None if !ways.can_cross(fabric, kept, kept.hops == shortest) => return found.off_way.note(at),
+        None if tag.link as usize >= ways.links() => return found.impossible.note(at),
+        // A count that is full says nothing of how far it went.
+        None if !ways.can_cross(source, destination, tag.link, (kept.hops < most).then_some(kept.hops)) => {
+            return found.off_way.note(at);
+        }
         None => _ = sums.add(&packet, id, tag),
         Some(_) if long => return found.long.note(at),
         Some(candidates) => {
