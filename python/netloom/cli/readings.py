@@ -58,9 +58,7 @@ def observed_of(
             f"{float(lasted):g} s: expected the time that was counted (--seconds)"
         )
     if tick_ns is None:
-        run.note(
-            "only links that are full are looked at: what a tick of waiting is was not given (--tick-ns)"
-        )
+        run.note("without --tick-ns counts of waiting have no unit: only links that are full are looked at")
     elif waited is None:
         run.note(f"{after}: has no counters of waiting: only links that are full are looked at")
     pairs = None if traffic is None else run.traffic(traffic, net)
