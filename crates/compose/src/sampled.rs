@@ -12,6 +12,7 @@ use netloom_model::{HostId, LinkId};
 use netloom_sampling::{Candidates, Hash, HashFunction, HopBits, Modulus, SamplingError};
 
 mod decode;
+mod pairs;
 mod sampler;
 mod sums;
 mod ways;

@@ -97,6 +97,9 @@ pub struct Candidates {
     /// `[leaf x classes + class]`: groups going up from it, and down to it.
     pub(crate) up: Vec<Vec<u32>>,
     pub(crate) down: Vec<Vec<u32>>,
+    /// `[up, down][leaf x classes + class]`: the first two of these, mostly all of them; and whether some leaf has more.
+    first: [Vec<[u32; 2]>; 2],
+    has_more: bool,
     pub(crate) groups: Vec<Group>,
     /// `[host]`: its link up and its link down.
     pub(crate) of_host: Vec<[LinkId; 2]>,
@@ -158,6 +161,8 @@ impl Candidates {
             classes: 0,
             up: Vec::new(),
             down: Vec::new(),
+            first: [Vec::new(), Vec::new()],
+            has_more: false,
             groups,
             of_host,
             most_hops,
@@ -221,6 +226,9 @@ impl Candidates {
             }
         }
         self.group = group_of;
+        let first = |of: &Vec<u32>| [0, 1].map(|k| of.get(k).copied().unwrap_or(NONE));
+        self.first = [&self.up, &self.down].map(|lists| lists.iter().map(first).collect());
+        self.has_more = self.up.iter().chain(&self.down).any(|of| of.len() > 2);
         Ok(())
     }
 
@@ -260,12 +268,24 @@ impl Candidates {
     #[inline]
     pub fn might(&self, source: HostId, destination: HostId, link: LinkId) -> bool {
         let Some((from, to, class)) = self.class(source, destination) else { return false };
+        let (up, down) = (from * self.classes + class, to * self.classes + class);
         let group = self.group[link.index()];
-        let mut groups =
-            self.up[from * self.classes + class].iter().chain(&self.down[to * self.classes + class]);
-        link == self.of_host[source.index()][0]
-            || link == self.of_host[destination.index()][1]
-            || (group != NONE && groups.any(|&of| of == group))
+        // No branch but the last: nobody foretells which link it is.
+        let is = |side: usize, kind: usize| {
+            let [first, second] = self.first[side][kind];
+            (group == first) | (group == second)
+        };
+        let own = (link == self.of_host[source.index()][0]) | (link == self.of_host[destination.index()][1]);
+        own | ((group != NONE) & (is(0, up) | is(1, down)))
+            || (self.has_more
+                && group != NONE
+                && self.up[up].iter().chain(&self.down[down]).any(|&of| of == group))
+    }
+
+    /// Reads what [`Candidates::might`] will read of a link, so that it is in the cache by then. What it returns means nothing.
+    #[inline]
+    pub fn foresee(&self, link: LinkId) -> u64 {
+        self.group[link.index()].into()
     }
 
     /// Calls `visit` with every link that a packet of these hosts might have crossed; `false` if no way joins them.

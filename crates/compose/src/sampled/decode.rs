@@ -5,9 +5,9 @@
 
 use netloom_model::{Fabric, HostId};
 use netloom_routing::PathSet;
-use netloom_sampling::{HopBits, PackedTag, Received, Tag, WholeTag};
+use netloom_sampling::{HopBits, Received, Tag, WholeTag};
 
-use super::sums::{Arrived, Sums};
+use super::sums::Sums;
 use super::ways::Ways;
 use super::{Method, Sampled};
 
@@ -134,14 +134,13 @@ fn add(
     let (long, full) = (kept.hops > shortest, shortest > most);
     let &Kept { id, carries, congested, hops, .. } = kept;
     let tag = WholeTag { link: carries, congested, hops };
-    let packet = Arrived { tag: PackedTag::BARE, source, destination, context: 0, bytes: 0 };
     match sums.candidates() {
         None if tag.link as usize >= ways.links() => return found.impossible.note(at),
         // A count that is full says nothing of how far it went.
         None if !ways.can_cross(source, destination, tag.link, (kept.hops < most).then_some(kept.hops)) => {
             return found.off_way.note(at);
         }
-        None => _ = sums.add(&packet, id, tag),
+        None => _ = sums.add_whole(tag),
         Some(_) if long => return found.long.note(at),
         Some(candidates) => {
             let (mut any, mut alike) = (false, false);
@@ -159,7 +158,7 @@ fn add(
             }
         }
     }
-    sums.pairs.add(&packet);
+    sums.pairs.add(source, destination, 0);
     for (seen, odd) in [(long, &mut found.long), (full, &mut found.full)] {
         if seen {
             odd.note(at);

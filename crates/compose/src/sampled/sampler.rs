@@ -11,11 +11,11 @@ use std::collections::BTreeMap;
 
 use netloom_model::rng::{Stream, stream};
 use netloom_model::{Fabric, LinkId};
-use netloom_sampling::{PackedTag, Steps};
+use netloom_sampling::{PackedTag, Steps, WholeTag};
 use netloom_sim::{Arrival, Context, Observer, Queue};
 use rand_core::Rng;
 
-use super::sums::{Arrived, Sums};
+use super::sums::{Arrived, Keep, Sums};
 use super::{ContextRow, MOST_CONTEXTS, Marking, PacketRow, Phase, Sampled, Sampling};
 
 /// Tags from here on are those of collectives.
@@ -251,36 +251,25 @@ impl Sampler {
     }
 
     /// Adds what has arrived to the sums of its contexts.
+    #[inline(never)]
     fn look_at_arrived(&mut self) {
-        let mut at = 0;
+        let mut first = 0;
         for packets in self.arrived.chunk_by(|a, b| a.context == b.context) {
             let context = packets[0].context;
-            let (row, sums) = (&mut self.contexts[context as usize], &mut self.sums[context as usize]);
+            let (times_ps, rows) = (&self.times_ps, &mut self.found.packets);
+            let mut keep = |at: usize, id: u32, carries: u32| {
+                let Arrived { tag, source, destination, .. } = packets[at];
+                let (time_ps, WholeTag { congested, hops, .. }) = (times_ps[first + at], tag.tag());
+                rows.push(PacketRow { time_ps, context, id, source, destination, hops, carries, congested });
+            };
+            let keep: Option<Keep<'_>> = if self.asked.packets { Some(&mut keep) } else { None };
+            let counted = self.sums[context as usize].receive(packets, &mut self.ids, keep);
+            let row = &mut self.contexts[context as usize];
             row.packets += packets.len() as u64;
-            for packet in packets {
-                at += 1;
-                row.bytes += u64::from(packet.bytes);
-                sums.pairs.add(packet);
-                if packet.tag.is_bare() {
-                    continue;
-                }
-                row.sampled += 1;
-                let (id, tag) = (self.ids.next_u32(), packet.tag.tag());
-                let (carries, on_way) = sums.add(packet, id, tag);
-                self.found.astray += u64::from(!on_way);
-                if self.asked.packets {
-                    self.found.packets.push(PacketRow {
-                        time_ps: self.times_ps[at - 1],
-                        context,
-                        id,
-                        source: packet.source,
-                        destination: packet.destination,
-                        hops: tag.hops,
-                        carries,
-                        congested: tag.congested,
-                    });
-                }
-            }
+            row.bytes += counted.bytes;
+            row.sampled += counted.sampled;
+            self.found.astray += counted.astray;
+            first += packets.len();
         }
         self.arrived.clear();
         self.times_ps.clear();

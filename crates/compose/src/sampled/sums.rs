@@ -1,13 +1,15 @@
 //! What receivers know of a context in a window: estimates of links, pairs of hosts, and the truth if it is asked for.
 
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
+use std::hint::black_box;
 use std::sync::Arc;
 
+use netloom_model::rng::Stream;
 use netloom_model::{HostId, LinkId};
 use netloom_sampling::field::parity;
 use netloom_sampling::{Candidates, Decoder, Direct, PackedTag, Received, Reservoirs, Tag, WholeTag};
+use rand_core::Rng;
 
+use super::pairs::Pairs;
 use super::{Method, Sampled};
 
 /// A link as samples show it.
@@ -73,6 +75,53 @@ pub(super) struct Arrived {
     pub bytes: u16,
 }
 
+/// Packets whose memory is read ahead at a time.
+const SOME: usize = 64;
+
+/// Who is told of sampled packets: their place among those that were received together, id, and bit or link.
+pub(super) type Keep<'k> = &'k mut dyn FnMut(usize, u32, u32);
+
+/// Of packets that were received together.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Counted {
+    pub bytes: u64,
+    pub sampled: u64,
+    /// Sampled ones whose link is on no way of their hosts.
+    pub astray: u64,
+}
+
+/// Counts packets; `add` says of a sampled one what it carries, and whether its link is on a way of its hosts. Before that `foresee` reads
+/// what is kept of the links of some packets at a time, so that the processor waits for many lines of memory at once.
+#[inline(always)]
+fn each<E>(
+    (packets, pairs, estimator): (&[Arrived], &mut Pairs, &mut E),
+    mut id: impl FnMut() -> u32,
+    mut keep: Option<Keep<'_>>,
+    foresee: impl Fn(&E, u32) -> u64,
+    add: impl Fn(&mut E, &Arrived, u32, WholeTag) -> (u32, bool),
+) -> Counted {
+    let mut counted = Counted::default();
+    for (first, some) in (0..).step_by(SOME).zip(packets.chunks(SOME)) {
+        let link = |packet: &Arrived| if packet.tag.is_bare() { 0 } else { packet.tag.tag().link };
+        black_box(some.iter().fold(0, |seen, packet| seen ^ foresee(estimator, link(packet))));
+        for (at, packet) in (first..).zip(some) {
+            counted.bytes += u64::from(packet.bytes);
+            pairs.add(packet.source, packet.destination, packet.bytes);
+            if packet.tag.is_bare() {
+                continue;
+            }
+            let id = id();
+            let (carries, on_way) = add(estimator, packet, id, packet.tag.tag());
+            counted.sampled += 1;
+            counted.astray += u64::from(!on_way);
+            if let Some(keep) = &mut keep {
+                keep(at, id, carries);
+            }
+        }
+    }
+    counted
+}
+
 /// Sums of links.
 enum Estimator {
     Whole(Reservoirs),
@@ -110,27 +159,57 @@ impl Sums {
     }
 
     pub fn is_empty(&self) -> bool {
-        self.pairs.rows.is_empty()
+        self.pairs.is_empty()
     }
 
-    /// Adds a sampled packet: what it carries, and whether its link is on a way of its hosts.
-    #[inline]
-    pub fn add(&mut self, packet: &Arrived, id: u32, tag: WholeTag) -> (u32, bool) {
-        let &Arrived { source, destination, .. } = packet;
+    /// Adds packets as they were received, with new ids for those that are sampled; calls `keep` with the place, id, and bit or link of
+    /// each of these, if it is there.
+    pub fn receive(&mut self, packets: &[Arrived], ids: &mut Stream, keep: Option<Keep<'_>>) -> Counted {
+        let pairs = &mut self.pairs;
         match &mut self.estimator {
-            Estimator::Whole(reservoirs) => (tag.link, reservoirs.add(tag)),
-            Estimator::OneBit { decoder, candidates, masks } => {
-                let on_way = candidates.might(source, destination, LinkId(tag.link));
-                let tag = Tag::of(tag, id, masks[tag.link as usize]);
-                decoder.add(&Received { id, source, destination, tag });
-                (tag.bit.into(), on_way)
+            Estimator::Whole(reservoirs) => {
+                let foresee = |reservoirs: &Reservoirs, link| reservoirs.foresee(link);
+                let add = |reservoirs: &mut Reservoirs, _: &Arrived, _, tag: WholeTag| {
+                    (tag.link, reservoirs.add(tag))
+                };
+                if keep.is_some() {
+                    each((packets, pairs, reservoirs), || ids.next_u32(), keep, foresee, add)
+                } else {
+                    each((packets, pairs, reservoirs), || 0, None, foresee, add) // nobody sees the ids
+                }
             }
-            Estimator::Hashed(direct) => {
-                let link = LinkId(tag.link);
-                let tag = Tag { bit: direct.bit(id, link), congested: tag.congested, hops: tag.hops };
-                direct.add(&Received { id, source, destination, tag });
-                (tag.bit.into(), direct.candidates().might(source, destination, link))
-            }
+            Estimator::OneBit { decoder, candidates, masks } => each(
+                (packets, pairs, &mut **decoder),
+                || ids.next_u32(),
+                keep,
+                |_, link| u64::from(masks[link as usize]) ^ candidates.foresee(LinkId(link)),
+                |decoder, &Arrived { source, destination, .. }, id, tag| {
+                    let on_way = candidates.might(source, destination, LinkId(tag.link));
+                    let tag = Tag::of(tag, id, masks[tag.link as usize]);
+                    decoder.add(&Received { id, source, destination, tag });
+                    (tag.bit.into(), on_way)
+                },
+            ),
+            Estimator::Hashed(direct) => each(
+                (packets, pairs, &mut **direct),
+                || ids.next_u32(),
+                keep,
+                |_, _| 0,
+                |direct, &Arrived { source, destination, .. }, id, tag| {
+                    let link = LinkId(tag.link);
+                    let tag = Tag { bit: direct.bit(id, link), congested: tag.congested, hops: tag.hops };
+                    direct.add(&Received { id, source, destination, tag });
+                    (tag.bit.into(), direct.candidates().might(source, destination, link))
+                },
+            ),
+        }
+    }
+
+    /// Adds a packet that carries a link; `false` if there is none of its number.
+    pub fn add_whole(&mut self, tag: WholeTag) -> bool {
+        match &mut self.estimator {
+            Estimator::Whole(reservoirs) => reservoirs.add(tag),
+            Estimator::OneBit { .. } | Estimator::Hashed(_) => false,
         }
     }
 
@@ -205,72 +284,5 @@ impl Sums {
             Estimator::OneBit { decoder, .. } => decoder.reset(),
             Estimator::Hashed(direct) => direct.reset(),
         }
-    }
-}
-
-/// Packets and bytes by pair of hosts.
-pub(super) struct Pairs {
-    rows: Vec<(u32, u32, u64, u64)>,
-    of_pair: HashMap<u64, u32, BuildHasherDefault<Mixed>>,
-    /// `[source]`: the row of its last packet.
-    last: Vec<u32>,
-}
-
-impl Pairs {
-    fn new(hosts: u32) -> Self {
-        Self { rows: Vec::new(), of_pair: HashMap::default(), last: vec![u32::MAX; hosts as usize] }
-    }
-
-    #[inline]
-    pub fn add(&mut self, packet: &Arrived) {
-        let (from, to) = (packet.source, packet.destination);
-        let known = self.rows.get_mut(self.last[from.index()] as usize).filter(|row| row.1 == to.0);
-        let row = match known {
-            Some(row) => row,
-            None => {
-                let next = self.rows.len() as u32;
-                let pair = u64::from(from.0) << 32 | u64::from(to.0);
-                let at = *self.of_pair.entry(pair).or_insert(next);
-                if at == next {
-                    self.rows.push((from.0, to.0, 0, 0));
-                }
-                self.last[from.index()] = at;
-                &mut self.rows[at as usize]
-            }
-        };
-        row.2 += 1;
-        row.3 += u64::from(packet.bytes);
-    }
-
-    fn take(&mut self, window: u32, context: u32) -> impl Iterator<Item = Pair> {
-        self.of_pair.clear();
-        self.last.fill(u32::MAX);
-        std::mem::take(&mut self.rows).into_iter().map(move |(source, destination, packets, bytes)| Pair {
-            window,
-            context,
-            source: HostId(source),
-            destination: HostId(destination),
-            packets,
-            bytes,
-        })
-    }
-}
-
-/// Mixes a word; nobody chooses pairs of hosts to be slow, and maps are never read in their order.
-#[derive(Default)]
-pub(super) struct Mixed(u64);
-
-impl Hasher for Mixed {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|&byte| self.write_u64(byte.into()));
-    }
-
-    fn write_u64(&mut self, word: u64) {
-        let mixed = (self.0 ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        self.0 = mixed ^ mixed >> 32;
     }
 }
