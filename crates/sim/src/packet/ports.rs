@@ -146,6 +146,7 @@ impl Lane {
     }
 
     /// Counts the credits that have come by `now`; their bytes.
+    #[inline]
     fn take(&mut self, more: &mut VecDeque<Credit>, now: u64) -> u32 {
         let mut bytes = 0;
         while self.first[0].time_ps() <= now {
@@ -504,6 +505,7 @@ impl Ports {
         }
     }
 
+    #[inline]
     fn settle_leaving(&mut self, link: u32, now: u64) {
         // With several lanes at most one packet is leaving, from the lane that was served last.
         let lane = self.arbiter.get(link as usize).map_or(0, |arbiter| arbiter.last);
