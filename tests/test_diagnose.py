@@ -244,6 +244,37 @@ def test_counters_alone_tell_an_endpoint_from_the_interior(netloom):
         assert (result["source"], result["findings"][0]["cause"]) == ("counters", cause)
 
 
+def test_routes_are_tried_though_counters_do_not_know_whose_fault_it_is(netloom):
+    """The job that ends is judged, not the first: counters do not tell jobs apart."""
+    quiet = '[[job]]\nname = "quiet"\nranks = 4\nallocation = "contiguous:32"\nuntil = "shuffle"\n'
+    quiet += 'program = { kind = "halo", shape = [2, 2, 1], face_bytes = 1024, compute_us = 50 }\n[[job]]'
+    text = SHUFFLE.replace("leaves=8", "leaves=9").replace("[[job]]", quiet)
+    text = text.replace('name = "shuffle"\nprogram', 'name = "shuffle"\nranks = 32\nprogram')
+    (netloom.folder / "s.toml").write_text(text)
+    netloom.ok("simulate", "s.toml", "--routes", "ftree", "-o", "counted", "-q")
+    found = netloom.result("diagnose", "counted", "--try", code=1)["findings"][0]
+    assert found["cause"] == "interior"
+    best = found["tried"][0]
+    assert (best["what"], best["job"]) == ("routes: optimized", "shuffle")
+    assert best["gain_percent"] > 40
+
+
+def test_links_as_full_as_the_hosts_below_are_nobodys_fault():
+    """Hosts send as fast as they can, every link between switches carries one of them: nothing to mend."""
+    fabric = nl.Fabric.generate("two-level:leaves=4,hosts=4,spines=4")
+    links = Links.of(fabric)
+    full = 0.95 * links.bytes_per_s
+    assert rules.diagnose(counted.observed_of(fabric, 1.0, full, None)).findings == []
+    # Two hosts on one link, and the other links idle: that is.
+    names = [links.name(link) for link in range(len(links))]
+    sent = np.zeros(len(links))
+    sent[[names.index(name) for name in ("host0000->leaf00", "host0001->leaf00")]] = 0.5 * full[:2]
+    sent[names.index("leaf00->spine00")] = full[0]
+    (found,) = rules.diagnose(counted.observed_of(fabric, 1.0, sent, None)).findings
+    assert (found.cause, [names[link] for link in found.root_links]) == ("interior", ["leaf00->spine00"])
+    assert found.evidence == ["a link between switches is full, and hosts behind wait"]
+
+
 def test_counters_and_traffic_tell_routes_from_size(netloom, paths):
     """Load of ftree's tables over a second, at the speed that makes its fullest link full."""
     fabric, traffic = nl.Fabric.generate(paths.small), "bisection-shuffle:seed=1"

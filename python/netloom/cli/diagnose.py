@@ -26,6 +26,11 @@ if TYPE_CHECKING:
 _TOLD = 5
 """Root links that the text tells of every finding."""
 _SIMULATED_TICK_NS = 1.0
+_NO_REMEDY = {
+    "over-subscription": "it takes another fabric",
+    "incast": "the programs have no other order of messages",
+}
+"""Why a finding may have nothing to try."""
 
 
 def diagnose(
@@ -238,7 +243,8 @@ def _finish(
         _same_scenario(scenario, manifest)
         with run.timed("try"):
             trials = Trials(scenario, manifest["scenario"]["overrides"], str(head["routing"]), times)
-            tried = [trials.of(finding) for finding in found.findings]
+            tried = [trials.of(finding, head["source"] == "samples") for finding in found.findings]
+        odd = [*odd, *trials.notes]
     for finding in odd:
         run.note(finding, kind="warning")
     result = {
@@ -349,7 +355,7 @@ def _finding_text(number: int, finding: Mapping[str, Any]) -> str:
             gain = f"{abs(change):.0f} % {'more' if change < 0 else 'less'}"
             lines.append(("tried", f"{attempt['what']}: {attempt['job']} {times}, {gain}"))
         if not finding["tried"]:
-            lines.append(("tried", "nothing: the simulator has no remedy for it"))
+            lines.append(("tried", f"nothing: {_NO_REMEDY.get(finding['cause'], 'none that is known')}"))
     sure = f"{finding['confidence']:.2f}{', uncertain' if finding['uncertain'] else ''}"
     return f"{number}. {finding['cause']} (confidence {sure})\n{render.pairs(lines)}"
 

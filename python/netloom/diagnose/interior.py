@@ -12,7 +12,7 @@ from netloom.diagnose.places import better_mapping
 
 if TYPE_CHECKING:
     from netloom.diagnose.evidence import Evidence, Windows
-    from netloom.diagnose.observed import Ints
+    from netloom.diagnose.observed import Floats, Ints
 
 GAIN = 0.2
 """What a remedy must promise before its cause is named."""
@@ -43,14 +43,16 @@ def interior(evidence: Evidence, group: Ints, windows: Windows) -> list[Finding]
         return Finding(cause, sure, group.tolist(), list(culprits), list(victims), remedy, 100 * gain, [told])
 
     if not len(observed.received.window):
-        if came[at_hosts].max() >= (1 - GAIN) * measured:
+        left = _beyond_hosts(evidence, group, came)
+        if evidence.weight[left].sum() < 0.5 * evidence.weight[group].sum():
             return incast(evidence, last, windows) if len(last) else []
+        group = left
         return [
             finding(
                 "interior",
                 0.0,
                 "sample paths, or infer the traffic: routes, mapping and size look alike here",
-                f"{_links(len(group))} between switches full, and hosts behind wait",
+                f"{_links(len(group))} full, and hosts behind wait",
             )
         ]
     ideal = evidence.bounds.spread(windows)
@@ -84,5 +86,20 @@ def interior(evidence: Evidence, group: Ints, windows: Windows) -> list[Finding]
     return incast(evidence, last, windows) if len(last) else []
 
 
+def _beyond_hosts(evidence: Evidence, group: Ints, came: Floats) -> Ints:
+    """Roots that are not full for the sole reason that hosts are: as many below them as these links."""
+    links = evidence.links
+    switch = np.where(links.down[group], links.target[group], links.source[group])
+    left = []
+    for root, at in zip(group, switch, strict=True):
+        down = bool(links.down[root])
+        beside = group[(switch == at) & (links.down[group] == down)]
+        below = evidence.below(int(at))
+        own = np.flatnonzero(np.isin(links.target if down else links.source, below))
+        if (came[own] >= (1 - GAIN) * came[root]).sum() < len(beside):
+            left.append(int(root))
+    return np.array(left, dtype=np.int64)
+
+
 def _links(count: int) -> str:
-    return "1 link is" if count == 1 else f"{count} links are"
+    return "a link between switches is" if count == 1 else f"{count} links between switches are"

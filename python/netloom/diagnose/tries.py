@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from netloom.errors import NetloomError
 
 if TYPE_CHECKING:
     from netloom._core import Scenario
@@ -50,7 +52,7 @@ class _Change:
 
 
 class Trials:
-    """Tries what findings propose.
+    """Tries what findings propose. `notes` says what could not be tried, and why.
 
     Parameters
     ----------
@@ -74,18 +76,29 @@ class Trials:
         from netloom import _core
 
         self.path, self.overrides, self.routing = path, list(overrides), routing
+        self.notes: list[str] = []
         self.scenario = _core.Scenario.read(path, self.overrides)
         self._times = self._run(self.scenario, routing) if times is None else times
 
-    def of(self, finding: Finding) -> list[Attempt]:
-        """What was tried for a finding, the best first; nothing where the simulator knows no remedy."""
+    def of(self, finding: Finding, jobs_known: bool = True) -> list[Attempt]:
+        """What was tried for a finding, the best first; nothing where the simulator knows no remedy.
+
+        Counters do not know whose packets they count (not `jobs_known`): then all jobs are asked.
+        """
+        if not jobs_known:
+            everybody = list(range(len(self.scenario.jobs)))
+            finding = replace(finding, culprits=everybody, victims=everybody)
         job = self._judged(finding)
         if job is None:
             return []
         found = []
         with tempfile.TemporaryDirectory(prefix="netloom-diagnose-") as folder:
             for change in self._changes(finding, Path(folder)):
-                after = self._run(self._changed(change), change.routing).get(job)
+                try:
+                    after = self._run(self._changed(change), change.routing).get(job)
+                except NetloomError as error:
+                    self.notes.append(f"not tried: {change.what}: {_reason(error, folder)}")
+                    continue
                 if after is not None:
                     found.append(Attempt(change.what, job, self._times[job], after))
         return sorted(found, key=lambda attempt: attempt.after_ms)
@@ -103,7 +116,7 @@ class Trials:
     def _changes(self, finding: Finding, folder: Path) -> list[_Change]:
         names = [job.name for job in self.scenario.jobs]
         routes = [_Change(f"routes: {word}", (), word) for word in _ROUTES if word != self.routing]
-        if finding.cause == "bad-routes":
+        if finding.cause in ("bad-routes", "interior"):
             return routes
         if finding.cause == "bad-mapping" and finding.mapping is not None:
             name = names[finding.culprits[0]]
@@ -118,11 +131,11 @@ class Trials:
             change = f'job.{job.name}.mapping="file:{file}"'
             return [_Change(f"{job.name}: ranks moved among its hosts", (change,), self.routing)]
         if finding.cause == "incast":
-            name = names[finding.culprits[0]]
-            changes = [f'job.{name}.program.strategy="{order}"' for order in _ORDERS]
+            orders = [(names[job], order) for job in finding.culprits for order in _ORDERS]
+            changes = [f'job.{name}.program.strategy="{order}"' for name, order in orders]
             return [
                 _Change(f"{name}: messages in the order {order}", (change,), self.routing)
-                for order, change in zip(_ORDERS, changes, strict=True)
+                for (name, order), change in zip(orders, changes, strict=True)
                 if self._takes(change)
             ]
         if finding.cause == "noisy-neighbour":
@@ -152,7 +165,6 @@ class Trials:
     def _takes(self, override: str) -> bool:
         """Whether the scenario has such a key."""
         from netloom import _core
-        from netloom.errors import NetloomError
 
         try:
             _core.Scenario.read(self.path, [*self.overrides, override])
@@ -173,6 +185,11 @@ class Trials:
         if run.stopped == "interrupted":
             raise KeyboardInterrupt
         return completions(run.result())
+
+
+def _reason(error: NetloomError, folder: str) -> str:
+    """In words, without the names of files that are gone."""
+    return str(error).replace(f"{folder}/", "").replace(folder, "")
 
 
 def completions(result: Mapping[str, Any]) -> dict[str, float]:
