@@ -194,6 +194,44 @@ def test_an_incast_names_its_host_and_how_many_send(netloom):
     assert "from 15 hosts" in found["evidence"][0]
 
 
+def test_incasts_that_share_a_way_are_named_before_the_routes_that_join_them(tmp_path):
+    """Two targets in one leaf, all ways to both by one link down: that is full, their own links are not."""
+    found = rules.diagnose(observe(cases.generate("incast", 101004), tmp_path)).findings
+    assert [finding.cause for finding in found] == ["incast", "bad-routes"]
+    assert found[0].root_links == found[1].root_links
+
+
+def test_two_jobs_incasts_are_both_to_blame(tmp_path):
+    text = 'fabric = "two-level:leaves=6,hosts=6,spines=6"\nroutes = "adaptive"\n'
+    for name, hosts in (("one", "0003,0010,0020,0030"), ("two", "0009,0016,0022,0031")):
+        text += f'[[job]]\nname = "{name}"\nhosts = "host[{hosts}]"\n'
+        text += 'program = { kind = "incast", bytes = 262144, messages = 8 }\n'
+    (found,) = rules.diagnose(observe(cases.Case("incast", text, 500.0), tmp_path)).findings
+    assert (found.cause, found.culprits, found.victims) == ("incast", [0, 1], [0, 1])
+    assert all("from 3 hosts" in line for line in found.evidence)
+
+
+def test_few_samples_make_a_finding_uncertain(tmp_path):
+    """A fiftieth of the packets, and none of the neighbour's victim that says it was held up."""
+    case = cases.generate("noisy-neighbour", 200009)
+    sure = rules.diagnose(observe(case, tmp_path)).findings[0]
+    assert (sure.cause, sure.uncertain) == ("noisy-neighbour", False)
+    few = rules.diagnose(observe(case, tmp_path, rate=0.02, seed=1)).findings[0]
+    assert (few.cause, few.culprits, few.uncertain) == ("incast", sure.culprits, True)
+    assert few.confidence <= 0.5
+    assert few.evidence[-1].startswith("uncertain: too few packets of solver were sampled")
+
+
+def test_a_full_link_is_told_where_few_packets_wait_for_it(tmp_path):
+    """Tables at random under a stencil: messages wait at hosts, which the fullest link has delayed."""
+    text = 'fabric = "xgft:m=4x4x3,w=1x4x3"\nroutes = "random"\nseed = 591\n[[job]]\nname = "a"\n'
+    text += 'ranks = 48\nallocation = "random"\n'
+    text += 'program = { kind = "stencil", shape = [3, 4, 4], bytes = 131072, iterations = 4 }\n'
+    found = rules.diagnose(observe(cases.Case("bad-routes", text, 400.0), tmp_path)).findings
+    assert [finding.cause for finding in found] == ["bad-routes", "incast"]
+    assert 30 < found[0].predicted_gain_percent < 50  # adaptive switches take 36 % less
+
+
 def test_phases_of_the_culprit_are_named(netloom):
     """miniGhost's faces in y go by tags 3 and 4: where rows end, two senders meet (sec. 2.4.2)."""
     text = (EXAMPLES / "sampling" / "minighost-small.toml").read_text()

@@ -17,8 +17,16 @@ if TYPE_CHECKING:
 GAIN = 0.2
 """What a remedy must promise before its cause is named."""
 
+FULLEST_GAIN = 0.3
+"""The same where only the fullest links are looked at: by chance one is fuller than others."""
+
+BUSY = 0.7
+"""Utilisation over all of a run from which on its fullest links decide how long it takes."""
+
 AS_FULL = 0.85
 """Share of what the roots carry from which on a host's own link is as full as they are."""
+
+_ROUTES = "routes for this traffic (netloom optimize), or adaptive routing"
 
 AS_GUILTY = 0.5
 """Of what the job with the most has at roots: whoever has that much is to blame too."""
@@ -57,11 +65,17 @@ def interior(evidence: Evidence, group: Ints, windows: Windows) -> list[Finding]
         ]
     ideal = evidence.bounds.spread(windows)
     gain = 1 - ideal / measured
+    # Tables are for all of a run: where windows differ by chance alone, all of them tell more.
+    all_came = observed.bytes.sum(axis=0) / evidence.relative
+    all_measured = float(all_came[group] @ evidence.weight[group] / evidence.weight[group].sum())
+    if 1 - evidence.bounds.spread() / all_measured > gain:
+        ideal, measured = evidence.bounds.spread(), all_measured
+        gain = 1 - ideal / measured
     if gain >= GAIN:
         routes = finding(
             "bad-routes",
             gain,
-            "routes for this traffic (netloom optimize), or adaptive routing",
+            _ROUTES,
             f"with all shortest ways evenly used the fullest link would carry {ideal / measured:.0%}",
         )
         # An incast stays one when its ways are parted.
@@ -72,7 +86,7 @@ def interior(evidence: Evidence, group: Ints, windows: Windows) -> list[Finding]
     if better:
         return [max(better, key=lambda mapping: mapping.predicted_gain_percent)]
     # A fabric is for all phases of a run.
-    all_came = observed.bytes.sum(axis=0) / evidence.relative
+    ideal = evidence.bounds.spread(windows)
     gain = 1 - float(min(came[at_hosts].max() / ideal, all_came[at_hosts].max() / evidence.bounds.spread()))
     if gain >= GAIN:
         return [
@@ -84,6 +98,33 @@ def interior(evidence: Evidence, group: Ints, windows: Windows) -> list[Finding]
             )
         ]
     return incast(evidence, last, windows) if len(last) else []
+
+
+def fullest(evidence: Evidence) -> Finding | None:
+    """Whether a few links between switches are far fuller than they had to be, for which few packets wait."""
+    observed, links = evidence.observed, evidence.links
+    came = observed.bytes.sum(axis=0) / evidence.relative * links.interior
+    most = float(came.max(initial=0.0))
+    roots = np.flatnonzero(came >= 0.9 * most)
+    busy = observed.bytes.sum(axis=0) / (links.bytes_per_s * observed.seconds.sum())
+    if not len(observed.received.window) or most <= 0 or busy[roots].max() < BUSY:
+        return None
+    gain = 1 - evidence.bounds.spread() / most
+    if gain < FULLEST_GAIN:
+        return None
+    return Finding(
+        cause="bad-routes",
+        confidence=0.5,
+        root_links=roots[np.argsort(-came[roots], kind="stable")].tolist(),
+        culprits=[int(evidence.of_job[:, :, roots].sum(axis=(0, 2)).argmax())],
+        victims=evidence.victims(),
+        remedy=_ROUTES,
+        predicted_gain_percent=100 * gain,
+        evidence=[
+            f"the fullest link is busy {busy[roots].max():.0%} of the time; with all shortest ways evenly "
+            f"used it would carry {1 - gain:.0%}"
+        ],
+    )
 
 
 def _beyond_hosts(evidence: Evidence, group: Ints, came: Floats) -> Ints:

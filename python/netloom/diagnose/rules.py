@@ -23,10 +23,10 @@ import numpy as np
 
 from netloom.diagnose.draws import weighed
 from netloom.diagnose.endpoints import incast
-from netloom.diagnose.evidence import Evidence, most
+from netloom.diagnose.evidence import HELD_UP, Evidence, most
 from netloom.diagnose.findings import Diagnosis, Finding, add
 from netloom.diagnose.ideal import Bounds, no_mappings
-from netloom.diagnose.interior import interior
+from netloom.diagnose.interior import fullest, interior
 from netloom.diagnose.trees import blame
 
 if TYPE_CHECKING:
@@ -45,6 +45,9 @@ PART = 0.25
 
 SURE = 4.0
 """Standard errors by which counters must exceed samples before somebody else is blamed."""
+
+SEEN = 2.0
+"""Standard errors by which a job's harm may be more than was seen."""
 
 OWN = 0.5
 """A job that has less than this share of what fills a root waits for others there."""
@@ -69,7 +72,17 @@ def diagnose(observed: Observed, mappings: Mappings = no_mappings) -> Diagnosis:
     """
     bounds = Bounds(observed, mappings)
     found = weighed(observed, lambda drawn: _findings(drawn, bounds))
-    return Diagnosis(found, congested_hops(observed))
+    harm = congested_hops(observed)
+    unknown = np.flatnonzero((harm < HELD_UP) & (harm + SEEN * _harm_error(observed) >= HELD_UP))
+    for finding in found:
+        rest = [observed.jobs[job] for job in unknown if job not in (*finding.culprits, *finding.victims)]
+        if rest:
+            finding.uncertain, finding.confidence = True, min(finding.confidence, 0.5)
+            names = ", ".join(rest)
+            finding.evidence.append(
+                f"uncertain: too few packets of {names} were sampled to tell if they are held up"
+            )
+    return Diagnosis(found, harm)
 
 
 def _findings(observed: Observed, bounds: Bounds) -> list[Finding]:
@@ -90,6 +103,19 @@ def congested_hops(observed: Observed) -> Floats:
     sent = observed.by_job(observed.traffic)[:, :, observed.links.from_host].sum(axis=(0, 2))
     congested = np.maximum(observed.by_job(observed.congested).sum(axis=(0, 2)), 0)
     return np.asarray(np.divide(congested, sent, out=np.zeros_like(sent), where=sent > 0))
+
+
+def _harm_error(observed: Observed) -> Floats:
+    """[J] standard errors of it, at least what one sampled packet more would have made of it."""
+    if not observed.traffic_error.any():
+        return np.zeros(len(observed.jobs))
+
+    def sums(values: Floats) -> Floats:
+        return np.asarray(observed.by_job(values).sum(axis=(0, 2)))
+
+    sent = observed.by_job(observed.traffic)[:, :, observed.links.from_host].sum(axis=(0, 2))
+    one = sums(observed.traffic_error**2) / np.maximum(sums(observed.traffic), 1e-9)
+    return np.asarray(np.sqrt(sums(observed.congested_error**2) + one**2) / np.maximum(sent, 1e-9))
 
 
 def _causes(evidence: Evidence) -> list[Finding]:
@@ -113,6 +139,9 @@ def _causes(evidence: Evidence) -> list[Finding]:
         for finding in own:
             finding.confidence *= float(part.sum() / total)
             add(found, finding)
+    if total > 0 and not any(finding.predicted_gain_percent for finding in found):
+        routes = fullest(evidence)
+        found += [] if routes is None else [routes]
     promising = [finding.confidence for finding in found if finding.predicted_gain_percent]
     for finding in found:
         if promising and not finding.predicted_gain_percent:

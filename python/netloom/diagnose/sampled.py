@@ -50,7 +50,8 @@ def observed_of(samples: Samples, intervals: Mapping[str, Any] | None = None) ->
         sent = _summed(samples, links)[None, :]
     else:
         seconds = np.full(windows, step * 1e-12)
-        seconds[-1] = max(end_ps - (windows - 1) * step, 1) * 1e-12
+        # Counters count a packet when it begins: of a window cut short they would tell too much.
+        seconds[-1] = max(end_ps - (windows - 1) * step, step // 2) * 1e-12
         sent = _by_window(intervals or {}, starts // step, windows, len(links))
     rows = {name: np.asarray(samples.samples[name]) for name in samples.samples.column_names}
     window = np.minimum(rows["window"].astype(np.int64), windows - 1)
