@@ -20,6 +20,8 @@ use netloom_routing::PathSet;
 use netloom_topology::{Direction, Structure};
 use thiserror::Error;
 
+use crate::kinds::{CUT_OFF, kinds};
+
 /// Why paths cannot be sampled.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum SamplingError {
@@ -57,12 +59,23 @@ pub enum SamplingError {
         /// Kinds that can be kept.
         most: usize,
     },
+    /// More leaves than ranks of leaves can tell.
+    #[error("expected at most {most} switches with hosts, found {found}")]
+    Leaves {
+        /// Leaves that can be kept.
+        most: usize,
+        /// Those of the fabric.
+        found: usize,
+    },
 }
 
-/// No class: no way leads there.
-pub(crate) const CUT_OFF: u8 = u8::MAX;
-/// Not on any way, or not of a leaf.
+/// Not on any way.
 const NONE: u32 = u32::MAX;
+
+/// Of hosts without a leaf: beyond all of them.
+const NO_LEAF: u16 = u16::MAX;
+/// Of leaves that no way joins: beyond all lists, even after a rank of a leaf is added.
+pub(crate) const NO_LIST: u32 = 1 << 31;
 
 /// Links that are candidates together.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -88,21 +101,23 @@ pub struct Candidates {
     /// `[link]`: its group, or [`NONE`].
     group: Vec<u32>,
     bits: u32,
-    /// `[host]`: rank of its leaf, or [`NONE`].
-    pub(crate) leaf: Vec<u32>,
-    pub(crate) leaves: usize,
-    /// `[source leaf x leaves + destination leaf]`.
-    pub(crate) class: Vec<u8>,
-    pub(crate) classes: usize,
-    /// `[leaf x classes + class]`: groups going up from it, and down to it.
+    /// `[host]`: rank of its leaf, or [`NO_LEAF`].
+    leaf: Vec<u16>,
+    /// `[rank of leaf]`: of its kind the row and the column in `first_list`.
+    of_leaf: Vec<[u32; 2]>,
+    /// `[kind of source leaf][kind of destination leaf]`: where lists of their class begin, or [`NO_LIST`]; of two leaves.
+    first_list: Vec<u32>,
+    /// `[class x leaves + leaf]`: groups going up from it, and down to it; the last one is of hosts on one leaf.
     pub(crate) up: Vec<Vec<u32>>,
     pub(crate) down: Vec<Vec<u32>>,
-    /// `[up, down][leaf x classes + class]`: the first two of these, mostly all of them; and whether some leaf has more.
+    /// `[up, down][class x leaves + leaf]`: the first two of these, mostly all of them; and whether some leaf has more.
     first: [Vec<[u32; 2]>; 2],
     has_more: bool,
     pub(crate) groups: Vec<Group>,
     /// `[host]`: its link up and its link down.
     pub(crate) of_host: Vec<[LinkId; 2]>,
+    /// Links without a number.
+    pub(crate) unused: Vec<LinkId>,
     most_hops: u8,
 }
 
@@ -110,9 +125,13 @@ impl Candidates {
     /// Of the admissible ways of a fabric.
     ///
     /// # Errors
-    /// [`SamplingError::Irregular`] if pairs of leaves are of too many kinds.
+    /// [`SamplingError::Irregular`] if pairs of leaves are of too many kinds, [`SamplingError::Leaves`] if there are too many leaves.
     pub fn new(fabric: &Fabric, structure: &Structure, paths: &PathSet) -> Result<Self, SamplingError> {
         let leaves = paths.leaves();
+        let (most, found) = (usize::from(NO_LEAF), leaves.len());
+        if found > most {
+            return Err(SamplingError::Leaves { most, found });
+        }
         let mut walk = Walk::new(fabric, paths);
         let mut signature = vec![0u128; fabric.link_count()];
         let mut most_hops = 2;
@@ -149,22 +168,23 @@ impl Candidates {
         let leaf = |host: HostId| {
             let link = fabric.host_link(host);
             let leaf = fabric.alive(link).then(|| fabric.link_to_switch(link)).flatten();
-            leaf.and_then(|leaf| paths.leaf_rank(leaf)).map_or(NONE, |rank| rank as u32)
+            leaf.and_then(|leaf| paths.leaf_rank(leaf)).map_or(NO_LEAF, |rank| rank as u16)
         };
+        let unused = fabric.links().filter(|link| number[link.index()] == NONE).collect();
         let mut found = Self {
             number,
             group: Vec::new(),
             bits: bits + 1,
             leaf: fabric.hosts().map(leaf).collect(),
-            leaves: leaves.len(),
-            class: Vec::new(),
-            classes: 0,
+            of_leaf: Vec::new(),
+            first_list: Vec::new(),
             up: Vec::new(),
             down: Vec::new(),
             first: [Vec::new(), Vec::new()],
             has_more: false,
             groups,
             of_host,
+            unused,
             most_hops,
         };
         found.classify(fabric, structure, paths, &mut walk)?;
@@ -186,11 +206,11 @@ impl Candidates {
         let leaves = paths.leaves();
         // `[leaf][class]`: going up and going down.
         let mut lists = vec![Vec::<[Option<Vec<u32>>; 2]>::new(); leaves.len()];
-        self.class = vec![CUT_OFF; leaves.len() * leaves.len()];
-        let everyone = pairs(leaves.len()).chain((0..leaves.len()).map(|leaf| (leaf, leaf)));
-        for (s, e) in everyone {
+        let ranks = leaves.len();
+        let mut class_of = vec![CUT_OFF; ranks * ranks];
+        for (s, e) in pairs(leaves.len()) {
             let (mut up, mut down) = (Vec::new(), Vec::new());
-            if s != e && paths.hops(leaves[s], leaves[e]).is_none() {
+            if paths.hops(leaves[s], leaves[e]).is_none() {
                 continue;
             }
             walk.links(leaves[s], leaves[e], |link| {
@@ -215,26 +235,49 @@ impl Candidates {
                 known.resize(known.len().max(class + 1), [None, None]);
                 known[class][side] = Some(list);
             }
-            self.class[s * leaves.len() + e] = class as u8;
-            self.classes = self.classes.max(class + 1);
+            class_of[s * ranks + e] = class as u8;
         }
-        for mut of in lists {
-            of.resize(self.classes, [None, None]);
-            for [up, down] in of {
+        for class in 0..lists.iter().map(Vec::len).max().unwrap_or(0) {
+            for of in &mut lists {
+                let [up, down] = of.get_mut(class).map(std::mem::take).unwrap_or_default();
                 self.up.push(up.unwrap_or_default());
                 self.down.push(down.unwrap_or_default());
             }
         }
+        self.up.push(Vec::new());
+        self.down.push(Vec::new());
         self.group = group_of;
-        let first = |of: &Vec<u32>| [0, 1].map(|k| of.get(k).copied().unwrap_or(NONE));
-        self.first = [&self.up, &self.down].map(|lists| lists.iter().map(first).collect());
+        let two = |of: &Vec<u32>| [0, 1].map(|k| of.get(k).copied().unwrap_or(NONE));
+        self.first = [&self.up, &self.down].map(|lists| lists.iter().map(two).collect());
         self.has_more = self.up.iter().chain(&self.down).any(|of| of.len() > 2);
+        let (kind, classes) = kinds(&class_of, ranks);
+        let first =
+            |&class: &u8| if class == CUT_OFF { NO_LIST } else { u32::from(class) * leaves.len() as u32 };
+        self.first_list = classes.iter().map(first).collect();
+        let kinds = classes.len().isqrt() as u32;
+        self.of_leaf = kind.into_iter().map(|kind| [kind * kinds, kind]).collect();
         Ok(())
     }
 
     /// Bits of link numbers.
     pub fn bits(&self) -> u32 {
         self.bits
+    }
+
+    /// The bit that all numbers have.
+    #[inline]
+    pub(crate) fn leading(&self) -> u32 {
+        1 << (self.bits - 1)
+    }
+
+    /// The first host's number without its leading bit; both links of all hosts have the next ones.
+    pub(crate) fn first_host(&self) -> usize {
+        self.groups.last().map_or(0, |group| (group.base ^ self.leading()) as usize + group.room())
+    }
+
+    /// Numbers that are set aside, without their leading bit.
+    pub(crate) fn cells(&self) -> usize {
+        self.first_host() + 2 * self.of_host.len()
     }
 
     /// The number of a link that is on some way, for the hash.
@@ -252,31 +295,56 @@ impl Candidates {
         self.most_hops
     }
 
-    /// The class of two hosts' leaves; `None` if no way joins them.
+    /// Which lists of groups a packet of two hosts has, going up and going down; `None` or beyond all if no way joins them.
     #[inline]
-    pub(crate) fn class(&self, source: HostId, destination: HostId) -> Option<(usize, usize, usize)> {
-        let from = *self.leaf.get(source.index())? as usize;
-        let to = *self.leaf.get(destination.index())? as usize;
-        if from >= self.leaves || to >= self.leaves || source == destination {
+    pub(crate) fn lists(&self, source: HostId, destination: HostId) -> Option<(u32, u32)> {
+        let (&from, &to) = (self.leaf.get(source.index())?, self.leaf.get(destination.index())?);
+        let [row, _] = self.of_leaf.get(usize::from(from))?;
+        let [_, column] = self.of_leaf.get(usize::from(to))?;
+        if source == destination {
             return None;
         }
-        let class = self.class[from * self.leaves + to];
-        (class != CUT_OFF).then_some((from, to, usize::from(class)))
+        let first = self.first_list[(row + column) as usize];
+        let own = self.up.len() as u32 - 1;
+        let list = |leaf: u16| if from == to { own } else { first + u32::from(leaf) };
+        Some((list(from), list(to)))
+    }
+
+    /// Whether some way joins two hosts.
+    pub(crate) fn joined(&self, source: HostId, destination: HostId) -> bool {
+        self.groups(source, destination).is_some()
+    }
+
+    /// The groups of both lists; `None` if no way joins the hosts.
+    fn groups(&self, source: HostId, destination: HostId) -> Option<impl Iterator<Item = u32>> {
+        let (up, down) = self.lists(source, destination)?;
+        Some(self.up.get(up as usize)?.iter().chain(self.down.get(down as usize)?).copied())
+    }
+
+    /// Sides and their lists.
+    pub(crate) fn all_lists(&self) -> impl Iterator<Item = (usize, usize)> + use<> {
+        let lists = self.up.len();
+        (0..2).flat_map(move |side| (0..lists).map(move |list| (side, list)))
+    }
+
+    /// Bytes that this looks at.
+    pub(crate) fn lists_size(&self) -> usize {
+        size_of_val(&self.leaf[..]) + size_of_val(&self.of_leaf[..]) + size_of_val(&self.first_list[..])
     }
 
     /// Whether a packet of these hosts might have crossed a link.
     #[inline]
     pub fn might(&self, source: HostId, destination: HostId, link: LinkId) -> bool {
-        let Some((from, to, class)) = self.class(source, destination) else { return false };
-        let (up, down) = (from * self.classes + class, to * self.classes + class);
+        let Some((up, down)) = self.lists(source, destination) else { return false };
+        let (up, down) = (up as usize, down as usize);
+        let (Some(of_up), Some(of_down)) = (self.first[0].get(up), self.first[1].get(down)) else {
+            return false;
+        };
         let group = self.group[link.index()];
         // No branch but the last: nobody foretells which link it is.
-        let is = |side: usize, kind: usize| {
-            let [first, second] = self.first[side][kind];
-            (group == first) | (group == second)
-        };
+        let is = |of: &[u32; 2]| (group == of[0]) | (group == of[1]);
         let own = (link == self.of_host[source.index()][0]) | (link == self.of_host[destination.index()][1]);
-        own | ((group != NONE) & (is(0, up) | is(1, down)))
+        own | ((group != NONE) & (is(of_up) | is(of_down)))
             || (self.has_more
                 && group != NONE
                 && self.up[up].iter().chain(&self.down[down]).any(|&of| of == group))
@@ -290,11 +358,9 @@ impl Candidates {
 
     /// Calls `visit` with every link that a packet of these hosts might have crossed; `false` if no way joins them.
     pub fn visit(&self, source: HostId, destination: HostId, mut visit: impl FnMut(LinkId)) -> bool {
-        let Some((from, to, class)) = self.class(source, destination) else { return false };
+        let Some(groups) = self.groups(source, destination) else { return false };
         visit(self.of_host[source.index()][0]);
-        let up = &self.up[from * self.classes + class];
-        let down = &self.down[to * self.classes + class];
-        for &group in up.iter().chain(down) {
+        for group in groups {
             self.groups[group as usize].links.iter().for_each(|&link| visit(link));
         }
         visit(self.of_host[destination.index()][1]);

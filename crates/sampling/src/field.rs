@@ -67,6 +67,9 @@ pub fn parity(mut bits: u32) -> bool {
     0x6996 >> (bits & 15) & 1 != 0
 }
 
+/// `[byte of id][its value]`: what it adds to the vector.
+pub(crate) type Vectors<T = u32> = [[T; 256]; 4];
+
 /// The hash for link numbers of so many bits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hash {
@@ -76,14 +79,10 @@ pub struct Hash {
     id_bits: u32,
     /// `[bit]`: the mask of the number that has this bit alone.
     masks: Vec<u32>,
-    /// `[byte of id][its value]`: the vector.
-    vectors: Box<[[u32; 256]; 4]>,
+    vectors: Box<Vectors>,
 }
 
 impl Hash {
-    /// Bytes of what makes a packet's vector.
-    pub(crate) const VECTORS: usize = size_of::<[[u32; 256]; 4]>();
-
     /// For numbers below `2^bits` and packets' ids below `2^id_bits`.
     ///
     /// # Errors
@@ -142,6 +141,11 @@ impl Hash {
     /// `H(id, number)`.
     pub fn bit(&self, id: u32, number: u32) -> bool {
         parity(id & self.mask(number))
+    }
+
+    /// What vectors are made of.
+    pub(crate) fn vectors(&self) -> &Vectors {
+        &self.vectors
     }
 
     /// What a packet says of all numbers: `H(id, number)` is the parity of `number` under it.

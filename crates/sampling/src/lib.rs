@@ -7,7 +7,11 @@
 //! | [`tag`] | what a packet carries, and what adapters and switches do to it |
 //! | [`packed`] | the same with a whole link in one word |
 //! | [`candidates`] | which links a packet can have crossed, in groups, with numbers to match |
+//! | `kinds` | leaves that have the same classes with all others |
 //! | [`decoder`] | one bit a packet to estimates of all links, by Walsh-Hadamard transforms |
+//! | `lists` | what it looks packets up in |
+//! | `words` | how several of its sums share a word |
+//! | `transform` | the transform |
 //! | [`direct`] | the same link by link, for any hash, as the source has it: the judge of the other |
 //! | [`reservoir`] | estimates where packets carry a whole link |
 //! | [`estimate`] | a link's traffic and congestion with their standard errors |
@@ -20,9 +24,13 @@ pub mod direct;
 pub mod estimate;
 pub mod field;
 pub mod hash;
+mod kinds;
+mod lists;
 pub mod packed;
 pub mod reservoir;
 pub mod tag;
+mod transform;
+mod words;
 
 pub use candidates::{Candidates, SamplingError};
 pub use decoder::Decoder;

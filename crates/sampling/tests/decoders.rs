@@ -79,6 +79,35 @@ fn what_several_received_adds_up_in_any_order() {
     assert!(c.estimates().iter().all(|of| *of == Estimate::default()));
 }
 
+/// A tree whose links have numbers of more than 16 bits.
+const WIDE: &str = "fattree:pods=2,leaves=2,hosts=4500,spines=2,groups=2,cores=2";
+
+/// More than a host's word holds, some of it merged.
+#[test]
+fn sums_outgrow_their_words() {
+    for fabric in ["fattree:pods=2,leaves=2,hosts=2,spines=2,groups=2,cores=2", WIDE] {
+        let network = Network::new(netloom_topology::generate(fabric).unwrap()).unwrap();
+        assert_eq!(network.candidates.bits() > 16, fabric == WIDE);
+        let mut direct = Direct::new(Arc::clone(&network.candidates), HashFunction::STANDARD);
+        let [mut whole, mut one, mut other] = [decoder(&network), decoder(&network), decoder(&network)];
+        let hosts = (HostId(0), HostId(network.fabric.host_count() as u32 - 1));
+        let mut random = stream(3, 2);
+        for i in 0..150_000 {
+            let packet = network.send(hosts, |link| link.0 % 3 == 0, &mut random).one_bit;
+            direct.add(&packet);
+            whole.add(&packet);
+            if i % 3 == 0 { one.add(&packet) } else { other.add(&packet) }
+        }
+        other.merge(&one);
+        assert_eq!((other.received(), other.of_host(hosts.1)), (150_000, [0, 150_000]));
+        let (whole, merged, direct) = (whole.estimates(), other.estimates(), direct.estimates());
+        assert_eq!(whole, merged);
+        for link in network.fabric.links() {
+            assert_eq!(sums(&whole[link.index()]).1, sums(&direct[link.index()]).1, "{fabric}, {link:?}");
+        }
+    }
+}
+
 /// Two hosts that no cable joins.
 fn apart() -> netloom_model::Fabric {
     netloom_testkit::cases::wired(&[("a", 1), ("b", 1)], &[])
