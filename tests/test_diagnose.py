@@ -449,3 +449,29 @@ def test_what_a_scenario_reads_may_be_gone(netloom):
     (netloom.folder / "pairs.csv").unlink()
     done = netloom("diagnose", "run")
     assert "what the run's scenario reads is not here: other mappings of ranks were not compared" in done.err
+
+
+def test_an_incast_is_not_blamed_for_what_waits_elsewhere(netloom):
+    # The exchange meets at its own hosts, none of which the gather's messages come near.
+    (netloom.folder / "s.toml").write_text(
+        'fabric = "two-level:leaves=4,hosts=8,spines=8"\nroutes = "adaptive"\n'
+        '[[job]]\nname = "gather"\nranks = 8\nprogram = { kind = "incast", bytes = 262144 }\n'
+        '[[job]]\nname = "exchange"\nranks = 24\nprogram = { kind = "all-to-all", bytes = 65536 }\n'
+    )
+    netloom.ok("sample", "s.toml", "-o", "run")
+    result = netloom.result("diagnose", "run", code=1)
+    waits = {job["name"]: job["congested_hops"] for job in result["jobs"]}
+    assert waits["exchange"] >= 0.05
+    (incast,) = [finding for finding in result["findings"] if finding["culprits"] == ["gather"]]
+    assert (incast["cause"], incast["victims"]) == ("incast", ["gather"])
+    assert incast["root_links"] == ["leaf00->host0000"]
+    done = netloom("diagnose", "run")
+    assert ("not explained: what exchange waited for" in done.out) == (len(result["findings"]) == 1)
+
+
+def test_too_little_to_tell_is_no_all_clear(netloom):
+    (netloom.folder / "s.toml").write_text(SHUFFLE)
+    netloom.ok("sample", "s.toml", "--rate", 1e-9, "-o", "run")
+    done = netloom("diagnose", "run")
+    assert done.code == 1
+    assert "too few packets were sampled to tell" in done.out

@@ -252,6 +252,14 @@ def test_what_contradicts_counters_is_told(netloom):
     assert any("packets by samples" in text for text in findings)
 
 
+def test_counters_of_fewer_links_are_refused(netloom):
+    sampled(netloom, "--routes", "ftree")
+    place = netloom.folder / "run" / "0-ftree" / "links.parquet"
+    pq.write_table(pq.read_table(place).slice(0, 60), place)
+    reseal(netloom.folder / "run")
+    assert "links.parquet: 60 rows: expected" in netloom.refused("diagnose", "run")
+
+
 def test_nothing_sampled_is_said(netloom):
     done = netloom("sample", scenario(netloom, TWO), "--rate", 1e-9, "-o", "run")
     assert "none of its" in done.err
@@ -376,6 +384,14 @@ def test_packets_that_were_kept_give_the_runs_samples(netloom, method):
     again = sampling.total(pq.read_table(netloom.folder / "again.parquet"), samples.fabric.links)
     assert (again.traffic == samples.total().traffic).all()
     assert (again.congested_error == samples.total().congested_error).all()
+
+
+def test_a_rate_that_packets_contradict_is_refused(netloom):
+    _, packets = kept(netloom, "whole")
+    words = ("sample", "--decode", packets, "--fabric", FABRIC)
+    assert netloom.result(*words, "--rate", 1)["findings"] == []
+    assert f"--rate 0.5: {packets} says 1" in netloom.refused(*words, "--rate", 0.5, code=2)
+    assert f"--hop-bits 4: {packets} says 3" in netloom.refused(*words, "--hop-bits", 4, code=2)
 
 
 def test_packets_by_name_and_as_csv(netloom):

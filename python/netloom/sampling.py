@@ -332,6 +332,11 @@ def read(folder: str | Path, routing: str | None = None, *, fabric: Fabric | Non
         if number >= len(listed) or listed[number] != name:
             raise FormatError(f"{place}/contexts.parquet: job {number}, {name}: the run has no such job")
     made = Samples(fabric, entry["routing"], sampling, entry["result"], jobs, links=links, **found)
+    if links.num_rows != fabric.links:
+        raise FormatError(
+            f"{place}/links.parquet: {links.num_rows:,} rows: expected {fabric.links:,}, one for every link",
+            str(place),
+        )
     for name, table in found.items():
         check_table(table, name, fabric, sampling, made.contexts.num_rows, str(place / f"{name}.parquet"))
     return _with_findings(made)

@@ -271,7 +271,11 @@ def _hosts(
     found, grid, plane = asked
     if picture_kind(this) == "html":
         raise UsageError("--grid draws .svg or .png")
-    shape = [int(word) for word in grid.split("x")] if re.fullmatch(r"\d{1,9}(x\d{1,9}){0,2}", grid) else []
+    shape = (
+        [int(word) for word in grid.split("x")]
+        if re.fullmatch(r"[1-9]\d{0,8}(x[1-9]\d{0,8}){0,2}", grid)
+        else []
+    )
     if not shape:
         raise UsageError(f'--grid {grid}: expected a process grid such as "24x48x24"')
     samples = found[0][1]

@@ -77,8 +77,12 @@ def decode(
     method = "one-bit" if "bit" in table.column_names else "whole"
     if method == "whole" and hash_ is not None:
         raise UsageError("--hash is of packets with a bit, not with a link")
-    how = {"rate": 1.0, "hop_bits": 3, "hash": "gf", **hashes.how_kept(table, packets)}
+    kept = hashes.how_kept(table, packets)
+    how = {"rate": 1.0, "hop_bits": 3, "hash": "gf", **kept}
     given = {"rate": rate, "hop_bits": hop_bits, "hash": sampled.hash_function(hash_)}
+    for option, key in (("--rate", "rate"), ("--hop-bits", "hop_bits")):
+        if given[key] is not None and given[key] != kept.get(key, given[key]):
+            raise UsageError(f"{option} {given[key]:g}: {packets} says {kept[key]:g}")
     how.update({key: value for key, value in given.items() if value is not None})
     how["hash"] = _core.sampling_hash(how["hash"] or "gf") if method == "one-bit" else None
     carried = "bit" if method == "one-bit" else "link"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -102,10 +102,6 @@ def diagnose(
     run.note_input("run", run_or_fabric, runs.digest((folder / runs.MANIFEST).read_bytes()))
     entry = _entry(folder, manifest, routing)
     stopped = entry["result"].get("stopped")
-    if stopped is not None:
-        run.note(
-            f"{folder}: the run was stopped early ({stopped}): only its beginning is known", kind="warning"
-        )
     with run.timed("read"):
         if entry["result"].get("sampling") is not None:
             source = "samples"
@@ -114,6 +110,9 @@ def diagnose(
             source, enough = "counters", True
             seen, findings = _of_run(folder, manifest, entry), []
             run.note(f"{folder} has no samples: counters alone say less (netloom sample -o)")
+    if stopped is not None:
+        told = f"{folder}: the run was stopped early ({stopped}): only its beginning is known"
+        findings = [told, *findings]
     from netloom.diagnose.tries import completions
 
     head = {"source": source, "routing": entry["routing"], "enough": enough}
@@ -235,6 +234,9 @@ def _finish(
     without = contextlib.nullcontext(no_mappings)
     with run.timed("diagnose"), without if manifest is None else _mappings(manifest, odd) as mappings:
         found = rules(seen, mappings)
+    if not head["enough"]:
+        for finding in found.findings:
+            finding.uncertain, finding.confidence = True, min(finding.confidence, 0.5)
     tried: list[list[Attempt]] = [[] for _ in found.findings]
     if try_ and found.findings and manifest is not None:
         from netloom.diagnose.tries import Trials
@@ -245,8 +247,8 @@ def _finish(
             trials = Trials(scenario, manifest["scenario"]["overrides"], str(head["routing"]), times)
             tried = [trials.of(finding, head["source"] == "samples") for finding in found.findings]
         odd = [*odd, *trials.notes]
-    for finding in odd:
-        run.note(finding, kind="warning")
+    for line in odd:
+        run.note(line, kind="warning")
     result = {
         **head,
         "hosts": seen.fabric.hosts,
@@ -269,7 +271,10 @@ def _finish(
         }
         for finding in result["findings"]
     ]
-    return run.finish(result, lambda: text(result), rows=rows, findings=bool(found.findings))
+    # What could not be told is no all-clear.
+    return run.finish(
+        result, lambda: text(result), rows=rows, findings=bool(found.findings) or not head["enough"]
+    )
 
 
 def _finding(seen: Observed, finding: Finding, tried: list[Attempt] | None) -> dict[str, Any]:
@@ -328,7 +333,19 @@ def text(result: Mapping[str, Any]) -> str:
         parts.append(nothing)
     for number, finding in enumerate(result["findings"], 1):
         parts.append(_finding_text(number, finding))
+    if result["findings"]:
+        victims = {job for finding in result["findings"] for job in finding["victims"]}
+        parts += _unexplained(result["jobs"], victims)
     return "\n\n".join(parts)
+
+
+def _unexplained(jobs: Sequence[Mapping[str, Any]], victims: Collection[str]) -> list[str]:
+    """That other jobs wait too."""
+    from netloom.diagnose.evidence import HELD_UP
+
+    held = [job["name"] for job in jobs if (job["congested_hops"] or 0.0) >= HELD_UP]
+    rest = ", ".join(name for name in held if name not in victims)
+    return [f"not explained: what {rest} waited for"] if rest else []
 
 
 def _finding_text(number: int, finding: Mapping[str, Any]) -> str:

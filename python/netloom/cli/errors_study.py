@@ -110,7 +110,10 @@ def study(
             seed=seed,
             truth=truth,
         )
-        return sampling.of(found, given)
+        samples = sampling.of(found, given)
+        if samples.result["stopped"] == "interrupted":
+            raise KeyboardInterrupt
+        return samples
 
     with run.timed("simulate"), run.bars() as bars:
         task = None if bars is None else bars.add_task("study", total=len(PUBLISHED) * repeats + 1, told="")

@@ -64,7 +64,7 @@ def before_hosts(evidence: Evidence, group: Ints, windows: Windows) -> Finding |
 def _uneven(evidence: Evidence, of_job: dict[int, Ints], roots: Ints, windows: Windows) -> Finding | None:
     """An incast, of jobs by their links to hosts that may get too much."""
     links, r = evidence.links, evidence.observed.received
-    jobs, told, gains = [], [], []
+    jobs, told, gains, guilty = [], [], [], []
     for job, last in of_job.items():
         came, even = evidence.at_hosts(job, windows)
         hosts = links.target[last]
@@ -76,6 +76,7 @@ def _uneven(evidence: Evidence, of_job: dict[int, Ints], roots: Ints, windows: W
         if even <= 0 or peak < UNEVEN * even or senders == 1:
             continue
         jobs.append((-float(came[hosts].sum()), job))
+        guilty += last[came[hosts] >= UNEVEN * even].tolist()
         gains.append(1 - even / peak)
         line = (
             f"{links.names[host]} gets {peak / even:.1f} times what {evidence.hosts_of(job)} get on average"
@@ -84,12 +85,15 @@ def _uneven(evidence: Evidence, of_job: dict[int, Ints], roots: Ints, windows: W
     if not jobs:
         return None
     gain = max(gains)
+    if links.to_host[roots].all():
+        # Others' hosts are no roots of this.
+        roots = np.array(guilty, dtype=np.int64)
     return Finding(
         cause="incast",
         confidence=min(1.0, 1 / (3 * (1 - gain))),
         root_links=roots.tolist(),
         culprits=[job for _, job in sorted(jobs)],
-        victims=evidence.victims(),
+        victims=evidence.victims(roots),
         remedy="share what goes to one host among several, or send it in another order, or in a tree",
         predicted_gain_percent=100 * gain,
         evidence=told[:MOST_TOLD],

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 HELD_UP = 0.05
 """Congested hops a packet from which on a job is held up."""
 
+PART = 0.25
+"""Share of what holds a job, or all of them, up that roots must have to be worth a word."""
+
 
 class Evidence:
     """[W, J, L] packets held up by root, and what of each link is whose."""
@@ -94,9 +97,11 @@ class Evidence:
         alone = len(self.observed.jobs) == 1
         return "the job's hosts" if alone else f"the hosts of {self.observed.jobs[job]}"
 
-    def victims(self) -> list[int]:
-        """Jobs that are held up."""
-        return [int(job) for job in np.flatnonzero(self.harm >= HELD_UP)]
+    def victims(self, roots: Ints) -> list[int]:
+        """Jobs that are held up, and by these roots to a good part."""
+        held = np.maximum(self.held.sum(axis=0), 0.0)
+        here = held[:, roots].sum(axis=1) >= PART * held.sum(axis=1)
+        return [int(job) for job in np.flatnonzero((self.harm >= HELD_UP) & here)]
 
 
 def most(values: Floats, share: float) -> Ints:

@@ -47,7 +47,7 @@ def add(found: list[Finding], finding: Finding) -> None:
     """Adds a finding; to one that blames the same jobs for the same, its roots."""
     for other in found:
         if _blame(other) == _blame(finding):
-            other.root_links += finding.root_links
+            other.root_links += [link for link in finding.root_links if link not in other.root_links]
             other.confidence += finding.confidence
             other.evidence += [line for line in finding.evidence if line not in other.evidence]
             other.predicted_gain_percent = max(other.predicted_gain_percent, finding.predicted_gain_percent)

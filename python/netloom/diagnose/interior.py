@@ -44,7 +44,7 @@ def interior(evidence: Evidence, group: Ints, windows: Windows) -> list[Finding]
     # Where all ways to a host are one way, that is as full as the host's own link.
     last = np.flatnonzero(links.to_host & (came >= AS_FULL * measured))
 
-    victims = evidence.victims()
+    victims = evidence.victims(group)
 
     def finding(cause: Cause, gain: float, remedy: str, told: str) -> Finding:
         sure = min(1.0, 0.5 + gain)
@@ -117,7 +117,7 @@ def fullest(evidence: Evidence) -> Finding | None:
         confidence=0.5,
         root_links=roots[np.argsort(-came[roots], kind="stable")].tolist(),
         culprits=[int(evidence.of_job[:, :, roots].sum(axis=(0, 2)).argmax())],
-        victims=evidence.victims(),
+        victims=evidence.victims(roots),
         remedy=_ROUTES,
         predicted_gain_percent=100 * gain,
         evidence=[

@@ -26,7 +26,7 @@ def better_mapping(evidence: Evidence, group: Ints, job: int) -> Finding | None:
         confidence=min(1.0, 0.5 + gain),
         root_links=group.tolist(),
         culprits=[job],
-        victims=evidence.victims(),
+        victims=evidence.victims(group),
         remedy="ranks that talk to each other on the same host, or leaf",
         predicted_gain_percent=100 * gain,
         evidence=[

@@ -23,7 +23,7 @@ import numpy as np
 
 from netloom.diagnose.draws import weighed
 from netloom.diagnose.endpoints import incast
-from netloom.diagnose.evidence import HELD_UP, Evidence, most
+from netloom.diagnose.evidence import HELD_UP, PART, Evidence, most
 from netloom.diagnose.findings import Diagnosis, Finding, add
 from netloom.diagnose.ideal import Bounds, no_mappings
 from netloom.diagnose.interior import fullest, interior
@@ -39,9 +39,6 @@ TOUCHED = 0.01
 
 SATURATED = 0.7
 """Utilisation from which on a link is a bottleneck even where buffers take all that waits for it."""
-
-PART = 0.25
-"""Share of what is held up that roots between switches, or at hosts, must have to be worth a finding."""
 
 SURE = 4.0
 """Standard errors by which counters must exceed samples before somebody else is blamed."""
@@ -139,9 +136,13 @@ def _causes(evidence: Evidence) -> list[Finding]:
         for finding in own:
             finding.confidence *= float(part.sum() / total)
             add(found, finding)
-    if total > 0 and not any(finding.predicted_gain_percent for finding in found):
+    others = [finding for finding in found if finding.cause != "noisy-neighbour"]
+    if total > 0 and not any(finding.predicted_gain_percent for finding in others):
         routes = fullest(evidence)
-        found += [] if routes is None else [routes]
+        if routes is not None:
+            # Better routes may part a job from its neighbour.
+            routes.confidence = min([routes.confidence, *(NEXT * finding.confidence for finding in found)])
+            found.append(routes)
     promising = [finding.confidence for finding in found if finding.predicted_gain_percent]
     for finding in found:
         if promising and not finding.predicted_gain_percent:
