@@ -475,3 +475,8 @@ def test_too_little_to_tell_is_no_all_clear(netloom):
     done = netloom("diagnose", "run")
     assert done.code == 1
     assert "too few packets were sampled to tell" in done.out
+
+
+def test_a_fabric_without_counters_is_told_what_is_missing(netloom):
+    said = netloom.refused("diagnose", "two-level:leaves=2,hosts=2,spines=1", code=2)
+    assert "is a fabric: expected --counters with it" in said

@@ -252,6 +252,23 @@ def test_what_contradicts_counters_is_told(netloom):
     assert any("packets by samples" in text for text in findings)
 
 
+@pytest.mark.parametrize(
+    ("table", "column", "factor", "said"),
+    [
+        ("links", "xmit_bytes", 0, "bytes of it were received, its counter says 0 were sent"),
+        ("samples", "congested", 50, "packets were congested there"),
+    ],
+)
+def test_what_cannot_go_together_is_told(netloom, table, column, factor, said):
+    sampled(netloom, "--routes", "ftree")
+    place = netloom.folder / "run" / "0-ftree" / f"{table}.parquet"
+    found = pq.read_table(place)
+    at = found.column_names.index(column)
+    pq.write_table(found.set_column(at, column, [np.asarray(found[column]) * factor]), place)
+    reseal(netloom.folder / "run")
+    assert any(said in text for text in sampling.read(netloom.folder / "run").findings)
+
+
 def test_counters_of_fewer_links_are_refused(netloom):
     sampled(netloom, "--routes", "ftree")
     place = netloom.folder / "run" / "0-ftree" / "links.parquet"

@@ -97,7 +97,11 @@ def diagnose(
     for option, value in only.items():
         if value is not None:
             raise UsageError(f"{option} needs --counters")
+    from netloom import _core
+
     folder = Path(run_or_fabric)
+    if not folder.exists() and _core.is_generator(run_or_fabric):
+        raise UsageError(f"{run_or_fabric}: is a fabric: expected --counters with it, or a run's folder")
     manifest = runs.read_manifest(folder)
     run.note_input("run", run_or_fabric, runs.digest((folder / runs.MANIFEST).read_bytes()))
     entry = _entry(folder, manifest, routing)
