@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import signal
 import struct
+import subprocess
+import time
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -562,6 +565,21 @@ def test_the_study_holds_errors_to_the_formulas(netloom):
             assert 0.8 < row["traffic_ratio"] < 1.25
     errors = [row["traffic_percent"] for row in result["rows"][:4]]
     assert errors == sorted(errors)
+
+
+def test_an_interrupted_study_compares_nothing(netloom):
+    child = subprocess.Popen(
+        [*netloom.command, "sample", "--study"],
+        cwd=netloom.folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    time.sleep(3)
+    child.send_signal(signal.SIGINT)
+    out, err = child.communicate(timeout=100)
+    assert (child.returncode, out) == (130, "")
+    assert "netloom: interrupted" in err
 
 
 def test_the_study_takes_any_hash_and_no_row_of_next_to_no_packets(netloom):
