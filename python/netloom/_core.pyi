@@ -282,6 +282,9 @@ class Sampled:
     @property
     def simulation(self) -> Simulation:
         """What the run has shown besides."""
+    @property
+    def interrupted(self) -> bool:
+        """Whether Ctrl-C came, be it when nothing was left to cut short."""
     def settings(self) -> dict[str, Any]:
         """How it was sampled, as a result tells it."""
     def contexts(self) -> dict[str, Any]:

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use netloom_compose::sampled::{Kept, Sampled, Sampling, decode};
 use netloom_compose::{Marking, Method, Sampler};
+use netloom_model::StopReason;
 use netloom_sampling::{Candidates, HashFunction, HopBits, Modulus, UnknownHash};
 use netloom_sim::{Model, Setup, simulate_observed};
 use numpy::PyReadonlyArray1;
@@ -24,6 +25,7 @@ pub struct PySampled {
     simulation: Py<PySimulation>,
     sampled: Sampled,
     asked: Sampling,
+    interrupted: bool,
 }
 
 /// Runs a scenario with one of its routings (the first if `None`), every packet, and samples paths inside packets as adapters
@@ -103,13 +105,14 @@ pub fn sample(
         });
         (found, (cpu_ns() - before) as f64 * 1e-9)
     })?;
+    let interrupted = ended.stopped == Some(StopReason::Interrupted);
     let (found, cpu_seconds) = ended.result;
     let (outcome, sampled) = match found {
         Ok((outcome, sampled)) => (Ok(outcome), sampled),
         Err(error) => (Err(error), Sampled::default()),
     };
     let simulation = prepared.simulation(py, Model::Packet, outcome, cpu_seconds, None)?;
-    Ok(PySampled { simulation: Py::new(py, simulation)?, sampled, asked })
+    Ok(PySampled { simulation: Py::new(py, simulation)?, sampled, asked, interrupted })
 }
 
 /// Estimates of packets that were sampled elsewhere, of which a share `rate` was sampled: columns of equal length as in `Sampled.packets`,
@@ -244,6 +247,12 @@ impl PySampled {
     #[getter]
     fn simulation(&self, py: Python<'_>) -> Py<PySimulation> {
         self.simulation.clone_ref(py)
+    }
+
+    /// Whether Ctrl-C came, be it when nothing was left to cut short.
+    #[getter]
+    fn interrupted(&self) -> bool {
+        self.interrupted
     }
 
     /// What a result says of the sampling.

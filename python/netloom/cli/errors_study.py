@@ -110,10 +110,9 @@ def study(
             seed=seed,
             truth=truth,
         )
-        samples = sampling.of(found, given)
-        if samples.result["stopped"] == "interrupted":
+        if found.interrupted:
             raise KeyboardInterrupt
-        return samples
+        return sampling.of(found, given)
 
     with run.timed("simulate"), run.bars() as bars:
         task = None if bars is None else bars.add_task("study", total=len(PUBLISHED) * repeats + 1, told="")
