@@ -466,7 +466,7 @@ def test_an_incast_is_not_blamed_for_what_waits_elsewhere(netloom):
     assert (incast["cause"], incast["victims"]) == ("incast", ["gather"])
     assert incast["root_links"] == ["leaf00->host0000"]
     done = netloom("diagnose", "run")
-    assert ("not explained: what exchange waited for" in done.out) == (len(result["findings"]) == 1)
+    assert "not explained: what exchange waited for" in done.out
 
 
 def test_too_little_to_tell_is_no_all_clear(netloom):

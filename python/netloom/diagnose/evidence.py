@@ -32,6 +32,7 @@ class Evidence:
         #: [W, J, L] bytes
         self.of_job = observed.by_job(observed.traffic * observed.packet_bytes[None, :, None])
         self.relative = self.links.bytes_per_s / self.links.bytes_per_s.max()
+        self._below: dict[int, Ints] = {}
 
     def windows_of(self, group: Ints) -> Windows:
         """Windows in which these roots held most up; all, where the trouble does not come and go."""
@@ -85,12 +86,15 @@ class Evidence:
 
     def below(self, switch: int) -> Ints:
         """Hosts that are reached from a switch by links that lead down."""
+        if switch in self._below:
+            return self._below[switch]
         links = self.links
         reached = np.zeros(links.nodes, dtype=bool)
         reached[switch] = True
         for _ in range(int(links.level.max(initial=0)) + 1):
             reached[links.target[links.down & reached[links.source]]] = True
-        return np.flatnonzero(reached[: links.hosts])
+        self._below[switch] = np.flatnonzero(reached[: links.hosts])
+        return self._below[switch]
 
     def hosts_of(self, job: int) -> str:
         """In words."""
