@@ -23,7 +23,7 @@ export PIP_QUIET := 1
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 LIBRARY := --locked --workspace --exclude netloom-python
 
-.PHONY: build demo test lint fmt test-rust test-python bench study validate inferred fuzz clean need
+.PHONY: build demo test lint fmt test-rust test-python bench study validate inferred hostile fuzz clean need
 .DEFAULT_GOAL := build
 
 build: $(VENV)/.built ## .venv/bin/netloom
@@ -69,6 +69,10 @@ validate: | need ## the simulator beside the dissertation's chapter 5 (many minu
 inferred: | need ## traffic from counters: errors, how well they are known, routes (many minutes), into docs/methods/inference.md
 	cargo build --locked --release --quiet -p netloom-benches
 	@cargo run --locked --release --quiet -p netloom-benches -- inferred --write docs/methods/inference.md
+
+TRIALS ?= 2000
+hostile: | need ## the property tests over TRIALS (2000) random cases each instead of a few: what goes on looking for lies
+	NETLOOM_TRIALS=$(TRIALS) cargo test $(LIBRARY) --quiet hostile
 
 fuzz: | need ## every parser for FUZZ_SECONDS (60) seconds
 	fuzz/run.sh $(FUZZ_SECONDS)

@@ -8,10 +8,13 @@
 //! | [`cases`] | the smallest fabrics that show something |
 //! | [`random`] | trees of two to four levels: uneven, cabled in parallel, damaged, of unequal speeds |
 //! | [`traffic`] | sparse, dense and lopsided traffic |
+//! | [`mod@trials`] | how many random cases a property test looks at |
 
 pub mod cases;
 pub mod random;
 pub mod traffic;
+pub mod trials;
 
 pub use random::{Recipe, Sample, any_fabric, broken_fabric, perfect_fabric, sample};
 pub use traffic::{matrix, random_matrix, random_traffic};
+pub use trials::trials;
