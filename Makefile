@@ -56,19 +56,19 @@ test-python: $(VENV)/.dev $(VENV)/.built
 
 bench: $(VENV)/.built ## the table of what must be fast, into docs/benchmarks.md
 	cargo build --locked --release --quiet -p netloom-benches
-	@cargo run --locked --release --quiet -p netloom-benches -- --netloom $(BIN)/netloom --write docs/benchmarks.md
+	@cargo run --locked --release --quiet -p netloom-benches -- --netloom $(BIN)/netloom --write docs/benchmarks.md $(FAMILIES)
 
 study: | need ## what the optimiser must show (minutes, on a quiet machine), into docs/methods/optimizer.md
 	cargo build --locked --release --quiet -p netloom-benches
-	@cargo run --locked --release --quiet -p netloom-benches -- study --write docs/methods/optimizer.md
+	@cargo run --locked --release --quiet -p netloom-benches -- study --write docs/methods/optimizer.md $(FAMILIES)
 
 validate: | need ## the simulator beside the dissertation's chapter 5 (many minutes), into docs/methods/simulator.md
 	cargo build --locked --release --quiet -p netloom-benches
-	@cargo run --locked --release --quiet -p netloom-benches -- validate --write docs/methods/simulator.md
+	@cargo run --locked --release --quiet -p netloom-benches -- validate --write docs/methods/simulator.md $(FAMILIES)
 
 inferred: | need ## traffic from counters: errors, how well they are known, routes (many minutes), into docs/methods/inference.md
 	cargo build --locked --release --quiet -p netloom-benches
-	@cargo run --locked --release --quiet -p netloom-benches -- inferred --write docs/methods/inference.md
+	@cargo run --locked --release --quiet -p netloom-benches -- inferred --write docs/methods/inference.md $(FAMILIES)
 
 TRIALS ?= 2000
 hostile: | need ## the property tests over TRIALS (2000) random cases each instead of a few: what goes on looking for lies

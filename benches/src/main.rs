@@ -43,6 +43,7 @@ mod validate;
 
 use std::process::ExitCode;
 
+use study::Stretch;
 use table::Table;
 
 /// A family of benchmarks: adds its rows.
@@ -95,20 +96,23 @@ fn main() -> ExitCode {
         );
         return ExitCode::from(2);
     };
-    let (name, (text, good)) = match page {
-        Some("study") => ("study", study::run(&options.wanted)),
-        Some("inferred") => ("inferred", study::run_all("inferred", &inferred::FAMILIES, &options.wanted)),
-        Some(_) => ("validate", study::run_all("validate", &validate::FAMILIES, &options.wanted)),
-        None => ("bench", bench(&options)),
+    let target = page.unwrap_or("bench");
+    let stretches = match page {
+        Some("study") => study::run(&options.wanted),
+        Some("inferred") => study::run_all("inferred", &inferred::FAMILIES, &options.wanted),
+        Some(_) => study::run_all("validate", &validate::FAMILIES, &options.wanted),
+        None => bench(&options),
     };
-    print!("{text}");
-    if let Some(page) = options.write.filter(|_| options.wanted.is_empty())
-        && let Err(error) = report::write(&page, name, &text)
-    {
-        eprintln!("netloom-benches: {error}");
-        return ExitCode::FAILURE;
+    for Stretch { family, text, .. } in &stretches {
+        println!("{text}");
+        if let Some(page) = &options.write
+            && let Err(error) = report::write(page, &format!("{target} {family}"), text)
+        {
+            eprintln!("netloom-benches: {error}");
+            return ExitCode::FAILURE;
+        }
     }
-    if good { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    if stretches.iter().all(|s| s.good) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 fn parsed(arguments: &[String], names: &[&str]) -> Option<Options> {
@@ -125,18 +129,32 @@ fn parsed(arguments: &[String], names: &[&str]) -> Option<Options> {
     Some(options)
 }
 
-/// The table of what must be fast, and whether it is.
-fn bench(options: &Options) -> (String, bool) {
-    let mut table = Table::default();
-    for (name, run) in FAMILIES {
-        if options.wanted.is_empty() || options.wanted.iter().any(|w| w == name) {
+/// The table of what must be fast, a family a stretch, and whether it is.
+fn bench(options: &Options) -> Vec<Stretch> {
+    let mut stretches = Vec::new();
+    for (family, run) in FAMILIES {
+        if options.wanted.is_empty() || options.wanted.iter().any(|w| w == family) {
+            let mut table = Table::default();
             run(&mut table, options);
+            let text = format!(
+                "Printed by `make bench FAMILIES={family}` on {}, on {}; medians of several runs (the optimiser: one run, one thread).\n\n{table}",
+                report::today(),
+                report::machine()
+            );
+            stretches.push(Stretch { family, text, good: table.all_within() });
         }
     }
-    let text = format!(
-        "Printed by `make bench` on {}, on {}; medians of several runs (the optimiser: one run, one thread).\n\n{table}",
-        report::today(),
-        report::machine()
-    );
-    (text, table.all_within())
+    stretches
+}
+
+/// Which page keeps the families of which target.
+#[cfg(test)]
+fn pages() -> [(&'static str, &'static str, Vec<&'static str>); 4] {
+    let names = |families: &[(&'static str, study::Family)]| families.iter().map(|(name, _)| *name).collect();
+    [
+        ("benchmarks.md", "bench", FAMILIES.iter().map(|(name, _)| *name).collect()),
+        ("methods/optimizer.md", "study", names(&study::FAMILIES)),
+        ("methods/simulator.md", "validate", names(&validate::FAMILIES)),
+        ("methods/inference.md", "inferred", names(&inferred::FAMILIES)),
+    ]
 }

@@ -1,9 +1,12 @@
 //! What is printed and kept: Markdown tables, the machine and the date, and their place in a page.
 //!
-//! A page of the documentation has a stretch between `<!-- NAME: begin … -->` and `<!-- NAME: end -->` that belongs to
-//! the benchmarks; everything else in it stays as it is.
+//! A page of the documentation has stretches between `<!-- TARGET FAMILY: begin … -->` and `<!-- TARGET FAMILY: end -->`, each
+//! written whole by one family of one target; everything else in the page stays as it is. The first mark ends in the stretch's CRC-32,
+//! so that a figure put in by hand is found by a test: what a page says was printed was printed.
 
 use std::time::{SystemTime, UNIX_EPOCH};
+
+use flate2::Crc;
 
 /// A Markdown table with aligned columns.
 pub fn grid(lines: &[Vec<String>]) -> String {
@@ -75,9 +78,19 @@ pub fn write(page: &str, name: &str, text: &str) -> Result<(), String> {
 
 fn between(page: &str, name: &str, text: &str) -> Option<String> {
     let begin = page.find(&format!("<!-- {name}: begin"))?;
-    let begin = begin + page[begin..].find("-->")? + 3;
-    let end = begin + page[begin..].find(&format!("<!-- {name}: end"))?;
-    Some(format!("{}\n\n{}\n\n{}", &page[..begin], text.trim(), &page[end..]))
+    let stretch = begin + page[begin..].find("-->")? + 3;
+    let end = stretch + page[stretch..].find(&format!("<!-- {name}: end"))?;
+    let text = text.trim();
+    let target = name.split(' ').next()?;
+    let mark = format!("<!-- {name}: begin (by `make {target}`), sum {:08x} -->", sum(text));
+    Some(format!("{}{mark}\n\n{text}\n\n{}", &page[..begin], &page[end..]))
+}
+
+/// The CRC-32 of a stretch.
+fn sum(text: &str) -> u32 {
+    let mut crc = Crc::new();
+    crc.update(text.as_bytes());
+    crc.sum()
 }
 
 #[cfg(test)]
@@ -94,10 +107,46 @@ mod tests {
 
     #[test]
     fn only_what_is_between_the_marks_changes() {
-        let page = "a\n<!-- x: begin (by y) -->\nold\n<!-- x: end -->\nb\n";
-        let new = "a\n<!-- x: begin (by y) -->\n\nnew\n\n<!-- x: end -->\nb\n";
-        assert_eq!(between(page, "x", "new\n").as_deref(), Some(new));
-        assert_eq!(between(new, "x", "new\n").as_deref(), Some(new));
+        let page = "a\n<!-- x y: begin -->\nold\n<!-- x y: end -->\nb\n";
+        // The sum is zlib.crc32(b"new") of Python.
+        let new = "a\n<!-- x y: begin (by `make x`), sum 6be34445 -->\n\nnew\n\n<!-- x y: end -->\nb\n";
+        assert_eq!(between(page, "x y", "new\n").as_deref(), Some(new));
+        assert_eq!(between(new, "x y", "new\n").as_deref(), Some(new));
         assert_eq!(between(page, "z", "new"), None);
+    }
+
+    /// The stretches of a page: name, sum in the mark, text.
+    fn stretches(page: &str) -> Vec<(String, String, String)> {
+        let mut found = Vec::new();
+        let mut rest = page;
+        while let Some((_, after)) = rest.split_once("<!-- ") {
+            rest = after;
+            let Some((mark, body)) = after.split_once(" -->") else { break };
+            let Some((name, told)) = mark.split_once(": begin") else { continue };
+            let end = format!("<!-- {name}: end -->");
+            let (text, after) = body.split_once(&end).unwrap_or_else(|| panic!("no {end}"));
+            let told = told.rsplit_once("sum ").map_or("none", |(_, told)| told);
+            found.push((name.to_owned(), told.to_owned(), text.trim().to_owned()));
+            rest = after;
+        }
+        found
+    }
+
+    #[test]
+    fn every_family_has_its_stretch_and_nobody_wrote_into_one() {
+        let docs = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/");
+        for (page, target, families) in crate::pages() {
+            let text = std::fs::read_to_string(format!("{docs}{page}")).expect("a page");
+            let found = stretches(&text);
+            let names: Vec<&str> = found.iter().map(|(name, ..)| name.as_str()).collect();
+            for family in families {
+                let name = format!("{target} {family}");
+                assert_eq!(names.iter().filter(|&&n| n == name).count(), 1, "{page}: marks of {name}");
+            }
+            for (name, told, text) in found {
+                let by_hand = "was changed by hand: write beside it, or run its target again";
+                assert_eq!(told, format!("{:08x}", sum(&text)), "{page}: \"{name}\" {by_hand}");
+            }
+        }
     }
 }

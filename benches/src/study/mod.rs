@@ -84,47 +84,66 @@ pub fn abreast() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from).min(2)
 }
 
+/// One family's stretch of a page, and whether every claim of it is kept.
+pub struct Stretch {
+    /// The family.
+    pub family: &'static str,
+    /// Markdown.
+    pub text: String,
+    /// Whether what was asked is kept.
+    pub good: bool,
+}
+
 /// Runs families of the optimiser's study; all of them also draw the plot.
-pub fn run(wanted: &[String]) -> (String, bool) {
+pub fn run(wanted: &[String]) -> Vec<Stretch> {
     run_all("study", &FAMILIES, wanted)
 }
 
-/// Runs families; the page's text, and whether every claim is kept.
-pub fn run_all(target: &str, families: &[(&str, Family)], wanted: &[String]) -> (String, bool) {
-    let clock = Instant::now();
+/// Runs the families that are wanted, or all.
+pub fn run_all(target: &str, families: &[(&'static str, Family)], wanted: &[String]) -> Vec<Stretch> {
     let mut study = Study::default();
-    let mut sections = Vec::new();
-    for (name, family) in families {
-        if wanted.is_empty() || wanted.iter().any(|w| w == name) {
-            eprintln!("{name} …");
-            let section = family(&mut study);
+    let mut stretches = Vec::new();
+    for &(family, run) in families {
+        if wanted.is_empty() || wanted.iter().any(|w| w == family) {
+            eprintln!("{family} …");
+            let clock = Instant::now();
+            let section = run(&mut study);
             for claim in &section.claims {
                 eprintln!("  {}: {}{}", claim.what, claim.measured, mark(claim));
             }
-            sections.push(section);
+            let seconds = clock.elapsed().as_secs_f64();
+            let good = section.claims.iter().all(|claim| claim.kept);
+            stretches.push(Stretch { family, text: told(target, family, &section, seconds), good });
         }
     }
     if wanted.is_empty() && !study.curves.is_empty() {
         plot::draw(&study.curves);
     }
-    let claims: Vec<&Claim> = sections.iter().flat_map(|s| &s.claims).collect();
-    let mut lines = vec![["what", "asked", "measured"].map(String::from).to_vec()];
-    lines.extend(
-        claims.iter().map(|c| vec![c.what.clone(), c.asked.clone(), format!("{}{}", c.measured, mark(c))]),
-    );
+    stretches
+}
+
+/// A section as Markdown, with what measured it, and where.
+fn told(target: &str, family: &str, section: &Section, seconds: f64) -> String {
     let mut text = format!(
-        "Measured on {} by `make {target}` in {:.0} s, on {}. Rows of one table run {} at a time, one thread each.\n\n{}",
+        "### {}\n\n{}\n\nMeasured on {} by `make {target} FAMILIES={family}` in {seconds:.0} s, on {}; rows run {} at a time, one thread each.\n",
+        section.title,
+        section.text,
         today(),
-        clock.elapsed().as_secs_f64(),
         machine(),
         abreast(),
-        grid(&lines)
     );
-    for section in &sections {
-        text += &format!("\n### {}\n\n{}\n", section.title, section.text);
-        section.tables.iter().for_each(|table| text += &format!("\n{}", grid(table)));
+    if !section.claims.is_empty() {
+        let mut lines = vec![heads(&["what", "asked", "measured"])];
+        lines.extend(
+            section
+                .claims
+                .iter()
+                .map(|c| vec![c.what.clone(), c.asked.clone(), format!("{}{}", c.measured, mark(c))]),
+        );
+        text += &format!("\n{}", grid(&lines));
     }
-    (text, claims.iter().all(|c| c.kept))
+    section.tables.iter().for_each(|table| text += &format!("\n{}", grid(table)));
+    text
 }
 
 fn mark(claim: &Claim) -> &'static str {
