@@ -96,6 +96,27 @@ def test_all_models_agree_on_the_optimum():
     assert heuristic.objective >= best.objective * (1 - 1e-6)
 
 
+def test_a_model_reports_its_own_objective_not_its_start_s():
+    """Partitioned Binary from the search's routes is worse than these, and said so; it reported theirs."""
+    worse = []
+    for seed in (0, 5, 31):
+        fabric, traffic = small_case(seed)
+        found = exact.solve(fabric, traffic, "partitioned", start="search", threads=1, time_limit=30)
+        start = nl.optimize(fabric, traffic).loads.max
+        assert found.start_objective == pytest.approx(start)
+        assert found.objective == pytest.approx(min(found.own_objective, start))
+        assert found.improved == (found.own_objective < start * (1 - 1e-9))
+        worse.append(found.own_objective > start * (1 + 1e-9))
+    assert worse == [False, False, True]
+
+
+def test_a_model_without_time_has_no_objective_of_its_own():
+    fabric, traffic = small_case(0)
+    found = exact.solve(fabric, traffic, "productless", start=None, threads=1, time_limit=0)
+    assert (found.status, found.own_objective, found.improved) == ("time-limit", None, False)
+    assert found.objective == found.start_objective
+
+
 def test_fewest_links_above_a_threshold():
     # Three flows of 1 over two spines: some link up has two, and one down.
     fabric = nl.Fabric.generate("two-level:leaves=2,hosts=3,spines=2")

@@ -1,11 +1,13 @@
 //! The cyclic stencil as six phases: routes for the sum of its traffic congest each of them.
 //!
-//! Source: Taffet, dissertation, sec. 5.3.1, where the optimised routes took 2.39 ms and ftree's 1.33 ms.
+//! Source: Taffet, dissertation, sec. 5.3.1, where the optimised routes took 2.39 ms and ftree's 1.33 ms. That shows only where bytes are
+//! not exactly equal: ftree's tables meet the bound of the exact sum, and a search for it ends where it begins.
 
 use netloom_model::Routes;
 use netloom_optimize::{Combine, Layer, optimize_layers};
 use netloom_routing::Engine;
 use netloom_topology::generate;
+use netloom_traffic::{Estimate, perturb};
 
 use super::ground::{Ground, options};
 use super::{Claim, Section, Study, heads, percent, work};
@@ -33,8 +35,10 @@ pub fn run(_: &mut Study) -> Section {
     });
     let found = &run.found;
     let total = ground.optimize(&traffic.total(), LIMIT);
-    let others: [(&str, Routes); 4] = [
+    let off = perturb(&traffic, Estimate::Relative(0.0007), 1).expect("an error that can be");
+    let others: [(&str, Routes); 5] = [
         ("optimised for the sum", total.found.routes),
+        ("… bytes off by 0.07 %", ground.optimize(&off.total(), LIMIT).found.routes),
         ("ftree", ground.routes(Engine::Ftree).expect("a fat tree")),
         ("d-mod-k", ground.routes(Engine::Dmodk).expect("a fat tree")),
         ("random", ground.routes(Engine::Random).expect("any tree")),

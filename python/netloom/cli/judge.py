@@ -103,6 +103,8 @@ class Judge:
             )
         told = _told(self.exact, found.status, threshold, None) | {
             "objective": found.objective,
+            "own_objective": found.own_objective,
+            "start_objective": found.start_objective,
             "lower_bound": found.bound,
             "gap_percent": found.gap_percent,
             "better": found.improved,
@@ -121,6 +123,8 @@ def _told(model: Model, status: str, threshold: float | None, output: str | None
         "status": status,
         "threshold": threshold,
         "objective": None,
+        "own_objective": None,
+        "start_objective": None,
         "lower_bound": None,
         "gap_percent": None,
         "better": False,
@@ -150,5 +154,13 @@ def rows(exact: Mapping[str, Any], ours: float) -> list[tuple[str, str]]:
         out.append(("its bound", results.links(round(exact["lower_bound"]))))
     else:
         out.append(("its bound", f"{render.size(exact['lower_bound'])} (ours {render.size(ours)})"))
-    out.append(("its routes", "better than the search's, and taken" if exact["better"] else "no better"))
+    told = (lambda value: results.links(round(value))) if links else render.size
+    start = told(exact["start_objective"])
+    if exact["own_objective"] is None:
+        what = "none before the time was over"
+    elif exact["better"]:
+        what = f"{told(exact['own_objective'])}, better than the search's ({start}), and taken"
+    else:
+        what = f"{told(exact['own_objective'])}, no better than the search's ({start})"
+    out.append(("its routes", what))
     return out

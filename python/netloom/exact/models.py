@@ -33,6 +33,11 @@ class ExactResult:
         Their loads, beside netloom's own certified bound (`loads.lower_bound`).
     objective : float
         Of `routes`: the largest load in bytes, or for `few-hot` the number of links above the threshold.
+    own_objective : float or None
+        Of the routes that the model itself gave, better than the start's or not; `None` where it gave
+        none, as when the time limit came first.
+    start_objective : float
+        Of the routes that it started from.
     bound : float or None
         The solver's proven bound on the objective; `None` where the model proves nothing (`partitioned`).
     status : str
@@ -42,12 +47,15 @@ class ExactResult:
     variables, constraints : int
         Of the largest model that was solved.
     improved : bool
-        Whether the routes have a smaller objective than those it started from.
+        Whether the model's own routes have a smaller objective than the start's. If not, `routes` are
+        the start's.
     """
 
     routes: Routes
     loads: LinkLoads
     objective: float
+    own_objective: float | None
+    start_objective: float
     bound: float | None
     status: str
     seconds: float
@@ -205,13 +213,13 @@ class _Run:
             limit=limit,
         )
         answer = self.ask(model, model.start(background) if has_start else None, self.left())
-        routes = background if answer.values is None else model.routes(answer.values, background)
+        routes = None if answer.values is None else model.routes(answer.values, background)
         bound = None if answer.bound is None else answer.bound * model.scale
         return self.result(routes, background, bound, answer.status)
 
     def plan(self, kind: Any, background: Routes, has_start: bool, share: float = 1.0) -> ExactResult:
         plan = ExactPlan(self.fabric, self.traffic, kind, background, host_links=self.host_links)
-        status, bound = "feasible", None
+        status, bound, answered = "feasible", None, False
         while (step := plan.step()) is not None:
             _, models, starts = step
             left = self.left()
@@ -225,19 +233,32 @@ class _Run:
                     status = answer.status if answer.status in ("interrupted", "time-limit") else status
                 solutions.append(answer.values)
             plan.answer(solutions)
+            answered = answered or any(values is not None for values in solutions)
             # Of multilevel, the last step is the whole fabric without limits; other bounds say nothing.
             bound = None if answer.bound is None else answer.bound * models[-1].scale
             last = answer.status
-        routes = plan.routes(background)
+        routes = plan.routes(background) if answered else None
         if kind == "multilevel" and bound is not None and status != "interrupted":
             status = last
         return self.result(routes, background, bound if kind == "multilevel" else None, status)
 
-    def result(self, routes: Routes, start: Routes, bound: float | None, status: str) -> ExactResult:
-        loads, objective = self.judge(routes)
-        before, was = self.judge(start)
-        improved = objective < was - 1e-9 * abs(was)
-        if was < objective:
-            routes, loads, objective = start, before, was
+    def result(self, own: Routes | None, start: Routes, bound: float | None, status: str) -> ExactResult:
+        loads, was = self.judge(start)
+        routes, objective, own_objective = start, was, None
+        if own is not None:
+            own_loads, own_objective = self.judge(own)
+            if own_objective < was - 1e-9 * abs(was):
+                routes, loads, objective = own, own_loads, own_objective
         seconds = time.monotonic() - self.began
-        return ExactResult(routes, loads, objective, bound, status, seconds, *self.size, improved)
+        return ExactResult(
+            routes,
+            loads,
+            objective,
+            own_objective,
+            was,
+            bound,
+            status,
+            seconds,
+            *self.size,
+            improved=routes is own,
+        )
