@@ -879,7 +879,14 @@ def stages(
         If more than `most` are needed, or none are safe: with the destination and the loop.
     """
 
-def links_at_max_bound(fabric: Fabric, traffic: Traffic, maximum: float) -> int:
+def links_at_max_bound(
+    fabric: Fabric,
+    traffic: Traffic,
+    maximum: float,
+    *,
+    threads: int = 0,
+    time_limit: float | None = None,
+) -> int | None:
     """Links between switches that must carry `maximum` if none carries more; 0 if nothing is shown."""
 
 def verify_certificate(

@@ -10,7 +10,7 @@
 //! maximum, all links carry it); the weights of `patterns`.
 //! Source: Taffet, dissertation, sec. 5.4.1 (fewest links above a threshold).
 
-use netloom_model::{Csr, Fabric, LinksAtMax, Routes, Side};
+use netloom_model::{Control, Csr, Fabric, LinksAtMax, Routes, Side};
 use netloom_routing::PathSet;
 use netloom_topology::Structure;
 use rayon::prelude::*;
@@ -35,7 +35,7 @@ const MOST_WEIGHT: u64 = 1 << 32;
 /// How many links between switches must carry `maximum` if no link carries more, with what shows it.
 ///
 /// `frozen`: routes and the destinations (one flag a host) that keep their entries; none: all routes. A `count` of 0 shows
-/// nothing. Deterministic.
+/// nothing. Deterministic; where `control` asks to stop, the sides found by then.
 ///
 /// # Errors
 /// [`BoundError::Frozen`] if the routes do not deliver what is sent to frozen destinations.
@@ -46,6 +46,7 @@ pub fn links_at_max(
     traffic: &Csr,
     frozen: Option<(&Routes, &[bool])>,
     maximum: f64,
+    control: &Control,
 ) -> Result<LinksAtMax, BoundError> {
     let demand = match frozen {
         Some((routes, flags)) => Demand::with_frozen(fabric, traffic, routes, flags)?,
@@ -56,6 +57,9 @@ pub fn links_at_max(
     let leaves = all.len();
     places.pieces(&mut all);
     let side = |(i, place): (usize, &Place)| -> Option<(u64, usize, Side)> {
+        if control.stopped().is_some() {
+            return None;
+        }
         let bins = places.bins(place);
         if bins.at_most(place.total, place.largest) < maximum * (1.0 - TOLERANCE) {
             return None;

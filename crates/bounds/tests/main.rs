@@ -281,7 +281,7 @@ fn no_more_links_are_claimed_to_carry_the_maximum_than_some_best_routes_have_the
         combine(&f, &ways, &mut fixed, &mut best);
         // The optimum, and something above it.
         for maximum in [best, best * 1.25] {
-            let claim = links_at_max(&f, &s, &paths, &t, None, maximum).unwrap();
+            let claim = links_at_max(&f, &s, &paths, &t, None, maximum, &Control::new()).unwrap();
             let mut count = u64::MAX;
             fewest(&f, &ways, &mut fixed, maximum, &mut count);
             assert!(claim.count <= count, "seed {seed}: {claim:?}, but {count} at {maximum} will do");

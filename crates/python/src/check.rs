@@ -131,21 +131,26 @@ pub fn check(
 }
 
 /// How many links between switches must carry `maximum` in any routes by destination that load none of them more;
-/// the judge has checked why. 0 if nothing is shown.
+/// the judge has checked why. 0 if nothing is shown, `None` if the time limit came before.
 #[pyfunction]
+#[pyo3(signature = (fabric, traffic, maximum, *, threads = 0, time_limit = None))]
 pub fn links_at_max_bound(
     py: Python<'_>,
     fabric: &PyFabric,
     traffic: &PyTraffic,
     maximum: f64,
-) -> PyResult<u64> {
+    threads: usize,
+    time_limit: Option<f64>,
+) -> PyResult<Option<u64>> {
     traffic.check_fits(py, fabric)?;
     let shared = &fabric.shared;
-    run(py, Options::default(), |_| {
+    run(py, Options { threads, time_limit, ..Options::default() }, |control| {
         let (structure, total) = (shared.structure(), traffic.shared.total());
-        let found = bounds::links_at_max(&shared.fabric, structure, shared.paths(), total, None, maximum)
-            .map_err(|e| e.to_string())?;
-        verify::verify_links_at_max(&shared.fabric, structure, None, total, &found)
+        let found =
+            bounds::links_at_max(&shared.fabric, structure, shared.paths(), total, None, maximum, control)
+                .map_err(|e| e.to_string())?;
+        let judged = verify::verify_links_at_max(&shared.fabric, structure, None, total, &found, control);
+        if control.stopped().is_some() { Ok(None) } else { judged.map(Some) }
     })?
     .map_err(|e| errors::optimize(py, e))
 }

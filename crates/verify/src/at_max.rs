@@ -1,6 +1,6 @@
 //! How many links must carry the maximum, recomputed.
 
-use netloom_model::{Csr, Fabric, LinksAtMax, Routes};
+use netloom_model::{Control, Csr, Fabric, LinkId, LinksAtMax, Routes};
 use netloom_topology::Structure;
 
 use crate::certificate::{Case, TOLERANCE, frozen};
@@ -14,13 +14,14 @@ use crate::patterns::Scale;
 /// also asked for what is sent to frozen destinations.
 ///
 /// # Errors
-/// Why the claim is not proved, or the routes contradict it.
+/// Why the claim is not proved, or the routes contradict it; or that `control` asked to stop.
 pub fn verify_links_at_max(
     fabric: &Fabric,
     structure: &Structure,
     routes: Option<&Routes>,
     traffic: &Csr,
     claim: &LinksAtMax,
+    control: &Control,
 ) -> Result<u64, String> {
     if traffic.size() != fabric.host_count() {
         let (n, hosts) = (traffic.size(), fabric.host_count());
@@ -43,12 +44,12 @@ pub fn verify_links_at_max(
         base,
         pairs: false,
     };
-    let mut used = vec![false; fabric.link_count()];
     let mut count = 0;
-    for side in &claim.sides {
-        let place = case.place(&side.links)?;
-        if side.links.iter().any(|l| std::mem::replace(&mut used[l.index()], true)) {
-            return Err(format!("{}: a link counts for two sides", side.place));
+    let sets: Vec<&[LinkId]> = claim.sides.iter().map(|side| side.links.as_slice()).collect();
+    let places = case.places(&sets, control)?;
+    for (side, place) in claim.sides.iter().zip(places) {
+        if control.stopped().is_some() {
+            return Err("stopped before the judge was done".into());
         }
         // A link that carries as much already has no room.
         let at = place.room(maximum * (1.0 + TOLERANCE)).map(|room| room.max(0.0));

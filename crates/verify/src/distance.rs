@@ -11,7 +11,7 @@ use netloom_topology::Structure;
 /// Working links between levels, and the order of the levels.
 pub(crate) struct Graph {
     /// Per switch `(link up, switch above)`.
-    up: Vec<Vec<(LinkId, SwitchId)>>,
+    pub up: Vec<Vec<(LinkId, SwitchId)>>,
     from_top: Vec<SwitchId>,
 }
 
@@ -38,6 +38,12 @@ impl Graph {
         let mut from_top: Vec<SwitchId> = fabric.switches().filter(|&s| level(s) != u8::MAX).collect();
         from_top.sort_by_key(|&s| std::cmp::Reverse(level(s)));
         Self { up, from_top }
+    }
+
+    /// Whether a link climbs.
+    #[cfg(test)]
+    pub fn is_up(&self, link: LinkId) -> bool {
+        self.up.iter().flatten().any(|&(l, _)| l == link)
     }
 
     /// `weight` is indexed by link.

@@ -15,6 +15,7 @@
 //! | `walker` | following one destination's entries from all switches |
 //! | `channels` | the channel dependency graph and its cycles |
 //! | `distance` | shortest admissible paths under link weights, leaf by leaf |
+//! | `forced` | which sets of links no path from one leaf to another avoids |
 //! | `whole` | arguments about whole items through few links, recomputed |
 //! | `patterns` | weights of items, against all that fits a link |
 //! | `loads` | link loads by walking the tables |
@@ -24,6 +25,7 @@ pub mod certificate;
 mod channels;
 pub mod check;
 mod distance;
+mod forced;
 mod loads;
 pub mod mix;
 mod patterns;

@@ -1,15 +1,16 @@
 //! Whole items through few links, recomputed.
 //!
-//! The links may be any set. The items that count are those whose every admissible path crosses one of them: their
-//! distance is at least 1 if these links weigh 1 and all others nothing. Each is taken to lie on the first that it crosses.
+//! The links may be any set. The items that count are those whose every admissible path crosses one of them (`forced`).
+//! Each is taken to lie on the first that it crosses.
 //! Arguments that fit items into the room below a load are tried a hair below the claim, hence for everything smaller.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use netloom_model::{HostId, Item, LinkId, SwitchId};
+use netloom_model::{Control, HostId, Item, LinkId, SwitchId};
 use rayon::prelude::*;
 
 use crate::certificate::{Case, TOLERANCE};
+use crate::forced::{NONE, Walk};
 
 /// Rounding that no comparison may hang on.
 pub(crate) const ROUNDING: f64 = 1e-12;
@@ -183,52 +184,73 @@ impl Case<'_> {
 
     /// The links, and all items that cannot avoid them.
     pub(crate) fn place(&self, links: &[LinkId]) -> Result<Place, String> {
+        Ok(self.places(&[links], &Control::new())?.remove(0))
+    }
+
+    /// The same of several sets that share no link, or an error where asked to stop.
+    pub(crate) fn places(&self, sets: &[&[LinkId]], control: &Control) -> Result<Vec<Place>, String> {
         let fabric = self.fabric;
-        let mut weight = vec![0.0; fabric.link_count()];
-        for &l in links {
-            self.known(l)?;
-            if !fabric.between_switches(l) {
-                return Err(format!("{} is not between switches", fabric.describe_link(l)));
+        let mut set_of = vec![NONE; fabric.link_count()];
+        let mut places = Vec::with_capacity(sets.len());
+        for (set, &links) in (0..).zip(sets) {
+            for &l in links {
+                self.known(l)?;
+                if !fabric.between_switches(l) {
+                    return Err(format!("{} is not between switches", fabric.describe_link(l)));
+                }
+                match std::mem::replace(&mut set_of[l.index()], set) {
+                    NONE => {}
+                    before if before == set => return Err("a link is there twice".into()),
+                    _ => return Err("a link counts for two sides".into()),
+                }
             }
-            if std::mem::replace(&mut weight[l.index()], 1.0) > 0.0 {
-                return Err("a link is there twice".into());
+            if links.is_empty() {
+                return Err("the argument names no links".into());
             }
+            let base: Vec<f64> = links.iter().map(|l| self.base[l.index()]).collect();
+            if base.iter().any(|b| !b.is_finite()) {
+                return Err("what is sent to frozen destinations is too much to add up".into());
+            }
+            let capacity = links.iter().map(|&l| fabric.relative_capacity(l)).collect();
+            places.push(Place { capacity, base, items: BTreeMap::new() });
         }
-        if links.is_empty() {
-            return Err("the argument names no links".into());
-        }
-        let base: Vec<f64> = links.iter().map(|l| self.base[l.index()]).collect();
-        if base.iter().any(|b| !b.is_finite()) {
-            return Err("what is sent to frozen destinations is too much to add up".into());
-        }
-        // Per leaf that receives, from which switches every path crosses the links.
-        let ends: BTreeSet<SwitchId> = fabric.hosts().map(|h| fabric.leaf(h)).collect();
-        let ends: Vec<SwitchId> = ends.into_iter().collect();
-        let forced = |&to: &SwitchId| -> Vec<bool> {
-            let towards = self.graph.towards(fabric, to, &weight);
-            let pairs = towards.hops.iter().zip(&towards.weight);
-            pairs.map(|(&hops, &crossed)| hops != u32::MAX && crossed >= 1.0).collect()
-        };
-        let forced: Vec<Vec<bool>> = ends.par_iter().map(forced).collect();
-        let mut at = vec![usize::MAX; fabric.switch_count()];
-        for (i, s) in ends.iter().enumerate() {
-            at[s.index()] = i;
-        }
-        let mut items: BTreeMap<(Item, HostId), f64> = BTreeMap::new();
+        let forced = self.forced(&set_of, control).ok_or("stopped before the judge was done")?;
         for from in fabric.hosts() {
             let leaf = fabric.leaf(from);
             let (columns, bytes) = self.traffic.row(from.index());
             for (&j, &b) in columns.iter().zip(bytes).filter(|(j, _)| !self.frozen[**j as usize]) {
                 let destination = HostId(j);
-                let to = fabric.leaf(destination);
-                if to != leaf && forced[at[to.index()]][leaf.index()] {
-                    let sender = if self.pairs { from } else { ALL };
-                    *items.entry((Item { leaf, destination }, sender)).or_default() += b;
+                let forced = &forced[fabric.leaf(destination).index()];
+                let sender = if self.pairs { from } else { ALL };
+                let first = forced.partition_point(|&(s, _)| s < leaf);
+                for &(_, set) in forced[first..].iter().take_while(|(s, _)| *s == leaf) {
+                    *places[set as usize].items.entry((Item { leaf, destination }, sender)).or_default() += b;
                 }
             }
         }
-        let capacity = links.iter().map(|&l| fabric.relative_capacity(l)).collect();
-        Ok(Place { capacity, base, items })
+        Ok(places)
+    }
+
+    /// Per switch that receives, which sets none that sends to it can avoid, by sender; `None` where asked to stop.
+    fn forced(&self, set_of: &[u32], control: &Control) -> Option<Vec<Vec<(SwitchId, u32)>>> {
+        let fabric = self.fabric;
+        let mut senders: Vec<Vec<SwitchId>> = vec![Vec::new(); fabric.switch_count()];
+        // By sending leaf, so that one leaf's entries in a list are neighbours.
+        for leaf in fabric.switches() {
+            for &host in fabric.hosts_on(leaf) {
+                for &j in self.traffic.row(host.index()).0.iter().filter(|j| !self.frozen[**j as usize]) {
+                    let list = &mut senders[fabric.leaf(HostId(j)).index()];
+                    if list.last() != Some(&leaf) {
+                        list.push(leaf);
+                    }
+                }
+            }
+        }
+        let walk = || Walk::new(&self.graph, fabric, set_of);
+        let towards = |walk: &mut Walk, (to, senders): (usize, &Vec<SwitchId>)| {
+            control.stopped().is_none().then(|| walk.towards(SwitchId(to as u32), senders))
+        };
+        senders.par_iter().enumerate().map_init(walk, towards).collect()
     }
 }
 

@@ -154,6 +154,12 @@ class Run:
         return self._product and self.options.output is not None
 
     @property
+    def left(self) -> float | None:
+        """Seconds of `--time-limit` that are left, of all that the command does; None without a limit."""
+        limit = self.options.time_limit
+        return None if limit is None else max(0.0, limit - (time.perf_counter() - self._started))
+
+    @property
     def seconds(self) -> dict[str, float]:
         """Seconds by step so far."""
         return dict(self._seconds)
@@ -278,7 +284,7 @@ class Run:
             traffic,
             threads=options.threads,
             work=options.work,
-            time_limit=options.time_limit,
+            time_limit=self.left,
         )
 
     def made_for(self, name: str, fabric: Fabric, traffic: Traffic) -> Optimized:
@@ -291,7 +297,7 @@ class Run:
                 return _core.afar(
                     fabric,
                     traffic,
-                    time_limit=options.time_limit,
+                    time_limit=self.left,
                     max_iterations=options.work,
                     progress=progress,
                 )
@@ -303,7 +309,7 @@ class Run:
                 seed=self.seed,
                 threads=options.threads,
                 work=options.work,
-                time_limit=options.time_limit,
+                time_limit=self.left,
                 progress=progress,
             )
 

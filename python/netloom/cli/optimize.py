@@ -120,6 +120,9 @@ def optimize(
     if not interrupted:
         model, routes, loads = judge.judged(run, search.fabric, search.traffic, routes, loads)
         interrupted = model is not None and model["status"] == "interrupted"
+    fewest, known = None, True
+    if not interrupted:
+        fewest, known, interrupted = search.links_at_max(routes, loads)
     run.finishing()
     result: dict[str, Any] = {
         **optimized.optimized_result(best, loads, search.traffic),
@@ -130,13 +133,13 @@ def optimize(
         "compare": rows,
         "front": points,
         "exact": model,
-        "links_at_max_bound": None if interrupted else search.links_at_max(routes, loads),
+        "links_at_max_bound": fewest,
         "findings": run.findings,
         "output": run.write(routes.to_bytes()) if run.has_product else None,
         "certificate": None,
         **addresses.write_paths(run, routes, several),
     }
-    if model is not None and model["status"] in ("time-limit", "interrupted"):
+    if not known or (model is not None and model["status"] in ("time-limit", "interrupted")):
         result["reproducible"] = False
     if little.max_changes == 0:
         run.note("nothing may change (--max-changes 0): these are today's routes")
@@ -172,7 +175,7 @@ def _of_sums(
             seed=run.seed,
             threads=options.threads,
             work=options.work,
-            time_limit=options.time_limit,
+            time_limit=run.left,
             progress=progress,
             **limits,
         )
@@ -275,7 +278,7 @@ class _Search:
                 "seed": self._run.seed,
                 "threads": options.threads,
                 "work": work if options.work is None else options.work,
-                "time_limit": options.time_limit,
+                "time_limit": self._run.left,
                 "progress": progress,
             }
             if self._lmc:
@@ -317,16 +320,34 @@ class _Search:
             return None
         return best.changed_entries if routes is best.routes else routes.changed_entries(self.begin)
 
-    def links_at_max(self, routes: Routes, loads: LinkLoads) -> int | None:
-        """How many links between switches must carry their largest load; None if nothing is shown."""
+    def links_at_max(self, routes: Routes, loads: LinkLoads) -> tuple[int | None, bool, bool]:
+        """How many links between switches must carry their largest load.
+
+        Returns
+        -------
+        int or None
+            None if nothing is shown, or that is not asked.
+        bool
+            Whether there was time enough to say so.
+        bool
+            Whether Ctrl-C was pressed.
+        """
         from netloom import _core
 
-        highest = loads.max_between_switches
-        known = self.layers is None and not self._frozen and routes.lmc == 0
-        if not known or highest == 0 or self.traffic.pairs > _MOST_PAIRS:
-            return None
-        with self._run.timed("links-at-max"):
-            return _core.links_at_max_bound(self.fabric, self.traffic, highest) or None
+        highest, run = loads.max_between_switches, self._run
+        asked = self.layers is None and not self._frozen and routes.lmc == 0
+        if not asked or highest == 0 or self.traffic.pairs > _MOST_PAIRS:
+            return None, True, False
+        with run.timed("links-at-max"), run.progress("links at max"):
+            try:
+                found = _core.links_at_max_bound(
+                    self.fabric, self.traffic, highest, threads=run.options.threads, time_limit=run.left
+                )
+            except KeyboardInterrupt:
+                return None, False, True
+        if found is None:
+            run.note("the time limit came before it was known how many links must carry the largest load")
+        return found or None, found is not None, False
 
     def front(self, best: Optimized | OptimizedLayers) -> tuple[list[dict[str, Any]], bool]:
         """What fewer changes buy."""

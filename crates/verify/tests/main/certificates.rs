@@ -3,7 +3,7 @@
 use netloom_bounds::{ar_interval, links_at_max, lower_bound, lower_bound_with_frozen};
 use netloom_model::{
     Certificate, Control, Csr, End, Fabric, FabricBuilder, HostId, HostSpec, Item, LinkId, Reason,
-    SwitchSpec, Traffic, rng,
+    StopReason, SwitchSpec, Traffic, rng,
 };
 use netloom_routing::PathSet;
 use netloom_testkit::{any_fabric, broken_fabric, random_matrix};
@@ -404,15 +404,19 @@ fn links_that_must_carry_the_maximum_are_counted_again() {
     let paths = PathSet::admissible(&f, &s);
     // Three flows of 100 and one of 1 from leaf 0 to leaf 1: 200 on one of two links, up and down.
     let t = across(&[100.0, 100.0, 100.0, 1.0]);
-    let claim = links_at_max(&f, &s, &paths, &t, None, 200.0).unwrap();
+    let claim = links_at_max(&f, &s, &paths, &t, None, 200.0, &Control::new()).unwrap();
     assert_eq!((claim.count, claim.sides.len()), (2, 2));
-    let judge = |claim: &_| verify_links_at_max(&f, &s, None, &t, claim);
+    let judge = |claim: &_| verify_links_at_max(&f, &s, None, &t, claim, &Control::new());
     assert_eq!(judge(&claim), Ok(2));
     // Routes with two links at the maximum agree, whatever else they are.
     let routes = sound(&f, &s, 0);
-    assert_eq!(verify_links_at_max(&f, &s, Some(&routes), &t, &claim), Ok(2));
+    assert_eq!(verify_links_at_max(&f, &s, Some(&routes), &t, &claim, &Control::new()), Ok(2));
+    // Asked to stop, the judge says nothing.
+    let stopped = Control::new();
+    stopped.stop(StopReason::Interrupted);
+    assert!(verify_links_at_max(&f, &s, None, &t, &claim, &stopped).unwrap_err().contains("stopped"));
     // Nothing must carry 201; then the argument gives nothing.
-    assert_eq!(links_at_max(&f, &s, &paths, &t, None, 201.0).unwrap().count, 0);
+    assert_eq!(links_at_max(&f, &s, &paths, &t, None, 201.0, &Control::new()).unwrap().count, 0);
     let mut wrong = claim.clone();
     wrong.count = 3;
     assert_eq!(judge(&wrong).unwrap_err(), "the argument gives 2 links, less than the claim 3");
@@ -436,16 +440,18 @@ fn issued_counts_are_accepted_with_and_without_frozen_destinations() {
         let t = random_matrix(&f, seed);
         let free = lower_bound(&f, &s, &paths, &t, &Control::new()).claim;
         for maximum in [free, free * 1.1, free * 2.0] {
-            let claim = links_at_max(&f, &s, &paths, &t, None, maximum).unwrap();
-            let count = verify_links_at_max(&f, &s, None, &t, &claim);
+            let claim = links_at_max(&f, &s, &paths, &t, None, maximum, &Control::new()).unwrap();
+            let count = verify_links_at_max(&f, &s, None, &t, &claim, &Control::new());
             assert!(count.as_ref().is_ok_and(|&n| n >= claim.count), "seed {seed}: {count:?}, {claim:?}");
             shown += u32::from(claim.count > 0);
         }
         if s.pairs_without_route == 0 && seed % 2 == 0 {
             let routes = sound(&f, &s, 0);
             let flags: Vec<bool> = f.hosts().map(|h| h.0 % 3 == seed as u32 % 3).collect();
-            let claim = links_at_max(&f, &s, &paths, &t, Some((&routes, &flags)), free * 1.05).unwrap();
-            let count = verify_links_at_max(&f, &s, Some(&routes), &t, &claim);
+            let claim =
+                links_at_max(&f, &s, &paths, &t, Some((&routes, &flags)), free * 1.05, &Control::new())
+                    .unwrap();
+            let count = verify_links_at_max(&f, &s, Some(&routes), &t, &claim, &Control::new());
             assert!(count.as_ref().is_ok_and(|&n| n >= claim.count), "seed {seed}: {count:?}, {claim:?}");
         }
     }
