@@ -4,7 +4,7 @@
 //! 201 on 114 links by the master problem in 12, four links after 11 more minutes with an objective made for it.
 
 use netloom_bounds::links_at_max;
-use netloom_model::Routes;
+use netloom_model::{Control, Routes};
 use netloom_routing::{Engine, loads};
 use netloom_topology::generate;
 
@@ -36,7 +36,7 @@ pub fn run(_: &mut Study) -> Section {
     };
     let (max, hot, warm) = of(&ours.found.routes);
     let Ground { fabric, structure, paths, .. } = &ground;
-    let least = links_at_max(fabric, structure, paths, &matrix, None, max).map_or(0, |least| least.count);
+    let least = links_at_max(fabric, structure, paths, &matrix, None, max, &Control::new()).map_or(0, |least| least.count);
     let line = |name: &str, (max, hot, warm): (f64, usize, usize), time: String| {
         vec![name.to_owned(), format!("{max:.0}"), hot.to_string(), warm.to_string(), time]
     };
