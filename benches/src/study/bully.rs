@@ -36,7 +36,8 @@ pub fn run(_: &mut Study) -> Section {
     };
     let (max, hot, warm) = of(&ours.found.routes);
     let Ground { fabric, structure, paths, .. } = &ground;
-    let least = links_at_max(fabric, structure, paths, &matrix, None, max, &Control::new()).map_or(0, |least| least.count);
+    let least = links_at_max(fabric, structure, paths, &matrix, None, max, &Control::new())
+        .map_or(0, |least| least.count);
     let line = |name: &str, (max, hot, warm): (f64, usize, usize), time: String| {
         vec![name.to_owned(), format!("{max:.0}"), hot.to_string(), warm.to_string(), time]
     };
