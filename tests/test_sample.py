@@ -239,8 +239,28 @@ def test_the_study_holds_errors_to_the_formulas(netloom):
     for row in result["rows"]:
         if row["downsampling"] <= 10:
             assert 0.8 < row["traffic_ratio"] < 1.25
+            assert 0.75 < row["fraction_ratio"] < 1.33
     errors = [row["traffic_percent"] for row in result["rows"][:4]]
     assert errors == sorted(errors)
+
+
+def test_a_congested_share_s_error_is_the_dissertation_s_formula():
+    """Sec. 2.3.2, ways of l = 4, N = 1000, M = 200: Var[F] = 3 * 0.2² * (1/200 - 1/1000)."""
+    from netloom.sampling.samples import Totals
+
+    n, m, rest = 1000.0, 200.0, 3.0
+    one = Totals(
+        traffic=np.array([n, 0.0, n]),
+        traffic_error=np.sqrt([n * rest, 0.0, n * rest]),
+        congested=np.array([m, 0.0, n]),
+        congested_error=np.sqrt([m * rest, 0.0, n * rest]),
+        tested=np.array([250, 0, 250]),
+    )
+    error = one.fraction_error()
+    assert error[0] == pytest.approx((rest * 0.04 * (1 / 200 - 1 / 1000)) ** 0.5)
+    assert np.isnan(error[1])
+    # All congested: the share is 1 whatever was sampled.
+    assert error[2] == 0
 
 
 def test_an_interrupted_study_compares_nothing(netloom):

@@ -182,7 +182,12 @@ def _panel(
 
     total = samples.total(contexts, windows)
     known = ~np.isnan(total.fraction(deviations))
-    return Panel(name, np.where(known, total.traffic, 0.0), np.where(known, total.congested, 0.0))
+    return Panel(
+        name,
+        np.where(known, total.traffic, 0.0),
+        np.where(known, total.congested, 0.0),
+        np.where(known, total.fraction_error(), 0.0),
+    )
 
 
 def _links(this: Run, shown: Sequence[_Shown], samples: Samples, part: str | None, title: str) -> int:
@@ -238,6 +243,9 @@ def _row(found: _Shown, samples: Samples, place: Layout, ends: Sequence[tuple[st
         "to_hosts_percent": mean(target < samples.fabric.hosts),
         "worst": None if worst is None else " → ".join(ends[worst]),
         "worst_percent": None if worst is None else float(100.0 * fraction[worst]),
+        "worst_error_percent": None
+        if worst is None or panel.fraction_error is None
+        else float(100.0 * panel.fraction_error[place.links][worst]),
     }
 
 
@@ -251,11 +259,12 @@ def _text(result: dict[str, Any]) -> str:
             *(percent(row[f"{place}_percent"]) for place in ("from_hosts", "up", "down", "to_hosts")),
             row["worst"] or "-",
             percent(row["worst_percent"]),
+            percent(row["worst_error_percent"]),
         ]
         for row in result["panels"]
     ]
-    head = ["panel", "from hosts", "up", "down", "to hosts", "most congested", "share"]
-    table = render.table(head, rows, right=[1, 2, 3, 4, 6])
+    head = ["panel", "from hosts", "up", "down", "to hosts", "most congested", "share", "±"]
+    table = render.table(head, rows, right=[1, 2, 3, 4, 6, 7])
     return f"{table}\n\n{render.pairs([('written', str(result['output']))])}"
 
 

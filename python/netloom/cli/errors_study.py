@@ -2,7 +2,8 @@
 
 One run is sampled again and again, by both methods and by ever smaller shares of its packets, and compared
 with what its links really carried. Relative errors are root mean squares over the links that carry traffic,
-over the root mean square of what they carry; the formulas' are those of sec. 2.3.2 and 2.5.1.
+over the root mean square of what they carry; the formulas' are those of sec. 2.3.2 and 2.5.1. Errors of the
+congested share (sec. 2.3.2, Var[F]) are in points.
 """
 
 from __future__ import annotations
@@ -23,21 +24,37 @@ if TYPE_CHECKING:
     from netloom.sampling import Samples, Totals
 
 SCENARIO = """\
-# A 27-point stencil under adaptive routing, on as many hosts, leaves and links as table 2.1 is of.
-name = "stencil"
-fabric = "two-level:leaves=24,hosts=32,spines=16"
+# miniGhost in tiles, variable by variable, as table 2.1 is of (Taffet, dissertation, sec. 2.4.2, 2.5.3):
+# six of its 40 variables, a packet for nine.
+name = "minighost-svaf"
+fabric = "fattree:pods=3,leaves=24,hosts=32,spines=16,groups=2,cores=24"
+profile = "codes"
 routes = "adaptive"
 
+[hardware]
+packet_bytes = 35280
+output_buffer_bytes = 564480
+host_output_buffer_bytes = 282240
+
+[software]
+call_ns = 1000
+copy_ns_per_byte = 6
+
 [[job]]
-name = "stencil"
+name = "minighost"
+ranks_per_host = 36
+mapping = "tiled:3x3x4/4x4x2"
 
 [job.program]
-kind = "halo"
-shape = [8, 16, 6]
-face_bytes = "96KiB"
-edge_bytes = 8192
-corner_bytes = 1024
-iterations = 10
+kind = "minighost"
+strategy = "svaf"
+shape = [24, 48, 24]
+variables = 6
+face_bytes = 352800
+pack_us = 100
+compute_us = 98700
+noise = 1
+noise_us = 150
 """
 """Unless another is given."""
 PUBLISHED_PACKETS = 800_000_000
@@ -52,6 +69,11 @@ PUBLISHED = {
     ("one-bit", 1000): (23.63, 29.84),
 }
 """Table 2.1: relative errors in percent of traffic and congestion, by method and downsampling."""
+CONSTANT_PERCENT = 1.70
+"""What is in table 2.1's errors of congestion beside sampling. Errors of sampling grow with the root of the
+downsampling, so two rows `a`, `b` with one packet of 1 and of 10 leave a constant `c² = (10 a² - b²) / 9`:
+1.70 % of whole links, 1.69 % of one bit."""
+_POINTS = ("fraction_points", "fraction_formula_points")
 _FEWEST = 10
 """Sampled packets below which a row has no errors: where nothing is known of most links, all are 100 %."""
 
@@ -70,7 +92,7 @@ def study(
     Parameters
     ----------
     scenario
-        A scenario (.toml). [default: a stencil of 768 hosts under adaptive routing]
+        A scenario (.toml). [default: miniGhost as table 2.1 has it, with 6 of 40 variables]
     routing
         One of its routings. [default: its first]
     repeats
@@ -89,7 +111,7 @@ def study(
     with tempfile.TemporaryDirectory() as folder:
         name = scenario
         if name is None:
-            name = str(Path(folder) / "stencil.toml")
+            name = str(Path(folder) / "minighost-svaf.toml")
             Path(name).write_text(SCENARIO)
         else:
             run.read("scenario", name)
@@ -168,7 +190,34 @@ def _row(
             None if measured is None else measured * math.sqrt(packets / PUBLISHED_PACKETS)
         )
         row[f"{key}_published_percent"] = published
-    return row
+    alike = row["congested_at_published_packets_percent"]
+    row["congested_with_constant_percent"] = None if alike is None else math.hypot(alike, CONSTANT_PERCENT)
+    return row | _fraction(row["sampled"], found, truth, carried)
+
+
+def _fraction(
+    sampled_packets: int, found: list[tuple[Totals, int]], truth: Totals, carried: Any
+) -> dict[str, float | None]:
+    """Errors of the congested share in points: root mean squares over links of which enough was sampled."""
+    off: list[Any] = []
+    told: list[Any] = []
+    share = truth.congested[carried] / truth.traffic[carried]
+    for one, _ in found:
+        known = ~np.isnan(one.fraction()[carried])
+        # Not cut off at 0 and 1: that would hide errors.
+        estimate = one.congested[carried][known] / one.traffic[carried][known]
+        off.append(estimate - share[known])
+        told.append(one.fraction_error()[carried][known])
+    some = sampled_packets >= _FEWEST and sum(map(len, off)) > 0
+    measured, formula = (
+        (100 * math.sqrt(float(np.mean(np.concatenate(each) ** 2))) if some else None) for each in (off, told)
+    )
+    return {
+        "fraction_links": round(sum(map(len, off)) / len(off)),
+        "fraction_points": measured,
+        "fraction_formula_points": formula,
+        "fraction_ratio": measured / formula if measured is not None and formula else None,
+    }
 
 
 def _text(result: dict[str, Any]) -> str:
@@ -187,6 +236,7 @@ def _text(result: dict[str, Any]) -> str:
         head.append(("one bit", f"of {result['hash']}"))
     parts = [render.pairs(head)]
     for key in ("traffic", "congested"):
+        congested = key == "congested"
         header = [
             f"{key}, method",
             "one of",
@@ -195,6 +245,7 @@ def _text(result: dict[str, Any]) -> str:
             "formula",
             "ratio",
             "at 800 M",
+            *([f"and {CONSTANT_PERCENT:.2f} %"] if congested else []),
             "table 2.1",
         ]
         lines = [
@@ -205,11 +256,24 @@ def _text(result: dict[str, Any]) -> str:
                 *(_percent(row[f"{key}{suffix}"]) for suffix in ("_percent", "_formula_percent")),
                 "-" if row[f"{key}_ratio"] is None else f"{row[f'{key}_ratio']:.3f}",
                 _percent(row[f"{key}_at_published_packets_percent"]),
+                *([_percent(row["congested_with_constant_percent"])] if congested else []),
                 _percent(row[f"{key}_published_percent"]),
             ]
             for row in result["rows"]
         ]
         parts.append(render.table(header, lines, right=range(1, len(header))))
+    header = ["congested share, method", "one of", "links", "measured", "formula", "ratio"]
+    lines = [
+        [
+            row["method"] if row["downsampling"] == 1 else "",
+            count(row["downsampling"]),
+            count(row["fraction_links"]),
+            *("-" if row[key] is None else f"{row[key]:.2f}" for key in _POINTS),
+            "-" if row["fraction_ratio"] is None else f"{row['fraction_ratio']:.3f}",
+        ]
+        for row in result["rows"]
+    ]
+    parts.append(render.table(header, lines, right=range(1, len(header))))
     if any(row["sampled"] < _FEWEST for row in result["rows"]):
         parts.append(f"- fewer than {_FEWEST} packets were sampled: errors of so few say nothing")
     return "\n\n".join(parts)

@@ -4,9 +4,11 @@ const data = JSON.parse(document.getElementById("data").textContent);
 const told = document.getElementById("told");
 const NEAR = 5;
 
-function row(table, name, packets, percent) {
+function row(table, name, found, at, link) {
   const cells = table.insertRow();
-  for (const text of [name, packets.toLocaleString("en") + " packets", percent + " % congested"]) {
+  const packets = found.packets[at][link], error = found.error[at];
+  const share = found.percent[at][link] + (error ? " ± " + error[link] : "");
+  for (const text of [name, packets.toLocaleString("en") + " packets", share + " % congested"]) {
     cells.insertCell().textContent = text;
   }
 }
@@ -18,9 +20,9 @@ function tell(panel, link, event) {
   const table = document.createElement("table");
   const parts = found.contexts.map((_, at) => at + 1).filter((at) => found.packets[at][link] > 0);
   parts.sort((a, b) => found.packets[b][link] - found.packets[a][link]);
-  if (parts.length !== 1) row(table, "all", found.packets[0][link], found.percent[0][link]);
+  if (parts.length !== 1) row(table, "all", found, 0, link);
   for (const at of parts.slice(0, 12)) {
-    row(table, found.contexts[at - 1], found.packets[at][link], found.percent[at][link]);
+    row(table, found.contexts[at - 1], found, at, link);
   }
   told.replaceChildren(name, table);
   told.hidden = false;

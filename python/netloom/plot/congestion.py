@@ -43,11 +43,14 @@ class Panel:
         Packets on every link of the fabric.
     congested : array
         Of these, how many found their link congested.
+    fraction_error : array, optional
+        Standard errors of the congested shares, where they are estimates.
     """
 
     name: str
     traffic: Array
     congested: Array
+    fraction_error: Array | None = None
 
     @property
     def fraction(self) -> Array:
@@ -56,6 +59,12 @@ class Panel:
             self.congested, self.traffic, out=np.zeros(len(self.traffic)), where=self.traffic > 0
         )
         return np.clip(share, 0.0, 1.0)
+
+    def least_sure(self, links: npt.NDArray[np.int64]) -> float | None:
+        """The largest standard error of a share of `links` that carry traffic; None without errors."""
+        if self.fraction_error is None:
+            return None
+        return float(self.fraction_error[links][self.traffic[links] > 0].max(initial=0.0))
 
 
 @dataclass(frozen=True)
@@ -143,7 +152,9 @@ def congestion_picture(layout: Layout, panels: Sequence[Panel], *, title: str, k
             axes.set_ylim(0.0, layout.height + _TITLE)
             axes.axis("off")
             _draw(axes, layout, drawing(layout, panel, most), named=column == 0)
-            told = style.shorten(panel.name, max(int(layout.width / 5.2), 16))
+            sure = panel.least_sure(layout.links)
+            name = panel.name if sure is None else f"{panel.name} (± {100 * sure:.1f} % at most)"
+            told = style.shorten(name, max(int(layout.width / 5.2), 16))
             top = layout.height + _TITLE - 10.0
             axes.text(0.0, top, told, fontsize=9, fontweight="bold", va="center", parse_math=False)
         text = style.shorten(title, int(width / 6))

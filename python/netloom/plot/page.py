@@ -56,6 +56,7 @@ def congestion_page(
                 "contexts": [part.name for part in parts],
                 "packets": [_whole(part.traffic[shown]) for part in (panel, *parts)],
                 "percent": [_percent(part.fraction[shown]) for part in (panel, *parts)],
+                "error": [_error(part, shown) for part in (panel, *parts)],
             }
             for panel, parts in zip(panels, contexts, strict=True)
         ],
@@ -84,6 +85,13 @@ def _whole(values: np.typing.NDArray[np.float64]) -> list[int]:
 
 def _percent(values: np.typing.NDArray[np.float64]) -> list[int]:
     return [int(value) for value in (100.0 * values).round()]
+
+
+def _error(part: Panel, shown: np.typing.NDArray[np.int64]) -> list[float] | None:
+    """Standard errors of the shares in percent, to a tenth."""
+    if part.fraction_error is None:
+        return None
+    return [float(value) for value in np.nan_to_num(100.0 * part.fraction_error[shown]).round(1)]
 
 
 def _key(most: float) -> str:

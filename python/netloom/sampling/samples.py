@@ -62,6 +62,22 @@ class Totals:
         share = np.divide(self.congested, self.traffic, out=np.zeros_like(self.traffic), where=known)
         return np.where(known, np.clip(share, 0.0, 1.0), np.nan)
 
+    def fraction_error(self) -> npt.NDArray[np.float64]:
+        """Standard errors of the congested shares; NaN for links without traffic.
+
+        Congested packets count in both estimates, the others in the traffic alone, and packets are sampled by
+        themselves: to first order `(1 - F)² Var[congested] + F² (Var[traffic] - Var[congested])` over the
+        traffic squared, which for whole links on ways of one length is the dissertation's
+        `(l - 1) M²/N² (1/M - 1/N)` (sec. 2.3.2). It holds where many packets were sampled of the link.
+        """
+        there = self.traffic > 0
+        traffic = np.where(there, self.traffic, 1.0)
+        share = np.clip(self.congested / traffic, 0.0, 1.0)
+        of_both = self.congested_error**2
+        of_rest = np.maximum(self.traffic_error**2 - of_both, 0.0)
+        error = np.sqrt((1.0 - share) ** 2 * of_both + share**2 * of_rest) / traffic
+        return np.where(there, error, np.nan)
+
 
 @dataclass(frozen=True)
 class Samples:
