@@ -101,7 +101,7 @@ def test_a_host_without_a_link_is_reported_not_fatal(netloom, paths, here):
     text += 'Ca\t1 "H-0002c90300000f00"\t\t# "alone"\n'
     result = netloom.result("fabric", "show", here("net.txt", text), code=1)
     assert result["hosts"] == 32
-    assert any("alone" in finding for finding in result["findings"])
+    assert any("alone" in finding["text"] for finding in result["findings"])
 
 
 def test_two_disconnected_halves_are_reported_and_not_routed(netloom, paths):

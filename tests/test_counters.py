@@ -151,7 +151,7 @@ def test_a_bad_counter_is_named_and_left_out(netloom, paths):
     assert netloom.result("counters", "show", paths.ft3, "bad.csv")["link_bytes"] == good["link_bytes"]
     # CSV lists what is wrong.
     assert netloom.ok("counters", "check", paths.ft3, "bad.csv", "--format", "csv", code=1).startswith(
-        "kind,text\nconflict,"
+        "kind,text,severity,class\nconflict,"
     )
 
 

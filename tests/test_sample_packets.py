@@ -50,7 +50,7 @@ def test_kept_packets_say_which_hash_made_their_bits(netloom, function):
     assert (again.traffic == samples.total().traffic).all()
     # Options say otherwise: then it is another hash, and told.
     other = netloom.result("sample", "--decode", packets, "--fabric", FABRIC, "--hash", "gf", code=1)
-    assert "the hash of no link of theirs" in other["findings"][0]
+    assert "the hash of no link of theirs" in other["findings"][0]["text"]
 
 
 def test_md5_is_what_anybody_else_computes(netloom):
@@ -133,10 +133,10 @@ def test_packets_of_another_hash_or_fabric_are_told(netloom):
     other = netloom.result(
         "sample", "--decode", packets, "--fabric", FABRIC, "--hash", "0xc5,0xb5e4dc75", code=1
     )
-    assert "carry a bit that is the hash of no link of theirs" in other["findings"][0]
+    assert "carry a bit that is the hash of no link of theirs" in other["findings"][0]["text"]
     small = "two-level:leaves=4,hosts=4,spines=4"
     found = netloom.result("sample", "--decode", packets, "--fabric", small, code=1)["findings"]
-    assert any("another fabric" in text for text in found)
+    assert any("another fabric" in one["text"] for one in found)
 
 
 def test_packets_on_links_that_their_hosts_do_not_cross_are_told(netloom):
@@ -163,19 +163,19 @@ def test_packets_on_links_that_their_hosts_do_not_cross_are_told(netloom):
     ]:
         (netloom.folder / "p.csv").write_text(head + row + "\n1,0,9,4,0,0\n")
         result = netloom.result("sample", "--decode", "p.csv", "--fabric", FABRIC, code=1)
-        assert expected in result["findings"][0]
-        assert "(the first: row 0)" in result["findings"][0]
+        assert expected in result["findings"][0]["text"]
+        assert "(the first: row 0)" in result["findings"][0]["text"]
         assert result["decoded"] == 1 + ("more hops" in expected)
     # Counts of one bit cannot tell four hops.
     (netloom.folder / "p.csv").write_text(head + "1,0,9,2,0,1\n")
     how = ["sample", "--decode", "p.csv", "--fabric", FABRIC, "--hop-bits", 1]
     assert (
         "more than 2 hops apart: counts are full, estimates too small"
-        in netloom.result(*how, code=1)["findings"][0]
+        in netloom.result(*how, code=1)["findings"][0]["text"]
     )
     (netloom.folder / "p.csv").write_text(head + "1,0,9,4,5,1\n")
     assert (
-        netloom.result("sample", "--decode", "p.csv", "--fabric", FABRIC, code=1)["findings"][0]
+        netloom.result("sample", "--decode", "p.csv", "--fabric", FABRIC, code=1)["findings"][0]["text"]
         == "no packet can be decoded: these are of another fabric"
     )
 
@@ -237,7 +237,7 @@ def test_packets_that_cannot_be_are_told_or_refused(netloom):
     ]:
         (netloom.folder / "p.csv").write_text(head + rows)
         findings = netloom.result("sample", "--decode", "p.csv", "--fabric", FABRIC, code=1)["findings"]
-        assert any(expected in text for text in findings)
+        assert any(expected in one["text"] for one in findings)
     for rows, expected in [
         ("5,0,9,4,2,0,3\n", "row 0: bit 2: expected 0..1"),
         ("5,-1,9,4,1,0,3\n", "row 0: source -1: expected 0.."),
@@ -271,7 +271,7 @@ def test_packets_on_ways_that_are_not_shortest_are_counted_and_told(netloom):
     assert bit.sampling["astray"] / packets == pytest.approx(1 / 3, abs=0.15)
     said = netloom.result("sample", "s.toml", "--method", "one-bit")["runs"][0]["findings"]
     told = f"{bit.sampling['astray']} sampled packets kept a link that is on no shortest way"
-    assert any(line.startswith(told) for line in said)
+    assert any(one["text"].startswith(told) for one in said)
     # A whole link needs no candidates.
     whole = sampled(netloom, text=text)
     assert whole.sampling["astray"] == 0

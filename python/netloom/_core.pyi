@@ -116,7 +116,8 @@ class Fabric:
     @property
     def kind(self) -> str: ...
     @property
-    def findings(self) -> list[str]: ...
+    def findings(self) -> list[dict[str, str]]:
+        """What is odd about it, each {"kind": …, "text": …}: `netloom.findings` says how bad a kind is."""
     @property
     def hosts_hash(self) -> str: ...
     @property
@@ -729,8 +730,8 @@ class Counters:
         """What was counted since an earlier reading; `seconds` is how long that is, if files do not tell."""
     def fallen_since(self, before: Counters) -> tuple[int, int]:
         """How many counters of data and packets fell since an earlier reading, and how many changed."""
-    def check(self) -> list[tuple[str, str]]:
-        """What is wrong: kind and text."""
+    def check(self) -> list[dict[str, str]]:
+        """What is wrong, each {"kind": …, "text": …}."""
     def summary(self, *, busiest: int = 10) -> dict[str, Any]: ...
     def measure(
         self,
@@ -824,8 +825,8 @@ class Inferred:
     @property
     def reproducible(self) -> bool: ...
     @property
-    def findings(self) -> list[tuple[str, str]]:
-        """What is wrong: kind and text."""
+    def findings(self) -> list[dict[str, str]]:
+        """What is wrong, each {"kind": …, "text": …}."""
     @property
     def notes(self) -> list[str]: ...
     def memories(self) -> dict[str, dict[str, Any]]:

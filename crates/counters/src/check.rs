@@ -13,7 +13,7 @@
 //!
 //! Noise is judged by itself (module [`noise`](crate::noise)): a difference is told where it is far beyond what the other counters show.
 
-use netloom_model::{Column, Fabric, Interval, LinkId, NodeId, Quality, Quantity};
+use netloom_model::{Column, Fabric, Finding, Interval, LinkId, NodeId, Quality, Quantity};
 
 use crate::balance::{Believed, imbalances};
 use crate::measured::{Amounts, Unit, both_ends, is_usable};
@@ -25,15 +25,6 @@ const SMALLEST_PACKET: f64 = 8.0;
 const LARGEST_PACKET: f64 = 4096.0 + 132.0;
 /// Clocks and times of reading are not exact.
 const FASTER: f64 = 1.05;
-
-/// Something that is wrong with counters.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Finding {
-    /// What kind; see the module.
-    pub kind: &'static str,
-    /// Where and what.
-    pub text: String,
-}
 
 /// Everything that is wrong with an interval's counters.
 pub fn check(fabric: &Fabric, interval: &Interval) -> Vec<Finding> {

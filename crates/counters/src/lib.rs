@@ -26,7 +26,7 @@ pub mod scheme;
 pub mod summary;
 pub mod synth;
 
-pub use check::{Finding, check};
+pub use check::check;
 pub use diff::{ReadingError, fallen, since_reset, span};
 pub use lanes::LaneScheme;
 pub use measured::{Amounts, Measured, Row, Unit, is_usable, measure};

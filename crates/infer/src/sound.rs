@@ -1,7 +1,7 @@
 //! Whether counters, lanes, jobs and routes can belong together, in words.
 
-use netloom_counters::{Finding, LaneScheme, Measured};
-use netloom_model::Fabric;
+use netloom_counters::{LaneScheme, Measured};
+use netloom_model::{Fabric, Finding};
 
 use crate::error::InferError;
 use crate::fit::{FOREIGN, Fit};

@@ -4,8 +4,8 @@
 //! measured and checked by itself; then they are joined as the first's traffic ([`crate::span`]). Where switches chose packet by packet,
 //! links that share traffic evenly become one row ([`crate::alike`]).
 
-use netloom_counters::{Finding, LaneScheme, Measured, Unit, added_up, check, measure};
-use netloom_model::{Counters, Fabric, Hose};
+use netloom_counters::{LaneScheme, Measured, Unit, added_up, check, measure};
+use netloom_model::{Counters, Fabric, Finding, Hose};
 
 use crate::alike::{Alike, alike_as_one};
 use crate::error::InferError;

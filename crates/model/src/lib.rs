@@ -5,6 +5,7 @@
 //! | module | idea |
 //! |---|---|
 //! | [`ids`] | dense `u32` identifiers; the destination space of forwarding tables |
+//! | [`finding`] | something odd: a kind and a sentence |
 //! | [`fabric`] | hosts, switches and directed links, in struct-of-arrays form |
 //! | [`build`] | the only door into a [`Fabric`]: specs in, checked fabric out |
 //! | [`names`] | natural name order, nearest known word |
@@ -32,6 +33,7 @@ pub mod certificate;
 pub mod control;
 pub mod counters;
 pub mod fabric;
+pub mod finding;
 pub mod hose;
 pub mod ids;
 pub mod job;
@@ -55,6 +57,7 @@ pub use certificate::{Certificate, Item, LinksAtMax, Reason, Side};
 pub use control::{Control, Improvement, StopReason};
 pub use counters::{Column, Counters, CountersError, Interval, Quality, Quantity};
 pub use fabric::{Fabric, Link, Node};
+pub use finding::Finding;
 pub use hose::Hose;
 pub use ids::{Dest, DestId, DestSpace, HostId, LinkId, NodeId, SwitchId};
 pub use job::{Allocation, Cut, Job, JobSpec, Mapping, PhaseSpec, Placement, Source};

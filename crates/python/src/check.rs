@@ -70,17 +70,9 @@ impl PyCheckReport {
     }
 }
 
-/// Findings as Python has them.
+/// What a check found, as Python has it.
 pub fn findings<'py>(py: Python<'py>, found: &[Finding]) -> PyResult<Vec<Bound<'py, PyDict>>> {
-    found
-        .iter()
-        .map(|f| {
-            let dict = PyDict::new(py);
-            dict.set_item("kind", f.kind.name())?;
-            dict.set_item("text", &f.text)?;
-            Ok(dict)
-        })
-        .collect()
+    crate::findings::findings(py, found.iter().map(|f| (f.kind.name(), f.text.as_str().into())))
 }
 
 /// What the independent checker says of a certificate.

@@ -11,6 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 
 use crate::fabric::{PyFabric, Shared, link_dict};
+use crate::findings::findings;
 use crate::routes::RoutesOrEngine;
 use crate::run::{Options, run};
 use crate::traffic::PyTraffic;
@@ -131,17 +132,18 @@ impl PyCounters {
         }
     }
 
-    /// What is wrong with the counters: (kind, text).
-    fn check(&self, py: Python<'_>) -> PyResult<Vec<(&'static str, String)>> {
+    /// What is wrong with the counters.
+    fn check<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
         let (fabric, intervals) = (&self.shared.fabric, self.counters.intervals());
-        run(py, Options::default(), |_| {
+        let found: Vec<_> = run(py, Options::default(), |_| {
             let of = |(number, interval): (usize, &Interval)| {
                 let prefix = if intervals.len() > 1 { format!("interval {number}: ") } else { String::new() };
                 let found = counters::check(fabric, interval).into_iter();
                 found.map(move |f| (f.kind, format!("{prefix}{}", f.text))).collect::<Vec<_>>()
             };
             intervals.iter().enumerate().flat_map(of).collect()
-        })
+        })?;
+        findings(py, found.into_iter().map(|(kind, text)| (kind, text.into())))
     }
 
     /// All intervals added up, in the keys of a result; the `busiest` links that carried most among them.

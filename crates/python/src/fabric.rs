@@ -5,12 +5,13 @@ use std::sync::{Arc, OnceLock};
 
 use netloom_formats as formats;
 use netloom_model::names::nearest;
-use netloom_model::{Fabric, LinkId, SwitchId};
+use netloom_model::{Fabric, Finding, LinkId, SwitchId};
 use netloom_routing::PathSet;
 use netloom_topology::{self as topology, Damage, NO_LEVEL, Structure};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
+use crate::findings::findings;
 use crate::run::{Options, run};
 use crate::{errors, io};
 
@@ -21,12 +22,12 @@ pub struct Shared {
     structure: OnceLock<Structure>,
     paths: OnceLock<PathSet>,
     kind: String,
-    read_findings: Vec<String>,
+    read_findings: Vec<Finding>,
 }
 
 impl Shared {
     /// A fabric with what was noticed while it was read.
-    pub fn new(fabric: Fabric, kind: impl Into<String>, read_findings: Vec<String>) -> Arc<Self> {
+    pub fn new(fabric: Fabric, kind: impl Into<String>, read_findings: Vec<Finding>) -> Arc<Self> {
         Arc::new(Self {
             fabric,
             structure: OnceLock::new(),
@@ -146,9 +147,10 @@ impl PyFabric {
     }
 
     #[getter]
-    fn findings(&self) -> Vec<String> {
+    fn findings<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
         let detected = &self.shared.structure().findings;
-        self.shared.read_findings.iter().chain(detected).cloned().collect()
+        let all = self.shared.read_findings.iter().chain(detected);
+        findings(py, all.map(|f| (f.kind, f.text.as_str().into())))
     }
 
     #[getter]
@@ -323,9 +325,12 @@ impl PyFabric {
             formats::read_fabric(data, label, map.as_ref().map(|(m, l)| (m.as_slice(), l.as_str())))
         })?
         .map_err(|e| errors::format(py, &e))?;
-        let findings = file.findings.iter().map(|f| match f.line {
-            Some(line) => format!("{label}:{line}: {}", f.text),
-            None => format!("{label}: {}", f.text),
+        let findings = file.findings.iter().map(|f| {
+            let text = match f.line {
+                Some(line) => format!("{label}:{line}: {}", f.text),
+                None => format!("{label}: {}", f.text),
+            };
+            Finding { kind: f.kind, text }
         });
         Ok(Self { shared: Shared::new(file.fabric, file.kind.name(), findings.collect()) })
     }

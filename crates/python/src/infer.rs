@@ -91,8 +91,8 @@ impl PyInferred {
 
     /// What is wrong: (kind, text).
     #[getter]
-    fn findings(&self) -> Vec<(&'static str, String)> {
-        self.findings.clone()
+    fn findings<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        crate::findings::findings(py, self.findings.iter().map(|(kind, text)| (*kind, text.into())))
     }
 
     /// What is worth knowing.

@@ -6,6 +6,7 @@
 //! | [`run`] | the one door for threads, cancellation, progress and panics |
 //! | [`io`] | whole files in, whole files out or nothing |
 //! | [`errors`] | core errors as typed Python exceptions |
+//! | `findings` | findings as Python has them |
 //! | [`arrays`] | read-only NumPy views of memory that a noun owns |
 //! | [`fabric`], [`traffic`], [`routes`], [`loads`] | the nouns |
 //! | [`check`], [`optimize`], [`optimized`], [`layers`], [`hose`] | the verbs that have results of their own |
@@ -28,6 +29,7 @@ pub mod equations;
 pub mod errors;
 pub mod exact;
 pub mod fabric;
+mod findings;
 pub mod hose;
 pub mod infer;
 pub mod io;

@@ -12,7 +12,7 @@
 //! Both are numbered by their first switch. Nothing here trusts a name or a port number, and no input
 //! panics: what is no tree gets levels all the same, and a finding.
 
-use netloom_model::{Fabric, SwitchId};
+use netloom_model::{Fabric, Finding, SwitchId};
 
 use crate::graph::{FAR, Sets, SwitchGraph, some_names, some_switches};
 use crate::levels;
@@ -31,16 +31,22 @@ pub fn detect(fabric: &Fabric) -> Structure {
         pairs_without_route += outcome.lost_pairs;
         if let Some(root) = outcome.root {
             let root = fabric.switch_name(SwitchId::from_index(root));
-            found.note(format!(
-                "not an up*/down* tree: levels of its {} switches are counted down from \"{root}\"",
-                part.len()
-            ));
+            found.note(
+                "no-tree",
+                format!(
+                    "not an up*/down* tree: levels of its {} switches are counted down from \"{root}\"",
+                    part.len()
+                ),
+            );
         }
     }
     // A chain of hundreds of switches is beyond any subnet, but no reason to panic.
     const HIGHEST: u32 = NO_LEVEL as u32 - 1;
     if level.iter().any(|&l| l != FAR && l > HIGHEST) {
-        found.note(format!("there are more than {} levels: those above are taken as one", HIGHEST + 1));
+        found.note(
+            "too-many-levels",
+            format!("there are more than {} levels: those above are taken as one", HIGHEST + 1),
+        );
     }
     let level: Vec<u8> =
         level.iter().map(|&l| if l == FAR { NO_LEVEL } else { l.min(HIGHEST) as u8 }).collect();
@@ -158,11 +164,11 @@ fn number(sets: &mut Sets, member: impl Fn(usize) -> bool, counts: &[bool]) -> (
 
 /// Sentences in the order of their weight.
 #[derive(Default)]
-struct Findings(Vec<String>);
+struct Findings(Vec<Finding>);
 
 impl Findings {
-    fn note(&mut self, text: String) {
-        self.0.push(text);
+    fn note(&mut self, kind: &'static str, text: String) {
+        self.0.push(Finding { kind, text });
     }
 
     fn about(&mut self, fabric: &Fabric, graph: &SwitchGraph, parts: &[Vec<usize>], structure: &Structure) {
@@ -171,34 +177,44 @@ impl Findings {
             let sizes = || inhabited.iter().map(|part| hosts_in(graph, part));
             let (all, largest) = (sizes().sum::<u64>(), sizes().max().unwrap_or(0));
             let (count, outside) = (inhabited.len(), all - largest);
-            self.note(format!(
-                "the fabric is in {count} parts: {outside} of {all} hosts are outside the largest"
-            ));
+            self.note(
+                "parts",
+                format!("the fabric is in {count} parts: {outside} of {all} hosts are outside the largest"),
+            );
         }
         let cut_off: Vec<usize> = (0..graph.len()).filter(|&s| structure.level[s] == NO_LEVEL).collect();
         if !cut_off.is_empty() {
             let names = some_switches(fabric, &cut_off);
-            self.note(format!("switches from which no host can be reached: {} ({names})", cut_off.len()));
+            self.note(
+                "cut-off-switch",
+                format!("switches from which no host can be reached: {} ({names})", cut_off.len()),
+            );
         }
         let unplugged: Vec<_> = fabric.hosts().filter(|&h| !fabric.alive(fabric.host_link(h))).collect();
         if !unplugged.is_empty() {
             let names = some_names(unplugged.iter().map(|&h| fabric.host_name(h)));
-            self.note(format!("hosts whose cable is dead: {} ({names})", unplugged.len()));
+            self.note("dead-host-cable", format!("hosts whose cable is dead: {} ({names})", unplugged.len()));
         }
         let dead = (fabric.link_count() - fabric.alive_count()) / 2 - unplugged.len();
         if dead > 0 {
-            self.note(format!("dead cables between switches: {dead}"));
+            self.note("dead-cable", format!("dead cables between switches: {dead}"));
         }
         if structure.pairs_without_route > 0 {
             let pairs = structure.pairs_without_route;
-            self.note(format!("pairs of switches with hosts that no up*/down* route joins: {pairs}"));
+            self.note(
+                "no-route",
+                format!("pairs of switches with hosts that no up*/down* route joins: {pairs}"),
+            );
         }
         if let Some(&first) = structure.peer_links.first() {
-            self.note(format!(
-                "cables between switches of equal level, which no up*/down* route uses: {}, such as {}",
-                structure.peer_links.len() / 2,
-                fabric.describe_link(first)
-            ));
+            self.note(
+                "level-cable",
+                format!(
+                    "cables between switches of equal level, which no up*/down* route uses: {}, such as {}",
+                    structure.peer_links.len() / 2,
+                    fabric.describe_link(first)
+                ),
+            );
         }
         let high: Vec<usize> = (0..graph.len())
             .filter(|&s| graph.hosts[s] > 0 && !matches!(structure.level[s], 0 | NO_LEVEL))
@@ -206,13 +222,16 @@ impl Findings {
         if !high.is_empty() {
             let hosts: u32 = high.iter().map(|&s| graph.hosts[s]).sum();
             let names = some_switches(fabric, &high);
-            self.note(format!("hosts above the leaf level: {hosts} (on {names})"));
+            self.note("high-host", format!("hosts above the leaf level: {hosts} (on {names})"));
         }
         let bare: Vec<usize> =
             (0..graph.len()).filter(|&s| graph.hosts[s] == 0 && structure.level[s] == 0).collect();
         if !bare.is_empty() {
             let names = some_switches(fabric, &bare);
-            self.note(format!("switches of the leaf level without hosts: {} ({names})", bare.len()));
+            self.note(
+                "bare-leaf",
+                format!("switches of the leaf level without hosts: {} ({names})", bare.len()),
+            );
         }
     }
 }

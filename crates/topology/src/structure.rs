@@ -1,6 +1,6 @@
 //! The shape of a fabric: what `detect` finds and everybody else reads.
 
-use netloom_model::{Fabric, LinkId, SwitchId};
+use netloom_model::{Fabric, Finding, LinkId, SwitchId};
 
 use crate::regular::RegularTree;
 
@@ -47,8 +47,8 @@ pub struct Structure {
     pub peer_links: Vec<LinkId>,
     /// Unordered pairs of switches with hosts, in one connected part, that no up*/down* route joins.
     pub pairs_without_route: u64,
-    /// What an administrator should know, one sentence each.
-    pub findings: Vec<String>,
+    /// What an administrator should know, the weightiest first.
+    pub findings: Vec<Finding>,
     pub(crate) tree: Option<RegularTree>,
 }
 

@@ -35,11 +35,15 @@ fn a_dead_switch_takes_its_cables_with_it() {
     assert_eq!(d.cables.len(), 8 + 8 - 1);
     let s = detect(&d.fabric);
     assert_eq!(s.findings.len(), 3, "{:?}", s.findings);
-    assert!(s.findings[0].starts_with("switches from which no host can be reached: 2 (leaf07, spine02)"));
     assert!(
-        s.findings[1].starts_with("hosts whose cable is dead: 4 (host0028, host0029, host0030, host0031)")
+        s.findings[0].text.starts_with("switches from which no host can be reached: 2 (leaf07, spine02)")
     );
-    assert!(s.findings[2].starts_with("dead cables between switches: 11"));
+    assert!(
+        s.findings[1]
+            .text
+            .starts_with("hosts whose cable is dead: 4 (host0028, host0029, host0030, host0031)")
+    );
+    assert!(s.findings[2].text.starts_with("dead cables between switches: 11"));
 }
 
 #[test]

@@ -116,7 +116,7 @@ fn one_switch_is_one_level_and_no_tree() {
 fn a_missing_cable_breaks_regularity_and_nothing_else() {
     let s = detect(&ft3_32_broken());
     assert_eq!((s.levels, s.pods, s.core_groups, s.regular), (3, 2, 2, false));
-    assert_eq!(s.findings, ["dead cables between switches: 1"]);
+    assert_eq!(texts(&s), ["dead cables between switches: 1"]);
     assert_eq!(s.irregular.unwrap(), "\"p0leaf0\" is joined to 1 switches above it, expected 2");
 }
 
@@ -149,7 +149,7 @@ fn a_management_node_on_a_spine_or_core_turns_nothing_upside_down() {
             let s = detect(&f);
             assert!(named_levels(&f, &s), "{place}: {:?}", s.level);
             assert_eq!((s.levels, s.pods, s.core_groups, s.regular), (3, 2, 2, false));
-            assert_eq!(s.findings, [format!("hosts above the leaf level: {count} (on {place})")]);
+            assert_eq!(texts(&s), [format!("hosts above the leaf level: {count} (on {place})")]);
         }
     }
     // One host a leaf and one on a spine: the counts say nothing, the cables do.
@@ -183,7 +183,7 @@ fn a_leaf_without_hosts_is_a_leaf() {
     let f = extended(&ft2_32(), &["spare"], &[("spare", "spine00"), ("spare", "spine01")]);
     let s = detect(&f);
     assert_eq!((level(&f, &s, "spare"), s.levels), (0, 2));
-    assert_eq!(s.findings, ["switches of the leaf level without hosts: 1 (spare)"]);
+    assert_eq!(texts(&s), ["switches of the leaf level without hosts: 1 (spare)"]);
     // In three levels it cuts across the core groups, which no core does.
     let f = extended(&ft3_32(), &["spare"], &[("spare", "p0spine0"), ("spare", "p0spine1")]);
     let s = detect(&f);
@@ -227,7 +227,7 @@ fn parts_are_levelled_each_for_itself() {
     let links =
         ["p1spine0", "p1spine1"].iter().flat_map(|&n| [(n.to_owned(), 5), (n.to_owned(), 6)]).collect();
     let s = detect(&damage(&f, &Damage { links, ..Damage::default() }, 0).unwrap().fabric);
-    assert_eq!(s.findings[0], "the fabric is in 2 parts: 16 of 32 hosts are outside the largest");
+    assert_eq!(s.findings[0].text, "the fabric is in 2 parts: 16 of 32 hosts are outside the largest");
     assert_eq!(s.pairs_without_route, 0);
     assert_eq!(level(&f, &s, "p1leaf0"), 0);
     assert_eq!(level(&f, &s, "p1spine0"), 1);
@@ -236,7 +236,7 @@ fn parts_are_levelled_each_for_itself() {
     let what = Damage { links, switches: vec!["g0core0".into()], ..Damage::default() };
     let s = detect(&damage(&f, &what, 0).unwrap().fabric);
     assert_eq!((level(&f, &s, "p0leaf0"), level(&f, &s, "g0core0")), (0, NO_LEVEL));
-    assert_eq!(s.findings[1], "switches from which no host can be reached: 1 (g0core0)");
+    assert_eq!(s.findings[1].text, "switches from which no host can be reached: 1 (g0core0)");
     assert_eq!(s.pod[id(&f, "g0core0").index()], NO_POD);
 }
 
@@ -249,6 +249,7 @@ fn a_cable_between_leaves_is_reported_and_not_used() {
     assert_eq!(s.direction(&f, s.peer_links[0]), Direction::Peer);
     assert!(
         s.findings[0]
+            .text
             .starts_with("cables between switches of equal level, which no up*/down* route uses: 1, such")
     );
     assert!(!s.regular);
@@ -264,7 +265,7 @@ fn leaves_that_share_no_spine_are_reported() {
     let s = detect(&f);
     // a and c have no spine in common; b and d join x and y from below, where routes do not turn up again.
     assert_eq!((s.levels, s.pairs_without_route), (2, 1), "{:?}", s.level);
-    assert_eq!(s.findings, ["pairs of switches with hosts that no up*/down* route joins: 1"]);
+    assert_eq!(texts(&s), ["pairs of switches with hosts that no up*/down* route joins: 1"]);
 }
 
 #[test]
@@ -272,7 +273,7 @@ fn what_is_no_tree_gets_levels_from_a_root_and_a_finding() {
     let two = wired(&[("a", 3), ("b", 3)], &[(0, 1, 2)]);
     for f in [ring(3), ring(8), ring(9), dragonfly(3, 3), dragonfly(5, 4), two] {
         let s = detect(&f);
-        assert!(s.findings[0].starts_with("not an up*/down* tree: levels of its"), "{:?}", s.findings);
+        assert!(s.findings[0].text.starts_with("not an up*/down* tree: levels of its"), "{:?}", s.findings);
         assert!(!s.regular);
         assert_eq!(s.pairs_without_route, 0);
         assert!(s.level.iter().all(|&l| l != NO_LEVEL));
@@ -316,7 +317,7 @@ fn a_rack_that_is_switched_off_is_a_leaf_without_hosts() {
         assert_eq!(s.level, detect(&f).level, "{spec}");
         assert_eq!((s.pods, s.core_groups), (detect(&f).pods, detect(&f).core_groups));
         let text = format!("switches of the leaf level without hosts: 1 ({leaf})");
-        assert_eq!(s.findings.last(), Some(&text));
+        assert_eq!(s.findings.last().map(|f| &f.text), Some(&text));
     }
 }
 
@@ -326,5 +327,9 @@ fn a_chain_longer_than_any_subnet_does_no_harm() {
     let switches: Vec<(&str, usize)> = names.iter().map(|n| (n.as_str(), 1)).collect();
     let s = detect(&wired(&switches, &(0..999).map(|i| (i, i + 1, 1)).collect::<Vec<_>>()));
     assert_eq!(s.levels, 255);
-    assert_eq!(s.findings[1], "there are more than 255 levels: those above are taken as one");
+    assert_eq!(s.findings[1].text, "there are more than 255 levels: those above are taken as one");
+}
+
+fn texts(structure: &Structure) -> Vec<&str> {
+    structure.findings.iter().map(|f| f.text.as_str()).collect()
 }

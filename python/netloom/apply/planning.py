@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from netloom.errors import NetloomError, RoutingError
+from netloom.findings import Finding, finding, findings
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -63,7 +64,7 @@ class Plan:
     """Whether fewer stages are proven unsafe."""
     changes: Sequence[dict[str, Any]]
     """By switch: `switch`, `entries`, `blocks`."""
-    findings: Sequence[dict[str, str]]
+    findings: Sequence[Finding]
     """What forbids it: `kind` and `text`."""
     notes: Sequence[str] = ()
 
@@ -207,17 +208,17 @@ def plan(
         new = sound
     report = _core.check(fabric, new, threads=threads)
     wrong = ("unreachable", "loop", "credit-loop", "missing-entry", "invalid-entry")
-    told = [finding for finding in report.findings if finding["kind"] in wrong]
+    told = [one for one in findings(report.findings) if one["kind"] in wrong]
     unseen = hidden(seen)
     if unseen is not None:
-        told.insert(0, {"kind": "unanswered", "text": unseen})
-    findings = [finding for finding in told if finding["kind"] not in allow]
-    notes += [finding["text"] for finding in told if finding["kind"] in allow]
+        told.insert(0, finding("unanswered", unseen))
+    refused = [one for one in told if one["kind"] not in allow]
+    notes += [one["text"] for one in told if one["kind"] in allow]
     if report.non_minimal_pairs:
         notes.append(f"{report.non_minimal_pairs} pairs of hosts take longer ways than the shortest")
     steps: list[Routes] = []
     fewest = True
-    if not findings:
+    if not refused:
         try:
             steps, fewest = _core.stages(fabric, seen.tables, new, most=stages, threads=threads)
         except RoutingError as error:
@@ -227,8 +228,8 @@ def plan(
                 steps, fewest = [new], False
                 notes.append(f"in one step, for {lost} pairs cannot talk now: {error}")
             else:
-                findings.append({"kind": "stages", "text": str(error)})
-    return Plan(seen, new, steps, fewest, differences(seen, new), findings, notes)
+                refused.append(finding("stages", str(error)))
+    return Plan(seen, new, steps, fewest, differences(seen, new), refused, notes)
 
 
 def differences(seen: Seen, new: Routes) -> list[dict[str, Any]]:

@@ -15,6 +15,7 @@ from netloom.cli.common import Options, Run, fault_lines, within
 from netloom.cli.outputs import same_file
 from netloom.cli.reach import Reach
 from netloom.errors import LiveError
+from netloom.findings import Finding, finding
 
 if TYPE_CHECKING:
     from netloom.apply import Applied, Journal, Plan, Seen
@@ -128,7 +129,7 @@ def apply(
         left = book.unfinished()
         if left is not None:
             job.notes.append(f"change {left.id} was left unfinished: --yes finishes or undoes it first")
-        if not mend and any(finding["kind"] in _BROKEN for finding in [*plan.findings, *more]):
+        if not mend and any(one["kind"] in _BROKEN for one in [*plan.findings, *more]):
             job.notes.append("where a cable was cut, --mend leads entries around it")
         return job.finish(plan, None, refused + more, recovered)
 
@@ -157,7 +158,7 @@ class _Job:
         self.recovered = False
         self.again = ""
 
-    def problems(self) -> list[dict[str, str]]:
+    def problems(self) -> list[Finding]:
         """Why OpenSM should not be asked; what is allowed becomes a note."""
         from netloom import apply as applying
         from netloom.live import peers, rivals
@@ -176,12 +177,12 @@ class _Job:
                 self.notes.append(text)
             else:
                 hint = "; --allow adaptive goes on all the same" if kind == "adaptive" else ""
-                refused.append({"kind": kind, "text": text + hint})
+                refused.append(finding(kind, text + hint))
         return refused
 
     def plan(
         self, routes: str | None, number: int | None, stages: int, mend: bool
-    ) -> tuple[Plan, int | None, list[dict[str, str]]]:
+    ) -> tuple[Plan, int | None, list[Finding]]:
         """The plan, the change that it rolls back, and what is wrong with the file of routes."""
         from netloom import apply as applying
 
@@ -252,7 +253,7 @@ class _Job:
                 )
         return left.id
 
-    def recover(self, refused: list[dict[str, str]], *, yes: bool) -> int:
+    def recover(self, refused: list[Finding], *, yes: bool) -> int:
         """Only finishes or undoes what was killed."""
         left = self.journal.unfinished()
         if left is not None and yes and not refused:
@@ -268,7 +269,7 @@ class _Job:
         return self.run.finish(result, lambda: _recovered_text(result, yes=yes), findings=findings)
 
     def finish(
-        self, plan: Plan, done: Applied | None, refused: Sequence[dict[str, str]], recovered: int | None
+        self, plan: Plan, done: Applied | None, refused: Sequence[Finding], recovered: int | None
     ) -> int:
         """Reports."""
         findings = [*refused, *plan.findings]
@@ -375,8 +376,7 @@ def text(result: dict[str, Any], fabric: str, switches: int, again: str = "") ->
         out += "\n\n" + render.table(["switch", "entries", "blocks"], lines, right=[1, 2])
         if len(result["changes"]) > _SHOWN:
             out += f"\nand {count(len(result['changes']) - _SHOWN)} more switches"
-    if result["findings"]:
-        out += "\n\nfindings\n" + "\n".join(f"  {f['kind']}: {f['text']}" for f in result["findings"])
+    out += render.findings(result["findings"])
     if result["notes"]:
         out += "\n\nnotes\n" + "\n".join(f"  {note}" for note in result["notes"])
     return f"{out}\n\n{_last_line(result, again)}"

@@ -12,6 +12,7 @@ from netloom.cli.addresses import with_paths
 from netloom.cli.common import Options, Run, fault_lines
 from netloom.cli.matrices import CERTIFICATES
 from netloom.errors import FormatError
+from netloom.findings import bad, finding, findings
 
 if TYPE_CHECKING:
     from netloom._core import Certificate, CheckReport, Fabric, Routes, Traffic, Verdict
@@ -40,7 +41,7 @@ def check(
 
     Follows every pair of LIDs and looks for unreachable pairs, detours, credit loops (deadlock), missing and
     invalid entries. With `--traffic` and `--certificate` it also recomputes the loads from the routes and the
-    bound from the traffic, and says whether the certificate holds. Any finding exits 1.
+    bound from the traffic, and says whether the certificate holds. Errors and warnings exit 1.
 
     Parameters
     ----------
@@ -82,8 +83,13 @@ def check(
                 verdicts.append(result["certificate"])
             else:
                 result["certificates"] = verdicts
-        result["ok"] = result["ok"] and all(verdict["ok"] for verdict in verdicts)
-    return run.finish(result, lambda: text(result), findings=not result["ok"])
+        result["findings"] += [
+            finding("certificate", f"{verdict.get('name', certificate)}: the certificate does not hold")
+            for verdict in verdicts
+            if not verdict["ok"]
+        ]
+        result["ok"] = not bad(result["findings"])
+    return run.finish(result, lambda: text(result))
 
 
 @dataclass(frozen=True)
@@ -144,11 +150,12 @@ def _judged(fabric: Fabric, traffic: Traffic, claim: Certificate, tables: Routes
 
 def _report(report: CheckReport, tables: Routes, file: str) -> dict[str, Any]:
     # The check itself counts entries that lead nowhere; of the file's other faults only the lines tell.
-    told = [fault for fault in tables.faults if fault[1] != "port-to-nowhere"]
-    result: dict[str, Any] = {"ok": report.ok and not tables.faults, "pairs": report.pairs}
+    told = [fault for fault in tables.faults if fault[1] in ("port-above-radix", "conflict")]
+    result: dict[str, Any] = {"ok": report.ok, "pairs": report.pairs}
     result |= {key: getattr(report, key) for key, _ in _COUNTS}
     result["invalid_entries"] += len(told)
-    return {**result, "findings": [*fault_lines(tables.faults, file), *report.findings]}
+    told_of = [*fault_lines(tables.faults, file), *findings(report.findings)]
+    return {**result, "ok": not bad(told_of), "findings": told_of}
 
 
 def verdict_result(verdict: Verdict) -> dict[str, Any]:
@@ -171,9 +178,7 @@ def text(result: dict[str, Any]) -> str:
         out += f"\n\n{certificate_text(result['certificate'])}"
     for verdict in result.get("certificates", []):
         out += f"\n\n{render.pairs([('phase', verdict['name'])])}\n{certificate_text(verdict)}"
-    if result["findings"]:
-        lines = [[finding["kind"], finding["text"]] for finding in result["findings"]]
-        out += "\n\nfindings\n" + "\n".join(f"  {kind}: {what}" for kind, what in lines)
+    out += render.findings(result["findings"])
     return f"{out}\n\n{'ok' if result['ok'] else 'NOT OK'}"
 
 

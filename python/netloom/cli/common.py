@@ -29,11 +29,13 @@ from netloom.cli.sources import (
     raise_not_an_engine,
     traffic_format,
 )
+from netloom.findings import bad, findings
 
 if TYPE_CHECKING:
     from rich.progress import Progress
 
     from netloom._core import Fabric, LinkLoads, Optimized, Routes, Traffic
+    from netloom.findings import Finding
 
 __all__ = [
     "COUNT",
@@ -101,7 +103,7 @@ class Run:
         self._stdin_used = False
         self._interrupt = streams.DeferredInterrupt()
         self._outputs: list[Path] = []
-        self.findings: list[dict[str, str]] = []
+        self.findings: list[Finding] = []
         """What is odd about the routes that were read, as results tell it."""
         given = {"--time-limit": options.time_limit, "--work": options.work}
         unused = [name for name, value in given.items() if value is not None]
@@ -195,7 +197,8 @@ class Run:
         if warn and fabric.findings:
             number, name = len(fabric.findings), "-" if source == STDIO else source
             what = f"{render.count(number)} finding{'' if number == 1 else 's'} about {name}"
-            self.note(f"{what}; `netloom fabric show` lists them", kind="warning")
+            kind = "warning" if bad(findings(fabric.findings)) else "note"
+            self.note(f"{what}; `netloom fabric show` lists them", kind=kind)
         return fabric
 
     def traffic(self, source: str, fabric: Fabric | None, *, role: str = "traffic") -> Traffic:
@@ -381,7 +384,7 @@ class Run:
         text: Callable[[], str],
         *,
         rows: Sequence[Mapping[str, Any]] | None = None,
-        findings: bool = False,
+        findings: bool | None = None,
         interrupted: bool = False,
     ) -> int:
         """Prints the result and returns the exit code.
@@ -394,7 +397,10 @@ class Run:
             Makes the text for people, if that is asked for.
         rows : sequence of mappings, optional
             What CSV holds; by default one row with what is not a list in `result`.
-        findings, interrupted : bool
+        findings : bool, optional
+            Whether there is something that exits 1; by default, whether `result["findings"]` has an error or
+            a warning.
+        interrupted : bool
             For the exit code.
         """
         self.finishing()
@@ -414,12 +420,12 @@ class Run:
         elif kind == "csv":
             print(render.as_csv(rows if rows is not None else [scalars(result)]))
         elif not self.options.quiet and not self.product_to_stdout:
-            print(text())
+            streams.tell(text())
         if interrupted or self._interrupt.seen:
             sys.stdout.flush()
             print("netloom: interrupted", file=sys.stderr)
             return INTERRUPTED
-        return FINDINGS if findings else 0
+        return FINDINGS if (bad(result.get("findings", ())) if findings is None else findings) else 0
 
     def _write_result(
         self,

@@ -114,7 +114,7 @@ def _read(this: Run, folder: Path, routing: str | None) -> Samples:
     samples = sampling.read(folder, routing)
     this.read("run", str(folder / runs.MANIFEST))
     for finding in samples.findings:
-        this.note(f"{folder}: {finding}")
+        this.note(f"{folder}: {finding['text']}")
     stopped = samples.result.get("stopped")
     if stopped is not None:
         this.note(

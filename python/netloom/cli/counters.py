@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from netloom.cli import common, render
 from netloom.cli.addresses import with_paths
 from netloom.cli.common import Options, Run
+from netloom.findings import Finding, bad, by_severity, finding, findings
 
 if TYPE_CHECKING:
     from netloom._core import Counters, Fabric
@@ -161,10 +162,10 @@ def diff(
     wrong = reversed_readings(*second.fallen_since(first), before)
     told = {**summary(found, busiest=busiest), "findings": wrong}
     result = {**told, "output": write(run, found)}
-    return run.finish(result, lambda: text(result), findings=bool(wrong))
+    return run.finish(result, lambda: text(result))
 
 
-def reversed_readings(fallen: int, changed: int, before: str) -> list[dict[str, str]]:
+def reversed_readings(fallen: int, changed: int, before: str) -> list[Finding]:
     """The finding of readings of which nearly all counters fell; one port that was set back is none."""
     if fallen <= _REVERSED * changed:
         return []
@@ -172,14 +173,14 @@ def reversed_readings(fallen: int, changed: int, before: str) -> list[dict[str, 
         f"{render.count(fallen)} of the {render.count(changed)} counters that changed have fallen: {before} "
         f"looks like the later reading (or all were set back in between): expected the earlier one first"
     )
-    return [{"kind": "reversed", "text": what}]
+    return [finding("reversed", what)]
 
 
 def check(fabric: str, counters: str, /, *, options: Options | None = None) -> int:
     """Which counters are bad, by name.
 
     Compares both ends of every link and what enters and leaves every switch, and tells counters that are
-    full, were set back or cannot be. Any finding exits 1.
+    full, were set back or cannot be. Errors and warnings exit 1.
 
     Parameters
     ----------
@@ -195,17 +196,15 @@ def check(fabric: str, counters: str, /, *, options: Options | None = None) -> i
     net = run.fabric(fabric)
     found = read(run, counters, net)
     with run.timed("check"):
-        wrong = found.check()
+        wrong = findings(found.check())
     told = summary(found, busiest=0)
     result: dict[str, Any] = {
-        "ok": not wrong,
+        "ok": not bad(wrong),
         **{key: told[key] for key in ("kind", "intervals", "links", "links_unknown", "noise_percent")},
-        "findings": [{"kind": kind, "text": what} for kind, what in wrong],
+        "findings": wrong,
         "notes": told["notes"],
     }
-    return run.finish(
-        result, lambda: _check_text(result), rows=result["findings"] or None, findings=not result["ok"]
-    )
+    return run.finish(result, lambda: _check_text(result), rows=result["findings"] or None)
 
 
 def read(run: Run, source: str, fabric: Fabric, *, role: str = "counters") -> Counters:
@@ -288,8 +287,7 @@ def text(result: dict[str, Any]) -> str:
             for link in result["busiest"]
         ]
         out += "\n\nbusiest links\n" + render.table(header, lines, right=range(2 if timed else 1))
-    told = "".join(f"\n  {one['kind']}: {one['text']}" for one in result.get("findings", ()))
-    return out + (told and f"\n\nfindings{told}") + _notes(result)
+    return out + render.findings(result.get("findings", ())) + _notes(result)
 
 
 def _size(bytes: float | None) -> str:
@@ -310,14 +308,12 @@ def _check_text(result: dict[str, Any]) -> str:
             ("noise", "unknown" if noise is None else render.percent(noise)),
         ]
     )
-    told = result["findings"]
-    lines = []
-    for kind in dict.fromkeys(finding["kind"] for finding in told):
-        texts = [finding["text"] for finding in told if finding["kind"] == kind]
-        lines += [f"  {kind}: {what}" for what in texts[:_TOLD]]
-        if len(texts) > _TOLD:
-            lines.append(f"  {kind}: and {render.count(len(texts) - _TOLD)} more")
-    if lines:
-        out += "\n\nfindings\n" + "\n".join(lines)
-    out += _notes(result)
+    told = by_severity(result["findings"])
+    shown = []
+    for kind in dict.fromkeys(one["kind"] for one in told):
+        of_kind = [one for one in told if one["kind"] == kind]
+        shown += of_kind[:_TOLD]
+        if len(of_kind) > _TOLD:
+            shown.append(finding(kind, f"and {render.count(len(of_kind) - _TOLD)} more"))
+    out += render.findings(shown) + _notes(result)
     return f"{out}\n\n{'ok' if result['ok'] else 'NOT OK'}"

@@ -11,6 +11,7 @@ from cyclopts import Parameter
 from netloom.cli import UsageError, common, render, sampled
 from netloom.cli.common import Options, Run
 from netloom.errors import FormatError
+from netloom.findings import Finding, finding
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -115,14 +116,14 @@ def decode(
     totals = [sampling.total(found, net.links, [int(context)]) for context in contexts]
     findings = _findings(odd, method, 1 << how["hop_bits"])
     findings += [
-        f"context {context}: no packet of it can be decoded"
+        finding("undecoded", f"context {context}: no packet of it can be decoded")
         for context, count in zip(contexts, decoded, strict=True)
         if count == 0
     ]
     if table.num_rows == 0:
-        findings.append("there are no packets")
+        findings.append(finding("undecoded", "there are no packets"))
     elif decoded.sum() == 0:
-        findings.insert(0, "no packet can be decoded: these are of another fabric")
+        findings.insert(0, finding("undecoded", "no packet can be decoded: these are of another fabric"))
     result: dict[str, Any] = {
         "hosts": net.hosts,
         "switches": net.switches,
@@ -150,7 +151,7 @@ def decode(
         for context in result["contexts"]
         for link in context["hottest"]
     ]
-    return run.finish(result, lambda: _text(result), rows=rows, findings=bool(findings))
+    return run.finish(result, lambda: _text(result), rows=rows)
 
 
 def _table(data: bytes, label: str) -> pa.Table:
@@ -237,7 +238,7 @@ class _Columns:
         return np.asarray(number).astype(np.uint32)
 
 
-def _findings(odd: dict[str, tuple[int, int]], method: str, most_hops: int) -> list[str]:
+def _findings(odd: dict[str, tuple[int, int]], method: str, most_hops: int) -> list[Finding]:
     impossible = (
         "carry a bit that is the hash of no link of theirs: another hash, fabric or routing"
         if method == "one-bit"
@@ -255,7 +256,7 @@ def _findings(odd: dict[str, tuple[int, int]], method: str, most_hops: int) -> l
         "full": f"are of hosts more than {most_hops} hops apart: counts are full, estimates too small",
     }
     return [
-        f"{render.count(count)} packets {words[name]} (the first: row {row})"
+        finding("undecoded", f"{render.count(count)} packets {words[name]} (the first: row {row})")
         for name, (count, row) in odd.items()
         if count
     ]
@@ -269,9 +270,6 @@ def _text(result: dict[str, Any]) -> str:
         ("packets", f"{count(result['packets'])} with {what} each, {count(result['decoded'])} decoded"),
     ]
     parts = [render.pairs(head), sampled.links_text(result["contexts"])]
-    tail = [("finding", text) for text in result["findings"]]
     if result["output"] is not None:
-        tail.append(("written", result["output"]))
-    if tail:
-        parts.append(render.pairs(tail))
-    return "\n\n".join(parts)
+        parts.append(render.pairs([("written", result["output"])]))
+    return "\n\n".join(parts) + render.findings(result["findings"])

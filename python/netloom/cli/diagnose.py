@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 from cyclopts import Parameter
 
+from netloom import findings as registry
 from netloom.cli import UsageError, common, readings, render, runs
 from netloom.cli.common import Options, Run
 from netloom.errors import FormatError, NetloomError
@@ -147,7 +148,7 @@ def _of_samples(folder: Path, entry: Mapping[str, Any]) -> tuple[bool, Observed,
     intervals = None
     if "intervals.parquet" in entry["files"]:
         intervals = _table(folder, entry, "intervals")
-    return samples.enough, observed_of(samples, intervals), list(samples.findings)
+    return samples.enough, observed_of(samples, intervals), [one["text"] for one in samples.findings]
 
 
 def _of_run(folder: Path, manifest: Mapping[str, Any], entry: Mapping[str, Any]) -> Observed:
@@ -282,7 +283,11 @@ def _finish(
 
 
 def _finding(seen: Observed, finding: Finding, tried: list[Attempt] | None) -> dict[str, Any]:
+    roots = len(finding.root_links)
+    where = f"{seen.links.name(finding.root_links[0])}{f' and {roots - 1} more' if roots > 1 else ''}"
+    who = ", ".join(seen.jobs[job] for job in finding.culprits) or "nobody who was sampled"
     return {
+        **registry.finding(finding.cause, f"{where}: {who}: {finding.remedy}"),
         "cause": finding.cause,
         "confidence": finding.confidence,
         "uncertain": finding.uncertain,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from netloom.cli import UsageError, common, render
 from netloom.cli.common import Options, Run
+from netloom.findings import findings
 
 if TYPE_CHECKING:
     from netloom._core import Fabric
@@ -40,7 +41,8 @@ def new(spec: str, /, *, options: Options | None = None) -> int:
 def show(fabric: str, /, *, name_map: Path | None = None, options: Options | None = None) -> int:
     """What a fabric is, and what is odd about it.
 
-    Findings (missing cables, odd lines of a dump, parts that are cut off) exit 1.
+    Missing cables, parts that are cut off and what of a dump could not be used are findings; errors and
+    warnings among them exit 1.
 
     Parameters
     ----------
@@ -53,9 +55,8 @@ def show(fabric: str, /, *, name_map: Path | None = None, options: Options | Non
     """
     run = Run("fabric-show", options or Options(), product=False)
     net = run.fabric(fabric, name_map=name_map)
-    findings = net.findings
-    result = {**summary(net), "findings": findings}
-    return run.finish(result, lambda: text(result), findings=bool(findings))
+    result = {**summary(net), "findings": findings(net.findings)}
+    return run.finish(result, lambda: text(result))
 
 
 def convert(fabric: str, /, *, name_map: Path | None = None, options: Options | None = None) -> int:
@@ -118,9 +119,10 @@ def damage(
             random_switches=random_switches,
             seed=run.seed,
         )
-    findings = left.findings
-    result = {**summary(left), "removed": removed, "output": _write(run, left), "findings": findings}
-    return run.finish(result, lambda: text(result, findings="what is left"))
+    output = _write(run, left)
+    result = {**summary(left), "removed": removed, "output": output, "findings": findings(left.findings)}
+    # What was asked for is no reason to fail.
+    return run.finish(result, lambda: text(result, title="what is left"), findings=False)
 
 
 def summary(net: Fabric) -> dict[str, Any]:
@@ -152,8 +154,8 @@ def _link_speeds(net: Fabric) -> list[dict[str, Any]]:
     return [{"bytes_per_second": speed, "links": number} for speed, number in sorted(pairs, reverse=True)]
 
 
-def text(result: dict[str, Any], *, findings: str = "findings") -> str:
-    """The report of a fabric; `findings` is the title of what is odd about it."""
+def text(result: dict[str, Any], *, title: str = "findings") -> str:
+    """The report of a fabric; `title` is that of what is odd about it."""
     count = render.count
     by_level = " + ".join(count(n) for n in result["switches_per_level"])
     speeds = ", ".join(
@@ -172,10 +174,9 @@ def text(result: dict[str, Any], *, findings: str = "findings") -> str:
     if result.get("output"):
         rows.append(("written", result["output"]))
     out = render.pairs(rows)
-    for key, title in (("removed", "removed"), ("findings", findings)):
-        if result.get(key):
-            out += f"\n\n{title}\n" + "\n".join(f"  {line}" for line in result[key])
-    return out
+    if result.get("removed"):
+        out += "\n\nremoved\n" + "\n".join(f"  {line}" for line in result["removed"])
+    return out + render.findings(result.get("findings", ()), title)
 
 
 def _write(run: Run, net: Fabric) -> str | None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from netloom.cli import UsageError, common, lanes, memory, render, traffic, windows
 from netloom.cli.common import Options, Run
+from netloom.findings import findings
 
 if TYPE_CHECKING:
     from netloom._core import Fabric, Job
@@ -173,7 +174,7 @@ def infer(
         **summary,
         "weight": weight,
         "intervals": sum(window["intervals"] for window in summary["windows"]),
-        "findings": run.findings + [{"kind": kind, "text": what} for kind, what in found.findings],
+        "findings": run.findings + findings(found.findings),
         "memory": None if before is None else before.keep(run, found, summary["hypothesis"]),
         "notes": found.notes + ([] if before is None else before.notes),
         "output": traffic.write(run, found.traffic),
@@ -183,7 +184,6 @@ def infer(
         result,
         lambda: text(result),
         rows=result["ranges"] or None,
-        findings=bool(found.findings),
         interrupted=found.stopped == "interrupted",
     )
 
@@ -233,10 +233,9 @@ def text(result: Mapping[str, Any]) -> str:
         out += "\n\nall that explains the counters\n" + _ranges(result, amount)
     if result["unexplained_percent"] >= _WORTH_TELLING:
         out += "\n\nunexplained\n" + _unexplained(result, amount)
-    for title in ("findings", "notes"):
-        lines = [item["text"] if title == "findings" else item for item in result[title]]
-        if lines:
-            out += f"\n\n{title}\n" + "\n".join(f"  {line}" for line in lines)
+    out += render.findings(result["findings"])
+    if result["notes"]:
+        out += "\n\nnotes\n" + "\n".join(f"  {line}" for line in result["notes"])
     if result["verdict"] == "not identifiable":
         out += "\n\n" + _what_then(result)
     return out

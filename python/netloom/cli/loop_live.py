@@ -21,6 +21,7 @@ from netloom.cli.common import Options, Run
 from netloom.cli.lively import rows_of
 from netloom.cli.reach import Reach
 from netloom.errors import LiveError
+from netloom.findings import bad
 
 if TYPE_CHECKING:
     from netloom._core import Fabric, Job
@@ -133,7 +134,7 @@ def live(
         result,
         lambda: text(result),
         rows=rows_of(result["rounds"]),
-        findings=any(row["findings"] for row in result["rounds"]),
+        findings=any(bad(row["findings"]) for row in result["rounds"]),
         interrupted=told.stopped == "interrupted",
     )
 

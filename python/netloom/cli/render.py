@@ -12,6 +12,8 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from netloom.findings import by_severity
+
 _NONE = "unknown"
 """For a number that is not finite: a bound of which nothing is known."""
 
@@ -65,6 +67,15 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]], *, right: Iterab
         return "  ".join(cells).rstrip()
 
     return "\n".join(text(line) for line in lines)
+
+
+def findings(found: Iterable[Mapping[str, str]], title: str = "findings") -> str:
+    """Findings below a title, the worst first: `  warning  dead-cable: …`; empty if there are none.
+
+    `streams.tell` colours the word on a terminal.
+    """
+    lines = [f"  {one['severity']:<7}  {one['kind']}: {one['text']}" for one in by_severity(found)]
+    return "\n".join([f"\n\n{title}", *lines]) if lines else ""
 
 
 def as_json(document: Mapping[str, Any]) -> str:

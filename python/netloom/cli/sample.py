@@ -125,8 +125,8 @@ def sample(
         for one in result["runs"]:
             if one["routing"] == word:
                 one.update(of_routing)
-        for finding in of_routing["findings"]:
-            run.note(f"{word}: {finding}", kind="warning")
+        for one in of_routing["findings"]:
+            run.note(f"{word}: {one['text']}", kind="warning")
     simulate.written(run, given, {"source": scenario, "text": text, "overrides": overrides}, found, result)
     return run.finish(
         result,

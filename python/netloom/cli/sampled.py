@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from netloom.cli import UsageError, render
+from netloom.findings import finding
 
 if TYPE_CHECKING:
     from netloom._core import Fabric, Sampled, Scenario
@@ -68,10 +69,11 @@ def told(found: Sampled, given: Scenario) -> dict[str, Any]:
     findings = list(samples.findings)
     astray = samples.sampling["astray"]
     if astray:
-        findings.append(
+        text = (
             f"{astray:,} sampled packets kept a link that is on no shortest way: one bit is decoded wrongly "
             "for them (method whole is not)"
         )
+        findings.append(finding("astray", text))
     return {"contexts": contexts, "findings": findings}
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Literal, NoReturn
 
 from netloom.cli import STDIO, render
+from netloom.findings import Finding, finding
 
 OPTIMISERS = ("afar", "coloured", "optimize")
 """Names that stand for routes made for the traffic at hand, beside the engines' names."""
@@ -17,15 +18,15 @@ _LINES = 3
 """How many lines of a file are told for every kind of fault."""
 
 
-def fault_lines(faults: Sequence[tuple[int, str, str]], file: str) -> Iterator[dict[str, str]]:
+def fault_lines(faults: Sequence[tuple[int, str, str]], file: str) -> Iterator[Finding]:
     """The first faults of every kind in `file`, a file of routes, by line, and how many more there are."""
     name = "-" if file == STDIO else file
     for kind in dict.fromkeys(kind for _, kind, _ in faults):
         lines = [(line, text) for line, of, text in faults if of == kind]
         for line, text in lines[:_LINES]:
-            yield {"kind": kind, "text": f"{name}:{line}: {text}"}
+            yield finding(kind, f"{name}:{line}: {text}")
         if len(lines) > _LINES:
-            yield {"kind": kind, "text": f"{name}: and {render.count(len(lines) - _LINES)} more lines"}
+            yield finding(kind, f"{name}: and {render.count(len(lines) - _LINES)} more lines")
 
 
 def is_file_or_stdin(source: str) -> bool:

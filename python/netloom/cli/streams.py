@@ -43,6 +43,23 @@ def end_as_interrupted() -> None:
         signal.signal(signal.SIGTERM, signal.default_int_handler)
 
 
+def tell(text: str) -> None:
+    """Prints a report; on a terminal, words of severity have colours (but for NO_COLOR and TERM=dumb)."""
+    if not sys.stdout.isatty():
+        print(text)
+        return
+    from rich.console import Console
+    from rich.highlighter import RegexHighlighter
+    from rich.theme import Theme
+
+    class Severities(RegexHighlighter):
+        highlights = (r"(?m)^  (?P<error>error) ", r"(?m)^  (?P<warning>warning) ", r"(?m)^  (?P<note>note) ")
+
+    theme = Theme({"error": "bold red", "warning": "yellow", "note": "dim"})
+    # Lines are as long as they are, and names are no markup.
+    Console(highlighter=Severities(), theme=theme).print(text, markup=False, emoji=False, soft_wrap=True)
+
+
 class DeferredInterrupt:
     """Ctrl-C that is only noted: from `start` on, what is being finished is finished."""
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from netloom.cli import render
 from netloom.cli.common import Run, fault_lines, is_stdin
 from netloom.errors import FormatError, TrafficError
+from netloom.findings import finding
 
 if TYPE_CHECKING:
     import numpy as np
@@ -70,14 +71,13 @@ def read_today(run: Run, source: str, fabric: Fabric, *, repair: bool) -> Today:
     if lines and not repair:
         more = "" if number <= 1 else f" (the first of {render.count(number)} such entries)"
         raise FormatError(f"{lines[0]}{more}; --repair replaces them")
-    kind = "repaired"
     if lines:
-        run.findings += [{"kind": kind, "text": line} for line in lines]
+        run.findings += [finding("repaired", line) for line in lines]
         run.note(f"{name}: replaced what leads nowhere or is missing: {_number(number)}")
     detours = differs & ~missing
     if detours.any():
         run.findings += [
-            {"kind": "not-shortest", "text": text}
+            finding("not-shortest", text)
             for text in _entries(fabric, name, detours, routes.lmc, "is on no shortest up*/down* way")
         ]
         run.note(f"{name}: replaced what is on no shortest up*/down* way: {_number(int(detours.sum()))}")

@@ -27,6 +27,7 @@ import numpy as np
 from netloom import apply as changing
 from netloom.apply.sending import INTERRUPTED
 from netloom.errors import LiveError, NetloomError
+from netloom.findings import finding
 from netloom.live import peers, rivals
 from netloom.live.polling import Poll, Poller
 from netloom.loop.decision import Proposal, Rule, contradicted, decide
@@ -159,7 +160,7 @@ class LiveLoop:
             text = kept.finding["text"]
             found.reason = f"{found.reason}; {text}" if found.outcome == "applied" else text
         except (NetloomError, OSError) as error:
-            found.findings.append({"kind": kind_of(error), "text": str(error)})
+            found.findings.append(finding(kind_of(error), str(error)))
             found.reason = str(error)
         if found.traffic is not None:
             with self._step("bound"):

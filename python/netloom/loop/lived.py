@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from netloom.errors import LiveError
+from netloom.findings import Finding
 from netloom.loop.prediction import Prediction
 from netloom.loop.round import Outcome, Round
 
@@ -21,7 +22,7 @@ class Live:
     """What became of a round."""
 
     round: Round
-    findings: list[dict[str, str]]
+    findings: list[Finding]
     """What was wrong with its inputs: `kind` and `text`."""
     before: Seen
     """The fabric and its tables at the end of the interval."""
@@ -41,7 +42,7 @@ class Live:
 class Found:
     """What a round has found so far."""
 
-    findings: list[dict[str, str]] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
     counters: Counters | None = None
     answer: Inferred | None = None
     traffic: Traffic | None = None
@@ -80,4 +81,6 @@ def kind_of(error: Exception) -> str:
     """A word for what went wrong, from the kind of error."""
     if isinstance(error, LiveError):
         return "live"
+    if isinstance(error, OSError):
+        return "os"
     return type(error).__name__.removesuffix("Error").lower()

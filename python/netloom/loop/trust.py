@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from netloom.findings import Finding, finding
+
 if TYPE_CHECKING:
     from netloom._core import Counters, Fabric, Inferred
     from netloom.live.polling import Poll
@@ -34,10 +36,10 @@ class Kept(Exception):
 
     def __init__(self, kind: str, text: str) -> None:
         super().__init__(text)
-        self.finding = {"kind": kind, "text": text}
+        self.finding = finding(kind, text)
 
 
-def interval_of(first: Poll, second: Poll, findings: list[dict[str, str]]) -> Counters:
+def interval_of(first: Poll, second: Poll, findings: list[Finding]) -> Counters:
     """What was counted from one reading to the other; what is wrong with it is added to `findings`.
 
     Raises
@@ -52,12 +54,12 @@ def interval_of(first: Poll, second: Poll, findings: list[dict[str, str]]) -> Co
         text = (
             f"{len(silent)} of {first.ports} ports did not answer: {named}{', …' if len(silent) > 3 else ''}"
         )
-        findings.append({"kind": "missing", "text": text})
+        findings.append(finding("missing", text))
     fallen, changed = second.counters.fallen_since(first.counters)
     counters = second.counters.since(first.counters, seconds=second.started_s - first.started_s)
     if fallen:
         text = f"{fallen} of the {changed} counters that changed were set back during the interval"
-        findings.append({"kind": "reset", "text": text})
+        findings.append(finding("reset", text))
         if fallen > MOST_FALLEN * changed:
             raise Kept("reset", f"{text}: what was carried is not known")
     told = counters.summary(busiest=0)

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from netloom.findings import Finding
+
 if TYPE_CHECKING:
     import pyarrow as pa
 
@@ -113,7 +115,7 @@ class Samples:
         As `samples` without errors, exact, if it was counted.
     links : pyarrow.Table or None
         Counters of all traffic by link, as in a run's folder; None in memory without them.
-    findings : sequence of str
+    findings : sequence of Finding
         What is odd, in words: contexts without packets, samples that contradict counters.
     """
 
@@ -128,7 +130,7 @@ class Samples:
     packets: pa.Table | None = None
     truth: pa.Table | None = None
     links: pa.Table | None = None
-    findings: tuple[str, ...] = field(default=())
+    findings: tuple[Finding, ...] = field(default=())
 
     @property
     def end_ps(self) -> int:

@@ -114,7 +114,7 @@ impl Fit {
             }
             None => return None,
         };
-        Some(Finding { line: None, text })
+        Some(Finding { kind: "other-fabric", line: None, text })
     }
 }
 
@@ -159,5 +159,9 @@ fn list(mut items: Vec<(usize, String)>, [one, many]: [&str; 2]) -> Option<Findi
     let names: Vec<&str> = items.iter().take(SHOWN).map(|(_, name)| name.as_str()).collect();
     let more = if items.len() > SHOWN { ", …" } else { "" };
     let what = if items.len() == 1 { one } else { many };
-    Some(Finding { line: Some(line), text: format!("{} {what}: {}{more}", items.len(), names.join(", ")) })
+    Some(Finding {
+        kind: "left-out",
+        line: Some(line),
+        text: format!("{} {what}: {}{more}", items.len(), names.join(", ")),
+    })
 }

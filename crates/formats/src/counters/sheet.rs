@@ -91,7 +91,7 @@ impl Sheet {
     }
 
     pub fn note(&mut self, line: usize, text: impl Into<String>) {
-        self.notes.push(Finding { line: Some(line), text: text.into() });
+        self.notes.push(Finding { kind: "left-out", line: Some(line), text: text.into() });
     }
 
     /// The reading.

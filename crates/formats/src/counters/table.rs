@@ -284,7 +284,7 @@ impl<'a> Reader<'a> {
             self.fabric.links().map(|link| lanes().any(|lane| lane.seen[link.index()])).collect();
         let unread = unread(self.fabric, &read, Scope::All)?;
         let text = format!("this looks like another fabric's file, or only a part of this one's: {unread}");
-        Some(Finding { line: None, text })
+        Some(Finding { kind: "other-fabric", line: None, text })
     }
 
     /// Where rows of zeros are left out, a lane that an interval does not name carried nothing.

@@ -79,9 +79,12 @@ fn node_names(raw: &mut Raw<'_>, pairs: &[Pair], map: &NameMap) -> Vec<String> {
         let name = printable(map.get(node.guid).unwrap_or(name));
         if name.is_empty() {
             let made = format!("0x{:016x}", node.guid);
-            raw.notes.add("nodes without a description, named by their GUID", node.line, || {
-                format!("a {} without a description: named {made}", node.role.word())
-            });
+            raw.notes.add(
+                "no-description",
+                "nodes without a description, named by their GUID",
+                node.line,
+                || format!("a {} without a description: named {made}", node.role.word()),
+            );
             result.push(made);
         } else {
             result.push(name);
@@ -103,7 +106,7 @@ fn report_shared_names(nodes: &[RawNode<'_>], names: &[String], notes: &mut Note
     order.sort_by(|&i, &j| names[i].cmp(&names[j]).then(nodes[i].line.cmp(&nodes[j].line)));
     for same in order.chunk_by(|&i, &j| names[i] == names[j]).filter(|same| same.len() > 1) {
         let (first, count) = (same[0], same.len());
-        notes.add("names that several nodes share", nodes[first].line, || {
+        notes.add("shared-name", "names that several nodes share", nodes[first].line, || {
             format!(
                 "{count} nodes share the name \"{}\": a node-name-map would tell them apart",
                 names[first]
@@ -124,13 +127,13 @@ fn keep(raw: &mut Raw<'_>, pairs: &[Pair]) -> Vec<Pair> {
                     "a cable from \"{}\"[{}] to itself[{}]: left out",
                     a.name, pair.a_port, pair.b_port
                 );
-                raw.notes.add("cables from a switch to itself, left out", line, || text);
+                raw.notes.add("self-cable", "cables from a switch to itself, left out", line, || text);
             }
             (Role::Switch, Role::Switch) | (Role::Adapter, Role::Switch) => kept.push(pair),
             (Role::Switch, Role::Adapter) => kept.push(turned(pair)),
             (Role::Adapter, Role::Adapter) => {
                 let text = format!("a cable between the hosts \"{}\" and \"{}\": left out", a.name, b.name);
-                raw.notes.add("cables between hosts, left out", line, || text);
+                raw.notes.add("host-to-host", "cables between hosts, left out", line, || text);
             }
             // Routers and aggregation nodes are reported as nodes.
             _ => {}
@@ -175,23 +178,31 @@ fn report_unused(raw: &mut Raw<'_>, index: &super::pairs::Index, kept: &[Pair]) 
         used[pair.a as usize] = true;
         used[pair.b as usize] = true;
     }
+    for (role, kind) in [(Role::Aggregation, "aggregation-node"), (Role::Router, "router")] {
+        let mut of_role = raw.nodes.iter().filter(|node| node.role == role);
+        let Some(first) = of_role.next() else { continue };
+        let (word, name, more) = (role.word(), first.name, of_role.count());
+        // One line for all: a fabric of Quantum switches has one in each.
+        raw.notes.add(kind, "", first.line, || match more {
+            0 => format!(
+                "{word} \"{name}\": left out (neither a host nor a switch; routes written from here have no entry for its LID)"
+            ),
+            _ => format!(
+                "{} {word}s, such as \"{name}\": left out (neither hosts nor switches; routes written from here have no entries for their LIDs)",
+                more + 1
+            ),
+        });
+    }
     for (n, node) in raw.nodes.iter().enumerate() {
         match node.role {
-            Role::Router | Role::Aggregation => {
-                raw.notes.add("routers and aggregation nodes, left out", node.line, || {
-                    let why =
-                        "neither a host nor a switch; routes written from here have no entry for its LID";
-                    format!("{} \"{}\": left out ({why})", node.role.word(), node.name)
-                });
-            }
             Role::Adapter if !used[n] => {
                 let why = if index.has_ports(n) { "no cable to a switch" } else { "no link" };
-                raw.notes.add("hosts without a link, left out", node.line, || {
+                raw.notes.add("unlinked-host", "hosts without a link, left out", node.line, || {
                     format!("host \"{}\" has {why}: left out", node.name)
                 });
             }
             Role::Switch if !used[n] => {
-                raw.notes.add("switches without a cable", node.line, || {
+                raw.notes.add("unlinked-switch", "switches without a cable", node.line, || {
                     format!("switch \"{}\" has no cable", node.name)
                 });
             }
@@ -259,7 +270,8 @@ fn rates(raw: &mut Raw<'_>, kept: &[Pair]) -> Vec<f64> {
             let name = SPEEDS[known.speed.unwrap_or(speed) as usize].1;
             let text = format!("unknown speed of a cable: taken as {}x{name}", known.width.unwrap_or(width));
             let line = raw.ports[pair.told_by as usize].line;
-            raw.notes.add("cables of unknown speed, taken as the most common", line, || text);
+            raw.notes
+                .add("unknown-speed", "cables of unknown speed, taken as the most common", line, || text);
         }
         // Both parts are known now.
         result.push(known.bytes_per_s().unwrap_or(12.5e9));
@@ -274,7 +286,7 @@ fn merge(raw: &mut Raw<'_>, pair: &Pair) -> Rate {
         (Some(x), Some(y)) if x != y => {
             let line = raw.ports[pair.told_by as usize].line;
             if raw.kind != FabricKind::IbsimNet {
-                raw.notes.add("cables whose ends tell different speeds", line, || {
+                raw.notes.add("speeds-differ", "cables whose ends tell different speeds", line, || {
                     format!(
                         "the ends of a cable tell different speeds ({x} and {y} bytes/s): the slower is taken"
                     )
@@ -326,7 +338,7 @@ fn lids(raw: &mut Raw<'_>, kept: &[Pair]) -> (Lids, u8) {
         };
         match problem {
             Some(expected) => {
-                notes.add("LIDs that cannot be, ignored", line, || {
+                notes.add("impossible-lid", "LIDs that cannot be, ignored", line, || {
                     format!("{expected}, found {lid} of \"{name}\": ignored")
                 });
                 None
@@ -344,7 +356,7 @@ fn lids(raw: &mut Raw<'_>, kept: &[Pair]) -> (Lids, u8) {
         let Some(end) = end else { continue };
         let name = raw.nodes[pair.a as usize].name;
         if end.lmc.is_some_and(|own| own != u32::from(lmc)) {
-            raw.notes.add("hosts with another LMC", end.line, || {
+            raw.notes.add("lmc-differs", "hosts with another LMC", end.line, || {
                 format!("expected LMC {lmc} as of most hosts, found another at \"{name}\": taken as {lmc}")
             });
         }

@@ -119,9 +119,12 @@ impl<'a> Parser<'a, '_> {
     fn stray(&mut self, number: usize, line: &str) -> Result<(), FormatError> {
         let chassis = ["Chassis", "Non-Chassis", "Hop", "DR path", "module", "pdebug"];
         if !chassis.iter().any(|c| line.starts_with(c)) {
-            self.notes.add("lines that are not ibnetdiscover's output, ignored", number, || {
-                format!("not a line of ibnetdiscover's output, ignored: \"{}\"", excerpt(line))
-            });
+            self.notes.add(
+                "stray-text",
+                "lines that are not ibnetdiscover's output, ignored",
+                number,
+                || format!("not a line of ibnetdiscover's output, ignored: \"{}\"", excerpt(line)),
+            );
         }
         Ok(())
     }
@@ -237,7 +240,7 @@ impl<'a> Parser<'a, '_> {
         if number == self.last_line && self.ends_open {
             return Err(self.malformed(number, line, "a whole line with width and speed"));
         }
-        self.notes.add("port lines without width and speed", number, || {
+        self.notes.add("no-speed", "port lines without width and speed", number, || {
             format!("expected a width and speed such as 4xEDR at the end, found \"{}\"", excerpt(tail(line)))
         });
         Ok(Rate::default())

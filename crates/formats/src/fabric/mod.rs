@@ -30,6 +30,8 @@ use crate::text::text;
 /// Something odd that did not keep a file from being read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
+    /// A word for what is odd; `netloom.findings` says how bad each is.
+    pub kind: &'static str,
     /// Line, from 1, where there is one to name.
     pub line: Option<usize>,
     /// What is odd, and what was made of it.

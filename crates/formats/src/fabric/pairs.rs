@@ -150,7 +150,7 @@ fn join(
                         "a cable that only one end tells of: \"{}\"[{}] to \"{}\"[{}]; taken as cabled",
                         raw.nodes[end.node as usize].name, end.port, peer_node.name, end.peer_port
                     );
-                    raw.notes.add("cables that only one end tells of", end.line, || text);
+                    raw.notes.add("one-ended-cable", "cables that only one end tells of", end.line, || text);
                 }
                 pairs.push(pair);
             }

@@ -57,7 +57,7 @@ pub(super) fn parse<'a>(text: &'a str, label: &str) -> Result<Raw<'a>, FormatErr
             if number == last && begun {
                 return Err(malformed(label, number, line, true));
             }
-            notes.add("lines that are not ibnetdiscover's output, ignored", number, || {
+            notes.add("stray-text", "lines that are not ibnetdiscover's output, ignored", number, || {
                 format!("not a line of ibnetdiscover -p, ignored: \"{}\"", excerpt(line))
             });
             continue;

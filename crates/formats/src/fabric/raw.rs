@@ -77,31 +77,42 @@ pub(super) struct Raw<'a> {
 #[derive(Debug, Default)]
 pub(super) struct Notes {
     findings: Vec<Finding>,
-    kinds: Vec<(&'static str, usize)>,
+    /// Word, sentence, how many.
+    kinds: Vec<(&'static str, &'static str, usize)>,
 }
 
 impl Notes {
-    /// Adds a finding; `kind` ends the sentence "17 more: ...".
-    pub fn add(&mut self, kind: &'static str, line: impl Into<Option<usize>>, text: impl FnOnce() -> String) {
+    /// Adds a finding of a kind; `more` ends the sentence "17 more: ...".
+    pub fn add(
+        &mut self,
+        kind: &'static str,
+        more: &'static str,
+        line: impl Into<Option<usize>>,
+        text: impl FnOnce() -> String,
+    ) {
         let at = match self.kinds.iter().position(|k| k.0 == kind) {
             Some(at) => at,
             None => {
-                self.kinds.push((kind, 0));
+                self.kinds.push((kind, more, 0));
                 self.kinds.len() - 1
             }
         };
-        self.kinds[at].1 += 1;
-        if self.kinds[at].1 <= LISTED {
-            self.findings.push(Finding { line: line.into(), text: text() });
+        self.kinds[at].2 += 1;
+        if self.kinds[at].2 <= LISTED {
+            self.findings.push(Finding { kind, line: line.into(), text: text() });
         }
     }
 
     /// The findings by line (those without one last).
     pub fn finish(mut self) -> Vec<Finding> {
         self.findings.sort_by_key(|f| f.line.unwrap_or(usize::MAX));
-        for (kind, count) in self.kinds {
+        for (kind, more, count) in self.kinds {
             if count > LISTED {
-                self.findings.push(Finding { line: None, text: format!("{} more: {kind}", count - LISTED) });
+                self.findings.push(Finding {
+                    kind,
+                    line: None,
+                    text: format!("{} more: {more}", count - LISTED),
+                });
             }
         }
         self.findings

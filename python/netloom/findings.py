@@ -1,0 +1,178 @@
+"""Findings: what a verb tells beside its result, how bad each is and whom it concerns.
+
+A finding is `{"kind", "text", "severity", "class"}`. The kind is a word that scripts may rely on; severity
+and class follow from it, here and nowhere else (`KINDS`), but that whoever makes a finding may say that this
+one concerns somebody else (a pair of a host and a switch's own LID is management).
+
+| severity | |
+|---|---|
+| `error` | something does not work, or cannot be believed |
+| `warning` | something is wrong or soon will be, and somebody should look |
+| `note` | odd, harmless, or done as asked |
+
+| class | |
+|---|---|
+| `hosts` | what programs send from host to host |
+| `management` | switches' own addresses, aggregation nodes, subnet managers, OpenSM |
+| `input` | what was read: files, counters, samples, lists of jobs |
+
+Errors and warnings exit 1, notes don't (`bad`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Literal, TypeAlias
+
+Severity: TypeAlias = Literal["error", "warning", "note"]
+Class: TypeAlias = Literal["hosts", "management", "input"]
+Finding: TypeAlias = dict[str, str]
+"""`kind`, `text`, `severity`, `class`."""
+
+SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
+
+KINDS: dict[str, tuple[Severity, Class]] = {
+    # Of dumps of fabrics (crates/formats/src/fabric).
+    "aggregation-node": ("warning", "management"),
+    "router": ("warning", "management"),
+    "unlinked-host": ("warning", "hosts"),
+    "unlinked-switch": ("note", "management"),
+    "one-ended-cable": ("warning", "input"),
+    "speeds-differ": ("warning", "input"),
+    "unknown-speed": ("warning", "input"),
+    "no-speed": ("warning", "input"),
+    "impossible-lid": ("warning", "input"),
+    "lmc-differs": ("warning", "input"),
+    "host-to-host": ("warning", "hosts"),
+    "self-cable": ("note", "input"),
+    "shared-name": ("note", "input"),
+    "no-description": ("note", "input"),
+    "stray-text": ("note", "input"),
+    # Of what was detected in a fabric (crates/topology/src/detect.rs).
+    "parts": ("error", "hosts"),
+    "no-route": ("error", "hosts"),
+    "dead-host-cable": ("warning", "hosts"),
+    "dead-cable": ("warning", "hosts"),
+    "cut-off-switch": ("warning", "management"),
+    "no-tree": ("warning", "hosts"),
+    "too-many-levels": ("warning", "hosts"),
+    "level-cable": ("warning", "hosts"),
+    "high-host": ("note", "hosts"),
+    "bare-leaf": ("note", "hosts"),
+    # Of files of routes (crates/formats/src/lft/read.rs).
+    "port-above-radix": ("error", "input"),
+    "port-to-nowhere": ("error", "input"),
+    "conflict": ("error", "input"),
+    "unknown-lid": ("note", "input"),
+    "duplicate": ("note", "input"),
+    "stray-line": ("note", "input"),
+    # Of routes (crates/verify/src/report.rs), and of today's that `optimize --from` starts with.
+    "unreachable": ("error", "hosts"),
+    "loop": ("error", "hosts"),
+    "credit-loop": ("error", "hosts"),
+    "missing-entry": ("error", "hosts"),
+    "invalid-entry": ("error", "hosts"),
+    "up-down": ("warning", "hosts"),
+    "non-minimal": ("warning", "hosts"),
+    "certificate": ("error", "input"),
+    "repaired": ("note", "hosts"),
+    "not-shortest": ("note", "hosts"),
+    # Of counters (crates/counters/src/check.rs; "conflict", two ends of a link, is above).
+    "balance": ("warning", "input"),
+    "lanes": ("warning", "input"),
+    "saturated": ("warning", "input"),
+    "reset": ("warning", "input"),
+    "missing": ("warning", "input"),
+    "unsupported": ("warning", "input"),
+    "too-fast": ("error", "input"),
+    "packet-size": ("error", "input"),
+    "reversed": ("error", "input"),
+    # Of inference (crates/python/src/infer.rs, crates/infer/src/sound.rs).
+    "more": ("error", "input"),
+    "outside-jobs": ("warning", "input"),
+    "unexplained": ("warning", "input"),
+    "not-identifiable": ("warning", "input"),
+    # Of sampled packets (netloom.sampling, `sample --decode`).
+    "few-samples": ("warning", "input"),
+    "no-samples": ("warning", "input"),
+    "no-packets": ("note", "input"),
+    "contradiction": ("error", "input"),
+    "astray": ("warning", "input"),
+    "undecoded": ("warning", "input"),
+    # Causes of congestion (netloom.diagnose).
+    "noisy-neighbour": ("warning", "hosts"),
+    "incast": ("warning", "hosts"),
+    "bad-routes": ("warning", "hosts"),
+    "bad-mapping": ("warning", "hosts"),
+    "over-subscription": ("warning", "hosts"),
+    "interior": ("warning", "hosts"),
+    # Of a live fabric and its OpenSM (netloom.live, netloom.apply).
+    "no-file-engine": ("error", "management"),
+    "fallback": ("warning", "management"),
+    "adaptive": ("error", "management"),
+    "cached": ("error", "management"),
+    "standby": ("error", "management"),
+    "two-masters": ("error", "management"),
+    "unanswered": ("error", "management"),
+    "stages": ("error", "hosts"),
+    # Of live rounds of the loop (netloom.loop): why routes stay.
+    "fabric-changed": ("warning", "hosts"),
+    "tables-changed": ("warning", "hosts"),
+    "unknown-links": ("warning", "input"),
+    "unsound-part": ("warning", "hosts"),
+    "unsound-rest": ("warning", "hosts"),
+    "not-applied": ("error", "hosts"),
+    "not-rolled-back": ("error", "hosts"),
+    "unfinished": ("error", "hosts"),
+    "recovered": ("warning", "hosts"),
+    "time-limit": ("warning", "input"),
+    # Errors that a round survives, by their class in netloom.errors.
+    "live": ("error", "management"),
+    "os": ("error", "input"),
+    "netloom": ("error", "input"),
+    "format": ("error", "input"),
+    "fabric": ("error", "input"),
+    "traffic": ("error", "input"),
+    "counters": ("error", "input"),
+    "spec": ("error", "input"),
+    "place": ("error", "input"),
+    "routing": ("error", "input"),
+    "simulation": ("error", "input"),
+    "optimize": ("error", "input"),
+    "internal": ("error", "input"),
+}
+"""Severity and class of every kind that the core or the package makes."""
+
+_UNKNOWN: tuple[Severity, Class] = ("warning", "input")
+"""Of a kind that is not entered; tests see to it that there is none."""
+
+
+def finding(kind: str, text: str, *, concerns: str | None = None) -> Finding:
+    """A finding.
+
+    Parameters
+    ----------
+    kind : str
+        One of `KINDS`.
+    text : str
+        Where and what, one line.
+    concerns : str, optional
+        Its class, where it is not that of its kind.
+    """
+    severity, of_kind = KINDS.get(kind, _UNKNOWN)
+    return {"kind": kind, "text": text, "severity": severity, "class": concerns or of_kind}
+
+
+def findings(found: Iterable[Mapping[str, str]]) -> list[Finding]:
+    """The core's findings, which have a kind and a text (and perhaps a class), as findings."""
+    return [finding(one["kind"], one["text"], concerns=one.get("class")) for one in found]
+
+
+def bad(found: Iterable[Mapping[str, str]]) -> bool:
+    """Whether there is an error or a warning: the command then exits 1."""
+    return any(one["severity"] != "note" for one in found)
+
+
+def by_severity(found: Iterable[Mapping[str, str]]) -> list[Mapping[str, str]]:
+    """Errors first, then warnings, then notes; within each as given."""
+    return sorted(found, key=lambda one: SEVERITIES.index(one["severity"]))
