@@ -45,7 +45,7 @@ def end_as_interrupted() -> None:
 
 def tell(text: str) -> None:
     """Prints a report; on a terminal, words of severity have colours (but for NO_COLOR and TERM=dumb)."""
-    if not sys.stdout.isatty():
+    if not sys.stdout.isatty() or os.environ.get("NO_COLOR"):
         print(text)
         return
     from rich.console import Console
