@@ -23,7 +23,7 @@ export PIP_QUIET := 1
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 LIBRARY := --locked --workspace --exclude netloom-python
 
-.PHONY: build demo test lint fmt test-rust test-python bench study validate inferred hostile fuzz clean need
+.PHONY: build demo test lint fmt test-rust test-python bench study validate inferred hostile man fuzz clean need
 .DEFAULT_GOAL := build
 
 build: $(VENV)/.built ## .venv/bin/netloom
@@ -73,6 +73,9 @@ inferred: | need ## traffic from counters: errors, how well they are known, rout
 TRIALS ?= 2000
 hostile: | need ## the property tests over TRIALS (2000) random cases each instead of a few: what goes on looking for lies
 	NETLOOM_TRIALS=$(TRIALS) cargo test $(LIBRARY) --quiet hostile
+
+man: $(VENV)/.dev $(VENV)/.built ## manual pages, into build/man
+	$(BIN)/python -m netloom.cli.manual build/man
 
 fuzz: | need ## every parser for FUZZ_SECONDS (60) seconds
 	fuzz/run.sh $(FUZZ_SECONDS)

@@ -35,6 +35,69 @@ def test_version_is_that_of_the_core(netloom):
     assert netloom.ok("--version").strip() == nl.__version__
 
 
+def test_short_words_that_other_commands_know(netloom):
+    assert netloom.ok("-V") == netloom.ok("--version")
+    assert netloom.ok("help", "route") == netloom.ok("route", "--help")
+    assert netloom.ok("help") == netloom.ok("--help")
+
+
+def every_verb() -> list[str]:
+    from netloom.cli import _VERBS
+
+    return [
+        name
+        for verb, entry in _VERBS.items()
+        for name in ([verb] if isinstance(entry, str) else [f"{verb} {command}" for command in entry[1]])
+    ]
+
+
+@pytest.mark.parametrize("verb", every_verb())
+def test_help_hides_no_argument_and_its_example_has_only_options_that_there_are(verb, netloom):
+    from netloom.cli.usage import EXAMPLES
+
+    text = netloom.ok(*verb.split(), "--help")
+    assert "[ARGS" not in text
+    if verb in ("demo", "completion"):
+        return
+    example = EXAMPLES[verb]
+    assert example in " ".join(text.split())
+    assert example.startswith(f"netloom {verb} ")
+    for word in example.split():
+        assert not word.startswith("-") or word in text
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_knows_verbs_and_options(shell, netloom):
+    script = netloom.ok("completion", shell)
+    for word in ("optimize", "max-changes", "vl-scheme", "damage"):
+        assert word in script
+
+
+def test_bash_completes_an_option(netloom):
+    """What a user's shell does: the script is sourced, and asked about `netloom optimize --max`."""
+    (netloom.folder / "complete.sh").write_text(netloom.ok("completion", "bash"))
+    asked = (
+        "source ./complete.sh; COMP_WORDS=(netloom optimize --max); COMP_CWORD=2; _netloom; "
+        'printf "%s\\n" "${COMPREPLY[@]}"'
+    )
+    done = subprocess.run(
+        ["bash", "-c", asked], cwd=netloom.folder, capture_output=True, text=True, check=False
+    )
+    assert "--max-changes" in done.stdout.split()
+
+
+def test_every_verb_has_a_manual_page():
+    pytest.importorskip("docutils")
+    from netloom.cli import _VERBS
+    from netloom.cli.manual import pages
+
+    found = pages()
+    assert set(found) == {"netloom.1", *(f"netloom-{verb}.1" for verb in _VERBS)}
+    assert r"\-\-max\-changes" in found["netloom-optimize.1"]
+    assert "netloom plot matrix TRAFFIC [FABRIC] \\-o PICTURE" in found["netloom-plot.1"]
+    assert all(text.startswith(("'\\\" t", ".")) for text in found.values())
+
+
 def test_start_imports_neither_numpy_nor_a_verb():
     code = "import sys; from netloom.cli import main; main(['--version']); print(sorted(sys.modules))"
     modules = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout

@@ -44,6 +44,7 @@ VERBS = [
     "plot",
     "apply",
     "demo",
+    "completion",
 ]
 
 

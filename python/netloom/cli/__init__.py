@@ -85,6 +85,7 @@ _VERBS: dict[str, str | tuple[str, dict[str, str]]] = {
     ),
     "apply": "Put new routes on a live fabric, safely.",
     "demo": "The whole job on a real fabric and real applications.",
+    "completion": "Print what makes a shell complete netloom's commands and options.",
 }
 
 _FORMS = {
@@ -106,10 +107,13 @@ def build_app() -> cyclopts.App:
     """Returns the command's parser. Only names and one-line helps: no verb is imported."""
     import cyclopts
 
+    from netloom.cli.usage import told
+
     app = cyclopts.App(
         name="netloom",
         help="Routes, loads, proofs and simulation for InfiniBand fat trees.",
         version=_version,
+        version_flags=("--version", "-V"),
         default_parameter=cyclopts.Parameter(negative=()),
         help_format="markdown",
         suppress_keyboard_interrupt=False,  # `main` says "interrupted"
@@ -117,14 +121,18 @@ def build_app() -> cyclopts.App:
     for position, (verb, entry) in enumerate(_VERBS.items()):
         if isinstance(entry, str):
             app.command(
-                _FORMS.get(verb, f"netloom.cli.{verb}:{verb}"), name=verb, help=entry, sort_key=position
+                _FORMS.get(verb, f"netloom.cli.{verb}:{verb}"),
+                name=verb,
+                help=entry,
+                sort_key=position,
+                **told(verb),
             )
             continue
         help_text, commands = entry
         group = cyclopts.App(name=verb, help=help_text, sort_key=position)
         for name, text in commands.items():
             place = _FORMS.get(f"{verb} {name}", f"netloom.cli.{verb}:{name}")
-            group.command(place, name=name, help=text)
+            group.command(place, name=name, help=text, **told(f"{verb} {name}"))
         app.command(group)
     return app
 
@@ -177,6 +185,9 @@ def _run(tokens: Sequence[str]) -> int:
 
     if "" in tokens:
         return _fail('usage: an argument is empty (""): expected a file, a spec or a value', USAGE)
+    if tokens and tokens[0] == "help":
+        # As other commands have it: `netloom help optimize`.
+        tokens = [*tokens[1:], "--help"]
     try:
         result = build_app()(
             _form_first(tokens), exit_on_error=False, print_error=False, result_action="return_value"

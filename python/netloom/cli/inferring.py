@@ -5,6 +5,7 @@ from __future__ import annotations
 import cyclopts
 
 from netloom.cli.infer import infer
+from netloom.cli.usage import example
 
 app = cyclopts.App(
     help="Who talks to whom, from switch counters.",
@@ -12,6 +13,7 @@ app = cyclopts.App(
         "Usage: netloom infer FABRIC ROUTES COUNTERS [AFTER] [OPTIONS]\n"
         "       netloom infer --study [APPLICATION…] [OPTIONS]"
     ),
+    help_epilogue=example("infer"),
 )
 app.default(infer)
 app.command(

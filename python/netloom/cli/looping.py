@@ -5,6 +5,7 @@ from __future__ import annotations
 import cyclopts
 
 from netloom.cli.loop import loop
+from netloom.cli.usage import example
 
 app = cyclopts.App(
     help="The closed loop: counters in, better routes out, if that surely pays.",
@@ -13,6 +14,7 @@ app = cyclopts.App(
         "       netloom loop --table [OPTIONS]\n"
         "       netloom loop --live [OPTIONS]"
     ),
+    help_epilogue=example("loop"),
 )
 app.default(loop)
 app.command(

@@ -86,5 +86,7 @@ def text(result: dict[str, Any]) -> str:
     )
     if result["output"]:
         rows.append(("written", result["output"]))
+    elif "max_load" not in result:
+        rows.append(("written", "nothing: -o FILE writes the tables"))
     out = render.pairs(rows)
     return out if "max_load" not in result else f"{out}\n\n{results.loads_text(result)}"

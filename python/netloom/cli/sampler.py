@@ -5,6 +5,7 @@ from __future__ import annotations
 import cyclopts
 
 from netloom.cli.sample import sample
+from netloom.cli.usage import example
 
 app = cyclopts.App(
     help="Simulate with paths sampled inside packets: congestion by link, job and phase.",
@@ -13,6 +14,7 @@ app = cyclopts.App(
         "       netloom sample --decode PACKETS --fabric FABRIC [OPTIONS]\n"
         "       netloom sample --study [SCENARIO] [OPTIONS]"
     ),
+    help_epilogue=example("sample"),
 )
 app.default(sample)
 app.command(

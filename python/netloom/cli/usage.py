@@ -1,0 +1,88 @@
+"""How each verb is called, and an example of it: what `--help` says beside the options.
+
+Usage lines stand here where the parser's own would hide an argument behind `[ARGS]`, or not say that `-o` is
+needed. Nothing heavy is imported: every start reads this.
+"""
+
+from __future__ import annotations
+
+USAGE: dict[str, str] = {
+    "fabric new": "SPEC -o FILE [OPTIONS]",
+    "fabric convert": "FABRIC -o FILE [OPTIONS]",
+    "traffic new": "PATTERN [FABRIC] -o FILE [OPTIONS]",
+    "traffic show": "TRAFFIC [FABRIC] [OPTIONS]",
+    "traffic convert": "TRAFFIC [FABRIC] -o FILE [OPTIONS]",
+    "counters poll": "[FABRIC] [OPTIONS]",
+    "route": "ENGINE FABRIC [TRAFFIC] [OPTIONS]",
+    "watch": "[FABRIC] [OPTIONS]",
+    "diagnose": "RUN [OPTIONS]",
+    "lanes read": "[FABRIC] [OPTIONS]",
+    "lanes load": "TABLES [FABRIC] [OPTIONS]",
+    "plot matrix": "TRAFFIC [FABRIC] -o PICTURE [OPTIONS]",
+    "plot loads": "FABRIC TRAFFIC [ROUTES ...] -o PICTURE [OPTIONS]",
+    "plot history": "RESULT [RESULT ...] -o PICTURE [OPTIONS]",
+    "plot congestion": "RUN [RUN ...] -o PICTURE [OPTIONS]",
+    "plot coefficients": "TRAFFIC [BASIS] -o PICTURE [OPTIONS]",
+    "plot study": "RESULT [RESULT ...] -o PICTURE [OPTIONS]",
+    "apply": "ROUTES [OPTIONS]",
+}
+"""What follows `netloom VERB`, where the parser's own line says less."""
+
+EXAMPLES: dict[str, str] = {
+    "fabric new": "netloom fabric new two-level:leaves=24,hosts=16,spines=8 -o net.txt",
+    "fabric show": "netloom fabric show net.txt",
+    "fabric convert": "netloom fabric convert net.txt -o fabric.net",
+    "fabric damage": "netloom fabric damage quartz1 --random-links 10 -o damaged.txt",
+    "traffic new": "netloom traffic new stencil:8x8x8 -o stencil.mtx.gz",
+    "traffic show": "netloom traffic show jobs.toml net.txt",
+    "traffic place": "netloom traffic place net.txt jobs.toml -o traffic.mtx.gz",
+    "traffic convert": "netloom traffic convert traffic.mtx.gz -o traffic.csv",
+    "counters synth": "netloom counters synth net.txt ftree traffic.mtx.gz -o counters.csv",
+    "counters show": "netloom counters show net.txt counters.csv",
+    "counters diff": "netloom counters diff net.txt before.txt after.txt -o counters.csv",
+    "counters check": "netloom counters check net.txt counters.csv",
+    "counters poll": "netloom counters poll net.txt -o now.csv",
+    "route": "netloom route ftree net.txt -o routes.lfts",
+    "check": "netloom check net.txt routes.lfts",
+    "loads": "netloom loads net.txt routes.lfts traffic.mtx.gz",
+    "optimize": "netloom optimize net.txt jobs.toml -o routes.lfts --certificate proof.json",
+    "infer": "netloom infer net.txt routes.lfts before.txt after.txt --jobs jobs.toml -o traffic.mtx.gz",
+    "watch": "netloom watch net.txt --once",
+    "simulate": "netloom simulate examples/scenarios/shuffle.toml",
+    "sample": "netloom sample examples/scenarios/neighbour.toml -o run",
+    "diagnose": "netloom diagnose run --try",
+    "loop": "netloom loop examples/loop/table-5.1-shuffle.toml",
+    "lanes read": "netloom lanes read -o sl2vl.dump",
+    "lanes load": "netloom lanes load sl2vl.dump",
+    "plot matrix": "netloom plot matrix traffic.mtx.gz -o traffic.svg",
+    "plot loads": "netloom plot loads net.txt traffic.mtx.gz ftree optimize -o loads.svg",
+    "plot history": "netloom plot history optimize.json -o history.svg",
+    "plot front": "netloom plot front optimize.json -o front.svg",
+    "plot run": "netloom plot run run -o run.svg",
+    "plot congestion": "netloom plot congestion run -o congestion.html",
+    "plot coefficients": "netloom plot coefficients traffic.mtx.gz -o coefficients.png",
+    "plot study": "netloom plot study study.json -o study.png",
+    "apply": "netloom apply routes.lfts --yes",
+}
+"""One call of each verb, as somebody with a fabric would type it."""
+
+
+GROUPS = ("infer", "sample", "loop", "demo")
+"""Verbs with commands of their own, which say all this where they are made."""
+
+
+def told(verb: str) -> dict[str, str]:
+    """The parser's keywords for a verb: its usage line and its example, where there are any."""
+    keywords: dict[str, str] = {}
+    if verb in GROUPS:
+        return keywords
+    if verb in USAGE:
+        keywords["usage"] = f"Usage: netloom {verb} {USAGE[verb]}"
+    if verb in EXAMPLES:
+        keywords["help_epilogue"] = example(verb)
+    return keywords
+
+
+def example(verb: str) -> str:
+    """The last line of a verb's help."""
+    return f"Example: `{EXAMPLES[verb]}`"
