@@ -88,7 +88,7 @@ class TestLive:
         assert [job["hosts"] for job in result["jobs"]] == [16, 16]
         assert result["changes"] == []
         text = netloom.ok("watch", *where(there), "--every", "0.3", "--once", "--busiest", "1")
-        assert re.search(r"32 hosts, 12 switches, 128 links\nover 0\.\d+ s, 192 datagrams", text)
+        assert re.search(r"32 hosts, 12 switches, 128 links\nover 0\.\d+ s, 288 datagrams", text)
         assert "load by level" in text
         assert "host0000[1] → leaf00[1]" in text
 
@@ -189,7 +189,7 @@ def test_what_cannot_be_watched_is_refused(netloom, paths):
     word = netloom.refused("watch", paths.ft2, "--journal", "empty", "--once")
     assert "no journal" in word
     word = netloom.refused("watch", paths.ft2, "--prometheus", "nonsense", code=2)
-    assert "expected :PORT or HOST:PORT" in word
+    assert "expected :PORT (of this machine alone), HOST:PORT" in word
 
 
 def test_the_files_in_contrib_say_what_the_code_does():
@@ -198,3 +198,25 @@ def test_the_files_in_contrib_say_what_the_code_does():
     options = (ROOT / "contrib" / "opensm.conf").read_text()
     assert "routing_engine file,no_fallback" in options
     assert re.search(r"^lfts_file /", options, re.MULTILINE)
+
+
+def test_samples_that_never_change_are_told_as_stale(netloom, paths):
+    """A page with a reading that nobody renews: 0 bytes per second, and why."""
+    before = ROOT / "tests" / "data" / "opensm" / "ft2_32" / "perfquery_x_before.txt.gz"
+    words = ("--counters", before, "--every", "0.1", "--once")
+    found = netloom.result("watch", paths.ft2, *words, code=1)["findings"]
+    kinds = {one["kind"]: one["text"] for one in found}
+    assert "no counter of" in kinds["stale"]
+
+
+def test_pictures_fit_small_terminals():
+    from netloom.watch.screen import Section, fitting
+
+    lines = ["one", "two"]
+    tables = [Section(str(n), ["a"], [[str(row)] for row in range(10)]) for n in range(4)]
+    for rows in range(1, 60):
+        fits = fitting(lines, tables, rows)
+        assert len(lines) + sum(3 + len(table.rows) for table in fits) <= max(rows, len(lines))
+    assert fitting(lines, tables, 60) == tables
+    # 24 rows: 2 lines, and 4 tables with title, header and an empty line above: 10 rows are left.
+    assert sum(len(table.rows) for table in fitting(lines, tables, 24)) == 10

@@ -115,6 +115,11 @@ KINDS: dict[str, tuple[Severity, Class]] = {
     "two-masters": ("error", "management"),
     "unanswered": ("error", "management"),
     "stages": ("error", "hosts"),
+    "link-down": ("error", "hosts"),
+    "silent-switch": ("error", "hosts"),
+    "silent-port": ("warning", "hosts"),
+    "unread-links": ("warning", "input"),
+    "stale": ("warning", "input"),
     # Of live rounds of the loop (netloom.loop): why routes stay.
     "fabric-changed": ("warning", "hosts"),
     "tables-changed": ("warning", "hosts"),
@@ -166,6 +171,11 @@ def finding(kind: str, text: str, *, concerns: str | None = None) -> Finding:
 def findings(found: Iterable[Mapping[str, str]]) -> list[Finding]:
     """The core's findings, which have a kind and a text (and perhaps a class), as findings."""
     return [finding(one["kind"], one["text"], concerns=one.get("class")) for one in found]
+
+
+def without_entries(found: Iterable[Mapping[str, str]]) -> list[Finding]:
+    """Of a fabric's findings: nodes for which routes written from here have no entry (SHARP, routers)."""
+    return [one for one in findings(found) if one["kind"] in ("aggregation-node", "router")]
 
 
 def bad(found: Iterable[Mapping[str, str]]) -> bool:

@@ -15,7 +15,7 @@ from netloom.cli.common import Options, Run, fault_lines, within
 from netloom.cli.outputs import same_file
 from netloom.cli.reach import Reach
 from netloom.errors import LiveError
-from netloom.findings import Finding, finding
+from netloom.findings import Finding, finding, without_entries
 
 if TYPE_CHECKING:
     from netloom.apply import Applied, Journal, Plan, Seen
@@ -124,6 +124,7 @@ def apply(
             return job.recover(refused, yes=yes)
         recovered = job.finish_what_was_left() if yes and not refused else None
         plan, rolls_back, more = job.plan(routes, number, stages, mend)
+        job.rolls_back = rolls_back
         if yes and plan.verified and not refused and not more:
             return job.finish(plan, job.send(plan, rolls_back), [], recovered)
         left = book.unfinished()
@@ -157,6 +158,7 @@ class _Job:
         self.seen: Seen | None = None
         self.recovered = False
         self.again = ""
+        self.rolls_back: int | None = None
 
     def problems(self) -> list[Finding]:
         """Why OpenSM should not be asked; what is allowed becomes a note."""
@@ -274,6 +276,9 @@ class _Job:
         """Reports."""
         findings = [*refused, *plan.findings]
         outcome: str = "refused" if findings else "dry run"
+        verified = done.verified if done is not None else not findings
+        # OpenSM's file engine leaves nodes without entries cut off: told, but no reason to refuse.
+        findings += without_entries(plan.seen.fabric.findings)
         if done is not None:
             outcome = done.outcome
         fabric = plan.seen.fabric
@@ -289,10 +294,11 @@ class _Job:
             "switches": plan.switches,
             "stages": len(plan.stages),
             "stages_fewest": plan.fewest,
-            "verified": done.verified if done is not None else not findings,
+            "verified": verified,
             "why": done.why if done is not None else None,
             "asked": done.asked if done is not None else None,
             "recovered": recovered,
+            "rolls_back": self.rolls_back,
             "seconds": {name: round(value, 6) for name, value in seconds.items()},
             "opensm_seconds": round(seconds.get("opensm", 0.0), 6),
             "own_seconds": round(sum(v for name, v in seconds.items() if name != "opensm"), 6),
@@ -385,6 +391,9 @@ def text(result: dict[str, Any], fabric: str, switches: int, again: str = "") ->
 def _last_line(result: dict[str, Any], again: str) -> str:
     recover = f"`netloom apply --recover --yes{again}`"
     back = f"`netloom apply --rollback {result['journal_id']} --yes{again}` undoes it"
+    if result["rolls_back"] is not None:
+        undone = f"change {result['rolls_back']} is taken back"
+        back = f"{undone}; {back.removesuffix('undoes it')}makes it again"
     return {
         "dry run": "dry run: nothing was changed (--yes applies it)",
         "refused": "REFUSED: nothing was changed",

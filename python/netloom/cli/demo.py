@@ -279,6 +279,6 @@ def _next_text(result: dict[str, Any]) -> str:
             "  netloom fabric show net.txt",
             "  netloom optimize net.txt jobs.toml -o routes.lfts --certificate proof.json",
             "  netloom check net.txt routes.lfts --traffic jobs.toml --certificate proof.json",
-            "  opensm -R file,no_fallback -U routes.lfts",
+            "  netloom apply routes.lfts",
         ]
     )

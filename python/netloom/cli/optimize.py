@@ -15,6 +15,7 @@ from netloom.cli.common import Options, Run
 from netloom.cli.goals import Goal, Little
 from netloom.cli.judge import Judge
 from netloom.errors import RoutingError, TrafficError
+from netloom.findings import Finding, without_entries
 
 if TYPE_CHECKING:
     from netloom._core import Fabric, LinkLoads, Optimized, OptimizedLayers, Routes, Traffic
@@ -134,7 +135,7 @@ def optimize(
         "front": points,
         "exact": model,
         "links_at_max_bound": fewest,
-        "findings": run.findings,
+        "findings": _told(run, search.fabric),
         "output": run.write(routes.to_bytes()) if run.has_product else None,
         "certificate": None,
         **addresses.write_paths(run, routes, several),
@@ -148,6 +149,11 @@ def optimize(
     if certificate is not None:
         result["certificate"] = run.write(matrices.certificates(best), certificate)
     return run.finish(result, lambda: optimized.text(result), rows=rows or points, interrupted=interrupted)
+
+
+def _told(run: Run, fabric: Fabric) -> list[Finding]:
+    """What is odd about today's routes, and for whom a file of routes has no entry."""
+    return run.findings + (without_entries(fabric.findings) if run.has_product else [])
 
 
 def _of_sums(
@@ -192,7 +198,7 @@ def _of_sums(
         "front": None,
         "exact": None,
         "links_at_max_bound": None,
-        "findings": run.findings,
+        "findings": _told(run, net),
         "output": run.write(best.routes.to_bytes()) if run.has_product else None,
         "certificate": None,
         **addresses.write_paths(run, best.routes, Addresses()),

@@ -78,7 +78,9 @@ def text(result: Mapping[str, Any]) -> str:
         rows.append(("written", ", ".join(written)))
     if rows:
         parts.append(render.pairs(rows))
-    return "\n\n".join(parts)
+    # Notes are told as they come, on standard error.
+    odd = [one for one in result["findings"] if one["severity"] != "note"]
+    return "\n\n".join(parts) + render.findings(odd)
 
 
 def levels_text(levels: Sequence[Mapping[str, Any]]) -> str:

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 from netloom.cli import UsageError, common, render, results
 from netloom.cli.common import Options, Run
+from netloom.findings import without_entries
 
 
 def route(
@@ -70,6 +71,7 @@ def route(
             interrupted = found.stopped == "interrupted"
             result |= results.loads_result(found, demand)
     result |= {"lmc": tables.lmc, "switches": net.switches, "hosts": net.hosts}
+    result["findings"] = [] if data is None else without_entries(net.findings)
     result["output"] = None if data is None else run.write(data)
     return run.finish(result, lambda: text(result), interrupted=interrupted)
 
@@ -89,4 +91,6 @@ def text(result: dict[str, Any]) -> str:
     elif "max_load" not in result:
         rows.append(("written", "nothing: -o FILE writes the tables"))
     out = render.pairs(rows)
-    return out if "max_load" not in result else f"{out}\n\n{results.loads_text(result)}"
+    if "max_load" in result:
+        out += f"\n\n{results.loads_text(result)}"
+    return out + render.findings(result["findings"])

@@ -15,6 +15,7 @@ from netloom.cli import counters as counters_verb
 from netloom.cli.common import Options, Run
 from netloom.cli.reach import Reach, discovered
 from netloom.errors import CountersError, LiveError, NetloomError
+from netloom.findings import Finding, finding
 from netloom.watch import screen
 
 if TYPE_CHECKING:
@@ -64,7 +65,8 @@ def watch(
     once
         One picture, over one interval, then ends.
     prometheus
-        Also serves what is seen on this address (`:9900`), in the names and units of the usual exporters.
+        Also serves what is seen on this address, in the names and units of the usual exporters: `:9900` for
+        this machine alone, `0.0.0.0:9900` or `[::]:9900` for others too.
     hosts
         Polls adapters too, not only switches.
     busiest
@@ -135,6 +137,10 @@ class _Watch:
     polls: int = 0
     failures: int = 0
     mads: int = 0
+    stale_s: float = 0.0
+    """For how long no counter has changed, of counters that somebody else reads."""
+    first: Fabric | None = None
+    """The fabric as it was at first."""
     net: Fabric = field(init=False)
     jobs: list[Job] = field(default_factory=list)
 
@@ -179,20 +185,44 @@ class _Watch:
         if self.reading is not None and self.reading.mads:
             cost = f"{self.reading.mads:,} datagrams in {self.reading.seconds:.2f} s"
             if self.reading.missing:
-                cost += f", {self.reading.missing:,} ports silent"
+                cost += f", {len(self.reading.missing):,} ports silent"
         trouble = None if self.error is None else str(self.error)
-        return screen.head(self.what, picture, cost, trouble), screen.sections(picture, told)
+        lines = screen.head(self.what, picture, cost, trouble, self.findings(picture))
+        return lines, screen.sections(picture, told)
+
+    def findings(self, picture: Picture) -> list[Finding]:
+        """Cut cables and silent ports by name; samples that are stale, links that nobody reads."""
+        from netloom.live.ports import findings_of
+
+        reading = self.reading
+        if reading is None:
+            return []
+        found = findings_of(self.first or self.net, reading.down, reading.missing, reading.ports)
+        if not reading.fetched:
+            return found
+        if self.stale_s > 0:
+            text = (
+                f"no counter of {self.what} has changed for {self.stale_s:.3g} s: whoever reads the ports "
+                "has not done so since, or nothing at all was sent"
+            )
+            found.append(finding("stale", text))
+        if picture.links_unknown:
+            named = ", ".join(picture.unread[:5]) + (", …" if len(picture.unread) > 5 else "")
+            text = f"{picture.links_unknown:,} links have no samples in {self.what}: {named}"
+            found.append(finding("unread-links", text))
+        return found
 
     def result(self, picture: Picture, told: Told) -> dict[str, Any]:
         """A picture as a result."""
         reading = self.reading
         return {
             "source": self.what,
-            **picture.result(),
+            **{key: value for key, value in picture.result().items() if key != "unread"},
             "rounds": told.rounds,
             "changes": told.changes,
-            "missing_ports": 0 if reading is None else reading.missing,
+            "missing_ports": 0 if reading is None else len(reading.missing),
             "mads": self.mads,
+            "findings": self.findings(picture),
         }
 
     def metrics(self, picture: Picture | None, told: Told) -> str:
@@ -208,8 +238,13 @@ class _Watch:
         }
         if reading is None:
             return exporter.figures(None, told, own)
-        own |= {"poll_seconds": reading.seconds, "poll_missing_ports": float(reading.missing)}
-        return exporter.ports(self.net, reading.counters) + exporter.figures(picture, told, own)
+        own |= {"poll_seconds": reading.seconds, "poll_missing_ports": float(len(reading.missing))}
+        page = exporter.ports(self.net, reading.counters)
+        if reading.fetched:
+            own["counters_stale_seconds"] = self.stale_s
+        else:
+            page += exporter.links(self.net, reading)
+        return page + exporter.figures(picture, told, own)
 
     def _place_jobs(self) -> None:
         if self.jobs_file is None:
@@ -261,7 +296,9 @@ class _Watch:
                 if source.fabric is not self.net:
                     self.net, before = source.fabric, None
                 self.reading = now
+                self.first = self.first or self.net
                 if before is not None:
+                    self._look_for_change(before, now)
                     picture = self._picture(*between(before, now))
                 before = now
             except NetloomError as error:
@@ -273,6 +310,10 @@ class _Watch:
                 yield picture, self._told()
             due = max(due + every, time.monotonic())
             time.sleep(due - time.monotonic() if due > time.monotonic() else 0.0)
+
+    def _look_for_change(self, before: Reading, now: Reading) -> None:
+        _, changed = now.counters.fallen_since(before.counters)
+        self.stale_s = 0.0 if changed else self.stale_s + now.at_s - before.at_s
 
     def _picture(self, counters: Counters, seconds: float, interval: int = 0) -> Picture:
         from netloom.watch.picture import picture
@@ -309,4 +350,6 @@ def _shown(*, quiet: bool) -> Iterator[Callable[[list[str], list[screen.Section]
     from rich.live import Live
 
     with Live(screen=True, auto_refresh=False) as live:
-        yield lambda lines, tables: live.update(screen.screen(lines, tables), refresh=True)
+        yield lambda lines, tables: live.update(
+            screen.screen(lines, screen.fitting(lines, tables, live.console.height)), refresh=True
+        )

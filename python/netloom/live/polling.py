@@ -2,7 +2,8 @@
 
 A poll asks the performance management agent of every switch for the counters of every port with a cable:
 one datagram a port (`PortCountersExtended`), one more where ticks of waiting are asked for and the wide
-counters lack them, one more for counters by lane, and one a switch, once, for what it can do. Nothing is
+counters lack them, one more for counters by lane, one more for the state of its link, and one a switch,
+once, for what it can do. Nothing is
 ever set back. Asked round the switches, since each answers one after the other.
 
 The reading is kept as `perfquery` would print it, so it can be written to a file and read by every verb.
@@ -14,7 +15,7 @@ Source: InfiniBand Architecture Specification, vol. 1, sec. 16.1 (PortCounters, 
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,7 @@ import numpy as np
 
 from netloom.errors import LiveError
 from netloom.live.mads import Answers, Mads, Request
+from netloom.live.ports import PORT_INFO, PortDown, state_of
 
 if TYPE_CHECKING:
     from netloom._core import Counters, Fabric
@@ -65,6 +67,8 @@ class Poll:
     started_s: float
     """On the clock that never goes back."""
     seconds: float
+    down: list[PortDown] = field(default_factory=list)
+    """Ports over which nothing goes, where `links` asked for them."""
 
 
 class Poller:
@@ -82,6 +86,8 @@ class Poller:
         Whether to read ticks of waiting, from ports that count them.
     lanes : bool
         Whether to read what was received by lane, from ports that count it.
+    links : bool
+        Whether to ask every port for its state too: one more datagram a port.
     window : int
         Datagrams under way at a time.
     timeout_ms, retries : int
@@ -101,6 +107,7 @@ class Poller:
         hosts: bool = False,
         waits: bool = True,
         lanes: bool = False,
+        links: bool = False,
         window: int = 16,
         timeout_ms: int = 400,
         retries: int = 2,
@@ -108,6 +115,7 @@ class Poller:
         self._fabric = fabric
         self._waits = waits
         self._lanes = lanes
+        self._links = links
         self._ports = _ports(fabric, hosts)
         self._can: dict[int, tuple[int, int]] = {}
         self._mads = Mads(access, window=window, timeout_ms=timeout_ms, retries=retries)
@@ -148,6 +156,7 @@ class Poller:
         if self._lanes:
             for (lid, port), data in self._answers([(lid, port) for _, lid, port in known], _LANES, cost):
                 blocks.append(_lanes_block(lid, port, data))
+        down = self._down([one for one in known if one[1:] in read], cost) if self._links else []
         seconds = time.monotonic() - started
         missing = [(name, port) for name, lid, port in self._ports if (lid, port) not in read]
         if not read:
@@ -158,7 +167,7 @@ class Poller:
         text = "".join(blocks).encode()
         counters = _core.Counters.parse(text, self._fabric, label="the poll")
         octets = cost.octets
-        return Poll(counters, text, len(self._ports), missing, cost.sent, octets, started, seconds)
+        return Poll(counters, text, len(self._ports), missing, cost.sent, octets, started, seconds, down)
 
     def _ask_what_they_can(self, cost: _Cost) -> None:
         lids = [lid for lid in dict.fromkeys(lid for _, lid, _ in self._ports) if lid not in self._can]
@@ -168,6 +177,19 @@ class Poller:
             if answered:
                 mask, mask2 = data[2:4].view(">u2"), data[4:8].view(">u4")
                 self._can[lid] = int(mask[0]), int(mask2[0]) >> 5
+
+    def _down(self, known: list[tuple[str, int, int]], cost: _Cost) -> list[PortDown]:
+        answers = self._mads.ask(
+            # Of an adapter there is only the port that is asked.
+            [Request.subnet(lid, PORT_INFO, port) for _, lid, port in known]
+        )
+        cost.add(answers)
+        states = [
+            (name, port, state_of(answers.data[index]))
+            for index, (name, _, port) in enumerate(known)
+            if answers.answered[index]
+        ]
+        return [PortDown(name, port, why) for name, port, why in states if why is not None]
 
     def _needs_narrow(self, lid: int) -> bool:
         mask, mask2 = self._can[lid]

@@ -30,6 +30,7 @@ from netloom.errors import LiveError, NetloomError
 from netloom.findings import finding
 from netloom.live import peers, rivals
 from netloom.live.polling import Poll, Poller
+from netloom.live.ports import findings_of, lost_cables
 from netloom.loop.decision import Proposal, Rule, contradicted, decide
 from netloom.loop.lived import Found, Live, jobs_sum, kind_of
 from netloom.loop.prediction import Prediction, percent_less, predict
@@ -201,7 +202,12 @@ class LiveLoop:
                 return self.reader(fabric)
             if self._poller is None:
                 poller = Poller(
-                    self.access, fabric, waits=False, lanes=self.vl_scheme is not None, timeout_ms=1000
+                    self.access,
+                    fabric,
+                    waits=False,
+                    lanes=self.vl_scheme is not None,
+                    links=True,
+                    timeout_ms=1000,
                 )
                 poller.__enter__()
                 self._poller = poller
@@ -219,6 +225,11 @@ class LiveLoop:
         """The traffic of the interval, if counters, tables and jobs can be trusted."""
         from netloom import _core
 
+        # By name, before what is only counted ends the round: cut cables, ports that are down, dead switches.
+        lost = lost_cables(start.fabric, now.fabric)
+        ends = {(one.node, one.port) for one in second.down}
+        gone = [one for one in lost if (one.node, one.port) not in ends]
+        found.findings += findings_of(start.fabric, [*second.down, *gone], [], second.ports)
         unseen = None if "unanswered" in self.allow else changing.hidden(now)
         if unseen is not None:
             raise Kept("unanswered", unseen)

@@ -56,6 +56,8 @@ def interval_of(first: Poll, second: Poll, findings: list[Finding]) -> Counters:
         )
         findings.append(finding("missing", text))
     fallen, changed = second.counters.fallen_since(first.counters)
+    if changed == 0:
+        raise Kept("stale", "no counter changed in the interval: who reads the ports has not done so since")
     counters = second.counters.since(first.counters, seconds=second.started_s - first.started_s)
     if fallen:
         text = f"{fallen} of the {changed} counters that changed were set back during the interval"

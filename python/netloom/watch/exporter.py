@@ -11,6 +11,7 @@ Source: Prometheus documentation, *Exposition formats*, text-based format 0.0.4.
 from __future__ import annotations
 
 import contextlib
+import socket
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -20,12 +21,16 @@ import numpy as np
 
 from netloom.errors import LiveError
 from netloom.live.columns import column
+from netloom.live.ports import both_ends
 from netloom.watch.picture import Picture
 
 if TYPE_CHECKING:
     from netloom._core import Counters, Fabric
     from netloom.watch.journals import Told
+    from netloom.watch.sources import Reading
 
+LOCAL = "127.0.0.1"
+"""Where `:PORT` is served: whoever wants others to see it says so."""
 _OF_PORTS = (
     ("transmit_data_bytes_total", "xmit_bytes", True, "Data sent, PortXmitData"),
     ("receive_data_bytes_total", "rcv_bytes", False, "Data received, PortRcvData"),
@@ -61,6 +66,36 @@ def ports(fabric: Fabric, counters: Counters) -> str:
                 labels = f'guid="0x{guids[node]:016x}",port="{port}",{label}="{_escaped(names[node])}"'
                 lines.append(f"{name}{{{labels}}} {value:.0f}")
     return "\n".join([*lines, ""]) if lines else ""
+
+
+def links(fabric: Fabric, reading: Reading) -> str:
+    """Every cabled port: 1 where its link is active, 0 where an end says it is not; silent ports."""
+    table, host, switch = fabric.link_table(), fabric.host_table(), fabric.switch_table()
+    names = [*host["name"], *switch["name"]]
+    guids = dict(zip(names, [*host["guid"].tolist(), *switch["guid"].tolist()], strict=True))
+    down = both_ends(fabric, reading.down)
+    silent, hosts = set(reading.missing), set(host["name"])
+    lines = [
+        "# HELP netloom_link_up Whether the port's link is active: 1, or 0; absent where the port is silent",
+        "# TYPE netloom_link_up gauge",
+    ]
+    alive = np.asarray(table["alive"], bool) & (np.asarray(table["source"]) >= fabric.hosts)
+    ends = {
+        (names[node], port)
+        for node, port in zip(
+            table["source"][alive].tolist(), table["source_port"][alive].tolist(), strict=True
+        )
+    }
+    for node, port in sorted((ends - silent) | {end for end in down if end[0] not in hosts}):
+        labels = f'guid="0x{guids.get(node, 0):016x}",port="{port}",node="{_escaped(node)}"'
+        lines.append(f"netloom_link_up{{{labels}}} {int((node, port) not in down)}")
+    lines += ["# TYPE netloom_links_down gauge", f"netloom_links_down {(len(down) + 1) // 2}"]
+    if silent:
+        lines.append("# TYPE netloom_port_silent gauge")
+        lines += [
+            f'netloom_port_silent{{node="{_escaped(node)}",port="{port}"}} 1' for node, port in sorted(silent)
+        ]
+    return "\n".join([*lines, ""])
 
 
 def figures(picture: Picture | None, told: Told, own: dict[str, float]) -> str:
@@ -117,7 +152,7 @@ class Page:
 
 
 def place(address: str) -> tuple[str, int]:
-    """The host, empty for every address, and the port of `HOST:PORT`.
+    """The host, 127.0.0.1 where there is none, and the port of `HOST:PORT` or `[HOST]:PORT`.
 
     Raises
     ------
@@ -126,13 +161,17 @@ def place(address: str) -> tuple[str, int]:
     """
     host, _, port = address.rpartition(":")
     if not port.isdigit() or not 0 <= int(port) < 1 << 16:
-        raise LiveError(f"--prometheus {address}: expected :PORT or HOST:PORT, such as :9900")
-    return host, int(port)
+        raise LiveError(
+            f"--prometheus {address}: expected :PORT (of this machine alone), HOST:PORT or [::]:PORT"
+        )
+    return host.removeprefix("[").removesuffix("]") or LOCAL, int(port)
 
 
 @contextlib.contextmanager
 def serving(address: str) -> Iterator[tuple[Page, str]]:
-    """Serves a page on `HOST:PORT` (`:9900` is every address) until the block ends; yields it and its URL.
+    """Serves a page on `HOST:PORT` until the block ends; yields it and its URL.
+
+    `:9900` is 127.0.0.1 alone, `0.0.0.0:9900` every address of IPv4, `[::]:9900` every address.
 
     Raises
     ------
@@ -159,14 +198,28 @@ def serving(address: str) -> Iterator[tuple[Page, str]]:
             """Scrapes are not worth a line each."""
 
     try:
-        server = ThreadingHTTPServer((host.strip("[]"), port), Handler)
+        # An IPv6 address has colons; names are looked up.
+        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
+
+        class Server(ThreadingHTTPServer):
+            """Listens where it was told."""
+
+            address_family = family
+
+            def server_bind(self) -> None:
+                """`[::]` takes IPv4 too, whatever the machine's default is."""
+                if self.address_family == socket.AF_INET6:
+                    self.socket.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
+                super().server_bind()
+
+        server = Server((host, port), Handler)
     except OSError as error:
         raise LiveError(f"--prometheus {address}: {error.strerror}") from None
     server.daemon_threads = True
     thread = threading.Thread(target=server.serve_forever, name="netloom exporter", daemon=True)
     thread.start()
     try:
-        yield page, f"http://{host or '127.0.0.1'}:{server.server_port}/metrics"
+        yield page, f"http://{f'[{host}]' if ':' in host else host}:{server.server_port}/metrics"
     finally:
         server.shutdown()
         server.server_close()

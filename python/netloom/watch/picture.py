@@ -75,6 +75,8 @@ class Picture:
     waiting: list[Link]
     """Links on which packets waited most."""
     jobs: list[JobLoad] = field(default_factory=list)
+    unread: list[str] = field(default_factory=list)
+    """The first links of which no counter was read."""
 
     def result(self) -> dict[str, Any]:
         """The same for a result."""
@@ -143,6 +145,11 @@ def picture(
         hottest=hot,
         waiting=waiting,
         jobs=[_job(fabric, job, rate, busy) for job in jobs],
+        unread=[
+            f"{names[table['source'][index]]}[{table['source_port'][index]}] → "
+            f"{names[table['target'][index]]}[{table['target_port'][index]}]"
+            for index in np.flatnonzero(alive & ~known)[:10].tolist()
+        ],
     )
 
 

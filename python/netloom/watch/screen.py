@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from netloom.findings import by_severity
 from netloom.watch.journals import Told
 from netloom.watch.picture import Link, Picture
 
@@ -12,6 +14,10 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
 _BAR = 12
+_FOUND = 6
+"""Findings that are told above the tables."""
+_FEWEST = 2
+"""Rows that are left of a table before tables are left out."""
 _UNITS = ("B/s", "kB/s", "MB/s", "GB/s", "TB/s", "PB/s")
 
 
@@ -28,14 +34,39 @@ class Section:
     """A column that is a bar, 0 to 1, as text of a number."""
 
 
-def head(what: str, picture: Picture, cost: str, trouble: str | None) -> list[str]:
-    """The lines above the tables."""
+def head(
+    what: str, picture: Picture, cost: str, trouble: str | None, found: Sequence[Mapping[str, str]] = ()
+) -> list[str]:
+    """The lines above the tables; findings among them, the worst first."""
     unknown = f", {picture.links_unknown:,} links unknown" if picture.links_unknown else ""
     lines = [
         f"{what}: {picture.hosts:,} hosts, {picture.switches:,} switches, {picture.links:,} links{unknown}",
         f"over {picture.seconds:.3g} s{', ' + cost if cost else ''}",
     ]
-    return [*lines, *([f"trouble: {trouble}"] if trouble else [])]
+    told = [f"{one['severity']}: {one['text']}" for one in by_severity(found)]
+    if len(told) > _FOUND:
+        told = [*told[: _FOUND - 1], f"… and {len(told) - _FOUND + 1} more findings"]
+    return [*lines, *([f"trouble: {trouble}"] if trouble else []), *told]
+
+
+def fitting(lines: Sequence[str], tables: Sequence[Section], rows: int) -> list[Section]:
+    """The tables, the longest cut first, so that they and `lines` fit into `rows` lines of a terminal.
+
+    Where even two rows of each are too many the last tables are left out.
+    """
+    tables = list(tables)
+
+    def height() -> int:
+        return len(lines) + sum(3 + len(table.rows) for table in tables)
+
+    while tables and height() > rows:
+        longest = max(tables, key=lambda table: len(table.rows))
+        if len(longest.rows) > _FEWEST:
+            at = tables.index(longest)
+            tables[at] = replace(longest, rows=longest.rows[:-1])
+        else:
+            tables.pop()
+    return tables
 
 
 def sections(picture: Picture, told: Told) -> list[Section]:
@@ -114,7 +145,7 @@ def screen(lines: list[str], tables: list[Section]) -> RenderableType:
     from rich.table import Table
     from rich.text import Text
 
-    parts: list[Any] = [Text(line, style="bold red" if line.startswith("trouble") else "") for line in lines]
+    parts: list[Any] = [Text(line, style=_style(line)) for line in lines]
     parts[0].stylize("bold")
     for section in tables:
         table = Table(title=section.title, title_justify="left", title_style="bold", box=None, pad_edge=False)
@@ -177,6 +208,12 @@ def _links(links: list[Link]) -> tuple[list[str], list[list[str]]]:
 
 def _percent(value: float | None) -> str:
     return "" if value is None else f"{value:.1f} %"
+
+
+def _style(line: str) -> str:
+    if line.startswith(("trouble:", "error:")):
+        return "bold red"
+    return "yellow" if line.startswith("warning:") else ""
 
 
 def _colour(value: float) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from netloom._core import Counters, Fabric
     from netloom.live import Access
     from netloom.live.polling import Poller
+    from netloom.live.ports import PortDown
 
 
 @dataclass(frozen=True)
@@ -27,11 +28,17 @@ class Reading:
     counters: Counters
     at_s: float
     """On the clock that never goes back."""
-    missing: int
-    """Ports that did not answer."""
+    missing: list[tuple[str, int]]
+    """Ports that did not answer: node and number."""
     mads: int
     """Datagrams that it took."""
     seconds: float
+    ports: int = 0
+    """How many were asked."""
+    down: list[PortDown] = field(default_factory=list)
+    """Ports over which nothing goes."""
+    fetched: bool = False
+    """Whether somebody else read the ports, at some time before."""
 
 
 class Polled:
@@ -52,6 +59,7 @@ class Polled:
 
     def __init__(self, access: Access, fabric: Fabric, *, hosts: bool = False) -> None:
         self.fabric = fabric
+        self._first = fabric
         self._access = access
         self._hosts = hosts
         self._poller: Poller | None = None
@@ -74,6 +82,8 @@ class Polled:
         LiveError
             If the fabric does not answer.
         """
+        from netloom.live.ports import lost_cables
+
         try:
             if self._poller is None:
                 self._open()
@@ -85,12 +95,16 @@ class Polled:
             raise
         if poll.missing:
             self._rediscover()
-        return Reading(poll.counters, poll.started_s, len(poll.missing), poll.mads, poll.seconds)
+        down = poll.down
+        if self.fabric is not self._first:
+            # What was there at first and is not discovered any more is not polled, but not forgotten.
+            down = [*lost_cables(self._first, self.fabric), *down]
+        return Reading(poll.counters, poll.started_s, poll.missing, poll.mads, poll.seconds, poll.ports, down)
 
     def _open(self) -> None:
         from netloom.live.polling import Poller
 
-        poller = Poller(self._access, self.fabric, hosts=self._hosts)
+        poller = Poller(self._access, self.fabric, hosts=self._hosts, links=True)
         poller.__enter__()
         self._poller = poller
 
@@ -132,7 +146,7 @@ class Fetched:
         """
         start = time.monotonic()
         counters = self._read()
-        return Reading(counters, start, 0, 0, time.monotonic() - start)
+        return Reading(counters, start, [], 0, time.monotonic() - start, fetched=True)
 
 
 def read_again(source: str, fabric: Fabric) -> Counters:
