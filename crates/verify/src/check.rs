@@ -14,11 +14,15 @@ use rayon::prelude::*;
 
 use crate::channels::Channels;
 use crate::report::{CheckReport, Finding, FindingKind};
-use crate::walker::{LOST, Step, Target, Walker, step};
+use crate::walker::{LOST, Step, Target, Walker, end, mark, step};
 use crate::wiring::{Batch, Behind, Way, Wiring};
 
 /// Destination switches handled together.
 const BATCH: usize = 16;
+/// Addresses handled together: their steps at all switches of a large fabric fit a core's cache, and a bit each a word.
+const TOGETHER: usize = 16;
+/// Entries of a table that lie in one line of memory, if they take a byte each; a multiple of [`TOGETHER`].
+const A_LINE: usize = 64;
 /// Examples kept of each kind of finding.
 const EXAMPLES: usize = 3;
 
@@ -173,41 +177,72 @@ impl Context<'_> {
         let batch = self.wiring.batch(dests);
         let mut part = Part::default();
         let mut walker = Walker::new(switches);
-        for addresses in self.addresses(dests, true).chunks(32) {
-            // Rows are long: take some columns of each at once.
-            let mut columns = vec![0u16; addresses.len() * switches];
-            for s in 0..switches {
+        let mut near = usize::MAX;
+        // Columns at distances of a power of two would share a few lines of the cache.
+        let stride = switches.next_multiple_of(512) + 24;
+        let mut ports = vec![0u16; switches * A_LINE];
+        let mut steps = vec![Step::Missing; TOGETHER * stride];
+        let all = self.addresses(dests, true);
+        for some in all.chunks(A_LINE) {
+            // Rows are long and far apart: from each, what one line of memory holds.
+            for (s, ports) in ports.chunks_exact_mut(A_LINE).enumerate() {
                 let row = lft.row(SwitchId::from_index(s));
-                for (i, address) in addresses.iter().enumerate() {
-                    columns[i * switches + s] = row.port(address.dest);
-                }
+                ports.iter_mut().zip(some).for_each(|(port, address)| *port = row.port(address.dest));
             }
-            for (address, column) in addresses.iter().zip(columns.chunks(switches)) {
-                walker.port.copy_from_slice(column);
-                self.entries(address, &batch, &mut walker, &mut part);
-                walker.resolve();
-                self.judge(address, dests, &batch, &walker, &mut part);
-                let sources = self.leaves.iter().copied().filter(|&s| self.live[s as usize] > 0);
-                let ports = std::mem::take(&mut walker.port);
-                for (s, next) in walker.used(sources) {
-                    self.channels.add(self.wiring.link(s, ports[s as usize]), ports[next as usize]);
+            for (part_of, addresses) in some.chunks(TOGETHER).enumerate() {
+                let port = |i: usize, s: usize| ports[s * A_LINE + part_of * TOGETHER + i];
+                let mut odd = 0u32;
+                for s in 0..switches {
+                    for (i, address) in addresses.iter().enumerate() {
+                        let step = step(&self.wiring, s as u32, port(i, s), address.target);
+                        odd |= u32::from(matches!(step, Step::Missing | Step::Invalid)) << i;
+                        steps[i * stride + s] = step;
+                    }
                 }
-                walker.port = ports;
+                let mut used = vec![0u32; switches];
+                for (i, address) in addresses.iter().enumerate() {
+                    let steps = &steps[i * stride..i * stride + switches];
+                    if odd >> i & 1 == 1 {
+                        self.entries(address, &batch, (steps, &|s| port(i, s)), &mut part);
+                    }
+                    if near != address.at {
+                        near = address.at;
+                        walker.order_by(|s| batch.hops[s as usize * dests.len() + near]);
+                    }
+                    walker.resolve(steps);
+                    self.judge(address, dests, &batch, (&walker, steps), &mut part);
+                    let sources = self.leaves.iter().copied().filter(|&s| self.live[s as usize] > 0);
+                    mark(steps, sources, &mut used, i);
+                }
+                for (s, &used) in used.iter().enumerate() {
+                    let mut left = used;
+                    while left != 0 {
+                        let i = left.trailing_zeros() as usize;
+                        left &= left - 1;
+                        if let Step::To(next, _) = steps[i * stride + s] {
+                            let link = self.wiring.link(s as u32, port(i, s));
+                            self.channels.add(link, port(i, next as usize));
+                        }
+                    }
+                }
             }
         }
         part
     }
 
-    /// Turns ports into steps, and counts bad entries.
-    fn entries(&self, address: &Address, batch: &Batch, walker: &mut Walker, part: &mut Part) {
+    /// Counts the bad among an address's entries: a step and a port by switch.
+    fn entries(
+        &self,
+        address: &Address,
+        batch: &Batch,
+        (steps, port): (&[Step], &dyn Fn(usize) -> u16),
+        part: &mut Part,
+    ) {
         let connected = match address.target {
             Target::Host(h) => self.fabric.alive(self.fabric.host_link(HostId(h))),
             Target::Switch(_) => true,
         };
-        for s in 0..walker.step.len() as u32 {
-            let port = walker.port[s as usize];
-            let step = step(&self.wiring, s, port, address.target);
-            walker.step[s as usize] = step;
+        for (s, &step) in (0..).zip(steps) {
             if !self.wiring.on[s as usize] {
                 continue;
             }
@@ -218,7 +253,7 @@ impl Context<'_> {
                 });
             } else if step == Step::Invalid {
                 part.report.invalid_entries += 1;
-                part.note(FindingKind::InvalidEntry, || self.invalid(s, port, address));
+                part.note(FindingKind::InvalidEntry, || self.invalid(s, port(s as usize), address));
             }
         }
     }
@@ -241,7 +276,14 @@ impl Context<'_> {
     }
 
     /// Counts pairs by leaf.
-    fn judge(&self, address: &Address, dests: &[u32], batch: &Batch, walker: &Walker, part: &mut Part) {
+    fn judge(
+        &self,
+        address: &Address,
+        dests: &[u32],
+        batch: &Batch,
+        (walker, steps): (&Walker, &[Step]),
+        part: &mut Part,
+    ) {
         let hosts = self.fabric.host_count() as u64;
         let (here, own) = match address.target {
             Target::Host(h) => {
@@ -271,7 +313,7 @@ impl Context<'_> {
                     });
                 } else {
                     part.note(FindingKind::Unreachable, || {
-                        let end = self.switch(walker.end(leaf));
+                        let end = self.switch(end(steps, leaf));
                         format!("{} cannot reach {}: ends at {end}", sender(), self.name(address))
                     });
                 }

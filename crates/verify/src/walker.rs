@@ -40,108 +40,124 @@ const DONE: u8 = 2;
 
 /// Scratch for one destination after the other.
 pub(crate) struct Walker {
-    /// Per switch, for the destination at hand; the caller fills these.
-    pub step: Vec<Step>,
-    /// The port behind each step.
-    pub port: Vec<u16>,
+    /// Per switch, for the destination at hand.
     pub fate: Vec<Fate>,
     state: Vec<u8>,
     path: Vec<u32>,
-    used: Vec<bool>,
-    used_list: Vec<u32>,
+    order: Vec<u32>,
 }
 
 impl Walker {
     pub fn new(switches: usize) -> Self {
         let lost = Fate { hops: LOST, climbs: false, turns: false, loops: false };
         Self {
-            step: vec![Step::Missing; switches],
-            port: vec![0; switches],
             fate: vec![lost; switches],
             state: vec![UNKNOWN; switches],
             path: Vec::new(),
-            used: vec![false; switches],
-            used_list: Vec::new(),
+            order: (0..switches as u32).collect(),
         }
     }
 
-    /// Finds every switch's fate from the steps.
-    pub fn resolve(&mut self) {
+    /// Looks at switches in this order, the nearest to the destination first: then the next one's fate is mostly known.
+    /// What is found does not depend on it.
+    pub fn order_by(&mut self, distance: impl Fn(u32) -> u8) {
+        let mut first = [0u32; 257];
+        (0..self.order.len() as u32).for_each(|s| first[usize::from(distance(s)) + 1] += 1);
+        (0..256).for_each(|d| first[d + 1] += first[d]);
+        for s in 0..self.order.len() as u32 {
+            let slot = &mut first[usize::from(distance(s))];
+            self.order[*slot as usize] = s;
+            *slot += 1;
+        }
+    }
+
+    /// Finds every switch's fate from the steps towards one address.
+    pub fn resolve(&mut self, steps: &[Step]) {
         self.state.fill(UNKNOWN);
-        for s in 0..self.step.len() as u32 {
-            let mut at = s;
-            self.path.clear();
-            // Forward to something known ...
-            let mut fate = loop {
-                match self.state[at as usize] {
-                    DONE => break self.fate[at as usize],
-                    OPEN => break Fate { hops: LOST, climbs: false, turns: false, loops: true },
-                    _ => {}
-                }
-                match self.step[at as usize] {
-                    Step::To(next, _) => {
-                        self.state[at as usize] = OPEN;
-                        self.path.push(at);
-                        at = next;
-                    }
-                    step => {
-                        let hops = if step == Step::Arrive { 0 } else { LOST };
-                        let fate = Fate { hops, climbs: false, turns: false, loops: false };
-                        (self.state[at as usize], self.fate[at as usize]) = (DONE, fate);
-                        break fate;
-                    }
-                }
-            };
-            // ... and back along the path.
-            while let Some(v) = self.path.pop() {
-                let Step::To(_, way) = self.step[v as usize] else { unreachable!("paths are made of steps") };
-                fate = Fate {
-                    hops: if fate.hops == LOST { LOST } else { fate.hops + 1 },
-                    turns: fate.turns || way == Way::Peer || (way == Way::Down && fate.climbs),
-                    climbs: fate.climbs || way != Way::Down,
-                    loops: fate.loops,
-                };
-                (self.state[v as usize], self.fate[v as usize]) = (DONE, fate);
-            }
-        }
-    }
-
-    /// The switches that packets from `sources` pass, each once, as `(switch, next switch)`.
-    pub fn used(&mut self, sources: impl Iterator<Item = u32>) -> impl Iterator<Item = (u32, u32)> + '_ {
-        for s in self.used_list.drain(..) {
-            self.used[s as usize] = false;
-        }
-        for s in sources {
-            let mut at = s;
-            while !self.used[at as usize]
-                && let Step::To(next, _) = self.step[at as usize]
+        for i in 0..self.order.len() {
+            let s = self.order[i] as usize;
+            if let Step::To(next, way) = steps[s]
+                && self.state[next as usize] == DONE
             {
-                self.used[at as usize] = true;
-                self.used_list.push(at);
-                at = next;
+                (self.state[s], self.fate[s]) = (DONE, self.fate[next as usize].after(way));
+            } else {
+                self.follow(steps, s as u32);
             }
         }
-        self.used_list.iter().map(|&s| match self.step[s as usize] {
-            Step::To(next, _) => (s, next),
-            _ => unreachable!("used switches have a step"),
-        })
     }
 
-    /// Where a packet from `switch` ends, when it does not arrive.
-    pub fn end(&self, switch: u32) -> u32 {
-        let mut at = switch;
-        for _ in 0..self.step.len() {
-            match self.step[at as usize] {
-                Step::To(next, _) => at = next,
-                _ => break,
+    /// Forward to something known, and back along the path.
+    fn follow(&mut self, steps: &[Step], from: u32) {
+        let mut at = from;
+        self.path.clear();
+        let mut fate = loop {
+            match self.state[at as usize] {
+                DONE => break self.fate[at as usize],
+                OPEN => break Fate { hops: LOST, climbs: false, turns: false, loops: true },
+                _ => {}
             }
+            match steps[at as usize] {
+                Step::To(next, _) => {
+                    self.state[at as usize] = OPEN;
+                    self.path.push(at);
+                    at = next;
+                }
+                step => {
+                    let hops = if step == Step::Arrive { 0 } else { LOST };
+                    let fate = Fate { hops, climbs: false, turns: false, loops: false };
+                    (self.state[at as usize], self.fate[at as usize]) = (DONE, fate);
+                    break fate;
+                }
+            }
+        };
+        while let Some(v) = self.path.pop() {
+            let Step::To(_, way) = steps[v as usize] else { unreachable!("paths are made of steps") };
+            fate = fate.after(way);
+            (self.state[v as usize], self.fate[v as usize]) = (DONE, fate);
         }
-        at
     }
 }
 
+impl Fate {
+    /// That of whoever comes here by one more link.
+    #[inline]
+    fn after(self, way: Way) -> Self {
+        Fate {
+            hops: if self.hops == LOST { LOST } else { self.hops + 1 },
+            turns: self.turns || way == Way::Peer || (way == Way::Down && self.climbs),
+            climbs: self.climbs || way != Way::Down,
+            loops: self.loops,
+        }
+    }
+}
+
+/// Sets a bit at every switch that packets from `sources` pass and leave for another.
+pub(crate) fn mark(steps: &[Step], sources: impl Iterator<Item = u32>, used: &mut [u32], bit: usize) {
+    for s in sources {
+        let mut at = s as usize;
+        while used[at] >> bit & 1 == 0
+            && let Step::To(next, _) = steps[at]
+        {
+            used[at] |= 1 << bit;
+            at = next as usize;
+        }
+    }
+}
+
+/// Where a packet from `switch` ends, when it does not arrive.
+pub(crate) fn end(steps: &[Step], switch: u32) -> u32 {
+    let mut at = switch;
+    for _ in 0..steps.len() {
+        match steps[at as usize] {
+            Step::To(next, _) => at = next,
+            _ => break,
+        }
+    }
+    at
+}
+
 /// What an entry of `switch` means for a host or switch address.
-#[inline]
+#[inline(always)]
 pub(crate) fn step(wiring: &Wiring, switch: u32, port: u16, to: Target) -> Step {
     if port == netloom_model::NO_PORT {
         return Step::Missing;
