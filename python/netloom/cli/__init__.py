@@ -3,7 +3,8 @@
 What every verb shares (inputs, the result's envelope, rendering) is in `common`; errors, exit codes, broken
 pipes and Ctrl-C are handled here, once.
 
-Exit codes: 0 done; 1 done, with findings; 2 usage; 3 input, output or format; 4 internal; 130 interrupted.
+Exit codes: 0 done; 1 done, with findings; 2 usage; 3 input, output or format; 4 internal; 124 the time limit
+passed before there was anything to keep; 130 interrupted, by Ctrl-C or SIGTERM. How it ends is in `guard`.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ from __future__ import annotations
 import io
 import os
 import sys
+
+from netloom.cli import guard
 
 # Not from `typing`: until `main` runs, a Ctrl-C is a traceback, so little is imported here.
 TYPE_CHECKING = False
@@ -149,6 +152,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from netloom.cli import streams
 
         streams.hold()
+        guard.start()
         streams.end_as_interrupted()
         for stream in (sys.stdout, sys.stderr):
             # Names in dumps and files may be anything; results are UTF-8 wherever they go.
@@ -157,12 +161,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         given = sys.argv[1:] if arguments is None else arguments
         code = _run([STDIO if token == "-" else token for token in given])
         sys.stdout.flush()
+        guard.leave(code)
         return code
     except KeyboardInterrupt:
-        import signal
+        import _signal  # type: ignore[import-not-found]
 
         # One is enough: another must not interrupt the word about the first.
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        _signal.signal(_signal.SIGINT, _signal.SIG_IGN)
+        _signal.signal(_signal.SIGTERM, _signal.SIG_IGN)
         return _fail("interrupted", INTERRUPTED)
     except BrokenPipeError:
         # Whoever read our output has left.
@@ -176,6 +182,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if error.filename is None:
             streams.abandon_stdout()
         return _fail(f"error: {_os_text(error)}", INPUT)
+    finally:
+        guard.release(ends=arguments is None)
 
 
 def _run(tokens: Sequence[str]) -> int:

@@ -215,6 +215,7 @@ class _Job:
         """Makes the change."""
         from netloom import apply as applying
 
+        self.run.keeps()  # What is begun on a live fabric is finished.
         try:
             return applying.apply(
                 plan,
@@ -238,6 +239,7 @@ class _Job:
         if left is None:
             return None
         self.recovered = True
+        self.run.keeps()
         with self.run.timed("recover"):
             done = applying.recover(
                 self.access,

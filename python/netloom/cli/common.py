@@ -14,9 +14,9 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from netloom.cli import FINDINGS, INTERRUPTED, STDIO, UsageError, render, streams
+from netloom.cli import FINDINGS, INTERRUPTED, STDIO, UsageError, guard, render, streams
 from netloom.cli.options import COUNT, COUNTS, OUTPUT_PATH, FolderPath, Options, within
 from netloom.cli.outputs import check_writable, ending, need_output, same_file, scalars
 from netloom.cli.sources import (
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
     from netloom._core import Fabric, LinkLoads, Optimized, Routes, Traffic
     from netloom.findings import Finding
+
+_Found = TypeVar("_Found")
 
 __all__ = [
     "COUNT",
@@ -75,7 +77,8 @@ class Run:
     folder : bool
         Whether the product is a folder, made if need be.
     searches : bool
-        Whether there is a search that `--time-limit` and `--work` can stop; if not, giving them gets a note.
+        Whether there is a search that `--work` can stop; if not, giving that gets a note. `--time-limit`
+        holds for every verb (`guard`).
 
     Raises
     ------
@@ -105,16 +108,18 @@ class Run:
         self._outputs: list[Path] = []
         self.findings: list[Finding] = []
         """What is odd about the routes that were read, as results tell it."""
-        given = {"--time-limit": options.time_limit, "--work": options.work}
-        unused = [name for name, value in given.items() if value is not None]
-        if unused and not searches:
-            self.note(f"{' and '.join(unused)}: not used, nothing is searched for here")
+        self._limit = None
+        if options.time_limit is not None:
+            self._limit = guard.limit(options.time_limit, self._started)
+        if options.work is not None and not searches:
+            self.note("--work: not used, nothing is searched for here")
         if self.product_to_stdout and options.format != "text":
             raise UsageError(f"-o - and --format {options.format} would both write to standard output")
         if options.output is not None and not folder and not self.product_to_stdout:
             if endings is not None and not str(options.output).endswith(tuple(endings)):
                 raise UsageError(f"{options.output}: expected an ending of {', '.join(endings)}")
             check_writable(options.output)
+            guard.writes(options.output)
             self._outputs.append(options.output)
 
     def also_writes(self, path: Path, option: str) -> None:
@@ -132,12 +137,14 @@ class Run:
                 raise UsageError(f"{option} - needs -q: the report would go there too")
             return
         check_writable(path)
+        guard.writes(path)
         if any(same_file(path, other) for other in self._outputs):
             raise UsageError(f"-o and {option} are the same file, {path}")
         self._outputs.append(path)
 
     def finishing(self) -> None:
         """Says that what remains is to write and to report: Ctrl-C no longer stops it."""
+        self.keeps()
         self._interrupt.start()
 
     @property
@@ -158,8 +165,47 @@ class Run:
     @property
     def left(self) -> float | None:
         """Seconds of `--time-limit` that are left, of all that the command does; None without a limit."""
-        limit = self.options.time_limit
-        return None if limit is None else max(0.0, limit - (time.perf_counter() - self._started))
+        return None if self._limit is None else self._limit.left
+
+    def unless_late(self, work: Callable[[], _Found]) -> _Found:
+        """Calls what looks at no time limit, on a thread that is left behind where the limit comes first.
+
+        Raises
+        ------
+        TimeoutError
+            If there is no time, or no more.
+        """
+        if self.left is None:
+            return work()
+        import threading
+
+        found: list[_Found] = []
+        failed: list[BaseException] = []
+
+        def call() -> None:
+            try:
+                found.append(work())
+            except BaseException as error:
+                failed.append(error)
+
+        thread = threading.Thread(target=call, daemon=True)
+        if self.left > 0:
+            thread.start()
+        try:
+            while thread.is_alive() and self.left > 0:
+                thread.join(min(0.05, self.left))
+        finally:
+            guard.left_behind |= thread.is_alive()
+        if failed:
+            raise failed[0]
+        if not found:
+            raise TimeoutError("the time limit came before")
+        return found[0]
+
+    def keeps(self) -> None:
+        """From here on there is something to write: the time limit ends what runs, no longer the command."""
+        if self._limit is not None:
+            self._limit.keeps()
 
     @property
     def seconds(self) -> dict[str, float]:
@@ -281,6 +327,7 @@ class Run:
         from netloom import _core
 
         options = self.options
+        self.keeps()
         return _core.loads(
             fabric,
             routes,
@@ -295,6 +342,7 @@ class Run:
         from netloom import _core
 
         options = self.options
+        self.keeps()
         with self.progress(name) as progress:
             if name == "afar":
                 return _core.afar(

@@ -77,6 +77,8 @@ def _loads(
     options = run.options
     made: Optimized | None = None
     try:
+        if run.left == 0:
+            return None, 0.0, "time-limit"
         if name == "afar":
             with run.progress(name) as progress:
                 made = _core.afar(
@@ -85,7 +87,7 @@ def _loads(
                     begin,
                     bounds=best,
                     threads=options.threads,
-                    time_limit=options.time_limit,
+                    time_limit=run.left,
                     progress=progress,
                 )
         elif name.startswith(_FEWER):
@@ -98,18 +100,25 @@ def _loads(
                     seed=run.seed,
                     threads=options.threads,
                     work=options.work,
-                    time_limit=options.time_limit,
+                    time_limit=run.left,
                     progress=progress,
                 )
         elif name == "coloured":
-            made = _core.coloured(
-                fabric, traffic, background=begin, seed=run.seed, bounds=best, threads=options.threads
+            made = run.unless_late(
+                lambda: _core.coloured(
+                    fabric, traffic, background=begin, seed=run.seed, bounds=best, threads=options.threads
+                )
             )
         if made is not None:
             return made.loads, time.perf_counter() - started, made.stopped
-        routes = _core.route(name, fabric, seed=run.seed, threads=options.threads)
+        routes = run.unless_late(lambda: _core.route(name, fabric, seed=run.seed, threads=options.threads))
         took = time.perf_counter() - started
-        return _core.loads(fabric, routes, traffic, bounds=best, threads=options.threads), took, None
+        loads = run.unless_late(
+            lambda: _core.loads(fabric, routes, traffic, bounds=best, threads=options.threads)
+        )
+        return loads, took, None
+    except TimeoutError:
+        return None, time.perf_counter() - started, "time-limit"
     except NetloomError as error:
         return None, time.perf_counter() - started, str(error)
 

@@ -14,9 +14,11 @@ if TYPE_CHECKING:
 
 
 def front(
-    search: Callable[[int], Optimized], best: Optimized, today: float
+    search: Callable[[int], Optimized], best: Optimized, today: float, late: Callable[[], bool]
 ) -> tuple[list[dict[str, Any]], bool]:
     """Returns the points that no other one beats, fewest changes first, and whether Ctrl-C ended them early.
+
+    Where there is no more time the points so far are all.
 
     Parameters
     ----------
@@ -26,10 +28,14 @@ def front(
         Those with any number of changes.
     today : float
         The largest load of the routes that are in force.
+    late : callable
+        Whether the time limit has passed.
     """
     most = best.changed_entries or 0
     points = [_point(0, today, best.loads.lower_bound)]
     for changes in _steps(most):
+        if late():
+            break
         try:
             found = search(changes)
         except KeyboardInterrupt:

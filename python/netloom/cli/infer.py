@@ -149,6 +149,7 @@ def infer(
         before = memory.Memory(remember)
         before.recall(run, ["all hosts"] if placed is None else [job.name for job in placed])
     known = None if truth is None else run.traffic(truth, net, role="truth")
+    run.keeps()
     with run.timed("solve"), run.blaming(routes), run.progress("infer") as progress:
         found = _core.infer(
             net,
@@ -165,7 +166,7 @@ def infer(
             ranges=ranges,
             seed=options.seed,
             threads=options.threads,
-            time_limit=options.time_limit,
+            time_limit=run.left,
             progress=progress,
         )
     run.finishing()

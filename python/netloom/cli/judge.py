@@ -96,7 +96,7 @@ class Judge:
                 traffic,
                 self.exact,
                 start=routes,
-                time_limit=options.time_limit,
+                time_limit=run.left,
                 threads=options.threads,
                 seed=run.seed,
                 threshold=threshold,

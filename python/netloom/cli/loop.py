@@ -87,7 +87,9 @@ def _rounds(run: Run, plan: Plan) -> int:
         ours = _made(run, plan, told)
         written = None if options.output is None else journal.Journal(options.output)
         stopped = None
-        end = None if options.time_limit is None else time.monotonic() + options.time_limit
+        run.keeps()
+        left = run.left
+        end = None if left is None else time.monotonic() + left
         try:
             for entry, output in ours.rounds():
                 if written is not None:
@@ -122,7 +124,9 @@ def _tables(options: Options, only: str | None) -> int:
     found: list[dict[str, Any]] = []
     loops: list[dict[str, Any]] = []
     stopped = None
-    end = None if options.time_limit is None else time.monotonic() + options.time_limit
+    run.keeps()
+    left = run.left
+    end = None if left is None else time.monotonic() + left
     with resources.as_file(resources.files("netloom") / "data" / "demo") as data, _ticking(run) as told:
         try:
             for path in tabled.shipped(data / "loop", numbers):

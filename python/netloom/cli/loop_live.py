@@ -143,8 +143,9 @@ def _rounds(
     loop: LiveLoop, told: _Told, who: Callable[[Fabric], Sequence[Job]], most: int | None
 ) -> str | None:
     """Round after round; why they ended early."""
-    options = told.run.options
-    end = None if options.time_limit is None else time.monotonic() + options.time_limit
+    told.run.keeps()
+    left = told.run.left
+    end = None if left is None else time.monotonic() + left
     try:
         while most is None or len(told.done) < most:
             began = time.monotonic()

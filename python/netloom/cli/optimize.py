@@ -104,8 +104,10 @@ def optimize(
         option = next(name for name, there in asked.items() if there)
         raise UsageError(f"{option} is about the largest load of one matrix: expected --objective total")
     started = time.perf_counter()
+    run.keeps()
     with run.timed("optimize"):
-        best = search.run(little.max_changes)
+        share = 0.5 if compare or little.front or judge.exact is not None else 1.0
+        best = search.run(little.max_changes, share=share)
     seconds = time.perf_counter() - started
     interrupted = best.stopped == "interrupted"
     rows = points = None
@@ -173,6 +175,7 @@ def _of_sums(
             "penalty_per_change": little.penalty_per_change or 0.0,
             "max_changes": little.max_changes,
         }
+    run.keeps()
     with run.timed("optimize"), run.progress("optimize") as progress:
         best = _core.optimize_hose(
             net,
@@ -273,9 +276,16 @@ class _Search:
         self._total: LinkLoads | None = None
 
     def run(
-        self, most: int | None, bounds: LinkLoads | None = None, work: int | None = None
+        self,
+        most: int | None,
+        bounds: LinkLoads | None = None,
+        work: int | None = None,
+        share: float = 1.0,
     ) -> Optimized | OptimizedLayers:
-        """Searches, with so many changed entries at most; `work` is the budget where none is given."""
+        """Searches, with so many changed entries at most; `work` is the budget where none is given.
+
+        `share` of the time that is left is its own, the rest for what follows.
+        """
         from netloom import _core
 
         options = self._run.options
@@ -284,7 +294,7 @@ class _Search:
                 "seed": self._run.seed,
                 "threads": options.threads,
                 "work": work if options.work is None else options.work,
-                "time_limit": self._run.left,
+                "time_limit": None if (left := self._run.left) is None else share * left,
                 "progress": progress,
             }
             if self._lmc:
@@ -369,7 +379,7 @@ class _Search:
             assert isinstance(found, _core.Optimized)
             return found
 
-        return fronts.front(search, best, before["max_load"])
+        return fronts.front(search, best, before["max_load"], lambda: self._run.left == 0)
 
     def before(self, loads: LinkLoads) -> dict[str, Any] | None:
         """The routes that were named, judged by the same bounds."""

@@ -70,7 +70,7 @@ class Options:
     threads: Annotated[int, within(0, 1024)] = 0
     """Threads to use; 0 is one a core. Results do not depend on it."""
     time_limit: Annotated[float | None, within(0, 1e9)] = None
-    """Stop searching after so many seconds with the best so far (not reproducible: see `--work`)."""
+    """End after so many seconds, with the best so far (not reproducible: see `--work`)."""
     work: Annotated[int | None, _U64] = None
     """Stop searching after so many units of work: the reproducible budget."""
     quiet: Annotated[bool, Parameter(name=["--quiet", "-q"])] = False

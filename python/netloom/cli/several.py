@@ -52,8 +52,8 @@ def side_by_side(
     """
     threads = run.options.threads or os.cpu_count() or 1
     workers = max(1, min(threads, len(names)))
-    limit = run.options.time_limit
-    end = None if limit is None else time.monotonic() + limit
+    left = run.left
+    end = None if left is None else time.monotonic() + left
     stops = {name: threading.Event() for name in names}
     failed: dict[str, BaseException] = {}
 

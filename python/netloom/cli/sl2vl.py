@@ -97,6 +97,7 @@ def load(
     access = (reach or Reach()).access()
     net = discovered(run, access, fabric)
     wanted = _core.LaneTables.parse(data, net, label=str(tables))
+    run.keeps()  # What is begun on a live fabric is finished.
     with run.timed("load"):
         done = sl2vl.load(access, net, wanted, hosts=not switches_only, dry_run=not yes)
     result: dict[str, Any] = {

@@ -7,11 +7,13 @@ that fail as a full disk fails (standard error: that say nothing).
 
 from __future__ import annotations
 
+import _signal  # type: ignore[import-not-found]
 import os
-import signal
 import sys
-import threading
-from typing import Any
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 def hold() -> None:
@@ -37,10 +39,12 @@ def abandon_stdout() -> None:
 
 def end_as_interrupted() -> None:
     """Lets SIGTERM, with which batch systems end what has had its time, do what Ctrl-C does."""
-    if threading.current_thread() is threading.main_thread() and (
-        signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
-    ):
-        signal.signal(signal.SIGTERM, signal.default_int_handler)
+    if _signal.getsignal(_signal.SIGTERM) == _signal.SIG_DFL:
+        try:
+            _signal.signal(_signal.SIGTERM, _signal.default_int_handler)
+        except ValueError:
+            # Not the main thread (a library's user runs the command): signals are not ours there.
+            return
 
 
 def tell(text: str) -> None:
@@ -72,8 +76,8 @@ class DeferredInterrupt:
         if not self._started:
             self._started = True
             try:
-                signal.signal(signal.SIGINT, self._note)
-                signal.signal(signal.SIGTERM, self._note)
+                _signal.signal(_signal.SIGINT, self._note)
+                _signal.signal(_signal.SIGTERM, self._note)
             except ValueError:
                 # Not the main thread (a library's user runs the command): Ctrl-C is not ours there.
                 return

@@ -131,8 +131,9 @@ class _Study:
         self.errors: list[dict[str, Any]] = []
         self._run, self._net, self._tables = run, net, tables
         self._asked, self._folder, self._told = asked, folder, told
-        limit = run.options.time_limit
-        self._end = None if limit is None else time.monotonic() + limit
+        run.keeps()
+        left = run.left
+        self._end = None if left is None else time.monotonic() + left
 
     def all(self, sources: Sequence[tuple[str, Path]]) -> str | None:
         """Runs everything; returns why it ended early, if it did."""

@@ -1,0 +1,184 @@
+"""Every command ends: soon after SIGINT or SIGTERM, and soon after its time limit.
+
+A signal becomes KeyboardInterrupt on the main thread, a time limit a request to the computation; what
+searches answers with its best so far, and that is written. A step that neither looks nor has anything to
+keep (a library, the core while it reads, checks or makes tables) would hold the command for as long as it
+takes. So a thread of its own waits beside: it hears of a signal at once, through Python's wake-up file,
+lets `GRACE_S` pass and ends the process. What is half written is a temporary file; it is removed first, so
+files are whole or absent. Children die with us (`live.process`).
+
+Invariants: once there is something to keep (`Limit.keeps`), only a signal ends the process, no time limit.
+Time for which the machine let us wait for a processor does not count, up to four times the grace: that is
+meant as time to work in. Only modules that are compiled into Python are imported: until the handlers
+stand, Ctrl-C is not ours.
+"""
+
+from __future__ import annotations
+
+import _signal  # type: ignore[import-not-found]
+import _thread
+import os
+import time
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pathlib import Path
+
+INTERRUPTED, TOO_LATE = 130, 124
+"""Exit codes; the second is that of timeout(1)."""
+GRACE_S = 1.5
+"""From a signal to the end by force: dead within two seconds."""
+_STARVED = 5.0
+"""How many times longer that is at most, where the machine hardly runs us."""
+
+left_behind = False
+"""Whether a thread still computes what nobody waits for: the interpreter must not be taken down around it."""
+
+_folders: set[str] = set()
+_limit: Limit | None = None
+_woken = -1
+_ended = _thread.allocate_lock()
+"""Held while the thread waits."""
+
+
+class Limit:
+    """A time limit of the whole command, from `began` (of `time.perf_counter`) on."""
+
+    def __init__(self, seconds: float, began: float) -> None:
+        self.seconds, self.began = seconds, began
+        self.kept = False
+
+    @property
+    def left(self) -> float:
+        """Seconds left, 0 if none are."""
+        return max(0.0, self.began + self.seconds - time.perf_counter())
+
+    @property
+    def slack(self) -> float:
+        """Seconds by which a command may end later."""
+        return max(2.0, 0.1 * self.seconds)
+
+    def keeps(self) -> None:
+        """From here on there is something to write: what runs looks at the limit itself."""
+        self.kept = True
+
+
+def start() -> None:
+    """Starts to wait for signals; on the main thread, once. Else it does nothing."""
+    global _woken
+    if _woken >= 0:
+        return
+    read, write = os.pipe()
+    os.set_blocking(write, False)
+    try:
+        _signal.set_wakeup_fd(write, warn_on_full_buffer=False)
+    except ValueError:
+        # Not the main thread: a library's user runs the command, and signals are not ours.
+        os.close(read)
+        os.close(write)
+        return
+    _woken = write
+    _ended.acquire(blocking=False)
+    _thread.start_new_thread(_wait, (read,))
+
+
+def release(*, ends: bool) -> None:
+    """The command has ended; `ends`: the process will, undisturbed. Else signals are the caller's again."""
+    global _woken, _limit
+    _limit = None
+    _folders.clear()
+    if _woken < 0:
+        return
+    if ends:
+        _signal.signal(_signal.SIGINT, _signal.SIG_IGN)
+        _signal.signal(_signal.SIGTERM, _signal.SIG_IGN)
+    _signal.set_wakeup_fd(-1)
+    os.close(_woken)
+    _woken = -1
+    # The interpreter is not taken down around a thread that is just waking up.
+    _ended.acquire(timeout=1)
+
+
+def leave(code: int) -> None:
+    """Ends the process where a thread is left behind; all that it was to write is written."""
+    if left_behind:
+        os._exit(code)
+
+
+def limit(seconds: float, began: float) -> Limit:
+    """The command's time limit; it ends the process until there is something to keep."""
+    global _limit
+    _limit = Limit(seconds, began)
+    if _woken >= 0:
+        os.write(_woken, b"\0")
+    return _limit
+
+
+def writes(path: Path) -> None:
+    """A file that will be written: what is left of it beside it goes where the process is ended."""
+    _folders.add(os.path.dirname(os.path.abspath(path)))
+
+
+def end(code: int, text: str) -> None:
+    """Ends the process now, whatever it does."""
+    mine = f".netloom-{os.getpid()}-"
+    for folder in _folders:
+        try:
+            for name in os.listdir(folder):
+                if name.startswith(mine) and name.endswith(".tmp"):
+                    os.unlink(os.path.join(folder, name))
+        except OSError:
+            continue
+    try:
+        os.write(2, f"netloom: {text}\n".encode())
+    finally:
+        os._exit(code)
+
+
+def _wait(read: int) -> None:
+    """On a thread of its own, until `release` or the end."""
+    import select
+
+    signalled: tuple[float, dict[str, float]] | None = None
+    while True:
+        if signalled is not None and _over(GRACE_S, *signalled):
+            end(INTERRUPTED, "interrupted")
+        asked = _limit
+        waits = signalled is None and asked is not None and not asked.kept
+        if asked is not None and waits and _over(asked.seconds + asked.slack, asked.began, {}):
+            told = f"error: the time limit of {asked.seconds:g} s passed before there was anything to keep"
+            end(TOO_LATE, told)
+        ready, _, _ = select.select([read], [], [], 0.05 if signalled is not None or waits else None)
+        if not ready:
+            continue
+        heard = os.read(read, 64)
+        if not heard:
+            os.close(read)
+            _ended.release()
+            return
+        if signalled is None and any(number in (_signal.SIGINT, _signal.SIGTERM) for number in heard):
+            signalled = time.perf_counter(), _starved()
+
+
+def _over(seconds: float, since: float, starved_then: dict[str, float]) -> bool:
+    """Whether so much time has passed in which a processor was ours if we wanted one, or much more."""
+    passed = time.perf_counter() - since
+    if passed < seconds or passed >= _STARVED * seconds:
+        return passed >= seconds
+    starved = _starved()
+    return (
+        passed - max((t - starved_then.get(task, 0.0) for task, t in starved.items()), default=0.0) >= seconds
+    )
+
+
+def _starved() -> dict[str, float]:
+    """Seconds for which each thread could have run and was not let; empty where the system does not say."""
+    found = {}
+    try:
+        for task in os.listdir("/proc/self/task"):
+            with open(f"/proc/self/task/{task}/schedstat", encoding="ascii") as stat:
+                found[task] = int(stat.read().split()[1]) * 1e-9
+    except (OSError, ValueError, IndexError):
+        # A thread has just ended, or this is not Linux.
+        return found
+    return found

@@ -1,0 +1,202 @@
+"""Every command ends: signals at any moment, and time limits.
+
+As a script, `python tests/test_signals.py 200`: SIGTERM and SIGINT, so many in all, at random moments of ten
+commands; prints how long each took to die and with what exit code, and fails where one broke its word.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+QUARTZ1 = str(ROOT / "tests/data/opensm/quartz1/ibnetdiscover.txt.gz")
+LARGE = "fattree:pods=8,leaves=16,hosts=32,spines=32,groups=4,cores=32"
+EXAMPLES = ROOT / "examples"
+
+COMMANDS = {
+    "fabric convert": ["fabric", "convert", QUARTZ1, "-o", "net.txt"],
+    "route": ["route", "ftree", LARGE, "-o", "r.lfts"],
+    "check": ["check", LARGE, "updn", "--format", "json"],
+    "loads": ["loads", LARGE, "d-mod-k", "random:partners=30,seed=1", "-o", "l.csv"],
+    "optimize": [
+        "optimize",
+        QUARTZ1,
+        str(EXAMPLES / "jobs/mix.toml"),
+        "-o",
+        "r.lfts",
+        "--certificate",
+        "c.json",
+    ],
+    "optimize --compare": ["optimize", LARGE, "random:partners=20,seed=1", "--compare", "-o", "r.lfts"],
+    "traffic new": ["traffic", "new", "all-to-all", LARGE, "-o", "t.mtx.gz"],
+    "counters synth": ["counters", "synth", QUARTZ1, "ftree", str(EXAMPLES / "jobs/mix.toml"), "-o", "c.csv"],
+    "simulate": ["simulate", str(EXAMPLES / "scenarios/shuffle.toml"), "-o", "run"],
+    "plot loads": ["plot", "loads", QUARTZ1, "shift:5", "ftree", "-o", "p.svg"],
+}
+INTERRUPTED = 130
+BEFORE = (1, -signal.SIGINT, -signal.SIGTERM)
+"""How Python itself dies of a signal before it has begun with netloom, or after."""
+
+
+@dataclass(frozen=True)
+class Ended:
+    """What became of a command that was sent a signal."""
+
+    code: int
+    seconds: float
+    err: str
+    wrong: str | None
+
+
+def sent(executable: Path, command: list[str], by: signal.Signals, delay: float) -> Ended:
+    """Runs a command in a folder of its own and sends it a signal after so many seconds."""
+    with tempfile.TemporaryDirectory() as name:
+        process = subprocess.Popen(
+            [executable, *command],
+            cwd=name,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(delay)
+        began = time.perf_counter()
+        process.send_signal(by)
+        _, err = process.communicate(timeout=120)
+        seconds = time.perf_counter() - began
+        said = err.decode(errors="replace")
+        return Ended(process.returncode, seconds, said, _wrong(Path(name), process.returncode, said))
+
+
+def _wrong(folder: Path, code: int, err: str) -> str | None:
+    """What the command should not have left or said."""
+    import netloom as nl
+
+    if code not in (0, INTERRUPTED, *BEFORE):
+        return f"exit code {code}: {err}"
+    if code == INTERRUPTED and "netloom: interrupted" not in err:
+        return f"no word about the interruption: {err}"
+    if "netloom/" in err and "Traceback" in err:
+        return f"a traceback: {err}"
+    for path in folder.rglob("*"):
+        if path.name.startswith(".netloom-") or path.name.endswith(".tmp"):
+            return f"left behind: {path.name}"
+        if path.is_file() and path.stat().st_size == 0:
+            return f"empty: {path.name}"
+        data = path.read_bytes() if path.is_file() else b""
+        if path.suffix == ".svg" and not data.rstrip().endswith(b"</svg>"):
+            return f"half a picture: {path.name}"
+        if path.suffix in (".csv", ".lfts", ".txt") and not data.endswith(b"\n"):
+            return f"half a file: {path.name}"
+        if path.suffix == ".gz":
+            nl.Traffic.read(str(path))
+    return None
+
+
+@pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("command", ["check", "optimize --compare", "counters synth"])
+def test_a_signal_ends_a_command_and_leaves_whole_files(netloom, command, by):
+    ended = sent(Path(netloom.command[0]), COMMANDS[command], by, 0.4)
+    assert ended.wrong is None
+
+
+HELD = """
+import signal, sys
+from netloom.cli import common, guard, main
+guard.GRACE_S = 0.1
+def held(run, *_given, **_named):
+    signal.pthread_sigmask(signal.SIG_BLOCK, [])
+    print("held", file=sys.stderr, flush=True)
+    (folder / f".netloom-{os.getpid()}-0.tmp").write_bytes(b"half")
+    signal.signal(signal.SIGINT, lambda *_: None)
+    signal.signal(signal.SIGTERM, lambda *_: None)
+    while True:
+        time.sleep(0.05)
+import os, time
+from pathlib import Path
+folder = Path.cwd()
+common.Run.fabric = held
+sys.exit(main())
+"""
+
+
+def test_a_step_that_holds_on_is_ended_by_force_and_its_half_file_removed(netloom):
+    """Where nothing looks at a signal, as in a library or a step of the core that has nothing to keep."""
+    python = os.path.join(os.path.dirname(netloom.command[0]), "python")
+    child = subprocess.Popen(
+        [python, "-c", HELD, "route", "ftree", LARGE, "-o", "r.lfts"],
+        cwd=netloom.folder,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert child.stderr is not None
+    assert child.stderr.readline() == "held\n"
+    child.send_signal(signal.SIGTERM)
+    assert child.wait(60) == INTERRUPTED
+    assert child.stderr.read() == "netloom: interrupted\n"
+    assert list(netloom.folder.iterdir()) == []
+
+
+def test_a_time_limit_ends_a_step_that_has_nothing_to_keep(netloom):
+    """Exit code 124, as timeout(1) has it; two seconds after the limit at the earliest."""
+    python = os.path.join(os.path.dirname(netloom.command[0]), "python")
+    done = subprocess.run(
+        [python, "-c", HELD, "check", LARGE, "ftree", "--time-limit", "0"],
+        cwd=netloom.folder,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 124
+    told = "netloom: error: the time limit of 0 s passed before there was anything to keep\n"
+    assert done.stderr == f"held\n{told}"
+
+
+def test_methods_after_the_limit_are_told_and_the_routes_kept(netloom, paths):
+    result = netloom.result(
+        "optimize", paths.small, "bisection", "--compare", "--time-limit", "0", "-o", "r.lfts"
+    )
+    late = [row["name"] for row in result["compare"] if row["note"] == "time-limit"]
+    assert late[-1:] == ["random"]
+    assert netloom.result("check", paths.small, "r.lfts")["ok"] is True
+
+
+def _main(number: int) -> int:
+    executable = Path(sys.executable).parent / "netloom"
+    random_moments = random.Random(1)
+    whole = {}
+    for name, command in COMMANDS.items():
+        with tempfile.TemporaryDirectory() as folder:
+            began = time.perf_counter()
+            done = subprocess.run([executable, *command], cwd=folder, capture_output=True, check=False)
+            whole[name] = time.perf_counter() - began
+            if done.returncode not in (0, 1):
+                raise SystemExit(f"{name}: {done.stderr.decode()}")
+    broken, late, codes, slowest = 0, 0, {}, 0.0
+    for at in range(number):
+        name = list(COMMANDS)[at % len(COMMANDS)]
+        by = (signal.SIGTERM, signal.SIGINT)[at // len(COMMANDS) % 2]
+        ended = sent(executable, COMMANDS[name], by, random_moments.uniform(0, whole[name]))
+        codes[ended.code] = codes.get(ended.code, 0) + 1
+        slowest = max(slowest, ended.seconds)
+        late += ended.seconds > 2
+        if ended.wrong is not None or ended.seconds > 2:
+            broken += ended.wrong is not None
+            print(f"{name}, {by.name}: {ended.seconds:.2f} s, exit {ended.code}: {ended.wrong}")
+    print(f"{number} signals: slowest {slowest:.2f} s, {late} over 2 s, {broken} wrong, exit codes {codes}")
+    return 1 if broken or late else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(_main(int(sys.argv[1]) if len(sys.argv) > 1 else 200))
