@@ -96,18 +96,55 @@ TRACE = """0 isend 1 7 100 2
 
 
 def test_a_trace_is_cut_into_phases_at_its_collectives(netloom, tmp_path):
-    """Rank 0 sends 100 bytes, all wait for all, then it sends 30."""
+    """Rank 0 sends 100 bytes, all wait for all, then 30. The allreduce of a double is 8 bytes each way."""
     import netloom as nl
 
     (netloom.folder / "run.ti").write_text(TRACE)
     traffic = nl.Traffic.read(netloom.folder / "run.ti")
     assert traffic.endpoints == 2
-    assert [traffic.phase(i).total_bytes for i in range(len(traffic.phase_names))] == [100, 30]
-    assert nl.Traffic.parse(TRACE.encode(), "ti").total_bytes == 130
+    sums = {name: traffic.phase(i).total_bytes for i, name in enumerate(traffic.phase_names)}
+    assert sums == {"phase 1": 100, "allreduce": 16, "phase 2": 30}
+    assert nl.Traffic.parse(TRACE.encode(), "ti").total_bytes == 146
     result = netloom.result("traffic", "show", "run.ti")
-    assert [(row["repeats"], row["total_bytes"]) for row in result["phase_list"]] == [(1, 100), (1, 30)]
+    rows = [(row["repeats"], row["total_bytes"]) for row in result["phase_list"]]
+    assert rows == [(1, 100), (1, 16), (1, 30)]
+    made = {"point_to_point": 130, "collective": 16, "within_endpoints": 0, "left_out": 0}
+    assert result["bytes"] == traffic.made_of == made
     out = netloom.ok("traffic", "show", "run.ti")
-    assert out.splitlines()[-3].split() == ["phase", "times", "pairs", "bytes"]
+    assert out.splitlines()[-4].split() == ["phase", "times", "pairs", "bytes"]
+    assert "146 B (16 B of collectives)" in out
+
+
+def test_collectives_of_a_trace_can_be_left_out_and_that_is_told(netloom):
+    (netloom.folder / "run.ti").write_text(TRACE)
+    result = netloom.result("traffic", "show", "run.ti", "--collectives", "none")
+    assert (result["total_bytes"], result["bytes"]["left_out"]) == (130, 16)
+    (netloom.folder / "jobs.toml").write_text('[[job]]\ntrace = "run.ti"\ncollectives = "none"\n')
+    placed = netloom.result("traffic", "place", "two-level:leaves=2,hosts=1,spines=1", "jobs.toml")
+    assert placed["bytes"] == result["bytes"]
+    (netloom.folder / "one.toml").write_text('[[job]]\ntrace = "run.ti"\nranks_per_host = 2\n')
+    within = netloom.result("traffic", "place", "two-level:leaves=2,hosts=1,spines=1", "one.toml")
+    assert (within["total_bytes"], within["bytes"]["within_endpoints"]) == (0, 146)
+
+
+def test_a_trace_of_alltoalls_has_bytes(netloom, paths):
+    """NAS FT: three alltoalls of 8,192 complex numbers a pair; what no trace says, who takes part, is told."""
+    result = netloom.result("traffic", "show", paths.examples / "data" / "ft-128.ti.gz")
+    assert result["pairs"] == 128 * 127
+    assert result["total_bytes"] == result["bytes"]["collective"] == 3 * 128 * 127 * 131072 + 5468
+    assert [finding["kind"] for finding in result["findings"]] == ["communicators"]
+    assert "all 128 ranks" in result["findings"][0]["text"]
+
+
+def test_collectives_on_which_ranks_disagree_are_left_out_with_their_bytes(netloom):
+    """Rows of two ranks: the lists of an alltoallv have two counts where there are four ranks."""
+    row = "{0} barrier\n{0} alltoallv 3 1 2 3 1 2 6 6\n{0} send 0 0 10 6\n"
+    (netloom.folder / "rows.ti").write_text("".join(row.format(rank) for rank in range(4)))
+    result = netloom.result("traffic", "show", "rows.ti", code=1)
+    made = {"point_to_point": 40, "collective": 8, "within_endpoints": 10, "left_out": 12}
+    assert result["bytes"] == made
+    assert [finding["kind"] for finding in result["findings"]] == ["collectives-left-out"]
+    assert "4 of alltoall (12 B)" in result["findings"][0]["text"]
 
 
 def test_real_traces_of_applications_have_the_bytes_of_their_matrices(paths):

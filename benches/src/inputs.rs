@@ -3,6 +3,7 @@
 use netloom_formats::{read_fabric, read_jobs, read_mtx};
 use netloom_model::{Fabric, JobSpec, Phase, PhaseSpec, Source, Traffic};
 use netloom_topology::{Structure, detect, generate};
+use netloom_traffic::collective::Algorithms;
 use netloom_traffic::{ResolvedJob, place};
 
 /// The spec of a tree with 40,960 hosts, which still fits InfiniBand's LIDs.
@@ -71,10 +72,11 @@ fn traffic_of(source: &Source, folder: &str) -> Traffic {
             };
             Traffic::from_phases(phases.iter().map(phase).collect())
         }
-        Source::Trace { path, cut } => {
+        Source::Trace { path, cut, .. } => {
             let path = format!("{folder}/{path}");
             let trace = netloom_formats::read_ti(&file(&path), &path).expect("the example is a trace");
-            netloom_traffic::phases(&trace, *cut).expect("it can be cut")
+            netloom_traffic::phases(&trace.workload, *cut, Some(&Algorithms::default()))
+                .expect("it can be cut")
         }
         Source::Ranks(_) => unreachable!("the examples have traffic"),
     }

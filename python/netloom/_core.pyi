@@ -151,9 +151,25 @@ class Traffic:
     """Sparse bytes from endpoint to endpoint: hosts once placed on a fabric, ranks before. Immutable."""
 
     @staticmethod
-    def read(source: _Path, fabric: Fabric | None = None, *, seed: int | None = None) -> Traffic: ...
+    def read(
+        source: _Path,
+        fabric: Fabric | None = None,
+        *,
+        seed: int | None = None,
+        collectives: Literal["all", "none"] | None = None,
+    ) -> Traffic:
+        """Reads a file by its ending, or makes the pattern that a spec names.
+
+        `collectives` says whether those of traces count: `all` (also if None), or `none`.
+        """
     @staticmethod
-    def parse(data: bytes, format: Literal["mtx", "csv", "ti"], *, label: str = "<bytes>") -> Traffic: ...
+    def parse(
+        data: bytes,
+        format: Literal["mtx", "csv", "ti"],
+        *,
+        label: str = "<bytes>",
+        collectives: Literal["all", "none"] | None = None,
+    ) -> Traffic: ...
     @staticmethod
     def pattern(spec: str, endpoints: int | None = None) -> Traffic: ...
     @staticmethod
@@ -174,6 +190,12 @@ class Traffic:
     def pairs(self) -> int: ...
     @property
     def total_bytes(self) -> float: ...
+    @property
+    def made_of(self) -> dict[str, float]:
+        """Bytes: `point_to_point`, `collective`, `within_endpoints` (of the two, crosses no link), `left_out`."""
+    @property
+    def notes(self) -> list[tuple[str, str]]:
+        """What to know of what it was read from: kind and text of each."""
     @property
     def hosts_hash(self) -> str | None: ...
     @property
@@ -842,7 +864,13 @@ def is_generator(spec: str) -> bool: ...
 def is_pattern(spec: str) -> bool: ...
 def is_engine(name: str) -> bool: ...
 def expand_hostlist(text: str) -> list[str]: ...
-def place_jobs(fabric: Fabric, jobs: _Path, *, seed: int | None = None) -> tuple[Traffic, list[Job]]: ...
+def place_jobs(
+    fabric: Fabric,
+    jobs: _Path,
+    *,
+    seed: int | None = None,
+    collectives: Literal["all", "none"] | None = None,
+) -> tuple[Traffic, list[Job]]: ...
 def route(
     engine: str, fabric: Fabric, *, seed: int = 0, lmc: int | None = None, threads: int = 0
 ) -> Routes: ...

@@ -59,6 +59,9 @@ KINDS: dict[str, tuple[Severity, Class]] = {
     "level-cable": ("warning", "hosts"),
     "high-host": ("note", "hosts"),
     "bare-leaf": ("note", "hosts"),
+    # Of recorded runs as traffic (crates/traffic/src/recorded.rs).
+    "collectives-left-out": ("warning", "input"),
+    "communicators": ("note", "input"),
     # Of files of routes (crates/formats/src/lft/read.rs).
     "port-above-radix": ("error", "input"),
     "port-to-nowhere": ("error", "input"),

@@ -108,7 +108,11 @@ def read_traffic_npz(path: _Path) -> Traffic:
         raise
     except NetloomError as error:
         raise FormatError(f"{name}: {error}", name) from None
-    except (ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile, AttributeError) as error:
+    except OSError as error:
+        if error.filename is not None:
+            raise
+        raise FormatError(f"{name}: expected an npz file that is whole ({error})", name) from None
+    except Exception as error:  # whatever unpacking makes of broken bytes: zlib, lzma, ast, struct, …
         if "pickle" in str(error):
             # NumPy's advice would be to trust the file.
             raise FormatError(f"{name}: expected arrays of numbers, found Python objects", name) from None
@@ -162,8 +166,9 @@ def read_traffic_parquet(path: _Path) -> Traffic:
         with open(path, "rb") as file:
             data = pa.BufferReader(file.read())
         table = pq.read_table(data, use_threads=False, pre_buffer=False)
-    except pa.ArrowException as error:
+    except (pa.ArrowException, ValueError) as error:
         raise FormatError(f"{name}: expected a Parquet file ({_first_line(error)})", name) from None
+    distinct_columns(table, name)
     missing = [column for column in _COLUMNS if column not in table.column_names]
     if missing:
         raise FormatError(
@@ -254,6 +259,20 @@ def fabric_to_arrow(fabric: Fabric) -> pyarrow.Table:
     return pa.table(columns, metadata=metadata)
 
 
+def distinct_columns(table: pyarrow.Table, label: str) -> None:
+    """Refuses a table in which two columns have one name.
+
+    Raises
+    ------
+    FormatError
+        With that name.
+    """
+    names = table.column_names
+    twice = next((name for at, name in enumerate(names) if name in names[:at]), None)
+    if twice is not None:
+        raise FormatError(f"{label}: column {twice} stands there twice, expected once", label)
+
+
 def table_bytes(table: pyarrow.Table, ending: str) -> bytes:
     """Returns a table as the bytes of a file that ends in `.parquet` or `.csv`."""
     out = io.BytesIO()
@@ -277,6 +296,7 @@ def counters_csv(data: bytes, name: str) -> bytes:
 
     try:
         table = pq.read_table(pa.BufferReader(data), use_threads=False, pre_buffer=False)
+        distinct_columns(table, name)
         for at, field in enumerate(table.schema):
             column = table.column(at)
             if pa.types.is_dictionary(field.type):
@@ -286,6 +306,8 @@ def counters_csv(data: bytes, name: str) -> bytes:
             table = table.set_column(at, field.name, column)
         out = io.BytesIO()
         csv.write_csv(table, out)
+    except FormatError:
+        raise
     except (pa.ArrowException, ValueError) as error:
         raise FormatError(
             f"{name}: expected a Parquet file of counters ({_first_line(error)})", name

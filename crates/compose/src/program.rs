@@ -135,7 +135,7 @@ pub fn load<'a>(asked: Asked<'a>, read: &mut Reader) -> Result<Loaded<'a>, Compo
             if is_goal(&decompress(&bytes, path)?) {
                 return goal(asked, &bytes);
             }
-            let workload = Arc::new(read_ti_workload(&bytes, path)?);
+            let workload = Arc::new(read_ti_workload(&bytes, path)?.workload);
             let ranks = workload.ranks();
             if flops_per_s.is_none() && *compute_scale != 1.0 {
                 let message =

@@ -9,6 +9,8 @@
 //! # ranks = 512                        # or only who was there
 //! # trace = "lulesh-64.ti.gz"          # or a run's trace, cut into phases
 //! # phases = "collectives"             # where all wait for all (the default); or "one"
+//! # collectives = "all"                # its collectives count (the default); or "none"
+//! # algorithms = "allreduce=ring"      # how they are done; by size unless said
 //! # tolerance = 0.01                   # phases that differ by at most so large a part are one that repeats
 //! allocation = "fragmented"            # contiguous:START (the default: contiguous:0) | random | fragmented
 //! # hosts = "node[0010-0521]"          # or these: a Slurm hostlist, or a list of names
@@ -45,13 +47,15 @@ pub struct JobsFile {
 }
 
 const FILE_KEYS: [&str; 2] = ["seed", "job"];
-const JOB_KEYS: [&str; 15] = [
+const JOB_KEYS: [&str; 17] = [
     "name",
     "matrix",
     "pattern",
     "trace",
     "phases",
     "tolerance",
+    "collectives",
+    "algorithms",
     "ranks",
     "phase",
     "allocation",
@@ -136,13 +140,18 @@ fn read_source(at: &Place, keys: &Keys) -> Result<Source, FormatError> {
             None => keys.whole_error(format!("{expected}, found none")),
         });
     };
-    if let Some(key) =
-        ["phases", "tolerance"].into_iter().find(|key| only != "trace" && keys.item(key).is_some())
+    if let Some(key) = ["phases", "tolerance", "collectives", "algorithms"]
+        .into_iter()
+        .find(|key| only != "trace" && keys.item(key).is_some())
     {
         return Err(keys.error(key, format!("expected this with a trace only, found {only}")));
     }
     match only {
-        "trace" => Ok(Source::Trace { path: named(keys, "trace")?, cut: read_cut(keys)? }),
+        "trace" => Ok(Source::Trace {
+            path: named(keys, "trace")?,
+            cut: read_cut(keys)?,
+            collectives: read_collectives(keys)?,
+        }),
         "ranks" => Ok(Source::Ranks(keys.whole("ranks", 1..=i64::from(MAX_RANKS))?.unwrap_or(1) as u32)),
         "phase" => match keys.item("phase") {
             Some(Item::ArrayOfTables(tables)) => {
@@ -193,6 +202,19 @@ fn read_cut(keys: &Keys) -> Result<Cut, FormatError> {
         (Some(word), _) => {
             Err(keys.error("phases", unknown("collectives or one", word, &["collectives", "one"])))
         }
+    }
+}
+
+/// Whether a trace's collectives count, and how they are done.
+fn read_collectives(keys: &Keys) -> Result<Option<String>, FormatError> {
+    let algorithms = keys.text("algorithms")?;
+    match (keys.text("collectives")?, algorithms) {
+        (None | Some("all"), algorithms) => Ok(Some(algorithms.unwrap_or_default().to_owned())),
+        (Some("none"), None) => Ok(None),
+        (Some("none"), Some(_)) => {
+            Err(keys.error("algorithms", "expected none with collectives = \"none\"".into()))
+        }
+        (Some(word), _) => Err(keys.error("collectives", unknown("all or none", word, &["all", "none"]))),
     }
 }
 
@@ -484,7 +506,7 @@ mod tests {
         let cut = |lines: &str| {
             let file =
                 read_jobs(format!("[[job]]\ntrace = \"t.ti\"\n{lines}").as_bytes(), "jobs.toml").unwrap();
-            let Source::Trace { path, cut } = file.jobs[0].source.clone() else { panic!("a trace") };
+            let Source::Trace { path, cut, .. } = file.jobs[0].source.clone() else { panic!("a trace") };
             assert_eq!(path, "t.ti");
             cut
         };

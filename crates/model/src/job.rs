@@ -15,6 +15,8 @@ pub enum Source {
         path: String,
         /// How it is cut.
         cut: Cut,
+        /// How its collectives are done, `allreduce=ring,…`, by size what is not said; `None`: they are left out.
+        collectives: Option<String>,
     },
     /// Traffic as phases, in order.
     Phases(Vec<PhaseSpec>),

@@ -18,7 +18,7 @@
 //! | [`traffic`] | who sends how much to whom, in phases |
 //! | [`hose`] | how much every host sends and receives in all |
 //! | [`timeline`] | what happened when, on tracks |
-//! | [`trace`] | what every rank of a run sent, and where all waited for all |
+//! | [`trace`] | what every rank of a run sent, and who took part in its collectives |
 //! | [`workload`] | a recorded run as a program: what every rank does, in order |
 //! | [`counters`] | what ports counted, by interval |
 //! | [`reading`] | what ports had counted at one moment |
@@ -70,6 +70,6 @@ pub use reading::Reading;
 pub use routes::{PathChoice, Routes, Table};
 pub use schedule::{Requirement, Schedule, Task};
 pub use timeline::{Span, Timeline, TrackGroup};
-pub use trace::{Event, Trace};
+pub use trace::{Trace, Untold};
 pub use traffic::{MAX_ENDPOINTS, Phase, Traffic, TrafficError};
 pub use workload::{Action, CollectiveKind, Together, Workload};

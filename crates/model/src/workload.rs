@@ -56,6 +56,16 @@ impl CollectiveKind {
         Self::Exscan,
     ];
 
+    /// Whether nobody leaves before all have come.
+    pub fn synchronises(self) -> bool {
+        match self {
+            Self::Barrier | Self::Allreduce | Self::Allgather | Self::Alltoall | Self::ReduceScatter => true,
+            Self::Broadcast | Self::Reduce | Self::Gather | Self::Scatter | Self::Scan | Self::Exscan => {
+                false
+            }
+        }
+    }
+
     /// The name that people write.
     pub fn name(self) -> &'static str {
         match self {

@@ -4,14 +4,16 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use netloom_formats as formats;
-use netloom_model::{Allocation, Csr, Cut, Fabric, Hose, JobSpec, Mapping, Phase, Source, Traffic};
+use netloom_model::{Allocation, Csr, Fabric, Hose, JobSpec, Mapping, Phase, Source, Traffic};
 use netloom_routing as routing;
-use netloom_traffic::{self as patterns, ResolvedJob};
+use netloom_traffic::collective::Algorithms;
+use netloom_traffic::{self as patterns, MadeOf, Recorded, RecordedOptions, ResolvedJob};
 use numpy::{AllowTypeChange, PyArray1, PyArrayLike1, TypeMustMatch};
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PyDict};
 
 use crate::fabric::PyFabric;
+use crate::recorded::{Collectives, read_trace};
 use crate::run::{Options, run};
 use crate::{arrays, errors, io};
 
@@ -20,6 +22,10 @@ pub struct Shared {
     /// The traffic itself.
     pub traffic: Traffic,
     total: OnceLock<Csr>,
+    /// What it is made of, if it was not read as a matrix.
+    made_of: Option<MadeOf>,
+    /// What its reader should know: kind and text.
+    notes: Vec<(&'static str, String)>,
 }
 
 impl Shared {
@@ -41,22 +47,30 @@ pub struct PyTraffic {
 
 impl From<Traffic> for PyTraffic {
     fn from(traffic: Traffic) -> Self {
-        Self { shared: Arc::new(Shared { traffic, total: OnceLock::new() }) }
+        Self::made(traffic, None, Vec::new())
+    }
+}
+
+impl From<Recorded> for PyTraffic {
+    fn from(run: Recorded) -> Self {
+        Self::made(run.traffic, Some(run.bytes), run.notes)
     }
 }
 
 #[pymethods]
 impl PyTraffic {
     /// Reads a file by its ending (.mtx, .csv, .ti trace, .npz, .parquet, .toml jobs file; the first three also .gz) or
-    /// makes the pattern that a spec names (specs win over files).
+    /// makes the pattern that a spec names (specs win over files). Collectives of traces count (`collectives`: all) or not (none).
     #[staticmethod]
-    #[pyo3(signature = (source, fabric = None, *, seed = None))]
+    #[pyo3(signature = (source, fabric = None, *, seed = None, collectives = None))]
     fn read(
         py: Python<'_>,
         source: PathBuf,
         fabric: Option<&Bound<'_, PyFabric>>,
         seed: Option<u64>,
+        collectives: Option<&str>,
     ) -> PyResult<Py<Self>> {
+        let collectives = Collectives::parse(py, collectives)?;
         if let Some(spec) = source.to_str().filter(|s| patterns::is_pattern(s)) {
             let endpoints = fabric.map(|f| f.get().fabric().host_count() as u32);
             let traffic = make_pattern(py, spec, endpoints)?;
@@ -73,7 +87,7 @@ impl PyTraffic {
                 return Ok(object.cast_into::<Self>()?.unbind());
             }
             "toml" => match fabric {
-                Some(fabric) => place_jobs(py, fabric.get(), source, seed)?.0,
+                Some(fabric) => placed(py, fabric.get(), &source, seed, collectives)?.0,
                 None => {
                     let message =
                         format!("{name}: a jobs file is placed on a fabric: expected one beside it");
@@ -82,7 +96,7 @@ impl PyTraffic {
             },
             format @ ("mtx" | "csv" | "ti") => {
                 let names = fabric.map(|f| f.get().fabric());
-                Self::from(parse(py, &io::read(py, &source)?, format, &name, names)?)
+                parse(py, &io::read(py, &source)?, format, &name, names, collectives)?
             }
             _ => {
                 let message = format!(
@@ -96,9 +110,15 @@ impl PyTraffic {
 
     /// Parses Matrix Market, CSV triples or a time-independent trace.
     #[staticmethod]
-    #[pyo3(signature = (data, format, *, label = "<bytes>"))]
-    fn parse(py: Python<'_>, data: &[u8], format: &str, label: &str) -> PyResult<Self> {
-        Ok(parse(py, data, format, label, None)?.into())
+    #[pyo3(signature = (data, format, *, label = "<bytes>", collectives = None))]
+    fn parse(
+        py: Python<'_>,
+        data: &[u8],
+        format: &str,
+        label: &str,
+        collectives: Option<&str>,
+    ) -> PyResult<Self> {
+        parse(py, data, format, label, None, Collectives::parse(py, collectives)?)
     }
 
     /// The pattern that a spec names.
@@ -158,6 +178,24 @@ impl PyTraffic {
     #[getter]
     fn total_bytes(&self) -> f64 {
         self.shared.total().total_bytes()
+    }
+
+    /// What the bytes are: messages from one to one, collectives, what of these stays within an endpoint, what was left out.
+    #[getter]
+    fn made_of<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let made = self.shared.made_of.unwrap_or_else(|| MadeOf::messages(self.total_bytes()));
+        let bytes = PyDict::new(py);
+        bytes.set_item("point_to_point", made.point_to_point)?;
+        bytes.set_item("collective", made.collective)?;
+        bytes.set_item("within_endpoints", made.within_endpoints)?;
+        bytes.set_item("left_out", made.left_out)?;
+        Ok(bytes)
+    }
+
+    /// What to know of what it was read from: kind and text of each.
+    #[getter]
+    fn notes(&self) -> Vec<(&'static str, String)> {
+        self.shared.notes.clone()
     }
 
     #[getter]
@@ -298,6 +336,10 @@ impl PyTraffic {
 }
 
 impl PyTraffic {
+    fn made(traffic: Traffic, made_of: Option<MadeOf>, notes: Vec<(&'static str, String)>) -> Self {
+        Self { shared: Arc::new(Shared { traffic, total: OnceLock::new(), made_of, notes }) }
+    }
+
     fn sample(&self, py: Python<'_>, error: patterns::Estimate<'_>, seed: u64) -> PyResult<Self> {
         let sample = run(py, Options::default(), |_| patterns::perturb(&self.shared.traffic, error, seed))?;
         Ok(sample.map_err(|e| errors::traffic(py, e))?.into())
@@ -387,27 +429,49 @@ impl PyJob {
 
 /// Places the jobs of a jobs file; paths in it are relative to it.
 #[pyfunction]
-#[pyo3(name = "place_jobs", signature = (fabric, jobs, *, seed = None))]
+#[pyo3(name = "place_jobs", signature = (fabric, jobs, *, seed = None, collectives = None))]
 pub fn place_jobs(
     py: Python<'_>,
     fabric: &PyFabric,
     jobs: PathBuf,
     seed: Option<u64>,
+    collectives: Option<&str>,
+) -> PyResult<(PyTraffic, Vec<PyJob>)> {
+    placed(py, fabric, &jobs, seed, Collectives::parse(py, collectives)?)
+}
+
+fn placed(
+    py: Python<'_>,
+    fabric: &PyFabric,
+    jobs: &Path,
+    seed: Option<u64>,
+    collectives: Collectives,
 ) -> PyResult<(PyTraffic, Vec<PyJob>)> {
     let label = jobs.display().to_string();
-    let file = formats::read_jobs(&io::read(py, &jobs)?, &label).map_err(|e| errors::format(py, &e))?;
+    let file = formats::read_jobs(&io::read(py, jobs)?, &label).map_err(|e| errors::format(py, &e))?;
     let folder = jobs.parent().unwrap_or(Path::new("")).to_path_buf();
     let mut resolved = Vec::with_capacity(file.jobs.len());
+    let (mut made_of, mut notes) = (MadeOf::default(), Vec::new());
     for spec in file.jobs {
         let job = format!("{label}: job \"{}\"", spec.name);
-        let traffic = resolve(py, &job, &spec.source, &folder, fabric)?;
+        let run = resolve(py, &job, &spec.source, &folder, fabric, collectives)?;
+        let copies = f64::from(spec.copies);
+        made_of = made_of.plus(run.bytes, if spec.cross_copies { copies * copies } else { copies });
+        notes.extend(
+            run.notes.into_iter().map(|(kind, text)| (kind, format!("job \"{}\": {text}", spec.name))),
+        );
+        let traffic = run.traffic;
         let rank_hosts = rank_hosts(py, &spec.mapping, &folder)?;
         resolved.push(ResolvedJob { spec, traffic, rank_hosts });
     }
     let seed = seed.unwrap_or(file.seed);
     let placed = run(py, Options::default(), |_| patterns::place(fabric.fabric(), &resolved, seed))?
         .map_err(|e| errors::place(py, format!("{label}: {e}")))?;
-    Ok((placed.traffic.into(), placed.jobs.into_iter().map(PyJob).collect()))
+    // What ranks of one host say to each other is no traffic of the fabric.
+    let sent = placed.traffic.total().total_bytes();
+    made_of.within_endpoints = (made_of.point_to_point + made_of.collective - sent).max(0.0);
+    let traffic = PyTraffic::made(placed.traffic, Some(made_of), notes);
+    Ok((traffic, placed.jobs.into_iter().map(PyJob).collect()))
 }
 
 fn resolve(
@@ -416,25 +480,30 @@ fn resolve(
     source: &Source,
     folder: &Path,
     fabric: &PyFabric,
-) -> PyResult<Traffic> {
-    match source {
+    collectives: Collectives,
+) -> PyResult<Recorded> {
+    let traffic = match source {
         Source::Matrix(name) => {
             let path = folder.join(name);
-            let object = PyTraffic::read(py, path, None, None)?;
-            Ok(object.get().shared.traffic.clone())
+            let object = PyTraffic::read(py, path, None, None, None)?;
+            object.get().shared.traffic.clone()
         }
         // A job has the ranks that its pattern says; one that says none is as large as the fabric.
         Source::Pattern(spec) => make_pattern(py, spec, None)
-            .or_else(|_| make_pattern(py, spec, Some(fabric.fabric().host_count() as u32))),
-        Source::Trace { path, cut } => {
+            .or_else(|_| make_pattern(py, spec, Some(fabric.fabric().host_count() as u32)))?,
+        Source::Trace { path, cut, collectives: own } => {
             let path = folder.join(path);
-            read_trace(py, &io::read(py, &path)?, &path.display().to_string(), *cut)
+            let own = own.as_ref().map(|text| Algorithms::parse(text)).transpose();
+            let own = own.map_err(|e| errors::place(py, format!("{job}: algorithms: {e}")))?;
+            let options = RecordedOptions { cut: *cut, collectives: own.filter(|_| collectives.count()) };
+            return read_trace(py, &io::read(py, &path)?, &path.display().to_string(), &options);
         }
-        Source::Ranks(ranks) => Ok(Traffic::from_matrix(Csr::empty(*ranks as usize))),
+        Source::Ranks(ranks) => Traffic::from_matrix(Csr::empty(*ranks as usize)),
         Source::Phases(phases) => {
             let mut out = Vec::with_capacity(phases.len());
             for phase in phases {
-                let matrix = resolve(py, job, &phase.source, folder, fabric)?.total().into_owned();
+                let phase_traffic = resolve(py, job, &phase.source, folder, fabric, collectives)?.traffic;
+                let matrix = phase_traffic.total().into_owned();
                 out.push(Phase { name: phase.name.clone(), matrix, repeats: phase.repeats });
             }
             let ranks = |i: usize| out[i].matrix.size();
@@ -448,9 +517,11 @@ fn resolve(
                     ),
                 ));
             }
-            Ok(Traffic::from_phases(out))
+            Traffic::from_phases(out)
         }
-    }
+    };
+    let bytes = MadeOf::messages(traffic.total().total_bytes());
+    Ok(Recorded { traffic, bytes, notes: Vec::new() })
 }
 
 fn rank_hosts(py: Python<'_>, mapping: &Mapping, folder: &Path) -> PyResult<Option<Vec<String>>> {
@@ -470,31 +541,25 @@ fn make_pattern(py: Python<'_>, spec: &str, endpoints: Option<u32>) -> PyResult<
     run(py, Options::default(), |_| patterns::pattern(spec, endpoints))?.map_err(|e| errors::spec(py, e))
 }
 
-/// A trace, cut into phases.
-fn read_trace(py: Python<'_>, data: &[u8], label: &str, cut: Cut) -> PyResult<Traffic> {
-    let trace = run(py, Options::default(), |_| formats::read_ti(data, label))?;
-    let trace = trace.map_err(|e| errors::format(py, &e))?;
-    run(py, Options::default(), |_| patterns::phases(&trace, cut))?
-        .map_err(|e| errors::traffic(py, format!("{label}: {e}")))
-}
-
 fn parse(
     py: Python<'_>,
     data: &[u8],
     format: &str,
     label: &str,
     fabric: Option<&Fabric>,
-) -> PyResult<Traffic> {
+    collectives: Collectives,
+) -> PyResult<PyTraffic> {
     if format == "ti" {
-        return read_trace(py, data, label, Cut::default());
+        return Ok(read_trace(py, data, label, &collectives.options())?.into());
     }
-    run(py, Options::default(), |_| match format {
+    let traffic = run(py, Options::default(), |_| match format {
         "mtx" => Some(formats::read_mtx(data, label)),
         "csv" => Some(formats::read_csv_triples(data, label, fabric)),
         _ => None,
     })?
     .ok_or_else(|| unknown_format(py, format))?
-    .map_err(|e| errors::format(py, &e))
+    .map_err(|e| errors::format(py, &e))?;
+    Ok(traffic.into())
 }
 
 fn unknown_format(py: Python<'_>, format: &str) -> PyErr {

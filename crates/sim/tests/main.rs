@@ -6,6 +6,7 @@ mod conservation;
 mod failures;
 mod fluid;
 mod lanes;
+mod matrices;
 mod measure;
 mod motifs;
 mod observers;

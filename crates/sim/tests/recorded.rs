@@ -21,7 +21,7 @@ const CHAIN: &str = "0 init\n1 init\n2 init\n3 init\n0 compute 1e6\n0 isend 1 5 
     2 finalize\n3 finalize\n";
 
 fn replay(text: &str) -> Replay {
-    Replay::new(Arc::new(read_ti_workload(text.as_bytes(), "x.ti").unwrap()), 1e9)
+    Replay::new(Arc::new(read_ti_workload(text.as_bytes(), "x.ti").unwrap().workload), 1e9)
 }
 
 fn tasks(text: &str) -> Tasks {
@@ -194,7 +194,7 @@ fn the_recorded_traces_can_be_replayed_to_their_end() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/data");
     for (name, messages) in all {
         let bytes = std::fs::read(folder.join(format!("{name}.ti.gz"))).unwrap();
-        let script = Replay::new(Arc::new(read_ti_workload(&bytes, name).unwrap()), f64::INFINITY);
+        let script = Replay::new(Arc::new(read_ti_workload(&bytes, name).unwrap().workload), f64::INFINITY);
         let sent: u64 = walk(&script, script.ranks()).values().map(|&(count, _)| count).sum();
         assert_eq!(sent, messages, "{name}");
     }

@@ -31,9 +31,9 @@ pub fn walk(script: &dyn Script, ranks: u32) -> Sent {
             loop {
                 let inner = rank.inner.is_some();
                 let op = match rank.inner {
-                    Some((collective, step)) => {
-                        collective.op_uneven(me, step, 0, script.shares(me, rank.step))
-                    }
+                    Some((collective, step)) => collective
+                        .step(me, step, script.shares(me, rank.step))
+                        .map(|step| Op::of_step(step, 0)),
                     None => script.op(me, rank.step),
                 };
                 let Some(op) = op else {

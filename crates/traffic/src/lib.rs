@@ -6,9 +6,11 @@
 //! | `spec` | the grammar of specs |
 //! | `grid` | process grids; stencils and all-to-all along an axis |
 //! | `rows` | sparse matrices row by row |
-//! | [`mod@phases`] | a trace of a run cut into phases |
+//! | [`mod@phases`] | a recorded run cut into phases |
+//! | [`mod@recorded`] | the traffic of a recorded run, and what is not known of it |
 //! | [`mod@perturb`] | what uncertain traffic may turn out to be |
 //! | [`mod@place`] | jobs on the hosts of a fabric |
+//! | [`mod@collective`] | collectives as messages, by published algorithms |
 //! | `allocate` | which hosts a job gets |
 //! | `background` | a production machine in the middle of a working day |
 //! | `mapping` | which rank goes where within an allocation |
@@ -18,6 +20,7 @@
 
 mod allocate;
 mod background;
+pub mod collective;
 pub mod error;
 mod grid;
 mod mapping;
@@ -26,6 +29,7 @@ pub mod perturb;
 pub mod phases;
 pub mod place;
 pub mod place_error;
+pub mod recorded;
 pub mod resolved;
 mod rows;
 mod spec;
@@ -36,4 +40,5 @@ pub use perturb::{Estimate, PerturbError, perturb};
 pub use phases::{TraceError, phases};
 pub use place::{Placed, place};
 pub use place_error::PlaceError;
+pub use recorded::{MadeOf, Recorded, RecordedOptions, recorded, scheduled};
 pub use resolved::ResolvedJob;

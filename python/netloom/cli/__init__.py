@@ -245,7 +245,9 @@ def _fail(text: str, code: int) -> int:
         import traceback
 
         traceback.print_exc()
-    print(f"netloom: {' '.join(text.split())}", file=sys.stderr)
+    from netloom.cli.render import printable
+
+    print(printable(f"netloom: {' '.join(text.split())}"), file=sys.stderr)
     return code
 
 

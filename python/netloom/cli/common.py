@@ -14,7 +14,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from netloom.cli import FINDINGS, INTERRUPTED, STDIO, UsageError, guard, render, streams
 from netloom.cli.options import COUNT, COUNTS, OUTPUT_PATH, FolderPath, Options, within
@@ -247,21 +247,40 @@ class Run:
             self.note(f"{what}; `netloom fabric show` lists them", kind=kind)
         return fabric
 
-    def traffic(self, source: str, fabric: Fabric | None, *, role: str = "traffic") -> Traffic:
-        """Reads traffic, makes the pattern that a spec names, or places a jobs file."""
+    def traffic(
+        self,
+        source: str,
+        fabric: Fabric | None,
+        *,
+        role: str = "traffic",
+        collectives: Literal["all", "none"] = "all",
+        tell: bool = True,
+    ) -> Traffic:
+        """Reads traffic, makes the pattern that a spec names, or places a jobs file.
+
+        `collectives` of traces count or not; `tell` says on standard error what is not known of it.
+        """
+        traffic = self._traffic(source, fabric, role, collectives)
+        for _, text in traffic.notes if tell else ():
+            self.note(f"{source}: {text}")
+        return traffic
+
+    def _traffic(
+        self, source: str, fabric: Fabric | None, role: str, collectives: Literal["all", "none"]
+    ) -> Traffic:
         from netloom import _core
         from netloom.errors import FormatError, SpecError
 
         with self.timed("read"):
             if source == STDIO:
                 data = self.read(role, source)
-                return _core.Traffic.parse(data, traffic_format(data), label=source)
+                return _core.Traffic.parse(data, traffic_format(data), label=source, collectives=collectives)
             if _core.is_pattern(source):
                 self.note_input(role, source, None)
             elif os.path.isfile(source):
                 self.read(role, source)
             try:
-                traffic = _core.Traffic.read(source, fabric, seed=self.options.seed)
+                traffic = _core.Traffic.read(source, fabric, seed=self.options.seed, collectives=collectives)
             except FormatError as error:
                 if os.path.exists(source) or not (near := nearest_pattern(source)):
                     raise
@@ -468,7 +487,7 @@ class Run:
         elif kind == "csv":
             print(render.as_csv(rows if rows is not None else [scalars(result)]))
         elif not self.options.quiet and not self.product_to_stdout:
-            streams.tell(text())
+            streams.tell(render.printable(text()))
         if interrupted or self._interrupt.seen:
             sys.stdout.flush()
             print("netloom: interrupted", file=sys.stderr)
@@ -494,7 +513,7 @@ class Run:
     def note(self, text: str, *, kind: str = "note") -> None:
         """A note, or a warning, on standard error, unless quiet."""
         if not self.options.quiet:
-            print(f"netloom: {kind}: {text}", file=sys.stderr)
+            print(render.printable(f"netloom: {kind}: {text}", lines=False), file=sys.stderr)
 
     @contextlib.contextmanager
     def progress(self, what: str) -> Iterator[Callable[[int, int], None] | None]:

@@ -158,7 +158,7 @@ def _table(data: bytes, label: str) -> pa.Table:
     import pyarrow as pa
     import pyarrow.csv as csv
 
-    from netloom import sampling
+    from netloom import interop, sampling
 
     if data.startswith(b"PAR1") or label.endswith(".parquet"):
         table = sampling.parquet(data, "kept", label)
@@ -168,6 +168,7 @@ def _table(data: bytes, label: str) -> pa.Table:
         except pa.ArrowException as error:
             why = (str(error).splitlines() or ["unreadable"])[0]
             raise FormatError(f"{label}: expected a table of packets ({why})", label) from None
+    interop.distinct_columns(table, label)
     missing = [name for name in _NEEDED if name not in table.column_names]
     if missing or not {"bit", "link"} & set(table.column_names):
         raise FormatError(

@@ -282,12 +282,30 @@ def _result(run: Run, source: str) -> dict[str, Any]:
         document = json.loads(data)
         of_optimize = str(document["schema"]).startswith("netloom.optimize/1")
         known = of_optimize and isinstance(document["result"]["history"], list)
-        known = known and isinstance(document["result"]["objective"], dict)
+        known = known and isinstance(document["result"]["objective"], dict) and _drawable(document)
     except (ValueError, KeyError, TypeError, RecursionError):
         known = False
     if not known:
         raise FormatError(f"{name}: expected what netloom optimize --format json prints")
     return document  # type: ignore[no-any-return]
+
+
+def _drawable(document: dict[str, Any]) -> bool:
+    """Whether what pictures are made of is there: inputs by role, steps of the search, points of a front."""
+
+    def numbers(rows: Any, *keys: str) -> bool:
+        return all(isinstance(row[key], int | float) for row in rows for key in keys)
+
+    result = document["result"]
+    inputs = all(isinstance(one[key], str) for one in document["inputs"] for key in ("role", "source"))
+    goal = (
+        isinstance(result["objective"]["lower_bound"], int | float) and "gap_percent" in result["objective"]
+    )
+    seconds = isinstance(document["seconds"], dict) and "time_to_best" in result
+    steps = numbers(result["history"], "max_load", "seconds")
+    points = result.get("front") or []
+    gaps = all(isinstance(point["lower_bound_gap_percent"], int | float | None) for point in points)
+    return inputs and goal and seconds and steps and gaps and numbers(points, "max_load", "changed_entries")
 
 
 def _traffic_name(document: dict[str, Any]) -> str:

@@ -9,6 +9,7 @@ import csv
 import io
 import json
 import math
+import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -18,6 +19,26 @@ _NONE = "unknown"
 """For a number that is not finite: a bound of which nothing is known."""
 
 _UNITS = ("B", "kB", "MB", "GB", "TB", "PB", "EB")
+
+
+def printable(text: str, *, lines: bool = True) -> str:
+    """Text whose control characters do nothing to a terminal: `\\x1b`, say. Line ends stay if `lines`.
+
+    Names in dumps, tables and jobs files may be any bytes; all that people read goes through here.
+    """
+
+    def shown(character: str) -> str:
+        if (character == "\n" and lines) or not _odd(character):
+            return character
+        code = ord(character)
+        return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"
+
+    return text if text.isprintable() else "".join(map(shown, text))
+
+
+def _odd(character: str) -> bool:
+    """Controls, and what turns the direction of writing; not what merely has no glyph here."""
+    return unicodedata.category(character) in ("Cc", "Cf", "Zl", "Zp")
 
 
 def size(value: float) -> str:
@@ -48,14 +69,14 @@ def percent(value: float) -> str:
 
 def pairs(rows: Iterable[tuple[str, str]]) -> str:
     """`label  value` lines, values aligned."""
-    rows = list(rows)
+    rows = [(label, printable(value)) for label, value in rows]
     width = max((len(label) for label, _ in rows), default=0)
     return "\n".join(f"{label:<{width}}  {value}".rstrip() for label, value in rows)
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]], *, right: Iterable[int] = ()) -> str:
     """A table with a header; columns whose number is in `right` are right-aligned."""
-    lines = [list(header), *[list(row) for row in rows]]
+    lines = [list(header), *[[printable(cell, lines=False) for cell in row] for row in rows]]
     widths = [max(len(line[i]) for line in lines) for i in range(len(header))]
     rights = set(right)
 
@@ -74,7 +95,10 @@ def findings(found: Iterable[Mapping[str, str]], title: str = "findings") -> str
 
     `streams.tell` colours the word on a terminal.
     """
-    lines = [f"  {one['severity']:<7}  {one['kind']}: {one['text']}" for one in by_severity(found)]
+    lines = [
+        f"  {one['severity']:<7}  {one['kind']}: {printable(one['text'], lines=False)}"
+        for one in by_severity(found)
+    ]
     return "\n".join([f"\n\n{title}", *lines]) if lines else ""
 
 

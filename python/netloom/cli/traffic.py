@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from netloom.cli import UsageError, common, render
 from netloom.cli.common import Options, Run
+from netloom.findings import bad, finding
 
 if TYPE_CHECKING:
     from netloom._core import Fabric, Traffic
@@ -54,7 +55,17 @@ def new(
     return run.finish(result, lambda: text(result))
 
 
-def show(traffic: str, fabric: str | None = None, /, *, options: Options | None = None) -> int:
+Collectives = Literal["all", "none"]
+
+
+def show(
+    traffic: str,
+    fabric: str | None = None,
+    /,
+    *,
+    collectives: Collectives = "all",
+    options: Options | None = None,
+) -> int:
     """What a traffic is.
 
     Parameters
@@ -63,21 +74,31 @@ def show(traffic: str, fabric: str | None = None, /, *, options: Options | None 
         A file (.mtx, .csv, .npz, .parquet, .ti), a jobs file (.toml; needs a fabric), or a pattern spec.
     fabric
         The fabric on whose hosts it is.
+    collectives
+        Whether collectives of traces count, as the messages that `netloom simulate` makes of them.
     options
         Common options; `-o` writes the result (.json, .csv).
     """
     run = Run("traffic-show", options or Options(), product=False)
     net = None if fabric is None else run.fabric(fabric)
-    demand = run.traffic(traffic, net)
+    demand = run.traffic(traffic, net, collectives=collectives, tell=False)
     result = summary(demand)
     result["phase_list"] = _phases(demand)
     if net is not None:
         fitting = result["fits"] = fits(demand, net)
         result["mean_hops"] = demand.mean_hops(net) if fitting else None
-    return run.finish(result, lambda: text(result), findings=result.get("fits") is False)
+    misfits = result.get("fits") is False or bad(result["findings"])
+    return run.finish(result, lambda: text(result), findings=misfits)
 
 
-def place(fabric: str, jobs: Path, /, *, options: Options | None = None) -> int:
+def place(
+    fabric: str,
+    jobs: Path,
+    /,
+    *,
+    collectives: Collectives = "all",
+    options: Options | None = None,
+) -> int:
     """Place the jobs of a jobs file on a fabric's hosts.
 
     Parameters
@@ -86,6 +107,8 @@ def place(fabric: str, jobs: Path, /, *, options: Options | None = None) -> int:
         A dump of `ibnetdiscover`, an ibsim net file, or a generator spec.
     jobs
         A jobs file (.toml).
+    collectives
+        Whether collectives of traces count; `none` wins over the file's own.
     options
         Common options; `--seed` wins over the file's own.
     """
@@ -98,7 +121,7 @@ def place(fabric: str, jobs: Path, /, *, options: Options | None = None) -> int:
     run.read("jobs", str(jobs))
     with run.timed("place"):
         try:
-            demand, placed = _core.place_jobs(net, jobs, seed=run.options.seed)
+            demand, placed = _core.place_jobs(net, jobs, seed=run.options.seed, collectives=collectives)
         except OSError as error:
             common.raise_in_jobs(jobs, error)
     run.note_jobs(jobs)
@@ -117,7 +140,14 @@ def place(fabric: str, jobs: Path, /, *, options: Options | None = None) -> int:
     return run.finish(result, lambda: text(result), rows=rows)
 
 
-def convert(traffic: str, fabric: str | None = None, /, *, options: Options | None = None) -> int:
+def convert(
+    traffic: str,
+    fabric: str | None = None,
+    /,
+    *,
+    collectives: Collectives = "all",
+    options: Options | None = None,
+) -> int:
     """Write traffic in another format.
 
     Parameters
@@ -126,6 +156,8 @@ def convert(traffic: str, fabric: str | None = None, /, *, options: Options | No
         A file (.npz, .parquet, or .mtx, .csv, .ti, these also with .gz), a jobs file, or a pattern spec.
     fabric
         The fabric on whose hosts it is; what is written is then bound to them.
+    collectives
+        Whether collectives of traces count.
     options
         Common options; the ending after `-o` names the format.
     """
@@ -133,7 +165,7 @@ def convert(traffic: str, fabric: str | None = None, /, *, options: Options | No
     common.need_output("traffic convert", options)
     run = Run("traffic-convert", options, endings=ENDINGS)
     net = None if fabric is None else run.fabric(fabric)
-    demand = run.traffic(traffic, net)
+    demand = run.traffic(traffic, net, collectives=collectives, tell=False)
     result = {**summary(demand), "output": write(run, demand)}
     return run.finish(result, lambda: text(result))
 
@@ -149,6 +181,7 @@ def summary(demand: Traffic) -> dict[str, Any]:
         "endpoints": demand.endpoints,
         "pairs": demand.pairs,
         "total_bytes": demand.total_bytes,
+        "bytes": demand.made_of,
         "sources": sources,
         "destinations": int(np.count_nonzero(received)),
         "mean_partners": demand.pairs / sources if sources else 0.0,
@@ -157,6 +190,7 @@ def summary(demand: Traffic) -> dict[str, Any]:
         "max_bytes": float(demand.data.max()) if demand.pairs else 0.0,
         "phases": len(demand.phase_names),
         "hosts_hash": demand.hosts_hash,
+        "findings": [finding(kind, text) for kind, text in demand.notes],
     }
 
 
@@ -190,7 +224,7 @@ def text(result: dict[str, Any]) -> str:
     rows = [
         ("endpoints", f"{count(result['endpoints'])} ({what})"),
         ("pairs", f"{count(result['pairs'])} ({per_pair} each)"),
-        ("bytes", size(result["total_bytes"])),
+        ("bytes", size(result["total_bytes"]) + _made_of(result["bytes"])),
         ("senders", f"{count(result['sources'])} ({partners})"),
         ("receivers", count(result["destinations"])),
     ]
@@ -222,7 +256,18 @@ def text(result: dict[str, Any]) -> str:
         ]
         header = ["job", "ranks", "hosts", "leaves", "first host"]
         out += "\n\n" + render.table(header, cells, right=[1, 2, 3])
-    return out
+    return out + render.findings(result.get("findings", ()))
+
+
+def _made_of(made: dict[str, float]) -> str:
+    """What of the bytes are not messages that one sends another, in brackets."""
+    words = {
+        "collective": "of collectives",
+        "within_endpoints": "more stay within an endpoint",
+        "left_out": "of collectives left out",
+    }
+    parts = [f"{render.size(made[key])} {word}" for key, word in words.items() if made[key]]
+    return f" ({', '.join(parts)})" if parts else ""
 
 
 def write(run: Run, demand: Traffic) -> str | None:

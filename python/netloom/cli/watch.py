@@ -345,7 +345,7 @@ def _shown(*, quiet: bool) -> Iterator[Callable[[list[str], list[screen.Section]
         yield lambda lines, tables: None
         return
     if not sys.stdout.isatty():
-        yield lambda lines, tables: print(f"{text(lines, tables)}\n", flush=True)
+        yield lambda lines, tables: print(f"{render.printable(text(lines, tables))}\n", flush=True)
         return
     from rich.live import Live
 

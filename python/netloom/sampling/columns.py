@@ -42,12 +42,15 @@ def parquet(data: bytes, name: str, label: str) -> pa.Table:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+    from netloom import interop
+
     try:
         table = pq.read_table(pa.BufferReader(data), use_threads=False, pre_buffer=False)
         table.validate(full=True)
     except (pa.ArrowException, ValueError, OSError) as error:
         why = (str(error).splitlines() or [type(error).__name__])[0]
         raise FormatError(f"{label}: expected a Parquet file, whole ({why})", label) from None
+    interop.distinct_columns(table, label)
     missing = [column for column in COLUMNS.get(name, ()) if column not in table.column_names]
     if missing:
         raise FormatError(

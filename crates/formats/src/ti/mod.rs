@@ -6,40 +6,43 @@
 //! 0 waitall 2
 //! 0 allreduce 1 0 0
 //! ```
-//! The ranks' files follow each other or are interleaved; only the order of one rank's own lines counts. What is
-//! sent and which collectives make everybody wait for everybody ([`Event::Synchronise`]) is kept; everything else
-//! is checked to be an action of known verb with numbers behind it ([`read_ti_workload`] keeps all of it, to replay). A collective that has a root (`bcast`,
-//! `reduce`, `gather`, `scatter`) does not make all wait for all, nor does a prefix sum.
+//! The ranks' files follow each other or are interleaved; only the order of one rank's own lines counts. One reader serves two
+//! purposes: [`read_ti`] keeps what is sent, [`read_ti_workload`] all of it, to replay. Both hand over the same collectives, so that who
+//! adds their bytes up and who replays them agree.
 //!
 //! Invariant: every rank of `0..ranks` has at least one line, so that memory is bounded by the file.
 //!
-//! Source: SimGrid 3.32, "SMPI offline simulation"; datatype numbers as SMPI assigns them.
+//! Source: SimGrid 3.32, "SMPI offline simulation"; datatype numbers as its `smpi_datatype.cpp` assigns them.
 
+mod call;
 mod program;
 mod words;
 
-pub use program::read_ti_workload;
+pub use program::{read_ti, read_ti_workload};
 
+use netloom_model::MAX_ENDPOINTS;
 use netloom_model::names::nearest;
-use netloom_model::{Event, MAX_ENDPOINTS, Trace};
 
-use crate::FormatError;
 use crate::error::excerpt;
-use crate::text::text;
 
-/// A message larger than this is refused: 1 EB.
-const MAX_BYTES: u64 = 1_000_000_000_000_000_000;
-
-/// Bytes of SMPI's basic datatypes, by number: double, int, char, short, long, float, byte, long long, signed and
-/// unsigned char, …, the fixed-size integers, complex numbers, addresses and offsets.
-const DATATYPES: [u64; 30] = [
-    8, 4, 1, 2, 8, 4, 1, 8, 1, 1, // double … unsigned char
-    2, 4, 8, 8, 16, 4, 1, 1, 2, 4, // unsigned short … int32
-    8, 1, 2, 4, 8, 8, 16, 32, 8, 8, // int64 … offset
+/// Bytes of SMPI's basic datatypes, by number. Those of Fortran have the sizes that SMPI gives them: `INTEGER*1` has 4, `COMPLEX*32` 16.
+const DATATYPES: [u64; 60] = [
+    8, 4, 1, 2, 8, 4, 1, 8, 1,
+    1, // double int char short long float byte long-long signed-char unsigned-char
+    2, 4, 8, 8, 16, 4, 1, 1, 2,
+    4, // unsigned: short int long long-long; long-double wchar bool int8 int16 int32
+    8, 1, 2, 4, 8, 8, 16, 32, 8,
+    8, // int64 uint8 uint16 uint32 uint64; complex: float double long-double; aint offset
+    8, 16, 16, 8, 8, 8, 16, 16, 4,
+    4, // pairs: float-int long-int double-int short-int 2int 2float 2double 2long; real real4
+    8, 16, 8, 16, 16, 4, 2, 4, 8,
+    16, // real8 real16 complex8 complex16 complex32 integer1 integer2 integer4 integer8 integer16
+    32, 1, 8, 16, 32, 0, 0, 1, 8,
+    8, // long-double-int; C++: bool, complex float double long-double; ub lb packed pointer count
 ];
 
-/// Verbs that only this rank, or a pair, or a tree with a root is concerned with.
-const LOCAL: [&str; 28] = [
+/// Verbs that only this rank or a pair is concerned with.
+const LOCAL: [&str; 20] = [
     "init",
     "finalize",
     "compute",
@@ -57,18 +60,13 @@ const LOCAL: [&str; 28] = [
     "testsome",
     "probe",
     "iprobe",
-    "bcast",
-    "reduce",
-    "gather",
-    "gatherv",
-    "scatter",
-    "scatterv",
-    "scan",
-    "exscan",
     "comm_size",
     "comm_dup",
     "comm_split",
 ];
+
+/// Verbs of collectives with a root, and of prefix sums.
+const ROOTED: [&str; 8] = ["bcast", "reduce", "gather", "gatherv", "scatter", "scatterv", "scan", "exscan"];
 
 /// Verbs of collectives without a root: nobody leaves before everybody has come.
 const SYNCHRONISING: [&str; 7] =
@@ -77,69 +75,9 @@ const SYNCHRONISING: [&str; 7] =
 /// Verbs that send.
 const SENDING: [&str; 3] = ["send", "isend", "sendrecv"];
 
-/// Reads a time-independent trace.
-///
-/// # Errors
-/// [`FormatError`] names the line: no rank, an unknown verb (with the nearest known one), an argument that is
-/// missing or no number, an unknown datatype, a destination that is no rank; or the rank that has no line or,
-/// after its `init`, no `finalize`.
-pub fn read_ti(bytes: &[u8], label: &str) -> Result<Trace, FormatError> {
-    let text = text(bytes, label)?;
-    let mut list = Vec::new();
-    let mut ranks: Vec<Life> = Vec::new();
-    let mut farthest = (0, 0);
-    // Without a datatype: bytes after a bare init, else doubles.
-    let mut item = DATATYPES[0];
-    for (number, line) in (1..).zip(text.lines()) {
-        let mut words = line.split_ascii_whitespace();
-        let Some(rank) = words.next().filter(|word| !word.starts_with('#')) else { continue };
-        let at_line = |message| FormatError::at(label, number, message);
-        let rank = rank_number(rank).map_err(at_line)?;
-        if rank as usize >= ranks.len() {
-            ranks.resize(rank as usize + 1, Life::Unseen);
-        }
-        let bare = words.clone().nth(1).is_none();
-        let (verb, event) = action(words, item).map_err(at_line)?;
-        if verb == "init" {
-            item = if bare { DATATYPES[6] } else { DATATYPES[0] };
-        }
-        let life = &mut ranks[rank as usize];
-        *life = match verb {
-            "init" => Life::Begun,
-            "finalize" => Life::Ended,
-            _ if *life == Life::Unseen => Life::Seen,
-            _ => *life,
-        };
-        if let Some(Event::Send { to, .. }) = event
-            && to >= farthest.0
-        {
-            farthest = (to, number);
-        }
-        list.extend(event.map(|event| (rank, event)));
-    }
-    let count = ranks.len();
-    if count == 0 {
-        return Err(FormatError::whole(label, "expected actions such as \"0 isend 1 0 1024 6\", found none"));
-    }
-    if let Some(rank) = ranks.iter().position(|&life| life == Life::Unseen) {
-        let message = format!("expected actions of every rank of 0..{count}, found none of rank {rank}");
-        return Err(FormatError::whole(label, message));
-    }
-    if let Some(rank) = ranks.iter().position(|&life| life == Life::Begun) {
-        let message = format!("rank {rank} has an init and no finalize: is the trace cut short?");
-        return Err(FormatError::whole(label, message));
-    }
-    if farthest.0 as usize >= count {
-        let message = words::beyond("a destination", count as u32, i64::from(farthest.0));
-        return Err(FormatError::at(label, farthest.1, message));
-    }
-    Ok(Trace::from_events(count as u32, &list))
-}
-
 /// How far a rank has come.
 #[derive(Clone, Copy, PartialEq)]
 enum Life {
-    Unseen,
     Seen,
     Begun,
     Ended,
@@ -152,43 +90,9 @@ fn rank_number(word: &str) -> Result<u32, String> {
         .ok_or_else(|| format!("expected a rank of 0..{MAX_ENDPOINTS} first, found \"{}\"", excerpt(word)))
 }
 
-/// A verb and its arguments: the verb in small letters, and what it means to others.
-fn action<'a>(
-    mut words: impl Iterator<Item = &'a str>,
-    item: u64,
-) -> Result<(&'static str, Option<Event>), String> {
-    let verb = verb_of(words.next())?;
-    if SENDING.contains(&verb) {
-        let early = if verb == "sendrecv" { whole(words.next(), "a count")? } else { 0 };
-        let to = whole(words.next(), "a destination rank")?;
-        let to = u32::try_from(to).map_err(|_| format!("expected a destination rank, found {to}"))?;
-        // Tags may be negative, and so may the count and source of a receive.
-        let what = if verb == "sendrecv" { ["a count to receive", "a source rank"] } else { ["a tag"; 2] };
-        number(words.next(), what[0])?;
-        let count = if verb == "sendrecv" {
-            number(words.next(), what[1])?;
-            early
-        } else {
-            whole(words.next(), "a count")?
-        };
-        let size = match words.next() {
-            None => item,
-            Some(word) => datatype(word)?,
-        };
-        let bytes = count.checked_mul(size).filter(|&bytes| bytes <= MAX_BYTES);
-        let bytes =
-            bytes.ok_or_else(|| format!("expected at most {MAX_BYTES} bytes, found {count} x {size}"))?;
-        return Ok((verb, Some(Event::Send { to, bytes: bytes as f64 })));
-    }
-    if verb != "location" {
-        words.try_for_each(|word| number(Some(word), "a number"))?;
-    }
-    Ok((verb, SYNCHRONISING.contains(&verb).then_some(Event::Synchronise)))
-}
-
 /// A known verb, in small letters.
 fn verb_of(word: Option<&str>) -> Result<&'static str, String> {
-    let verbs = || LOCAL.iter().chain(&SYNCHRONISING).chain(&SENDING).copied();
+    let verbs = || LOCAL.iter().chain(&SYNCHRONISING).chain(&ROOTED).chain(&SENDING).copied();
     let word = word.ok_or("expected a verb after the rank, found nothing")?;
     verbs().find(|verb| word.eq_ignore_ascii_case(verb)).ok_or_else(|| {
         let hint = nearest(word, verbs()).map(|verb| format!(", did you mean \"{verb}\"?"));
@@ -198,16 +102,15 @@ fn verb_of(word: Option<&str>) -> Result<&'static str, String> {
 }
 
 fn datatype(word: &str) -> Result<u64, String> {
+    // Of types that a program has made itself, counts are in bytes; -1 also stands for none.
+    if word == "-1" {
+        return Ok(1);
+    }
     let known = word.parse::<usize>().ok().and_then(|n| DATATYPES.get(n).copied());
     known.ok_or_else(|| {
         let last = DATATYPES.len() - 1;
         format!("expected a datatype of 0 (double) to {last}, found \"{}\"", excerpt(word))
     })
-}
-
-fn whole(word: Option<&str>, what: &str) -> Result<u64, String> {
-    let word = word.ok_or_else(|| format!("expected {what}, found the end of the line"))?;
-    word.parse().map_err(|_| format!("expected {what}, found \"{}\"", excerpt(word)))
 }
 
 fn number(word: Option<&str>, what: &str) -> Result<(), String> {
@@ -218,6 +121,8 @@ fn number(word: Option<&str>, what: &str) -> Result<(), String> {
 
 #[cfg(test)]
 mod tests {
+    use netloom_model::{Action, CollectiveKind, Untold};
+
     use super::*;
 
     fn refusal(text: &str) -> String {
@@ -229,14 +134,17 @@ mod tests {
         let text = "# two ranks\n0 init\n1 init\n0 isend 1 7 10 0\n0 waitall 1\n0 allReduce 1 0 0 \n1 irecv 0 7 10 0\n\
                     1 send 0 -1 3 1\n1 barrier\n1 bcast 4 0 6 \n0 compute 1.5e9\n1 send 0 5 2\n0 finalize\n1 finalize\n";
         let trace = read_ti(text.as_bytes(), "x.ti").unwrap();
-        let send = |to, bytes| Event::Send { to, bytes };
-        assert_eq!(trace.ranks(), 2);
-        assert_eq!(trace.events(0), [send(1, 80.0), Event::Synchronise]);
+        let send = |to, bytes| Action::Send { to, bytes, tag: 0 };
+        let together = |number| Action::Together { number, shares: None };
+        assert_eq!((trace.ranks(), trace.untold.len()), (2, 3));
+        assert_eq!(trace.workload.actions(0), [send(1, 80)]);
         assert_eq!(
-            trace.events(1),
-            [send(0, 12.0), Event::Synchronise, send(0, 2.0)],
-            "bytes unless said, after a bare init"
+            trace.workload.actions(1),
+            [send(0, 12), send(0, 2)],
+            "bytes unless said, after a bare init; an allreduce is no barrier"
         );
+        let agreed = read_ti(text.replace("1 barrier", "1 allreduce 1 0 0").as_bytes(), "x.ti").unwrap();
+        assert_eq!(agreed.workload.actions(0), [send(1, 80), together(0)]);
     }
 
     #[test]
@@ -251,15 +159,15 @@ mod tests {
         assert!(refusal("0 xyzzyxyzzy\n").contains("expected one such as isend"));
         assert_eq!(refusal("0 isend\n"), "x.ti:1: expected a destination rank, found the end of the line");
         assert_eq!(refusal("0 isend 0 0\n"), "x.ti:1: expected a count, found the end of the line");
-        assert_eq!(refusal("0 isend -1 0 4 0\n"), "x.ti:1: expected a destination rank, found \"-1\"");
+        assert_eq!(
+            refusal("0 isend -1 0 4 0\n"),
+            "x.ti:1: expected a destination rank of 0..1, those that have lines, found -1"
+        );
         assert_eq!(
             refusal("0 isend 0 0 4 77\n"),
-            "x.ti:1: expected a datatype of 0 (double) to 29, found \"77\""
+            "x.ti:1: expected a datatype of 0 (double) to 59, found \"77\""
         );
-        assert!(
-            refusal("0 isend 0 0 18446744073709551615 0\n")
-                .contains("expected at most 1000000000000000000 bytes")
-        );
+        assert!(refusal("0 isend 0 0 1000000000000 0\n").contains("expected at most 1000000000000 bytes"));
         assert_eq!(refusal("0 wait 1 x 3\n"), "x.ti:1: expected a number, found \"x\"");
         assert!(refusal("0 compute nan\n").contains("expected a number"));
     }
@@ -277,7 +185,55 @@ mod tests {
         );
         assert_eq!(
             refusal("0 barrier\n0 isend 1 0 8 6\n"),
-            "x.ti:2: expected a destination of 0..1, those that have lines, found 1: is the trace cut short?"
+            "x.ti:2: expected a destination rank of 0..1, those that have lines, found 1: is the trace cut short?"
         );
+    }
+
+    /// Rows of two ranks: alltoallv lists two counts where four ranks are, and a broadcast has its root in one row only.
+    #[test]
+    fn collectives_on_which_ranks_disagree_are_told_with_their_bytes() {
+        let rows = |rank: u32| {
+            format!("{rank} barrier\n{rank} alltoallv 3 1 2 3 1 2 6 6\n{rank} alltoall 5 5 6 6\n")
+        };
+        let text: String = (0..4).map(rows).collect();
+        let trace = read_ti(text.as_bytes(), "x.ti").unwrap();
+        assert_eq!(trace.workload.collectives().len(), 1);
+        // Four ranks hand over 1 + 2 bytes, and five to each of three others.
+        let untold = Untold { kind: CollectiveKind::Alltoall, calls: 8, bytes: 4 * 3 + 4 * 15 };
+        assert_eq!(trace.untold, [untold]);
+        assert_eq!(
+            trace.signs,
+            [
+                "x.ti:2: collective 2 of rank 0, alltoallv: expected a count for rank 2 of 4, found the end of the line"
+            ]
+        );
+        let roots = "0 bcast 4 0 6\n1 bcast 4 1 6\n0 barrier\n";
+        let trace = read_ti(roots.as_bytes(), "x.ti").unwrap();
+        assert!(trace.workload.actions(0).is_empty() && trace.untold.len() == 2);
+        assert!(trace.signs[0].starts_with("x.ti:2: expected broadcast of root 0 as collective 1 of rank 1"));
+    }
+
+    #[test]
+    fn what_does_not_add_up_is_a_sign_of_communicators() {
+        let trace = read_ti(b"0 allreduce 4 0 6\n1 allreduce 8 0 6\n0 comm_split 1\n", "x.ti").unwrap();
+        assert_eq!(
+            trace.signs,
+            [
+                "x.ti:3: the program splits communicators",
+                "x.ti:2: bytes of collective 1, allreduce, do not add up: rank 1 has 8 B, others 4 B"
+            ]
+        );
+        // In place: a rank says nothing of its share.
+        let quiet = read_ti(b"0 allreduce 4 0 6\n1 allreduce 0 0 6\n", "x.ti").unwrap();
+        assert!(quiet.signs.is_empty());
+    }
+
+    /// SimGrid's numbers: real8, complex16, integer4; a program's own types are counted in bytes.
+    #[test]
+    fn datatypes_of_fortran_have_sizes() {
+        let text = b"0 init\n1 init\n0 send 1 0 10 40\n0 send 1 0 10 43\n0 send 1 0 10 47\n0 send 1 0 10 -1\n0 finalize\n1 finalize\n";
+        let trace = read_ti(text, "x.ti").unwrap();
+        let sizes: Vec<_> = trace.workload.actions(0).to_vec();
+        assert_eq!(sizes, [80, 160, 40, 10].map(|bytes| Action::Send { to: 1, bytes, tag: 0 }));
     }
 }

@@ -1,5 +1,4 @@
-//! Time-independent traces as programs to replay: every action, with its arguments, in the meaning that SimGrid's replay
-//! gives it.
+//! Time-independent traces line by line: every action, with its arguments, in the meaning that SimGrid's replay gives it.
 //!
 //! - `waitall` waits for all requests of the rank, whatever its number. A `wait` (or `test`) names its request by source,
 //!   destination and tag, the oldest first; one that is complete already is passed over, so that the `wait` lines which follow
@@ -18,21 +17,44 @@
 
 use std::collections::HashMap;
 
-use netloom_model::{Action, CollectiveKind, Together, Workload};
+use netloom_model::{Action, CollectiveKind, Together, Trace, Untold, Workload};
 
-use super::words::{Words, scaled};
-use super::{Life, rank_number, verb_of};
+use super::call::{Call, call, handed_over, part};
+use super::words::Words;
+use super::{Life, ROOTED, SYNCHRONISING, rank_number, verb_of};
 use crate::FormatError;
-use crate::error::excerpt;
 use crate::text::text;
 
-/// Reads a time-independent trace as a program.
+/// What a trace is read for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Purpose {
+    /// To replay it: everything counts.
+    Replay,
+    /// To add up what is sent: receives and waits need only be numbers, and collectives on which ranks disagree are told.
+    Traffic,
+}
+
+/// Reads a time-independent trace as a program, with what says that it has communicators which it does not name ([`Trace::signs`]).
 ///
 /// # Errors
 /// [`FormatError`] names the line: no rank, an unknown verb (with the nearest known one), an argument that is missing, no
 /// number or too many, an unknown datatype, a partner that is no rank, a collective that is not the one other ranks take part
 /// in; or the rank that has no line, other collectives than rank 0 or, after its `init`, no `finalize`.
-pub fn read_ti_workload(bytes: &[u8], label: &str) -> Result<Workload, FormatError> {
+pub fn read_ti_workload(bytes: &[u8], label: &str) -> Result<Trace, FormatError> {
+    read(bytes, label, Purpose::Replay)
+}
+
+/// Reads what a time-independent trace sends: its messages, and the collectives of all ranks. Collectives on which ranks do not agree
+/// are in [`Trace::untold`].
+///
+/// # Errors
+/// [`FormatError`] names the line: no rank, an unknown verb (with the nearest known one), an argument that is missing or no number, an
+/// unknown datatype, a destination that is no rank; or the rank that has no line or, after its `init`, no `finalize`.
+pub fn read_ti(bytes: &[u8], label: &str) -> Result<Trace, FormatError> {
+    read(bytes, label, Purpose::Traffic)
+}
+
+fn read(bytes: &[u8], label: &str, purpose: Purpose) -> Result<Trace, FormatError> {
     let text = text(bytes, label)?;
     let lines = || (1..).zip(text.lines()).filter_map(|(n, line)| Some((n, split_rank(line)?)));
     let mut ranks = 0;
@@ -51,13 +73,14 @@ pub fn read_ti_workload(bytes: &[u8], label: &str) -> Result<Workload, FormatErr
         let message = format!("expected actions of every rank of 0..{ranks}, found none of rank {rank}");
         return Err(FormatError::whole(label, message));
     }
-    let (mut reader, mut places) = (Reader::new(ranks), Vec::new());
+    let (mut reader, mut places) = (Reader::new(ranks, purpose), Vec::new());
     for (number, (rank, rest)) in lines() {
         let rank = rank_number(rank).unwrap_or(0);
+        reader.line = number as u32;
         reader.line(rank, rest).map_err(|message| FormatError::at(label, number, message))?;
         places.resize(reader.list.len(), number as u32);
     }
-    reader.finish(&places).map_err(|message| FormatError::whole(label, message))
+    reader.finish(&places, label)
 }
 
 /// The first word of a line that is neither blank nor a comment, and the rest.
@@ -96,10 +119,30 @@ struct Reader {
     together: Vec<Together>,
     shares: Vec<u64>,
     requests: Vec<Requests>,
+    purpose: Purpose,
+    /// The line that is read.
+    line: u32,
+    /// What every call of a collective hands over.
+    calls: Vec<Handed>,
+    /// All ranks agree about collectives below this one, and where they first don't.
+    agreed: u32,
+    disagreement: Option<(u32, String)>,
+    /// The first call whose bytes are not those of other ranks: line, collective, rank, its bytes, theirs.
+    unequal: Option<(u32, u32, u32, u64, u64)>,
+    /// Where communicators are split.
+    split: Option<u32>,
+}
+
+/// What a rank hands over to a collective.
+#[derive(Clone, Copy)]
+struct Handed {
+    number: u32,
+    kind: CollectiveKind,
+    bytes: u64,
 }
 
 impl Reader {
-    fn new(ranks: u32) -> Self {
+    fn new(ranks: u32, purpose: Purpose) -> Self {
         let one = || Requests {
             life: Life::Seen,
             collectives: 0,
@@ -117,13 +160,22 @@ impl Reader {
             together: Vec::new(),
             shares: Vec::new(),
             requests: (0..ranks).map(|_| one()).collect(),
+            purpose,
+            line: 0,
+            calls: Vec::new(),
+            agreed: u32::MAX,
+            disagreement: None,
+            unequal: None,
+            split: None,
         }
     }
 
     fn line(&mut self, rank: u32, rest: &str) -> Result<(), String> {
         let mut words = Words { words: rest.split_ascii_whitespace(), ranks: self.ranks, item: self.item };
         let verb = verb_of(words.words.next())?;
-        let start = self.list.len();
+        if self.purpose == Purpose::Traffic && self.passes_over(rank, verb, &mut words)? {
+            return Ok(());
+        }
         match verb {
             "init" => {
                 self.requests[rank as usize].life = Life::Begun;
@@ -190,18 +242,44 @@ impl Reader {
                 requests.polled = requests.receives;
             }
             "location" => return Ok(()),
-            "probe" | "iprobe" | "comm_size" | "comm_dup" | "comm_split" => words.rest_are_numbers()?,
+            "comm_split" => {
+                self.split.get_or_insert(self.line);
+                words.rest_are_numbers()?;
+            }
+            "probe" | "iprobe" | "comm_size" | "comm_dup" => words.rest_are_numbers()?,
             _ => self.collective(rank, verb, &mut words)?,
         }
-        debug_assert!(self.list.len() >= start);
-        match words.words.next() {
-            None => Ok(()),
-            Some(word) => Err(format!("expected the end of the line, found \"{}\"", excerpt(word))),
+        words.end()
+    }
+
+    /// As traffic only sends and collectives count: whether this is another action, or a send, which is then kept.
+    fn passes_over(&mut self, rank: u32, verb: &str, words: &mut Words) -> Result<bool, String> {
+        match verb {
+            "init" | "finalize" | "comm_split" => return Ok(false),
+            "location" => {}
+            "send" | "isend" => {
+                let to = words.rank("a destination rank")?;
+                words.number("a tag")?;
+                let count = words.count("a count")?;
+                let bytes = words.sized(count)?;
+                self.list.push((rank, Action::Send { to, bytes, tag: 0 }));
+            }
+            "sendrecv" => {
+                let (count, to) = (words.count("a count to send")?, words.rank("a destination rank")?);
+                // The count and the source of a receive may be negative.
+                words.number("a count to receive")?;
+                words.number("a source rank")?;
+                let bytes = words.sized(count)?;
+                self.list.push((rank, Action::Send { to, bytes, tag: 0 }));
+            }
+            _ if SYNCHRONISING.contains(&verb) || ROOTED.contains(&verb) => return Ok(false),
+            _ => words.rest_are_numbers()?,
         }
+        Ok(true)
     }
 
     fn compute(&mut self, rank: u32, flops: f64) {
-        if flops > 0.0 {
+        if self.purpose == Purpose::Replay && flops > 0.0 {
             self.list.push((rank, Action::Compute { flops }));
         }
     }
@@ -290,116 +368,40 @@ impl Reader {
     }
 
     fn collective(&mut self, rank: u32, verb: &str, words: &mut Words) -> Result<(), String> {
-        let n = self.ranks as usize;
-        let (mut root, mut flops, mut row) = (0, 0.0, None);
-        let (kind, bytes) = match verb {
-            "barrier" => (CollectiveKind::Barrier, 1),
-            "bcast" => {
-                let count = words.count("a count")?;
-                root = words.root()?;
-                (CollectiveKind::Broadcast, words.sized(count)?)
-            }
-            "reduce" => {
-                let count = words.count("a count")?;
-                flops = words.flops("the flops")?;
-                root = words.root()?;
-                (CollectiveKind::Reduce, words.sized(count)?)
-            }
-            "allreduce" | "scan" | "exscan" => {
-                let kind = match verb {
-                    "scan" => CollectiveKind::Scan,
-                    "exscan" => CollectiveKind::Exscan,
-                    _ => CollectiveKind::Allreduce,
-                };
-                let count = words.count("a count")?;
-                flops = words.flops("the flops")?;
-                (kind, words.sized(count)?)
-            }
-            "allgather" | "alltoall" | "gather" | "scatter" => {
-                let (sent, received) =
-                    (words.count("a count to send")?, words.integer("a count to receive")?);
-                if matches!(verb, "gather" | "scatter") {
-                    root = words.root()?;
-                }
-                let sent = words.sized(sent)?;
-                let received = words.sized(received.max(0) as u64)?;
-                match verb {
-                    "allgather" => (CollectiveKind::Allgather, sent),
-                    "alltoall" => (CollectiveKind::Alltoall, sent),
-                    "gather" => (CollectiveKind::Gather, sent),
-                    _ => (CollectiveKind::Scatter, received),
-                }
-            }
-            "gatherv" | "allgatherv" => {
-                let sent = words.count("a count to send")?;
-                let received = words.counts(n)?;
-                if verb == "gatherv" {
-                    root = words.root()?;
-                }
-                // An allgatherv may list displacements, with datatypes before them or without.
-                let more = words.words.clone().count();
-                let typed = more <= 2 || more > n;
-                let item = if typed { words.datatype()? } else { self.item };
-                let other = if typed { words.datatype()? } else { self.item };
-                if verb == "allgatherv" && more > 2 {
-                    words.counts(n)?;
-                }
-                let mut shares = scaled(&received, other)?;
-                shares[rank as usize] = scaled(&[sent], item)?[0];
-                row = Some(shares);
-                let kind = if verb == "gatherv" { CollectiveKind::Gather } else { CollectiveKind::Allgather };
-                (kind, 0)
-            }
-            "scatterv" => {
-                let sent = words.counts(n)?;
-                words.integer("a count to receive")?;
-                root = words.root()?;
-                row = Some(scaled(&sent, words.datatype()?)?);
-                words.datatype()?;
-                (CollectiveKind::Scatter, 0)
-            }
-            "alltoallv" => {
-                words.integer("the size of the send buffer")?;
-                let sent = words.counts(n)?;
-                words.integer("the size of the receive buffer")?;
-                words.counts(n)?;
-                row = Some(scaled(&sent, words.datatype()?)?);
-                words.datatype()?;
-                (CollectiveKind::Alltoall, 0)
-            }
-            "reducescatter" => {
-                let received = words.counts(n)?;
-                flops = words.flops("the flops")?;
-                let shares = scaled(&received, words.datatype()?)?;
-                let even = shares.iter().all(|&share| share == shares[0]);
-                let bytes = if even { shares[0] } else { 0 };
-                row = (!even).then_some(shares);
-                (CollectiveKind::ReduceScatter, bytes)
-            }
-            other => return Err(format!("expected an action that can be replayed, found \"{other}\"")),
+        let Call { kind, root, bytes, flops, row } = match call(verb, words, rank) {
+            Ok(call) => call,
+            Err(refusal) => return self.of_part(rank, verb, words, refusal),
         };
         let number = self.requests[rank as usize].collectives;
         let here = Together { kind, root, bytes, uneven: row.is_some() };
+        let handed = row.as_ref().map_or(bytes, |row| handed_over(kind, row, rank));
         match self.together.get_mut(number as usize) {
             None => self.together.push(here),
             Some(there) if (there.kind, there.root, there.uneven) == (kind, root, here.uneven) => {
+                if bytes != there.bytes && bytes > 0 && there.bytes > 0 && self.unequal.is_none() {
+                    self.unequal = Some((self.line, number, rank, bytes, there.bytes));
+                }
                 // Some ranks may say nothing of their share (in place).
                 there.bytes = there.bytes.max(bytes);
             }
             Some(there) => {
                 let say = |t: &Together| format!("{}{} of root {}", uneven(t), t.kind.name(), t.root);
-                return Err(format!(
-                    "expected {} as collective {} of rank {rank}, as on other ranks, found {}: communicators of some ranks \
-                     only can't be replayed",
+                let message = format!(
+                    "expected {} as collective {} of rank {rank}, as on other ranks, found {}",
                     say(there),
                     number + 1,
                     say(&here)
-                ));
+                );
+                if self.purpose == Purpose::Replay {
+                    return Err(format!("{message}: communicators of some ranks only can't be replayed"));
+                }
+                self.disagree(number, message);
             }
         }
         self.requests[rank as usize].collectives += 1;
+        self.calls.push(Handed { number, kind, bytes: self.whole(kind, row.is_some(), handed) });
         let shares = row.map(|row| {
-            let before = self.shares.len();
+            let (n, before) = (self.ranks as usize, self.shares.len());
             // Equal rows follow each other where all ranks list the same.
             if before >= n && self.shares[before - n..] == row {
                 return (before / n - 1) as u32;
@@ -412,20 +414,91 @@ impl Reader {
         Ok(())
     }
 
-    fn finish(self, lines: &[u32]) -> Result<Workload, String> {
+    /// A collective whose arguments are not those of one of all ranks: of a part of them, if these are numbers.
+    fn of_part(&mut self, rank: u32, verb: &str, words: &mut Words, refusal: String) -> Result<(), String> {
+        let Some((kind, bytes)) = part(verb, words).filter(|_| self.purpose == Purpose::Traffic) else {
+            return Err(refusal);
+        };
+        words.rest_are_numbers()?;
+        let number = self.requests[rank as usize].collectives;
+        self.requests[rank as usize].collectives += 1;
+        self.calls.push(Handed { number, kind, bytes });
+        self.disagree(number, format!("collective {} of rank {rank}, {verb}: {refusal}", number + 1));
+        Ok(())
+    }
+
+    /// Collectives from this number on are not of all ranks.
+    fn disagree(&mut self, number: u32, message: String) {
+        if number < self.agreed {
+            self.agreed = number;
+            self.disagreement = Some((self.line, message));
+        }
+    }
+
+    /// Bytes that a rank has for all where `bytes` are for each.
+    fn whole(&self, kind: CollectiveKind, uneven: bool, bytes: u64) -> u64 {
+        let each = kind == CollectiveKind::Alltoall && !uneven;
+        if each { bytes.saturating_mul(u64::from(self.ranks - 1)) } else { bytes }
+    }
+
+    /// That every rank came to its end, and passed as many collectives as the others.
+    fn check(&mut self, label: &str) -> Result<(), FormatError> {
         let first = self.requests[0].collectives;
-        for (rank, requests) in self.requests.iter().enumerate() {
-            if requests.life == Life::Begun {
-                return Err(format!("rank {rank} has an init and no finalize: is the trace cut short?"));
+        for rank in 0..self.requests.len() {
+            let Requests { life, collectives: found, .. } = self.requests[rank];
+            if life == Life::Begun {
+                let message = format!("rank {rank} has an init and no finalize: is the trace cut short?");
+                return Err(FormatError::whole(label, message));
             }
-            if requests.collectives != first {
-                let found = requests.collectives;
-                return Err(format!(
+            if found != first {
+                let message = format!(
                     "expected {first} collectives of every rank, as of rank 0, found {found} of rank {rank}"
-                ));
+                );
+                if self.purpose == Purpose::Replay {
+                    return Err(FormatError::whole(label, message));
+                }
+                self.line = 0;
+                self.disagree(first.min(found), message);
             }
         }
-        Ok(Workload::from_actions(self.ranks, &self.list, lines, self.together, self.shares))
+        Ok(())
+    }
+
+    fn finish(mut self, lines: &[u32], label: &str) -> Result<Trace, FormatError> {
+        self.check(label)?;
+        let agreed = self.agreed.min(self.requests[0].collectives);
+        let mut untold: Vec<Untold> = Vec::new();
+        for kind in CollectiveKind::ALL {
+            let calls = || self.calls.iter().filter(|call| call.kind == kind && call.number >= agreed);
+            let bytes = calls().fold(0u64, |sum, call| sum.saturating_add(call.bytes));
+            if calls().next().is_some() {
+                untold.push(Untold { kind, calls: calls().count() as u64, bytes });
+            }
+        }
+        if !untold.is_empty() {
+            for action in &mut self.list {
+                if matches!(action.1, Action::Together { number, .. } if number >= agreed) {
+                    action.0 = u32::MAX;
+                }
+            }
+        }
+        let place = |line: u32| if line == 0 { label.to_owned() } else { format!("{label}:{line}") };
+        let mut signs = Vec::new();
+        signs.extend(self.disagreement.take().map(|(line, message)| format!("{}: {message}", place(line))));
+        signs.extend(self.split.map(|line| format!("{}: the program splits communicators", place(line))));
+        signs.extend(self.unequal.filter(|&(_, number, ..)| number < agreed).map(
+            |(line, number, rank, here, there)| {
+                let kind = self.together[number as usize].kind.name();
+                format!(
+                    "{}: bytes of collective {}, {kind}, do not add up: rank {rank} has {here} B, others {there} B",
+                    place(line),
+                    number + 1
+                )
+            },
+        ));
+        self.together.truncate(agreed as usize);
+        let workload = Workload::from_actions(self.ranks, &self.list, lines, self.together, self.shares);
+        Ok(Trace { workload, untold, signs })
     }
 }
 
@@ -438,7 +511,7 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> Workload {
-        read_ti_workload(text.as_bytes(), "x.ti").unwrap()
+        read_ti_workload(text.as_bytes(), "x.ti").unwrap().workload
     }
 
     fn refusal(text: &str) -> String {

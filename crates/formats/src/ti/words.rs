@@ -10,6 +10,7 @@ const MAX_BYTES: u64 = 1_000_000_000_000;
 const MAX_TAG: i64 = 1 << 30;
 
 /// What is left of a line.
+#[derive(Clone)]
 pub(super) struct Words<'a> {
     /// Its words.
     pub words: std::str::SplitAsciiWhitespace<'a>,
@@ -23,6 +24,17 @@ impl Words<'_> {
     pub fn integer(&mut self, what: &str) -> Result<i64, String> {
         let word = self.words.next().ok_or_else(|| format!("expected {what}, found the end of the line"))?;
         word.parse().map_err(|_| format!("expected {what}, found \"{}\"", excerpt(word)))
+    }
+
+    pub fn number(&mut self, what: &str) -> Result<(), String> {
+        number(self.words.next(), what)
+    }
+
+    pub fn end(&mut self) -> Result<(), String> {
+        match self.words.next() {
+            None => Ok(()),
+            Some(word) => Err(format!("expected the end of the line, found \"{}\"", excerpt(word))),
+        }
     }
 
     pub fn count(&mut self, what: &str) -> Result<u64, String> {

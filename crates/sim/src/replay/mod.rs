@@ -4,7 +4,6 @@
 //! |---|---|
 //! | `op` | what a rank can do |
 //! | `script` | programs of it |
-//! | `collective` | collectives as messages, by published algorithms |
 //! | `job` | jobs |
 //! | `log` | what ranks did in a window of time |
 //! | `matching` | receives and messages find each other |
@@ -13,7 +12,6 @@
 //! | `tasks` | ranks whose program is a graph of tasks |
 //! | `player` | the ranks of all jobs on their hosts |
 
-mod collective;
 mod job;
 mod log;
 mod matching;
@@ -24,9 +22,9 @@ mod script;
 mod sends;
 mod tasks;
 
-pub use collective::{Algorithm, Algorithms, Collective, Kind, algorithms_of};
 pub use job::{Job, JobTimes};
 pub use log::RankSpan;
+pub use netloom_traffic::collective::{Algorithm, Algorithms, Collective, Kind, algorithms_of};
 pub use op::Op;
 pub use player::{Envelope, Player, Software};
 pub use recorded::Replay;

@@ -1,6 +1,6 @@
 //! What a rank can do.
 
-use super::collective::group::Collective;
+use netloom_traffic::collective::{Collective, Step};
 
 /// One step of a rank's program. Ranks are those of its job; `tag`s of programs stay below 2^31.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -57,4 +57,15 @@ pub enum Op {
     WaitAll,
     /// All ranks of the job together.
     Together(Collective),
+}
+
+impl Op {
+    /// A step of a collective whose messages have this tag.
+    pub fn of_step(step: Step, tag: u32) -> Self {
+        match step {
+            Step::To(to, bytes) => Self::Isend { to, bytes, tag },
+            Step::From(from) => Self::Irecv { from, tag },
+            Step::Wait => Self::WaitAll,
+        }
+    }
 }

@@ -15,9 +15,9 @@ mod stuck;
 use std::sync::Arc;
 
 use netloom_model::{HostId, PathChoice};
+use netloom_traffic::collective::Collective;
 use serde::{Deserialize, Serialize};
 
-use super::collective::group::Collective;
 use super::job::Job;
 use super::log::Log;
 use super::matching::{Matching, Table};
@@ -242,8 +242,8 @@ impl Player {
             let (op, inner) = match rank.inner {
                 Some((collective, step)) => {
                     let shares = self.jobs[rank.job as usize].script.shares(rank.number, rank.step);
-                    match collective.op_uneven(rank.number, step, tag_of(&collective), shares) {
-                        Some(op) => (op, true),
+                    match collective.step(rank.number, step, shares) {
+                        Some(step) => (Op::of_step(step, tag_of(&collective)), true),
                         None => {
                             rank.inner = None;
                             rank.step += 1;

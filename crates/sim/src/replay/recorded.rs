@@ -3,9 +3,8 @@
 use std::sync::Arc;
 
 use netloom_model::{Action, Workload};
+use netloom_traffic::collective::{Algorithms, Collective};
 
-use super::collective::choice::Algorithms;
-use super::collective::group::Collective;
 use super::op::Op;
 use super::script::Script;
 use crate::packet::calendar::END_PS;
@@ -52,11 +51,7 @@ impl Script for Replay {
             Action::WaitAny => Op::WaitAny,
             Action::WaitAll => Op::WaitAll,
             Action::Together { number, .. } => {
-                let together = self.workload.together(number);
-                let count = self.workload.ranks();
-                let algorithm = self.algorithms.get(together.kind);
-                let all = Collective::all(together.kind, together.bytes, count);
-                Op::Together(Collective { algorithm, root: together.root, ..all })
+                Op::Together(Collective::recorded(&self.workload, number, &self.algorithms))
             }
         })
     }

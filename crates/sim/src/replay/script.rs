@@ -10,7 +10,7 @@ pub trait Script: Send + Sync {
     /// Step number `step` of `rank`; `None` at its end.
     fn op(&self, rank: u32, step: u64) -> Option<Op>;
 
-    /// Bytes by rank of the collective of step `step`, as `rank` knows them ([`Collective::op_uneven`]); empty if all are equal.
+    /// Bytes by rank of the collective of step `step`, as `rank` knows them ([`Collective::step`](netloom_traffic::collective::Collective::step)); empty if all are equal.
     fn shares(&self, _rank: u32, _step: u64) -> &[u64] {
         &[]
     }

@@ -1,8 +1,8 @@
 //! What ranks send, in order, without playing: traffic for routers and optimisers.
 
-use super::collective::group::Collective;
 use super::op::Op;
 use super::script::Script;
+use netloom_traffic::collective::Collective;
 
 /// The messages that `rank` of a job sends, in order: `(receiver, bytes)`. Those of collectives are among them.
 pub fn sends(script: &dyn Script, rank: u32) -> impl Iterator<Item = (u32, u64)> + '_ {
@@ -11,7 +11,9 @@ pub fn sends(script: &dyn Script, rank: u32) -> impl Iterator<Item = (u32, u64)>
         loop {
             let op = match inner.as_mut() {
                 Some((collective, at)) => {
-                    let op = collective.op_uneven(rank, *at, 0, script.shares(rank, step - 1));
+                    let op = collective
+                        .step(rank, *at, script.shares(rank, step - 1))
+                        .map(|step| Op::of_step(step, 0));
                     *at += 1;
                     op
                 }

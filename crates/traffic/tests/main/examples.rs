@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use netloom_formats::{read_jobs, read_mtx, read_ti};
 use netloom_model::{Cut, Fabric, Phase, Source, Traffic};
 use netloom_topology::{detect, generate};
+use netloom_traffic::collective::Algorithms;
 use netloom_traffic::{Placed, ResolvedJob, pattern, phases, place};
 
 fn jobs_folder() -> PathBuf {
@@ -16,8 +17,10 @@ fn traffic_of(source: &Source, folder: &Path) -> Traffic {
     match source {
         Source::Matrix(path) => read_mtx(&std::fs::read(folder.join(path)).unwrap(), path).unwrap(),
         Source::Pattern(spec) => pattern(spec, None).unwrap(),
-        Source::Trace { path, cut } => {
-            phases(&read_ti(&std::fs::read(folder.join(path)).unwrap(), path).unwrap(), *cut).unwrap()
+        Source::Trace { path, cut, collectives } => {
+            let run = read_ti(&std::fs::read(folder.join(path)).unwrap(), path).unwrap().workload;
+            let algorithms = collectives.as_ref().map(|text| Algorithms::parse(text).unwrap());
+            phases(&run, *cut, algorithms.as_ref()).unwrap()
         }
         Source::Ranks(n) => Traffic::from_triples(*n, &[], &[], &[], None).unwrap(),
         Source::Phases(phases) => Traffic::from_phases(
@@ -208,8 +211,12 @@ fn traces_add_up_to_the_matrices_of_the_same_runs() {
         ("lulesh-512", vec![(1.0, 6_876_352.0), (5.0, 57_773_184.0)]),
         ("boxlibmg-64", vec![(1.0, 786_432.0), (1.0, 5_173_248.0), (3.0, 12_288.0), (1.0, 4_915_200.0)]),
     ] {
-        let trace =
-            |cut| traffic_of(&Source::Trace { path: format!("../data/{name}.ti.gz"), cut }, &jobs_folder());
+        let trace = |cut| {
+            traffic_of(
+                &Source::Trace { path: format!("../data/{name}.ti.gz"), cut, collectives: None },
+                &jobs_folder(),
+            )
+        };
         let matrix = traffic_of(&Source::Matrix(format!("../data/{name}.mtx.gz")), &jobs_folder());
         assert_eq!(trace(Cut::One).total(), matrix.total(), "{name}");
         let cut = trace(Cut::default());
@@ -217,7 +224,8 @@ fn traces_add_up_to_the_matrices_of_the_same_runs() {
         assert_eq!(phases_of(&cut), expected, "{name}");
     }
     // Nekbone: 639 collectives, of which the iterations of the solver are one phase.
-    let nekbone = Source::Trace { path: "../data/nekbone-64.ti.gz".into(), cut: Cut::default() };
+    let nekbone =
+        Source::Trace { path: "../data/nekbone-64.ti.gz".into(), cut: Cut::default(), collectives: None };
     let nekbone = phases_of(&traffic_of(&nekbone, &jobs_folder()));
     assert_eq!((nekbone.len(), nekbone[5]), (6, (200.0, 266_688.0)));
 }

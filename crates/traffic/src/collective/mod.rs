@@ -1,4 +1,4 @@
-//! Collectives as messages.
+//! Collectives as messages: one decomposition for whoever replays a run and for whoever adds its bytes up.
 //!
 //! Each algorithm is a function from (rank, step) to what that rank does, so that nothing is unrolled. The steps of a rank are
 //! sends, receives and "wait for all of this collective". Messages of a rank pair within a collective arrive in the order of
@@ -11,9 +11,9 @@
 //! | `exchange` | rounds in which everybody sends and receives |
 //! | `tree` | up and down trees, chains, everything at the root |
 
-pub(super) mod choice;
+mod choice;
 mod exchange;
-pub(super) mod group;
+mod group;
 mod tree;
 
 pub use choice::{Algorithm, Algorithms, algorithms_of};
@@ -26,19 +26,34 @@ use tree::{
     scatter_step, scatter_steps,
 };
 
-use super::op::Op;
+use netloom_model::Workload;
+
+/// A step of a rank in a collective.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// It starts to send so many bytes to a rank.
+    To(u32, u64),
+    /// It starts to receive from a rank.
+    From(u32),
+    /// It waits for all that it started in this collective.
+    Wait,
+}
 
 impl Collective {
-    /// What `rank` (of the job) does in step `step`, with `tag` for its messages; `None` at the end.
-    pub fn op(&self, rank: u32, step: u32, tag: u32) -> Option<Op> {
-        self.op_uneven(rank, step, tag, &[])
+    /// The collective of this number of a recorded run: of all ranks, done as `algorithms` say.
+    pub fn recorded(workload: &Workload, number: u32, algorithms: &Algorithms) -> Self {
+        let together = workload.together(number);
+        let all = Self::all(together.kind, together.bytes, workload.ranks());
+        Self { algorithm: algorithms.get(together.kind), root: together.root, ..all }
     }
 
-    /// As [`Collective::op`], with bytes by member of the group where they differ, as this rank knows them: what it sends to
-    /// each (all-to-all; the root of a scatter), what each contributes (allgather; its own for a gather), what each gets
-    /// (reduce-scatter). Then the algorithm is the one that MPI libraries use for any sizes: a ring, pairwise exchange, or all
-    /// with the root.
-    pub fn op_uneven(&self, rank: u32, step: u32, tag: u32, shares: &[u64]) -> Option<Op> {
+    /// What `rank` (of the job) does in step `step`; `None` at the end. A message has one byte at least.
+    ///
+    /// `shares` are bytes by member of the group where they differ, as this rank knows them: what it sends to each (all-to-all;
+    /// the root of a scatter), what each contributes (allgather; its own for a gather), what each gets (reduce-scatter); empty if
+    /// all are equal. Where they differ the algorithm is the one that MPI libraries use for any sizes: a ring, pairwise exchange,
+    /// or all with the root.
+    pub fn step(&self, rank: u32, step: u32, shares: &[u64]) -> Option<Step> {
         if self.count < 2 || !self.has(rank) {
             return None;
         }
@@ -46,9 +61,17 @@ impl Collective {
         let step = if shares.is_empty() { self.even(me, step) } else { self.uneven(me, step, shares) }?;
         let of = |member: u32| self.first + member * self.stride;
         Some(match step {
-            Step::To(to, bytes) => Op::Isend { to: of(to), bytes: bytes.max(1), tag },
-            Step::From(from) => Op::Irecv { from: of(from), tag },
-            Step::Wait => Op::WaitAll,
+            Step::To(to, bytes) => Step::To(of(to), bytes.max(1)),
+            Step::From(from) => Step::From(of(from)),
+            Step::Wait => Step::Wait,
+        })
+    }
+
+    /// What `rank` sends, in order: `(receiver, bytes)`. `shares` as for [`Collective::step`].
+    pub fn sends(self, rank: u32, shares: &[u64]) -> impl Iterator<Item = (u32, u64)> + '_ {
+        (0..).map_while(move |step| self.step(rank, step, shares)).filter_map(|step| match step {
+            Step::To(to, bytes) => Some((to, bytes)),
+            Step::From(_) | Step::Wait => None,
         })
     }
 
@@ -111,14 +134,6 @@ impl Collective {
     }
 }
 
-/// A step of a member of the group.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Step {
-    To(u32, u64),
-    From(u32),
-    Wait,
-}
-
 impl Step {
     fn renamed(self, name: impl Fn(u32) -> u32) -> Step {
         match self {
@@ -151,15 +166,15 @@ mod tests {
         loop {
             let mut moved = false;
             for me in 0..n {
-                while let Some(op) = collective.op_uneven(me, at[me as usize], 0, &shares[me as usize]) {
+                while let Some(op) = collective.step(me, at[me as usize], &shares[me as usize]) {
                     match op {
-                        Op::Isend { to, bytes, .. } => {
+                        Step::To(to, bytes) => {
                             assert_ne!(to, me);
                             *flying.entry((me, to)).or_default() += 1;
                             *sent.entry((me, to)).or_default() += bytes;
                         }
-                        Op::Irecv { from, .. } => pending[me as usize].push(from),
-                        _ => {
+                        Step::From(from) => pending[me as usize].push(from),
+                        Step::Wait => {
                             pending[me as usize].retain(|&from| {
                                 let count = flying.entry((from, me)).or_default();
                                 let there = *count > 0;
@@ -181,7 +196,7 @@ mod tests {
         }
         for me in 0..n {
             assert_eq!(
-                collective.op_uneven(me, at[me as usize], 0, &shares[me as usize]),
+                collective.step(me, at[me as usize], &shares[me as usize]),
                 None,
                 "rank {me} of {collective:?} waits for ever"
             );
@@ -315,10 +330,10 @@ mod tests {
     fn a_group_with_a_stride_keeps_to_itself() {
         let column = Collective { first: 1, stride: 4, count: 3, ..Collective::all(Kind::Barrier, 8, 3) };
         for rank in 0..12 {
-            let ops: Vec<_> = (0..).map_while(|step| column.op(rank, step, 0)).collect();
+            let ops: Vec<_> = (0..).map_while(|step| column.step(rank, step, &[])).collect();
             assert_eq!(ops.is_empty(), ![1, 5, 9].contains(&rank));
             for op in ops {
-                if let Op::Isend { to, .. } = op {
+                if let Step::To(to, _) = op {
                     assert!([1, 5, 9].contains(&to));
                 }
             }
