@@ -192,7 +192,7 @@ class Traffic:
     def total_bytes(self) -> float: ...
     @property
     def made_of(self) -> dict[str, float]:
-        """Bytes: `point_to_point`, `collective`, `within_endpoints` (of the two, crosses no link), `left_out`."""
+        """Bytes: `point_to_point`, `collective`, `within_endpoints` (of both; no link), `left_out`."""
     @property
     def notes(self) -> list[tuple[str, str]]:
         """What to know of what it was read from: kind and text of each."""
