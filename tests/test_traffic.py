@@ -128,7 +128,7 @@ def test_collectives_of_a_trace_can_be_left_out_and_that_is_told(netloom):
 
 
 def test_a_trace_of_alltoalls_has_bytes(netloom, paths):
-    """NAS FT: three alltoalls of 8,192 complex numbers a pair; what no trace says, who takes part, is told."""
+    """NAS FT: three alltoalls of 8,192 complex numbers a pair; whose they are is told as unknown."""
     result = netloom.result("traffic", "show", paths.examples / "data" / "ft-128.ti.gz")
     assert result["pairs"] == 128 * 127
     alltoalls = 3 * 128 * 127 * 8192 * 16
