@@ -91,6 +91,7 @@ KINDS: dict[str, tuple[Severity, Class]] = {
     "packet-size": ("error", "input"),
     "reversed": ("error", "input"),
     # Of inference (crates/python/src/infer.rs, crates/infer/src/sound.rs).
+    "job-left-out": ("warning", "input"),
     "more": ("error", "input"),
     "outside-jobs": ("warning", "input"),
     "unexplained": ("warning", "input"),

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from netloom.cli import UsageError, common, lanes, memory, render, traffic, windows
+from netloom.cli import jobs as who
 from netloom.cli.common import Options, Run
 from netloom.findings import findings
 
@@ -64,8 +65,9 @@ def infer(
     after
         The second reading: the interval is what was counted in between.
     jobs
-        A jobs file (.toml): hosts of one job talk to each other only. A matrix or pattern in it says how many
-        ranks there are, and nothing else. [default: all hosts are one job, a rank each]
+        A jobs file (.toml), or what `squeue --json`, `sacct -P` or `sacct --json` printed: hosts of one job
+        talk to each other only. A matrix or pattern in it says how many ranks there are, and nothing else.
+        [default: all hosts are one job, a rank each]
     vl_scheme
         How pairs were spread over virtual lanes: `5sl5vl:seed=1`, as in `netloom counters synth`.
         [default: whole links are used]
@@ -190,18 +192,10 @@ def infer(
 
 
 def _placed(run: Run, net: Fabric, jobs: Path) -> list[Job]:
-    from netloom import _core
-
-    if common.is_stdin(str(jobs)):
-        raise UsageError("a jobs file cannot come from standard input: its paths are relative to it")
-    run.read("jobs", str(jobs))
-    with run.timed("read"):
-        try:
-            _, placed = _core.place_jobs(net, jobs, seed=run.options.seed)
-        except OSError as error:
-            common.raise_in_jobs(jobs, error)
-    run.note_jobs(jobs)
-    return placed
+    found = who.placed(run, net, jobs)
+    if not common.is_stdin(str(jobs)):
+        run.note_jobs(jobs)
+    return found
 
 
 def text(result: Mapping[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""The files that a jobs file names: they are inputs of the result too.
+"""Who is where: of jobs files and of Slurm; and the files that a jobs file names, inputs of the result too.
 
 The core reads jobs files, and has read this one before. Here only the names are looked for, so that the
 result's envelope can list their sums.
@@ -10,12 +10,18 @@ import gzip
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from netloom.errors import NetloomError
 
 if sys.version_info >= (3, 11):
     import tomllib
 else:
     import tomli as tomllib
+
+if TYPE_CHECKING:
+    from netloom._core import Fabric, Job
+    from netloom.cli.common import Run
 
 _FILE = "file:"
 
@@ -41,8 +47,13 @@ def job_of(jobs: Path, file: Path) -> str | None:
 
 
 def _jobs(jobs: Path) -> list[dict[str, Any]] | None:
+    from netloom.slurm import is_slurm
+
     data = jobs.read_bytes()
-    text = (gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data).decode()
+    data = gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data
+    if is_slurm(data):
+        return []
+    text = data.decode()
     try:
         found: list[dict[str, Any]] = tomllib.loads(text)["job"]
     except tomllib.TOMLDecodeError:
@@ -57,3 +68,46 @@ def _names(job: dict[str, Any]) -> Iterator[tuple[str, str]]:
     mapping = job.get("mapping", "")
     if mapping.startswith(_FILE):
         yield "mapping", mapping.removeprefix(_FILE)
+
+
+def placed(run: Run, fabric: Fabric, jobs: Path, *, again: bool = False) -> list[Job]:
+    """Who is where, of a jobs file or of what Slurm prints; both may come from standard input.
+
+    Of Slurm's jobs those that cannot be used are left out, with findings of the run. A jobs file that comes
+    from standard input can name no files. `again`: the file is an input of the run already.
+    """
+    import tempfile
+
+    from netloom import _core, slurm
+    from netloom.cli import STDIO
+    from netloom.cli.sources import raise_in_jobs
+    from netloom.errors import FormatError
+
+    data = jobs.read_bytes() if again else run.read("jobs", str(jobs))
+    label = "-" if str(jobs) == STDIO else str(jobs)
+    text = gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data
+    with run.timed("read"):
+        if slurm.is_slurm(text):
+            table = fabric.host_table()
+            known = [*table["name"], *table["machine"]]
+            kept, found = slurm.usable(slurm.read(text, label), known, label)
+            new = [one for one in found if one not in run.findings]
+            run.findings += new
+            for one in new:
+                run.note(one["text"], kind=one["severity"])
+            text = slurm.jobs_file(kept).encode()
+        elif label != "-":
+            try:
+                return _core.place_jobs(fabric, jobs, seed=run.options.seed)[1]
+            except OSError as error:
+                raise_in_jobs(jobs, error)
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "jobs.toml"
+            file.write_bytes(text)
+            try:
+                return _core.place_jobs(fabric, file, seed=run.options.seed)[1]
+            except OSError as error:
+                what = "expected jobs that name no files: paths are relative to a jobs file"
+                raise FormatError(f"{label}: {error.filename}: {what}") from None
+            except NetloomError as error:
+                raise type(error)(str(error).replace(str(file), label)) from None

@@ -336,9 +336,9 @@ def _who(run: Run, jobs: Path | None) -> Callable[[Fabric], Sequence[Job]]:
     run.note_jobs(jobs)
 
     def placed(fabric: Fabric) -> Sequence[Job]:
-        from netloom import _core
+        from netloom.cli import jobs as who
 
-        return _core.place_jobs(fabric, jobs, seed=run.options.seed)[1]
+        return who.placed(run, fabric, jobs, again=True)
 
     return placed
 

@@ -56,7 +56,8 @@ def watch(
         Counters that somebody else reads, instead of polling: an exporter's URL, a folder of textfiles or
         sysfs trees; or a file of intervals, such as a simulation's, which is shown interval by interval.
     jobs
-        A jobs file (.toml): shows what every job's hosts send and receive.
+        A jobs file (.toml), or what `squeue --json` or `sacct` printed: shows what every job's hosts send and
+        receive.
     journal
         The folder of a loop's journal, or of an OpenSM's changes; several may be given. [default: that of the
         OpenSM that runs here]
@@ -196,8 +197,10 @@ class _Watch:
 
         reading = self.reading
         if reading is None:
-            return []
-        found = findings_of(self.first or self.net, reading.down, reading.missing, reading.ports)
+            return list(self.run.findings)
+        found = self.run.findings + findings_of(
+            self.first or self.net, reading.down, reading.missing, reading.ports
+        )
         if not reading.fetched:
             return found
         if self.stale_s > 0:
@@ -249,10 +252,9 @@ class _Watch:
     def _place_jobs(self) -> None:
         if self.jobs_file is None:
             return
-        from netloom import _core
+        from netloom.cli import jobs
 
-        self.run.read("jobs", str(self.jobs_file))
-        _, self.jobs = _core.place_jobs(self.net, self.jobs_file, seed=self.run.options.seed)
+        self.jobs = jobs.placed(self.run, self.net, self.jobs_file)
 
     def _read_again(self) -> Counters:
         """The counters as they are now; unlike the first time, they are no input of the run."""

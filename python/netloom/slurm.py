@@ -1,0 +1,244 @@
+"""Who was where, from Slurm: `squeue --json`, `sacct --json`, `sacct -P`.
+
+A scheduler knows more than one fabric: jobs that wait, that share nodes, of other clusters. What cannot be
+used is left out with a finding, never refused; only where nothing is left there is an error.
+
+Grammar. JSON: `{"jobs": [{"job_id", "name", "nodes": HOSTLIST, "job_state": WORD or [WORD] (squeue) or
+"state": {"current": WORD or [WORD]} (sacct), "cluster", "tasks": N or {"number": N}, "steps": [{"tasks":
+{"count": N}}]}]}`; of other keys nothing is asked. Text: a header with `JobID` and `NodeList` between bars, a
+row a job or step (`123.batch`, `123.0`), of which only `NTasks` counts.
+Source: Slurm 21.08 to 24.11, `man squeue`, `man sacct`, data_parser plugins v0.0.37 to v0.0.42.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from netloom.errors import FormatError, NetloomError, PlaceError
+from netloom.findings import Finding, finding
+
+_NOT_THERE = ("PENDING", "CONFIGURING", "REQUEUED", "REQUEUE_HOLD", "RESV_DEL_HOLD", "SPECIAL_EXIT")
+"""States of jobs that have no nodes yet."""
+_NO_NODES = ("", "none", "none assigned", "(null)", "unknown", "n/a")
+_TOLD = 5
+"""Jobs that are told one by one of every reason."""
+
+
+@dataclass(frozen=True)
+class SlurmJob:
+    """A job as Slurm tells of it."""
+
+    number: str
+    name: str
+    nodes: list[str]
+    tasks: int | None
+    cluster: str | None
+
+    @property
+    def title(self) -> str:
+        """`lulesh.123`: names alone are not unique."""
+        return f"{self.name}.{self.number}" if self.name else self.number
+
+
+def is_slurm(data: bytes) -> bool:
+    """Whether this is Slurm's output and not a jobs file (TOML)."""
+    head = data.lstrip()[:4096]
+    return head.startswith(b"{") or bool(
+        re.match(rb"(?i)[^\n=]*\bJobID(Raw)?\|", head.split(b"\n")[0] + b"|")
+    )
+
+
+def read(data: bytes, label: str) -> list[SlurmJob]:
+    """The jobs that have nodes.
+
+    Raises
+    ------
+    FormatError
+        Naming the line or job, and what was expected.
+    """
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        raise FormatError(f"{label}: expected UTF-8, found another octet at {error.start}", label) from None
+    return _of_json(text, label) if text.lstrip().startswith("{") else _of_table(text, label)
+
+
+def usable(
+    jobs: Sequence[SlurmJob], known: Iterable[str], label: str
+) -> tuple[list[SlurmJob], list[Finding]]:
+    """The jobs all of whose nodes are `known` and nobody else's, and findings for those that are left out.
+
+    Raises
+    ------
+    PlaceError
+        If no job is left.
+    """
+    names = set(known)
+    shared = Counter(node for job in jobs for node in set(job.nodes))
+    kept: list[SlurmJob] = []
+    why: dict[str, list[str]] = {}
+    for job in jobs:
+        strangers = [node for node in job.nodes if node not in names]
+        twice = [node for node in job.nodes if shared[node] > 1]
+        if len(strangers) == len(job.nodes):
+            of = f' (cluster "{job.cluster}")' if job.cluster else ""
+            why.setdefault("none of their nodes is in this fabric: of another cluster?", []).append(
+                f"{job.title}{of}"
+            )
+        elif strangers:
+            why.setdefault("with nodes that this fabric does not have", []).append(
+                f'{job.title} ("{strangers[0]}")'
+            )
+        elif twice:
+            why.setdefault("that share nodes, so that nobody can tell whose traffic it is", []).append(
+                f'{job.title} ("{twice[0]}")'
+            )
+        else:
+            kept.append(job)
+    found = []
+    for reason, titles in why.items():
+        more = f" and {len(titles) - _TOLD} more" if len(titles) > _TOLD else ""
+        what = f"{len(titles)} job{'s' if len(titles) > 1 else ''}"
+        text = f"{label}: {what} left out, {reason}: {', '.join(titles[:_TOLD])}{more}"
+        found.append(finding("job-left-out", text))
+    if not kept:
+        reasons = "; ".join(one["text"].removeprefix(f"{label}: ") for one in found)
+        raise PlaceError(f"{label}: no job is left: {reasons or 'none has nodes'}")
+    return kept, found
+
+
+def jobs_file(jobs: Sequence[SlurmJob]) -> str:
+    """The same as a jobs file."""
+    parts = []
+    for job in jobs:
+        # As many ranks as tasks, where these lie evenly; else only who was there.
+        even = job.tasks is not None and job.tasks >= len(job.nodes) and job.tasks % len(job.nodes) == 0
+        ranks = job.tasks if even and job.tasks is not None else len(job.nodes)
+        parts.append(
+            f"[[job]]\nname = {_quoted(job.title)}\nhosts = [{', '.join(map(_quoted, job.nodes))}]\n"
+            f"ranks = {ranks}\nranks_per_host = {ranks // len(job.nodes)}\n"
+        )
+    return "\n".join(parts)
+
+
+def _quoted(text: str) -> str:
+    # JSON's escapes are TOML's too, but for the one octet that only TOML wants escaped.
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _of_json(text: str, label: str) -> list[SlurmJob]:
+    try:
+        whole = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        line = getattr(error, "lineno", 1)
+        raise FormatError(
+            f"{label}:{line}: expected JSON as squeue --json prints it: {error}", label
+        ) from None
+    rows = whole.get("jobs")
+    if not isinstance(rows, list):
+        raise FormatError(f'{label}: expected "jobs", a list, as in squeue --json and sacct --json', label)
+    jobs = []
+    for number, row in enumerate(rows):
+        where = f"{label}: job {number}"
+        if not isinstance(row, Mapping):
+            raise FormatError(f"{where}: expected an object", label)
+        told = row.get("job_state", row.get("state"))
+        told = told.get("current") if isinstance(told, Mapping) else told
+        states = [told] if isinstance(told, str) else told if isinstance(told, list) else []
+        nodes = row.get("nodes")
+        steps = row.get("steps")
+        tasks = _number(row.get("tasks"))
+        if tasks is None and isinstance(steps, list):
+            counts = [_number(step.get("tasks")) for step in steps if isinstance(step, Mapping)]
+            tasks = max((count for count in counts if count is not None), default=None)
+        made = _job(
+            row.get("job_id"),
+            row.get("name"),
+            nodes,
+            [str(one) for one in states],
+            tasks,
+            row.get("cluster"),
+            where,
+        )
+        if made is not None:
+            jobs.append(made)
+    return jobs
+
+
+def _of_table(text: str, label: str) -> list[SlurmJob]:
+    lines = text.splitlines()
+    start = next((at for at, line in enumerate(lines) if line.strip()), 0)
+    header = [name.strip().lower() for name in lines[start].rstrip("|").split("|")]
+    column = {name: at for at, name in enumerate(header)}
+    number = column.get("jobid", column.get("jobidraw"))
+    if number is None or "nodelist" not in column:
+        expected = (
+            "expected a header with JobID and NodeList (sacct -P -o JobID,JobName,NodeList,State,NTasks)"
+        )
+        raise FormatError(f"{label}:{start + 1}: {expected}", label)
+    rows: dict[str, tuple[int, dict[str, str]]] = {}
+    tasks: dict[str, int] = {}
+    for at, line in enumerate(lines[start + 1 :], start + 2):
+        if not line.strip():
+            continue
+        cells = line.split("|")
+        if len(cells) < len(header):
+            raise FormatError(f"{label}:{at}: expected {len(header)} columns, found {len(cells)}", label)
+        row = {name: cells[place].strip() for name, place in column.items()}
+        job, _, step = cells[number].strip().partition(".")
+        if not job:
+            raise FormatError(f"{label}:{at}: expected a JobID, found none", label)
+        if (count := _number(row.get("ntasks"))) is not None:
+            tasks[job] = max(count, tasks.get(job, 0))
+        if not step:
+            rows[job] = at, row
+    found = []
+    for job, (at, row) in rows.items():
+        states = row.get("state", "").split()[:1]
+        made = _job(
+            job,
+            row.get("jobname"),
+            row["nodelist"],
+            states,
+            tasks.get(job),
+            row.get("cluster"),
+            f"{label}:{at}",
+        )
+        if made is not None:
+            found.append(made)
+    return found
+
+
+def _job(
+    number: Any, name: Any, nodes: Any, states: list[str], tasks: int | None, cluster: Any, where: str
+) -> SlurmJob | None:
+    """A job that has nodes; None for one that waits."""
+    from netloom import _core
+
+    if nodes is None or str(nodes).strip().lower() in _NO_NODES or any(one in _NOT_THERE for one in states):
+        return None
+    if not isinstance(nodes, str):
+        raise FormatError(f"{where}: expected nodes as a hostlist, found {type(nodes).__name__}")
+    if number is None:
+        raise FormatError(f"{where}: expected a job_id, found none")
+    try:
+        hosts = list(dict.fromkeys(_core.expand_hostlist(nodes)))
+    except NetloomError as error:
+        raise FormatError(f"{where}: nodes: {error}") from None
+    return SlurmJob(str(number), str(name or ""), hosts, tasks, str(cluster) if cluster else None)
+
+
+def _number(told: Any) -> int | None:
+    """A number as Slurm's versions tell it: 4, "4", {"set": true, "number": 4}, {"count": 4}."""
+    if isinstance(told, Mapping):
+        if told.get("set") is False:
+            return None
+        told = told.get("number", told.get("count"))
+    if isinstance(told, str) and told.isascii() and told.isdigit():
+        told = int(told)
+    return told if isinstance(told, int) and not isinstance(told, bool) and 0 < told <= 1 << 24 else None
