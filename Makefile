@@ -23,7 +23,7 @@ export PIP_QUIET := 1
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 LIBRARY := --locked --workspace --exclude netloom-python
 
-.PHONY: build demo test lint fmt test-rust test-python bench study validate inferred hostile man fuzz clean need
+.PHONY: build demo test lint fmt test-rust test-python bench study scale validate inferred hostile man fuzz clean need
 .DEFAULT_GOAL := build
 
 build: $(VENV)/.built ## .venv/bin/netloom
@@ -61,6 +61,9 @@ bench: $(VENV)/.built ## the table of what must be fast, into docs/benchmarks.md
 study: | need ## what the optimiser must show (minutes, on a quiet machine), into docs/methods/optimizer.md
 	cargo build --locked --release --quiet -p netloom-benches
 	@cargo run --locked --release --quiet -p netloom-benches -- study --write docs/methods/optimizer.md $(FAMILIES)
+
+scale: $(VENV)/.built ## every verb as a command on trees of 1k to 65k hosts (hours), into docs/scale.md; SCALE='--sizes 1k,4k' for a part
+	$(BIN)/python benches/scale.py --netloom $(BIN)/netloom --write docs/scale.md $(SCALE)
 
 validate: | need ## the simulator beside the dissertation's chapter 5 (many minutes), into docs/methods/simulator.md
 	cargo build --locked --release --quiet -p netloom-benches

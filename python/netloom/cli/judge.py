@@ -32,7 +32,7 @@ class Judge:
 
     exact: Model | None = None
     """Also solve this integer model, from the search's routes on, and show its bound beside ours. Needs HiGHS
-    (`pip install netloom[exact]`) or gurobipy; `--time-limit` holds for it once more."""
+    (`pip install netloom[exact]`) or gurobipy; it has what the search leaves of `--time-limit`."""
     threshold: Annotated[float | None, common.within(0, 1e300)] = None
     """With `--exact few-hot`: as few links between switches as possible shall be above so many bytes.
     [default: between the two highest levels of load that the search left]"""
