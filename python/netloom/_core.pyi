@@ -56,6 +56,7 @@ __all__ = [
     "mix",
     "optimize",
     "optimize_hose",
+    "optimize_judged",
     "optimize_layers",
     "optimize_lmc",
     "patched",
@@ -266,6 +267,12 @@ class Scenario:
     @staticmethod
     def read(path: _Path, overrides: Sequence[str] = ...) -> Scenario:
         """Reads a scenario and all files that it names, with overrides (`hardware.lanes=2`) put into it."""
+    @staticmethod
+    def on(fabric: Fabric, text: str, label: str, folder: _Path) -> Scenario:
+        """A scenario as text, on a fabric that is at hand; files are relative to `folder`."""
+    @staticmethod
+    def of_traffic(fabric: Fabric, traffic: Traffic) -> Scenario:
+        """A traffic as a program: phase after phase, every host sends all at once and waits for all."""
     @property
     def name(self) -> str: ...
     @property
@@ -293,6 +300,15 @@ class Scenario:
         self, routing: str, *, threads: int = 0, work: int | None = None, progress: _Progress = None
     ) -> Routes | None:
         """The tables of a routing, checked; None for one that chooses packet by packet."""
+    def optimized(
+        self,
+        routing: str = "optimized",
+        *,
+        threads: int = 0,
+        work: int | None = None,
+        progress: _Progress = None,
+    ) -> tuple[Routes, dict[str, Any]]:
+        """The tables of `optimized` (or `optimized:phases`), and how they were chosen."""
     def traffic(self, routing: str = "optimized") -> Traffic:
         """What `optimized` (or `optimized:phases`) routes are optimised for, host to host."""
     def with_traffic(self, traffic: Traffic) -> Scenario:
@@ -500,6 +516,9 @@ class Optimized:
     def changed_entries(self) -> int | None:
         """Entries that differ from the routes it began with."""
     @property
+    def changed_because(self) -> Literal["bound", "tail", "nothing"] | None:
+        """What was gained on those; None where the method does not say (AFAR, one colouring)."""
+    @property
     def history(self) -> list[dict[str, Any]]:
         """Every improvement: seconds, work, max_load, max_load_between_switches, links_at_max."""
     def write(self, path: _Path) -> None: ...
@@ -601,6 +620,8 @@ class OptimizedLayers:
     @property
     def changed_entries(self) -> int | None: ...
     @property
+    def changed_because(self) -> Literal["bound", "tail", "nothing"]: ...
+    @property
     def history(self) -> list[dict[str, Any]]:
         """Every improvement; max_load is the objective."""
 
@@ -647,6 +668,8 @@ class OptimizedHose:
     def work(self) -> int: ...
     @property
     def changed_entries(self) -> int | None: ...
+    @property
+    def changed_because(self) -> Literal["bound", "tail", "nothing"]: ...
     @property
     def stopped(self) -> Literal["interrupted", "time-limit", "work"] | None: ...
     @property
@@ -951,7 +974,7 @@ def optimize(
     penalty_per_change: float = 0.0,
     max_changes: int | None = None,
     frozen: Sequence[int] = (),
-    depth: int = 3,
+    depth: int | None = None,
     islands: int = 1,
     bounds: LinkLoads | None = None,
     seed: int = 0,
@@ -960,6 +983,26 @@ def optimize(
     time_limit: float | None = None,
     progress: _Progress = None,
 ) -> Optimized: ...
+def optimize_judged(
+    scenario: Scenario,
+    traffic: Traffic,
+    model: Literal["packet", "fluid"] = "packet",
+    *,
+    background: Routes | str = "auto",
+    today: Routes | str | None = None,
+    penalty_per_change: float = 0.0,
+    max_changes: int | None = None,
+    frozen: Sequence[int] = (),
+    depth: int = 3,
+    islands: int = 1,
+    seed: int = 0,
+    threads: int = 0,
+    work: int | None = None,
+    time_limit: float | None = None,
+    progress: _Progress = None,
+) -> tuple[Optimized, dict[str, Any]]:
+    """The quickest of several routes in a simulation of `scenario`, and how they were chosen."""
+
 def optimize_lmc(
     fabric: Fabric,
     traffic: Traffic,
@@ -995,7 +1038,7 @@ def optimize_layers(
     penalty_per_change: float = 0.0,
     max_changes: int | None = None,
     frozen: Sequence[int] = (),
-    depth: int = 3,
+    depth: int | None = None,
     seed: int = 0,
     threads: int = 0,
     work: int | None = None,
@@ -1011,7 +1054,7 @@ def optimize_hose(
     penalty_per_change: float = 0.0,
     max_changes: int | None = None,
     frozen: Sequence[int] = (),
-    depth: int = 3,
+    depth: int | None = None,
     seed: int = 0,
     threads: int = 0,
     work: int | None = None,

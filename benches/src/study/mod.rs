@@ -13,6 +13,7 @@
 //! | [`scale`] | 65,536 hosts, each case in a process of its own |
 //! | [`change`] | one job of five changes its traffic |
 //! | [`phases`] | the cyclic stencil |
+//! | [`recorded`] | recorded applications, packet by packet |
 //! | [`bully`] | few hot links beside many |
 //! | [`variants`] | stand-ins for the variants of sec. 3.3.4; their trees are in [`trees`] |
 //! | [`plot`] | gap against time |
@@ -24,6 +25,7 @@ pub mod ground;
 mod noise;
 mod phases;
 mod plot;
+mod recorded;
 pub mod scale;
 mod table33;
 mod trees;
@@ -68,13 +70,14 @@ pub struct Study {
 pub type Family = fn(&mut Study) -> Section;
 
 /// All families, in the order of the page.
-pub const FAMILIES: [(&str, Family); 8] = [
+pub const FAMILIES: [(&str, Family); 9] = [
     ("table33", table33::run),
     ("noise", noise::run),
     ("scale", scale::run),
     ("damaged", damaged::run),
     ("change", change::run),
     ("phases", phases::run),
+    ("recorded", recorded::run),
     ("bully", bully::run),
     ("variants", variants::run),
 ];

@@ -89,18 +89,22 @@ pub fn run(_: &mut Study) -> Section {
             let scene = scene(&field.ground.fabric, path, seed);
             let without = time(&field, &scene, field.ftree(), false);
             let ground = &field.ground;
-            let routes = optimized(
+            let choice = optimized(
                 &Routing::Optimized,
                 &ground.fabric,
                 &ground.structure,
                 &ground.paths,
                 &scene,
                 None,
+                1,
                 &Control::new(),
             );
-            let routes = routes.expect("every pair has a way");
-            let ways =
-                [("ftree", field.ftree()), ("adaptive", Way::Adaptive), ("optimised", Way::Tables(&routes))];
+            let choice = choice.expect("every pair has a way");
+            let ways = [
+                ("ftree", field.ftree()),
+                ("adaptive", Way::Adaptive),
+                ("optimised", Way::Tables(choice.routes())),
+            ];
             let times = ways.map(|(name, way)| {
                 let time = time(&field, &scene, way, true);
                 eprintln!("  {title}, seed {seed}, {name}: {without:.3} ms alone, {time:.3} ms");

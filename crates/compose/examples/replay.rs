@@ -36,8 +36,9 @@ fn main() {
                 let routes: Option<Routes> = match &routing {
                     Routing::Adaptive => None,
                     Routing::Optimized => {
-                        let best = optimized(&routing, &fabric, &structure, &paths, &scene, None, &control);
-                        Some(best.expect("routes"))
+                        let best =
+                            optimized(&routing, &fabric, &structure, &paths, &scene, None, 1, &control);
+                        Some(best.expect("routes").routes().clone())
                     }
                     _ => Some(tables(&routing, &fabric, &structure, 1, &mut read).expect("routes")),
                 };

@@ -11,11 +11,13 @@
 //! | [`routing`] | words become routes or schemes; nothing unsound is run |
 //! | [`reader`] | files, through whoever calls |
 //! | [`traffic`] | what the jobs send, in all or message by message |
+//! | [`judged`] | candidates simulated, the quickest taken |
 //! | [`optimized`](mod@optimized) | routes optimised for that |
 //! | `wiring` | delays and lanes of single cables, switches and ports |
 //! | [`error`] | what does not fit together |
 
 pub mod error;
+pub mod judged;
 pub mod optimized;
 pub mod profile;
 pub mod program;
@@ -27,6 +29,7 @@ pub mod traffic;
 mod wiring;
 
 pub use error::ComposeError;
+pub use judged::{Asked, Candidate, Choice, choose};
 pub use optimized::optimized;
 pub use reader::Reader;
 pub use routing::{Routing, check_sound, oblivious, tables};

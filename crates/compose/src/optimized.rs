@@ -1,10 +1,12 @@
 //! Routes optimised for a scenario's own traffic.
 
-use netloom_model::{Control, Fabric, Routes, Traffic};
-use netloom_optimize::{Combine, Layer, OptimizeOptions, optimize, optimize_layers};
+use netloom_model::{Control, Fabric, Traffic};
+use netloom_optimize::OptimizeOptions;
 use netloom_routing::PathSet;
+use netloom_sim::Model;
 use netloom_topology::Structure;
 
+use crate::judged::{Asked, Choice, choose};
 use crate::routing::oblivious;
 use crate::{ComposeError, Routing, Scene, traffic};
 
@@ -27,9 +29,10 @@ pub fn goal(
     }
 }
 
-/// The optimiser's tables for a scene. They start from OpenSM's (ftree, or updn where the fabric is no tree). For phases the sum
-/// over phases of each one's maximum counts, which is what a program pays that waits between them. Unless `work` or the scenario says how many path
-/// searches to spend, the traffic's size decides; equal work gives equal tables.
+/// The optimiser's tables for a scene, chosen by simulating it ([`judged`](crate::judged)): they are not slower than those that they start from, which
+/// are OpenSM's (ftree, or updn where the fabric is no tree). For phases the sum over phases of each one's maximum counts, which is what a program
+/// pays that waits between them. Unless `work` or the scenario says how many path
+/// searches to spend, the traffic's size decides; equal work gives equal tables. What is simulated to choose is the scenario's own model, unless packets take long.
 ///
 /// # Errors
 /// [`ComposeError`]: no way between two hosts that talk, too many phases, or stopped before there was anything.
@@ -41,24 +44,15 @@ pub fn optimized(
     paths: &PathSet,
     scene: &Scene,
     work: Option<u64>,
+    threads: usize,
     control: &Control,
-) -> Result<Routes, ComposeError> {
+) -> Result<Choice, ComposeError> {
     let goal = goal(routing, fabric, scene, control)?;
     let seed = scene.scenario.seed;
-    let background = oblivious(fabric, structure, seed)?;
-    let phases = goal.phases();
-    let entries: usize = phases.iter().map(|phase| phase.matrix.entry_count()).sum();
+    let start = &oblivious(fabric, structure, seed)?;
+    let entries: usize = goal.phases().iter().map(|phase| phase.matrix.entry_count()).sum();
     let work = work.or(scene.scenario.optimize_work).unwrap_or(LEAST_WORK + 20 * entries as u64);
-    let options = OptimizeOptions { seed, work: Some(work), ..OptimizeOptions::default() };
-    if phases.len() < 2 {
-        let best = optimize(fabric, structure, paths, &goal.total(), &background, &options, control)?;
-        return Ok(best.routes);
-    }
-    let layers: Vec<Layer> = phases
-        .iter()
-        .map(|phase| Layer { name: phase.name.clone(), matrix: &phase.matrix, weight: phase.repeats })
-        .collect();
-    let best =
-        optimize_layers(fabric, structure, paths, &layers, Combine::Sum, &background, &options, control)?;
-    Ok(best.routes)
+    let options = &OptimizeOptions { seed, work: Some(work), ..OptimizeOptions::default() };
+    let model = (scene.scenario.model == "fluid").then_some(Model::Fluid);
+    choose(&Asked { fabric, structure, paths, scene, goal: &goal, start, options, model, threads }, control)
 }

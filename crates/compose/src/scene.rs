@@ -6,8 +6,8 @@
 use std::sync::Arc;
 
 use netloom_formats::scenario::{Scenario, ScenarioJob, Work};
-use netloom_model::{Allocation, Csr, Fabric, HostId, JobSpec, Mapping, Source, Traffic};
-use netloom_sim::{Exchange, Job, Measure, Model, Profile, Scheme, Script, Setup};
+use netloom_model::{Allocation, Csr, Fabric, HostId, JobSpec, Mapping, Phase, Source, Traffic};
+use netloom_sim::{Exchange, Exchanges, Job, Measure, Model, Profile, Scheme, Script, Setup};
 use netloom_traffic::{PlaceError, ResolvedJob, place};
 
 use crate::ComposeError;
@@ -17,6 +17,9 @@ use crate::reader::Reader;
 
 /// Ranks of all jobs, at most: twice what the largest machines run, one a core. A routing that is simulated takes 2 GB for so many.
 pub const MOST_RANKS: u32 = 1 << 21;
+
+/// How often the phases of a plain traffic are sent in all.
+pub const MOST_ROUNDS: f64 = 64.0;
 
 /// One job on its hosts.
 pub struct SceneJob {
@@ -146,6 +149,40 @@ impl Scene {
             service_level: 0,
         };
         Self { scenario: self.scenario.clone(), profile: self.profile.clone(), jobs: vec![job] }
+    }
+
+    /// A plain traffic as a program: its phases in order, each as often as it happens (in proportion, [`MOST_ROUNDS`] in all); in a phase every host
+    /// posts all that it sends at once, the next host first, and waits for that and for what it is sent.
+    ///
+    /// # Panics
+    /// If the traffic is not over this fabric's hosts.
+    pub fn of_traffic(
+        fabric: &Fabric,
+        mut scenario: Scenario,
+        traffic: &Traffic,
+    ) -> Result<Self, ComposeError> {
+        assert_eq!(traffic.endpoints() as usize, fabric.host_count(), "traffic over the fabric's hosts");
+        let profile = profile(fabric, &scenario)?;
+        scenario.jobs.clear();
+        let hosts: Vec<HostId> = fabric.hosts().collect();
+        let rounds: f64 = traffic.phases().iter().map(|phase| phase.repeats).sum();
+        let scale = (MOST_ROUNDS / rounds).min(1.0);
+        let exchange = |phase: &Phase| {
+            let entries = phase.matrix.iter().map(|(from, to, bytes)| (from, to, bytes.round() as u64));
+            Exchange::new(hosts.len() as u32, entries, (phase.repeats * scale).round().max(1.0) as u64)
+        };
+        let script = Arc::new(Exchanges(traffic.phases().iter().map(exchange).collect()));
+        let job = SceneJob {
+            name: "traffic".into(),
+            script,
+            hosts: hosts.clone(),
+            host_of_rank: hosts,
+            until: None,
+            start_ps: 0,
+            weight: 1.0,
+            service_level: 0,
+        };
+        Ok(Self { scenario, profile, jobs: vec![job] })
     }
 
     /// A run of this scene with one routing.

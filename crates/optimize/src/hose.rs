@@ -24,7 +24,7 @@ use netloom_topology::Structure;
 use crate::OptimizeError;
 use crate::budget::TOLERANCE;
 use crate::layers::{self, Combine, Layer};
-use crate::optimize::in_pool;
+use crate::optimize::{Because, in_pool};
 use crate::options::{Change, OptimizeOptions};
 use crate::solve::Setting;
 use crate::tables::admissible_lft;
@@ -83,6 +83,8 @@ pub struct OptimizedHose {
     pub history: Vec<Improvement>,
     /// Entries towards hosts that differ from those of [`Change::from`], if that was given.
     pub changed_entries: Option<u64>,
+    /// What the routes gained on those that the search began with.
+    pub changed_because: Because,
 }
 
 /// The routes with the least worst load over all matrices within the sums of `hose` that the work budget finds.
@@ -158,6 +160,7 @@ fn run(setting: Setting, hose: &Hose) -> Result<OptimizedHose, OptimizeError> {
     let (mut lower_bound, mut proof) = own_bound(setting, hose);
     let mut scenarios: Vec<Csr> = Vec::new();
     let mut known: Vec<(Certificate, ArBound)> = Vec::new();
+    let first_max = best.worst.max();
     let mut history = vec![improvement(0, best.value)];
     let limit = options.work.unwrap_or(WORK);
     let (mut work, mut rounds) = (0, 0);
@@ -172,7 +175,8 @@ fn run(setting: Setting, hose: &Hose) -> Result<OptimizedHose, OptimizeError> {
         // A few rounds may use most of the work, if they find no end.
         let share = (limit / 8).max(1).min(limit - work);
         // Levels of a few of the matrices say little.
-        let options = &OptimizeOptions { work: Some(share), bound: None, depth: 0, ..options.clone() };
+        let options =
+            &OptimizeOptions { work: Some(share), bound: None, depth: 0, tail: true, ..options.clone() };
         let from = if options.change.is_some() { background } else { &best.routes };
         let found =
             layers::run(Setting { background: from, options, ..setting }, &layers, Combine::Worst, &known)?;
@@ -205,6 +209,7 @@ fn run(setting: Setting, hose: &Hose) -> Result<OptimizedHose, OptimizeError> {
     }
     let stopped = control.stopped();
     let max = best.worst.max();
+    let changed_because = Because::of(history.len() > 1, first_max, max);
     let worst_matrix = worst_matrix(fabric, hose, &best)?;
     Ok(OptimizedHose {
         bound_at: place(fabric, &proof),
@@ -223,6 +228,7 @@ fn run(setting: Setting, hose: &Hose) -> Result<OptimizedHose, OptimizeError> {
         reproducible: stopped.is_none(),
         history,
         changed_entries,
+        changed_because,
     })
 }
 

@@ -12,7 +12,7 @@ use crate::OptimizeError;
 use crate::budget::TOLERANCE;
 use crate::items::layered_items;
 use crate::objective::{Objective, Rule};
-use crate::optimize::{bounds, default_work, in_pool, switch_bound};
+use crate::optimize::{Because, bounds, default_work, in_pool, switch_bound};
 use crate::options::OptimizeOptions;
 use crate::solve::{Setting, agrees, check_reachable, host_loads, solve};
 
@@ -82,6 +82,8 @@ pub struct OptimizedLayers {
     pub history: Vec<Improvement>,
     /// Entries towards hosts that differ from those of [`Change::from`](crate::Change::from), if that was given.
     pub changed_entries: Option<u64>,
+    /// What the routes gained on those that the search began with.
+    pub changed_because: Because,
 }
 
 /// The best routes for several matrices that the work budget finds. See [`optimize`](crate::optimize()).
@@ -146,7 +148,8 @@ pub(crate) fn run(
     let combined = Objective::layers(rule, coefficient, floor, &aims);
     let objective_bound = combined.value(claims.iter().copied());
     let work = default_work(options, items.len() as u64 * layers.len().min(8) as u64);
-    let solved = solve(setting, lft, &items, combined.clone(), options.work.unwrap_or(work))?;
+    let aim = if options.tail { combined.clone() } else { combined.clone().met_at(objective_bound) };
+    let solved = solve(setting, lft, &items, aim, options.work.unwrap_or(work))?;
 
     let mut results = Vec::new();
     for (k, (layer, (bound, ar, hosts))) in layers.iter().zip(found).enumerate() {
@@ -174,6 +177,7 @@ pub(crate) fn run(
         reproducible: solved.stopped.is_none(),
         history: solved.history,
         changed_entries: solved.changed_entries,
+        changed_because: Because::of(solved.moved, solved.start_value, objective),
     })
 }
 

@@ -90,7 +90,7 @@ pub use coloured::coloured;
 pub use hose::{HoseProof, OptimizedHose, optimize_hose};
 pub use layers::{Combine, Layer, LayerResult, OptimizedLayers, optimize_layers};
 pub use lmc::optimize_lmc;
-pub use optimize::{Optimized, optimize};
+pub use optimize::{Because, Optimized, optimize};
 pub use options::{Change, OptimizeOptions};
 pub use repair::repaired;
 pub use worst::hose_loads;

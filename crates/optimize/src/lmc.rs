@@ -23,7 +23,7 @@ use crate::OptimizeError;
 use crate::budget::TOLERANCE;
 use crate::items::items;
 use crate::objective::Objective;
-use crate::optimize::{Optimized, in_pool};
+use crate::optimize::{Because, Optimized, in_pool};
 use crate::options::OptimizeOptions;
 use crate::solve::{Setting, Solved, check_reachable, host_loads, solve};
 use crate::split::Pairs;
@@ -121,6 +121,8 @@ fn run(
     give_back(fabric, paths, traffic, &mut routes, &unused);
     let loads = loads(fabric, &routes, traffic)?;
     let switch_max_load = loads.max_between_switches(fabric);
+    let before = netloom_routing::loads(fabric, background, traffic)?.max();
+    let changed_because = Because::of(routes != *background, before, loads.max());
     let stopped = control.stopped();
     Ok(Optimized {
         proven_optimal: loads.max() <= bound.claim * (1.0 + TOLERANCE),
@@ -136,6 +138,7 @@ fn run(
         reproducible: stopped.is_none(),
         history,
         changed_entries: None,
+        changed_because,
     })
 }
 

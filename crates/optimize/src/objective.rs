@@ -4,6 +4,8 @@
 //! turn out to be. Tables are one for all layers, loads are each layer's own. With one layer the value is
 //! its largest load between switches, or what its hosts' links carry, if that is more than its goal.
 
+use crate::budget::TOLERANCE;
+
 /// How layers count together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Rule {
@@ -26,6 +28,8 @@ pub(crate) struct Objective {
     pub goal: Vec<f64>,
     /// A value that is as good as any for what the traffic's hosts can do: only a courtesy to go below.
     pub enough: f64,
+    /// Routes to begin with whose value is no higher stay as they are.
+    pub met: f64,
 }
 
 impl Objective {
@@ -37,6 +41,7 @@ impl Objective {
             floor: vec![0.0],
             goal: vec![positive(goal)],
             enough: 0.0,
+            met: f64::NEG_INFINITY,
         }
     }
 
@@ -45,10 +50,15 @@ impl Objective {
         Self { enough, ..self }
     }
 
+    /// The same, but routes that begin at `bound` or below it stay as they are.
+    pub fn met_at(self, bound: f64) -> Self {
+        Self { met: bound * (1.0 + TOLERANCE), ..self }
+    }
+
     /// Several layers; `floor` and `goal` in bytes at the reference bandwidth.
     pub fn layers(rule: Rule, coefficient: Vec<f64>, floor: Vec<f64>, goal: &[f64]) -> Self {
         let goal = goal.iter().map(|&g| positive(g)).collect();
-        Self { rule, coefficient, floor, goal, enough: 0.0 }
+        Self { rule, coefficient, floor, goal, enough: 0.0, met: f64::NEG_INFINITY }
     }
 
     /// Number of layers.

@@ -50,6 +50,39 @@ pub struct Optimized {
     pub history: Vec<Improvement>,
     /// Entries towards hosts that differ from those of [`Change::from`], if that was given.
     pub changed_entries: Option<u64>,
+    /// What the routes gained on those that the search began with.
+    pub changed_because: Because,
+}
+
+/// Why routes are others than those that a search began with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Because {
+    /// What is minimised (the largest load, or what is made of several) is nearer to its bound.
+    Bound,
+    /// That is as it was; fewer links carry it, or less is on the links below it.
+    Tail,
+    /// They are not: no way that traffic takes is another.
+    Nothing,
+}
+
+impl Because {
+    /// From the value of the objective before and after, and whether anything moved.
+    pub(crate) fn of(moved: bool, before: f64, after: f64) -> Self {
+        match moved {
+            false => Self::Nothing,
+            true if after < before * (1.0 - TOLERANCE) => Self::Bound,
+            true => Self::Tail,
+        }
+    }
+
+    /// As results spell it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Bound => "bound",
+            Self::Tail => "tail",
+            Self::Nothing => "nothing",
+        }
+    }
 }
 
 /// The best routes for `traffic` that the work budget finds, in complete tables.
@@ -107,6 +140,9 @@ fn run(setting: Setting, traffic: &Csr) -> Result<Optimized, OptimizeError> {
         Some(_) => Objective::layers(Rule::Sum, vec![1.0], vec![host_max], &[switch_bound.max(host_max)]),
         None => Objective::single(switch_bound).courtesy_below(enough),
     };
+    // Links of hosts are as hot as they are: where they are above the bound, it is not met.
+    let meets = !options.tail && host_max <= bound.claim * (1.0 + TOLERANCE);
+    let objective = if meets { objective.met_at(bound.claim) } else { objective };
     let solved = solve_patiently(setting, lft, &items, objective, work, in_time)?;
 
     // What is reported is what the tables do, not what the search believes.
@@ -115,11 +151,12 @@ fn run(setting: Setting, traffic: &Csr) -> Result<Optimized, OptimizeError> {
         agrees(&loads.load, &host_loads, &solved.believed[0]),
         "the search and its tables disagree"
     );
+    let switch_max = loads.max_between_switches(fabric);
     Ok(Optimized {
         proven_optimal: loads.max() <= bound.claim * (1.0 + TOLERANCE),
         bound,
         ar,
-        switch_max_load: loads.max_between_switches(fabric),
+        switch_max_load: switch_max,
         loads,
         switch_bound,
         routes: solved.routes,
@@ -129,6 +166,11 @@ fn run(setting: Setting, traffic: &Csr) -> Result<Optimized, OptimizeError> {
         reproducible: solved.stopped.is_none(),
         history: solved.history,
         changed_entries: solved.changed_entries,
+        changed_because: Because::of(
+            solved.moved,
+            solved.start_value.max(host_max),
+            switch_max.max(host_max),
+        ),
     })
 }
 

@@ -17,6 +17,9 @@ pub struct OptimizeOptions<'a> {
     /// Levels of load below the maximum on which as few links as possible shall be; 0 stops at the maximum
     /// and the number of links that carry it.
     pub depth: usize,
+    /// Improve that tail also where the routes to begin with meet the bound already. Else nothing changes there: fewer bytes
+    /// on a link that is not the hottest may cost a run what the order of messages gained (see `docs/methods/optimizer.md`).
+    pub tail: bool,
     /// Searches side by side, at least 1; `work` is that of all together. More use as many threads; the result
     /// depends on this number, not on the threads.
     pub islands: usize,
@@ -26,7 +29,7 @@ pub struct OptimizeOptions<'a> {
 
 impl Default for OptimizeOptions<'_> {
     fn default() -> Self {
-        Self { seed: 0, threads: 0, work: None, bound: None, depth: 3, islands: 1, change: None }
+        Self { seed: 0, threads: 0, work: None, bound: None, depth: 3, tail: false, islands: 1, change: None }
     }
 }
 

@@ -19,6 +19,8 @@ pub(crate) struct How {
     pub islands: usize,
     /// The first coloured start is worth its time even if that has run out.
     pub patient: bool,
+    /// The first routing is as good as it need be, and stays.
+    pub stay: bool,
 }
 
 /// Improves on the paths that `state` holds (all items placed) until every layer meets its goal, or the
@@ -43,7 +45,7 @@ pub(crate) fn search(state: &mut State, siblings: &Siblings, how: How, budget: &
         today: None,
     };
     search.offer();
-    if search.state.items.len() > 0 {
+    if search.state.items.len() > 0 && !how.stay {
         let mut round = 0;
         if islands > 1 {
             islands::together(&mut search, islands);

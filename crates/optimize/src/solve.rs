@@ -43,6 +43,10 @@ pub(crate) struct Solved {
     pub changed_entries: Option<u64>,
     /// Load by layer and link between switches, as the search sees it, for cross-checks.
     pub believed: Vec<Vec<f64>>,
+    /// Value of the objective with the routes to begin with (made admissible).
+    pub start_value: f64,
+    /// Whether some path is another than with these.
+    pub moved: bool,
 }
 
 /// Searches tables for `items`.
@@ -83,11 +87,15 @@ pub(crate) fn solve_patiently(
         hold(&mut state, &base, change);
     }
     let start = from_tables(&state, &base).map_err(|item| unreachable_item(fabric, items, item))?;
-    state.set_paths(start);
+    state.set_paths(start.clone());
+    let start_value = state.value();
+    let stay = start_value <= state.objective.met;
     let siblings = Siblings::new(&view, &structure.level);
-    let how = How { seed: options.seed, depth: options.depth, islands: options.islands.max(1), patient };
+    let how =
+        How { seed: options.seed, depth: options.depth, islands: options.islands.max(1), patient, stay };
     let best = search(&mut state, &siblings, how, &budget);
     let (work, stopped) = (state.work, control.stopped());
+    let moved = best.path != start;
     state.set_paths(best.path);
     let believed = believed(&state, &view);
     // Tables of large fabrics are large: nothing else stays while they are written.
@@ -104,6 +112,8 @@ pub(crate) fn solve_patiently(
         history: best.history,
         changed_entries,
         believed,
+        start_value,
+        moved,
     })
 }
 

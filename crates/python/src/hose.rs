@@ -96,6 +96,9 @@ pub struct PyOptimizedHose {
     work: u64,
     #[pyo3(get)]
     changed_entries: Option<u64>,
+    /// What was gained on those: bound, tail, nothing.
+    #[pyo3(get)]
+    changed_because: &'static str,
     exhausted: bool,
     stopped: Option<StopReason>,
 }
@@ -138,9 +141,9 @@ impl PyOptimizedHose {
 /// Routes with the least worst load over all matrices within the sums of `hose` that the work budget finds.
 #[pyfunction]
 #[pyo3(signature = (fabric, hose, *, background = RoutesOrEngine::Engine("auto".into()), today = None,
-                    penalty_per_change = 0.0, max_changes = None, frozen = Vec::new(), depth = 3, seed = 0, threads = 0,
+                    penalty_per_change = 0.0, max_changes = None, frozen = Vec::new(), depth = None, seed = 0, threads = 0,
                     work = None, time_limit = None, progress = None),
-       text_signature = "(fabric, hose, *, background='auto', today=None, penalty_per_change=0.0, max_changes=None, frozen=(), depth=3, seed=0, threads=0, work=None, time_limit=None, progress=None)")]
+       text_signature = "(fabric, hose, *, background='auto', today=None, penalty_per_change=0.0, max_changes=None, frozen=(), depth=None, seed=0, threads=0, work=None, time_limit=None, progress=None)")]
 #[allow(clippy::too_many_arguments)] // keyword arguments of one Python call
 pub fn optimize_hose(
     py: Python<'_>,
@@ -151,7 +154,7 @@ pub fn optimize_hose(
     penalty_per_change: f64,
     max_changes: Option<u64>,
     frozen: Vec<u32>,
-    depth: usize,
+    depth: Option<usize>,
     seed: u64,
     threads: usize,
     work: Option<u64>,
@@ -165,7 +168,14 @@ pub fn optimize_hose(
     let options = Options { threads, time_limit, progress, anytime: true };
     let ended = run_until(py, options, |control| {
         let change = asked.change(&begin);
-        let settings = OptimizeOptions { seed, work, depth, change, ..OptimizeOptions::default() };
+        let settings = OptimizeOptions {
+            seed,
+            work,
+            depth: depth.unwrap_or(3),
+            tail: depth.is_some(),
+            change,
+            ..OptimizeOptions::default()
+        };
         let (structure, paths) = (shared.structure(), shared.paths());
         optimizer::optimize_hose(&shared.fabric, structure, paths, &hose.hose, &begin, &settings, control)
     })?;
@@ -186,6 +196,7 @@ pub fn optimize_hose(
         rounds: best.rounds,
         work: best.work,
         changed_entries: changed,
+        changed_because: best.changed_because.name(),
         exhausted: work.is_some_and(|work| best.work >= work) && !best.proven_optimal,
         stopped,
     })

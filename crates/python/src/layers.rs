@@ -1,7 +1,7 @@
 //! `netloom.optimize_layers`: several matrices over one routing, phases of a run or scenarios of what may come.
 
 use netloom_model::{Routes, StopReason};
-use netloom_optimize::{self as optimizer, Combine, Layer, OptimizeOptions};
+use netloom_optimize::{self as optimizer, Because, Combine, Layer, OptimizeOptions};
 use pyo3::prelude::*;
 
 use crate::errors;
@@ -25,6 +25,7 @@ pub struct PyOptimizedLayers {
     exhausted: bool,
     work: u64,
     changed: Option<u64>,
+    because: Because,
     history: Vec<(f64, netloom_model::Improvement)>,
 }
 
@@ -81,6 +82,12 @@ impl PyOptimizedLayers {
         self.changed
     }
 
+    /// What was gained on those: bound, tail, nothing.
+    #[getter]
+    fn changed_because(&self) -> &'static str {
+        self.because.name()
+    }
+
     /// Every improvement; `max_load` is the objective.
     #[getter]
     fn history<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, pyo3::types::PyDict>>> {
@@ -95,9 +102,9 @@ impl PyOptimizedLayers {
 /// Routes for several matrices at once: `layers` are names, traffics and weights.
 #[pyfunction]
 #[pyo3(signature = (fabric, layers, objective = "sum", *, background = RoutesOrEngine::Engine("auto".into()), today = None,
-                    penalty_per_change = 0.0, max_changes = None, frozen = Vec::new(), depth = 3, seed = 0, threads = 0,
+                    penalty_per_change = 0.0, max_changes = None, frozen = Vec::new(), depth = None, seed = 0, threads = 0,
                     work = None, time_limit = None, progress = None),
-       text_signature = "(fabric, layers, objective='sum', *, background='auto', today=None, penalty_per_change=0.0, max_changes=None, frozen=(), depth=3, seed=0, threads=0, work=None, time_limit=None, progress=None)")]
+       text_signature = "(fabric, layers, objective='sum', *, background='auto', today=None, penalty_per_change=0.0, max_changes=None, frozen=(), depth=None, seed=0, threads=0, work=None, time_limit=None, progress=None)")]
 #[allow(clippy::too_many_arguments)] // keyword arguments of one Python call
 pub fn optimize_layers(
     py: Python<'_>,
@@ -109,7 +116,7 @@ pub fn optimize_layers(
     penalty_per_change: f64,
     max_changes: Option<u64>,
     frozen: Vec<u32>,
-    depth: usize,
+    depth: Option<usize>,
     seed: u64,
     threads: usize,
     work: Option<u64>,
@@ -143,8 +150,15 @@ pub fn optimize_layers(
             })
             .collect();
         let change = asked.change(&begin);
-        let settings =
-            OptimizeOptions { seed, threads: 0, work, depth, change, ..OptimizeOptions::default() };
+        let settings = OptimizeOptions {
+            seed,
+            threads: 0,
+            work,
+            depth: depth.unwrap_or(3),
+            tail: depth.is_some(),
+            change,
+            ..OptimizeOptions::default()
+        };
         let (structure, paths) = (shared.structure(), shared.paths());
         optimizer::optimize_layers(
             &shared.fabric,
@@ -176,6 +190,7 @@ pub fn optimize_layers(
         exhausted: best.exhausted && !best.proven_optimal,
         work: best.work,
         changed,
+        because: best.changed_because,
         history: falling(improvements),
     })
 }

@@ -9,7 +9,7 @@
 //! | `findings` | findings as Python has them |
 //! | [`arrays`] | read-only NumPy views of memory that a noun owns |
 //! | [`fabric`], [`traffic`], [`routes`], [`loads`] | the nouns |
-//! | [`check`], [`optimize`], [`optimized`], [`layers`], [`hose`] | the verbs that have results of their own |
+//! | [`check`], [`optimize`], [`optimized`], [`layers`], [`hose`], [`judged`] | the verbs that have results of their own |
 //! | [`mix`](mod@mix) | changing tables while packets run |
 //! | [`scenario`], [`simulate`] | scenarios, and what their runs show |
 //! | [`sampled`] | paths sampled inside the packets of runs |
@@ -33,6 +33,7 @@ mod findings;
 pub mod hose;
 pub mod infer;
 pub mod io;
+pub mod judged;
 pub mod lanes;
 pub mod layers;
 pub mod loads;
@@ -96,6 +97,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(optimize::coloured, m)?)?;
     m.add_function(wrap_pyfunction!(optimize::optimize, m)?)?;
     m.add_function(wrap_pyfunction!(optimize::optimize_lmc, m)?)?;
+    m.add_function(wrap_pyfunction!(judged::optimize_judged, m)?)?;
     m.add_function(wrap_pyfunction!(hose::optimize_hose, m)?)?;
     m.add_function(wrap_pyfunction!(hose::hose_loads, m)?)?;
     m.add_function(wrap_pyfunction!(check::links_at_max_bound, m)?)?;

@@ -17,12 +17,14 @@ use crate::run::{Options, run, run_until};
 use crate::traffic::PyTraffic;
 
 /// Routes for a traffic: the search, stopped at a proven bound, a work budget, a time limit or Ctrl-C. With
-/// `today` it begins with these routes; see [`Asked`] for what may change. `bounds` has the bounds already.
+/// `today` it begins with these routes, of which `max_changes` entries may change, each for `penalty_per_change` bytes of the largest load, and none
+/// towards the hosts in `frozen`. Routes that meet the bound already stay as they are, unless a `depth` is given: levels of load below the largest on which
+/// as few links as possible shall be (else 3). `bounds` has the bounds already.
 #[pyfunction]
 #[pyo3(signature = (fabric, traffic, *, background = RoutesOrEngine::Engine("auto".into()), today = None,
-                    penalty_per_change = 0.0, max_changes = None, frozen = Vec::new(), depth = 3, islands = 1, bounds = None,
+                    penalty_per_change = 0.0, max_changes = None, frozen = Vec::new(), depth = None, islands = 1, bounds = None,
                     seed = 0, threads = 0, work = None, time_limit = None, progress = None),
-       text_signature = "(fabric, traffic, *, background='auto', today=None, penalty_per_change=0.0, max_changes=None, frozen=(), depth=3, islands=1, bounds=None, seed=0, threads=0, work=None, time_limit=None, progress=None)")]
+       text_signature = "(fabric, traffic, *, background='auto', today=None, penalty_per_change=0.0, max_changes=None, frozen=(), depth=None, islands=1, bounds=None, seed=0, threads=0, work=None, time_limit=None, progress=None)")]
 #[allow(clippy::too_many_arguments)] // keyword arguments of one Python call
 pub fn optimize(
     py: Python<'_>,
@@ -33,7 +35,7 @@ pub fn optimize(
     penalty_per_change: f64,
     max_changes: Option<u64>,
     frozen: Vec<u32>,
-    depth: usize,
+    depth: Option<usize>,
     islands: usize,
     bounds: Option<&PyLinkLoads>,
     seed: u64,
@@ -55,7 +57,8 @@ pub fn optimize(
             threads: 0, // the door has made the pool already
             work,
             bound: known.as_ref().map(|known| known.lower.clone()),
-            depth,
+            depth: depth.unwrap_or(3),
+            tail: depth.is_some(),
             islands: islands.max(1),
             change: asked.change(&begin),
         };
@@ -68,6 +71,7 @@ pub fn optimize(
         };
         Ok::<_, String>(Found {
             changed: changed(&best.routes, &begin),
+            because: Some(best.changed_because),
             loads: best.loads,
             routes: best.routes,
             work: best.work,
@@ -109,6 +113,7 @@ pub fn optimize_lmc(
                 .map_err(|e| e.to_string())?;
         Ok::<_, String>(Found {
             changed: changed(&best.routes, &begin),
+            because: Some(best.changed_because),
             loads: best.loads,
             routes: best.routes,
             work: best.work,
@@ -270,5 +275,5 @@ fn made(
     };
     let loads = routing::loads(&shared.fabric, &routes, traffic).map_err(|e| e.to_string())?;
     let changed = changed(&routes, before);
-    Ok(Found { routes, loads, bounds, work: 0, exhausted: false, changed })
+    Ok(Found { routes, loads, bounds, work: 0, exhausted: false, changed, because: None })
 }

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use netloom_model::{Improvement, Routes, StopReason};
+use netloom_optimize::Because;
 use netloom_routing as routing;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -21,6 +22,7 @@ pub struct PyOptimized {
     exhausted: bool,
     work: u64,
     changed: Option<u64>,
+    because: Option<Because>,
     history: Vec<(f64, Improvement)>,
 }
 
@@ -70,6 +72,12 @@ impl PyOptimized {
         self.changed
     }
 
+    /// What was gained on the routes it began with: bound, tail, nothing; `None` where the method does not say (AFAR, one colouring).
+    #[getter]
+    fn changed_because(&self) -> Option<&'static str> {
+        self.because.map(Because::name)
+    }
+
     /// Every improvement: seconds since the call, work, `max_load` with host links,
     /// `max_load_between_switches` and how many links carry that.
     #[getter]
@@ -102,6 +110,8 @@ pub struct Found {
     pub exhausted: bool,
     /// Entries that differ from the routes it began with; none where the two have no such number.
     pub changed: Option<u64>,
+    /// What was gained on those, where the method says so.
+    pub because: Option<Because>,
 }
 
 impl Found {
@@ -119,6 +129,7 @@ impl Found {
             exhausted: found.exhausted,
             work: found.work,
             changed: found.changed,
+            because: found.because,
             history: falling(improvements),
         })
     }

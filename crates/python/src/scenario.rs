@@ -7,10 +7,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use netloom_compose::{self as compose, ComposeError, Routing, Scene};
+use netloom_compose::{self as compose, Choice, ComposeError, Routing, Scene};
 use netloom_formats as formats;
 use netloom_model::{Control, Job, Placement, Routes};
+use netloom_sim::Model;
 use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
 
 use crate::errors;
 use crate::fabric::{PyFabric, Shared, unknown};
@@ -95,6 +97,43 @@ impl PyScenario {
         Ok(Self { stage: Arc::new(Stage { scene, shared, label, folder }), files })
     }
 
+    /// A scenario, as text, on a fabric that is at hand already (the one it names is not looked at); files are relative to `folder`. `label` stands for it in
+    /// errors.
+    #[staticmethod]
+    fn on(py: Python<'_>, fabric: &PyFabric, text: &str, label: &str, folder: PathBuf) -> PyResult<Self> {
+        let scenario =
+            formats::read_scenario(text.as_bytes(), label, &[]).map_err(|e| errors::format(py, &e))?;
+        let shared = Arc::clone(&fabric.shared);
+        let (scene, files) = run(py, Options::default(), |_| {
+            let mut read = Vec::new();
+            let scene = Scene::new(&shared.fabric, scenario, &mut reader(&folder, &mut read));
+            (scene, read)
+        })?;
+        let scene = scene.map_err(|e| raise(py, label, &folder, e))?;
+        Ok(Self { stage: Arc::new(Stage { scene, shared, label: label.to_owned(), folder }), files })
+    }
+
+    /// A traffic as a program: its phases in order; in each every host posts all that it sends at once, the next host first, and waits for
+    /// that and for what it is sent.
+    #[staticmethod]
+    fn of_traffic(py: Python<'_>, fabric: &PyFabric, traffic: &crate::traffic::PyTraffic) -> PyResult<Self> {
+        traffic.check_fits(py, fabric)?;
+        let text =
+            "fabric = \"at hand\"\n[[job]]\nprogram = { kind = \"collective\", collective = \"barrier\" }\n";
+        let plain =
+            formats::read_scenario(text.as_bytes(), "traffic", &[]).map_err(|e| errors::format(py, &e))?;
+        let shared = Arc::clone(&fabric.shared);
+        let scene = run(py, Options::default(), |_| {
+            Scene::of_traffic(&shared.fabric, plain, &traffic.shared.traffic)
+        })?;
+        let folder = PathBuf::new();
+        let scene = scene.map_err(|e| raise(py, "traffic", &folder, e))?;
+        Ok(Self {
+            stage: Arc::new(Stage { scene, shared, label: "traffic".into(), folder }),
+            files: Vec::new(),
+        })
+    }
+
     #[getter]
     fn name(&self) -> &str {
         &self.stage.scene.scenario.name
@@ -169,9 +208,32 @@ impl PyScenario {
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Option<PyRoutes>> {
         let options = Options { threads, progress, ..Options::default() };
-        let made = run(py, options, |control| self.stage.routes(routing, work, control))?;
+        let made = run(py, options, |control| self.stage.routes(routing, work, threads, control))?;
         let made = made.map_err(|e| self.stage.raise(py, e))?;
         Ok(made.map(|routes| PyRoutes::new(routes, &self.stage.shared)))
+    }
+
+    /// The tables of `optimized` (or `optimized:phases`), and how they were chosen: `changed_because`, and `judge` with what was simulated and the
+    /// figures of every candidate (`None` where nothing was simulated).
+    #[pyo3(signature = (routing = "optimized", *, threads = 0, work = None, progress = None))]
+    fn optimized<'py>(
+        &self,
+        py: Python<'py>,
+        routing: &str,
+        threads: usize,
+        work: Option<u64>,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<(PyRoutes, Bound<'py, PyDict>)> {
+        let options = Options { threads, progress, ..Options::default() };
+        let parsed = Routing::parse(routing).map_err(|e| self.stage.raise(py, e))?;
+        let made = run(py, options, |control| {
+            let choice = self.stage.choice(&parsed, work, threads, control)?;
+            self.stage.check(routing, choice.routes())?;
+            Ok(choice)
+        })?;
+        let choice = made.map_err(|e| self.stage.raise(py, e))?;
+        let told = choice_dict(py, &choice)?;
+        Ok((PyRoutes::new(choice.routes().clone(), &self.stage.shared), told))
     }
 
     /// What `optimized` (or `optimized:phases`) routes are optimised for, host to host.
@@ -207,6 +269,7 @@ impl Stage {
         &self,
         word: &str,
         work: Option<u64>,
+        threads: usize,
         control: &Control,
     ) -> Result<Option<Routes>, ComposeError> {
         let routing = Routing::parse(word)?;
@@ -217,8 +280,7 @@ impl Stage {
         let scenario = &self.scene.scenario;
         let routes = match &routing {
             Routing::Optimized | Routing::OptimizedPhases => {
-                let paths = self.shared.paths();
-                compose::optimized(&routing, fabric, structure, paths, &self.scene, work, control)?
+                self.choice(&routing, work, threads, control)?.routes().clone()
             }
             _ => {
                 let mut read = Vec::new();
@@ -228,6 +290,19 @@ impl Stage {
         };
         self.check(word, &routes)?;
         Ok(Some(routes))
+    }
+
+    /// The optimiser's tables, with what else was looked at.
+    fn choice(
+        &self,
+        routing: &Routing,
+        work: Option<u64>,
+        threads: usize,
+        control: &Control,
+    ) -> Result<Choice, ComposeError> {
+        let (shared, scene) = (&self.shared, &self.scene);
+        let (fabric, structure, paths) = (&shared.fabric, shared.structure(), shared.paths());
+        compose::optimized(routing, fabric, structure, paths, scene, work, threads.max(1), control)
     }
 
     /// Refuses routes that must not be run.
@@ -247,6 +322,32 @@ impl Stage {
     pub fn raise(&self, py: Python<'_>, error: ComposeError) -> PyErr {
         raise(py, &self.label, &self.folder, error)
     }
+}
+
+/// A choice as results tell it.
+pub fn choice_dict<'py>(py: Python<'py>, choice: &Choice) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("changed_because", choice.changed_because())?;
+    let Some(model) = choice.model else {
+        dict.set_item("judge", py.None())?;
+        return Ok(dict);
+    };
+    let judge = PyDict::new(py);
+    judge.set_item("measure", if model == Model::Packet { "packets" } else { "fluid" })?;
+    judge.set_item("chosen", choice.candidates[choice.chosen].name)?;
+    let rows = PyList::empty(py);
+    for one in &choice.candidates {
+        let row = PyDict::new(py);
+        row.set_item("name", one.name)?;
+        row.set_item("completion_ms", one.completion_ps.map(|ps| ps as f64 * 1e-9))?;
+        row.set_item("ratio", one.ratio)?;
+        row.set_item("max_load", one.max_load)?;
+        row.set_item("changed_entries", one.changed_entries)?;
+        rows.append(row)?;
+    }
+    judge.set_item("candidates", rows)?;
+    dict.set_item("judge", judge)?;
+    Ok(dict)
 }
 
 /// Reads files beside a scenario and notes which.

@@ -25,8 +25,8 @@ pub use config::{Admission, Config, Forwarding, Injection, Release};
 pub use error::SimError;
 pub use fluid::Fluid;
 pub use motif::{
-    AllToAll, Exchange, Ghost, GhostOrder, Halo, Incast, Pairs, PermutationStream, Repeat, RowsAndColumns,
-    Slabs, Stencil, Stream, Uniform,
+    AllToAll, Exchange, Exchanges, Ghost, GhostOrder, Halo, Incast, Pairs, PermutationStream, Repeat,
+    RowsAndColumns, Slabs, Stencil, Stream, Uniform,
 };
 pub use packet::{
     Adaptive, AdaptiveRemote, Arrival, ByTable, Choice, Context, Departure, Desk, End, Finished, Flying,

@@ -46,19 +46,32 @@ def job_of(jobs: Path, file: Path) -> str | None:
     return None
 
 
+def replayable(jobs: Path) -> tuple[list[dict[str, Any]], int | None]:
+    """The jobs and the file's seed, if every job is one recorded run; else none of them."""
+    listed, seed = _read(jobs)
+    whole = all("trace" in job and job.get("copies", 1) == 1 for job in listed or ())
+    return (listed, seed) if listed and whole else ([], None)
+
+
 def _jobs(jobs: Path) -> list[dict[str, Any]] | None:
+    return _read(jobs)[0]
+
+
+def _read(jobs: Path) -> tuple[list[dict[str, Any]] | None, int | None]:
+    """The jobs, and the seed; none where Python cannot read the file."""
     from netloom.slurm import is_slurm
 
     data = jobs.read_bytes()
     data = gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data
     if is_slurm(data):
-        return []
+        return [], None
     text = data.decode()
     try:
-        found: list[dict[str, Any]] = tomllib.loads(text)["job"]
+        document = tomllib.loads(text)
     except tomllib.TOMLDecodeError:
-        return None
-    return found
+        return None, None
+    found: list[dict[str, Any]] = document["job"]
+    return found, document.get("seed")
 
 
 def _names(job: dict[str, Any]) -> Iterator[tuple[str, str]]:

@@ -1,166 +1,125 @@
-"""`netloom optimize --exact`: an integer model, solved by HiGHS or Gurobi, as the independent judge.
+"""`netloom optimize --judge`: a simulation chooses among routes that loads alone cannot tell apart.
 
-The solver starts from the search's routes; its bound stands beside ours. Its routes are taken only where they
-are better. For research and small fabrics: on large ones it runs until the time limit and proves little.
+What is simulated: TRAFFIC itself where it is a recorded run (a trace, or a jobs file of traces), else a
+program that sends it: phase after phase, every host posts all that it sends at once, the next host first, and
+waits for that and for what it is sent. Bytes do not say in which order they are sent; the result says which of
+both it was.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from cyclopts import Parameter
 
-from netloom.cli import UsageError, common, render, results
+from netloom.cli import STDIO, UsageError, jobs, render
 from netloom.cli.addresses import Addresses
+from netloom.cli.common import ending
+from netloom.cli.exact_model import ExactModel
 from netloom.cli.goals import Goal, Little
 
 if TYPE_CHECKING:
-    from netloom._core import Fabric, LinkLoads, Routes, Traffic
+    from netloom._core import Fabric, Optimized, Scenario, Traffic
     from netloom.cli.common import Run
 
-Model = Literal["basic", "product", "productless", "few-hot", "partitioned", "multilevel", "combined"]
-_ENDINGS = (".mps", ".mps.gz")
+_KEYS = ("name", "trace", "allocation", "hosts", "mapping", "grid", "ranks_per_host")
+"""What a job with a trace says in a jobs file and in a scenario alike."""
 
 
-@Parameter(name="*", group="An exact model as the judge")
+@Parameter(name="*", group="A simulation as the judge")
 @dataclass(frozen=True, kw_only=True)
 class Judge:
-    """Which model, and whether it is solved or written."""
+    """What is simulated."""
 
-    exact: Model | None = None
-    """Also solve this integer model, from the search's routes on, and show its bound beside ours. Needs HiGHS
-    (`pip install netloom[exact]`) or gurobipy; it has what the search leaves of `--time-limit`."""
-    threshold: Annotated[float | None, common.within(0, 1e300)] = None
-    """With `--exact few-hot`: as few links between switches as possible shall be above so many bytes.
-    [default: between the two highest levels of load that the search left]"""
-    write_model: Annotated[Path | None, common.OUTPUT_PATH] = None
-    """With `--exact`: write the model here (.mps, .mps.gz) in place of solving it; any solver reads it."""
+    judge: Literal["packets", "fluid"] | None = None
+    """Simulate the traffic with the routes to begin with and with several that are better by loads, and take
+    the quickest: packet by packet, or quickly, as flows. A trace is replayed, a jobs file of traces too; a
+    plain matrix is sent by every host at once, the next host first."""
 
-    def check(self, goal: Goal, little: Little, addresses: Addresses) -> None:
-        """Refuses options that exclude each other, and models that nothing here can solve.
+    def check(self, goal: Goal, little: Little, addresses: Addresses, exact: ExactModel) -> None:
+        """Refuses what no single run answers.
 
         Raises
         ------
-        UsageError, OptimizeError
+        UsageError
         """
-        if self.exact is None:
-            if self.threshold is not None or self.write_model is not None:
-                option = "--write-model" if self.threshold is None else "--threshold"
-                raise UsageError(f"{option} is about a model: expected --exact MODEL too")
+        if self.judge is None:
             return
-        if self.threshold is not None and self.exact != "few-hot":
-            raise UsageError(f"--threshold belongs to --exact few-hot, found --exact {self.exact}")
-        if addresses.lmc:
-            raise UsageError("--exact is about one address a host, --lmc about several: expected one")
-        if goal.several or goal.objective in ("sum", "worst"):
-            raise UsageError("--exact is about the largest load of one matrix: expected --objective total")
-        if little.limits:
-            raise UsageError(f"--exact and {little.limits[0]}: a model may change every entry; expected one")
-        if self.write_model is None:
-            from netloom.exact.solvers import solver_named
-
-            # Before the search: without a solver there is nothing to wait for.
-            solver_named("auto")
-            return
-        if not str(self.write_model).endswith(_ENDINGS):
-            raise UsageError(f"{self.write_model}: expected an ending of {', '.join(_ENDINGS)}")
-        if self.exact in ("partitioned", "multilevel", "combined"):
-            raise UsageError(
-                f"--exact {self.exact} is a sequence of models, which no file holds: expected basic, "
-                "product, productless or few-hot"
-            )
-
-    def judged(
-        self, run: Run, fabric: Fabric, traffic: Traffic, routes: Routes, loads: LinkLoads
-    ) -> tuple[dict[str, Any] | None, Routes, LinkLoads]:
-        """The result's key `exact`, and the better routes: the search's, or the model's if these are."""
-        if self.exact is None:
-            return None, routes, loads
-        from netloom import _core, exact
-
-        threshold = self.threshold
-        if self.exact == "few-hot" and threshold is None:
-            highest = [load for load, _ in loads.levels(2)]
-            threshold = sum(highest) / 2 if len(highest) == 2 else 0.0
-        if self.write_model is not None:
-            with run.timed("write"):
-                exact.write_mps(fabric, traffic, self.write_model, self.exact, threshold=threshold)
-            return _told(self.exact, "written", threshold, str(self.write_model)), routes, loads
-        options = run.options
-        with run.timed("exact"):
-            found = exact.solve(
-                fabric,
-                traffic,
-                self.exact,
-                start=routes,
-                time_limit=run.left,
-                threads=options.threads,
-                seed=run.seed,
-                threshold=threshold,
-            )
-        told = _told(self.exact, found.status, threshold, None) | {
-            "objective": found.objective,
-            "own_objective": found.own_objective,
-            "start_objective": found.start_objective,
-            "lower_bound": found.bound,
-            "gap_percent": found.gap_percent,
-            "better": found.improved,
-            "seconds": found.seconds,
-            "variables": found.variables,
-            "constraints": found.constraints,
+        unfit = {
+            "--hose": goal.hose,
+            "--also": bool(goal.also),
+            "--error": goal.error is not None,
+            f"--objective {goal.objective}": goal.objective in ("sum", "worst"),
+            "--lmc": addresses.lmc > 0,
+            "--front": little.front,
+            "--exact": exact.exact is not None,
         }
-        if found.improved:
-            return told, found.routes, _core.loads(fabric, found.routes, traffic, bounds=loads)
-        return told, routes, loads
+        for option in (option for option, there in unfit.items() if there):
+            raise UsageError(
+                f"--judge is about one traffic and one table, {option} is not: expected one of both"
+            )
+
+    def goal(self, goal: Goal) -> Goal:
+        """What is reported beside times: the largest load of all phases added up."""
+        return goal if self.judge is None else replace(goal, objective="total")
+
+    def chosen(
+        self, run: Run, source: str, fabric: Fabric, traffic: Traffic, asked: Mapping[str, Any]
+    ) -> tuple[Optimized, dict[str, Any]]:
+        """The routes taken, and the result's key `judge` (with `changed_because` beside its own keys)."""
+        from netloom import _core
+
+        scenario, program = _program(run, source, fabric, traffic)
+        model: Literal["packet", "fluid"] = "fluid" if self.judge == "fluid" else "packet"
+        best, told = _core.optimize_judged(scenario, traffic, model, **asked)
+        judge: dict[str, Any] = told["judge"] or {"measure": None, "chosen": None, "candidates": []}
+        if told["judge"] is None:
+            run.note("the program could not be simulated to its end: loads decided", kind="warning")
+        return best, {**judge, "program": program, "changed_because": told["changed_because"]}
 
 
-def _told(model: Model, status: str, threshold: float | None, output: str | None) -> dict[str, Any]:
-    return {
-        "model": model,
-        "status": status,
-        "threshold": threshold,
-        "objective": None,
-        "own_objective": None,
-        "start_objective": None,
-        "lower_bound": None,
-        "gap_percent": None,
-        "better": False,
-        "seconds": None,
-        "variables": None,
-        "constraints": None,
-        "output": output,
-    }
+def _program(run: Run, source: str, fabric: Fabric, traffic: Traffic) -> tuple[Scenario, str]:
+    """What is simulated, and whether it is a recorded run (`trace`) or made from bytes (`traffic`)."""
+    from netloom import _core
+
+    path = Path(source)
+    listed: list[dict[str, Any]] = []
+    seed = run.options.seed
+    if source != STDIO and path.is_file():
+        if ending(path) == ".ti":
+            listed = [{"name": "traffic", "trace": path.name}]
+        elif ending(path) == ".toml":
+            listed, own = jobs.replayable(path)
+            seed = own if seed is None else seed
+    if not listed:
+        return _core.Scenario.of_traffic(fabric, traffic), "traffic"
+    lines = ['fabric = "at hand"', f"seed = {seed or 0}"]
+    for job in listed:
+        lines.append("[[job]]")
+        lines += [f"{key} = {json.dumps(job[key], ensure_ascii=False)}" for key in _KEYS if key in job]
+    return _core.Scenario.on(fabric, "\n".join(lines) + "\n", source, path.parent), "trace"
 
 
-def rows(exact: Mapping[str, Any], ours: float) -> list[tuple[str, str]]:
-    """The report's lines; `ours` is our own lower bound."""
-    if exact["output"] is not None:
-        return [("model", f"{exact['model']}, written to {exact['output']}")]
-    size = f"{render.count(exact['variables'])} variables, {render.count(exact['constraints'])} constraints"
-    out = [("model", f"{exact['model']}: {exact['status']}, {size}")]
-    links = exact["model"] == "few-hot"
-    if links:
-        above = render.size(exact["threshold"])
-        out.append(("above", f"{results.links(round(exact['objective']))} above {above}"))
-    if exact["lower_bound"] is None:
-        heuristic = exact["model"] == "partitioned"
-        out.append(
-            ("its bound", f"none: {'this model proves nothing' if heuristic else 'stopped too early'}")
+def text(judge: Mapping[str, Any]) -> str:
+    """The candidates, and which was taken."""
+    header = ["routes", f"time (ms, {judge['measure']})", "ratio", "max load", "changed entries", ""]
+    lines = []
+    for one in judge["candidates"]:
+        time = one["completion_ms"]
+        ratio = one["ratio"]
+        changed = one["changed_entries"]
+        lines.append(
+            [
+                one["name"],
+                "-" if time is None else f"{time:,.4g}",
+                "-" if ratio is None else f"{ratio:.3f}",
+                render.size(one["max_load"]),
+                "-" if changed is None else render.count(changed),
+                "taken" if one["name"] == judge["chosen"] else "",
+            ]
         )
-    elif links:
-        out.append(("its bound", results.links(round(exact["lower_bound"]))))
-    else:
-        out.append(("its bound", f"{render.size(exact['lower_bound'])} (ours {render.size(ours)})"))
-    told = (lambda value: results.links(round(value))) if links else render.size
-    start = told(exact["start_objective"])
-    if exact["own_objective"] is None:
-        what = "none before the time was over"
-    elif exact["better"]:
-        what = f"{told(exact['own_objective'])}, better than the search's ({start}), and taken"
-    else:
-        what = f"{told(exact['own_objective'])}, no better than the search's ({start})"
-    out.append(("its routes", what))
-    return out
+    return render.table(header, lines, right=range(1, len(header) - 1))

@@ -12,6 +12,7 @@ from netloom.cli import front as fronts
 from netloom.cli import today as in_force
 from netloom.cli.addresses import Addresses
 from netloom.cli.common import Options, Run
+from netloom.cli.exact_model import ExactModel
 from netloom.cli.goals import Goal, Little
 from netloom.cli.judge import Judge
 from netloom.errors import RoutingError, TrafficError
@@ -33,6 +34,7 @@ def optimize(
     little: Little | None = None,
     several: Addresses | None = None,
     judge: Judge | None = None,
+    model: ExactModel | None = None,
     options: Options | None = None,
 ) -> int:
     """Make the best routes for a traffic, with a proof.
@@ -62,16 +64,20 @@ def optimize(
     several
         Several addresses a host.
     judge
-        An exact model as the judge.
+        A simulation as the judge.
+    model
+        An exact model beside it.
     options
         Common options; `-o` writes the routes for OpenSM's `file` engine.
     """
     options, goal, little = options or Options(), goal or Goal(), little or Little()
-    several, judge = several or Addresses(), judge or Judge()
+    several, judge, exact = several or Addresses(), judge or Judge(), model or ExactModel()
     goal.check()
     little.check(background)
     several.check(goal, little)
-    judge.check(goal, little, several)
+    exact.check(goal, little, several)
+    judge.check(goal, little, several, exact)
+    goal = judge.goal(goal)
     if goal.hose:
         unfit = {
             "--certificate": certificate is not None,
@@ -79,7 +85,7 @@ def optimize(
             "--front": little.front,
             "--keep-jobs": little.keep_jobs is not None,
             "--lmc": several.lmc > 0,
-            "--exact": judge.exact is not None,
+            "--exact": exact.exact is not None,
         }
         for option in (option for option, there in unfit.items() if there):
             raise UsageError(f"{option} is about one matrix, --hose about all with some sums: expected one")
@@ -89,15 +95,15 @@ def optimize(
     run = Run("optimize", options, searches=True)
     if certificate is not None:
         run.also_writes(certificate, "--certificate")
-    for path, option in ((several.paths, "--paths"), (judge.write_model, "--write-model")):
+    for path, option in ((several.paths, "--paths"), (exact.write_model, "--write-model")):
         if path is not None:
             run.also_writes(path, option)
-    search = _Search(run, fabric, traffic, background, goal, little, several.lmc)
+    search = _Search(run, fabric, traffic, background, goal, little, several.lmc, judge)
     asked = {
         "--compare": compare,
         "--front": little.front,
         "--lmc": several.lmc > 0,
-        "--exact": judge.exact is not None,
+        "--exact": exact.exact is not None,
         "--islands": goal.islands is not None,
     }
     if search.layers is not None and any(asked.values()):
@@ -119,10 +125,10 @@ def optimize(
     if little.front and not interrupted:
         with run.timed("front"):
             points, interrupted = search.front(best)
-    loads, routes, model = search.loads(best), best.routes, None
+    loads, routes, solved = search.loads(best), best.routes, None
     if not interrupted:
-        model, routes, loads = judge.judged(run, search.fabric, search.traffic, routes, loads)
-        interrupted = model is not None and model["status"] == "interrupted"
+        solved, routes, loads = exact.solved(run, search.fabric, search.traffic, routes, loads)
+        interrupted = solved is not None and solved["status"] == "interrupted"
     fewest, known = None, True
     if not interrupted:
         fewest, known, interrupted = search.links_at_max(routes, loads)
@@ -135,14 +141,16 @@ def optimize(
         "background": search.before(loads),
         "compare": rows,
         "front": points,
-        "exact": model,
+        "exact": solved,
+        "judge": search.judged,
+        "changed_because": search.because(best, routes),
         "links_at_max_bound": fewest,
         "findings": _told(run, search.fabric),
         "output": run.write(routes.to_bytes()) if run.has_product else None,
         "certificate": None,
         **addresses.write_paths(run, routes, several),
     }
-    if not known or (model is not None and model["status"] in ("time-limit", "interrupted")):
+    if not known or (solved is not None and solved["status"] in ("time-limit", "interrupted")):
         result["reproducible"] = False
     if little.max_changes == 0:
         run.note("nothing may change (--max-changes 0): these are today's routes")
@@ -180,7 +188,7 @@ def _of_sums(
         best = _core.optimize_hose(
             net,
             sums,
-            depth=_depth(goal, 0),
+            depth=goal.depth,
             seed=run.seed,
             threads=options.threads,
             work=options.work,
@@ -200,6 +208,8 @@ def _of_sums(
         "compare": None,
         "front": None,
         "exact": None,
+        "judge": None,
+        "changed_because": best.changed_because,
         "links_at_max_bound": None,
         "findings": _told(run, net),
         "output": run.write(best.routes.to_bytes()) if run.has_product else None,
@@ -220,10 +230,6 @@ def _begin(
         return "auto", None, None
     assert background is not None
     return run.routes(background, fabric, None), background, None
-
-
-def _depth(goal: Goal, default: int) -> int:
-    return default if goal.depth is None else goal.depth
 
 
 _MOST_PAIRS = 1_000_000
@@ -259,8 +265,11 @@ class _Search:
         goal: Goal,
         little: Little,
         lmc: int,
+        judge: Judge,
     ) -> None:
         self._run, self._goal, self._little, self._lmc = run, goal, little, lmc
+        self._judge, self._source = judge, traffic
+        self.judged: dict[str, Any] | None = None
         self.fabric: Fabric = run.fabric(fabric, warn=True)
         self.traffic: Traffic = run.traffic(traffic, self.fabric)
         others = [(source, _fitting(run, source, self.fabric)) for source in goal.also]
@@ -301,7 +310,8 @@ class _Search:
                 return _core.optimize_lmc(
                     self.fabric, self.traffic, self._lmc, background=self.begin, **asked
                 )
-            asked["depth"] = _depth(self._goal, 3)
+            if self._goal.depth is not None:
+                asked["depth"] = self._goal.depth
             if self.today is None:
                 asked["background"] = self.begin
             else:
@@ -313,6 +323,11 @@ class _Search:
                 }
             if self.layers is None:
                 asked["islands"] = self._goal.islands or 1
+                if self._judge.judge is not None and bounds is None:
+                    best, self.judged = self._judge.chosen(
+                        self._run, self._source, self.fabric, self.traffic, asked
+                    )
+                    return best
                 return _core.optimize(self.fabric, self.traffic, bounds=bounds, **asked)
             return _core.optimize_layers(
                 self.fabric, self.layers, matrices.objective_kind(self._goal), **asked
@@ -335,6 +350,15 @@ class _Search:
         if isinstance(self.begin, str):
             return None
         return best.changed_entries if routes is best.routes else routes.changed_entries(self.begin)
+
+    def because(self, best: Optimized | OptimizedLayers, routes: Routes) -> str:
+        """Why the routes differ from those that it began with."""
+        if routes is not best.routes:
+            return "bound"
+        if self.judged is not None:
+            return str(self.judged.pop("changed_because"))
+        assert best.changed_because is not None
+        return best.changed_because
 
     def links_at_max(self, routes: Routes, loads: LinkLoads) -> tuple[int | None, bool, bool]:
         """How many links between switches must carry their largest load.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from netloom.cli import addresses, compare, front, hose, judge, matrices, render, results
+from netloom.cli import addresses, compare, exact_model, front, hose, judge, matrices, render, results
 
 if TYPE_CHECKING:
     from netloom._core import LinkLoads, Optimized, OptimizedLayers, Traffic
@@ -58,17 +58,21 @@ def text(result: Mapping[str, Any]) -> str:
         parts.append(compare.text(result["compare"]))
     if result["front"] is not None:
         parts.append(front.text(result["front"]))
+    if result["judge"] is not None:
+        parts.append(judge.text(result["judge"]))
     if result["background"] is not None:
         before = result["background"]
         gap = before["ar_gap_percent"]
         told = "" if gap is None else f", AR gap {render.percent(gap)}"
         rows.append(("before", f"{render.size(before['max_load'])}{told} ({before['routes']})"))
-        if result["changed_entries"] is not None:
+        if result["changed_entries"] is not None and not kept(result):
             rows.append(("changed", entries(result["changed_entries"])))
+    if kept(result):
+        rows.append(("changed", "nothing: the bound is met from the start (--depth N improves the tail)"))
     if result["lmc"] and result["pairs_off_base"] is not None:
         rows.append(addresses.row(result))
     if result["exact"] is not None:
-        rows += judge.rows(result["exact"], result["lower_bound"])
+        rows += exact_model.rows(result["exact"], result["lower_bound"])
     if result["repaired_entries"]:
         rows.append(("repaired", f"{entries(result['repaired_entries'])} of today's routes before that"))
     if not result["reproducible"]:
@@ -81,6 +85,12 @@ def text(result: Mapping[str, Any]) -> str:
     # Notes are told as they come, on standard error.
     odd = [one for one in result["findings"] if one["severity"] != "note"]
     return "\n\n".join(parts) + render.findings(odd)
+
+
+def kept(result: Mapping[str, Any]) -> bool:
+    """Whether nothing was changed because the routes to begin with meet the bound."""
+    alone = result["judge"] is None and not result["changed_entries"]
+    return alone and result["changed_because"] == "nothing" and result["proven_optimal"]
 
 
 def levels_text(levels: Sequence[Mapping[str, Any]]) -> str:

@@ -98,6 +98,8 @@ def simulate(
         wanted_tables = tables if options.output is not None or kept is not None else None
         found = _simulated(run, given, kept, wanted_tables)
     result = result_of(given, found)
+    for finding in result["findings"]:
+        run.note(finding["text"], kind="warning")
     written(run, given, {"source": scenario, "text": text, "overrides": overrides}, found, result)
     return run.finish(
         result,
@@ -119,9 +121,11 @@ def result_of(given: Scenario, found: Sequence[Recorded]) -> dict[str, Any]:
         "seed": given.seed,
         "runs": [one.result for one in found],
         "not_run": [word for word in given.routings if word not in done],
+        "findings": [],
         "output": None,
     }
     simulated.add_ratios(result["runs"])
+    result["findings"] = simulated.findings(result["runs"])
     return result
 
 
@@ -215,10 +219,11 @@ def _simulated(run: Run, given: Scenario, kept: Checkpoint | None, tables: Any) 
     }
 
     def work(word: str, threads: int, left: float | None, progress: Any) -> Recorded:
+        told = None
         if word in made:
             routes = made[word]
         else:
-            routes = given.routes(word, threads=threads, progress=progress)
+            routes, told = given.optimized(word, threads=threads, progress=progress)
         ended = _core.simulate(
             given,
             word,
@@ -234,7 +239,7 @@ def _simulated(run: Run, given: Scenario, kept: Checkpoint | None, tables: Any) 
             files["routes.lfts.gz"] = runs.packed(routes.to_bytes())
         if ended.stopped in ("interrupted", "time-limit"):
             broken_off[word] = ended
-        return Recorded(with_memory(ended.result()), files)
+        return Recorded({**with_memory(ended.result()), "optimized": told}, files)
 
     def ended(word: str, one: Recorded) -> None:
         done[word] = one
@@ -264,4 +269,4 @@ def with_memory(result: Mapping[str, Any]) -> dict[str, Any]:
     import resource
 
     kibibytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return {**result, "peak_memory_mb": round(kibibytes * 1024 / 1e6, 1)}
+    return {**result, "optimized": None, "peak_memory_mb": round(kibibytes * 1024 / 1e6, 1)}

@@ -24,6 +24,29 @@ def add_ratios(found: Sequence[dict[str, Any]]) -> None:
             job["ratio"] = time / base if base and time is not None else None
 
 
+SLOWER_PERCENT = 2.0
+"""How much slower than ftree, which they start from, optimised routes may be without a word."""
+
+
+def findings(found: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
+    """What to know of optimised routes: that loads chose them, or that they are slower than their start."""
+    start = next((one for one in found if one["routing"] == "ftree"), None)
+    times = {job["name"]: job["completion_ms"] for job in start["jobs"]} if start else {}
+    out = []
+    for one in (one for one in found if one["routing"].startswith("optimized")):
+        routing = one["routing"]
+        if one["optimized"] is not None and one["optimized"]["judge"] is None:
+            text = f"{routing}: chosen by loads alone, as no simulation of its start came to an end"
+            out.append({"kind": "not-judged", "text": text})
+        for job in one["jobs"]:
+            before, time = times.get(job["name"]), job["completion_ms"]
+            if before and time is not None and time > before * (1 + SLOWER_PERCENT / 100):
+                more = f"{100 * (time / before - 1):.1f} %"
+                text = f"{routing}: {job['name']} takes {more} longer than with ftree"
+                out.append({"kind": "slower-than-start", "text": text})
+    return out
+
+
 def rows(found: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """What CSV holds."""
     out = []

@@ -29,12 +29,35 @@ impl Exchange {
         }
         Self { to, from, iterations }
     }
+
+    /// Steps of a rank in one iteration.
+    fn period(&self, rank: u32) -> u64 {
+        (self.to[rank as usize].len() + self.from[rank as usize].len() + 1) as u64
+    }
+}
+
+/// Matrices one after another: a rank goes on with the next when it has what the present one sends it, and has sent its own.
+#[derive(Clone, Debug)]
+pub struct Exchanges(pub Vec<Exchange>);
+
+impl Script for Exchanges {
+    fn op(&self, rank: u32, step: u64) -> Option<Op> {
+        let mut step = step;
+        for phase in &self.0 {
+            let steps = phase.period(rank) * phase.iterations;
+            if step < steps {
+                return phase.op(rank, step);
+            }
+            step -= steps;
+        }
+        None
+    }
 }
 
 impl Script for Exchange {
     fn op(&self, rank: u32, step: u64) -> Option<Op> {
         let (to, from) = (&self.to[rank as usize], &self.from[rank as usize]);
-        let period = (to.len() + from.len() + 1) as u64;
+        let period = self.period(rank);
         if step / period >= self.iterations {
             return None;
         }
@@ -64,5 +87,14 @@ mod tests {
             Op::WaitAll,
         ];
         assert_eq!(all, [once, once].concat());
+        let [first, other] = [(0, 1, 10), (1, 2, 20)].map(|entry| Exchange::new(3, [entry].into_iter(), 1));
+        let both = Exchanges(vec![first, other]);
+        let wait = Op::WaitAll;
+        let of = |rank| (0..).map_while(|step| both.op(rank, step)).collect::<Vec<Op>>();
+        assert_eq!(of(0), [Op::Isend { to: 1, bytes: 10, tag: 0 }, wait, wait]);
+        assert_eq!(
+            of(1),
+            [Op::Irecv { from: 0, tag: 0 }, wait, Op::Isend { to: 2, bytes: 20, tag: 0 }, wait]
+        );
     }
 }

@@ -10,7 +10,7 @@ mod streams;
 mod synchronise;
 
 pub use everybody::{AllToAll, Incast, PermutationStream};
-pub use exchange::Exchange;
+pub use exchange::{Exchange, Exchanges};
 pub use ghost::{Ghost, GhostOrder};
 pub use halo::Halo;
 pub use slabs::Slabs;

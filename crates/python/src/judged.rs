@@ -1,0 +1,101 @@
+//! `netloom.optimize_judged`: routes for a traffic, chosen among candidates by what a run takes with them.
+
+use netloom_compose::{Asked as AskedOf, ComposeError, choose};
+use netloom_model::Routes;
+use netloom_optimize::{Because, OptimizeOptions};
+use netloom_routing as routing;
+use netloom_sim::Model;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::errors;
+use crate::loads::both_bounds;
+use crate::optimize::{Asked, begin};
+use crate::optimized::{Found, PyOptimized, changed};
+use crate::routes::RoutesOrEngine;
+use crate::run::{Options, run_until};
+use crate::scenario::{PyScenario, choice_dict};
+use crate::traffic::PyTraffic;
+
+/// Routes for a traffic, the quickest of several in a simulation (`model`: packet or fluid) of `scenario`, which is a program on the same fabric that sends
+/// it. Also returns how they were chosen, as `Scenario.optimized` does. A time limit or Ctrl-C takes the best of those that were simulated by then.
+#[pyfunction]
+#[pyo3(signature = (scenario, traffic, model = "packet", *, background = RoutesOrEngine::Engine("auto".into()), today = None,
+                    penalty_per_change = 0.0, max_changes = None, frozen = Vec::new(), depth = 3, islands = 1,
+                    seed = 0, threads = 0, work = None, time_limit = None, progress = None),
+       text_signature = "(scenario, traffic, model='packet', *, background='auto', today=None, penalty_per_change=0.0, max_changes=None, frozen=(), depth=3, islands=1, seed=0, threads=0, work=None, time_limit=None, progress=None)")]
+#[allow(clippy::too_many_arguments)] // keyword arguments of one Python call
+pub fn optimize_judged<'py>(
+    py: Python<'py>,
+    scenario: &PyScenario,
+    traffic: &PyTraffic,
+    model: &str,
+    background: RoutesOrEngine<'_>,
+    today: Option<RoutesOrEngine<'_>>,
+    penalty_per_change: f64,
+    max_changes: Option<u64>,
+    frozen: Vec<u32>,
+    depth: usize,
+    islands: usize,
+    seed: u64,
+    threads: usize,
+    work: Option<u64>,
+    time_limit: Option<f64>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<(PyOptimized, Bound<'py, PyDict>)> {
+    let fabric = &scenario.fabric();
+    traffic.check_fits(py, fabric)?;
+    let Some(model) = [Model::Packet, Model::Fluid].into_iter().find(|known| known.name() == model) else {
+        return Err(errors::value(py, &format!("model: expected packet or fluid, found \"{model}\"")));
+    };
+    let start = begin(py, fabric, &background, today.as_ref(), seed, threads)?;
+    let asked = Asked::new(py, fabric, today.is_some(), penalty_per_change, max_changes, &frozen)?;
+    let (stage, shared) = (&scenario.stage, &fabric.shared);
+    let goal = &traffic.shared.traffic;
+    let options = Options { threads, time_limit, progress, anytime: true };
+    let ended = run_until(py, options, |control| {
+        let work = Some(work.unwrap_or(4_000_000 + 20 * goal.total().entry_count() as u64));
+        let change = asked.change(&start);
+        let settings = &OptimizeOptions {
+            seed,
+            work,
+            depth,
+            islands: islands.max(1),
+            change,
+            ..OptimizeOptions::default()
+        };
+        let of = AskedOf {
+            fabric: &shared.fabric,
+            structure: shared.structure(),
+            paths: shared.paths(),
+            scene: &stage.scene,
+            goal,
+            start: &start,
+            options: settings,
+            model: Some(model),
+            threads: threads.max(1),
+        };
+        let choice = choose(&of, control)?;
+        let routes: Routes = choice.routes().clone();
+        let loads = routing::loads(&shared.fabric, &routes, &goal.total())?;
+        let bounds = both_bounds(shared, &routes, &goal.total(), control, None);
+        Ok::<_, ComposeError>((choice, routes, loads, bounds))
+    })?;
+    let ended = ended.transpose().map_err(|e| stage.raise(py, e))?;
+    let (choice, ..) = &ended.result;
+    let told = choice_dict(py, choice)?;
+    let (stopped, improvements) = (ended.stopped, ended.improvements);
+    let (_, routes, loads, bounds) = ended.result;
+    let bounds = bounds.map_err(|e| errors::optimize(py, e))?;
+    let found = Found {
+        changed: changed(&routes, &start),
+        routes,
+        loads,
+        bounds,
+        work: 0,
+        exhausted: false,
+        because: None::<Because>,
+    };
+    let ended = crate::run::Ended { result: found, stopped, improvements };
+    Ok((Found::into_python(ended, py, fabric)?, told))
+}
