@@ -30,7 +30,9 @@ def test_changed_entries_are_those_that_differ_from_todays_routes(netloom, paths
 
     jobs = paths.examples / "jobs" / "small.toml"
     netloom.ok("route", "ftree", paths.ft2, "-o", "today.lfts")
-    result = netloom.result("optimize", paths.ft2, jobs, "--background", "today.lfts", "-o", "new.lfts")
+    result = netloom.result(
+        "optimize", paths.ft2, jobs, "--background", "today.lfts", "--depth", "3", "-o", "new.lfts"
+    )
     fabric = nl.Fabric.read(paths.ft2)
     today, new = (nl.Routes.read(netloom.folder / f"{name}.lfts", fabric) for name in ("today", "new"))
     assert result["changed_entries"] == int((today.table() != new.table()).sum()) > 0

@@ -69,6 +69,9 @@ KINDS: dict[str, tuple[Severity, Class]] = {
     "unknown-lid": ("note", "input"),
     "duplicate": ("note", "input"),
     "stray-line": ("note", "input"),
+    # Of optimised routes in a simulation (python/netloom/cli/simulated.py).
+    "not-judged": ("note", "hosts"),
+    "slower-than-start": ("warning", "hosts"),
     # Of routes (crates/verify/src/report.rs), and of today's that `optimize --from` starts with.
     "unreachable": ("error", "hosts"),
     "loop": ("error", "hosts"),

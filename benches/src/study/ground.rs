@@ -110,7 +110,7 @@ impl Ground {
 
 /// One thread, and as much work as the time allows.
 pub fn options() -> OptimizeOptions<'static> {
-    OptimizeOptions { threads: 1, work: Some(u64::MAX), ..OptimizeOptions::default() }
+    OptimizeOptions { threads: 1, work: Some(u64::MAX), tail: true, ..OptimizeOptions::default() }
 }
 
 fn engine(which: Engine, fabric: &Fabric, structure: &Structure) -> Option<Routes> {

@@ -65,6 +65,8 @@ pub struct Choice {
     pub model: Option<Model>,
     /// What loads say of the change, where they decided.
     pub by_loads: Because,
+    /// Path searches spent on all candidates.
+    pub work: u64,
 }
 
 impl Choice {
@@ -118,6 +120,7 @@ pub fn choose(asked: &Asked, control: &Control) -> Result<Choice, ComposeError> 
         chosen: 0,
         model: None,
         by_loads: Because::Nothing,
+        work: 0,
     };
     let first = match measure {
         Some(model) => asked.run(asked.start, model, None, None, control)?,
@@ -125,8 +128,9 @@ pub fn choose(asked: &Asked, control: &Control) -> Result<Choice, ComposeError> 
     };
     let Some((model, first)) = measure.zip(first) else {
         // Nothing to compare times with: loads decide, and what meets its bound stays.
-        let (routes, because) =
+        let (routes, because, work) =
             asked.search(&asked.goal_layers(), false, asked.options.change, 1, control)?;
+        choice.work = work;
         if because != Because::Nothing {
             choice.candidates.push(asked.candidate("search", routes, &total)?);
             (choice.chosen, choice.by_loads) = (1, because);
@@ -136,11 +140,15 @@ pub fn choose(asked: &Asked, control: &Control) -> Result<Choice, ComposeError> 
     choice.model = Some(model);
     let start = &mut choice.candidates[0];
     (start.completion_ps, start.ratio) = (last_end(&first), Some(1.0));
-    let (searched, because) = asked.search(&asked.goal_layers(), true, asked.options.change, 2, control)?;
+    let (searched, because, work) =
+        asked.search(&asked.goal_layers(), true, asked.options.change, 2, control)?;
+    choice.work += work;
     let mut others: Vec<(&'static str, Routes)> = Vec::new();
     if because == Because::Bound && asked.options.change.is_none() {
         let near = Change { from: asked.start, penalty: 0.0, most: None, frozen: &[] };
-        others.push(("few", asked.search(&asked.goal_layers(), true, Some(near), SHARES, control)?.0));
+        let (routes, _, work) = asked.search(&asked.goal_layers(), true, Some(near), SHARES, control)?;
+        choice.work += work;
+        others.push(("few", routes));
     }
     let windows = asked.windows(&first, WINDOWS, control)?;
     if windows.len() > 1 && control.stopped().is_none() {
@@ -149,7 +157,9 @@ pub fn choose(asked: &Asked, control: &Control) -> Result<Choice, ComposeError> 
             .enumerate()
             .map(|(k, matrix)| Layer { name: format!("window {}", k + 1), matrix, weight: 1.0 })
             .collect();
-        others.push(("windows", asked.search(&layers, true, asked.options.change, SHARES, control)?.0));
+        let (routes, _, work) = asked.search(&layers, true, asked.options.change, SHARES, control)?;
+        choice.work += work;
+        others.push(("windows", routes));
     }
     others.push(("search", searched));
     for (name, routes) in others {
@@ -195,7 +205,7 @@ impl Asked<'_> {
         change: Option<Change>,
         share: u64,
         control: &Control,
-    ) -> Result<(Routes, Because), ComposeError> {
+    ) -> Result<(Routes, Because, u64), ComposeError> {
         let Self { fabric, structure, paths, start, .. } = *self;
         let work = self.options.work.map(|work| work / share);
         let options = OptimizeOptions { work, tail, change, ..self.options.clone() };
@@ -203,11 +213,11 @@ impl Asked<'_> {
             && only.weight == 1.0
         {
             let best = optimize(fabric, structure, paths, only.matrix, start, &options, control)?;
-            return Ok((best.routes, best.changed_because));
+            return Ok((best.routes, best.changed_because, best.work));
         }
         let options = OptimizeOptions { bound: None, ..options };
         let best = optimize_layers(fabric, structure, paths, layers, Combine::Sum, start, &options, control)?;
-        Ok((best.routes, best.changed_because))
+        Ok((best.routes, best.changed_because, best.work))
     }
 
     /// What hosts send each other in so many equal spans of the start's run, `first`; nothing if that is stopped. Always of packets: flows record

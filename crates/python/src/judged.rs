@@ -85,14 +85,14 @@ pub fn optimize_judged<'py>(
     let (choice, ..) = &ended.result;
     let told = choice_dict(py, choice)?;
     let (stopped, improvements) = (ended.stopped, ended.improvements);
-    let (_, routes, loads, bounds) = ended.result;
+    let (choice, routes, loads, bounds) = ended.result;
     let bounds = bounds.map_err(|e| errors::optimize(py, e))?;
     let found = Found {
         changed: changed(&routes, &start),
         routes,
         loads,
         bounds,
-        work: 0,
+        work: choice.work,
         exhausted: false,
         because: None::<Because>,
     };

@@ -2,8 +2,8 @@
 
 What is simulated: TRAFFIC itself where it is a recorded run (a trace, or a jobs file of traces), else a
 program that sends it: phase after phase, every host posts all that it sends at once, the next host first, and
-waits for that and for what it is sent. Bytes do not say in which order they are sent; the result says which of
-both it was.
+waits for that and for what it is sent. Bytes do not say in which order they are sent; the result says which
+of both it was.
 """
 
 from __future__ import annotations

@@ -16,6 +16,7 @@ from netloom.cli.checkpoint import Checkpoint, check_checkpoint
 from netloom.cli.common import Options, Run
 from netloom.cli.runs import Recorded
 from netloom.cli.several import side_by_side
+from netloom.findings import bad
 
 if TYPE_CHECKING:
     from netloom._core import Scenario, Simulation
@@ -99,13 +100,13 @@ def simulate(
         found = _simulated(run, given, kept, wanted_tables)
     result = result_of(given, found)
     for finding in result["findings"]:
-        run.note(finding["text"], kind="warning")
+        run.note(finding["text"], kind=finding["severity"])
     written(run, given, {"source": scenario, "text": text, "overrides": overrides}, found, result)
     return run.finish(
         result,
         lambda: simulated.text(result),
         rows=simulated.rows(result["runs"]),
-        findings=any(one.result["stopped"] == "deadlock" for one in found),
+        findings=bad(result["findings"]) or any(one.result["stopped"] == "deadlock" for one in found),
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from netloom.cli import render
+from netloom.findings import Finding, finding
 
 _STOPPED = {
     "interrupted": "interrupted",
@@ -28,7 +29,7 @@ SLOWER_PERCENT = 2.0
 """How much slower than ftree, which they start from, optimised routes may be without a word."""
 
 
-def findings(found: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
+def findings(found: Sequence[Mapping[str, Any]]) -> list[Finding]:
     """What to know of optimised routes: that loads chose them, or that they are slower than their start."""
     start = next((one for one in found if one["routing"] == "ftree"), None)
     times = {job["name"]: job["completion_ms"] for job in start["jobs"]} if start else {}
@@ -37,13 +38,13 @@ def findings(found: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
         routing = one["routing"]
         if one["optimized"] is not None and one["optimized"]["judge"] is None:
             text = f"{routing}: chosen by loads alone, as no simulation of its start came to an end"
-            out.append({"kind": "not-judged", "text": text})
+            out.append(finding("not-judged", text))
         for job in one["jobs"]:
             before, time = times.get(job["name"]), job["completion_ms"]
             if before and time is not None and time > before * (1 + SLOWER_PERCENT / 100):
                 more = f"{100 * (time / before - 1):.1f} %"
                 text = f"{routing}: {job['name']} takes {more} longer than with ftree"
-                out.append({"kind": "slower-than-start", "text": text})
+                out.append(finding("slower-than-start", text))
     return out
 
 

@@ -67,8 +67,13 @@ fn islands_share_the_work_and_never_lose_the_best() {
     let case = Case::generated("fattree:pods=4,leaves=4,hosts=6,spines=4,groups=2,cores=3");
     let traffic = uneven(&case.fabric);
     let run = |work| {
-        let options =
-            OptimizeOptions { islands: 4, work: Some(work), depth: 0, ..OptimizeOptions::default() };
+        let options = OptimizeOptions {
+            islands: 4,
+            work: Some(work),
+            depth: 0,
+            tail: true,
+            ..OptimizeOptions::default()
+        };
         optimized(&case, &traffic, &options, &Control::new())
     };
     let (short, long) = (run(10_000), run(100_000));

@@ -13,14 +13,15 @@ use crate::shared::{Case, all_ways, layers};
 type Levels = Vec<(f64, usize)>;
 
 fn optimize(case: &Case, traffic: &Csr, depth: usize, work: u64) -> Optimized {
-    let options = OptimizeOptions { seed: 1, work: Some(work), depth, ..OptimizeOptions::default() };
+    let options =
+        OptimizeOptions { seed: 1, work: Some(work), depth, tail: true, ..OptimizeOptions::default() };
     case.optimize_with(traffic, &case.routes(Engine::Random), &options, &Control::new()).unwrap()
 }
 
 fn optimize_phases(case: &Case, phases: &[Csr], combine: Combine, work: u64) -> OptimizedLayers {
     let Case { fabric, structure, paths } = case;
     let (background, control) = (case.routes(Engine::Random), Control::new());
-    let options = OptimizeOptions { work: Some(work), ..OptimizeOptions::default() };
+    let options = OptimizeOptions { work: Some(work), tail: true, ..OptimizeOptions::default() };
     optimize_layers(fabric, structure, paths, &layers(phases), combine, &background, &options, &control)
         .unwrap()
 }

@@ -32,7 +32,7 @@ impl Case {
     }
 
     pub fn optimize(&self, traffic: &Csr, background: &Routes, work: u64) -> Optimized {
-        let options = OptimizeOptions { seed: 1, work: Some(work), ..OptimizeOptions::default() };
+        let options = OptimizeOptions { seed: 1, work: Some(work), tail: true, ..OptimizeOptions::default() };
         self.optimize_with(traffic, background, &options, &Control::new()).unwrap()
     }
 
