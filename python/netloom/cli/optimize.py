@@ -112,7 +112,7 @@ def optimize(
     started = time.perf_counter()
     run.keeps()
     with run.timed("optimize"):
-        share = 0.5 if compare or little.front or judge.exact is not None else 1.0
+        share = 0.5 if compare or little.front or exact.exact is not None else 1.0
         best = search.run(little.max_changes, share=share)
     seconds = time.perf_counter() - started
     interrupted = best.stopped == "interrupted"
