@@ -49,7 +49,10 @@ impl Net {
         let routes = match routing {
             _ if !routing.has_tables() => return None,
             Routing::Optimized | Routing::OptimizedPhases => {
-                optimized(routing, fabric, structure, paths, scene, None, &control).unwrap()
+                optimized(routing, fabric, structure, paths, scene, None, 1, &control)
+                    .unwrap()
+                    .routes()
+                    .clone()
             }
             _ => tables(routing, fabric, structure, scene.scenario.seed, &mut nothing).unwrap(),
         };
