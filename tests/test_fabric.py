@@ -6,6 +6,8 @@ import gzip
 
 import pytest
 
+import netloom as nl
+
 
 def test_a_real_dump_and_the_generator_are_the_same_quartz1(netloom, paths):
     dump = netloom.result("fabric", "show", paths.quartz1)
@@ -83,6 +85,22 @@ def test_a_generator_wins_over_a_file_of_its_name(netloom):
     (netloom.folder / "cab").write_text("not a fabric")
     assert netloom.result("fabric", "show", "cab")["hosts"] == 1296
     assert "./cab" in netloom.refused("fabric", "show", "./cab")
+
+
+def test_every_verb_that_takes_a_fabric_takes_a_name_map(netloom, paths):
+    table = nl.Fabric.read(paths.ft2).switch_table()
+    guids = dict(zip(table["name"], table["guid"].tolist(), strict=True))
+    (netloom.folder / "names").write_text(f'0x{guids["leaf05"]:x} "rack five"\n')
+    names = ("--name-map", "names")
+    hot = netloom.result("loads", paths.ft2, "ftree", "all-to-all", "--hottest", 64, *names)["hottest"]
+    assert "rack five" in {link["from"] for link in hot}
+    assert "leaf05" not in {link["from"] for link in hot}
+    removed = netloom.result("fabric", "damage", paths.ft2, "--switch", "rack five", *names)["removed"]
+    assert any("rack five" in line for line in removed)
+    netloom.ok("route", "ftree", paths.ft2, "-o", "r.lfts", "-q", *names)
+    assert netloom.result("check", paths.ft2, "r.lfts", *names)["ok"]
+    assert netloom.json("check", paths.ft2, "r.lfts", *names)["inputs"][1]["role"] == "name-map"
+    assert "--name-map: not used" in netloom("fabric", "show", paths.small, *names).err
 
 
 def test_a_name_map_renames_switches(netloom, paths):

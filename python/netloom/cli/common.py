@@ -104,6 +104,7 @@ class Run:
         self._seconds: dict[str, float] = {}
         self._started = time.perf_counter()
         self._stdin_used = False
+        self._names: bytes | None = None
         self._interrupt = streams.DeferredInterrupt()
         self._outputs: list[Path] = []
         self.findings: list[Finding] = []
@@ -223,9 +224,7 @@ class Run:
 
     # Inputs
 
-    def fabric(
-        self, source: str, *, name_map: Path | None = None, role: str = "fabric", warn: bool = False
-    ) -> Fabric:
+    def fabric(self, source: str, *, role: str = "fabric", warn: bool = False) -> Fabric:
         """Reads a dump or makes the fabric that a spec names; `warn` tells of findings on standard error."""
         from netloom import _core
 
@@ -237,15 +236,24 @@ class Run:
                 # Says what was expected, better than "no such file" alone.
                 return _core.Fabric.read(source)
             data = self.read(role, source)
-            names = None if name_map is None else self.read("name-map", str(name_map))
-            label = str(name_map or "")
-            fabric = _core.Fabric.parse(data, label=source, name_map=names, name_map_label=label)
+            fabric = self.parsed(data, source)
         if warn and fabric.findings:
             number, name = len(fabric.findings), "-" if source == STDIO else source
             what = f"{render.count(number)} finding{'' if number == 1 else 's'} about {name}"
             kind = "warning" if bad(findings(fabric.findings)) else "note"
             self.note(f"{what}; `netloom fabric show` lists them", kind=kind)
         return fabric
+
+    def parsed(self, data: bytes, label: str) -> Fabric:
+        """The fabric of a dump, switches named as `--name-map` says."""
+        from netloom import _core
+
+        path = self.options.name_map
+        if path is None:
+            return _core.Fabric.parse(data, label=label)
+        if self._names is None:
+            self._names = self.read("name-map", str(path))
+        return _core.Fabric.parse(data, label=label, name_map=self._names, name_map_label=str(path))
 
     def traffic(
         self,
@@ -471,6 +479,8 @@ class Run:
             For the exit code.
         """
         self.finishing()
+        if self.options.name_map is not None and self._names is None:
+            self.note("--name-map: not used, no dump of a fabric was read here")
         kind = self.options.format
         self._seconds["total"] = time.perf_counter() - self._started
         document = {

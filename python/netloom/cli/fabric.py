@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from netloom.cli import UsageError, common, render
@@ -38,7 +37,7 @@ def new(spec: str, /, *, options: Options | None = None) -> int:
     return run.finish(result, lambda: text(result))
 
 
-def show(fabric: str, /, *, name_map: Path | None = None, options: Options | None = None) -> int:
+def show(fabric: str, /, *, options: Options | None = None) -> int:
     """What a fabric is, and what is odd about it.
 
     Missing cables, parts that are cut off and what of a dump could not be used are findings; errors and
@@ -48,26 +47,22 @@ def show(fabric: str, /, *, name_map: Path | None = None, options: Options | Non
     ----------
     fabric
         A dump of `ibnetdiscover`, an ibsim net file, or a generator spec.
-    name_map
-        A node-name-map file, as the InfiniBand tools use.
     options
         Common options; `-o` writes the result (.json, .csv).
     """
     run = Run("fabric-show", options or Options(), product=False)
-    net = run.fabric(fabric, name_map=name_map)
+    net = run.fabric(fabric)
     result = {**summary(net), "findings": findings(net.findings)}
     return run.finish(result, lambda: text(result))
 
 
-def convert(fabric: str, /, *, name_map: Path | None = None, options: Options | None = None) -> int:
+def convert(fabric: str, /, *, options: Options | None = None) -> int:
     """Write a fabric in another format.
 
     Parameters
     ----------
     fabric
         A dump of `ibnetdiscover`, an ibsim net file, or a generator spec.
-    name_map
-        A node-name-map file, as the InfiniBand tools use.
     options
         Common options; the ending after `-o` names the format: .txt (ibnetdiscover), .net (ibsim) or .dot,
         each also with .gz.
@@ -75,7 +70,7 @@ def convert(fabric: str, /, *, name_map: Path | None = None, options: Options | 
     options = options or Options()
     common.need_output("fabric convert", options)
     run = Run("fabric-convert", options, endings=_ENDINGS)
-    net = run.fabric(fabric, name_map=name_map)
+    net = run.fabric(fabric)
     result = {**summary(net), "output": _write(run, net)}
     return run.finish(result, lambda: text(result))
 

@@ -73,5 +73,7 @@ class Options:
     """End after so many seconds, with the best so far (not reproducible: see `--work`)."""
     work: Annotated[int | None, _U64] = None
     """Stop searching after so many units of work: the reproducible budget."""
+    name_map: Path | None = None
+    """A node-name-map, as the InfiniBand tools use: switches have these names instead of a dump's own."""
     quiet: Annotated[bool, Parameter(name=["--quiet", "-q"])] = False
     """No progress, no notes, no text report; JSON and CSV are still printed."""

@@ -47,7 +47,6 @@ class Reach:
 
 def discovered(run: Run, access: Access, source: str | None = None) -> Fabric:
     """The fabric of a file, if it is the one that is reached, or as `ibnetdiscover` finds it now."""
-    from netloom import _core
     from netloom.live.identity import check
 
     if source is not None:
@@ -59,4 +58,4 @@ def discovered(run: Run, access: Access, source: str | None = None) -> Fabric:
         data = access.discover()
     run.note_input("fabric", access.what, hashlib.sha256(data).hexdigest())
     with run.timed("read"):
-        return _core.Fabric.parse(data, label=access.what)
+        return run.parsed(data, access.what)

@@ -268,7 +268,7 @@ class _Watch:
 
         if access is None:
             return Fetched(self.net, self._read_again)
-        return stack.enter_context(Polled(access, self.net, hosts=self.hosts))
+        return stack.enter_context(Polled(access, self.net, hosts=self.hosts, parse=self.run.parsed))
 
     def _played(self, found: Counters, every: float, once: bool) -> Iterator[tuple[Picture | None, Told]]:
         """Intervals that are all there already; once: the last."""

@@ -52,16 +52,26 @@ class Polled:
         As discovered.
     hosts : bool
         Whether adapters are asked too.
+    parse : callable, optional
+        Makes the fabric of a dump and its label, where names are not the dump's own.
     """
 
     REST_SECONDS = 60.0
     """Between two discoveries, at least."""
 
-    def __init__(self, access: Access, fabric: Fabric, *, hosts: bool = False) -> None:
+    def __init__(
+        self,
+        access: Access,
+        fabric: Fabric,
+        *,
+        hosts: bool = False,
+        parse: Callable[[bytes, str], Fabric] | None = None,
+    ) -> None:
         self.fabric = fabric
         self._first = fabric
         self._access = access
         self._hosts = hosts
+        self._parse = parse
         self._poller: Poller | None = None
         self._discovered = time.monotonic()
 
@@ -122,7 +132,8 @@ class Polled:
             return
         self._discovered = now
         try:
-            found = _core.Fabric.parse(self._access.discover(), label=self._access.what)
+            dump, what = self._access.discover(), self._access.what
+            found = _core.Fabric.parse(dump, label=what) if self._parse is None else self._parse(dump, what)
         except NetloomError:
             return
         self._close()
