@@ -24,7 +24,7 @@ import netloom as nl
 from netloom.live import Ibsim, OpenSM, missing_tools
 
 ROOT = Path(__file__).resolve().parent.parent
-OTHERS = [ROOT / "README.md", ROOT / "docs" / "python.md"]
+OTHERS = [ROOT / "README.md", ROOT / "docs" / "python.md", ROOT / "docs" / "traffic.md"]
 PAGES = [*OTHERS, *sorted((ROOT / "docs" / "verbs").glob("*.md"))]
 VERBS = [
     "fabric",
