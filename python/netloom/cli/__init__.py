@@ -169,7 +169,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # One is enough: another must not interrupt the word about the first.
         _signal.signal(_signal.SIGINT, _signal.SIG_IGN)
         _signal.signal(_signal.SIGTERM, _signal.SIG_IGN)
-        return _fail("interrupted", INTERRUPTED)
+        code = _fail("interrupted", INTERRUPTED)
+        guard.leave(code)
+        return code
     except BrokenPipeError:
         # Whoever read our output has left.
         streams.abandon_stdout()

@@ -8,9 +8,9 @@ lets `GRACE_S` pass and ends the process. What is half written is a temporary fi
 files are whole or absent. Children die with us (`live.process`).
 
 Invariants: once there is something to keep (`Limit.keeps`), only a signal ends the process, no time limit.
-Time for which the machine let us wait for a processor does not count, up to four times the grace: that is
-meant as time to work in. Only modules that are compiled into Python are imported: until the handlers
-stand, Ctrl-C is not ours.
+Time for which the process was suspended, or the machine let it wait for a processor, does not count, up to
+four times the grace: that is meant as time to work in. Only modules that are compiled into Python are
+imported: until the handlers stand, Ctrl-C is not ours.
 """
 
 from __future__ import annotations
@@ -28,6 +28,8 @@ INTERRUPTED, TOO_LATE = 130, 124
 """Exit codes; the second is that of timeout(1)."""
 GRACE_S = 1.5
 """From a signal to the end by force: dead within two seconds."""
+_LOOK_S = 0.05
+"""How often it is looked at the clock, where there is something to wait for."""
 _STARVED = 5.0
 """How many times longer that is at most, where the machine hardly runs us."""
 
@@ -140,15 +142,20 @@ def _wait(read: int) -> None:
     import select
 
     signalled: tuple[float, dict[str, float]] | None = None
+    stood = 0.0
     while True:
-        if signalled is not None and _over(GRACE_S, *signalled):
+        if signalled is not None and _over(GRACE_S, signalled[0] + stood, signalled[1]):
             end(INTERRUPTED, "interrupted")
         asked = _limit
         waits = signalled is None and asked is not None and not asked.kept
-        if asked is not None and waits and _over(asked.seconds + asked.slack, asked.began, {}):
+        if asked is not None and waits and _over(asked.seconds + asked.slack, asked.began + stood, {}):
             told = f"error: the time limit of {asked.seconds:g} s passed before there was anything to keep"
             end(TOO_LATE, told)
-        ready, _, _ = select.select([read], [], [], 0.05 if signalled is not None or waits else None)
+        timed, looked = signalled is not None or waits, time.perf_counter()
+        ready, _, _ = select.select([read], [], [], _LOOK_S if timed else None)
+        slept = time.perf_counter() - looked
+        if timed and slept > 5 * _LOOK_S:
+            stood += slept - _LOOK_S  # Suspended, as by Ctrl-Z.
         if not ready:
             continue
         heard = os.read(read, 64)
@@ -157,7 +164,7 @@ def _wait(read: int) -> None:
             _ended.release()
             return
         if signalled is None and any(number in (_signal.SIGINT, _signal.SIGTERM) for number in heard):
-            signalled = time.perf_counter(), _starved()
+            signalled, stood = (time.perf_counter(), _starved()), 0.0
 
 
 def _over(seconds: float, since: float, starved_then: dict[str, float]) -> bool:
