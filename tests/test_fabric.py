@@ -87,6 +87,17 @@ def test_a_generator_wins_over_a_file_of_its_name(netloom):
     assert "./cab" in netloom.refused("fabric", "show", "./cab")
 
 
+def test_ibdiagnet_s_dumps_that_are_not_read_name_the_one_that_is(netloom, paths):
+    (netloom.folder / "ibdiagnet2.db_csv").write_text("# db_csv\nSTART_NODES\nNodeDesc,NumPorts\nEND_NODES\n")
+    text = netloom.refused("fabric", "show", "ibdiagnet2.db_csv")
+    assert "ibdiagnet's db_csv is not read: expected a dump of ibnetdiscover, such as ibdiagnet2" in text
+    (netloom.folder / "ibdiagnet2.ibnetdiscover").write_text(paths.ft2.read_text())
+    assert "ibdiagnet2.ibnetdiscover, which is there" in netloom.refused(
+        "fabric", "show", "ibdiagnet2.db_csv"
+    )
+    assert netloom.result("fabric", "show", "ibdiagnet2.ibnetdiscover")["hosts"] == 32
+
+
 def test_every_verb_that_takes_a_fabric_takes_a_name_map(netloom, paths):
     table = nl.Fabric.read(paths.ft2).switch_table()
     guids = dict(zip(table["name"], table["guid"].tolist(), strict=True))

@@ -25,6 +25,7 @@ from netloom.cli.sources import (
     is_file_or_stdin,
     is_stdin,
     nearest_pattern,
+    of_ibdiagnet,
     raise_in_jobs,
     raise_not_an_engine,
     traffic_format,
@@ -236,7 +237,8 @@ class Run:
                 # Says what was expected, better than "no such file" alone.
                 return _core.Fabric.read(source)
             data = self.read(role, source)
-            fabric = self.parsed(data, source)
+            with of_ibdiagnet(data, source):
+                fabric = self.parsed(data, source)
         if warn and fabric.findings:
             number, name = len(fabric.findings), "-" if source == STDIO else source
             what = f"{render.count(number)} finding{'' if number == 1 else 's'} about {name}"

@@ -29,6 +29,26 @@ def fault_lines(faults: Sequence[tuple[int, str, str]], file: str) -> Iterator[F
             yield finding(kind, f"{name}: and {render.count(len(lines) - _LINES)} more lines")
 
 
+@contextlib.contextmanager
+def of_ibdiagnet(data: bytes, source: str) -> Iterator[None]:
+    """An error about a dump of ibdiagnet that is not read names the one that is, and where it lies."""
+    from netloom.errors import FormatError
+
+    try:
+        yield
+    except FormatError as error:
+        path = Path(source)
+        kind = next((one for one in ("db_csv", "net_dump", "lst") if path.name.endswith(f".{one}")), None)
+        if kind is None and b"\nSTART_NODES" in b"\n" + data[: 1 << 20]:
+            kind = "db_csv"
+        if kind is None:
+            raise
+        beside = path.with_suffix(".ibnetdiscover")
+        there = f"{beside}, which is there" if beside.is_file() else "ibdiagnet2.ibnetdiscover"
+        text = f"{source}: ibdiagnet's {kind} is not read: expected a dump of ibnetdiscover, such as {there}"
+        raise FormatError(text, source) from error
+
+
 def is_file_or_stdin(source: str) -> bool:
     """Whether there is something to read."""
     return source == STDIO or os.path.exists(source)
