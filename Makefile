@@ -76,6 +76,7 @@ inferred: | need ## traffic from counters: errors, how well they are known, rout
 TRIALS ?= 2000
 hostile: | need ## the property tests over TRIALS (2000) random cases each instead of a few: what goes on looking for lies
 	NETLOOM_TRIALS=$(TRIALS) cargo test $(LIBRARY) --quiet hostile
+	NETLOOM_TRIALS=$(TRIALS) $(BIN)/python -m pytest -q -k hostile tests
 
 man: $(VENV)/.dev $(VENV)/.built ## manual pages, into build/man
 	$(BIN)/python -m netloom.cli.manual build/man

@@ -378,6 +378,50 @@ def test_hosts_that_talked_outside_every_job_are_named(netloom, paths, write, co
     assert result["output"] == "t.mtx"
 
 
+def test_a_job_that_nobody_listed_is_one_more_and_nothing_is_called_identified(
+    netloom, paths, write, counted
+):
+    """Half of the traffic is of the second job: links tell what it sent, and the verdict speaks of half."""
+    one = job("a", 'pattern = "stencil:4x4,bytes=1000000"', 'hosts = "host00[00-15]"')
+    both = write(
+        "both.toml", one + job("b", 'pattern = "stencil:4x4,bytes=1000000"', 'hosts = "host00[16-31]"')
+    )
+    counters = counted(both)
+    asked = ("infer", paths.ft2, "ftree", counters, "--jobs", write("one.toml", one), "--truth", both)
+    result = netloom.result(*asked, code=1)
+    assert result["verdict"] == "partly"
+    assert result["scope"]["outside_jobs"] == pytest.approx(0.5)
+    assert result["scope"]["share"] == pytest.approx(0.5, abs=0.01)
+    assert [row["job"] for row in result["hypothesis"]] == ["a", "hosts of no job"]
+    assert result["leaf_error_percent"] < 100
+    whole = netloom.result("infer", paths.ft2, "ftree", counters, "--jobs", both)
+    assert whole["scope"] == {"share": 1.0, "outside_jobs": 0.0, "unexplained": 0.0}
+
+
+def test_an_idle_fabric_is_called_idle(netloom, paths, counted):
+    """A hundred datagrams of 256 octets a host and nothing else: management's."""
+    counters = counted("all-to-all", "--scale", 256, "--mtu", 256)
+    error = netloom.refused("infer", paths.ft2, "ftree", counters)
+    assert error.startswith("the fabric is idle: hosts sent ")
+    done = netloom("diagnose", paths.ft2, "--counters", counters)
+    assert "the fabric is idle" in done.out + done.err
+
+
+def test_routes_change_for_a_guess_only_where_that_gains_more_than_it_may_be_off(netloom, paths, counted):
+    """The real readings of this fabric are a guess; the traffic says so, and optimize heeds it."""
+    data = paths.ft2.parent
+    readings = [data / f"perfquery_x_{when}.txt.gz" for when in ("before", "after")]
+    netloom("infer", paths.ft2, "ftree", *readings, "-o", "guess.mtx.gz")
+    result = netloom.result("optimize", paths.ft2, "guess.mtx.gz", "--work", 2000)
+    [finding] = result["findings"]
+    gain = re.search(r"gain ([0-9.e-]+) %", finding["text"])
+    if finding["kind"] == "inferred":
+        assert gain is None
+    else:
+        assert finding["kind"] == "routes-of-a-guess"
+        assert "these are today's (ftree)" in finding["text"]
+
+
 def test_counters_that_cannot_be_are_findings(netloom, paths, counted):
     jobs = paths.examples / "jobs" / "small.toml"
     counters = counted(jobs, "--seconds", 1e-5)

@@ -16,13 +16,15 @@ use crate::table::{Row, Table, median_seconds, spell};
 const LANES: [u8; 3] = [1, 2, 5];
 
 /// A recorded application, the most that its error may be (%), and the dissertation's best of tables 4.2 and 4.3 for its kind.
-const APPLICATIONS: [(&str, [f64; 3], &str); 6] = [
+/// miniAMR stands beside nobody: its limits are what was measured on 2026-11-22 and a tenth more.
+const APPLICATIONS: [(&str, [f64; 3], &str); 7] = [
     ("lulesh-512", [0.02, 0.01, 0.01], "LULESH 29.4, 0.9, 0.0"),
     ("snap-168", [0.02, 0.01, 0.01], "PARTISN 23.4, 0.1, 0.0"),
     ("hpcg-216", [0.02, 0.01, 0.01], ""),
     ("nekbone-256", [15.0, 4.0, 2.0], "Nekbone 1024: 16.5, 4.8, 2.4"),
     ("amg-125", [50.0, 15.0, 5.0], "AMG 1728: 49.2, 8.8, 1.8"),
-    ("miniamr-512", [97.6, 97.1, 86.9], "BoxLib CNS 97.6, 97.1, 86.9"),
+    ("cns-512", [0.02, 0.01, 0.01], "BoxLib CNS 97.6, 97.1, 86.9"),
+    ("miniamr-512", [53.0, 51.0, 34.0], ""),
 ];
 
 /// A pattern on all hosts, five lanes; the most that its error (%) and its time (s) may be.

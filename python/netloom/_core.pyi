@@ -771,6 +771,9 @@ class Counters:
     @property
     def foreign(self) -> str | None:
         """Why a file is hardly of this fabric, if so."""
+    @property
+    def idle_bytes(self) -> float | None:
+        """What hosts sent, bytes, if that is no more than management sends: nobody else was there."""
     def since(self, before: Counters, *, seconds: float | None = None) -> Counters:
         """What was counted since an earlier reading; `seconds` is how long that is, if files do not tell."""
     def fallen_since(self, before: Counters) -> tuple[int, int]:

@@ -97,6 +97,9 @@ KINDS: dict[str, tuple[Severity, Class]] = {
     "job-left-out": ("warning", "input"),
     "more": ("error", "input"),
     "outside-jobs": ("warning", "input"),
+    "may-have-wrapped": ("warning", "input"),
+    "inferred": ("note", "input"),
+    "routes-of-a-guess": ("note", "input"),
     "unexplained": ("warning", "input"),
     "not-identifiable": ("warning", "input"),
     # Of sampled packets (netloom.sampling, `sample --decode`).

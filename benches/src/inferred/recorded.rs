@@ -7,14 +7,16 @@ use crate::study::{Claim, Section, Study, heads};
 use crate::table::spell;
 
 /// An application, the most that its error may be with 1, 2 and 5 lanes (%), and the dissertation's best for its kind.
-const APPLICATIONS: [(&str, [f64; 3], &str); 7] = [
+/// miniAMR stands beside nobody: its limits are what was measured on 2026-11-22 and a tenth more.
+const APPLICATIONS: [(&str, [f64; 3], &str); 8] = [
     ("lulesh-512", [0.02, 0.01, 0.01], "29.4 / 0.9 / 0.0"),
     ("snap-168", [0.02, 0.01, 0.01], "23.4 / 0.1 / 0.0 (PARTISN)"),
     ("hpcg-216", [0.02, 0.01, 0.01], ""),
     ("boxlibmg-64", [66.1, 5.2, 0.4], "66.1 / 5.2 / 0.4 (MG C)"),
     ("nekbone-256", [15.0, 4.0, 2.0], "16.5 / 4.8 / 2.4 (1024 ranks)"),
     ("amg-125", [50.0, 15.0, 5.0], "49.2 / 8.8 / 1.8 (1728 ranks)"),
-    ("miniamr-512", [97.6, 97.1, 86.9], "97.6 / 97.1 / 86.9 (BoxLib CNS)"),
+    ("cns-512", [0.02, 0.01, 0.01], "97.6 / 97.1 / 86.9 (BoxLib CNS)"),
+    ("miniamr-512", [53.0, 51.0, 34.0], ""),
 ];
 /// Errors below this (%) are nothing, whatever was estimated below it.
 const NOTHING: f64 = 0.1;

@@ -29,7 +29,7 @@ enum From {
 /// A case: its name, its jobs, whether inference knows which rank is where, on how many lanes.
 type Case = (&'static str, From, bool, &'static [u8]);
 
-const CASES: [Case; 11] = [
+const CASES: [Case; 12] = [
     ("LULESH 512 x 6", From::File("table/lulesh.toml"), true, &[1, 5]),
     ("SNAP 168 x 18", From::File("table/snap.toml"), true, &[1, 5]),
     ("HPCG 216 x 14", From::File("table/hpcg.toml"), true, &[1, 5]),
@@ -50,6 +50,7 @@ const CASES: [Case; 11] = [
         true,
         &[1, 5],
     ),
+    ("BoxLib CNS 512 x 6", From::File("table/cns.toml"), true, &[1, 5]),
     ("miniAMR 512 x 6", From::File("table/miniamr.toml"), true, &[1, 5]),
     (
         "stencil27 1024, renumbered, consecutive",

@@ -22,7 +22,7 @@ use crate::noise::Noise;
 /// Less than any packet, octets: InfiniBand's have 24 without payload, simulated ones may have no headers.
 const SMALLEST_PACKET: f64 = 8.0;
 /// A packet with the largest payload and all headers that there are, octets.
-const LARGEST_PACKET: f64 = 4096.0 + 132.0;
+pub(crate) const LARGEST_PACKET: f64 = 4096.0 + 132.0;
 /// Clocks and times of reading are not exact.
 const FASTER: f64 = 1.05;
 

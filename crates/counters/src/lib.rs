@@ -9,6 +9,7 @@
 //! | [`noise`] | how far counters of the same bytes differ |
 //! | [`balance`] | what enters a switch leaves it |
 //! | [`check`](mod@check) | which counters are bad, by name |
+//! | [`doubts`] | what no single counter shows: wraps of all alike, a fabric where nobody is |
 //! | [`summary`](mod@summary) | an interval in a few figures; several as one |
 //! | [`synth`](mod@synth) | the counters that traffic would leave |
 //! | [`lanes`] | on which virtual lane a pair's packets travel |
@@ -18,6 +19,7 @@
 pub mod balance;
 pub mod check;
 pub mod diff;
+pub mod doubts;
 mod galois;
 pub mod lanes;
 pub mod measured;
@@ -28,6 +30,7 @@ pub mod synth;
 
 pub use check::check;
 pub use diff::{ReadingError, fallen, since_reset, span};
+pub use doubts::{idle, may_have_wrapped};
 pub use lanes::LaneScheme;
 pub use measured::{Amounts, Measured, Row, Unit, is_usable, measure};
 pub use noise::Noise;

@@ -4,6 +4,10 @@
 //! readings at different times, of management traffic, of whatever a counter does not count. The spread of most counters is wanted, not
 //! of the broken ones, so it comes from medians: of `|a - b| / mean(a, b)` over links, half of the bytes on either side; where ends can't
 //! be compared, of `|in - out| / sqrt(sum of squares)` over switches. A median of absolute deviations is 0.6745 standard deviations.
+//!
+//! Ports are read one after another. Where most of them happened to be quiet meanwhile, the median says that counters are exact, and the
+//! others are off by what passed between their readings: time apart times rate. So the root mean square of all that *agree* ([`Noise::agree`]: not the
+//! broken ones) counts too, of links' ends and of switches' sums, whichever is most. For normal noise it is what the median says.
 
 use netloom_model::{Fabric, LinkId};
 
@@ -41,10 +45,28 @@ impl Noise {
         if pairs.len() < ENOUGH {
             pairs = lanes.iter().flat_map(|ends| differences(fabric, ends)).collect();
         }
-        if pairs.len() >= ENOUGH {
-            return Self::of_pairs(pairs, packet);
-        }
-        Self::of_switches(fabric, whole, packet)
+        let noise = if pairs.len() >= ENOUGH {
+            Self::of_pairs(pairs, packet)
+        } else {
+            Self::of_switches(fabric, whole, packet)
+        };
+        noise.at_least(noise.between_readings(fabric, whole))
+    }
+
+    /// The same, or this if it is more; nothing is known where nothing could be compared.
+    fn at_least(self, relative: f64) -> Self {
+        let relative = if self.comparisons > 0 { self.relative.max(relative) } else { self.relative };
+        Self { relative, ..self }
+    }
+
+    /// What switches' sums are off by that agree, root mean square over all bytes: relative deviation of one counter.
+    fn between_readings(&self, fabric: &Fabric, whole: &[Amounts; 2]) -> f64 {
+        let off = imbalances(fabric, whole).into_iter().flatten().filter(|i| i.squares > 0.0).map(|i| {
+            let near = (i.came_in - i.went_out).abs() <= i.allowed(self);
+            (i.squares, if near { (i.came_in - i.went_out).powi(2) } else { 0.0 })
+        });
+        let (squares, off) = off.fold((0.0, 0.0), |(all, sum), (squares, off)| (all + squares, sum + off));
+        if squares > 0.0 { (off / squares).sqrt() } else { 0.0 }
     }
 
     /// From `(mean, difference)` of two counters each.
@@ -57,13 +79,17 @@ impl Noise {
         let scale = MEDIAN_OF_NORMAL * std::f64::consts::SQRT_2;
         pairs.sort_by(|a, b| (a.1 / a.0).total_cmp(&(b.1 / b.0)));
         let relative = weighted_median(&pairs) / scale;
+        let all = pairs.clone();
         // Small values differ by more than that: by what is left in the lower half of them.
         pairs.sort_by(|a, b| a.0.total_cmp(&b.0));
         pairs.truncate(pairs.len().div_ceil(2));
         let mut left: Vec<f64> = pairs.iter().map(|(mean, d)| d / scale - relative * mean).collect();
         left.sort_by(f64::total_cmp);
         let floor = left[left.len() / 2].max(0.0);
-        Self { relative, floor, packet, comparisons }
+        let noise = Self { relative, floor, packet, comparisons };
+        let near = pairs_near(&all, &noise);
+        let (bytes, off) = near.fold((0.0, 0.0), |(all, sum), (mean, d)| (all + mean, sum + d * d / mean));
+        noise.at_least(if bytes > 0.0 { (0.5 * off / bytes).sqrt() } else { 0.0 })
     }
 
     fn of_switches(fabric: &Fabric, whole: &[Amounts; 2], packet: f64) -> Self {
@@ -105,6 +131,12 @@ fn differences(fabric: &Fabric, [near, far]: &[Amounts; 2]) -> Vec<(f64, f64)> {
     fabric.links().filter_map(of).collect()
 }
 
+/// Those whose ends agree.
+fn pairs_near<'a>(all: &'a [(f64, f64)], noise: &'a Noise) -> impl Iterator<Item = (f64, f64)> + 'a {
+    let ends = |&&(mean, d): &&(f64, f64)| noise.agree(mean + 0.5 * d, mean - 0.5 * d);
+    all.iter().filter(ends).copied()
+}
+
 /// Of relative differences in order, the one with half of all bytes on either side.
 fn weighted_median(rising: &[(f64, f64)]) -> f64 {
     let total: f64 = rising.iter().map(|(mean, _)| mean).sum();
@@ -116,4 +148,26 @@ fn weighted_median(rising: &[(f64, f64)]) -> f64 {
         }
     }
     0.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Half of the links were quiet while they were read, the others are 2 millionths apart: a median of 0, and sqrt(0.5 * 0.5 * 4e-12) = 1e-6.
+    #[test]
+    fn links_that_were_busy_between_readings_are_no_proof_of_other_routes() {
+        let mut pairs = vec![(1e9, 0.0); 10];
+        pairs.extend([(1e9, 2e3); 10]);
+        let noise = Noise::of_pairs(pairs, 1024.0);
+        assert!((noise.relative - 1e-6).abs() < 1e-9, "{noise:?}");
+    }
+
+    /// What is broken is not noise.
+    #[test]
+    fn a_broken_counter_does_not_make_the_others_noisy() {
+        let mut pairs = vec![(1e9, 0.0); 30];
+        pairs.push((1e9, 5e8));
+        assert_eq!(Noise::of_pairs(pairs, 1024.0).relative, 0.0);
+    }
 }

@@ -37,6 +37,8 @@ const SURE: f64 = 0.01;
 const NOTHING: f64 = 1e-9;
 /// Atoms are few if there are as many rows for each, of exact counters and of noisy ones: else they explain anything.
 const FEW: [usize; 2] = [4, 20];
+/// Counters with less noise than this part are as good as exact where atoms are counted.
+const NEARLY_EXACT: f64 = 1e-3;
 /// What was seen before needs to foretell only so many times as badly.
 const FAMILIAR: f64 = 1.2;
 /// An answer that leaves more than this part of the counters is none.
@@ -79,7 +81,8 @@ pub fn estimate_again(
     let mut guess = case.guess(&targets);
     guess.advance(most, control);
     let noisy = target.noise() > 0.0;
-    let few = guess.atoms() * FEW[usize::from(noisy)] <= target.rows();
+    let rows_each = FEW[usize::from(target.noise() > NEARLY_EXACT)];
+    let few = guess.atoms() * rows_each <= target.rows();
     let mut x = guess.bytes(&case);
     let (mut model, mut held_out) = (all, None);
     let mut whose = vec![false; jobs.len()];
@@ -95,9 +98,8 @@ pub fn estimate_again(
         let may_be_few = control.stopped().is_none() && rest.may_be_few(&target);
         // Flows as few as atoms would have to be are the answer like these. With several routings they hardly ever are.
         let flows = (may_be_few && small.routings() == 1).then(|| rest.fewest(&target, None, control));
-        let flows = flows.filter(|x| {
-            target.left(&small, x) <= enough && rest.rows_each(&target, x) >= FEW[usize::from(noisy)] as f64
-        });
+        let flows = flows
+            .filter(|x| target.left(&small, x) <= enough && rest.rows_each(&target, x) >= rows_each as f64);
         let fewest = (may_be_few && flows.is_none()).then(|| {
             let x = rest.fewest(&halves.training, None, control);
             halves.test.left(&small, &x)

@@ -2,6 +2,10 @@
 //!
 //! Traffic can be found for almost any counters of hosts. That it also explains what links between switches carried, through routes that
 //! nobody chose for that, is what says that counters and routes belong together.
+//!
+//! Ports are read one after another, and a link's counter is off by what passed meanwhile: time between the readings times rate. Where
+//! times of reading are not known, how far ends of links and sums of switches are apart says how much that is ([`netloom_counters::Noise`]),
+//! and no counter is held to more than a thousandth ([`SLACK`]), which is 10 ms of 10 s.
 
 use netloom_model::LinkId;
 
@@ -11,12 +15,16 @@ use crate::target::Counted;
 
 /// So many standard deviations of a counter are noise.
 const DEVIATIONS: f64 = 6.0;
-/// And so much of what a row carried: counters are read at different moments, and the answer is not iterated to the last digit.
+/// And so much of what a row carried: ports are read at different moments, and the answer is not iterated to the last digit.
 const SLACK: f64 = 1e-3;
-/// More than this part of what was counted unexplained: these counters are not of these routes (docs/methods/inference.md).
-pub(crate) const FOREIGN: f64 = 0.01;
-/// The same where noise hides it: so many standard deviations, root mean square over all bytes.
-const FOREIGN_DEVIATIONS: f64 = 2.0;
+/// So many rows are named where none is off beyond noise, but all together are.
+const NAMED: usize = 10;
+/// More than this part of what was counted unexplained: these counters are not of these routes. Right routes leave 0.13 % at most
+/// (docs/methods/inference.md).
+pub(crate) const FOREIGN: f64 = 0.004;
+/// The same where noise hides it: so many standard deviations, root mean square over all bytes. Ports read seconds apart in an interval of
+/// ten leave 2.3 under right routes.
+const FOREIGN_DEVIATIONS: f64 = 3.0;
 
 /// A row that the answer does not explain.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -39,9 +47,9 @@ pub struct Fit {
     /// What is unexplained beyond noise, over all that was counted.
     pub share: f64,
     /// What is unexplained in standard deviations of the counters, root mean square over the bytes of rows
-    /// with noise: of next to nothing counted, deviations say little. `None`: counters are exact.
+    /// with noise: of next to nothing counted, deviations say little; none is less than a thousandth of its row. `None`: counters are exact.
     pub deviations: Option<f64>,
-    /// Rows that are off beyond noise, the worst first.
+    /// Rows that are off beyond noise, the worst first; where there are none and all together are off, those that are off most.
     pub rows: Vec<Unexplained>,
 }
 
@@ -56,7 +64,7 @@ impl Fit {
 pub fn fit(operator: &Operator, counted: &Counted, estimate: &Estimate) -> Fit {
     let (mut beyond, mut all) = (0.0, 0.0);
     let (mut squares, mut noisy) = (0.0, 0.0);
-    let mut rows = Vec::new();
+    let (mut rows, mut others) = (Vec::new(), Vec::new());
     for (at, (&bytes, &left)) in counted.bytes.iter().zip(&estimate.unexplained).enumerate() {
         if !bytes.is_finite() {
             continue;
@@ -64,19 +72,31 @@ pub fn fit(operator: &Operator, counted: &Counted, estimate: &Estimate) -> Fit {
         all += bytes;
         let deviation = counted.deviation[at];
         if deviation > 0.0 {
-            squares += bytes * (left / deviation).powi(2);
+            squares += bytes * (left / deviation.hypot(SLACK * bytes)).powi(2);
             noisy += bytes;
         }
         let excess = left.abs() - DEVIATIONS * deviation - SLACK * bytes;
+        let (routing, link, lane) = operator.place(at);
+        let row = Unexplained { routing, link, lane, counted: bytes, explained: bytes - left };
         // Counters are whole numbers.
         if excess > 1.0 {
             beyond += excess;
-            let (routing, link, lane) = operator.place(at);
-            rows.push((excess, Unexplained { routing, link, lane, counted: bytes, explained: bytes - left }));
+            rows.push((excess, row));
+        } else if left != 0.0 {
+            others.push((left.abs(), row));
         }
     }
-    rows.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.link.cmp(&b.1.link)).then(a.1.lane.cmp(&b.1.lane)));
     let share = if all > 0.0 { beyond / all } else { 0.0 };
     let deviations = (noisy > 0.0).then(|| f64::sqrt(squares / noisy));
+    if rows.is_empty() && deviations.is_some_and(|d| d > FOREIGN_DEVIATIONS) {
+        rows = others;
+        rows.sort_by(worst_first);
+        rows.truncate(NAMED);
+    }
+    rows.sort_by(worst_first);
     Fit { share, deviations, rows: rows.into_iter().map(|r| r.1).collect() }
+}
+
+fn worst_first(a: &(f64, Unexplained), b: &(f64, Unexplained)) -> std::cmp::Ordering {
+    b.0.total_cmp(&a.0).then(a.1.link.cmp(&b.1.link)).then(a.1.lane.cmp(&b.1.lane))
 }

@@ -2,12 +2,14 @@
 //!
 //! Most applications are a function of the offset between ranks on some process grid. The grid is not known, but there are few: every
 //! ordered factorisation of the number of ranks into up to three factors, with x fastest (as MPI_Cart_create and most codes number
-//! ranks, up to the order of axes) or along a Morton curve (block-structured codes). All pairs with one offset are a *class*.
+//! ranks, up to the order of axes) or along a Morton or Hilbert curve (block-structured codes). BoxLib's knapsack deals boxes of equal work out
+//! in their own order, which is that of rows. All pairs with one offset are a *class*.
 //!
 //! Invariant: ranks have codes such that a class is the difference of two codes, so that no table of pairs is needed; offsets with
 //! different components have different classes.
 //!
-//! Source: measured on recorded applications (docs/methods/inference.md); shift patterns as in Taffet, dissertation, sec. 4.3.3.
+//! Source: measured on recorded applications (docs/methods/inference.md); shift patterns as in Taffet, dissertation, sec. 4.3.3; Hilbert's curve as in
+//! Skilling, *Programming the Hilbert curve*, AIP Conf. Proc. 707, 2004.
 
 /// How ranks run through a grid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -16,6 +18,8 @@ pub enum Order {
     Rows,
     /// Along a Morton (Z) curve; sides are powers of two.
     Morton,
+    /// Along a Hilbert curve; sides are one power of two.
+    Hilbert,
 }
 
 /// A process grid.
@@ -36,6 +40,9 @@ impl Grid {
             grids.push(Self { sides, order: Order::Rows });
             if sides[1] > 1 && sides.iter().all(|s| s.is_power_of_two()) {
                 grids.push(Self { sides, order: Order::Morton });
+                if sides[0] == sides[1] && [1, sides[0]].contains(&sides[2]) {
+                    grids.push(Self { sides, order: Order::Hilbert });
+                }
             }
         };
         add([ranks, 1, 1]);
@@ -74,6 +81,10 @@ impl Grid {
                 }
                 at
             }
+            Order::Hilbert => {
+                let dimensions = self.sides.iter().filter(|&&side| side > 1).count();
+                hilbert(rank, dimensions, x.ilog2())
+            }
         }
     }
 
@@ -110,9 +121,44 @@ impl std::fmt::Display for Grid {
             .filter(|&(i, &s)| i == 0 || s > 1)
             .map(|(_, s)| s.to_string())
             .collect();
-        let order = if self.order == Order::Morton { ",morton" } else { "" };
+        let order = match self.order {
+            Order::Rows => "",
+            Order::Morton => ",morton",
+            Order::Hilbert => ",hilbert",
+        };
         write!(f, "{}{order}", sides.join("x"))
     }
+}
+
+/// Where a Hilbert curve through a cube of `2^bits` a side is after so many steps.
+fn hilbert(step: u32, dimensions: usize, bits: u32) -> [u32; 3] {
+    // The step's bits in turn, from the highest: Skilling's transposed form.
+    let mut at = [0; 3];
+    let length = bits * dimensions as u32;
+    for bit in 0..length {
+        let axis = &mut at[bit as usize % dimensions];
+        *axis = *axis << 1 | step >> (length - 1 - bit) & 1;
+    }
+    // Gray code, undone.
+    let last = at[dimensions - 1] >> 1;
+    for axis in (1..dimensions).rev() {
+        at[axis] ^= at[axis - 1];
+    }
+    at[0] ^= last;
+    // Turns and mirrors of the smaller cubes, undone.
+    for bit in 1..bits {
+        let below = (1 << bit) - 1;
+        for axis in (0..dimensions).rev() {
+            if at[axis] >> bit & 1 == 1 {
+                at[0] ^= below;
+            } else {
+                let swapped = (at[0] ^ at[axis]) & below;
+                at[0] ^= swapped;
+                at[axis] ^= swapped;
+            }
+        }
+    }
+    at
 }
 
 #[cfg(test)]
@@ -121,12 +167,12 @@ mod tests {
 
     use super::*;
 
-    /// 12 = 12, 2x6 3x4 4x3 6x2, 2x2x3 2x3x2 3x2x2; of 8 = 8, 2x4 4x2, 2x2x2 the last three along a curve, too.
+    /// 12 = 12, 2x6 3x4 4x3 6x2, 2x2x3 2x3x2 3x2x2; of 8 = 8, 2x4 4x2, 2x2x2 the last three along a Morton curve, too, the last along Hilbert's.
     #[test]
     fn every_factorisation_is_there_once() {
         let of = |ranks| Grid::all(ranks).iter().map(ToString::to_string).collect::<Vec<_>>();
         assert_eq!(of(12), ["12", "2x6", "3x4", "4x3", "6x2", "2x2x3", "2x3x2", "3x2x2"]);
-        assert_eq!(of(8).len(), 7);
+        assert_eq!(of(8).len(), 8);
         assert_eq!(of(1), ["1"]);
         assert_eq!(of(13), ["13"]);
     }
@@ -146,6 +192,20 @@ mod tests {
                     assert_eq!(grid.offset(class), offset, "{grid} {a} {b}");
                     assert!(class.abs() <= grid.most());
                 }
+            }
+        }
+    }
+
+    /// What makes it Hilbert's: ranks in a row are neighbours.
+    #[test]
+    fn a_hilbert_curve_never_leaps() {
+        for sides in [[2, 2, 1], [8, 8, 1], [2, 2, 2], [4, 4, 4], [8, 8, 8]] {
+            let grid = Grid { sides, order: Order::Hilbert };
+            let places: Vec<_> = (0..grid.ranks()).map(|rank| grid.place(rank)).collect();
+            assert_eq!(places.iter().collect::<HashSet<_>>().len(), places.len(), "{grid}");
+            for two in places.windows(2) {
+                let apart: u32 = (0..3).map(|i| two[0][i].abs_diff(two[1][i])).sum();
+                assert_eq!(apart, 1, "{grid} {two:?}");
             }
         }
     }

@@ -29,6 +29,7 @@
 //! | [`recovery`] | the dissertation's own way: the least sum of coefficients in a basis |
 //! | `rest` | what atoms leave to be explained |
 //! | [`rows`] | counters as rows of the operator; who talked without a job |
+//! | [`scope`](mod@scope) | what share of the counted traffic a verdict speaks of |
 //! | [`sound`] | whether counters, lanes, jobs and routes can belong together, in words |
 //! | [`sparsity`](mod@sparsity) | how few coefficients a matrix has in a basis |
 //! | [`span`] | several intervals, each under routes of its own, as one |
@@ -69,6 +70,7 @@ mod reach;
 pub mod recovery;
 mod rest;
 pub mod rows;
+pub mod scope;
 pub mod sound;
 pub mod span;
 pub mod sparse;
@@ -101,7 +103,8 @@ pub use operator::{Operator, Routing};
 pub use pattern::{Hypothesis, Pattern};
 pub use range::{Range, Told, largest, ranges};
 pub use recovery::{Recovery, recover};
-pub use rows::{Outsider, Rows, outsiders, rows};
+pub use rows::{OUTSIDE, Outsider, Rows, outsiders, rows};
+pub use scope::{Scope, scope};
 pub use span::{Span, span};
 pub use sparsity::{Sparsity, sparsity};
 pub use target::{Counted, Target};

@@ -13,6 +13,9 @@ const QUIET: f64 = 1e-3;
 /// And more than so many packets: management's.
 const QUIET_PACKETS: f64 = 16.0;
 
+/// What the job of hosts that no job has is called.
+pub const OUTSIDE: &str = "hosts of no job";
+
 /// What is fitted.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rows {
@@ -78,6 +81,15 @@ pub fn outsiders(fabric: &Fabric, measured: &Measured, jobs: &[Participants]) ->
         all.into_iter().filter(|o| !inside[o.host.index()] && o.most() > quiet).collect();
     found.sort_by(|a, b| b.most().total_cmp(&a.most()).then(a.host.cmp(&b.host)));
     found
+}
+
+/// The part of what all hosts sent and received that is these hosts': of bytes, and of the root of the sum of squares by host.
+pub(crate) fn share_of(fabric: &Fabric, measured: &Measured, hosts: &[Outsider]) -> [f64; 2] {
+    let both = |out: LinkId| known(&measured.whole, out) + known(&measured.whole, fabric.reverse(out));
+    let add = |[sum, square]: [f64; 2], bytes: f64| [sum + bytes, square + bytes * bytes];
+    let all = fabric.hosts().map(|host| both(fabric.host_link(host))).fold([0.0; 2], add);
+    let theirs = hosts.iter().map(|one| one.sent + one.received).fold([0.0; 2], add);
+    if all[0] > 0.0 { [theirs[0] / all[0], (theirs[1] / all[1]).sqrt()] } else { [0.0; 2] }
 }
 
 impl Outsider {

@@ -2,6 +2,7 @@
 
 use netloom_counters::{LaneScheme, Measured};
 use netloom_model::{Fabric, Finding};
+use netloom_routing::PathSet;
 
 use crate::error::InferError;
 use crate::fit::{FOREIGN, Fit};
@@ -97,13 +98,19 @@ pub fn outside(fabric: &Fabric, outsiders: &[Outsider]) -> Option<String> {
         more => format!(" and {more} more"),
     };
     Some(format!(
-        "hosts of no job talked: {names}{more} (the first sent {:.0} and received {:.0}); what they carried is left unexplained",
-        first.sent, first.received
+        "hosts of no job talked: {names}{more} (the first sent {:.0} and received {:.0}); {}",
+        first.sent,
+        first.received,
+        match outsiders.len() {
+            1 => "what it carried is left unexplained",
+            _ => "they are taken as one more job, and the answer is no better than partly known",
+        }
     ))
 }
 
 /// Why counters and routes can't belong together, with the worst links; `names` are those of the intervals, one a routing.
-pub fn foreign(fabric: &Fabric, fit: &Fit, lanes: u8, names: &[String]) -> String {
+/// Where no other routes are possible (`forced`) they are not what is wrong.
+pub fn foreign(fabric: &Fabric, fit: &Fit, lanes: u8, names: &[String], forced: bool) -> String {
     let worst: Vec<String> = (fit.rows.iter().take(NAMED))
         .map(|row| {
             let place = fabric.describe_link(row.link);
@@ -123,10 +130,21 @@ pub fn foreign(fabric: &Fabric, fit: &Fit, lanes: u8, names: &[String]) -> Strin
     };
     let worst = if worst.is_empty() { String::new() } else { format!(", most on {}", worst.join("; ")) };
     let same = if names.len() > 1 { ", and the same traffic in all intervals" } else { "" };
+    if forced {
+        return format!(
+            "no traffic of these jobs explains the counters: {much} unexplained{worst}. No other routes are possible on this fabric, so the \
+             list of jobs, the interval or counters are wrong{same}"
+        );
+    }
     format!(
         "the counters do not fit these routes: {much} unexplained{worst}. Expected routes, jobs, VL scheme and interval that belong \
          together{same}"
     )
+}
+
+/// Whether every pair has one admissible way only: then routes cannot be others than these.
+pub fn only_way(paths: &PathSet) -> bool {
+    (0..paths.group_count()).all(|group| paths.group_links(group as u32).len() <= 1)
 }
 
 /// Why intervals can't be of the same traffic, with the host that differs most; `None` if they can.

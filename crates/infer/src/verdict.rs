@@ -5,8 +5,15 @@ use netloom_model::HostId;
 /// Estimated error of the sums up to which they are identified, and partly. At 0.04 routes of the answer were still eight points
 /// worse than routes of the truth (docs/methods/inference.md).
 const LIMITS: [f64; 2] = [0.015, 0.5];
+/// An error is told as it is up to this; above, half of what is more.
+const LARGE: f64 = 0.6;
 /// A likely range is so many standard deviations wide, either way.
 pub(crate) const LIKELY: f64 = 2.0;
+
+/// An error as it is told: answers are hardly ever worse than nothing.
+pub(crate) fn bounded(error: f64) -> f64 {
+    if error <= LARGE { error } else { LARGE + 0.5 * (error - LARGE).min(2.0 - LARGE) }
+}
 
 /// What is known of the sums over (source leaf, destination).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -73,6 +80,36 @@ pub struct Trust {
 }
 
 impl Trust {
+    /// The same where sums are believed to be so many times as far off; pairs at least as far as sums.
+    #[must_use]
+    pub(crate) fn times(self, times: f64) -> Self {
+        let leaf_error = bounded(self.leaf_error * times);
+        let wider = |sum: LeafSum| LeafSum {
+            low: (sum.bytes - times * (sum.bytes - sum.low)).max(0.0),
+            high: sum.bytes + times * (sum.high - sum.bytes),
+            ..sum
+        };
+        Self {
+            verdict: Verdict::of(leaf_error),
+            leaf_error,
+            pair_error: self.pair_error.max(leaf_error),
+            leaf_sums: self.leaf_sums.into_iter().map(wider).collect(),
+            ..self
+        }
+    }
+
+    /// The same where sums are believed to be off by this at least.
+    #[must_use]
+    pub(crate) fn at_least(self, error: f64) -> Self {
+        let leaf_error = self.leaf_error.max(error);
+        Self {
+            verdict: Verdict::of(leaf_error),
+            leaf_error,
+            pair_error: self.pair_error.max(leaf_error),
+            ..self
+        }
+    }
+
     /// The same where the guess was remembered, with these errors of pairs and of sums: what counters cannot tell apart is still off by as
     /// much.
     pub(crate) fn with_memory(self, [pairs, sums]: [f64; 2]) -> Self {

@@ -3,6 +3,9 @@
 //! A *window* is a stretch of time with the same routes in force throughout: one interval of counters, or several added up. Each is
 //! measured and checked by itself; then they are joined as the first's traffic ([`crate::span`]). Where switches chose packet by packet,
 //! links that share traffic evenly become one row ([`crate::alike`]).
+//!
+//! Hosts of no job that talked are one more job, in host order: what they sent is in the counters of links that they share with others, and left
+//! out it would be taken for theirs.
 
 use netloom_counters::{LaneScheme, Measured, Unit, added_up, check, measure};
 use netloom_model::{Counters, Fabric, Finding, Hose};
@@ -11,7 +14,7 @@ use crate::alike::{Alike, alike_as_one};
 use crate::error::InferError;
 use crate::jobs::Participants;
 use crate::operator::{Operator, Routing};
-use crate::rows::{Outsider, Rows, outsiders, rows};
+use crate::rows::{OUTSIDE, Outsider, Rows, outsiders, rows, share_of};
 use crate::sound;
 use crate::span::span;
 use crate::target::Counted;
@@ -59,6 +62,11 @@ pub struct Joined {
     pub alike: Alike,
     /// Hosts of no job that talked.
     pub outsiders: Vec<Outsider>,
+    /// The jobs of the operator: those given, then one of the outsiders if there are two or more.
+    pub jobs: Vec<Participants>,
+    /// This part of what hosts sent and received is the outsiders', 0 to 1, and of the root of the sum of squares by host; of the window where it
+    /// is most.
+    pub outside: [f64; 2],
     /// Counters that cannot be.
     pub impossible: Vec<Finding>,
     /// What is worth knowing.
@@ -83,6 +91,7 @@ pub fn joined(
     };
     let (mut seen, mut counted) = (Vec::new(), Vec::new());
     let (mut talkers, mut bad, mut notes) = (Vec::<Outsider>::new(), Vec::new(), Vec::new());
+    let mut outside = [0.0_f64; 2];
     for window in windows {
         let named = |error: InferError| match error {
             InferError::Mismatch(text) => InferError::Mismatch(by_name(window, text)),
@@ -101,7 +110,10 @@ pub fn joined(
         sound::something_counted(&of_window).map_err(named)?;
         let found = window.counters.intervals().iter().flat_map(|interval| check(fabric, interval));
         bad.extend(found.map(|f| Finding { kind: f.kind, text: by_name(window, f.text) }));
-        talkers.extend(outsiders(fabric, &measured, jobs));
+        let here = outsiders(fabric, &measured, jobs);
+        let shares = share_of(fabric, &measured, &here);
+        (0..2).for_each(|k| outside[k] = outside[k].max(shares[k]));
+        talkers.extend(here);
         let Rows { counted: bytes, links_used, links_left_out } = of_window;
         counted.push(bytes);
         let intervals = window.counters.intervals().len();
@@ -115,8 +127,15 @@ pub fn joined(
             apart_by_noise: 0.0,
         });
     }
+    // A host that talked in several windows is one that talked.
+    talkers.sort_by_key(|talker| talker.host);
+    talkers.dedup_by_key(|talker| talker.host);
+    let mut jobs = jobs.to_vec();
+    if talkers.len() > 1 {
+        jobs.push(Participants::one_a_host(OUTSIDE, talkers.iter().map(|talker| talker.host).collect()));
+    }
     let stack: Vec<Routing> = windows.iter().map(|window| window.routing).collect();
-    let operator = Operator::under(fabric, &stack, jobs)?;
+    let operator = Operator::under(fabric, &stack, &jobs)?;
     let counted = match counted.len() {
         1 => counted.swap_remove(0),
         _ => {
@@ -135,11 +154,8 @@ pub fn joined(
     let (counted, alike) = alike_as_one(&operator, &counted);
     let (impossible, note) = sound::bad_counters(bad);
     notes.extend(note);
-    // A host that talked in several windows is one that talked.
-    talkers.sort_by_key(|talker| talker.host);
-    talkers.dedup_by_key(|talker| talker.host);
     talkers.sort_by(|a, b| b.most().total_cmp(&a.most()).then(a.host.cmp(&b.host)));
-    Ok(Joined { operator, counted, seen, alike, outsiders: talkers, impossible, notes })
+    Ok(Joined { operator, counted, seen, alike, outsiders: talkers, jobs, outside, impossible, notes })
 }
 
 impl Joined {

@@ -132,6 +132,12 @@ impl PyCounters {
         }
     }
 
+    /// What hosts sent, bytes, if that is no more than management sends in small packets: nobody else was there; else `None`.
+    #[getter]
+    fn idle_bytes(&self) -> Option<f64> {
+        counters::idle(&self.shared.fabric, &counters::added_up(&self.counters)?)
+    }
+
     /// What is wrong with the counters.
     fn check<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
         let (fabric, intervals) = (&self.shared.fabric, self.counters.intervals());

@@ -3,7 +3,7 @@
 use netloom_counters::{self as counters, Unit};
 use netloom_infer::{
     self as inference, Errors, Estimate, Fit, InferError, Joined, LaneScheme, Memory,
-    Options as InferOptions, Participants, Routing, Told, Verdict, Window, sound,
+    Options as InferOptions, Participants, Routing, Scope, Told, Verdict, Window, sound,
 };
 use netloom_model::{Csr, Hose, StopReason, Traffic};
 use pyo3::prelude::*;
@@ -29,6 +29,11 @@ struct Found {
     joined: Joined,
     estimate: Estimate,
     fit: Fit,
+    scope: Scope,
+    /// That counters may have wrapped, all alike.
+    wrapped: Option<netloom_model::Finding>,
+    /// Whether no other routes are possible.
+    forced: bool,
     errors: Option<Errors>,
     matrix: Csr,
     /// What the largest sums and pairs carry in all traffic that explains the counters.
@@ -108,6 +113,7 @@ impl PyInferred {
         let percent = |part: f64| 100.0 * part;
         let dict = PyDict::new(py);
         dict.set_item("verdict", trust.verdict.name())?;
+        dict.set_item("scope", self.scope(py)?)?;
         dict.set_item("identified_fraction", trust.identified_fraction)?;
         dict.set_item("estimated_leaf_error_percent", percent(trust.leaf_error))?;
         dict.set_item("estimated_error_percent", percent(trust.pair_error))?;
@@ -183,6 +189,15 @@ impl PyInferred {
             list.append(row)?;
         }
         Ok(list)
+    }
+
+    /// What share of the counted traffic the verdict speaks of, and where the rest is.
+    fn scope<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let (scope, dict) = (self.found.scope, PyDict::new(py));
+        dict.set_item("share", scope.share)?;
+        dict.set_item("outside_jobs", scope.outside)?;
+        dict.set_item("unexplained", scope.unexplained)?;
+        Ok(dict)
     }
 
     fn leaf_sums<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
@@ -335,6 +350,14 @@ pub fn infer(
     let options = Options { threads, time_limit, progress, anytime: true };
     let settings =
         seed.map_or_else(InferOptions::default, |seed| InferOptions { seed, ..Default::default() });
+    let mut idle: Vec<Option<f64>> = windows.iter().map(|(_, counters)| idle(net, counters)).collect();
+    if let Some(octets) = idle.swap_remove(0).filter(|octets| *octets > 0.0) {
+        let text = format!(
+            "the fabric is idle: hosts sent {octets:.0} bytes in small packets, no more than looking after it and reading its counters \
+             takes. Expected counters of an interval in which jobs ran"
+        );
+        return Err(errors::counters(py, text));
+    }
     let ended = run_until(py, options, |control| {
         let windows: Vec<Window> = (names.iter().zip(&windows))
             .map(|(name, (routes, counters))| {
@@ -346,13 +369,24 @@ pub fn infer(
             })
             .collect();
         let joined = inference::joined(net, &windows, &jobs, unit)?;
-        let (operator, counted) = (&joined.operator, &joined.counted);
-        let estimate = inference::estimate_again(operator, &jobs, counted, &memories, &settings, control);
+        let (operator, counted, jobs) = (&joined.operator, &joined.counted, &joined.jobs);
+        let mut memories = memories.clone();
+        if !memories.is_empty() {
+            memories.resize(jobs.len(), None);
+        }
+        let mut estimate = inference::estimate_again(operator, jobs, counted, &memories, &settings, control);
         let fit = inference::fit(operator, counted, &estimate);
-        let matrix = inference::traffic(net, operator, &jobs, &estimate.bytes);
+        let wrapped = windows.iter().find_map(|window| {
+            window.counters.intervals().iter().find_map(|one| counters::may_have_wrapped(net, one))
+        });
+        let scope = inference::scope(&joined, &fit);
+        estimate.trust = scope.limit(estimate.trust, &joined, wrapped.is_some());
+        let adaptive = windows.iter().any(|window| matches!(window.routing, Routing::Adaptive(..)));
+        let forced = !adaptive && fit.is_foreign() && sound::only_way(shared.paths());
+        let matrix = inference::traffic(net, operator, jobs, &estimate.bytes);
         let errors = truth.and_then(|t| inference::errors(net, &matrix, &in_unit(t.shared.total(), unit)));
-        let told = inference::largest(operator, &jobs, counted, &estimate, ranges, control);
-        Ok::<_, InferError>(Found { joined, estimate, fit, errors, matrix, told })
+        let told = inference::largest(operator, jobs, counted, &estimate, ranges, control);
+        Ok::<_, InferError>(Found { joined, estimate, fit, scope, wrapped, forced, errors, matrix, told })
     })?;
     let stopped = ended.stopped;
     let found = ended.result.map_err(|error| match error {
@@ -363,23 +397,31 @@ pub fn infer(
     let mut findings: Vec<_> = found.joined.impossible.iter().map(|f| (f.kind, f.text.clone())).collect();
     findings.extend(sound::outside(net, &found.joined.outsiders).map(|text| ("outside-jobs", text)));
     if found.fit.is_foreign() && stopped.is_none() {
-        let text = sound::foreign(net, &found.fit, found.joined.operator.lanes(), &names);
-        if found.joined.outsiders.is_empty() {
+        let text = sound::foreign(net, &found.fit, found.joined.operator.lanes(), &names, found.forced);
+        if found.joined.outsiders.is_empty() && !found.forced {
             return Err(errors::counters(py, text));
         }
         findings.push(("unexplained", text));
     }
+    findings.extend(found.wrapped.iter().map(|f| (f.kind, f.text.clone())));
     if found.estimate.trust.verdict == Verdict::NotIdentifiable {
         let text = "these counters do not tell who talks to whom: only what every host sends and receives is certain \
                     (routes made for this traffic may be worse than those in force: make them for these sums, infer --hose, optimize --hose)";
         findings.push(("not-identifiable", text.into()));
     }
     let (operator, estimate) = (&found.joined.operator, &found.estimate);
-    let memories = (0..jobs.len() as u32).map(|j| Memory::of(j, &jobs, operator, estimate)).collect();
+    let jobs = found.joined.jobs.clone();
+    let listed = jobs.iter().filter(|job| job.name != inference::OUTSIDE).count();
+    let memories = (0..listed as u32).map(|j| Memory::of(j, &jobs, operator, estimate)).collect();
     let hose = found.joined.sums(net, &found.matrix);
     let traffic = Traffic::from_matrix(found.matrix.clone()).with_hosts_hash(Some(net.hosts_hash()));
     let (traffic, shared) = (Py::new(py, PyTraffic::from(traffic))?, Arc::clone(shared));
     Ok(PyInferred { found, traffic, hose, jobs, findings, notes, names, memories, stopped, shared })
+}
+
+/// What hosts sent, if all that was counted is no more than management's.
+fn idle(fabric: &netloom_model::Fabric, counted: &netloom_model::Counters) -> Option<f64> {
+    counters::idle(fabric, &counters::added_up(counted)?)
 }
 
 /// What is remembered of every job; what can't be used is said in `notes`.

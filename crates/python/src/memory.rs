@@ -27,7 +27,9 @@ pub fn from_dict(dict: &Bound<'_, PyDict>, job: &Participants) -> Result<Memory,
     }
     let sides = field(dict, "sides", "three numbers")?;
     let order: String = field(dict, "order", "rows or morton")?;
-    let Some(order) = [Order::Rows, Order::Morton].into_iter().find(|&o| order_name(o) == order) else {
+    let Some(order) =
+        [Order::Rows, Order::Morton, Order::Hilbert].into_iter().find(|&o| order_name(o) == order)
+    else {
         return Err(format!("order: expected rows or morton, found \"{order}\""));
     };
     // Rows are lists where they come from a file.
@@ -62,5 +64,6 @@ pub fn order_name(order: Order) -> &'static str {
     match order {
         Order::Rows => "rows",
         Order::Morton => "morton",
+        Order::Hilbert => "hilbert",
     }
 }

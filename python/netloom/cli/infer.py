@@ -22,6 +22,9 @@ _WORST = 5
 _WORTH_TELLING = 0.1
 """Percent of what was counted from which on unexplained links are told."""
 
+_WHOLE = 0.995
+"""A verdict that speaks of this part of what was counted speaks of all."""
+
 _VERDICTS = {
     "identified": "identified: what every leaf sends to every host is known well enough to choose routes by",
     "partly": "partly: some of what every leaf sends to every host is known, the rest is a guess",
@@ -180,7 +183,7 @@ def infer(
         "findings": run.findings + findings(found.findings),
         "memory": None if before is None else before.keep(run, found, summary["hypothesis"]),
         "notes": found.notes + ([] if before is None else before.notes),
-        "output": traffic.write(run, found.traffic),
+        "output": traffic.write(run, found.traffic, summary),
         "hose": None if hose is None else run.write(found.hose.to_bytes(net), hose),
     }
     return run.finish(
@@ -217,6 +220,8 @@ def text(result: Mapping[str, Any]) -> str:
     if result["relative_error_percent"] is not None:
         rows.append(("true error", _errors(result, "relative_error_percent", "leaf_error_percent")))
     rows.append(("verdict", _VERDICTS[result["verdict"]]))
+    if result["scope"]["share"] < _WHOLE:
+        rows.append(("scope", _scope(result["scope"])))
     if result["stopped"] is not None:
         rows.append(("stopped", f"{result['stopped'].replace('-', ' ')}: the best so far"))
     rows += memory.row(result["memory"])
@@ -234,6 +239,13 @@ def text(result: Mapping[str, Any]) -> str:
     if result["verdict"] == "not identifiable":
         out += "\n\n" + _what_then(result)
     return out
+
+
+def _scope(scope: Mapping[str, float]) -> str:
+    """What the verdict speaks of, where that is not all."""
+    parts = [("outside_jobs", "of hosts of no job"), ("unexplained", "unexplained")]
+    rest = [f"{render.percent(100 * scope[key])} {what}" for key, what in parts if scope[key] > 1 - _WHOLE]
+    return f"{render.percent(100 * scope['share'])} of what was counted; {', '.join(rest)}"
 
 
 def _split(result: Mapping[str, Any]) -> list[tuple[str, str]]:

@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from netloom.cli import UsageError, addresses, common, hose, matrices, optimized, uncertain
+from netloom.cli import UsageError, addresses, common, doubt, hose, matrices, optimized, uncertain
 from netloom.cli import compare as table
 from netloom.cli import front as fronts
 from netloom.cli import today as in_force
@@ -126,6 +126,10 @@ def optimize(
         with run.timed("front"):
             points, interrupted = search.front(best)
     loads, routes, solved = search.loads(best), best.routes, None
+    known_badly = None if search.layers is not None or several.lmc else doubt.told(traffic)
+    if known_badly is not None and not known_badly.is_sure and exact.exact is None:
+        today = doubt.kept(run, search.fabric, search.traffic, known_badly, search.begin, loads)
+        routes, loads = today or (routes, loads)
     if not interrupted:
         solved, routes, loads = exact.solved(run, search.fabric, search.traffic, routes, loads)
         interrupted = solved is not None and solved["status"] == "interrupted"

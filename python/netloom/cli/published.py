@@ -96,10 +96,11 @@ LIKE = {
     "boxlibmg-64": _BOXLIB_MG,
     "nekbone-256": _NEKBONE,
     "amg-125": _AMG,
-    "miniamr-512": _CNS,
+    "cns-512": _CNS,
+    "miniamr-512": None,
 }
-"""The recorded applications, and the dissertation's of their kind. SNAP is PARTISN's proxy; miniAMR is
-refined adaptively as BoxLib CNS is."""
+"""The recorded applications, and the dissertation's of their kind. SNAP is PARTISN's proxy; nothing in the
+dissertation is like miniAMR, which is refined adaptively (BoxLib CNS is not)."""
 
 ELSE = "symmetric-differences"
 """The best basis where there is nothing to go by: stencils are sparse in it."""

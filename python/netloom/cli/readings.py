@@ -69,6 +69,10 @@ def _left_out(found: Counters) -> list[str]:
     """Links of which counters say nothing, values that are wrong: what lies there is not seen."""
     summary = found.summary(busiest=0)
     odd = list(found.notes)
+    if (sent := found.idle_bytes) is not None:
+        odd.append(
+            f"the fabric is idle: hosts sent {sent:,.0f} bytes in small packets, no more than management does"
+        )
     if unknown := summary["links_unknown"]:
         odd.append(f"{unknown} of {summary['links']} links were not read: taken for idle")
     wrong = {"saturated": "at their largest value", "reset": "set back in between", "conflict": "in conflict"}

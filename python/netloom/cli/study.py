@@ -52,7 +52,7 @@ def study(
     Parameters
     ----------
     applications
-        Recorded ones by name (`lulesh-512`), or files of matrices (.mtx). [default: all seven recorded ones]
+        Recorded ones by name (`lulesh-512`), or files of matrices (.mtx). [default: all eight recorded ones]
     fabric
         A dump, or a generator spec.
     routes

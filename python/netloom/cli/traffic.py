@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from netloom.cli import UsageError, common, render
+from netloom.cli import UsageError, common, doubt, render
 from netloom.cli.common import Options, Run
 from netloom.findings import bad, finding
 
@@ -270,17 +271,15 @@ def _made_of(made: dict[str, float]) -> str:
     return f" ({', '.join(parts)})" if parts else ""
 
 
-def write(run: Run, demand: Traffic) -> str | None:
+def write(run: Run, demand: Traffic, inferred: Mapping[str, Any] | None = None) -> str | None:
+    """Writes traffic; text says how far it can be trusted if it was `inferred` (a result of `infer`)."""
     if not run.has_product:
         return None
-    if run.product_to_stdout:
-        return run.write(demand.to_bytes("mtx"))
-    ending = common.ending(run.options.output)
+    ending = ".mtx" if run.product_to_stdout else common.ending(run.options.output)
     with run.timed("write"):
-        if ending == ".mtx":
-            data = demand.to_bytes("mtx")
-        elif ending == ".csv":
-            data = demand.to_bytes("csv")
+        if ending in (".mtx", ".csv"):
+            data = demand.to_bytes("mtx" if ending == ".mtx" else "csv")
+            data = data if inferred is None else doubt.marked(data, inferred)
         else:
             from netloom import interop
 

@@ -16,7 +16,7 @@ TITLES: Final = {
     "5.2": "cyclic stencil, ms",
     "5.3": "barrier and bully, random allocation, ms",
     "5.4": "barrier and bully, at most 15 bully hosts a leaf, ms",
-    "5.5": "irregular traffic (there BoxLib CNS, here miniAMR), AR gap in %",
+    "5.5": "BoxLib CNS (there 1024 hosts, here 512), AR gap in %",
 }
 
 PUBLISHED: Final[dict[tuple[str, str, str], float]] = {

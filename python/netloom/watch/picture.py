@@ -74,6 +74,8 @@ class Picture:
     hottest: list[Link]
     waiting: list[Link]
     """Links on which packets waited most."""
+    idle: bool = False
+    """Whether hosts sent no more than management does, in small packets."""
     jobs: list[JobLoad] = field(default_factory=list)
     unread: list[str] = field(default_factory=list)
     """The first links of which no counter was read."""
@@ -150,6 +152,7 @@ def picture(
             f"{names[table['target'][index]]}[{table['target_port'][index]}]"
             for index in np.flatnonzero(alive & ~known)[:10].tolist()
         ],
+        idle=counters.idle_bytes is not None,
     )
 
 

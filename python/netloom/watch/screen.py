@@ -43,6 +43,8 @@ def head(
         f"{what}: {picture.hosts:,} hosts, {picture.switches:,} switches, {picture.links:,} links{unknown}",
         f"over {picture.seconds:.3g} s{', ' + cost if cost else ''}",
     ]
+    if picture.idle:
+        lines.append("idle: hosts sent no more than management does")
     told = [f"{one['severity']}: {one['text']}" for one in by_severity(found)]
     if len(told) > _FOUND:
         told = [*told[: _FOUND - 1], f"… and {len(told) - _FOUND + 1} more findings"]

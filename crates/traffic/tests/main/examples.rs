@@ -249,6 +249,7 @@ fn every_application_matrix_has_its_pairs() {
         ("hpcg-216", 216, 3_880),
         ("nekbone-256", 256, 6_266),
         ("miniamr-512", 512, 16_656),
+        ("cns-512", 512, 13_312),
         ("boxlibmg-64", 64, 384),
         ("amg-125", 125, 13_712),
     ] {
