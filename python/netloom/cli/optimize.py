@@ -126,6 +126,7 @@ def optimize(
         with run.timed("front"):
             points, interrupted = search.front(best)
     loads, routes, solved = search.loads(best), best.routes, None
+    today = None
     known_badly = None if search.layers is not None or several.lmc else doubt.told(traffic)
     if known_badly is not None and not known_badly.is_sure and exact.exact is None:
         today = doubt.kept(run, search.fabric, search.traffic, known_badly, search.begin, loads)
@@ -147,7 +148,7 @@ def optimize(
         "front": points,
         "exact": solved,
         "judge": search.judged,
-        "changed_because": search.because(best, routes),
+        "changed_because": "nothing" if today is not None else search.because(best, routes),
         "links_at_max_bound": fewest,
         "findings": _told(run, search.fabric),
         "output": run.write(routes.to_bytes()) if run.has_product else None,
