@@ -173,7 +173,9 @@ def test_methods_after_the_limit_are_told_and_the_routes_kept(netloom, paths):
 
 
 def _main(number: int) -> int:
-    executable = Path(sys.executable).parent / "netloom"
+    executable = Path(os.environ.get("NETLOOM", Path(sys.executable).parent / "netloom"))
+    # Started in the background, Ctrl-C is ignored by all children: not here.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     random_moments = random.Random(1)
     whole = {}
     for name, command in COMMANDS.items():
