@@ -140,7 +140,7 @@ def test_how_many_links_must_carry_the_maximum_is_proved(netloom):
     result = netloom.result("optimize", tree, "t.mtx")
     assert (result["max_load_between_switches"], result["levels"][0]["links"]) == (2, 2)
     assert result["links_at_max_bound"] == 2
-    assert "2 links must carry that: no routes have fewer" in netloom.ok("optimize", tree, "t.mtx")
+    assert "2 links must carry that: no such tables have fewer" in netloom.ok("optimize", tree, "t.mtx")
 
 
 def test_islands_give_the_same_bytes_for_any_number_of_threads(netloom, paths):

@@ -38,6 +38,7 @@ __all__ = [
     "__version__",
     "afar",
     "bases",
+    "bound_classes",
     "check",
     "coefficients",
     "coloured",
@@ -452,6 +453,9 @@ class Certificate:
     def place(self) -> str: ...
     @property
     def kind(self) -> str: ...
+    @property
+    def bound_class(self) -> str:
+        """What the argument is a bound of: a name in `bound_classes`."""
     def to_json(self) -> str: ...
     def write(self, path: _Path) -> None: ...
 
@@ -476,11 +480,35 @@ class LinkLoads:
     @property
     def ar_bound_exact(self) -> bool: ...
     @property
-    def ar_gap_percent(self) -> float: ...
+    def ar_bound_class(self) -> str:
+        """What the AR bound is a bound of, at its widest: a name in `bound_classes`."""
+    @property
+    def ar_gap_percent(self) -> float | None:
+        """None where the bound is not of such routes, or misleads on such a fabric: see `outside_because`."""
     @property
     def lower_bound(self) -> float: ...
     @property
-    def lower_bound_gap_percent(self) -> float: ...
+    def lower_bound_gap_percent(self) -> float | None:
+        """None where the bound is not of such routes, or misleads on such a fabric: see `outside_because`."""
+    @property
+    def bound_class(self) -> str:
+        """What the lower bound is a bound of, at its widest: a name in `bound_classes`."""
+    @property
+    def outside_because(self) -> dict[str, str] | None:
+        """Why a gap is None: `kind` ("fabric", "ways") and `text`."""
+    @property
+    def any_bound(self) -> float:
+        """The best bound of any routes whatsoever, with detours and split at will."""
+    @property
+    def any_bound_at(self) -> str: ...
+    @property
+    def any_bound_gap_percent(self) -> float: ...
+    @property
+    def max_seconds(self) -> float:
+        """What the fullest link needs for its bytes."""
+    @property
+    def mixed_speeds(self) -> bool:
+        """Whether links have several speeds, so that a load is no number of bytes on its own link."""
     @property
     def bound_at(self) -> str: ...
     @property
@@ -610,6 +638,9 @@ class OptimizedLayers:
     @property
     def objective_bound(self) -> float: ...
     @property
+    def bound_class(self) -> str:
+        """What that is a bound of: the narrowest class of the matrices' bounds."""
+    @property
     def proven_optimal(self) -> bool: ...
     @property
     def stopped(self) -> Literal["interrupted", "time-limit", "work"] | None: ...
@@ -633,6 +664,10 @@ class HoseLoads:
     def per_link(self) -> npt.NDArray[np.float64]: ...
     @property
     def max(self) -> float: ...
+    @property
+    def max_seconds(self) -> float: ...
+    @property
+    def mixed_speeds(self) -> bool: ...
     @property
     def mean(self) -> float: ...
     @property
@@ -658,6 +693,11 @@ class OptimizedHose:
         """The same of the routes it began with, between switches."""
     @property
     def lower_bound(self) -> float: ...
+    @property
+    def bound_class(self) -> str: ...
+    @property
+    def outside_because(self) -> dict[str, str] | None:
+        """Why the bound makes no gap on this fabric: `kind` and `text`."""
     @property
     def bound_at(self) -> str: ...
     @property
@@ -947,6 +987,9 @@ def links_at_max_bound(
 def verify_certificate(
     fabric: Fabric, traffic: Traffic, certificate: Certificate, routes: Routes | None = None
 ) -> Verdict: ...
+def bound_classes() -> list[tuple[str, str]]:
+    """Classes of bounds, the widest first: name, and words that follow "of" or "among"."""
+
 def afar(
     fabric: Fabric,
     traffic: Traffic,

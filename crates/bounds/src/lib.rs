@@ -6,6 +6,8 @@
 //! | [`interval`] | what is returned: an interval with its proof |
 //! | [`lower`] | the best bound for destination-based routes |
 //! | [`at_max`] | how many links must carry the maximum |
+//! | [`scope`] | whether routes and fabric are within a bound's class; a bound of any routes |
+//! | [`standing`] | all bounds of a traffic, and what they say of given routes |
 //! | `cuts` | what must leave a leaf, a pod, over its links |
 //! | `flow` | the min-max linear program by optimistic multiplicative weights |
 //! | `places` | where whole items squeeze through few links: leaves, pods, parts of damaged leaves |
@@ -28,6 +30,8 @@ pub mod lower;
 mod packing;
 mod patterns;
 mod places;
+pub mod scope;
+pub mod standing;
 mod sums;
 
 #[cfg(test)]
@@ -38,3 +42,5 @@ pub use at_max::links_at_max;
 pub use flow::DEFAULT_WORK;
 pub use interval::{ArBound, BoundError};
 pub use lower::{lower_bound, lower_bound_with_frozen, tighten, tighten_pairs};
+pub use scope::{AnyBound, Outside, any_bound, fabric_outside, ways_outside};
+pub use standing::{Bounds, Standing, gap_percent};

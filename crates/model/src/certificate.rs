@@ -15,6 +15,7 @@
 //! that agree with the given ones there: what is sent to them is a fixed load on the links of its path, and
 //! only the rest may choose.
 
+use crate::bound_class::BoundClass;
 use crate::ids::{HostId, LinkId, SwitchId};
 
 /// All that the hosts of `leaf` send to `destination`: takes one way under destination-based routing.
@@ -99,6 +100,16 @@ impl Certificate {
     /// A bound on all routes.
     pub fn new(claim: f64, place: String, reason: Reason) -> Self {
         Self { claim, place, reason, frozen: Vec::new(), pairs: false }
+    }
+
+    /// The routes that the argument speaks of. The number may hold for more.
+    pub fn class(&self) -> BoundClass {
+        match (&self.reason, self.pairs) {
+            _ if !self.frozen.is_empty() => BoundClass::KeptTables,
+            (Reason::Dual { .. }, _) => BoundClass::UpDownSplits,
+            (_, true) => BoundClass::UpDownPairs,
+            (_, false) => BoundClass::UpDownTables,
+        }
     }
 }
 

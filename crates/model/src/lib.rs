@@ -24,10 +24,12 @@
 //! | [`reading`] | what ports had counted at one moment |
 //! | [`schedule`] | what every rank does as tasks that depend on each other |
 //! | [`job`] | jobs, allocations, mappings, placements |
+//! | [`bound_class`] | what a bound is a bound of |
 //! | [`certificate`] | why a lower bound holds, for somebody else to check |
 //! | [`control`] | cancellation and progress of long computations |
 //! | [`rng`] | one random stream per `(seed, stream id)` |
 
+pub mod bound_class;
 pub mod build;
 pub mod certificate;
 pub mod control;
@@ -52,6 +54,7 @@ pub mod trace;
 pub mod traffic;
 pub mod workload;
 
+pub use bound_class::BoundClass;
 pub use build::{CableSpec, End, FabricBuilder, FabricError, HostSpec, SwitchSpec};
 pub use certificate::{Certificate, Item, LinksAtMax, Reason, Side};
 pub use control::{Control, Improvement, StopReason};

@@ -16,7 +16,8 @@
 
 use netloom_bounds::ArBound;
 use netloom_model::{
-    Certificate, Control, Csr, Fabric, Hose, HostId, Improvement, LinkId, Routes, StopReason, SwitchId, Table,
+    BoundClass, Certificate, Control, Csr, Fabric, Hose, HostId, Improvement, LinkId, Routes, StopReason,
+    SwitchId, Table,
 };
 use netloom_routing::{LinkLoads, PathSet};
 use netloom_topology::Structure;
@@ -46,6 +47,17 @@ pub enum HoseProof {
     Leaf(SwitchId),
     /// A host's own link.
     Host(LinkId),
+}
+
+impl HoseProof {
+    /// The routes that the bound holds for.
+    pub fn class(&self) -> BoundClass {
+        match self {
+            Self::Scenario(_, certificate) => certificate.class(),
+            Self::Leaf(_) => BoundClass::UpDownTables,
+            Self::Host(_) => BoundClass::AnyRoutes,
+        }
+    }
 }
 
 /// Routes for a hose.

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
+use netloom_bounds::{self as bounds, Outside};
 use netloom_formats as formats;
 use netloom_model::names::nearest;
 use netloom_model::{Fabric, Finding, LinkId, SwitchId};
@@ -21,6 +22,7 @@ pub struct Shared {
     pub fabric: Fabric,
     structure: OnceLock<Structure>,
     paths: OnceLock<PathSet>,
+    outside: OnceLock<Option<Outside>>,
     kind: String,
     read_findings: Vec<Finding>,
 }
@@ -32,6 +34,7 @@ impl Shared {
             fabric,
             structure: OnceLock::new(),
             paths: OnceLock::new(),
+            outside: OnceLock::new(),
             kind: kind.into(),
             read_findings,
         })
@@ -45,6 +48,12 @@ impl Shared {
     /// The admissible next links.
     pub fn paths(&self) -> &PathSet {
         self.paths.get_or_init(|| PathSet::admissible(&self.fabric, self.structure()))
+    }
+
+    /// Why bounds of up*/down* ways mislead on this fabric; none on trees.
+    pub fn outside(&self) -> Option<&Outside> {
+        let found = || bounds::fabric_outside(&self.fabric, self.structure(), self.paths());
+        self.outside.get_or_init(found).as_ref()
     }
 }
 

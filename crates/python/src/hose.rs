@@ -3,7 +3,8 @@
 //! What is reported of routes is the exact worst load of every link over all matrices within the sums; no single
 //! matrix need reach all of them.
 
-use netloom_model::{Fabric, Hose, Routes, StopReason, Traffic};
+use netloom_bounds::Outside;
+use netloom_model::{BoundClass, Fabric, Hose, Routes, StopReason, Traffic};
 use netloom_optimize::{self as optimizer, OptimizeOptions};
 use netloom_routing::LinkLoads;
 use numpy::PyArray1;
@@ -11,7 +12,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::fabric::{PyFabric, Shared, link_dict};
-use crate::loads::levels;
+use crate::loads::{levels, mixed_speeds, outside_dict};
 use crate::optimize::{Asked, begin};
 use crate::optimized::changed;
 use crate::routes::{PyRoutes, RoutesOrEngine};
@@ -37,6 +38,18 @@ impl PyHoseLoads {
     #[getter]
     fn max(&self) -> f64 {
         self.worst.max()
+    }
+
+    /// Seconds that the fullest link needs for its bytes.
+    #[getter]
+    fn max_seconds(&self) -> f64 {
+        self.worst.max() / self.fabric().reference_bandwidth_bytes_per_s()
+    }
+
+    /// Whether links have several speeds.
+    #[getter]
+    fn mixed_speeds(&self) -> bool {
+        mixed_speeds(self.fabric())
     }
 
     #[getter]
@@ -86,6 +99,8 @@ pub struct PyOptimizedHose {
     background_worst: f64,
     #[pyo3(get)]
     lower_bound: f64,
+    class: BoundClass,
+    outside: Option<Outside>,
     #[pyo3(get)]
     bound_at: String,
     #[pyo3(get)]
@@ -108,6 +123,18 @@ impl PyOptimizedHose {
     #[getter]
     fn routes(&self, py: Python<'_>) -> Py<PyRoutes> {
         self.routes.clone_ref(py)
+    }
+
+    /// What the bound is a bound of: a key of `bound_classes`.
+    #[getter]
+    fn bound_class(&self) -> &'static str {
+        self.class.name()
+    }
+
+    /// Why the bound makes no gap on this fabric: kind and text; `None` if it does.
+    #[getter]
+    fn outside_because<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
+        outside_dict(py, self.outside.as_ref())
     }
 
     /// The exact worst load of every link.
@@ -184,6 +211,8 @@ pub fn optimize_hose(
     let worst_matrix = Traffic::from_matrix(best.worst_matrix);
     let worst_matrix = worst_matrix.with_hosts_hash(Some(fabric.fabric().hosts_hash()));
     let changed = changed(&best.routes, &begin);
+    let class = best.proof.class();
+    let outside = shared.outside().filter(|_| class != BoundClass::AnyRoutes).cloned();
     let routes: Routes = best.routes;
     Ok(PyOptimizedHose {
         routes: Py::new(py, PyRoutes::new(routes, shared))?,
@@ -191,6 +220,8 @@ pub fn optimize_hose(
         worst_matrix: Py::new(py, PyTraffic::from(worst_matrix))?,
         background_worst: best.background_worst,
         lower_bound: best.lower_bound,
+        class,
+        outside,
         bound_at: best.bound_at,
         proven_optimal: best.proven_optimal,
         rounds: best.rounds,

@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::errors;
-use crate::loads::both_bounds;
+use crate::loads::Judged;
 use crate::optimize::{Asked, begin};
 use crate::optimized::{Found, PyOptimized, changed};
 use crate::routes::RoutesOrEngine;
@@ -78,7 +78,8 @@ pub fn optimize_judged<'py>(
         let choice = choose(&of, control)?;
         let routes: Routes = choice.routes().clone();
         let loads = routing::loads(&shared.fabric, &routes, &goal.total())?;
-        let bounds = both_bounds(shared, &routes, &goal.total(), control, None);
+        let bounds = shared.bounds(&routes, &goal.total(), control, None);
+        let loads = Judged::new(shared, &routes, &goal.total(), loads);
         Ok::<_, ComposeError>((choice, routes, loads, bounds))
     })?;
     let ended = ended.transpose().map_err(|e| stage.raise(py, e))?;

@@ -1,12 +1,13 @@
 //! `netloom.optimize_layers`: several matrices over one routing, phases of a run or scenarios of what may come.
 
-use netloom_model::{Routes, StopReason};
+use netloom_bounds::Bounds;
+use netloom_model::{BoundClass, Routes, StopReason};
 use netloom_optimize::{self as optimizer, Because, Combine, Layer, OptimizeOptions};
 use pyo3::prelude::*;
 
 use crate::errors;
 use crate::fabric::PyFabric;
-use crate::loads::{Bounds, PyLinkLoads};
+use crate::loads::{Judged, PyLinkLoads};
 use crate::optimize::{Asked, begin};
 use crate::optimized::{changed, falling, history_dicts};
 use crate::routes::{PyRoutes, RoutesOrEngine};
@@ -20,6 +21,7 @@ pub struct PyOptimizedLayers {
     layers: Vec<(String, f64, Py<PyLinkLoads>)>,
     objective: f64,
     objective_bound: f64,
+    class: BoundClass,
     proven_optimal: bool,
     stopped: Option<StopReason>,
     exhausted: bool,
@@ -52,6 +54,12 @@ impl PyOptimizedLayers {
     #[getter]
     fn objective_bound(&self) -> f64 {
         self.objective_bound
+    }
+
+    /// What that is a bound of: the narrowest class of the matrices' bounds.
+    #[getter]
+    fn bound_class(&self) -> &'static str {
+        self.class.name()
     }
 
     /// Whether the objective meets its bound.
@@ -173,15 +181,21 @@ pub fn optimize_layers(
     })?;
     let Ended { result: best, stopped, improvements } =
         ended.transpose().map_err(|e| errors::optimize(py, e))?;
-    let layers = best.layers.into_iter().map(|layer| {
-        let bounds = Bounds { ar: layer.ar, lower: layer.bound };
-        let loads = PyLinkLoads::new(layer.loads, bounds, stopped, shared);
+    let mut class = BoundClass::AnyRoutes;
+    let layers = best.layers.into_iter().zip(&matrices).map(|(layer, (_, traffic, _))| {
+        let (fabric, structure) = (&shared.fabric, shared.structure());
+        let bounds = Bounds::with(fabric, structure, traffic.total(), layer.ar, layer.bound);
+        let judged = Judged::new(shared, &best.routes, traffic.total(), layer.loads);
+        let loads = PyLinkLoads::new(judged, bounds, stopped, shared);
+        class = class.max(loads.bounds().class());
         Ok((layer.name, layer.weight, Py::new(py, loads)?))
     });
+    let layers = layers.collect::<PyResult<_>>()?;
     let changed = changed(&best.routes, &begin);
     let routes: Routes = best.routes;
     Ok(PyOptimizedLayers {
-        layers: layers.collect::<PyResult<_>>()?,
+        layers,
+        class,
         routes: Py::new(py, PyRoutes::new(routes, shared))?,
         objective: best.objective,
         objective_bound: best.objective_bound,

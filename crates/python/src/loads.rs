@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use netloom_bounds::{self as bounds, ArBound};
+use netloom_bounds::{self as bounds, BoundError, Bounds, Outside, Standing};
 use netloom_formats as formats;
-use netloom_model::{Certificate, Control, Csr, Fabric, Routes, StopReason};
+use netloom_model::{BoundClass, Certificate, Control, Csr, Fabric, Routes, StopReason};
 use netloom_routing::{self as routing, LinkLoads};
 use numpy::PyArray1;
 use pyo3::prelude::*;
@@ -58,6 +58,12 @@ impl PyCertificate {
         self.certificate.reason.kind()
     }
 
+    /// What the argument is a bound of: a key of `bound_classes`.
+    #[getter]
+    fn bound_class(&self) -> &'static str {
+        self.certificate.class().name()
+    }
+
     /// The certificate as its file holds it.
     fn to_json(&self) -> String {
         formats::write_certificate(&self.shared.fabric, &self.certificate)
@@ -73,8 +79,8 @@ impl PyCertificate {
 #[pyclass(frozen, name = "LinkLoads", module = "netloom._core")]
 pub struct PyLinkLoads {
     loads: LinkLoads,
-    ar: ArBound,
-    lower: Certificate,
+    bounds: Bounds,
+    standing: Standing,
     stopped: Option<StopReason>,
     shared: Arc<Shared>,
 }
@@ -109,44 +115,91 @@ impl PyLinkLoads {
 
     #[getter]
     fn ar_bound(&self) -> f64 {
-        self.ar.lower
+        self.bounds.ar.lower
+    }
+
+    /// What the AR bound is a bound of, at its widest.
+    #[getter]
+    fn ar_bound_class(&self) -> &'static str {
+        self.bounds.ar_class().name()
     }
 
     #[getter]
     fn ar_bound_upper(&self) -> f64 {
-        self.ar.upper
+        self.bounds.ar.upper
     }
 
     #[getter]
     fn ar_bound_exact(&self) -> bool {
-        self.ar.exact
+        self.bounds.ar.exact
     }
 
     #[getter]
-    fn ar_gap_percent(&self) -> f64 {
-        gap_percent(self.loads.max(), self.ar.lower)
+    fn ar_gap_percent(&self) -> Option<f64> {
+        self.standing.gap_percent(self.loads.max(), self.bounds.ar.lower, self.bounds.ar_class())
     }
 
     #[getter]
     fn lower_bound(&self) -> f64 {
-        self.lower.claim
+        self.bounds.lower.claim
+    }
+
+    /// What the lower bound is a bound of, at its widest: a key of `bound_classes`.
+    #[getter]
+    fn bound_class(&self) -> &'static str {
+        self.bounds.class().name()
     }
 
     #[getter]
-    fn lower_bound_gap_percent(&self) -> f64 {
-        gap_percent(self.loads.max(), self.lower.claim)
+    fn lower_bound_gap_percent(&self) -> Option<f64> {
+        self.standing.gap_percent(self.loads.max(), self.bounds.lower.claim, self.bounds.class())
+    }
+
+    /// The best bound of any routes whatsoever, with detours and split at will.
+    #[getter]
+    fn any_bound(&self) -> f64 {
+        self.bounds.any.claim
+    }
+
+    #[getter]
+    fn any_bound_at(&self) -> &str {
+        &self.bounds.any.place
+    }
+
+    #[getter]
+    fn any_bound_gap_percent(&self) -> f64 {
+        bounds::gap_percent(self.loads.max(), self.bounds.any.claim)
+    }
+
+    /// Why a gap is `None`: kind and text; `None` if there is no such reason.
+    #[getter]
+    fn outside_because<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
+        let applies = |class| self.standing.applies(class);
+        let all = applies(self.bounds.ar_class()) && applies(self.bounds.class());
+        outside_dict(py, self.standing.outside.as_ref().filter(|_| !all))
+    }
+
+    /// Seconds that the fullest link needs for its bytes.
+    #[getter]
+    fn max_seconds(&self) -> f64 {
+        self.loads.max() / self.shared.fabric.reference_bandwidth_bytes_per_s()
+    }
+
+    /// Whether links have several speeds, so that a load is no number of bytes on its own link.
+    #[getter]
+    fn mixed_speeds(&self) -> bool {
+        mixed_speeds(&self.shared.fabric)
     }
 
     #[getter]
     fn bound_at(&self) -> &str {
-        &self.lower.place
+        &self.bounds.lower.place
     }
 
-    /// Whether no admissible routing has a smaller maximum: the maximum meets the lower bound. Routes that
-    /// are not minimal up*/down* may fall below it; that proves nothing.
+    /// Whether no routes in `bound_class` have a smaller maximum: these are among them, and meet the lower bound.
     #[getter]
     pub fn proven_optimal(&self) -> bool {
-        (self.loads.max() - self.lower.claim).abs() <= self.lower.claim * 1e-9
+        self.standing.optimal(self.loads.max(), &self.bounds)
     }
 
     /// The highest loads of links between switches, each with how many links carry it (within 1e-9).
@@ -157,7 +210,7 @@ impl PyLinkLoads {
 
     #[getter]
     fn certificate(&self) -> PyCertificate {
-        PyCertificate { certificate: self.lower.clone(), shared: Arc::clone(&self.shared) }
+        PyCertificate { certificate: self.bounds.lower.clone(), shared: Arc::clone(&self.shared) }
     }
 
     #[getter]
@@ -178,54 +231,65 @@ impl PyLinkLoads {
     }
 
     fn __repr__(&self) -> String {
-        format!("<netloom.LinkLoads: max {}, lower bound {}>", self.loads.max(), self.lower.claim)
+        format!("<netloom.LinkLoads: max {}, lower bound {}>", self.loads.max(), self.bounds.lower.claim)
     }
 }
 
-/// The two bounds of a traffic on a fabric.
-pub struct Bounds {
-    /// Fractional splits.
-    pub ar: ArBound,
-    /// Destination-based tables.
-    pub lower: Certificate,
+impl Shared {
+    /// The bounds of a traffic; stops early when asked.
+    ///
+    /// # Errors
+    /// If the traffic cannot be routed at all.
+    pub fn bounds(
+        &self,
+        routes: &Routes,
+        traffic: &Csr,
+        control: &Control,
+        work: Option<u64>,
+    ) -> Result<Bounds, BoundError> {
+        Bounds::new(&self.fabric, self.structure(), self.paths(), routes, traffic, control, work)
+    }
 }
 
-/// Computes both bounds; stops early when asked. That everything from a leaf to a host takes one way, which
-/// the second bound rests on, holds only for tables by destination with one address a sender can use.
-///
-/// # Errors
-/// If the traffic cannot be routed at all.
-pub fn both_bounds(
-    shared: &Shared,
-    routes: &Routes,
-    traffic: &Csr,
-    control: &Control,
-    work: Option<u64>,
-) -> Result<Bounds, bounds::BoundError> {
-    let (fabric, structure, paths) = (&shared.fabric, shared.structure(), shared.paths());
-    let ar = bounds::ar_bound(fabric, structure, paths, traffic, control, work)?;
-    let lower = match one_way(routes) {
-        true => bounds::tighten(fabric, structure, paths, traffic, ar.certificate.clone()),
-        false => ar.certificate.clone(),
-    };
-    Ok(Bounds { ar, lower })
+/// Loads, and where the routes that made them stand.
+pub struct Judged {
+    loads: LinkLoads,
+    standing: Standing,
 }
 
-/// Whether everything from a leaf to a host takes one way.
-fn one_way(routes: &Routes) -> bool {
-    routes.lft().is_some() && routes.one_address()
+impl Judged {
+    /// `loads` are those of `routes` and `traffic`.
+    pub fn new(shared: &Shared, routes: &Routes, traffic: &Csr, loads: LinkLoads) -> Self {
+        let (fabric, paths, shape) = (&shared.fabric, shared.paths(), shared.outside());
+        Self { standing: Standing::new(fabric, paths, shape, routes, traffic), loads }
+    }
+}
+
+/// Why a bound is not held against routes, as Python has it.
+pub fn outside_dict<'py>(py: Python<'py>, outside: Option<&Outside>) -> PyResult<Option<Bound<'py, PyDict>>> {
+    let Some(outside) = outside else { return Ok(None) };
+    let dict = PyDict::new(py);
+    dict.set_item("kind", outside.kind())?;
+    dict.set_item("text", outside.text())?;
+    Ok(Some(dict))
+}
+
+/// The classes of bounds by name, the widest first, each in words that follow "of" or "among".
+#[pyfunction]
+pub fn bound_classes() -> Vec<(&'static str, &'static str)> {
+    BoundClass::ALL.map(|class| (class.name(), class.words())).to_vec()
 }
 
 impl PyLinkLoads {
     /// Loads with their bounds.
-    pub fn new(loads: LinkLoads, bounds: Bounds, stopped: Option<StopReason>, shared: &Arc<Shared>) -> Self {
-        Self { loads, ar: bounds.ar, lower: bounds.lower, stopped, shared: Arc::clone(shared) }
+    pub fn new(judged: Judged, bounds: Bounds, stopped: Option<StopReason>, shared: &Arc<Shared>) -> Self {
+        let Judged { loads, standing } = judged;
+        Self { loads, bounds, standing, stopped, shared: Arc::clone(shared) }
     }
 
-    /// These bounds for other routes of the same traffic.
-    pub fn bounds_for(&self, routes: &Routes) -> Bounds {
-        let lower = if one_way(routes) { &self.lower } else { &self.ar.certificate };
-        Bounds { ar: self.ar.clone(), lower: lower.clone() }
+    /// What they are judged by.
+    pub fn bounds(&self) -> &Bounds {
+        &self.bounds
     }
 
     /// The largest load of a link to or from a host, which no routes change.
@@ -234,6 +298,11 @@ impl PyLinkLoads {
         let links = fabric.links().filter(|&l| !fabric.between_switches(l));
         links.map(|l| self.loads.load[l.index()]).fold(0.0, f64::max)
     }
+}
+
+/// Whether working links have several speeds, so that a load is no number of bytes on its own link.
+pub fn mixed_speeds(fabric: &Fabric) -> bool {
+    fabric.links().any(|l| fabric.alive(l) && fabric.relative_capacity(l) < 1.0)
 }
 
 /// The highest loads of links between switches, each with how many links carry it (within 1e-9).
@@ -266,17 +335,12 @@ pub fn loads(
     let ended = run_until(py, options, |control| {
         let loads = routing::loads(&shared.fabric, &routes, matrix.total());
         let bounds = match bounds {
-            Some(known) => Ok(known.bounds_for(&routes)),
-            None => both_bounds(shared, &routes, matrix.total(), control, work),
+            Some(known) => Ok(known.bounds.for_routes(&routes, &[])),
+            None => shared.bounds(&routes, matrix.total(), control, work),
         };
-        (loads, bounds)
+        (loads.map(|loads| Judged::new(shared, &routes, matrix.total(), loads)), bounds)
     })?;
     let loads = ended.result.0.map_err(|e| errors::routing(py, e))?;
     let bounds = ended.result.1.map_err(|e| errors::routing(py, e))?;
     Ok(PyLinkLoads::new(loads, bounds, ended.stopped, shared))
-}
-
-/// How far `value` is above `bound`, in percent (0 if both are 0).
-fn gap_percent(value: f64, bound: f64) -> f64 {
-    if value == bound { 0.0 } else { (value - bound) / bound * 100.0 }
 }

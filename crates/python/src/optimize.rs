@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use netloom_bounds::Bounds;
 use netloom_model::{Control, Csr, Routes};
 use netloom_optimize::{self as optimizer, AfarOptions, Change, OptimizeOptions};
 use netloom_routing as routing;
@@ -10,7 +11,7 @@ use pyo3::prelude::*;
 
 use crate::errors;
 use crate::fabric::{PyFabric, Shared};
-use crate::loads::{Bounds, PyLinkLoads, both_bounds};
+use crate::loads::{Judged, PyLinkLoads};
 use crate::optimized::{Found, PyOptimized, changed};
 use crate::routes::{PyRoutes, RoutesOrEngine};
 use crate::run::{Options, run, run_until};
@@ -51,7 +52,7 @@ pub fn optimize(
     let options = Options { threads, time_limit, progress, anytime: true };
     let ended = run_until(py, options, |control| {
         let (structure, paths, total) = (shared.structure(), shared.paths(), matrix.total());
-        let known = bounds.map(|known| known.bounds_for(&begin));
+        let known = bounds.map(|known| known.bounds().for_routes(&begin, &asked.frozen));
         let settings = OptimizeOptions {
             seed,
             threads: 0, // the door has made the pool already
@@ -64,19 +65,19 @@ pub fn optimize(
         };
         let best = optimizer::optimize(&shared.fabric, structure, paths, total, &begin, &settings, control)
             .map_err(|e| e.to_string())?;
-        let ar = match (best.ar, known) {
-            (Some(ar), _) => ar,
-            (None, Some(known)) => known.ar,
+        let bounds = match (best.ar, known) {
+            (Some(ar), _) => Bounds::with(&shared.fabric, structure, total, ar, best.bound),
+            (None, Some(known)) => Bounds { lower: best.bound, ..known },
             (None, None) => unreachable!("bounds are computed here or there"),
         };
         Ok::<_, String>(Found {
             changed: changed(&best.routes, &begin),
             because: Some(best.changed_because),
-            loads: best.loads,
+            loads: Judged::new(shared, &best.routes, total, best.loads),
             routes: best.routes,
             work: best.work,
             exhausted: best.exhausted && !best.proven_optimal,
-            bounds: Bounds { ar, lower: best.bound },
+            bounds,
         })
     })?;
     Found::into_python(ended.transpose().map_err(|e| errors::optimize(py, e))?, py, fabric)
@@ -111,14 +112,15 @@ pub fn optimize_lmc(
         let best =
             optimizer::optimize_lmc(&shared.fabric, structure, paths, total, lmc, &begin, &settings, control)
                 .map_err(|e| e.to_string())?;
+        let ar = best.ar.expect("bounds are computed there");
         Ok::<_, String>(Found {
             changed: changed(&best.routes, &begin),
             because: Some(best.changed_because),
-            loads: best.loads,
+            loads: Judged::new(shared, &best.routes, total, best.loads),
             routes: best.routes,
             work: best.work,
             exhausted: best.exhausted && !best.proven_optimal,
-            bounds: Bounds { ar: best.ar.expect("bounds are computed there"), lower: best.bound },
+            bounds: Bounds::with(&shared.fabric, structure, total, ar, best.bound),
         })
     })?;
     Found::into_python(ended.transpose().map_err(|e| errors::optimize(py, e))?, py, fabric)
@@ -270,10 +272,11 @@ fn made(
     bounds: Option<&PyLinkLoads>,
 ) -> Result<Found, String> {
     let bounds = match bounds {
-        Some(known) => known.bounds_for(&routes),
-        None => both_bounds(shared, &routes, traffic, control, None).map_err(|e| e.to_string())?,
+        Some(known) => known.bounds().for_routes(&routes, &[]),
+        None => shared.bounds(&routes, traffic, control, None).map_err(|e| e.to_string())?,
     };
     let loads = routing::loads(&shared.fabric, &routes, traffic).map_err(|e| e.to_string())?;
     let changed = changed(&routes, before);
+    let loads = Judged::new(shared, &routes, traffic, loads);
     Ok(Found { routes, loads, bounds, work: 0, exhausted: false, changed, because: None })
 }

@@ -2,14 +2,14 @@
 
 use std::path::PathBuf;
 
+use netloom_bounds::Bounds;
 use netloom_model::{Improvement, Routes, StopReason};
 use netloom_optimize::Because;
-use netloom_routing as routing;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::fabric::PyFabric;
-use crate::loads::{Bounds, PyLinkLoads};
+use crate::loads::{Judged, PyLinkLoads};
 use crate::routes::PyRoutes;
 use crate::run::{Ended, stop_text};
 
@@ -101,7 +101,7 @@ pub struct Found {
     /// The routes.
     pub routes: Routes,
     /// Their loads.
-    pub loads: routing::LinkLoads,
+    pub loads: Judged,
     /// What the loads are judged by.
     pub bounds: Bounds,
     /// Units of work done.

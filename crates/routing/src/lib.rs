@@ -6,6 +6,7 @@
 //! | [`items`](mod@items) | traffic added up per (source leaf, destination) |
 //! | [`loads`](mod@loads) | load per directed link; walks of packets |
 //! | [`hops`] | how far traffic travels |
+//! | [`within`] | whether routes keep to admissible ways |
 //! | [`engine`] | the engines by name |
 //! | [`context`] | what engines are told and share |
 //! | `greedy` | minhop and updn |
@@ -20,6 +21,7 @@ pub mod hops;
 pub mod items;
 pub mod loads;
 pub mod paths;
+pub mod within;
 
 mod ftree;
 mod greedy;
@@ -35,3 +37,4 @@ pub use hops::mean_hops;
 pub use items::{Accumulator, Items, items};
 pub use loads::{LinkLoads, Walker, loads, walk};
 pub use paths::PathSet;
+pub use within::first_outside;

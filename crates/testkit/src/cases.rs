@@ -20,6 +20,15 @@ pub fn generated(spec: &str) -> Fabric {
 /// # Panics
 /// If that is no fabric.
 pub fn wired(switches: &[(&str, usize)], cables: &[(usize, usize, usize)]) -> Fabric {
+    let cables: Vec<_> = cables.iter().map(|&(a, b, count)| (a, b, count, RATE)).collect();
+    wired_at(switches, &cables)
+}
+
+/// The same with a data rate a cable, in bytes per second. Hosts run at [`RATE`].
+///
+/// # Panics
+/// If that is no fabric.
+pub fn wired_at(switches: &[(&str, usize)], cables: &[(usize, usize, usize, f64)]) -> Fabric {
     let mut b = FabricBuilder::new();
     let mut port = vec![0u16; switches.len()];
     let mut hosts = 0u64;
@@ -34,11 +43,11 @@ pub fn wired(switches: &[(&str, usize)], cables: &[(usize, usize, usize)]) -> Fa
             b.cable(End::Switch(i, port[i]), End::Host(host), RATE);
         }
     }
-    for &(x, y, count) in cables {
+    for &(x, y, count, rate) in cables {
         for _ in 0..count {
             port[x] += 1;
             port[y] += 1;
-            b.cable(End::Switch(x, port[x]), End::Switch(y, port[y]), RATE);
+            b.cable(End::Switch(x, port[x]), End::Switch(y, port[y]), rate);
         }
     }
     b.build().unwrap_or_else(|e| panic!("{e}"))

@@ -25,11 +25,13 @@ pub fn detect(fabric: &Fabric) -> Structure {
     let mut found = Findings::default();
     let mut level = vec![FAR; graph.len()];
     let mut pairs_without_route = 0;
+    let mut guessed = false;
     let parts = graph.parts();
     for part in parts.iter().filter(|part| has_host(&graph, part)) {
         let outcome = levels::assign(&graph, part, &mut level);
         pairs_without_route += outcome.lost_pairs;
         if let Some(root) = outcome.root {
+            guessed = true;
             let root = fabric.switch_name(SwitchId::from_index(root));
             found.note(
                 "no-tree",
@@ -68,6 +70,7 @@ pub fn detect(fabric: &Fabric) -> Structure {
         core_groups,
         regular: false,
         irregular: None,
+        guessed,
         parts: parts.iter().filter(|part| has_host(&graph, part)).count() as u32,
         peer_links,
         pairs_without_route,

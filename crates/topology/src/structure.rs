@@ -41,6 +41,8 @@ pub struct Structure {
     pub regular: bool,
     /// Why it is not regular: the first thing found. `None` if it is.
     pub irregular: Option<String>,
+    /// Whether levels are a guess: a part is no up*/down* tree, and its levels count down from a central switch.
+    pub guessed: bool,
     /// Connected parts of the fabric that have a host: 1 unless hosts are cut off from one another.
     pub parts: u32,
     /// Directed alive links between switches of equal level, by id.

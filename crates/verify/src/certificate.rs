@@ -11,6 +11,7 @@ use rayon::prelude::*;
 
 use crate::distance::Graph;
 use crate::loads::{bytes_on, max_load};
+use crate::ways::other_way;
 
 /// Relative tolerance of all comparisons.
 pub(crate) const TOLERANCE: f64 = 1e-9;
@@ -20,13 +21,13 @@ const LEAST_WEIGHT: f64 = 1e-100;
 /// What became of a certificate.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verdict {
-    /// Whether the claim is proved, and no routes contradict it.
+    /// Whether the claim is proved, and no routes that it is of contradict it.
     pub ok: bool,
     /// The largest link load of the routes, recomputed (bytes at the reference bandwidth), if routes were given and work.
     pub max_load: Option<f64>,
     /// The bound that the argument gives, recomputed: at least the claim (but for rounding) if it holds.
     pub recomputed_bound: f64,
-    /// Whether the routes reach the claim, so that nothing admissible is better.
+    /// Whether the routes are of what the claim is a bound of, and reach it: none of these are better.
     pub optimal: bool,
     /// Why not ok, or not optimal where that needs a word; one line each.
     pub reasons: Vec<String>,
@@ -37,7 +38,8 @@ pub struct Verdict {
 /// A certificate with frozen destinations takes their ways from `routes`, and speaks of routes that agree with these there.
 ///
 /// Pairs without an up*/down* path count for nothing in the bound. Whole-item arguments hold for routes by
-/// destination with one address a host, unless they are on pairs; for others they say nothing, and `optimal` is false.
+/// destination with one address a host, unless they are on pairs; for others they say nothing, and `optimal` is false. So
+/// it is for routes that take ways which are not minimal up*/down*: no bound is of these.
 pub fn verify_certificate(
     fabric: &Fabric,
     structure: &Structure,
@@ -86,13 +88,18 @@ pub fn verify_certificate(
         Err(why) => verdict = verdict.reject(why),
         Ok(load) => {
             verdict.max_load = Some(load);
-            if by_item && !whole {
+            let elsewhere = other_way(fabric, &case.graph, routes, traffic);
+            if let Some((from, to)) = elsewhere {
+                let (from, to) = (fabric.host_name(from), fabric.host_name(to));
+                verdict.reasons.push(format!(
+                    "the bound is of shortest up*/down* ways: these routes take others, such as from {from} to {to}"
+                ));
+            } else if by_item && !whole {
                 let why = "the bound is for routes by destination with one address a host: these are others";
                 verdict.reasons.push(why.into());
             } else if load < claim * (1.0 - TOLERANCE) {
                 verdict = verdict.reject(format!(
-                    "the routes' largest load {load} is below the claim {claim}: one of them is wrong, or the routes \
-                     are not minimal up*/down* routes"
+                    "the routes' largest load {load} is below the claim {claim}: one of them is wrong"
                 ));
             } else {
                 verdict.optimal = verdict.ok && load <= claim * (1.0 + TOLERANCE);

@@ -21,6 +21,8 @@ pub(crate) struct Towards {
     pub hops: Vec<u32>,
     /// Least sum of weights over admissible paths; infinite if no path.
     pub weight: Vec<f64>,
+    /// Whether only down links lead to the leaf.
+    pub below: Vec<bool>,
 }
 
 impl Graph {
@@ -80,6 +82,6 @@ impl Graph {
                 through.map(|(l, t)| weight[l.index()] + sum[t.index()]).fold(f64::INFINITY, f64::min);
             (hops[s.index()], sum[s.index()]) = (near + 1, least);
         }
-        Towards { hops, weight: sum }
+        Towards { hops, weight: sum, below }
     }
 }

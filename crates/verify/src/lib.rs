@@ -19,6 +19,7 @@
 //! | `whole` | arguments about whole items through few links, recomputed |
 //! | `patterns` | weights of items, against all that fits a link |
 //! | `loads` | link loads by walking the tables |
+//! | `ways` | whether routes take minimal up*/down* ways |
 
 pub mod at_max;
 pub mod certificate;
@@ -32,6 +33,7 @@ mod patterns;
 pub mod report;
 pub mod stages;
 mod walker;
+mod ways;
 mod whole;
 mod wiring;
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from netloom.cli import UsageError, render
+from netloom.cli import UsageError, render, results
 from netloom.cli.addresses import with_paths
 from netloom.cli.common import Options, Run, fault_lines
 from netloom.cli.matrices import CERTIFICATES
@@ -145,7 +145,13 @@ def _judged(fabric: Fabric, traffic: Traffic, claim: Certificate, tables: Routes
     from netloom import _core
 
     verdict = _core.verify_certificate(fabric, traffic, claim, tables)
-    return {"kind": claim.kind, "place": claim.place, "claim": claim.claim, **verdict_result(verdict)}
+    return {
+        "kind": claim.kind,
+        "place": claim.place,
+        "claim": claim.claim,
+        "bound_class": claim.bound_class,
+        **verdict_result(verdict),
+    }
 
 
 def _report(report: CheckReport, tables: Routes, file: str) -> dict[str, Any]:
@@ -186,13 +192,13 @@ def certificate_text(verdict: dict[str, Any]) -> str:
     """What the checker says of a certificate."""
     rows = [
         ("certificate", f"{verdict['kind']}: {verdict['place']}"),
-        ("claimed bound", render.size(verdict["claim"])),
+        ("claimed bound", f"{render.size(verdict['claim'])}, of {results.words(verdict['bound_class'])}"),
         ("recomputed", render.size(verdict["recomputed_bound"])),
     ]
     if verdict["max_load"] is not None:
         rows.append(("maximum load", render.size(verdict["max_load"])))
     holds = "holds" if verdict["ok"] else "DOES NOT HOLD"
     if verdict["ok"] and verdict["optimal"]:
-        holds += ", and the routes meet it: no better ones exist"
+        holds += ", and the routes meet it: no better ones of these exist"
     rows.append(("verdict", holds))
     return render.pairs(rows) + "".join(f"\n  {reason}" for reason in verdict["reasons"])

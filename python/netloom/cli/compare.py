@@ -2,7 +2,8 @@
 
 Table 3.3 of the dissertation, for the fabric and the traffic at hand: the optimiser, AFAR, offline
 coloured routing, and the engines.
-All are judged by the same bounds; s-mod-k, which no forwarding table can hold, may fall below the second.
+All are judged by the same bounds, so far as these are of such routes: s-mod-k, which no forwarding table can hold, by the
+AR bound alone, and what takes other ways by bounds of any routes.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from netloom.cli import render
+from netloom.cli import render, results
 from netloom.cli.common import Run
 
 if TYPE_CHECKING:
@@ -129,6 +130,8 @@ def _row(name: str, loads: LinkLoads | None, seconds: float, note: str | None = 
         "max_load": None if loads is None else loads.max,
         "ar_gap_percent": None if loads is None else loads.ar_gap_percent,
         "lower_bound_gap_percent": None if loads is None else loads.lower_bound_gap_percent,
+        "bound_class": None if loads is None else loads.bound_class,
+        "outside_because": None if loads is None else loads.outside_because,
         "links_at_max": None if loads is None else loads.links_at_max,
         "seconds": round(seconds, 6),
         "note": note,
@@ -144,8 +147,15 @@ def text(rows: Sequence[Mapping[str, Any]]) -> str:
         if row["max_load"] is None:
             lines.append([row["name"], "none", "", "", "", seconds])
             continue
-        gaps = [render.percent(row[key]) for key in ("ar_gap_percent", "lower_bound_gap_percent")]
+        gaps = [results.gap(row[key]) for key in ("ar_gap_percent", "lower_bound_gap_percent")]
         at_max = render.count(row["links_at_max"])
         lines.append([row["name"], render.size(row["max_load"]), *gaps, at_max, seconds])
     notes = [f"\n{row['name']}: {row['note']}" for row in rows if row["note"] is not None]
+    for because in dict.fromkeys(row["outside_because"]["text"] for row in rows if row["outside_because"]):
+        names = ", ".join(
+            row["name"]
+            for row in rows
+            if row["outside_because"] and row["outside_because"]["text"] == because
+        )
+        notes.append(f"\nno gap for {names}: {because}")
     return render.table(header, lines, right=range(1, 6)) + "".join(notes)

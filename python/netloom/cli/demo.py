@@ -13,7 +13,7 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from netloom.cli import UsageError, render
+from netloom.cli import UsageError, render, results
 from netloom.cli import check as check_verb
 from netloom.cli import fabric as fabric_verb
 from netloom.cli import traffic as traffic_verb
@@ -126,7 +126,9 @@ def _row(name: str, seconds: float, found: LinkLoads) -> dict[str, Any]:
         "max_load": found.max,
         "ar_gap_percent": found.ar_gap_percent,
         "ar_bound": found.ar_bound,
+        "ar_bound_class": found.ar_bound_class,
         "lower_bound": found.lower_bound,
+        "bound_class": found.bound_class,
         "links_at_max": found.links_at_max,
         "seconds": round(seconds, 6),
     }
@@ -143,6 +145,7 @@ def _judge(net: Fabric, demand: Traffic, folder: Path) -> dict[str, Any]:
         "kind": claim.kind,
         "place": claim.place,
         "claim": claim.claim,
+        "bound_class": claim.bound_class,
         **check_verb.verdict_result(verdict),
     }
 
@@ -228,7 +231,7 @@ def _engines_text(result: dict[str, Any]) -> str:
         [
             row["engine"],
             render.size(row["max_load"]),
-            render.percent(row["ar_gap_percent"]),
+            results.gap(row["ar_gap_percent"]),
             render.size(row["lower_bound"]),
             render.count(row["links_at_max"]),
             f"{row['seconds']:.2f}",
@@ -237,7 +240,7 @@ def _engines_text(result: dict[str, Any]) -> str:
     ]
     header = ["engine", "max link load", "AR gap", "lower bound", "links at max", "seconds"]
     today, best = next(row for row in result["engines"] if row["engine"] == "ftree"), result["engines"][-1]
-    gaps = (f"{render.percent(row['ar_gap_percent'])} with {row['engine']}" for row in (today, best))
+    gaps = (f"{results.gap(row['ar_gap_percent'])} with {row['engine']}" for row in (today, best))
     words = f"above ideal adaptive routing, on the hottest link: {', '.join(gaps)}"
     return f"{render.table(header, rows, right=range(1, 6))}\n\n{words}"
 

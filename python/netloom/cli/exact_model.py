@@ -107,6 +107,7 @@ class ExactModel:
             "start_objective": found.start_objective,
             "lower_bound": found.bound,
             "gap_percent": found.gap_percent,
+            "bound_class": None if found.bound is None else "up-down-tables",
             "better": found.improved,
             "seconds": found.seconds,
             "variables": found.variables,
@@ -127,6 +128,7 @@ def _told(model: Model, status: str, threshold: float | None, output: str | None
         "start_objective": None,
         "lower_bound": None,
         "gap_percent": None,
+        "bound_class": None,
         "better": False,
         "seconds": None,
         "variables": None,
@@ -154,6 +156,8 @@ def rows(exact: Mapping[str, Any], ours: float) -> list[tuple[str, str]]:
         out.append(("its bound", results.links(round(exact["lower_bound"]))))
     else:
         out.append(("its bound", f"{render.size(exact['lower_bound'])} (ours {render.size(ours)})"))
+    if exact["bound_class"] is not None:
+        out.append(("", f"of {results.words(exact['bound_class'])}"))
     told = (lambda value: results.links(round(value))) if links else render.size
     start = told(exact["start_objective"])
     if exact["own_objective"] is None:

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from netloom.cli import render
+from netloom.cli import render, results
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from netloom._core import Optimized
+    from netloom._core import LinkLoads, Optimized
 
 
 def front(
-    search: Callable[[int], Optimized], best: Optimized, today: float, late: Callable[[], bool]
+    search: Callable[[int], Optimized], best: Optimized, today: LinkLoads, late: Callable[[], bool]
 ) -> tuple[list[dict[str, Any]], bool]:
     """Returns the points that no other one beats, fewest changes first, and whether Ctrl-C ended them early.
 
@@ -26,13 +26,13 @@ def front(
         Makes the best routes with so many changes at most.
     best : Optimized
         Those with any number of changes.
-    today : float
-        The largest load of the routes that are in force.
+    today : LinkLoads
+        Those of the routes that are in force.
     late : callable
         Whether the time limit has passed.
     """
     most = best.changed_entries or 0
-    points = [_point(0, today, best.loads.lower_bound)]
+    points = [_point(0, today.max, today)]
     for changes in _steps(most):
         if late():
             break
@@ -62,12 +62,16 @@ def _add(points: list[dict[str, Any]], found: Optimized) -> None:
         return
     while points and points[-1]["changed_entries"] >= changed:
         points.pop()
-    points.append(_point(changed, load, found.loads.lower_bound))
+    points.append(_point(changed, load, found.loads))
 
 
-def _point(changed: int, load: float, bound: float) -> dict[str, Any]:
-    gap = 0.0 if load == bound else (load / bound - 1) * 100 if bound > 0 else float("inf")
-    return {"changed_entries": changed, "max_load": load, "lower_bound_gap_percent": gap}
+def _point(changed: int, load: float, judged: LinkLoads) -> dict[str, Any]:
+    return {
+        "changed_entries": changed,
+        "max_load": load,
+        "lower_bound_gap_percent": judged.lower_bound_gap_percent,
+        "bound_class": judged.bound_class,
+    }
 
 
 def text(points: Sequence[Mapping[str, Any]]) -> str:
@@ -76,7 +80,7 @@ def text(points: Sequence[Mapping[str, Any]]) -> str:
         [
             render.count(point["changed_entries"]),
             render.size(point["max_load"]),
-            render.percent(point["lower_bound_gap_percent"]),
+            results.gap(point["lower_bound_gap_percent"]),
         ]
         for point in points
     ]

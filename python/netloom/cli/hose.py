@@ -49,20 +49,30 @@ def hose_result(best: OptimizedHose, named: bool) -> dict[str, Any]:
     """The keys of a result that loads and bounds fill elsewhere; what a hose does not have is None."""
     worst, bound = best.worst, best.lower_bound
     met = worst.max <= bound * (1 + 1e-9)
-    gap = 0.0 if met else (worst.max / bound - 1) * 100 if bound > 0 else float("inf")
+    gap: float | None = 0.0 if met else (worst.max / bound - 1) * 100 if bound > 0 else float("inf")
+    if best.outside_because is not None:
+        gap = None
     return {
         "max_load": worst.max,
+        "max_load_seconds": worst.max_seconds,
+        "mixed_speeds": worst.mixed_speeds,
         "mean_load": worst.mean,
         "max_load_between_switches": worst.max_between_switches,
         "links_at_max": worst.links_at_max,
         "ar_bound": None,
         "ar_bound_upper": None,
         "ar_bound_exact": None,
+        "ar_bound_class": None,
         "ar_gap_percent": None,
         "lower_bound": bound,
         "lower_bound_gap_percent": gap,
+        "bound_class": best.bound_class,
         "bound_kind": None,
         "bound_at": best.bound_at,
+        "outside_because": best.outside_because,
+        "any_bound": None,
+        "any_bound_at": None,
+        "any_bound_gap_percent": None,
         "proven_optimal": best.proven_optimal,
         "stopped": best.stopped,
         "traffic_matched_by": "names",
@@ -77,6 +87,7 @@ def hose_result(best: OptimizedHose, named: bool) -> dict[str, Any]:
             "value": worst.max,
             "lower_bound": bound,
             "gap_percent": gap,
+            "bound_class": best.bound_class,
             "proven_optimal": best.proven_optimal,
         },
         "phases": None,
@@ -88,14 +99,16 @@ def hose_result(best: OptimizedHose, named: bool) -> dict[str, Any]:
 def rows(result: Mapping[str, Any]) -> list[tuple[str, str]]:
     """The report's lines, without the hottest links."""
     size = render.size
-    gap = render.percent(result["lower_bound_gap_percent"])
     lines = [
         ("minimised", "the worst load over all traffic with these sums by host"),
-        ("worst link load", f"{size(result['max_load'])} on {results.links(result['links_at_max'])}"),
+        ("worst link load", f"{results.load(result)} on {results.links(result['links_at_max'])}"),
         ("between switches", size(result["max_load_between_switches"])),
         ("proven lower bound", f"{size(result['lower_bound'])} ({result['bound_at']})"),
-        ("gap to it", f"{gap}: proven optimal" if result["proven_optimal"] else gap),
+        ("", f"of {results.words(result['bound_class'])}"),
+        ("gap to it", results.proven(result, result["lower_bound_gap_percent"])),
     ]
+    if result["outside_because"] is not None:
+        lines.append(("no gap", result["outside_because"]["text"]))
     if result["stopped"] is not None:
         stopped = results.stopped_text(result["stopped"], proven=result["proven_optimal"])
         lines.append(("stopped", stopped))

@@ -7,10 +7,11 @@ phases, and for scenarios the largest load over the scenario's own bound.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from netloom.cli import render
+from netloom.cli import render, results
 from netloom.cli.goals import Goal
 
 if TYPE_CHECKING:
@@ -53,7 +54,9 @@ def result(best: Optimized | OptimizedLayers, loads: LinkLoads, goal: Goal) -> d
     from netloom import _core
 
     if isinstance(best, _core.Optimized):
-        objective = _objective("total", loads.max, loads.lower_bound, loads.proven_optimal)
+        objective = _objective(
+            "total", loads.max, loads.lower_bound, loads.proven_optimal, loads.bound_class, [loads]
+        )
         return {"objective": objective, "phases": None, "scenarios": None}
     kind = objective_kind(goal)
     rows = [
@@ -63,8 +66,11 @@ def result(best: Optimized | OptimizedLayers, loads: LinkLoads, goal: Goal) -> d
             "max_load": found.max,
             "links_at_max": found.links_at_max,
             "ar_bound": found.ar_bound,
+            "ar_bound_class": found.ar_bound_class,
             "lower_bound": found.lower_bound,
             "lower_bound_gap_percent": found.lower_bound_gap_percent,
+            "bound_class": found.bound_class,
+            "outside_because": found.outside_because,
             "bound_kind": found.certificate.kind,
             "bound_at": found.bound_at,
             "proven_optimal": found.proven_optimal,
@@ -72,19 +78,33 @@ def result(best: Optimized | OptimizedLayers, loads: LinkLoads, goal: Goal) -> d
         for name, weight, found in best.layers
     ]
     return {
-        "objective": _objective(kind, best.objective, best.objective_bound, best.proven_optimal),
+        "objective": _objective(
+            kind,
+            best.objective,
+            best.objective_bound,
+            best.proven_optimal,
+            best.bound_class,
+            [found for _, _, found in best.layers],
+        ),
         "phases": None if goal.several else rows,
         "scenarios": rows if goal.several else None,
     }
 
 
-def _objective(kind: str, value: float, bound: float, proven: bool) -> dict[str, Any]:
-    gap = 0.0 if value <= bound * (1 + 1e-9) else (value / bound - 1) * 100 if bound > 0 else float("inf")
+def _objective(
+    kind: str, value: float, bound: float, proven: bool, bound_class: str, judged: Sequence[LinkLoads]
+) -> dict[str, Any]:
+    gap: float | None = (
+        0.0 if value <= bound * (1 + 1e-9) else (value / bound - 1) * 100 if bound > 0 else math.inf
+    )
+    if any(found.lower_bound_gap_percent is None for found in judged):
+        gap = None
     return {
         "kind": kind,
         "value": value,
         "lower_bound": bound,
         "gap_percent": gap,
+        "bound_class": bound_class,
         "proven_optimal": proven,
     }
 
@@ -106,17 +126,19 @@ def text(result: Mapping[str, Any]) -> str:
     """The objective, and a table of the matrices."""
     objective = result["objective"]
     kind = objective["kind"]
-    gap = render.percent(objective["gap_percent"])
     rows = [("minimised", _KINDS[kind][0])]
     if kind in ("sum", "worst"):
         rows += [
             (_KINDS[kind][1], render.size(objective["value"])),
             ("proven lower bound", render.size(objective["lower_bound"])),
-            ("gap to it", f"{gap}: proven optimal" if objective["proven_optimal"] else gap),
+            ("", f"of {results.words(objective['bound_class'])}"),
+            ("gap to it", results.proven(objective, objective["gap_percent"])),
         ]
     else:
         value = render.percent((objective["value"] - 1) * 100)
-        rows.append((_KINDS[kind][1], f"{value}: proven optimal" if objective["proven_optimal"] else value))
+        if objective["proven_optimal"]:
+            value += f": proven optimal among {results.words(objective['bound_class'])}"
+        rows.append((_KINDS[kind][1], value))
     phases = result["phases"] is not None
     matrices = result["phases"] if phases else result["scenarios"]
     header = ["phase" if phases else "traffic", "times" if phases else "weight", "max load", "lower bound"]
@@ -126,11 +148,14 @@ def text(result: Mapping[str, Any]) -> str:
             f"{row['repeats' if phases else 'weight']:,g}",
             render.size(row["max_load"]),
             render.size(row["lower_bound"]),
-            render.percent(row["lower_bound_gap_percent"]),
+            results.gap(row["lower_bound_gap_percent"]),
             "yes" if row["proven_optimal"] else "no",
             row["bound_at"],
         ]
         for row in matrices
     ]
+    because = next((row["outside_because"] for row in matrices if row["outside_because"]), None)
+    if because is not None:
+        rows.append(("no gap", because["text"]))
     table = render.table([*header, "gap", "proven", "bound at"], lines, right=[1, 2, 3, 4])
     return f"{render.pairs(rows)}\n\n{table}"

@@ -400,7 +400,7 @@ class _Search:
 
         assert isinstance(best, _core.Optimized)
         loads = best.loads
-        before = self.before(loads)
+        before = self._judged_before(loads)
         assert before is not None
 
         def search(changes: int) -> Optimized:
@@ -408,16 +408,21 @@ class _Search:
             assert isinstance(found, _core.Optimized)
             return found
 
-        return fronts.front(search, best, before["max_load"], lambda: self._run.left == 0)
+        return fronts.front(search, best, before, lambda: self._run.left == 0)
 
     def before(self, loads: LinkLoads) -> dict[str, Any] | None:
         """The routes that were named, judged by the same bounds."""
+        judged = self._judged_before(loads)
+        if judged is None:
+            return None
+        return {"routes": self.named, "max_load": judged.max, "ar_gap_percent": judged.ar_gap_percent}
+
+    def _judged_before(self, loads: LinkLoads) -> LinkLoads | None:
         from netloom import _core
 
         if isinstance(self.begin, str):
             return None
         try:
-            judged = _core.loads(self.fabric, self.begin, self.traffic, bounds=loads)
+            return _core.loads(self.fabric, self.begin, self.traffic, bounds=loads)
         except RoutingError as error:
             raise RoutingError(f"{self.named}: {error}") from None
-        return {"routes": self.named, "max_load": judged.max, "ar_gap_percent": judged.ar_gap_percent}

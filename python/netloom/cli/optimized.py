@@ -46,7 +46,7 @@ def text(result: Mapping[str, Any]) -> str:
             least = result["links_at_max_bound"]
             met = result["levels"] and least == result["levels"][0]["links"]
             told = f"{results.links(least)} must carry that"
-            rows.append(("", f"{told}: no routes have fewer" if met else f"at least {told}"))
+            rows.append(("", f"{told}: no such tables have fewer" if met else f"at least {told}"))
         parts = [results.with_hottest(render.pairs(rows), result)]
         rows = []
     else:
@@ -63,7 +63,7 @@ def text(result: Mapping[str, Any]) -> str:
     if result["background"] is not None:
         before = result["background"]
         gap = before["ar_gap_percent"]
-        told = "" if gap is None else f", AR gap {render.percent(gap)}"
+        told = "" if gap is None else f", AR gap {results.gap(gap)}"
         rows.append(("before", f"{render.size(before['max_load'])}{told} ({before['routes']})"))
         if result["changed_entries"] is not None and not kept(result):
             rows.append(("changed", entries(result["changed_entries"])))

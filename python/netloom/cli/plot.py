@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from netloom.cli import UsageError, common, render, simulated
+from netloom.cli import UsageError, common, render, results, simulated
 from netloom.cli.common import Options, Run
 from netloom.errors import FormatError
 
@@ -98,6 +98,7 @@ def loads(
                 "routes": name,
                 "max_load": found.max,
                 "ar_gap_percent": found.ar_gap_percent,
+                "outside_because": found.outside_because,
                 "links_at_max": found.links_at_max,
             }
         )
@@ -109,14 +110,19 @@ def loads(
             title=title or Path(traffic).name,
             kind=picture_kind(run),
         )
-    result: dict[str, Any] = {"ar_bound": found.ar_bound, "curves": rows, "output": run.write(picture)}
+    result: dict[str, Any] = {
+        "ar_bound": found.ar_bound,
+        "bound_class": found.ar_bound_class,
+        "curves": rows,
+        "output": run.write(picture),
+    }
     return run.finish(result, lambda: text(result), rows=rows)
 
 
 def text(result: dict[str, Any]) -> str:
     """What was drawn."""
     rows = [
-        [row["routes"], render.size(row["max_load"]), render.percent(row["ar_gap_percent"])]
+        [row["routes"], render.size(row["max_load"]), results.gap(row["ar_gap_percent"])]
         for row in result["curves"]
     ]
     table = render.table(["routes", "maximum load", "AR gap"], rows, right=[1, 2])

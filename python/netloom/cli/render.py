@@ -67,6 +67,14 @@ def percent(value: float) -> str:
     return f"{value + 0.0:.2f} %"
 
 
+def seconds(value: float) -> str:
+    """A short time: `1.60 ns`, `12.0 ms`."""
+    for factor, unit in ((1e9, "ns"), (1e6, "µs"), (1e3, "ms")):
+        if value * factor < 1000:
+            return f"{value * factor:.3g} {unit}"
+    return f"{value:.3g} s"
+
+
 def pairs(rows: Iterable[tuple[str, str]]) -> str:
     """`label  value` lines, values aligned."""
     rows = [(label, printable(value)) for label, value in rows]

@@ -20,17 +20,25 @@ def loads_result(loads: LinkLoads, traffic: Traffic, *, count: int = HOTTEST) ->
     """The result object of `loads`, `route` with traffic, and `optimize`."""
     return {
         "max_load": loads.max,
+        "max_load_seconds": loads.max_seconds,
+        "mixed_speeds": loads.mixed_speeds,
         "mean_load": loads.mean,
         "max_load_between_switches": loads.max_between_switches,
         "links_at_max": loads.links_at_max,
         "ar_bound": loads.ar_bound,
         "ar_bound_upper": loads.ar_bound_upper,
         "ar_bound_exact": loads.ar_bound_exact,
+        "ar_bound_class": loads.ar_bound_class,
         "ar_gap_percent": loads.ar_gap_percent,
         "lower_bound": loads.lower_bound,
         "lower_bound_gap_percent": loads.lower_bound_gap_percent,
+        "bound_class": loads.bound_class,
         "bound_kind": loads.certificate.kind,
         "bound_at": loads.bound_at,
+        "outside_because": loads.outside_because,
+        "any_bound": loads.any_bound,
+        "any_bound_at": loads.any_bound_at,
+        "any_bound_gap_percent": loads.any_bound_gap_percent,
         "proven_optimal": loads.proven_optimal,
         "stopped": loads.stopped,
         "traffic_matched_by": "names" if traffic.hosts_hash is not None else "number",
@@ -45,22 +53,28 @@ def loads_text(result: Mapping[str, Any]) -> str:
 
 def loads_rows(result: Mapping[str, Any]) -> list[tuple[str, str]]:
     """The report's lines, without the hottest links."""
-    size, percent = render.size, render.percent
+    size = render.size
     bound = size(result["ar_bound"])
     if not result["ar_bound_exact"]:
         bound = f"{bound} to {size(result['ar_bound_upper'])} (not solved exactly)"
-    gap = percent(result["lower_bound_gap_percent"])
     rows = [
-        ("maximum link load", f"{size(result['max_load'])} on {links(result['links_at_max'])}"),
+        ("maximum link load", f"{load(result)} on {links(result['links_at_max'])}"),
         ("mean link load", size(result["mean_load"])),
-        ("AR bound", bound),
-        ("AR gap", percent(result["ar_gap_percent"])),
+        ("AR bound", f"{bound}, of {words(result['ar_bound_class'])}"),
+        ("AR gap", gap(result["ar_gap_percent"])),
         (
             "proven lower bound",
             f"{size(result['lower_bound'])} ({result['bound_kind']}: {result['bound_at']})",
         ),
-        ("gap to it", f"{gap}: proven optimal" if result["proven_optimal"] else gap),
+        ("", f"of {words(result['bound_class'])}"),
+        ("gap to it", proven(result, result["lower_bound_gap_percent"])),
     ]
+    if result["outside_because"] is not None:
+        rows += [
+            ("no gap", result["outside_because"]["text"]),
+            ("bound of any routes", f"{size(result['any_bound'])} ({result['any_bound_at']})"),
+            ("gap to it", gap(result["any_bound_gap_percent"])),
+        ]
     if result["traffic_matched_by"] == "number":
         rows.append(("traffic", "matched to hosts by number: it does not say their names"))
     if result["stopped"] is not None:
@@ -73,6 +87,33 @@ def with_hottest(text: str, result: Mapping[str, Any]) -> str:
     if result["hottest"]:
         text += f"\n\nhottest links\n{hottest_text(result['hottest'])}"
     return text
+
+
+def load(result: Mapping[str, Any]) -> str:
+    """The largest load; where links have several speeds, what it is a load of, and how long it takes."""
+    told = render.size(result["max_load"])
+    if not result["mixed_speeds"]:
+        return told
+    return f"{told} of the fastest link's ({render.seconds(result['max_load_seconds'])})"
+
+
+def words(bound_class: str) -> str:
+    """What a bound is a bound of, to follow `of` or `among`."""
+    from netloom import _core
+
+    return dict(_core.bound_classes())[bound_class]
+
+
+def gap(percent: float | None) -> str:
+    """A gap, or that there is none: the bound is not of such routes, or not on such a fabric."""
+    return "none" if percent is None else render.percent(percent)
+
+
+def proven(result: Mapping[str, Any], percent: float | None) -> str:
+    """The gap to the lower bound, and among which routes there are no better ones."""
+    if not result["proven_optimal"]:
+        return gap(percent)
+    return f"{gap(percent)}: proven optimal among {words(result['bound_class'])}"
 
 
 def links(number: int) -> str:

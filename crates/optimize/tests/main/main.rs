@@ -2,6 +2,7 @@
 
 mod addresses;
 mod baselines;
+mod beaten;
 mod because;
 mod change;
 mod hose;
