@@ -35,7 +35,6 @@ impl Bounds {
     ///
     /// # Errors
     /// [`BoundError`] if the traffic cannot be routed at all.
-    #[expect(clippy::too_many_arguments, reason = "as `ar_bound`, and the routes")]
     pub fn new(
         fabric: &Fabric,
         structure: &Structure,

@@ -2,8 +2,8 @@
 
 Table 3.3 of the dissertation, for the fabric and the traffic at hand: the optimiser, AFAR, offline
 coloured routing, and the engines.
-All are judged by the same bounds, so far as these are of such routes: s-mod-k, which no forwarding table can hold, by the
-AR bound alone, and what takes other ways by bounds of any routes.
+All are judged by the same bounds, so far as these are of such routes: s-mod-k, which no forwarding table can
+hold, by the AR bound alone, and what takes other ways by bounds of any routes.
 """
 
 from __future__ import annotations

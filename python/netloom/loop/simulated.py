@@ -61,8 +61,8 @@ class Ran:
         The truth of every interval; None is the sum.
     times_ms : dict
         When every job that ends by itself has ended.
-    gap_percent : float
-        AR gap of the routes for the truth.
+    gap_percent : float, optional
+        AR gap of the routes for the truth; None where the bound is not of such routes.
     held_up : array
         By host, how many times what it sent it would have sent (`demand`).
     """
@@ -72,7 +72,7 @@ class Ran:
     sent: Traffic
     by_interval: dict[int | None, Traffic]
     times_ms: dict[str, float]
-    gap_percent: float
+    gap_percent: float | None
     held_up: npt.NDArray[np.float64]
 
     @property

@@ -100,7 +100,7 @@ def _alone(plan: Plan, table: Table) -> float | None:
     return _last(whole(_core.simulate(scenario, plan.routes, model="packet")).result())
 
 
-def _gap(loop: SimulatedLoop, word: str | None) -> float:
+def _gap(loop: SimulatedLoop, word: str | None) -> float | None:
     """The AR gap of a routing, or of routes optimised for the true traffic."""
     from netloom import _core
 
