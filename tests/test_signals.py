@@ -7,6 +7,7 @@ commands; prints how long each took to die and with what exit code, and fails wh
 from __future__ import annotations
 
 import contextlib
+import gzip
 import os
 import random
 import signal
@@ -81,8 +82,6 @@ def sent(executable: Path, command: list[str], by: signal.Signals, delay: float)
 
 def _wrong(folder: Path, code: int, err: str) -> str | None:
     """What the command should not have left or said."""
-    import netloom as nl
-
     if code not in (0, INTERRUPTED, *BEFORE):
         return f"exit code {code}: {err}"
     if code == INTERRUPTED and "netloom: interrupted" not in err:
@@ -100,7 +99,10 @@ def _wrong(folder: Path, code: int, err: str) -> str | None:
         if path.suffix in (".csv", ".lfts", ".txt") and not data.endswith(b"\n"):
             return f"half a file: {path.name}"
         if path.suffix == ".gz":
-            nl.Traffic.read(str(path))
+            try:
+                gzip.decompress(data)
+            except (EOFError, OSError):
+                return f"half a file: {path.name}"
     return None
 
 
