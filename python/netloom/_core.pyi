@@ -7,6 +7,7 @@ from typing import Any, Literal, TypeAlias, final
 import networkx
 import numpy as np
 import numpy.typing as npt
+import pandas
 import pyarrow
 import scipy.sparse
 
@@ -96,6 +97,21 @@ class Fabric:
         name_map: bytes | None = None,
         name_map_label: str = "<name map>",
     ) -> Fabric: ...
+    @staticmethod
+    def from_cables(
+        hosts: Sequence[tuple[str, str, int]],
+        switches: Sequence[tuple[str, int]],
+        cables: Sequence[tuple[int, int, int, int, float]],
+        *,
+        findings: Sequence[tuple[str, str]] = ...,
+    ) -> Fabric:
+        """From (name, machine, port), (name, radix) and (node, port, node, port, bytes per second)."""
+    @staticmethod
+    def from_networkx(graph: networkx.Graph[Any], **options: Any) -> Fabric:
+        """From a networkx graph; options as of `netloom.graphs.from_networkx`."""
+    @staticmethod
+    def from_edges(edges: Any, **options: Any) -> Fabric:
+        """From a list of edges; options as of `netloom.graphs.from_edges`."""
     @property
     def hosts(self) -> int: ...
     @property
@@ -147,6 +163,7 @@ class Fabric:
     ) -> None: ...
     def to_networkx(self) -> networkx.MultiDiGraph: ...
     def to_arrow(self) -> pyarrow.Table: ...
+    def to_pandas(self) -> pandas.DataFrame: ...
 
 @final
 class Traffic:
@@ -186,6 +203,11 @@ class Traffic:
     ) -> Traffic: ...
     @staticmethod
     def from_scipy(matrix: Any, *, hosts_hash: str | None = None) -> Traffic: ...
+    @staticmethod
+    def from_pandas(
+        frame: pandas.DataFrame, fabric: Fabric | None = None, *, endpoints: int | None = None
+    ) -> Traffic:
+        """From columns source, destination and bytes: numbers, or names of the fabric's hosts."""
     @property
     def endpoints(self) -> int: ...
     @property
@@ -230,6 +252,7 @@ class Traffic:
     ) -> Traffic: ...
     def to_scipy(self) -> scipy.sparse.csr_array: ...
     def to_arrow(self) -> pyarrow.Table: ...
+    def to_pandas(self) -> pandas.DataFrame: ...
     def to_bytes(self, format: Literal["mtx", "csv"]) -> bytes: ...
     def write(self, path: _Path) -> None: ...
 
@@ -274,6 +297,18 @@ class Scenario:
     @staticmethod
     def of_traffic(fabric: Fabric, traffic: Traffic) -> Scenario:
         """A traffic as a program: phase after phase, every host sends all at once and waits for all."""
+    def parse(
+        data: bytes,
+        *,
+        label: str = "<bytes>",
+        folder: _Path = ...,
+        overrides: Sequence[str] = ...,
+        name: str = "scenario",
+    ) -> Scenario:
+        """Parses a scenario whose files are relative to `folder`."""
+    @staticmethod
+    def from_dict(scenario: Mapping[str, Any], *, folder: _Path | None = None) -> Scenario:
+        """From a dictionary with the keys of a scenario's file; files are relative to `folder`."""
     @property
     def name(self) -> str: ...
     @property
@@ -415,6 +450,12 @@ class Routes:
     @property
     def faults(self) -> list[tuple[int, str, str]]:
         """What a lenient read (`strict=False`) left out: (line, kind, text)."""
+    @staticmethod
+    def from_table(fabric: Fabric, table: npt.NDArray[np.uint16], *, lmc: int = 0) -> Routes:
+        """From ports as `table()` gives them; destinations are hosts, or these and the switches.
+
+        Raises RoutingError for another shape, or a port without a cable, with its place.
+        """
     def table(self) -> npt.NDArray[np.uint16]:
         """Ports, [switch][destination]; 65535 = no entry."""
     def path(self, source: int, destination: int) -> list[int]:
@@ -521,6 +562,7 @@ class LinkLoads:
     def levels(self, count: int = 4) -> list[tuple[float, int]]:
         """The highest loads of links between switches, each with how many links carry it."""
     def to_arrow(self) -> pyarrow.Table: ...
+    def to_pandas(self) -> pandas.DataFrame: ...
 
 @final
 class Optimized:

@@ -46,6 +46,7 @@ KINDS: dict[str, tuple[Severity, Class]] = {
     "host-to-host": ("warning", "hosts"),
     "self-cable": ("note", "input"),
     "shared-name": ("note", "input"),
+    "unnamed-port": ("note", "input"),
     "no-description": ("note", "input"),
     "stray-text": ("note", "input"),
     # Of what was detected in a fabric (crates/topology/src/detect.rs).

@@ -1,4 +1,4 @@
-"""Fabrics, traffic and loads as other libraries' objects and files: SciPy, npz, Arrow, Parquet, networkx.
+"""Fabrics, traffic, loads as other libraries' objects and files: SciPy, npz, Arrow, pandas, networkx.
 
 Every way in ends in `Traffic.from_triples`, which checks every entry. Files keep what a matrix belongs to:
 the number of endpoints and the hash of the ordered host names (`netloom` metadata in Parquet, an array of
@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from netloom._core import Fabric, LinkLoads, Traffic, write_atomic
-from netloom.errors import FormatError, NetloomError, TrafficError
+from netloom._core import Fabric, LinkLoads, Scenario, Traffic, write_atomic
+from netloom.errors import FormatError, NetloomError, SpecError, TrafficError
 
 if TYPE_CHECKING:
     import networkx
+    import pandas
     import pyarrow
     import scipy.sparse
 
@@ -349,6 +350,105 @@ def _belongs_to(metadata: Mapping[bytes, bytes], source: Any, destination: Any) 
 
 def _first_line(error: Exception) -> str:
     return (str(error).splitlines() or [type(error).__name__])[0]
+
+
+# pandas
+
+
+def to_pandas(noun: Fabric | LinkLoads | Traffic) -> pandas.DataFrame:
+    """Returns what `to_arrow` of a fabric, loads or traffic has as a DataFrame.
+
+    Raises
+    ------
+    ImportError
+        If pandas is not installed.
+    """
+    return noun.to_arrow().to_pandas()
+
+
+def traffic_from_pandas(
+    frame: pandas.DataFrame, fabric: Fabric | None = None, endpoints: int | None = None
+) -> Traffic:
+    """Returns traffic from a DataFrame with the columns `source`, `destination` and `bytes`; rows add up.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        Sources and destinations are numbers from 0, or with a fabric also names of its hosts.
+    fabric : Fabric, optional
+        Whose hosts they are.
+    endpoints : int, optional
+        How many there are. [default: the fabric's hosts; else one more than the largest number]
+
+    Raises
+    ------
+    TrafficError
+        If columns are missing, an end is no host, or an entry is impossible.
+    """
+    missing = [column for column in _COLUMNS if column not in frame.columns]
+    if missing:
+        found = ", ".join(map(str, frame.columns)) or "none"
+        raise TrafficError(
+            f"expected columns source, destination and bytes; {', '.join(missing)} missing (found {found})"
+        )
+    ends = []
+    for column in _COLUMNS[:2]:
+        values = frame[column].to_numpy()
+        if not np.issubdtype(values.dtype, np.integer):
+            values = _hosts(column, values, fabric)
+        ends.append(values.astype(np.int64))
+    try:
+        amounts = frame["bytes"].to_numpy().astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise TrafficError(f"column bytes: expected numbers ({error})") from None
+    if endpoints is None:
+        largest = max((int(end.max()) for end in ends if len(end)), default=0)
+        endpoints = largest + 1 if fabric is None else fabric.hosts
+    return _checked(endpoints, ends[0], ends[1], amounts, None if fabric is None else fabric.hosts_hash)
+
+
+def _hosts(column: str, values: Any, fabric: Fabric | None) -> Any:
+    """Numbers of hosts by name."""
+    if fabric is None:
+        raise TrafficError(
+            f"column {column}: expected whole numbers from 0, or a fabric whose hosts are named"
+        )
+    number = {name: at for at, name in enumerate(fabric.host_names)}
+    unknown = next((value for value in values if value not in number), None)
+    if unknown is not None:
+        raise TrafficError(f'column {column}: "{unknown}" is no host of the fabric')
+    return np.fromiter((number[value] for value in values), np.int64, len(values))
+
+
+# Scenarios
+
+
+def scenario_from_dict(scenario: Mapping[str, Any], folder: _Path | None = None) -> Scenario:
+    """Returns a scenario from a dictionary with the keys of a scenario's file.
+
+    Parameters
+    ----------
+    scenario : mapping
+        As the file's tables: `{"fabric": "quartz1", "routes": ["ftree"], "job": [{…}]}`.
+    folder : path, optional
+        Where the files that it names are. [default: the current one]
+
+    Raises
+    ------
+    FormatError, SpecError
+        As for a file, in the same words; lines are those of the dictionary written as TOML.
+    """
+    import tomli_w
+
+    if not isinstance(scenario, Mapping):
+        raise SpecError(f"expected a dictionary, found {type(scenario).__name__}")
+    try:
+        text = tomli_w.dumps(scenario)
+    except TypeError as error:
+        raise SpecError(
+            f"a scenario's values are texts, numbers, truths, lists and tables: {error}"
+        ) from None
+    return Scenario.parse(text.encode(), label="<dict>", folder=folder or "")
 
 
 # networkx

@@ -70,7 +70,7 @@ pub use lft::{Lft, LftRow, NO_PORT};
 pub use matrix::Csr;
 pub use pair_paths::{MAX_LMC, PairPaths, PairPathsError};
 pub use reading::Reading;
-pub use routes::{PathChoice, Routes, Table};
+pub use routes::{PathChoice, PortsError, Routes, Table};
 pub use schedule::{Requirement, Schedule, Task};
 pub use timeline::{Span, Timeline, TrackGroup};
 pub use trace::{Trace, Untold};

@@ -48,6 +48,41 @@ impl PathChoice {
     }
 }
 
+/// Why a table of ports is none of a fabric.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PortsError {
+    /// Another number of switches or destinations.
+    #[error(
+        "a table of {rows} x {columns} ports: expected {switches} switches x {hosts} addresses of hosts, or x {all} with the switches'"
+    )]
+    Shape {
+        /// Rows given.
+        rows: usize,
+        /// Columns given.
+        columns: usize,
+        /// The fabric's switches.
+        switches: usize,
+        /// Addresses of its hosts.
+        hosts: usize,
+        /// All destinations.
+        all: usize,
+    },
+    /// A port that leads nowhere.
+    #[error("[{row}][{column}]: port {port} of {switch} has no cable (its ports are 1 to {radix})")]
+    Port {
+        /// The switch's number.
+        row: usize,
+        /// The destination's number.
+        column: usize,
+        /// The port given.
+        port: u16,
+        /// The switch.
+        switch: String,
+        /// Its number of ports.
+        radix: u16,
+    },
+}
+
 /// Which way every packet takes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Routes {
@@ -71,6 +106,33 @@ impl Routes {
             path: PathChoice::Base,
             cabling_hash: Some(fabric.cabling_hash()),
         }
+    }
+
+    /// Destination-based routes from ports, row by row: `[switch][destination]`, [`NO_PORT`] where there is no entry.
+    ///
+    /// `columns` is the number of hosts' addresses, or of all destinations (hosts' addresses, then switches).
+    ///
+    /// # Errors
+    /// [`PortsError`] if the numbers do not fit the fabric, or a port is none that a cable is in (0, the switch itself, is one).
+    pub fn from_ports(fabric: &Fabric, lmc: u8, columns: usize, ports: &[u16]) -> Result<Self, PortsError> {
+        let all = fabric.dests(lmc).count();
+        let (switches, hosts) = (fabric.switch_count(), all - fabric.switch_count());
+        if ports.len() != switches * columns || (columns != hosts && columns != all) {
+            let rows = if columns == 0 { 0 } else { ports.len() / columns };
+            return Err(PortsError::Shape { rows, columns, switches, hosts, all });
+        }
+        let radix = fabric.switches().map(|s| fabric.radix(s)).max().unwrap_or(0);
+        let mut lft = Lft::empty(switches, all, radix);
+        for (s, row) in fabric.switches().zip(ports.chunks(columns.max(1))) {
+            for (column, &port) in row.iter().enumerate().filter(|(_, port)| **port != NO_PORT) {
+                if port > 0 && (port > fabric.radix(s) || fabric.link_at(s, port).is_none()) {
+                    let (switch, radix) = (fabric.switch_name(s).to_owned(), fabric.radix(s));
+                    return Err(PortsError::Port { row: s.index(), column, port, switch, radix });
+                }
+                lft.set(s, DestId::from_index(column), Some(port));
+            }
+        }
+        Ok(Self::by_dest(fabric, lmc, lft))
     }
 
     /// The same tables with a path by pair.

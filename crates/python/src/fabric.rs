@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use netloom_bounds::{self as bounds, Outside};
 use netloom_formats as formats;
 use netloom_model::names::nearest;
-use netloom_model::{Fabric, Finding, LinkId, SwitchId};
+use netloom_model::{End, Fabric, FabricBuilder, FabricError, Finding, HostSpec, LinkId, SwitchId, SwitchSpec};
 use netloom_routing::PathSet;
 use netloom_topology::{self as topology, Damage, NO_LEVEL, Structure};
 use pyo3::prelude::*;
@@ -88,6 +88,52 @@ impl PyFabric {
         let fabric =
             run(py, Options::default(), |_| topology::generate(spec))?.map_err(|e| errors::spec(py, e))?;
         Ok(Self { shared: Shared::new(fabric, "generated", Vec::new()) })
+    }
+
+    /// A fabric from its cables.
+    ///
+    /// `hosts` are (name, machine, port), `switches` (name, radix), cables (node, port, node, port, bytes per second), where
+    /// nodes are hosts first, then switches, as in `link_table`. GUIDs are made up; there are no LIDs.
+    #[staticmethod]
+    #[pyo3(signature = (hosts, switches, cables, *, findings = Vec::new()))]
+    fn from_cables(
+        py: Python<'_>,
+        hosts: Vec<(String, String, u16)>,
+        switches: Vec<(String, u16)>,
+        cables: Vec<(usize, u16, usize, u16, f64)>,
+        findings: Vec<(String, String)>,
+    ) -> PyResult<Self> {
+        let nodes = hosts.len() + switches.len();
+        if let Some(node) = cables.iter().flat_map(|c| [c.0, c.2]).find(|&node| node >= nodes) {
+            return Err(errors::fabric(py, format!("a cable at node {node}: expected nodes 0..{nodes}")));
+        }
+        let fabric = run(py, Options::default(), |_| cabled(hosts, switches, &cables))?
+            .map_err(|e| errors::fabric(py, e))?;
+        let kinds = ["self-cable", "unlinked-host", "no-speed", "unnamed-port"];
+        let findings = findings.into_iter().filter_map(|(kind, text)| {
+            kinds.into_iter().find(|known| *known == kind).map(|kind| Finding { kind, text })
+        });
+        Ok(Self { shared: Shared::new(fabric, "cables", findings.collect()) })
+    }
+
+    /// A fabric from a networkx graph; see `netloom.graphs`.
+    #[staticmethod]
+    #[pyo3(signature = (graph, **options))]
+    fn from_networkx<'py>(
+        graph: Bound<'py, PyAny>,
+        options: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        graph.py().import("netloom.graphs")?.call_method("from_networkx", (&graph,), options)
+    }
+
+    /// A fabric from a list of edges; see `netloom.graphs`.
+    #[staticmethod]
+    #[pyo3(signature = (edges, **options))]
+    fn from_edges<'py>(
+        edges: Bound<'py, PyAny>,
+        options: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        edges.py().import("netloom.graphs")?.call_method("from_edges", (&edges,), options)
     }
 
     /// Parses a dump.
@@ -307,6 +353,11 @@ impl PyFabric {
         slf.py().import("netloom.interop")?.call_method1("fabric_to_arrow", (slf,))
     }
 
+    /// Links as a pandas DataFrame: the columns of `to_arrow`.
+    fn to_pandas(slf: Bound<'_, Self>) -> PyResult<Bound<'_, PyAny>> {
+        slf.py().import("netloom.interop")?.call_method1("to_pandas", (slf,))
+    }
+
     fn __repr__(&self) -> String {
         let f = self.fabric();
         format!(
@@ -356,6 +407,31 @@ impl PyFabric {
         };
         text.map_err(|e| errors::write(py, &e))
     }
+}
+
+/// A fabric without LIDs, of made-up GUIDs.
+fn cabled(
+    hosts: Vec<(String, String, u16)>,
+    switches: Vec<(String, u16)>,
+    cables: &[(usize, u16, usize, u16, f64)],
+) -> Result<Fabric, FabricError> {
+    let count = hosts.len();
+    let mut builder = FabricBuilder::new();
+    for (at, (name, machine, port)) in hosts.into_iter().enumerate() {
+        // Two GUIDs each: the adapter's and its port's.
+        let guid = 0x0001_0000_0000_0000 + 2 * at as u64;
+        builder.host(HostSpec { name, machine, guid, port_guid: guid + 1, port, lid: None });
+    }
+    for (at, (name, radix)) in switches.into_iter().enumerate() {
+        builder.switch(SwitchSpec::new(name, 0x0002_0000_0000_0000 + at as u64, radix));
+    }
+    let end = |node: usize, port: u16| {
+        if node < count { End::Host(node) } else { End::Switch(node - count, port) }
+    };
+    for &(a, p, b, q, bandwidth) in cables {
+        builder.cable(end(a, p), end(b, q), bandwidth);
+    }
+    builder.build()
 }
 
 /// A description of one directed link, as results list it.

@@ -230,6 +230,11 @@ impl PyLinkLoads {
         slf.py().import("netloom.interop")?.call_method1("loads_to_arrow", (slf.clone(), fabric))
     }
 
+    /// Links with their loads as a pandas DataFrame: the columns of `to_arrow`.
+    fn to_pandas(slf: Bound<'_, Self>) -> PyResult<Bound<'_, PyAny>> {
+        slf.py().import("netloom.interop")?.call_method1("to_pandas", (slf,))
+    }
+
     fn __repr__(&self) -> String {
         format!("<netloom.LinkLoads: max {}, lower bound {}>", self.loads.max(), self.bounds.lower.claim)
     }

@@ -4,9 +4,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use netloom_formats as formats;
-use netloom_model::{DestId, HostId, Routes, SwitchId, Table};
+use netloom_model::{DestId, HostId, MAX_LMC, Routes, SwitchId, Table};
 use netloom_routing::{self as routing, Engine, EngineOptions, RoutingError};
-use numpy::{PyArray2, PyArrayMethods};
+use numpy::{PyArray2, PyArrayMethods, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -47,6 +47,25 @@ impl PyRoutes {
         }
         let faults = file.faults.into_iter().map(|f| (f.line, f.kind.name().to_owned(), f.text)).collect();
         Ok(Self { routes: Arc::new(file.routes), shared: Arc::clone(&fabric.shared), faults })
+    }
+
+    /// Routes from a table of ports, as `table()` gives it: `[switch][destination]`, 65535 = no entry.
+    #[staticmethod]
+    #[pyo3(signature = (fabric, table, *, lmc = 0))]
+    fn from_table(
+        py: Python<'_>,
+        fabric: &PyFabric,
+        table: PyReadonlyArray2<'_, u16>,
+        lmc: u8,
+    ) -> PyResult<Self> {
+        if lmc > MAX_LMC {
+            return Err(errors::routing(py, format!("lmc {lmc}: expected 0 to {MAX_LMC}")));
+        }
+        let table = table.as_array();
+        let ports: Vec<u16> = table.iter().copied().collect();
+        let routes = Routes::from_ports(fabric.fabric(), lmc, table.ncols(), &ports)
+            .map_err(|e| errors::routing(py, e))?;
+        Ok(Self { routes: Arc::new(routes), shared: Arc::clone(&fabric.shared), faults: Vec::new() })
     }
 
     #[getter]

@@ -46,14 +46,29 @@ impl PyScenario {
     #[staticmethod]
     #[pyo3(signature = (path, overrides = Vec::new()))]
     fn read(py: Python<'_>, path: PathBuf, overrides: Vec<String>) -> PyResult<Self> {
-        let label = path.display().to_string();
         let data = crate::io::read(py, &path)?;
-        let mut scenario =
-            formats::read_scenario(&data, &label, &overrides).map_err(|e| errors::format(py, &e))?;
-        if scenario.name.is_empty() {
-            scenario.name = path.file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default();
-        }
+        let name = path.file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default();
         let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
+        Self::parse(py, &data, &path.display().to_string(), folder, overrides, &name)
+    }
+
+    /// Parses a scenario whose files are relative to `folder`; see `read`.
+    #[staticmethod]
+    #[pyo3(signature = (data, *, label = "<bytes>", folder = PathBuf::new(), overrides = Vec::new(), name = "scenario"))]
+    fn parse(
+        py: Python<'_>,
+        data: &[u8],
+        label: &str,
+        folder: PathBuf,
+        overrides: Vec<String>,
+        name: &str,
+    ) -> PyResult<Self> {
+        let label = label.to_owned();
+        let mut scenario =
+            formats::read_scenario(data, &label, &overrides).map_err(|e| errors::format(py, &e))?;
+        if scenario.name.is_empty() {
+            name.clone_into(&mut scenario.name);
+        }
         let refuse = |key: &str, error: String| errors::spec(py, scenario.origins.error(key, error));
         let readable = |key: &str, path: &Path| {
             // A pipe is not opened twice.
@@ -132,6 +147,16 @@ impl PyScenario {
             stage: Arc::new(Stage { scene, shared, label: "traffic".into(), folder }),
             files: Vec::new(),
         })
+    }
+
+    /// A scenario from a dictionary, with the keys of a scenario's file; see `netloom.interop`.
+    #[staticmethod]
+    #[pyo3(signature = (scenario, *, folder = None))]
+    fn from_dict<'py>(
+        scenario: Bound<'py, PyAny>,
+        folder: Option<PathBuf>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        scenario.py().import("netloom.interop")?.call_method1("scenario_from_dict", (&scenario, folder))
     }
 
     #[getter]

@@ -306,6 +306,23 @@ impl PyTraffic {
         slf.py().import("netloom.interop")?.call_method1("traffic_to_arrow", (slf,))
     }
 
+    /// Pairs as a pandas DataFrame: source, destination, bytes.
+    fn to_pandas(slf: Bound<'_, Self>) -> PyResult<Bound<'_, PyAny>> {
+        slf.py().import("netloom.interop")?.call_method1("to_pandas", (slf,))
+    }
+
+    /// Traffic from a DataFrame with the columns source, destination and bytes; see `netloom.interop`.
+    #[staticmethod]
+    #[pyo3(signature = (frame, fabric = None, *, endpoints = None))]
+    fn from_pandas<'py>(
+        frame: Bound<'py, PyAny>,
+        fabric: Option<Bound<'py, PyAny>>,
+        endpoints: Option<u32>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let args = (&frame, fabric, endpoints);
+        frame.py().import("netloom.interop")?.call_method1("traffic_from_pandas", args)
+    }
+
     /// All phases added up, as Matrix Market or CSV.
     fn to_bytes<'py>(&self, py: Python<'py>, format: &str) -> PyResult<Bound<'py, PyBytes>> {
         Ok(PyBytes::new(py, &self.serialise(py, format)?))
