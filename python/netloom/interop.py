@@ -438,13 +438,13 @@ def scenario_from_dict(scenario: Mapping[str, Any], folder: _Path | None = None)
     FormatError, SpecError
         As for a file, in the same words; lines are those of the dictionary written as TOML.
     """
-    import tomli_w
+    import tomlkit
 
     if not isinstance(scenario, Mapping):
         raise SpecError(f"expected a dictionary, found {type(scenario).__name__}")
     try:
-        text = tomli_w.dumps(scenario)
-    except TypeError as error:
+        text = tomlkit.dumps(scenario)
+    except (TypeError, ValueError) as error:
         raise SpecError(
             f"a scenario's values are texts, numbers, truths, lists and tables: {error}"
         ) from None
