@@ -6,7 +6,9 @@ use std::sync::{Arc, OnceLock};
 use netloom_bounds::{self as bounds, Outside};
 use netloom_formats as formats;
 use netloom_model::names::nearest;
-use netloom_model::{End, Fabric, FabricBuilder, FabricError, Finding, HostSpec, LinkId, SwitchId, SwitchSpec};
+use netloom_model::{
+    End, Fabric, FabricBuilder, FabricError, Finding, HostSpec, LinkId, SwitchId, SwitchSpec,
+};
 use netloom_routing::PathSet;
 use netloom_topology::{self as topology, Damage, NO_LEVEL, Structure};
 use pyo3::prelude::*;

@@ -152,10 +152,7 @@ impl PyScenario {
     /// A scenario from a dictionary, with the keys of a scenario's file; see `netloom.interop`.
     #[staticmethod]
     #[pyo3(signature = (scenario, *, folder = None))]
-    fn from_dict<'py>(
-        scenario: Bound<'py, PyAny>,
-        folder: Option<PathBuf>,
-    ) -> PyResult<Bound<'py, PyAny>> {
+    fn from_dict<'py>(scenario: Bound<'py, PyAny>, folder: Option<PathBuf>) -> PyResult<Bound<'py, PyAny>> {
         scenario.py().import("netloom.interop")?.call_method1("scenario_from_dict", (&scenario, folder))
     }
 
