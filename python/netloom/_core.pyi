@@ -297,6 +297,7 @@ class Scenario:
     @staticmethod
     def of_traffic(fabric: Fabric, traffic: Traffic) -> Scenario:
         """A traffic as a program: phase after phase, every host sends all at once and waits for all."""
+    @staticmethod
     def parse(
         data: bytes,
         *,
