@@ -118,7 +118,7 @@ impl Routes {
         let all = fabric.dests(lmc).count();
         let (switches, hosts) = (fabric.switch_count(), all - fabric.switch_count());
         if ports.len() != switches * columns || (columns != hosts && columns != all) {
-            let rows = if columns == 0 { 0 } else { ports.len() / columns };
+            let rows = ports.len().checked_div(columns).unwrap_or(0);
             return Err(PortsError::Shape { rows, columns, switches, hosts, all });
         }
         let radix = fabric.switches().map(|s| fabric.radix(s)).max().unwrap_or(0);
