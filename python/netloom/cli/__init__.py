@@ -254,6 +254,10 @@ def _fail(text: str, code: int) -> int:
 
 
 def _internal(error: BaseException) -> int:
+    if guard.heard:
+        # A library that was interrupted while it loaded; the interpreter is not taken down around its half.
+        guard.left_behind = True
+        return _fail("interrupted", INTERRUPTED)
     text = f"internal error: {type(error).__name__}: {error}"
     return _fail(f"{text} (a bug: please report it; NETLOOM_DEBUG=1 shows where)", INTERNAL)
 

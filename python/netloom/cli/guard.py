@@ -36,6 +36,9 @@ _STARVED = 5.0
 left_behind = False
 """Whether a thread still computes what nobody waits for: the interpreter must not be taken down around it."""
 
+heard = False
+"""Whether a signal came: modules that are interrupted while they load say so in many ways."""
+
 _folders: set[str] = set()
 _limit: Limit | None = None
 _woken = -1
@@ -86,8 +89,8 @@ def start() -> None:
 
 def release(*, ends: bool) -> None:
     """The command has ended; `ends`: the process will, undisturbed. Else signals are the caller's again."""
-    global _woken, _limit
-    _limit = None
+    global _woken, _limit, heard
+    _limit, heard = None, False
     _folders.clear()
     if _woken < 0:
         return
@@ -141,6 +144,7 @@ def _wait(read: int) -> None:
     """On a thread of its own, until `release` or the end."""
     import select
 
+    global heard
     signalled: tuple[float, dict[str, float]] | None = None
     stood = 0.0
     while True:
@@ -164,6 +168,7 @@ def _wait(read: int) -> None:
             _ended.release()
             return
         if signalled is None and any(number in (_signal.SIGINT, _signal.SIGTERM) for number in heard):
+            heard = True
             signalled, stood = (time.perf_counter(), _starved()), 0.0
 
 
