@@ -162,12 +162,12 @@ def _wait(read: int) -> None:
             stood += slept - _LOOK_S  # Suspended, as by Ctrl-Z.
         if not ready:
             continue
-        heard = os.read(read, 64)
-        if not heard:
+        numbers = os.read(read, 64)
+        if not numbers:
             os.close(read)
             _ended.release()
             return
-        if signalled is None and any(number in (_signal.SIGINT, _signal.SIGTERM) for number in heard):
+        if signalled is None and any(number in (_signal.SIGINT, _signal.SIGTERM) for number in numbers):
             heard = True
             signalled, stood = (time.perf_counter(), _starved()), 0.0
 
