@@ -384,7 +384,7 @@ def test_shipped_scenarios_of_chapter_5_are_read(paths):
         for name in SCENARIOS:
             plan = read_plan(folder / f"{name}.toml")
             assert plan.table is not None
-            assert (plan.table.number, plan.table.column, "loop") in PUBLISHED
+            assert (plan.table.number, plan.table.column, "ftree") in PUBLISHED
             assert plan.name == name
 
 
