@@ -11,6 +11,7 @@
 //! | [`gzip`] | plain or gzip, bounded |
 //! | [`text`] | bytes to lines; a cursor for one line |
 //! | [`fabric`] | `ibnetdiscover`, `ibnetdiscover -p`, ibsim net files, DOT; node-name-maps |
+//! | [`dense`] | dense traffic matrices as text |
 //! | [`lft`] | forwarding tables: OpenSM's dumps in, files for its `file` engine out |
 //! | [`goal`] | GOAL: tasks of ranks that depend on each other |
 //! | [`hostlist`] | Slurm hostlists |
@@ -30,6 +31,7 @@
 pub mod certificate;
 pub mod counters;
 mod csv;
+pub mod dense;
 pub mod error;
 pub mod fabric;
 pub mod goal;
@@ -51,6 +53,7 @@ pub mod triples;
 
 pub use certificate::{read_certificate, write_certificate};
 pub use counters::{CountersContent, CountersFile, read_counters, read_sysfs, write_counter_table};
+pub use dense::read_dense;
 pub use error::{FormatError, WriteError};
 pub use fabric::{
     FabricFile, FabricKind, Finding, machine_of, read_fabric, write_dot, write_ibnetdiscover, write_ibsim_net,

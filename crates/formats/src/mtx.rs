@@ -2,7 +2,7 @@
 //!
 //! Read: `matrix coordinate`, fields `integer`, `unsigned-integer`, `real`, `double` and `pattern` (each
 //! entry one byte), symmetries `general`, `symmetric` and (without non-zeros only: bytes are never
-//! negative) `skew-symmetric`. Indices count from 1. Entries of equal place add up. The comment
+//! negative) `skew-symmetric`; `matrix array` is in [`dense`](mod@crate::dense). Indices count from 1. Entries of equal place add up. The comment
 //! `% netloom hosts <16 hex digits>` carries the hash of the host names that the rows belong to.
 //!
 //! Written: integers as integers, other numbers as the shortest text that reads back the same.
@@ -14,11 +14,14 @@ use std::io::Write;
 use netloom_model::traffic::{AMOUNT, is_amount};
 use netloom_model::{Csr, MAX_ENDPOINTS, Traffic};
 
+use crate::dense::read_array;
 use crate::error::excerpt;
 use crate::{FormatError, decompress};
 
 /// The comment that names the hosts a matrix belongs to.
 const HOSTS_COMMENT: &str = "netloom hosts ";
+/// What a dense matrix begins with.
+const ARRAY: [&str; 3] = ["%%matrixmarket", "matrix", "array"];
 
 #[derive(Clone, Copy, PartialEq)]
 enum Symmetry {
@@ -34,6 +37,10 @@ enum Symmetry {
 /// range (0 included), a negative value or one that is not a number, more or fewer entries than announced.
 pub fn read_mtx(bytes: &[u8], label: &str) -> Result<Traffic, FormatError> {
     let bytes = decompress(bytes, label)?;
+    let start: Vec<u8> = bytes.iter().take(64).map(u8::to_ascii_lowercase).collect();
+    if String::from_utf8_lossy(&start).split_ascii_whitespace().take(3).eq(ARRAY) {
+        return read_array(&String::from_utf8_lossy(&bytes), label);
+    }
     let mut lines = Lines { rest: &bytes, number: 0 };
     let (pattern, symmetry) = header(lines.next(), label)?;
     let mut hosts_hash = None;
@@ -194,10 +201,7 @@ fn header(line: Option<&[u8]>, label: &str) -> Result<(bool, Symmetry), FormatEr
     let refuse = |expected: &str, found: &str| Err(bad(label, 1, expected, &format!("\"{found}\"")));
     match (object, format) {
         ("matrix", "coordinate") => {}
-        ("matrix", "array") => {
-            return refuse("\"coordinate\" (a dense matrix is not read: write it sparse)", format);
-        }
-        ("matrix", _) => return refuse("\"coordinate\"", format),
+        ("matrix", _) => return refuse("\"coordinate\" or \"array\"", format),
         _ => return refuse("\"matrix\"", object),
     }
     let pattern = match field {
@@ -341,7 +345,7 @@ mod tests {
     #[test]
     fn other_kinds_are_refused_with_a_word() {
         let head = |words: &str| refusal(&format!("%%MatrixMarket {words}\n1 1 0\n"));
-        assert!(head("matrix array real general").contains("found \"array\""));
+        assert!(head("matrix list real general").contains("found \"list\""));
         assert!(head("matrix coordinate complex general").contains("found \"complex\""));
         assert!(head("matrix coordinate real hermitian").contains("found \"hermitian\""));
         assert!(head("vector coordinate real general").contains("expected \"matrix\""));

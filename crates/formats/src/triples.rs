@@ -1,4 +1,5 @@
-//! Traffic as CSV: `source,destination,bytes[,packets]`, one pair a line, after a header line.
+//! Traffic as CSV: `source,destination,bytes[,packets]`, one pair a line, after a header line (`src,dst,…` and `from,to,…` too) or
+//! without. A table of numbers alone that has neither three columns nor four is a dense matrix ([`dense`](mod@crate::dense)).
 //!
 //! Endpoints are host names, or numbers from 0. Lines that begin with `#` are comments; the writer's
 //! `# netloom endpoints=3072 hosts=<16 hex digits>` says how many endpoints there are and to which hosts
@@ -8,6 +9,7 @@ use netloom_model::traffic::{AMOUNT, is_amount};
 use netloom_model::{Csr, Fabric, MAX_ENDPOINTS, Traffic};
 
 use crate::csv::{Names, index, push_end, split, utf8, written_names};
+use crate::dense::read_dense;
 use crate::error::excerpt;
 use crate::mtx::push_value;
 use crate::{FormatError, decompress};
@@ -22,7 +24,10 @@ const COMMENT: &str = "# netloom ";
 /// value that is negative or no number.
 pub fn read_csv_triples(bytes: &[u8], label: &str, fabric: Option<&Fabric>) -> Result<Traffic, FormatError> {
     let bytes = decompress(bytes, label)?;
-    let text = utf8(&bytes, label)?;
+    read_text(utf8(&bytes, label)?, label, fabric)
+}
+
+fn read_text(text: &str, label: &str, fabric: Option<&Fabric>) -> Result<Traffic, FormatError> {
     let names = fabric.map(Names::of);
     let mut columns: Option<Columns> = None;
     let (mut endpoints, mut hosts_hash) = (fabric.map(|f| f.host_count() as u64), None);
@@ -40,9 +45,16 @@ pub fn read_csv_triples(bytes: &[u8], label: &str, fabric: Option<&Fabric>) -> R
             continue;
         }
         let fields = split(line).ok_or_else(|| FormatError::at(label, number, "expected a closing quote"))?;
-        let Some(columns) = &columns else {
-            columns = Some(Columns::find(&fields).map_err(|m| FormatError::at(label, number, m))?);
-            continue;
+        let columns = match &columns {
+            Some(columns) => columns,
+            None if Columns::unnamed(&fields) => columns.insert(Columns::first(fields.len())),
+            None if fields.iter().all(|field| field.trim().parse::<f64>().is_ok()) => {
+                return read_dense(text, label);
+            }
+            None => {
+                columns = Some(Columns::find(&fields).map_err(|m| FormatError::at(label, number, m))?);
+                continue;
+            }
         };
         if fields.len() != columns.count {
             let message = format!("expected {} fields, found {}", columns.count, fields.len());
@@ -119,9 +131,21 @@ struct Columns {
 }
 
 impl Columns {
+    /// Whether this is no header but a pair: three columns or four, numbers from the third on.
+    fn unnamed(fields: &[String]) -> bool {
+        (3..=4).contains(&fields.len()) && fields[2..].iter().all(|field| field.trim().parse::<f64>().is_ok())
+    }
+
+    /// Those of a list without a header.
+    fn first(count: usize) -> Self {
+        Self { source: 0, destination: 1, bytes: 2, packets: (count > 3).then_some(3), count }
+    }
+
     fn find(fields: &[String]) -> Result<Self, String> {
         let at = |name: &str| fields.iter().position(|f| f.trim().eq_ignore_ascii_case(name));
-        match (at("source"), at("destination"), at("bytes")) {
+        let source = at("source").or_else(|| at("src")).or_else(|| at("from"));
+        let destination = at("destination").or_else(|| at("dst")).or_else(|| at("to"));
+        match (source, destination, at("bytes")) {
             (Some(source), Some(destination), Some(bytes)) => {
                 Ok(Self { source, destination, bytes, packets: at("packets"), count: fields.len() })
             }

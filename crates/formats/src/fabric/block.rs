@@ -164,7 +164,9 @@ impl<'a> Parser<'a, '_> {
         let name = comment.name.unwrap_or(id);
         let guid = printed_guid(id).or(attributes.guid).unwrap_or_else(|| self.make_guid(role));
         self.count_guid(role, guid, ports);
-        let aggregation = attributes.device == Some(AGGREGATION_DEVICE) || is_aggregation(name);
+        // A host may have any name: the description decides only where no device id is printed.
+        let aggregation =
+            attributes.device.map_or_else(|| is_aggregation(name), |id| id == AGGREGATION_DEVICE);
         let role = if role == Role::Adapter && aggregation { Role::Aggregation } else { role };
         let lid = Fields::parse(comment.tail).lid;
         self.nodes.push(RawNode { line: number, role, id, guid, name, ports: ports as u16, lid });

@@ -77,7 +77,11 @@ pub(super) fn parse<'a>(text: &'a str, label: &str) -> Result<Raw<'a>, FormatErr
         let node = *by_guid.entry(near.guid).or_insert_with(|| {
             nodes.push(RawNode {
                 line: number,
-                role: if is_aggregation(name) { Role::Aggregation } else { near.role },
+                role: if near.role == Role::Adapter && is_aggregation(name) {
+                    Role::Aggregation
+                } else {
+                    near.role
+                },
                 id: near.id,
                 guid: near.guid,
                 name,
