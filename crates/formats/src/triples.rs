@@ -258,4 +258,28 @@ mod tests {
         let text = write_csv_triples(&t.total(), Some(&f), None);
         assert!(String::from_utf8(text).unwrap().ends_with("\n0,1,1\n"));
     }
+
+    /// With a header of other words or with none, and a table that is no list: a dense matrix.
+    #[test]
+    fn lists_need_no_header_and_square_tables_are_matrices() {
+        let listed = |text: &str| {
+            let traffic = read_csv_triples(text.as_bytes(), "t.csv", None).unwrap();
+            (traffic.endpoints(), traffic.total().iter().collect::<Vec<_>>())
+        };
+        let expected = (3, vec![(0, 2, 5.0), (1, 0, 7.5)]);
+        for head in ["", "source,destination,bytes\n", "src,dst,bytes\n", "from,to,bytes\n", "# a comment\n"]
+        {
+            assert_eq!(listed(&format!("{head}0,2,5\n1,0,7.5\n")), expected, "{head}");
+        }
+        assert_eq!(listed("0,9\n4,0\n"), (2, vec![(0, 1, 9.0), (1, 0, 4.0)]));
+        assert_eq!(
+            listed("0,1,0,0,0\n0,0,0,0,0\n0,0,0,0,0\n0,0,0,0,0\n2,0,0,0,0\n").1,
+            [(0, 1, 1.0), (4, 0, 2.0)]
+        );
+        let fabric = fabric(&["a", "b"]);
+        let named = read_csv_triples(b"a,b,3\n", "t.csv", Some(&fabric)).unwrap();
+        assert_eq!(named.total().iter().collect::<Vec<_>>(), [(0, 1, 3.0)]);
+        let error = read_csv_triples(b"0,1\n2\n", "t.csv", None).unwrap_err().to_string();
+        assert_eq!(error, "t.csv:2: expected 2 numbers, as in the first row, found 1");
+    }
 }
