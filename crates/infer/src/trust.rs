@@ -33,7 +33,7 @@ const SIMPLE: f64 = 0.8;
 const OTHERS: usize = 8;
 /// A sum is known if it is wrong by no more than this part.
 const KNOWN: f64 = 0.1;
-/// The same with known traffic is Gaussian, which real traffic is not: errors of leaf sums on one lane were told too small, by so much, and the more the
+/// The same with known traffic is Gaussian, which real traffic is not: errors of leaf sums of patterns on one lane were told too small, by so much, and the more the
 /// worse rows that were held out are predicted; by no more than the last (docs/methods/inference.md, "How errors are told").
 const CALIBRATED: [f64; 3] = [1.2, 4.0, 1.9];
 /// Noise has more ways to mislead than three draws show.
@@ -110,7 +110,9 @@ pub(crate) fn of_change(
     let held_out = tried.first().map_or(0.0, |best| best.error);
     let [least, more, most] = CALIBRATED;
     let one_lane = operator.lanes() == 1 && operator.routings() == 1;
-    let times = if one_lane { (least + more * held_out).min(most) } else { 1.0 };
+    // Bytes spread evenly have an estimate of their own (`unlike`), which is right as it is.
+    let of_patterns = one_lane && known.start != Start::Even;
+    let times = if of_patterns { (least + more * held_out).min(most) } else { 1.0 };
     sums.judged(case, known.after, [&doubts, &others], rivals.len()).times(times)
 }
 
@@ -322,9 +324,9 @@ impl Sums {
         }
         // Nobody doubted it, or there is nothing to doubt.
         let unknown = kinds.iter().all(|doubts| doubts.is_empty()) || square(x) == 0.0;
-        let error = |square: f64, of: f64| if unknown { 1.0 } else { part(square, of).sqrt() };
-        let pair_error = error(of_pairs, square(x));
-        let leaf_error = bounded(error(of_sums.iter().sum(), square(&sums)));
+        let error = |square: f64, of: f64| part(square, of).sqrt();
+        let pair_error = if unknown { 1.0 } else { error(of_pairs, square(x)) };
+        let leaf_error = if unknown { 1.0 } else { bounded(error(of_sums.iter().sum(), square(&sums))) };
         let known = sums.iter().zip(&of_sums).filter(|(sum, v)| v.sqrt() <= KNOWN * **sum);
         let identified_fraction =
             if unknown { 0.0 } else { part(known.fold(0.0, |all, (sum, _)| all + sum), sums.iter().sum()) };

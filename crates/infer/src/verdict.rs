@@ -83,7 +83,8 @@ impl Trust {
     /// The same where sums are believed to be so many times as far off; pairs at least as far as sums.
     #[must_use]
     pub(crate) fn times(self, times: f64) -> Self {
-        let leaf_error = bounded(self.leaf_error * times);
+        // What is told is bounded already: once more would make it less.
+        let leaf_error = bounded(self.leaf_error * times).max(self.leaf_error);
         let wider = |sum: LeafSum| LeafSum {
             low: (sum.bytes - times * (sum.bytes - sum.low)).max(0.0),
             high: sum.bytes + times * (sum.high - sum.bytes),
