@@ -40,7 +40,8 @@ def test_the_search_finds_what_highs_proves_optimal_on_40_of_40(block):
     missed = []
     for seed in range(10 * block, 10 * block + 10):
         fabric, traffic = small_case(seed)
-        found = nl.optimize(fabric, traffic).loads.max_between_switches
+        # The links between switches are looked at though hosts' own links are the bound.
+        found = nl.optimize(fabric, traffic, depth=3).loads.max_between_switches
         proved = exact.solve(fabric, traffic, "productless", host_links=False, threads=1, time_limit=30)
         assert proved.status == "optimal", seed
         assert proved.bound == pytest.approx(proved.objective, rel=1e-6)
