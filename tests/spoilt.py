@@ -16,6 +16,7 @@ import tempfile
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -315,7 +316,8 @@ def judge(seed: int, kind: str, **limits: Any) -> Judged:
 def judged(count: int, first: int = 0, kinds: Sequence[str] = KINDS, workers: int = 2) -> list[Judged]:
     """So many cases, kinds in turn."""
     todo = [(first + k // len(kinds), kinds[k % len(kinds)]) for k in range(count)]
-    with ProcessPoolExecutor(workers) as pool:
+    # Not forked: the core's threads would be gone in the child, and their locks held for ever.
+    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
         return list(pool.map(judge, *zip(*todo, strict=True)))
 
 
