@@ -203,7 +203,8 @@ def test_a_wrong_list_of_jobs_never_makes_tables_worse(rounds, paths):
     half = [job for job in elsewhere if job.name.endswith("0")]
     live = rounds.round(jobs=half)
     assert live.round.decision == "kept"
-    assert live.findings or "not surely better" in live.round.reason, live.round
+    held = ("not surely better", "no better routes were found")
+    assert live.findings or any(word in live.round.reason for word in held), live.round
     now = look(rounds.there.sim.access).tables
     assert now.changed_entries(live.before.tables) == 0
 
@@ -288,7 +289,8 @@ class TestTheVerb:
     def test_a_canary_comes_first_and_is_taken_back_where_its_gain_is_not_there(self, steered):
         file = steered.rounds.file
         before = nl.Routes.read(file, steered.rounds.there.fabric)
-        told = steered("--jobs", JOBS, "--rounds", "1", "--canary", "50", "--yes")
+        # Few entries change, and they pay together: with half of the destinations no gain is seen yet.
+        told = steered("--jobs", JOBS, "--rounds", "1", "--canary", "80", "--yes")
         assert told["rounds"][0]["decision"] == "applied", told["rounds"]
         assert len(steered.waited) == 3, "an interval before, one under the canary, one under all"
         first, second = Changes.beside(file).changes()
