@@ -32,7 +32,7 @@ pub(crate) fn best(fabric: &Fabric, structure: &Structure, demand: &Demand) -> C
             best = certificate(fabric, bytes, vec![l], fabric.describe_link(l));
         }
     }
-    let top = structure.level.iter().copied().filter(|&l| l != u8::MAX).max().unwrap_or(0);
+    let top = structure.rank.iter().copied().filter(|&l| l != u8::MAX).max().unwrap_or(0);
     for level in 0..=top {
         best = best_at(fabric, structure, demand, level, best);
     }
@@ -110,7 +110,7 @@ pub(crate) fn pieces(fabric: &Fabric, structure: &Structure, level: u8) -> Vec<u
     if level > 0 {
         for l in fabric.links().filter(|&l| fabric.alive(l)) {
             let (Some(s), Some(t)) = (fabric.link_from_switch(l), fabric.link_to_switch(l)) else { continue };
-            if s < t && structure.level[s.index()] <= level && structure.level[t.index()] <= level {
+            if s < t && structure.rank[s.index()] <= level && structure.rank[t.index()] <= level {
                 let (a, b) = (root(&mut parent, s.0), root(&mut parent, t.0));
                 parent[a.max(b) as usize] = a.min(b);
             }

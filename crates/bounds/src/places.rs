@@ -109,7 +109,7 @@ impl<'a> Places<'a> {
 
     /// Pods' links, level by level, up and down.
     pub fn pieces(&self, places: &mut Vec<Place>) {
-        let top = self.structure.levels.saturating_sub(1);
+        let top = self.structure.ranks().saturating_sub(1);
         for level in 1..top {
             self.pieces_at(level, places);
         }
@@ -171,7 +171,7 @@ impl<'a> Places<'a> {
 
     /// All working links between levels out of (or into) a switch.
     fn links_of(&self, switch: SwitchId, up: bool) -> Vec<LinkId> {
-        let level = |s: SwitchId| self.structure.level[s.index()];
+        let level = |s: SwitchId| self.structure.rank[s.index()];
         let other = |l: LinkId| self.fabric.link_to_switch(l).map(level);
         let here = level(switch);
         let links = self.fabric.switch_links(switch).filter(|&l| self.fabric.alive(l));
@@ -251,7 +251,7 @@ impl<'a> Places<'a> {
         let (fabric, structure) = (self.fabric, self.structure);
         let piece = cuts::pieces(fabric, structure, level);
         let of_leaf: Vec<u32> = self.demand.leaves.iter().map(|s| piece[s.index()]).collect();
-        let level_of = |s: SwitchId| structure.level[s.index()];
+        let level_of = |s: SwitchId| structure.rank[s.index()];
         // Links up out of every switch at the top of a piece, and links up to it from inside.
         let mut out: BTreeMap<u32, BTreeMap<SwitchId, [Vec<LinkId>; 2]>> = BTreeMap::new();
         let mut skips = vec![false; fabric.switch_count()];

@@ -44,7 +44,7 @@ pub fn coloured(
     let lft = check_shapes(fabric, traffic, background)?;
     let items = items(fabric, traffic, background);
     check_reachable(fabric, paths, traffic, &items)?;
-    let base = admissible_lft(fabric, paths, lft, background.lmc);
+    let base = admissible_lft(fabric, structure, paths, lft, background.lmc);
     let view = View::new(fabric, structure, paths, true);
     let mut state = State::empty(&view, &items, Objective::single(switch_target(fabric, structure, &items)));
     let control = Control::new();

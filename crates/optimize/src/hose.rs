@@ -150,12 +150,13 @@ impl Kept {
 /// The same with every entry towards a host admissible: no credit loops, and a way for every pair that has one.
 fn made_admissible(
     fabric: &Fabric,
+    structure: &Structure,
     paths: &PathSet,
     hose: &Hose,
     given: Kept,
 ) -> Result<Kept, OptimizeError> {
     let lft = given.routes.lft().expect("crossings are of routes by destination");
-    let lft = admissible_lft(fabric, paths, lft, given.routes.lmc);
+    let lft = admissible_lft(fabric, structure, paths, lft, given.routes.lmc);
     if given.routes.lft() == Some(&lft) {
         return Ok(given);
     }
@@ -165,10 +166,10 @@ fn made_admissible(
 }
 
 fn run(setting: Setting, hose: &Hose) -> Result<OptimizedHose, OptimizeError> {
-    let Setting { fabric, paths, background, options, control, .. } = setting;
+    let Setting { fabric, structure, paths, background, options, control } = setting;
     let given = Kept::new(fabric, background.clone(), &Crossings::new(fabric, background, hose)?);
     let background_worst = given.value.0;
-    let mut best = made_admissible(fabric, paths, hose, given)?;
+    let mut best = made_admissible(fabric, structure, paths, hose, given)?;
     let (mut lower_bound, mut proof) = own_bound(setting, hose);
     let mut scenarios: Vec<Csr> = Vec::new();
     let mut known: Vec<(Certificate, ArBound)> = Vec::new();

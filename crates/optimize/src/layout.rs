@@ -47,7 +47,7 @@ pub(crate) struct Layout {
 impl Layout {
     /// Lays `fabric` out, if it is such a tree.
     pub fn detect(fabric: &Fabric, structure: &Structure) -> Option<Self> {
-        if structure.levels != 3 {
+        if structure.levels != 3 || !structure.by_levels() {
             return None;
         }
         let switches = fabric.switch_count();

@@ -1,7 +1,8 @@
 //! Better routes for known traffic: AFAR, and the optimiser proper.
 //!
 //! The variables are forwarding-table entries. Only *admissible* entries (minimal up*/down*, crate
-//! `routing`) are ever chosen, so every table that leaves this crate is loop-free and deadlock-free. The
+//! `routing`) are ever chosen, so every table that leaves this crate is loop-free and deadlock-free;
+//! entries towards switches are mended where they are not (`management`). The
 //! objective is lexicographic: the largest load of a link between switches, then how many links carry it, then the same of
 //! the next lower load, and so on to a stated depth.
 //!
@@ -44,6 +45,7 @@
 //! | `target` | how low the links between switches could go, at best |
 //! | [`repair`] | today's tables made fit to start from |
 //! | `tables` | complete forwarding tables from paths |
+//! | `management` | entries towards the switches' own addresses |
 //! | [`exact`] | the problem as mixed-integer programs, for solvers to judge the search by |
 
 pub mod afar;
@@ -62,6 +64,7 @@ pub mod layers;
 mod layout;
 mod levels;
 pub mod lmc;
+mod management;
 mod near;
 mod objective;
 pub mod optimize;

@@ -100,7 +100,8 @@ fn run(
     let share = if idle { limit } else { limit / (u64::from(lmc) + 1) };
     turns.search(&first, share)?;
     turns.goal = goal;
-    let given = (lmc > 0 && !background.one_address()).then(|| admissible(fabric, paths, background, lft));
+    let given =
+        (lmc > 0 && !background.one_address()).then(|| admissible(fabric, structure, paths, background, lft));
     for stage in 1..=lmc {
         if let Some(given) = given.as_ref().filter(|g| g.lmc == stage) {
             turns.offer_delivering(given)?;
@@ -118,7 +119,7 @@ fn run(
     let (work, history, best) = (turns.work, turns.best().history.clone(), turns.best.take());
     let Best { mut routes, .. } = best.expect("there is a routing");
     let unused = readdressed(fabric, lft, background.lmc, lmc);
-    give_back(fabric, paths, traffic, &mut routes, &unused);
+    give_back(fabric, structure, paths, traffic, &mut routes, &unused);
     let loads = loads(fabric, &routes, traffic)?;
     let switch_max_load = loads.max_between_switches(fabric);
     let before = netloom_routing::loads(fabric, background, traffic)?.max();
@@ -268,8 +269,8 @@ impl Turns<'_> {
 }
 
 /// `routes` with their choice of addresses, but admissible tables.
-fn admissible(fabric: &Fabric, paths: &PathSet, routes: &Routes, lft: &Lft) -> Routes {
-    let tables = crate::tables::admissible_lft(fabric, paths, lft, routes.lmc);
+fn admissible(fabric: &Fabric, structure: &Structure, paths: &PathSet, routes: &Routes, lft: &Lft) -> Routes {
+    let tables = crate::tables::admissible_lft(fabric, structure, paths, lft, routes.lmc);
     chosen(&Routes::by_dest(fabric, routes.lmc, tables), PairPaths::clone(&routes.pair_paths(fabric)))
 }
 
@@ -313,9 +314,16 @@ fn readdressed(fabric: &Fabric, lft: &Lft, from: u8, to: u8) -> Lft {
 }
 
 /// Sets the entries that no traffic uses back to those of `unused`, where these are admissible.
-fn give_back(fabric: &Fabric, paths: &PathSet, traffic: &Csr, routes: &mut Routes, unused: &Lft) {
+fn give_back(
+    fabric: &Fabric,
+    structure: &Structure,
+    paths: &PathSet,
+    traffic: &Csr,
+    routes: &mut Routes,
+    unused: &Lft,
+) {
     let items = items(fabric, traffic, routes);
-    let mut out = crate::tables::admissible_lft(fabric, paths, unused, routes.lmc);
+    let mut out = crate::tables::admissible_lft(fabric, structure, paths, unused, routes.lmc);
     let found = routes.lft().expect("destination-based");
     for item in 0..items.len() {
         let group = items.group[item] as usize;

@@ -76,7 +76,7 @@ pub(crate) fn solve_patiently(
     patient: bool,
 ) -> Result<Solved, OptimizeError> {
     let Setting { fabric, structure, paths, background, options, control } = setting;
-    let base = admissible_lft(fabric, paths, lft, background.lmc);
+    let base = admissible_lft(fabric, structure, paths, lft, background.lmc);
     let view = View::new(fabric, structure, paths, true);
     // Where nothing may change there is nothing to search for.
     let still = options.change.is_some_and(|change| change.most == Some(0));
@@ -90,7 +90,7 @@ pub(crate) fn solve_patiently(
     state.set_paths(start.clone());
     let start_value = state.value();
     let stay = start_value <= state.objective.met;
-    let siblings = Siblings::new(&view, &structure.level);
+    let siblings = Siblings::new(&view, &structure.rank);
     let how =
         How { seed: options.seed, depth: options.depth, islands: options.islands.max(1), patient, stay };
     let best = search(&mut state, &siblings, how, &budget);

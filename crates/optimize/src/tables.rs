@@ -2,10 +2,11 @@
 //!
 //! A background entry that is not admissible could close a loop together with the others, so it is
 //! replaced by an admissible one (destination modulo the number of choices). Entries of switches' own
-//! addresses carry no application traffic and stay as they are.
+//! addresses carry no application traffic and stay as they are where they are sound (`management`).
 
 use netloom_model::{DestId, Fabric, HostId, Lft, LftRow, LinkId, Routes, SwitchId, Table};
 use netloom_routing::PathSet;
+use netloom_topology::Structure;
 use rayon::prelude::*;
 
 use crate::view::{NONE, View};
@@ -15,8 +16,15 @@ pub(crate) fn default_link(links: &[LinkId], host: HostId) -> LinkId {
     links[host.index() % links.len()]
 }
 
-/// `background` with every entry towards hosts admissible; what cannot be reached has none.
-pub(crate) fn admissible_lft(fabric: &Fabric, paths: &PathSet, background: &Lft, lmc: u8) -> Lft {
+/// `background` with every entry towards hosts admissible and those towards switches sound; what cannot be reached has
+/// none.
+pub(crate) fn admissible_lft(
+    fabric: &Fabric,
+    structure: &Structure,
+    paths: &PathSet,
+    background: &Lft,
+    lmc: u8,
+) -> Lft {
     let leaves: Vec<SwitchId> = fabric.switches().filter(|&s| !fabric.hosts_on(s).is_empty()).collect();
     let repairs: Vec<Vec<(DestId, Option<u16>)>> = (0..fabric.switch_count())
         .into_par_iter()
@@ -28,6 +36,7 @@ pub(crate) fn admissible_lft(fabric: &Fabric, paths: &PathSet, background: &Lft,
             lft.set(SwitchId::from_index(s), dest, port);
         }
     }
+    crate::management::mend(fabric, structure, &mut lft, lmc);
     lft
 }
 

@@ -265,7 +265,14 @@ fn tables(
     background: &PyRoutes,
 ) -> PyResult<PyRoutes> {
     let routes = run(py, Options::default(), |_| {
-        exact::routes_of(&shared.fabric, shared.paths(), instance, choice, &background.routes)
+        exact::routes_of(
+            &shared.fabric,
+            shared.structure(),
+            shared.paths(),
+            instance,
+            choice,
+            &background.routes,
+        )
     })?;
     Ok(PyRoutes::new(routes.map_err(|e| errors::optimize(py, e))?, shared))
 }

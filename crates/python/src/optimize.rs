@@ -132,8 +132,9 @@ pub fn optimize_lmc(
 pub fn repaired(py: Python<'_>, fabric: &PyFabric, routes: &PyRoutes) -> PyResult<PyRoutes> {
     routes.check_fits(py, fabric)?;
     let shared = &fabric.shared;
-    let mended =
-        run(py, Options::default(), |_| optimizer::repaired(&shared.fabric, shared.paths(), &routes.routes))?;
+    let mended = run(py, Options::default(), |_| {
+        optimizer::repaired(&shared.fabric, shared.structure(), shared.paths(), &routes.routes)
+    })?;
     Ok(PyRoutes::new(mended.map_err(|e| errors::optimize(py, e))?, shared))
 }
 

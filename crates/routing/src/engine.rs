@@ -108,7 +108,9 @@ pub fn route(
     structure: &Structure,
     options: &EngineOptions,
 ) -> Result<Routes, RoutingError> {
-    route_levels(engine, fabric, &structure.level, options)
+    // A fat tree's index is about where switches stand; its engine loses what its tables lose.
+    let level = if engine == Engine::Ftree { &structure.level } else { &structure.rank };
+    route_levels(engine, fabric, level, options)
 }
 
 pub(crate) fn route_levels(

@@ -49,7 +49,7 @@ impl PathSet {
     /// All minimal up*/down* routes of `fabric`. Time and memory grow with switches x leaves: 5 bytes a
     /// pair.
     pub fn admissible(fabric: &Fabric, structure: &Structure) -> PathSet {
-        Self::from_levels(fabric, &structure.level)
+        Self::from_levels(fabric, &structure.rank)
     }
 
     /// The same from the levels alone (one a switch, 255 = cut off).
@@ -62,6 +62,11 @@ impl PathSet {
     /// Admissible routes towards every switch, with hosts or without.
     pub(crate) fn to_switches(fabric: &Fabric, rule: Rule) -> PathSet {
         Self::towards(fabric, rule, fabric.switches().collect())
+    }
+
+    /// Minimal up*/down* routes towards the given switches, with hosts or without, in rising order.
+    pub fn towards_switches(fabric: &Fabric, structure: &Structure, targets: Vec<SwitchId>) -> PathSet {
+        Self::towards(fabric, Rule::UpDown(&UpDown::new(fabric, &structure.rank)), targets)
     }
 
     /// Routes towards the given switches, in rising order.

@@ -17,7 +17,7 @@ pub mod shapes;
 pub mod traffic;
 pub mod trials;
 
-pub use random::{Recipe, Sample, any_fabric, broken_fabric, perfect_fabric, sample};
+pub use random::{Recipe, Sample, any_fabric, broken_fabric, damaged_sample, perfect_fabric, sample};
 pub use shapes::{SHAPES, shape};
 pub use traffic::{matrix, random_matrix, random_traffic};
 pub use trials::trials;

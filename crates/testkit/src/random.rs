@@ -67,6 +67,20 @@ pub fn broken_fabric(seed: u64) -> Fabric {
     fabric.with_dead(dead)
 }
 
+/// A tree of two to four levels with anything that may happen, and then so much damage between its switches as
+/// luck wants, up to a third of the cables: leaves may be left without a common spine, or cut off.
+pub fn damaged_sample(seed: u64) -> Sample {
+    let whole = sample(seed, &Recipe { missing: false, ..Recipe::ANY });
+    let fabric = &whole.fabric;
+    let mut random = stream(seed, 3);
+    let share = below(&mut random, 100);
+    let dead: Vec<LinkId> = (fabric.links())
+        .filter(|&l| fabric.between_switches(l) && l < fabric.reverse(l))
+        .filter(|_| below(&mut random, 300) < share)
+        .collect();
+    Sample { fabric: fabric.with_dead(dead), ..whole }
+}
+
 /// The random tree of a seed.
 ///
 /// # Panics
@@ -247,7 +261,7 @@ impl Plan {
 /// Whether all hosts still reach one another, on the levels that were meant.
 fn still_good(fabric: &Fabric, level: &[u8]) -> bool {
     let structure = detect(fabric);
-    structure.level == level && structure.parts == 1 && structure.pairs_without_route == 0
+    structure.level == level && structure.parts == 1 && structure.by_levels()
 }
 
 /// Makes some cables between switches dead, as damage does; none that hosts need.

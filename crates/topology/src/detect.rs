@@ -2,6 +2,8 @@
 //!
 //! Definitions:
 //! - **level** of a switch: 0 = leaves; see `levels.rs` for how. [`NO_LEVEL`] where no host can be reached.
+//! - **rank**: the order of up and down. That of the levels, but where these would leave two leaves without a
+//!   way that other ranks have; see `ranks.rs`.
 //! - **pods** (three levels or more): the connected pieces that are left when the switches of the top level
 //!   are taken away, so far as they hold a leaf or a host. Top switches are in no pod. A fabric of one or two
 //!   levels is one pod, all of its switches included.
@@ -16,6 +18,8 @@ use netloom_model::{Fabric, Finding, SwitchId};
 
 use crate::graph::{FAR, Sets, SwitchGraph, some_names, some_switches};
 use crate::levels;
+use crate::ranks;
+use crate::reach;
 use crate::recognise;
 use crate::structure::{NO_GROUP, NO_LEVEL, NO_POD, Structure};
 
@@ -24,12 +28,18 @@ pub fn detect(fabric: &Fabric) -> Structure {
     let graph = SwitchGraph::new(fabric);
     let mut found = Findings::default();
     let mut level = vec![FAR; graph.len()];
-    let mut pairs_without_route = 0;
+    let mut rank = level.clone();
+    let (mut lost_by_levels, mut pairs_without_route) = (0, 0);
     let mut guessed = false;
     let parts = graph.parts();
     for part in parts.iter().filter(|part| has_host(&graph, part)) {
         let outcome = levels::assign(&graph, part, &mut level);
-        pairs_without_route += outcome.lost_pairs;
+        part.iter().for_each(|&s| rank[s] = level[s]);
+        if outcome.lost_pairs > 0 {
+            ranks::mend(&graph, part, &mut rank);
+            lost_by_levels += outcome.lost_pairs;
+            pairs_without_route += reach::pairs_without_route(&graph, part, &rank);
+        }
         if let Some(root) = outcome.root {
             guessed = true;
             let root = fabric.switch_name(SwitchId::from_index(root));
@@ -44,26 +54,29 @@ pub fn detect(fabric: &Fabric) -> Structure {
     }
     // A chain of hundreds of switches is beyond any subnet, but no reason to panic.
     const HIGHEST: u32 = NO_LEVEL as u32 - 1;
-    if level.iter().any(|&l| l != FAR && l > HIGHEST) {
+    if rank.iter().any(|&l| l != FAR && l > HIGHEST) {
         found.note(
             "too-many-levels",
             format!("there are more than {} levels: those above are taken as one", HIGHEST + 1),
         );
     }
-    let level: Vec<u8> =
-        level.iter().map(|&l| if l == FAR { NO_LEVEL } else { l.min(HIGHEST) as u8 }).collect();
+    let narrow = |levels: Vec<u32>| -> Vec<u8> {
+        levels.into_iter().map(|l| if l == FAR { NO_LEVEL } else { l.min(HIGHEST) as u8 }).collect()
+    };
+    let (level, rank) = (narrow(level), narrow(rank));
     let levels = level.iter().filter(|&&l| l != NO_LEVEL).map(|&l| l + 1).max().unwrap_or(0);
     let (pod, pods) = pods(&graph, &level, levels);
     let (core_group, core_groups) = core_groups(&graph, &level, levels);
 
     let mut peer_links = Vec::new();
-    for s in (0..graph.len()).filter(|&s| level[s] != NO_LEVEL) {
-        peer_links.extend(graph.links(s).filter(|&(t, _)| level[t] == level[s]).map(|(_, link)| link));
+    for s in (0..graph.len()).filter(|&s| rank[s] != NO_LEVEL) {
+        peer_links.extend(graph.links(s).filter(|&(t, _)| rank[t] == rank[s]).map(|(_, link)| link));
     }
 
     let mut structure = Structure {
         levels,
         level,
+        rank,
         pod,
         core_group,
         pods,
@@ -84,7 +97,7 @@ pub fn detect(fabric: &Fabric) -> Structure {
         }
         Err(reason) => structure.irregular = Some(reason),
     }
-    found.about(fabric, &graph, &parts, &structure);
+    found.about(fabric, &graph, &parts, &structure, lost_by_levels);
     structure.findings = found.0;
     structure
 }
@@ -174,7 +187,14 @@ impl Findings {
         self.0.push(Finding { kind, text });
     }
 
-    fn about(&mut self, fabric: &Fabric, graph: &SwitchGraph, parts: &[Vec<usize>], structure: &Structure) {
+    fn about(
+        &mut self,
+        fabric: &Fabric,
+        graph: &SwitchGraph,
+        parts: &[Vec<usize>],
+        structure: &Structure,
+        lost_by_levels: u64,
+    ) {
         let inhabited: Vec<&Vec<usize>> = parts.iter().filter(|part| has_host(graph, part)).collect();
         if inhabited.len() > 1 {
             let sizes = || inhabited.iter().map(|part| hosts_in(graph, part));
@@ -202,11 +222,16 @@ impl Findings {
         if dead > 0 {
             self.note("dead-cable", format!("dead cables between switches: {dead}"));
         }
-        if structure.pairs_without_route > 0 {
-            let pairs = structure.pairs_without_route;
+        if lost_by_levels > 0 {
+            let other = |&s: &usize| structure.rank[s] != structure.level[s];
+            let moved: Vec<usize> = (0..graph.len()).filter(other).collect();
+            let (count, names) = (moved.len(), some_switches(fabric, &moved));
             self.note(
-                "no-route",
-                format!("pairs of switches with hosts that no up*/down* route joins: {pairs}"),
+                "other-ranks",
+                format!(
+                    "pairs of switches with hosts that no up*/down* route by levels joins: {lost_by_levels}; up \
+                     and down go by other ranks of {count} switches ({names}), and none is lost"
+                ),
             );
         }
         if let Some(&first) = structure.peer_links.first() {

@@ -16,6 +16,7 @@ pub mod structure;
 
 mod graph;
 mod levels;
+mod ranks;
 mod reach;
 mod recognise;
 

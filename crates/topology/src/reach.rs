@@ -8,12 +8,27 @@ use crate::graph::{FAR, SwitchGraph};
 /// Words a pass; bounds the memory to 64 bytes a switch.
 const WORDS: usize = 8;
 
+/// Who reaches how many.
+pub(crate) struct Reach {
+    /// Unordered pairs of the part's switches with hosts that no up*/down* route joins.
+    pub lost_pairs: u64,
+    /// Switches of the part with hosts.
+    pub hosted: u64,
+    /// By switch: how many of these it reaches, itself included.
+    pub reached: Vec<u32>,
+}
+
 /// Unordered pairs of the part's switches with hosts that no up*/down* route joins.
 pub(crate) fn pairs_without_route(graph: &SwitchGraph, part: &[usize], level: &[u32]) -> u64 {
+    reach(graph, part, level).lost_pairs
+}
+
+/// What up*/down* routes join in `part`, where `level` says what is up.
+pub(crate) fn reach(graph: &SwitchGraph, part: &[usize], level: &[u32]) -> Reach {
     let mut order: Vec<usize> = part.iter().copied().filter(|&s| level[s] != FAR).collect();
     order.sort_by_key(|&s| level[s]);
     let hosted: Vec<usize> = part.iter().copied().filter(|&s| graph.hosts[s] > 0).collect();
-    let mut found = 0u64;
+    let mut reached = vec![0; graph.len()];
     let mut bits = vec![[0u64; WORDS]; graph.len()];
     for block in hosted.chunks(64 * WORDS) {
         bits.iter_mut().for_each(|b| *b = [0; WORDS]);
@@ -35,12 +50,12 @@ pub(crate) fn pairs_without_route(graph: &SwitchGraph, part: &[usize], level: &[
         for &s in order.iter().rev() {
             spread(s, &|l| l > level[s] && l != FAR);
         }
-        found += hosted
-            .iter()
-            .map(|&s| bits[s].iter().map(|w| u64::from(w.count_ones())).sum::<u64>())
-            .sum::<u64>();
+        for &s in part {
+            reached[s] += bits[s].iter().map(|w| w.count_ones()).sum::<u32>();
+        }
     }
     // Routes are as good backwards, so ordered pairs come in twos; every switch reaches itself.
     let count = hosted.len() as u64;
-    (count * count - found) / 2
+    let found: u64 = hosted.iter().map(|&s| u64::from(reached[s])).sum();
+    Reach { lost_pairs: (count * count - found) / 2, hosted: count, reached }
 }

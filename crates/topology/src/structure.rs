@@ -14,11 +14,11 @@ pub const NO_GROUP: u32 = u32::MAX;
 /// Where a link leads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
-    /// To a higher level; also from a host to its switch.
+    /// To a higher rank; also from a host to its switch.
     Up,
-    /// To a lower level; also from a switch to a host.
+    /// To a lower rank; also from a switch to a host.
     Down,
-    /// Between equal levels, or at a switch without a level: no up*/down* route uses it.
+    /// Between equal ranks, or at a switch without a level: no up*/down* route uses it.
     Peer,
 }
 
@@ -29,6 +29,9 @@ pub struct Structure {
     pub levels: u8,
     /// Level of every switch, [`NO_LEVEL`] if cut off from all hosts.
     pub level: Vec<u8>,
+    /// What is up: every up*/down* route climbs to higher ranks, then goes down to lower ones. The levels, but where
+    /// these would lose pairs of hosts; [`NO_LEVEL`] for the same switches.
+    pub rank: Vec<u8>,
     /// Pod of every switch, or [`NO_POD`].
     pub pod: Vec<u32>,
     /// Core group of every top switch and of those just below it, or [`NO_GROUP`].
@@ -45,9 +48,10 @@ pub struct Structure {
     pub guessed: bool,
     /// Connected parts of the fabric that have a host: 1 unless hosts are cut off from one another.
     pub parts: u32,
-    /// Directed alive links between switches of equal level, by id.
+    /// Directed alive links between switches of equal rank, by id.
     pub peer_links: Vec<LinkId>,
-    /// Unordered pairs of switches with hosts, in one connected part, that no up*/down* route joins.
+    /// Unordered pairs of switches with hosts, in one connected part, that no up*/down* route joins: none, as ranks
+    /// are chosen so.
     pub pairs_without_route: u64,
     /// What an administrator should know, the weightiest first.
     pub findings: Vec<Finding>,
@@ -61,7 +65,7 @@ impl Structure {
         let (Some(from), Some(to)) = (fabric.link_from_switch(link), fabric.link_to_switch(link)) else {
             return if fabric.link_to_switch(link).is_some() { Direction::Up } else { Direction::Down };
         };
-        let (a, b) = (self.level[from.index()], self.level[to.index()]);
+        let (a, b) = (self.rank[from.index()], self.rank[to.index()]);
         if a == b || a == NO_LEVEL || b == NO_LEVEL {
             Direction::Peer
         } else if a < b {
@@ -69,6 +73,16 @@ impl Structure {
         } else {
             Direction::Down
         }
+    }
+
+    /// How many ranks there are: a route has at most one link up and one down for each step between them.
+    pub fn ranks(&self) -> u8 {
+        self.rank.iter().filter(|&&r| r != NO_LEVEL).map(|&r| r + 1).max().unwrap_or(0)
+    }
+
+    /// Whether up and down go by the levels.
+    pub fn by_levels(&self) -> bool {
+        self.rank == self.level
     }
 
     /// The index tables of a perfect tree.

@@ -256,16 +256,22 @@ fn a_cable_between_leaves_is_reported_and_not_used() {
 }
 
 #[test]
-fn leaves_that_share_no_spine_are_reported() {
+fn leaves_that_share_no_spine_are_joined_by_another_leaf() {
     // a-x-b-y-c with hosts on all three leaves, and a third spine z between a and b.
     let f = wired(
         &[("a", 2), ("b", 2), ("c", 2), ("d", 2), ("x", 0), ("y", 0), ("z", 0)],
         &[(0, 4, 1), (1, 4, 1), (1, 5, 1), (2, 5, 1), (0, 6, 1), (1, 6, 1), (3, 4, 1), (3, 5, 1)],
     );
     let s = detect(&f);
-    // a and c have no spine in common; b and d join x and y from below, where routes do not turn up again.
-    assert_eq!((s.levels, s.pairs_without_route), (2, 1), "{:?}", s.level);
-    assert_eq!(texts(&s), ["pairs of switches with hosts that no up*/down* route joins: 1"]);
+    // a and c have no spine in common; b and d join x and y from below, where routes by levels do not turn up again:
+    // so b ranks above x, and below the other two.
+    assert_eq!((s.levels, s.ranks(), s.pairs_without_route), (2, 4, 0), "{:?}", s.rank);
+    assert_eq!((s.by_levels(), level(&f, &s, "b")), (false, 0));
+    assert_eq!(s.rank[id(&f, "b").index()], 2);
+    assert!(
+        s.findings[0]
+            .starts_with("pairs of switches with hosts that no up*/down* route by levels joins: 1; up")
+    );
 }
 
 #[test]

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use netloom_model::{Fabric, SwitchId};
 use netloom_testkit::cases;
-use netloom_testkit::{Recipe, any_fabric, broken_fabric, sample};
+use netloom_testkit::{Recipe, any_fabric, broken_fabric, damaged_sample, sample, trials};
 use netloom_topology::{Direction, NO_GROUP, NO_LEVEL, NO_POD, Structure, detect};
 
 /// Brute force: pairs of switches with hosts, in one connected part, without an up*/down* route.
@@ -68,6 +68,33 @@ fn check_shape(f: &Fabric, s: &Structure) {
         assert!(s.core_group.contains(&group));
     }
     assert_eq!(s.pairs_without_route, pairs_without_route(f, s));
+    assert_eq!(s.pairs_without_route, 0, "from any switch ranks can be counted down");
+    assert!(s.level.iter().zip(&s.rank).all(|(&l, &r)| (l == NO_LEVEL) == (r == NO_LEVEL)));
+    let mut by_levels = s.clone();
+    by_levels.rank.clone_from(&s.level);
+    assert_eq!(
+        s.by_levels(),
+        pairs_without_route(f, &by_levels) == 0,
+        "ranks differ only where levels lose a pair"
+    );
+}
+
+/// No pair is lost that any ranking joins: none, then, that cables join.
+#[test]
+fn hostile_ranks_lose_no_pair() {
+    let (mut mended, mut kept_way) = (0, 0);
+    let cases = trials(400);
+    for seed in 0..cases {
+        let f = damaged_sample(seed).fabric;
+        let s = detect(&f);
+        check_shape(&f, &s);
+        mended += u64::from(!s.by_levels());
+        // A mended ranking is still one of a tree: most switches keep their place.
+        let moved = s.level.iter().zip(&s.rank).filter(|(l, r)| l != r).count();
+        kept_way += u64::from(!s.by_levels() && 2 * moved <= s.level.len());
+    }
+    println!("{mended} of {cases} need other ranks; {kept_way} of these keep half of the switches in place");
+    assert!(mended * 40 > cases, "only {mended} of {cases} put it to the test");
 }
 
 proptest! {

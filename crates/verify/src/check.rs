@@ -46,7 +46,7 @@ pub fn check(fabric: &Fabric, structure: &Structure, routes: &Routes) -> CheckRe
     };
     if !right_size {
         let text = "the tables have another number of switches or addresses than the fabric".into();
-        let findings = vec![Finding { kind: FindingKind::Unreachable, text }];
+        let findings = vec![Finding { kind: FindingKind::Unreachable, text, management: false }];
         return CheckReport { pairs, unreachable_pairs: pairs, findings, ..CheckReport::default() };
     }
     let context = Context {
@@ -79,13 +79,15 @@ pub fn check(fabric: &Fabric, structure: &Structure, routes: &Routes) -> CheckRe
     if credit_loops > 0 {
         let links: Vec<String> = cycle.iter().map(|&l| fabric.describe_link(l)).collect();
         let text = format!("{} links wait for each other: {}", cycle.len(), links.join("; "));
-        total.note(FindingKind::CreditLoop, || text);
+        total.note(FindingKind::CreditLoop, false, || text);
     }
     let mut report = total.report;
     report.findings = total
         .examples
         .into_iter()
-        .flat_map(|(kind, texts)| texts.into_iter().map(move |text| Finding { kind, text }))
+        .flat_map(|((kind, management), texts)| {
+            texts.into_iter().map(move |text| Finding { kind, text, management })
+        })
         .collect();
     report
 }
@@ -94,12 +96,13 @@ pub fn check(fabric: &Fabric, structure: &Structure, routes: &Routes) -> CheckRe
 #[derive(Default)]
 struct Part {
     report: CheckReport,
-    examples: BTreeMap<FindingKind, Vec<String>>,
+    /// By kind, and whether they are about switches' own addresses.
+    examples: BTreeMap<(FindingKind, bool), Vec<String>>,
 }
 
 impl Part {
-    fn note(&mut self, kind: FindingKind, text: impl FnOnce() -> String) {
-        let texts = self.examples.entry(kind).or_default();
+    fn note(&mut self, kind: FindingKind, management: bool, text: impl FnOnce() -> String) {
+        let texts = self.examples.entry((kind, management)).or_default();
         if texts.len() < EXAMPLES {
             texts.push(text());
         }
@@ -108,12 +111,15 @@ impl Part {
     fn absorb(&mut self, other: Part) {
         let (a, b) = (&mut self.report, other.report);
         a.unreachable_pairs += b.unreachable_pairs;
+        a.unreachable_management += b.unreachable_management;
+        a.no_way_to_switch += b.no_way_to_switch;
+        a.detours += b.detours;
         a.non_minimal_pairs += b.non_minimal_pairs;
         a.missing_entries += b.missing_entries;
         a.invalid_entries += b.invalid_entries;
         a.up_down_violations += b.up_down_violations;
-        for (kind, texts) in other.examples {
-            texts.into_iter().for_each(|text| self.note(kind, || text));
+        for ((kind, management), texts) in other.examples {
+            texts.into_iter().for_each(|text| self.note(kind, management, || text));
         }
     }
 }
@@ -174,7 +180,7 @@ impl Context<'_> {
 
     fn by_dest(&self, lft: &Lft, dests: &[u32]) -> Part {
         let switches = self.fabric.switch_count();
-        let batch = self.wiring.batch(dests);
+        let mut batch = self.wiring.batch(dests);
         let mut part = Part::default();
         let mut walker = Walker::new(switches);
         let mut near = usize::MAX;
@@ -210,7 +216,7 @@ impl Context<'_> {
                         walker.order_by(|s| batch.hops[s as usize * dests.len() + near]);
                     }
                     walker.resolve(steps);
-                    self.judge(address, dests, &batch, (&walker, steps), &mut part);
+                    self.judge(address, dests, &mut batch, (&walker, steps), &mut part);
                     let sources = self.leaves.iter().copied().filter(|&s| self.live[s as usize] > 0);
                     mark(steps, sources, &mut used, i);
                 }
@@ -242,18 +248,19 @@ impl Context<'_> {
             Target::Host(h) => self.fabric.alive(self.fabric.host_link(HostId(h))),
             Target::Switch(_) => true,
         };
+        let management = matches!(address.target, Target::Switch(_));
         for (s, &step) in (0..).zip(steps) {
             if !self.wiring.on[s as usize] {
                 continue;
             }
             if step == Step::Missing && connected && batch.up_down[s as usize] >> address.at & 1 == 1 {
                 part.report.missing_entries += 1;
-                part.note(FindingKind::MissingEntry, || {
+                part.note(FindingKind::MissingEntry, management, || {
                     format!("{} has no entry for {}", self.switch(s), self.name(address))
                 });
             } else if step == Step::Invalid {
                 part.report.invalid_entries += 1;
-                part.note(FindingKind::InvalidEntry, || self.invalid(s, port(s as usize), address));
+                part.note(FindingKind::InvalidEntry, management, || self.invalid(s, port(s as usize), address));
             }
         }
     }
@@ -280,7 +287,7 @@ impl Context<'_> {
         &self,
         address: &Address,
         dests: &[u32],
-        batch: &Batch,
+        batch: &mut Batch,
         (walker, steps): (&Walker, &[Step]),
         part: &mut Part,
     ) {
@@ -292,7 +299,7 @@ impl Context<'_> {
             Target::Switch(s) => (s, 0),
         };
         let is_host = matches!(address.target, Target::Host(_));
-        let mut delivered = 0;
+        let (mut delivered, mut lost_with_a_way) = (0, 0);
         for &leaf in &self.leaves {
             let senders = self.live[leaf as usize] - if leaf == here { own } else { 0 };
             if senders == 0 {
@@ -307,12 +314,18 @@ impl Context<'_> {
                 on.find(other).map_or("?", |h| self.fabric.host_name(*h))
             };
             if fate.hops == LOST {
+                let way = batch.up_down[leaf as usize] >> address.at & 1 == 1;
+                lost_with_a_way += if way { senders } else { 0 };
                 if fate.loops {
-                    part.note(FindingKind::Loop, || {
+                    part.note(FindingKind::Loop, !is_host, || {
                         format!("{} to {} runs in a circle", sender(), self.name(address))
                     });
+                } else if !is_host && !way {
+                    part.note(FindingKind::NoWayToSwitch, true, || {
+                        format!("from {} no up*/down* way leads to {}", sender(), self.name(address))
+                    });
                 } else {
-                    part.note(FindingKind::Unreachable, || {
+                    part.note(FindingKind::Unreachable, !is_host, || {
                         let end = self.switch(end(steps, leaf));
                         format!("{} cannot reach {}: ends at {end}", sender(), self.name(address))
                     });
@@ -326,25 +339,34 @@ impl Context<'_> {
             let least = u16::from(batch.hops[leaf as usize * dests.len() + address.at]);
             if fate.hops > least {
                 part.report.non_minimal_pairs += senders;
-                part.note(FindingKind::NonMinimal, || {
-                    let to = self.name(address);
-                    format!("{} to {to} takes {} hops between switches, {least} do", sender(), fate.hops)
+                let shortest = fate.hops <= batch.up_down_hops(&self.wiring, dests, address.at, leaf);
+                part.report.detours += if shortest { senders } else { 0 };
+                let kind = if shortest { FindingKind::Detour } else { FindingKind::NonMinimal };
+                part.note(kind, false, || {
+                    let (to, hops) = (self.name(address), fate.hops);
+                    let but = if shortest { ", but not up*/down*" } else { "" };
+                    format!("{} to {to} takes {hops} hops between switches, {least} do{but}", sender())
                 });
             }
             if fate.turns {
                 part.report.up_down_violations += senders;
-                part.note(FindingKind::UpDown, || {
+                part.note(FindingKind::UpDown, false, || {
                     format!("{} to {} goes up again after it went down", sender(), self.name(address))
                 });
             }
         }
         let wanted = hosts - u64::from(is_host);
         part.report.unreachable_pairs += wanted - delivered;
+        if !is_host {
+            part.report.unreachable_management += wanted - delivered;
+            part.report.no_way_to_switch += wanted - delivered - lost_with_a_way;
+            return;
+        }
         // Hosts whose own cable is dead.
-        if delivered < wanted && !part.examples.contains_key(&FindingKind::Unreachable) {
+        if delivered < wanted && !part.examples.contains_key(&(FindingKind::Unreachable, false)) {
             let cut = self.fabric.hosts().find(|&h| !self.fabric.alive(self.fabric.host_link(h)));
             if let Some(h) = cut {
-                part.note(FindingKind::Unreachable, || {
+                part.note(FindingKind::Unreachable, false, || {
                     format!("the cable of {} is dead", self.fabric.host_name(h))
                 });
             }
@@ -354,7 +376,7 @@ impl Context<'_> {
     /// Pair by pair, for routes whose way up depends on the source.
     fn by_source(&self, up: &Lft, down: &Lft, dests: &[u32]) -> Part {
         let switches = self.fabric.switch_count();
-        let batch = self.wiring.batch(dests);
+        let mut batch = self.wiring.batch(dests);
         let mut part = Part::default();
         for address in self.addresses(dests, false) {
             let Target::Host(to) = address.target else { continue };
@@ -365,7 +387,7 @@ impl Context<'_> {
                 live_entry[s as usize] = step != Step::Missing;
                 if step == Step::Invalid {
                     part.report.invalid_entries += 1;
-                    part.note(FindingKind::InvalidEntry, || self.invalid(s, port, &address));
+                    part.note(FindingKind::InvalidEntry, false, || self.invalid(s, port, &address));
                 }
             }
             for from in self.fabric.hosts().filter(|h| h.0 != to) {
@@ -374,16 +396,25 @@ impl Context<'_> {
                     |what: &str| format!("{} to {} {what}", self.fabric.host_name(from), self.name(&address));
                 let Some((hops, turns)) = fate else {
                     part.report.unreachable_pairs += 1;
-                    part.note(FindingKind::Unreachable, || text("does not arrive"));
+                    part.note(FindingKind::Unreachable, false, || text("does not arrive"));
                     continue;
                 };
                 if turns {
                     part.report.up_down_violations += 1;
-                    part.note(FindingKind::UpDown, || text("goes up again after it went down"));
+                    part.note(FindingKind::UpDown, false, || text("goes up again after it went down"));
                 }
-                if hops > batch.hops[self.fabric.leaf(from).index() * dests.len() + address.at] {
+                let leaf = self.fabric.leaf(from);
+                if hops > batch.hops[leaf.index() * dests.len() + address.at] {
                     part.report.non_minimal_pairs += 1;
-                    part.note(FindingKind::NonMinimal, || text("is longer than the shortest"));
+                    let least = batch.up_down_hops(&self.wiring, dests, address.at, leaf.0);
+                    if u16::from(hops) <= least {
+                        part.report.detours += 1;
+                        part.note(FindingKind::Detour, false, || {
+                            text("is longer than the shortest not up*/down*")
+                        });
+                    } else {
+                        part.note(FindingKind::NonMinimal, false, || text("is longer than the shortest"));
+                    }
                 }
             }
         }
@@ -396,7 +427,7 @@ impl Context<'_> {
                         || matches!(self.wiring.behind(s.0, port), Behind::Switch(..)) && port != 0;
                     if !good {
                         part.report.invalid_entries += 1;
-                        part.note(FindingKind::InvalidEntry, || {
+                        part.note(FindingKind::InvalidEntry, false, || {
                             let (s, h) = (self.switch(s.0), self.fabric.host_name(h));
                             format!("{s} sends what comes from {h} to port {port}, where no switch is")
                         });

@@ -27,7 +27,7 @@ pub(crate) struct Towards {
 
 impl Graph {
     pub fn new(fabric: &Fabric, structure: &Structure) -> Self {
-        let level = |s: SwitchId| structure.level[s.index()];
+        let level = |s: SwitchId| structure.rank[s.index()];
         let mut up = vec![Vec::new(); fabric.switch_count()];
         for l in fabric.links().filter(|&l| fabric.alive(l)) {
             if let (Some(s), Some(t)) = (fabric.link_from_switch(l), fabric.link_to_switch(l))

@@ -96,7 +96,7 @@ pub fn mix(fabric: &Fabric, structure: &Structure, lmc: u8, old: &Lft, new: &Lft
         && let Some((count, text)) = change.credit_loops_of_all(|_, _| When::Both)
     {
         total.credit_loops = count;
-        total.findings.push(Finding { kind: FindingKind::CreditLoop, text });
+        total.findings.push(Finding { kind: FindingKind::CreditLoop, text, management: false });
     }
     total
 }
@@ -253,16 +253,17 @@ impl<'a> Change<'a> {
     pub fn finding(&self, column: &Column, fault: &Fault) -> Finding {
         let name = |s: &u32| self.fabric.switch_name(SwitchId(*s));
         let to = self.name(column.dest);
+        let management = matches!(column.target, Target::Switch(_));
         match fault {
             Fault::Loop(circle) => {
                 let names: Vec<&str> = circle.iter().chain(circle.first()).map(name).collect();
                 let text =
                     format!("towards {to}, a mix of old and new entries loops: {}", names.join(" -> "));
-                Finding { kind: FindingKind::Loop, text }
+                Finding { kind: FindingKind::Loop, text, management }
             }
             Fault::Hole(s) => {
                 let text = format!("towards {to}, a mix of old and new entries ends at {}", name(s));
-                Finding { kind: FindingKind::Unreachable, text }
+                Finding { kind: FindingKind::Unreachable, text, management }
             }
         }
     }

@@ -5,6 +5,9 @@
 pub enum FindingKind {
     /// An address that a host cannot reach.
     Unreachable,
+    /// A switch's own address that a host cannot reach because no up*/down* way leads there: ordinary engines leave
+    /// the same out.
+    NoWayToSwitch,
     /// A forwarding loop (also counted as unreachable).
     Loop,
     /// A cycle of channels that wait for each other.
@@ -17,6 +20,8 @@ pub enum FindingKind {
     UpDown,
     /// A path longer than the shortest.
     NonMinimal,
+    /// The same where no up*/down* path is shorter.
+    Detour,
 }
 
 impl FindingKind {
@@ -24,12 +29,14 @@ impl FindingKind {
     pub fn name(self) -> &'static str {
         match self {
             FindingKind::Unreachable => "unreachable",
+            FindingKind::NoWayToSwitch => "no-way-to-switch",
             FindingKind::Loop => "loop",
             FindingKind::CreditLoop => "credit-loop",
             FindingKind::MissingEntry => "missing-entry",
             FindingKind::InvalidEntry => "invalid-entry",
             FindingKind::UpDown => "up-down",
             FindingKind::NonMinimal => "non-minimal",
+            FindingKind::Detour => "detour",
         }
     }
 }
@@ -41,6 +48,8 @@ pub struct Finding {
     pub kind: FindingKind,
     /// One line for people, with names.
     pub text: String,
+    /// It is about a switch's own address: management's, not the hosts'.
+    pub management: bool,
 }
 
 /// The result of [`check`](crate::check()).
@@ -53,8 +62,14 @@ pub struct CheckReport {
     pub pairs: u64,
     /// Pairs, and (host, switch address) besides, where a packet does not arrive; loops included.
     pub unreachable_pairs: u64,
+    /// Those of them that are pairs of a host and a switch's own address.
+    pub unreachable_management: u64,
+    /// Those of the last to which no up*/down* way leads: no engine that is free of deadlocks need reach them.
+    pub no_way_to_switch: u64,
     /// Pairs whose path is longer than the shortest over working links.
     pub non_minimal_pairs: u64,
+    /// Those of them for which no up*/down* path is shorter.
+    pub detours: u64,
     /// Groups of channels (strongly connected components of the channel dependency graph of what hosts send) that can
     /// wait for each other in a cycle; 0 means free of deadlock.
     pub credit_loops: u64,
@@ -71,10 +86,11 @@ pub struct CheckReport {
 }
 
 impl CheckReport {
-    /// Whether nothing at all was found.
+    /// Whether nothing was found that other tables would do better: hosts reach all addresses to which a way leads, by
+    /// shortest up*/down* ways or shorter ones, free of deadlock.
     pub fn ok(&self) -> bool {
-        self.unreachable_pairs == 0
-            && self.non_minimal_pairs == 0
+        self.unreachable_pairs == self.no_way_to_switch
+            && self.non_minimal_pairs == self.detours
             && self.credit_loops == 0
             && self.missing_entries == 0
             && self.invalid_entries == 0

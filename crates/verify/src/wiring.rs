@@ -45,11 +45,21 @@ pub(crate) struct Batch {
     pub up_down: Vec<u64>,
     /// `[switch * size + j]`: hops over working links, 255 if there is no way.
     pub hops: Vec<u8>,
+    /// By destination: hops of the shortest up*/down* ways, once they were asked for.
+    up_down_hops: Vec<Option<Vec<u16>>>,
+}
+
+impl Batch {
+    /// Hops of the way from `switch` to destination `j` of `dests`, down where down leads there, else up: what tables
+    /// without turns can do at best. `u16::MAX` if there is none.
+    pub fn up_down_hops(&mut self, wiring: &Wiring, dests: &[u32], j: usize, switch: u32) -> u16 {
+        self.up_down_hops[j].get_or_insert_with(|| wiring.up_down_hops(dests[j]))[switch as usize]
+    }
 }
 
 impl Wiring {
     pub fn new(fabric: &Fabric, structure: &Structure) -> Self {
-        let level = |s: SwitchId| structure.level[s.index()];
+        let level = |s: SwitchId| structure.rank[s.index()];
         let (mut first, mut ports) = (vec![0], Vec::new());
         let (mut near_first, mut near, mut on) = (vec![0], Vec::new(), Vec::new());
         for s in fabric.switches() {
@@ -77,8 +87,8 @@ impl Wiring {
             on.push(works);
         }
         let mut from_bottom: Vec<u32> =
-            (0..on.len() as u32).filter(|&s| structure.level[s as usize] != u8::MAX).collect();
-        from_bottom.sort_by_key(|&s| structure.level[s as usize]);
+            (0..on.len() as u32).filter(|&s| structure.rank[s as usize] != u8::MAX).collect();
+        from_bottom.sort_by_key(|&s| structure.rank[s as usize]);
         Self { first, ports, near_first, near, from_bottom, on }
     }
 
@@ -97,6 +107,28 @@ impl Wiring {
 
     fn near(&self, s: u32) -> &[(u32, Way)] {
         &self.near[self.near_first[s as usize] as usize..self.near_first[s as usize + 1] as usize]
+    }
+
+    fn up_down_hops(&self, dest: u32) -> Vec<u16> {
+        let mut hops = vec![u16::MAX; self.on.len()];
+        hops[dest as usize] = 0;
+        let mut below = std::collections::VecDeque::from([dest]);
+        while let Some(t) = below.pop_front() {
+            for &(s, way) in self.near(t) {
+                if way == Way::Up && hops[s as usize] == u16::MAX {
+                    hops[s as usize] = hops[t as usize] + 1;
+                    below.push_back(s);
+                }
+            }
+        }
+        for &s in self.from_bottom.iter().rev().filter(|&&s| s != dest) {
+            if hops[s as usize] == u16::MAX {
+                let above = self.near(s).iter().filter(|&&(_, way)| way == Way::Up);
+                let least = above.map(|&(t, _)| hops[t as usize]).min().unwrap_or(u16::MAX);
+                hops[s as usize] = least.saturating_add(1);
+            }
+        }
+        hops
     }
 
     /// Searches backwards from up to 64 destination switches.
@@ -150,6 +182,6 @@ impl Wiring {
             seen.iter_mut().zip(&next).for_each(|(s, n)| *s |= n);
             front = next;
         }
-        Batch { up_down, hops }
+        Batch { up_down, hops, up_down_hops: vec![None; size] }
     }
 }

@@ -20,13 +20,13 @@ use crate::exact::objective::{Flow, max_load};
 
 /// The independent parts of the climb from `level`: nodes whose every hop leads up.
 pub(crate) fn parts(inst: &Instance, structure: &Structure, level: u8) -> Vec<Vec<u32>> {
-    let at = |s: u32| structure.level[s as usize];
+    let at = |s: u32| structure.rank[s as usize];
     let climbs = |n: &usize| {
         let up = |k: usize| at(inst.links[inst.hops[k].link as usize].to) > level;
         at(inst.nodes[*n].switch) == level && inst.of(*n).all(up)
     };
     let nodes: Vec<usize> = (0..inst.nodes.len()).filter(climbs).collect();
-    let mut sets = Sets::new(structure.level.len());
+    let mut sets = Sets::new(structure.rank.len());
     for &n in &nodes {
         let mut heads = inst.of(n).map(|k| inst.links[inst.hops[k].link as usize].to);
         let first = heads.next().expect("every node has a hop");

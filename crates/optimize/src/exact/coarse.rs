@@ -25,9 +25,9 @@ pub(crate) fn whole(fabric: &Fabric, structure: &Structure) -> Vec<u32> {
 fn merge(fabric: &Fabric, structure: &Structure, class: &[u32], most: usize) -> Vec<u32> {
     let place = |s: u32| {
         let s = s as usize;
-        (structure.level[s], structure.pod[s], structure.core_group[s])
+        (structure.rank[s], structure.pod[s], structure.core_group[s])
     };
-    let hostless = |s: u32| structure.level[s as usize] > 0 && fabric.hosts_on(SwitchId(s)).is_empty();
+    let hostless = |s: u32| structure.rank[s as usize] > 0 && fabric.hosts_on(SwitchId(s)).is_empty();
     let mut heads: Vec<u32> =
         (0..class.len() as u32).filter(|&s| class[s as usize] == s && hostless(s)).collect();
     heads.sort_by_key(|&s| (place(s), s));

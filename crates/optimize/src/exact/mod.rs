@@ -43,6 +43,7 @@ pub use productless::productless;
 
 use netloom_model::{Fabric, Routes};
 use netloom_routing::PathSet;
+use netloom_topology::Structure;
 
 use crate::OptimizeError;
 
@@ -56,13 +57,14 @@ pub const MOST_COLUMNS: u64 = 50_000_000;
 /// If `background` is not destination-based.
 pub fn routes_of(
     fabric: &Fabric,
+    structure: &Structure,
     paths: &PathSet,
     instance: &Instance,
     choice: &Choice,
     background: &Routes,
 ) -> Result<Routes, OptimizeError> {
     let lft = background.lft().ok_or(OptimizeError::NotByDestination)?;
-    let mut lft = crate::tables::admissible_lft(fabric, paths, lft, background.lmc);
+    let mut lft = crate::tables::admissible_lft(fabric, structure, paths, lft, background.lmc);
     instance.write(choice, &mut lft, background.lmc);
     Ok(Routes::by_dest(fabric, background.lmc, lft))
 }

@@ -70,7 +70,9 @@ impl Plan {
         least: f64,
     ) -> Self {
         let mut todo = vec![Ask::Rest(Vec::new())];
-        todo.extend((0..structure.levels.saturating_sub(1)).rev().map(|level| Ask::Climb(level, Vec::new())));
+        todo.extend(
+            (0..structure.ranks().saturating_sub(1)).rev().map(|level| Ask::Climb(level, Vec::new())),
+        );
         todo.push(Ask::Groups(Vec::new()));
         Self::new(fabric, structure, root, start, least, todo)
     }

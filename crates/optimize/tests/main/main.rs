@@ -6,6 +6,7 @@ mod beaten;
 mod because;
 mod change;
 mod hose;
+mod hostile;
 mod islands;
 mod layers;
 mod levels;
