@@ -193,7 +193,7 @@ def test_findings_name_their_file(netloom, paths):
 
 
 def test_unreachable_pairs_say_whom_they_count(netloom, paths):
-    assert "unreachable (hosts and switches)  0" in netloom.ok("check", paths.small, "ftree")
+    assert "unreachable management  0" in netloom.ok("check", paths.small, "ftree")
 
 
 def test_foreign_traffic_is_refused_in_our_words(tmp_path):

@@ -767,7 +767,20 @@ class CheckReport:
     @property
     def pairs(self) -> int: ...
     @property
-    def unreachable_pairs(self) -> int: ...
+    def unreachable_pairs(self) -> int:
+        """Pairs of a host and an address that it does not reach: hosts' and management's."""
+    @property
+    def unreachable_hosts(self) -> int:
+        """Those of two hosts."""
+    @property
+    def unreachable_management(self) -> int:
+        """Those of a host and a switch's own LID."""
+    @property
+    def no_way_to_switch(self) -> int:
+        """Those of the last to which no up*/down* way leads: ordinary engines leave them out."""
+    @property
+    def detours(self) -> int:
+        """Those of `non_minimal_pairs` for which no up*/down* way is shorter."""
     @property
     def non_minimal_pairs(self) -> int: ...
     @property
@@ -780,7 +793,7 @@ class CheckReport:
     def up_down_violations(self) -> int: ...
     @property
     def findings(self) -> list[dict[str, str]]:
-        """Each {"kind": …, "text": …}, the first few of every kind."""
+        """Each {"kind": …, "text": …, "class": "hosts" or "management"}, the first few of every kind."""
 
 @final
 class MixReport:

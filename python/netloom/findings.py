@@ -51,7 +51,7 @@ KINDS: dict[str, tuple[Severity, Class]] = {
     "stray-text": ("note", "input"),
     # Of what was detected in a fabric (crates/topology/src/detect.rs).
     "parts": ("error", "hosts"),
-    "no-route": ("error", "hosts"),
+    "other-ranks": ("note", "hosts"),
     "dead-host-cable": ("warning", "hosts"),
     "dead-cable": ("warning", "hosts"),
     "cut-off-switch": ("warning", "management"),
@@ -81,8 +81,11 @@ KINDS: dict[str, tuple[Severity, Class]] = {
     "invalid-entry": ("error", "hosts"),
     "up-down": ("warning", "hosts"),
     "non-minimal": ("warning", "hosts"),
+    "detour": ("note", "hosts"),
+    "no-way-to-switch": ("note", "management"),
     "certificate": ("error", "input"),
     "repaired": ("note", "hosts"),
+    "left-out": ("note", "management"),
     "not-shortest": ("note", "hosts"),
     # Of counters (crates/counters/src/check.rs; "conflict", two ends of a link, is above).
     "balance": ("warning", "input"),

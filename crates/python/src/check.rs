@@ -34,6 +34,26 @@ impl PyCheckReport {
     }
 
     #[getter]
+    fn unreachable_hosts(&self) -> u64 {
+        self.0.unreachable_pairs - self.0.unreachable_management
+    }
+
+    #[getter]
+    fn unreachable_management(&self) -> u64 {
+        self.0.unreachable_management
+    }
+
+    #[getter]
+    fn no_way_to_switch(&self) -> u64 {
+        self.0.no_way_to_switch
+    }
+
+    #[getter]
+    fn detours(&self) -> u64 {
+        self.0.detours
+    }
+
+    #[getter]
     fn non_minimal_pairs(&self) -> u64 {
         self.0.non_minimal_pairs
     }
@@ -63,7 +83,7 @@ impl PyCheckReport {
         format!("<netloom.CheckReport: {word}, {} pairs>", self.0.pairs)
     }
 
-    /// Each with kind and text, the first few of every kind.
+    /// Each with kind, text and class (`hosts`, `management`), the first few of every kind and class.
     #[getter]
     fn findings<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
         findings(py, &self.0.findings)
@@ -72,7 +92,12 @@ impl PyCheckReport {
 
 /// What a check found, as Python has it.
 pub fn findings<'py>(py: Python<'py>, found: &[Finding]) -> PyResult<Vec<Bound<'py, PyDict>>> {
-    crate::findings::findings(py, found.iter().map(|f| (f.kind.name(), f.text.as_str().into())))
+    let one = |f: &Finding| {
+        let dict = crate::findings::finding(py, f.kind.name(), &f.text)?;
+        dict.set_item("class", if f.management { "management" } else { "hosts" })?;
+        Ok(dict)
+    };
+    found.iter().map(one).collect()
 }
 
 /// What the independent checker says of a certificate.

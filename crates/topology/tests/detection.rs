@@ -270,6 +270,7 @@ fn leaves_that_share_no_spine_are_joined_by_another_leaf() {
     assert_eq!(s.rank[id(&f, "b").index()], 2);
     assert!(
         s.findings[0]
+            .text
             .starts_with("pairs of switches with hosts that no up*/down* route by levels joins: 1; up")
     );
 }

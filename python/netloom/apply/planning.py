@@ -216,6 +216,10 @@ def plan(
     notes += [one["text"] for one in told if one["kind"] in allow]
     if report.non_minimal_pairs:
         notes.append(f"{report.non_minimal_pairs} pairs of hosts take longer ways than the shortest")
+    if report.no_way_to_switch:
+        notes.append(
+            f"{report.no_way_to_switch} pairs of a host and a switch's own LID have no up*/down* way to take"
+        )
     steps: list[Routes] = []
     fewest = True
     if not refused:

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from netloom._core import Certificate, CheckReport, Fabric, Routes, Traffic, Verdict
 
 _COUNTS = (
-    ("unreachable_pairs", "unreachable (hosts and switches)"),
+    ("unreachable_hosts", "unreachable hosts"),
+    ("unreachable_management", "unreachable management"),
     ("non_minimal_pairs", "non-minimal pairs"),
     ("up_down_violations", "up*/down* violations"),
     ("credit_loops", "credit loops"),
@@ -40,8 +41,9 @@ def check(
     """Verify routes, and certificates.
 
     Follows every pair of LIDs and looks for unreachable pairs, detours, credit loops (deadlock), missing and
-    invalid entries. With `--traffic` and `--certificate` it also recomputes the loads from the routes and the
-    bound from the traffic, and says whether the certificate holds. Errors and warnings exit 1.
+    invalid entries. Pairs of hosts count apart from those of a host and a switch's own LID (management).
+    With `--traffic` and `--certificate` it also recomputes the loads from the routes and the bound from the
+    traffic, and says whether the certificate holds. Errors and warnings exit 1.
 
     Parameters
     ----------
@@ -158,6 +160,7 @@ def _report(report: CheckReport, tables: Routes, file: str) -> dict[str, Any]:
     # The check itself counts entries that lead nowhere; of the file's other faults only the lines tell.
     told = [fault for fault in tables.faults if fault[1] in ("port-above-radix", "conflict")]
     result: dict[str, Any] = {"ok": report.ok, "pairs": report.pairs}
+    result |= {key: getattr(report, key) for key in ("unreachable_pairs", "detours")}
     result |= {key: getattr(report, key) for key, _ in _COUNTS}
     result["invalid_entries"] += len(told)
     told_of = [*fault_lines(tables.faults, file), *findings(report.findings)]

@@ -16,7 +16,7 @@ from netloom.cli.exact_model import ExactModel
 from netloom.cli.goals import Goal, Little
 from netloom.cli.judge import Judge
 from netloom.errors import RoutingError, TrafficError
-from netloom.findings import Finding, without_entries
+from netloom.findings import Finding, findings, without_entries
 
 if TYPE_CHECKING:
     from netloom._core import Fabric, LinkLoads, Optimized, OptimizedLayers, Routes, Traffic
@@ -138,6 +138,7 @@ def optimize(
     if not interrupted:
         fewest, known, interrupted = search.links_at_max(routes, loads)
     run.finishing()
+    sound = _judged(run, search.fabric, routes)
     result: dict[str, Any] = {
         **optimized.optimized_result(best, loads, search.traffic),
         **matrices.result(best, loads, goal),
@@ -151,7 +152,7 @@ def optimize(
         "changed_because": "nothing" if today is not None else search.because(best, routes),
         "links_at_max_bound": fewest,
         "findings": _told(run, search.fabric),
-        "output": run.write(routes.to_bytes()) if run.has_product else None,
+        "output": run.write(routes.to_bytes()) if run.has_product and sound else None,
         "certificate": None,
         **addresses.write_paths(run, routes, several),
     }
@@ -202,6 +203,7 @@ def _of_sums(
             **limits,
         )
     run.finishing()
+    sound = _judged(run, net, best.routes)
     before = None
     if named is not None:
         worst = _core.hose_loads(net, begin, sums, threads=options.threads)
@@ -217,11 +219,35 @@ def _of_sums(
         "changed_because": best.changed_because,
         "links_at_max_bound": None,
         "findings": _told(run, net),
-        "output": run.write(best.routes.to_bytes()) if run.has_product else None,
+        "output": run.write(best.routes.to_bytes()) if run.has_product and sound else None,
         "certificate": None,
         **addresses.write_paths(run, best.routes, Addresses()),
     }
     return run.finish(result, lambda: optimized.text(result), interrupted=best.stopped == "interrupted")
+
+
+_DEADLY = ("credit-loop", "loop")
+"""Findings with which no tables are written: a fabric that loads them can stand still."""
+
+
+def _judged(run: Run, fabric: Fabric, routes: Routes) -> bool:
+    """Has the judge that shares no code with the search look at what will be written; tells what it found.
+
+    Whether the tables may be written. The search makes none that may not, so this is about its own mistakes;
+    what no tables can mend (hosts that are cut off) is told, written and exits 1.
+    """
+    from netloom import _core
+
+    with run.timed("check"):
+        found = findings(_core.check(fabric, routes, threads=run.options.threads).findings)
+    run.findings += found
+    for one in found:
+        if one["severity"] != "note":
+            run.note(one["text"], kind=one["severity"])
+    deadly = [one for one in found if one["kind"] in _DEADLY]
+    if deadly and run.has_product:
+        run.note("not written: these tables can deadlock", kind="error")
+    return not deadly
 
 
 def _begin(

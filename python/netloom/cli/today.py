@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 _TOLD = 3
 """How many entries are told by name."""
+_NONE = 65535
+"""No entry."""
 _BREAKING = ("port-above-radix", "port-to-nowhere", "conflict")
 """Faults of a file of routes with which packets are lost."""
 
@@ -46,7 +48,8 @@ def read_today(run: Run, source: str, fabric: Fabric, *, repair: bool) -> Today:
 
     Entries that lead nowhere, or are missing though there is a way, are refused; with `repair` they are
     replaced and told. Entries on no shortest up*/down* way work today, but together with others they could
-    make loops: they are replaced in any case, with a note.
+    make loops: they are replaced in any case, with a note. Of switches' own LIDs only what is not sound is
+    replaced, missing entries are added, and what no up*/down* way leads to may stay empty.
 
     Raises
     ------
@@ -60,21 +63,30 @@ def read_today(run: Run, source: str, fabric: Fabric, *, repair: bool) -> Today:
         whole = _core.repaired(fabric, routes)
         before, after = routes.table(), whole.table()
         differs = before != after
-        missing = differs & (before == 65535)
+        missing = differs & (before == _NONE)
+        left_out = differs & (after == _NONE)
+        detours = differs & ~missing & ~left_out
     name = "-" if is_stdin(source) else source
     broken = [fault for fault in routes.faults if fault[1] in _BREAKING]
     lines = [f["text"] for f in fault_lines(broken, source)]
     # What the file's faults say is missing for that reason: told by line, not again.
+    to_hosts = missing[:, : fabric.hosts << routes.lmc]
+    number = max(int(to_hosts.sum()), len(broken))
     if not lines:
-        lines = _entries(fabric, name, missing, routes.lmc, "has no entry")
-    number = max(int(missing.sum()), len(broken))
-    if lines and not repair:
+        # Files without switches' own LIDs are ordinary: these entries are only added.
+        lines = _entries(fabric, name, to_hosts if to_hosts.any() else missing, routes.lmc, "has no entry")
+    if number and not repair:
         more = "" if number <= 1 else f" (the first of {render.count(number)} such entries)"
         raise FormatError(f"{lines[0]}{more}; --repair replaces them")
     if lines:
         run.findings += [finding("repaired", line) for line in lines]
-        run.note(f"{name}: replaced what leads nowhere or is missing: {_number(number)}")
-    detours = differs & ~missing
+    if missing.any():
+        run.note(f"{name}: replaced what leads nowhere or is missing: {_number(int(missing.sum()))}")
+    empty = max(len(broken) - int(missing.sum()), 0) + int(left_out.sum())
+    if empty:
+        told = f"{name}: taken out what leads nowhere, where no up*/down* way leads: {_number(empty)}"
+        run.findings.append(finding("left-out", told))
+        run.note(told)
     if detours.any():
         run.findings += [
             finding("not-shortest", text)
@@ -117,15 +129,16 @@ def _entries_of(traffic: Traffic) -> tuple[npt.NDArray[np.int64], npt.NDArray[np
 
 
 def _entries(fabric: Fabric, name: str, which: npt.NDArray[np.bool_], lmc: int, what: str) -> list[str]:
-    """`today.lfts: switch "leaf0", host "node3": has no entry`, the first few."""
+    """`today.lfts: switch "leaf0", host "node3": has no entry`, the first few; or `…, switch "spine1": …`."""
     import numpy as np
 
     hosts, switches = fabric.host_names, fabric.switch_names
     texts = []
     for switch, address in np.argwhere(which)[:_TOLD]:
-        host = int(address) >> lmc
-        # Addresses of switches follow those of hosts; nothing replaces their entries.
-        texts.append(f'{name}: switch "{switches[switch]}", host "{hosts[host]}": {what}')
+        # Addresses of switches follow those of hosts.
+        other = int(address) - (len(hosts) << lmc)
+        to = f'switch "{switches[other]}"' if other >= 0 else f'host "{hosts[int(address) >> lmc]}"'
+        texts.append(f'{name}: switch "{switches[switch]}", {to}: {what}')
     more = int(which.sum()) - len(texts)
     return [*texts, f"{name}: and {render.count(more)} more"] if more > 0 else texts
 

@@ -407,7 +407,7 @@ def why_unsound(fabric: Fabric, routes: Routes) -> str | None:
     found = {
         "missing entries": report.missing_entries,
         "invalid entries": report.invalid_entries,
-        "unreachable pairs": report.unreachable_pairs,
+        "unreachable pairs": report.unreachable_pairs - report.no_way_to_switch,
         "credit loops": report.credit_loops,
     }
     wrong = [f"{count} {what}" for what, count in found.items() if count]
