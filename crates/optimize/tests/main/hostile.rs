@@ -141,6 +141,10 @@ fn hostile_whatever_is_made_passes_the_judge() {
                 judge(&case, &made.unwrap().routes, &told("lmc"));
             }
             2 => {
+                // Its door wants tables that deliver to begin with.
+                let kept =
+                    OptimizeOptions { change: Some(Change { from: &mended, ..change }), ..free.clone() };
+                let options = if options.change.is_some() { &kept } else { &free };
                 let made = optimize_hose(
                     fabric,
                     structure,
