@@ -260,7 +260,9 @@ impl Context<'_> {
                 });
             } else if step == Step::Invalid {
                 part.report.invalid_entries += 1;
-                part.note(FindingKind::InvalidEntry, management, || self.invalid(s, port(s as usize), address));
+                part.note(FindingKind::InvalidEntry, management, || {
+                    self.invalid(s, port(s as usize), address)
+                });
             }
         }
     }
