@@ -122,6 +122,7 @@ fn layered(fabric: &Fabric, structure: &Structure) -> bool {
         _ => true,
     };
     !structure.guessed
+        && structure.by_levels()
         && structure.levels <= 3
         && (structure.tree().is_some() || fabric.links().filter(|&l| fabric.alive(l)).all(step))
 }
