@@ -5,10 +5,9 @@
 //! switches no such way leads (to a spine, from a leaf that lost its cable to it): what leads there all the same
 //! stays if that closes no credit loop, and is taken out otherwise.
 //!
-//! Ways that never turn up again cannot wait in a circle, so only those that do have to be looked at together; the
-//! crate `verify` does.
+//! Ways that never turn up again cannot wait in a circle, so only those that do have to be looked at together.
 
-use netloom_model::{DestId, DestSpace, Fabric, Lft, LinkId, Routes, SwitchId, Table};
+use netloom_model::{DestId, DestSpace, Fabric, Lft, LinkId, SwitchId};
 use netloom_routing::PathSet;
 use netloom_topology::Structure;
 use rayon::prelude::*;
@@ -40,16 +39,7 @@ pub(crate) fn mend(fabric: &Fabric, structure: &Structure, lft: &mut Lft, lmc: u
     if turning.is_empty() {
         return;
     }
-    let routes = Routes {
-        lmc,
-        table: Table::ByDest(std::mem::replace(lft, Lft::empty(0, 0, 0))),
-        path: netloom_model::PathChoice::Base,
-        cabling_hash: Some(fabric.cabling_hash()),
-    };
-    let loops = netloom_verify::check(fabric, structure, &routes).credit_loops;
-    let Table::ByDest(table) = routes.table else { unreachable!("made just above") };
-    *lft = table;
-    if loops > 0 {
+    if wires.wait_in_a_circle(lft, fabric.dests(lmc)) {
         for target in turning {
             let dest = fabric.dests(lmc).switch(target);
             let no_way = |s: &SwitchId| *s != target && paths.links(*s, target).is_empty();
@@ -193,6 +183,48 @@ impl<'a> Wires<'a> {
         }
         let turn = (0..n).any(|s| self.sends[s] && turns[s]);
         (arrives, turn)
+    }
+
+    /// Whether packets that hosts send can wait for each other's buffers in a circle of links (Dally and Seitz 1987).
+    fn wait_in_a_circle(&self, lft: &Lft, space: DestSpace) -> bool {
+        let mut after: Vec<Vec<u32>> = vec![Vec::new(); self.fabric.links().count()];
+        let mut waits = vec![0u32; after.len()];
+        let mut seen = vec![u32::MAX; self.on.len()];
+        for number in 0..space.count() {
+            let dest = DestId::from_index(number);
+            let next = |s: SwitchId| {
+                let port = lft.get(s, dest).filter(|&port| port > 0)?;
+                let link = self.fabric.link_at(s, port).filter(|&l| self.fabric.alive(l))?;
+                Some((link, self.fabric.link_to_switch(link)?))
+            };
+            for s in self.fabric.switches().filter(|s| self.sends[s.index()]) {
+                let mut at = s;
+                while seen[at.index()] != number as u32 {
+                    seen[at.index()] = number as u32;
+                    let Some((link, to)) = next(at) else { break };
+                    if let Some((then, _)) = next(to)
+                        && !after[link.index()].contains(&then.0)
+                    {
+                        after[link.index()].push(then.0);
+                        waits[then.index()] += 1;
+                    }
+                    at = to;
+                }
+            }
+        }
+        // Links that wait for nobody drain, then those that waited for them; what is left is a circle, or behind one.
+        let mut free: Vec<u32> = (0..waits.len() as u32).filter(|&l| waits[l as usize] == 0).collect();
+        let mut drained = 0;
+        while let Some(link) = free.pop() {
+            drained += 1;
+            for &then in &after[link as usize] {
+                waits[then as usize] -= 1;
+                if waits[then as usize] == 0 {
+                    free.push(then);
+                }
+            }
+        }
+        drained < waits.len()
     }
 
     /// Shortest up*/down* entries towards `target` where there are any; elsewhere what leads there.
