@@ -288,6 +288,15 @@ def table_bytes(table: pyarrow.Table, ending: str) -> bytes:
     return out.getvalue()
 
 
+def arrow_csv() -> Any:
+    """Arrow's reader of CSV, but for its own handlers: while it reads it takes signals, and loses some."""
+    import pyarrow
+    import pyarrow.csv
+
+    pyarrow.enable_signal_handlers(False)
+    return pyarrow.csv
+
+
 def counters_csv(data: bytes, name: str) -> bytes:
     """Returns a Parquet table of counters as CSV, which the core reads; time stamps become milliseconds."""
     import pyarrow as pa
@@ -319,8 +328,8 @@ def counters_csv(data: bytes, name: str) -> bytes:
 def counters_parquet(text: bytes) -> bytes:
     """Returns our CSV of counters as Parquet."""
     import pyarrow as pa
-    import pyarrow.csv as csv
 
+    csv = arrow_csv()
     words = {"from": pa.string(), "to": pa.string(), "quality": pa.string(), "lane": pa.uint8()}
     counts = ["start_ns", "end_ns", "xmit_bytes", "rcv_bytes", "xmit_packets", "rcv_packets", "wait_ticks"]
     types = {**words, **dict.fromkeys(counts, pa.uint64())}

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from netloom import patience
 from netloom.apply.journal import Journal, replace_file
 from netloom.apply.planning import (
     Plan,
@@ -146,7 +147,8 @@ def apply(
                 raise LiveError(
                     "nothing was applied: tables have changed since the plan was made, plan again"
                 )
-        return _Sending(plan, manager, journal, file, seconds, progress).run(rolls_back, recovers)
+        with patience.change():
+            return _Sending(plan, manager, journal, file, seconds, progress).run(rolls_back, recovers)
 
 
 class _Sending:

@@ -153,6 +153,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
         streams.hold()
         guard.start()
+        if arguments is None:
+            streams.without_pandas()
         streams.end_as_interrupted()
         for stream in (sys.stdout, sys.stderr):
             # Names in dumps and files may be anything; results are UTF-8 wherever they go.

@@ -156,7 +156,6 @@ def decode(
 
 def _table(data: bytes, label: str) -> pa.Table:
     import pyarrow as pa
-    import pyarrow.csv as csv
 
     from netloom import interop, sampling
 
@@ -164,6 +163,7 @@ def _table(data: bytes, label: str) -> pa.Table:
         table = sampling.parquet(data, "kept", label)
     else:
         try:
+            csv = interop.arrow_csv()
             table = csv.read_csv(pa.BufferReader(data), read_options=csv.ReadOptions(use_threads=False))
         except pa.ArrowException as error:
             why = (str(error).splitlines() or ["unreadable"])[0]

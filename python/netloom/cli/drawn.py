@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from netloom.errors import FormatError
+from netloom.interop import arrow_csv
 from netloom.manifest import content
 from netloom.plot.run import Panel, Strip, Tier, tiers
 
@@ -158,9 +159,9 @@ def _read(
 ) -> _Columns | None:
     """Some columns of a table; None if it was not written."""
     import pyarrow as pa
-    import pyarrow.csv as pc
     import pyarrow.parquet as pq
 
+    csv = arrow_csv()
     for kind in ("parquet", "csv"):
         file = f"{name}.{kind}"
         if file not in entry["files"]:
@@ -171,7 +172,7 @@ def _read(
             if kind == "parquet":
                 table = pq.read_table(data, columns=list(columns), use_threads=False, pre_buffer=False)
             else:
-                table = pc.read_csv(data, pc.ReadOptions(use_threads=False))
+                table = csv.read_csv(data, csv.ReadOptions(use_threads=False))
             return {column: table[column].to_numpy() for column in columns}
         except (pa.ArrowException, KeyError, ValueError, OSError):
             expected = ", ".join(columns)

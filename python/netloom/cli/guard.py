@@ -6,6 +6,8 @@ keep (a library, the core while it reads, checks or makes tables) would hold the
 takes. So a thread of its own waits beside: it hears of a signal at once, through Python's wake-up file,
 lets `GRACE_S` pass and ends the process. What is half written is a temporary file; it is removed first, so
 files are whole or absent. Children die with us (`live.process`).
+While a live fabric is changed, a first signal has the change undone, however long that takes
+(`netloom.patience`).
 
 Invariants: once there is something to keep (`Limit.keeps`), only a signal ends the process, no time limit.
 Time for which the process was suspended, or the machine let it wait for a processor, does not count, up to
@@ -18,6 +20,7 @@ from __future__ import annotations
 import _signal  # type: ignore[import-not-found]
 import _thread
 import os
+import sys
 import time
 
 TYPE_CHECKING = False
@@ -146,9 +149,11 @@ def _wait(read: int) -> None:
 
     global heard
     signalled: tuple[float, dict[str, float]] | None = None
-    stood = 0.0
+    stood, changing = 0.0, False
     while True:
-        if signalled is not None and _over(GRACE_S, signalled[0] + stood, signalled[1]):
+        if changing and not _changes_a_fabric():
+            changing, signalled, stood = False, (time.perf_counter(), _starved()), 0.0
+        if signalled is not None and not changing and _over(GRACE_S, signalled[0] + stood, signalled[1]):
             end(INTERRUPTED, "interrupted")
         asked = _limit
         waits = signalled is None and asked is not None and not asked.kept
@@ -167,9 +172,18 @@ def _wait(read: int) -> None:
             os.close(read)
             _ended.release()
             return
-        if signalled is None and any(number in (_signal.SIGINT, _signal.SIGTERM) for number in numbers):
+        if any(number in (_signal.SIGINT, _signal.SIGTERM) for number in numbers):
+            if signalled is None or changing:
+                # A change of a fabric is undone first, however long that takes; a second signal ends that.
+                changing = signalled is None and _changes_a_fabric()
+                signalled, stood = (time.perf_counter(), _starved()), 0.0
             heard = True
-            signalled, stood = (time.perf_counter(), _starved()), 0.0
+
+
+def _changes_a_fabric() -> bool:
+    """Whether tables are being sent, or undone."""
+    patience = sys.modules.get("netloom.patience")
+    return patience is not None and patience.changes > 0
 
 
 def _over(seconds: float, since: float, starved_then: dict[str, float]) -> bool:

@@ -37,6 +37,15 @@ def abandon_stdout() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
+def without_pandas() -> None:
+    """Keeps pandas out of a process that is the command's own, and never asks for it.
+
+    Arrow loads it, if it is installed, with the first column that becomes an array: a third of a second in
+    which it swallows an interruption.
+    """
+    sys.modules.setdefault("pandas", None)  # type: ignore[arg-type]
+
+
 def end_as_interrupted() -> None:
     """Lets SIGTERM, with which batch systems end what has had its time, do what Ctrl-C does."""
     if _signal.getsignal(_signal.SIGTERM) == _signal.SIG_DFL:

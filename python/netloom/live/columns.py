@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 def column(fabric: Fabric, counters: Counters, name: str, *, interval: int = 0) -> Array | None:
     """A counter of whole links, by link; NaN where it was not read. None if nobody counts it."""
-    from pyarrow import csv
+    from netloom.interop import arrow_csv
 
-    table = csv.read_csv(io.BytesIO(counters.to_bytes()))
+    table = arrow_csv().read_csv(io.BytesIO(counters.to_bytes()))
     if name not in table.column_names:
         return None
     starts = table["start_ns"].to_numpy()

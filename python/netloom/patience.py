@@ -1,0 +1,28 @@
+"""What is not ended by force: a change of a live fabric takes the time that undoing it takes.
+
+The command line ends a process soon after a signal, whatever it does (`cli/guard.py`). Tables half sent are
+worse than a command that answers late, so what sends them says so here. A second signal ends it all the same;
+the journal then says what is to be recovered.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+changes = 0
+"""Changes of a live fabric that are under way."""
+
+
+@contextlib.contextmanager
+def change() -> Iterator[None]:
+    """While a fabric is changed, or set right again."""
+    global changes
+    changes += 1
+    try:
+        yield
+    finally:
+        changes -= 1
