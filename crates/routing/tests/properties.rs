@@ -94,7 +94,7 @@ fn admissible_links_are_those_of_their_definition() {
     for fabric in fabrics().into_iter().chain([dead_end.unwrap().fabric]) {
         let structure = detect(&fabric);
         let paths = PathSet::admissible(&fabric, &structure);
-        let level = |s: SwitchId| structure.level[s.index()];
+        let level = |s: SwitchId| structure.rank[s.index()];
         let hops_of = |s: SwitchId, up: bool| {
             let joins = |&l: &LinkId| {
                 let to = fabric.link_to_switch(l).filter(|&t| level(t) != u8::MAX && level(s) != u8::MAX);
@@ -109,7 +109,7 @@ fn admissible_links_are_those_of_their_definition() {
             let mut down = vec![far; fabric.switch_count()];
             down[leaf.index()] = 0;
             let mut both = vec![far; fabric.switch_count()];
-            for _ in 0..2 * structure.levels {
+            for _ in 0..2 * structure.ranks() {
                 for s in fabric.switches().filter(|&s| s != leaf) {
                     let next = hops_of(s, false).iter().map(|l| down[end(l).index()] + 1).min();
                     down[s.index()] = next.unwrap_or(far).min(far);
