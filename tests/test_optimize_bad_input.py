@@ -98,11 +98,11 @@ def test_traffics_of_different_sizes_are_told_by_name(netloom, paths):
     "more", [[], ["--lmc", "1"], ["--also", "bisection"], ["--from", "updn"], ["--exact", "basic"]]
 )
 def test_a_pair_without_an_up_down_way_is_named(netloom, more):
-    """leaf00 has only spine00 left, leaf01 only spine01: no way up and down joins their hosts."""
+    """leaf00 has no spine left: no way joins its hosts to any other's."""
     if "--exact" in more:
         pytest.importorskip("highspy")
     netloom.ok("fabric", "new", "two-level:leaves=4,hosts=2,spines=2", "-o", "full.net")
-    cut = ["--link", "leaf00[4]", "--link", "leaf01[3]"]
+    cut = ["--link", "leaf00[3]", "--link", "leaf00[4]"]
     netloom.ok("fabric", "damage", "full.net", *cut, "-o", "cut.net")
     word = netloom.refused("optimize", "cut.net", "all-to-all", *more, "-q")
     assert word == 'no up/down path leads from "host0002" to "host0000", which exchange traffic'
@@ -110,6 +110,15 @@ def test_a_pair_without_an_up_down_way_is_named(netloom, more):
     (netloom.folder / "t.mtx").write_text(f"{MTX}8 8 2\n1 5 1\n3 7 1\n")
     result = netloom.result("optimize", "cut.net", "t.mtx", "-q")
     assert result["max_load"] == 1
+
+
+def test_a_pair_that_only_the_levels_lose_is_not_lost(netloom):
+    """leaf00 has only spine00 left, leaf01 only spine01, and leaf02 both: by other ranks it joins them."""
+    netloom.ok("fabric", "new", "two-level:leaves=4,hosts=2,spines=2", "-o", "full.net")
+    cut = ["--link", "leaf00[4]", "--link", "leaf01[3]"]
+    netloom.ok("fabric", "damage", "full.net", *cut, "-o", "cut.net")
+    netloom.ok("optimize", "cut.net", "all-to-all", "-o", "r.lfts", "-q")
+    assert netloom.result("check", "cut.net", "r.lfts")["ok"] is True
 
 
 def test_bytes_and_weights_that_would_overflow_are_refused_where_they_are(netloom, paths):

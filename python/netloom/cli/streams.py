@@ -37,13 +37,23 @@ def abandon_stdout() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
+class _WithoutPandas:
+    """A finder of modules that finds no pandas."""
+
+    @staticmethod
+    def find_spec(name: str, _path: object = None, _target: object = None) -> None:
+        if name == "pandas":
+            raise ModuleNotFoundError("the command does without pandas", name=name)
+
+
 def without_pandas() -> None:
     """Keeps pandas out of a process that is the command's own, and never asks for it.
 
     Arrow loads it, if it is installed, with the first column that becomes an array: a third of a second in
     which it swallows an interruption.
     """
-    sys.modules.setdefault("pandas", None)  # type: ignore[arg-type]
+    if _WithoutPandas not in sys.meta_path:
+        sys.meta_path.insert(0, _WithoutPandas)
 
 
 def end_as_interrupted() -> None:
