@@ -37,8 +37,10 @@ def test_hostile_what_is_written_with_exit_0_is_accepted(netloom, seed):
     draw = random.Random(seed)
     spec = draw.choice(SPECS)
     netloom.ok("fabric", "new", spec, "-o", "whole.net")
-    cables = draw.randrange(7)
+    cables = draw.randrange(1, 7)
     netloom.ok("fabric", "damage", "whole.net", "--random-links", cables, "--seed", seed, "-o", "now.net")
+    if netloom("fabric", "show", "now.net").code == 3:
+        return  # In parts: no verb reads it, and says so.
     before = draw.choice(("whole.net", "now.net"))
     netloom.ok("route", draw.choice(("minhop", "updn", "random")), before, "-o", "today.lfts")
     if before == "now.net" and draw.random() < 0.3:

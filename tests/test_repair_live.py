@@ -7,6 +7,7 @@ A cable is cut, a port disabled, a switch is gone; `optimize --repair` of the ta
 
 from __future__ import annotations
 
+import contextlib
 import random
 import subprocess
 import sys
@@ -14,6 +15,7 @@ import tempfile
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import netloom as nl
@@ -45,8 +47,24 @@ def break_something(live: Bed, kind: str, draw: random.Random) -> str:
     if kind == "cut":
         live.sim.command(f"Unlink {live.port(fabric, leaf, port)}")
     else:
-        live.sim.tool("ibportstate", str(lids[names.index(leaf)]), str(port), "disable")
+        # A link that is disabled at one end goes down at the other too; ibsim leaves that one up.
+        for lid, number in ends(fabric, leaf, port, lids):
+            # Where the answer would come over this very port, it does not come.
+            with contextlib.suppress(nl.LiveError):
+                live.sim.tool("ibportstate", str(lid), str(number), "disable")
     return f"{leaf}[{port}] {kind}"
+
+
+def ends(fabric: nl.Fabric, leaf: str, port: int, lids: list[int]) -> list[tuple[int, int]]:
+    """LID and port of both ends of a cable between switches, the far one first."""
+    table = fabric.link_table()
+    here = fabric.hosts + fabric.switch_names.index(leaf)
+    link = int(np.flatnonzero((table["source"] == here) & (table["source_port"] == port))[0])
+    there = int(table["target"][link])
+    return [
+        (lids[there - fabric.hosts], int(table["target_port"][link])),
+        (lids[here - fabric.hosts], port),
+    ]
 
 
 def repaired(live: Bed, folder: Path, kind: str, draw: random.Random) -> list[str]:

@@ -19,6 +19,12 @@ const BLOCK: usize = 64;
 pub(crate) fn mend(fabric: &Fabric, structure: &Structure, lft: &mut Lft, lmc: u8) {
     let wires = Wires::new(fabric, structure);
     let targets: Vec<u32> = (0..fabric.switch_count() as u32).collect();
+    // A switch without a working cable leads nowhere.
+    for off in fabric.switches().filter(|s| !wires.on[s.index()]) {
+        for target in fabric.switches().filter(|&target| target != off) {
+            lft.set(off, fabric.dests(lmc).switch(target), None);
+        }
+    }
     let unsound: Vec<SwitchId> = targets
         .par_chunks(BLOCK)
         .flat_map_iter(|block| wires.unsound(lft, fabric.dests(lmc), block))

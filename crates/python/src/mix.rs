@@ -136,7 +136,8 @@ fn pair<'a>(
     }
 }
 
-/// `new` with the entries of `old` for the switches' own addresses where it has none.
+/// `new` with the entries of `old` for the switches' own addresses where it has none and these lead over a working
+/// cable.
 pub fn with_switches_of(new: &PyRoutes, old: &Lft) -> PyRoutes {
     let routes = &new.routes;
     let lft = routes.lft().expect("by destination, as the caller has checked");
@@ -145,8 +146,12 @@ pub fn with_switches_of(new: &PyRoutes, old: &Lft) -> PyRoutes {
     for s in fabric.switches() {
         for t in fabric.switches() {
             let dest = space.switch(t);
+            let leads = |&port: &u16| match port {
+                0 => s == t,
+                port => fabric.link_at(s, port).is_some_and(|l| fabric.alive(l)),
+            };
             if lft.get(s, dest).is_none() {
-                filled.set(s, dest, old.get(s, dest));
+                filled.set(s, dest, old.get(s, dest).filter(leads));
             }
         }
     }

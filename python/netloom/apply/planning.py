@@ -207,6 +207,13 @@ def plan(
             notes.append(f"{count} entries of the new routes were mended: they led nowhere")
         new = sound
     report = _core.check(fabric, new, threads=threads)
+    if report.credit_loops:
+        # What routes leave out between switches, because it closes a circle, is not filled in again.
+        bare = mended(fabric, routes) if mend else routes
+        alone = _core.check(fabric, bare, threads=threads)
+        if not alone.credit_loops:
+            new, report = bare, alone
+            notes.append("entries towards switches that the new routes leave out would close a credit loop")
     wrong = ("unreachable", "loop", "credit-loop", "missing-entry", "invalid-entry")
     told = [one for one in findings(report.findings) if one["kind"] in wrong]
     unseen = hidden(seen)
