@@ -56,14 +56,14 @@ def break_something(live: Bed, kind: str, draw: random.Random) -> str:
 
 
 def ends(fabric: nl.Fabric, leaf: str, port: int, lids: list[int]) -> list[tuple[int, int]]:
-    """LID and port of both ends of a cable between switches, the far one first."""
+    """LID and port of both ends of a cable between switches, the near one first."""
     table = fabric.link_table()
     here = fabric.hosts + fabric.switch_names.index(leaf)
     link = int(np.flatnonzero((table["source"] == here) & (table["source_port"] == port))[0])
     there = int(table["target"][link])
     return [
-        (lids[there - fabric.hosts], int(table["target_port"][link])),
         (lids[here - fabric.hosts], port),
+        (lids[there - fabric.hosts], int(table["target_port"][link])),
     ]
 
 
