@@ -151,7 +151,8 @@ def test_two_jobs_are_told_apart_and_need_no_matrix(netloom, paths, write, count
     hosts = ['hosts = "host00[00-15]"', 'hosts = "host00[16-31]"']
     sources = ['pattern = "stencil:4x4,bytes=1000000"', 'pattern = "stencil:4x2x2,bytes=300000"']
     traffic = write("traffic.toml", "".join(job("ab"[i], sources[i], hosts[i]) for i in (0, 1)))
-    jobs = write("jobs.toml", "".join(job("ab"[i], "ranks = 16", hosts[i]) for i in (0, 1)))
+    # Hosts alone are a rank each.
+    jobs = write("jobs.toml", job("a", "", hosts[0]) + job("b", "ranks = 16", hosts[1]))
     counters = counted(traffic, "--vl-scheme", "5sl5vl:seed=1")
     asked = ("infer", paths.ft2, "ftree", counters, "--vl-scheme", "5sl5vl:seed=1", "--truth", traffic)
     result = netloom.result(*asked, "--jobs", jobs)

@@ -48,7 +48,9 @@ def break_something(live: Bed, kind: str, draw: random.Random) -> str:
         live.sim.command(f"Unlink {live.port(fabric, leaf, port)}")
     else:
         # A link that is disabled at one end goes down at the other too; ibsim leaves that one up.
-        for lid, number in ends(fabric, leaf, port, lids):
+        both = ends(fabric, leaf, port, lids)
+        # The one first that is heard of only through the other.
+        for lid, number in both[::-1] if leaf == own else both:
             # Where the answer would come over this very port, it does not come.
             with contextlib.suppress(nl.LiveError):
                 live.sim.tool("ibportstate", str(lid), str(number), "disable")

@@ -6,7 +6,7 @@
 //! name = "lulesh"                      # unique; job1, job2, ... unless given
 //! matrix = "lulesh-512.mtx.gz"         # a rank matrix; the path is relative to the jobs file
 //! # pattern = "stencil:8x8x8"          # or a pattern (those without a grid take ranks=)
-//! # ranks = 512                        # or only who was there
+//! # ranks = 512                        # or only who was there; with `hosts` alone a rank a host (times ranks_per_host)
 //! # trace = "lulesh-64.ti.gz"          # or a run's trace, cut into phases
 //! # phases = "collectives"             # where all wait for all (the default); or "one"
 //! # collectives = "all"                # its collectives count (the default); or "none"
@@ -117,10 +117,20 @@ fn read_job(at: &Place, table: &Table, index: usize) -> Result<JobSpec, FormatEr
         return Err(keys.error("name", "expected a name of printable characters".into()));
     }
     let mapping = read_mapping(&keys)?;
+    let allocation = read_allocation(&keys)?;
+    let ranks_per_host = keys.whole("ranks_per_host", 1..=i64::from(MAX_RANKS))?.unwrap_or(1) as u32;
+    let source = match &allocation {
+        // Who was there, and nothing else.
+        Allocation::Hosts(hosts) if SOURCES.iter().chain(&OF_TRACES).all(|key| keys.item(key).is_none()) => {
+            let ranks = (hosts.len() as u64 * u64::from(ranks_per_host)).min(u64::from(MAX_RANKS));
+            Source::Ranks(ranks.max(1) as u32)
+        }
+        _ => read_source(at, &keys)?,
+    };
     Ok(JobSpec {
-        source: read_source(at, &keys)?,
-        allocation: read_allocation(&keys)?,
-        ranks_per_host: keys.whole("ranks_per_host", 1..=i64::from(MAX_RANKS))?.unwrap_or(1) as u32,
+        source,
+        allocation,
+        ranks_per_host,
         copies: keys.whole("copies", 1..=i64::from(MAX_RANKS))?.unwrap_or(1) as u32,
         cross_copies: keys.flag("cross_copies")?.unwrap_or(false),
         grid: read_grid(&keys, &mapping)?,
@@ -129,10 +139,12 @@ fn read_job(at: &Place, table: &Table, index: usize) -> Result<JobSpec, FormatEr
     })
 }
 
+const SOURCES: [&str; 5] = ["matrix", "pattern", "trace", "ranks", "phase"];
+const OF_TRACES: [&str; 4] = ["phases", "tolerance", "collectives", "algorithms"];
+
 /// Exactly one of matrix, pattern, trace, ranks and phases.
 fn read_source(at: &Place, keys: &Keys) -> Result<Source, FormatError> {
-    let known = ["matrix", "pattern", "trace", "ranks", "phase"];
-    let given: Vec<&str> = known.into_iter().filter(|key| keys.item(key).is_some()).collect();
+    let given: Vec<&str> = SOURCES.into_iter().filter(|key| keys.item(key).is_some()).collect();
     let [only] = given[..] else {
         let expected = "expected one of matrix, pattern, trace, ranks and [[job.phase]]";
         return Err(match given.get(1) {
@@ -140,10 +152,7 @@ fn read_source(at: &Place, keys: &Keys) -> Result<Source, FormatError> {
             None => keys.whole_error(format!("{expected}, found none")),
         });
     };
-    if let Some(key) = ["phases", "tolerance", "collectives", "algorithms"]
-        .into_iter()
-        .find(|key| only != "trace" && keys.item(key).is_some())
-    {
+    if let Some(key) = OF_TRACES.into_iter().find(|key| only != "trace" && keys.item(key).is_some()) {
         return Err(keys.error(key, format!("expected this with a trace only, found {only}")));
     }
     match only {
@@ -473,6 +482,12 @@ mod tests {
         assert!(refusal("mapping = \"tiled:4x4/2\"").contains("expected tiles such as"));
         assert!(refusal("mapping = \"block:3\"").contains("expected nothing after"));
         assert!(refusal("mapping = \"fill-leaves\"").contains("expected leaves"));
+    }
+
+    #[test]
+    fn hosts_alone_are_a_rank_each() {
+        let text = b"[[job]]\nhosts = \"n[1-3]\"\nranks_per_host = 2\n";
+        assert_eq!(read_jobs(text, "jobs.toml").unwrap().jobs[0].source, Source::Ranks(6));
     }
 
     #[test]
