@@ -19,11 +19,12 @@ export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 unexport CONDA_PREFIX
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_QUIET := 1
+export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 LIBRARY := --locked --workspace --exclude netloom-python
 
-.PHONY: build demo test lint fmt test-rust test-python bench study scale validate inferred hostile man fuzz clean need
+.PHONY: build demo test lint fmt test-rust test-python bench study scale validate inferred hostile man lock fuzz clean need
 .DEFAULT_GOAL := build
 
 build: $(VENV)/.built ## .venv/bin/netloom
@@ -81,6 +82,12 @@ hostile: | need ## the property tests over TRIALS (2000) random cases each inste
 man: $(VENV)/.dev $(VENV)/.built ## manual pages, into build/man
 	$(BIN)/python -m netloom.cli.manual build/man
 
+lock: $(VENV)/.tools ## constraints.txt: the newest Python packages that pyproject.toml allows; run the tests after it
+	@PIP_CONSTRAINT= $(BIN)/python -m pip install uv
+	@head -n 2 constraints.txt > constraints.new
+	@$(BIN)/uv pip compile --upgrade --universal --python-version 3.10 --group dev --extra exact --no-annotate --no-header --quiet pyproject.toml >> constraints.new
+	@mv constraints.new constraints.txt && git diff --stat constraints.txt
+
 fuzz: | need ## every parser for FUZZ_SECONDS (60) seconds
 	fuzz/run.sh $(FUZZ_SECONDS)
 
@@ -100,7 +107,7 @@ need:
 	$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || miss "Python's venv module" "apt install python3-venv"
 
 # Stamps: a target runs again only when what it rests on changed.
-$(VENV)/.tools: pyproject.toml | need
+$(VENV)/.tools: pyproject.toml constraints.txt | need
 	@echo 'Making $(VENV) …'
 	@$(BIN)/python -c '' 2>/dev/null || $(PYTHON) -m venv --clear $(VENV)
 	@$(BIN)/python -m pip install --upgrade 'pip>=25.1' 'maturin>=1.9,<2'

@@ -24,6 +24,7 @@ import scipy.sparse
 
 from netloom._core import Equations
 from netloom.errors import OptimizeError
+from netloom.exact.solvers import silent_highs
 
 _Array = npt.NDArray[np.float64]
 
@@ -163,9 +164,7 @@ def _highs(rows: scipy.sparse.csr_matrix, low: _Array, high: _Array) -> _Array:
     lp.a_matrix_.num_row_, lp.a_matrix_.num_col_ = rows.shape
     lp.a_matrix_.start_ = rows.indptr.astype(np.int32)
     lp.a_matrix_.index_, lp.a_matrix_.value_ = rows.indices.astype(np.int32), rows.data
-    # Its constructor has no types.
-    highs: Any = highspy.Highs()  # type: ignore[no-untyped-call]
-    highs.silent()
+    highs = silent_highs()
     highs.passModel(lp)
     highs.setOptionValue("primal_feasibility_tolerance", 1e-9)
     highs.run()

@@ -33,6 +33,26 @@ class Answer:
 Solver = Callable[[ExactModel, "_Values | None", "float | None", int, int], Answer]
 
 
+def silent_highs() -> Any:
+    """A HiGHS that prints nothing: stdout is the command's own.
+
+    Its constructor turns callbacks on, which since 1.16 prints a banner: silence afterwards is too late.
+    """
+    import highspy
+
+    # What it has has no types.
+    loud: Any = highspy.Highs
+
+    class Silent(loud):  # type: ignore[misc]
+        def enableCallbacks(self) -> None:
+            self.silent()
+            super().enableCallbacks()
+
+    highs: Any = Silent()
+    highs.silent()
+    return highs
+
+
 def solver_named(name: str) -> Solver:
     """The solver of a name; `auto` takes HiGHS, or else Gurobi."""
     if name not in ("auto", "highs", "gurobi"):
@@ -70,9 +90,7 @@ def _highs(
     lp.a_matrix_.index_, lp.a_matrix_.value_ = arrays["column"], arrays["value"]
     whole, part = highspy.HighsVarType.kInteger, highspy.HighsVarType.kContinuous
     lp.integrality_ = [whole if integer else part for integer in arrays["integer"]]
-    # Its constructor has no types.
-    highs: Any = highspy.Highs()  # type: ignore[no-untyped-call]
-    highs.silent()
+    highs = silent_highs()
     highs.passModel(lp)
     highs.setOptionValue("random_seed", seed % 2**31)
     highs.setOptionValue("threads", threads)
