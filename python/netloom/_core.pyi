@@ -331,6 +331,11 @@ class Scenario:
     @property
     def jobs(self) -> list[Job]: ...
     @property
+    def offering(self) -> list[str]:
+        """Names of the jobs that offer load (`kind = "uniform"`)."""
+    def alone(self, job: str) -> Scenario:
+        """One of its jobs by itself, on the same hosts; once, where it starts over until another ends."""
+    @property
     def files(self) -> list[tuple[str, str]]:
         """Every other file that it names: (role, path)."""
     def routes(

@@ -73,6 +73,8 @@ KINDS: dict[str, tuple[Severity, Class]] = {
     # Of optimised routes in a simulation (python/netloom/cli/simulated.py).
     "not-judged": ("note", "hosts"),
     "slower-than-start": ("warning", "hosts"),
+    # Of offered load in a simulation (python/netloom/cli/simulated.py).
+    "saturated": ("note", "hosts"),
     # Of routes (crates/verify/src/report.rs), and of today's that `optimize --from` starts with.
     "unreachable": ("error", "hosts"),
     "loop": ("error", "hosts"),

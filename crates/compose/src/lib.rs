@@ -8,6 +8,7 @@
 //! | [`scene`] | jobs on hosts, each rank with its script; a run's setup |
 //! | [`profile`](mod@profile) | hardware and software: a profile, and what differs |
 //! | [`program`] | patterns and traces as scripts |
+//! | `offered` | offered load: how often, and what is measured when |
 //! | [`routing`] | words become routes or schemes; nothing unsound is run |
 //! | [`reader`] | files, through whoever calls |
 //! | [`traffic`] | what the jobs send, in all or message by message |
@@ -18,6 +19,7 @@
 
 pub mod error;
 pub mod judged;
+mod offered;
 pub mod optimized;
 pub mod profile;
 pub mod program;

@@ -5,20 +5,19 @@ use std::sync::Arc;
 use netloom_formats::scenario::{Pairing, Program, Scenario, ScenarioJob, Strategy, Work};
 use netloom_formats::{FormatError, decompress, read_csv_triples, read_goal, read_mtx, read_ti_workload};
 use netloom_model::rng::{below, shuffle, stream};
+use netloom_model::{Fabric, HostId};
 use netloom_sim::{
-    Algorithms, AllToAll, Collective, Exchange, Ghost, GhostOrder, Halo, Incast, Kind, Pairs,
-    PermutationStream, Repeat, Replay, RowsAndColumns, Script, Slabs, Stencil, Stream, Tasks, Uniform,
+    Algorithms, AllToAll, Collective, Config, Exchange, Ghost, GhostOrder, Halo, Incast, Kind, Pairs,
+    PermutationStream, Repeat, Replay, RowsAndColumns, Script, Slabs, Stencil, Stream, Tasks,
 };
 use netloom_traffic::{PatternError, pattern};
 
 use crate::ComposeError;
+use crate::offered::offered;
 use crate::reader::{Reader, file};
 
 /// Streams of random numbers of programs; those of placement lie below.
 const PROGRAMS: u64 = 1 << 40;
-
-/// Longest mean time between the messages of a rank, ps.
-const LONGEST_PAUSE_PS: f64 = 1e13;
 
 /// A job of a scenario, for what is wrong with it.
 #[derive(Clone, Copy, Debug)]
@@ -79,13 +78,17 @@ pub struct Place<'a> {
     pub asked: Asked<'a>,
     /// Its ranks.
     pub ranks: u32,
-    /// Bandwidth of its hosts' links, bytes a second.
-    pub bandwidth_bytes_per_s: f64,
+    /// Where each is.
+    pub host_of_rank: &'a [HostId],
+    /// The fabric.
+    pub fabric: &'a Fabric,
+    /// The hardware.
+    pub config: &'a Config,
 }
 
 impl Place<'_> {
     /// A key of the program that does not fit.
-    fn refuse(&self, key: &str, message: &dyn std::fmt::Display) -> ComposeError {
+    pub(crate) fn refuse(&self, key: &str, message: &dyn std::fmt::Display) -> ComposeError {
         self.asked.refuse(&format!("program.{key}"), message)
     }
 
@@ -99,7 +102,7 @@ impl Place<'_> {
         if self.ranks > 1 { Ok(()) } else { Err(self.refuse("kind", &"expected at least 2 ranks")) }
     }
 
-    fn random(&self) -> netloom_model::rng::Stream {
+    pub(crate) fn random(&self) -> netloom_model::rng::Stream {
         stream(self.asked.scenario.seed, PROGRAMS + self.asked.number as u64)
     }
 }
@@ -229,17 +232,8 @@ fn script(program: &Program, place: Place) -> Result<Arc<dyn Script>, ComposeErr
         Program::BarrierGrid { columns, rows, iterations, bytes } => {
             Arc::new(RowsAndColumns { columns, rows, iterations, bytes })
         }
-        Program::Uniform { messages, bytes, load } => {
-            place.check_two()?;
-            let every_ps = bytes as f64 / (place.bandwidth_bytes_per_s * load) * 1e12;
-            if every_ps > LONGEST_PAUSE_PS {
-                let s = every_ps * 1e-12;
-                let message =
-                    format!("load {load}: a message every {s:.3e} s: expected every 10 s or more often");
-                return Err(place.refuse("load", &message));
-            }
-            let seed = below(&mut place.random(), u64::MAX);
-            Arc::new(Uniform { ranks, messages, bytes, every_ps, seed })
+        Program::Uniform { bytes, load, measured, warmup_ps } => {
+            Arc::new(offered(place, bytes, load, measured, warmup_ps)?)
         }
         Program::Halo { shape, periodic, bytes, iterations, compute_ps } => {
             Arc::new(Halo { shape, periodic, bytes, iterations, compute_ps })

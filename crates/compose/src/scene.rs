@@ -22,6 +22,7 @@ pub const MOST_RANKS: u32 = 1 << 21;
 pub const MOST_ROUNDS: f64 = 64.0;
 
 /// One job on its hosts.
+#[derive(Clone)]
 pub struct SceneJob {
     /// Its name.
     pub name: String,
@@ -112,11 +113,12 @@ impl Scene {
         let mut jobs = Vec::with_capacity(placed.jobs.len());
         for (number, (job, work)) in placed.jobs.into_iter().zip(works).enumerate() {
             let asked = Asked { scenario: &scenario, number };
-            let bandwidth = |h: &HostId| fabric.bandwidth_bytes_per_s(fabric.host_link(*h));
             let place = program::Place {
                 asked,
                 ranks: job.placement.host_of_rank.len() as u32,
-                bandwidth_bytes_per_s: job.hosts.iter().map(bandwidth).fold(f64::INFINITY, f64::min),
+                host_of_rank: &job.placement.host_of_rank,
+                fabric,
+                config: &profile.config,
             };
             let (script, asked) = (work.script(place)?, asked.job());
             jobs.push(SceneJob {
@@ -183,6 +185,12 @@ impl Scene {
             service_level: 0,
         };
         Ok(Self { scenario, profile, jobs: vec![job] })
+    }
+
+    /// One of the jobs by itself, on the hosts that it has here; once, where it starts over.
+    pub fn alone(&self, number: usize) -> Self {
+        let job = SceneJob { until: None, ..self.jobs[number].clone() };
+        Self { scenario: self.scenario.clone(), profile: self.profile.clone(), jobs: vec![job] }
     }
 
     /// A run of this scene with one routing.

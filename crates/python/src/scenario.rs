@@ -212,6 +212,24 @@ impl PyScenario {
         jobs.collect()
     }
 
+    /// Names of the jobs that offer load (`kind = "uniform"`).
+    #[getter]
+    fn offering(&self) -> Vec<String> {
+        let jobs = self.stage.scene.jobs.iter().filter(|job| job.script.open_loop().is_some());
+        jobs.map(|job| job.name.clone()).collect()
+    }
+
+    /// One of its jobs by itself, on the same hosts; once, where it starts over until another ends.
+    fn alone(&self, py: Python<'_>, job: &str) -> PyResult<Self> {
+        let stage = &self.stage;
+        let Some(number) = stage.scene.jobs.iter().position(|it| it.name == job) else {
+            return Err(errors::value(py, &format!("job: {} has no job \"{job}\"", stage.label)));
+        };
+        let scene = stage.scene.alone(number);
+        let (shared, label, folder) = (Arc::clone(&stage.shared), stage.label.clone(), stage.folder.clone());
+        Ok(Self { stage: Arc::new(Stage { scene, shared, label, folder }), files: self.files.clone() })
+    }
+
     /// Every other file that it names: (role, path).
     #[getter]
     fn files(&self) -> Vec<(&'static str, PathBuf)> {

@@ -7,7 +7,8 @@ use netloom_compose::Routing;
 use netloom_counters::{SynthOptions, lane_scheme, synth};
 use netloom_model::{Counters, Fabric, HostId, Interval, LinkId, Routes, Traffic};
 use netloom_sim::{
-    Keeping, Measure, Model, Outcome, PairRow, Setup, SimError, Summary, simulate as run_simulation,
+    Keeping, Measure, Model, Offered, Outcome, PairRow, Setup, SimError, Spent, Summary,
+    simulate as run_simulation,
 };
 use numpy::{Element, PyArray1};
 use pyo3::prelude::*;
@@ -148,10 +149,18 @@ impl Prepared {
         })?;
         if outcome.deadlock.is_none() && !outcome.stuck.is_empty() {
             let ranks = outcome.stuck.join("; ");
+            let eager = stage.scene.profile.software.eager_bytes;
+            let advice = if outcome.asks_in_vain {
+                format!(
+                    "; messages above software.eager_bytes = {eager} leave only once their receiver is ready: let it receive them, or give a larger eager_bytes"
+                )
+            } else {
+                String::new()
+            };
             return Err(errors::simulation(
                 py,
                 format!(
-                    "{}: {word}: ranks wait for ever for messages that nobody sends, or takes: {ranks}",
+                    "{}: {word}: ranks wait for ever for messages that nobody sends, or takes: {ranks}{advice}",
                     stage.label
                 ),
             ));
@@ -252,6 +261,8 @@ impl PySimulation {
             dict.set_item("messages", job.messages)?;
             dict.set_item("bytes", job.bytes)?;
             dict.set_item("message_latency_us", latency(py, &job.message_latency)?)?;
+            dict.set_item("load", job.offered.as_ref().map(|offered| load(py, offered)).transpose()?)?;
+            dict.set_item("time", job.spent.as_ref().map(|it| spent(py, it, job.ranks)).transpose()?)?;
             jobs.append(dict)?;
         }
         let dict = PyDict::new(py);
@@ -491,6 +502,36 @@ fn latency<'py>(py: Python<'py>, summary: &Summary) -> PyResult<Bound<'py, PyDic
     dict.set_item("p50", some(summary.p50_ps as f64))?;
     dict.set_item("p99", some(summary.p99_ps as f64))?;
     dict.set_item("max", some(summary.max_ps as f64))?;
+    Ok(dict)
+}
+
+/// What a job's ranks spent their time on, ms a rank, and the share in which they waited.
+fn spent<'py>(py: Python<'py>, found: &Spent, ranks: usize) -> PyResult<Bound<'py, PyDict>> {
+    let mean_ms = |ps: u128| ps as f64 * 1e-9 / ranks as f64;
+    let waits = PyDict::new(py);
+    for &(what, ps) in &found.waits_ps {
+        waits.set_item(what, mean_ms(ps))?;
+    }
+    let share = (found.elapsed_ps > 0).then(|| found.waited_ps() as f64 / found.elapsed_ps as f64);
+    let dict = PyDict::new(py);
+    dict.set_item("elapsed_ms", mean_ms(found.elapsed_ps))?;
+    dict.set_item("compute_ms", mean_ms(found.compute_ps))?;
+    dict.set_item("call_ms", mean_ms(found.call_ps))?;
+    dict.set_item("waiting_ms", waits)?;
+    dict.set_item("waiting_share", share)?;
+    Ok(dict)
+}
+
+/// Offered load and what was accepted of it.
+fn load<'py>(py: Python<'py>, found: &Offered) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("window_us", [1e3 * ms(found.window_ps.0), 1e3 * ms(found.window_ps.1)])?;
+    dict.set_item("offered", found.offered)?;
+    dict.set_item("accepted", found.accepted)?;
+    dict.set_item("messages", found.messages)?;
+    dict.set_item("under_way", found.under_way)?;
+    dict.set_item("latency_us", latency(py, &found.latency)?)?;
+    dict.set_item("saturated", found.saturated)?;
     Ok(dict)
 }
 

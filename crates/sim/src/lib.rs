@@ -39,7 +39,7 @@ pub use record::{
     Queues, Recorded, Summary,
 };
 pub use replay::{
-    Algorithm, Algorithms, Collective, Envelope, Job, JobTimes, Kind, Op, Player, Replay, Script, Software,
-    Tasks, algorithms_of, sends,
+    Algorithm, Algorithms, Collective, Envelope, Job, JobTimes, Kind, Offered, Op, OpenLoop, Player, Replay,
+    Script, Software, Spent, Tasks, algorithms_of, sends,
 };
 pub use run::{Deadlock, JobOutcome, Model, Outcome, Scheme, Setup, simulate, simulate_observed};

@@ -16,7 +16,7 @@ use crate::packet::{
 };
 use crate::profile::Profile;
 use crate::record::{Distribution, Latencies, MOST_SPANS, Measure, RankWindow, Recorded, Summary, Window};
-use crate::replay::{Job, JobTimes, Player};
+use crate::replay::{Job, JobTimes, Offered, Player, Spent};
 use netloom_model::SERVICE_LEVELS;
 
 /// Ranks of all jobs, at most.
@@ -138,15 +138,19 @@ pub struct JobOutcome {
     pub messages: u64,
     /// Their bytes, without headers.
     pub bytes: u64,
+    /// Of a job that offers load: what was accepted of it in the window. `None` too where the run ended before the window did.
+    pub offered: Option<Offered>,
+    /// What its ranks spent their time on; `None` for a job that offers load.
+    pub spent: Option<Spent>,
 }
 
 impl JobOutcome {
-    /// Job `j` of a player, by name and ranks.
+    /// Job `j` of a player, by name and ranks, at the end of the run; what its packets did, as far as there are packets.
     pub(crate) fn of(
         player: &Player,
-        j: usize,
+        (j, end_ps): (usize, u64),
         (name, ranks): (String, usize),
-        packet_latency: Summary,
+        (packet_latency, accepted_bytes): (Summary, Option<u64>),
     ) -> Self {
         let message_latency = player.latency(j).summary();
         Self {
@@ -157,6 +161,8 @@ impl JobOutcome {
             packet_latency,
             messages: message_latency.count,
             bytes: player.bytes(j),
+            offered: player.offered(j, end_ps, accepted_bytes),
+            spent: player.spent(j, end_ps),
         }
     }
 }
@@ -201,6 +207,8 @@ pub struct Outcome {
     pub deadlock: Option<Deadlock>,
     /// Ranks that wait for ever, once nothing can happen any more: a receive without a send. Some of them, those to begin with first, and how many more.
     pub stuck: Vec<String>,
+    /// Among what they wait for are messages above the eager limit that nobody receives.
+    pub asks_in_vain: bool,
 }
 
 /// Refuses service levels without a lane, and routes of another fabric.
@@ -363,7 +371,7 @@ fn packets<C: Choice + Clone, O: Observer>(
         End::Silent => (None, true),
         End::Stopped | End::Until => (None, false),
     };
-    let Finished { intervals, queues, pairs, observers, .. } = finished;
+    let Finished { intervals, queues, pairs, observers, accepted, .. } = finished;
     let mut recorded = Recorded { intervals, queues, pairs, ..Recorded::default() };
     let mut all_packets = Latencies::default();
     let jobs = names.into_iter().enumerate().map(|(j, (name, ranks))| {
@@ -371,7 +379,7 @@ fn packets<C: Choice + Clone, O: Observer>(
         recorded.distributions.push(Distribution::of("messages", &name, messages));
         recorded.distributions.push(Distribution::of("packets", &name, packets));
         all_packets.merge(packets);
-        JobOutcome::of(&player, j, (name, ranks), packets.summary())
+        JobOutcome::of(&player, (j, end_ps), (name, ranks), (packets.summary(), accepted.get(j).copied()))
     });
     let jobs = jobs.collect();
     let stuck = match (silent, &deadlock) {
@@ -393,6 +401,7 @@ fn packets<C: Choice + Clone, O: Observer>(
         counters,
         recorded,
         deadlock,
+        asks_in_vain: !stuck.is_empty() && player.asks_in_vain(),
         stuck,
     };
     Ok((outcome, observers, ranks_did))

@@ -10,6 +10,7 @@ mod matrices;
 mod measure;
 mod motifs;
 mod observers;
+mod offered;
 mod partitions;
 mod programs;
 mod queueing;

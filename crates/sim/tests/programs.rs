@@ -5,8 +5,8 @@
 use netloom_model::{Fabric, HostId};
 use netloom_routing::{Engine, EngineOptions, route};
 use netloom_sim::{
-    ByTable, Collective, Config, Injection, Job, Kind, Network, Nobody, Op, Pairs, Player, Repeat, Script,
-    SimError, Software, Uniform,
+    ByTable, Collective, Config, Injection, Job, Kind, Network, Nobody, Op, OpenLoop, Pairs, Player, Repeat,
+    Script, SimError, Software, Uniform, sends,
 };
 use netloom_testkit::cases::star;
 use netloom_topology::detect;
@@ -204,9 +204,14 @@ fn of_many_messages_that_a_rank_waits_for_some_are_named_and_the_rest_counted() 
 fn uniform_load_is_delivered_and_depends_on_its_seed_alone() {
     let fabric = star(4);
     let run = |seed| {
-        let uniform = Uniform { ranks: 4, messages: 200, bytes: 1000, every_ps: 200_000.0, seed };
+        let window =
+            OpenLoop { from_ps: 10_000_000, to_ps: 50_000_000, wire_bytes: 1000, capacity_bytes_per_s: 5e10 };
+        let uniform = Uniform::new(vec![0, 1, 2, 3], vec![200_000.0; 4], 1000, window, seed);
+        let sent: usize = (0..4).map(|rank| sends(&uniform, rank).count()).sum();
         let network = play(&fabric, vec![job("load", &[0, 1, 2, 3], uniform)], software());
-        assert_eq!(network.packets_received(), 800);
+        assert_eq!(network.packets_received(), sent as u64);
+        // 60 us before, in and after the window, a message each 200 ns.
+        assert!((1_200 - 150..1_200 + 150).contains(&sent), "{sent}");
         network.program().latency(0).summary()
     };
     assert_eq!(run(1), run(1));

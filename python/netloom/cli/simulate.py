@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from netloom.cli import UsageError, common, lock, runs, simulated
+from netloom.cli import UsageError, common, lock, runs, simulated, varied
 from netloom.cli.checkpoint import Checkpoint, check_checkpoint
 from netloom.cli.common import Options, Run
 from netloom.cli.runs import Recorded
@@ -29,6 +29,9 @@ def simulate(
     model: Literal["packet", "fluid"] | None = None,
     routes: str | None = None,
     set_: Annotated[list[str] | None, Parameter(name="--set")] = None,
+    loads: str | None = None,
+    mappings: str | None = None,
+    alone: bool = False,
     allow_credit_loops: bool = False,
     checkpoint: Annotated[Path | None, common.OUTPUT_PATH] = None,
     checkpoint_every: Annotated[float | None, common.within(0, 1e9)] = None,
@@ -51,6 +54,14 @@ def simulate(
         files as seen from the scenario's folder.
     set_
         Give a key of the scenario another value, `hardware.lanes=2`; can be given several times.
+    loads
+        Offer each of these loads in turn, `0.1,0.5,0.9`, and tell all as one table: latency and accepted
+        throughput. `netloom plot load` draws what `-o FILE.json` takes.
+    mappings
+        Map all jobs' ranks in each of these ways in turn, `block,cyclic,random`, and tell all as one table.
+    alone
+        With `--mappings`: run every job by itself too, on the same hosts, and tell how much slower it is
+        beside the others.
     allow_credit_loops
         Simulate routes with credit loops too, until packets wait for each other.
     checkpoint
@@ -68,6 +79,15 @@ def simulate(
     options = options or Options()
     if common.is_stdin(scenario) or (options.output is not None and common.is_stdin(str(options.output))):
         raise UsageError("a scenario names files beside it and a run is a folder: neither can be -")
+    overrides = overrides_of(set_ or [], model, routes, allow_credit_loops, options)
+    if loads is not None or mappings is not None:
+        if checkpoint is not None:
+            raise UsageError("--checkpoint keeps the routings of one scenario: not with --loads, --mappings")
+        return varied.varied(
+            scenario, overrides, loads=loads, mappings=mappings, alone=alone, options=options
+        )
+    if alone:
+        raise UsageError("--alone goes with --mappings: netloom simulate SCENARIO --mappings block --alone")
     run = Run("simulate", options, folder=True, searches=True)
     if options.output is not None:
         runs.check_folder(options.output)
@@ -77,7 +97,6 @@ def simulate(
         check_checkpoint(checkpoint)
     elif checkpoint_every is not None:
         raise UsageError("--checkpoint-every needs --checkpoint DIR")
-    overrides = overrides_of(set_ or [], model, routes, allow_credit_loops, options)
     text = run.read("scenario", scenario).decode(errors="replace")
     with run.timed("read"):
         given = _core.Scenario.read(scenario, overrides)

@@ -59,8 +59,30 @@ def rows(found: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
             row |= {"ratio": job["ratio"]}
             row |= {f"message_latency_{key}_us": value for key, value in job["message_latency_us"].items()}
             row |= {f"packet_latency_{key}_us": v for key, v in (one["packet_latency_us"] or {}).items()}
+            row |= load_columns(job) | {"waiting_share": (job["time"] or {}).get("waiting_share")}
             out.append({**row, **of_run})
     return out
+
+
+def load_columns(job: Mapping[str, Any]) -> dict[str, Any]:
+    """What a job offered and what was accepted, as columns of CSV; empty for other jobs."""
+    load = job["load"] or {}
+    found = {f"load_{key}": load.get(key) for key in ("offered", "accepted", "saturated")}
+    return found | {f"load_{key}_us": load.get("latency_us", {}).get(key) for key in ("mean", "p50", "p99")}
+
+
+def saturated(found: Sequence[Mapping[str, Any]]) -> list[str]:
+    """A line for every job whose offered load a routing does not accept."""
+    lines = []
+    for one in found:
+        for job in one["jobs"]:
+            load = job["load"]
+            if load is not None and load["saturated"]:
+                shares = f"{100 * load['accepted']:.1f} % of {100 * load['offered']:.1f} % offered"
+                lines.append(
+                    f"{one['routing']}: {job['name']} is saturated, {shares} are accepted; latency grows with the window"
+                )
+    return lines
 
 
 def text(result: Mapping[str, Any]) -> str:
@@ -73,6 +95,8 @@ def text(result: Mapping[str, Any]) -> str:
     parts = [render.pairs(head)]
     if result["runs"]:
         parts.append(_table(result["runs"], result["model"]))
+        if any(job["load"] is not None for one in result["runs"] for job in one["jobs"]):
+            parts.append(_loads(result["runs"]))
     tail = [("stuck", f"{one['routing']}: {line}") for one in result["runs"] for line in one["stuck"]]
     tail += [
         (_STOPPED[one["stopped"]], f"{one['routing']}, after {one['simulated_ms']:.4g} simulated ms")
@@ -110,6 +134,20 @@ def _table(found: Sequence[Mapping[str, Any]], model: str) -> str:
                     *([""] * len(of_run) if at else of_run),
                 ]
             )
+    return render.table(header, lines, right=range(2, len(header)))
+
+
+def _loads(found: Sequence[Mapping[str, Any]]) -> str:
+    """What was offered and accepted in the window, and the latency of the messages made in it."""
+    lines = []
+    for one in found:
+        for job in one["jobs"]:
+            if (load := job["load"]) is not None:
+                shares = [f"{100 * load[key]:.1f} %" for key in ("offered", "accepted")]
+                shares[1] += " (saturated)" if load["saturated"] else ""
+                latency = [number(load["latency_us"][key], 2) for key in ("mean", "p50", "p99")]
+                lines.append([one["routing"], job["name"], *shares, *latency])
+    header = ["routing", "job", "offered", "accepted", "latency in window, mean (µs)", "p50", "p99"]
     return render.table(header, lines, right=range(2, len(header)))
 
 

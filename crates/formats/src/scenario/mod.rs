@@ -54,7 +54,7 @@ use crate::{FormatError, decompress};
 
 pub use origins::Origins;
 pub use parameters::{HARDWARE, Knob, SOFTWARE};
-pub use program::{Pairing, Program, Strategy};
+pub use program::{Measured, Pairing, Program, Strategy};
 
 /// A scenario, read.
 #[derive(Clone, Debug, PartialEq)]

@@ -4,7 +4,7 @@ use crate::FormatError;
 use crate::jobs::{MAX_RANKS, unknown};
 use crate::keys::Keys;
 
-use super::values::{MOST_BYTES, microseconds, periodic, root, shape, side, size, spec, times};
+use super::values::{MOST_BYTES, MOST_TIMES, microseconds, periodic, root, shape, side, size, spec, times};
 
 /// What a job's ranks do, as a pattern. Ranks are those of the job; sizes are bytes.
 #[derive(Clone, Debug, PartialEq)]
@@ -147,15 +147,26 @@ pub enum Program {
         /// For how long on average, exponentially distributed, ps.
         noise_ps: u64,
     },
-    /// Messages to random ranks with random pauses: load that nobody waits for.
+    /// Messages to random ranks of other hosts at random times: offered load, which nobody waits for.
     Uniform {
-        /// Messages a rank.
-        messages: u64,
         /// Bytes of each.
         bytes: u64,
-        /// Of a host link's bandwidth, on average.
+        /// Of a host link's bandwidth, headers of packets included.
         load: f64,
+        /// The window that is measured.
+        measured: Measured,
+        /// From the beginning to the window, ps; `None`: a quarter of the window.
+        warmup_ps: Option<u64>,
     },
+}
+
+/// How long offered load is measured.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Measured {
+    /// For so long, ps.
+    For(u64),
+    /// For as long as a host's link needs for so many of its messages at this load.
+    Messages(u64),
 }
 
 /// Who is whose partner.
@@ -180,6 +191,9 @@ pub enum Strategy {
     Svafp,
 }
 
+/// Messages of a host that are measured, unless given.
+const MESSAGES: u64 = 1000;
+
 const KINDS: [&str; 13] = [
     "stream",
     "pairs",
@@ -197,7 +211,7 @@ const KINDS: [&str; 13] = [
 ];
 
 /// Keys of all kinds: what is none of them is refused before the kind is known.
-const KEYS: [&str; 26] = [
+const KEYS: [&str; 28] = [
     "kind",
     "pattern",
     "messages",
@@ -224,6 +238,8 @@ const KEYS: [&str; 26] = [
     "pack_us",
     "noise",
     "noise_us",
+    "warmup_us",
+    "measure_us",
 ];
 
 impl Program {
@@ -371,14 +387,25 @@ pub(super) fn read(job: &Keys) -> Result<Program, FormatError> {
             "noise",
             "noise_us",
         ])?)?,
-        _ => {
-            let keys = with(&["messages", "bytes", "load"])?;
-            let load =
-                keys.number("load", "a share of a link, 1e-9 to 10", |x| (1e-9..=10.0).contains(&x))?;
-            let load = load.ok_or_else(|| keys.whole_error("expected load = 0.5 or another".into()))?;
-            Program::Uniform { messages: times(&keys, "messages")?, bytes: size(&keys)?, load }
-        }
+        _ => uniform(&with(&["bytes", "load", "messages", "measure_us", "warmup_us"])?)?,
     })
+}
+
+fn uniform(keys: &Keys) -> Result<Program, FormatError> {
+    let load = keys.number("load", "a share of a host's link, 1e-9 to 10", |x| (1e-9..=10.0).contains(&x))?;
+    let load = load.ok_or_else(|| keys.whole_error("expected load = 0.5 or another".into()))?;
+    let us = |key| keys.number(key, "microseconds, 0 to 1e8", |t| (0.0..=1e8).contains(&t));
+    let ps = |us: f64| (us * 1e6).round() as u64;
+    let messages = keys.whole("messages", 1..=MOST_TIMES)?.map(|n| n as u64);
+    let measured = match (us("measure_us")?.map(ps), messages) {
+        (Some(_), Some(_)) => {
+            return Err(keys.error("measure_us", "expected measure_us or messages, not both".into()));
+        }
+        (Some(0), None) => return Err(keys.error("measure_us", "expected more than 0".into())),
+        (Some(ps), None) => Measured::For(ps),
+        (None, messages) => Measured::Messages(messages.unwrap_or(MESSAGES)),
+    };
+    Ok(Program::Uniform { bytes: size(keys)?, load, measured, warmup_ps: us("warmup_us")?.map(ps) })
 }
 
 fn ghost(keys: &Keys) -> Result<Program, FormatError> {

@@ -210,6 +210,10 @@ fn values_that_make_no_sense_are_refused_with_their_line() {
     );
     assert!(program("kind = \"halo\", shape = [4]").contains("expected face_bytes"));
     assert!(program("kind = \"uniform\", bytes = 8, load = 0").contains("load: expected a share"));
+    let uniform = |text: &str| program(&format!("kind = \"uniform\", bytes = 8, load = 0.5, {text}"));
+    assert!(uniform("messages = 5, measure_us = 7").contains("expected measure_us or messages, not both"));
+    assert!(uniform("measure_us = 0").contains("measure_us: expected more than 0"));
+    assert!(uniform("warmup_us = -1").contains("warmup_us: expected microseconds"));
     assert!(program("kind = \"pairs\", bytes = 8, rounds = 0").contains("1..=1000000000, found 0"));
     assert!(program("bytes = 8").contains("expected a kind: stream, pairs"));
     assert!(program("kind = \"minighost\", shape = [2, 2]").contains("expected face_bytes"));

@@ -10,7 +10,7 @@ use crate::keys::Keys;
 /// Largest message: a tebibyte.
 pub(super) const MOST_BYTES: u64 = 1 << 40;
 /// Most repetitions of anything.
-const MOST_TIMES: i64 = 1_000_000_000;
+pub(super) const MOST_TIMES: i64 = 1_000_000_000;
 
 /// How often; once unless given.
 pub(super) fn times(keys: &Keys, key: &str) -> Result<u64, FormatError> {

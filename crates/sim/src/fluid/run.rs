@@ -20,13 +20,13 @@ pub(crate) fn flows(setup: Setup, control: &Control) -> Result<Outcome, SimError
     let player = Player::new(setup.jobs, setup.profile.software)
         .with_addresses(setup.scheme.lmc(), setup.scheme.path());
     let mut fluid = Fluid::new(setup.fabric, &setup.profile.config, setup.scheme, player)?;
-    let end_ps = setup.until_ps.unwrap_or(u64::MAX);
+    let until_ps = setup.until_ps.unwrap_or(u64::MAX);
     fluid.start();
     let stopped = loop {
         if let Some(reason) = control.stopped() {
             break Some(reason);
         }
-        let more = fluid.run_events(end_ps, EVENTS_A_LOOK)?;
+        let more = fluid.run_events(until_ps, EVENTS_A_LOOK)?;
         control.report(fluid.now_ps(), setup.until_ps.unwrap_or(0));
         if !more {
             break None;
@@ -34,17 +34,18 @@ pub(crate) fn flows(setup: Setup, control: &Control) -> Result<Outcome, SimError
     };
     let silent = stopped.is_none() && fluid.is_silent();
     let at_max_time = stopped.is_none() && fluid.has_more();
+    let end_ps = if at_max_time { until_ps } else { fluid.now_ps() };
     let player = fluid.program();
     let mut recorded = Recorded::default();
     let no_packets = Latencies::default().summary();
     let jobs = names.into_iter().enumerate().map(|(j, (name, ranks))| {
         let messages = player.latency(j);
         recorded.distributions.push(Distribution::of("messages", &name, messages));
-        JobOutcome::of(player, j, (name, ranks), no_packets)
+        JobOutcome::of(player, (j, end_ps), (name, ranks), (no_packets, None))
     });
     let jobs = jobs.collect();
     Ok(Outcome {
-        end_ps: if at_max_time { end_ps } else { fluid.now_ps() },
+        end_ps,
         stopped,
         at_max_time,
         jobs,
@@ -58,5 +59,6 @@ pub(crate) fn flows(setup: Setup, control: &Control) -> Result<Outcome, SimError
         recorded,
         deadlock: None,
         stuck: if silent { player.stuck(MOST_STUCK) } else { Vec::new() },
+        asks_in_vain: silent && player.asks_in_vain(),
     })
 }

@@ -8,6 +8,7 @@ mod slabs;
 mod stencil;
 mod streams;
 mod synchronise;
+mod uniform;
 
 pub use everybody::{AllToAll, Incast, PermutationStream};
 pub use exchange::{Exchange, Exchanges};
@@ -15,5 +16,6 @@ pub use ghost::{Ghost, GhostOrder};
 pub use halo::Halo;
 pub use slabs::Slabs;
 pub use stencil::Stencil;
-pub use streams::{Pairs, Stream, Uniform};
+pub use streams::{Pairs, Stream};
 pub use synchronise::{Repeat, RowsAndColumns};
+pub use uniform::Uniform;

@@ -1,6 +1,4 @@
-//! Messages one after another: streams to partners, bursts between pairs, random destinations.
-
-use netloom_model::rng::{below, exponential, stream};
+//! Messages one after another: streams to partners, bursts between pairs.
 
 use crate::replay::{Op, Script};
 
@@ -68,36 +66,5 @@ impl Script for Pairs {
             k if k < 2 * self.messages => Op::Isend { to: partner, bytes: self.bytes, tag: 0 },
             _ => Op::WaitAll,
         })
-    }
-}
-
-/// Every rank sends to ranks drawn uniformly, with exponential pauses, and nobody receives on purpose: load for
-/// measuring latency and throughput. Messages must be eager.
-#[derive(Clone, Debug)]
-pub struct Uniform {
-    /// Ranks.
-    pub ranks: u32,
-    /// Messages a rank.
-    pub messages: u64,
-    /// Bytes of each.
-    pub bytes: u64,
-    /// Mean time from one message to the next, ps.
-    pub every_ps: f64,
-    /// Seed of destinations and pauses.
-    pub seed: u64,
-}
-
-impl Script for Uniform {
-    fn op(&self, rank: u32, step: u64) -> Option<Op> {
-        if step / 2 >= self.messages {
-            return None;
-        }
-        let mut random = stream(self.seed, (u64::from(rank) << 32) + step);
-        if step.is_multiple_of(2) {
-            return Some(Op::Compute { ps: (self.every_ps * exponential(&mut random)) as u64 });
-        }
-        let other = below(&mut random, u64::from(self.ranks) - 1) as u32;
-        let to = if other >= rank { other + 1 } else { other };
-        Some(Op::Send { to, bytes: self.bytes, tag: 0 })
     }
 }

@@ -36,7 +36,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
         record.left -= u64::from(wire) - u64::from(self.config.header_bytes);
         let Incoming { left, posted_ps, token, from, .. } = *record;
         if let Some(births) = &mut self.births {
-            births.received(self.program.job(token), origin.born(), self.now);
+            births.received(self.program.job(token), origin.born(), wire, self.now);
         }
         if let Some(pairs) = &mut self.pairs {
             pairs.received(from.0, self.fabric.reverse(LinkId(link)).0, wire, self.now);

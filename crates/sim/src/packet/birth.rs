@@ -24,13 +24,21 @@ pub(crate) struct Births {
     rows: Vec<u64>,
     /// By job.
     latencies: Vec<Latencies>,
+    /// Of jobs whose load is measured, by job: from when to when, and the bytes received then, headers included. Empty if there is none.
+    windows: Vec<(u64, u64, u64)>,
 }
 
 impl Births {
-    /// For so many lanes of hosts.
-    pub fn new(config: &Config, host_lanes: usize, jobs: usize) -> Self {
+    /// For so many lanes of hosts, and jobs of which some are measured from some time to another, ps.
+    pub fn new(config: &Config, host_lanes: usize, measured: &[Option<(u64, u64)>]) -> Self {
         let ready = (config.host_output_buffer_bytes / config.wire_bytes()).max(1) as usize;
-        Self { ready, rows: vec![0; host_lanes * (ready + 2)], latencies: vec![Latencies::default(); jobs] }
+        let latencies = vec![Latencies::default(); measured.len()];
+        let window = |window: &Option<(u64, u64)>| window.map_or((0, 0, 0), |(from, to)| (from, to, 0));
+        let windows = match measured.iter().any(Option::is_some) {
+            true => measured.iter().map(window).collect(),
+            false => Vec::new(),
+        };
+        Self { ready, rows: vec![0; host_lanes * (ready + 2)], latencies, windows }
     }
 
     /// When the packet that leaves lane `at` now was created, for [`Births::received`]; its message was there from `posted_ps` on.
@@ -71,13 +79,23 @@ impl Births {
 
     /// A packet of a job's message is there.
     #[inline]
-    pub fn received(&mut self, job: usize, born: u64, now: u64) {
+    pub fn received(&mut self, job: usize, born: u64, wire: u16, now: u64) {
         self.latencies[job].record(((now >> UNIT) - born) << UNIT);
+        if let Some((from_ps, to_ps, bytes)) = self.windows.get_mut(job)
+            && (*from_ps..*to_ps).contains(&now)
+        {
+            *bytes += u64::from(wire);
+        }
     }
 
     /// By job.
     pub fn latencies(&self) -> &[Latencies] {
         &self.latencies
+    }
+
+    /// Bytes received, headers included, of each job while it was measured; empty if none was.
+    pub fn accepted(&self) -> impl Iterator<Item = u64> {
+        self.windows.iter().map(|&(.., bytes)| bytes)
     }
 }
 
@@ -88,7 +106,7 @@ mod tests {
     /// Packets of 4096 bytes take 100 units; two of them fit the adapter's queue.
     fn births() -> Births {
         let config = Config { host_output_buffer_bytes: 2 * 4096, ..Config::codes() };
-        Births::new(&config, 1, 1)
+        Births::new(&config, 1, &[Some((0, 1_000 << UNIT))])
     }
 
     const WIRE: u64 = 100 << UNIT;
@@ -108,7 +126,9 @@ mod tests {
         let mut births = births();
         births.leaves(0, 0, WIRE, 0);
         let born = births.leaves(0, 700 << UNIT, WIRE, 900 << UNIT);
-        births.received(0, born, 1_000 << UNIT);
+        births.received(0, born, 4096, 1_000 << UNIT);
+        births.received(0, born, 100, 999 << UNIT);
+        assert_eq!(births.accepted().collect::<Vec<_>>(), [100], "the window is over at its end");
         assert_eq!(births.latencies()[0].summary().max_ps, 300 << UNIT);
     }
 }

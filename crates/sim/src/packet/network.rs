@@ -188,7 +188,8 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
     /// Records latencies of packets, by the program's jobs; before the start.
     pub fn record_packets(&mut self, jobs: usize) {
         let host_lanes = self.fabric.host_count() * self.ports.lanes;
-        self.births = Some(Births::new(&self.config, host_lanes, jobs));
+        let measured: Vec<_> = (0..jobs).map(|job| self.program.measured_ps(job)).collect();
+        self.births = Some(Births::new(&self.config, host_lanes, &measured));
     }
 
     /// Records what is asked for; before the start.
@@ -203,6 +204,11 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
     /// Latencies of packets by job; empty unless recorded.
     pub fn packet_latencies(&self) -> &[Latencies] {
         self.births.as_ref().map_or(&[], Births::latencies)
+    }
+
+    /// Bytes received of each job while its load was measured, headers included; empty if none was.
+    pub fn accepted(&self) -> Vec<u64> {
+        self.births.iter().flat_map(Births::accepted).collect()
     }
 
     /// Simulated time, ps.

@@ -190,6 +190,11 @@ pub trait Program: Send {
         0
     }
 
+    /// From when to when what is received of a job counts as accepted, ps, if that is measured.
+    fn measured_ps(&self, _job: usize) -> Option<(u64, u64)> {
+        None
+    }
+
     /// Whose a timer is, for errors.
     fn timer_owner(&self, _token: u32) -> Option<String> {
         None

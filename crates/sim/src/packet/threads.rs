@@ -95,6 +95,8 @@ pub struct Finished<P, O> {
     pub counters: LinkCounters,
     /// Latencies of packets by job, as far as asked for.
     pub packet_latencies: Vec<Latencies>,
+    /// Bytes received of each job while its load was measured, headers included; empty if none was.
+    pub accepted: Vec<u64>,
     /// Counters by interval, if asked for.
     pub intervals: Option<Intervals>,
     /// Queues over time, if asked for.
@@ -415,6 +417,10 @@ fn merged<C: Choice, P: Split, O: Observer>(
             latencies.merge(theirs);
         }
     }
+    let mut accepted = parts[0].accepted();
+    for part in &parts[1..] {
+        accepted.iter_mut().zip(part.accepted()).for_each(|(bytes, theirs)| *bytes += theirs);
+    }
     let (mut intervals, mut queues): (Option<Intervals>, Option<Queues>) = (None, None);
     let mut observers = Vec::new();
     let mut pairs: Option<Vec<PairRow>> = None;
@@ -453,6 +459,7 @@ fn merged<C: Choice, P: Split, O: Observer>(
         observers,
         counters,
         packet_latencies,
+        accepted,
         intervals,
         queues,
         pairs,

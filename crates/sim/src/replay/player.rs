@@ -21,7 +21,9 @@ use serde::{Deserialize, Serialize};
 use super::job::Job;
 use super::log::Log;
 use super::matching::{Matching, Table};
+use super::offered::{OpenLoop, Window};
 use super::op::Op;
+use super::spent::Tally as TimeTally;
 use super::tasks::Progress;
 use crate::packet::{Context, Desk, Post, Program, Series};
 use crate::record::Latencies;
@@ -136,7 +138,12 @@ struct Rank {
     /// When this round began.
     round_ps: u64,
     end_ps: Option<u64>,
+    /// Since when it waits for messages; [`NOT_WAITING`].
+    waits_since_ps: u64,
 }
+
+/// No time at which a rank began to wait.
+const NOT_WAITING: u64 = u64::MAX;
 
 const _: () = assert!(std::mem::offset_of!(Rank, matching) == 64);
 
@@ -160,6 +167,11 @@ pub struct Player {
     latencies: Vec<Latencies>,
     /// Bytes received by each job.
     bytes: Vec<u64>,
+    /// The jobs whose messages are offered at their own times, and what is counted of those.
+    open: Arc<[Option<OpenLoop>]>,
+    windows: Vec<Window>,
+    /// What the ranks of each job spent their time on.
+    times: Vec<TimeTally>,
     /// What ranks do, if asked for.
     log: Option<Log>,
 }
@@ -190,12 +202,16 @@ impl Player {
                 talks: false,
                 leaving: 0,
                 end_ps: None,
+                waits_since_ps: NOT_WAITING,
             }));
         }
         let repeats = jobs.iter().any(|job| job.until.is_some());
         let running = jobs.iter().map(|job| job.hosts.len() as u32).collect();
         let latencies = vec![Latencies::default(); jobs.len()];
         let bytes = vec![0; jobs.len()];
+        let open = jobs.iter().map(|job| job.script.open_loop()).collect();
+        let windows = vec![Window::default(); jobs.len()];
+        let times = vec![TimeTally::default(); jobs.len()];
         let (lmc, path) = (0, PathChoice::Base);
         Self {
             jobs: jobs.into(),
@@ -209,6 +225,9 @@ impl Player {
             running,
             latencies,
             bytes,
+            open,
+            windows,
+            times,
             log: None,
         }
     }
@@ -230,6 +249,7 @@ impl Player {
         if self.ranks[r as usize].waits == Waits::Adapter && !self.begins(r, desk) {
             return;
         }
+        self.waited(r, desk.now_ps());
         if self.jobs[self.ranks[r as usize].job as usize].script.tasks().is_some() {
             return self.advance_tasks(r, desk);
         }
@@ -262,8 +282,10 @@ impl Player {
                 },
             };
             let calls = matches!(op, Op::Isend { .. } | Op::Irecv { .. } | Op::Send { .. } | Op::Recv { .. });
-            if calls && self.software.call_ps > 0 && !rank.paid {
+            let open = self.open[rank.job as usize].is_some();
+            if calls && !open && self.software.call_ps > 0 && !rank.paid {
                 (rank.paid, rank.waits) = (true, Waits::Processor);
+                self.times[rank.job as usize].call_ps += u128::from(self.software.call_ps);
                 desk.wake(rank.host, self.software.call_ps, r);
                 if let Some(log) = &mut self.log {
                     log.calls(r, desk.now_ps());
@@ -281,6 +303,9 @@ impl Player {
             if waits != Waits::Not && !self.satisfied(r, waits) {
                 let rank = &mut self.ranks[r as usize];
                 rank.waits = waits;
+                if waits != Waits::Processor {
+                    rank.waits_since_ps = desk.now_ps();
+                }
                 if let Some(log) = &mut self.log {
                     let collective = rank.inner.map(|(collective, _)| collective.kind.name());
                     log.waits(r, desk.now_ps(), &op, collective);
@@ -294,14 +319,16 @@ impl Player {
     fn perform(&mut self, r: u32, op: Op, inner: bool, desk: &mut Desk<Envelope>) -> Waits {
         match op {
             Op::Compute { ps } => {
-                desk.wake(self.ranks[r as usize].host, ps, r);
+                let rank = &self.ranks[r as usize];
+                self.times[rank.job as usize].compute_ps += u128::from(ps);
+                desk.wake(rank.host, ps, r);
                 return Waits::Processor;
             }
             Op::Isend { .. } => self.send(r, op, inner, desk),
             Op::Irecv { from, tag } => self.receive(r, from, tag, desk),
             Op::Send { to, bytes, tag } => {
                 self.send(r, op, inner, desk);
-                if bytes > self.software.eager_bytes {
+                if self.asks(r, bytes) {
                     return self.claim(r, to, tag, true);
                 }
             }
@@ -467,6 +494,10 @@ impl Program for Player {
         if self.jobs.len() == 1 { 0 } else { self.ranks[envelope.to as usize].job as usize }
     }
 
+    fn measured_ps(&self, job: usize) -> Option<(u64, u64)> {
+        self.window_ps(job)
+    }
+
     fn start(&mut self, desk: &mut Desk<Envelope>) {
         for r in 0..self.ranks.len() as u32 {
             let rank = &mut self.ranks[r as usize];
@@ -499,7 +530,7 @@ impl Program for Player {
         if waited_for {
             self.complete(from, self.number_beside(from, to), tag, true);
         }
-        let asked = bytes > self.software.eager_bytes;
+        let asked = self.asks(from, bytes);
         let first = self.repeats && (part == Part::Ask || part == Part::Whole && !asked);
         if first {
             self.ranks[from as usize].leaving -= 1;
@@ -519,10 +550,16 @@ impl Program for Player {
             let job = self.ranks[to as usize].job as usize;
             self.latencies[job].record(latency_ps);
             self.bytes[job] += bytes;
+            if let Some(window_ps) = self.window_ps(job) {
+                // Nobody waits for it; its receiver is at its end when the last one is there.
+                self.windows[job].received(window_ps, desk.now_ps(), latency_ps);
+                let rank = &mut self.ranks[to as usize];
+                rank.end_ps = rank.end_ps.map(|_| desk.now_ps());
+                return;
+            }
         }
         let peer = self.number_beside(to, from);
-        let asked = bytes > self.software.eager_bytes;
-        if part == Part::Whole && asked {
+        if part == Part::Whole && self.asks(from, bytes) {
             // Its receive was matched when it asked.
             self.complete(to, peer, tag, false);
         } else if let Some(envelope) = self.ranks[to as usize].matching.message(peer, tag, envelope) {

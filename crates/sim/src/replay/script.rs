@@ -2,6 +2,7 @@
 
 use netloom_model::Task;
 
+use super::offered::OpenLoop;
 use super::op::Op;
 use super::tasks::Tasks;
 
@@ -24,6 +25,11 @@ pub trait Script: Send + Sync {
     fn tasks(&self) -> Option<&Tasks> {
         None
     }
+
+    /// The window that is measured, if all its messages are offered at their own times: then it only computes (pauses) and sends.
+    fn open_loop(&self) -> Option<OpenLoop> {
+        None
+    }
 }
 
 impl<S: Script + ?Sized> Script for std::sync::Arc<S> {
@@ -41,6 +47,10 @@ impl<S: Script + ?Sized> Script for std::sync::Arc<S> {
 
     fn tasks(&self) -> Option<&Tasks> {
         (**self).tasks()
+    }
+
+    fn open_loop(&self) -> Option<OpenLoop> {
+        (**self).open_loop()
     }
 }
 

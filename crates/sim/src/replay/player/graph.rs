@@ -35,8 +35,10 @@ impl Player {
                     None => break,
                     Some(Next::Occupies { processor, task, ps }) => {
                         desk.wake(rank.host, ps, r);
+                        let computes = matches!(schedule.tasks(number)[task as usize], Task::Calc { .. });
+                        let time = &mut self.times[rank.job as usize];
+                        *if computes { &mut time.compute_ps } else { &mut time.call_ps } += u128::from(ps);
                         if let Some(log) = &mut self.log {
-                            let computes = matches!(schedule.tasks(number)[task as usize], Task::Calc { .. });
                             let what = if computes { "compute" } else { "call" };
                             log.occupies(r, processor, desk.now_ps(), ps, what);
                         }
@@ -46,7 +48,7 @@ impl Player {
                         Task::Calc { .. } => Some(task),
                         Task::Send { to, bytes, tag } => {
                             self.ranks[r as usize].talks = true;
-                            let eager = bytes <= self.software.eager_bytes;
+                            let eager = !self.asks(r, bytes);
                             self.send(r, Op::Send { to, bytes, tag }, true, desk);
                             if !eager {
                                 progress.opened((to, tag, true), task);
@@ -68,8 +70,11 @@ impl Player {
             }
         }
         if progress.left() > 0 {
-            if let (Some(log), Some(only)) = (&mut self.log, progress.idles()) {
-                log.idles(r, desk.now_ps(), only);
+            if let Some(only) = progress.idles() {
+                self.ranks[r as usize].waits_since_ps = desk.now_ps();
+                if let Some(log) = &mut self.log {
+                    log.idles(r, desk.now_ps(), only);
+                }
             }
             self.ranks[r as usize].progress = Some(progress);
         } else if !self.ended(r, desk) {

@@ -2,7 +2,9 @@
 
 use super::super::job::JobTimes;
 use super::super::log::{Log, RankSpan};
-use super::{Player, Rank};
+use super::super::offered::{Offered, OpenLoop};
+use super::super::spent::{Spent, WaitsIn};
+use super::{NOT_WAITING, Player, Rank, Waits};
 use crate::record::Latencies;
 
 impl Player {
@@ -37,6 +39,47 @@ impl Player {
         &self.latencies[job]
     }
 
+    /// A rank goes on: what it waited for has come, if it waited.
+    pub(super) fn waited(&mut self, r: u32, now_ps: u64) {
+        let rank = &mut self.ranks[r as usize];
+        if rank.waits_since_ps != NOT_WAITING {
+            let since_ps = std::mem::replace(&mut rank.waits_since_ps, NOT_WAITING);
+            let what = rank.waits_in();
+            self.times[rank.job as usize].waited(what, now_ps - since_ps);
+        }
+    }
+
+    /// What a job's ranks spent their time on by the run's end at `end_ps`; `None` for offered load, which nobody waits for.
+    pub fn spent(&self, job: usize, end_ps: u64) -> Option<Spent> {
+        if self.open[job].is_some() {
+            return None;
+        }
+        let first = self.first[job] as usize;
+        let (mut tally, start_ps) = (self.times[job].clone(), self.jobs[job].start_ps);
+        let mut elapsed_ps = 0;
+        for rank in &self.ranks[first..first + self.jobs[job].hosts.len()] {
+            elapsed_ps += u128::from(rank.end_ps.unwrap_or(end_ps).saturating_sub(start_ps));
+            if rank.waits_since_ps < end_ps {
+                tally.waited(rank.waits_in(), end_ps - rank.waits_since_ps);
+            }
+        }
+        Some(tally.spent(elapsed_ps))
+    }
+
+    /// What a job offered and what of it was accepted, if it is such a job and the run, which ended at `end_ps`, saw its window.
+    /// Accepted are the bytes that packets brought in it, headers included; of runs without packets those of whole messages.
+    pub fn offered(&self, job: usize, end_ps: u64, bytes: Option<u64>) -> Option<Offered> {
+        let open = self.open[job].as_ref()?;
+        self.windows[job].outcome(open, self.window_ps(job)?, end_ps, bytes)
+    }
+
+    /// The window in which a job is measured, ps of simulated time, if its messages are offered at their own times.
+    pub(super) fn window_ps(&self, job: usize) -> Option<(u64, u64)> {
+        let OpenLoop { from_ps, to_ps, .. } = (*self.open.get(job)?)?;
+        let start_ps = self.jobs[job].start_ps;
+        Some((start_ps.saturating_add(from_ps), start_ps.saturating_add(to_ps)))
+    }
+
     /// A rank of all jobs, for errors: with the line of its file that it is at, if it was read from one.
     pub(super) fn name(&self, r: u32) -> String {
         let rank = &self.ranks[r as usize];
@@ -48,6 +91,16 @@ impl Player {
 }
 
 impl Rank {
+    /// What it waits in, while it waits for messages.
+    fn waits_in(&self) -> WaitsIn {
+        match (self.inner, self.waits) {
+            (Some((collective, _)), _) => WaitsIn::Collective(collective.kind),
+            (None, Waits::One { sends: true, .. }) => WaitsIn::Send,
+            (None, Waits::One { sends: false, .. }) => WaitsIn::Receive,
+            _ => WaitsIn::Wait,
+        }
+    }
+
     /// The step that it is at: `step` is the next one already, but within a collective.
     pub(super) fn last_step(&self) -> u64 {
         self.step - u64::from(self.inner.is_none() && self.step > 0)

@@ -21,6 +21,10 @@ impl Player {
         if !envelope.forgotten {
             rank.open[usize::from(envelope.tag >= COLLECTIVE_TAG)] += 1;
         }
+        if let Some(window_ps) = self.window_ps(self.ranks[r as usize].job as usize) {
+            self.windows[self.ranks[r as usize].job as usize].made(window_ps, desk.now_ps());
+        }
+        let rank = &self.ranks[r as usize];
         let (from, step, lane) = (rank.host, rank.step, self.jobs[rank.job as usize].service_level);
         if inner || self.levels.is_some() || from == self.host_beside(r, envelope.to) {
             self.post(r, self.software.post_ps, envelope, desk);
@@ -30,6 +34,11 @@ impl Player {
         }
     }
 
+    /// Whether a message of a rank leaves only when its receiver has a place for it.
+    pub(super) fn asks(&self, r: u32, bytes: u64) -> bool {
+        bytes > self.software.eager_bytes && self.open[self.ranks[r as usize].job as usize].is_none()
+    }
+
     /// What a rank sends with a step of its script; `None`: it does not send.
     fn envelope(&self, r: u32, op: Op) -> Option<Envelope> {
         let (to, bytes, tag, is_awaited) = match op {
@@ -37,7 +46,7 @@ impl Player {
             Op::Send { to, bytes, tag } => (to, bytes, tag, false),
             _ => return None,
         };
-        let eager = bytes <= self.software.eager_bytes;
+        let eager = !self.asks(r, bytes);
         let part = if eager { Part::Whole } else { Part::Ask };
         let to = self.first[self.ranks[r as usize].job as usize] + to;
         Some(Envelope { part, from: r, to, tag, bytes, forgotten: eager && !is_awaited })

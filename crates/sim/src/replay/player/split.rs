@@ -17,6 +17,8 @@ impl Split for Player {
         for (latency, theirs) in self.latencies.iter_mut().zip(other.latencies) {
             latency.merge(&theirs);
         }
+        self.windows.iter_mut().zip(&other.windows).for_each(|(to, from)| to.merge(from));
+        self.times.iter_mut().zip(&other.times).for_each(|(to, from)| to.merge(from));
     }
 
     fn save(&self, to: &mut StateWriter) {
@@ -28,20 +30,25 @@ impl Split for Player {
             levels: _,
             repeats: _,
             first: _,
+            open: _,
             log: _, // of runs that are watched, which are not kept
             ranks,
             running,
             latencies,
             bytes,
+            windows,
+            times,
         } = self;
         to.put(ranks);
-        to.put(&(running, latencies, bytes));
+        to.put(&(running, latencies, bytes, windows, times));
     }
 
     fn load(&mut self, from: &mut StateReader) -> Result<(), SimError> {
         from.replace(&mut self.ranks)?;
         from.replace(&mut self.running)?;
         from.replace(&mut self.latencies)?;
-        from.replace(&mut self.bytes)
+        from.replace(&mut self.bytes)?;
+        from.replace(&mut self.windows)?;
+        from.replace(&mut self.times)
     }
 }

@@ -47,6 +47,11 @@ impl Player {
         self.waiting(most, 0)
     }
 
+    /// Whether a message above the eager limit has asked and was not answered.
+    pub fn asks_in_vain(&self) -> bool {
+        !self.asking().is_empty()
+    }
+
     fn waiting(&self, most: usize, mut looks: u64) -> Vec<String> {
         let asking = self.asking();
         let waits = |rank: &Rank| rank.waits != Waits::Ended && self.jobs[rank.job as usize].until.is_none();
