@@ -68,6 +68,7 @@ def test_the_journal_has_every_round_with_its_files(netloom, small):
     page = (netloom.folder / "kept" / "summary.html").read_text()
     assert "shuffle" in page
     assert "applied" in page
+    assert ">0 %</text>" in page  # the chart has an axis
     # Another loop takes its place; a folder of something else is refused.
     netloom.ok("loop", small, "--rounds", "1", "-o", "kept")
     assert len(pq.read_table(netloom.folder / "kept" / "journal.parquet")) == 1

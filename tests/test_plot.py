@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
+import struct
 import xml.etree.ElementTree as ET
 
 import numpy as np
 import pytest
 
 from netloom.plot import style
+from netloom.plot.search import front_picture
 
 
-@pytest.mark.parametrize("ending", ["svg", "png"])
+@pytest.mark.parametrize("ending", ["svg", "pdf", "png"])
 def test_pictures_are_the_same_bytes_every_time(netloom, paths, ending):
     for name in ("a", "b"):
         netloom.ok("plot", "matrix", "stencil:4x4x2", paths.ft2, "-o", f"matrix-{name}.{ending}")
@@ -24,7 +26,7 @@ def test_pictures_are_the_same_bytes_every_time(netloom, paths, ending):
         if ending == "svg":
             assert ET.fromstring(a).tag.endswith("svg")
         else:
-            assert a.startswith(b"\x89PNG")
+            assert a.startswith({"png": b"\x89PNG", "pdf": b"%PDF"}[ending])
 
 
 def test_loads_of_every_routing_are_reported(netloom, paths):
@@ -106,3 +108,24 @@ def test_the_front_is_drawn(netloom, paths):
     del document["result"]["front"]
     (netloom.folder / "r.json").write_text(json.dumps(document))
     assert "optimize --front" in netloom.refused("plot", "front", "r.json", "-o", "g.svg")
+
+
+def test_a_picture_has_the_size_and_the_pixels_asked_for(netloom, paths):
+    draw = ("plot", "matrix", "bisection", paths.ft2)
+    for name in ("a.pdf", "b.pdf"):
+        netloom.ok(*draw, "-o", name, "--size", "5x3.5")
+    data = (netloom.folder / "a.pdf").read_bytes()
+    assert data.startswith(b"%PDF")
+    assert data == (netloom.folder / "b.pdf").read_bytes()
+    assert b"/MediaBox [ 0 0 360 252 ]" in data  # 72 points an inch
+    netloom.ok(*draw, "-o", "c.png", "--size", "5x3.5", "--dpi", "80")
+    assert struct.unpack(">II", (netloom.folder / "c.png").read_bytes()[16:24]) == (400, 280)
+    for size in ("5", "0x3", "5x1000", "5cmx3cm"):
+        assert "WIDTHxHEIGHT in inches" in netloom.refused(*draw, "-o", "d.png", "--size", size, code=2)
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_front_of_one_point_has_axes():
+    """Nothing to gain by any change: the axis of entries went from 0 to 0."""
+    assert front_picture([(0, 5.0)], title="one", kind="png")
+    assert front_picture([(0, 0.0)], title="one", kind="png")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 import netloom as nl
+from netloom.cli import drawn, runs
+from netloom.cli.common import Options, Run
 from netloom.plot import run as picture
 
 
@@ -110,3 +112,18 @@ def test_a_job_that_starts_over_does_not_make_a_run_look_cut(netloom):
     assert "measure: not used, the fluid model" in fluid.err
     assert "the fluid model does not" in netloom.ok("plot", "run", "f", "-o", "f.svg")
     assert "has no manifest.json: expected a folder of" in netloom.refused("plot", "run", ".", "-o", "a.svg")
+
+
+def test_images_are_shares_of_the_longest_runs_time(netloom, paths):
+    """The slower run looked cooler: what its links carried was divided by its own, longer time."""
+    scenario = paths.examples / "scenarios" / "shuffle.toml"
+    netloom.ok("simulate", scenario, "--routes", "ftree,optimized", "-o", "run", "--quiet")
+    manifest = runs.read_manifest(netloom.folder / "run")
+    longest = max(entry["result"]["simulated_ms"] for entry in manifest["runs"])
+    this = Run("plot-run", Options())
+    tiers = [drawn.panel(this, netloom.folder / "run", entry, longest)[0].tiers for entry in manifest["runs"]]
+    first, second = (next(tier for tier in of if tier.name == "host → leaf") for of in tiers)
+    # Hosts send the same bytes under both.
+    assert np.allclose(first.busy, second.busy, rtol=1e-6)
+    busiest = [max(float(np.nanmax(tier.busy)) for tier in of) for of in tiers]
+    assert busiest[0] > 2 * busiest[1]

@@ -66,6 +66,8 @@ RUNS: dict[str, list[str]] = {
     "infer-study": ["infer", "--study", "boxlibmg-64", "--fabric", "TREE", "--lanes", "1", "--each", "1"],
     "plot-coefficients": ["plot", "coefficients", "bisection", "FT2", "--basis", "symmetric", "-o", "x.svg"],
     "plot-study": ["plot", "study", "STUDY", "-o", "x.svg"],
+    "plot-load": ["plot", "load", "LOADED", "-o", "x.svg"],
+    "simulate-table": ["simulate", "SCENARIO", "--mappings", "block", "--routes", "ftree", "--alone"],
     "infer-lanes": ["infer", "FT2", "ftree", "--vl-scheme", "2sl2vl:sources", "--write-qos", "qos"],
     "plot-matrix": ["plot", "matrix", "bisection", "FT2", "-o", "x.svg"],
     "plot-loads": ["plot", "loads", "FT2", "bisection", "ftree", "-o", "x.svg"],
@@ -105,6 +107,9 @@ def test_real_output_is_valid(netloom, paths, verb):
     scenario = str(paths.examples / "scenarios" / "shuffle.toml")
     if "RUN" in RUNS[verb]:
         netloom.ok("simulate", scenario, "--routes", "ftree", "-o", "RUN")
+    if "LOADED" in RUNS[verb]:
+        load = str(paths.examples / "scenarios" / "load.toml")
+        netloom.ok("simulate", load, "--routes", "ftree", "--loads", "0.1,0.9", "-o", "LOADED.json")
     if "SAMPLED" in RUNS[verb]:
         netloom.ok("sample", scenario, "--routes", "ftree", "-o", "SAMPLED")
     if "C" in RUNS[verb]:
@@ -115,6 +120,7 @@ def test_real_output_is_valid(netloom, paths, verb):
         netloom.ok(*study, "-o", "STUDY.json")
     words = {
         "STUDY": "STUDY.json",
+        "LOADED": "LOADED.json",
         "TREE": TREE,
         "C": "C.csv",
         "SMALL": paths.small,

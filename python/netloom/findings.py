@@ -74,7 +74,7 @@ KINDS: dict[str, tuple[Severity, Class]] = {
     "not-judged": ("note", "hosts"),
     "slower-than-start": ("warning", "hosts"),
     # Of offered load in a simulation (python/netloom/cli/simulated.py).
-    "saturated": ("note", "hosts"),
+    "load-not-accepted": ("note", "hosts"),
     # Of routes (crates/verify/src/report.rs), and of today's that `optimize --from` starts with.
     "unreachable": ("error", "hosts"),
     "loop": ("error", "hosts"),

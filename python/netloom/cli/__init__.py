@@ -81,6 +81,7 @@ _VERBS: dict[str, str | tuple[str, dict[str, str]]] = {
             "history": "Draw how a search got better.",
             "front": "Draw what changed entries buy.",
             "run": "Draw a simulated run: every link by level, and over time.",
+            "load": "Draw latency and accepted throughput over offered load.",
             "congestion": "Draw where packets of a sampled run met congestion, link by link.",
             "coefficients": "Draw a traffic matrix in a basis.",
             "study": "Draw how well traffic is told from counters.",
@@ -102,6 +103,7 @@ _FORMS = {
     "plot congestion": "netloom.cli.congested:congestion",
     "plot coefficients": "netloom.cli.pictures:coefficients",
     "plot study": "netloom.cli.pictures:study",
+    "plot load": "netloom.cli.offered:load",
 }
 """Verbs that are elsewhere than in a file of their name."""
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from netloom.cli import FINDINGS, INTERRUPTED, STDIO, UsageError, guard, render, streams
-from netloom.cli.options import COUNT, COUNTS, OUTPUT_PATH, FolderPath, Options, within
+from netloom.cli.options import COUNT, COUNTS, OUTPUT_PATH, FolderPath, Options, PictureOptions, within
 from netloom.cli.outputs import check_writable, ending, need_output, same_file, scalars
 from netloom.cli.sources import (
     OPTIMISERS,
@@ -47,6 +47,7 @@ __all__ = [
     "OUTPUT_PATH",
     "FolderPath",
     "Options",
+    "PictureOptions",
     "Run",
     "check_writable",
     "ending",

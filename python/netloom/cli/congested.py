@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from netloom.cli import UsageError, render
-from netloom.cli.common import Options, Run
+from netloom.cli.common import PictureOptions, Run
 from netloom.cli.plot import picture_kind, prepared
 from netloom.errors import FormatError, NetloomError
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from netloom.plot.layout import Layout
     from netloom.sampling import Samples
 
-_ENDINGS = (".svg", ".png", ".html")
+_ENDINGS = (".svg", ".pdf", ".png", ".html")
 _PANELS = 36
 """Most panels of a picture."""
 
@@ -36,7 +36,7 @@ def congestion(
     routing: str | None = None,
     deviations: float = 4.0,
     title: str | None = None,
-    options: Options | None = None,
+    options: PictureOptions | None = None,
 ) -> int:
     """Draw which links met congestion: thickness is traffic, darkness the congested fraction.
 
@@ -58,13 +58,13 @@ def congestion(
     plane
         Of a grid, only these z, in hosts: `0`, `0-4`. [default: all]
     routing
-        Which routing of the runs. [default: the first]
+        Which routings of the runs, `ftree,optimized`, side by side. [default: the first]
     deviations
         A link whose traffic is less than so many standard errors is not drawn.
     title
         Above the picture; by default the scenario's name.
     options
-        Common options; `-o` takes the picture (.svg, .png) or a page to point at (.html).
+        Common options; `-o` takes the picture (.svg, .pdf, .png) or a page to point at (.html).
     """
     if not folders:
         raise UsageError("plot congestion draws sampled runs: netloom plot congestion RUN… -o FILE")
@@ -74,12 +74,24 @@ def congestion(
         raise UsageError("--plane needs --grid")
     this = prepared("plot-congestion", options, endings=_ENDINGS)
     asked = _Asked(by, job, phase, deviations)
-    found = [(folder, _read(this, folder, routing)) for folder in folders]
+    words = [None] if routing is None else [word.strip() for word in routing.split(",")]
+    found = [(folder, _read(this, folder, word)) for folder in folders for word in words]
+    if routing is None:
+        for folder in folders:
+            first_word, *others = _routings(folder)
+            if others:
+                this.note(
+                    f"{folder}: {first_word} is drawn; --routing {','.join([first_word, *others])} draws all"
+                )
     first = found[0][1]
     for folder, samples in found[1:]:
         if samples.fabric.cabling_hash != first.fabric.cabling_hash:
             raise FormatError(f"{folder}: samples of another fabric than {folders[0]}", str(folder))
-    panels = [panel for folder, samples in found for panel in _panels(folder, samples, asked, len(found) > 1)]
+    panels = [
+        panel
+        for folder, samples in found
+        for panel in _panels(folder, samples, asked, _before(folder, samples, folders, words))
+    ]
     if len(panels) > _PANELS:
         raise NetloomError(f"{len(panels)} panels: expected at most {_PANELS} (--job and --phase choose)")
     told = title or ", ".join(dict.fromkeys(_name(folder) for folder in folders))
@@ -123,14 +135,28 @@ def _read(this: Run, folder: Path, routing: str | None) -> Samples:
     return samples
 
 
+def _routings(folder: Path) -> list[str]:
+    """The routings of a run, in its order."""
+    from netloom.cli import runs
+
+    return [str(entry["routing"]) for entry in runs.read_manifest(folder)["runs"]]
+
+
+def _before(folder: Path, samples: Samples, folders: Sequence[Path], words: Sequence[str | None]) -> str:
+    """What stands before a panel's own name: its run and its routing, where there are several."""
+    several = len(words) > 1 or len(_routings(folder)) > 1
+    names = [folder.name if len(folders) > 1 else "", samples.routing if several else ""]
+    return " · ".join(name for name in names if name)
+
+
 def _name(folder: Path) -> str:
     from netloom.cli import runs
 
     return str(runs.read_manifest(folder)["scenario"]["name"])
 
 
-def _panels(folder: Path, samples: Samples, asked: _Asked, several: bool) -> Iterator[_Shown]:
-    """The panels of a run."""
+def _panels(folder: Path, samples: Samples, asked: _Asked, before: str) -> Iterator[_Shown]:
+    """The panels of a run, their names behind `before`."""
     if samples.contexts.num_rows == 0 or samples.samples.num_rows == 0:
         raise FormatError(f"{folder}: no sampled packet was received: there is nothing to draw", str(folder))
     rows = [row for row in samples.contexts.to_pylist() if asked.job in (None, row["job_name"])]
@@ -153,7 +179,6 @@ def _panels(folder: Path, samples: Samples, asked: _Asked, several: bool) -> Ite
         words = (row["job_name"] if whole or len(jobs) > 1 else "", "" if phase == "all" else phase)
         return " ".join(word for word in words if word)
 
-    before = folder.name if several else ""
     groups: list[tuple[str, list[dict[str, Any]], list[int] | None]]
     if asked.by == "context":
         groups = [(named(row), [row], None) for row in rows]
@@ -163,7 +188,7 @@ def _panels(folder: Path, samples: Samples, asked: _Asked, several: bool) -> Ite
             for number, start, end in samples.windows
         ]
     else:
-        groups = [("" if several else samples.routing, rows, None)]
+        groups = [("" if before else samples.routing, rows, None)]
     for name, members, windows in groups:
         told = " · ".join(word for word in (before, name) if word) or samples.routing
         ids = [int(row["context"]) for row in members]
@@ -279,7 +304,7 @@ def _hosts(
 
     found, grid, plane = asked
     if picture_kind(this) == "html":
-        raise UsageError("--grid draws .svg or .png")
+        raise UsageError("--grid draws .svg, .pdf or .png")
     shape = (
         [int(word) for word in grid.split("x")]
         if re.fullmatch(r"[1-9]\d{0,8}(x[1-9]\d{0,8}){0,2}", grid)

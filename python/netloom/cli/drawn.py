@@ -28,7 +28,9 @@ _QUEUES = ("time_ps", "level", "max_bytes")
 _Columns = dict[str, npt.NDArray[Any]]
 
 
-def panel(run: Run, folder: Path, entry: Mapping[str, Any]) -> tuple[Panel, dict[str, Any]]:
+def panel(
+    run: Run, folder: Path, entry: Mapping[str, Any], longest_ms: float
+) -> tuple[Panel, dict[str, Any]]:
     """Returns what is drawn of a routing, and what is told of it.
 
     Parameters
@@ -39,6 +41,8 @@ def panel(run: Run, folder: Path, entry: Mapping[str, Any]) -> tuple[Panel, dict
         The run's.
     entry : mapping
         The routing's in the manifest.
+    longest_ms : float
+        Simulated time of the longest of the folder's runs: images show for how much of it links are busy.
 
     Raises
     ------
@@ -50,7 +54,9 @@ def panel(run: Run, folder: Path, entry: Mapping[str, Any]) -> tuple[Panel, dict
     if links is None:
         raise FormatError(f"{folder / entry['folder']}: has no table of links")
     alive = np.flatnonzero(links["alive"])
-    found = tiers(*(links[name][alive] for name in ("from_level", "to_level", "switch", "utilisation")))
+    below, above, column = (links[name][alive] for name in ("from_level", "to_level", "switch"))
+    share = result["simulated_ms"] / longest_ms if longest_ms > 0 else 1.0
+    found = tiers(below, above, column, links["utilisation"][alive] * share)
     shown = [tier for tier, _ in found]
     # The tier of every link, for what was recorded over time; -1 for links that are not drawn.
     tier_of = np.full(len(links["alive"]), -1)
@@ -58,8 +64,8 @@ def panel(run: Run, folder: Path, entry: Mapping[str, Any]) -> tuple[Panel, dict
         tier_of[alive[members]] = at
     strips, count = _strips(run, folder, entry, links, tier_of, [alive[members] for _, members in found])
     # A job that starts over until another ends has no end of its own.
-    ends = [job["completion_ms"] for job in result["jobs"] if job["completion_ms"] is not None]
-    complete = max(ends, default=None) if result["stopped"] is None else None
+    completed = [job["completion_ms"] for job in result["jobs"] if job["completion_ms"] is not None]
+    complete = max(completed, default=None) if result["stopped"] is None else None
     told = f"{result['simulated_ms']:.4g} ms, cut" if complete is None else f"{complete:.4g} ms"
     busiest = _busiest(shown)
     row = {

@@ -77,3 +77,14 @@ class Options:
     """A node-name-map, as the InfiniBand tools use: switches have these names instead of a dump's own."""
     quiet: Annotated[bool, Parameter(name=["--quiet", "-q"])] = False
     """No progress, no notes, no text report; JSON and CSV are still printed."""
+
+
+@Parameter(name="*", group="Common options")
+@dataclass(frozen=True, kw_only=True)
+class PictureOptions(Options):
+    """Options of verbs that draw."""
+
+    size: str | None = None
+    """Width and height of the picture in inches, `6.5x4`. [default: as what is drawn needs]"""
+    dpi: Annotated[int | None, within(20, 2400)] = None
+    """Pixels an inch of a PNG. [default: 150]"""

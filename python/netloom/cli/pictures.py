@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from netloom.cli import UsageError, common, render
-from netloom.cli.common import Options, Run
+from netloom.cli.common import PictureOptions, Run
 from netloom.cli.plot import endpoints, picture_kind, prepared
 from netloom.errors import FormatError
 
@@ -27,7 +27,7 @@ def coefficients(
     basis: str = "symmetric-differences",
     part: str | None = None,
     title: str | None = None,
-    options: Options | None = None,
+    options: PictureOptions | None = None,
 ) -> int:
     """Draw the coefficients of a traffic matrix in a basis: blue above zero, red below.
 
@@ -45,7 +45,7 @@ def coefficients(
     title
         Above the picture; by default the traffic's name and the basis.
     options
-        Common options; `-o` takes the picture (.svg, .png).
+        Common options; `-o` takes the picture (.svg, .pdf, .png).
     """
     from netloom import _core
     from netloom.plot.matrix import coefficients_picture
@@ -84,7 +84,7 @@ def study(
     against: Literal["lanes", "routings"] | None = None,
     leaf_sums: bool = False,
     title: str | None = None,
-    options: Options | None = None,
+    options: PictureOptions | None = None,
 ) -> int:
     """Draw errors of inference against lanes or against routings, application by application.
 
@@ -99,7 +99,7 @@ def study(
     title
         Above the picture.
     options
-        Common options; `-o` takes the picture (.svg, .png).
+        Common options; `-o` takes the picture (.svg, .pdf, .png).
     """
     from netloom.plot.study import study_picture
 

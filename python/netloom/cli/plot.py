@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 from netloom.cli import UsageError, common, render, results, simulated
-from netloom.cli.common import Options, Run
+from netloom.cli.common import PictureOptions, Run
 from netloom.errors import FormatError
+from netloom.plot.paper import DPI, PAPER, Paper
 
-_ENDINGS = (".svg", ".png")
+_ENDINGS = (".svg", ".pdf", ".png")
 
 
 def matrix(
@@ -21,7 +23,7 @@ def matrix(
     grey: bool = False,
     part: str | None = None,
     title: str | None = None,
-    options: Options | None = None,
+    options: PictureOptions | None = None,
 ) -> int:
     """Draw a traffic matrix.
 
@@ -38,7 +40,7 @@ def matrix(
     title
         Above the picture; by default the traffic's name.
     options
-        Common options; `-o` takes the picture (.svg, .png).
+        Common options; `-o` takes the picture (.svg, .pdf, .png).
     """
     from netloom.plot.matrix import grey_picture, matrix_picture
 
@@ -59,7 +61,12 @@ def matrix(
 
 
 def loads(
-    fabric: str, traffic: str, /, *routes: str, title: str | None = None, options: Options | None = None
+    fabric: str,
+    traffic: str,
+    /,
+    *routes: str,
+    title: str | None = None,
+    options: PictureOptions | None = None,
 ) -> int:
     """Draw sorted link loads.
 
@@ -75,7 +82,7 @@ def loads(
     title
         Above the picture; by default the traffic's name.
     options
-        Common options; `-o` takes the picture (.svg, .png).
+        Common options; `-o` takes the picture (.svg, .pdf, .png).
     """
     from netloom.plot.loads import Curve, loads_picture
 
@@ -129,7 +136,7 @@ def text(result: dict[str, Any]) -> str:
     return f"{table}\n\n{render.pairs([('written', str(result['output']))])}"
 
 
-def history(*results: str, title: str | None = None, options: Options | None = None) -> int:
+def history(*results: str, title: str | None = None, options: PictureOptions | None = None) -> int:
     """Draw how a search got better: gap to the lower bound against time.
 
     Parameters
@@ -139,7 +146,7 @@ def history(*results: str, title: str | None = None, options: Options | None = N
     title
         Above the picture; by default the traffic's name.
     options
-        Common options; `-o` takes the picture (.svg, .png).
+        Common options; `-o` takes the picture (.svg, .pdf, .png).
     """
     from netloom.plot.search import Stairs, history_picture
 
@@ -178,7 +185,7 @@ def history(*results: str, title: str | None = None, options: Options | None = N
     return run.finish(result, lambda: _history_text(result), rows=rows)
 
 
-def front(source: str, /, *, title: str | None = None, options: Options | None = None) -> int:
+def front(source: str, /, *, title: str | None = None, options: PictureOptions | None = None) -> int:
     """Draw what changed entries buy: gap to the lower bound against their number.
 
     Parameters
@@ -188,7 +195,7 @@ def front(source: str, /, *, title: str | None = None, options: Options | None =
     title
         Above the picture; by default the traffic's name.
     options
-        Common options; `-o` takes the picture (.svg, .png).
+        Common options; `-o` takes the picture (.svg, .pdf, .png).
     """
     from netloom.plot.search import front_picture
 
@@ -211,7 +218,7 @@ def front(source: str, /, *, title: str | None = None, options: Options | None =
     return run.finish(result, lambda: render.pairs([("written", str(result["output"]))]), rows=rows)
 
 
-def run(folder: Path, /, *, title: str | None = None, options: Options | None = None) -> int:
+def run(folder: Path, /, *, title: str | None = None, options: PictureOptions | None = None) -> int:
     """Draw a simulated run: how busy every link was, by level, and when.
 
     A column a routing. Strips of time need a scenario that records them (`measure.counters_every_us`,
@@ -224,7 +231,7 @@ def run(folder: Path, /, *, title: str | None = None, options: Options | None = 
     title
         Above the picture; by default the scenario's name.
     options
-        Common options; `-o` takes the picture (.svg, .png).
+        Common options; `-o` takes the picture (.svg, .pdf, .png).
     """
     from netloom.cli import runs
 
@@ -237,11 +244,15 @@ def run(folder: Path, /, *, title: str | None = None, options: Options | None = 
     from netloom.cli import drawn
     from netloom.plot.run import run_picture
 
-    found = [drawn.panel(this, folder, entry) for entry in manifest["runs"]]
+    # One scale of time: what is busy for as long is as dark, however long its routing's run took.
+    longest_ms = max(entry["result"]["simulated_ms"] for entry in manifest["runs"])
+    found = [drawn.panel(this, folder, entry, longest_ms) for entry in manifest["runs"]]
     name = manifest["scenario"]["name"]
     with this.timed("draw"):
         told = title or f"{name}: {manifest['hosts']:,} hosts, {manifest['model']} model"
-        picture = run_picture([panel for panel, _ in found], title=told, kind=picture_kind(this))
+        picture = run_picture(
+            [panel for panel, _ in found], title=told, kind=picture_kind(this), longest_ms=longest_ms
+        )
     rows = [row for _, row in found]
     result: dict[str, Any] = {"scenario": name, "routings": rows, "output": this.write(picture)}
     return this.finish(result, lambda: _run_text(result, manifest["model"]), rows=rows)
@@ -348,16 +359,33 @@ def endpoints(part: str | None, count: int) -> tuple[int, int]:
 
 
 def prepared(
-    verb: str, options: Options | None, *, searches: bool = False, endings: tuple[str, ...] = _ENDINGS
+    verb: str, options: PictureOptions | None, *, searches: bool = False, endings: tuple[str, ...] = _ENDINGS
 ) -> Run:
-    """A run whose product is a picture."""
-    options = options or Options()
+    """A run whose product is a picture; it is drawn on the paper that the options say."""
+    options = options or PictureOptions()
     if options.output is None:
         files = [f"FILE{ending}" for ending in endings]
         raise UsageError(f"{verb.replace('-', ' ')} needs -o {', '.join(files[:-1])} or {files[-1]}")
     if common.is_stdin(str(options.output)):
-        raise UsageError("a picture goes to a file: -o FILE.svg or FILE.png")
+        raise UsageError("a picture goes to a file: -o FILE.svg, FILE.pdf or FILE.png")
+    inches = None if options.size is None else _inches(options.size)
+    PAPER.set(Paper(inches, options.dpi or DPI))
     return Run(verb, options, endings=endings, searches=searches)
+
+
+def _inches(text: str) -> tuple[float, float]:
+    """Width and height of `6.5x4`.
+
+    Raises
+    ------
+    UsageError
+        If they are none, or no paper's.
+    """
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)x(\d+(?:\.\d+)?)", text)
+    sides = (0.0, 0.0) if match is None else (float(match[1]), float(match[2]))
+    if not all(1.0 <= side <= 100.0 for side in sides):
+        raise UsageError(f"--size {text}: expected WIDTHxHEIGHT in inches, 1 to 100 each, such as 6.5x4")
+    return sides
 
 
 def picture_kind(run: Run) -> str:

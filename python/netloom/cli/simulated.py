@@ -30,7 +30,7 @@ SLOWER_PERCENT = 2.0
 
 
 def findings(found: Sequence[Mapping[str, Any]]) -> list[Finding]:
-    """What to know of optimised routes: that loads chose them, or that they are slower than their start."""
+    """What to know of optimised routes (chosen by loads, slower than their start) and of offered load."""
     start = next((one for one in found if one["routing"] == "ftree"), None)
     times = {job["name"]: job["completion_ms"] for job in start["jobs"]} if start else {}
     out = []
@@ -45,7 +45,7 @@ def findings(found: Sequence[Mapping[str, Any]]) -> list[Finding]:
                 more = f"{100 * (time / before - 1):.1f} %"
                 text = f"{routing}: {job['name']} takes {more} longer than with ftree"
                 out.append(finding("slower-than-start", text))
-    return out
+    return out + not_accepted(found)
 
 
 def rows(found: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -71,18 +71,17 @@ def load_columns(job: Mapping[str, Any]) -> dict[str, Any]:
     return found | {f"load_{key}_us": load.get("latency_us", {}).get(key) for key in ("mean", "p50", "p99")}
 
 
-def saturated(found: Sequence[Mapping[str, Any]]) -> list[str]:
-    """A line for every job whose offered load a routing does not accept."""
-    lines = []
+def not_accepted(found: Sequence[Mapping[str, Any]]) -> list[Finding]:
+    """What is to be known of jobs of whose offered load a routing accepts less."""
+    out = []
     for one in found:
-        for job in one["jobs"]:
-            load = job["load"]
-            if load is not None and load["saturated"]:
-                shares = f"{100 * load['accepted']:.1f} % of {100 * load['offered']:.1f} % offered"
-                lines.append(
-                    f"{one['routing']}: {job['name']} is saturated, {shares} are accepted; latency grows with the window"
-                )
-    return lines
+        for job in (job for job in one["jobs"] if job["load"] is not None and job["load"]["saturated"]):
+            shares = "{:.1f} % of a host's link accepted, {:.1f} % offered".format(
+                *(100 * job["load"][key] for key in ("accepted", "offered"))
+            )
+            more = f"{shares}: its latency grows with the window"
+            out.append(finding("load-not-accepted", f"{one['routing']}: {job['name']} is saturated, {more}"))
+    return out
 
 
 def text(result: Mapping[str, Any]) -> str:

@@ -1,8 +1,9 @@
-"""`netloom simulate --loads` and `--mappings`: a scenario again and again, with one thing different, as one table.
+"""`netloom simulate --loads` and `--mappings`: a scenario again and again, one thing different, as a table.
 
-With `--alone` every job runs once more by itself, on the same hosts and routes: what the others cost it is its slowdown.
+With `--alone` every job runs once more by itself, on the same hosts and routes: how much slower it is beside
+the others is its slowdown.
 
-Invariant: all variants run side by side, each as `netloom simulate --set …` would; rows are in the order asked for.
+Invariant: all variants run side by side, each as `netloom simulate --set …` would; rows are as asked for.
 """
 
 from __future__ import annotations
@@ -152,7 +153,7 @@ def varied(
 
 
 def alone_ms(scene: Scenario, word: str, settings: Mapping[str, Any]) -> dict[str, float | None]:
-    """How long each job takes by itself on its hosts, from its start; a job that is alone anyway is left out."""
+    """How long each job takes by itself on its hosts; a job that is alone anyway is left out."""
     from netloom import _core
 
     if len(scene.jobs) < 2:
@@ -207,7 +208,7 @@ def flat(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """What CSV holds: a table for a data frame."""
     out = []
     for row in rows:
-        plain = {key: value for key, value in row.items() if not isinstance(value, dict) and key not in _NESTED}
+        plain = {key: value for key, value in row.items() if key not in _NESTED}
         plain |= {f"message_latency_{key}_us": value for key, value in row["message_latency_us"].items()}
         time = row["time"] or {}
         plain |= {key: time.get(key) for key in ("elapsed_ms", "compute_ms", "call_ms", "waiting_share")}

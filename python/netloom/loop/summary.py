@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -59,27 +60,56 @@ def _row(row: Mapping[str, Any]) -> str:
     )
 
 
+_LEFT, _HEIGHT, _FOOT, _SHORTEST = 56, 180, 40, 420
+"""Pixels: left of the bars, of the longest bar, below the axis, and of the narrowest chart."""
+
+
 def _gaps(rows: Sequence[Mapping[str, Any]]) -> str:
-    """AR gaps before and after every round, as bars."""
-    most = max((row["gap_before_percent"] or 0.0 for row in rows), default=0.0)
+    """AR gaps before and after every round, as bars over an axis in percent."""
+    most = max(
+        (row[key] or 0.0 for row in rows for key in ("gap_before_percent", "gap_after_percent")), default=0
+    )
     if most <= 0:
         return ""
-    width, height = 28, 120
-    bars = []
-    for at, row in enumerate(rows):
-        for side, key, colour in ((0, "gap_before_percent", "#c9c9c9"), (1, "gap_after_percent", "#2a6fb0")):
-            tall = height * min(1.0, (row[key] or 0.0) / most)
-            left = at * width + side * 11
-            bars.append(
-                f'<rect x="{left}" y="{height - tall:.1f}" width="10" height="{tall:.1f}" fill="{colour}"/>'
+    step = _step(most)
+    top = step * -(-most // step)
+    each = max(30, (_SHORTEST - _LEFT) // len(rows))
+    wide = (each - 8) // 2
+    whole, base = _LEFT + each * len(rows), _HEIGHT + 10
+
+    def at(value: float) -> float:
+        return base - _HEIGHT * value / top
+
+    parts = []
+    for tick in range(round(top / step) + 1):
+        y = at(tick * step)
+        parts.append(f'<line x1="{_LEFT}" x2="{whole}" y1="{y:.1f}" y2="{y:.1f}" stroke="#ddd"/>')
+        parts.append(
+            f'<text x="{_LEFT - 6}" y="{y + 4:.1f}" font-size="12" text-anchor="end">{tick * step:g} %</text>'
+        )
+    for place, row in enumerate(rows):
+        left = _LEFT + place * each + 4
+        for side, key, colour in ((0, "gap_before_percent", "#b5b5b5"), (1, "gap_after_percent", "#2a6fb0")):
+            y = at(row[key] or 0.0)
+            told = f"round {row['number']}, {row['phase']}: {key.split('_')[1]} {_number(row[key], 2)} %"
+            parts.append(
+                f'<rect x="{left + side * wide}" y="{y:.1f}" width="{wide - 1}" height="{base - y:.1f}" '
+                f'fill="{colour}"><title>{html.escape(told)}</title></rect>'
             )
-        bars.append(f'<text x="{at * width + 4}" y="{height + 14}" font-size="11">{row["number"]}</text>')
-    whole = max(1, len(rows)) * width
-    told = f"AR gap before (grey) and after (blue) every round, up to {most:.0f} %"
+        middle = f'x="{left + wide}" y="{base + 16}" font-size="12" text-anchor="middle"'
+        parts.append(f"<text {middle}>{row['number']}</text>")
+    parts.append(f'<text x="{_LEFT}" y="{base + 34}" font-size="12">round</text>')
+    told = "AR gap before (grey) and after (blue) every round"
     return (
-        f'<svg width="{whole}" height="{height + 20}" role="img" '
-        f'aria-label="{told}">{"".join(bars)}</svg><p>{told}.</p>'
+        f'<svg width="{whole}" height="{base + _FOOT}" role="img" '
+        f'aria-label="{told}">{"".join(parts)}</svg><p>{told}.</p>'
     )
+
+
+def _step(most: float) -> float:
+    """A round number of which three to six make `most`."""
+    size = 10.0 ** math.floor(math.log10(most))
+    return next(size * part for part in (0.2, 0.25, 0.5, 1, 2) if most / (size * part) <= 6)
 
 
 def _number(value: float | None, digits: int) -> str:

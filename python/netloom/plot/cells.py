@@ -75,7 +75,7 @@ def picture(
         Of the sources, of the destinations, and of the bar.
     title : str
         Above the picture.
-    kind : {"svg", "png"}
+    kind : {"svg", "pdf", "png"}
         The file format.
     """
     block = block_of(end - first)

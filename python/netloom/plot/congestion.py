@@ -132,7 +132,7 @@ def congestion_picture(layout: Layout, panels: Sequence[Panel], *, title: str, k
         At least one.
     title : str
         Above the picture.
-    kind : {"svg", "png"}
+    kind : {"svg", "pdf", "png"}
         The file format.
     """
     most = most_traffic(layout, panels)

@@ -54,7 +54,7 @@ def loads_picture(curves: Sequence[Curve], *, bound: float, bound_name: str, tit
         What its label says.
     title : str
         Above the picture.
-    kind : {"svg", "png"}
+    kind : {"svg", "pdf", "png"}
         The file format.
     """
     stretch = max(1.0, (len(curves) + 1) * _GAP / 0.96)

@@ -33,7 +33,7 @@ def matrix_picture(
         Of which endpoints; of all unless given.
     title : str
         Above the picture.
-    kind : {"svg", "png"}
+    kind : {"svg", "pdf", "png"}
         The file format.
     """
     from matplotlib.colors import LogNorm
@@ -101,7 +101,7 @@ def coefficients_picture(
         What endpoints are.
     title : str
         Above the picture.
-    kind : {"svg", "png"}
+    kind : {"svg", "pdf", "png"}
         The file format.
     """
     from matplotlib.colors import LinearSegmentedColormap, TwoSlopeNorm

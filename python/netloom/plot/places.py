@@ -91,7 +91,7 @@ def places_picture(
         Which z are drawn.
     title : str
         Above the picture.
-    kind : {"svg", "png"}
+    kind : {"svg", "pdf", "png"}
         The file format.
     """
     across, down, _ = layout.shape

@@ -3,7 +3,8 @@
 A level's links are a small image: a switch a column (the lower end of the cables; for hosts their leaf), its
 cables one above the other, so that both directions of a cable lie at the same place. Below are strips of
 time: a row a level, first its busiest link, then the mean of its links, and, if they were recorded, the
-longest queue. All routings share the colours and the axis of time.
+longest queue. All routings share the colours and the axis of time; images show shares of the longest run's
+time, so that a routing that takes longer for the same work never looks the cooler.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ class Tier:
     name : str
         `leaf → spine`.
     busy : array
-        Utilisation, 0 to 1, `[cable][switch]`; NaN where there is no link.
+        Share of the longest run's time, 0 to 1, `[cable][switch]`; NaN where there is no link.
     """
 
     name: str
@@ -152,7 +153,7 @@ def _image(column: npt.NDArray[np.int64], busy: Array) -> Array:
     return image
 
 
-def run_picture(panels: Sequence[Panel], *, title: str, kind: str) -> bytes:
+def run_picture(panels: Sequence[Panel], *, title: str, kind: str, longest_ms: float) -> bytes:
     """Returns the picture of a run.
 
     Parameters
@@ -161,8 +162,10 @@ def run_picture(panels: Sequence[Panel], *, title: str, kind: str) -> bytes:
         The routings, at least one, of one fabric.
     title : str
         Above the picture.
-    kind : {"svg", "png"}
+    kind : {"svg", "pdf", "png"}
         The file format.
+    longest_ms : float
+        The longest run's simulated time, of which images show shares.
     """
     across = min(len(panels), _COLUMNS)
     down = -(-len(panels) // across)
@@ -179,7 +182,7 @@ def run_picture(panels: Sequence[Panel], *, title: str, kind: str) -> bytes:
             corner = (_NAMES + column * (_WIDTH + _BETWEEN), _HEAD + row * tall)
             _panel(fig, page, corner, panel, (longest, deepest), (busy, waiting), named=column == 0)
         bars: list[tuple[str, list[Any], Any]] = [
-            ("a link is busy", busy, lambda value, _: f"{100 * value:.0f} %")
+            (f"busy, of {longest_ms:.3g} ms", busy, lambda value, _: f"{100 * value:.0f} %")
         ]
         if waiting:
             bars.append(("waits at a link", waiting, lambda value, _: style.size(value)))

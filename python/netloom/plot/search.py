@@ -53,7 +53,7 @@ def history_picture(curves: Sequence[Stairs], *, title: str, kind: str) -> bytes
         The searches.
     title : str
         Above the picture.
-    kind : {"svg", "png"}
+    kind : {"svg", "pdf", "png"}
         The file format.
     """
     with style.figure(6.4, 3.8) as fig:
@@ -86,7 +86,7 @@ def front_picture(points: Sequence[tuple[int, float]], *, title: str, kind: str)
         Changed entries and the gap in percent, fewest changes first.
     title : str
         Above the picture.
-    kind : {"svg", "png"}
+    kind : {"svg", "pdf", "png"}
         The file format.
     """
     with style.figure(6.4, 3.8) as fig:
@@ -94,7 +94,8 @@ def front_picture(points: Sequence[tuple[int, float]], *, title: str, kind: str)
         changed, gaps = [x for x, _ in points], [y for _, y in points]
         axes.step(changed, gaps, where="post", marker="o", **{**style.curve(0, best=True), "linewidth": 1.6})
         axes.set_xscale("symlog", linthresh=1)
-        axes.set_xlim(left=0)
+        # (Room for a front that is one point: nothing changed, nothing to gain.)
+        axes.set_xlim(0, max(10.0, 1.5 * max(changed, default=0)))
         axes.xaxis.set_major_formatter(lambda value, _position: f"{value:,.0f}")
         _gaps(axes, gaps)
         axes.set_xlabel("entries changed (logarithmic)")

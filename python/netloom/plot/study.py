@@ -58,7 +58,7 @@ def study_picture(
         What errors are of.
     title : str
         Above the picture.
-    kind : {"svg", "png"}
+    kind : {"svg", "pdf", "png"}
         The file format.
     """
     names = list(dict.fromkeys((c.name, c.published) for of in curves.values() for c in of))

@@ -15,8 +15,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import matplotlib
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.backends.backend_pdf import FigureCanvasPdf
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
+
+from netloom.plot.paper import DPI, PAPER
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -53,6 +56,7 @@ _SETTINGS: Any = {
     "text.color": INK,
     "svg.hashsalt": "netloom",
     "svg.fonttype": "path",
+    "pdf.fonttype": 42,
     "path.simplify": True,
 }
 
@@ -69,14 +73,29 @@ def figure(width: float, height: float, *, arranged: bool = True) -> Iterator[Fi
 
 
 def save(fig: Figure, kind: str) -> bytes:
-    """Returns a figure as the bytes of an `svg` or `png` file. Call it inside [`figure`]'s block."""
+    """Returns a figure as the bytes of an `svg`, `pdf` or `png` file, on the present paper.
+
+    Call it inside [`figure`]'s block.
+    """
     out = io.BytesIO()
+    paper = PAPER.get()
+    if paper.inches is not None:
+        fig.set_size_inches(*paper.inches)
     if kind == "svg":
         FigureCanvasSVG(fig)
-        fig.savefig(out, format="svg", metadata={"Date": None, "Creator": "netloom"})
+        dpi: float | str = "figure" if paper.dpi == DPI else paper.dpi
+        fig.savefig(out, format="svg", dpi=dpi, metadata={"Date": None, "Creator": "netloom"})
+    elif kind == "pdf":
+        FigureCanvasPdf(fig)
+        fig.savefig(
+            out,
+            format="pdf",
+            dpi=paper.dpi,
+            metadata={"CreationDate": None, "Creator": "netloom", "Producer": None},
+        )
     else:
         FigureCanvasAgg(fig)
-        fig.savefig(out, format="png", dpi=150, metadata={"Software": "netloom"})
+        fig.savefig(out, format="png", dpi=paper.dpi, metadata={"Software": "netloom"})
     return out.getvalue()
 
 
