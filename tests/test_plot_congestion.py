@@ -284,7 +284,7 @@ def test_hosts_are_drawn_on_the_grid_of_their_ranks(netloom, ghost):
     ("words", "code", "said"),
     [
         ([], 2, "netloom plot congestion RUN"),
-        (["ghost", "-o", "x.pdf"], 2, "expected an ending of .svg, .png, .html"),
+        (["ghost", "-o", "x.gif"], 2, "expected an ending of .svg, .pdf, .png, .html"),
         (["ghost", "--job", "nobody"], 3, 'has no job "nobody": expected minighost'),
         (["ghost", "--phase", "9"], 3, 'has no phase "9": expected 1, 2, 3, 4, 5, 6, collective'),
         (["ghost", "--part", "leaf:0-99"], 3, "of 0 to 7"),

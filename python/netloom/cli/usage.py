@@ -24,6 +24,7 @@ USAGE: dict[str, str] = {
     "plot congestion": "RUN [RUN ...] -o PICTURE [OPTIONS]",
     "plot coefficients": "TRAFFIC [BASIS] -o PICTURE [OPTIONS]",
     "plot study": "RESULT [RESULT ...] -o PICTURE [OPTIONS]",
+    "plot load": "RESULT [RESULT ...] -o PICTURE [OPTIONS]",
     "apply": "ROUTES [OPTIONS]",
 }
 """What follows `netloom VERB`, where the parser's own line says less."""
@@ -62,6 +63,7 @@ EXAMPLES: dict[str, str] = {
     "plot congestion": "netloom plot congestion run -o congestion.html",
     "plot coefficients": "netloom plot coefficients traffic.mtx.gz -o coefficients.png",
     "plot study": "netloom plot study study.json -o study.png",
+    "plot load": "netloom plot load load.json -o load.pdf --size 6.5x3",
     "apply": "netloom apply routes.lfts --yes",
 }
 """One call of each verb, as somebody with a fabric would type it."""
