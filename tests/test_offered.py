@@ -147,7 +147,8 @@ def test_bad_values_are_told_as_of_the_scenario(netloom, scenario, paths):
 
 
 def test_a_message_above_the_eager_limit_that_nobody_receives_is_explained(netloom):
-    (netloom.folder / "send.ti").write_text("0 init\n1 init\n0 send 1 0 100000\n1 compute 1\n0 finalize\n1 finalize\n")
+    lines = ["0 init", "1 init", "0 send 1 0 100000", "1 compute 1", "0 finalize", "1 finalize", ""]
+    (netloom.folder / "send.ti").write_text("\n".join(lines))
     (netloom.folder / "send.toml").write_text(
         'fabric = "two-level:leaves=2,hosts=2,spines=1"\n[[job]]\ntrace = "send.ti"\n'
     )
