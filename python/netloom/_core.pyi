@@ -72,6 +72,8 @@ __all__ = [
     "sparsity",
     "stages",
     "synth_counters",
+    "trace_files",
+    "traffic_format",
     "verify_certificate",
     "write_atomic",
 ]
@@ -184,7 +186,7 @@ class Traffic:
     @staticmethod
     def parse(
         data: bytes,
-        format: Literal["mtx", "csv", "ti"],
+        format: Literal["mtx", "csv", "dense", "ti", "goal"],
         *,
         label: str = "<bytes>",
         collectives: Literal["all", "none"] | None = None,
@@ -989,6 +991,12 @@ def engines() -> list[tuple[str, str]]:
 
 def is_generator(spec: str) -> bool: ...
 def is_pattern(spec: str) -> bool: ...
+def traffic_format(data: bytes) -> Literal["mtx", "csv", "dense", "ti", "goal"]:
+    """What a file with traffic is, by how it begins (gzip or not)."""
+
+def trace_files(path: _Path) -> list[str]:
+    """The files that a recorded run is made of beside the one at `path`: those of an index or a folder."""
+
 def is_engine(name: str) -> bool: ...
 def expand_hostlist(text: str) -> list[str]: ...
 def place_jobs(

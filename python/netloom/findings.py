@@ -63,6 +63,8 @@ KINDS: dict[str, tuple[Severity, Class]] = {
     # Of recorded runs as traffic (crates/traffic/src/recorded.rs).
     "collectives-left-out": ("warning", "input"),
     "communicators": ("note", "input"),
+    # Of traffic of any kind (crates/python/src/traffic.rs).
+    "no-traffic": ("warning", "input"),
     # Of files of routes (crates/formats/src/lft/read.rs).
     "port-above-radix": ("error", "input"),
     "port-to-nowhere": ("error", "input"),

@@ -124,6 +124,40 @@ def read_traffic_npz(path: _Path) -> Traffic:
         ) from None
 
 
+def read_traffic_npy(path: _Path) -> Traffic:
+    """Reads a dense square array of bytes that `numpy.save` wrote: row sends, column receives.
+
+    Raises
+    ------
+    FormatError
+        If it is something else, not square, or has a value that is negative or no number.
+    """
+    import scipy.sparse
+
+    name = os.fspath(path)
+    with open(path, "rb") as file:
+        data = file.read()
+    try:
+        array = np.load(io.BytesIO(data), allow_pickle=False)
+    except Exception:  # whatever NumPy makes of broken bytes
+        raise FormatError(f"{name}: expected an array of numbers as numpy.save writes it", name) from None
+    if not isinstance(array, np.ndarray) or array.dtype.kind not in "iufb":
+        raise FormatError(f"{name}: expected an array of numbers as numpy.save writes it", name)
+    if array.ndim != 2 or array.shape[0] != array.shape[1] or not array.size:
+        shape = " x ".join(map(str, array.shape)) or "one number"
+        raise FormatError(f"{name}: expected as many rows as columns, found {shape}", name)
+    wrong = np.argwhere(~(np.isfinite(array) & (array >= 0)))
+    if len(wrong):
+        row, column = wrong[0]
+        value = array[row, column]
+        where = f"row {row}, column {column}"
+        raise FormatError(f"{name}: {where}: expected bytes, 0 or more, found {value}", name)
+    try:
+        return from_scipy(scipy.sparse.csr_matrix(array.astype(np.float64)), None)
+    except NetloomError as error:
+        raise FormatError(f"{name}: {error}", name) from None
+
+
 def write_traffic_npz(traffic: Traffic, path: _Path) -> None:
     """Writes traffic as npz; `scipy.sparse.load_npz` reads it too."""
     write_atomic(path, traffic_bytes(traffic, "npz"))

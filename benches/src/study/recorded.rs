@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use netloom_compose::{Asked, Choice, Scene, choose, oblivious};
-use netloom_formats::read_scenario;
+use netloom_formats::{Found, read_scenario};
 use netloom_model::{Control, Csr, Fabric, Routes};
 use netloom_optimize::OptimizeOptions;
 use netloom_routing::{PathSet, loads};
@@ -130,8 +130,9 @@ fn row(trace: &str, place: usize, f: usize, ground: &Ground) -> Row {
     );
     let scenario = read_scenario(text.as_bytes(), trace, &[]).expect("a scenario");
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/data");
-    let scene = Scene::new(fabric, scenario, &mut |_, name| std::fs::read(folder.join(name)))
-        .unwrap_or_else(|e| panic!("{trace}: {e}"));
+    let scene =
+        Scene::new(fabric, scenario, &mut |_, name| std::fs::read(folder.join(name)).map(Found::File))
+            .unwrap_or_else(|e| panic!("{trace}: {e}"));
     let control = Control::new();
     let goal = netloom_compose::traffic::total(fabric, &scene.jobs, &control).expect("not stopped");
     let start = &oblivious(fabric, structure, 1).expect("a tree");

@@ -2,7 +2,7 @@
 //! ftree, adaptive and optimised routes. `cargo run --release -p netloom-compose --example replay [infiniband|codes]`.
 
 use netloom_compose::{Routing, Scene, optimized, tables};
-use netloom_formats::read_scenario;
+use netloom_formats::{Found, read_scenario};
 use netloom_model::{Control, Routes};
 use netloom_routing::PathSet;
 use netloom_sim::{Model, simulate};
@@ -28,7 +28,7 @@ fn main() {
                 "fabric = \"quartz1\"\nprofile = \"{profile}\"\n[[job]]\ntrace = \"{trace}.ti.gz\"\n{lines}\n"
             );
             let scenario = read_scenario(text.as_bytes(), "replay.toml", &[]).expect("a valid scenario");
-            let mut read = |_: &'static str, path: &str| std::fs::read(folder.join(path));
+            let mut read = |_: &'static str, path: &str| std::fs::read(folder.join(path)).map(Found::File);
             let scene = Scene::new(&fabric, scenario, &mut read).expect("it fits the fabric");
             let (mut times, mut messages) = (Vec::new(), 0);
             for word in ["ftree", "adaptive", "optimized"] {

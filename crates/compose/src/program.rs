@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use netloom_formats::scenario::{Pairing, Program, Scenario, ScenarioJob, Strategy, Work};
-use netloom_formats::{FormatError, decompress, read_csv_triples, read_goal, read_mtx, read_ti_workload};
+use netloom_formats::{FormatError, Recording, RecordingError, read_csv_triples, read_mtx};
 use netloom_model::rng::{below, shuffle, stream};
 use netloom_model::{Fabric, HostId};
 use netloom_sim::{
@@ -39,15 +39,7 @@ impl<'a> Asked<'a> {
         ComposeError::Misfit(self.at(key, message))
     }
 
-    /// Reads the file that a key of the job names; the key is its role too.
-    ///
-    /// # Errors
-    /// [`ComposeError::File`].
-    pub fn file(self, read: &mut Reader, key: &'static str, path: &str) -> Result<Vec<u8>, ComposeError> {
-        self.read(read, key, key, path)
-    }
-
-    /// The same where the role of the file is not its key.
+    /// Reads the file of a role that a key of the job names.
     ///
     /// # Errors
     /// [`ComposeError::File`].
@@ -134,11 +126,17 @@ pub fn load<'a>(asked: Asked<'a>, read: &mut Reader) -> Result<Loaded<'a>, Compo
         }
         Work::Program(program) => Ok(Loaded::Pattern(program, ranks(program, asked)?)),
         Work::Trace { path, algorithms, compute_scale, flops_per_s } => {
-            let bytes = asked.file(read, "trace", path)?;
-            if is_goal(&decompress(&bytes, path)?) {
-                return goal(asked, &bytes);
+            let recording = Recording::read(path, &mut |name| read("trace", name));
+            let recording = recording.map_err(|error| match error {
+                RecordingError::File { path, error } => {
+                    ComposeError::File { place: None, path, error }.at(asked.at("trace", &"trace"))
+                }
+                RecordingError::Format(error) => error.into(),
+            })?;
+            if recording.is_goal() {
+                return goal(asked, &recording);
             }
-            let workload = Arc::new(read_ti_workload(&bytes, path)?.workload);
+            let workload = Arc::new(recording.workload()?.workload);
             let ranks = workload.ranks();
             if flops_per_s.is_none() && *compute_scale != 1.0 {
                 let message =
@@ -148,7 +146,7 @@ pub fn load<'a>(asked: Asked<'a>, read: &mut Reader) -> Result<Loaded<'a>, Compo
             // No time at all is infinitely fast.
             let speed = flops_per_s.map_or(f64::INFINITY, |flops| flops / compute_scale);
             let mut replay = Replay::new(workload, speed);
-            replay.file.clone_from(path);
+            replay.file = recording.lines;
             replay.algorithms = Algorithms::parse(algorithms)
                 .map_err(|error| asked.refuse("algorithms", &format!("algorithms: {error}")))?;
             Ok(Loaded::Recorded(Arc::new(replay), ranks))
@@ -156,14 +154,9 @@ pub fn load<'a>(asked: Asked<'a>, read: &mut Reader) -> Result<Loaded<'a>, Compo
     }
 }
 
-/// Schedules say how many ranks they have before anything else but comments.
-fn is_goal(text: &[u8]) -> bool {
-    text.iter().take(1 << 16).copied().collect::<Vec<u8>>().windows(9).any(|word| word == b"num_ranks")
-}
-
 /// A schedule, whose computation is in nanoseconds.
-fn goal<'a>(asked: Asked<'a>, bytes: &[u8]) -> Result<Loaded<'a>, ComposeError> {
-    let Work::Trace { path, algorithms, compute_scale, flops_per_s } = &asked.job().work else {
+fn goal<'a>(asked: Asked<'a>, recording: &Recording) -> Result<Loaded<'a>, ComposeError> {
+    let Work::Trace { algorithms, compute_scale, flops_per_s, .. } = &asked.job().work else {
         unreachable!("a trace was read");
     };
     if flops_per_s.is_some() || !algorithms.is_empty() {
@@ -171,8 +164,8 @@ fn goal<'a>(asked: Asked<'a>, bytes: &[u8]) -> Result<Loaded<'a>, ComposeError> 
         let key = if flops_per_s.is_some() { "flops_per_s" } else { "algorithms" };
         return Err(asked.refuse(key, &message));
     }
-    let mut tasks = Tasks::new(Arc::new(read_goal(bytes, path)?), *compute_scale);
-    tasks.file.clone_from(path);
+    let mut tasks = Tasks::new(Arc::new(recording.schedule()?), *compute_scale);
+    tasks.file = recording.lines.clone();
     let ranks = tasks.ranks();
     Ok(Loaded::Recorded(Arc::new(tasks), ranks))
 }

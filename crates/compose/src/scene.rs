@@ -88,7 +88,7 @@ impl Scene {
             room -= ranks;
             works.push(work);
             let rank_hosts = match &job.mapping {
-                Mapping::File(path) => Some(lines(&asked.file(read, "mapping", path)?)),
+                Mapping::File(path) => Some(lines(&asked.read(read, "mapping", "mapping", path)?)),
                 _ => None,
             };
             let own_grid = || match &job.work {

@@ -44,7 +44,9 @@ pub fn total(fabric: &Fabric, jobs: &[SceneJob], control: &Control) -> Result<Tr
                     return Err(ComposeError::Stopped);
                 }
                 let to = job.host_of_rank[to as usize];
-                if to.index() != host && size > 0 {
+                // A message of nothing is one of a byte, as a replay sends it.
+                let size = size.max(1);
+                if to.index() != host {
                     if sum[to.index()] == 0.0 {
                         touched.push(to.0);
                     }
@@ -87,8 +89,8 @@ pub fn phases(fabric: &Fabric, jobs: &[SceneJob], control: &Control) -> Result<T
             if let Some((to, size)) = messages.next() {
                 silent = false;
                 let to = job.host_of_rank[to as usize];
-                if to != *host && size > 0 {
-                    entries.push((host.0, to.0, size as f64 * job.weight));
+                if to != *host {
+                    entries.push((host.0, to.0, size.max(1) as f64 * job.weight));
                 }
             }
         }

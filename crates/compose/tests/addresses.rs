@@ -1,7 +1,7 @@
 //! Tables with several addresses a host, and which of them every pair uses, from files.
 
 use netloom_compose::{ComposeError, Routing, check_sound, tables};
-use netloom_formats::{write_lfts, write_pair_paths};
+use netloom_formats::{Found, write_lfts, write_pair_paths};
 use netloom_model::{Control, HostId, PairPaths, Routes};
 use netloom_routing::{Engine, EngineOptions, route};
 use netloom_sim::{Model, Profile, simulate};
@@ -29,8 +29,8 @@ fn two_ways(net: &Net) -> Routes {
 /// Routes as a scenario names them, from files that are `lfts` and `csv`.
 fn read(net: &Net, word: &str, lfts: &str, csv: &[u8]) -> Result<Routes, ComposeError> {
     let mut files = |role: &'static str, path: &str| match (role, path) {
-        ("routes", "mine.lfts") => Ok(lfts.as_bytes().to_vec()),
-        ("paths", "pairs.csv") => Ok(csv.to_vec()),
+        ("routes", "mine.lfts") => Ok(Found::File(lfts.as_bytes().to_vec())),
+        ("paths", "pairs.csv") => Ok(Found::File(csv.to_vec())),
         _ => Err(std::io::ErrorKind::NotFound.into()),
     };
     tables(&Routing::parse(word).unwrap(), &net.fabric, &net.structure, 0, &mut files)

@@ -35,7 +35,9 @@ impl Net {
     pub fn scene_with(&self, jobs: &str, bytes: &[u8]) -> Result<Scene, ComposeError> {
         let text = format!("fabric = \"it\"\nprofile = \"codes\"\n{jobs}");
         let scenario = read_scenario(text.as_bytes(), "s.toml", &[]).unwrap_or_else(|e| panic!("{e}"));
-        Scene::new(&self.fabric, scenario, &mut |_: &'static str, _: &str| Ok(bytes.to_vec()))
+        Scene::new(&self.fabric, scenario, &mut |_: &'static str, _: &str| {
+            Ok(netloom_formats::Found::File(bytes.to_vec()))
+        })
     }
 
     pub fn refusal(&self, jobs: &str) -> String {

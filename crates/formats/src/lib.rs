@@ -18,6 +18,7 @@
 //! | [`jobs`] | jobs files (TOML) |
 //! | `keys` | TOML tables whose keys are all known |
 //! | [`mtx`] | Matrix Market: traffic matrices |
+//! | [`recording`] | recorded runs of one file or many; what a file of traffic is |
 //! | [`scenario`] | scenarios to simulate (TOML), with overrides |
 //! | [`qos_policy`] | OpenSM's QoS policy: service levels by groups of ports |
 //! | [`sl2vl`] | SL-to-VL tables, as OpenSM dumps them |
@@ -44,6 +45,7 @@ pub mod mtx;
 pub mod paths;
 pub mod perfetto;
 pub mod qos_policy;
+pub mod recording;
 pub mod scenario;
 pub mod sl2vl;
 pub mod sums;
@@ -67,6 +69,7 @@ pub use mtx::{read_mtx, write_mtx};
 pub use paths::{read_pair_paths, write_pair_paths};
 pub use perfetto::write_perfetto;
 pub use qos_policy::write_qos_policy;
+pub use recording::{Found, Recording, RecordingError, TrafficKind};
 pub use scenario::{Scenario, read_scenario};
 pub use sl2vl::{read_sl2vl, write_sl2vl};
 pub use sums::{read_sums, write_sums};

@@ -8,6 +8,7 @@
 //! | [`finding`] | something odd: a kind and a sentence |
 //! | [`fabric`] | hosts, switches and directed links, in struct-of-arrays form |
 //! | [`build`] | the only door into a [`Fabric`]: specs in, checked fabric out |
+//! | [`lines`] | where lines of a text are, of one file or several |
 //! | [`names`] | natural name order, nearest known word |
 //! | [`lft`] | forwarding tables, one byte a port where the radix allows |
 //! | [`pair_paths`] | which of a destination's addresses each sender uses |
@@ -42,6 +43,7 @@ pub mod job;
 pub mod lanes;
 pub mod levels;
 pub mod lft;
+pub mod lines;
 pub mod matrix;
 pub mod names;
 pub mod pair_paths;
@@ -67,6 +69,7 @@ pub use job::{Allocation, Cut, Job, JobSpec, Mapping, PhaseSpec, Placement, Sour
 pub use lanes::LaneMap;
 pub use levels::{LevelGroups, Levels, SERVICE_LEVELS};
 pub use lft::{Lft, LftRow, NO_PORT};
+pub use lines::Lines;
 pub use matrix::Csr;
 pub use pair_paths::{MAX_LMC, PairPaths, PairPathsError};
 pub use reading::Reading;

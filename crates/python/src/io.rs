@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use flate2::{Compression, GzBuilder};
+use netloom_formats::Found;
 use pyo3::prelude::*;
 
 use crate::errors;
@@ -20,6 +21,21 @@ use crate::errors;
 /// `OSError` naming the file.
 pub fn read(py: Python<'_>, path: &Path) -> PyResult<Vec<u8>> {
     py.detach(|| fs::read(path)).map_err(|e| errors::os(&e, path))
+}
+
+/// What is under a path: a file's content, or the names of a folder's files.
+pub fn find(path: &Path) -> io::Result<Found> {
+    if !path.is_dir() {
+        return fs::read(path).map(Found::File);
+    }
+    let mut names = Vec::new();
+    for entry in fs::read_dir(path)? {
+        let entry = entry?;
+        if entry.path().is_file() {
+            names.push(entry.file_name().to_string_lossy().into_owned());
+        }
+    }
+    Ok(Found::Folder(names))
 }
 
 /// Writes a whole file or nothing. A path that ends in `.gz` is compressed (same bytes every time).

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use netloom_compose::{self as compose, Choice, ComposeError, Routing, Scene};
-use netloom_formats as formats;
+use netloom_formats::{self as formats, Found};
 use netloom_model::{Control, Job, Placement, Routes};
 use netloom_sim::Model;
 use pyo3::prelude::*;
@@ -394,12 +394,14 @@ pub fn choice_dict<'py>(py: Python<'py>, choice: &Choice) -> PyResult<Bound<'py,
 fn reader<'a>(
     folder: &'a Path,
     read: &'a mut Vec<(&'static str, PathBuf)>,
-) -> impl FnMut(&'static str, &str) -> io::Result<Vec<u8>> + 'a {
+) -> impl FnMut(&'static str, &str) -> io::Result<Found> + 'a {
     move |role, name| {
         let path = folder.join(name);
-        let bytes = std::fs::read(&path)?;
-        read.push((role, path));
-        Ok(bytes)
+        let found = crate::io::find(&path)?;
+        if matches!(found, Found::File(_)) {
+            read.push((role, path));
+        }
+        Ok(found)
     }
 }
 

@@ -13,7 +13,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
 use crate::fabric::PyFabric;
-use crate::recorded::{Collectives, read_trace};
+use crate::recorded::{Collectives, parse_trace, read_trace, traffic_format};
 use crate::run::{Options, run};
 use crate::{arrays, errors, io};
 
@@ -59,8 +59,8 @@ impl From<Recorded> for PyTraffic {
 
 #[pymethods]
 impl PyTraffic {
-    /// Reads a file by its ending (.mtx, .csv, .ti trace, .npz, .parquet, .toml jobs file; the first three also .gz) or
-    /// makes the pattern that a spec names (specs win over files). Collectives of traces count (`collectives`: all) or not (none).
+    /// Reads a file by its ending (.mtx, .csv, .ti trace, .goal schedule, .txt, .npz, .npy, .parquet, .toml jobs file; the
+    /// first five also .gz), a folder of traces or an index of them, or makes the pattern that a spec names (specs win over files). Collectives of traces count (`collectives`: all) or not (none).
     #[staticmethod]
     #[pyo3(signature = (source, fabric = None, *, seed = None, collectives = None))]
     fn read(
@@ -81,7 +81,7 @@ impl PyTraffic {
         let name = source.to_string_lossy().into_owned();
         let stem = name.strip_suffix(".gz").unwrap_or(&name);
         let traffic = match ending(stem) {
-            "npz" | "parquet" => {
+            "npz" | "npy" | "parquet" => {
                 let function = format!("read_traffic_{}", ending(stem));
                 let object = py.import("netloom.interop")?.call_method1(function, (source,))?;
                 return Ok(object.cast_into::<Self>()?.unbind());
@@ -94,21 +94,30 @@ impl PyTraffic {
                     return Err(errors::traffic(py, message));
                 }
             },
-            format @ ("mtx" | "csv" | "ti") => {
+            "ti" | "goal" => read_trace(py, &source, &collectives.options())?.into(),
+            _ if source.is_dir() => read_trace(py, &source, &collectives.options())?.into(),
+            format @ ("mtx" | "csv") => {
                 let names = fabric.map(|f| f.get().fabric());
                 parse(py, &io::read(py, &source)?, format, &name, names, collectives)?
             }
-            _ => {
-                let message = format!(
-                    "{name}: neither a pattern nor a file that ends in .mtx[.gz], .csv[.gz], .ti[.gz], .npz, .parquet or .toml"
-                );
-                return Err(errors::format_parts(py, &message, Some(&name), None));
+            // An index of traces has any name, so what begins as no traffic does is called by its ending.
+            _ if source.is_file() => {
+                let data = io::read(py, &source)?;
+                match traffic_format(py, &data)? {
+                    "csv" if ending(stem) != "txt" => return Err(no_traffic(py, &name)),
+                    "ti" | "goal" => read_trace(py, &source, &collectives.options())?.into(),
+                    format => {
+                        let names = fabric.map(|f| f.get().fabric());
+                        parse(py, &data, format, &name, names, collectives)?
+                    }
+                }
             }
+            _ => return Err(no_traffic(py, &name)),
         };
         Py::new(py, traffic)
     }
 
-    /// Parses Matrix Market, CSV triples or a time-independent trace.
+    /// Parses Matrix Market, CSV triples, a dense table, a time-independent trace or a GOAL schedule.
     #[staticmethod]
     #[pyo3(signature = (data, format, *, label = "<bytes>", collectives = None))]
     fn parse(
@@ -195,7 +204,14 @@ impl PyTraffic {
     /// What to know of what it was read from: kind and text of each.
     #[getter]
     fn notes(&self) -> Vec<(&'static str, String)> {
-        self.shared.notes.clone()
+        let mut notes = self.shared.notes.clone();
+        if self.shared.total().entry_count() == 0 {
+            notes.push((
+                "no-traffic",
+                "nobody sends anything: whatever is said of loads and bounds is of nothing".into(),
+            ));
+        }
+        notes
     }
 
     #[getter]
@@ -471,7 +487,11 @@ fn placed(
     let (mut made_of, mut notes) = (MadeOf::default(), Vec::new());
     for spec in file.jobs {
         let job = format!("{label}: job \"{}\"", spec.name);
-        let run = resolve(py, &job, &spec.source, &folder, fabric, collectives)?;
+        let ranks = match &spec.allocation {
+            Allocation::Hosts(hosts) => (hosts.len() as u32).saturating_mul(spec.ranks_per_host),
+            _ => fabric.fabric().host_count() as u32,
+        };
+        let run = resolve(py, &job, &spec.source, &folder, ranks, collectives)?;
         let copies = f64::from(spec.copies);
         made_of = made_of.plus(run.bytes, if spec.cross_copies { copies * copies } else { copies });
         notes.extend(
@@ -496,7 +516,7 @@ fn resolve(
     job: &str,
     source: &Source,
     folder: &Path,
-    fabric: &PyFabric,
+    ranks: u32,
     collectives: Collectives,
 ) -> PyResult<Recorded> {
     let traffic = match source {
@@ -505,21 +525,22 @@ fn resolve(
             let object = PyTraffic::read(py, path, None, None, None)?;
             object.get().shared.traffic.clone()
         }
-        // A job has the ranks that its pattern says; one that says none is as large as the fabric.
-        Source::Pattern(spec) => make_pattern(py, spec, None)
-            .or_else(|_| make_pattern(py, spec, Some(fabric.fabric().host_count() as u32)))?,
+        // A job has the ranks that its pattern says; one that says none has as many as its hosts have room for.
+        Source::Pattern(spec) => {
+            make_pattern(py, spec, None).or_else(|_| make_pattern(py, spec, Some(ranks)))?
+        }
         Source::Trace { path, cut, collectives: own } => {
             let path = folder.join(path);
             let own = own.as_ref().map(|text| Algorithms::parse(text)).transpose();
             let own = own.map_err(|e| errors::place(py, format!("{job}: algorithms: {e}")))?;
             let options = RecordedOptions { cut: *cut, collectives: own.filter(|_| collectives.count()) };
-            return read_trace(py, &io::read(py, &path)?, &path.display().to_string(), &options);
+            return read_trace(py, &path, &options);
         }
         Source::Ranks(ranks) => Traffic::from_matrix(Csr::empty(*ranks as usize)),
         Source::Phases(phases) => {
             let mut out = Vec::with_capacity(phases.len());
             for phase in phases {
-                let phase_traffic = resolve(py, job, &phase.source, folder, fabric, collectives)?.traffic;
+                let phase_traffic = resolve(py, job, &phase.source, folder, ranks, collectives)?.traffic;
                 let matrix = phase_traffic.total().into_owned();
                 out.push(Phase { name: phase.name.clone(), matrix, repeats: phase.repeats });
             }
@@ -566,12 +587,13 @@ fn parse(
     fabric: Option<&Fabric>,
     collectives: Collectives,
 ) -> PyResult<PyTraffic> {
-    if format == "ti" {
-        return Ok(read_trace(py, data, label, &collectives.options())?.into());
+    if format == "ti" || format == "goal" {
+        return Ok(parse_trace(py, data, label, &collectives.options())?.into());
     }
     let traffic = run(py, Options::default(), |_| match format {
         "mtx" => Some(formats::read_mtx(data, label)),
         "csv" => Some(formats::read_csv_triples(data, label, fabric)),
+        "dense" => Some(dense(data, label)),
         _ => None,
     })?
     .ok_or_else(|| unknown_format(py, format))?
@@ -579,8 +601,27 @@ fn parse(
     Ok(traffic.into())
 }
 
+fn dense(data: &[u8], label: &str) -> Result<Traffic, formats::FormatError> {
+    let data = formats::decompress(data, label)?;
+    let text = str::from_utf8(&data);
+    let text = text.map_err(|_| formats::FormatError::whole(label, "expected text in UTF-8"))?;
+    formats::read_dense(text, label)
+}
+
+fn no_traffic(py: Python<'_>, name: &str) -> PyErr {
+    let message = format!(
+        "{name}: neither a pattern nor a file that ends in .mtx[.gz], .csv[.gz], .ti[.gz], .goal[.gz], .txt[.gz], .npz, .npy, .parquet or .toml"
+    );
+    errors::format_parts(py, &message, Some(name), None)
+}
+
 fn unknown_format(py: Python<'_>, format: &str) -> PyErr {
-    errors::format_parts(py, &format!("unknown format \"{format}\": expected mtx, csv or ti"), None, None)
+    errors::format_parts(
+        py,
+        &format!("unknown format \"{format}\": expected mtx, csv, dense, ti or goal"),
+        None,
+        None,
+    )
 }
 
 fn parse_hash(py: Python<'_>, text: &str) -> PyResult<u64> {

@@ -23,12 +23,12 @@ from netloom.cli.sources import (
     OPTIMISERS,
     fault_lines,
     is_file_or_stdin,
+    is_recorded,
     is_stdin,
     nearest_pattern,
     of_ibdiagnet,
     raise_in_jobs,
     raise_not_an_engine,
-    traffic_format,
 )
 from netloom.findings import bad, findings
 
@@ -285,11 +285,15 @@ class Run:
         with self.timed("read"):
             if source == STDIO:
                 data = self.read(role, source)
-                return _core.Traffic.parse(data, traffic_format(data), label=source, collectives=collectives)
+                format = _core.traffic_format(data)
+                return _core.Traffic.parse(data, format, label=source, collectives=collectives)
             if _core.is_pattern(source):
                 self.note_input(role, source, None)
             elif os.path.isfile(source):
                 self.read(role, source)
+            if is_recorded(source):
+                for path in _core.trace_files(source):
+                    self.read(role, path)
             try:
                 traffic = _core.Traffic.read(source, fabric, seed=self.options.seed, collectives=collectives)
             except FormatError as error:

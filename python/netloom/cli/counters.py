@@ -49,7 +49,8 @@ def synth(
     routes
         A file of routes, or an engine's name (`ftree`).
     traffic
-        Traffic over hosts (.mtx, .csv, .npz, .parquet, .ti), a jobs file (.toml), or a pattern spec.
+        Traffic over hosts (.mtx, .csv, .txt, .npz, .npy, .parquet), a recorded run (.ti, its index or folder,
+        .goal), a jobs file (.toml), or a pattern spec.
     vl_scheme
         How pairs are spread over virtual lanes: `5sl5vl:seed=1`, random tables for five service levels and
         five lanes; `5sl5vl:groups`, `5sl5vl:sources`, `5sl5vl:uniform`, `5vl:random`, `5vl:galois`.

@@ -27,14 +27,22 @@ _FILE = "file:"
 
 
 def named_files(jobs: Path) -> list[tuple[str, Path]] | None:
-    """Role (`matrix`, `mapping`) and path of every file that a jobs file names, each once, in its order.
+    """Role (`matrix`, `trace`, `mapping`) and path of every file that a jobs file names, once, in its order.
 
     None if the file uses what TOML 1.1 allows (the core reads that) and Python's reader does not.
     """
+    from netloom import _core
+
     listed = _jobs(jobs)
     if listed is None:
         return None
-    found = [(role, jobs.parent / name) for job in listed for role, name in _names(job)]
+    found = []
+    for role, name in (entry for job in listed for entry in _names(job)):
+        path = jobs.parent / name
+        if role != "trace" or path.is_file():
+            found.append((role, path))
+        if role == "trace":
+            found += [(role, Path(part)) for part in _core.trace_files(path)]
     return list(dict.fromkeys(found))
 
 
@@ -76,8 +84,9 @@ def _read(jobs: Path) -> tuple[list[dict[str, Any]] | None, int | None]:
 
 def _names(job: dict[str, Any]) -> Iterator[tuple[str, str]]:
     for part in (job, *job.get("phase", ())):
-        if "matrix" in part:
-            yield "matrix", part["matrix"]
+        for role in ("matrix", "trace"):
+            if role in part:
+                yield role, part[role]
     mapping = job.get("mapping", "")
     if mapping.startswith(_FILE):
         yield "mapping", mapping.removeprefix(_FILE)

@@ -21,6 +21,7 @@ from netloom.cli.addresses import Addresses
 from netloom.cli.common import ending
 from netloom.cli.exact_model import ExactModel
 from netloom.cli.goals import Goal, Little
+from netloom.cli.sources import is_recorded
 
 if TYPE_CHECKING:
     from netloom._core import Fabric, Optimized, Scenario, Traffic
@@ -89,8 +90,8 @@ def _program(run: Run, source: str, fabric: Fabric, traffic: Traffic) -> tuple[S
     path = Path(source)
     listed: list[dict[str, Any]] = []
     seed = run.options.seed
-    if source != STDIO and path.is_file():
-        if ending(path) == ".ti":
+    if source != STDIO and path.exists():
+        if is_recorded(source):
             listed = [{"name": "traffic", "trace": path.name}]
         elif ending(path) == ".toml":
             listed, own = jobs.replayable(path)

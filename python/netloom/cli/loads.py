@@ -29,7 +29,8 @@ def loads(
     routes
         A file of routes, or an engine's name (`ftree`).
     traffic
-        Traffic over hosts (.mtx, .csv, .npz, .parquet, .ti), a jobs file (.toml), or a pattern spec.
+        Traffic over hosts (.mtx, .csv, .txt, .npz, .npy, .parquet), a recorded run (.ti, its index or folder,
+        .goal), a jobs file (.toml), or a pattern spec.
     paths
         Which of a host's several addresses every pair uses (.csv), as `netloom optimize --lmc --paths FILE`
         writes it.

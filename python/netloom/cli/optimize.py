@@ -47,8 +47,8 @@ def optimize(
     fabric
         A dump of `ibnetdiscover`, an ibsim net file, or a generator spec.
     traffic
-        Traffic over hosts (.mtx, .csv, .npz, .parquet), a trace (.ti), a jobs file (.toml), or a pattern
-        spec.
+        Traffic over hosts (.mtx, .csv, .txt, .npz, .npy, .parquet), a recorded run (.ti, its index or folder,
+        .goal), a jobs file (.toml), or a pattern spec.
     background
         Routes for the entries that no traffic uses: an engine or a file. The result says how good they are
         for the traffic. [default: auto, which is `ftree` where the fabric is a tree, else `updn`]

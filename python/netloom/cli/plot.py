@@ -30,7 +30,8 @@ def matrix(
     Parameters
     ----------
     traffic
-        A file (.mtx, .csv, .npz, .parquet, .ti), a jobs file (.toml; needs a fabric), or a pattern spec.
+        A file (.mtx, .csv, .txt, .npz, .npy, .parquet), a recorded run (.ti, its index or folder, .goal), a
+        jobs file (.toml; needs a fabric), or a pattern spec.
     fabric
         The fabric on whose hosts it is.
     grey

@@ -75,7 +75,7 @@ def not_accepted(found: Sequence[Mapping[str, Any]]) -> list[Finding]:
     """What is to be known of jobs of whose offered load a routing accepts less."""
     out = []
     for one in found:
-        for job in (job for job in one["jobs"] if job["load"] is not None and job["load"]["saturated"]):
+        for job in (job for job in one["jobs"] if (job.get("load") or {}).get("saturated")):
             shares = "{:.1f} % of a host's link accepted, {:.1f} % offered".format(
                 *(100 * job["load"][key] for key in ("accepted", "offered"))
             )

@@ -6,9 +6,10 @@ import contextlib
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Literal, NoReturn
+from typing import NoReturn
 
 from netloom.cli import STDIO, render
+from netloom.cli.outputs import ending
 from netloom.findings import Finding, finding
 
 OPTIMISERS = ("afar", "coloured", "optimize")
@@ -75,15 +76,19 @@ def raise_not_an_engine(
     raise SpecError(f'"{source}" is {what}: expected one of {", ".join(names)}{hint}')
 
 
-def traffic_format(data: bytes) -> Literal["mtx", "csv"]:
-    """What traffic on standard input is: Matrix Market says so in its first line, gzip or not."""
-    head = data[:64]
-    if head.startswith(b"\x1f\x8b"):
-        import zlib
+_NOT_RECORDED = (".mtx", ".csv", ".npz", ".npy", ".parquet", ".toml")
 
-        with contextlib.suppress(zlib.error):
-            head = zlib.decompressobj(wbits=31).decompress(data[:4096], 64)
-    return "mtx" if head.lstrip().startswith(b"%%MatrixMarket") else "csv"
+
+def is_recorded(source: str) -> bool:
+    """Whether a path is a recorded run: a trace, an index or a folder of such, or a schedule."""
+    from netloom import _core
+
+    if os.path.isdir(source):
+        return True
+    if not os.path.isfile(source) or ending(Path(source)) in _NOT_RECORDED:
+        return False
+    with open(source, "rb") as file:
+        return _core.traffic_format(file.read(1 << 20)) in ("ti", "goal")
 
 
 def nearest_pattern(source: str) -> str | None:

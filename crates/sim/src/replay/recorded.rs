@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use netloom_model::{Action, Workload};
+use netloom_model::{Action, Lines, Workload};
 use netloom_traffic::collective::{Algorithms, Collective};
 
 use super::op::Op;
@@ -15,7 +15,7 @@ pub struct Replay {
     workload: Arc<Workload>,
     ps_per_flop: f64,
     /// The name of its file, for messages.
-    pub file: String,
+    pub file: Lines,
     /// How collectives are done; by size unless set.
     pub algorithms: Algorithms,
 }
@@ -27,7 +27,7 @@ impl Replay {
     /// If the speed is not positive.
     pub fn new(workload: Arc<Workload>, flops_per_s: f64) -> Self {
         assert!(flops_per_s > 0.0, "a processor computes");
-        let (file, algorithms) = ("trace".into(), Algorithms::default());
+        let (file, algorithms) = (Lines::of("trace"), Algorithms::default());
         Self { workload, ps_per_flop: 1e12 / flops_per_s, file, algorithms }
     }
 
@@ -58,7 +58,7 @@ impl Script for Replay {
 
     fn place(&self, rank: u32, step: u64) -> Option<String> {
         let line = self.workload.lines(rank).get(usize::try_from(step).ok()?)?;
-        Some(format!("{}:{line}", self.file))
+        Some(self.file.told(*line as usize))
     }
 
     fn shares(&self, rank: u32, step: u64) -> &[u64] {

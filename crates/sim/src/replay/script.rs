@@ -76,7 +76,7 @@ impl Script for Tasks {
 
     fn place(&self, rank: u32, step: u64) -> Option<String> {
         let line = self.schedule().line(rank, u32::try_from(step).ok()?)?;
-        Some(format!("{}:{line}", self.file))
+        Some(self.file.told(line as usize))
     }
 
     fn tasks(&self) -> Option<&Tasks> {

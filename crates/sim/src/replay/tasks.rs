@@ -13,7 +13,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use netloom_model::{Schedule, Task};
+use netloom_model::{Lines, Schedule, Task};
 use serde::{Deserialize, Serialize};
 
 use super::matching::Table;
@@ -25,7 +25,7 @@ pub struct Tasks {
     schedule: Arc<Schedule>,
     ps_per_unit: f64,
     /// The name of its file, for messages.
-    pub file: String,
+    pub file: Lines,
 }
 
 impl Tasks {
@@ -35,7 +35,7 @@ impl Tasks {
     /// If the scale is negative.
     pub fn new(schedule: Arc<Schedule>, compute_scale: f64) -> Self {
         assert!(compute_scale >= 0.0, "time goes forward");
-        Self { schedule, ps_per_unit: 1e3 * compute_scale, file: "schedule".into() }
+        Self { schedule, ps_per_unit: 1e3 * compute_scale, file: Lines::of("schedule") }
     }
 
     /// Ranks that the schedule has.
