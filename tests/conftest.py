@@ -40,6 +40,7 @@ class Paths:
     examples: Path = EXAMPLES
     schemas: Path = SCHEMAS
     ft2: Path = DATA / "ft2_32" / "ibnetdiscover.txt"
+    ibdiagnet: Path = DATA.parent / "ibdiagnet"
     ft3: Path = DATA / "ft3_32" / "ibnetdiscover.txt"
     quartz1: Path = DATA / "quartz1" / "ibnetdiscover.txt.gz"
     small: str = SMALL

@@ -87,15 +87,32 @@ def test_a_generator_wins_over_a_file_of_its_name(netloom):
     assert "./cab" in netloom.refused("fabric", "show", "./cab")
 
 
-def test_ibdiagnet_s_dumps_that_are_not_read_name_the_one_that_is(netloom, paths):
-    (netloom.folder / "ibdiagnet2.db_csv").write_text("# db_csv\nSTART_NODES\nNodeDesc,NumPorts\nEND_NODES\n")
-    text = netloom.refused("fabric", "show", "ibdiagnet2.db_csv")
-    assert "ibdiagnet's db_csv is not read: expected a dump of ibnetdiscover, such as ibdiagnet2" in text
+def test_a_dump_of_ibdiagnet_that_is_not_read_names_those_that_are(netloom, paths):
+    (netloom.folder / "ibdiagnet2.lst").write_text("{ SW Ports:28 SystemGUID:0 }\n")
+    text = netloom.refused("fabric", "show", "ibdiagnet2.lst")
+    assert "ibdiagnet's lst is not read: expected its ibnetdiscover, db_csv or net_dump, such as ibd" in text
     (netloom.folder / "ibdiagnet2.ibnetdiscover").write_text(paths.ft2.read_text())
-    assert "ibdiagnet2.ibnetdiscover, which is there" in netloom.refused(
-        "fabric", "show", "ibdiagnet2.db_csv"
-    )
+    assert "ibdiagnet2.ibnetdiscover, which is there" in netloom.refused("fabric", "show", "ibdiagnet2.lst")
     assert netloom.result("fabric", "show", "ibdiagnet2.ibnetdiscover")["hosts"] == 32
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"), [("small.db_csv", "ibdiagnet db_csv"), ("small.net_dump", "ibdiagnet net_dump")]
+)
+def test_dumps_of_ibdiagnet_are_fabrics_whatever_they_are_called(netloom, paths, name, kind):
+    (netloom.folder / "net.txt").write_bytes((paths.ibdiagnet / name).read_bytes())
+    result = netloom.result("fabric", "show", "net.txt", code=1)
+    assert (result["hosts"], result["switches"], result["kind"]) == (4, 3, kind)
+    assert [finding["kind"] for finding in result["findings"]] == ["aggregation-node"]
+    netloom.result("fabric", "convert", "net.txt", "-o", "ibn.txt")
+    assert netloom.result("fabric", "show", "ibn.txt")["links"] == 16
+
+
+def test_a_database_of_ibdiagnet_is_fabric_and_counters(netloom, paths):
+    (netloom.folder / "ibdiagnet2.db_csv").write_bytes((paths.ibdiagnet / "small.db_csv").read_bytes())
+    result = netloom.result("counters", "show", "ibdiagnet2.db_csv", "ibdiagnet2.db_csv")
+    # Four hosts, which send 1, 2, 3 and 4 GB in words of four octets.
+    assert result["host_bytes"] == 10**10
 
 
 def test_every_verb_that_takes_a_fabric_takes_a_name_map(netloom, paths):

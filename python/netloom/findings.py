@@ -40,6 +40,7 @@ KINDS: dict[str, tuple[Severity, Class]] = {
     "one-ended-cable": ("warning", "input"),
     "speeds-differ": ("warning", "input"),
     "unknown-speed": ("warning", "input"),
+    "missing-section": ("warning", "input"),
     "no-speed": ("warning", "input"),
     "impossible-lid": ("warning", "input"),
     "lmc-differs": ("warning", "input"),

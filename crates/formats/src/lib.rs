@@ -10,7 +10,7 @@
 //! | [`error`] | [`FormatError`] `file:line: expected ..., found ...`; [`WriteError`] |
 //! | [`gzip`] | plain or gzip, bounded |
 //! | [`text`] | bytes to lines; a cursor for one line |
-//! | [`fabric`] | `ibnetdiscover`, `ibnetdiscover -p`, ibsim net files, DOT; node-name-maps |
+//! | [`fabric`] | `ibnetdiscover`, `ibnetdiscover -p`, ibsim net files, ibdiagnet's dumps, DOT; node-name-maps |
 //! | [`dense`] | dense traffic matrices as text |
 //! | [`lft`] | forwarding tables: OpenSM's dumps in, files for its `file` engine out |
 //! | [`goal`] | GOAL: tasks of ranks that depend on each other |
@@ -28,10 +28,12 @@
 //! | [`perfetto`] | timelines, for viewers of traces |
 //! | [`paths`] | which of a host's addresses each sender uses, as CSV |
 //! | `csv` | what the two share |
+//! | `db_csv` | the sections of ibdiagnet's database |
 
 pub mod certificate;
 pub mod counters;
 mod csv;
+mod db_csv;
 pub mod dense;
 pub mod error;
 pub mod fabric;

@@ -238,7 +238,7 @@ class Run:
                 # Says what was expected, better than "no such file" alone.
                 return _core.Fabric.read(source)
             data = self.read(role, source)
-            with of_ibdiagnet(data, source):
+            with of_ibdiagnet(source):
                 fabric = self.parsed(data, source)
         if warn and fabric.findings:
             number, name = len(fabric.findings), "-" if source == STDIO else source

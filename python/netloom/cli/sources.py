@@ -31,22 +31,19 @@ def fault_lines(faults: Sequence[tuple[int, str, str]], file: str) -> Iterator[F
 
 
 @contextlib.contextmanager
-def of_ibdiagnet(data: bytes, source: str) -> Iterator[None]:
-    """An error about a dump of ibdiagnet that is not read names the one that is, and where it lies."""
+def of_ibdiagnet(source: str) -> Iterator[None]:
+    """An error about ibdiagnet's list of links, which is not read, names the dumps that are."""
     from netloom.errors import FormatError
 
     try:
         yield
     except FormatError as error:
         path = Path(source)
-        kind = next((one for one in ("db_csv", "net_dump", "lst") if path.name.endswith(f".{one}")), None)
-        if kind is None and b"\nSTART_NODES" in b"\n" + data[: 1 << 20]:
-            kind = "db_csv"
-        if kind is None:
+        if not path.name.endswith(".lst"):
             raise
-        beside = path.with_suffix(".ibnetdiscover")
-        there = f"{beside}, which is there" if beside.is_file() else "ibdiagnet2.ibnetdiscover"
-        text = f"{source}: ibdiagnet's {kind} is not read: expected a dump of ibnetdiscover, such as {there}"
+        beside = [path.with_suffix(f".{kind}") for kind in ("ibnetdiscover", "db_csv", "net_dump")]
+        there = next((f"{one}, which is there" for one in beside if one.is_file()), "ibdiagnet2.db_csv")
+        text = f"{source}: ibdiagnet's lst is not read: expected its ibnetdiscover, db_csv or net_dump, such as {there}"
         raise FormatError(text, source) from error
 
 

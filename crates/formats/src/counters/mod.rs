@@ -7,6 +7,7 @@
 //! | `sheet` | values of ports, put together as readings |
 //! | [`perfquery`] | `perfquery`, `-x`, and its counters by lane |
 //! | [`ibqueryerrors`] | `ibqueryerrors --data`, `--counters` |
+//! | [`db_csv`] | `PM_INFO` of ibdiagnet's database |
 //! | [`sysfs`] | Linux' `/sys/class/infiniband`, of many machines |
 //! | `exporter` | three Prometheus exporters: names, units, ports |
 //! | [`exposition`] | their samples in Prometheus' text format |
@@ -17,6 +18,7 @@
 //! Invariants: data is in octets when it leaves here (InfiniBand counts units of four: each reader knows what its source shows, none
 //! guesses); ports that the fabric does not have are told in notes, and a file of which no port fits is an error.
 
+pub mod db_csv;
 pub mod exposition;
 pub mod ibqueryerrors;
 pub mod perfquery;
@@ -32,6 +34,7 @@ mod sheet;
 
 use netloom_model::{Counters, Fabric, Reading};
 
+pub use db_csv::read_db_csv;
 pub use exposition::read_exposition;
 pub use ibqueryerrors::read_ibqueryerrors;
 pub use perfquery::read_perfquery;
@@ -87,6 +90,9 @@ pub fn read_counters(bytes: &[u8], label: &str, fabric: &Fabric) -> Result<Count
         if ibqueryerrors::begins(line) {
             return ibqueryerrors::read(&text, label, fabric);
         }
+        if crate::db_csv::begins(line) {
+            return db_csv::read(&text, label, fabric);
+        }
         if exposition::begins(line) {
             return exposition::read(&text, label, fabric);
         }
@@ -105,7 +111,7 @@ pub fn read_counters(bytes: &[u8], label: &str, fabric: &Fabric) -> Result<Count
     Err(FormatError::whole(label, format!("expected {EXPECTED}, found nothing")))
 }
 
-const EXPECTED: &str = "counters (perfquery, ibqueryerrors, an exporter's samples, or a table with columns such as link and xmit_bytes)";
+const EXPECTED: &str = "counters (perfquery, ibqueryerrors, ibdiagnet's db_csv, an exporter's samples, or a table with columns such as link and xmit_bytes)";
 
 /// What InfiniBand's tools and shells say between their output when something fails.
 pub(crate) fn is_complaint(line: &str) -> bool {

@@ -19,7 +19,7 @@ use super::rate::{Rate, Speed};
 use super::raw::{MAX_PORTS, Notes, Raw, RawNode, RawPort, Role};
 
 /// Device id of the aggregation nodes (SHARP) that sit in switches.
-const AGGREGATION_DEVICE: u64 = 0xcf09;
+pub(super) const AGGREGATION_DEVICE: u64 = 0xcf09;
 
 /// Whether a line is a node's header.
 pub(super) fn looks_like(line: &str) -> bool {

@@ -1,4 +1,5 @@
-//! Fabrics as the InfiniBand tools print them: `ibnetdiscover`, `ibnetdiscover -p`, ibsim's net files.
+//! Fabrics as the InfiniBand tools print them: `ibnetdiscover`, `ibnetdiscover -p`, ibsim's net files, and ibdiagnet's `db_csv` and
+//! `net_dump`.
 //!
 //! Idea: a parser a form turns text into the same raw records (`raw`); one assembly (`assemble`)
 //! turns records into a checked [`Fabric`]. What real hardware shows and a simulator does not (messages in
@@ -10,8 +11,10 @@
 
 mod assemble;
 mod block;
+mod db_csv;
 mod dot;
 mod names;
+mod net_dump;
 mod pairs;
 mod ports;
 mod rate;
@@ -47,6 +50,10 @@ pub enum FabricKind {
     IbnetdiscoverPorts,
     /// A net file for ibsim.
     IbsimNet,
+    /// `ibdiagnet2.db_csv`: sections.
+    IbdiagnetDbCsv,
+    /// `ibdiagnet2.net_dump`: a table a switch.
+    IbdiagnetNetDump,
 }
 
 impl FabricKind {
@@ -56,6 +63,8 @@ impl FabricKind {
             FabricKind::Ibnetdiscover => "ibnetdiscover",
             FabricKind::IbnetdiscoverPorts => "ibnetdiscover -p",
             FabricKind::IbsimNet => "ibsim",
+            FabricKind::IbdiagnetDbCsv => "ibdiagnet db_csv",
+            FabricKind::IbdiagnetNetDump => "ibdiagnet net_dump",
         }
     }
 }
@@ -91,6 +100,8 @@ pub fn read_fabric(
     let raw = match sniff(&text) {
         Some(Form::Records) => block::parse(&text, label)?,
         Some(Form::Ports) => ports::parse(&text, label)?,
+        Some(Form::Sections) => db_csv::parse(&text, label)?,
+        Some(Form::Tables) => net_dump::parse(&text, label)?,
         None => return Err(unknown(&text, label)),
     };
     assemble::assemble(raw, label, &map)
@@ -99,6 +110,8 @@ pub fn read_fabric(
 enum Form {
     Records,
     Ports,
+    Sections,
+    Tables,
 }
 
 /// The first line that can only belong to one form decides.
@@ -109,6 +122,10 @@ fn sniff(text: &str) -> Option<Form> {
             Some(Form::Ports)
         } else if block::looks_like(line) {
             Some(Form::Records)
+        } else if crate::db_csv::begins(line) {
+            Some(Form::Sections)
+        } else if net_dump::looks_like(line) {
+            Some(Form::Tables)
         } else {
             None
         }
@@ -116,7 +133,7 @@ fn sniff(text: &str) -> Option<Form> {
 }
 
 fn unknown(text: &str, label: &str) -> FormatError {
-    let expected = "expected the output of ibnetdiscover (or ibnetdiscover -p) or a net file of ibsim";
+    let expected = "expected the output of ibnetdiscover (or ibnetdiscover -p), ibdiagnet's db_csv or net_dump, or a net file of ibsim";
     let Some((i, first)) = text.lines().enumerate().find(|(_, l)| !l.trim_ascii().is_empty()) else {
         return FormatError::whole(label, format!("{expected}, found nothing: the input is empty"));
     };

@@ -3,6 +3,7 @@
 mod bad_fabrics;
 mod bad_tables;
 mod fixtures;
+mod ibdiagnet;
 mod properties;
 mod quirks;
 mod tables;
