@@ -17,7 +17,8 @@ use crate::optimize::{Asked, begin};
 use crate::optimized::changed;
 use crate::routes::{PyRoutes, RoutesOrEngine};
 use crate::run::{Options, run_until, stop_text};
-use crate::traffic::{PyHose, PyTraffic};
+use crate::sums::PyHose;
+use crate::traffic::PyTraffic;
 use crate::{arrays, errors};
 use std::sync::Arc;
 

@@ -15,7 +15,8 @@ use crate::fabric::{PyFabric, Shared, link_dict};
 use crate::memory;
 use crate::routes::RoutesOrEngine;
 use crate::run::{Options, run_until, stop_text};
-use crate::traffic::{PyHose, PyJob, PyTraffic};
+use crate::sums::PyHose;
+use crate::traffic::{PyJob, PyTraffic};
 use std::sync::Arc;
 
 /// How many atoms of a job, and sums over leaves, a result lists.

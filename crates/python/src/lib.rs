@@ -48,7 +48,8 @@ pub mod sampled;
 pub mod scenario;
 pub mod simulate;
 pub mod states;
-pub mod traffic;
+pub mod sums;
+mod traffic;
 
 use pyo3::prelude::*;
 
@@ -59,7 +60,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<fabric::PyFabric>()?;
     m.add_class::<traffic::PyTraffic>()?;
     m.add_class::<traffic::PyJob>()?;
-    m.add_class::<traffic::PyHose>()?;
+    m.add_class::<sums::PyHose>()?;
     m.add_class::<routes::PyRoutes>()?;
     m.add_class::<loads::PyCertificate>()?;
     m.add_class::<loads::PyLinkLoads>()?;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use netloom_formats as formats;
-use netloom_model::{Allocation, Csr, Fabric, Hose, JobSpec, Mapping, Phase, Source, Traffic};
+use netloom_model::{Allocation, Csr, Fabric, JobSpec, Mapping, Phase, Source, Traffic};
 use netloom_routing as routing;
 use netloom_traffic::collective::Algorithms;
 use netloom_traffic::{self as patterns, MadeOf, Recorded, RecordedOptions, ResolvedJob};
@@ -390,51 +390,6 @@ impl PyTraffic {
     /// That this traffic belongs on `fabric`.
     pub fn check_fits(&self, py: Python<'_>, fabric: &PyFabric) -> PyResult<()> {
         self.shared.traffic.check_fits(fabric.fabric()).map_err(|e| errors::traffic(py, e))
-    }
-}
-
-/// What every host sends and receives in all, whoever talks to whom. Immutable.
-#[pyclass(frozen, name = "Hose", module = "netloom._core")]
-pub struct PyHose {
-    /// The sums.
-    pub hose: Hose,
-}
-
-#[pymethods]
-impl PyHose {
-    /// Reads `host,sent,received` (.csv, .csv.gz).
-    #[staticmethod]
-    #[pyo3(signature = (path, fabric = None))]
-    fn read(py: Python<'_>, path: PathBuf, fabric: Option<&PyFabric>) -> PyResult<Self> {
-        let label = path.display().to_string();
-        let hose = formats::read_sums(&io::read(py, &path)?, &label, fabric.map(PyFabric::fabric));
-        Ok(Self { hose: hose.map_err(|e| errors::format(py, &e))? })
-    }
-
-    /// The row and column sums of traffic.
-    #[staticmethod]
-    fn of(traffic: &PyTraffic) -> Self {
-        Self { hose: Hose::of(traffic.shared.total(), traffic.shared.traffic.hosts_hash()) }
-    }
-
-    #[getter]
-    fn sent<'py>(slf: &Bound<'py, Self>) -> Bound<'py, PyArray1<f64>> {
-        arrays::view(slf, |h| &h.hose.sent)
-    }
-
-    #[getter]
-    fn received<'py>(slf: &Bound<'py, Self>) -> Bound<'py, PyArray1<f64>> {
-        arrays::view(slf, |h| &h.hose.received)
-    }
-
-    /// `host,sent,received`, as `read` reads it.
-    fn to_bytes<'py>(&self, py: Python<'py>, fabric: &PyFabric) -> Bound<'py, PyBytes> {
-        PyBytes::new(py, &formats::write_sums(fabric.fabric(), &self.hose))
-    }
-
-    #[getter]
-    fn hosts_hash(&self) -> Option<String> {
-        self.hose.hosts_hash.map(|h| format!("{h:016x}"))
     }
 }
 
