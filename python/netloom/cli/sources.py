@@ -43,8 +43,8 @@ def of_ibdiagnet(source: str) -> Iterator[None]:
             raise
         beside = [path.with_suffix(f".{kind}") for kind in ("ibnetdiscover", "db_csv", "net_dump")]
         there = next((f"{one}, which is there" for one in beside if one.is_file()), "ibdiagnet2.db_csv")
-        text = f"{source}: ibdiagnet's lst is not read: expected its ibnetdiscover, db_csv or net_dump, such as {there}"
-        raise FormatError(text, source) from error
+        text = f"ibdiagnet's lst is not read: expected its ibnetdiscover, db_csv or net_dump, such as {there}"
+        raise FormatError(f"{source}: {text}", source) from error
 
 
 def is_file_or_stdin(source: str) -> bool:
