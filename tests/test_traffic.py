@@ -123,7 +123,8 @@ def test_collectives_of_a_trace_can_be_left_out_and_that_is_told(netloom):
     placed = netloom.result("traffic", "place", "two-level:leaves=2,hosts=1,spines=1", "jobs.toml")
     assert placed["bytes"] == result["bytes"]
     (netloom.folder / "one.toml").write_text('[[job]]\ntrace = "run.ti"\nranks_per_host = 2\n')
-    within = netloom.result("traffic", "place", "two-level:leaves=2,hosts=1,spines=1", "one.toml")
+    within = netloom.result("traffic", "place", "two-level:leaves=2,hosts=1,spines=1", "one.toml", code=1)
+    assert [one["text"].split(":")[0] for one in within["findings"]][-1] == "all stays within hosts"
     assert (within["total_bytes"], within["bytes"]["within_endpoints"]) == (0, 146)
 
 

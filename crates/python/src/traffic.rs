@@ -206,10 +206,9 @@ impl PyTraffic {
     fn notes(&self) -> Vec<(&'static str, String)> {
         let mut notes = self.shared.notes.clone();
         if self.shared.total().entry_count() == 0 {
-            notes.push((
-                "no-traffic",
-                "nobody sends anything: whatever is said of loads and bounds is of nothing".into(),
-            ));
+            let within = self.shared.made_of.map_or(0.0, |made| made.within_endpoints);
+            let why = if within > 0.0 { "all stays within hosts" } else { "nobody sends anything" };
+            notes.push(("no-traffic", format!("{why}: whatever is said of loads and bounds is of nothing")));
         }
         notes
     }
