@@ -169,6 +169,7 @@ def history(*results: str, title: str | None = None, options: PictureOptions | N
                 "result": "-" if common.is_stdin(source) else source,
                 "seconds": found["time_to_best"],
                 "gap_percent": goal["gap_percent"],
+                "bound_class": goal["bound_class"],
                 "steps": len(steps),
             }
         )
@@ -215,7 +216,11 @@ def front(source: str, /, *, title: str | None = None, options: PictureOptions |
     points = [(row["changed_entries"], row["gap_percent"]) for row in rows if row["gap_percent"] is not None]
     with run.timed("draw"):
         picture = front_picture(points, title=title or _traffic_name(document), kind=picture_kind(run))
-    result: dict[str, Any] = {"points": rows, "output": run.write(picture)}
+    result: dict[str, Any] = {
+        "bound_class": document["result"]["bound_class"],
+        "points": rows,
+        "output": run.write(picture),
+    }
     return run.finish(result, lambda: render.pairs([("written", str(result["output"]))]), rows=rows)
 
 

@@ -159,7 +159,7 @@ def _parquet(rows: list[dict[str, Any]]) -> bytes:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    texts = {"phase", "jobs", "verdict", "decision", "reason", "routes", "proposed"}
+    texts = {"bound_class", "phase", "jobs", "verdict", "decision", "reason", "routes", "proposed"}
     whole = {"number", "changed_entries", "inferred_phases", "mads", "journal_id"}
 
     def kind(name: str) -> pa.DataType:

@@ -166,7 +166,7 @@ class LiveLoop:
         if found.traffic is not None:
             with self._step("bound"):
                 before = self._judged(now, found.traffic)
-                found.gap_before = before.ar_gap_percent
+                found.gap_before, found.bound_class = before.ar_gap_percent, before.ar_bound_class
                 same = self._seen.fabric.cabling_hash == now.fabric.cabling_hash
                 found.gap_after = self._judged(
                     self._seen, found.traffic, before if same else None
@@ -495,6 +495,7 @@ class LiveLoop:
             ),
             gap_before_percent=found.gap_before,
             gap_after_percent=found.gap_after,
+            bound_class=found.bound_class,
             predicted_gain=None if prediction is None else prediction.gain,
             sure_gain=None if prediction is None else min(prediction.sure_gain, prediction.mean_gain),
             cost_percent=found.cost,

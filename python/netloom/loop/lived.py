@@ -49,6 +49,7 @@ class Found:
     load_before: float = 0.0
     gap_before: float | None = None
     gap_after: float | None = None
+    bound_class: str | None = None
     prediction: Prediction | None = None
     cost: float | None = None
     asked: float | None = None

@@ -45,6 +45,8 @@ class Round:
         How far sums over (source leaf, destination) are believed to be off.
     gap_before_percent, gap_after_percent : float, optional
         AR gap of the routes in force at the round's beginning and end.
+    bound_class : str, optional
+        What the bound of these gaps is a bound of.
     predicted_gain, sure_gain : float, optional
         What the change was to gain: by the answer, and at least, with the answer's doubt.
     cost_percent, asked_percent : float, optional
@@ -75,6 +77,7 @@ class Round:
     estimated_error_percent: float | None = None
     gap_before_percent: float | None = None
     gap_after_percent: float | None = None
+    bound_class: str | None = None
     predicted_gain: float | None = None
     sure_gain: float | None = None
     cost_percent: float | None = None

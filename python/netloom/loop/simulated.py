@@ -63,6 +63,8 @@ class Ran:
         When every job that ends by itself has ended.
     gap_percent : float, optional
         AR gap of the routes for the truth; None where the bound is not of such routes.
+    bound_class : str
+        What that bound is a bound of.
     held_up : array
         By host, how many times what it sent it would have sent (`demand`).
     """
@@ -73,6 +75,7 @@ class Ran:
     by_interval: dict[int | None, Traffic]
     times_ms: dict[str, float]
     gap_percent: float | None
+    bound_class: str
     held_up: npt.NDArray[np.float64]
 
     @property
@@ -188,6 +191,7 @@ class SimulatedLoop:
             estimated_error_percent=seen.estimated_leaf_error_percent,
             gap_before_percent=before.gap_percent,
             gap_after_percent=after.gap_percent,
+            bound_class=after.bound_class,
             predicted_gain=prediction.gain,
             sure_gain=min(prediction.sure_gain, prediction.mean_gain),
             cost_percent=decision.cost_percent,
@@ -364,14 +368,15 @@ class SimulatedLoop:
             raise SimulationError(
                 f"{phase.file}: no job ends by itself: expected one, whose time says what routes are worth"
             )
-        gap = whole(_core.loads(self.fabric, routes, sent, threads=self.threads)).ar_gap_percent
+        judged = whole(_core.loads(self.fabric, routes, sent, threads=self.threads))
         return Ran(
             result=result,
             counters=counters,
             sent=sent,
             by_interval=truth,
             times_ms=times,
-            gap_percent=gap,
+            gap_percent=judged.ar_gap_percent,
+            bound_class=judged.ar_bound_class,
             held_up=held_up(self.fabric, phase.scenario, ended),
         )
 
