@@ -399,3 +399,29 @@ def test_readings_in_the_wrong_order_are_a_finding(netloom, real):
     some = netloom.result("counters", "diff", net, "first.txt", readings[1])
     assert some["flagged"]["reset"] > 0
     assert some["findings"] == []
+
+
+def test_error_counters_are_told_between_two_readings_and_of_one(netloom, paths):
+    first = (paths.ibdiagnet / "small.db_csv").read_text()
+    (netloom.folder / "before.db_csv").write_text(first)
+    # At port 3 of leaf01: LinkDowned 2 to 3, symbol errors 17 to 90, discards 158 to 200 (too few to tell).
+    old, new = "3,2,0,17,0,158,0,", "3,3,0,90,0,200,0,"
+    (netloom.folder / "after.db_csv").write_text(first.replace(old, new).replace(",158,0,", ",200,0,"))
+    result = netloom.result(
+        "counters", "diff", "before.db_csv", "before.db_csv", "after.db_csv", "-o", "c.csv", code=1
+    )
+    told = [(one["kind"], one["severity"], one["text"]) for one in result["findings"]]
+    assert told == [
+        (
+            "symbol-errors",
+            "warning",
+            "symbol errors (SymbolErrorCounter) at 1 port, 10 or more each: leaf01[3] 73",
+        ),
+        ("link-downed", "warning", "links that went down (LinkDownedCounter) at 1 port: leaf01[3] 1"),
+    ]
+    found = netloom.result("counters", "check", "after.db_csv", "after.db_csv")["findings"]
+    assert {one["kind"] for one in found} == {"errors-since-reset"}
+    assert "LinkDownedCounter" not in str(found), "three since a reset are usual"
+    assert "thrown away instead of sent (PortXmitDiscards) at 1 port since" in str(found)
+    lines = netloom.result("infer", "before.db_csv", "ftree", "after.db_csv", "-o", "t.mtx")["findings"]
+    assert "errors-since-reset" in {one["kind"] for one in lines}

@@ -879,6 +879,9 @@ class Counters:
         """What hosts sent, bytes, if that is no more than management sends: nobody else was there."""
     def since(self, before: Counters, *, seconds: float | None = None) -> Counters:
         """What was counted since an earlier reading; `seconds` is how long that is, if files do not tell."""
+    @property
+    def port_errors(self) -> list[dict[str, str]]:
+        """What error counters say, as findings: between the readings, or, of one, since they were set back."""
     def fallen_since(self, before: Counters) -> tuple[int, int]:
         """How many counters of data and packets fell since an earlier reading, and how many changed."""
     def check(self) -> list[dict[str, str]]:

@@ -10,6 +10,7 @@
 //! | [`balance`] | what enters a switch leaves it |
 //! | [`check`](mod@check) | which counters are bad, by name |
 //! | [`doubts`] | what no single counter shows: wraps of all alike, a fabric where nobody is |
+//! | [`errors`] | what went wrong at ports |
 //! | [`summary`](mod@summary) | an interval in a few figures; several as one |
 //! | [`synth`](mod@synth) | the counters that traffic would leave |
 //! | [`lanes`] | on which virtual lane a pair's packets travel |
@@ -20,6 +21,7 @@ pub mod balance;
 pub mod check;
 pub mod diff;
 pub mod doubts;
+pub mod errors;
 mod galois;
 pub mod lanes;
 pub mod measured;
@@ -31,6 +33,7 @@ pub mod synth;
 pub use check::check;
 pub use diff::{ReadingError, fallen, since_reset, span};
 pub use doubts::{idle, may_have_wrapped};
+pub use errors::port_errors;
 pub use lanes::LaneScheme;
 pub use measured::{Amounts, Measured, Row, Unit, is_usable, measure};
 pub use noise::Noise;

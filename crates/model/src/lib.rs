@@ -22,6 +22,7 @@
 //! | [`trace`] | what every rank of a run sent, and who took part in its collectives |
 //! | [`workload`] | a recorded run as a program: what every rank does, in order |
 //! | [`counters`] | what ports counted, by interval |
+//! | [`port_error`] | what ports count that went wrong |
 //! | [`reading`] | what ports had counted at one moment |
 //! | [`schedule`] | what every rank does as tasks that depend on each other |
 //! | [`job`] | jobs, allocations, mappings, placements |
@@ -47,6 +48,7 @@ pub mod lines;
 pub mod matrix;
 pub mod names;
 pub mod pair_paths;
+pub mod port_error;
 pub mod reading;
 pub mod rng;
 pub mod routes;
@@ -72,6 +74,7 @@ pub use lft::{Lft, LftRow, NO_PORT};
 pub use lines::Lines;
 pub use matrix::Csr;
 pub use pair_paths::{MAX_LMC, PairPaths, PairPathsError};
+pub use port_error::PortError;
 pub use reading::Reading;
 pub use routes::{PathChoice, PortsError, Routes, Table};
 pub use schedule::{Requirement, Schedule, Task};

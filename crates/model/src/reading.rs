@@ -6,9 +6,12 @@
 //!
 //! Invariants: a column has a value and a [`Quality`] for every link; what no port has told is [`Quality::MISSING`].
 
+use std::collections::BTreeMap;
+
 use crate::counters::{Column, Quality, Quantity};
 use crate::fabric::Fabric;
 use crate::ids::LinkId;
+use crate::port_error::PortError;
 
 /// Absolute counters of a fabric's ports.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,13 +20,14 @@ pub struct Reading {
     links: usize,
     cabling_hash: u64,
     columns: Vec<Column>,
+    errors: BTreeMap<(PortError, LinkId), u64>,
 }
 
 impl Reading {
     /// Of no port yet; `time_ns` since an epoch of the source's own.
     pub fn new(fabric: &Fabric, time_ns: Option<u64>) -> Self {
         let (links, cabling_hash) = (fabric.link_count(), fabric.cabling_hash());
-        Self { time_ns, links, cabling_hash, columns: Vec::new() }
+        Self { time_ns, links, cabling_hash, columns: Vec::new(), errors: BTreeMap::new() }
     }
 
     /// What the port at the near end of `port` says.
@@ -44,6 +48,23 @@ impl Reading {
         });
         self.columns[at].values[link.index()] = value;
         self.columns[at].quality[link.index()] = quality;
+    }
+
+    /// How often something went wrong at a port; of a counter that is told in two widths, the larger value counts.
+    pub fn set_error(&mut self, port: LinkId, error: PortError, value: u64) {
+        let known = self.errors.entry((error, port)).or_insert(value);
+        *known = value.max(*known);
+    }
+
+    /// How often something went wrong at a port, if it told.
+    pub fn error(&self, error: PortError, port: LinkId) -> Option<u64> {
+        self.errors.get(&(error, port)).copied()
+    }
+
+    /// The same of all ports that told it, by port.
+    pub fn errors(&self, error: PortError) -> Vec<(LinkId, u64)> {
+        let of_kind = (error, LinkId(0))..=(error, LinkId(u32::MAX));
+        self.errors.range(of_kind).map(|(&(_, port), &value)| (port, value)).collect()
     }
 
     /// Says of every port that was read, but not by lane while others were, that it does not count so.

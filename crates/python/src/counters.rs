@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use netloom_counters::{self as counters, Amounts, SynthOptions, Unit};
 use netloom_formats::{self as formats, CountersContent, CountersFile, FormatError};
-use netloom_model::{Counters, Interval, Quality, Reading};
+use netloom_model::{Counters, Finding, Interval, Quality, Reading};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
@@ -29,6 +29,8 @@ pub struct PyCounters {
     pub readings: Vec<Reading>,
     notes: Vec<String>,
     foreign: Option<String>,
+    /// What ports say went wrong: between the readings, or since they were set back.
+    errors: Vec<Finding>,
 }
 
 #[pymethods]
@@ -114,7 +116,9 @@ impl PyCounters {
         }
         let counters = only(py, &self.shared, span)?;
         let notes = before.notes.iter().chain(&self.notes).cloned().collect();
+        let errors = counters::port_errors(fabric, Some(first), second);
         Ok(Self {
+            errors,
             shared: Arc::clone(&self.shared),
             kind: self.kind.clone(),
             counters,
@@ -122,6 +126,12 @@ impl PyCounters {
             notes,
             foreign: before.foreign.clone().or_else(|| self.foreign.clone()),
         })
+    }
+
+    /// What ports say went wrong by their error counters, as findings: between the readings, or, of one, since they were set back.
+    #[getter]
+    fn port_errors<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        findings(py, self.errors.iter().map(|f| (f.kind, f.text.as_str().into())))
     }
 
     /// How many counters of data and packets have fallen since an earlier reading, and how many have changed.
@@ -272,7 +282,15 @@ impl PyCounters {
     /// What a simulation counted.
     pub fn simulated(shared: &Arc<Shared>, counters: Counters) -> Self {
         let (kind, readings, notes) = ("simulated".to_owned(), Vec::new(), Vec::new());
-        Self { shared: Arc::clone(shared), kind, counters, readings, notes, foreign: None }
+        Self {
+            shared: Arc::clone(shared),
+            kind,
+            counters,
+            readings,
+            notes,
+            foreign: None,
+            errors: Vec::new(),
+        }
     }
 
     fn from_file(
@@ -292,7 +310,13 @@ impl PyCounters {
             CountersContent::Intervals(counters) => (counters, Vec::new()),
             CountersContent::Readings(readings) => (spans(py, shared, &readings)?, readings),
         };
+        let errors = match readings.as_slice() {
+            [] => Vec::new(),
+            [only] => counters::port_errors(&shared.fabric, None, only),
+            [first, .., last] => counters::port_errors(&shared.fabric, Some(first), last),
+        };
         Ok(Self {
+            errors,
             shared: Arc::clone(shared),
             kind: file.kind.to_owned(),
             counters,
@@ -408,5 +432,6 @@ pub fn synth_counters(
     .map_err(|e| errors::routing(py, e))?;
     let counters = only(py, shared, interval)?;
     let (kind, readings, notes) = ("synthetic".to_owned(), Vec::new(), Vec::new());
-    Ok(PyCounters { shared: Arc::clone(shared), kind, counters, readings, notes, foreign: None })
+    let (shared, errors) = (Arc::clone(shared), Vec::new());
+    Ok(PyCounters { shared, kind, counters, readings, notes, foreign: None, errors })
 }

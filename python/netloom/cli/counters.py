@@ -139,7 +139,8 @@ def diff(
 ) -> int:
     """What was counted from one reading to the next.
 
-    Readings that look as if they were given in the wrong order are a finding, which exits 1.
+    Findings are what error counters say went wrong in between, and readings that look as if they were
+    given in the wrong order; warnings and errors among them exit 1.
 
     Parameters
     ----------
@@ -161,7 +162,7 @@ def diff(
     first, second = read(run, before, net, role="before"), read(run, after, net, role="after")
     found = second.since(first, seconds=seconds)
     wrong = reversed_readings(*second.fallen_since(first), before)
-    told = {**summary(found, busiest=busiest), "findings": wrong}
+    told = {**summary(found, busiest=busiest), "findings": wrong or findings(found.port_errors)}
     result = {**told, "output": write(run, found)}
     return run.finish(result, lambda: text(result))
 
@@ -180,8 +181,8 @@ def reversed_readings(fallen: int, changed: int, before: str) -> list[Finding]:
 def check(fabric: str, counters: str, /, *, options: Options | None = None) -> int:
     """Which counters are bad, by name.
 
-    Compares both ends of every link and what enters and leaves every switch, and tells counters that are
-    full, were set back or cannot be. Errors and warnings exit 1.
+    Compares both ends of every link and what enters and leaves every switch, tells counters that are full,
+    were set back or cannot be, and what error counters say. Errors and warnings exit 1.
 
     Parameters
     ----------
@@ -197,7 +198,7 @@ def check(fabric: str, counters: str, /, *, options: Options | None = None) -> i
     net = run.fabric(fabric)
     found = read(run, counters, net)
     with run.timed("check"):
-        wrong = findings(found.check())
+        wrong = findings(found.check() + found.port_errors)
     told = summary(found, busiest=0)
     result: dict[str, Any] = {
         "ok": not bad(wrong),

@@ -180,7 +180,7 @@ def infer(
         **summary,
         "weight": weight,
         "intervals": sum(window["intervals"] for window in summary["windows"]),
-        "findings": run.findings + findings(found.findings),
+        "findings": run.findings + findings(found.findings + windows.port_errors(read)),
         "memory": None if before is None else before.keep(run, found, summary["hypothesis"]),
         "notes": found.notes + ([] if before is None else before.notes),
         "output": traffic.write(run, found.traffic, summary),

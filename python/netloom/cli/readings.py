@@ -68,7 +68,7 @@ def observed_of(
 def _left_out(found: Counters) -> list[str]:
     """Links of which counters say nothing, values that are wrong: what lies there is not seen."""
     summary = found.summary(busiest=0)
-    odd = list(found.notes)
+    odd = list(found.notes) + [one["text"] for one in found.port_errors]
     if (sent := found.idle_bytes) is not None:
         odd.append(
             f"the fabric is idle: hosts sent {sent:,.0f} bytes in small packets, no more than management does"

@@ -15,7 +15,7 @@ from netloom.cli import counters as counters_verb
 from netloom.cli.common import Options, Run
 from netloom.cli.reach import Reach, discovered
 from netloom.errors import CountersError, LiveError, NetloomError
-from netloom.findings import Finding, finding
+from netloom.findings import Finding, finding, findings
 from netloom.watch import screen
 
 if TYPE_CHECKING:
@@ -144,6 +144,8 @@ class _Watch:
     """The fabric as it was at first."""
     net: Fabric = field(init=False)
     jobs: list[Job] = field(default_factory=list)
+    port_errors: list[Finding] = field(default_factory=list)
+    """What the error counters of the last interval say."""
 
     def pictures(
         self, stack: contextlib.ExitStack, every: float, once: bool
@@ -197,8 +199,9 @@ class _Watch:
 
         reading = self.reading
         if reading is None:
-            return list(self.run.findings)
-        found = self.run.findings + findings_of(
+            return self.run.findings + self.port_errors
+        found = self.run.findings + self.port_errors
+        found += findings_of(
             self.first or self.net, reading.down, reading.missing, reading.ports
         )
         if not reading.fetched:
@@ -320,6 +323,7 @@ class _Watch:
     def _picture(self, counters: Counters, seconds: float, interval: int = 0) -> Picture:
         from netloom.watch.picture import picture
 
+        self.port_errors = findings(counters.port_errors)
         return picture(self.net, counters, seconds, interval=interval, jobs=self.jobs, most=self.most)
 
     def _told(self) -> Told:

@@ -15,6 +15,7 @@ from netloom.errors import CountersError
 if TYPE_CHECKING:
     from netloom._core import Counters, Fabric, Routes
     from netloom.cli.common import Run
+    from netloom.findings import Finding
 
 
 ADAPTIVE = ("adaptive", "adaptive-remote", "random-per-packet")
@@ -113,6 +114,12 @@ def read(run: Run, net: Fabric, window: Window) -> tuple[Routes | str, Counters]
             "(absolute values of the same counters)"
         )
     return tables, _of_this_fabric(second.since(first))
+
+
+def port_errors(read: Sequence[tuple[Routes | str, Counters]]) -> list[Finding]:
+    """What the error counters of all windows say, each once."""
+    found = [one for _, reading in read for one in reading.port_errors]
+    return [one for number, one in enumerate(found) if one not in found[:number]]
 
 
 def _of_this_fabric(read: Counters) -> Counters:

@@ -45,7 +45,24 @@ _WIDE_NAMES = (
     "PortMulticastXmitPkts",
     "PortMulticastRcvPkts",
 )
-_WIDE_WAIT = 168
+_WIDE_ERRORS, _WIDE_WAIT = 72, 168
+_ERROR_NAMES = (
+    "SymbolErrorCounter",
+    "LinkErrorRecoveryCounter",
+    "LinkDownedCounter",
+    "PortRcvErrors",
+    "PortRcvRemotePhysicalErrors",
+    "PortRcvSwitchRelayErrors",
+    "PortXmitDiscards",
+    "PortXmitConstraintErrors",
+    "PortRcvConstraintErrors",
+    "LocalLinkIntegrityErrors",
+    "ExcessiveBufferOverrunErrors",
+    "VL15Dropped",
+)
+"""In the order of both attributes."""
+_NARROW_ERRORS = ((4, 2), (6, 1), (7, 1), (8, 2), (10, 2), (12, 2), (14, 2), (16, 1), (17, 1), (19, 1), (22, 2))
+"""Where `PortCounters` has them: first octet, and how many."""
 _NARROW_NAMES = ("PortXmitData", "PortRcvData", "PortXmitPkts", "PortRcvPkts", "PortXmitWait")
 
 
@@ -250,6 +267,8 @@ def _wide_block(lid: int, port: int, data: np.ndarray[Any, Any], mask: int, mask
         *map(_line, _WIDE_NAMES, values),
     ]
     if mask2 & _WIDE_HAS_WAITS:
+        errors = data[_WIDE_ERRORS:_WIDE_WAIT].view(">u8").tolist()
+        lines += map(_line, _ERROR_NAMES, errors)
         lines.append(_line("PortXmitWait", int(data[_WIDE_WAIT : _WIDE_WAIT + 8].view(">u8")[0])))
     return "".join(lines)
 
@@ -258,7 +277,10 @@ def _narrow_block(lid: int, port: int, data: np.ndarray[Any, Any], mask: int) ->
     values = data[24:44].view(">u4").tolist()
     names = _NARROW_NAMES if mask & _COUNTS_WAITS else _NARROW_NAMES[:4]
     lines = [f"# Port counters: Lid {lid} port {port} (CapMask: 0x{mask:02X})\n", _line("PortSelect", port)]
-    return "".join([*lines, *map(_line, names, values)])
+    errors = [int.from_bytes(data[at : at + size].tobytes(), "big") for at, size in _NARROW_ERRORS]
+    # Two counters of four bits share an octet.
+    errors[-2:] = [errors[-2] >> 4, errors[-2] & 15, errors[-1]]
+    return "".join([*lines, *map(_line, _ERROR_NAMES, errors), *map(_line, names, values)])
 
 
 def _lanes_block(lid: int, port: int, data: np.ndarray[Any, Any]) -> str:

@@ -4,7 +4,7 @@
 //! port has it. Data is in units of four octets; values are decimal, or hexadecimal with `0x`; `N/A` is a counter that the port
 //! does not have.
 
-use netloom_model::{Fabric, Quantity};
+use netloom_model::{Fabric, PortError, Quantity};
 
 use super::CountersFile;
 use super::fit::Scope;
@@ -54,11 +54,19 @@ fn counters(section: &Section<'_>, label: &str) -> Result<Vec<Column>, FormatErr
     Ok(known)
 }
 
+/// The section's counters of errors, narrow and wide.
+fn errors(section: &Section<'_>) -> Vec<(usize, PortError)> {
+    let known =
+        |(at, name): (usize, &str)| Some((at, PortError::find(name.strip_suffix("ext").unwrap_or(name))?));
+    section.columns().filter_map(known).collect()
+}
+
 pub(super) fn read(text: &str, label: &str, fabric: &Fabric) -> Result<CountersFile, FormatError> {
     let section =
         needed(text, label, "PM_INFO", "counters of ports: written by ibdiagnet --pc and the like")?;
     let (guid, port) = (section.column(&["NodeGUID"])?, section.column(&["PortNumber", "PortNum"])?);
     let counters = counters(&section, label)?;
+    let errors = errors(&section);
     let ports = Ports::of(fabric);
     let mut sheet = Sheet::default();
     for row in section.rows() {
@@ -74,6 +82,9 @@ pub(super) fn read(text: &str, label: &str, fabric: &Fabric) -> Result<CountersF
         let counted = values.iter().any(|(c, raw)| c.quantity != Quantity::WaitTicks && *raw > 0);
         let name = || (format!("GUID 0x{node:x}"), number);
         let Some(link) = sheet.port(ports.by_guid(node, number), name, counted, row.line) else { continue };
+        for &(at, error) in &errors {
+            sheet.errors.extend(row.optional(at, error.name())?.map(|raw| (link, error, raw)));
+        }
         for (counter, raw) in values {
             sheet.add(link, counter, counter.value(raw), row.line);
         }
@@ -121,6 +132,19 @@ mod tests {
         let received = reading.column(Quantity::RcvBytes, None).unwrap();
         assert_eq!((received.values[0], received.quality[1]), (64, Quality::MISSING));
         assert_eq!(reading.column(Quantity::WaitTicks, None).unwrap().values[2..], [9, 3]);
+    }
+
+    #[test]
+    fn errors_are_read_in_both_widths() {
+        let text = "START_PM_INFO\nNodeGUID,PortNumber,PortXmitData,SymbolErrorCounter,PortXmitDiscards,PortXmitDiscardsExt,\
+                    QP1DroppedExt\n0xabc,1,1,0x11,65535,70000,5\n0xabc,2,1,N/A,3,N/A,5\nEND_PM_INFO\n";
+        let file = read_counters(text.as_bytes(), "d.db_csv", &fabric()).unwrap();
+        let CountersContent::Readings(readings) = file.content else { panic!("a reading") };
+        let of = |error: PortError| {
+            readings[0].errors(error).into_iter().map(|(l, n)| (l.0, n)).collect::<Vec<_>>()
+        };
+        assert_eq!(of(PortError::SymbolErrors), [(2, 17)]);
+        assert_eq!(of(PortError::TransmitDiscards), [(2, 70_000), (3, 3)]);
     }
 
     #[test]

@@ -8,7 +8,7 @@
 
 use std::collections::HashSet;
 
-use netloom_model::{Fabric, LinkId, Quality, Quantity};
+use netloom_model::{Fabric, LinkId, PortError, Quality, Quantity};
 
 use super::fit::Scope;
 use super::ports::{Place, Ports};
@@ -40,13 +40,26 @@ impl Exporter {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Metric {
     pub exporter: Exporter,
-    pub quantity: Quantity,
+    pub shown: Shown,
+}
+
+/// Which of a port's counters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shown {
+    Count(Quantity),
+    Error(PortError),
 }
 
 /// The counter that a metric's name stands for; none for all others.
 pub(crate) fn metric(name: &str) -> Option<Metric> {
     use Quantity::{RcvBytes, RcvPackets, WaitTicks, XmitBytes, XmitPackets};
-    let (exporter, quantity) = if let Some(rest) = name.strip_prefix("node_infiniband_port_") {
+    let error = |name: &str| Some(Shown::Error(PortError::find(name.strip_suffix("_total")?)?));
+    if let Some(rest) = name.strip_prefix("node_infiniband_")
+        && let Some(shown) = error(rest)
+    {
+        return Some(Metric { exporter: Exporter::Node, shown });
+    }
+    let (exporter, shown) = if let Some(rest) = name.strip_prefix("node_infiniband_port_") {
         let quantity = match rest {
             "data_transmitted_bytes_total" => XmitBytes,
             "data_received_bytes_total" => RcvBytes,
@@ -55,10 +68,14 @@ pub(crate) fn metric(name: &str) -> Option<Metric> {
             "transmit_wait_total" => WaitTicks,
             _ => return None,
         };
-        (Exporter::Node, quantity)
+        (Exporter::Node, Shown::Count(quantity))
     } else {
         let rest = name.strip_prefix("infiniband_")?;
         let treydock = rest.strip_prefix("switch_port_").or_else(|| rest.strip_prefix("hca_port_"));
+        let exporter = if treydock.is_some() { Exporter::Treydock } else { Exporter::Guilbaults };
+        if let Some(shown) = error(treydock.unwrap_or(rest)) {
+            return Some(Metric { exporter, shown });
+        }
         let quantity = match (treydock, rest) {
             (Some("transmit_data_bytes_total"), _) | (None, "portxmitdata_total") => XmitBytes,
             (Some("receive_data_bytes_total"), _) | (None, "portrcvdata_total") => RcvBytes,
@@ -67,17 +84,21 @@ pub(crate) fn metric(name: &str) -> Option<Metric> {
             (Some("transmit_wait_total"), _) | (None, "portxmitwait_total") => WaitTicks,
             _ => return None,
         };
-        (if treydock.is_some() { Exporter::Treydock } else { Exporter::Guilbaults }, quantity)
+        (exporter, Shown::Count(quantity))
     };
-    Some(Metric { exporter, quantity })
+    Some(Metric { exporter, shown })
 }
 
 struct Sample {
     time_ns: Option<u64>,
     port: LinkId,
-    counter: Counter,
-    value: (u64, Quality),
+    value: Value,
     line: usize,
+}
+
+enum Value {
+    Count(Counter, (u64, Quality)),
+    Error(PortError, u64),
 }
 
 /// The samples of a file.
@@ -105,6 +126,18 @@ impl<'a> Samples<'a> {
         time_ns: Option<u64>,
         line: usize,
     ) -> Result<(), String> {
+        let quantity = match metric.shown {
+            Shown::Count(quantity) => quantity,
+            Shown::Error(error) => {
+                // Told beside the traffic: none is reason to refuse it.
+                let ours = self.exporter.is_none_or(|first| first == metric.exporter);
+                let place = place(&self.ports, metric.exporter, label).ok().filter(|_| ours);
+                if let (Some((Place::Port(port), _)), Ok(Some(count))) = (place, number(value)) {
+                    self.samples.push(Sample { time_ns, port, value: Value::Error(error, count), line });
+                }
+                return Ok(());
+            }
+        };
         let first = *self.exporter.get_or_insert(metric.exporter);
         if first != metric.exporter {
             let (first, other) = (first.name(), metric.exporter.name());
@@ -114,17 +147,17 @@ impl<'a> Samples<'a> {
         }
         let (place, name) = place(&self.ports, metric.exporter, label)?;
         let Some(value) = number(value)? else { return Ok(()) };
-        let counted = value > 0 && metric.quantity != Quantity::WaitTicks;
+        let counted = value > 0 && quantity != Quantity::WaitTicks;
         let Some(port) = self.sheet.port(place, || name, counted, line) else { return Ok(()) };
-        let counter = Counter { quantity: metric.quantity, lane: None, bits: 64 };
+        let counter = Counter { quantity, lane: None, bits: 64 };
         let in_octets = metric.exporter != Exporter::Guilbaults
-            && matches!(metric.quantity, Quantity::XmitBytes | Quantity::RcvBytes);
+            && matches!(quantity, Quantity::XmitBytes | Quantity::RcvBytes);
         let value = match in_octets {
             true if value % OCTETS == 0 => counter.value(value / OCTETS),
             true => (value, Quality::GOOD),
             false => counter.value(value),
         };
-        self.samples.push(Sample { time_ns, port, counter, value, line });
+        self.samples.push(Sample { time_ns, port, value: Value::Count(counter, value), line });
         Ok(())
     }
 
@@ -134,14 +167,22 @@ impl<'a> Samples<'a> {
         let mut sheets: Vec<(Option<u64>, Sheet)> = vec![(None, self.sheet)];
         let mut there = HashSet::new();
         for sample in &self.samples {
+            let (counter, value) = match sample.value {
+                Value::Count(counter, value) => (counter, value),
+                Value::Error(error, value) => {
+                    let (_, sheet) = sheets.last_mut().expect("there is a first");
+                    sheet.errors.push((sample.port, error, value));
+                    continue;
+                }
+            };
             // Without times nothing tells one reading from the next: the sheet then says what is there twice.
-            if !there.insert((sample.port, sample.counter.quantity)) && sample.time_ns.is_some() {
+            if !there.insert((sample.port, counter.quantity)) && sample.time_ns.is_some() {
                 sheets.push((None, Sheet::default()));
-                there = HashSet::from([(sample.port, sample.counter.quantity)]);
+                there = HashSet::from([(sample.port, counter.quantity)]);
             }
             let (time_ns, sheet) = sheets.last_mut().expect("there is a first");
             *time_ns = (*time_ns).or(sample.time_ns);
-            sheet.add(sample.port, sample.counter, sample.value, sample.line);
+            sheet.add(sample.port, counter, value, sample.line);
         }
         let scope = if self.exporter == Some(Exporter::Node) { Scope::Hosts } else { Scope::All };
         let (mut readings, mut notes) = (Vec::new(), None);
@@ -219,26 +260,32 @@ mod tests {
 
     #[test]
     fn exporters_are_known_by_their_names() {
-        let of = |name: &str| metric(name).map(|m| (m.exporter, m.quantity));
+        let of = |name: &str| metric(name).map(|m| (m.exporter, m.shown));
         assert_eq!(
             of("infiniband_switch_port_transmit_data_bytes_total"),
-            Some((Exporter::Treydock, Quantity::XmitBytes))
+            Some((Exporter::Treydock, Shown::Count(Quantity::XmitBytes)))
         );
         assert_eq!(
             of("infiniband_hca_port_receive_packets_total"),
-            Some((Exporter::Treydock, Quantity::RcvPackets))
+            Some((Exporter::Treydock, Shown::Count(Quantity::RcvPackets)))
         );
-        assert_eq!(of("infiniband_portrcvdata_total"), Some((Exporter::Guilbaults, Quantity::RcvBytes)));
+        assert_eq!(
+            of("infiniband_portrcvdata_total"),
+            Some((Exporter::Guilbaults, Shown::Count(Quantity::RcvBytes)))
+        );
         assert_eq!(
             of("node_infiniband_port_transmit_wait_total"),
-            Some((Exporter::Node, Quantity::WaitTicks))
+            Some((Exporter::Node, Shown::Count(Quantity::WaitTicks)))
         );
-        for other in [
+        let symbols = Some(Shown::Error(PortError::SymbolErrors));
+        for name in [
             "infiniband_switch_port_symbol_error_total",
-            "infiniband_switch_port_portxmitdata_total",
-            "up",
-            "node_infiniband_info",
+            "infiniband_symbolerrorcounter_total",
+            "node_infiniband_symbol_error_total",
         ] {
+            assert_eq!(metric(name).map(|m| m.shown), symbols, "{name}");
+        }
+        for other in ["infiniband_switch_port_portxmitdata_total", "up", "node_infiniband_info"] {
             assert_eq!(of(other), None, "{other}");
         }
     }

@@ -11,7 +11,7 @@
 //! - `port ALL` is a node's sum, port 0 the switch itself: passed over, as are summaries, thresholds and complaints.
 //! - It reads the wide counter where the port has one and the narrow one elsewhere, without saying so.
 
-use netloom_model::{Fabric, Quality, Quantity};
+use netloom_model::{Fabric, PortError, Quality, Quantity};
 
 use super::fit::Scope;
 use super::ports::Ports;
@@ -74,11 +74,12 @@ pub(super) fn read(text: &str, label: &str, fabric: &Fabric) -> Result<CountersF
                 excerpt(cursor.rest)
             )));
         };
-        let values = values(cursor.rest).map_err(at_line)?;
+        let (values, errors) = values(cursor.rest).map_err(at_line)?;
         let place = ports.by_guid(guid, port);
         let counted = values.iter().any(|(c, raw)| c.quantity != Quantity::WaitTicks && *raw > 0);
         let name = || (format!("GUID 0x{guid:x}"), port);
         let Some(link) = sheet.port(place, name, counted, number) else { continue };
+        sheet.errors.extend(errors.into_iter().map(|(error, raw)| (link, error, raw)));
         for &(counter, raw) in &values {
             sheet.add(link, counter, counter.value(raw), number);
         }
@@ -96,9 +97,12 @@ pub(super) fn read(text: &str, label: &str, fabric: &Fabric) -> Result<CountersF
     Ok(CountersFile::reading(KIND, reading, notes))
 }
 
+/// Counters of data and of errors.
+type Values = (Vec<(Counter, u64)>, Vec<(PortError, u64)>);
+
 /// The counters in `[PortXmitData == 286272 (1.092MB)] [PortRcvErrors == 1]` that matter here.
-fn values(list: &str) -> Result<Vec<(Counter, u64)>, String> {
-    let mut found = Vec::new();
+fn values(list: &str) -> Result<Values, String> {
+    let (mut found, mut errors) = (Vec::new(), Vec::new());
     let mut cursor = Cursor::new(list);
     while cursor.blanks().eat("[") {
         let item = cursor
@@ -107,15 +111,18 @@ fn values(list: &str) -> Result<Vec<(Counter, u64)>, String> {
         let Some((name, value)) = item.split_once(" == ") else {
             return Err(format!("expected [PortXmitData == 1], found \"[{}]\"", excerpt(item)));
         };
-        let Some(counter) = Counter::of_tool(name.trim(), 64) else { continue };
         let raw = value.split_ascii_whitespace().next().unwrap_or_default();
+        if let (Some(error), Ok(count)) = (PortError::find(name.trim()), raw.parse()) {
+            errors.push((error, count));
+        }
+        let Some(counter) = Counter::of_tool(name.trim(), 64) else { continue };
         let raw = raw.parse().map_err(|_| {
             format!("expected {} as a number below 2^64, found \"{}\"", name.trim(), excerpt(value))
         })?;
         found.push((counter, raw));
     }
     match cursor.blanks().rest {
-        "" => Ok(found),
+        "" => Ok((found, errors)),
         rest => Err(format!("expected \"[\", found \"{}\"", excerpt(rest))),
     }
 }
@@ -168,6 +175,7 @@ mod tests {
             "Errors for 0xabc \"s\"\n   GUID 0xabc port 1: [SymbolErrorCounter == 3] [PortXmitWait == 5]\n";
         let reading = read(text).unwrap();
         assert!(reading.column(Quantity::XmitBytes, None).is_none());
+        assert_eq!(reading.error(PortError::SymbolErrors, netloom_model::LinkId(2)), Some(3));
         assert_eq!(reading.column(Quantity::WaitTicks, None).unwrap().values[2], 5);
     }
 

@@ -7,7 +7,7 @@
 //! PortXmitData:....................23472
 //! ```
 //!
-//! What other options print (errors, discards, service levels) is passed over, as are the tools' complaints. Data is in units of four
+//! Error counters are read where they are numbers. What other options print (discards, service levels) is passed over, as are the tools' complaints. Data is in units of four
 //! octets. A block that ends early, or a line, is an error wherever it was cut: a number may have lost its last digits. Where the last
 //! line has no end, that can be told only if no further digit could follow (after a 0, or in a number as large as the counter), or does not
 //! matter, since the number is not used (as the last one of `-x`). How a block ends,
@@ -15,7 +15,7 @@
 
 use std::collections::HashMap;
 
-use netloom_model::{Fabric, LinkId, Quantity};
+use netloom_model::{Fabric, LinkId, PortError, Quantity};
 
 use super::fit::Scope;
 use super::ports::{Place, Ports};
@@ -166,8 +166,14 @@ pub(super) fn read(text: &str, label: &str, fabric: &Fabric) -> Result<CountersF
         }
         block.names.push(name);
         block.end = number;
-        let (Some(counter), Some(port)) = (Counter::of_tool(name, block.bits), &block.port) else { continue };
         let value = value.trim_start_matches('.').trim();
+        if block.of_port
+            && let (Some(error), Ok(count)) = (PortError::find(name), value.parse())
+            && let Some(link) = block.port.as_ref().and_then(|port| port.link)
+        {
+            sheet.errors.push((link, error, count));
+        }
+        let (Some(counter), Some(port)) = (Counter::of_tool(name, block.bits), &block.port) else { continue };
         let raw = value.parse::<u64>().map_err(|_| {
             at_line(format!("expected {name} as a number below 2^64, found \"{}\"", excerpt(value)))
         })?;
@@ -278,6 +284,16 @@ mod tests {
         assert_eq!(bytes(&reading, Quantity::XmitBytes, None), (vec![0, 28, 40, 0], vec![4, 0, 0, 4]));
         assert_eq!(bytes(&reading, Quantity::RcvBytes, None), (vec![80, 0, 0, 0], vec![0, 4, 4, 0]));
         assert_eq!(reading.column(Quantity::XmitPackets, None).unwrap().values[2], 5);
+    }
+
+    #[test]
+    fn errors_are_counted_beside_data_by_old_names_too() {
+        let text = "# Port counters: Lid 3 port 1 (CapMask: 0x1300)\nSymbolErrorCounter:.3\nPortXmitData:...4\nPortXmitWait:..9\n\
+                    # Port counters: Lid 3 port 2\nXmtDiscards:....8\nLinkRecovers:..x\nXmtPkts:..1\n";
+        let (reading, _) = read(text).unwrap();
+        assert_eq!(reading.errors(PortError::SymbolErrors), [(LinkId(2), 3)]);
+        assert_eq!(reading.errors(PortError::TransmitDiscards), [(LinkId(3), 8)]);
+        assert_eq!(reading.errors(PortError::LinkRecoveries), []);
     }
 
     #[test]

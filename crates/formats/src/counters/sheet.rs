@@ -4,7 +4,7 @@
 //! counter's largest is [`Quality::SATURATED`]. Tools that read the wide counter where there is one and the narrow one elsewhere do not
 //! say which they have shown: whatever the width, a value of exactly 2^32 - 1 is taken for a full narrow counter.
 
-use netloom_model::{Fabric, LinkId, Quality, Quantity, Reading};
+use netloom_model::{Fabric, LinkId, PortError, Quality, Quantity, Reading};
 
 use super::fit::{Fit, Scope};
 use super::ports::Place;
@@ -67,6 +67,8 @@ pub(crate) struct Sheet {
     /// What names no port of this fabric.
     pub fit: Fit,
     pub notes: Vec<Finding>,
+    /// What went wrong at ports.
+    pub errors: Vec<(LinkId, PortError, u64)>,
 }
 
 impl Sheet {
@@ -130,6 +132,9 @@ impl Sheet {
         let mut reading = Reading::new(fabric, time_ns);
         for e in &self.entries {
             reading.set(fabric, e.port, place(&e.counter), e.value, e.quality);
+        }
+        for &(port, error, value) in &self.errors {
+            reading.set_error(port, error, value);
         }
         reading.mark_without_lanes();
         Ok((reading, self.notes))

@@ -12,7 +12,7 @@
 
 use std::collections::BTreeMap;
 
-use netloom_model::{Fabric, Quantity};
+use netloom_model::{Fabric, PortError, Quantity};
 
 use super::CountersFile;
 use super::fit::Scope;
@@ -62,7 +62,7 @@ pub fn read_sysfs(
     let mut guids: BTreeMap<Device, u64> = BTreeMap::new();
     let mut lids: BTreeMap<(Device, u32), u32> = BTreeMap::new();
     let mut ethernet: Vec<(Device, u32)> = Vec::new();
-    let mut counters = Vec::new();
+    let (mut counters, mut errors) = (Vec::new(), Vec::new());
     for (path, data) in files {
         let Some(spot) = spot(path) else { continue };
         let content = text(data, path)?;
@@ -86,6 +86,9 @@ pub fn read_sysfs(
             Spot::LinkLayer(device, port) if content == "Ethernet" => ethernet.push((device, port)),
             Spot::LinkLayer(..) => {}
             Spot::Counter(..) if content.starts_with("N/A") => {}
+            Spot::Error(device, port, error) => {
+                errors.extend(content.parse::<u64>().ok().map(|count| (device, port, error, count)));
+            }
             Spot::Counter(device, port, counter) => {
                 let raw = content.parse::<u64>().map_err(|_| wrong("a number below 2^64"))?;
                 counters.push((device, port, counter, raw));
@@ -93,16 +96,25 @@ pub fn read_sysfs(
         }
     }
     let mut sheet = Sheet::default();
-    for (device, port, counter, raw) in counters {
-        if ethernet.contains(&(device.clone(), port)) {
-            continue;
-        }
-        let by_guid = guids.get(&device).map_or(Place::Unknown, |&guid| ports.by_guid(guid, port));
+    let place = |device: &Device<'_>, port: u32| {
+        let by_guid = guids.get(device).map_or(Place::Unknown, |&guid| ports.by_guid(guid, port));
         let by_lid =
             || lids.get(&(device.clone(), port)).map_or(Place::Unknown, |&lid| ports.by_lid(lid, port));
         let by_name = || ports.by_machine(device.machine, device.name, port);
         let first = if by_guid == Place::Unknown { by_lid() } else { by_guid };
-        let place = if first == Place::Unknown { by_name() } else { first };
+        if first == Place::Unknown { by_name() } else { first }
+    };
+    for (device, port, error, count) in errors {
+        let of_infiniband = !ethernet.contains(&(device.clone(), port));
+        if let (true, Place::Port(link)) = (of_infiniband, place(&device, port)) {
+            sheet.errors.push((link, error, count));
+        }
+    }
+    for (device, port, counter, raw) in counters {
+        if ethernet.contains(&(device.clone(), port)) {
+            continue;
+        }
+        let place = place(&device, port);
         let name = || (format!("{} {}", device.machine, device.name).trim().to_owned(), port);
         if let Some(link) = sheet.port(place, name, false, 1) {
             sheet.add(link, counter, counter.value(raw), 1);
@@ -118,6 +130,7 @@ enum Spot<'a> {
     Lid(Device<'a>, u32),
     LinkLayer(Device<'a>, u32),
     Counter(Device<'a>, u32, Counter),
+    Error(Device<'a>, u32, PortError),
 }
 
 fn spot(path: &str) -> Option<Spot<'_>> {
@@ -132,8 +145,12 @@ fn spot(path: &str) -> Option<Spot<'_>> {
         ([], "lid") => Some(Spot::Lid(device, port)),
         ([], "link_layer") => Some(Spot::LinkLayer(device, port)),
         (["counters" | "counters_ext"], name) => {
-            let (_, quantity, bits) = COUNTERS.into_iter().find(|(known, ..)| *known == name)?;
-            Some(Spot::Counter(device, port, Counter { quantity, lane: None, bits }))
+            match COUNTERS.into_iter().find(|(known, ..)| *known == name) {
+                Some((_, quantity, bits)) => {
+                    Some(Spot::Counter(device, port, Counter { quantity, lane: None, bits }))
+                }
+                None => Some(Spot::Error(device, port, PortError::find(name)?)),
+            }
         }
         _ => None,
     }
@@ -187,8 +204,11 @@ mod tests {
             ("./c/mlx5_0/ports/1/counters/port_xmit_data", "4294967295\n"),
             ("./c/mlx5_0/ports/1/counters_ext/port_xmit_data_64", "5000000000\n"),
             ("a/mlx5_0/ports/1/counters/symbol_error", "nonsense"),
+            ("y/mlx5_3/ports/1/counters/VL15_dropped", "7\n"),
         ])
         .unwrap();
+        assert_eq!(reading.errors(PortError::SymbolErrors), []);
+        assert_eq!(reading.errors(PortError::Vl15Dropped), [(netloom_model::LinkId(1), 7)]);
         let sent = reading.column(Quantity::XmitBytes, None).unwrap();
         assert_eq!(sent.values[..3], [40, 17_179_869_180, 20_000_000_000]);
         assert_eq!(sent.quality[..3], [Quality::GOOD, Quality::SATURATED, Quality::GOOD]);
