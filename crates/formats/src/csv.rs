@@ -20,9 +20,11 @@ pub(crate) fn utf8<'a>(bytes: &'a [u8], label: &str) -> Result<&'a str, FormatEr
     Ok(text.trim_start_matches('\u{feff}'))
 }
 
-/// Host names to ids; `None` for a name of several hosts.
+/// Host names to ids; `None` for a name of several hosts. Where there are such names a number is a host's number, even if another host is
+/// called so.
 pub(crate) struct Names<'a> {
     by_name: HashMap<&'a str, Option<HostId>>,
+    repeat: bool,
     fabric: &'a Fabric,
 }
 
@@ -32,11 +34,15 @@ impl<'a> Names<'a> {
         for host in fabric.hosts() {
             by_name.entry(fabric.host_name(host)).and_modify(|id| *id = None).or_insert(Some(host));
         }
-        Self { by_name, fabric }
+        let repeat = by_name.len() < fabric.host_count();
+        Self { by_name, repeat, fabric }
     }
 
     /// The host of that name; `None` if there is none.
     pub fn find(&self, name: &str) -> Result<Option<HostId>, String> {
+        if self.repeat && name.parse::<u64>().is_ok() {
+            return Ok(None);
+        }
         match self.by_name.get(name) {
             Some(Some(host)) => Ok(Some(*host)),
             Some(None) => Err(format!("several hosts are called \"{}\": give numbers", excerpt(name))),
@@ -63,14 +69,10 @@ pub(crate) fn index(field: &str, endpoints: Option<u64>, names: Option<&Names>) 
     }
 }
 
-/// Every host's name as a field; `None` if some name would not read back as its host (it looks like a number or a
-/// comment, or repeats), so that numbers must serve.
+/// Every host's name as a field; `None` if names repeat, so that numbers must serve.
 pub(crate) fn written_names(fabric: &Fabric) -> Option<Vec<String>> {
     let known = Names::of(fabric);
-    let plain =
-        |h: HostId| known.find(fabric.host_name(h)) == Ok(Some(h)) && !fabric.host_name(h).starts_with('#');
-    let all = fabric.hosts().all(plain);
-    all.then(|| fabric.hosts().map(|h| quoted(fabric.host_name(h))).collect())
+    (!known.repeat).then(|| fabric.hosts().map(|h| quoted(fabric.host_name(h))).collect())
 }
 
 /// A host as a field.
@@ -118,7 +120,7 @@ pub(crate) fn split(line: &str) -> Option<Vec<String>> {
 
 /// A name as a field.
 pub(crate) fn quoted(name: &str) -> String {
-    if name.contains([',', '"']) || name != name.trim() {
+    if name.contains([',', '"']) || name.starts_with('#') || name != name.trim() {
         return format!("\"{}\"", name.replace('"', "\"\""));
     }
     name.to_owned()

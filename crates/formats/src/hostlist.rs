@@ -1,13 +1,18 @@
-//! Slurm hostlists: `node[0010-0521],x[1,3-5]y[01-02]`.
+//! Slurm hostlists: `node[0010-0521],x[1,3-5]y[01-02]`; and two things that Slurm has not: one rail of a machine, and any name at all.
 //!
 //! ```text
 //! list  = name { "," name }
-//! name  = { character | "[" range { "," range } "]" }      several brackets multiply, the last fastest
+//! name  = part [ blank part ] | quoted                     the part behind a blank is an adapter: node[1-4] mlx5_0
+//! part  = { character | "[" range { "," range } "]" }      several brackets multiply, the last fastest
 //! range = number [ "-" number ]                            the first number's width pads with zeros
+//! quoted = '"' { character | '""' } '"'                    as it stands; a quote in it is doubled
 //! ```
 //! Source: Slurm, `man scontrol` (show hostnames).
 
+use std::borrow::Cow;
+
 use crate::error::excerpt;
+use crate::fabric::is_adapter;
 
 /// More names than this are refused.
 pub const MAX_NAMES: usize = 1_000_000;
@@ -52,7 +57,7 @@ pub fn expand_hostlist(text: &str) -> Result<Vec<String>, HostlistError> {
 
 /// A piece of a name: fixed text, or the numbers of a bracket.
 enum Part<'a> {
-    Text(&'a str),
+    Text(Cow<'a, str>),
     Ranges(Vec<Range>),
 }
 
@@ -111,26 +116,66 @@ impl<'a> Reader<'a> {
         HostlistError { column: self.text[..at].chars().count() + 1, message }
     }
 
-    /// Up to the next comma outside brackets, or the end.
+    /// Up to the next comma outside brackets and quotes, or the end.
     fn name(&mut self) -> Result<Vec<Part<'a>>, HostlistError> {
-        let mut parts = Vec::new();
+        if self.peek() == Some('"') {
+            return self.quoted();
+        }
+        let (mut parts, mut rail) = (Vec::new(), false);
         loop {
             let rest = &self.text[self.at..];
             let end = rest.find(['[', ']', ',']).unwrap_or(rest.len());
             let stop = rest[end..].chars().next();
             let fixed = if stop == Some('[') { &rest[..end] } else { rest[..end].trim_end() };
             if let Some(blank) = fixed.find(char::is_whitespace) {
-                let found = format!("expected \",\" between names, found a blank in \"{}\"", excerpt(fixed));
-                return Err(self.error(self.at + blank, found));
+                let adapter = fixed[blank..].trim_start();
+                // Where a bracket follows, its number is a part of the adapter's name.
+                let named = is_adapter(adapter) || stop == Some('[') && is_adapter(&format!("{adapter}0"));
+                if rail || !named || adapter.contains(char::is_whitespace) || blank == 0 && parts.is_empty() {
+                    let found = format!(
+                        "expected \",\" between names, or quotes around a name with blanks, found a blank in \"{}\"",
+                        excerpt(fixed)
+                    );
+                    return Err(self.error(self.at + blank, found));
+                }
+                rail = true;
             }
             if !fixed.is_empty() {
-                parts.push(Part::Text(fixed));
+                parts.push(Part::Text(fixed.into()));
             }
             self.at += end;
             match stop {
                 Some('[') => parts.push(Part::Ranges(self.brackets()?)),
                 Some(']') => return Err(self.error(self.at, "found \"]\" without \"[\"".into())),
                 _ => return Ok(parts),
+            }
+        }
+    }
+
+    /// `"rack 3, node 7"`
+    fn quoted(&mut self) -> Result<Vec<Part<'a>>, HostlistError> {
+        let open = self.at;
+        let mut name = Cow::Borrowed("");
+        loop {
+            let inside = &self.text[self.at + 1..];
+            let Some(length) = inside.find('"') else {
+                return Err(self.error(open, "expected a closing quote after this one, found the end".into()));
+            };
+            name += &inside[..length];
+            self.at += 1 + length;
+            if !inside[length + 1..].starts_with('"') {
+                break;
+            }
+            name += "\"";
+            self.at += 1;
+        }
+        self.at += 1;
+        self.skip_blanks();
+        match self.peek() {
+            _ if name.trim().is_empty() => Err(self.error(open, "expected a host name, found none".into())),
+            None | Some(',') => Ok(vec![Part::Text(name)]),
+            Some(found) => {
+                Err(self.error(self.at, format!("expected \",\" after a name in quotes, found \"{found}\"")))
             }
         }
     }
@@ -192,6 +237,34 @@ mod tests {
         );
         assert_eq!(expanded("rack[1-2]-ib"), ["rack1-ib", "rack2-ib"]);
         assert_eq!(expanded("node[0010-0521]").len(), 512);
+    }
+
+    #[test]
+    fn one_rail_of_a_machine_can_be_said() {
+        assert_eq!(expanded("node7 mlx5_0,node8"), ["node7 mlx5_0", "node8"]);
+        assert_eq!(expanded("n[1-2] mlx5_0"), ["n1 mlx5_0", "n2 mlx5_0"]);
+        assert_eq!(expanded("n1 mlx5_[0,2] , n[2] HCA-1"), ["n1 mlx5_0", "n1 mlx5_2", "n2 HCA-1"]);
+        assert!(refusal("n1 node2").contains("expected \",\" between names"));
+        assert!(refusal("n1 mlx5_0 mlx5_1").contains("expected \",\" between names"));
+        assert!(refusal("n[1] mlx5_[0] mlx5_1").contains("expected \",\" between names"));
+    }
+
+    #[test]
+    fn any_name_can_stand_in_quotes() {
+        assert_eq!(
+            expanded(r#""rack 3, node [7]" , b,"say ""hi""""#),
+            ["rack 3, node [7]", "b", "say \"hi\""]
+        );
+        assert_eq!(expanded(r#"a"b"#), ["a\"b"]);
+        assert_eq!(
+            refusal(r#"a,"b"#),
+            "column 3 of the hostlist: expected a closing quote after this one, found the end"
+        );
+        assert_eq!(
+            refusal(r#""a"b"#),
+            "column 4 of the hostlist: expected \",\" after a name in quotes, found \"b\""
+        );
+        assert_eq!(refusal(r#""""#), "column 1 of the hostlist: expected a host name, found none");
     }
 
     #[test]

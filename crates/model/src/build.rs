@@ -181,7 +181,7 @@ impl FabricBuilder {
         self.lmc = lmc;
     }
 
-    /// Checks everything and lays the fabric out.
+    /// Checks everything and lays the fabric out. Control characters in names become blanks: every format has names within a line.
     ///
     /// # Errors
     /// [`FabricError`] names the first thing that cannot be a fabric. Disconnected parts are not an
@@ -190,7 +190,9 @@ impl FabricBuilder {
     /// # Panics
     /// If an [`End`] names a node that was never added.
     pub fn build(self) -> Result<Fabric, FabricError> {
-        let Self { hosts, switches, cables, lmc } = self;
+        let Self { mut hosts, mut switches, cables, lmc } = self;
+        let own = hosts.iter_mut().flat_map(|h| [&mut h.name, &mut h.machine]);
+        own.chain(switches.iter_mut().map(|s| &mut s.name)).for_each(one_line);
         if hosts.is_empty() || switches.is_empty() {
             return Err(FabricError::Empty { hosts: hosts.len(), switches: switches.len() });
         }
@@ -279,6 +281,12 @@ impl FabricBuilder {
             cabling_hash,
         };
         Ok(Fabric { body: Arc::new(body), alive })
+    }
+}
+
+fn one_line(name: &mut String) {
+    if name.contains(char::is_control) {
+        *name = name.replace(char::is_control, " ");
     }
 }
 

@@ -22,6 +22,7 @@ mod raw;
 mod write;
 
 pub use dot::write_dot;
+pub(crate) use names::is_adapter;
 pub use names::machine_of;
 pub use write::{write_ibnetdiscover, write_ibsim_net};
 

@@ -58,20 +58,25 @@ const DEVICES: [&str; 16] = [
 /// every adapter): then the GUID tells machines apart.
 pub fn machine_of(name: &str, guid: u64) -> String {
     let name = name.trim_ascii();
-    if let Some((host, device)) = name.rsplit_once(char::is_whitespace) {
-        let known = DEVICES.iter().any(|d| {
-            device.strip_prefix(d).is_some_and(|rest| {
-                rest.starts_with(|c: char| c.is_ascii_digit()) || d.ends_with('_') && !rest.is_empty()
-            })
-        });
-        if known && !host.trim_ascii().is_empty() {
-            return host.trim_ascii().to_owned();
-        }
+    if let Some((host, device)) = name.rsplit_once(char::is_whitespace)
+        && is_adapter(device)
+        && !host.trim_ascii().is_empty()
+    {
+        return host.trim_ascii().to_owned();
     }
     if name.is_empty() || name.ends_with("Mellanox Technologies") || name.ends_with("NVIDIA") {
         return format!("0x{guid:016x}");
     }
     name.to_owned()
+}
+
+/// Whether a word is an adapter's name, as `mlx5_2` and `HCA-1` are.
+pub(crate) fn is_adapter(word: &str) -> bool {
+    DEVICES.iter().any(|d| {
+        word.strip_prefix(d).is_some_and(|rest| {
+            rest.starts_with(|c: char| c.is_ascii_digit()) || d.ends_with('_') && !rest.is_empty()
+        })
+    })
 }
 
 #[cfg(test)]

@@ -56,7 +56,7 @@ pub fn write_ibsim_net(fabric: &Fabric) -> Result<String, WriteError> {
         out.push('\n');
     };
     for s in fabric.switches() {
-        let (guid, radix, name) = (fabric.switch_guid(s), fabric.radix(s), clean(fabric.switch_name(s)));
+        let (guid, radix, name) = (fabric.switch_guid(s), fabric.radix(s), fabric.switch_name(s));
         let id = &ids.switches[s.index()];
         let _ = write!(
             out,
@@ -65,7 +65,7 @@ pub fn write_ibsim_net(fabric: &Fabric) -> Result<String, WriteError> {
         fabric.switch_links(s).filter(|&l| fabric.alive(l)).for_each(|l| port(&mut out, l));
     }
     for ((hosts, id), guid) in adapters.iter().zip(&ids.adapters).zip(guids) {
-        let (ports, name) = (ports_of(fabric, hosts), clean(fabric.host_name(hosts[0])));
+        let (ports, name) = (ports_of(fabric, hosts), fabric.host_name(hosts[0]));
         let _ = write!(
             out,
             "\nvendid=0x2c9\ndevid=0x1017\ncaguid=0x{guid:x}\nCa\t{ports} \"{id}\"\t\t# \"{name}\"\n"
@@ -87,7 +87,7 @@ pub fn write_ibnetdiscover(fabric: &Fabric) -> Result<String, WriteError> {
     let mut out = String::with_capacity(fabric.link_count() * 90 + fabric.node_count() * 160);
     out.push_str("#\n# Topology file: written by netloom\n#\n");
     for s in fabric.switches() {
-        let (guid, radix, name) = (fabric.switch_guid(s), fabric.radix(s), clean(fabric.switch_name(s)));
+        let (guid, radix, name) = (fabric.switch_guid(s), fabric.radix(s), fabric.switch_name(s));
         let lid = lids.switches[s.index()];
         let _ = write!(
             out,
@@ -96,7 +96,7 @@ pub fn write_ibnetdiscover(fabric: &Fabric) -> Result<String, WriteError> {
         );
         for l in fabric.switch_links(s).filter(|&l| fabric.alive(l)) {
             let link = fabric.link(l);
-            let peer_name = clean(fabric.node_name(link.to));
+            let peer_name = fabric.node_name(link.to);
             let _ = match fabric.node(link.to) {
                 Node::Host(h) => write!(
                     out,
@@ -121,7 +121,7 @@ pub fn write_ibnetdiscover(fabric: &Fabric) -> Result<String, WriteError> {
     }
     for hosts in adapters(fabric) {
         let (guid, ports) = (fabric.host_guid(hosts[0]), ports_of(fabric, &hosts));
-        let name = clean(fabric.host_name(hosts[0]));
+        let name = fabric.host_name(hosts[0]);
         let _ = write!(
             out,
             "\nvendid=0x2c9\ndevid=0x1017\nsysimgguid=0x{guid:x}\ncaguid=0x{guid:x}\n\
@@ -138,7 +138,7 @@ pub fn write_ibnetdiscover(fabric: &Fabric) -> Result<String, WriteError> {
                 link.to_port,
                 lids.hosts[h.index()],
                 lids.lmc,
-                clean(fabric.switch_name(leaf)),
+                fabric.switch_name(leaf),
                 lids.switches[leaf.index()]
             );
             push_rate(&mut out, rates[fabric.host_link(h).index()]);
@@ -232,11 +232,6 @@ fn adapter_of_hosts(fabric: &Fabric, adapters: &[Vec<HostId>]) -> Vec<usize> {
 /// How many ports an adapter has at least.
 fn ports_of(fabric: &Fabric, hosts: &[HostId]) -> u16 {
     hosts.iter().map(|&h| fabric.host_port(h)).max().unwrap_or(1)
-}
-
-/// A description fits one line.
-fn clean(name: &str) -> String {
-    name.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
 /// What ibsim calls the nodes.

@@ -4,6 +4,7 @@ mod bad_fabrics;
 mod bad_tables;
 mod fixtures;
 mod ibdiagnet;
+mod names;
 mod properties;
 mod quirks;
 mod tables;
