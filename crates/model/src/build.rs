@@ -181,7 +181,7 @@ impl FabricBuilder {
         self.lmc = lmc;
     }
 
-    /// Checks everything and lays the fabric out. Control characters in names become blanks: every format has names within a line.
+    /// Checks everything and lays the fabric out. Control characters in names become blanks, and outer blanks go: every format has names within a line.
     ///
     /// # Errors
     /// [`FabricError`] names the first thing that cannot be a fabric. Disconnected parts are not an
@@ -287,6 +287,9 @@ impl FabricBuilder {
 fn one_line(name: &mut String) {
     if name.contains(char::is_control) {
         *name = name.replace(char::is_control, " ");
+    }
+    if name.trim_ascii().len() < name.len() {
+        *name = name.trim_ascii().to_owned();
     }
 }
 
