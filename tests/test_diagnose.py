@@ -15,6 +15,7 @@ from netloom import _core, sampling
 from netloom.cli import runs
 from netloom.diagnose import cases, counted, rules, sampled, trees, tries
 from netloom.diagnose.findings import Finding
+from netloom.diagnose.hot import hot_links
 from netloom.diagnose.observed import Context, Links, Observed, Received
 from netloom.diagnose.remap import better_places, crossing
 from netloom.diagnose.selftest import self_test
@@ -368,6 +369,41 @@ def test_waiting_in_front_of_even_hosts_says_nothing_without_samples():
     found = rules.diagnose(counted.observed_of(fabric, 1.0, sent, waited))
     assert found.congested_hops[0] == pytest.approx(0.5)
     assert found.findings == []
+
+
+def test_what_neighbours_and_routes_cost_is_tried_without_a_finding(paths):
+    """A job beside a bully: alone it is faster, and so it is with routes for both."""
+    scenario = paths.examples / "scenarios/neighbour.toml"
+    times = tries.completions(_core.simulate(_core.Scenario.read(scenario, []), "ftree").result())
+    trials = tries.Trials(scenario, [], "ftree", times)
+    told = trials.others([0], routes=True)
+    assert [attempt.what for attempt in told[:1]] == ["alone on its hosts"]
+    assert {attempt.what for attempt in told[1:]} == {"routes: optimized", "routes: adaptive"}
+    assert told[0].job == trials.scenario.jobs[0].name
+    assert told[0].gain_percent > 5
+    assert [a.after_ms for a in told[1:]] == sorted(a.after_ms for a in told[1:])
+    assert trials.others([], routes=True) == []
+    assert len(trials.others([0], routes=False)) == 1
+
+
+def test_links_at_which_packets_wait_are_told_whoever_is_to_blame(netloom):
+    """A share of what few packets say, or of a link that next to nobody uses, is none."""
+    fabric = nl.Fabric.generate("two-level:leaves=4,hosts=4,spines=4")
+    links = Links.of(fabric)
+    sent, waited = np.full(len(links), 0.5 * links.bytes_per_s[0]), np.zeros(len(links))
+    busy, idle, calm = np.flatnonzero(links.interior)[[3, 5, 7]]
+    waited[[busy, idle, calm]] = 0.4, 0.9, 0.05
+    sent[idle] /= 1e4
+    (hot,) = hot_links(counted.observed_of(fabric, 1.0, sent, waited))
+    assert (hot.link, hot.waiting, hot.utilisation) == (busy, pytest.approx(0.4), pytest.approx(0.5))
+    assert hot_links(counted.observed_of(fabric, 1.0, sent, None)) == []
+    sent[busy] *= 1.8
+    (hot,) = hot_links(counted.observed_of(fabric, 1.0, sent, None))
+    assert (hot.link, hot.waiting, hot.utilisation) == (busy, None, pytest.approx(0.9))
+    run = sample(netloom, INCAST)
+    told = netloom.result("diagnose", run, "--try", code=1)
+    assert told["congested"][0]["waiting"] > 0.1
+    assert told["tried"] == [], "one job, and its incast was found"
 
 
 # The self-test

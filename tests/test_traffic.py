@@ -156,3 +156,20 @@ def test_real_traces_of_applications_have_the_bytes_of_their_matrices(paths):
     matrix = nl.Traffic.read(paths.examples / "data" / "lulesh-64.mtx.gz")
     assert trace.endpoints == matrix.endpoints == 64
     assert len(trace.phase_names) > 1
+
+
+def test_hosts_can_be_named_by_guid_and_by_rail(netloom, paths):
+    import netloom as nl
+
+    net = nl.Fabric.read(paths.ft2)
+    table = net.host_table()
+    one, other = (f"0x{table['port_guid'][host]:x}" for host in (3, 5))
+    (netloom.folder / "jobs.toml").write_text(
+        f'[[job]]\npattern = "all-to-all:ranks=2,bytes=7"\nhosts = "{one},{other}"\n'
+    )
+    placed = netloom.result("traffic", "place", paths.ft2, "jobs.toml", "-o", "t.npz")
+    assert placed["total_bytes"] == 14
+    matrix = nl.Traffic.read(netloom.folder / "t.npz").to_scipy()
+    assert (matrix[3, 5], matrix[5, 3]) == (7, 7)
+    (netloom.folder / "jobs.toml").write_text('[[job]]\nranks = 1\nhosts = "0xdeadbeef"\n')
+    assert "0xdeadbeef" in netloom.refused("traffic", "place", paths.ft2, "jobs.toml", code=3)

@@ -881,7 +881,7 @@ class Counters:
         """What was counted since an earlier reading; `seconds` is how long that is, if files do not tell."""
     @property
     def port_errors(self) -> list[dict[str, str]]:
-        """What error counters say, as findings: between the readings, or, of one, since they were set back."""
+        """What error counters say, as findings: between readings, or, of one, since they were set back."""
     def fallen_since(self, before: Counters) -> tuple[int, int]:
         """How many counters of data and packets fell since an earlier reading, and how many changed."""
     def check(self) -> list[dict[str, str]]:

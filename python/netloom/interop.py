@@ -456,7 +456,9 @@ def _hosts(column: str, values: Any, fabric: Fabric | None) -> Any:
         raise TrafficError(
             f"column {column}: expected whole numbers from 0, or a fabric whose hosts are named"
         )
-    number = {name: at for at, name in enumerate(fabric.host_names)}
+    number: dict[Any, int] = {name: at for at, name in enumerate(fabric.host_names)}
+    for at, guid in enumerate(fabric.host_table()["port_guid"]):
+        number.setdefault(f"0x{guid:016x}", at)
     unknown = next((value for value in values if value not in number), None)
     if unknown is not None:
         raise TrafficError(f'column {column}: "{unknown}" is no host of the fabric')

@@ -2,10 +2,11 @@
 //!
 //! Invariant: what [`written_names`] and [`push_end`] write, [`Names`] and [`index`] read back.
 
+use std::cell::OnceCell;
 use std::collections::HashMap;
 
 use netloom_model::names::nearest;
-use netloom_model::{Fabric, HostId, MAX_ENDPOINTS};
+use netloom_model::{Fabric, HostGuids, HostId, MAX_ENDPOINTS};
 
 use crate::FormatError;
 use crate::error::excerpt;
@@ -21,9 +22,10 @@ pub(crate) fn utf8<'a>(bytes: &'a [u8], label: &str) -> Result<&'a str, FormatEr
 }
 
 /// Host names to ids; `None` for a name of several hosts. Where there are such names a number is a host's number, even if another host is
-/// called so.
+/// called so. What is nobody's name may be somebody's GUID.
 pub(crate) struct Names<'a> {
     by_name: HashMap<&'a str, Option<HostId>>,
+    by_guid: OnceCell<HostGuids>,
     repeat: bool,
     fabric: &'a Fabric,
 }
@@ -35,7 +37,7 @@ impl<'a> Names<'a> {
             by_name.entry(fabric.host_name(host)).and_modify(|id| *id = None).or_insert(Some(host));
         }
         let repeat = by_name.len() < fabric.host_count();
-        Self { by_name, repeat, fabric }
+        Self { by_name, by_guid: OnceCell::new(), repeat, fabric }
     }
 
     /// The host of that name; `None` if there is none.
@@ -46,6 +48,13 @@ impl<'a> Names<'a> {
         match self.by_name.get(name) {
             Some(Some(host)) => Ok(Some(*host)),
             Some(None) => Err(format!("several hosts are called \"{}\": give numbers", excerpt(name))),
+            None if name.trim_start().starts_with("0x") => {
+                match self.by_guid.get_or_init(|| HostGuids::of(self.fabric)).find(name) {
+                    [] => Ok(None),
+                    [host] => Ok(Some(*host)),
+                    _ => Err(format!("several ports have the GUID {}: give that of a port", name.trim())),
+                }
+            }
             None => Ok(None),
         }
     }

@@ -175,7 +175,7 @@ fn read_comment(comment: &str) -> (Option<u64>, Option<u64>) {
 
 #[cfg(test)]
 mod tests {
-    use netloom_model::{End, FabricBuilder, HostSpec, SwitchSpec};
+    use netloom_model::{End, FabricBuilder, HostId, HostSpec, SwitchSpec};
 
     use super::*;
 
@@ -257,6 +257,16 @@ mod tests {
         let t = Traffic::from_triples(2, &[0], &[1], &[1.0], None).unwrap();
         let text = write_csv_triples(&t.total(), Some(&f), None);
         assert!(String::from_utf8(text).unwrap().ends_with("\n0,1,1\n"));
+    }
+
+    #[test]
+    fn a_guid_is_a_name() {
+        let f = fabric(&["n1", "n2"]);
+        let line = |h: u32| format!("0x{:016x}", f.host_port_guid(HostId(h)));
+        let text = format!("source,destination,bytes\nn2,0x{:x},2\n{},n2,1\n", f.host_guid(HostId(0)), line(0));
+        let traffic = read(&text, Some(&f)).unwrap();
+        assert_eq!(traffic.total().iter().collect::<Vec<_>>(), [(0, 1, 1.0), (1, 0, 2.0)]);
+        assert!(read("0xdead,n2,1\n", Some(&f)).unwrap_err().contains("the fabric has no host \"0xdead\""));
     }
 
     /// With a header of other words or with none, and a table that is no list: a dense matrix.

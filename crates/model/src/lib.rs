@@ -10,6 +10,7 @@
 //! | [`build`] | the only door into a [`Fabric`]: specs in, checked fabric out |
 //! | [`lines`] | where lines of a text are, of one file or several |
 //! | [`names`] | natural name order, nearest known word |
+//! | [`guids`] | hosts by GUID |
 //! | [`lft`] | forwarding tables, one byte a port where the radix allows |
 //! | [`pair_paths`] | which of a destination's addresses each sender uses |
 //! | [`lanes`] | on which virtual lane a packet travels, hop by hop |
@@ -38,6 +39,7 @@ pub mod control;
 pub mod counters;
 pub mod fabric;
 pub mod finding;
+pub mod guids;
 pub mod hose;
 pub mod ids;
 pub mod job;
@@ -65,6 +67,7 @@ pub use control::{Control, Improvement, StopReason};
 pub use counters::{Column, Counters, CountersError, Interval, Quality, Quantity};
 pub use fabric::{Fabric, Link, Node};
 pub use finding::Finding;
+pub use guids::HostGuids;
 pub use hose::Hose;
 pub use ids::{Dest, DestId, DestSpace, HostId, LinkId, NodeId, SwitchId};
 pub use job::{Allocation, Cut, Job, JobSpec, Mapping, PhaseSpec, Placement, Source};

@@ -5,11 +5,12 @@
 //! random and fragmented ones in order. Except for explicit lists, which keep their order, the hosts of a
 //! copy rise: rank 0 goes to the lowest one, as Slurm does it.
 
+use std::cell::OnceCell;
 use std::collections::HashMap;
 
 use netloom_model::names::nearest;
 use netloom_model::rng::{shuffle, stream};
-use netloom_model::{Allocation, Fabric, HostId};
+use netloom_model::{Allocation, Fabric, HostGuids, HostId};
 
 use crate::PlaceError;
 use crate::background::freed_in_order;
@@ -182,8 +183,11 @@ fn share(job: &ResolvedJob, hosts: Vec<HostId>) -> Result<Vec<Vec<HostId>>, Plac
     Ok(hosts.chunks_exact(each).take(copies as usize).map(<[HostId]>::to_vec).collect())
 }
 
-/// Names to hosts: a host's own name, else a machine's (all its ports).
-struct Names<'a>(HashMap<&'a str, Vec<HostId>>);
+/// Names to hosts: a host's own name, else a machine's (all its ports), else a GUID's.
+struct Names<'a> {
+    by_name: HashMap<&'a str, Vec<HostId>>,
+    by_guid: OnceCell<HostGuids>,
+}
 
 impl<'a> Names<'a> {
     /// Empty if no job needs it.
@@ -197,7 +201,7 @@ impl<'a> Names<'a> {
                 names.entry(fabric.machine(host)).or_default().push(host);
             }
         }
-        Self(names)
+        Self { by_name: names, by_guid: OnceCell::new() }
     }
 
     fn resolve(
@@ -208,11 +212,13 @@ impl<'a> Names<'a> {
     ) -> Result<Vec<HostId>, PlaceError> {
         let mut hosts = Vec::with_capacity(list.len());
         for name in list {
-            let Some(found) = self.0.get(name.as_str()) else {
+            let by_guid = || self.by_guid.get_or_init(|| HostGuids::of(fabric)).find(name);
+            let found = self.by_name.get(name.as_str()).map_or_else(by_guid, Vec::as_slice);
+            if found.is_empty() {
                 let all = fabric.hosts().flat_map(|h| [fabric.host_name(h), fabric.machine(h)]);
                 let help = nearest(name, all).map(|n| format!(", did you mean \"{n}\"?")).unwrap_or_default();
                 return Err(PlaceError::UnknownHost { job: job.spec.name.clone(), host: name.clone(), help });
-            };
+            }
             hosts.extend(found);
         }
         Ok(hosts)

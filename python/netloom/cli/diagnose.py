@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import tempfile
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,7 +12,7 @@ import numpy as np
 from cyclopts import Parameter
 
 from netloom import findings as registry
-from netloom.cli import UsageError, common, readings, render, runs
+from netloom.cli import UsageError, common, diagnosed, readings, render, runs
 from netloom.cli.common import Options, Run
 from netloom.errors import FormatError, NetloomError
 from netloom.manifest import content
@@ -24,14 +24,7 @@ if TYPE_CHECKING:
     from netloom.diagnose.observed import Observed
     from netloom.diagnose.tries import Attempt
 
-_TOLD = 5
-"""Root links that the text tells of every finding."""
 _SIMULATED_TICK_NS = 1.0
-_NO_REMEDY = {
-    "over-subscription": "it takes another fabric",
-    "incast": "the programs have no other order of messages",
-}
-"""Why a finding may have nothing to try."""
 
 
 def diagnose(
@@ -70,7 +63,8 @@ def diagnose(
     traffic
         Who sent what to whom, as `netloom infer -o` writes it: tells routes, mapping and size apart.
     try_
-        Simulate what findings propose, with the run's scenario.
+        Simulate what findings propose, with the run's scenario; every job that waits alone; and where nothing
+        is found, other routes.
     self_test
         Diagnose generated runs of known cause instead (`--seed`).
     cases
@@ -233,6 +227,8 @@ def _finish(
     times: Mapping[str, float] | None = None,
 ) -> int:
     """Diagnoses, tries, tells; `times` are the jobs' to completion (ms), of a run that came to its end."""
+    from netloom.diagnose.evidence import HELD_UP
+    from netloom.diagnose.hot import hot_links
     from netloom.diagnose.ideal import no_mappings
     from netloom.diagnose.rules import diagnose as rules
 
@@ -243,14 +239,19 @@ def _finish(
         for finding in found.findings:
             finding.uncertain, finding.confidence = True, min(finding.confidence, 0.5)
     tried: list[list[Attempt]] = [[] for _ in found.findings]
-    if try_ and found.findings and manifest is not None:
+    others: list[Attempt] = []
+    if try_ and manifest is not None:
         from netloom.diagnose.tries import Trials
 
         scenario = Path(manifest["scenario"]["source"])
         _same_scenario(scenario, manifest)
         with run.timed("try"):
             trials = Trials(scenario, manifest["scenario"]["overrides"], str(head["routing"]), times)
-            tried = [trials.of(finding, head["source"] == "samples") for finding in found.findings]
+            sampled = head["source"] == "samples"
+            tried = [trials.of(finding, sampled) for finding in found.findings]
+            waiting = np.flatnonzero(np.asarray(found.congested_hops) >= HELD_UP)
+            held_up = waiting.tolist() if sampled else range(len(trials.scenario.jobs))
+            others = trials.others(held_up, routes=not found.findings)
         odd = [*odd, *trials.notes]
     for line in odd:
         run.note(line, kind="warning")
@@ -263,6 +264,11 @@ def _finish(
             {"name": name, "congested_hops": float(hops) if seen.waiting_known else None}
             for name, hops in zip(seen.jobs, found.congested_hops, strict=True)
         ],
+        "congested": [
+            {"link": seen.links.name(hot.link), "waiting": hot.waiting, "utilisation": hot.utilisation}
+            for hot in hot_links(seen)
+        ],
+        "tried": _attempts(others) if try_ else None,
         "findings": [
             _finding(seen, finding, attempts if try_ else None)
             for finding, attempts in zip(found.findings, tried, strict=True)
@@ -278,7 +284,7 @@ def _finish(
     ]
     # What could not be told is no all-clear.
     return run.finish(
-        result, lambda: text(result), rows=rows, findings=bool(found.findings) or not head["enough"]
+        result, lambda: diagnosed.text(result), rows=rows, findings=bool(found.findings) or not head["enough"]
     )
 
 
@@ -300,90 +306,21 @@ def _finding(seen: Observed, finding: Finding, tried: list[Attempt] | None) -> d
         "predicted_gain_percent": round(
             tried[0].gain_percent if tried else finding.predicted_gain_percent, 2
         ),
-        "tried": None
-        if tried is None
-        else [
-            {
-                "what": attempt.what,
-                "job": attempt.job,
-                "before_ms": attempt.before_ms,
-                "after_ms": attempt.after_ms,
-                "gain_percent": attempt.gain_percent,
-            }
-            for attempt in tried
-        ],
+        "tried": None if tried is None else _attempts(tried),
     }
 
 
-def text(result: Mapping[str, Any]) -> str:
-    """The report: every finding with its evidence, and what helped where that was tried."""
-    from netloom.diagnose.evidence import HELD_UP
-
-    seen = "paths sampled" if result["source"] == "samples" else "counters alone"
-    head = [("fabric", f"{result['hosts']:,} hosts, {result['switches']:,} switches")]
-    if result["routing"] is not None:
-        head.append(("routing", result["routing"]))
-    head.append(("seen", seen + (f", {result['windows']} windows of time" if result["windows"] > 1 else "")))
-    for job in result["jobs"]:
-        hops = job["congested_hops"]
-        known = "waiting is not known" if hops is None else f"{hops:.3f} congested hops a packet"
-        head.append(("job", f"{job['name']}: {known}"))
-    parts = [render.pairs(head)]
-    if not result["findings"]:
-        nothing = "nothing is congested enough to blame anything for it"
-        if not result["enough"]:
-            nothing = "too few packets were sampled to tell whether anything is congested"
-        elif result["jobs"] and all(job["congested_hops"] is None for job in result["jobs"]):
-            nothing = "no link is so full that anything is to blame for it"
-        elif any((job["congested_hops"] or 0.0) >= HELD_UP for job in result["jobs"]):
-            nothing = "packets wait, but by its sums no other routes, places or links would help the run much"
-            if result["windows"] == 1:
-                nothing += "\n(windows of time may tell more: netloom sample --every-us)"
-        parts.append(nothing)
-    for number, finding in enumerate(result["findings"], 1):
-        parts.append(_finding_text(number, finding))
-    if result["findings"]:
-        victims = {job for finding in result["findings"] for job in finding["victims"]}
-        parts += _unexplained(result["jobs"], victims)
-    return "\n\n".join(parts)
-
-
-def _unexplained(jobs: Sequence[Mapping[str, Any]], victims: Collection[str]) -> list[str]:
-    """That other jobs wait too."""
-    from netloom.diagnose.evidence import HELD_UP
-
-    held = [job["name"] for job in jobs if (job["congested_hops"] or 0.0) >= HELD_UP]
-    rest = ", ".join(name for name in held if name not in victims)
-    return [f"not explained: what {rest} waited for"] if rest else []
-
-
-def _finding_text(number: int, finding: Mapping[str, Any]) -> str:
-    links = finding["root_links"]
-    more = f" and {len(links) - _TOLD} more" if len(links) > _TOLD else ""
-    who = ", ".join(finding["culprits"]) or "nobody who was sampled"
-    if finding["phases"]:
-        who += f" (phases {', '.join(finding['phases'])})"
-    lines = [
-        ("roots", ", ".join(links[:_TOLD]) + more),
-        ("culprit", who),
-        ("held up", ", ".join(finding["victims"]) or "nobody much"),
-        *(("seen", line) for line in finding["evidence"]),
-        ("remedy", finding["remedy"]),
+def _attempts(tried: Sequence[Attempt]) -> list[dict[str, Any]]:
+    return [
+        {
+            "what": attempt.what,
+            "job": attempt.job,
+            "before_ms": attempt.before_ms,
+            "after_ms": attempt.after_ms,
+            "gain_percent": attempt.gain_percent,
+        }
+        for attempt in tried
     ]
-    if finding["tried"] is None:
-        if finding["predicted_gain_percent"]:
-            gain = f"up to {finding['predicted_gain_percent']:.0f} % of the time of the fullest link"
-            lines.append(("gain", gain))
-    else:
-        for attempt in finding["tried"]:
-            times = f"{attempt['before_ms']:.3f} to {attempt['after_ms']:.3f} ms"
-            change = attempt["gain_percent"]
-            gain = f"{abs(change):.0f} % {'more' if change < 0 else 'less'}"
-            lines.append(("tried", f"{attempt['what']}: {attempt['job']} {times}, {gain}"))
-        if not finding["tried"]:
-            lines.append(("tried", f"nothing: {_NO_REMEDY.get(finding['cause'], 'none that is known')}"))
-    sure = f"{finding['confidence']:.2f}{', uncertain' if finding['uncertain'] else ''}"
-    return f"{number}. {finding['cause']} (confidence {sure})\n{render.pairs(lines)}"
 
 
 def _self_test(run: Run, cases: int) -> int:

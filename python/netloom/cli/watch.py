@@ -201,9 +201,7 @@ class _Watch:
         if reading is None:
             return self.run.findings + self.port_errors
         found = self.run.findings + self.port_errors
-        found += findings_of(
-            self.first or self.net, reading.down, reading.missing, reading.ports
-        )
+        found += findings_of(self.first or self.net, reading.down, reading.missing, reading.ports)
         if not reading.fetched:
             return found
         if self.stale_s > 0:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from netloom._core import Scenario
     from netloom.diagnose.findings import Finding
 
-_ROUTES = ("optimized", "adaptive")
+_ROUTES = ("optimized", "adaptive", "ftree")
 _ORDERS = ("svafp", "svaf")
 """Strategies that send less at once, for programs that have some."""
 
@@ -94,14 +94,30 @@ class Trials:
         found = []
         with tempfile.TemporaryDirectory(prefix="netloom-diagnose-") as folder:
             for change in self._changes(finding, Path(folder)):
-                try:
-                    after = self._run(self._changed(change), change.routing).get(job)
-                except NetloomError as error:
-                    self.notes.append(f"not tried: {change.what}: {_reason(error, folder)}")
-                    continue
+                after = self._times_with(change, folder).get(job)
                 if after is not None:
                     found.append(Attempt(change.what, job, self._times[job], after))
         return sorted(found, key=lambda attempt: attempt.after_ms)
+
+    def others(self, held_up: Sequence[int], *, routes: bool) -> list[Attempt]:
+        """What no finding proposes, for the jobs that wait: each alone, and, with `routes`, other ones.
+
+        Alone, a job runs on its hosts while nobody else does: what is left then is not its neighbours'. The
+        first are told in the order of the jobs, other routes the best first.
+        """
+        names = [job.name for job in self.scenario.jobs]
+        waiting = [names[job] for job in held_up if job < len(names) and names[job] in self._times]
+        found = []
+        for name in waiting if len(names) > 1 else []:
+            after = self._run(self.scenario.alone(name), self.routing).get(name)
+            if after is not None:
+                found.append(Attempt("alone on its hosts", name, self._times[name], after))
+        changed = []
+        for change in self._routes() if routes and waiting else []:
+            times = self._times_with(change)
+            known = [name for name in waiting if name in times]
+            changed += [Attempt(change.what, name, self._times[name], times[name]) for name in known]
+        return found + sorted(changed, key=lambda attempt: attempt.after_ms / attempt.before_ms)
 
     def _judged(self, finding: Finding) -> str | None:
         """The job whose time counts: a victim, else a culprit, that comes to an end."""
@@ -115,7 +131,7 @@ class Trials:
 
     def _changes(self, finding: Finding, folder: Path) -> list[_Change]:
         names = [job.name for job in self.scenario.jobs]
-        routes = [_Change(f"routes: {word}", (), word) for word in _ROUTES if word != self.routing]
+        routes = self._routes()
         if finding.cause in ("bad-routes", "interior"):
             return routes
         if finding.cause == "bad-mapping" and finding.mapping is not None:
@@ -141,6 +157,9 @@ class Trials:
         if finding.cause == "noisy-neighbour":
             return [*self._apart(finding, names), *routes]
         return []
+
+    def _routes(self) -> list[_Change]:
+        return [_Change(f"routes: {word}", (), word) for word in _ROUTES if word != self.routing]
 
     def _apart(self, finding: Finding, names: list[str]) -> list[_Change]:
         """Leaves at the roots filled first: ranks that talk to each other, mostly, lie side by side there."""
@@ -177,6 +196,15 @@ class Trials:
 
         routes = f'routes=["{change.routing}"]'
         return _core.Scenario.read(self.path, [*self.overrides, routes, *change.overrides])
+
+    def _times_with(self, change: _Change, folder: str = "") -> Mapping[str, float]:
+        """Milliseconds by job with that change; nothing, and a note, where it cannot be simulated."""
+        try:
+            return self._run(self._changed(change), change.routing)
+        except NetloomError as error:
+            told = _reason(error, folder) if folder else str(error)
+            self.notes.append(f"not tried: {change.what}: {told}")
+            return {}
 
     def _run(self, scenario: Scenario, routing: str) -> dict[str, float]:
         from netloom import _core

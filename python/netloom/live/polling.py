@@ -61,7 +61,19 @@ _ERROR_NAMES = (
     "VL15Dropped",
 )
 """In the order of both attributes."""
-_NARROW_ERRORS = ((4, 2), (6, 1), (7, 1), (8, 2), (10, 2), (12, 2), (14, 2), (16, 1), (17, 1), (19, 1), (22, 2))
+_NARROW_ERRORS = (
+    (4, 2),
+    (6, 1),
+    (7, 1),
+    (8, 2),
+    (10, 2),
+    (12, 2),
+    (14, 2),
+    (16, 1),
+    (17, 1),
+    (19, 1),
+    (22, 2),
+)
 """Where `PortCounters` has them: first octet, and how many."""
 _NARROW_NAMES = ("PortXmitData", "PortRcvData", "PortXmitPkts", "PortRcvPkts", "PortXmitWait")
 
