@@ -263,7 +263,8 @@ mod tests {
     fn a_guid_is_a_name() {
         let f = fabric(&["n1", "n2"]);
         let line = |h: u32| format!("0x{:016x}", f.host_port_guid(HostId(h)));
-        let text = format!("source,destination,bytes\nn2,0x{:x},2\n{},n2,1\n", f.host_guid(HostId(0)), line(0));
+        let text =
+            format!("source,destination,bytes\nn2,0x{:x},2\n{},n2,1\n", f.host_guid(HostId(0)), line(0));
         let traffic = read(&text, Some(&f)).unwrap();
         assert_eq!(traffic.total().iter().collect::<Vec<_>>(), [(0, 1, 1.0), (1, 0, 2.0)]);
         assert!(read("0xdead,n2,1\n", Some(&f)).unwrap_err().contains("the fabric has no host \"0xdead\""));

@@ -249,8 +249,9 @@ def _finish(
             trials = Trials(scenario, manifest["scenario"]["overrides"], str(head["routing"]), times)
             sampled = head["source"] == "samples"
             tried = [trials.of(finding, sampled) for finding in found.findings]
-            waiting = np.flatnonzero(np.asarray(found.congested_hops) >= HELD_UP)
-            held_up = waiting.tolist() if sampled else range(len(trials.scenario.jobs))
+            waiting = {job for job, hops in enumerate(found.congested_hops) if hops >= HELD_UP}
+            waiting |= {victim for finding in found.findings for victim in finding.victims}
+            held_up = sorted(waiting) if sampled else range(len(trials.scenario.jobs))
             others = trials.others(held_up, routes=not found.findings)
         odd = [*odd, *trials.notes]
     for line in odd:

@@ -54,5 +54,5 @@ def hot_links(observed: Observed, most: int = 5) -> list[HotLink]:
     # Of a link that next to nobody uses a large share says nothing.
     weight = np.where(share >= LEAST, share * packets, 0.0)
     used = weight >= weight.max(initial=0.0) / 20
-    order = sorted(np.flatnonzero((share >= LEAST) & used), key=lambda link: (-share[link], link))[:most]
-    return [HotLink(int(link), float(share[link]), float(utilisation[link])) for link in order]
+    waits = sorted(np.flatnonzero((share >= LEAST) & used), key=lambda link: (-share[link], link))
+    return [HotLink(int(link), float(share[link]), float(utilisation[link])) for link in waits[:most]]
