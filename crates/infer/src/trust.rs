@@ -33,15 +33,15 @@ const SIMPLE: f64 = 0.8;
 const OTHERS: usize = 8;
 /// A sum is known if it is wrong by no more than this part.
 const KNOWN: f64 = 0.1;
-/// The same with known traffic is Gaussian, which real traffic is not: errors of leaf sums of patterns on one lane were told too small, by so much, and the more the
-/// worse rows that were held out are predicted; by no more than the last (docs/methods/inference.md, "How errors are told").
-const CALIBRATED: [f64; 3] = [1.2, 4.0, 1.9];
-/// Noise has more ways to mislead than three draws show.
-const NOISE: f64 = 1.3;
+/// The same with known traffic is Gaussian, which real traffic is not. On one lane an error `e` of leaf sums is told as `c e^p h^q`, `h` that
+/// of rows which were held out, of bytes spread evenly and of patterns (docs/methods/inference.md, "How errors are told").
+const CALIBRATED: [[f64; 3]; 2] = [[1.3, 0.85, 0.08], [1.15, 0.9, 0.0]];
+/// Of patterns on one lane known traffic says so much of what it says of others.
+const OF_PATTERNS: f64 = 0.5;
+/// Bytes spread evenly that foretell rows which were held out worse than this are not identified, however alike the rows are.
+const FORETOLD: f64 = 0.05;
 /// Fewer rows between switches than this, with no more different bytes than the other, are explained by many patterns alike.
 const ALIKE: [usize; 2] = [64, 3];
-/// What leaf sums are believed to be off by there, at least.
-const GUESSED: f64 = 0.02;
 /// How many of the largest sums are told.
 const TOLD: usize = 10;
 
@@ -108,12 +108,19 @@ pub(crate) fn of_change(
         }
     }
     let held_out = tried.first().map_or(0.0, |best| best.error);
-    let [least, more, most] = CALIBRATED;
-    let one_lane = operator.lanes() == 1 && operator.routings() == 1;
-    // Bytes spread evenly have an estimate of their own (`unlike`), which is right as it is.
-    let of_patterns = one_lane && known.start != Start::Even;
-    let times = if of_patterns { (least + more * held_out).min(most) } else { 1.0 };
-    sums.judged(case, known.after, [&doubts, &others], rivals.len()).times(times)
+    let one_lane = operator.lanes() == 1;
+    if known.start == Start::Even && one_lane {
+        let trust = sums.judged(case, known.after, [&doubts, &others], rivals.len());
+        let trust = trust.calibrated(CALIBRATED[0], held_out);
+        return if held_out > FORETOLD { trust.partly_at_best() } else { trust };
+    }
+    if known.start == Start::Even || !one_lane || operator.routings() > 1 {
+        return sums.judged(case, known.after, [&doubts, &others], rivals.len());
+    }
+    for doubt in &mut doubts {
+        doubt.miss.iter_mut().for_each(|miss| *miss *= OF_PATTERNS);
+    }
+    sums.judged(case, known.after, [&doubts, &others], rivals.len()).calibrated(CALIBRATED[1], held_out)
 }
 
 /// `[pair]`: how far the truth is believed to be from bytes spread evenly, which leave `error` of the rows that were held out.
@@ -230,12 +237,9 @@ pub(crate) fn of_atoms(
         miss.iter_mut().zip(known).filter(|(_, known)| *known).for_each(|(miss, _)| *miss = 0.0);
         grids.push(Doubt { weight: 1.0, miss });
     }
-    let mut trust = sums.judged(case, x, [&noise, &grids], rivals);
-    if !noise.is_empty() {
-        trust = trust.times(NOISE);
-    }
+    let trust = sums.judged(case, x, [&noise, &grids], rivals);
     if one_lane && case.targets(target).iter().any(|own| any_pattern_fits(case.operator, own)) {
-        trust = trust.at_least(GUESSED);
+        return trust.partly_at_best();
     }
     trust
 }

@@ -7,6 +7,8 @@ use netloom_model::HostId;
 const LIMITS: [f64; 2] = [0.015, 0.5];
 /// An error is told as it is up to this; above, half of what is more.
 const LARGE: f64 = 0.6;
+/// Rows that are held out are told no better than this by anything.
+const LEAST_HELD_OUT: f64 = 1e-3;
 /// A likely range is so many standard deviations wide, either way.
 pub(crate) const LIKELY: f64 = 2.0;
 
@@ -99,16 +101,17 @@ impl Trust {
         }
     }
 
-    /// The same where sums are believed to be off by this at least.
+    /// The same where an error `e` of the sums is found to be `c e^p h^q`, `h` the error of rows that were held out; no less than it was.
     #[must_use]
-    pub(crate) fn at_least(self, error: f64) -> Self {
-        let leaf_error = self.leaf_error.max(error);
-        Self {
-            verdict: Verdict::of(leaf_error),
-            leaf_error,
-            pair_error: self.pair_error.max(leaf_error),
-            ..self
-        }
+    pub(crate) fn calibrated(self, [c, p, q]: [f64; 3], held_out: f64) -> Self {
+        let (error, held_out) = (self.leaf_error.max(f64::MIN_POSITIVE), held_out.max(LEAST_HELD_OUT));
+        self.times((c * error.powf(p - 1.0) * held_out.powf(q)).max(1.0))
+    }
+
+    /// The same where the error may be right by chance.
+    #[must_use]
+    pub(crate) fn partly_at_best(self) -> Self {
+        Self { verdict: self.verdict.max(Verdict::Partly), ..self }
     }
 
     /// The same where the guess was remembered, with these errors of pairs and of sums: what counters cannot tell apart is still off by as
