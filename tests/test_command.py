@@ -12,7 +12,15 @@ from pathlib import Path
 
 import pytest
 
-VERBS = ["fabric new", "fabric show", "fabric convert", "fabric damage", "traffic new", "traffic show"]
+VERBS = [
+    "fabric new",
+    "fabric show",
+    "fabric diff",
+    "fabric convert",
+    "fabric damage",
+    "traffic new",
+    "traffic show",
+]
 VERBS += [
     "traffic place",
     "traffic convert",

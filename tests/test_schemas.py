@@ -15,6 +15,7 @@ TREE = "two-level:leaves=8,hosts=16,spines=8"
 RUNS: dict[str, list[str]] = {
     "fabric-new": ["fabric", "new", "SMALL", "-o", "x.net"],
     "fabric-show": ["fabric", "show", "FT2"],
+    "fabric-diff": ["fabric", "diff", "FT2", "FT2"],
     "fabric-convert": ["fabric", "convert", "FT2", "-o", "x.dot"],
     "fabric-damage": ["fabric", "damage", "FT2", "--random-links", "1"],
     "traffic-new": ["traffic", "new", "bisection", "FT2", "-o", "x.mtx"],

@@ -102,6 +102,18 @@ KINDS: dict[str, tuple[Severity, Class]] = {
     "too-fast": ("error", "input"),
     "packet-size": ("error", "input"),
     "reversed": ("error", "input"),
+    # Of two dumps of a fabric (python/netloom/cabling.py).
+    "switch-gone": ("warning", "hosts"),
+    "host-gone": ("warning", "hosts"),
+    "cable-gone": ("warning", "hosts"),
+    "cable-moved": ("warning", "hosts"),
+    "slower-cable": ("warning", "hosts"),
+    "faster-cable": ("note", "hosts"),
+    "switch-new": ("note", "hosts"),
+    "host-new": ("note", "hosts"),
+    "cable-new": ("note", "hosts"),
+    "renamed": ("note", "hosts"),
+    "lid-changed": ("note", "management"),
     # Of ports' error counters (crates/counters/src/errors.rs): between two readings; of one, since a reset.
     "symbol-errors": ("warning", "hosts"),
     "link-recovered": ("warning", "hosts"),

@@ -29,10 +29,11 @@ STDIO = "<stdin>"
 
 _VERBS: dict[str, str | tuple[str, dict[str, str]]] = {
     "fabric": (
-        "Make, inspect, convert and damage fabrics.",
+        "Make, inspect, compare, convert and damage fabrics.",
         {
             "new": "Make a fabric from a generator spec.",
             "show": "What a fabric is, and what is odd about it.",
+            "diff": "What changed from one dump of a fabric to another.",
             "convert": "Write a fabric in another format.",
             "damage": "Take cables and switches out.",
         },

@@ -1,4 +1,4 @@
-"""`netloom fabric`: make, inspect, convert and damage fabrics."""
+"""`netloom fabric`: make, inspect, compare, convert and damage fabrics."""
 
 from __future__ import annotations
 
@@ -54,6 +54,50 @@ def show(fabric: str, /, *, options: Options | None = None) -> int:
     net = run.fabric(fabric)
     result = {**summary(net), "findings": findings(net.findings)}
     return run.finish(result, lambda: text(result))
+
+
+def diff(before: str, after: str, /, *, options: Options | None = None) -> int:
+    """What changed from one dump of a fabric to another.
+
+    Nodes are the same by their GUIDs, cables by the ports at their ends. What is gone, moved or slower
+    exits 1.
+
+    Parameters
+    ----------
+    before
+        The fabric as it was: a dump, or a generator spec.
+    after
+        The fabric as it is.
+    options
+        Common options; `-o` writes the result (.json, .csv).
+    """
+    from netloom.cabling import changes
+
+    run = Run("fabric-diff", options or Options(), product=False)
+    old, new = run.fabric(before), run.fabric(after, role="after")
+    with run.timed("compare"):
+        found = changes(old, new)
+    result = {
+        "same": not found,
+        "before": _sizes(old),
+        "after": _sizes(new),
+        "findings": found,
+    }
+    return run.finish(result, lambda: _difference(result))
+
+
+def _sizes(net: Fabric) -> dict[str, int]:
+    return {"hosts": net.hosts, "switches": net.switches, "links": net.links}
+
+
+def _difference(result: dict[str, Any]) -> str:
+    old, new = result["before"], result["after"]
+    rows = [
+        (key, render.count(old[key]) if old[key] == new[key] else f"{old[key]:,} to {new[key]:,}")
+        for key in ("hosts", "switches", "links")
+    ]
+    rows.append(("same", "yes" if result["same"] else "no"))
+    return render.pairs(rows) + render.findings(result["findings"], "what changed")
 
 
 def convert(fabric: str, /, *, options: Options | None = None) -> int:

@@ -32,6 +32,7 @@ USAGE: dict[str, str] = {
 EXAMPLES: dict[str, str] = {
     "fabric new": "netloom fabric new two-level:leaves=24,hosts=16,spines=8 -o net.txt",
     "fabric show": "netloom fabric show net.txt",
+    "fabric diff": "netloom fabric diff yesterday.txt today.txt",
     "fabric convert": "netloom fabric convert net.txt -o fabric.net",
     "fabric damage": "netloom fabric damage quartz1 --random-links 10 -o damaged.txt",
     "traffic new": "netloom traffic new stencil:8x8x8 -o stencil.mtx.gz",
