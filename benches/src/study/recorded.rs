@@ -5,6 +5,7 @@
 
 use std::path::Path;
 
+use netloom_compose::judged::PATIENCE;
 use netloom_compose::{Asked, Choice, Scene, choose, oblivious};
 use netloom_formats::{Found, read_scenario};
 use netloom_model::{Control, Csr, Fabric, Routes};
@@ -166,7 +167,8 @@ fn row(trace: &str, place: usize, f: usize, ground: &Ground) -> Row {
         format!("{:.3} ms", first.end_ps as f64 * 1e-9),
         taken.name.to_owned(),
     ];
-    cells.extend([ratio, by_loads, by_sums, by_spans].iter().map(|r| format!("{r:.3}")));
+    let told = |r: &f64| if r.is_finite() { format!("{r:.3}") } else { format!("over {PATIENCE}") };
+    cells.extend([ratio, by_loads, by_sums, by_spans].iter().map(told));
     Row { cells, ratio, by_loads, by_sums, by_spans }
 }
 

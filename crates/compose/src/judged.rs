@@ -33,7 +33,7 @@ const MOST_MESSAGES: u64 = 3_000_000;
 /// Links on a way, about.
 const HOPS: u64 = 5;
 /// How much longer than the start a candidate is followed.
-const PATIENCE: f64 = 1.5;
+pub const PATIENCE: f64 = 1.5;
 /// Candidates that share the work: `search` has half of it.
 const SHARES: u64 = 4;
 
