@@ -172,5 +172,9 @@ def test_data_frames_go_in_and_out():
     ]:
         with pytest.raises(nl.TrafficError, match=word):
             nl.Traffic.from_pandas(bad)
-    with pytest.raises(nl.TrafficError, match='"nobody" is no host'):
-        nl.Traffic.from_pandas(named.assign(source="nobody"), fabric)
+    for nobody in ("nobody", None, "0xdead", "0xno"):
+        with pytest.raises(nl.TrafficError, match=f'"{nobody}" is no host'):
+            nl.Traffic.from_pandas(named.assign(source=nobody).astype({"source": object}), fabric)
+    guids = [f"0x{guid:x}" for guid in fabric.host_table()["port_guid"]]
+    by_guid = frame.assign(source=[guids[s] for s in frame["source"]])
+    assert (nl.Traffic.from_pandas(by_guid, fabric).to_scipy() != traffic.to_scipy()).nnz == 0

@@ -503,3 +503,19 @@ def test_python_gives_the_same(paths):
         nl.infer(fabric, "ftree", counters, jobs, interval=7)
     with pytest.raises(ValueError, match="unit: expected bytes, packets or mixed"):
         nl.infer(fabric, "ftree", counters, jobs, unit="octets")
+
+
+def test_links_of_hosts_alone_say_nothing_of_who_sends_to_whom(netloom):
+    """Exact counters of hosts' links only, as `node_exporter` has them: anybody explains them."""
+    net, pattern = "two-level:leaves=8,hosts=4,spines=4", "permutation:seed=4,bytes=1000000"
+    netloom.ok("counters", "synth", net, "ftree", pattern, "-o", "all.csv")
+    head, *rows = (netloom.folder / "all.csv").read_text().splitlines(keepends=True)
+    from_at, to_at = (head.split(",").index(end) for end in ("from", "to"))
+    of_hosts = [row for row in rows if "host" in row.split(",")[from_at] + row.split(",")[to_at]]
+    assert len(of_hosts) == 64
+    (netloom.folder / "hosts.csv").write_text(head + "".join(of_hosts))
+    run = ("infer", net, "ftree", "hosts.csv", "--truth", pattern, "-o", "t.mtx")
+    result = netloom.result(*run, code=1)
+    assert result["verdict"] == "not identifiable"
+    assert result["estimated_leaf_error_percent"] == 100.0
+    assert "not identifiable" in (netloom.folder / "t.mtx").read_text()[:200]

@@ -70,7 +70,9 @@ def test_the_journal_has_every_round_with_its_files(netloom, small):
     assert "applied" in page
     assert ">0 %</text>" in page  # the chart has an axis
     # Another loop takes its place; a folder of something else is refused.
+    (netloom.folder / "kept/round-0001/own.txt").write_text("precious")
     netloom.ok("loop", small, "--rounds", "1", "-o", "kept")
+    assert (netloom.folder / "kept/round-0001/own.txt").read_text() == "precious"
     assert len(pq.read_table(netloom.folder / "kept" / "journal.parquet")) == 1
     assert not (netloom.folder / "kept" / "round-0002").exists()
     (netloom.folder / "mine").mkdir()

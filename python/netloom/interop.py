@@ -7,6 +7,7 @@ that name in npz). Nothing here loops over pairs or links in Python, but where n
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 import zipfile
@@ -456,13 +457,21 @@ def _hosts(column: str, values: Any, fabric: Fabric | None) -> Any:
         raise TrafficError(
             f"column {column}: expected whole numbers from 0, or a fabric whose hosts are named"
         )
-    number: dict[Any, int] = {name: at for at, name in enumerate(fabric.host_names)}
-    for at, guid in enumerate(fabric.host_table()["port_guid"]):
-        number.setdefault(f"0x{guid:016x}", at)
-    unknown = next((value for value in values if value not in number), None)
-    if unknown is not None:
-        raise TrafficError(f'column {column}: "{unknown}" is no host of the fabric')
-    return np.fromiter((number[value] for value in values), np.int64, len(values))
+    number = {name: at for at, name in enumerate(fabric.host_names)}
+    table = fabric.host_table()
+    guids = {int(guid): at for key in ("guid", "port_guid") for at, guid in enumerate(table[key])}
+
+    def host(value: Any) -> int:
+        text = str(value)
+        at = number.get(text)
+        if at is None and text.startswith("0x"):
+            with contextlib.suppress(ValueError):
+                at = guids.get(int(text, 16))
+        if at is None:
+            raise TrafficError(f'column {column}: "{value}" is no host of the fabric')
+        return at
+
+    return np.fromiter((host(value) for value in values), np.int64, len(values))
 
 
 # Scenarios

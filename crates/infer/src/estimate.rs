@@ -164,6 +164,7 @@ pub fn estimate_again(
         trust.leaf_error = trust.leaf_error.max(residual.min(1.0));
         trust.pair_error = trust.pair_error.max(residual.min(1.0));
     }
+    trust = trust.where_known(known_between(operator, counted));
     // Not all that may be right was tried.
     if control.stopped().is_some() {
         trust.verdict = trust.verdict.max(Verdict::Partly);
@@ -185,6 +186,18 @@ pub fn estimate_again(
     let unexplained = unexplained.map(|(b, e)| if b.is_finite() { b - e } else { 0.0 }).collect();
     let possible = small.pairs();
     Estimate { bytes: whole, possible, jobs, model, residual, held_out, unexplained, trust }
+}
+
+/// Of pairs whose ways cross rows between switches the part that crosses one whose bytes are known; 1 if there are no such pairs.
+fn known_between(operator: &Operator, counted: &Counted) -> f64 {
+    let ends = operator.ends();
+    let crossing = |is: &dyn Fn(usize) -> bool| {
+        let rows: Vec<f64> =
+            (0..operator.rows()).map(|row| f64::from(u8::from(!ends[row] && is(row)))).collect();
+        operator.adjoint(&rows).into_iter().filter(|crossed| *crossed > 0.0).count()
+    };
+    let (all, known) = (crossing(&|_| true), crossing(&|row| counted.bytes[row].is_finite()));
+    if all == 0 { 1.0 } else { known as f64 / all as f64 }
 }
 
 /// All models, of each start the best; the one to be believed comes first. `again` is what was remembered.

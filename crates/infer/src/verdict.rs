@@ -108,6 +108,24 @@ impl Trust {
         self.times((c * error.powf(p - 1.0) * held_out.powf(q)).max(1.0))
     }
 
+    /// The same where only this part of the pairs is seen between switches. Links of hosts say nothing of who sends to whom, and are
+    /// explained by anybody: below half of the pairs, what is not seen counts as error.
+    #[must_use]
+    pub(crate) fn where_known(self, part: f64) -> Self {
+        let unknown = 1.0 - 2.0 * part;
+        if unknown <= self.leaf_error {
+            return self;
+        }
+        let verdict = self.verdict.max(Verdict::of(unknown));
+        Self {
+            verdict,
+            leaf_error: unknown,
+            pair_error: self.pair_error.max(unknown),
+            identified_fraction: 0.0,
+            ..self
+        }
+    }
+
     /// The same where the error may be right by chance.
     #[must_use]
     pub(crate) fn partly_at_best(self) -> Self {

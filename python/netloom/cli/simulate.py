@@ -21,6 +21,8 @@ from netloom.findings import bad
 if TYPE_CHECKING:
     from netloom._core import Scenario, Simulation
 
+_ALONE = "--alone goes with --mappings: netloom simulate SCENARIO --mappings block --alone"
+
 
 def simulate(
     scenario: str,
@@ -83,11 +85,13 @@ def simulate(
     if loads is not None or mappings is not None:
         if checkpoint is not None:
             raise UsageError("--checkpoint keeps the routings of one scenario: not with --loads, --mappings")
+        if alone and mappings is None:
+            raise UsageError(_ALONE)
         return varied.varied(
             scenario, overrides, loads=loads, mappings=mappings, alone=alone, options=options
         )
     if alone:
-        raise UsageError("--alone goes with --mappings: netloom simulate SCENARIO --mappings block --alone")
+        raise UsageError(_ALONE)
     run = Run("simulate", options, folder=True, searches=True)
     if options.output is not None:
         runs.check_folder(options.output)

@@ -113,7 +113,7 @@ def read(run: Run, net: Fabric, window: Window) -> tuple[Routes | str, Counters]
             f"{which}: these are intervals already: expected two readings "
             "(absolute values of the same counters)"
         )
-    return tables, _of_this_fabric(second.since(first))
+    return tables, _of_this_fabric(second).since(_of_this_fabric(first))
 
 
 def port_errors(read: Sequence[tuple[Routes | str, Counters]]) -> list[Finding]:

@@ -7,10 +7,11 @@ stands for files that are there. Whoever is killed between two rounds leaves a j
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import hashlib
 import io
-import shutil
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
@@ -28,6 +29,8 @@ LOCK = "in-use"
 SUMMARY = "summary.html"
 """The same as a page; who runs the loop writes it."""
 _FOLDER = "round-{:04d}"
+_OURS = re.compile(r"(counters\.csv|routes\.lfts|traffic(-\d+)?\.mtx)\.gz")
+"""What rounds leave; other files in their folders are somebody's own."""
 
 
 class Journal:
@@ -51,10 +54,14 @@ class Journal:
             self.clear()
 
     def clear(self) -> None:
-        """Takes away the journal that is there, its file first."""
+        """Takes away the journal that is there, its file first; files that no journal writes stay."""
         (self.folder / FILE).unlink(missing_ok=True)
         for old in sorted(self.folder.glob(_FOLDER.replace("{:04d}", "[0-9]*"))):
-            shutil.rmtree(old)
+            for file in old.iterdir() if old.is_dir() else ():
+                if _OURS.fullmatch(file.name):
+                    file.unlink()
+            with contextlib.suppress(OSError):
+                old.rmdir()
         self._rows = []
 
     @property
