@@ -58,6 +58,27 @@ def test_loops_and_hosts_without_cables_are_left_out_and_told():
     assert {"self-cable", "unlinked-host"} <= set(kinds(fabric))
 
 
+def test_where_no_node_says_its_kind_what_was_taken_for_what_is_told():
+    graph = nx.Graph([("h0", "s0"), ("h0", "s1"), ("h1", "s1"), ("s0", "s1"), ("h2", "s0")])
+    graph.add_node("lonely")
+    fabric = nl.Fabric.from_networkx(graph)
+    assert (fabric.host_names, sorted(fabric.switch_names)) == (["h1", "h2"], ["h0", "s0", "s1"])
+    texts = {finding["kind"]: finding["text"] for finding in fabric.findings}
+    assert texts["no-kind"] == "no node says its kind: 2 with one cable are hosts, 3 switches"
+    assert "lonely has no cable" in texts["unlinked-host"]
+
+
+def test_what_is_no_graph_and_no_frame_is_refused():
+    with pytest.raises(nl.FabricError, match="expected a networkx graph, found dict"):
+        nl.Fabric.from_networkx({"a": "b"})
+    with pytest.raises(nl.TrafficError, match="expected a DataFrame, found NoneType"):
+        nl.Traffic.from_pandas(None)
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame([[0, 1, 5, 6]], columns=["source", "destination", "bytes", "bytes"])
+    with pytest.raises(nl.TrafficError, match="expected one column bytes, found 2"):
+        nl.Traffic.from_pandas(frame)
+
+
 def test_a_host_with_two_cables_is_two_hosts_of_one_machine():
     fabric = nl.Fabric.from_edges([("a", "s"), ("a", "t"), ("b", "s"), ("s", "t")], hosts=["a", "b"])
     assert fabric.host_names == ["a.1", "a.2", "b"]

@@ -139,9 +139,11 @@ def test_options_that_make_no_sense_are_usage_errors(netloom, scenario, options,
     assert word in netloom.refused("simulate", scenario, *options, code=2)
 
 
-def test_bad_values_are_told_as_of_the_scenario(netloom, scenario, paths):
-    assert "a share of a host's link" in netloom.refused("simulate", scenario, "--loads", "0.2,20")
-    assert "mapping" in netloom.refused("simulate", scenario, "--mappings", "blok")
+def test_bad_values_are_told_as_of_the_option(netloom, scenario, paths):
+    told = netloom.refused("simulate", scenario, "--loads", "0.2,20", code=2)
+    assert "--loads 20: load: expected a share of a host's link" in told
+    told = netloom.refused("simulate", scenario, "--mappings", "block,blok", code=2)
+    assert "--mappings blok: mapping: expected" in told
     shuffle = paths.examples / "scenarios" / "shuffle.toml"
     assert "no job of" in netloom.refused("simulate", shuffle, "--loads", "0.2", code=2)
 

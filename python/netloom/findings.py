@@ -49,6 +49,7 @@ KINDS: dict[str, tuple[Severity, Class]] = {
     "shared-name": ("note", "input"),
     "unnamed-port": ("note", "input"),
     "no-description": ("note", "input"),
+    "no-kind": ("note", "input"),
     "stray-text": ("note", "input"),
     # Of what was detected in a fabric (crates/topology/src/detect.rs).
     "parts": ("error", "hosts"),

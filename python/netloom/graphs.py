@@ -65,6 +65,8 @@ def from_networkx(graph: networkx.Graph, *, bandwidth_bytes_per_s: float = BANDW
         Where nodes and edges make no fabric: an unknown kind, two cables in one port, hosts joined to hosts,
         no host or no switch, a speed or a port that is none.
     """
+    if not hasattr(graph, "is_directed"):
+        raise FabricError(f"expected a networkx graph, found {type(graph).__name__}")
     kinds = {node: data.get("kind") for node, data in graph.nodes(data=True)}
     names = {node: str(data.get("name", node)) for node, data in graph.nodes(data=True)}
     found = _Graph(names, kinds, [])
@@ -181,10 +183,21 @@ def _fabric(found: _Graph, bandwidth: float, unsaid: bool) -> Fabric:
     for node, kind in found.kinds.items():
         if kind not in (None, "host", "switch"):
             raise FabricError(f'node {found.names[node]}: kind {kind!r}: expected "host" or "switch"')
+    if not said:
+        found.kinds = {node: None for node in found.kinds if degree[node]}
+        found.findings += [
+            ("unlinked-host", f"{found.names[node]} has no cable and is left out")
+            for node in found.names
+            if not degree[node]
+        ]
     is_host = {node: kind == "host" if said else degree[node] == 1 for node, kind in found.kinds.items()}
     idle = [node for node, host in is_host.items() if host and not degree[node]]
     for node in idle:
         found.findings.append(("unlinked-host", f"host {found.names[node]} has no cable and is left out"))
+    if not said and found.kinds:
+        hosts_of_one = sum(is_host.values())
+        text = f"no node says its kind: {hosts_of_one} with one cable are hosts, {len(is_host) - hosts_of_one} switches"
+        found.findings.append(("no-kind", text))
     _numbered(found, is_host)
     if unsaid and found.cables:
         found.findings.append(

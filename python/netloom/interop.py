@@ -429,6 +429,11 @@ def traffic_from_pandas(
     TrafficError
         If columns are missing, an end is no host, or an entry is impossible.
     """
+    if not hasattr(frame, "columns"):
+        raise TrafficError(f"expected a DataFrame, found {type(frame).__name__}")
+    twice = [column for column in _COLUMNS if list(frame.columns).count(column) > 1]
+    if twice:
+        raise TrafficError(f"expected one column {twice[0]}, found {list(frame.columns).count(twice[0])}")
     missing = [column for column in _COLUMNS if column not in frame.columns]
     if missing:
         found = ", ".join(map(str, frame.columns)) or "none"

@@ -80,7 +80,8 @@ impl<'a> Case<'a> {
             let Hypothesis { grid, pattern } = self.hypotheses[j]?;
             let dictionary = Dictionary::new(self.operator, j as u32, &self.jobs[j], grid);
             let mut pursuit = Pursuit::new(self.operator, dictionary, target);
-            pursuit.begin(pattern);
+            // An answer without them is none; they are soon there.
+            pursuit.begin(pattern, &Control::new());
             Some(pursuit)
         };
         Guess { jobs: targets.iter().enumerate().map(of).collect() }

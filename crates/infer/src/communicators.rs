@@ -25,7 +25,7 @@ pub(crate) fn grid_of_collectives(
     ranks: u32,
     control: &Control,
 ) -> Option<Grid> {
-    let mut pursuit = Pursuit::new(operator, any.of_collectives(), target);
+    let mut pursuit = Pursuit::new(operator, any.of_collectives(control), target);
     for step in 0..STEPS {
         if pursuit.is_done() || control.stopped().is_some() || step == SOON && pursuit.left() > 0.5 {
             break;

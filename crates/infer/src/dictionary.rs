@@ -19,6 +19,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use netloom_model::Control;
+
 use crate::collective::{Collective, Lines};
 use crate::grid::{Grid, Order};
 use crate::jobs::Participants;
@@ -254,11 +256,13 @@ impl<'a> Dictionary<'a> {
         self.rank_of_code[self.grid.code(place) as usize]
     }
 
-    /// Nothing but collectives, in lines of ranks of all lengths and distances, whatever the grid.
-    pub fn of_collectives(&self) -> Self {
+    /// Nothing but collectives, in lines of ranks of all lengths and distances, whatever the grid. When stopped, those that
+    /// came first.
+    pub fn of_collectives(&self, control: &Control) -> Self {
         let ranks = self.participants.ranks() as u32;
         let mut dictionary = Self { by_class: Vec::new(), by_pair: Vec::new(), ..self.clone() };
         let lines = std::iter::once(Lines::whole(ranks)).chain(Lines::all(ranks));
+        let lines = lines.take_while(|_| control.stopped().is_none());
         lines.for_each(|lines| dictionary.add_collectives(lines));
         // What a collective's pairs carry, all of them carry.
         let Self { by_pair, parts, .. } = &mut dictionary;
@@ -304,6 +308,17 @@ impl<'a> Dictionary<'a> {
         match self.by_class.get(at) {
             Some((_, classes, _)) => classes.iter().flat_map(|&class| self.pairs_of_class(class)).collect(),
             None => self.by_pair[at - self.by_class.len()].1.clone(),
+        }
+    }
+
+    /// The pairs of hosts of an atom, and how many pairs of ranks of it each time.
+    pub fn each_pair(&self, at: usize, mut each: impl FnMut(usize, f64)) {
+        if self.atom(at) != Atom::All {
+            return self.pairs(at).into_iter().for_each(|pair| each(pair as usize, 1.0));
+        }
+        let ranks = |host: u32| self.participants.ranks_of_host[host as usize].len() as f64;
+        for (p, pair) in self.operator.iter().enumerate().filter(|(_, pair)| pair.job == self.job) {
+            each(p, ranks(pair.source) * ranks(pair.destination));
         }
     }
 

@@ -220,6 +220,28 @@ impl Operator {
         sources.binary_search(&pair.source).ok().map(|at| range.start + at)
     }
 
+    /// `[pair]`: the pair that goes back; `u32::MAX` if it isn't an unknown.
+    pub fn opposites(&self) -> Vec<u32> {
+        let mut opposite = vec![u32::MAX; self.pairs()];
+        // `[job][destination]`: its pairs that are yet to be met. Destinations rise, and so do sources: each is passed once.
+        let mut left: Vec<Vec<Range<usize>>> = self.leaves.iter().map(|of| vec![0..0; of.len()]).collect();
+        for group in &self.groups {
+            left[group.job as usize][group.destination as usize] = group.pairs.clone();
+        }
+        for group in &self.groups {
+            for pair in group.pairs.clone() {
+                let back = &mut left[group.job as usize][self.source[pair] as usize];
+                while back.start < back.end && self.source[back.start] < group.destination {
+                    back.start += 1;
+                }
+                if back.start < back.end && self.source[back.start] == group.destination {
+                    opposite[pair] = back.start as u32;
+                }
+            }
+        }
+        opposite
+    }
+
     /// The number of the leaf of a pair's source.
     pub fn leaf(&self, pair: Pair) -> u32 {
         self.leaves[pair.job as usize][pair.source as usize]

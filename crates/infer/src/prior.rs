@@ -82,11 +82,7 @@ impl Families {
             let class = codes[pair.destination as usize] - codes[pair.source as usize];
             (base[job] as i64 + class + grid.most()) as u32
         };
-        let opposite = |pair: Pair| {
-            let back = Pair { source: pair.destination, destination: pair.source, ..pair };
-            operator.find(back).map_or(u32::MAX, |pair| pair as u32)
-        };
-        let (opposite, offset) = operator.iter().map(|pair| (opposite(pair), offset(pair))).unzip();
+        let (opposite, offset) = (operator.opposites(), operator.iter().map(offset).collect());
         Self { opposite, offset, offsets: alike.len(), alike, alikes }
     }
 

@@ -71,13 +71,17 @@ impl<'a> Pursuit<'a> {
     }
 
     /// Takes in all neighbours on the grid at once; or nothing but the atom of all pairs, if that explains everything.
-    pub fn neighbours(&mut self) {
-        self.begin(Pattern::Neighbours);
+    pub fn neighbours(&mut self, control: &Control) {
+        self.begin(Pattern::Neighbours, control);
     }
 
-    /// Takes in all atoms of a pattern at once; or nothing but the atom of all pairs, if that explains everything.
-    pub fn begin(&mut self, pattern: Pattern) {
+    /// Takes in all atoms of a pattern at once; or nothing but the atom of all pairs, if that explains everything. When stopped, those
+    /// that came first.
+    pub fn begin(&mut self, pattern: Pattern, control: &Control) {
         self.pattern = pattern;
+        if control.stopped().is_some() {
+            return;
+        }
         if let Some(all) = self.dictionary.all() {
             let column = self.column(all);
             self.add(all, column);
@@ -91,7 +95,9 @@ impl<'a> Pursuit<'a> {
                 self.fit = NonNegative::new();
             }
         }
-        for atom in self.dictionary.add_pattern(pattern) {
+        for atom in
+            self.dictionary.add_pattern(pattern).into_iter().take_while(|_| control.stopped().is_none())
+        {
             let column = self.column(atom);
             self.add(atom, column);
         }
@@ -187,6 +193,12 @@ impl<'a> Pursuit<'a> {
         self.left() < self.enough
     }
 
+    /// Whether nothing is in use but the atom of all pairs.
+    pub fn is_all_pairs(&self) -> bool {
+        let mut used = self.columns.iter().zip(self.fit.coefficients()).filter(|&(_, &bytes)| bytes > 0.0);
+        used.all(|((at, _), _)| self.dictionary.atom(*at) == Atom::All)
+    }
+
     /// The atoms in use and the bytes of each of their pairs.
     pub fn atoms(&self) -> Vec<(Atom, f64)> {
         (self.columns.iter().zip(self.fit.coefficients()))
@@ -257,7 +269,7 @@ impl<'a> Pursuit<'a> {
         let mut x = vec![0.0; self.operator.pairs()];
         for ((atom, _), &bytes) in self.columns.iter().zip(coefficients) {
             if bytes > 0.0 {
-                self.dictionary.pairs(*atom).into_iter().for_each(|pair| x[pair as usize] += bytes);
+                self.dictionary.each_pair(*atom, |pair, times| x[pair] += times * bytes);
             }
         }
         x

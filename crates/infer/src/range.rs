@@ -54,6 +54,9 @@ pub fn largest(
     most: usize,
     control: &Control,
 ) -> Vec<Told> {
+    if most == 0 {
+        return Vec::new();
+    }
     let keep = counted.possible(operator);
     let (small, rows) = operator.restrict(&keep).compact();
     let kept = |(&bytes, &keep): (&f64, &bool)| keep.then_some(bytes);

@@ -75,20 +75,22 @@ fn best_grid(
     let pursuit = |grid| Pursuit::new(operator, one.on(grid), target);
     let begun = |grid, pattern| {
         let mut one = pursuit(grid);
-        if control.stopped().is_none() {
-            one.begin(pattern);
-        }
+        one.begin(pattern, control);
         one
     };
-    let mut all: Vec<Pursuit> = grids.iter().map(|&grid| begun(grid, Pattern::Neighbours)).collect();
-    let even = participants.ranks() != participants.hosts.len() || send_alike(operator, job, target);
+    let goes_on = || control.stopped().is_none();
+    let first = std::iter::once(begun(grids[0], Pattern::Neighbours));
+    let next = grids[1..].iter().take_while(|_| goes_on()).map(|&grid| begun(grid, Pattern::Neighbours));
+    let mut all: Vec<Pursuit> = first.chain(next).collect();
+    let one_a_host = participants.ranks() == participants.hosts.len();
+    let even = !one_a_host || goes_on() && send_alike(operator, job, target);
     // Equally simple ones: grids with like sides first, as MPI_Dims_create makes them.
     let mut grids = grids;
     grids.sort_by_key(|grid| {
         (grid.sides.iter().filter(|&&side| side > 1).count(), grid.order, grid.sides.iter().sum::<u32>())
     });
     let others = |pattern: Pattern| {
-        let of = grids.iter().filter(move |&&grid| pattern.is_of(grid));
+        let of = grids.iter().filter(move |&&grid| pattern.is_of(grid)).take_while(|_| goes_on());
         // What does not explain everything is no hypothesis: pursuits go on from neighbours.
         of.map(move |&grid| begun(grid, pattern)).filter(|one| one.left() <= nothing)
     };
@@ -118,7 +120,7 @@ fn best_grid(
         }
     }
     if all[0].left() <= nothing {
-        all = unlike(operator, all, nothing);
+        all = unlike(operator, all, nothing, control);
     }
     if let Some(known) = known {
         prefer(&mut all, pursuit(known), nothing, options, control);
@@ -153,13 +155,29 @@ fn send_alike(operator: &Operator, job: usize, target: &Target) -> bool {
     known.iter().all(|(bytes, variance, _)| (bytes - mean).abs() <= 5.0 * variance.sqrt() + 1e-6 * mean)
 }
 
-/// Of those that explain everything the first of each answer, as far as it shows in leaf sums, and the next that does not.
-fn unlike<'a>(operator: &Operator, all: Vec<Pursuit<'a>>, nothing: f64) -> Vec<Pursuit<'a>> {
+/// Of those that explain everything the first of each answer, as far as it shows in leaf sums, and the next that does not; when stopped,
+/// those looked at so far.
+fn unlike<'a>(
+    operator: &Operator,
+    all: Vec<Pursuit<'a>>,
+    nothing: f64,
+    control: &Control,
+) -> Vec<Pursuit<'a>> {
     let (mut kept, mut seen): (Vec<Pursuit>, Vec<Print>) = (Vec::new(), Vec::new());
     for one in all {
+        if control.stopped().is_some() {
+            if kept.is_empty() {
+                kept.push(one);
+            }
+            break;
+        }
         if one.left() > nothing {
             kept.push(one);
             break;
+        }
+        // All pairs alike are the same on every grid.
+        if one.is_all_pairs() && kept.iter().any(Pursuit::is_all_pairs) {
+            continue;
         }
         if seen.len() > MOST {
             continue;
@@ -208,7 +226,7 @@ impl Print {
 
 /// All steps on one grid.
 fn explained<'a>(mut one: Pursuit<'a>, options: &Options, control: &Control) -> Pursuit<'a> {
-    one.neighbours();
+    one.neighbours(control);
     one.dictionary.add_mechanisms();
     one.advance(options.first_steps.iter().sum(), control);
     one
@@ -227,7 +245,7 @@ fn prefer<'a>(
         Some(at) => all.remove(at),
         None => {
             let mut known = known;
-            known.neighbours();
+            known.neighbours(control);
             if known.left() > nothing && control.stopped().is_none() {
                 known.advance(options.first_steps[0], control);
                 known.dictionary.add_mechanisms();

@@ -138,8 +138,12 @@ fn the_adjoint_is_the_transpose() {
             for (&row, &value) in rows.iter().zip(&part) {
                 assert!((whole[row as usize] - value).abs() < 1e-9);
             }
+            let opposites = small.opposites();
             for (number, pair) in small.iter().enumerate() {
                 assert_eq!(small.find(pair), Some(number));
+                let back = Pair { source: pair.destination, destination: pair.source, ..pair };
+                let back = small.find(back).map_or(u32::MAX, |back| back as u32);
+                assert_eq!(opposites[number], back, "seed {seed}, {pair:?}");
             }
         }
     }

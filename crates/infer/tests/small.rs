@@ -143,7 +143,7 @@ fn a_halo_exchange_is_four_atoms() {
         .collect();
     let target = Target::relative(&Counted::exactly(operator.forward(&truth)), |_| true);
     let mut pursuit = Pursuit::new(&operator, Dictionary::new(&operator, 0, &job, grid), &target);
-    pursuit.neighbours();
+    pursuit.neighbours(&Control::new());
     assert!(pursuit.left() < 1e-12, "{}", pursuit.left());
     let mut atoms = pursuit.atoms();
     atoms.retain(|a| a.1 > 1e-6);

@@ -152,7 +152,7 @@ impl PyEquations {
         let mut pursuit =
             Pursuit::new(&self.operator, Dictionary::new(&self.operator, 0, job, grid), &self.target);
         run(py, Options::default(), |control| {
-            pursuit.neighbours();
+            pursuit.neighbours(control);
             pursuit.advance(more, control);
         })?;
         let (mut first, mut rows, mut values, mut bytes) = (vec![0i64], Vec::new(), Vec::new(), Vec::new());

@@ -111,7 +111,7 @@ impl PyFabric {
         }
         let fabric = run(py, Options::default(), |_| cabled(hosts, switches, &cables))?
             .map_err(|e| errors::fabric(py, e))?;
-        let kinds = ["self-cable", "unlinked-host", "no-speed", "unnamed-port"];
+        let kinds = ["no-kind", "self-cable", "unlinked-host", "no-speed", "unnamed-port"];
         let findings = findings.into_iter().filter_map(|(kind, text)| {
             kinds.into_iter().find(|known| *known == kind).map(|kind| Finding { kind, text })
         });

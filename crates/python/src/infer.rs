@@ -60,7 +60,6 @@ pub struct PyInferred {
     findings: Vec<(&'static str, String)>,
     notes: Vec<String>,
     names: Vec<String>,
-    memories: Vec<Option<Memory>>,
     stopped: Option<StopReason>,
     shared: Arc<Shared>,
 }
@@ -148,8 +147,10 @@ impl PyInferred {
     /// What there is to remember of every job, by name: for `remembered` when it runs again.
     fn memories<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let dict = PyDict::new(py);
-        for (job, memory) in self.jobs.iter().zip(&self.memories) {
-            if let Some(memory) = memory {
+        let listed = self.jobs.iter().enumerate().filter(|(_, job)| job.name != inference::OUTSIDE);
+        for (j, job) in listed {
+            let Found { joined, estimate, .. } = &self.found;
+            if let Some(memory) = &Memory::of(j as u32, &self.jobs, &joined.operator, estimate) {
                 dict.set_item(&job.name, memory::to_dict(py, memory, job)?)?;
             }
         }
@@ -410,14 +411,11 @@ pub fn infer(
                     (routes made for this traffic may be worse than those in force: make them for these sums, infer --hose, optimize --hose)";
         findings.push(("not-identifiable", text.into()));
     }
-    let (operator, estimate) = (&found.joined.operator, &found.estimate);
     let jobs = found.joined.jobs.clone();
-    let listed = jobs.iter().filter(|job| job.name != inference::OUTSIDE).count();
-    let memories = (0..listed as u32).map(|j| Memory::of(j, &jobs, operator, estimate)).collect();
     let hose = found.joined.sums(net, &found.matrix);
     let traffic = Traffic::from_matrix(found.matrix.clone()).with_hosts_hash(Some(net.hosts_hash()));
     let (traffic, shared) = (Py::new(py, PyTraffic::from(traffic))?, Arc::clone(shared));
-    Ok(PyInferred { found, traffic, hose, jobs, findings, notes, names, memories, stopped, shared })
+    Ok(PyInferred { found, traffic, hose, jobs, findings, notes, names, stopped, shared })
 }
 
 /// What hosts sent, if all that was counted is no more than management's.

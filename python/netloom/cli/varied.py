@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from netloom.cli import UsageError, render, simulated
 from netloom.cli.common import Options, Run
 from netloom.cli.several import side_by_side
+from netloom.errors import FormatError
 
 if TYPE_CHECKING:
     from netloom._core import Scenario
@@ -108,7 +109,7 @@ def varied(
     with run.timed("read"):
         base = _core.Scenario.read(scenario, overrides)
         variants = variants_of(base, loads, mappings)
-        scenes = [_core.Scenario.read(scenario, [*overrides, *variant.overrides]) for variant in variants]
+        scenes = [_scene(scenario, overrides, variant) for variant in variants]
     for role, path in {entry for scene in scenes for entry in scene.files}:
         run.read(role, str(path))
     cases = {
@@ -150,6 +151,21 @@ def varied(
         rows=flat(rows),
         findings=any(row["stopped"] == "deadlock" for row in rows),
     )
+
+
+def _scene(path: str, overrides: Sequence[str], variant: Variant) -> Scenario:
+    """The scenario with one thing set; what cannot be set is a wrong option, not a wrong file."""
+    from netloom import _core
+
+    try:
+        return _core.Scenario.read(path, [*overrides, *variant.overrides])
+    except FormatError as error:
+        option, given = "--mappings", variant.mapping
+        if variant.load is not None:
+            option, given = "--loads", f"{variant.load:g}"
+        # (The words after `--set …: ` name the setting and what was expected.)
+        told = str(error).removeprefix("--set ").partition(": ")[2] or str(error)
+        raise UsageError(f"{option} {given}: {told}") from None
 
 
 def alone_ms(scene: Scenario, word: str, settings: Mapping[str, Any]) -> dict[str, float | None]:
