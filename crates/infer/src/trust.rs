@@ -93,15 +93,15 @@ pub(crate) fn of_change(
         doubts.push(Doubt { weight: 1.0, miss: truth.iter().zip(x).map(|(t, x)| t - x).collect() });
     }
     let mut others = models_apart(tried);
-    let mut rivals = Vec::new();
+    let mut rivals = 0;
     if let Start::Atoms(atoms) = known.start {
         // Another grid that explains the counters as well may be the right one.
-        rivals = rival_cases(case, ranked);
-        for other in rivals.iter().take_while(|_| control.stopped().is_none()) {
+        for other in rival_cases(case, ranked, control) {
+            rivals += 1;
             let targets = other.targets(target);
             let mut guess = other.guess(&targets);
             guess.advance(atoms, control);
-            let mut x = guess.bytes(other);
+            let mut x = guess.bytes(&other);
             least_change(operator, &other.families, known.shares, target, &mut x, effort, control);
             let miss = known.after.iter().zip(x).map(|(after, x)| after - x).collect();
             others.push(Doubt { weight: 1.0, miss });
@@ -110,17 +110,17 @@ pub(crate) fn of_change(
     let held_out = tried.first().map_or(0.0, |best| best.error);
     let one_lane = operator.lanes() == 1;
     if known.start == Start::Even && one_lane {
-        let trust = sums.judged(case, known.after, [&doubts, &others], rivals.len());
+        let trust = sums.judged(case, known.after, [&doubts, &others], rivals);
         let trust = trust.calibrated(CALIBRATED[0], held_out);
         return if held_out > FORETOLD { trust.partly_at_best() } else { trust };
     }
     if known.start == Start::Even || !one_lane || operator.routings() > 1 {
-        return sums.judged(case, known.after, [&doubts, &others], rivals.len());
+        return sums.judged(case, known.after, [&doubts, &others], rivals);
     }
     for doubt in &mut doubts {
         doubt.miss.iter_mut().for_each(|miss| *miss *= OF_PATTERNS);
     }
-    sums.judged(case, known.after, [&doubts, &others], rivals.len()).calibrated(CALIBRATED[1], held_out)
+    sums.judged(case, known.after, [&doubts, &others], rivals).calibrated(CALIBRATED[1], held_out)
 }
 
 /// `[pair]`: how far the truth is believed to be from bytes spread evenly, which leave `error` of the rows that were held out.
@@ -165,14 +165,15 @@ fn models_apart(tried: &[Tried]) -> Vec<Doubt> {
 }
 
 /// The same with another grid of a job that explains its counters as well, for each of them.
-fn rival_cases<'a>(case: &Case<'a>, ranked: &[Ranked]) -> Vec<Case<'a>> {
+fn rival_cases<'a>(case: &Case<'a>, ranked: &[Ranked], control: &Control) -> impl Iterator<Item = Case<'a>> {
     let others = ranked.iter().enumerate().flat_map(|(j, of)| of.equals.iter().map(move |&other| (j, other)));
+    let others = others.take_while(|_| control.stopped().is_none());
     let on = |(j, other): (usize, _)| {
         let mut hypotheses = case.hypotheses.clone();
         hypotheses[j] = Some(other);
         case.on(hypotheses)
     };
-    others.map(on).collect()
+    others.map(on)
 }
 
 /// What the truth may be away from the answer.
@@ -211,11 +212,11 @@ pub(crate) fn of_atoms(
     // Any of the grids that explain the counters may be the right one; the more atoms it takes, the less it is believed.
     let atoms = guess.atoms();
     let mut grids = vec![Doubt { weight: 1.0, miss: vec![0.0; x.len()] }];
-    for other in rival_cases(case, ranked).iter().take_while(|_| control.stopped().is_none()) {
+    for other in rival_cases(case, ranked, control) {
         let targets = other.targets(target);
         let mut guess = other.guess(&targets);
         guess.advance(options.first_steps.iter().sum(), control);
-        let other = guess.bytes(other);
+        let other = guess.bytes(&other);
         if target.left(case.operator, &other) <= 2.0 * target.left(case.operator, x).max(1e-9) {
             let more = guess.atoms().saturating_sub(atoms);
             grids.push(Doubt { weight: SIMPLE.powi(more as i32), miss: difference(other) });
