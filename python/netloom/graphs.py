@@ -195,9 +195,9 @@ def _fabric(found: _Graph, bandwidth: float, unsaid: bool) -> Fabric:
     for node in idle:
         found.findings.append(("unlinked-host", f"host {found.names[node]} has no cable and is left out"))
     if not said and found.kinds:
-        hosts_of_one = sum(is_host.values())
-        text = f"no node says its kind: {hosts_of_one} with one cable are hosts, {len(is_host) - hosts_of_one} switches"
-        found.findings.append(("no-kind", text))
+        ends = sum(is_host.values())
+        taken = f"{ends:,} with one cable are hosts, {len(is_host) - ends:,} switches"
+        found.findings.append(("no-kind", f"no node says its kind: {taken}"))
     _numbered(found, is_host)
     if unsaid and found.cables:
         found.findings.append(
