@@ -195,8 +195,8 @@ def _fabric(found: _Graph, bandwidth: float, unsaid: bool) -> Fabric:
     for node in idle:
         found.findings.append(("unlinked-host", f"host {found.names[node]} has no cable and is left out"))
     if not said and found.kinds:
-        ends = sum(is_host.values())
-        taken = f"{ends:,} with one cable are hosts, {len(is_host) - ends:,} switches"
+        single = sum(is_host.values())
+        taken = f"{single:,} with one cable are hosts, {len(is_host) - single:,} switches"
         found.findings.append(("no-kind", f"no node says its kind: {taken}"))
     _numbered(found, is_host)
     if unsaid and found.cables:
