@@ -119,10 +119,10 @@ from netloom.cli import common, guard, main
 guard.GRACE_S = 0.1
 def held(run, *_given, **_named):
     signal.pthread_sigmask(signal.SIG_BLOCK, [])
-    print("held", file=sys.stderr, flush=True)
     (folder / f".netloom-{os.getpid()}-0.tmp").write_bytes(b"half")
     signal.signal(signal.SIGINT, lambda *_: None)
     signal.signal(signal.SIGTERM, lambda *_: None)
+    print("held", file=sys.stderr, flush=True)
     while True:
         time.sleep(0.05)
 import os, time
