@@ -72,3 +72,43 @@ def test_a_cut_file_of_certificates_is_told_as_such(netloom, paths):
         "check", paths.ft2, "r.lfts", "--traffic", "bisection", "--certificate", "cut.json"
     )
     assert "expected a whole file of certificates" in word
+
+
+@pytest.mark.parametrize("kind", ["sum", "worst"])
+def test_before_and_after_are_told_by_the_same_measure(netloom, paths, kind):
+    """Of phases: by phase and as minimised, not as the largest load of all of them at once."""
+    jobs = paths.examples / "jobs" / "cyclic-stencil.toml"
+    netloom.ok("route", "random", paths.quartz1, "-o", "today.lfts", "--seed", 3)
+    asked = ["optimize", paths.quartz1, jobs, "--objective", kind, "--from", "today.lfts"]
+    kept = netloom.result(*asked, "--max-changes", 0)
+    result = netloom.result(*asked, "--work", 200)
+    # By these routes themselves, as nothing was changed.
+    loads = [phase["max_load"] for phase in kept["phases"]]
+    assert [phase["max_load_before"] for phase in kept["phases"]] == loads
+    assert kept["background"]["value"] == pytest.approx(kept["objective"]["value"])
+    assert [phase["max_load_before"] for phase in result["phases"]] == loads
+    weighed = [phase["repeats"] * phase["max_load"] for phase in kept["phases"]]
+    by_hand = sum(weighed) if kind == "sum" else max(loads)
+    assert result["background"]["value"] == pytest.approx(by_hand)
+    assert result["background"]["value"] > result["objective"]["value"]
+    text = netloom.ok(*asked, "--work", 200)
+    assert " (today.lfts)" in text.split("\n\n")[0]
+
+
+@pytest.mark.parametrize("robust", ["worst", "mean"])
+def test_before_of_traffics_that_may_come_is_told_as_a_gap(netloom, paths, robust):
+    netloom.ok("route", "random", paths.ft2, "-o", "today.lfts", "--seed", 3)
+    also = ["--also", "bisection", "--robust", robust, "--from", "today.lfts"]
+    result = netloom.result("optimize", paths.ft2, "permutation:seed=3", *also)
+    ratios = [row["max_load_before"] / row["lower_bound"] for row in result["scenarios"]]
+    assert result["background"]["value"] == pytest.approx(
+        max(ratios) if robust == "worst" else sum(ratios) / 2
+    )
+    alone = netloom.result("loads", paths.ft2, "today.lfts", "bisection")
+    assert result["scenarios"][1]["max_load_before"] == pytest.approx(alone["max_load"])
+
+
+def test_without_routes_that_were_named_there_is_nothing_before(netloom, paths):
+    result = netloom.result("optimize", paths.ft2, "permutation:seed=3", "--also", "bisection")
+    assert result["background"] is None
+    assert [row["max_load_before"] for row in result["scenarios"]] == [None, None]

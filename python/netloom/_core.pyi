@@ -705,6 +705,14 @@ class OptimizedLayers:
     @property
     def history(self) -> list[dict[str, Any]]:
         """Every improvement; max_load is the objective."""
+    def value_of(self, max_loads: Sequence[float]) -> float:
+        """What other routes' largest loads, one a layer, come to by the same objective.
+
+        Raises
+        ------
+        ValueError
+            If there are more or fewer than layers.
+        """
 
 @final
 class HoseLoads:

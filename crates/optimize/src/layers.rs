@@ -84,6 +84,19 @@ pub struct OptimizedLayers {
     pub changed_entries: Option<u64>,
     /// What the routes gained on those that the search began with.
     pub changed_because: Because,
+    /// What was minimised, to judge other routes by.
+    pub combined: Combined,
+}
+
+/// How the layers' largest loads came to one number.
+#[derive(Clone, Debug)]
+pub struct Combined(Objective);
+
+impl Combined {
+    /// What these largest loads come to, one for every layer, in order; `None` if there are more or fewer.
+    pub fn value(&self, maxima: &[f64]) -> Option<f64> {
+        (maxima.len() == self.0.len()).then(|| self.0.value(maxima.iter().copied()))
+    }
 }
 
 /// The best routes for several matrices that the work budget finds. See [`optimize`](crate::optimize()).
@@ -178,6 +191,7 @@ pub(crate) fn run(
         history: solved.history,
         changed_entries: solved.changed_entries,
         changed_because: Because::of(solved.moved, solved.start_value, objective),
+        combined: Combined(combined),
     })
 }
 

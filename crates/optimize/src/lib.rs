@@ -91,7 +91,7 @@ pub mod worst;
 pub use afar::{AfarOptions, AfarResult, afar};
 pub use coloured::coloured;
 pub use hose::{HoseProof, OptimizedHose, optimize_hose};
-pub use layers::{Combine, Layer, LayerResult, OptimizedLayers, optimize_layers};
+pub use layers::{Combine, Combined, Layer, LayerResult, OptimizedLayers, optimize_layers};
 pub use lmc::optimize_lmc;
 pub use optimize::{Because, Optimized, optimize};
 pub use options::{Change, OptimizeOptions};

@@ -2,7 +2,7 @@
 
 use netloom_bounds::Bounds;
 use netloom_model::{BoundClass, Routes, StopReason};
-use netloom_optimize::{self as optimizer, Because, Combine, Layer, OptimizeOptions};
+use netloom_optimize::{self as optimizer, Because, Combine, Combined, Layer, OptimizeOptions};
 use pyo3::prelude::*;
 
 use crate::errors;
@@ -29,6 +29,7 @@ pub struct PyOptimizedLayers {
     changed: Option<u64>,
     because: Because,
     history: Vec<(f64, netloom_model::Improvement)>,
+    combined: Combined,
 }
 
 #[pymethods]
@@ -100,6 +101,14 @@ impl PyOptimizedLayers {
     #[getter]
     fn history<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, pyo3::types::PyDict>>> {
         history_dicts(py, &self.history, 0.0)
+    }
+
+    /// What other routes' largest loads come to by the same objective.
+    fn value_of(&self, py: Python<'_>, max_loads: Vec<f64>) -> PyResult<f64> {
+        self.combined.value(&max_loads).ok_or_else(|| {
+            let (expected, found) = (self.layers.len(), max_loads.len());
+            errors::value(py, &format!("max_loads: expected {expected}, one a layer, found {found}"))
+        })
     }
 
     fn __repr__(&self) -> String {
@@ -206,6 +215,7 @@ pub fn optimize_layers(
         changed,
         because: best.changed_because,
         history: falling(improvements),
+        combined: best.combined,
     })
 }
 

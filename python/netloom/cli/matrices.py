@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from netloom.cli import render, results
 from netloom.cli.goals import Goal
@@ -49,7 +49,22 @@ def objective_kind(goal: Goal) -> Literal["sum", "worst", "worst-gap", "mean-gap
     return "worst" if goal.objective == "worst" else "sum"
 
 
-def result(best: Optimized | OptimizedLayers, loads: LinkLoads, goal: Goal) -> dict[str, Any]:
+class Before(NamedTuple):
+    """Loads over the routes that were there: of all traffic, and the largest of each matrix by itself."""
+
+    in_all: LinkLoads
+    each: list[float]
+
+    def value(self, best: Optimized | OptimizedLayers) -> float:
+        """What was minimised, of those routes."""
+        from netloom import _core
+
+        return self.in_all.max if isinstance(best, _core.Optimized) else best.value_of(self.each)
+
+
+def result(
+    best: Optimized | OptimizedLayers, loads: LinkLoads, goal: Goal, before: Before | None
+) -> dict[str, Any]:
     """The keys `objective`, `phases` and `scenarios`."""
     from netloom import _core
 
@@ -64,6 +79,7 @@ def result(best: Optimized | OptimizedLayers, loads: LinkLoads, goal: Goal) -> d
             "name": name,
             "weight" if goal.several else "repeats": weight,
             "max_load": found.max,
+            "max_load_before": None if before is None else before.each[k],
             "links_at_max": found.links_at_max,
             "ar_bound": found.ar_bound,
             "ar_bound_class": found.ar_bound_class,
@@ -75,7 +91,7 @@ def result(best: Optimized | OptimizedLayers, loads: LinkLoads, goal: Goal) -> d
             "bound_at": found.bound_at,
             "proven_optimal": found.proven_optimal,
         }
-        for name, weight, found in best.layers
+        for k, (name, weight, found) in enumerate(best.layers)
     ]
     return {
         "objective": _objective(
@@ -127,9 +143,11 @@ def text(result: Mapping[str, Any]) -> str:
     objective = result["objective"]
     kind = objective["kind"]
     rows = [("minimised", _KINDS[kind][0])]
+    before = result["background"]
     if kind in ("sum", "worst"):
         rows += [
             (_KINDS[kind][1], render.size(objective["value"])),
+            *([("before", f"{render.size(before['value'])} ({before['routes']})")] if before else []),
             ("proven lower bound", render.size(objective["lower_bound"])),
             ("", f"of {results.words(objective['bound_class'])}"),
             ("gap to it", results.proven(objective, objective["gap_percent"])),
@@ -139,13 +157,18 @@ def text(result: Mapping[str, Any]) -> str:
         if objective["proven_optimal"]:
             value += f": proven optimal among {results.words(objective['bound_class'])}"
         rows.append((_KINDS[kind][1], value))
+        if before:
+            rows.append(("before", f"{render.percent((before['value'] - 1) * 100)} ({before['routes']})"))
     phases = result["phases"] is not None
     matrices = result["phases"] if phases else result["scenarios"]
-    header = ["phase" if phases else "traffic", "times" if phases else "weight", "max load", "lower bound"]
+    known = [row["max_load_before"] is not None for row in matrices]
+    header = ["phase" if phases else "traffic", "times" if phases else "weight"]
+    header += ["before"] * any(known) + ["max load", "lower bound"]
     lines = [
         [
             row["name"],
             f"{row['repeats' if phases else 'weight']:,g}",
+            *(render.size(row["max_load_before"]) for _ in range(any(known))),
             render.size(row["max_load"]),
             render.size(row["lower_bound"]),
             results.gap(row["lower_bound_gap_percent"]),
@@ -157,5 +180,5 @@ def text(result: Mapping[str, Any]) -> str:
     because = next((row["outside_because"] for row in matrices if row["outside_because"]), None)
     if because is not None:
         rows.append(("no gap", because["text"]))
-    table = render.table([*header, "gap", "proven", "bound at"], lines, right=[1, 2, 3, 4])
+    table = render.table([*header, "gap", "proven", "bound at"], lines, right=range(1, len(header) + 1))
     return f"{render.pairs(rows)}\n\n{table}"

@@ -138,13 +138,13 @@ def optimize(
     if not interrupted:
         fewest, known, interrupted = search.links_at_max(routes, loads)
     run.finishing()
-    sound = _judged(run, search.fabric, routes)
+    sound, before = _judged(run, search.fabric, routes), search.before(best, loads)
     result: dict[str, Any] = {
         **optimized.optimized_result(best, loads, search.traffic),
-        **matrices.result(best, loads, goal),
+        **matrices.result(best, loads, goal, before),
         "changed_entries": search.changed(best, routes),
         "repaired_entries": None if search.today is None else search.today.repaired_entries,
-        "background": search.before(loads),
+        "background": search.named_before(best, before),
         "compare": rows,
         "front": points,
         "exact": solved,
@@ -207,7 +207,7 @@ def _of_sums(
     before = None
     if named is not None:
         worst = _core.hose_loads(net, begin, sums, threads=options.threads)
-        before = {"routes": named, "max_load": worst.max, "ar_gap_percent": None}
+        before = {"routes": named, "max_load": worst.max, "value": worst.max, "ar_gap_percent": None}
     result: dict[str, Any] = {
         **hose.hose_result(best, named is not None),
         "repaired_entries": None if today is None else today.repaired_entries,
@@ -436,19 +436,42 @@ class _Search:
 
         return fronts.front(search, best, before, lambda: self._run.left == 0)
 
-    def before(self, loads: LinkLoads) -> dict[str, Any] | None:
-        """The routes that were named, judged by the same bounds."""
-        judged = self._judged_before(loads)
-        if judged is None:
-            return None
-        return {"routes": self.named, "max_load": judged.max, "ar_gap_percent": judged.ar_gap_percent}
+    def before(self, best: Optimized | OptimizedLayers, loads: LinkLoads) -> matrices.Before | None:
+        """The routes that were named, judged by the same bounds: in all, and matrix by matrix."""
+        from netloom import _core
 
-    def _judged_before(self, loads: LinkLoads) -> LinkLoads | None:
+        in_all = self._judged_before(loads)
+        if in_all is None:
+            return None
+        each = []
+        if isinstance(best, _core.OptimizedLayers):
+            assert self.layers is not None
+            for (_, traffic, _), (_, _, found) in zip(self.layers, best.layers, strict=True):
+                alone = self._judged_before(found, traffic)
+                assert alone is not None
+                each.append(alone.max)
+        return matrices.Before(in_all, each)
+
+    def named_before(
+        self, best: Optimized | OptimizedLayers, before: matrices.Before | None
+    ) -> dict[str, Any] | None:
+        """The key `background`."""
+        if before is None:
+            return None
+        in_all = before.in_all
+        return {
+            "routes": self.named,
+            "max_load": in_all.max,
+            "value": before.value(best),
+            "ar_gap_percent": in_all.ar_gap_percent,
+        }
+
+    def _judged_before(self, loads: LinkLoads, traffic: Traffic | None = None) -> LinkLoads | None:
         from netloom import _core
 
         if isinstance(self.begin, str):
             return None
         try:
-            return _core.loads(self.fabric, self.begin, self.traffic, bounds=loads)
+            return _core.loads(self.fabric, self.begin, traffic or self.traffic, bounds=loads)
         except RoutingError as error:
             raise RoutingError(f"{self.named}: {error}") from None

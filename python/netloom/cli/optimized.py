@@ -60,11 +60,12 @@ def text(result: Mapping[str, Any]) -> str:
         parts.append(front.text(result["front"]))
     if result["judge"] is not None:
         parts.append(judge.text(result["judge"]))
-    if result["background"] is not None:
-        before = result["background"]
-        gap = before["ar_gap_percent"]
-        told = "" if gap is None else f", AR gap {results.gap(gap)}"
-        rows.append(("before", f"{render.size(before['max_load'])}{told} ({before['routes']})"))
+    before = result["background"]
+    if before is not None:
+        if result["phases"] is None and result["scenarios"] is None:
+            gap = before["ar_gap_percent"]
+            told = "" if gap is None else f", AR gap {results.gap(gap)}"
+            rows.append(("before", f"{render.size(before['max_load'])}{told} ({before['routes']})"))
         if result["changed_entries"] is not None and not kept(result):
             rows.append(("changed", entries(result["changed_entries"])))
     if kept(result):
