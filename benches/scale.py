@@ -66,7 +66,12 @@ def two_level(size: str) -> str:
 
 
 def parallel(netloom: Path, size: str, folder: Path) -> str:
-    """A two-level tree with two cables from every leaf to every spine, as an ibsim net file."""
+    """Two cables from every leaf to every spine: a two-level tree as an ibsim net file.
+
+    Such files take switches of 254 ports; larger trees have three levels.
+    """
+    if SIZES[size] > SIZES["4k"]:
+        return f"{tree(size, 16, 8)},leaf-cables=2"
     leaves, hosts, up = _FLAT[size]
     spines = up // 2
     lines = []

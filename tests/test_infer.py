@@ -415,6 +415,11 @@ def test_routes_change_for_a_guess_only_where_that_gains_more_than_it_may_be_off
     netloom("infer", paths.ft2, "ftree", *readings, "-o", "guess.mtx.gz")
     result = netloom.result("optimize", paths.ft2, "guess.mtx.gz", "--work", 2000)
     [finding] = result["findings"]
+    for other in ("guess.csv", "guess.npz", "guess.parquet", "again.mtx"):
+        # Whatever the format, the file says what it is.
+        netloom.ok("traffic", "convert", "guess.mtx.gz", "-o", other)
+        same = netloom.result("optimize", paths.ft2, other, "--work", 2000)
+        assert same["findings"] == [finding]
     gain = re.search(r"gain ([0-9.e-]+) %", finding["text"])
     if finding["kind"] == "inferred":
         assert gain is None

@@ -72,6 +72,15 @@ def test_a_background_that_loses_packets_is_named(netloom, paths):
     assert word.startswith('holes.lfts: no route from "')
 
 
+@pytest.mark.parametrize("made", [("route", "ftree"), ("optimize",)])
+@pytest.mark.parametrize("name", ["r.csv", "r.json.gz", "r.npz"])
+def test_routes_are_not_written_under_a_name_of_another_format(netloom, paths, made, name):
+    traffic = [] if made[0] == "route" else ["bisection"]
+    word = netloom.refused(*made, paths.ft2, *traffic, "-o", name, code=2)
+    assert word.startswith(f"{name}: routes are text")
+    assert not (netloom.folder / name).exists()
+
+
 def test_searches_side_by_side_are_for_one_matrix_not_for_phases(netloom, paths):
     jobs = phases(netloom, 'pattern = "stencil:8x4"', 'pattern = "bisection:ranks=32"')
     word = netloom.refused("optimize", paths.ft2, jobs, "--islands", 2, code=2)
@@ -83,7 +92,7 @@ def test_phases_of_different_sizes_are_told_with_file_job_and_sizes(netloom, pat
     (netloom.folder / "b.mtx").write_text(f"{MTX}6 6 1\n1 2 5\n")
     jobs = phases(netloom, 'matrix = "a.mtx"', 'matrix = "a.mtx"', 'matrix = "b.mtx"')
     word = netloom.refused("optimize", paths.ft2, jobs)
-    assert word == 'jobs.toml: job "cg": its first phase has 4 ranks, phase 3 has 6: expected one number'
+    assert word == 'jobs.toml:3: job "cg": its first phase has 4 ranks, phase 3 has 6: expected one number'
 
 
 def test_traffics_of_different_sizes_are_told_by_name(netloom, paths):

@@ -153,7 +153,7 @@ def test_what_cannot_be_is_refused_with_its_row(netloom):
         sampled(netloom, "--method", "one-bit", "--packets", "--routes", "ftree")
 
     for table, column, value, expected in [
-        ("samples", "context", 7, "row 3: context 7: expected contexts 0..0"),
+        ("samples", "context", 7, "row 3: context 7: expected contexts 0 to 0"),
         ("samples", "link", 9999, "row 3: link 9999: expected links below"),
         ("samples", "traffic", np.nan, "row 3: traffic nan: expected a finite number"),
         ("samples", "traffic_error", -1.0, "row 3: traffic_error -1.0: expected an error of 0 or more"),

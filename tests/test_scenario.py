@@ -135,7 +135,7 @@ def test_a_missing_file_is_told_with_the_line_that_names_it(tmp_path: Path) -> N
         (
             nl.FormatError,
             "hardware.lanes=99",
-            "--set hardware.lanes=99: lanes: expected a whole number of 1..=15",
+            "--set hardware.lanes=99: lanes: expected a whole number of 1 to 15",
         ),
         (nl.FormatError, "job.victm.start_us=1", 'no job is called "victm", did you mean "victim"?'),
         (nl.SpecError, "routes=ftre", 'there is no routing "ftre": did you mean "ftree"?'),

@@ -210,5 +210,5 @@ def test_foreign_traffic_is_refused_in_our_words(tmp_path):
     pq.write_table(
         pa.table({"source": [1, -3], "destination": [1, 1], "bytes": [1.0, 2.0]}), tmp_path / "n.parquet"
     )
-    with pytest.raises(FormatError, match=r"n\.parquet: entry 1: source -3: expected endpoints 0\.\.2"):
+    with pytest.raises(FormatError, match=r"n\.parquet: entry 1: source -3: expected endpoints below 2"):
         interop.read_traffic_parquet(tmp_path / "n.parquet")

@@ -32,6 +32,10 @@ def test_placed_traffic_knows_its_hosts(netloom, paths):
     (netloom.folder / "renamed.txt").write_text(renamed)
     assert "other host names" in netloom.refused("loads", "renamed.txt", "ftree", "t.mtx.gz")
     assert netloom.result("traffic", "show", "t.mtx.gz", "renamed.txt", code=1)["fits"] is False
+    assert (
+        "no: it was made for hosts of other names"
+        in netloom("traffic", "show", "t.mtx.gz", "renamed.txt").out
+    )
 
 
 def test_jobs_never_share_a_host(netloom, paths):
@@ -173,3 +177,15 @@ def test_hosts_can_be_named_by_guid_and_by_rail(netloom, paths):
     assert (matrix[3, 5], matrix[5, 3]) == (7, 7)
     (netloom.folder / "jobs.toml").write_text('[[job]]\nranks = 1\nhosts = "0xdeadbeef"\n')
     assert "0xdeadbeef" in netloom.refused("traffic", "place", paths.ft2, "jobs.toml", code=3)
+
+
+def test_a_job_that_does_not_fit_is_told_with_its_line(netloom, paths, write):
+    lines = '[[job]]\nname = "a"\npattern = "bis:ranks=2"\n\n[[job]]\nname = "b"\n'
+    for body, word in [
+        ('pattern = "bad"\n', ':7: job "b": there is no pattern "bad"'),
+        ('hosts = ["nowhere"]\n', ':7: job "b": the fabric has no host or machine "nowhere"'),
+        ('[[job.phase]]\npattern = "bad:4"\n', ':7: job "b": there is no pattern "bad"'),
+        ('pattern = "bis:ranks=1000"\n', ':5: job "b" needs 1000 hosts'),
+    ]:
+        jobs = write("jobs.toml", lines + body)
+        assert netloom.refused("traffic", "show", jobs, paths.ft2).startswith(f"{jobs}{word}")

@@ -32,7 +32,7 @@ class FormatError(NetloomError):
     Parameters
     ----------
     message : str
-        The whole message, position included (`net.txt:41: expected port 1..=36, found 40`).
+        The whole message, position included (`net.txt:41: expected port 1 to 36, found 40`).
     path : str, optional
         The file.
     line : int, optional

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 _Path = str | os.PathLike[str]
 _COLUMNS = ("source", "destination", "bytes")
+_REMARK = "netloom.remark"
 
 
 # SciPy
@@ -72,7 +73,7 @@ def _checked(endpoints: int, source: Any, destination: Any, value: Any, hosts_ha
         if len(negative):
             entry = int(negative[0])
             raise TrafficError(
-                f"entry {entry}: {what} {int(index[entry])}: expected endpoints 0..{endpoints}"
+                f"entry {entry}: {what} {int(index[entry])}: expected endpoints below {endpoints}"
             )
     return Traffic.from_triples(
         endpoints,
@@ -235,10 +236,13 @@ def write_traffic_parquet(traffic: Traffic, path: _Path) -> None:
     write_atomic(path, traffic_bytes(traffic, "parquet"))
 
 
-def traffic_bytes(traffic: Traffic, kind: Literal["npz", "parquet"]) -> bytes:
-    """Returns the file that holds this traffic."""
+def traffic_bytes(traffic: Traffic, kind: Literal["npz", "parquet"], remark: str | None = None) -> bytes:
+    """Returns the file that holds this traffic, and a `remark` on it, which [`traffic_remark`] reads."""
     if kind == "parquet":
-        return table_bytes(traffic_to_arrow(traffic), ".parquet")
+        table = traffic_to_arrow(traffic)
+        if remark is not None:
+            table = table.replace_schema_metadata({**(table.schema.metadata or {}), _REMARK: remark})
+        return table_bytes(table, ".parquet")
     # The members that scipy.sparse.save_npz writes, and two of ours.
     arrays = {
         "format": np.array("csr"),
@@ -249,6 +253,8 @@ def traffic_bytes(traffic: Traffic, kind: Literal["npz", "parquet"]) -> bytes:
         "_is_array": np.array(True),
         "hosts_hash": np.array(traffic.hosts_hash or ""),
     }
+    if remark is not None:
+        arrays[_REMARK] = np.array(remark)
     out = io.BytesIO()
     # Not numpy.savez_compressed: it stamps the time, and equal traffic should give equal bytes.
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -257,6 +263,20 @@ def traffic_bytes(traffic: Traffic, kind: Literal["npz", "parquet"]) -> bytes:
             np.lib.format.write_array(member, np.asarray(array), allow_pickle=False)
             archive.writestr(_entry(f"{name}.npy"), member.getvalue(), zipfile.ZIP_DEFLATED)
     return out.getvalue()
+
+
+def traffic_remark(path: _Path, kind: Literal["npz", "parquet"]) -> str | None:
+    """The remark in a file of traffic; None if there is none, or this is no such file."""
+    try:
+        if kind == "npz":
+            with np.load(path, allow_pickle=False) as arrays:
+                return str(arrays[_REMARK]) if _REMARK in arrays else None
+        import pyarrow.parquet as pq
+
+        found = (pq.read_schema(path).metadata or {}).get(_REMARK.encode())
+        return None if found is None else found.decode()
+    except Exception:  # whatever broken bytes make of it: reading the traffic says what is wrong
+        return None
 
 
 def _entry(name: str) -> zipfile.ZipInfo:

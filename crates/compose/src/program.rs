@@ -86,7 +86,7 @@ impl Place<'_> {
 
     fn check_root(&self, root: u32) -> Result<(), ComposeError> {
         let ranks = self.ranks;
-        let message = || self.refuse("root", &format!("root {root}: expected a rank of 0..{ranks}"));
+        let message = || self.refuse("root", &format!("root {root}: expected a rank below {ranks}"));
         if root < ranks { Ok(()) } else { Err(message()) }
     }
 

@@ -74,8 +74,9 @@ impl Scene {
         if let Some(number) = scenario.jobs.iter().position(|job| job.service_level >= levels) {
             let asked = Asked { scenario: &scenario, number };
             let level = asked.job().service_level;
-            let message =
-                format!("service_level {level}: expected 0..{levels} (hardware.lanes, hardware.sl2vl)");
+            let message = format!(
+                "service_level {level}: expected one below {levels} (hardware.lanes, hardware.sl2vl)"
+            );
             return Err(asked.refuse("service_level", &message));
         }
         let mut works = Vec::with_capacity(scenario.jobs.len());

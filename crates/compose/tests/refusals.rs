@@ -25,7 +25,8 @@ fn jobs_that_do_not_fit_are_refused() {
             .contains("its program has 4 ranks, ranks = 3")
     );
     assert!(
-        job(&format!("ranks = 2\nservice_level = 1\n{STREAM}")).contains("service_level 1: expected 0..1")
+        job(&format!("ranks = 2\nservice_level = 1\n{STREAM}"))
+            .contains("service_level 1: expected one below 1")
     );
     assert!(job(&format!("hosts = \"nowhere\"\n{STREAM}")).contains("no host or machine \"nowhere\""));
     let name = net.fabric.host_name(netloom_model::HostId(1));
@@ -106,7 +107,7 @@ fn programs_that_do_not_fit_their_ranks_are_refused() {
     );
     assert!(
         program("kind = \"collective\", collective = \"barrier\", root = 4", 4)
-            .contains("root 4: expected a rank of 0..4")
+            .contains("root 4: expected a rank below 4")
     );
     assert!(
         program("kind = \"uniform\", bytes = \"1GiB\", load = 1e-9", 4)

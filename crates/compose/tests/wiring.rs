@@ -91,9 +91,9 @@ fn service_levels_have_the_lanes_that_are_listed() {
     let few = refused("hardware.sl2vl = [0, 1]\n[[job]]");
     assert!(few.starts_with("s.toml:3: hardware: lanes: expected at least 2"), "{few}");
     let level = refused("hardware.lanes = 2\nhardware.sl2vl = [0, 1]\n[[job]]\nservice_level = 2");
-    assert!(level.contains("service_level 2: expected 0..2"), "{level}");
+    assert!(level.contains("service_level 2: expected one below 2"), "{level}");
     let random = refused("hardware.lanes = 2\nhardware.sl2vl = { levels = 4 }\n[[job]]\nservice_level = 1");
-    assert!(random.contains("service_level 1: expected 0..1"), "{random}");
+    assert!(random.contains("service_level 1: expected one below 1"), "{random}");
 }
 
 /// What a pair of hosts sends stays on one lane of a link; seeds and pairs are spread over all lanes, evenly.

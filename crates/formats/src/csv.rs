@@ -66,7 +66,7 @@ pub(crate) fn index(field: &str, endpoints: Option<u64>, names: Option<&Names>) 
     let bound = endpoints.unwrap_or(MAX_ENDPOINTS.into());
     match (number, names) {
         (Some(n), _) if n < bound => Ok(n),
-        (Some(n), _) => Err(format!("expected endpoints 0..{bound}, found {n}")),
+        (Some(n), _) => Err(format!("expected endpoints below {bound}, found {n}")),
         (None, None) => {
             Err(format!("expected a number (host names need a fabric), found \"{}\"", excerpt(field)))
         }

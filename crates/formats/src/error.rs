@@ -1,4 +1,4 @@
-//! What is wrong with an input, and where: `net.txt:41: expected port 1..=36, found 40`.
+//! What is wrong with an input, and where: `net.txt:41: expected port 1 to 36, found 40`.
 //!
 //! Readers get bytes and a *label* (a file's name, or `-`); no path is opened here. Invariant: a message
 //! says what was expected and what was found, and fits one line whatever the input held.
@@ -114,8 +114,8 @@ mod tests {
 
     #[test]
     fn errors_name_file_line_and_expectation() {
-        let e = FormatError::at("net.txt", 41, "expected port 1..=36, found 40");
-        assert_eq!(e.to_string(), "net.txt:41: expected port 1..=36, found 40");
+        let e = FormatError::at("net.txt", 41, "expected port 1 to 36, found 40");
+        assert_eq!(e.to_string(), "net.txt:41: expected port 1 to 36, found 40");
         assert_eq!(FormatError::whole("-", "no hosts").to_string(), "-: no hosts");
     }
 

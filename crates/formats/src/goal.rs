@@ -54,7 +54,7 @@ pub fn read_goal(bytes: &[u8], label: &str) -> Result<Schedule, FormatError> {
         return Err(FormatError::at(label, last_line(&plain).max(1), message));
     }
     if let Some(rank) = reader.seen.iter().position(|&seen| !seen) {
-        let message = format!("expected a block of every rank of 0..{count}, found none of rank {rank}");
+        let message = format!("expected a block of every rank below {count}, found none of rank {rank}");
         return Err(FormatError::whole(label, message));
     }
     let mut ranks: Vec<Vec<(Task, u8)>> = vec![Vec::new(); count as usize];
@@ -265,7 +265,7 @@ impl<'a> Words<'a> {
         let value = word.and_then(|word| word.parse().ok()).filter(|value| range.contains(value));
         value.ok_or_else(|| {
             let (low, high) = range.into_inner();
-            let limits = if high < u64::MAX { format!(" of {low}..={high}") } else { String::new() };
+            let limits = if high < u64::MAX { format!(" of {low} to {high}") } else { String::new() };
             found(&format!("{what}{limits}"), word)
         })
     }
@@ -354,10 +354,10 @@ mod tests {
         assert_eq!(refusal("\nrank 0 {\n"), "x.goal:2: expected num_ranks first, found \"rank\"");
         assert_eq!(
             refusal("num_ranks 2\nrank 1 { }"),
-            "x.goal: expected a block of every rank of 0..2, found none of rank 0"
+            "x.goal: expected a block of every rank below 2, found none of rank 0"
         );
-        assert!(refusal("num_ranks 0\n").contains("x.goal:1: expected a number of ranks of 1..="));
-        assert_eq!(refusal("num_ranks 2\nrank 2 {\n"), "x.goal:2: expected a rank of 0..=1, found \"2\"");
+        assert!(refusal("num_ranks 0\n").contains("x.goal:1: expected a number of ranks of 1 to "));
+        assert_eq!(refusal("num_ranks 2\nrank 2 {\n"), "x.goal:2: expected a rank of 0 to 1, found \"2\"");
         assert_eq!(
             refusal("num_ranks 2\nrank 1 {\nl1: calc 5\n"),
             "x.goal:3: expected a closing brace of the block of rank 1, found the end"
@@ -366,12 +366,15 @@ mod tests {
             refusal("num_ranks 1\nrank 0 {\n}\nrank 0 {\n}"),
             "x.goal:4: expected one block of rank 0, found another"
         );
-        assert_eq!(block("l1: send 10b to"), "x.goal:3: expected a rank of 0..=1, found the end of the line");
+        assert_eq!(
+            block("l1: send 10b to"),
+            "x.goal:3: expected a rank of 0 to 1, found the end of the line"
+        );
         assert_eq!(block("l1: send 10 to 1"), "x.goal:3: expected \"b\", found \"to\"");
         assert!(block("l1: send").contains("expected a size such as 10b"));
-        assert!(block("recv 1b from -1 tag 0").contains("expected a rank of 0..=1, found \"-1\""));
-        assert!(block("recv 1b from 1 tag 2147483648").contains("expected a tag of 0..=2147483647"));
-        assert!(block("calc 1 cpu 256").contains("expected a processor of 0..=255"));
+        assert!(block("recv 1b from -1 tag 0").contains("expected a rank of 0 to 1, found \"-1\""));
+        assert!(block("recv 1b from 1 tag 2147483648").contains("expected a tag of 0 to 2147483647"));
+        assert!(block("calc 1 cpu 256").contains("expected a processor of 0 to 255"));
         assert!(block("calc 1 tag 2").contains("found \"tag\""));
         assert!(block("calc 1 calc 2").contains("expected the end of the line, found \"calc\""));
         assert!(block("l1: clac 5").contains("expected calc, send or recv, found \"clac\""));

@@ -44,6 +44,17 @@ pub struct JobsFile {
     pub seed: u64,
     /// The jobs, in order; at least one.
     pub jobs: Vec<JobSpec>,
+    /// Of every job where its keys stand; under no key where it begins.
+    lines: Vec<Vec<(String, usize)>>,
+}
+
+impl JobsFile {
+    /// The line of a job's key, else that on which the job begins; `job` counts from 0.
+    pub fn line(&self, job: usize, key: &str) -> Option<usize> {
+        let keys = self.lines.get(job)?;
+        let of = |key: &str| keys.iter().find(|(name, _)| name == key).map(|&(_, line)| line);
+        of(key).or_else(|| of(""))
+    }
 }
 
 const FILE_KEYS: [&str; 2] = ["seed", "job"];
@@ -86,12 +97,14 @@ pub fn read_jobs(bytes: &[u8], label: &str) -> Result<JobsFile, FormatError> {
     let root = document.as_table();
     let file = Keys::new(&at, root, &FILE_KEYS, "a jobs file")?;
     let seed = file.whole("seed", 0..=i64::MAX)?.unwrap_or(0);
-    let jobs = match root.get("job") {
+    let (jobs, lines): (Vec<_>, Vec<_>) = match root.get("job") {
         Some(Item::ArrayOfTables(tables)) => tables
             .iter()
             .enumerate()
-            .map(|(i, table)| read_job(&at, table, i))
-            .collect::<Result<Vec<_>, _>>()?,
+            .map(|(i, table)| Ok((read_job(&at, table, i)?, lines(&at, table))))
+            .collect::<Result<Vec<_>, _>>()?
+            .into_iter()
+            .unzip(),
         Some(other) => return Err(at.error(other.span(), "expected [[job]], with two brackets".into())),
         None => return Err(FormatError::whole(label, "expected at least one [[job]], found none")),
     };
@@ -107,7 +120,16 @@ pub fn read_jobs(bytes: &[u8], label: &str) -> Result<JobsFile, FormatError> {
             );
         }
     }
-    Ok(JobsFile { seed: seed as u64, jobs })
+    Ok(JobsFile { seed: seed as u64, jobs, lines })
+}
+
+fn lines(at: &Place, table: &Table) -> Vec<(String, usize)> {
+    let whole = table.span().map(|span| (String::new(), at.line(&span)));
+    let spans = table.iter().filter_map(|(key, item)| {
+        let span = table.key(key).and_then(|k| k.span()).or_else(|| item.span())?;
+        Some((key.to_owned(), at.line(&span)))
+    });
+    whole.into_iter().chain(spans).collect()
 }
 
 fn read_job(at: &Place, table: &Table, index: usize) -> Result<JobSpec, FormatError> {
@@ -460,11 +482,11 @@ mod tests {
         let refusal = |line: &str| job(line).unwrap_err();
         assert_eq!(
             refusal("copies = 0"),
-            "jobs.toml:2: copies: expected a whole number of 1..=10000000, found 0"
+            "jobs.toml:2: copies: expected a whole number of 1 to 10000000, found 0"
         );
         assert_eq!(
             refusal("copies = \"6\""),
-            "jobs.toml:2: copies: expected a whole number of 1..=10000000, found \"6\""
+            "jobs.toml:2: copies: expected a whole number of 1 to 10000000, found \"6\""
         );
         assert!(refusal("name = 3").contains("jobs.toml:2: name: expected a text in quotes, found integer"));
         assert!(refusal("cross_copies = 1").contains("expected true or false"));

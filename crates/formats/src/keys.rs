@@ -33,9 +33,13 @@ impl<'a> Place<'a> {
     }
 
     pub(crate) fn error(&self, span: Option<Range<usize>>, message: String) -> FormatError {
-        let before = |span: Range<usize>| &self.text.as_bytes()[..span.start.min(self.text.len())];
-        let line = span.map(|span| 1 + before(span).iter().filter(|&&b| b == b'\n').count());
-        FormatError { label: self.label.into(), line, message }
+        FormatError { label: self.label.into(), line: span.map(|span| self.line(&span)), message }
+    }
+
+    /// The line on which a span begins, from 1.
+    pub(crate) fn line(&self, span: &Range<usize>) -> usize {
+        let before = &self.text.as_bytes()[..span.start.min(self.text.len())];
+        1 + before.iter().filter(|&&b| b == b'\n').count()
     }
 }
 
@@ -138,7 +142,7 @@ impl<'a> Keys<'a> {
     ) -> Result<Option<u64>, FormatError> {
         let Some(item) = self.item(key) else { return Ok(None) };
         let expected =
-            format!("expected bytes ({}..={}) such as 4096 or \"2MiB\"", range.start(), range.end());
+            format!("expected bytes ({} to {}) such as 4096 or \"2MiB\"", range.start(), range.end());
         let bytes = match (item.as_integer(), item.as_str()) {
             (Some(n), _) => u64::try_from(n).ok(),
             (None, Some(text)) => parse_size(text),
@@ -197,7 +201,7 @@ impl<'a> Keys<'a> {
         let expected = if *range.end() == i64::MAX {
             format!("expected a whole number, {} to 2^63 - 1", range.start())
         } else {
-            format!("expected a whole number of {}..={}", range.start(), range.end())
+            format!("expected a whole number of {} to {}", range.start(), range.end())
         };
         match item.as_integer() {
             Some(n) if range.contains(&n) => Ok(Some(n)),

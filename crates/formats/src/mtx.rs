@@ -260,10 +260,10 @@ impl Fault {
         let (expected, found) = match self {
             Fault::Shape => ("\"row column value\"".to_owned(), format!("\"{}\"", excerpt(&text))),
             Fault::Index(0) => (
-                format!("an index of 1..={n} (Matrix Market counts from 1)"),
+                format!("an index of 1 to {n} (Matrix Market counts from 1)"),
                 "0: is it counted from 0?".to_owned(),
             ),
-            Fault::Index(i) => (format!("an index of 1..={n}"), i.to_string()),
+            Fault::Index(i) => (format!("an index of 1 to {n}"), i.to_string()),
             Fault::Value => {
                 let word = text.split_ascii_whitespace().nth(2).unwrap_or_default();
                 (format!("bytes as {AMOUNT}"), format!("\"{}\"", excerpt(word)))
@@ -374,9 +374,9 @@ mod tests {
         let entry = |line: &str| refusal(&format!("{GENERAL}2 2 1\n{line}\n"));
         assert_eq!(
             entry("0 1 5"),
-            "t.mtx:3: expected an index of 1..=2 (Matrix Market counts from 1), found 0: is it counted from 0?"
+            "t.mtx:3: expected an index of 1 to 2 (Matrix Market counts from 1), found 0: is it counted from 0?"
         );
-        assert_eq!(entry("1 3 5"), "t.mtx:3: expected an index of 1..=2, found 3");
+        assert_eq!(entry("1 3 5"), "t.mtx:3: expected an index of 1 to 2, found 3");
         for value in ["-5", "nan", "inf", "1e999", "x", "1e101"] {
             assert_eq!(
                 entry(&format!("1 2 {value}")),

@@ -152,7 +152,7 @@ fn path_number(field: &str, lmc: u8) -> Result<u32, String> {
     match field.parse::<u32>() {
         Ok(path) if path < 1 << lmc => Ok(path),
         _ => Err(format!(
-            "expected a path 0..{} (the LMC is {lmc}), found \"{}\"",
+            "expected a path below {} (the LMC is {lmc}), found \"{}\"",
             1u32 << lmc,
             excerpt(field)
         )),
@@ -214,7 +214,7 @@ mod tests {
             row("node1,nodf2,1"),
             "p.csv:3: the fabric has no host \"nodf2\", did you mean \"node2\"?"
         );
-        assert_eq!(row("0,3,1"), "p.csv:3: expected endpoints 0..3, found 3");
+        assert_eq!(row("0,3,1"), "p.csv:3: expected endpoints below 3, found 3");
         assert_eq!(row("0,1"), "p.csv:3: expected 3 fields, found 2");
         assert_eq!(row("\"0,1,1"), "p.csv:3: expected a closing quote");
         assert_eq!(row("node2,1,0"), "p.csv:3: expected two hosts, found \"node2\" to \"node2\"");
@@ -223,7 +223,7 @@ mod tests {
             "p.csv:3: expected each pair once, found \"node1\" to \"node2\" as on line 2"
         );
         for path in ["2", "-1", "x", "", "1.0", "99999999999"] {
-            let wanted = format!("p.csv:3: expected a path 0..2 (the LMC is 1), found \"{path}\"");
+            let wanted = format!("p.csv:3: expected a path below 2 (the LMC is 1), found \"{path}\"");
             assert_eq!(row(&format!("0,2,{path}")), wanted);
         }
         let whole = |text: &str| read(text, &f, 1).unwrap_err();

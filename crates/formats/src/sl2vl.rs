@@ -191,7 +191,7 @@ fn row(line: &str) -> Result<((u16, u16), Row), String> {
         let found = cursor.blanks().number().ok_or_else(wrong)?;
         if found >= DATA_LANES {
             return Err(format!(
-                "service level {level} goes to lane {found}, on which no data travels: expected 0..{DATA_LANES}"
+                "service level {level} goes to lane {found}, on which no data travels: expected one below {DATA_LANES}"
             ));
         }
         *lane = found as u8;

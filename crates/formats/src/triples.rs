@@ -86,7 +86,7 @@ fn read_text(text: &str, label: &str, fabric: Option<&Fabric>) -> Result<Traffic
     let endpoints = endpoints.unwrap_or(largest);
     // A comment may come after the lines that it bounds.
     if let Some(entry) = (0..from.len()).find(|&e| from[e] >= endpoints || to[e] >= endpoints) {
-        let message = format!("expected endpoints 0..{endpoints}, found {}", from[entry].max(to[entry]));
+        let message = format!("expected endpoints below {endpoints}, found {}", from[entry].max(to[entry]));
         return Err(FormatError::at(label, lines_of[entry], message));
     }
     let packets = columns.packets.map(|_| packets);
@@ -227,7 +227,7 @@ mod tests {
             row("node1,nodf2,3"),
             "t.csv:2: the fabric has no host \"nodf2\", did you mean \"node2\"?"
         );
-        assert_eq!(row("0,2,3"), "t.csv:2: expected endpoints 0..2, found 2");
+        assert_eq!(row("0,2,3"), "t.csv:2: expected endpoints below 2, found 2");
         assert_eq!(row("0,1"), "t.csv:2: expected 3 fields, found 2");
         assert_eq!(row("\"0,1,2"), "t.csv:2: expected a closing quote");
         for bytes in ["-1", "nan", "x", "", "1e-200"] {
@@ -246,7 +246,7 @@ mod tests {
                 .contains("t:2: expected UTF-8")
         );
         let late = read("source,destination,bytes\n0,9,1\n# netloom endpoints=2\n", None).unwrap_err();
-        assert_eq!(late, "t.csv:2: expected endpoints 0..2, found 9");
+        assert_eq!(late, "t.csv:2: expected endpoints below 2, found 9");
     }
 
     #[test]

@@ -99,7 +99,7 @@ pub enum FabricError {
         second: String,
     },
     /// A port outside `1..=radix`.
-    #[error("\"{switch}\" has ports 1..={radix}, found {port}")]
+    #[error("\"{switch}\" has ports 1 to {radix}, found {port}")]
     PortAboveRadix {
         /// The switch.
         switch: String,

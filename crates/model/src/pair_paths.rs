@@ -25,13 +25,13 @@ pub struct PairPaths {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PairPathsError {
     /// More addresses than a port can have.
-    #[error("LMC {lmc}: expected 0..={}", MAX_LMC)]
+    #[error("LMC {lmc}: expected 0 to {}", MAX_LMC)]
     Lmc {
         /// What was asked for.
         lmc: u8,
     },
     /// A host that is none.
-    #[error("entry {entry} is from host {source_host} to {destination}: expected hosts 0..{hosts}")]
+    #[error("entry {entry} is from host {source_host} to {destination}: expected hosts below {hosts}")]
     OutOfRange {
         /// Position in the list.
         entry: usize,
@@ -51,7 +51,7 @@ pub enum PairPathsError {
         host: u32,
     },
     /// An address that hosts do not have.
-    #[error("entry {entry} has path {path}: expected paths 0..{}", 1u32 << lmc)]
+    #[error("entry {entry} has path {path}: expected paths below {}", 1u32 << lmc)]
     Path {
         /// Position in the list.
         entry: usize,
@@ -234,10 +234,10 @@ mod tests {
     #[test]
     fn bad_entries_are_named() {
         let bad = |lmc, list: &[_]| PairPaths::new(3, lmc, &entries(list)).unwrap_err().to_string();
-        assert_eq!(bad(8, &[]), "LMC 8: expected 0..=7");
-        assert_eq!(bad(1, &[(0, 1, 1), (0, 3, 1)]), "entry 1 is from host 0 to 3: expected hosts 0..3");
+        assert_eq!(bad(8, &[]), "LMC 8: expected 0 to 7");
+        assert_eq!(bad(1, &[(0, 1, 1), (0, 3, 1)]), "entry 1 is from host 0 to 3: expected hosts below 3");
         assert_eq!(bad(1, &[(1, 1, 0)]), "entry 0 is from host 1 to itself");
-        assert_eq!(bad(2, &[(0, 1, 4)]), "entry 0 has path 4: expected paths 0..4");
+        assert_eq!(bad(2, &[(0, 1, 4)]), "entry 0 has path 4: expected paths below 4");
         assert_eq!(
             bad(1, &[(1, 2, 1), (0, 1, 1), (0, 2, 1), (1, 2, 0), (0, 1, 1)]),
             "entry 3 repeats the pair of entry 0: host 1 to 2"

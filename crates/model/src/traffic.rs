@@ -73,7 +73,7 @@ pub enum TrafficError {
         values: usize,
     },
     /// An index that is not an endpoint.
-    #[error("entry {entry} is from {from} to {to}: expected endpoints 0..{endpoints}")]
+    #[error("entry {entry} is from {from} to {to}: expected endpoints below {endpoints}")]
     OutOfRange {
         /// Position in the list, from 0.
         entry: usize,

@@ -229,7 +229,7 @@ impl PyCounters {
         let Some(interval) = self.counters.intervals().get(interval) else {
             return Err(errors::value(
                 py,
-                &format!("expected intervals 0..{}, found {interval}", self.counters.intervals().len()),
+                &format!("expected intervals below {}, found {interval}", self.counters.intervals().len()),
             ));
         };
         let fabric = &self.shared.fabric;

@@ -107,7 +107,7 @@ impl PyFabric {
     ) -> PyResult<Self> {
         let nodes = hosts.len() + switches.len();
         if let Some(node) = cables.iter().flat_map(|c| [c.0, c.2]).find(|&node| node >= nodes) {
-            return Err(errors::fabric(py, format!("a cable at node {node}: expected nodes 0..{nodes}")));
+            return Err(errors::fabric(py, format!("a cable at node {node}: expected nodes below {nodes}")));
         }
         let fabric = run(py, Options::default(), |_| cabled(hosts, switches, &cables))?
             .map_err(|e| errors::fabric(py, e))?;

@@ -89,7 +89,7 @@ impl PyLaneTables {
     fn level(&self, py: Python<'_>, source: u32, destination: u32) -> PyResult<u8> {
         let hosts = self.shared.fabric.host_count();
         if source as usize >= hosts || destination as usize >= hosts {
-            let text = format!("from {source} to {destination}: expected hosts 0..{hosts}");
+            let text = format!("from {source} to {destination}: expected hosts below {hosts}");
             return Err(errors::value(py, &text));
         }
         Ok(self.map.level(HostId(source), HostId(destination)).unwrap_or(0))

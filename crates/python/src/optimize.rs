@@ -184,10 +184,9 @@ impl Asked {
         }
         let mut flags = vec![false; if frozen.is_empty() { 0 } else { hosts }];
         for &host in frozen {
-            *flags
-                .get_mut(host as usize)
-                .ok_or_else(|| errors::value(py, &format!("frozen: {host}: expected hosts 0..{hosts}")))? =
-                true;
+            *flags.get_mut(host as usize).ok_or_else(|| {
+                errors::value(py, &format!("frozen: {host}: expected hosts below {hosts}"))
+            })? = true;
         }
         Ok(Self { today, penalty, most, frozen: flags })
     }

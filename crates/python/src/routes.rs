@@ -100,7 +100,7 @@ impl PyRoutes {
         if source as usize >= hosts || destination as usize >= hosts {
             return Err(errors::routing(
                 py,
-                format!("from {source} to {destination}: expected hosts 0..{hosts}"),
+                format!("from {source} to {destination}: expected hosts below {hosts}"),
             ));
         }
         let links = routing::walk(&self.shared.fabric, &self.routes, HostId(source), HostId(destination))
@@ -147,7 +147,7 @@ impl PyRoutes {
         }
         if let Some(host) = destinations.iter().find(|&&host| host as usize >= fabric.host_count()) {
             let hosts = fabric.host_count();
-            return Err(errors::routing(py, format!("destination {host}: expected hosts 0..{hosts}")));
+            return Err(errors::routing(py, format!("destination {host}: expected hosts below {hosts}")));
         }
         let mut mixed = old.clone();
         let space = self.routes.dests(fabric);

@@ -248,7 +248,7 @@ impl PyTraffic {
     fn phase(&self, py: Python<'_>, index: usize) -> PyResult<Self> {
         let traffic = &self.shared.traffic;
         let phase = traffic.phases().get(index).ok_or_else(|| {
-            errors::traffic(py, format!("no phase {index}: expected 0..{}", traffic.phases().len()))
+            errors::traffic(py, format!("no phase {index}: expected one below {}", traffic.phases().len()))
         })?;
         let once = Phase::once(phase.name.clone(), phase.matrix.clone());
         Ok(Traffic::from_phases(vec![once]).with_hosts_hash(traffic.hosts_hash()).into())
@@ -439,8 +439,17 @@ fn placed(
     let folder = jobs.parent().unwrap_or(Path::new("")).to_path_buf();
     let mut resolved = Vec::with_capacity(file.jobs.len());
     let (mut made_of, mut notes) = (MadeOf::default(), Vec::new());
-    for spec in file.jobs {
-        let job = format!("{label}: job \"{}\"", spec.name);
+    let place = |job: usize, key: &str| {
+        file.line(job, key).map_or_else(|| label.clone(), |line| format!("{label}:{line}"))
+    };
+    for (number, spec) in file.jobs.iter().cloned().enumerate() {
+        let key = match &spec.source {
+            Source::Pattern(_) => "pattern",
+            Source::Trace { .. } => "trace",
+            Source::Matrix(_) => "matrix",
+            Source::Phases(_) | Source::Ranks(_) => "phase",
+        };
+        let job = format!("{}: job \"{}\"", place(number, key), spec.name);
         let ranks = match &spec.allocation {
             Allocation::Hosts(hosts) => (hosts.len() as u32).saturating_mul(spec.ranks_per_host),
             _ => fabric.fabric().host_count() as u32,
@@ -457,7 +466,11 @@ fn placed(
     }
     let seed = seed.unwrap_or(file.seed);
     let placed = run(py, Options::default(), |_| patterns::place(fabric.fabric(), &resolved, seed))?
-        .map_err(|e| errors::place(py, format!("{label}: {e}")))?;
+        .map_err(|e| {
+            let number = |name: &str| resolved.iter().position(|job| job.spec.name == name);
+            let at = e.at().and_then(|(name, key)| Some(place(number(name)?, key)));
+            errors::place(py, format!("{}: {e}", at.as_ref().unwrap_or(&label)))
+        })?;
     // What ranks of one host say to each other is no traffic of the fabric.
     let sent = placed.traffic.total().total_bytes();
     made_of.within_endpoints = (made_of.point_to_point + made_of.collective - sent).max(0.0);
@@ -481,7 +494,8 @@ fn resolve(
         }
         // A job has the ranks that its pattern says; one that says none has as many as its hosts have room for.
         Source::Pattern(spec) => {
-            make_pattern(py, spec, None).or_else(|_| make_pattern(py, spec, Some(ranks)))?
+            let made = || patterns::pattern(spec, None).or_else(|_| patterns::pattern(spec, Some(ranks)));
+            run(py, Options::default(), |_| made())?.map_err(|e| errors::spec(py, format!("{job}: {e}")))?
         }
         Source::Trace { path, cut, collectives: own } => {
             let path = folder.join(path);

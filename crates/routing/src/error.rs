@@ -19,7 +19,7 @@ pub enum RoutingError {
     #[error("{0}")]
     Mismatch(String),
     /// An LMC that InfiniBand does not know.
-    #[error("expected an LMC of 0..=7, found {0}")]
+    #[error("expected an LMC of 0 to 7, found {0}")]
     Lmc(u8),
     /// The ftree engine on something else.
     #[error("not a fat tree: {0}; use updn")]

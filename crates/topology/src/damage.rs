@@ -87,7 +87,7 @@ fn ranges(ports: &[u16]) -> String {
             _ => runs.push((p, p)),
         }
     }
-    let text = |&(a, b): &(u16, u16)| if a == b { a.to_string() } else { format!("{a}..={b}") };
+    let text = |&(a, b): &(u16, u16)| if a == b { a.to_string() } else { format!("{a} to {b}") };
     runs.iter().map(text).collect::<Vec<_>>().join(", ")
 }
 

@@ -88,7 +88,7 @@ fn impossible_damage_is_refused_with_a_word() {
         "there is no switch or host \"hots0003\" (did you mean \"host0003\"?)",
     );
     says(&named(&[], &["host0000"]), "there is no switch \"host0000\"");
-    says(&named(&[("leaf03", 9)], &[]), "port 9 of \"leaf03\" has no cable: expected one of 1..=8");
+    says(&named(&[("leaf03", 9)], &[]), "port 9 of \"leaf03\" has no cable: expected one of 1 to 8");
     let many =
         |links, switches| Damage { random_links: links, random_switches: switches, ..Damage::default() };
     says(

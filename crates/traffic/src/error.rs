@@ -78,7 +78,7 @@ pub enum PatternError {
         endpoints: u32,
     },
     /// More partners than there are others.
-    #[error("{spec}: partners must be 1..={others}, found {partners}")]
+    #[error("{spec}: partners must be 1 to {others}, found {partners}")]
     Partners {
         /// The spec.
         spec: String,

@@ -41,7 +41,7 @@ pub enum PlaceError {
         note: String,
     },
     /// `contiguous:` beyond the last host.
-    #[error("job \"{job}\" starts at host {start}: expected 0..{hosts}")]
+    #[error("job \"{job}\" starts at host {start}: expected one below {hosts}")]
     Start {
         /// The job.
         job: String,
@@ -105,7 +105,9 @@ pub enum PlaceError {
         host: String,
     },
     /// A leaf that the allocation does not touch, or that was named twice.
-    #[error("job \"{job}\": fill-leaves:{leaf} is given twice, or beyond the allocation's leaves 0..{count}")]
+    #[error(
+        "job \"{job}\": fill-leaves:{leaf} is given twice, or beyond the allocation's leaves below {count}"
+    )]
     Leaf {
         /// The job.
         job: String,

@@ -272,7 +272,7 @@ impl Context<'_> {
         let what = if port == 0 {
             "which means the switch itself".to_owned()
         } else if port > self.fabric.radix(switch) {
-            format!("but has ports 1..={}", self.fabric.radix(switch))
+            format!("but has ports 1 to {}", self.fabric.radix(switch))
         } else {
             match (self.fabric.link_at(switch, port), self.wiring.behind(s, port)) {
                 (None, _) => "where nothing is cabled".to_owned(),

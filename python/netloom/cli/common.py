@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from netloom.cli import FINDINGS, INTERRUPTED, STDIO, UsageError, guard, render, streams
 from netloom.cli.options import COUNT, COUNTS, OUTPUT_PATH, FolderPath, Options, PictureOptions, within
-from netloom.cli.outputs import check_writable, ending, need_output, same_file, scalars
+from netloom.cli.outputs import check_routes, check_writable, ending, need_output, same_file, scalars
 from netloom.cli.sources import (
     OPTIMISERS,
     fault_lines,
@@ -49,6 +49,7 @@ __all__ = [
     "Options",
     "PictureOptions",
     "Run",
+    "check_routes",
     "check_writable",
     "ending",
     "fault_lines",

@@ -215,7 +215,7 @@ class _Columns:
         wrong = np.flatnonzero((values < 0) | (values >= most))
         if len(wrong):
             raise FormatError(
-                f"{self._label}: row {wrong[0]}: {name} {values[wrong[0]]}: expected 0..{most - 1}"
+                f"{self._label}: row {wrong[0]}: {name} {values[wrong[0]]}: expected 0 to {most - 1}"
             )
         return np.ascontiguousarray(values, dtype=kind)
 

@@ -1,9 +1,9 @@
 """What `netloom infer` believes of its answer goes with the file it writes, and `netloom optimize` heeds it.
 
-A comment in .mtx and .csv says how far leaf sums are believed to be off. Routes for such traffic gain what
-they promise only as far as it is right: they replace today's only where that is more than the traffic may be
-off, so that routes of a guess are hardly ever worse than today's by more than its own error. Of .npz and
-.parquet nothing is known.
+A comment in .mtx and .csv, a remark in .npz and .parquet, says how far leaf sums are believed to be off.
+Routes for such traffic gain what they promise only as far as it is right: they replace today's only where
+that is more than the traffic may be off, so that routes of a guess are hardly ever worse than today's by more
+than its own error.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ SURE_PERCENT = 1.5
 _HEAD = 4096
 """Bytes of a file in which the comment stands."""
 _MARK = re.compile(rb"^[%#] inferred: ([a-z ]+), leaf sums off by ([0-9.]+) %$", re.MULTILINE)
+"""The comment. A remark is the same without the sign."""
 
 
 @dataclass(frozen=True)
@@ -41,19 +42,36 @@ class Told:
         """Whether it may be taken for the truth."""
         return self.verdict == "identified" and self.leaf_error_percent <= SURE_PERCENT
 
+    @property
+    def remark(self) -> str:
+        """As files of traffic say it."""
+        return f"inferred: {self.verdict}, leaf sums off by {self.leaf_error_percent:.4f} %"
 
-def marked(data: bytes, summary: Mapping[str, Any]) -> bytes:
+    @classmethod
+    def of(cls, summary: Mapping[str, Any]) -> Told:
+        """From a result of `infer`."""
+        return cls(summary["verdict"], summary["estimated_leaf_error_percent"])
+
+
+def marked(data: bytes, known: Told) -> bytes:
     """Traffic's text with the comment after its first line."""
     first, rest = data.split(b"\n", 1)
     sign = "%" if first.startswith(b"%") else "#"
-    error = summary["estimated_leaf_error_percent"]
-    line = f"{sign} inferred: {summary['verdict']}, leaf sums off by {error:.4f} %\n"
-    return first + b"\n" + line.encode() + rest
+    return first + f"\n{sign} {known.remark}\n".encode() + rest
 
 
 def told(source: str) -> Told | None:
     """What a file of traffic says of itself, if it is an answer of `infer`."""
-    if common.is_stdin(source) or common.ending(Path(source)) not in (".mtx", ".csv"):
+    if common.is_stdin(source):
+        return None
+    ending = common.ending(Path(source))
+    if ending in (".npz", ".parquet"):
+        from netloom import interop
+
+        remark = interop.traffic_remark(source, "npz" if ending == ".npz" else "parquet")
+        found = None if remark is None else _MARK.search(f"# {remark}".encode())
+        return None if found is None else Told(found[1].decode(), float(found[2]))
+    if ending not in (".mtx", ".csv"):
         return None
     try:
         with Path(source).open("rb") as file:

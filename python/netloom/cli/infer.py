@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from netloom.cli import UsageError, common, lanes, memory, render, traffic, windows
+from netloom.cli import UsageError, common, doubt, lanes, memory, render, traffic, windows
 from netloom.cli import jobs as who
 from netloom.cli.common import Options, Run
 from netloom.findings import findings
@@ -183,7 +183,7 @@ def infer(
         "findings": run.findings + findings(found.findings + windows.port_errors(read)),
         "memory": None if before is None else before.keep(run, found, summary["hypothesis"]),
         "notes": found.notes + ([] if before is None else before.notes),
-        "output": traffic.write(run, found.traffic, summary),
+        "output": traffic.write(run, found.traffic, doubt.Told.of(summary)),
         "hose": None if hose is None else run.write(found.hose.to_bytes(net), hose),
     }
     return run.finish(

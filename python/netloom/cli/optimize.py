@@ -72,6 +72,7 @@ def optimize(
     """
     options, goal, little = options or Options(), goal or Goal(), little or Little()
     several, judge, exact = several or Addresses(), judge or Judge(), model or ExactModel()
+    common.check_routes(options)
     goal.check()
     little.check(background)
     several.check(goal, little)

@@ -47,6 +47,24 @@ def scalars(result: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in result.items() if not isinstance(value, list | dict)}
 
 
+_OTHERS = (".csv", ".json", ".mtx", ".npz", ".parquet", ".toml", ".svg", ".png", ".pdf", ".html", ".net")
+"""Endings that name other formats than that of routes, whose files have all sorts of names."""
+
+
+def check_routes(options: Options) -> None:
+    """Refuses a name for a file of routes that says another format.
+
+    Raises
+    ------
+    UsageError
+        Naming the file.
+    """
+    if ending(options.output) in _OTHERS:
+        raise UsageError(
+            f"{options.output}: routes are text as OpenSM dumps them: expected an ending such as .lfts"
+        )
+
+
 def need_output(verb: str, options: Options) -> None:
     """Refuses a verb that only makes sense with `-o`.
 

@@ -39,6 +39,7 @@ def route(
     from netloom import _core
 
     options = options or Options()
+    common.check_routes(options)
     run = Run("route", options, searches=traffic is not None)
     known = _core.is_engine(engine) or engine in common.OPTIMISERS
     if not known:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -87,8 +86,9 @@ def show(
     result = summary(demand)
     result["phase_list"] = _phases(demand)
     if net is not None:
-        fitting = result["fits"] = fits(demand, net)
-        result["mean_hops"] = demand.mean_hops(net) if fitting else None
+        why = misfit(demand, net)
+        result["fits"], result["misfit"] = why is None, why
+        result["mean_hops"] = demand.mean_hops(net) if why is None else None
     misfits = result.get("fits") is False or bad(result["findings"])
     return run.finish(result, lambda: text(result), findings=misfits)
 
@@ -168,7 +168,7 @@ def convert(
     run = Run("traffic-convert", options, endings=ENDINGS)
     net = None if fabric is None else run.fabric(fabric)
     demand = run.traffic(traffic, net, collectives=collectives, tell=False)
-    result = {**summary(demand), "output": write(run, demand)}
+    result = {**summary(demand), "output": write(run, demand, doubt.told(traffic))}
     return run.finish(result, lambda: text(result))
 
 
@@ -208,11 +208,13 @@ def _phases(demand: Traffic) -> list[dict[str, Any]]:
     ]
 
 
-def fits(demand: Traffic, net: Fabric) -> bool:
-    """Whether a traffic belongs on a fabric: by the hosts' names where it says, else by their number."""
-    if demand.hosts_hash is not None:
-        return demand.hosts_hash == net.hosts_hash
-    return demand.endpoints == net.hosts
+def misfit(demand: Traffic, net: Fabric) -> str | None:
+    """Why a traffic does not belong on a fabric: by the hosts' names where it says, else by their number."""
+    if demand.endpoints != net.hosts:
+        return f"the fabric has {render.count(net.hosts)} hosts"
+    if demand.hosts_hash not in (None, net.hosts_hash):
+        return "it was made for hosts of other names, or in another order"
+    return None
 
 
 def text(result: dict[str, Any]) -> str:
@@ -235,7 +237,7 @@ def text(result: dict[str, Any]) -> str:
     if result["phases"] > 1:
         rows.append(("phases", count(result["phases"])))
     if "fits" in result:
-        rows.append(("fits the fabric", "yes" if result["fits"] else "no"))
+        rows.append(("fits the fabric", "yes" if result["fits"] else f"no: {result['misfit']}"))
     if result.get("output"):
         rows.append(("written", result["output"]))
     out = render.pairs(rows)
@@ -272,8 +274,8 @@ def _made_of(made: dict[str, float]) -> str:
     return f" ({', '.join(parts)})" if parts else ""
 
 
-def write(run: Run, demand: Traffic, inferred: Mapping[str, Any] | None = None) -> str | None:
-    """Writes traffic; text says how far it can be trusted if it was `inferred` (a result of `infer`)."""
+def write(run: Run, demand: Traffic, inferred: doubt.Told | None = None) -> str | None:
+    """Writes traffic; the file says how far it can be trusted if it was `inferred`."""
     if not run.has_product:
         return None
     ending = ".mtx" if run.product_to_stdout else common.ending(run.options.output)
@@ -284,5 +286,6 @@ def write(run: Run, demand: Traffic, inferred: Mapping[str, Any] | None = None) 
         else:
             from netloom import interop
 
-            data = interop.traffic_bytes(demand, "npz" if ending == ".npz" else "parquet")
+            remark = None if inferred is None else inferred.remark
+            data = interop.traffic_bytes(demand, "npz" if ending == ".npz" else "parquet", remark)
     return run.write(data)

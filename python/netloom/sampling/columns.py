@@ -78,7 +78,7 @@ def check_table(
 
     most_hops = 1 << int(sampling["hop_bits"])
     below: dict[str, tuple[int, str]] = {
-        "context": (contexts, f"contexts 0..{contexts - 1} of contexts.parquet"),
+        "context": (contexts, f"contexts 0 to {contexts - 1} of contexts.parquet"),
         "link": (fabric.links, f"links below {fabric.links}"),
         "source": (fabric.hosts, f"hosts below {fabric.hosts}"),
         "destination": (fabric.hosts, f"hosts below {fabric.hosts}"),
@@ -100,7 +100,7 @@ def check_table(
             _first(~np.isfinite(values), values, column, "a finite number", label)
             _first(error & (values < 0), values, column, "an error of 0 or more", label)
             continue
-        most, expected = below.get(column, (1 << 63, f"0..{(1 << 63) - 1}"))
+        most, expected = below.get(column, (1 << 63, f"0 to {(1 << 63) - 1}"))
         wrong = (values < 0) | (values >= most) | ((values == 0) if column == "hops" else False)
         _first(wrong, values, column, expected, label)
     if {"start_ps", "end_ps"} <= set(table.column_names):

@@ -211,7 +211,7 @@ impl<'a> Reader<'a> {
             (Some(at), _) => {
                 let number = count(fields[at], "a link's number")?;
                 let bounded = u32::try_from(number).ok().filter(|&n| (n as usize) < links);
-                LinkId(bounded.ok_or_else(|| format!("expected links 0..{links}, found {number}"))?)
+                LinkId(bounded.ok_or_else(|| format!("expected links below {links}, found {number}"))?)
             }
             (None, Some([from, from_port, ..])) => {
                 match self.by_ends.get(&(fields[from], port(from_port)?)) {
@@ -511,7 +511,7 @@ mod tests {
     #[test]
     fn mistakes_are_named_with_their_line() {
         let bad = |header: &str, row: &str| read(&format!("{header}\n{row}\n")).unwrap_err();
-        assert_eq!(bad("link,xmit_bytes", "4,1"), "c.csv:2: expected links 0..4, found 4");
+        assert_eq!(bad("link,xmit_bytes", "4,1"), "c.csv:2: expected links below 4, found 4");
         assert_eq!(bad("link,xmit_bytes", "1"), "c.csv:2: expected 2 fields, found 1");
         for value in ["-1", "nan", "1.5", "x", "1e300"] {
             let expected =

@@ -327,7 +327,7 @@ fn lids(raw: &mut Raw<'_>, kept: &[Pair]) -> (Lids, u8) {
         let lid = lid.filter(|&l| l != 0)?;
         let last = lid.checked_add((1 << lmc) - 1)?;
         let problem = if last > MAX_LID {
-            Some(format!("expected a LID 1..={MAX_LID}"))
+            Some(format!("expected a LID 1 to {MAX_LID}"))
         } else if lid & ((1 << lmc) - 1) != 0 {
             Some(format!("expected a multiple of {} (LMC {lmc})", 1 << lmc))
         } else if owned[lid as usize..=last as usize].contains(&true) {

@@ -156,7 +156,7 @@ impl<'a> Parser<'a, '_> {
             return Err(self.malformed(number, line, "a node"));
         };
         if ports == 0 || ports > MAX_PORTS {
-            let message = format!("expected a number of ports 1..={MAX_PORTS}, found {ports}");
+            let message = format!("expected a number of ports 1 to {MAX_PORTS}, found {ports}");
             return Err(FormatError::at(self.label, number, message));
         }
         let comment = Comment::split(cursor.rest);
@@ -192,7 +192,7 @@ impl<'a> Parser<'a, '_> {
             ));
         };
         if port == 0 || port > u32::from(node.ports) {
-            let message = format!("expected port 1..={} of \"{}\", found {port}", node.ports, node.name);
+            let message = format!("expected port 1 to {} of \"{}\", found {port}", node.ports, node.name);
             return Err(FormatError::at(self.label, number, message));
         }
         let mut cursor = Cursor::new(rest);
@@ -206,7 +206,7 @@ impl<'a> Parser<'a, '_> {
             return Err(self.malformed(number, line, "[port] \"peer\"[port]"));
         };
         if peer_port == 0 || peer_port > MAX_PORTS {
-            let message = format!("expected the peer's port 1..={MAX_PORTS}, found {peer_port}");
+            let message = format!("expected the peer's port 1 to {MAX_PORTS}, found {peer_port}");
             return Err(FormatError::at(self.label, number, message));
         }
         let peer_port_guid = brackets(&mut cursor);

@@ -76,7 +76,7 @@ fn nodes<'a>(section: &Section<'a>, label: &str) -> Result<Vec<RawNode<'a>>, For
         let row = row?;
         let ports = row.number(count, "NumPorts")?;
         if ports == 0 || ports > u64::from(MAX_PORTS) {
-            let message = format!("expected NumPorts 1..={MAX_PORTS}, found {ports}");
+            let message = format!("expected NumPorts 1 to {MAX_PORTS}, found {ports}");
             return Err(FormatError::at(label, row.line, message));
         }
         let device = device.map_or(Ok(None), |column| row.optional(column, "DeviceID"))?;
@@ -121,7 +121,7 @@ fn port_of(
     let number = row.number(port, "a port's number")?;
     let RawNode { name, ports, .. } = &nodes[node as usize];
     if number < lowest || number > u64::from(*ports) {
-        let message = format!("expected port {lowest}..={ports} of \"{name}\", found {number}");
+        let message = format!("expected port {lowest} to {ports} of \"{name}\", found {number}");
         return Err(FormatError::at(label, row.line, message));
     }
     Ok(Some((node, number as u16)))

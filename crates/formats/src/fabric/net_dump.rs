@@ -173,7 +173,7 @@ fn port<'a>(line: &'a str, columns: &Columns) -> Result<(&'a str, u16), String> 
     let word = fields[columns.port];
     let number = word.parse().ok().filter(|&port: &u16| port > 0 && u32::from(port) <= MAX_PORTS);
     let number =
-        number.ok_or_else(|| format!("expected IB# 1..={MAX_PORTS}, found \"{}\"", excerpt(word)))?;
+        number.ok_or_else(|| format!("expected IB# 1 to {MAX_PORTS}, found \"{}\"", excerpt(word)))?;
     Ok((fields[columns.label], number))
 }
 

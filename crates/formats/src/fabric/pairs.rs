@@ -110,7 +110,7 @@ fn join(
         let peer_node = &raw.nodes[peer as usize];
         if end.peer_port > peer_node.ports {
             let message = format!(
-                "expected port 1..={} of \"{}\", found {}",
+                "expected port 1 to {} of \"{}\", found {}",
                 peer_node.ports, peer_node.name, end.peer_port
             );
             return Err(FormatError::at(label, end.line, message));

@@ -67,7 +67,7 @@ pub(super) fn parse<'a>(text: &'a str, label: &str) -> Result<Raw<'a>, FormatErr
         let near = side(&mut cursor).ok_or_else(bad)?;
         let rate = Rate::parse_words(cursor.word(), cursor.word()).ok_or_else(bad)?;
         if near.port > MAX_PORTS || (near.port == 0 && near.role != Role::Switch) {
-            let message = format!("expected port 1..={MAX_PORTS}, found {}", near.port);
+            let message = format!("expected port 1 to {MAX_PORTS}, found {}", near.port);
             return Err(FormatError::at(label, number, message));
         }
         let cabled = cursor.blanks().eat("-");
@@ -97,7 +97,7 @@ pub(super) fn parse<'a>(text: &'a str, label: &str) -> Result<Raw<'a>, FormatErr
         lowest[latest] = near.port.min(lowest[latest]);
         let Some(far) = far.filter(|_| near.port > 0) else { continue };
         if far.port == 0 || far.port > MAX_PORTS {
-            let message = format!("expected the peer's port 1..={MAX_PORTS}, found {}", far.port);
+            let message = format!("expected the peer's port 1 to {MAX_PORTS}, found {}", far.port);
             return Err(FormatError::at(label, number, message));
         }
         let adapter = near.role != Role::Switch;

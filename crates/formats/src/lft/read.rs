@@ -222,7 +222,7 @@ impl<'f, 'l> Reader<'f, 'l> {
             );
         };
         if lid == 0 || lid > u64::from(MAX_LID) {
-            let message = format!("expected a unicast LID 0x0001..=0x{MAX_LID:04x}, found 0x{lid:04x}");
+            let message = format!("expected a unicast LID 0x0001 to 0x{MAX_LID:04x}, found 0x{lid:04x}");
             return Err(self.error(number, message));
         }
         let Some(switch) = self.current else {
@@ -230,7 +230,7 @@ impl<'f, 'l> Reader<'f, 'l> {
             return Err(self.error(number, message.to_owned()));
         };
         if port > NO_PATH {
-            return Err(self.error(number, format!("expected a port 0..=255, found {port}")));
+            return Err(self.error(number, format!("expected a port 0 to 255, found {port}")));
         }
         self.comment(number, lid as usize, cursor.rest);
         if port == NO_PATH {
@@ -274,7 +274,7 @@ impl<'f, 'l> Reader<'f, 'l> {
         let name = fabric.switch_name(switch);
         if port > fabric.radix(switch) {
             self.fault(LftFaultKind::PortAboveRadix, number, || {
-                format!("expected port 0..={} of \"{name}\", found {port}", fabric.radix(switch))
+                format!("expected port 0 to {} of \"{name}\", found {port}", fabric.radix(switch))
             });
             return;
         }

@@ -65,7 +65,7 @@ fn find_job<'t>(root: &'t mut dyn TableLike, job: &str) -> Result<(usize, &'t mu
         None => {
             let near = nearest(job, names.iter().map(String::as_str));
             let hint = match near {
-                _ if job.parse::<i64>().is_ok() => format!(", and numbers are 1..={}", names.len()),
+                _ if job.parse::<i64>().is_ok() => format!(", and numbers are 1 to {}", names.len()),
                 Some(name) => format!(", did you mean \"{name}\"?"),
                 None => String::new(),
             };

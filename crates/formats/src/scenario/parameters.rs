@@ -162,7 +162,7 @@ fn sl2vl(keys: &Keys, name: &'static str) -> Result<Option<Knob>, FormatError> {
     match list {
         Some(list) if (1..=16).contains(&list.len()) => Ok(Some(Knob::LaneOfLevel(list))),
         _ => {
-            let expected = "expected the lane (0..=14) of each service level, such as [0, 1, 1], { levels = 8 } for random ones, \
+            let expected = "expected the lane (0 to 14) of each service level, such as [0, 1, 1], { levels = 8 } for random ones, \
                  or a scheme such as \"5sl5vl:groups\"";
             Err(keys.error(name, expected.into()))
         }

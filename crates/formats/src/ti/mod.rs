@@ -87,7 +87,7 @@ fn rank_number(word: &str) -> Result<u32, String> {
     word.parse()
         .ok()
         .filter(|&rank| rank < MAX_ENDPOINTS)
-        .ok_or_else(|| format!("expected a rank of 0..{MAX_ENDPOINTS} first, found \"{}\"", excerpt(word)))
+        .ok_or_else(|| format!("expected a rank below {MAX_ENDPOINTS} first, found \"{}\"", excerpt(word)))
 }
 
 /// A known verb, in small letters.
@@ -151,7 +151,7 @@ mod tests {
     fn lines_that_are_no_actions_are_named() {
         assert_eq!(
             refusal("0 init\nx isend 1 0 1\n"),
-            "x.ti:2: expected a rank of 0..10000000 first, found \"x\""
+            "x.ti:2: expected a rank below 10000000 first, found \"x\""
         );
         assert!(refusal("99999999999 init\n").contains("expected a rank"));
         assert_eq!(refusal("0\n"), "x.ti:1: expected a verb after the rank, found nothing");
@@ -161,7 +161,7 @@ mod tests {
         assert_eq!(refusal("0 isend 0 0\n"), "x.ti:1: expected a count, found the end of the line");
         assert_eq!(
             refusal("0 isend -1 0 4 0\n"),
-            "x.ti:1: expected a destination rank of 0..1, those that have lines, found -1"
+            "x.ti:1: expected a destination rank below 1, those that have lines, found -1"
         );
         assert_eq!(
             refusal("0 isend 0 0 4 77\n"),
@@ -177,7 +177,7 @@ mod tests {
         assert_eq!(refusal(""), "x.ti: expected actions such as \"0 isend 1 0 1024 6\", found none");
         assert_eq!(
             refusal("0 barrier\n2 barrier\n"),
-            "x.ti: expected actions of every rank of 0..3, found none of rank 1"
+            "x.ti: expected actions of every rank below 3, found none of rank 1"
         );
         assert_eq!(
             refusal("0 init\n0 isend 0 0 1\n"),
@@ -185,7 +185,7 @@ mod tests {
         );
         assert_eq!(
             refusal("0 barrier\n0 isend 1 0 8 6\n"),
-            "x.ti:2: expected a destination rank of 0..1, those that have lines, found 1: is the trace cut short?"
+            "x.ti:2: expected a destination rank below 1, those that have lines, found 1: is the trace cut short?"
         );
     }
 

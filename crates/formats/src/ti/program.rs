@@ -70,7 +70,7 @@ fn read(bytes: &[u8], label: &str, purpose: Purpose) -> Result<Trace, FormatErro
         seen[rank_number(rank).unwrap_or(0) as usize] = true;
     }
     if let Some(rank) = seen.iter().position(|seen| !seen) {
-        let message = format!("expected actions of every rank of 0..{ranks}, found none of rank {rank}");
+        let message = format!("expected actions of every rank below {ranks}, found none of rank {rank}");
         return Err(FormatError::whole(label, message));
     }
     let (mut reader, mut places) = (Reader::new(ranks, purpose), Vec::new());

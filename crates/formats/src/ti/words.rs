@@ -91,7 +91,7 @@ impl Words<'_> {
 /// A rank that has no line.
 pub(super) fn beyond(what: &str, ranks: u32, found: i64) -> String {
     let hint = if found < 0 { "" } else { ": is the trace cut short?" };
-    format!("expected {what} of 0..{ranks}, those that have lines, found {found}{hint}")
+    format!("expected {what} below {ranks}, those that have lines, found {found}{hint}")
 }
 
 /// Bytes of each of several counts.

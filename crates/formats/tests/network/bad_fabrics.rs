@@ -94,14 +94,14 @@ fn a_port_above_the_radix_is_refused() {
     let text = dump();
     let (line, port) = find(&text, "[8]\t\"S-0002c902000002c0\"[8]");
     let e = refusal(&with_line(&text, line, Some(&port.replace("[8]\t", "[9]\t"))));
-    assert_eq!(e, format!("net.txt:{line}: expected port 1..=8 of \"leaf07\", found 9"));
+    assert_eq!(e, format!("net.txt:{line}: expected port 1 to 8 of \"leaf07\", found 9"));
     let e = refusal(&with_line(&text, line, Some(&port.replace("\"[8]", "\"[40]"))));
-    assert_eq!(e, format!("net.txt:{line}: expected port 1..=8 of \"spine03\", found 40"));
+    assert_eq!(e, format!("net.txt:{line}: expected port 1 to 8 of \"spine03\", found 40"));
     let e = refusal(&with_line(&text, line, Some(&port.replace("[8]\t", "[0]\t"))));
-    assert_eq!(e, format!("net.txt:{line}: expected port 1..=8 of \"leaf07\", found 0"));
+    assert_eq!(e, format!("net.txt:{line}: expected port 1 to 8 of \"leaf07\", found 0"));
     let (line, header) = find(&text, "Switch\t8");
     let e = refusal(&with_line(&text, line, Some(&header.replace("\t8 ", "\t300 "))));
-    assert_eq!(e, format!("net.txt:{line}: expected a number of ports 1..=254, found 300"));
+    assert_eq!(e, format!("net.txt:{line}: expected a number of ports 1 to 254, found 300"));
 }
 
 #[test]

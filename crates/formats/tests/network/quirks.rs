@@ -130,7 +130,7 @@ fn lids_that_cannot_be_are_ignored() {
     assert_eq!(
         findings(&file),
         [
-            (9, "expected a LID 1..=49151, found 65535 of \"leaf1\": ignored"),
+            (9, "expected a LID 1 to 49151, found 65535 of \"leaf1\": ignored"),
             (31, "expected every LID once, found 4 of \"node3\": ignored"),
         ]
     );
