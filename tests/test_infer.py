@@ -524,3 +524,11 @@ def test_links_of_hosts_alone_say_nothing_of_who_sends_to_whom(netloom):
     assert result["verdict"] == "not identifiable"
     assert result["estimated_leaf_error_percent"] == 100.0
     assert "not identifiable" in (netloom.folder / "t.mtx").read_text()[:200]
+
+
+def test_more_pairs_than_can_be_laid_out_are_refused_before_memory_is_spent(netloom):
+    spec = "fattree:pods=32,leaves=64,hosts=32,spines=32,groups=8,cores=32"
+    netloom.ok("counters", "synth", spec, "ftree", "permutation:seed=1", "-o", "c.csv")
+    error = netloom.refused("infer", spec, "ftree", "c.csv")
+    assert error.startswith("65536 hosts in 1 job are 4294901760 pairs that may have talked")
+    assert "--jobs" in error

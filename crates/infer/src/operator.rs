@@ -23,7 +23,7 @@ use netloom_numeric::LinearMap;
 use netloom_routing::PathSet;
 use rayon::prelude::*;
 
-use crate::error::InferError;
+use crate::error::{InferError, few_enough};
 use crate::jobs::Participants;
 use crate::reach::Reach;
 use crate::split::{Room, Split};
@@ -118,6 +118,7 @@ impl Operator {
     /// # Errors
     /// As [`Operator::new`], for any of the routings.
     pub fn under(fabric: &Fabric, routings: &[Routing], jobs: &[Participants]) -> Result<Self, InferError> {
+        few_enough(jobs.iter().map(|job| job.hosts.len()))?;
         let (mut blocks, mut ways, mut rows) = (Vec::new(), Vec::new(), 0);
         for &routing in routings {
             let lanes = match routing {

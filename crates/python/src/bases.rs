@@ -13,9 +13,10 @@ use pyo3::types::PyDict;
 use crate::counters::PyCounters;
 use crate::errors;
 use crate::fabric::PyFabric;
+use crate::jobs::PyJob;
 use crate::routes::RoutesOrEngine;
 use crate::run::{Options, run, run_until, stop_text};
-use crate::traffic::{PyJob, PyTraffic};
+use crate::traffic::PyTraffic;
 
 /// A matrix of more endpoints than this is not written out whole.
 const MOST: usize = 4096;
@@ -197,10 +198,7 @@ pub fn recover(
         Ok::<_, InferError>((found, matrix, errors, operator.pairs()))
     })?;
     let stopped = ended.stopped;
-    let (found, matrix, errors, pairs) = ended.result.map_err(|error| match error {
-        InferError::Routing(error) => errors::routing(py, error),
-        InferError::Mismatch(text) => errors::counters(py, text),
-    })?;
+    let (found, matrix, errors, pairs) = ended.result.map_err(|e| errors::infer(py, &e))?;
     let traffic = Traffic::from_matrix(matrix).with_hosts_hash(Some(net.hosts_hash()));
     let traffic = Py::new(py, PyTraffic::from(traffic))?;
     Ok(PyRecovered { traffic, found, errors, pairs, stopped })

@@ -19,9 +19,9 @@ use pyo3::types::PyDict;
 use crate::counters::PyCounters;
 use crate::errors;
 use crate::fabric::PyFabric;
+use crate::jobs::PyJob;
 use crate::routes::RoutesOrEngine;
 use crate::run::{Options, run};
-use crate::traffic::PyJob;
 
 /// More pairs than this are none for other solvers.
 const MOST_PAIRS: usize = 1_000_000;
@@ -66,10 +66,7 @@ impl PyEquations {
             .ok_or_else(|| errors::counters(py, "there are no intervals of counters"))?;
         let counted =
             inference::rows(net, &counters::measure(net, &sum, Unit::Bytes), scheme.lanes()).counted;
-        let whole = Operator::new(net, &routes, &scheme, &jobs).map_err(|error| match error {
-            inference::InferError::Routing(error) => errors::routing(py, error),
-            inference::InferError::Mismatch(text) => errors::counters(py, text),
-        })?;
+        let whole = Operator::new(net, &routes, &scheme, &jobs).map_err(|e| errors::infer(py, &e))?;
         let (operator, rows) = whole.restrict(&counted.possible(&whole)).compact();
         if operator.pairs() > MOST_PAIRS {
             let text = format!("expected at most {MOST_PAIRS} possible pairs, found {}", operator.pairs());

@@ -9,6 +9,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyType};
 
 use netloom_formats::{FormatError, WriteError};
+use netloom_infer::InferError;
 
 macro_rules! classes {
     ($($function:ident => $class:literal),* $(,)?) => {
@@ -46,6 +47,14 @@ fn class<'py>(
         Ok(py.import("netloom.errors")?.getattr(name)?.cast_into::<PyType>()?.unbind())
     })?;
     Ok(class.bind(py).clone())
+}
+
+/// Why nothing was inferred.
+pub fn infer(py: Python<'_>, error: &InferError) -> PyErr {
+    match error {
+        InferError::Routing(error) => routing(py, error),
+        InferError::Mismatch(_) | InferError::TooManyPairs { .. } => counters(py, error),
+    }
 }
 
 /// `netloom.FormatError` with its `path` and `line`.

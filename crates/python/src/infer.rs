@@ -12,11 +12,12 @@ use pyo3::types::{PyDict, PyList};
 use crate::counters::PyCounters;
 use crate::errors;
 use crate::fabric::{PyFabric, Shared, link_dict};
+use crate::jobs::PyJob;
 use crate::memory;
 use crate::routes::RoutesOrEngine;
 use crate::run::{Options, run_until, stop_text};
 use crate::sums::PyHose;
-use crate::traffic::{PyJob, PyTraffic};
+use crate::traffic::PyTraffic;
 use std::sync::Arc;
 
 /// How many atoms of a job, and sums over leaves, a result lists.
@@ -391,10 +392,7 @@ pub fn infer(
         Ok::<_, InferError>(Found { joined, estimate, fit, scope, wrapped, forced, errors, matrix, told })
     })?;
     let stopped = ended.stopped;
-    let found = ended.result.map_err(|error| match error {
-        InferError::Routing(error) => errors::routing(py, error),
-        InferError::Mismatch(text) => errors::counters(py, text),
-    })?;
+    let found = ended.result.map_err(|e| errors::infer(py, &e))?;
     notes.extend_from_slice(&found.joined.notes);
     let mut findings: Vec<_> = found.joined.impossible.iter().map(|f| (f.kind, f.text.clone())).collect();
     findings.extend(sound::outside(net, &found.joined.outsiders).map(|text| ("outside-jobs", text)));

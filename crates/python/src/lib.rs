@@ -33,6 +33,7 @@ mod findings;
 pub mod hose;
 pub mod infer;
 pub mod io;
+pub mod jobs;
 pub mod judged;
 pub mod lanes;
 pub mod layers;
@@ -59,7 +60,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add("__version__", env!("CARGO_PKG_VERSION"))?;
     m.add_class::<fabric::PyFabric>()?;
     m.add_class::<traffic::PyTraffic>()?;
-    m.add_class::<traffic::PyJob>()?;
+    m.add_class::<jobs::PyJob>()?;
     m.add_class::<sums::PyHose>()?;
     m.add_class::<routes::PyRoutes>()?;
     m.add_class::<loads::PyCertificate>()?;
@@ -89,7 +90,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(expand_hostlist, m)?)?;
     m.add_function(wrap_pyfunction!(recorded::traffic_format, m)?)?;
     m.add_function(wrap_pyfunction!(recorded::trace_files, m)?)?;
-    m.add_function(wrap_pyfunction!(traffic::place_jobs, m)?)?;
+    m.add_function(wrap_pyfunction!(jobs::place_jobs, m)?)?;
     m.add_function(wrap_pyfunction!(loads::loads, m)?)?;
     m.add_function(wrap_pyfunction!(loads::bound_classes, m)?)?;
     m.add_function(wrap_pyfunction!(check::check, m)?)?;

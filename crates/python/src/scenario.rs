@@ -16,9 +16,9 @@ use pyo3::types::{PyDict, PyList};
 
 use crate::errors;
 use crate::fabric::{PyFabric, Shared, unknown};
+use crate::jobs::PyJob;
 use crate::routes::PyRoutes;
 use crate::run::{Options, run};
-use crate::traffic::PyJob;
 
 /// What a scenario and its runs share.
 pub struct Stage {
