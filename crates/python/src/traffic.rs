@@ -63,7 +63,7 @@ impl PyTraffic {
     /// first five also .gz), a folder of traces or an index of them, or makes the pattern that a spec names (specs win over files). Collectives of traces count (`collectives`: all) or not (none).
     #[staticmethod]
     #[pyo3(signature = (source, fabric = None, *, seed = None, collectives = None))]
-    fn read(
+    pub fn read(
         py: Python<'_>,
         source: PathBuf,
         fabric: Option<&Bound<'_, PyFabric>>,
