@@ -263,7 +263,7 @@ def test_a_checkpoint_that_is_a_file_is_refused_before_anything_runs(netloom):
 @pytest.mark.parametrize(
     ("override", "words"),
     [
-        ("job.2.ranks=2", 'no job is called "2", and numbers are 1..=1'),
+        ("job.2.ranks=2", 'no job is called "2", and numbers are 1 to 1'),
         ("measure.counters_every_us=0.05", "microseconds, 0.1 to 1e8, found 0.05"),
         ("measure.longest_queues=al", 'or "all", found "al"'),
         ("hardware.input_buffer_bytes=unlimitd", 'bytes, or "unlimited", found "unlimitd"'),
