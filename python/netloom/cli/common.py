@@ -171,6 +171,11 @@ class Run:
         """Seconds of `--time-limit` that are left, of all that the command does; None without a limit."""
         return None if self._limit is None else self._limit.left
 
+    def sets_aside(self, seconds: float) -> None:
+        """Keeps seconds of `--time-limit` for checking and writing what is found."""
+        if self._limit is not None:
+            self._limit.sets_aside(seconds)
+
     def unless_late(self, work: Callable[[], _Found]) -> _Found:
         """Calls what looks at no time limit, on a thread that is left behind where the limit comes first.
 

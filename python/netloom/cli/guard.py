@@ -54,12 +54,17 @@ class Limit:
 
     def __init__(self, seconds: float, began: float) -> None:
         self.seconds, self.began = seconds, began
+        self.aside = 0.0
         self.kept = False
 
     @property
     def left(self) -> float:
-        """Seconds left, 0 if none are."""
-        return max(0.0, self.began + self.seconds - time.perf_counter())
+        """Seconds left for what looks at the limit, 0 if none are."""
+        return max(0.0, self.began + self.seconds - self.aside - time.perf_counter())
+
+    def sets_aside(self, seconds: float) -> None:
+        """What must be done whole with the best found needs this long; at most half of what is left."""
+        self.aside = min(seconds, self.left / 2)
 
     @property
     def slack(self) -> float:

@@ -110,6 +110,7 @@ def optimize(
     if search.layers is not None and any(asked.values()):
         option = next(name for name, there in asked.items() if there)
         raise UsageError(f"{option} is about the largest load of one matrix: expected --objective total")
+    search.sets_aside()
     started = time.perf_counter()
     run.keeps()
     with run.timed("optimize"):
@@ -190,6 +191,7 @@ def _of_sums(
             "penalty_per_change": little.penalty_per_change or 0.0,
             "max_changes": little.max_changes,
         }
+    run.sets_aside(_seconds_to_finish(run, net))
     run.keeps()
     with run.timed("optimize"), run.progress("optimize") as progress:
         best = _core.optimize_hose(
@@ -264,6 +266,16 @@ def _begin(
     return run.routes(background, fabric, None), background, None
 
 
+def _seconds_to_finish(run: Run, fabric: Fabric, copies: int = 1, matrices: int = 1) -> float:
+    """About how long it takes to check and write tables: they have an entry a switch and destination."""
+    entries = fabric.switches * fabric.hosts * copies
+    return entries * (_CHECK_S + _LAY_OUT_S * matrices + (_WRITE_S if run.has_product else 0.0))
+
+
+_CHECK_S, _LAY_OUT_S, _WRITE_S = 15e-9, 3e-9, 250e-9
+"""Seconds an entry, of two cores: the judge, the bounds of each matrix, OpenSM's text."""
+_LOADS_S = 20e-9
+"""Seconds a pair with traffic, for the loads of the routes of today."""
 _MOST_PAIRS = 1_000_000
 """Pairs up to which it is asked how many links must carry the largest load."""
 _FRONT_WORK = 200_000
@@ -364,6 +376,14 @@ class _Search:
             return _core.optimize_layers(
                 self.fabric, self.layers, matrices.objective_kind(self._goal), **asked
             )
+
+    def sets_aside(self) -> None:
+        """Keeps of the time limit what judging and writing will need."""
+        layers = [self.traffic] if self.layers is None else [traffic for _, traffic, _ in self.layers]
+        seconds = _seconds_to_finish(self._run, self.fabric, 1 << self._lmc, len(layers))
+        if not isinstance(self.begin, str):
+            seconds += _LOADS_S * sum(traffic.pairs for traffic in layers)
+        self._run.sets_aside(seconds)
 
     def loads(self, best: Optimized | OptimizedLayers) -> LinkLoads:
         """Loads of what happens in all, with bounds."""

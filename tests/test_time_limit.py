@@ -1,0 +1,21 @@
+"""The limit of a command: what is kept aside for the end, and what is left for the rest."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from netloom.cli.guard import Limit
+
+
+def test_what_is_set_aside_is_not_left_and_is_at_most_half():
+    limit = Limit(100.0, time.perf_counter())
+    limit.sets_aside(30.0)
+    assert limit.left == pytest.approx(70.0, abs=1.0)
+    limit = Limit(10.0, time.perf_counter())
+    limit.sets_aside(1e9)
+    assert limit.left == pytest.approx(5.0, abs=1.0)
+    late = Limit(1.0, time.perf_counter() - 2.0)
+    late.sets_aside(1.0)
+    assert (late.left, late.aside) == (0.0, 0.0)
