@@ -19,3 +19,11 @@ def test_what_is_set_aside_is_not_left_and_is_at_most_half():
     late = Limit(1.0, time.perf_counter() - 2.0)
     late.sets_aside(1.0)
     assert (late.left, late.aside) == (0.0, 0.0)
+
+
+def test_a_limit_in_which_no_answer_can_be_is_refused_at_once(netloom):
+    many = "fattree:pods=4,leaves=32,hosts=32,spines=8,groups=8,cores=8"
+    netloom.ok("counters", "synth", many, "ftree", "permutation:seed=1", "-o", "counters.csv")
+    refused = netloom.refused("infer", many, "ftree", "counters.csv", "--time-limit", "0.5", code=2)
+    assert "16,773,120 pairs of hosts need about 4 s before there is any answer" in refused
+    assert "expected jobs (--jobs) or more time" in refused

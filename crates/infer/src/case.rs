@@ -107,9 +107,11 @@ impl Guess<'_> {
         })
     }
 
-    /// Takes in so many more atoms of every job; fewer where they explain all.
+    /// Takes in so many more atoms of every job; fewer where they explain all, or when stopped.
     pub fn advance(&mut self, steps: usize, control: &Control) {
-        for pursuit in self.jobs.iter_mut().flatten().filter(|_| steps > 0) {
+        // Among many hosts the atoms to choose from take long to lay out.
+        let goes_on = |_: &&mut Pursuit| steps > 0 && control.stopped().is_none();
+        for pursuit in self.jobs.iter_mut().flatten().filter(goes_on) {
             pursuit.dictionary.add_mechanisms();
             pursuit.advance(steps, control);
         }

@@ -88,6 +88,9 @@ pub fn least_change(
 ///
 /// Source: Vardi, *Network tomography*, J. Am. Stat. Assoc. 91, 1996 (expectation and maximisation).
 pub fn settle(operator: &Operator, target: &Target, x: &mut [f64], rounds: usize, control: &Control) {
+    if control.stopped().is_some() {
+        return;
+    }
     let used: Vec<f64> = target.weight.iter().map(|&w| f64::from(u8::from(w > 0.0))).collect();
     let crossed = operator.adjoint(&used);
     let noise = target.noise();

@@ -123,6 +123,8 @@ pub fn estimate_again(
             trust::of_fewest(&case, &rest, &x, &target, options, control)
         } else {
             let before = match model.start {
+                // There is no time to begin anew, and no other number of atoms was tried.
+                Start::Atoms(_) if model == all && control.stopped().is_some() => x.clone(),
                 Start::Atoms(atoms) => {
                     guess = case.guess(&targets);
                     guess.advance(atoms, control);

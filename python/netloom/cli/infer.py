@@ -22,6 +22,9 @@ _WORST = 5
 _WORTH_TELLING = 0.1
 """Percent of what was counted from which on unexplained links are told."""
 
+_BEGIN_S, _END_S = 60e-9, 150e-9
+"""Seconds a pair of hosts: to lay pairs out, and to judge and tell the answer; both must be done whole."""
+
 _WHOLE = 0.995
 """A verdict that speaks of this part of what was counted speaks of all."""
 
@@ -154,6 +157,7 @@ def infer(
         before = memory.Memory(remember)
         before.recall(run, ["all hosts"] if placed is None else [job.name for job in placed])
     known = None if truth is None else run.traffic(truth, net, role="truth")
+    _sets_aside(run, [net.hosts] if placed is None else [len(job.hosts) for job in placed])
     run.keeps()
     with run.timed("solve"), run.blaming(routes), run.progress("infer") as progress:
         found = _core.infer(
@@ -192,6 +196,24 @@ def infer(
         rows=result["ranges"] or None,
         interrupted=found.stopped == "interrupted",
     )
+
+
+def _sets_aside(run: Run, hosts: list[int]) -> None:
+    """Keeps of the time limit what the answer needs once it is found.
+
+    Raises
+    ------
+    UsageError
+        If there is not even time enough for an answer without a search.
+    """
+    pairs = sum(n * (n - 1) for n in hosts)
+    least = (_BEGIN_S + _END_S) * pairs
+    if run.options.time_limit is not None and least > max(2.0, 1.1 * run.options.time_limit):
+        raise UsageError(
+            f"{render.count(pairs)} pairs of hosts need about {least:.0f} s before there is any answer, "
+            f"--time-limit is {run.options.time_limit:g} s: expected jobs (--jobs) or more time"
+        )
+    run.sets_aside(_END_S * pairs)
 
 
 def _placed(run: Run, net: Fabric, jobs: Path) -> list[Job]:
