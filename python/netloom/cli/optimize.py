@@ -272,7 +272,7 @@ def _seconds_to_finish(run: Run, fabric: Fabric, copies: int = 1, matrices: int 
     return entries * (_CHECK_S + _LAY_OUT_S * matrices + (_WRITE_S if run.has_product else 0.0))
 
 
-_CHECK_S, _LAY_OUT_S, _WRITE_S = 15e-9, 3e-9, 250e-9
+_CHECK_S, _LAY_OUT_S, _WRITE_S = 20e-9, 3e-9, 250e-9
 """Seconds an entry, of two cores: the judge, the bounds of each matrix, OpenSM's text."""
 _LOADS_S = 20e-9
 """Seconds a pair with traffic, for the loads of the routes of today."""
