@@ -241,6 +241,31 @@ def test_methods_after_the_limit_are_told_and_the_routes_kept(netloom, paths):
     assert netloom.result("check", paths.small, "r.lfts")["ok"] is True
 
 
+INTERRUPTED_IMPORT = """
+import os, signal, sys, time
+from netloom import cli
+from netloom.cli import guard
+
+def loads():
+    try:
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(5)
+    except KeyboardInterrupt:
+        raise ImportError("half a module") from None
+
+guard.start = lambda: None  # The thread that also hears of it may be late.
+cli.build_app = loads
+sys.exit(cli.main(["fabric"]))
+"""
+
+
+def test_what_an_import_makes_of_an_interruption_is_still_one(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED_IMPORT], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (130, "netloom: interrupted\n")
+
+
 def _main(number: int) -> int:
     executable = Path(os.environ.get("NETLOOM", Path(sys.executable).parent / "netloom"))
     # Started in the background, Ctrl-C is ignored by all children: not here.

@@ -78,9 +78,10 @@ class Limit:
 
 def start() -> None:
     """Starts to wait for signals; on the main thread, once. Else it does nothing."""
-    global _woken
+    global _woken, heard
     if _woken >= 0:
         return
+    heard = False
     read, write = os.pipe()
     os.set_blocking(write, False)
     try:

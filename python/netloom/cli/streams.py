@@ -11,6 +11,8 @@ import _signal  # type: ignore[import-not-found]
 import os
 import sys
 
+from netloom.cli import guard
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
@@ -57,13 +59,26 @@ def without_pandas() -> None:
 
 
 def end_as_interrupted() -> None:
-    """Lets SIGTERM, with which batch systems end what has had its time, do what Ctrl-C does."""
-    if _signal.getsignal(_signal.SIGTERM) == _signal.SIG_DFL:
-        try:
-            _signal.signal(_signal.SIGTERM, _signal.default_int_handler)
-        except ValueError:
-            # Not the main thread (a library's user runs the command): signals are not ours there.
-            return
+    """Lets SIGTERM, with which batch systems end what has had its time, do what Ctrl-C does.
+
+    Both are noted before they interrupt: what a library makes of KeyboardInterrupt while it loads may be
+    any other error. Handlers of the caller, and signals that are ignored, stay as they are.
+    """
+    for number, usual in (
+        (_signal.SIGINT, _signal.default_int_handler),
+        (_signal.SIGTERM, _signal.SIG_DFL),
+    ):
+        if _signal.getsignal(number) == usual:
+            try:
+                _signal.signal(number, _interrupt)
+            except ValueError:
+                # Not the main thread (a library's user runs the command): signals are not ours there.
+                return
+
+
+def _interrupt(*_: Any) -> None:
+    guard.heard = True
+    raise KeyboardInterrupt
 
 
 def tell(text: str) -> None:
