@@ -80,7 +80,7 @@ hostile: | need ## the property tests over TRIALS (2000) random cases each inste
 	NETLOOM_TRIALS=$(TRIALS) $(BIN)/python -m pytest -q -k hostile tests
 
 man: $(VENV)/.dev $(VENV)/.built ## manual pages, into build/man
-	$(BIN)/python -m netloom.cli.manual build/man
+	$(BIN)/python -m netloom.cli.parser.manual build/man
 
 lock: $(VENV)/.tools ## constraints.txt: the newest Python packages that pyproject.toml allows; run the tests after it
 	@PIP_CONSTRAINT= $(BIN)/python -m pip install uv

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from netloom import sampling
-from netloom.cli import runs
+from netloom.cli.shared import runs
 from netloom.errors import FormatError
 
 SMALL = """\

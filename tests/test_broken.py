@@ -60,7 +60,7 @@ def test_control_characters_of_files_do_not_reach_the_terminal(netloom):
 
 
 def test_what_is_printable_stays_as_it_is():
-    from netloom.cli.render import printable
+    from netloom.cli.shared.render import printable
 
     assert printable("a\nb μ日本 é") == "a\nb μ日本 é"
     assert printable("a\nb\t\x7f\x9b\u202e", lines=False) == "a\\x0ab\\x09\\x7f\\x9b\\u202e"

@@ -50,18 +50,18 @@ def test_short_words_that_other_commands_know(netloom):
 
 
 def every_verb() -> list[str]:
-    from netloom.cli import _VERBS
+    from netloom.cli.parser.verbs import VERBS
 
     return [
         name
-        for verb, entry in _VERBS.items()
+        for verb, entry in VERBS.items()
         for name in ([verb] if isinstance(entry, str) else [f"{verb} {command}" for command in entry[1]])
     ]
 
 
 @pytest.mark.parametrize("verb", every_verb())
 def test_help_hides_no_argument_and_its_example_has_only_options_that_there_are(verb, netloom):
-    from netloom.cli.usage import EXAMPLES
+    from netloom.cli.parser.usage import EXAMPLES
 
     text = netloom.ok(*verb.split(), "--help")
     assert "[ARGS" not in text
@@ -96,11 +96,11 @@ def test_bash_completes_an_option(netloom):
 
 def test_every_verb_has_a_manual_page():
     pytest.importorskip("docutils")
-    from netloom.cli import _VERBS
-    from netloom.cli.manual import pages
+    from netloom.cli.parser.manual import pages
+    from netloom.cli.parser.verbs import VERBS
 
     found = pages()
-    assert set(found) == {"netloom.1", *(f"netloom-{verb}.1" for verb in _VERBS)}
+    assert set(found) == {"netloom.1", *(f"netloom-{verb}.1" for verb in VERBS)}
     assert r"\-\-max\-changes" in found["netloom-optimize.1"]
     assert "netloom plot matrix TRAFFIC [FABRIC] \\-o PICTURE" in found["netloom-plot.1"]
     assert all(text.startswith(("'\\\" t", ".")) for text in found.values())
@@ -277,7 +277,7 @@ def test_a_budget_where_nothing_is_searched_for_gets_a_note(netloom, paths):
 
 
 def test_json_has_no_infinity():
-    from netloom.cli import render
+    from netloom.cli.shared import render
 
     document = {"a": float("inf"), "b": [{"c": float("nan")}], "d": 1.5}
     assert json.loads(render.as_json(document)) == {"a": None, "b": [{"c": None}], "d": 1.5}

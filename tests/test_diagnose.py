@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 
 import netloom as nl
 from netloom import _core, sampling
-from netloom.cli import runs
+from netloom.cli.shared import runs
 from netloom.diagnose import cases, counted, rules, sampled, trees, tries
 from netloom.diagnose.findings import Finding
 from netloom.diagnose.hot import hot_links

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import netloom as nl
-from netloom.cli import render
+from netloom.cli.shared import render
 from netloom.findings import KINDS, bad, by_severity, finding, findings
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -334,7 +334,7 @@ def test_a_weighted_job_s_pairs_count_as_they_are_where_they_are_known():
 
 def test_tables_have_the_published_column_beside_ours(paths, tmp_path):
     """Rows of a small scenario that says it is one of the dissertation's, the loop's last."""
-    from netloom.cli.looped import tables_text
+    from netloom.cli.loop.report import tables_text
     from netloom.loop.tabled import rows
 
     work = paths.examples / "scenarios" / "neighbour.toml"
@@ -392,7 +392,7 @@ def test_shipped_scenarios_of_chapter_5_are_read(paths):
 
 
 def test_a_folder_is_for_one_loop_at_a_time_and_for_the_next_after_a_kill(netloom):
-    from netloom.cli.lock import alone_in
+    from netloom.cli.shared.lock import alone_in
 
     small = ROOT / "examples" / "loop" / "small.toml"
     folder = netloom.folder / "kept"

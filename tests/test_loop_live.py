@@ -22,7 +22,8 @@ from netloom.apply import Journal as Changes
 from netloom.apply import Seen, look
 from netloom.apply import apply as applied
 from netloom.apply import plan as planned
-from netloom.cli import loop_live, main
+from netloom.cli import main
+from netloom.cli.loop import live as loop_live
 from netloom.live import OpenSM, missing_tools
 from netloom.live.bed import Bed, bed
 from netloom.live.polling import poll

@@ -128,15 +128,15 @@ def test_optimized_in_a_scenario_is_never_slower_than_its_start(netloom, paths):
 
 
 def test_slower_than_its_start_is_a_finding():
-    from netloom.cli import simulated
+    from netloom.cli.simulate import report
 
     def run(routing, ms, optimized=None):
         return {"routing": routing, "jobs": [{"name": "a", "completion_ms": ms}], "optimized": optimized}
 
     judged = {"changed_because": "judge", "judge": {"measure": "fluid", "chosen": "few", "candidates": []}}
-    slower = simulated.findings([run("ftree", 1.0), run("optimized", 1.03, judged)])
+    slower = report.findings([run("ftree", 1.0), run("optimized", 1.03, judged)])
     assert [one["kind"] for one in slower] == ["slower-than-start"]
     assert "3.0 %" in slower[0]["text"]
     unjudged = {"changed_because": "bound", "judge": None}
-    told = simulated.findings([run("ftree", 1.0), run("optimized", 1.01, unjudged)])
+    told = report.findings([run("ftree", 1.0), run("optimized", 1.01, unjudged)])
     assert [one["kind"] for one in told] == ["not-judged"]

@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 import netloom as nl
-from netloom.cli import drawn, runs
-from netloom.cli.common import Options, Run
+from netloom.cli.plot import run_tables as drawn
+from netloom.cli.shared import runs
+from netloom.cli.shared.options import Options
+from netloom.cli.shared.run import Run
 from netloom.plot import run as picture
 
 
@@ -65,7 +67,7 @@ def test_links_of_switches_cut_off_are_left_out():
 
 def test_strips_take_whole_links_and_the_mean_over_all_of_them():
     """Two links of 1e9 B/s: one carries half of what fits into 1 ms, in two lanes, then half of 0.5 ms."""
-    from netloom.cli.drawn import _busy
+    from netloom.cli.plot.run_tables import _busy
 
     ms = 1_000_000_000
     intervals = {
@@ -83,7 +85,7 @@ def test_strips_take_whole_links_and_the_mean_over_all_of_them():
 
 
 def test_queues_of_a_level_lie_in_its_row():
-    from netloom.cli.drawn import _level_rows, _longest
+    from netloom.cli.plot.run_tables import _level_rows, _longest
 
     links = {"from_level": np.array([-1, 0, 1, 0]), "to_level": np.array([0, 1, 0, -1])}
     rows = _level_rows(links, [np.array([i]) for i in range(4)])

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from netloom import hashes, sampling
-from netloom.cli import runs
+from netloom.cli.shared import runs
 from netloom.errors import FormatError
 from sampling_bed import FABRIC, MANY, SMALL, altered, kept, put, sampled, scenario
 

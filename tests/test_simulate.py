@@ -16,7 +16,7 @@ import time
 import pyarrow.parquet as pq
 import pytest
 
-from netloom.cli import runs
+from netloom.cli.shared import runs
 
 SMALL = """\
 name = "small"

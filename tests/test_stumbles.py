@@ -149,13 +149,14 @@ def test_findings_about_a_dump_are_told_once_by_the_verbs_that_use_it(netloom, p
 
 
 def test_words_about_an_interrupt_are_about_an_interrupt():
-    from netloom.cli import optimized, results
+    from netloom.cli.optimize import report
+    from netloom.cli.shared import results
 
     assert results.stopped_text("interrupted") == "interrupted: the best so far"
     assert "proven" in results.stopped_text("interrupted", proven=True)
     assert "so far" not in results.stopped_text("time-limit", proven=True)
-    assert optimized.why_not_reproducible("interrupted") == "no: it was interrupted"
-    assert optimized.why_not_reproducible("time-limit") == "no: use --work instead of a time limit"
+    assert report.why_not_reproducible("interrupted") == "no: it was interrupted"
+    assert report.why_not_reproducible("time-limit") == "no: use --work instead of a time limit"
 
 
 def test_only_what_is_possible_is_suggested(netloom, paths):

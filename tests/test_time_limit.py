@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from netloom.cli.guard import Limit
+from netloom.cli.shared.guard import Limit
 
 
 def test_what_is_set_aside_is_not_left_and_is_at_most_half():

@@ -1,8 +1,8 @@
 """What is not ended by force: a change of a live fabric takes the time that undoing it takes.
 
-The command line ends a process soon after a signal, whatever it does (`cli/guard.py`). Tables half sent are
-worse than a command that answers late, so what sends them says so here. A second signal ends it all the same;
-the journal then says what is to be recovered.
+The command line ends a process soon after a signal, whatever it does (`cli/shared/guard.py`). Tables half
+sent are worse than a command that answers late, so what sends them says so here. A second signal ends it all
+the same; the journal then says what is to be recovered.
 """
 
 from __future__ import annotations

@@ -10,10 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from netloom.cli import UsageError, render
-from netloom.cli.common import Options, Run, fault_lines, within
-from netloom.cli.outputs import same_file
-from netloom.cli.reach import Reach
+from netloom.cli.shared import render
+from netloom.cli.shared.exits import UsageError
+from netloom.cli.shared.inputs import fault_lines
+from netloom.cli.shared.options import Options, within
+from netloom.cli.shared.outputs import same_file
+from netloom.cli.shared.reach import Reach
+from netloom.cli.shared.run import Run
 from netloom.errors import LiveError
 from netloom.findings import Finding, finding, without_entries
 

@@ -7,10 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from netloom.cli import UsageError, render, results
-from netloom.cli.addresses import with_paths
-from netloom.cli.common import Options, Run, fault_lines
-from netloom.cli.matrices import CERTIFICATES
+from netloom.cli.optimize.matrices import CERTIFICATES
+from netloom.cli.shared import render, results
+from netloom.cli.shared.addresses import with_paths
+from netloom.cli.shared.exits import UsageError
+from netloom.cli.shared.inputs import fault_lines
+from netloom.cli.shared.options import Options
+from netloom.cli.shared.run import Run
 from netloom.errors import FormatError
 from netloom.findings import bad, finding, findings
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from netloom.cli import UsageError, common, render
-from netloom.cli.common import Options, Run
+from netloom.cli.shared import options, outputs, render
+from netloom.cli.shared.exits import UsageError
+from netloom.cli.shared.options import Options
+from netloom.cli.shared.run import Run
 from netloom.findings import findings
 
 if TYPE_CHECKING:
@@ -112,7 +114,7 @@ def convert(fabric: str, /, *, options: Options | None = None) -> int:
         each also with .gz.
     """
     options = options or Options()
-    common.need_output("fabric convert", options)
+    outputs.need_output("fabric convert", options)
     run = Run("fabric-convert", options, endings=_ENDINGS)
     net = run.fabric(fabric)
     result = {**summary(net), "output": _write(run, net)}
@@ -125,8 +127,8 @@ def damage(
     *,
     link: tuple[str, ...] = (),
     switch: tuple[str, ...] = (),
-    random_links: Annotated[int, common.COUNT] = 0,
-    random_switches: Annotated[int, common.COUNT] = 0,
+    random_links: Annotated[int, options.COUNT] = 0,
+    random_switches: Annotated[int, options.COUNT] = 0,
     options: Options | None = None,
 ) -> int:
     """Take cables and switches out.
@@ -223,7 +225,7 @@ def _write(run: Run, net: Fabric) -> str | None:
         return None
     if run.product_to_stdout:
         return run.write(net.to_bytes("ibnetdiscover"))
-    ending = common.ending(run.options.output)
+    ending = outputs.ending(run.options.output)
     with run.timed("write"):
         data = net.to_bytes(_KINDS[ending])
     return run.write(data)

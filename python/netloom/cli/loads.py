@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from netloom.cli import common, results
-from netloom.cli.addresses import with_paths
-from netloom.cli.common import Options, Run
+from netloom.cli.shared import options, outputs, results
+from netloom.cli.shared.addresses import with_paths
+from netloom.cli.shared.options import Options
+from netloom.cli.shared.run import Run
 
 
 def loads(
@@ -17,7 +18,7 @@ def loads(
     /,
     *,
     paths: Path | None = None,
-    hottest: Annotated[int, common.COUNT] = results.HOTTEST,
+    hottest: Annotated[int, options.COUNT] = results.HOTTEST,
     options: Options | None = None,
 ) -> int:
     """Load of every link, and how far from the best possible.
@@ -40,7 +41,7 @@ def loads(
         Common options; `-o` writes the load of every link (.csv or .parquet) or the result (.json).
     """
     options = options or Options()
-    product = common.ending(options.output) != ".json"
+    product = outputs.ending(options.output) != ".json"
     endings = (".csv", ".csv.gz", ".parquet", ".json")
     run = Run("loads", options, product=product, endings=endings, searches=True)
     net = run.fabric(fabric, warn=True)
@@ -52,5 +53,5 @@ def loads(
     if run.has_product:
         from netloom import interop
 
-        result["output"] = run.write(interop.table_bytes(found.to_arrow(), common.ending(options.output)))
+        result["output"] = run.write(interop.table_bytes(found.to_arrow(), outputs.ending(options.output)))
     return run.finish(result, lambda: results.loads_text(result), interrupted=found.stopped == "interrupted")

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from netloom.cli import UsageError, common, render, results
-from netloom.cli.common import Options, Run
+from netloom.cli.shared import inputs, options, outputs, render, results
+from netloom.cli.shared.exits import UsageError
+from netloom.cli.shared.options import Options
+from netloom.cli.shared.run import Run
 from netloom.findings import without_entries
 
 
@@ -15,7 +17,7 @@ def route(
     traffic: str | None = None,
     /,
     *,
-    lmc: Annotated[int, common.within(0, 7)] = 0,
+    lmc: Annotated[int, options.within(0, 7)] = 0,
     options: Options | None = None,
 ) -> int:
     """Make routes with an engine.
@@ -39,20 +41,20 @@ def route(
     from netloom import _core
 
     options = options or Options()
-    common.check_routes(options)
+    outputs.check_routes(options)
     run = Run("route", options, searches=traffic is not None)
-    known = _core.is_engine(engine) or engine in common.OPTIMISERS
+    known = _core.is_engine(engine) or engine in inputs.OPTIMISERS
     if not known:
-        common.raise_not_an_engine(engine)
-    if engine in common.OPTIMISERS and traffic is None:
+        inputs.raise_not_an_engine(engine)
+    if engine in inputs.OPTIMISERS and traffic is None:
         raise UsageError(f"{engine} makes routes for a traffic: netloom route {engine} FABRIC TRAFFIC")
-    if engine in common.OPTIMISERS and lmc:
+    if engine in inputs.OPTIMISERS and lmc:
         raise UsageError(f"{engine} makes tables with one address a host (LMC 0), found --lmc {lmc}")
     net = run.fabric(fabric, warn=True)
     demand = None if traffic is None else run.traffic(traffic, net)
     result: dict[str, Any] = {"engine": engine}
     interrupted = False
-    if engine in common.OPTIMISERS:
+    if engine in inputs.OPTIMISERS:
         assert demand is not None
         with run.timed("route"):
             made = run.made_for(engine, net, demand)

@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from netloom.cli import UsageError, common, doubt, render
-from netloom.cli.common import Options, Run
+from netloom.cli.shared import doubt, inputs, jobs_file, options, outputs, render
+from netloom.cli.shared.exits import UsageError
+from netloom.cli.shared.options import Options
+from netloom.cli.shared.run import Run
 from netloom.findings import bad, finding
 
 if TYPE_CHECKING:
@@ -20,7 +22,7 @@ def new(
     fabric: str | None = None,
     /,
     *,
-    endpoints: Annotated[int | None, common.within(1, 2**31 - 1)] = None,
+    endpoints: Annotated[int | None, options.within(1, 2**31 - 1)] = None,
     options: Options | None = None,
 ) -> int:
     """Make traffic from a pattern spec.
@@ -116,7 +118,7 @@ def place(
     """
     from netloom import _core
 
-    if common.is_stdin(str(jobs)):
+    if inputs.is_stdin(str(jobs)):
         raise UsageError("a jobs file cannot come from standard input: its paths are relative to it")
     run = Run("traffic-place", options or Options(), endings=ENDINGS)
     net = run.fabric(fabric)
@@ -125,7 +127,7 @@ def place(
         try:
             demand, placed = _core.place_jobs(net, jobs, seed=run.options.seed, collectives=collectives)
         except OSError as error:
-            common.raise_in_jobs(jobs, error)
+            jobs_file.raise_in_jobs(jobs, error)
     run.note_jobs(jobs)
     leaf = net.host_table()["leaf"]
     rows = [
@@ -164,7 +166,7 @@ def convert(
         Common options; the ending after `-o` names the format.
     """
     options = options or Options()
-    common.need_output("traffic convert", options)
+    outputs.need_output("traffic convert", options)
     run = Run("traffic-convert", options, endings=ENDINGS)
     net = None if fabric is None else run.fabric(fabric)
     demand = run.traffic(traffic, net, collectives=collectives, tell=False)
@@ -278,7 +280,7 @@ def write(run: Run, demand: Traffic, inferred: doubt.Told | None = None) -> str 
     """Writes traffic; the file says how far it can be trusted if it was `inferred`."""
     if not run.has_product:
         return None
-    ending = ".mtx" if run.product_to_stdout else common.ending(run.options.output)
+    ending = ".mtx" if run.product_to_stdout else outputs.ending(run.options.output)
     with run.timed("write"):
         if ending in (".mtx", ".csv"):
             data = demand.to_bytes("mtx" if ending == ".mtx" else "csv")

@@ -10,10 +10,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from netloom.cli import UsageError, common, render
-from netloom.cli import counters as counters_verb
-from netloom.cli.common import Options, Run
-from netloom.cli.reach import Reach, discovered
+from netloom.cli.counters import command as counters_verb
+from netloom.cli.shared import options, render
+from netloom.cli.shared.exits import UsageError
+from netloom.cli.shared.options import Options
+from netloom.cli.shared.reach import Reach, discovered
+from netloom.cli.shared.run import Run
 from netloom.errors import CountersError, LiveError, NetloomError
 from netloom.findings import Finding, finding, findings
 from netloom.watch import screen
@@ -36,11 +38,11 @@ def watch(
     counters: str | None = None,
     jobs: Path | None = None,
     journal: list[Path] | None = None,
-    every: Annotated[float, common.within(0.05, 86400.0)] = 5.0,
+    every: Annotated[float, options.within(0.05, 86400.0)] = 5.0,
     once: bool = False,
     prometheus: str | None = None,
     hosts: bool = False,
-    busiest: Annotated[int, common.COUNT] = 10,
+    busiest: Annotated[int, options.COUNT] = 10,
     reach: Reach | None = None,
     options: Options | None = None,
 ) -> int:
@@ -253,7 +255,7 @@ class _Watch:
     def _place_jobs(self) -> None:
         if self.jobs_file is None:
             return
-        from netloom.cli import jobs
+        from netloom.cli.shared import jobs
 
         self.jobs = jobs.placed(self.run, self.net, self.jobs_file)
 

@@ -1,0 +1,1 @@
+"""`netloom counters`, and counters as other verbs take them."""

@@ -1,0 +1,15 @@
+"""`netloom demo` and its other form, `netloom demo live`, which needs ibsim and OpenSM."""
+
+from __future__ import annotations
+
+import cyclopts
+
+from netloom.cli.demo.command import demo
+
+app = cyclopts.App(help="The whole job on a real fabric and real applications.")
+app.default(demo)
+app.command(
+    "netloom.cli.demo.live:live",
+    name="live",
+    help="The closed loop in front of a real OpenSM, on a simulated fabric: three rounds, before and after.",
+)

@@ -1,0 +1,1 @@
+"""`netloom lanes`, and lane schemes as files."""

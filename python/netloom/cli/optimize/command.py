@@ -1,0 +1,501 @@
+"""`netloom optimize`: the best routes for a traffic, with a proof of how good they can be."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from netloom.cli.optimize import compare as table
+from netloom.cli.optimize import front as fronts
+from netloom.cli.optimize import hose, matrices, report, uncertain
+from netloom.cli.optimize import today as in_force
+from netloom.cli.optimize.addresses import Addresses, write_paths
+from netloom.cli.optimize.exact_model import ExactModel
+from netloom.cli.optimize.goals import Goal, Little
+from netloom.cli.optimize.judge import Judge
+from netloom.cli.shared import doubt, options, outputs
+from netloom.cli.shared.exits import UsageError
+from netloom.cli.shared.options import Options
+from netloom.cli.shared.run import Run
+from netloom.errors import RoutingError, TrafficError
+from netloom.findings import Finding, findings, without_entries
+
+if TYPE_CHECKING:
+    from netloom._core import Fabric, LinkLoads, Optimized, OptimizedLayers, Routes, Traffic
+
+
+def optimize(
+    fabric: str,
+    traffic: str,
+    /,
+    *,
+    background: str | None = None,
+    certificate: Annotated[Path | None, options.OUTPUT_PATH] = None,
+    compare: bool = False,
+    goal: Goal | None = None,
+    little: Little | None = None,
+    several: Addresses | None = None,
+    judge: Judge | None = None,
+    model: ExactModel | None = None,
+    options: Options | None = None,
+) -> int:
+    """Make the best routes for a traffic, with a proof.
+
+    Anytime: Ctrl-C and `--time-limit` keep (and write) the best so far. The proof is a certificate that
+    `netloom check --traffic --certificate` judges with code of its own.
+
+    Parameters
+    ----------
+    fabric
+        A dump of `ibnetdiscover`, an ibsim net file, or a generator spec.
+    traffic
+        Traffic over hosts (.mtx, .csv, .txt, .npz, .npy, .parquet), a recorded run (.ti, its index or folder,
+        .goal), a jobs file (.toml), or a pattern spec.
+    background
+        Routes for the entries that no traffic uses: an engine or a file. The result says how good they are
+        for the traffic. [default: auto, which is `ftree` where the fabric is a tree, else `updn`]
+    certificate
+        Write the proof of the lower bound here (.json); of several matrices, one each.
+    compare
+        Also make routes with AFAR, one colouring and every engine (with `--lmc` also with fewer addresses),
+        and print all side by side: largest load, gaps in percent, links that carry it, seconds.
+    goal
+        What to minimise.
+    little
+        Today's routes, and how they may change.
+    several
+        Several addresses a host.
+    judge
+        A simulation as the judge.
+    model
+        An exact model beside it.
+    options
+        Common options; `-o` writes the routes for OpenSM's `file` engine.
+    """
+    options, goal, little = options or Options(), goal or Goal(), little or Little()
+    several, judge, exact = several or Addresses(), judge or Judge(), model or ExactModel()
+    outputs.check_routes(options)
+    goal.check()
+    little.check(background)
+    several.check(goal, little)
+    exact.check(goal, little, several)
+    judge.check(goal, little, several, exact)
+    goal = judge.goal(goal)
+    if goal.hose:
+        unfit = {
+            "--certificate": certificate is not None,
+            "--compare": compare,
+            "--front": little.front,
+            "--keep-jobs": little.keep_jobs is not None,
+            "--lmc": several.lmc > 0,
+            "--exact": exact.exact is not None,
+        }
+        for option in (option for option, there in unfit.items() if there):
+            raise UsageError(f"{option} is about one matrix, --hose about all with some sums: expected one")
+        return _of_sums(fabric, traffic, background, goal, little, options)
+    if compare and (goal.several or goal.objective in ("sum", "worst")):
+        raise UsageError("--compare is about the largest load of one matrix: expected --objective total")
+    run = Run("optimize", options, searches=True)
+    if certificate is not None:
+        run.also_writes(certificate, "--certificate")
+    for path, option in ((several.paths, "--paths"), (exact.write_model, "--write-model")):
+        if path is not None:
+            run.also_writes(path, option)
+    search = _Search(run, fabric, traffic, background, goal, little, several.lmc, judge)
+    asked = {
+        "--compare": compare,
+        "--front": little.front,
+        "--lmc": several.lmc > 0,
+        "--exact": exact.exact is not None,
+        "--islands": goal.islands is not None,
+    }
+    if search.layers is not None and any(asked.values()):
+        option = next(name for name, there in asked.items() if there)
+        raise UsageError(f"{option} is about the largest load of one matrix: expected --objective total")
+    search.sets_aside()
+    started = time.perf_counter()
+    run.keeps()
+    with run.timed("optimize"):
+        share = 0.5 if compare or little.front or exact.exact is not None else 1.0
+        best = search.run(little.max_changes, share=share)
+    seconds = time.perf_counter() - started
+    interrupted = best.stopped == "interrupted"
+    rows = points = None
+    if compare and not interrupted:
+        with run.timed("compare"):
+            rows, interrupted = table.compare(
+                run, search.fabric, search.traffic, search.loads(best), seconds, search.begin, several.lmc
+            )
+    if little.front and not interrupted:
+        with run.timed("front"):
+            points, interrupted = search.front(best)
+    loads, routes, solved = search.loads(best), best.routes, None
+    today = None
+    known_badly = None if search.layers is not None or several.lmc else doubt.told(traffic)
+    if known_badly is not None and not known_badly.is_sure and exact.exact is None:
+        today = doubt.kept(run, search.fabric, search.traffic, known_badly, search.begin, loads)
+        routes, loads = today or (routes, loads)
+    if not interrupted:
+        solved, routes, loads = exact.solved(run, search.fabric, search.traffic, routes, loads)
+        interrupted = solved is not None and solved["status"] == "interrupted"
+    fewest, known = None, True
+    if not interrupted:
+        fewest, known, interrupted = search.links_at_max(routes, loads)
+    run.finishing()
+    sound, before = _judged(run, search.fabric, routes), search.before(best, loads)
+    result: dict[str, Any] = {
+        **report.optimized_result(best, loads, search.traffic),
+        **matrices.result(best, loads, goal, before),
+        "changed_entries": search.changed(best, routes),
+        "repaired_entries": None if search.today is None else search.today.repaired_entries,
+        "background": search.named_before(best, before),
+        "compare": rows,
+        "front": points,
+        "exact": solved,
+        "judge": search.judged,
+        "changed_because": "nothing" if today is not None else search.because(best, routes),
+        "links_at_max_bound": fewest,
+        "findings": _told(run, search.fabric),
+        "output": run.write(routes.to_bytes()) if run.has_product and sound else None,
+        "certificate": None,
+        **write_paths(run, routes, several),
+    }
+    if not known or (solved is not None and solved["status"] in ("time-limit", "interrupted")):
+        result["reproducible"] = False
+    if little.max_changes == 0:
+        run.note("nothing may change (--max-changes 0): these are today's routes")
+    elif best.stopped in _TOO_SMALL and len(result["history"]) <= 1 and not best.proven_optimal:
+        run.note(f"{_TOO_SMALL[best.stopped]} for any improvement: these are the routes it began with")
+    if certificate is not None:
+        result["certificate"] = run.write(matrices.certificates(best), certificate)
+    return run.finish(result, lambda: report.text(result), rows=rows or points, interrupted=interrupted)
+
+
+def _told(run: Run, fabric: Fabric) -> list[Finding]:
+    """What is odd about today's routes, and for whom a file of routes has no entry."""
+    return run.findings + (without_entries(fabric.findings) if run.has_product else [])
+
+
+def _of_sums(
+    fabric: str, traffic: str, background: str | None, goal: Goal, little: Little, options: Options
+) -> int:
+    """`--hose`: the worst over all traffic with some sums."""
+    from netloom import _core
+
+    run = Run("optimize", options, searches=True)
+    net = run.fabric(fabric, warn=True)
+    sums = hose.read(run, traffic, net)
+    begin, named, today = _begin(run, net, background, little)
+    limits: dict[str, Any] = {"background": begin}
+    if today is not None:
+        limits = {
+            "today": begin,
+            "penalty_per_change": little.penalty_per_change or 0.0,
+            "max_changes": little.max_changes,
+        }
+    run.sets_aside(_seconds_to_finish(run, net))
+    run.keeps()
+    with run.timed("optimize"), run.progress("optimize") as progress:
+        best = _core.optimize_hose(
+            net,
+            sums,
+            depth=goal.depth,
+            seed=run.seed,
+            threads=options.threads,
+            work=options.work,
+            time_limit=run.left,
+            progress=progress,
+            **limits,
+        )
+    run.finishing()
+    sound = _judged(run, net, best.routes)
+    before = None
+    if named is not None:
+        worst = _core.hose_loads(net, begin, sums, threads=options.threads)
+        before = {"routes": named, "max_load": worst.max, "value": worst.max, "ar_gap_percent": None}
+    result: dict[str, Any] = {
+        **hose.hose_result(best, named is not None),
+        "repaired_entries": None if today is None else today.repaired_entries,
+        "background": before,
+        "compare": None,
+        "front": None,
+        "exact": None,
+        "judge": None,
+        "changed_because": best.changed_because,
+        "links_at_max_bound": None,
+        "findings": _told(run, net),
+        "output": run.write(best.routes.to_bytes()) if run.has_product and sound else None,
+        "certificate": None,
+        **write_paths(run, best.routes, Addresses()),
+    }
+    return run.finish(result, lambda: report.text(result), interrupted=best.stopped == "interrupted")
+
+
+_DEADLY = ("credit-loop", "loop")
+"""Findings with which no tables are written: a fabric that loads them can stand still."""
+
+
+def _judged(run: Run, fabric: Fabric, routes: Routes) -> bool:
+    """Has the judge that shares no code with the search look at what will be written; tells what it found.
+
+    Whether the tables may be written. The search makes none that may not, so this is about its own mistakes;
+    what no tables can mend (hosts that are cut off) is told, written and exits 1.
+    """
+    from netloom import _core
+
+    with run.timed("check"):
+        found = findings(_core.check(fabric, routes, threads=run.options.threads).findings)
+    run.findings += found
+    for one in found:
+        if one["severity"] != "note":
+            run.note(one["text"], kind=one["severity"])
+    deadly = [one for one in found if one["kind"] in _DEADLY]
+    if deadly and run.has_product:
+        run.note("not written: these tables can deadlock", kind="error")
+    return not deadly
+
+
+def _begin(
+    run: Run, fabric: Fabric, background: str | None, little: Little
+) -> tuple[Routes | str, str | None, in_force.Today | None]:
+    """What a search begins with, what that is called (None for `auto`), and today's routes with `--from`."""
+    if little.from_ is not None:
+        today = in_force.read_today(run, little.from_, fabric, repair=little.repair)
+        return today.routes, little.from_, today
+    if background in (None, "auto"):
+        return "auto", None, None
+    assert background is not None
+    return run.routes(background, fabric, None), background, None
+
+
+def _seconds_to_finish(run: Run, fabric: Fabric, copies: int = 1, matrices: int = 1) -> float:
+    """About how long it takes to check and write tables: they have an entry a switch and destination."""
+    entries = fabric.switches * fabric.hosts * copies
+    return entries * (_CHECK_S + _LAY_OUT_S * matrices + (_WRITE_S if run.has_product else 0.0))
+
+
+_CHECK_S, _LAY_OUT_S, _WRITE_S = 20e-9, 3e-9, 250e-9
+"""Seconds an entry, of two cores: the judge, the bounds of each matrix, OpenSM's text."""
+_LOADS_S = 20e-9
+"""Seconds a pair with traffic, for the loads of the routes of today."""
+_MOST_PAIRS = 1_000_000
+"""Pairs up to which it is asked how many links must carry the largest load."""
+_FRONT_WORK = 200_000
+"""Path searches for a point of the front: seconds on large fabrics."""
+_TOO_SMALL = {
+    "time-limit": "the time limit was too short",
+    "work": "the work budget (--work) was too small",
+}
+
+
+def _fitting(run: Run, source: str, fabric: Fabric) -> Traffic:
+    """A traffic that may come too; one of another size is told by its name."""
+    traffic = run.traffic(source, fabric)
+    if traffic.endpoints != fabric.hosts:
+        raise TrafficError(
+            f"{source}: has {traffic.endpoints} endpoints, the fabric {fabric.hosts} hosts: place a rank "
+            "matrix first (`netloom traffic place`)"
+        )
+    return traffic
+
+
+class _Search:
+    """The input of one run, read, and the searches on it."""
+
+    def __init__(
+        self,
+        run: Run,
+        fabric: str,
+        traffic: str,
+        background: str | None,
+        goal: Goal,
+        little: Little,
+        lmc: int,
+        judge: Judge,
+    ) -> None:
+        self._run, self._goal, self._little, self._lmc = run, goal, little, lmc
+        self._judge, self._source = judge, traffic
+        self.judged: dict[str, Any] | None = None
+        self.fabric: Fabric = run.fabric(fabric, warn=True)
+        self.traffic: Traffic = run.traffic(traffic, self.fabric)
+        others = [(source, _fitting(run, source, self.fabric)) for source in goal.also]
+        if goal.error is not None:
+            number = 4 if goal.samples is None else goal.samples
+            others += uncertain.samples(run, goal.error, number, self.fabric, self.traffic)
+        self.layers = matrices.layers(goal, traffic, self.traffic, others)
+        self.begin, self.named, self.today = _begin(run, self.fabric, background, little)
+        self._frozen: list[int] = []
+        if little.keep_jobs is not None:
+            old = run.traffic(little.keep_jobs, self.fabric)
+            self._frozen = in_force.unchanged_hosts(old, self.traffic)
+        self._total: LinkLoads | None = None
+
+    def run(
+        self,
+        most: int | None,
+        bounds: LinkLoads | None = None,
+        work: int | None = None,
+        share: float = 1.0,
+    ) -> Optimized | OptimizedLayers:
+        """Searches, with so many changed entries at most; `work` is the budget where none is given.
+
+        `share` of the time that is left is its own, the rest for what follows.
+        """
+        from netloom import _core
+
+        options = self._run.options
+        with self._run.progress("optimize") as progress:
+            asked: dict[str, Any] = {
+                "seed": self._run.seed,
+                "threads": options.threads,
+                "work": work if options.work is None else options.work,
+                "time_limit": None if (left := self._run.left) is None else share * left,
+                "progress": progress,
+            }
+            if self._lmc:
+                return _core.optimize_lmc(
+                    self.fabric, self.traffic, self._lmc, background=self.begin, **asked
+                )
+            if self._goal.depth is not None:
+                asked["depth"] = self._goal.depth
+            if self.today is None:
+                asked["background"] = self.begin
+            else:
+                asked |= {
+                    "today": self.begin,
+                    "penalty_per_change": self._little.penalty_per_change or 0.0,
+                    "max_changes": most,
+                    "frozen": self._frozen,
+                }
+            if self.layers is None:
+                asked["islands"] = self._goal.islands or 1
+                if self._judge.judge is not None and bounds is None:
+                    best, self.judged = self._judge.chosen(
+                        self._run, self._source, self.fabric, self.traffic, asked
+                    )
+                    return best
+                return _core.optimize(self.fabric, self.traffic, bounds=bounds, **asked)
+            return _core.optimize_layers(
+                self.fabric, self.layers, matrices.objective_kind(self._goal), **asked
+            )
+
+    def sets_aside(self) -> None:
+        """Keeps of the time limit what judging and writing will need."""
+        layers = [self.traffic] if self.layers is None else [traffic for _, traffic, _ in self.layers]
+        seconds = _seconds_to_finish(self._run, self.fabric, 1 << self._lmc, len(layers))
+        if not isinstance(self.begin, str):
+            seconds += _LOADS_S * sum(traffic.pairs for traffic in layers)
+        self._run.sets_aside(seconds)
+
+    def loads(self, best: Optimized | OptimizedLayers) -> LinkLoads:
+        """Loads of what happens in all, with bounds."""
+        from netloom import _core
+
+        if isinstance(best, _core.Optimized):
+            return best.loads
+        if self._total is None:
+            first = best.layers[0][2]
+            alone = self._goal.several or len(best.layers) == 1
+            self._total = first if alone else self._run.loads(self.fabric, best.routes, self.traffic)
+        return self._total
+
+    def changed(self, best: Optimized | OptimizedLayers, routes: Routes) -> int | None:
+        """Entries in which `routes` differ from those that were named."""
+        if isinstance(self.begin, str):
+            return None
+        return best.changed_entries if routes is best.routes else routes.changed_entries(self.begin)
+
+    def because(self, best: Optimized | OptimizedLayers, routes: Routes) -> str:
+        """Why the routes differ from those that it began with."""
+        if routes is not best.routes:
+            return "bound"
+        if self.judged is not None:
+            return str(self.judged.pop("changed_because"))
+        assert best.changed_because is not None
+        return best.changed_because
+
+    def links_at_max(self, routes: Routes, loads: LinkLoads) -> tuple[int | None, bool, bool]:
+        """How many links between switches must carry their largest load.
+
+        Returns
+        -------
+        int or None
+            None if nothing is shown, or that is not asked.
+        bool
+            Whether there was time enough to say so.
+        bool
+            Whether Ctrl-C was pressed.
+        """
+        from netloom import _core
+
+        highest, run = loads.max_between_switches, self._run
+        asked = self.layers is None and not self._frozen and routes.lmc == 0
+        if not asked or highest == 0 or self.traffic.pairs > _MOST_PAIRS:
+            return None, True, False
+        with run.timed("links-at-max"), run.progress("links at max"):
+            try:
+                found = _core.links_at_max_bound(
+                    self.fabric, self.traffic, highest, threads=run.options.threads, time_limit=run.left
+                )
+            except KeyboardInterrupt:
+                return None, False, True
+        if found is None:
+            run.note("the time limit came before it was known how many links must carry the largest load")
+        return found or None, found is not None, False
+
+    def front(self, best: Optimized | OptimizedLayers) -> tuple[list[dict[str, Any]], bool]:
+        """What fewer changes buy."""
+        from netloom import _core
+
+        assert isinstance(best, _core.Optimized)
+        loads = best.loads
+        before = self._judged_before(loads)
+        assert before is not None
+
+        def search(changes: int) -> Optimized:
+            found = self.run(changes, loads, _FRONT_WORK)
+            assert isinstance(found, _core.Optimized)
+            return found
+
+        return fronts.front(search, best, before, lambda: self._run.left == 0)
+
+    def before(self, best: Optimized | OptimizedLayers, loads: LinkLoads) -> matrices.Before | None:
+        """The routes that were named, judged by the same bounds: in all, and matrix by matrix."""
+        from netloom import _core
+
+        in_all = self._judged_before(loads)
+        if in_all is None:
+            return None
+        each = []
+        if isinstance(best, _core.OptimizedLayers):
+            assert self.layers is not None
+            for (_, traffic, _), (_, _, found) in zip(self.layers, best.layers, strict=True):
+                alone = self._judged_before(found, traffic)
+                assert alone is not None
+                each.append(alone.max)
+        return matrices.Before(in_all, each)
+
+    def named_before(
+        self, best: Optimized | OptimizedLayers, before: matrices.Before | None
+    ) -> dict[str, Any] | None:
+        """The key `background`."""
+        if before is None:
+            return None
+        in_all = before.in_all
+        return {
+            "routes": self.named,
+            "max_load": in_all.max,
+            "value": before.value(best),
+            "ar_gap_percent": in_all.ar_gap_percent,
+        }
+
+    def _judged_before(self, loads: LinkLoads, traffic: Traffic | None = None) -> LinkLoads | None:
+        from netloom import _core
+
+        if isinstance(self.begin, str):
+            return None
+        try:
+            return _core.loads(self.fabric, self.begin, traffic or self.traffic, bounds=loads)
+        except RoutingError as error:
+            raise RoutingError(f"{self.named}: {error}") from None

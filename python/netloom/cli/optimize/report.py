@@ -1,0 +1,112 @@
+"""Optimised routes as a result: the keys that scripts rely on, and the same as text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from netloom.cli.optimize import compare, exact_model, front, hose, judge, matrices
+from netloom.cli.shared import addresses, render, results
+
+if TYPE_CHECKING:
+    from netloom._core import LinkLoads, Optimized, OptimizedLayers, Traffic
+
+
+def optimized_result(best: Optimized | OptimizedLayers, loads: LinkLoads, traffic: Traffic) -> dict[str, Any]:
+    """What is known of optimised routes; `loads` are theirs of all the traffic."""
+    from netloom import _core
+
+    history = best.history
+    if isinstance(best, _core.Optimized):
+        end, proven = best.loads.max, loads.proven_optimal
+    else:
+        end, proven = history[-1]["max_load"] if history else 0.0, best.proven_optimal
+    reached = [step["seconds"] for step in history if step["max_load"] <= end * (1 + 1e-9)]
+    return {
+        **results.loads_result(loads, traffic),
+        "levels": [{"load": load, "links": links} for load, links in loads.levels(results.LEVELS)],
+        "proven_optimal": proven,
+        "stopped": best.stopped,
+        "reproducible": best.reproducible,
+        "work": best.work,
+        "time_to_best": min(reached, default=None),
+        "history": history,
+    }
+
+
+def text(result: Mapping[str, Any]) -> str:
+    """The report of an optimisation: of one matrix its loads, of several how each fares."""
+    rows = []
+    if result["objective"]["kind"] == "hose":
+        parts = [results.with_hottest(render.pairs(hose.rows(result)), result)]
+    elif result["phases"] is None and result["scenarios"] is None:
+        rows = results.loads_rows(result)
+        if result["levels"]:
+            rows.append(("between switches", levels_text(result["levels"])))
+        if result["links_at_max_bound"] is not None:
+            least = result["links_at_max_bound"]
+            met = result["levels"] and least == result["levels"][0]["links"]
+            told = f"{results.links(least)} must carry that"
+            rows.append(("", f"{told}: no such tables have fewer" if met else f"at least {told}"))
+        parts = [results.with_hottest(render.pairs(rows), result)]
+        rows = []
+    else:
+        parts = [matrices.text(result)]
+        if result["stopped"] is not None:
+            stopped = results.stopped_text(result["stopped"], proven=result["proven_optimal"])
+            rows.append(("stopped", stopped))
+    if result["compare"] is not None:
+        parts.append(compare.text(result["compare"]))
+    if result["front"] is not None:
+        parts.append(front.text(result["front"]))
+    if result["judge"] is not None:
+        parts.append(judge.text(result["judge"]))
+    before = result["background"]
+    if before is not None:
+        if result["phases"] is None and result["scenarios"] is None:
+            gap = before["ar_gap_percent"]
+            told = "" if gap is None else f", AR gap {results.gap(gap)}"
+            rows.append(("before", f"{render.size(before['max_load'])}{told} ({before['routes']})"))
+        if result["changed_entries"] is not None and not kept(result):
+            rows.append(("changed", entries(result["changed_entries"])))
+    if kept(result):
+        rows.append(("changed", "nothing: the bound is met from the start (--depth N improves the tail)"))
+    if result["lmc"] and result["pairs_off_base"] is not None:
+        rows.append(addresses.row(result))
+    if result["exact"] is not None:
+        rows += exact_model.rows(result["exact"], result["lower_bound"])
+    if result["repaired_entries"]:
+        rows.append(("repaired", f"{entries(result['repaired_entries'])} of today's routes before that"))
+    if not result["reproducible"]:
+        rows.append(("reproducible", why_not_reproducible(result["stopped"])))
+    written = [result[key] for key in ("output", "paths", "certificate") if result[key] is not None]
+    if written:
+        rows.append(("written", ", ".join(written)))
+    if rows:
+        parts.append(render.pairs(rows))
+    # Notes are told as they come, on standard error.
+    odd = [one for one in result["findings"] if one["severity"] != "note"]
+    return "\n\n".join(parts) + render.findings(odd)
+
+
+def kept(result: Mapping[str, Any]) -> bool:
+    """Whether nothing was changed because the routes to begin with meet the bound."""
+    alone = result["judge"] is None and not result["changed_entries"]
+    return alone and result["changed_because"] == "nothing" and result["proven_optimal"]
+
+
+def levels_text(levels: Sequence[Mapping[str, Any]]) -> str:
+    """`12.0 kB on 4 links, 11.0 kB on 9, …`."""
+    first, *others = levels
+    out = f"{render.size(first['load'])} on {results.links(first['links'])}"
+    return out + "".join(f", {render.size(x['load'])} on {render.count(x['links'])}" for x in others)
+
+
+def entries(number: int) -> str:
+    """`1 entry`, `2 entries`."""
+    return f"{render.count(number)} {'entry' if number == 1 else 'entries'}"
+
+
+def why_not_reproducible(stopped: str | None) -> str:
+    """What to tell of a result that another run need not repeat."""
+    return "no: it was interrupted" if stopped == "interrupted" else "no: use --work instead of a time limit"

@@ -1,0 +1,1 @@
+"""How the command line is parsed and described: verbs, examples, completion, manual pages."""

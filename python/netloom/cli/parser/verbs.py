@@ -1,0 +1,140 @@
+"""The verbs: what each is, where it is, and the parser of them all.
+
+Only names and one-line helps are here: no verb is imported before it is used.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import cyclopts
+
+VERBS: dict[str, str | tuple[str, dict[str, str]]] = {
+    "fabric": (
+        "Make, inspect, compare, convert and damage fabrics.",
+        {
+            "new": "Make a fabric from a generator spec.",
+            "show": "What a fabric is, and what is odd about it.",
+            "diff": "What changed from one dump of a fabric to another.",
+            "convert": "Write a fabric in another format.",
+            "damage": "Take cables and switches out.",
+        },
+    ),
+    "traffic": (
+        "Make, inspect, place and convert traffic.",
+        {
+            "new": "Make traffic from a pattern spec.",
+            "show": "What a traffic is.",
+            "place": "Place the jobs of a jobs file on a fabric's hosts.",
+            "convert": "Write traffic in another format.",
+        },
+    ),
+    "counters": (
+        "Make, inspect, subtract and check what ports counted.",
+        {
+            "synth": "The counters that traffic would leave under given routes.",
+            "show": "What counters say: how much, how surely, where most.",
+            "diff": "What was counted from one reading to the next.",
+            "check": "Which counters are bad, by name.",
+            "poll": "Read the counters of every port of a live fabric.",
+        },
+    ),
+    "route": "Make routes with an engine.",
+    "check": "Verify routes, and certificates.",
+    "loads": "Load of every link, and how far from the best possible.",
+    "optimize": "Make the best routes for a traffic, with a proof.",
+    "infer": "Who talks to whom, from switch counters.",
+    "watch": "A fabric while it runs: load, hottest links, congestion, jobs, the loop's decisions.",
+    "simulate": "What a run takes under every routing of a scenario, packet by packet.",
+    "sample": "Simulate with paths sampled inside packets: congestion by link, job and phase.",
+    "diagnose": "What is congested, whose fault it is, and what would help.",
+    "loop": "The closed loop, in the simulator or live: counters in, better routes out, if that surely pays.",
+    "lanes": (
+        "Read and load the SL-to-VL tables of a live fabric.",
+        {
+            "read": "The SL-to-VL tables that switches and adapters have.",
+            "load": "Give switches and adapters SL-to-VL tables, row by row.",
+        },
+    ),
+    "plot": (
+        "Draw traffic, loads, searches, simulated runs and what inference is worth.",
+        {
+            "matrix": "Draw a traffic matrix.",
+            "loads": "Draw sorted link loads.",
+            "history": "Draw how a search got better.",
+            "front": "Draw what changed entries buy.",
+            "run": "Draw a simulated run: every link by level, and over time.",
+            "load": "Draw latency and accepted throughput over offered load.",
+            "congestion": "Draw where packets of a sampled run met congestion, link by link.",
+            "coefficients": "Draw a traffic matrix in a basis.",
+            "study": "Draw how well traffic is told from counters.",
+        },
+    ),
+    "apply": "Put new routes on a live fabric, safely.",
+    "demo": "The whole job on a real fabric and real applications.",
+    "completion": "Print what makes a shell complete netloom's commands and options.",
+}
+"""Each with its help, and its commands with theirs."""
+
+_PLACES = {
+    "counters poll": "counters.poll:poll",
+    "lanes read": "lanes.command:read",
+    "lanes load": "lanes.command:load",
+    "demo": "demo.forms:app",
+    "sample": "sample.forms:app",
+    "infer": "infer.forms:app",
+    "loop": "loop.forms:app",
+    "plot congestion": "plot.congestion:congestion",
+    "plot coefficients": "plot.inference:coefficients",
+    "plot study": "plot.inference:study",
+    "plot load": "plot.load:load",
+    "completion": "parser.completion:completion",
+}
+"""Where verbs and their commands are that are not where others are."""
+_FOLDERS = ("counters", "optimize", "simulate", "diagnose", "plot")
+"""Verbs with a folder, whose functions are in `command`; others are a file."""
+
+
+def _place(verb: str, command: str | None = None) -> str:
+    name = verb if command is None else f"{verb} {command}"
+    module = f"{verb}.command" if verb in _FOLDERS else verb
+    return f"netloom.cli.{_PLACES.get(name, f'{module}:{command or verb}')}"
+
+
+def build_app() -> cyclopts.App:
+    """Returns the command's parser. Only names and one-line helps: no verb is imported."""
+    import cyclopts
+
+    from netloom.cli.parser.usage import told
+
+    app = cyclopts.App(
+        name="netloom",
+        help="Routes, loads, proofs and simulation for InfiniBand fat trees.",
+        version=_version,
+        version_flags=("--version", "-V"),
+        default_parameter=cyclopts.Parameter(negative=()),
+        help_format="markdown",
+        suppress_keyboard_interrupt=False,  # `main` says "interrupted"
+    )
+    for position, (verb, entry) in enumerate(VERBS.items()):
+        if isinstance(entry, str):
+            app.command(
+                _place(verb),
+                name=verb,
+                help=entry,
+                sort_key=position,
+                **told(verb),
+            )
+            continue
+        help_text, commands = entry
+        group = cyclopts.App(name=verb, help=help_text, sort_key=position)
+        for name, text in commands.items():
+            group.command(_place(verb, name), name=name, help=text, **told(f"{verb} {name}"))
+        app.command(group)
+    return app
+
+
+def _version() -> str:
+    from netloom import __version__
+
+    return __version__

@@ -1,0 +1,186 @@
+"""A run's folder as what `netloom plot run` draws: tables of links and intervals to tiers and strips."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from netloom.errors import FormatError
+from netloom.interop import arrow_csv
+from netloom.manifest import content
+from netloom.plot.run import Panel, Strip, Tier, tiers
+
+if TYPE_CHECKING:
+    from netloom.cli.shared.run import Run
+
+_MOST = 600
+"""Columns of a strip; of more intervals, neighbours are one."""
+_LINKS = ("from_level", "to_level", "switch", "alive", "bandwidth_bytes_per_s", "utilisation")
+_INTERVALS = ("start_ps", "end_ps", "link", "lane", "xmit_bytes")
+_WHOLE = 255
+"""The lane of a row that is about all lanes of a link."""
+_QUEUES = ("time_ps", "level", "max_bytes")
+
+_Columns = dict[str, npt.NDArray[Any]]
+
+
+def panel(
+    run: Run, folder: Path, entry: Mapping[str, Any], longest_ms: float
+) -> tuple[Panel, dict[str, Any]]:
+    """Returns what is drawn of a routing, and what is told of it.
+
+    Parameters
+    ----------
+    run : Run
+        Notes the files that are read.
+    folder : Path
+        The run's.
+    entry : mapping
+        The routing's in the manifest.
+    longest_ms : float
+        Simulated time of the longest of the folder's runs: images show for how much of it links are busy.
+
+    Raises
+    ------
+    FormatError
+        If a table is not what `netloom simulate` wrote.
+    """
+    result = entry["result"]
+    links = _read(run, folder, entry, "links", _LINKS)
+    if links is None:
+        raise FormatError(f"{folder / entry['folder']}: has no table of links")
+    alive = np.flatnonzero(links["alive"])
+    below, above, column = (links[name][alive] for name in ("from_level", "to_level", "switch"))
+    share = result["simulated_ms"] / longest_ms if longest_ms > 0 else 1.0
+    found = tiers(below, above, column, links["utilisation"][alive] * share)
+    shown = [tier for tier, _ in found]
+    # The tier of every link, for what was recorded over time; -1 for links that are not drawn.
+    tier_of = np.full(len(links["alive"]), -1)
+    for at, (_, members) in enumerate(found):
+        tier_of[alive[members]] = at
+    strips, count = _strips(run, folder, entry, links, tier_of, [alive[members] for _, members in found])
+    # A job that starts over until another ends has no end of its own.
+    completed = [job["completion_ms"] for job in result["jobs"] if job["completion_ms"] is not None]
+    complete = max(completed, default=None) if result["stopped"] is None else None
+    told = f"{result['simulated_ms']:.4g} ms, cut" if complete is None else f"{complete:.4g} ms"
+    busiest = _busiest(shown)
+    row = {
+        "routing": entry["routing"],
+        "completion_ms": complete,
+        "max_link_utilisation": result["max_link_utilisation"],
+        "busiest": None if busiest is None else busiest.name,
+        "intervals": count,
+    }
+    return Panel(entry["routing"], told, shown, strips), row
+
+
+def _busiest(shown: list[Tier]) -> Tier | None:
+    return max(shown, key=lambda tier: float(np.nanmax(tier.busy, initial=0.0)), default=None)
+
+
+def _strips(
+    run: Run,
+    folder: Path,
+    entry: Mapping[str, Any],
+    links: _Columns,
+    tier_of: npt.NDArray[np.int64],
+    members: Sequence[npt.NDArray[np.int64]],
+) -> tuple[list[Strip], int]:
+    """Strips of what was recorded, and over how many intervals."""
+    strips: list[Strip] = []
+    count = 0
+    intervals = _read(run, folder, entry, "intervals", _INTERVALS)
+    if intervals is not None and len(intervals["link"]):
+        edges, values = _busy(intervals, links, tier_of, [len(tier) for tier in members])
+        count = len(edges) - 1
+        names = ("busiest link", "mean of links")
+        strips += [Strip(name, edges, of_tiers) for name, of_tiers in zip(names, values, strict=True)]
+    queues = _read(run, folder, entry, "queue_levels", _QUEUES)
+    if queues is not None and len(queues["time_ps"]):
+        strips.append(_longest(queues, _level_rows(links, members), len(members)))
+    return strips, count
+
+
+def _busy(
+    intervals: _Columns, links: _Columns, tier_of: npt.NDArray[np.int64], sizes: list[int]
+) -> tuple[npt.NDArray[np.float64], list[npt.NDArray[np.float64]]]:
+    """Utilisation over time: edges in ms, then by tier and interval the largest and the mean over links."""
+    if (intervals["lane"] == _WHOLE).any():
+        whole = intervals["lane"] == _WHOLE
+        intervals = {name: column[whole] for name, column in intervals.items()}
+    start = intervals["start_ps"].astype(np.int64)
+    length = int((intervals["end_ps"].astype(np.int64) - start).max())
+    joined = -(-(1 + int(start.max()) // length) // _MOST)
+    at = start // (length * joined)
+    count = int(at.max()) + 1
+    end = int(intervals["end_ps"].max())
+    edges = (np.arange(count + 1) * length * joined).astype(np.float64)
+    edges[-1] = end
+    # Intervals that share a column add up.
+    key, inverse = np.unique(intervals["link"].astype(np.int64) * count + at, return_inverse=True)
+    carried = np.bincount(inverse, weights=intervals["xmit_bytes"])
+    link, column = key // count, key % count
+    fits = links["bandwidth_bytes_per_s"][link] * (edges[column + 1] - edges[column]) * 1e-12
+    share = np.minimum(carried / np.maximum(fits, 1e-300), 1.0)
+    most, sums = np.zeros((len(sizes), count)), np.zeros((len(sizes), count))
+    drawn = tier_of[link] >= 0
+    place = (tier_of[link][drawn], column[drawn])
+    np.maximum.at(most, place, share[drawn])
+    np.add.at(sums, place, share[drawn])
+    return edges * 1e-9, [most, sums / np.maximum(np.array(sizes), 1)[:, None]]
+
+
+def _longest(queues: _Columns, rows: Mapping[str, int], count: int) -> Strip:
+    """The longest queue of every tier over time; a sample stands for the time since the one before it.
+
+    `rows` has the tier of every level as the recording names it (`level 0 up`).
+    """
+    time = queues["time_ps"].astype(np.int64)
+    apart = np.diff(np.unique(time))
+    every = int(apart.min()) if len(apart) else max(int(time[0]), 1)
+    joined = every * max(1, -(-int(time.max()) // (every * _MOST)))
+    column = np.maximum(time - 1, 0) // joined
+    tier = np.array([rows.get(str(level), -1) for level in queues["level"]])
+    values = np.zeros((count, int(column.max()) + 1))
+    np.maximum.at(values, (tier[tier >= 0], column[tier >= 0]), queues["max_bytes"][tier >= 0])
+    edges = (np.arange(values.shape[1] + 1) * joined).astype(np.float64)
+    return Strip("longest queue", edges * 1e-9, values, queue=True)
+
+
+def _level_rows(links: _Columns, members: Sequence[npt.NDArray[np.int64]]) -> dict[str, int]:
+    """The tier of every level of queues: outputs of a level's switches, up or down."""
+    rows = {}
+    for at, first in enumerate(int(tier[0]) for tier in members):
+        below, above = int(links["from_level"][first]), int(links["to_level"][first])
+        rows[f"level {below} {'up' if above > below else 'down'}"] = at
+    return rows
+
+
+def _read(
+    run: Run, folder: Path, entry: Mapping[str, Any], name: str, columns: tuple[str, ...]
+) -> _Columns | None:
+    """Some columns of a table; None if it was not written."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    csv = arrow_csv()
+    for kind in ("parquet", "csv"):
+        file = f"{name}.{kind}"
+        if file not in entry["files"]:
+            continue
+        path = folder / entry["folder"] / file
+        data = pa.BufferReader(content(folder, entry, file, lambda path: run.read("run", str(path))))
+        try:
+            if kind == "parquet":
+                table = pq.read_table(data, columns=list(columns), use_threads=False, pre_buffer=False)
+            else:
+                table = csv.read_csv(data, csv.ReadOptions(use_threads=False))
+            return {column: table[column].to_numpy() for column in columns}
+        except (pa.ArrowException, KeyError, ValueError, OSError):
+            expected = ", ".join(columns)
+            raise FormatError(f"{path}: expected a table with columns {expected}", str(path)) from None
+    return None

@@ -1,0 +1,187 @@
+"""`netloom sample`: a scenario simulated with paths sampled inside packets, by window and context."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from cyclopts import Parameter
+
+from netloom.cli.sample import report
+from netloom.cli.shared import inputs, options, runs
+from netloom.cli.shared.exits import UsageError
+from netloom.cli.shared.options import Options
+from netloom.cli.shared.run import Run
+from netloom.cli.shared.runs import Recorded
+from netloom.cli.simulate import command as simulate
+from netloom.cli.simulate.several import side_by_side
+
+if TYPE_CHECKING:
+    from netloom._core import Sampled, Scenario
+
+_Method = Literal["whole", "one-bit"]
+_Marking = Literal["queue", "probabilistic", "ecn"]
+
+
+def sample(
+    scenario: str,
+    /,
+    *,
+    method: _Method = "whole",
+    rate: Annotated[float, options.within(1e-9, 1.0)] = 1.0,
+    every_us: Annotated[float | None, options.within(0.1, 1e8)] = None,
+    contexts: Literal["job", "tag"] = "job",
+    marking: _Marking = "queue",
+    ecn_bytes: Annotated[int | None, options.COUNT] = None,
+    hop_bits: Annotated[int, options.within(1, 5)] = 3,
+    hash_: Annotated[str | None, Parameter(name="--hash")] = None,
+    sampling_seed: Annotated[int | None, options.COUNT] = None,
+    packets: bool = False,
+    truth: bool = False,
+    routes: str | None = None,
+    set_: Annotated[list[str] | None, Parameter(name="--set")] = None,
+    allow_credit_loops: bool = False,
+    options: Options | None = None,
+) -> int:
+    """Simulate a scenario, packet by packet, and sample the paths of packets inside them.
+
+    Every window and context gets its own estimates of packets and congested packets a link, with standard
+    errors, and exact sums of what hosts have received.
+
+    Parameters
+    ----------
+    scenario
+        A scenario (.toml), as `netloom simulate` takes it.
+    method
+        What a packet carries: `whole`, a link of its way; `one-bit`, one bit of a hash of it.
+    rate
+        The share of packets that carry it.
+    every_us
+        Read the sums and begin anew every so many simulated microseconds. [default: at the end]
+    contexts
+        What has sums of its own: every `job`, or every `tag` of its messages (collectives' are one).
+    marking
+        When a link is congested for a packet: `queue`, its queue is longer than its credits; `probabilistic`,
+        with the probability queue / (queue + credits); `ecn`, its queue is longer than a threshold.
+    ecn_bytes
+        The threshold of `ecn`. [default: what an output buffer holds]
+    hop_bits
+        Bits of the hop count: 3 hold 8 hops, 4 are for tori.
+    hash_
+        The hash of `one-bit`: `gf`, or `MODULUS,G`, in a Galois field (the modulus without x^32); `md5`;
+        `siphash`, or `siphash:KEY`. [default: gf, which is 0x8d,0x127be738]
+    sampling_seed
+        Of draws and packets' ids. [default: the scenario's seed]
+    packets
+        Keep every sampled packet as it was received, `packets.parquet` of `-o`.
+    truth
+        Count besides what links really carried, `truth.parquet` of `-o`.
+    routes
+        Simulate these routings instead of the scenario's, separated by commas.
+    set_
+        Give a key of the scenario another value, `hardware.lanes=2`; can be given several times.
+    allow_credit_loops
+        Simulate routes with credit loops too, until packets wait for each other.
+    options
+        Common options; `-o` writes the run as a folder, with samples beside what `netloom simulate` writes.
+    """
+    from netloom import _core
+
+    options = options or Options()
+    if inputs.is_stdin(scenario) or (options.output is not None and inputs.is_stdin(str(options.output))):
+        raise UsageError("a scenario names files beside it and a run is a folder: neither can be -")
+    run = Run("sample", options, folder=True, searches=True)
+    if options.output is not None:
+        runs.check_folder(options.output)
+    for asked, option in ((packets, "--packets"), (truth, "--truth")):
+        if asked and options.output is None:
+            raise UsageError(f"{option} needs -o FOLDER")
+    if ecn_bytes is not None and marking != "ecn":
+        raise UsageError(f"--ecn-bytes is of --marking ecn, not of {marking}")
+    if hash_ is not None and method != "one-bit":
+        raise UsageError(f"--hash is of --method one-bit, not of {method}")
+    overrides = simulate.overrides_of(set_ or [], None, routes, allow_credit_loops, options)
+    function = report.hash_function(hash_)
+    text = run.read("scenario", scenario).decode(errors="replace")
+    if every_us is not None and not any("counters_every_us" in words for words in (text, *overrides)):
+        # What ports count in the same windows: diagnosis looks at both.
+        overrides.append(f"measure.counters_every_us={every_us}")
+    with run.timed("read"):
+        given = _core.Scenario.read(scenario, overrides)
+    for role, path in given.files:
+        run.read(role, str(path))
+    report.told_hops(given.fabric, hop_bits)
+    how: dict[str, Any] = {
+        "method": method,
+        "rate": rate,
+        "every_us": every_us,
+        "contexts": contexts,
+        "marking": marking,
+        "ecn_bytes": ecn_bytes,
+        "hop_bits": hop_bits,
+        "hash": function,
+        "seed": sampling_seed,
+        "packets": packets,
+        "truth": truth,
+    }
+    found, told = _sampled(run, given, how)
+    result = simulate.result_of(given, found)
+    for word, of_routing in told.items():
+        for one in result["runs"]:
+            if one["routing"] == word:
+                one.update(of_routing)
+        for one in of_routing["findings"]:
+            run.note(f"{word}: {one['text']}", kind="warning")
+    simulate.written(run, given, {"source": scenario, "text": text, "overrides": overrides}, found, result)
+    return run.finish(
+        result,
+        lambda: report.text(result),
+        rows=report.rows(result["runs"]),
+        findings=any(one.result["stopped"] == "deadlock" for one in found),
+    )
+
+
+def _sampled(
+    run: Run, given: Scenario, how: dict[str, Any]
+) -> tuple[list[Recorded], dict[str, dict[str, Any]]]:
+    """Every routing that ended or was cut, in the scenario's order, and what is told of its samples."""
+    from netloom import _core
+
+    done: dict[str, Recorded] = {}
+    told: dict[str, dict[str, Any]] = {}
+    # Tables that can't be used are refused before the first routing runs.
+    made = {word: given.routes(word) for word in given.routings if not word.startswith("optimized")}
+
+    def work(word: str, threads: int, left: float | None, progress: Any) -> Recorded:
+        if word in made:
+            tables = made[word]
+        else:
+            tables = given.routes(word, threads=threads, progress=progress)
+        found = _core.sample(
+            given, word, routes=tables, threads=threads, time_limit=left, progress=progress, **how
+        )
+        files = {}
+        if run.options.output is not None:
+            files = {**runs.files_of(found.simulation, given.fabric, "parquet"), **_files(found, given)}
+            if tables is not None and word.startswith("optimized"):
+                files["routes.lfts.gz"] = runs.packed(tables.to_bytes())
+        told[word] = report.told(found, given)
+        result = simulate.with_memory(found.simulation.result())
+        result["sampling"] = {**found.settings(), "fabric": given.fabric_source}
+        return Recorded(result, files)
+
+    with run.timed("simulate"):
+        side_by_side(run, given.routings, work, done.__setitem__)
+    return [done[word] for word in given.routings if word in done], told
+
+
+def _files(found: Sampled, given: Scenario) -> dict[str, bytes]:
+    """The tables of samples."""
+    import pyarrow as pa
+
+    from netloom import hashes, interop, sampling
+
+    how = {"packets": hashes.metadata(found.settings())}
+    return {
+        f"{name}.parquet": interop.table_bytes(pa.table(columns, metadata=how.get(name)), ".parquet")
+        for name, columns in sampling.columns_of(found, given).items()
+    }

@@ -1,0 +1,56 @@
+"""Who is where: of jobs files and of Slurm."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from netloom.cli.shared.exits import STDIO
+from netloom.cli.shared.jobs_file import raise_in_jobs
+from netloom.errors import NetloomError
+
+if TYPE_CHECKING:
+    from netloom._core import Fabric, Job
+    from netloom.cli.shared.run import Run
+
+
+def placed(run: Run, fabric: Fabric, jobs: Path, *, again: bool = False) -> list[Job]:
+    """Who is where, of a jobs file or of what Slurm prints; both may come from standard input.
+
+    Of Slurm's jobs those that cannot be used are left out, with findings of the run. A jobs file that comes
+    from standard input can name no files. `again`: the file is an input of the run already.
+    """
+    import tempfile
+
+    from netloom import _core, slurm
+    from netloom.errors import FormatError
+
+    data = jobs.read_bytes() if again else run.read("jobs", str(jobs))
+    label = "-" if str(jobs) == STDIO else str(jobs)
+    text = gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data
+    with run.timed("read"):
+        if slurm.is_slurm(text):
+            table = fabric.host_table()
+            known = [*table["name"], *table["machine"]]
+            kept, found = slurm.usable(slurm.read(text, label), known, label)
+            new = [one for one in found if one not in run.findings]
+            run.findings += new
+            for one in new:
+                run.note(one["text"], kind=one["severity"])
+            text = slurm.jobs_file(kept).encode()
+        elif label != "-":
+            try:
+                return _core.place_jobs(fabric, jobs, seed=run.options.seed)[1]
+            except OSError as error:
+                raise_in_jobs(jobs, error)
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "jobs.toml"
+            file.write_bytes(text)
+            try:
+                return _core.place_jobs(fabric, file, seed=run.options.seed)[1]
+            except OSError as error:
+                what = "expected jobs that name no files: paths are relative to a jobs file"
+                raise FormatError(f"{label}: {error.filename}: {what}") from None
+            except NetloomError as error:
+                raise type(error)(str(error).replace(str(file), label)) from None

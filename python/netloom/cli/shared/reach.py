@@ -1,0 +1,61 @@
+"""Options that say which live fabric is meant, and its discovery."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+
+from netloom.cli.shared.exits import UsageError
+from netloom.cli.shared.options import within
+from netloom.cli.shared.run import Run
+
+if TYPE_CHECKING:
+    from netloom._core import Fabric
+    from netloom.live import Access
+
+
+@Parameter(name="*", group="Live fabric")
+@dataclass(frozen=True, kw_only=True)
+class Reach:
+    """Which fabric: this machine's, unless told otherwise."""
+
+    sim: str | None = None
+    """An ibsim's fabric: its socket name (`IBSIM_SOCKNAME`), and the host to look from: `NAME,HOST`."""
+    ca: str | None = None
+    """The adapter to look through (`mlx5_0`). [default: the first that is cabled]"""
+    port: Annotated[int | None, within(1, 254)] = None
+    """Its port. [default: the first that is cabled]"""
+
+    @property
+    def given(self) -> bool:
+        """Whether anything is told."""
+        return self.sim is not None or self.ca is not None or self.port is not None
+
+    def access(self) -> Access:
+        """The way to the fabric."""
+        from netloom.live import Access
+
+        if self.sim is not None and (self.ca is not None or self.port is not None):
+            raise UsageError(
+                "--sim is a simulated fabric, --ca and --port name a real one: expected one of them"
+            )
+        return Access.of_options(sim=self.sim, ca=self.ca, port=self.port)
+
+
+def discovered(run: Run, access: Access, source: str | None = None) -> Fabric:
+    """The fabric of a file, if it is the one that is reached, or as `ibnetdiscover` finds it now."""
+    from netloom.live.identity import check
+
+    if source is not None:
+        net = run.fabric(source)
+        with run.timed("discover"):
+            check(access, net, source)
+        return net
+    with run.timed("discover"):
+        data = access.discover()
+    run.note_input("fabric", access.what, hashlib.sha256(data).hexdigest())
+    with run.timed("read"):
+        return run.parsed(data, access.what)

@@ -1,0 +1,143 @@
+"""Link loads as results: the keys that scripts rely on, and the same as text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from netloom.cli.shared import render
+
+if TYPE_CHECKING:
+    from netloom._core import LinkLoads, Traffic
+
+HOTTEST = 10
+"""How many of the hottest links a result lists."""
+LEVELS = 4
+"""How many of the highest loads an optimisation lists."""
+
+
+def loads_result(loads: LinkLoads, traffic: Traffic, *, count: int = HOTTEST) -> dict[str, Any]:
+    """The result object of `loads`, `route` with traffic, and `optimize`."""
+    return {
+        "max_load": loads.max,
+        "max_load_seconds": loads.max_seconds,
+        "mixed_speeds": loads.mixed_speeds,
+        "mean_load": loads.mean,
+        "max_load_between_switches": loads.max_between_switches,
+        "links_at_max": loads.links_at_max,
+        "ar_bound": loads.ar_bound,
+        "ar_bound_upper": loads.ar_bound_upper,
+        "ar_bound_exact": loads.ar_bound_exact,
+        "ar_bound_class": loads.ar_bound_class,
+        "ar_gap_percent": loads.ar_gap_percent,
+        "lower_bound": loads.lower_bound,
+        "lower_bound_gap_percent": loads.lower_bound_gap_percent,
+        "bound_class": loads.bound_class,
+        "bound_kind": loads.certificate.kind,
+        "bound_at": loads.bound_at,
+        "outside_because": loads.outside_because,
+        "any_bound": loads.any_bound,
+        "any_bound_at": loads.any_bound_at,
+        "any_bound_gap_percent": loads.any_bound_gap_percent,
+        "proven_optimal": loads.proven_optimal,
+        "stopped": loads.stopped,
+        "traffic_matched_by": "names" if traffic.hosts_hash is not None else "number",
+        "hottest": loads.hottest(count),
+    }
+
+
+def loads_text(result: Mapping[str, Any]) -> str:
+    """The report of a loads result."""
+    return with_hottest(render.pairs(loads_rows(result)), result)
+
+
+def loads_rows(result: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """The report's lines, without the hottest links."""
+    size = render.size
+    bound = size(result["ar_bound"])
+    if not result["ar_bound_exact"]:
+        bound = f"{bound} to {size(result['ar_bound_upper'])} (not solved exactly)"
+    rows = [
+        ("maximum link load", f"{load(result)} on {links(result['links_at_max'])}"),
+        ("mean link load", size(result["mean_load"])),
+        ("AR bound", f"{bound}, of {words(result['ar_bound_class'])}"),
+        ("AR gap", gap(result["ar_gap_percent"])),
+        (
+            "proven lower bound",
+            f"{size(result['lower_bound'])} ({result['bound_kind']}: {result['bound_at']})",
+        ),
+        ("", f"of {words(result['bound_class'])}"),
+        ("gap to it", proven(result, result["lower_bound_gap_percent"])),
+    ]
+    if result["outside_because"] is not None:
+        rows += [
+            ("no gap", result["outside_because"]["text"]),
+            ("bound of any routes", f"{size(result['any_bound'])} ({result['any_bound_at']})"),
+            ("gap to it", gap(result["any_bound_gap_percent"])),
+        ]
+    if result["traffic_matched_by"] == "number":
+        rows.append(("traffic", "matched to hosts by number: it does not say their names"))
+    if result["stopped"] is not None:
+        rows.append(("stopped", stopped_text(result["stopped"], proven=result["proven_optimal"])))
+    return rows
+
+
+def with_hottest(text: str, result: Mapping[str, Any]) -> str:
+    """A report, and below it the hottest links."""
+    if result["hottest"]:
+        text += f"\n\nhottest links\n{hottest_text(result['hottest'])}"
+    return text
+
+
+def load(result: Mapping[str, Any]) -> str:
+    """The largest load; where links have several speeds, what it is a load of, and how long it takes."""
+    told = render.size(result["max_load"])
+    if not result["mixed_speeds"]:
+        return told
+    return f"{told} of the fastest link's ({render.seconds(result['max_load_seconds'])})"
+
+
+def words(bound_class: str) -> str:
+    """What a bound is a bound of, to follow `of` or `among`."""
+    from netloom import _core
+
+    return dict(_core.bound_classes())[bound_class]
+
+
+def gap(percent: float | None) -> str:
+    """A gap, or that there is none: the bound is not of such routes, or not on such a fabric."""
+    return "none" if percent is None else render.percent(percent)
+
+
+def proven(result: Mapping[str, Any], percent: float | None) -> str:
+    """The gap to the lower bound, and among which routes there are no better ones."""
+    if not result["proven_optimal"]:
+        return gap(percent)
+    return f"{gap(percent)}: proven optimal among {words(result['bound_class'])}"
+
+
+def links(number: int) -> str:
+    """`1 link`, `2 links`."""
+    return f"{render.count(number)} link{'' if number == 1 else 's'}"
+
+
+def stopped_text(reason: str, *, proven: bool = False) -> str:
+    """Why a search ended early, and what its result is worth."""
+    why = {"time-limit": "time limit", "work": "the work budget is spent"}.get(reason, reason)
+    if proven:
+        return f"{why}, after the best was found and proven"
+    more = " (--work N searches longer)" if reason == "work" else ""
+    return f"{why}: the best so far{more}"
+
+
+def hottest_text(hottest: Sequence[Mapping[str, Any]]) -> str:
+    """The table of the hottest links."""
+    rows = [
+        [
+            render.size(link["load"]),
+            f"{link['from']}[{link['from_port']}]",
+            f"{link['to']}[{link['to_port']}]",
+        ]
+        for link in hottest
+    ]
+    return render.table(["load", "from", "to"], rows, right=[0])

@@ -1,0 +1,231 @@
+"""A run as a folder: `manifest.json`, and for every routing a folder of tables.
+
+Invariants: a folder is written whole, its manifest last: a folder without one is no run. The manifest has the
+sum of every file, and of itself: what was altered is not believed. What somebody else put into a folder is
+never touched, and a complete run is replaced by complete ones only.
+"""
+
+from __future__ import annotations
+
+import errno
+import gzip
+import itertools
+import json
+import os
+import re
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from netloom.cli.shared import render
+from netloom.errors import FormatError
+from netloom.manifest import (
+    MANIFEST,
+    RUN_SCHEMA,
+    UNSEALED,
+    damaged,
+    digest,
+    document_of,
+    is_whole,
+    read_manifest,
+    total_sum,
+)
+
+if TYPE_CHECKING:
+    from netloom._core import Fabric, Simulation
+
+__all__ = [
+    "MANIFEST",
+    "RUN_SCHEMA",
+    "UNSEALED",
+    "Recorded",
+    "as_json",
+    "check_folder",
+    "damaged",
+    "digest",
+    "files_of",
+    "folder_names",
+    "is_whole",
+    "packed",
+    "place_for",
+    "read_manifest",
+    "sealed",
+    "write",
+    "write_run",
+]
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """One routing that has been simulated.
+
+    Attributes
+    ----------
+    result : mapping
+        Its entry of `result.runs`.
+    files : mapping
+        Names and contents: tables, and for optimised routes the tables of forwarding.
+    """
+
+    result: dict[str, Any]
+    files: Mapping[str, bytes]
+
+    @property
+    def routing(self) -> str:
+        """The scenario's word."""
+        return str(self.result["routing"])
+
+    @property
+    def finished(self) -> bool:
+        """Whether it came to its own end, and need not be run again."""
+        return self.result["stopped"] not in ("interrupted", "time-limit")
+
+
+def files_of(simulation: Simulation, fabric: Fabric, kind: Literal["parquet", "csv"]) -> dict[str, bytes]:
+    """Returns the files that hold what a simulation measured."""
+    from netloom import interop, tables
+
+    found = {
+        f"{name}.{kind}": interop.table_bytes(table, f".{kind}")
+        for name, table in tables.tables(simulation, fabric).items()
+    }
+    trace = simulation.trace()
+    if trace is not None:
+        found["trace.json"] = trace
+    return found
+
+
+def packed(data: bytes) -> bytes:
+    """Data as gzip, the same bytes every time."""
+    return gzip.compress(data, compresslevel=6, mtime=0)
+
+
+def folder_names(routings: Sequence[str]) -> list[str]:
+    """A folder's name for every routing: its place and its word, as far as file systems take it."""
+    return [
+        f"{at}-{re.sub('[^A-Za-z0-9_.]+', '-', Path(word).name)[:60]}" for at, word in enumerate(routings)
+    ]
+
+
+def as_json(document: Mapping[str, Any]) -> bytes:
+    """JSON as a file."""
+    return f"{render.as_json(document)}\n".encode()
+
+
+def sealed(document: Mapping[str, Any]) -> bytes:
+    """JSON as a file, with the sum of all that it says as its last key, `sha256`."""
+    # As it will be read: what is not finite is null in the file.
+    rest = {key: value for key, value in document.items() if key != "sha256"}
+    return as_json({**rest, "sha256": total_sum(json.loads(render.as_json(rest)))})
+
+
+def check_folder(path: Path) -> None:
+    """Refuses a folder that cannot become a run: one that is none and not empty, or has no parent.
+
+    Raises
+    ------
+    OSError
+        Naming the folder.
+    FormatError
+        If the run that is there is damaged: what of it is netloom's is not known.
+    """
+    if path.is_dir():
+        if any(path.iterdir()) and not (path / MANIFEST).is_file():
+            raise OSError(
+                errno.ENOTEMPTY, f"is not empty and has no {MANIFEST}: expected a new folder", str(path)
+            )
+        _manifest(path, lenient=True)
+    elif path.exists():
+        raise OSError(errno.ENOTDIR, "is a file, expected a folder", str(path))
+    elif not path.parent.is_dir():
+        raise OSError(errno.ENOENT, f"there is no folder {path.parent}", str(path))
+    if not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise OSError(errno.EACCES, "not writable", str(path))
+
+
+def place_for(path: Path, *, complete: bool) -> Path:
+    """Where a run is written: where it was asked for, unless it was broken off and a complete one is there.
+
+    Then it goes beside that, to `NAME.partial` (or `NAME.partial-2`, …).
+    """
+    if complete or not _holds_complete(path):
+        return path
+    # The folder's own name, where it was called `.` or `..`.
+    there = path if path.name not in ("", "..") else path.resolve()
+    for number in itertools.count(1):
+        beside = there.with_name(f"{there.name}.partial" + (f"-{number}" if number > 1 else ""))
+        if not beside.exists() or ((beside / MANIFEST).is_file() and not _holds_complete(beside)):
+            return beside
+    raise AssertionError("there is always another number")
+
+
+def _holds_complete(path: Path) -> bool:
+    """Whether a run is there whose every routing came to its own end, or something that cannot be told."""
+    try:
+        document = document_of(path / MANIFEST)
+        ended = all(Recorded(entry["result"], {}).finished for entry in document["runs"])
+        return ended and not document.get("not_run")
+    except FileNotFoundError:
+        return False
+    except (FormatError, KeyError, TypeError):
+        return True
+
+
+def write_run(path: Path, manifest: dict[str, Any], runs: Sequence[Recorded]) -> None:
+    """Writes a run's folder; in one that is there already, the earlier run's files go first."""
+    with tempfile.TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent) as beside:
+        made = Path(beside) / "run"
+        made.mkdir()
+        entries: list[dict[str, Any]] = []
+        for folder, run in zip(folder_names([run.routing for run in runs]), runs, strict=True):
+            (made / folder).mkdir()
+            for file, data in run.files.items():
+                write(made / folder / file, data)
+            entries.append(
+                {
+                    "routing": run.routing,
+                    "folder": folder,
+                    "files": sorted(run.files),
+                    "sha256": {name: digest(data) for name, data in sorted(run.files.items())},
+                    "result": run.result,
+                }
+            )
+        write(made / MANIFEST, sealed({**manifest, "runs": entries}))
+        if not path.exists():
+            made.rename(path)
+            return
+        _remove(path)
+        for entry in entries:
+            (path / entry["folder"]).mkdir(exist_ok=True)
+            for name in entry["files"]:
+                os.replace(made / entry["folder"] / name, path / entry["folder"] / name)
+        os.replace(made / MANIFEST, path / MANIFEST)
+
+
+def _remove(path: Path) -> None:
+    """Takes away what the run in a folder wrote, its manifest first."""
+    entries = _manifest(path, lenient=True)
+    (path / MANIFEST).unlink(missing_ok=True)
+    for entry in entries:
+        folder = path / entry["folder"]
+        for file in entry["files"]:
+            (folder / file).unlink(missing_ok=True)
+        if folder.is_dir() and not any(folder.iterdir()):
+            folder.rmdir()
+
+
+def _manifest(path: Path, *, lenient: bool = False) -> list[dict[str, Any]]:
+    """The entries of a run's manifest, sealed or not; with `lenient` none if there is no manifest."""
+    file = path / MANIFEST
+    if lenient and not file.is_file():
+        return []
+    return list(document_of(file)["runs"])
+
+
+def write(path: Path, data: bytes) -> None:
+    """Writes a file, whole or not at all."""
+    from netloom import _core
+
+    _core.write_atomic(path, data)

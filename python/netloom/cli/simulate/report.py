@@ -1,0 +1,162 @@
+"""What `netloom simulate` tells: a row a routing and job."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from netloom.cli.shared import render
+from netloom.findings import Finding, finding
+
+_STOPPED = {
+    "interrupted": "interrupted",
+    "time-limit": "cut by the time limit",
+    "max-time": "cut at max_time_ms",
+    "deadlock": "deadlock",
+}
+
+
+def add_ratios(found: Sequence[dict[str, Any]]) -> None:
+    """Adds to every job `ratio`: its completion over that under the first routing; null if unknown."""
+    first = {job["name"]: job["completion_ms"] for job in found[0]["jobs"]} if found else {}
+    for one in found:
+        for job in one["jobs"]:
+            base, time = first.get(job["name"]), job["completion_ms"]
+            job["ratio"] = time / base if base and time is not None else None
+
+
+SLOWER_PERCENT = 2.0
+"""How much slower than ftree, which they start from, optimised routes may be without a word."""
+
+
+def findings(found: Sequence[Mapping[str, Any]]) -> list[Finding]:
+    """What to know of optimised routes (chosen by loads, slower than their start) and of offered load."""
+    start = next((one for one in found if one["routing"] == "ftree"), None)
+    times = {job["name"]: job["completion_ms"] for job in start["jobs"]} if start else {}
+    out = []
+    for one in (one for one in found if one["routing"].startswith("optimized")):
+        routing = one["routing"]
+        if one["optimized"] is not None and one["optimized"]["judge"] is None:
+            text = f"{routing}: chosen by loads alone, as no simulation of its start came to an end"
+            out.append(finding("not-judged", text))
+        for job in one["jobs"]:
+            before, time = times.get(job["name"]), job["completion_ms"]
+            if before and time is not None and time > before * (1 + SLOWER_PERCENT / 100):
+                more = f"{100 * (time / before - 1):.1f} %"
+                text = f"{routing}: {job['name']} takes {more} longer than with ftree"
+                out.append(finding("slower-than-start", text))
+    return out + not_accepted(found)
+
+
+def rows(found: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """What CSV holds."""
+    out = []
+    for one in found:
+        of_run = {key: value for key, value in one.items() if not isinstance(value, list | dict)}
+        routing = of_run.pop("routing")
+        for job in one["jobs"]:
+            row = {"routing": routing, "job": job["name"], "completion_ms": job["completion_ms"]}
+            row |= {"ratio": job["ratio"]}
+            row |= {f"message_latency_{key}_us": value for key, value in job["message_latency_us"].items()}
+            row |= {f"packet_latency_{key}_us": v for key, v in (one["packet_latency_us"] or {}).items()}
+            row |= load_columns(job) | {"waiting_share": (job["time"] or {}).get("waiting_share")}
+            out.append({**row, **of_run})
+    return out
+
+
+def load_columns(job: Mapping[str, Any]) -> dict[str, Any]:
+    """What a job offered and what was accepted, as columns of CSV; empty for other jobs."""
+    load = job["load"] or {}
+    found = {f"load_{key}": load.get(key) for key in ("offered", "accepted", "saturated")}
+    return found | {f"load_{key}_us": load.get("latency_us", {}).get(key) for key in ("mean", "p50", "p99")}
+
+
+def not_accepted(found: Sequence[Mapping[str, Any]]) -> list[Finding]:
+    """What is to be known of jobs of whose offered load a routing accepts less."""
+    out = []
+    for one in found:
+        for job in (job for job in one["jobs"] if (job.get("load") or {}).get("saturated")):
+            shares = "{:.1f} % of a host's link accepted, {:.1f} % offered".format(
+                *(100 * job["load"][key] for key in ("accepted", "offered"))
+            )
+            more = f"{shares}: its latency grows with the window"
+            out.append(finding("load-not-accepted", f"{one['routing']}: {job['name']} is saturated, {more}"))
+    return out
+
+
+def text(result: Mapping[str, Any]) -> str:
+    """The report: what was simulated, the table, and what ended early."""
+    count = render.count
+    head = [
+        ("scenario", f"{result['scenario']}: {result['model']} model, profile {result['profile']}"),
+        ("fabric", f"{count(result['hosts'])} hosts, {count(result['switches'])} switches"),
+    ]
+    parts = [render.pairs(head)]
+    if result["runs"]:
+        parts.append(_table(result["runs"], result["model"]))
+        if any(job["load"] is not None for one in result["runs"] for job in one["jobs"]):
+            parts.append(_loads(result["runs"]))
+    tail = [("stuck", f"{one['routing']}: {line}") for one in result["runs"] for line in one["stuck"]]
+    tail += [
+        (_STOPPED[one["stopped"]], f"{one['routing']}, after {one['simulated_ms']:.4g} simulated ms")
+        for one in result["runs"]
+        if one["stopped"] is not None
+    ]
+    if result["not_run"]:
+        tail.append(("not run", ", ".join(result["not_run"])))
+    if result["output"] is not None:
+        tail.append(("written", f"{result['output']} (netloom plot run draws it)"))
+    if tail:
+        parts.append(render.pairs(tail))
+    return "\n\n".join(parts)
+
+
+def _table(found: Sequence[Mapping[str, Any]], model: str) -> str:
+    packets = model == "packet"
+    header = ["routing", "job", "complete (ms)", "ratio", "latency mean (µs)", "p99", "max"]
+    header += ["packets", "busiest link", "Mhops/CPU s"] if packets else ["busiest link", "CPU s"]
+    lines = []
+    for one in found:
+        busiest = one["max_link_utilisation"]
+        of_run = [] if not packets else [render.count(one["packets"])]
+        of_run.append("-" if busiest is None else f"{100 * busiest:.1f} %")
+        of_run.append(millions(one["packet_hops_per_cpu_second"]) if packets else f"{one['cpu_seconds']:.2f}")
+        for at, job in enumerate(one["jobs"]):
+            latency = job["message_latency_us"]
+            lines.append(
+                [
+                    "" if at else one["routing"],
+                    job["name"],
+                    number(job["completion_ms"], 3),
+                    number(job["ratio"], 2),
+                    *[number(latency[key], 1) for key in ("mean", "p99", "max")],
+                    *([""] * len(of_run) if at else of_run),
+                ]
+            )
+    return render.table(header, lines, right=range(2, len(header)))
+
+
+def _loads(found: Sequence[Mapping[str, Any]]) -> str:
+    """What was offered and accepted in the window, and the latency of the messages made in it."""
+    lines = []
+    for one in found:
+        for job in one["jobs"]:
+            if (load := job["load"]) is not None:
+                shares = [f"{100 * load[key]:.1f} %" for key in ("offered", "accepted")]
+                shares[1] += " (saturated)" if load["saturated"] else ""
+                latency = [number(load["latency_us"][key], 2) for key in ("mean", "p50", "p99")]
+                lines.append([one["routing"], job["name"], *shares, *latency])
+    header = ["routing", "job", "offered", "accepted", "latency in window, mean (µs)", "p50", "p99"]
+    return render.table(header, lines, right=range(2, len(header)))
+
+
+def number(value: float | None, digits: int) -> str:
+    """A number with so many digits, more for a small one; a dash for what is unknown."""
+    if value is None:
+        return "-"
+    return f"{value:,.{digits}f}" if value >= 10 ** (1 - digits) or value == 0 else f"{value:.3g}"
+
+
+def millions(value: float | None) -> str:
+    """`15.20`, in millions; a dash for what is unknown."""
+    return "-" if not value else f"{value / 1e6:.2f}"

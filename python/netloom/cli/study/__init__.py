@@ -1,0 +1,1 @@
+"""Studies: tables of the dissertation, run here."""
