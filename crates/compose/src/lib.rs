@@ -17,6 +17,7 @@
 //! | `wiring` | delays and lanes of single cables, switches and ports |
 //! | [`error`] | what does not fit together |
 
+mod asked;
 pub mod error;
 pub mod judged;
 mod offered;

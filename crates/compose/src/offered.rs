@@ -7,7 +7,7 @@ use netloom_model::rng::below;
 use netloom_sim::{OpenLoop, Uniform};
 
 use crate::ComposeError;
-use crate::program::Place;
+use crate::asked::Place;
 
 /// Longest mean time between the messages of a rank, ps.
 const LONGEST_PAUSE_PS: f64 = 1e13;

@@ -11,8 +11,9 @@ use netloom_sim::{Exchange, Exchanges, Job, Measure, Model, Profile, Scheme, Scr
 use netloom_traffic::{PlaceError, ResolvedJob, place};
 
 use crate::ComposeError;
+use crate::asked::{Asked, Place};
 use crate::profile::{profile, service_levels};
-use crate::program::{self, Asked};
+use crate::program;
 use crate::reader::Reader;
 
 /// Ranks of all jobs, at most: twice what the largest machines run, one a core. A routing that is simulated takes 2 GB for so many.
@@ -114,7 +115,7 @@ impl Scene {
         let mut jobs = Vec::with_capacity(placed.jobs.len());
         for (number, (job, work)) in placed.jobs.into_iter().zip(works).enumerate() {
             let asked = Asked { scenario: &scenario, number };
-            let place = program::Place {
+            let place = Place {
                 asked,
                 ranks: job.placement.host_of_rank.len() as u32,
                 host_of_rank: &job.placement.host_of_rank,

@@ -5,8 +5,7 @@
 
 use netloom_model::{Fabric, LinkId, SwitchId};
 
-use crate::measured::Amounts;
-use crate::noise::{CONFLICT_DEVIATIONS, Noise};
+use crate::amounts::{Amounts, CONFLICT_DEVIATIONS, Noise};
 
 /// A switch is balanced if it is off by at most so many standard deviations.
 const BALANCED: f64 = 4.0;

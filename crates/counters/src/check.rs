@@ -15,9 +15,9 @@
 
 use netloom_model::{Column, Fabric, Finding, Interval, LinkId, NodeId, Quality, Quantity};
 
+use crate::amounts::{Amounts, Noise, Unit, is_usable};
 use crate::balance::{Believed, imbalances};
-use crate::measured::{Amounts, Unit, both_ends, is_usable};
-use crate::noise::Noise;
+use crate::measured::both_ends;
 
 /// Less than any packet, octets: InfiniBand's have 24 without payload, simulated ones may have no headers.
 const SMALLEST_PACKET: f64 = 8.0;

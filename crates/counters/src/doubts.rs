@@ -11,8 +11,8 @@
 
 use netloom_model::{Fabric, Finding, Interval, LinkId, Quantity};
 
+use crate::amounts::is_usable;
 use crate::check::LARGEST_PACKET;
-use crate::measured::is_usable;
 
 /// What counters of 32 bits hold, octets: counted in octets, and in words of four.
 const WIDTHS: [(f64, &str); 2] = [(4_294_967_296.0, "octets"), (17_179_869_184.0, "words of four octets")];

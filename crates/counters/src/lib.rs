@@ -17,6 +17,7 @@
 //! | `galois` | lanes from elements of a Galois field |
 //! | [`scheme`] | how pairs are spread over lanes, in words |
 
+pub mod amounts;
 pub mod balance;
 pub mod check;
 pub mod diff;
@@ -30,13 +31,13 @@ pub mod scheme;
 pub mod summary;
 pub mod synth;
 
+pub use amounts::{Amounts, Noise, Unit, is_usable};
 pub use check::check;
 pub use diff::{ReadingError, fallen, since_reset, span};
 pub use doubts::{idle, may_have_wrapped};
 pub use errors::port_errors;
 pub use lanes::LaneScheme;
-pub use measured::{Amounts, Measured, Row, Unit, is_usable, measure};
-pub use noise::Noise;
+pub use measured::{Measured, Row, measure};
 pub use scheme::{SchemeError, lane_scheme, lane_tables};
 pub use summary::{Summary, added_up, busiest, summary};
 pub use synth::{SynthOptions, synth};

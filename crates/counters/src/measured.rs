@@ -11,49 +11,8 @@
 
 use netloom_model::{Column, Fabric, Interval, LinkId, Quality, Quantity};
 
+use crate::amounts::{Amounts, Noise, Unit, is_usable};
 use crate::balance::Believed;
-use crate::noise::Noise;
-
-/// What is measured.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Unit {
-    /// Octets.
-    Bytes,
-    /// Packets; where they were not counted, bytes over this.
-    Packets {
-        /// Largest payload, bytes.
-        mtu_bytes: f64,
-    },
-    /// MTU / 2 times packets plus half the bytes (dissertation, sec. 5.4.2): small packets count for what they hold up.
-    Mixed {
-        /// Largest payload, bytes.
-        mtu_bytes: f64,
-    },
-}
-
-/// An amount for every link, or for every lane of every link, in the unit asked for.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Amounts {
-    /// How much.
-    pub value: Vec<f64>,
-    /// What is wrong with it.
-    pub quality: Vec<Quality>,
-    /// How many ends of the link it rests on, 0 to 2.
-    pub ends: Vec<u8>,
-}
-
-impl Amounts {
-    /// The amount, if it can be trusted.
-    #[inline]
-    pub fn get(&self, at: usize) -> Option<f64> {
-        is_usable(self.quality[at]).then(|| self.value[at])
-    }
-
-    /// Standard deviation of an amount that can be trusted.
-    pub fn deviation(&self, at: usize, noise: &Noise) -> f64 {
-        noise.deviation(self.value[at]) / f64::from(self.ends[at].max(1)).sqrt()
-    }
-}
 
 /// What an interval's counters say.
 #[derive(Clone, Debug, PartialEq)]
@@ -133,12 +92,6 @@ pub struct Row {
     pub amount: f64,
     /// Its standard deviation.
     pub deviation: f64,
-}
-
-/// Whether a value may be fitted.
-#[inline]
-pub fn is_usable(quality: Quality) -> bool {
-    quality == Quality::GOOD || quality == Quality::SCALED
 }
 
 /// What an interval's counters say of every link and lane.

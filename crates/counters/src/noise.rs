@@ -11,32 +11,13 @@
 
 use netloom_model::{Fabric, LinkId};
 
+use crate::amounts::{Amounts, Noise, Unit};
 use crate::balance::imbalances;
-use crate::measured::{Amounts, Unit};
 
 /// Median of the absolute value of a standard normal variate.
 const MEDIAN_OF_NORMAL: f64 = 0.674_489_750_196_081_7;
 /// Fewest links, or switches, that a spread can be told from.
 const ENOUGH: usize = 4;
-/// Two ends that differ by more standard deviations than this do not agree.
-pub const CONFLICT_DEVIATIONS: f64 = 6.0;
-/// What ends may differ by even where most agree exactly: a packet here or there between two readings.
-const SLACK: f64 = 1e-3;
-/// The same for small amounts, in packets.
-const SLACK_PACKETS: f64 = 16.0;
-
-/// The standard deviation of one counter: `relative * value + floor`.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Noise {
-    /// Relative part.
-    pub relative: f64,
-    /// What is left for small values, in the unit of the amounts.
-    pub floor: f64,
-    /// What a packet of middling size counts in the unit of the amounts.
-    pub packet: f64,
-    /// How many comparisons of links, or of switches, say so; 0: nothing is known.
-    pub comparisons: usize,
-}
 
 impl Noise {
     pub(crate) fn of(fabric: &Fabric, whole: &[Amounts; 2], lanes: &[[Amounts; 2]], unit: Unit) -> Self {
@@ -105,20 +86,6 @@ impl Noise {
         found.sort_by(f64::total_cmp);
         let relative = found[found.len() / 2] / MEDIAN_OF_NORMAL;
         Self { relative, floor: 0.0, packet, comparisons: found.len() }
-    }
-
-    /// Standard deviation of one counter of this value.
-    #[inline]
-    pub fn deviation(&self, value: f64) -> f64 {
-        self.relative * value + self.floor
-    }
-
-    /// Whether two counters may have counted the same.
-    #[inline]
-    pub fn agree(&self, a: f64, b: f64) -> bool {
-        let larger = a.max(b);
-        let slack = (SLACK * larger).max((SLACK_PACKETS * self.packet).min(0.05 * larger)).max(1.0);
-        (a - b).abs() <= CONFLICT_DEVIATIONS * std::f64::consts::SQRT_2 * self.deviation(larger) + slack
     }
 }
 

@@ -2,7 +2,8 @@
 
 use netloom_model::{Column, Counters, Fabric, Interval, LinkId, Quality, Quantity};
 
-use crate::measured::{Amounts, Measured, Unit, is_usable, measure};
+use crate::amounts::{Amounts, Unit, is_usable};
+use crate::measured::{Measured, measure};
 
 /// What an interval's counters amount to, over links whose cable works.
 #[derive(Clone, Debug, PartialEq)]

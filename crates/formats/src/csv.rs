@@ -9,8 +9,8 @@ use netloom_model::names::nearest;
 use netloom_model::{Fabric, HostGuids, HostId, MAX_ENDPOINTS};
 
 use crate::FormatError;
+use crate::amount_text::push_integer;
 use crate::error::excerpt;
-use crate::mtx::push_integer;
 
 /// The text of a file, without a byte-order mark.
 pub(crate) fn utf8<'a>(bytes: &'a [u8], label: &str) -> Result<&'a str, FormatError> {

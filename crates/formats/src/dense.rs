@@ -11,8 +11,8 @@
 use netloom_model::{MAX_ENDPOINTS, Traffic};
 
 use crate::FormatError;
+use crate::amount_text::value;
 use crate::error::excerpt;
-use crate::triples::value;
 
 /// Entries that are not 0.
 #[derive(Default)]

@@ -30,6 +30,7 @@
 //! | `csv` | what the two share |
 //! | `db_csv` | the sections of ibdiagnet's database |
 
+mod amount_text;
 pub mod certificate;
 pub mod counters;
 mod csv;

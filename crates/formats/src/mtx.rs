@@ -9,11 +9,10 @@
 //!
 //! Source: Boisvert, Pozo, Remington, "The Matrix Market exchange formats" (NISTIR 5935).
 
-use std::io::Write;
-
 use netloom_model::traffic::{AMOUNT, is_amount};
 use netloom_model::{Csr, MAX_ENDPOINTS, Traffic};
 
+use crate::amount_text::{is_integer, push_integer, push_value};
 use crate::dense::read_array;
 use crate::error::excerpt;
 use crate::{FormatError, decompress};
@@ -135,36 +134,6 @@ pub fn write_mtx(matrix: &Csr, hosts_hash: Option<u64>) -> Vec<u8> {
         out.push(b'\n');
     }
     out
-}
-
-/// Whether a value is written as an integer.
-fn is_integer(value: f64) -> bool {
-    value.fract() == 0.0 && value.abs() < 9e15
-}
-
-/// A number as the shortest text that reads back the same.
-pub(crate) fn push_value(out: &mut Vec<u8>, value: f64) {
-    if is_integer(value) {
-        push_integer(out, value as u64);
-    } else if (1e-5..1e16).contains(&value) {
-        write!(out, "{value}").expect("writing to memory");
-    } else {
-        write!(out, "{value:e}").expect("writing to memory");
-    }
-}
-
-pub(crate) fn push_integer(out: &mut Vec<u8>, mut n: u64) {
-    let mut digits = [0u8; 20];
-    let mut at = digits.len();
-    loop {
-        at -= 1;
-        digits[at] = b'0' + (n % 10) as u8;
-        n /= 10;
-        if n == 0 {
-            break;
-        }
-    }
-    out.extend_from_slice(&digits[at..]);
 }
 
 /// Lines without their ends and outer blanks; `number` is that of the last one given.

@@ -16,9 +16,9 @@ use std::collections::HashMap;
 
 use netloom_model::{Fabric, HostId, PairPaths};
 
+use crate::amount_text::push_integer;
 use crate::csv::{Names, index, push_end, split, utf8, written_names};
 use crate::error::excerpt;
-use crate::mtx::push_integer;
 use crate::{FormatError, decompress};
 
 /// What the comment of the writer begins with.

@@ -6,11 +6,10 @@
 use netloom_model::{Fabric, Hose};
 
 use crate::FormatError;
+use crate::amount_text::{push_value, value};
 use crate::csv::{Names, index, push_end, split, written_names};
 use crate::error::excerpt;
-use crate::mtx::push_value;
 use crate::text::text;
-use crate::triples::value;
 
 /// Reads the sums of `fabric`'s hosts; without a fabric, of as many as the largest number says.
 ///

@@ -5,13 +5,12 @@
 //! `# netloom endpoints=3072 hosts=<16 hex digits>` says how many endpoints there are and to which hosts
 //! they belong. Without a fabric and without this comment there are as many as the largest number says.
 
-use netloom_model::traffic::{AMOUNT, is_amount};
 use netloom_model::{Csr, Fabric, MAX_ENDPOINTS, Traffic};
 
+use crate::amount_text::{push_value, value};
 use crate::csv::{Names, index, push_end, split, utf8, written_names};
 use crate::dense::read_dense;
 use crate::error::excerpt;
-use crate::mtx::push_value;
 use crate::{FormatError, decompress};
 
 /// What the comment of the writer begins with.
@@ -157,13 +156,6 @@ impl Columns {
     }
 }
 
-pub(crate) fn value(field: &str, unit: &str) -> Result<f64, String> {
-    match field.parse::<f64>() {
-        Ok(value) if is_amount(value) => Ok(value.abs()),
-        _ => Err(format!("expected {unit} as {AMOUNT}, found \"{}\"", excerpt(field))),
-    }
-}
-
 /// `endpoints=3072 hosts=…`
 fn read_comment(comment: &str) -> (Option<u64>, Option<u64>) {
     let field =
@@ -175,6 +167,7 @@ fn read_comment(comment: &str) -> (Option<u64>, Option<u64>) {
 
 #[cfg(test)]
 mod tests {
+    use netloom_model::traffic::AMOUNT;
     use netloom_model::{End, FabricBuilder, HostId, HostSpec, SwitchSpec};
 
     use super::*;

@@ -1,12 +1,13 @@
 //! `netloom.check` and the independent judge of certificates.
 
 use netloom_bounds as bounds;
-use netloom_verify::{self as verify, CheckReport, Finding, Verdict};
+use netloom_verify::{self as verify, CheckReport, Verdict};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::errors;
 use crate::fabric::PyFabric;
+use crate::findings::checked;
 use crate::loads::PyCertificate;
 use crate::routes::PyRoutes;
 use crate::run::{Options, run};
@@ -86,18 +87,8 @@ impl PyCheckReport {
     /// Each with kind, text and class (`hosts`, `management`), the first few of every kind and class.
     #[getter]
     fn findings<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
-        findings(py, &self.0.findings)
+        checked(py, &self.0.findings)
     }
-}
-
-/// What a check found, as Python has it.
-pub fn findings<'py>(py: Python<'py>, found: &[Finding]) -> PyResult<Vec<Bound<'py, PyDict>>> {
-    let one = |f: &Finding| {
-        let dict = crate::findings::finding(py, f.kind.name(), &f.text)?;
-        dict.set_item("class", if f.management { "management" } else { "hosts" })?;
-        Ok(dict)
-    };
-    found.iter().map(one).collect()
 }
 
 /// What the independent checker says of a certificate.

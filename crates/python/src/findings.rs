@@ -3,6 +3,7 @@
 
 use std::borrow::Cow;
 
+use netloom_verify::Finding;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -20,4 +21,14 @@ pub fn findings<'py, 'a>(
     found: impl IntoIterator<Item = (&'a str, Cow<'a, str>)>,
 ) -> PyResult<Vec<Bound<'py, PyDict>>> {
     found.into_iter().map(|(kind, text)| finding(py, kind, &text)).collect()
+}
+
+/// What a check found, as Python has it.
+pub fn checked<'py>(py: Python<'py>, found: &[Finding]) -> PyResult<Vec<Bound<'py, PyDict>>> {
+    let one = |f: &Finding| {
+        let dict = finding(py, f.kind.name(), &f.text)?;
+        dict.set_item("class", if f.management { "management" } else { "hosts" })?;
+        Ok(dict)
+    };
+    found.iter().map(one).collect()
 }

@@ -12,7 +12,6 @@ use pyo3::prelude::*;
 use crate::fabric::PyFabric;
 use crate::recorded::{Collectives, read_trace};
 use crate::run::{Options, run};
-use crate::traffic::PyTraffic;
 use crate::{errors, io};
 
 /// A job that runs: its hosts and the host of every rank.
@@ -37,18 +36,20 @@ impl PyJob {
     }
 }
 
-/// Places the jobs of a jobs file; paths in it are relative to it.
-#[pyfunction]
-#[pyo3(name = "place_jobs", signature = (fabric, jobs, *, seed = None, collectives = None))]
-pub fn place_jobs(
-    py: Python<'_>,
-    fabric: &PyFabric,
-    jobs: PathBuf,
-    seed: Option<u64>,
-    collectives: Option<&str>,
-) -> PyResult<(PyTraffic, Vec<PyJob>)> {
-    placed(py, fabric, &jobs, seed, Collectives::parse(py, collectives)?)
+/// Jobs with their hosts, and what they send.
+pub struct Placed {
+    /// Of all of them.
+    pub traffic: Traffic,
+    /// What it is made of.
+    pub made_of: MadeOf,
+    /// What is to be told of it: kind, text.
+    pub notes: Vec<(&'static str, String)>,
+    /// The jobs.
+    pub jobs: Vec<PyJob>,
 }
+
+/// Reads the traffic of a file, as [`placed`] needs for jobs that name one.
+pub type ReadTraffic<'a> = &'a dyn Fn(PathBuf) -> PyResult<Traffic>;
 
 /// The jobs of a jobs file, placed, and their traffic.
 pub fn placed(
@@ -57,7 +58,8 @@ pub fn placed(
     jobs: &Path,
     seed: Option<u64>,
     collectives: Collectives,
-) -> PyResult<(PyTraffic, Vec<PyJob>)> {
+    read: ReadTraffic,
+) -> PyResult<Placed> {
     let label = jobs.display().to_string();
     let file = formats::read_jobs(&io::read(py, jobs)?, &label).map_err(|e| errors::format(py, &e))?;
     let folder = jobs.parent().unwrap_or(Path::new("")).to_path_buf();
@@ -78,7 +80,7 @@ pub fn placed(
             Allocation::Hosts(hosts) => (hosts.len() as u32).saturating_mul(spec.ranks_per_host),
             _ => fabric.fabric().host_count() as u32,
         };
-        let run = resolve(py, &job, &spec.source, &folder, ranks, collectives)?;
+        let run = resolve(py, &job, &spec.source, &folder, ranks, collectives, read)?;
         let copies = f64::from(spec.copies);
         made_of = made_of.plus(run.bytes, if spec.cross_copies { copies * copies } else { copies });
         notes.extend(
@@ -98,8 +100,7 @@ pub fn placed(
     // What ranks of one host say to each other is no traffic of the fabric.
     let sent = placed.traffic.total().total_bytes();
     made_of.within_endpoints = (made_of.point_to_point + made_of.collective - sent).max(0.0);
-    let traffic = PyTraffic::made(placed.traffic, Some(made_of), notes);
-    Ok((traffic, placed.jobs.into_iter().map(PyJob).collect()))
+    Ok(Placed { traffic: placed.traffic, made_of, notes, jobs: placed.jobs.into_iter().map(PyJob).collect() })
 }
 
 fn resolve(
@@ -109,13 +110,10 @@ fn resolve(
     folder: &Path,
     ranks: u32,
     collectives: Collectives,
+    read: ReadTraffic,
 ) -> PyResult<Recorded> {
     let traffic = match source {
-        Source::Matrix(name) => {
-            let path = folder.join(name);
-            let object = PyTraffic::read(py, path, None, None, None)?;
-            object.get().shared.traffic.clone()
-        }
+        Source::Matrix(name) => read(folder.join(name))?,
         // A job has the ranks that its pattern says; one that says none has as many as its hosts have room for.
         Source::Pattern(spec) => {
             let made = || patterns::pattern(spec, None).or_else(|_| patterns::pattern(spec, Some(ranks)));
@@ -132,7 +130,8 @@ fn resolve(
         Source::Phases(phases) => {
             let mut out = Vec::with_capacity(phases.len());
             for phase in phases {
-                let phase_traffic = resolve(py, job, &phase.source, folder, ranks, collectives)?.traffic;
+                let phase_traffic =
+                    resolve(py, job, &phase.source, folder, ranks, collectives, read)?.traffic;
                 let matrix = phase_traffic.total().into_owned();
                 out.push(Phase { name: phase.name.clone(), matrix, repeats: phase.repeats });
             }

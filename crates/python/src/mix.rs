@@ -1,7 +1,5 @@
 //! `netloom.mix` and `netloom.stages`: changing tables while packets run.
 
-use std::sync::Arc;
-
 use netloom_model::{Lft, Routes};
 use netloom_verify::{self as verify, MixReport};
 use pyo3::prelude::*;
@@ -9,6 +7,7 @@ use pyo3::types::PyDict;
 
 use crate::errors;
 use crate::fabric::PyFabric;
+use crate::findings::checked;
 use crate::routes::PyRoutes;
 use crate::run::{Options, run};
 
@@ -56,7 +55,7 @@ impl PyMixReport {
     /// Each with kind and text, the first few of every kind.
     #[getter]
     fn findings<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
-        crate::check::findings(py, &self.0.findings)
+        checked(py, &self.0.findings)
     }
 
     fn __repr__(&self) -> String {
@@ -134,29 +133,4 @@ fn pair<'a>(
             "expected two tables by destination with as many addresses a host, found others",
         )),
     }
-}
-
-/// `new` with the entries of `old` for the switches' own addresses where it has none and these lead over a working
-/// cable.
-pub fn with_switches_of(new: &PyRoutes, old: &Lft) -> PyRoutes {
-    let routes = &new.routes;
-    let lft = routes.lft().expect("by destination, as the caller has checked");
-    let (fabric, space) = (&new.shared.fabric, routes.dests(&new.shared.fabric));
-    let mut filled = lft.clone();
-    for s in fabric.switches() {
-        for t in fabric.switches() {
-            let dest = space.switch(t);
-            let leads = |&port: &u16| match port {
-                0 => s == t,
-                port => fabric.link_at(s, port).is_some_and(|l| fabric.alive(l)),
-            };
-            if lft.get(s, dest).is_none() {
-                filled.set(s, dest, old.get(s, dest).filter(leads));
-            }
-        }
-    }
-    PyRoutes::new(
-        Routes { table: netloom_model::Table::ByDest(filled), ..Routes::clone(routes) },
-        &Arc::clone(&new.shared),
-    )
 }

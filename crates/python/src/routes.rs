@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use netloom_formats as formats;
-use netloom_model::{DestId, HostId, MAX_LMC, Routes, SwitchId, Table};
+use netloom_model::{DestId, HostId, Lft, MAX_LMC, Routes, SwitchId, Table};
 use netloom_routing::{self as routing, Engine, EngineOptions, RoutingError};
 use numpy::{PyArray2, PyArrayMethods, PyReadonlyArray2};
 use pyo3::prelude::*;
@@ -125,7 +125,7 @@ impl PyRoutes {
     fn with_switches_of(&self, py: Python<'_>, present: &PyRoutes) -> PyResult<Self> {
         match (self.routes.lft(), present.routes.lft()) {
             (Some(a), Some(b)) if a.dests() == b.dests() && a.switches() == b.switches() => {
-                Ok(crate::mix::with_switches_of(self, b))
+                Ok(with_switches_of(self, b))
             }
             _ => Err(errors::routing(
                 py,
@@ -371,4 +371,26 @@ pub fn engines() -> Vec<(String, String)> {
 #[pyfunction]
 pub fn is_engine(name: &str) -> bool {
     name.parse::<Engine>().is_ok()
+}
+
+/// `new` with the entries of `old` for the switches' own addresses where it has none and these lead over a working
+/// cable.
+fn with_switches_of(new: &PyRoutes, old: &Lft) -> PyRoutes {
+    let routes = &new.routes;
+    let lft = routes.lft().expect("by destination, as the caller has checked");
+    let (fabric, space) = (&new.shared.fabric, routes.dests(&new.shared.fabric));
+    let mut filled = lft.clone();
+    for s in fabric.switches() {
+        for t in fabric.switches() {
+            let dest = space.switch(t);
+            let leads = |&port: &u16| match port {
+                0 => s == t,
+                port => fabric.link_at(s, port).is_some_and(|l| fabric.alive(l)),
+            };
+            if lft.get(s, dest).is_none() {
+                filled.set(s, dest, old.get(s, dest).filter(leads));
+            }
+        }
+    }
+    PyRoutes::new(Routes { table: Table::ByDest(filled), ..Routes::clone(routes) }, &Arc::clone(&new.shared))
 }

@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
 use crate::fabric::PyFabric;
-use crate::jobs::{placed, rank_hosts};
+use crate::jobs::{PyJob, placed, rank_hosts};
 use crate::recorded::{Collectives, parse_trace, read_trace, traffic_format};
 use crate::run::{Options, run};
 use crate::{arrays, errors, io};
@@ -87,7 +87,7 @@ impl PyTraffic {
                 return Ok(object.cast_into::<Self>()?.unbind());
             }
             "toml" => match fabric {
-                Some(fabric) => placed(py, fabric.get(), &source, seed, collectives)?.0,
+                Some(fabric) => Self::of_jobs(py, fabric.get(), &source, seed, collectives)?.0,
                 None => {
                     let message =
                         format!("{name}: a jobs file is placed on a fabric: expected one beside it");
@@ -448,4 +448,35 @@ fn parse_hash(py: Python<'_>, text: &str) -> PyResult<u64> {
 
 fn ending(name: &str) -> &str {
     name.rsplit_once('.').map_or("", |(_, ending)| ending)
+}
+
+/// Places the jobs of a jobs file; paths in it are relative to it.
+#[pyfunction]
+#[pyo3(name = "place_jobs", signature = (fabric, jobs, *, seed = None, collectives = None))]
+pub fn place_jobs(
+    py: Python<'_>,
+    fabric: &PyFabric,
+    jobs: PathBuf,
+    seed: Option<u64>,
+    collectives: Option<&str>,
+) -> PyResult<(PyTraffic, Vec<PyJob>)> {
+    PyTraffic::of_jobs(py, fabric, &jobs, seed, Collectives::parse(py, collectives)?)
+}
+
+impl PyTraffic {
+    /// The traffic of a jobs file, and its jobs.
+    fn of_jobs(
+        py: Python<'_>,
+        fabric: &PyFabric,
+        jobs: &Path,
+        seed: Option<u64>,
+        collectives: Collectives,
+    ) -> PyResult<(Self, Vec<PyJob>)> {
+        let read = |path: PathBuf| {
+            let object = Self::read(py, path, None, None, None)?;
+            Ok(object.get().shared.traffic.clone())
+        };
+        let placed = placed(py, fabric, jobs, seed, collectives, &read)?;
+        Ok((Self::made(placed.traffic, Some(placed.made_of), placed.notes), placed.jobs))
+    }
 }

@@ -6,8 +6,8 @@ use netloom_model::{DestId, HostId};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use super::codec::{StateReader, StateWriter};
 use super::observe::Context;
-use super::state::{StateReader, StateWriter};
 use crate::SimError;
 
 /// A time beyond the simulator's range; only [`u64::MAX`] is later.

@@ -16,6 +16,7 @@ use netloom_model::{Control, Fabric, StopReason};
 
 use super::calendar::NEVER;
 use super::choice::Choice;
+use super::codec::{StateReader, joined};
 use super::counters::LinkCounters;
 use super::deadlock::deadlock;
 use super::mail::Mail;
@@ -24,7 +25,7 @@ use super::network::Network;
 use super::observe::Observer;
 use super::partition::Partition;
 use super::program::Split;
-use super::state::{Keeping, StateReader, joined};
+use super::state::Keeping;
 use crate::SimError;
 use crate::config::Config;
 use crate::record::{Intervals, Latencies, Measure, PairRow, Queues};
