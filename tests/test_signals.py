@@ -244,7 +244,7 @@ def test_methods_after_the_limit_are_told_and_the_routes_kept(netloom, paths):
 INTERRUPTED_IMPORT = """
 import os, signal, sys, time
 from netloom import cli
-from netloom.cli import guard
+from netloom.cli.shared import guard
 
 def loads():
     try:

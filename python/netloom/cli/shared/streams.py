@@ -11,7 +11,7 @@ import _signal  # type: ignore[import-not-found]
 import os
 import sys
 
-from netloom.cli import guard
+from netloom.cli.shared import guard
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
