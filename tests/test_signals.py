@@ -115,7 +115,9 @@ def test_a_signal_ends_a_command_and_leaves_whole_files(netloom, command, by):
 
 HELD = """
 import signal, sys
-from netloom.cli import common, guard, main
+from netloom.cli import main
+from netloom.cli.shared import guard
+from netloom.cli.shared.run import Run
 guard.GRACE_S = 0.1
 def held(run, *_given, **_named):
     signal.pthread_sigmask(signal.SIG_BLOCK, [])
@@ -128,7 +130,7 @@ def held(run, *_given, **_named):
 import os, time
 from pathlib import Path
 folder = Path.cwd()
-common.Run.fabric = held
+Run.fabric = held
 sys.exit(main())
 """
 
@@ -168,7 +170,9 @@ def test_a_time_limit_ends_a_step_that_has_nothing_to_keep(netloom):
 UNDOING = """
 import sys, time
 from netloom import patience
-from netloom.cli import common, guard, main
+from netloom.cli import main
+from netloom.cli.shared import guard
+from netloom.cli.shared.run import Run
 guard.GRACE_S = 0.1
 def changed(run, *_given, **_named):
     with patience.change():
@@ -180,7 +184,7 @@ def changed(run, *_given, **_named):
             time.sleep(1)
             print("undone", file=sys.stderr, flush=True)
             raise
-common.Run.fabric = changed
+Run.fabric = changed
 sys.exit(main())
 """
 

@@ -14,13 +14,14 @@ import pytest
 
 LATE = """
 import os, signal, sys
-from netloom.cli import common, main
-real = common.Run.write
+from netloom.cli import main
+from netloom.cli.shared.run import Run
+real = Run.write
 def write(run, *given):
     run.finishing()
     os.kill(os.getpid(), signal.SIGINT)
     return real(run, *given)
-common.Run.write = write
+Run.write = write
 sys.exit(main())
 """
 
