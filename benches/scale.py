@@ -9,7 +9,7 @@ machine shows little; memory is the largest resident set. *Growth* is the expone
 stretches of sizes and shapes that are not run; a stretch carries the CRC-32 of its text, so that a figure
 put in by hand fails a test.
 
-Verbs of a live fabric (apply, watch, loop --live, lanes, counters poll) are bound by ports, not by sizes,
+Verbs of a live fabric (apply, watch, loop live, lanes, counters poll) are bound by ports, not by sizes,
 and are not here.
 """
 

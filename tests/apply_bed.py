@@ -18,6 +18,9 @@ from netloom.live import Ibsim, Manager, OpenSM
 FT2 = Path(__file__).resolve().parent / "data" / "opensm" / "ft2_32" / "ibnetdiscover.txt"
 
 
+COMMANDS = ("plan", "send", "rollback", "recover", "history")
+
+
 @dataclass
 class Bed:
     """A simulated fabric, its OpenSM, and the file that this reads."""
@@ -68,7 +71,10 @@ class Bed:
         raise AssertionError("tables never come to rest")
 
     def arguments(self, *words: object) -> list[str]:
-        return ["apply", *map(str, words), "--sim", f"{self.sim.socket_name},{self.sim.host}"]
+        """The call with these words, of `send` unless they name another command."""
+        command = [] if words and words[0] in COMMANDS else ["send"]
+        there = f"{self.sim.socket_name},{self.sim.host}"
+        return ["apply", *command, *map(str, words), "--sim", there]
 
     def run(self, *words: object) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-m", "netloom", *self.arguments(*words)]

@@ -51,7 +51,7 @@ def scenario(netloom, text: str = SMALL, name: str = "s.toml") -> str:
 
 
 def sampled(netloom, *options: object, text: str = SMALL) -> sampling.Samples:
-    netloom.ok("sample", scenario(netloom, text), "-o", "run", "-q", *options)
+    netloom.ok("sample", "run", scenario(netloom, text), "-o", "run", "-q", *options)
     return sampling.read(netloom.folder / "run")
 
 

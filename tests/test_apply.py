@@ -75,18 +75,18 @@ def test_applied_routes_are_read_back_journaled_and_rolled_back(call, live, netl
     number = applied["journal_id"]
     kept = nl.Routes.parse(live.journal.tables(number, 0), before.fabric)
     assert kept.changed_entries(before.tables) == 0
-    assert call("--rollback")["outcome"] == "dry run"
-    back = call("--rollback", "--yes")
+    assert call("rollback")["outcome"] == "dry run"
+    back = call("rollback", "--yes")
     assert back["outcome"] == "applied"
     assert live.look().tables.changed_entries(before.tables) == 0
-    history = call("--history")["history"]
+    history = call("history")["history"]
     assert [row["state"] for row in history[-2:]] == ["applied", "applied"]
     assert history[-1]["rolls_back"] == number
-    forth = call("--rollback", back["journal_id"], "--yes")
+    forth = call("rollback", back["journal_id"], "--yes")
     assert forth["outcome"] == "applied"
     assert live.look().tables.changed_entries(new) == 0
-    listed = netloom.ok("apply", "--history", "--journal", live.journal.folder)
-    assert len(listed.splitlines()) == 1 + len(call("--history")["history"])
+    listed = netloom.ok("apply", "history", "--journal", live.journal.folder)
+    assert len(listed.splitlines()) == 1 + len(call("history")["history"])
 
 
 def test_a_change_that_would_loop_is_staged(call, live, netloom):
@@ -183,7 +183,14 @@ def test_two_addresses_a_host_are_both_changed(netloom):
         with OpenSM(sim, routes=file, lmc=1):
             new = nl.route("random", fabric, seed=3)
             new.write(netloom.folder / "new.lfts")
-            words = ("apply", netloom.folder / "new.lfts", "--yes", "--sim", f"{sim.socket_name},host0000")
+            words = (
+                "apply",
+                "send",
+                netloom.folder / "new.lfts",
+                "--yes",
+                "--sim",
+                f"{sim.socket_name},host0000",
+            )
             assert netloom.result(*words)["verified"]
             assert nl.Routes.parse(sim.forwarding_tables(), fabric).changed_entries(new) == 0
 
@@ -226,7 +233,7 @@ def test_nothing_is_applied_where_the_journal_cannot_be_written(live, netloom):
 
 def test_an_opensm_without_the_file_engine_is_told_how_to_be_configured(netloom):
     with Ibsim(FT2, host="host0000") as sim, OpenSM(sim, engine="updn"):
-        error = netloom.refused("apply", "ftree", "--sim", f"{sim.socket_name},host0000")
+        error = netloom.refused("apply", "send", "ftree", "--sim", f"{sim.socket_name},host0000")
     assert "routing_engine file,no_fallback and lfts_file" in error
 
 
@@ -242,7 +249,7 @@ def test_adaptive_routing_is_refused_unless_told(netloom, settings, kind, allow)
     with Ibsim(FT2, host="host0000") as sim, OpenSM(sim, routes=file) as opensm:
         with open(opensm.manager.options_file, "a") as options:
             options.write(settings)
-        words = ("apply", "ftree", "--sim", f"{sim.socket_name},host0000")
+        words = ("apply", "send", "ftree", "--sim", f"{sim.socket_name},host0000")
         result = netloom.result(*words, "--yes", code=1)
         assert [finding["kind"] for finding in result["findings"]] == [kind]
         result = netloom.result(*words, "--allow", allow, "--yes")
@@ -257,7 +264,7 @@ def test_a_second_manager_is_refused_unless_told(netloom):
     with Ibsim(FT2, host="host0000") as sim, OpenSM(sim, routes=file, settings="sm_priority 9\n") as first:
         pid = first.manager.pid
         with OpenSM(sim, engine="minhop", host="host0009", standby=True):
-            words = ("apply", "ftree", "--sim", f"{sim.socket_name},host0000", "--opensm", pid)
+            words = ("apply", "send", "ftree", "--sim", f"{sim.socket_name},host0000", "--opensm", pid)
             result = netloom.result(*words, code=1)
             assert [finding["kind"] for finding in result["findings"]] == ["standby"]
             assert "--allow standby" in result["findings"][0]["text"]
@@ -267,10 +274,14 @@ def test_a_second_manager_is_refused_unless_told(netloom):
 @pytest.mark.parametrize(
     ("words", "text"),
     [
-        ([], "found none"),
-        (["ftree", "--recover"], "found ROUTES and --recover"),
-        (["--rollback", "x"], "expected the number of a change"),
-        (["ftree", "--stages", "0"], "--stages"),
+        (["send"], "ROUTES"),
+        (["plan"], "ROUTES"),
+        (["plan", "ftree", "--yes"], "--yes"),
+        (["send", "ftree", "--recover"], "netloom apply --recover is now: netloom apply recover"),
+        (["rollback", "x"], "x"),
+        (["rollback", "0"], "1"),
+        (["send", "ftree", "--stages", "0"], "--stages"),
+        (["send", "ftree", "--port", "0"], "--port"),
     ],
 )
 def test_calls_that_mean_nothing_are_usage_errors(netloom, words, text):
@@ -279,9 +290,9 @@ def test_calls_that_mean_nothing_are_usage_errors(netloom, words, text):
 
 def test_a_journal_that_is_none_and_a_process_that_is_no_opensm_are_said(live, netloom):
     (netloom.folder / "file").write_text("")
-    word = netloom.refused(*live.arguments("--history", "--journal", "nowhere"))
+    word = netloom.refused(*live.arguments("history", "--journal", "nowhere"))
     assert "--journal nowhere: no journal of changes there" in word
-    word = netloom.refused(*live.arguments("--rollback", "--journal", "nowhere"))
+    word = netloom.refused(*live.arguments("rollback", "--journal", "nowhere"))
     assert "--journal nowhere: no journal of changes there" in word
     word = netloom.refused(*live.arguments("random", "--journal", "file", "--yes"))
     assert word == "file: is a file: expected the folder of a journal"
@@ -299,7 +310,7 @@ def test_a_journal_that_is_none_and_a_process_that_is_no_opensm_are_said(live, n
 def test_the_way_back_that_is_shown_works_as_it_is(live, netloom):
     netloom.ok(*live.arguments("ftree", "--yes"))
     out = netloom.ok(*live.arguments("random", "--seed", 12, "--yes"))
-    back = re.search(r"`netloom (apply --rollback \d+ --yes --sim .+)` undoes it", out)
+    back = re.search(r"`netloom (apply rollback \d+ --yes --sim .+)` undoes it", out)
     assert back, out
     netloom.ok(*back[1].split())
 
@@ -315,13 +326,13 @@ def test_history_is_shown_where_opensm_does_not_run(netloom, monkeypatch, capsys
     (netloom.folder / "opensm.conf").write_text(f"lfts_file {netloom.folder}/routes.lfts\n")
     monkeypatch.setattr(manager, "_OPTIONS_FILE", netloom.folder / "opensm.conf")
     monkeypatch.setattr(manager, "_processes", lambda _name: [])
-    assert main(["apply", "--history"]) == 0
+    assert main(["apply", "history"]) == 0
     assert re.search(r"^ *1 +\S+ +begun +7 ", capsys.readouterr().out, re.MULTILINE)
 
 
 def test_without_a_fabric_that_is_said(netloom):
-    assert "no OpenSM" in netloom.refused("apply", "ftree")
-    assert "no ibsim has the socket name" in netloom.refused("apply", "ftree", "--sim", "nobody")
+    assert "no OpenSM" in netloom.refused("apply", "send", "ftree")
+    assert "no ibsim has the socket name" in netloom.refused("apply", "send", "ftree", "--sim", "nobody")
 
 
 def test_a_report_never_goes_where_opensm_reads(live, netloom):

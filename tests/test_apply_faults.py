@@ -111,7 +111,7 @@ def some_kills(count: int, folder: Path, source: random.Random, outcomes: Counte
             )
             left = live.journal.unfinished() if live.journal.folder.exists() else None
             outcomes["left unfinished" if left else "left nothing"] += 1
-            recovered = live.run("--recover", "--yes")
+            recovered = live.run("recover", "--yes")
             assert recovered.returncode == 0, recovered.stdout + recovered.stderr
             now = live.look()
             assert lost(now) == 0
@@ -219,10 +219,10 @@ def test_an_opensm_that_dies_leaves_its_old_file_and_is_recovered_when_it_is_bac
         assert live.journal.unfinished() is not None
         with OpenSM(sim, routes=file) as opensm:
             live = Bed(sim, opensm, file)
-            refused = live.run("--recover")
+            refused = live.run("recover")
             assert refused.returncode == 1
             assert "--yes" in refused.stdout
-            done = live.run("--recover", "--yes")
+            done = live.run("recover", "--yes")
             assert done.returncode == 0, done.stdout + done.stderr
             assert live.journal.unfinished() is None
             assert live.look().tables.changed_entries(old.tables) == 0

@@ -17,7 +17,7 @@ ESCAPE = "\x1b[31mred\x07"
         ("deflate-distance.npz", ("traffic", "show"), "expected a sparse matrix"),
         ("deflate-code.npz", ("traffic", "show"), "expected a sparse matrix"),
         ("deflate-stored.npz", ("traffic", "show"), "expected a sparse matrix"),
-        ("packets-column-twice.csv", ("sample", "--decode", "--fabric", NET), "column destination stands"),
+        ("packets-column-twice.csv", ("sample", "decode", NET), "column destination stands"),
         (
             "front-without-max-load.json",
             ("plot", "front", "-o", "front.svg"),

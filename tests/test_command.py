@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -32,7 +33,21 @@ VERBS += [
     "plot matrix",
     "plot loads",
     "plot run",
-    "apply",
+    "sample run",
+    "sample decode",
+    "study chapter4",
+    "study sampling",
+    "loop run",
+    "loop live",
+    "loop table",
+    "lanes write",
+    "apply plan",
+    "apply send",
+    "apply rollback",
+    "apply recover",
+    "apply history",
+    "diagnose",
+    "diagnose self-test",
     "demo",
 ]
 
@@ -115,7 +130,18 @@ def test_start_imports_neither_numpy_nor_a_verb():
 
 def test_help_names_every_verb_in_the_order_of_use(netloom):
     text = netloom.ok("--help")
-    verbs = ["fabric", "traffic", "route", "check", "loads", "optimize", "simulate", "plot", "apply", "demo"]
+    verbs = [
+        "fabric",
+        "traffic",
+        "route",
+        "check",
+        "loads",
+        "optimize",
+        "simulate",
+        "plot",
+        "apply",
+        "demo",
+    ]
     assert [text.index(f"│ {verb} ") for verb in verbs] == sorted(text.index(f"│ {verb} ") for verb in verbs)
 
 
@@ -349,3 +375,31 @@ def test_traffic_without_names_is_said_to_be_matched_by_number(netloom, paths):
     assert "matched to hosts by number" in netloom.ok("loads", paths.ft2, "ftree", "t.mtx")
     assert netloom.result("loads", paths.ft2, "ftree", "t.mtx")["traffic_matched_by"] == "number"
     assert netloom.result("loads", paths.ft2, "ftree", "bisection")["traffic_matched_by"] == "names"
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("infer --study lulesh-512", "netloom study chapter4"),
+        ("infer net.txt ftree --vl-scheme 5sl5vl --write-sl2vl t.dump", "netloom lanes write"),
+        ("infer net.txt ftree --vl-scheme 5sl5vl --write-qos=qos", "netloom lanes write"),
+        ("sample scenario.toml", "netloom sample run SCENARIO"),
+        ("sample -o kept scenario.toml", "netloom sample run SCENARIO"),
+        ("sample --decode packets.csv --fabric net.txt", "netloom sample decode FABRIC PACKETS"),
+        ("sample --study", "netloom study sampling"),
+        ("loop scenario.toml", "netloom loop run SCENARIO"),
+        ("loop --live --rounds 1", "netloom loop live"),
+        ("loop --table", "netloom loop table"),
+        ("apply routes.lfts", "netloom apply plan ROUTES"),
+        ("apply routes.lfts --yes", "apply send ROUTES --yes"),
+        ("apply --rollback 3 --yes", "netloom apply rollback"),
+        ("apply --recover", "netloom apply recover"),
+        ("apply --history", "netloom apply history"),
+        ("diagnose --self-test", "netloom diagnose self-test"),
+    ],
+)
+def test_an_old_form_is_told_its_new_one(netloom, old, new):
+    word = netloom.refused(*old.split(), code=2)
+    assert f"now: {new}" in word or (new in word and old.split()[0] == "apply")
+    # What it names is there.
+    assert netloom.ok(*re.findall(r"[a-z0-9-]+", new.removeprefix("netloom "))[:2], "--help")

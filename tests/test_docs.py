@@ -41,6 +41,7 @@ VERBS = [
     "sample",
     "diagnose",
     "loop",
+    "study",
     "plot",
     "apply",
     "demo",

@@ -37,7 +37,7 @@ def rows(text: str) -> dict[tuple[str, int, int], list[int]]:
 def test_the_tables_written_are_those_that_counters_and_inference_use(netloom, paths, scheme):
     """One pair's bytes, by the tables as text, are on the lanes where its counters are."""
     result = netloom.result(
-        "infer", paths.ft3, "ftree", "--vl-scheme", scheme, "--write-sl2vl", "t.dump", "--write-qos", "qos"
+        "lanes", "write", paths.ft3, "ftree", "--vl-scheme", scheme, "-o", "t.dump", "--qos", "qos"
     )
     tables = rows((netloom.folder / "t.dump").read_text())
     fabric = nl.Fabric.read(paths.ft3)
@@ -65,13 +65,13 @@ def test_the_tables_written_are_those_that_counters_and_inference_use(netloom, p
 
 
 def test_tables_name_scheme_and_version_and_may_be_gzip(netloom, paths):
-    asked = ("infer", paths.ft2, "ftree", "--vl-scheme", SCHEME)
-    netloom.ok(*asked, "--write-sl2vl", "t.dump")
-    netloom.ok(*asked, "--write-sl2vl", "t.dump.gz")
+    asked = ("lanes", "write", paths.ft2, "ftree", "--vl-scheme", SCHEME)
+    netloom.ok(*asked, "-o", "t.dump")
+    netloom.ok(*asked, "-o", "t.dump.gz")
     plain = (netloom.folder / "t.dump").read_bytes()
     assert gzip.decompress((netloom.folder / "t.dump.gz").read_bytes()) == plain
     assert plain.startswith(f"# netloom {nl.__version__} scheme={SCHEME} cabling=".encode())
-    netloom.ok(*asked, "--write-sl2vl", "again.dump")
+    netloom.ok(*asked, "-o", "again.dump")
     assert (netloom.folder / "again.dump").read_bytes() == plain
     # 8 leaves of 8 cables and 4 spines of 8, every port in by every port out; 32 hosts.
     assert len(rows(plain.decode())) == 12 * 64 + 32
@@ -82,17 +82,17 @@ def test_schemes_that_no_switch_can_do_are_refused_with_the_reason(netloom, path
         ("5vl:random:seed=1", "pairs of hosts with the same level and ports have different lanes"),
         ("5vl:galois", "every sender to a destination has lanes of its own"),
     ):
-        word = netloom.refused("infer", paths.ft2, "ftree", "--vl-scheme", scheme, "--write-sl2vl", "t")
+        word = netloom.refused("lanes", "write", paths.ft2, "ftree", "--vl-scheme", scheme, "-o", "t")
         assert "no SL-to-VL table can say it" in word
         assert reason in word
 
 
 def test_a_policy_with_a_rule_for_each_of_millions_of_pairs_is_refused(netloom):
-    asked = ("infer", "quartz1", "ftree", "--vl-scheme")
-    word = netloom.refused(*asked, "5sl5vl", "--write-qos", "qos")
+    asked = ("lanes", "write", "quartz1", "ftree", "--vl-scheme")
+    word = netloom.refused(*asked, "5sl5vl", "--qos", "qos")
     assert "9434112 pairs of hosts have a service level each" in word
     assert "5sl5vl:groups" in word
-    netloom.ok(*asked, "5sl5vl:groups", "--write-qos", "qos")
+    netloom.ok(*asked, "5sl5vl:groups", "--qos", "qos")
     policy = (netloom.folder / "qos" / "qos-policy.conf").read_text()
     # A group for every place in a leaf; a rule for every group of destinations and level but 0.
     assert policy.count("    port-group\n") == 32
@@ -115,12 +115,12 @@ def test_routes_with_a_credit_loop_are_refused(netloom):
                 line = f"{line[:7]}{2 + number if up else 1 + (number + 1) % 3:03}{line[10:]}"
         lines.append(line)
     (netloom.folder / "ring.lfts").write_text("\n".join(lines) + "\n")
-    word = netloom.refused("infer", ring, "ring.lfts", "--vl-scheme", "2sl2vl", "--write-sl2vl", "t")
+    word = netloom.refused("lanes", "write", ring, "ring.lfts", "--vl-scheme", "2sl2vl", "-o", "t")
     assert word.startswith("ring.lfts: packets can wait for each other in a circle on one lane")
 
 
 def test_settings_of_mpi_give_a_host_its_level(netloom, paths):
-    netloom.ok("infer", paths.ft2, "ftree", "--vl-scheme", "4sl4vl:sources:seed=2", "--write-qos", "qos")
+    netloom.ok("lanes", "write", paths.ft2, "ftree", "--vl-scheme", "4sl4vl:sources:seed=2", "--qos", "qos")
     fabric = nl.Fabric.read(paths.ft2)
     lanes = _core.lane_tables(fabric, "4sl4vl:sources:seed=2")
     levels = lanes.host_levels()
@@ -136,7 +136,7 @@ def test_settings_of_mpi_give_a_host_its_level(netloom, paths):
     # Four hosts a leaf, four levels: each once.
     assert all(sorted(levels[i : i + 4]) == [0, 1, 2, 3] for i in range(0, 32, 4))
     # Groups have levels by pair, which no setting of a process can say.
-    netloom.ok("infer", paths.ft2, "ftree", "--vl-scheme", SCHEME, "--write-qos", "other")
+    netloom.ok("lanes", "write", paths.ft2, "ftree", "--vl-scheme", SCHEME, "--qos", "other")
     assert sorted(path.name for path in (netloom.folder / "other").iterdir()) == [
         "opensm.conf",
         "qos-policy.conf",
@@ -148,7 +148,7 @@ def test_tables_in_force_that_are_not_the_scheme_s_are_refused(netloom, paths):
     jobs = paths.examples / "jobs" / "boxlib.toml"
     netloom.ok("counters", "synth", paths.ft2, "ftree", jobs, *scheme, "-o", "c.csv")
     asked = ("infer", paths.ft2, "ftree", "c.csv", "--jobs", jobs, *scheme, "--truth", jobs)
-    netloom.ok("infer", paths.ft2, "ftree", *scheme, "--write-sl2vl", "t.dump")
+    netloom.ok("lanes", "write", paths.ft2, "ftree", *scheme, "-o", "t.dump")
     assert netloom.result(*asked, "--sl2vl", "t.dump")["relative_error_percent"] < 0.001
     real = paths.opensm / "ft2_32" / "opensm-sl2vl.dump.gz"
     word = netloom.refused(*asked, "--sl2vl", real)
@@ -158,16 +158,17 @@ def test_tables_in_force_that_are_not_the_scheme_s_are_refused(netloom, paths):
 
 
 def test_what_does_not_go_together_is_said(netloom, paths):
-    asked = ("infer", paths.ft2, "ftree")
-    assert "expected COUNTERS" in netloom.refused(*asked, code=2)
-    assert "need --vl-scheme" in netloom.refused(*asked, "--write-sl2vl", "t", code=2)
-    many = (*asked, "c.csv", "--vl-scheme", SCHEME, "--write-sl2vl", "t")
-    assert "need no counters" in netloom.refused(*many, code=2)
-    assert "expected SslVvl" in netloom.refused(*asked, "--vl-scheme", "5", "--write-sl2vl", "t")
-    adaptive = ("infer", paths.ft2, "adaptive", "--vl-scheme", SCHEME, "--write-sl2vl", "t")
+    assert "COUNTERS" in netloom.refused("infer", paths.ft2, "ftree", code=2)
+    asked = ("lanes", "write", paths.ft2, "ftree")
+    assert "--vl-scheme" in netloom.refused(*asked, "-o", "t", code=2)
+    assert "expected -o FILE" in netloom.refused(*asked, "--vl-scheme", SCHEME, code=2)
+    many = (*asked, "c.csv", "--vl-scheme", SCHEME, "-o", "t")
+    assert "c.csv" in netloom.refused(*many, code=2)
+    assert "expected SslVvl" in netloom.refused(*asked, "--vl-scheme", "5", "-o", "t")
+    adaptive = ("lanes", "write", paths.ft2, "adaptive", "--vl-scheme", SCHEME, "-o", "t")
     assert "any way" in netloom.refused(*adaptive, code=2)
     (netloom.folder / "file").write_text("")
-    assert "expected a folder" in netloom.refused(*asked, "--vl-scheme", SCHEME, "--write-qos", "file")
+    assert "expected a folder" in netloom.refused(*asked, "--vl-scheme", SCHEME, "--qos", "file")
 
 
 class TestOpenSM:
@@ -178,7 +179,7 @@ class TestOpenSM:
     @pytest.mark.parametrize("rule", ["groups:", "sources:", ""])
     def test_every_path_record_has_the_level_of_its_pair(self, netloom, paths, rule):
         scheme = f"5sl5vl:{rule}uniform:seed=1"
-        netloom.ok("infer", paths.ft2, "ftree", "--vl-scheme", scheme, "--write-qos", "qos")
+        netloom.ok("lanes", "write", paths.ft2, "ftree", "--vl-scheme", scheme, "--qos", "qos")
         fabric = nl.Fabric.read(paths.ft2)
         lanes, lids = _core.lane_tables(fabric, scheme), fabric.host_table()["lid"]
         settings = (netloom.folder / "qos" / "opensm.conf").read_text()
@@ -202,7 +203,7 @@ class TestOpenSM:
 
 
 def test_settings_of_another_scheme_are_not_left_beside(netloom, paths):
-    asked = ("infer", paths.ft2, "ftree", "--write-qos", "qos", "--vl-scheme")
+    asked = ("lanes", "write", paths.ft2, "ftree", "--qos", "qos", "--vl-scheme")
     assert netloom(*asked, "5sl5vl:sources:seed=1").code == 0
     done = netloom(*asked, "5sl5vl:groups:seed=1")
     assert done.code == 3
@@ -210,11 +211,9 @@ def test_settings_of_another_scheme_are_not_left_beside(netloom, paths):
 
 
 def test_options_about_counters_are_refused_where_there_are_none(netloom, paths):
-    asked = ("infer", paths.ft2, "ftree", "--vl-scheme", "5sl5vl:groups:seed=1", "--write-qos")
-    done = netloom(*asked, "qos", "--truth", "nofile", "--ranges", "3")
-    assert done.code == 2
-    assert "--truth, --ranges: about counters" in done.err
+    asked = ("lanes", "write", paths.ft2, "ftree", "--vl-scheme", "5sl5vl:groups:seed=1", "--qos")
+    assert "--truth" in netloom.refused(*asked, "qos", "--truth", "nofile", "--ranges", "3", code=2)
     assert netloom(*asked, "-").code == 2
     done = netloom(*asked, "qos")
     assert done.code == 0
-    assert "write these with --write-sl2vl" in done.out + done.err
+    assert "write these with -o" in done.out + done.err

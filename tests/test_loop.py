@@ -32,7 +32,7 @@ def written(folder, text: str, name: str = "loop.toml"):
 
 def test_routes_from_inferred_traffic_are_applied_and_then_kept(netloom, small):
     """ftree sends three flows over a link where one would do: two thirds of the load less."""
-    result = netloom.result("loop", small)
+    result = netloom.result("loop", "run", small)
     first, second = result["rounds"]
     assert (first["decision"], second["decision"]) == ("applied", "kept")
     assert first["verdict"] == "identified"
@@ -50,7 +50,7 @@ def test_routes_from_inferred_traffic_are_applied_and_then_kept(netloom, small):
 
 
 def test_the_journal_has_every_round_with_its_files(netloom, small):
-    netloom.ok("loop", small, "-o", "kept", "--seed", "1")
+    netloom.ok("loop", "run", small, "-o", "kept", "--seed", "1")
     rows = pq.read_table(netloom.folder / "kept" / "journal.parquet").to_pylist()
     assert [row["decision"] for row in rows] == ["applied", "kept"]
     assert rows[0]["seconds_infer"] > 0
@@ -71,25 +71,25 @@ def test_the_journal_has_every_round_with_its_files(netloom, small):
     assert ">0 %</text>" in page  # the chart has an axis
     # Another loop takes its place; a folder of something else is refused.
     (netloom.folder / "kept/round-0001/own.txt").write_text("precious")
-    netloom.ok("loop", small, "--rounds", "1", "-o", "kept")
+    netloom.ok("loop", "run", small, "--rounds", "1", "-o", "kept")
     assert (netloom.folder / "kept/round-0001/own.txt").read_text() == "precious"
     assert len(pq.read_table(netloom.folder / "kept" / "journal.parquet")) == 1
     assert not (netloom.folder / "kept" / "round-0002").exists()
     (netloom.folder / "mine").mkdir()
     (netloom.folder / "mine" / "thesis.tex").write_text("x")
-    assert "journal.parquet" in netloom.refused("loop", small, "-o", "mine")
+    assert "journal.parquet" in netloom.refused("loop", "run", small, "-o", "mine")
 
 
 def test_decisions_and_figures_do_not_depend_on_threads(netloom, small):
     def told(threads: int) -> list[dict[str, object]]:
-        rounds = netloom.result("loop", small, "--threads", threads)["rounds"]
+        rounds = netloom.result("loop", "run", small, "--threads", threads)["rounds"]
         return [{key: value for key, value in one.items() if key != "seconds"} for one in rounds]
 
     assert told(1) == told(2)
 
 
 def test_what_alternates_gets_routes_for_both_and_no_more_changes(netloom, paths):
-    result = netloom.result("loop", paths.examples / "loop" / "alternating.toml")
+    result = netloom.result("loop", "run", paths.examples / "loop" / "alternating.toml")
     decisions = [one["decision"] for one in result["rounds"]]
     assert decisions == ["applied", "applied", "kept", "kept", "kept", "kept"]
     assert all(one["gap_after_percent"] < 1e-9 for one in result["rounds"][1:])
@@ -97,7 +97,7 @@ def test_what_alternates_gets_routes_for_both_and_no_more_changes(netloom, paths
 
 def test_what_is_not_found_is_taken_back_and_not_tried_again(netloom, paths):
     file = paths.examples / "loop" / "contradicted.toml"
-    result = netloom.result("loop", file)
+    result = netloom.result("loop", "run", file)
     first, second = result["rounds"]
     assert first["decision"] == "rolled back"
     assert first["sure_gain"] > 10
@@ -107,7 +107,7 @@ def test_what_is_not_found_is_taken_back_and_not_tried_again(netloom, paths):
     assert second["decision"] == "kept"
     assert "taken back" in second["reason"]
     # Found by a quarter of the destinations already.
-    canary = netloom.result("loop", file, "--canary", "25")["rounds"][0]
+    canary = netloom.result("loop", "run", file, "--canary", "25")["rounds"][0]
     assert canary["decision"] == "rolled back"
     assert "25 % of the destinations" in canary["reason"]
 
@@ -241,7 +241,7 @@ REFUSED = {
 def test_errors_name_file_and_line(netloom, paths, text):
     work = paths.examples / "scenarios" / "shuffle.toml"
     written(netloom.folder, text.replace("WORK", str(work)))
-    message = netloom.refused("loop", "loop.toml")
+    message = netloom.refused("loop", "run", "loop.toml")
     assert REFUSED[text] in message
     assert "loop.toml" in message
 
@@ -254,7 +254,7 @@ def test_hosts_that_are_missing_are_named_with_their_line(netloom):
         "work.toml",
     )
     written(netloom.folder, '[[phase]]\nscenario = "work.toml"\n')
-    message = netloom.refused("loop", "loop.toml")
+    message = netloom.refused("loop", "run", "loop.toml")
     assert "work.toml:4" in message
     assert "nobody" in message
 
@@ -264,22 +264,23 @@ def test_another_fabric_in_a_later_phase_is_refused(netloom, paths):
     written(netloom.folder, text, "one.toml")
     written(netloom.folder, text.replace("spines=4", "spines=2"), "two.toml")
     written(netloom.folder, '[[phase]]\nscenario = "one.toml"\n[[phase]]\nscenario = "two.toml"\n')
-    assert "loop.toml:4: scenario: two.toml has another fabric" in netloom.refused("loop", "loop.toml")
+    assert "loop.toml:4: scenario: two.toml has another fabric" in netloom.refused("loop", "run", "loop.toml")
 
 
 def test_usage(netloom, small, paths):
     shuffle = paths.examples / "scenarios" / "shuffle.toml"
-    assert "expected a loop's scenario" in netloom.refused("loop", code=2)
-    assert "--only needs --table" in netloom.refused("loop", small, "--only", "5.1", code=2)
-    assert "expected no other" in netloom.refused("loop", small, "--table", code=2)
-    assert "'6.1'" in netloom.refused("loop", "--table", "--only", "6.1", code=2)
+    assert "SCENARIO" in netloom.refused("loop", "run", code=2)
+    assert "--only" in netloom.refused("loop", "run", small, "--only", "5.1", code=2)
+    word = netloom.refused("loop", small, "--table", code=2)
+    assert word == "netloom loop --table is now: netloom loop table"
+    assert "'6.1'" in netloom.refused("loop", "table", "--only", "6.1", code=2)
     for line, word in (
         ('name = ""', "name: expected a text that is not empty, found ''"),
         ("missing = 1.0", "missing: expected a number from 0 to 0.99, found 1.0"),
     ):
         (netloom.folder / "loop.toml").write_text(f"{line}\n[[phase]]\nscenario = '{shuffle}'\n")
-        assert netloom.refused("loop", "loop.toml") == f"loop.toml:1: {word}"
-    stopped = netloom.result("loop", small, "--time-limit", "0")
+        assert netloom.refused("loop", "run", "loop.toml") == f"loop.toml:1: {word}"
+    stopped = netloom.result("loop", "run", small, "--time-limit", "0")
     assert (stopped["stopped"], len(stopped["rounds"])) == ("time-limit", 1)
 
 
@@ -397,10 +398,10 @@ def test_a_folder_is_for_one_loop_at_a_time_and_for_the_next_after_a_kill(netloo
     small = ROOT / "examples" / "loop" / "small.toml"
     folder = netloom.folder / "kept"
     with alone_in(folder):
-        done = netloom("loop", small, "-o", folder)
+        done = netloom("loop", "run", small, "-o", folder)
         assert done.code == 3
         assert "is in use by process" in done.err
     folder.mkdir()
     (folder / "in-use").write_text("process 1 on nowhere since long\n")
-    netloom.ok("loop", small, "--rounds", 1, "-o", folder)
+    netloom.ok("loop", "run", small, "--rounds", 1, "-o", folder)
     assert sorted(path.name for path in folder.iterdir()) == ["journal.parquet", "round-0001", "summary.html"]

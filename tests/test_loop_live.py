@@ -52,9 +52,16 @@ def test_the_demo_makes_three_rounds_and_ends_with_better_tables(netloom):
     # The same jobs again: nothing is left to gain, and nothing is changed.
     assert second["changed_entries"] == 0
     assert second["gap_after_percent"] == second["gap_before_percent"]
-    assert {"discover", "counters", "infer", "optimize", "check", "predict", "apply", "verify"} <= set(
-        first["seconds"]
-    )
+    assert {
+        "discover",
+        "counters",
+        "infer",
+        "optimize",
+        "check",
+        "predict",
+        "apply",
+        "verify",
+    } <= set(first["seconds"])
     assert len(result["excerpt"]["entries"]) > 0
     assert (netloom.folder / "out" / "routes.lfts").stat().st_size > 0
 
@@ -232,7 +239,7 @@ def test_opensm_restarted_between_rounds_is_found_again(rounds, tmp_path):
 
 
 class Steered:
-    """`netloom loop --live`, with work instead of waiting."""
+    """`netloom loop live`, with work instead of waiting."""
 
     def __init__(self, rounds: Rounds, folder: Path, monkeypatch, capsys, validate) -> None:
         self.rounds, self.folder, self.capsys, self.validate = rounds, folder, capsys, validate
@@ -251,7 +258,7 @@ class Steered:
     def __call__(self, *words: object, code: int = 0) -> dict[str, Any]:
         sim = self.rounds.there.sim
         given = [*map(str, words), "--sim", f"{sim.socket_name},{sim.host}", "--format", "json", "-q"]
-        assert main(["loop", "--live", *given, "--seed", "4"]) == code
+        assert main(["loop", "live", *given, "--seed", "4"]) == code
         document = json.loads(self.capsys.readouterr().out)
         self.validate(document)
         return document["result"]
@@ -366,7 +373,7 @@ class TestTheVerb:
 
 
 def test_ctrl_c_ends_a_live_loop_after_the_rounds_so_far(rounds, netloom):
-    words = ("loop", "--live", "--every", "0.2", "-o", "kept", *where(rounds.there))
+    words = ("loop", "live", "--every", "0.2", "-o", "kept", *where(rounds.there))
     child = subprocess.Popen(
         [*netloom.command, *words],
         cwd=netloom.folder,
@@ -391,11 +398,11 @@ def where(there: Bed) -> tuple[str, str]:
 
 
 def test_a_live_loop_that_cannot_be_is_refused(netloom, paths):
-    assert "no OpenSM" in netloom.refused("loop", "--live", "-o", "kept")
+    assert "no OpenSM" in netloom.refused("loop", "live", "-o", "kept")
     loop = paths.examples / "loop" / "small.toml"
-    assert "Unused Tokens" in netloom.refused("loop", loop, "--live", code=2)
-    assert "--sim" in netloom.refused("loop", "--live", "--sim", "nobody")
-    assert "folder" in netloom.refused("loop", "--live", "-o", "-", code=2)
+    assert "netloom loop live" in netloom.refused("loop", loop, "--live", code=2)
+    assert "--sim" in netloom.refused("loop", "live", "--sim", "nobody")
+    assert "folder" in netloom.refused("loop", "live", "-o", "-", code=2)
 
 
 def test_tables_that_change_during_the_interval_are_noticed(rounds):

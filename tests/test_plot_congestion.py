@@ -237,7 +237,7 @@ def test_counts_of_packets_are_short():
 def ghost(netloom, paths):
     """miniGhost in little, sampled by tag, with its true counts."""
     scenario = paths.examples / "sampling" / "minighost-small.toml"
-    netloom.ok("sample", scenario, "--contexts", "tag", "--truth", "-o", "ghost")
+    netloom.ok("sample", "run", scenario, "--contexts", "tag", "--truth", "-o", "ghost")
     return "ghost"
 
 
@@ -259,11 +259,11 @@ def test_a_sampled_run_is_drawn_by_context(netloom, ghost):
 
 def test_several_runs_share_a_picture(netloom, paths, ghost):
     scenario = paths.examples / "sampling" / "minighost-small.toml"
-    netloom.ok("sample", scenario, "--set", "job.1.mapping=block", "-o", "linear")
+    netloom.ok("sample", "run", scenario, "--set", "job.1.mapping=block", "-o", "linear")
     result = netloom.result("plot", "congestion", ghost, "linear", "-o", "x.svg")
     assert [row["panel"] for row in result["panels"]] == ["ghost", "linear"]
     other = paths.examples / "scenarios" / "shuffle.toml"
-    netloom.ok("sample", other, "--routes", "ftree", "-o", "other")
+    netloom.ok("sample", "run", other, "--routes", "ftree", "-o", "other")
     refused = netloom.refused("plot", "congestion", ghost, "other", "-o", "x.svg")
     assert "other: samples of another fabric than ghost" in refused
 
@@ -293,7 +293,11 @@ def test_hosts_are_drawn_on_the_grid_of_their_ranks(netloom, ghost):
         (["ghost", "--grid", "eight"], 2, "expected a process grid"),
         (["ghost", "--grid", "8x16x4", "--plane", "2"], 2, "expected FIRST-LAST of 0 to 1"),
         (["ghost", "--routing", "ftree"], 3, "has no samples of ftree: expected adaptive"),
-        (["gost"], 3, "gost: no such folder: expected a folder of netloom simulate -o or netloom sample -o"),
+        (
+            ["gost"],
+            3,
+            "gost: no such folder: expected a folder of netloom simulate -o or netloom sample run -o",
+        ),
         (["ghost", "--deviations", "-1"], 2, "expected 0 to 100"),
     ],
 )
@@ -307,7 +311,7 @@ def test_a_run_in_which_nothing_was_sent_is_refused(netloom):
         'fabric = "two-level:leaves=2,hosts=2,spines=1"\n'
         '[[job]]\nranks = 1\nprogram = { kind = "all-to-all", bytes = 9 }\n'
     )
-    netloom.ok("sample", "s.toml", "-o", "silent")
+    netloom.ok("sample", "run", "s.toml", "-o", "silent")
     for by in ((), ("--by", "window"), ("--job", "job1")):
         said = netloom.refused("plot", "congestion", "silent", *by, "-o", "x.svg", "--quiet")
         assert "silent: no sampled packet was received" in said
@@ -317,7 +321,7 @@ def test_a_lone_switch_has_hosts_alone(netloom):
     (netloom.folder / "s.toml").write_text(
         'fabric = "xgft:m=8,w=1"\n[[job]]\nprogram = { kind = "incast", bytes = 200000 }\n'
     )
-    netloom.ok("sample", "s.toml", "-o", "star")
+    netloom.ok("sample", "run", "s.toml", "-o", "star")
     for by in ((), ("--by", "window")):
         (row,) = netloom.result("plot", "congestion", "star", *by, "-o", "x.html")["panels"]
         assert row["up_percent"] is row["down_percent"] is None
@@ -330,7 +334,7 @@ def test_a_lone_switch_has_hosts_alone(netloom):
 def test_a_run_that_was_stopped_early_is_drawn_with_a_word(netloom, paths):
     scenario = paths.examples / "sampling" / "minighost-small.toml"
     longer = ("--set", "job.1.program.iterations=100000", "--time-limit", "1")
-    netloom.ok("sample", scenario, *longer, "-o", "cut")
+    netloom.ok("sample", "run", scenario, *longer, "-o", "cut")
     done = netloom("plot", "congestion", "cut", "-o", "x.svg")
     assert done.code == 0
     assert "cut: the run was stopped early (time-limit): only its beginning is drawn" in done.err
@@ -339,6 +343,6 @@ def test_a_run_that_was_stopped_early_is_drawn_with_a_word(netloom, paths):
 def test_a_run_without_samples_is_refused(netloom, paths):
     scenario = paths.examples / "scenarios" / "shuffle.toml"
     netloom.ok("simulate", scenario, "--routes", "ftree", "-o", "run")
-    assert "has no samples: expected a folder of netloom sample -o" in netloom.refused(
+    assert "has no samples: expected a folder of netloom sample run -o" in netloom.refused(
         "plot", "congestion", "run", "-o", "x.svg"
     )

@@ -145,7 +145,7 @@ class TestLaneTables:
     SCHEME = "5sl5vl:groups:seed=1"
 
     def test_the_tables_of_a_scheme_are_loaded_row_by_row_and_stay(self, live, netloom, paths):
-        netloom.ok("infer", paths.ft2, "ftree", "--vl-scheme", self.SCHEME, "--write-sl2vl", "t.dump")
+        netloom.ok("lanes", "write", paths.ft2, "ftree", "--vl-scheme", self.SCHEME, "-o", "t.dump")
         dry = netloom.result("lanes", "load", "t.dump", *live.where)
         # 12 switches of 8 ports in and out, 32 adapters; all have OpenSM's one table.
         assert (dry["rows"], dry["different"], dry["loaded"]) == (12 * 64 + 32, 800, False)
@@ -170,7 +170,7 @@ class TestLaneTables:
         assert rows["lanes"][place & (rows["out_port"] == 5)].tolist() == [shown]
 
     def test_one_wrong_row_is_the_only_one_sent(self, live, netloom, paths):
-        netloom.ok("infer", paths.ft2, "ftree", "--vl-scheme", self.SCHEME, "--write-sl2vl", "t.dump")
+        netloom.ok("lanes", "write", paths.ft2, "ftree", "--vl-scheme", self.SCHEME, "-o", "t.dump")
         netloom.ok("lanes", "load", "t.dump", *live.where, "--yes")
         lines = (netloom.folder / "t.dump").read_text().splitlines()
         row = next(i for i, line in enumerate(lines) if line.startswith("1   2   :"))
@@ -180,12 +180,12 @@ class TestLaneTables:
         assert (done["different"], done["nodes"], done["verified"]) == (1, 1, True)
 
     def test_tables_of_another_fabric_are_refused(self, live, netloom, paths):
-        netloom.ok("infer", paths.ft3, "ftree", "--vl-scheme", self.SCHEME, "--write-sl2vl", "t.dump")
+        netloom.ok("lanes", "write", paths.ft3, "ftree", "--vl-scheme", self.SCHEME, "-o", "t.dump")
         word = netloom.refused("lanes", "load", "t.dump", *live.where, "--yes")
         assert "the tables belong to a fabric with other cables" in word
 
     def test_a_node_that_does_not_answer_is_named(self, live, netloom, paths):
-        netloom.ok("infer", paths.ft2, "ftree", "--vl-scheme", self.SCHEME, "--write-sl2vl", "t.dump")
+        netloom.ok("lanes", "write", paths.ft2, "ftree", "--vl-scheme", self.SCHEME, "-o", "t.dump")
         (netloom.folder / "net.txt").write_bytes(live.sim.discover())
         live.sim.command(f'Error "{node(live.fabric, "leaf03")}" 100')
         word = netloom.refused("lanes", "load", "t.dump", "net.txt", *live.where, "--yes")

@@ -44,8 +44,8 @@ def test_sampling_changes_nothing_and_threads_change_no_sample(netloom):
 
     name = scenario(netloom)
     bare = strip(netloom.result("simulate", name))
-    one = strip(netloom.result("sample", name, "--threads", 1))
-    two = strip(netloom.result("sample", name, "--threads", 2))
+    one = strip(netloom.result("sample", "run", name, "--threads", 1))
+    two = strip(netloom.result("sample", "run", name, "--threads", 2))
     assert one == two
     for run, before in zip(one, bare, strict=True):
         assert {key: run[key] for key in before} == before
@@ -103,17 +103,17 @@ def test_other_markings_call_other_packets_congested(netloom, marking):
 
 
 def test_the_report_names_the_hottest_links(netloom):
-    result = netloom.result("sample", scenario(netloom), "--contexts", "tag")
+    result = netloom.result("sample", "run", scenario(netloom), "--contexts", "tag")
     for run in result["runs"]:
         for context in run["contexts"]:
             shares = [link["congested"] for link in context["hottest"]]
             assert shares == sorted(shares, reverse=True)
-    text = netloom.ok("sample", scenario(netloom))
+    text = netloom.ok("sample", "run", scenario(netloom))
     assert "hottest links" in text
     assert "→" in text
-    assert netloom.ok("sample", scenario(netloom), "--format", "csv").startswith("routing,context,job")
+    assert netloom.ok("sample", "run", scenario(netloom), "--format", "csv").startswith("routing,context,job")
     # A context without a hot link has the same columns.
-    rows = netloom.ok("sample", scenario(netloom, TWO), "--format", "csv").splitlines()
+    rows = netloom.ok("sample", "run", scenario(netloom, TWO), "--format", "csv").splitlines()
     assert len({row.count(",") for row in rows}) == 1
     assert "congested_fraction" in rows[0]
 
@@ -205,7 +205,7 @@ def test_counters_of_fewer_links_are_refused(netloom):
 
 
 def test_nothing_sampled_is_said(netloom):
-    done = netloom("sample", scenario(netloom, TWO), "--rate", 1e-9, "-o", "run")
+    done = netloom("sample", "run", scenario(netloom, TWO), "--rate", 1e-9, "-o", "run")
     assert "none of its" in done.err
     samples = sampling.read(netloom.folder / "run")
     assert len(samples.findings) == 2
@@ -214,25 +214,27 @@ def test_nothing_sampled_is_said(netloom):
 
 def test_arguments_are_refused_by_name(netloom):
     name = scenario(netloom)
-    assert "--packets needs -o" in netloom.refused("sample", name, "--packets", code=2)
-    assert "--ecn-bytes is of --marking ecn" in netloom.refused("sample", name, "--ecn-bytes", 5, code=2)
-    assert "--hash is of --method one-bit" in netloom.refused("sample", name, "--hash", "1,2", code=2)
-    assert "expected MODULUS,G" in netloom.refused(
-        "sample", name, "--method", "one-bit", "--hash", "x", code=2
+    assert "--packets needs -o" in netloom.refused("sample", "run", name, "--packets", code=2)
+    assert "--ecn-bytes is of --marking ecn" in netloom.refused(
+        "sample", "run", name, "--ecn-bytes", 5, code=2
     )
-    assert "rate" in netloom.refused("sample", name, "--rate", 0, code=2)
-    assert "expected packet" in netloom.refused("sample", name, "--set", "model=fluid")
+    assert "--hash is of --method one-bit" in netloom.refused("sample", "run", name, "--hash", "1,2", code=2)
+    assert "expected MODULUS,G" in netloom.refused(
+        "sample", "run", name, "--method", "one-bit", "--hash", "x", code=2
+    )
+    assert "rate" in netloom.refused("sample", "run", name, "--rate", 0, code=2)
+    assert "expected packet" in netloom.refused("sample", "run", name, "--set", "model=fluid")
 
 
 def test_hop_counts_too_small_for_the_fabric_are_refused(netloom):
     """A packet that crossed four links and counts two is half of what it is."""
-    said = netloom.refused("sample", scenario(netloom), "--hop-bits", 1, code=2)
+    said = netloom.refused("sample", "run", scenario(netloom), "--hop-bits", 1, code=2)
     assert "--hop-bits 1 tell 2 hops apart, ways here have up to 4: expected 2 bits at least" in said
-    assert netloom.result("sample", scenario(netloom), "--hop-bits", 2)["runs"]
+    assert netloom.result("sample", "run", scenario(netloom), "--hop-bits", 2)["runs"]
 
 
 def test_the_study_holds_errors_to_the_formulas(netloom):
-    result = netloom.result("sample", "--study", scenario(netloom, MANY), "--repeats", 2)
+    result = netloom.result("study", "sampling", scenario(netloom, MANY), "--repeats", 2)
     assert [(row["method"], row["downsampling"]) for row in result["rows"]] == [
         (method, times) for method in ("whole", "one-bit") for times in (1, 10, 100, 1000)
     ]
@@ -265,7 +267,7 @@ def test_a_congested_share_s_error_is_the_dissertation_s_formula():
 
 def test_an_interrupted_study_compares_nothing(netloom):
     child = subprocess.Popen(
-        [*netloom.command, "sample", "--study"],
+        [*netloom.command, "study", "sampling"],
         cwd=netloom.folder,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -280,12 +282,12 @@ def test_an_interrupted_study_compares_nothing(netloom):
 
 def test_the_study_takes_any_hash_and_no_row_of_next_to_no_packets(netloom):
     name = scenario(netloom, SMALL.replace("262144", "8192"))
-    result = netloom.result("sample", "--study", name, "--routing", "ftree", "--hash", "siphash")
+    result = netloom.result("study", "sampling", name, "--routing", "ftree", "--hash", "siphash")
     assert result["hash"] == "siphash:000102030405060708090a0b0c0d0e0f"
     for row in result["rows"]:
         assert (row["traffic_percent"] is None) == (row["sampled"] < 10)
         assert row["traffic_percent"] is None or row["downsampling"] > 1 or 0.7 < row["traffic_ratio"] < 1.4
     assert any(row["sampled"] < 10 for row in result["rows"])
-    text = netloom.ok("sample", "--study", name, "--routing", "ftree")
+    text = netloom.ok("study", "sampling", name, "--routing", "ftree")
     assert "- fewer than 10 packets were sampled: errors of so few say nothing" in text
     assert "100.00 %" not in text

@@ -1,4 +1,4 @@
-"""Packets as NICs received them: which hash made their bits, and `netloom sample --decode`."""
+"""Packets as NICs received them: which hash made their bits, and `netloom sample decode`."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_any_hash_gives_estimates_as_sure_as_they_say(netloom, function):
     if function != "gf":
         assert (
             f"one bit ({function.split(':')[0]}) in"
-            in netloom.ok("sample", scenario(netloom), "--method", "one-bit", "--hash", function)
+            in netloom.ok("sample", "run", scenario(netloom), "--method", "one-bit", "--hash", function)
             or "," in function
         )
 
@@ -43,13 +43,13 @@ def test_kept_packets_say_which_hash_made_their_bits(netloom, function):
     how = ["--method", "one-bit", "--packets", "--routes", "ftree", "--rate", 0.5]
     samples = sampled(netloom, *how, "--hash", function)
     packets = "run/0-ftree/packets.parquet"
-    result = netloom.result("sample", "--decode", packets, "--fabric", FABRIC, "-o", "again.parquet")
+    result = netloom.result("sample", "decode", FABRIC, packets, "-o", "again.parquet")
     assert (result["findings"], result["rate"]) == ([], 0.5)
     assert result["hash"] == hashes.hash_of(samples.sampling, "run")
     again = sampling.total(pq.read_table(netloom.folder / "again.parquet"), samples.fabric.links)
     assert (again.traffic == samples.total().traffic).all()
     # Options say otherwise: then it is another hash, and told.
-    other = netloom.result("sample", "--decode", packets, "--fabric", FABRIC, "--hash", "gf", code=1)
+    other = netloom.result("sample", "decode", FABRIC, packets, "--hash", "gf", code=1)
     assert "the hash of no link of theirs" in other["findings"][0]["text"]
 
 
@@ -71,10 +71,10 @@ def test_md5_is_what_anybody_else_computes(netloom):
 def test_hashes_that_there_are_not_are_refused_by_name(netloom):
     name = scenario(netloom)
     for word in ("sha1", "siphash:12", "0x8d,0", "1,2,3"):
-        said = netloom.refused("sample", name, "--method", "one-bit", "--hash", word, code=2)
+        said = netloom.refused("sample", "run", name, "--method", "one-bit", "--hash", word, code=2)
         assert f"--hash {word}: expected MODULUS,G of 32 bits each" in said
         assert "md5, siphash" in said
-    said = netloom.refused("sample", name, "--method", "one-bit", "--hash", "1,1")
+    said = netloom.refused("sample", "run", name, "--method", "one-bit", "--hash", "1,1")
     assert "modulus 0x1: x^32 + 0x1 can be divided, so that its products make no field" in said
     sampled(netloom, "--method", "one-bit", "--hash", "md5", "--routes", "ftree")
     manifest = json.loads((netloom.folder / "run" / runs.MANIFEST).read_text())
@@ -86,7 +86,7 @@ def test_hashes_that_there_are_not_are_refused_by_name(netloom):
 
 def test_few_packets_are_said_to_be_too_few(netloom):
     """Not that nothing is congested."""
-    done = netloom("sample", scenario(netloom), "--rate", 0.0005, "--routes", "ftree", "-o", "run")
+    done = netloom("sample", "run", scenario(netloom), "--rate", 0.0005, "--routes", "ftree", "-o", "run")
     assert "too few packets sampled to tell" in done.out
     assert "too few to tell which links are congested (a greater --rate)" in done.err
     told = netloom("diagnose", "run")
@@ -97,7 +97,7 @@ def test_few_packets_are_said_to_be_too_few(netloom):
 @pytest.mark.parametrize("method", ["whole", "one-bit"])
 def test_packets_that_were_kept_give_the_runs_samples(netloom, method):
     samples, packets = kept(netloom, method)
-    result = netloom.result("sample", "--decode", packets, "--fabric", FABRIC, "-o", "again.parquet")
+    result = netloom.result("sample", "decode", FABRIC, packets, "-o", "again.parquet")
     assert result["findings"] == []
     assert result["packets"] == result["decoded"] == samples.contexts.to_pylist()[0]["sampled"]
     again = sampling.total(pq.read_table(netloom.folder / "again.parquet"), samples.fabric.links)
@@ -107,7 +107,7 @@ def test_packets_that_were_kept_give_the_runs_samples(netloom, method):
 
 def test_a_rate_that_packets_contradict_is_refused(netloom):
     _, packets = kept(netloom, "whole")
-    words = ("sample", "--decode", packets, "--fabric", FABRIC)
+    words = ("sample", "decode", FABRIC, packets)
     assert netloom.result(*words, "--rate", 1)["findings"] == []
     assert f"--rate 0.5: {packets} says 1" in netloom.refused(*words, "--rate", 0.5, code=2)
     assert f"--hop-bits 4: {packets} says 3" in netloom.refused(*words, "--hop-bits", 4, code=2)
@@ -121,21 +121,19 @@ def test_packets_by_name_and_as_csv(netloom):
         ends = f"{names[row['source']]},{names[row['destination']]}"
         rows.append(f"{row['id']},{ends},{row['hops']},{row['link']},{row['congested']}")
     (netloom.folder / "p.csv").write_text("\n".join(rows))
-    assert netloom.result("sample", "--decode", "p.csv", "--fabric", FABRIC)["decoded"] == 200
+    assert netloom.result("sample", "decode", FABRIC, "p.csv")["decoded"] == 200
     (netloom.folder / "q.csv").write_text("\n".join([*rows, "1,nobody,host0001,2,3,0"]))
     assert "row 200: source nobody: expected a host of the fabric" in netloom.refused(
-        "sample", "--decode", "q.csv", "--fabric", FABRIC
+        "sample", "decode", FABRIC, "q.csv"
     )
 
 
 def test_packets_of_another_hash_or_fabric_are_told(netloom):
     _, packets = kept(netloom, "one-bit")
-    other = netloom.result(
-        "sample", "--decode", packets, "--fabric", FABRIC, "--hash", "0xc5,0xb5e4dc75", code=1
-    )
+    other = netloom.result("sample", "decode", FABRIC, packets, "--hash", "0xc5,0xb5e4dc75", code=1)
     assert "carry a bit that is the hash of no link of theirs" in other["findings"][0]["text"]
     small = "two-level:leaves=4,hosts=4,spines=4"
-    found = netloom.result("sample", "--decode", packets, "--fabric", small, code=1)["findings"]
+    found = netloom.result("sample", "decode", small, packets, code=1)["findings"]
     assert any("another fabric" in one["text"] for one in found)
 
 
@@ -162,20 +160,20 @@ def test_packets_on_links_that_their_hosts_do_not_cross_are_told(netloom):
         ("1,0,1,4,0,1", "have more hops than a shortest way of their hosts"),
     ]:
         (netloom.folder / "p.csv").write_text(head + row + "\n1,0,9,4,0,0\n")
-        result = netloom.result("sample", "--decode", "p.csv", "--fabric", FABRIC, code=1)
+        result = netloom.result("sample", "decode", FABRIC, "p.csv", code=1)
         assert expected in result["findings"][0]["text"]
         assert "(the first: row 0)" in result["findings"][0]["text"]
         assert result["decoded"] == 1 + ("more hops" in expected)
     # Counts of one bit cannot tell four hops.
     (netloom.folder / "p.csv").write_text(head + "1,0,9,2,0,1\n")
-    how = ["sample", "--decode", "p.csv", "--fabric", FABRIC, "--hop-bits", 1]
+    how = ["sample", "decode", FABRIC, "p.csv", "--hop-bits", 1]
     assert (
         "more than 2 hops apart: counts are full, estimates too small"
         in netloom.result(*how, code=1)["findings"][0]["text"]
     )
     (netloom.folder / "p.csv").write_text(head + "1,0,9,4,5,1\n")
     assert (
-        netloom.result("sample", "--decode", "p.csv", "--fabric", FABRIC, code=1)["findings"][0]["text"]
+        netloom.result("sample", "decode", FABRIC, "p.csv", code=1)["findings"][0]["text"]
         == "no packet can be decoded: these are of another fabric"
     )
 
@@ -187,10 +185,12 @@ def test_packets_of_any_routes_on_a_damaged_fabric_can_be(netloom):
     text = SMALL.replace(FABRIC, "damaged.net").replace(
         '["ftree", "adaptive"]', '["minhop", "updn", "ftree"]'
     )
-    netloom.ok("sample", scenario(netloom, text), "--packets", "--allow-credit-loops", "-o", "run", "-q")
+    netloom.ok(
+        "sample", "run", scenario(netloom, text), "--packets", "--allow-credit-loops", "-o", "run", "-q"
+    )
     for folder in ("0-minhop", "1-updn", "2-ftree"):
         packets = f"run/{folder}/packets.parquet"
-        result = netloom.result("sample", "--decode", packets, "--fabric", "damaged.net")
+        result = netloom.result("sample", "decode", "damaged.net", packets)
         assert (result["decoded"], result["findings"]) == (result["packets"], [])
         assert result["packets"] > 2_000
 
@@ -199,9 +199,9 @@ def test_ids_under_which_links_look_alike_are_refused(netloom):
     """Ids below 16 leave four bits of the hash: 16 values for 160 links."""
     rows = [f"{number % 16},0,9,4,1,0" for number in range(200)]
     (netloom.folder / "p.csv").write_text("\n".join(["id,source,destination,hops,bit,congested", *rows]))
-    said = netloom.refused("sample", "--decode", "p.csv", "--fabric", FABRIC)
+    said = netloom.refused("sample", "decode", FABRIC, "p.csv")
     assert "ids have 4 bits, under which 128 of 128 links look like others" in said
-    assert netloom("sample", "--decode", "p.csv", "--fabric", FABRIC, "--hash", "md5").code in (0, 1)
+    assert netloom("sample", "decode", FABRIC, "p.csv", "--hash", "md5").code in (0, 1)
 
 
 def test_windows_end_with_the_last_packet(netloom):
@@ -209,14 +209,14 @@ def test_windows_end_with_the_last_packet(netloom):
     samples, packets = kept(netloom, "whole")
     last = int(np.asarray(samples.packets["time_ps"]).max())
     for every in ([], ["--every-us", 20]):
-        netloom.ok("sample", "--decode", packets, "--fabric", FABRIC, "-o", "again.parquet", *every)
+        netloom.ok("sample", "decode", FABRIC, packets, "-o", "again.parquet", *every)
         ends = np.asarray(pq.read_table(netloom.folder / "again.parquet")["end_ps"])
         assert int(ends.max()) == last
     late = (
         "id,source,destination,hops,link,congested,time_ps\n1,0,9,4,0,0,1\n1,0,9,4,0,0,9000000000000000000\n"
     )
     (netloom.folder / "p.csv").write_text(late)
-    said = netloom.refused("sample", "--decode", "p.csv", "--fabric", FABRIC, "--every-us", 0.1)
+    said = netloom.refused("sample", "decode", FABRIC, "p.csv", "--every-us", 0.1)
     assert "row 1: time_ps 9000000000000000000: more than 4,294,967,296 windows of 0.1 us" in said
     # Nor in what others wrote.
     sampled(netloom, "--routes", "ftree")
@@ -236,7 +236,7 @@ def test_packets_that_cannot_be_are_told_or_refused(netloom):
         ("", "there are no packets"),
     ]:
         (netloom.folder / "p.csv").write_text(head + rows)
-        findings = netloom.result("sample", "--decode", "p.csv", "--fabric", FABRIC, code=1)["findings"]
+        findings = netloom.result("sample", "decode", FABRIC, "p.csv", code=1)["findings"]
         assert any(expected in one["text"] for one in findings)
     for rows, expected in [
         ("5,0,9,4,2,0,3\n", "row 0: bit 2: expected 0 to 1"),
@@ -245,12 +245,12 @@ def test_packets_that_cannot_be_are_told_or_refused(netloom):
         ("x,0,9,4,1,0,3\n", "column id: expected whole numbers"),
     ]:
         (netloom.folder / "p.csv").write_text(head + rows)
-        assert expected in netloom.refused("sample", "--decode", "p.csv", "--fabric", FABRIC)
+        assert expected in netloom.refused("sample", "decode", FABRIC, "p.csv")
     (netloom.folder / "p.csv").write_text("a,b\n1,2\n")
-    assert "expected columns id" in netloom.refused("sample", "--decode", "p.csv", "--fabric", FABRIC)
+    assert "expected columns id" in netloom.refused("sample", "decode", FABRIC, "p.csv")
     data = (netloom.folder / packets).read_bytes()
     (netloom.folder / "cut.parquet").write_bytes(data[: len(data) // 2])
-    text = netloom.refused("sample", "--decode", "cut.parquet", "--fabric", FABRIC)
+    text = netloom.refused("sample", "decode", FABRIC, "cut.parquet")
     assert "cut.parquet: expected a Parquet file, whole" in text
 
 
@@ -269,7 +269,7 @@ def test_packets_on_ways_that_are_not_shortest_are_counted_and_told(netloom):
     # Two such links of six.
     packets = sum(count for count, _ in bit.exchanged().values())
     assert bit.sampling["astray"] / packets == pytest.approx(1 / 3, abs=0.15)
-    said = netloom.result("sample", "s.toml", "--method", "one-bit")["runs"][0]["findings"]
+    said = netloom.result("sample", "run", "s.toml", "--method", "one-bit")["runs"][0]["findings"]
     told = f"{bit.sampling['astray']} sampled packets kept a link that is on no shortest way"
     assert any(one["text"].startswith(told) for one in said)
     # A whole link needs no candidates.

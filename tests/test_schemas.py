@@ -64,21 +64,21 @@ RUNS: dict[str, list[str]] = {
         "--hose",
         "h.csv",
     ],
-    "infer-study": ["infer", "--study", "boxlibmg-64", "--fabric", "TREE", "--lanes", "1", "--each", "1"],
+    "infer-study": ["study", "chapter4", "boxlibmg-64", "--fabric", "TREE", "--lanes", "1", "--each", "1"],
     "plot-coefficients": ["plot", "coefficients", "bisection", "FT2", "--basis", "symmetric", "-o", "x.svg"],
     "plot-study": ["plot", "study", "STUDY", "-o", "x.svg"],
     "plot-load": ["plot", "load", "LOADED", "-o", "x.svg"],
     "simulate-table": ["simulate", "SCENARIO", "--mappings", "block", "--routes", "ftree", "--alone"],
-    "infer-lanes": ["infer", "FT2", "ftree", "--vl-scheme", "2sl2vl:sources", "--write-qos", "qos"],
+    "infer-lanes": ["lanes", "write", "FT2", "ftree", "--vl-scheme", "2sl2vl:sources", "--qos", "qos"],
     "plot-matrix": ["plot", "matrix", "bisection", "FT2", "-o", "x.svg"],
     "plot-loads": ["plot", "loads", "FT2", "bisection", "ftree", "-o", "x.svg"],
     "plot-history": ["plot", "history", "RESULT", "-o", "x.svg"],
     "plot-front": ["plot", "front", "RESULT", "-o", "x.svg"],
     "simulate": ["simulate", "SCENARIO", "-o", "run"],
-    "sample": ["sample", "SCENARIO", "-o", "sampled"],
+    "sample": ["sample", "run", "SCENARIO", "-o", "sampled"],
     "diagnose": ["diagnose", "FT2", "--counters", "C"],
-    "diagnose-self-test": ["diagnose", "--self-test", "--cases", "1"],
-    "loop": ["loop", "LOOP", "-o", "journal"],
+    "diagnose-self-test": ["diagnose", "self-test", "--cases", "1"],
+    "loop": ["loop", "run", "LOOP", "-o", "journal"],
     "plot-run": ["plot", "run", "RUN", "-o", "x.svg"],
     "plot-congestion": ["plot", "congestion", "SAMPLED", "--by", "context", "-o", "x.html"],
 }
@@ -112,12 +112,12 @@ def test_real_output_is_valid(netloom, paths, verb):
         load = str(paths.examples / "scenarios" / "load.toml")
         netloom.ok("simulate", load, "--routes", "ftree", "--loads", "0.1,0.9", "-o", "LOADED.json")
     if "SAMPLED" in RUNS[verb]:
-        netloom.ok("sample", scenario, "--routes", "ftree", "-o", "SAMPLED")
+        netloom.ok("sample", "run", scenario, "--routes", "ftree", "-o", "SAMPLED")
     if "C" in RUNS[verb]:
         jobs = paths.examples / "jobs" / "small.toml"
         netloom.ok("counters", "synth", paths.ft2, "ftree", jobs, "--seconds", "100", "-o", "C.csv")
     if "STUDY" in RUNS[verb]:
-        study = ("infer", "--study", "boxlibmg-64", "--fabric", TREE, "--lanes", "5", "--bases", "none")
+        study = ("study", "chapter4", "boxlibmg-64", "--fabric", TREE, "--lanes", "5", "--bases", "none")
         netloom.ok(*study, "-o", "STUDY.json")
     words = {
         "STUDY": "STUDY.json",

@@ -1,4 +1,4 @@
-"""`netloom infer --study`: tables 4.1 to 4.3, and what `netloom plot` makes of them."""
+"""`netloom study chapter4`: tables 4.1 to 4.3, and what `netloom plot` makes of them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import netloom as nl
 
 SMALL = "two-level:leaves=8,hosts=16,spines=8"
 """128 hosts: BoxLib's 64 ranks from host 10 on."""
-WHOLE = ("infer", "--study", "boxlibmg-64", "--fabric", SMALL)
+WHOLE = ("study", "chapter4", "boxlibmg-64", "--fabric", SMALL)
 STUDY = (*WHOLE, "--each", "3")
 
 
@@ -76,7 +76,7 @@ def test_a_matrix_of_ones_own_is_studied(netloom):
         + "24 24 24\n"
         + "".join(f"{rank + 1} {(rank + 1) % 24 + 1} 1000\n" for rank in range(24))
     )
-    result = netloom.result("infer", "--study", "ring.mtx", "--fabric", SMALL, "--lanes", "2", "--each", "3")
+    result = netloom.result("study", "chapter4", "ring.mtx", "--fabric", SMALL, "--lanes", "2", "--each", "3")
     assert [row["application"] for row in result["errors"]] == ["ring"] * 3
     assert result["applications"][0]["published_as"] is None
     # 24 is no power of two: copy-shift is not defined, and so not tried.
@@ -92,7 +92,7 @@ def test_more_routings_say_more(netloom):
 
 
 def test_time_ends_a_study_with_what_is_known(netloom):
-    done = netloom("infer", "--study", "--time-limit", "0", "--format", "json")
+    done = netloom("study", "chapter4", "--time-limit", "0", "--format", "json")
     document = json.loads(done.out)
     assert (done.code, document["result"]["stopped"]) == (0, "time-limit")
     assert document["result"]["errors"] == []
@@ -115,17 +115,11 @@ def test_time_ends_a_study_with_what_is_known(netloom):
     ],
 )
 def test_what_cannot_be_studied_is_refused(netloom, arguments, said, code):
-    assert said in netloom.refused("infer", "--study", *arguments, code=code)
-
-
-def test_the_form_may_be_named_last(netloom):
-    rest = [word for word in STUDY[1:] if word != "--study"]
-    result = netloom.result("infer", *rest, "--lanes", "5", "--bases", "none", "--study")
-    assert [row["method"] for row in result["errors"]] == ["netloom"]
+    assert said in netloom.refused("study", "chapter4", *arguments, code=code)
 
 
 def test_ctrl_c_gives_what_is_known(netloom):
-    arguments = ("infer", "--study", "lulesh-512", "--lanes", "1", "--bases", "identity", "--each", "1000")
+    arguments = ("study", "chapter4", "lulesh-512", "--lanes", "1", "--bases", "identity", "--each", "1000")
     process = subprocess.Popen(
         [*netloom.command, *arguments, "--format", "json"],
         cwd=netloom.folder,
@@ -139,9 +133,11 @@ def test_ctrl_c_gives_what_is_known(netloom):
     assert json.loads(out)["result"]["stopped"] == "interrupted"
 
 
-def test_help_tells_both_forms(netloom):
-    assert "--study" in netloom.ok("infer", "--help")
-    assert "--routings" in netloom.ok("infer", "--study", "--help")
+def test_help_tells_both_studies(netloom):
+    text = netloom.ok("study", "--help")
+    assert "chapter4" in text
+    assert "sampling" in text
+    assert "--routings" in netloom.ok("study", "chapter4", "--help")
 
 
 # From Python
@@ -194,7 +190,7 @@ def test_a_file_that_is_no_study_is_refused(netloom):
     (netloom.folder / "a.json").write_text('{"schema": "netloom.infer/1", "result": {"errors": []}}')
     (netloom.folder / "a.csv").write_text("application,method\nx,y\n")
     for name in ("a.json", "a.csv"):
-        assert "netloom infer --study" in netloom.refused("plot", "study", name, "-o", "x.svg")
+        assert "netloom study chapter4" in netloom.refused("plot", "study", name, "-o", "x.svg")
     assert "RESULT.json" in netloom.refused("plot", "study", "-o", "x.svg", code=2)
 
 

@@ -94,7 +94,7 @@ class TestLive:
 
     def test_changes_of_routes_and_rounds_are_told_from_their_journals(self, there, netloom):
         nl.route("random", there.fabric, seed=2).write(netloom.folder / "other.lfts")
-        netloom.ok("apply", "other.lfts", *where(there), "--yes")
+        netloom.ok("apply", "send", "other.lfts", *where(there), "--yes")
         result = netloom.result("watch", *where(there), "--every", "0.2", "--once")
         assert [(one["id"], one["state"]) for one in result["changes"]] == [(1, "applied")]
         assert "changes of routes" in netloom.ok("watch", *where(there), "--every", "0.2", "--once")

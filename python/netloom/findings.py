@@ -137,7 +137,7 @@ KINDS: dict[str, tuple[Severity, Class]] = {
     "routes-of-a-guess": ("note", "input"),
     "unexplained": ("warning", "input"),
     "not-identifiable": ("warning", "input"),
-    # Of sampled packets (netloom.sampling, `sample --decode`).
+    # Of sampled packets (netloom.sampling, `sample decode`).
     "few-samples": ("warning", "input"),
     "no-samples": ("warning", "input"),
     "no-packets": ("note", "input"),

@@ -29,7 +29,7 @@ def read_manifest(path: Path) -> dict[str, Any]:
         If there is none.
     """
     file = path / MANIFEST
-    expected = "expected a folder of netloom simulate -o or netloom sample -o"
+    expected = "expected a folder of netloom simulate -o or netloom sample run -o"
     if not path.exists():
         raise FileNotFoundError(errno.ENOENT, f"no such folder: {expected}", str(path))
     if not file.is_file():

@@ -128,7 +128,7 @@ class Journal:
         left = self.unfinished()
         if left is not None:
             raise LiveError(
-                f"{self.folder}: change {left.id} was left unfinished: `netloom apply --recover --yes` first"
+                f"{self.folder}: change {left.id} was left unfinished: `netloom apply recover --yes` first"
             )
         if other.folder.absolute() not in self._elsewhere():
             with (self.folder / _ELSEWHERE).open("a") as file:
@@ -279,7 +279,7 @@ class Journal:
         """
         change = next((change for change in self.changes() if change.id == number), None)
         if change is None:
-            raise LiveError(f"{self.folder}: no change {number}: `netloom apply --history` lists them")
+            raise LiveError(f"{self.folder}: no change {number}: `netloom apply history` lists them")
         stage = change.stages if stage is None else stage
         path = self.folder / str(number) / (f"stage-{stage}.lfts.gz" if stage else "old.lfts.gz")
         try:

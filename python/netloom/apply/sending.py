@@ -136,11 +136,11 @@ def apply(
             folder, change = elsewhere
             raise LiveError(
                 f"{folder}: change {change.id} was left unfinished: "
-                f"`netloom apply --recover --yes --journal {folder}` first"
+                f"`netloom apply recover --yes --journal {folder}` first"
             )
         left = journal.unfinished()
         if left is not None and recovers is None:
-            raise LiveError(f"change {left.id} was left unfinished: `netloom apply --recover --yes` first")
+            raise LiveError(f"change {left.id} was left unfinished: `netloom apply recover --yes` first")
         if not planned_under_lock:
             now = read_tables(read_all(plan.seen.access, plan.seen.fabric), plan.seen.fabric)
             if now.changed_entries(plan.seen.tables):

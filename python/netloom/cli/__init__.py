@@ -13,6 +13,7 @@ import io
 import os
 import sys
 
+from netloom.cli.parser import renamed
 from netloom.cli.parser.verbs import build_app
 from netloom.cli.shared import guard
 from netloom.cli.shared.exits import INPUT, INTERNAL, INTERRUPTED, STDIO, USAGE, UsageError
@@ -83,10 +84,11 @@ def _run(tokens: Sequence[str]) -> int:
     if tokens and tokens[0] == "help":
         # As other commands have it: `netloom help optimize`.
         tokens = [*tokens[1:], "--help"]
+    old = renamed.told(tokens)
+    if old is not None:
+        return _fail(f"usage: {old}", USAGE)
     try:
-        result = build_app()(
-            _form_first(tokens), exit_on_error=False, print_error=False, result_action="return_value"
-        )
+        result = build_app()(tokens, exit_on_error=False, print_error=False, result_action="return_value")
         return result if isinstance(result, int) else 0
     except cyclopts.CycloptsError as error:
         return _fail(f"usage: {' '.join(str(error).split())} (--help says more)", USAGE)
@@ -101,26 +103,6 @@ def _run(tokens: Sequence[str]) -> int:
     except BaseException as error:
         # Not only Exception: a panic in the core that its door does not catch is pyo3's PanicException.
         return _internal(error)
-
-
-def _form_first(tokens: Sequence[str]) -> Sequence[str]:
-    """`infer --study` and `loop --live` are forms, wherever the word stands: the parser expects it first.
-
-    `--rollback` of `apply` may have a number behind it; the parser expects one.
-    """
-    if tokens and tokens[0] == "apply" and "--rollback" in tokens:
-        at = tokens.index("--rollback") + 1
-        if at == len(tokens) or tokens[at].startswith("-"):
-            return [*tokens[:at], "last", *tokens[at:]]
-    for verb, form in (
-        ("infer", "--study"),
-        ("loop", "--live"),
-        ("sample", "--study"),
-        ("sample", "--decode"),
-    ):
-        if tokens and tokens[0] == verb and form in tokens:
-            return [verb, form, *(token for token in tokens[1:] if token != form)]
-    return tokens
 
 
 def _fail(text: str, code: int) -> int:

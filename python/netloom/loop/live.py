@@ -153,7 +153,7 @@ class LiveLoop:
             found.reason += (
                 "; interrupted before its gain was found"
                 if found.outcome == "applied"
-                else "; interrupted while tables were changed: `netloom apply --recover --yes`"
+                else "; interrupted while tables were changed: `netloom apply recover --yes`"
             )
         except Kept as kept:
             if kept.finding["kind"] != IDLE:

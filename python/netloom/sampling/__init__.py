@@ -1,4 +1,4 @@
-"""Paths sampled inside packets: what `netloom sample -o` wrote, read and checked.
+"""Paths sampled inside packets: what `netloom sample run -o` wrote, read and checked.
 
 `read` takes a routing of a run's folder, `of` a run in memory (`netloom._core.sample`); both give
 [`Samples`], so that plots and diagnosis need not know where it came from. Estimates are of all delivered

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def read(folder: str | Path, routing: str | None = None, *, fabric: Fabric | None = None) -> Samples:
-    """Reads a routing of a folder that `netloom sample -o` wrote.
+    """Reads a routing of a folder that `netloom sample run -o` wrote.
 
     Parameters
     ----------
@@ -46,7 +46,9 @@ def read(folder: str | Path, routing: str | None = None, *, fabric: Fabric | Non
     manifest = read_manifest(folder)
     entries = [entry for entry in manifest["runs"] if entry["result"].get("sampling") is not None]
     if not entries:
-        raise FormatError(f"{folder}: has no samples: expected a folder of netloom sample -o", str(folder))
+        raise FormatError(
+            f"{folder}: has no samples: expected a folder of netloom sample run -o", str(folder)
+        )
     names = [str(entry["routing"]) for entry in entries]
     if routing is not None and routing not in names:
         raise FormatError(f"{folder}: has no samples of {routing}: expected {', '.join(names)}", str(folder))
@@ -60,7 +62,7 @@ def read(folder: str | Path, routing: str | None = None, *, fabric: Fabric | Non
     missing = [name for name in ("contexts", "samples", "received", "links", "ranks") if name not in found]
     if missing:
         raise FormatError(
-            f"{place}: has no {missing[0]}.parquet: expected a folder of netloom sample -o", str(place)
+            f"{place}: has no {missing[0]}.parquet: expected a folder of netloom sample run -o", str(place)
         )
     links, ranks = found.pop("links"), found.pop("ranks")
     sampling = dict(entry["result"]["sampling"])

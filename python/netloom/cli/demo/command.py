@@ -285,6 +285,6 @@ def _next_text(result: dict[str, Any]) -> str:
             "  netloom fabric show net.txt",
             "  netloom optimize net.txt jobs.toml -o routes.lfts --certificate proof.json",
             "  netloom check net.txt routes.lfts --traffic jobs.toml --certificate proof.json",
-            "  netloom apply routes.lfts",
+            "  netloom apply plan routes.lfts",
         ]
     )

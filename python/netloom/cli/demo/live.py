@@ -333,6 +333,6 @@ def text(result: dict[str, Any]) -> str:
     folder = result["folder"]
     parts.append(
         f"written to {folder}/: {', '.join(result['files'])}\n"
-        f"next: netloom apply --history --journal {folder}/routes.lfts.journal"
+        f"next: netloom apply history --journal {folder}/routes.lfts.journal"
     )
     return "\n\n".join(parts)

@@ -32,7 +32,7 @@ _SIMULATED_TICK_NS = 1.0
 
 
 def diagnose(
-    run_or_fabric: str | None = None,
+    run_or_fabric: str,
     /,
     *,
     routing: str | None = None,
@@ -42,8 +42,6 @@ def diagnose(
     tick_ns: Annotated[float | None, options.within(1e-6, 1e9)] = None,
     traffic: str | None = None,
     try_: Annotated[bool, Parameter(name="--try")] = False,
-    self_test: bool = False,
-    cases: Annotated[int | None, options.within(1, 1e6)] = None,
     options: Options | None = None,
 ) -> int:
     """Find what is congested, whose fault it is, and what would help.
@@ -53,7 +51,7 @@ def diagnose(
     Parameters
     ----------
     run_or_fabric
-        A folder that `netloom sample -o` or `netloom simulate -o` wrote; with `--counters` a fabric.
+        A folder that `netloom sample run -o` or `netloom simulate -o` wrote; with `--counters` a fabric.
     routing
         The run's routing to diagnose. [default: its first]
     counters_
@@ -69,23 +67,11 @@ def diagnose(
     try_
         Simulate what findings propose, with the run's scenario; every job that waits alone; and where nothing
         is found, other routes.
-    self_test
-        Diagnose generated runs of known cause instead (`--seed`).
-    cases
-        How many of them. [default: 60]
     options
         Common options; `-o` writes the result.
     """
     options = options or Options()
-    run = Run("diagnose-self-test" if self_test else "diagnose", options, product=False)
-    if self_test:
-        if run_or_fabric is not None or routing is not None or counters_ is not None or try_:
-            raise UsageError("--self-test makes its own runs: expected none, and no options of one")
-        return _self_test(run, 60 if cases is None else cases)
-    if cases is not None:
-        raise UsageError("--cases needs --self-test")
-    if run_or_fabric is None:
-        raise UsageError("expected a run's folder, a fabric with --counters, or --self-test")
+    run = Run("diagnose", options, product=False)
     if counters_ is not None:
         if try_ or routing is not None:
             raise UsageError("--try and --routing are of a simulated run, not of --counters")
@@ -112,7 +98,7 @@ def diagnose(
         else:
             source, enough = "counters", True
             seen, findings = _of_run(folder, manifest, entry), []
-            run.note(f"{folder} has no samples: counters alone say less (netloom sample -o)")
+            run.note(f"{folder} has no samples: counters alone say less (netloom sample run -o)")
     if stopped is not None:
         told = f"{folder}: the run was stopped early ({stopped}): only its beginning is known"
         findings = [told, *findings]
@@ -328,9 +314,21 @@ def _attempts(tried: Sequence[Attempt]) -> list[dict[str, Any]]:
     ]
 
 
-def _self_test(run: Run, cases: int) -> int:
+def self_test(
+    *, cases: Annotated[int, options.within(1, 1_000_000)] = 60, options: Options | None = None
+) -> int:
+    """Diagnose generated runs of known cause (`--seed`): how often the right one is named.
+
+    Parameters
+    ----------
+    cases
+        How many of them.
+    options
+        Common options; `-o` writes the result.
+    """
     from netloom.diagnose import selftest
 
+    run = Run("diagnose-self-test", options or Options(), product=False)
     with run.timed("self_test"), run.progress("cases") as progress:
         ended = (lambda _: None) if progress is None else (lambda done: progress(done, cases))
         tested = selftest.self_test(cases, run.seed, threads=run.options.threads, ended=ended)

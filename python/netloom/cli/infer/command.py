@@ -44,7 +44,7 @@ _VERDICTS = {
 def infer(
     fabric: str,
     routes: str,
-    reading: str | None = None,
+    counters: str,
     after: str | None = None,
     /,
     *,
@@ -60,8 +60,6 @@ def infer(
     remember: Path | None = None,
     paths: Path | None = None,
     sl2vl: Path | None = None,
-    write_sl2vl: Annotated[Path | None, options.OUTPUT_PATH] = None,
-    write_qos: Annotated[Path | None, options.OUTPUT_PATH] = None,
     options: Options | None = None,
 ) -> int:
     """Who talks to whom, from switch counters.
@@ -72,8 +70,8 @@ def infer(
         A dump of `ibnetdiscover`, an ibsim net file, or a generator spec (`quartz1`).
     routes
         The routes that were in force: a file, an engine's name (`ftree`), or `adaptive`.
-    reading
-        Counters of an interval; or the first of two readings. Not with `--write-sl2vl`, `--write-qos`.
+    counters
+        Counters of an interval; or the first of two readings.
     after
         The second reading: the interval is what was counted in between.
     jobs
@@ -108,41 +106,13 @@ def infer(
         writes it.
     sl2vl
         The SL-to-VL tables that were in force (`opensm-sl2vl.dump`): refused if not the scheme's.
-    write_sl2vl
-        Without counters: write the SL-to-VL tables of `--vl-scheme`, in the form of OpenSM's dump
-        (also .gz).
-    write_qos
-        Without counters: a folder for what gives pairs the service levels of `--vl-scheme`: OpenSM's options
-        and QoS policy, settings of MPI libraries.
     options
         Common options; `-o` writes the traffic (.mtx, .csv (also .gz), .npz, .parquet).
     """
     from netloom import _core
 
     options = options or Options()
-    if write_sl2vl is not None or write_qos is not None:
-        if reading is not None:
-            raise UsageError(
-                "--write-sl2vl and --write-qos need no counters: expected FABRIC and ROUTES alone"
-            )
-        asked: dict[str, object] = {"--jobs": jobs, "--also": also, "--truth": truth, "--ranges": ranges}
-        asked |= {"--hose": hose, "--remember": remember, "--interval": interval, "--sl2vl": sl2vl}
-        if given := [name for name, value in asked.items() if value]:
-            raise UsageError(
-                f"{', '.join(given)}: about counters, which --write-sl2vl and --write-qos go without"
-            )
-        return files.write(
-            fabric,
-            routes,
-            vl_scheme=vl_scheme,
-            sl2vl=write_sl2vl,
-            qos=write_qos,
-            paths=paths,
-            options=options,
-        )
-    if reading is None:
-        raise UsageError("expected COUNTERS after FABRIC and ROUTES")
-    spans = [windows.Window(routes=routes, paths=paths, reading=reading, after=after)]
+    spans = [windows.Window(routes=routes, paths=paths, reading=counters, after=after)]
     spans += [windows.also(text) for text in also or ()]
     numbers = windows.chosen(interval, spans)
     run = Run("infer", options, endings=traffic.ENDINGS, searches=True)

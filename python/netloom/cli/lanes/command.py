@@ -1,15 +1,16 @@
-"""`netloom lanes read|load`: the SL-to-VL tables of a live fabric.
+"""`netloom lanes read` and `lanes load`: the SL-to-VL tables of a live fabric.
 
-Tables are those of `netloom infer --write-sl2vl`, or OpenSM's dump of what it has set itself.
+Tables are those of `netloom lanes write -o`, or OpenSM's dump of what it has set itself.
 """
 
 from __future__ import annotations
 
 import gzip
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from cyclopts import Parameter
 
 from netloom.cli.shared import render
 from netloom.cli.shared.options import Options
@@ -67,7 +68,7 @@ def load(
     fabric: str | None = None,
     /,
     *,
-    yes: bool = False,
+    yes: Annotated[bool, Parameter(name=["--yes", "-y"])] = False,
     switches_only: bool = False,
     reach: Reach | None = None,
     options: Options | None = None,
@@ -80,7 +81,7 @@ def load(
     Parameters
     ----------
     tables
-        SL-to-VL tables as `netloom infer --write-sl2vl` writes them (also .gz).
+        SL-to-VL tables as `netloom lanes write -o` writes them (also .gz).
     fabric
         A dump of `ibnetdiscover`, of this fabric. [default: discovered now]
     yes

@@ -1,4 +1,4 @@
-"""`netloom infer --write-sl2vl` and `--write-qos`: the virtual lanes of a scheme, as files for a real fabric.
+"""`netloom lanes write`: the virtual lanes of a scheme, as files for a real fabric.
 
 The tables are those that inference assumes under the same `--vl-scheme`. Lanes chosen hop by hop add no
 deadlock: where lanes wait for each other in a circle, so do their links, and the links of routes without a
@@ -13,13 +13,13 @@ import os
 import shlex
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from netloom.cli.counters import windows
 from netloom.cli.shared import inputs, render
 from netloom.cli.shared.addresses import with_paths
 from netloom.cli.shared.exits import UsageError
-from netloom.cli.shared.options import Options
+from netloom.cli.shared.options import OUTPUT_PATH, Options
 from netloom.cli.shared.run import Run
 from netloom.errors import CountersError, RoutingError
 
@@ -47,34 +47,48 @@ _SCRIPT = "service-level.sh"
 def write(
     fabric: str,
     routes: str,
+    /,
     *,
-    vl_scheme: str | None,
-    sl2vl: Path | None,
-    qos: Path | None,
-    paths: Path | None,
-    options: Options,
+    vl_scheme: str,
+    qos: Annotated[Path | None, OUTPUT_PATH] = None,
+    paths: Path | None = None,
+    options: Options | None = None,
 ) -> int:
-    """Writes what was asked for and says what it is."""
+    """Writes the virtual lanes of a scheme: SL-to-VL tables, and what gives pairs their service levels.
+
+    No counters are needed, but routes: those with a credit loop are refused.
+
+    Parameters
+    ----------
+    fabric
+        A dump of `ibnetdiscover`, an ibsim net file, or a generator spec (`quartz1`).
+    routes
+        The routes that are in force: a file, or an engine's name.
+    vl_scheme
+        How pairs are spread over virtual lanes: `5sl5vl:seed=1`, as in `netloom counters synth`.
+    qos
+        A folder for what gives pairs the service levels: OpenSM's options and QoS policy, settings of MPI
+        libraries.
+    paths
+        Which of a host's several addresses every pair uses (.csv), as `netloom optimize --lmc --paths FILE`
+        writes it.
+    options
+        Common options; `-o` writes the SL-to-VL tables, in the form of OpenSM's dump (also .gz).
+    """
     from netloom import _core
 
-    if vl_scheme is None:
-        raise UsageError(
-            "--write-sl2vl and --write-qos need --vl-scheme: which lanes, such as 5sl5vl:groups:seed=1"
-        )
-    if options.output is not None:
-        raise UsageError(
-            "-o takes traffic: expected COUNTERS, or none of -o beside --write-sl2vl and --write-qos"
-        )
+    options = options or Options()
+    sl2vl = options.output
+    if sl2vl is None and qos is None:
+        raise UsageError("expected -o FILE for the SL-to-VL tables, --qos FOLDER, or both")
     if routes in windows.ADAPTIVE:
         raise UsageError(
             f"{routes}: packets of a pair take any way there, and so any lanes: expected tables or an engine"
         )
-    run = Run("infer-lanes", options, product=False)
-    if sl2vl is not None:
-        run.also_writes(sl2vl, "--write-sl2vl")
+    run = Run("infer-lanes", options)
     if qos is not None:
         if inputs.is_stdin(str(qos)):
-            raise UsageError("--write-qos -: expected a folder")
+            raise UsageError("--qos -: expected a folder")
         _check_folder(qos)
     net = run.fabric(fabric, warn=True)
     tables = with_paths(run, run.routes(routes, net, None), paths)
@@ -90,13 +104,13 @@ def write(
         if sl2vl is None and not lanes.uniform:
             run.note(
                 "the levels are worth nothing without the scheme's SL-to-VL tables: write these with "
-                "--write-sl2vl, or take a scheme with :uniform, whose one table is in opensm.conf"
+                "-o, or take a scheme with :uniform, whose one table is in opensm.conf"
             )
     written = None
     if sl2vl is not None:
         data = lanes.sl2vl(origin)
-        packed = gzip.compress(data, mtime=0) if sl2vl.suffix == ".gz" else data
-        written = run.write(packed, sl2vl)
+        packed = gzip.compress(data, mtime=0) if str(sl2vl).endswith(".gz") else data
+        written = run.write(packed)
     if qos is not None:
         qos.mkdir(exist_ok=True)
     result = {
@@ -179,7 +193,7 @@ def _opensm(lanes: LaneTables, origin: str) -> bytes:
     after = (
         "Every port has this table."
         if lanes.uniform
-        else "The tables by port (--write-sl2vl) come over it, again whenever OpenSM has set it anew."
+        else "The tables by port (`lanes write -o`) come over it, again whenever OpenSM has set it anew."
     )
     return (
         f"# netloom {origin}\n"

@@ -1,4 +1,4 @@
-"""`netloom loop`: the closed loop in the simulator, round by round, and chapter 5's tables."""
+"""`netloom loop run` and `loop table`: the closed loop in the simulator, and chapter 5's tables."""
 
 from __future__ import annotations
 
@@ -23,12 +23,10 @@ if TYPE_CHECKING:
     from netloom.loop.simulated import SimulatedLoop
 
 
-def loop(
-    scenario: Path | None = None,
+def run(
+    scenario: Path,
     /,
     *,
-    table: bool = False,
-    only: str | None = None,
     rounds: Annotated[int | None, options.within(1, 1000)] = None,
     canary: Annotated[float | None, options.within(0, 100.0)] = None,
     options: Options | None = None,
@@ -43,11 +41,6 @@ def loop(
     ----------
     scenario
         A loop's scenario (.toml): phases of simulated work, how they are counted, the rule.
-    table
-        Instead of a scenario: run those of the dissertation's chapter 5 and print its tables 5.1 to 5.5
-        beside ours.
-    only
-        Of the tables these, with commas: `5.1,5.5`.
     rounds
         Rounds of every phase, instead of the scenario's.
     canary
@@ -55,19 +48,9 @@ def loop(
         [default: the scenario's, else all at once]
     options
         Common options; `-o` is a folder for the journal, every round's inputs and outputs, and a summary
-        page; with `--table` it writes the result (.json, .csv, else text).
+        page.
     """
     options = options or Options()
-    if table:
-        if scenario is not None:
-            raise UsageError("--table runs chapter 5's own scenarios: expected no other")
-        if canary is not None or rounds is not None:
-            raise UsageError("--table runs chapter 5's scenarios as they are: no --canary, no --rounds")
-        return _tables(options, only)
-    if only is not None:
-        raise UsageError("--only needs --table")
-    if scenario is None:
-        raise UsageError("expected a loop's scenario (.toml), or --table")
     if inputs.is_stdin(str(scenario)) or (options.output and inputs.is_stdin(str(options.output))):
         raise UsageError("a scenario names files beside it and a journal is a folder: neither can be -")
     return _one(options, scenario, rounds, canary)
@@ -116,10 +99,19 @@ def _rounds(run: Run, plan: Plan) -> int:
     )
 
 
-def _tables(options: Options, only: str | None) -> int:
+def table(*, only: str | None = None, options: Options | None = None) -> int:
+    """The loops of the dissertation's chapter 5: its tables 5.1 to 5.5 beside ours.
+
+    Parameters
+    ----------
+    only
+        Of the tables these, with commas: `5.1,5.5`.
+    options
+        Common options; `-o` writes the result (.json, .csv, else text).
+    """
     from netloom.loop import tabled
 
-    run = Run("loop-table", options, product=False, searches=True)
+    run = Run("loop-table", options or Options(), product=False, searches=True)
     numbers = None if only is None else [word.strip() for word in only.split(",")]
     for number in numbers or ():
         if number not in report.TITLES:

@@ -1,4 +1,4 @@
-"""`netloom loop --live`: the closed loop on a live fabric, through OpenSM; a dry run unless told.
+"""`netloom loop live`: the closed loop on a live fabric, through OpenSM; a dry run unless told.
 
 A round is one of [`netloom.loop.live`]: it counts over an interval, infers, optimises, checks, foretells and
 decides. Only with `--yes` it changes tables, by what `netloom apply` does, under the same lock, with the same

@@ -15,7 +15,10 @@ USAGE: dict[str, str] = {
     "counters poll": "[FABRIC] [OPTIONS]",
     "route": "ENGINE FABRIC [TRAFFIC] [OPTIONS]",
     "watch": "[FABRIC] [OPTIONS]",
-    "diagnose": "RUN [OPTIONS]",
+    "infer": "FABRIC ROUTES COUNTERS [AFTER] [OPTIONS]",
+    "study chapter4": "[APPLICATION ...] [OPTIONS]",
+    "study sampling": "[SCENARIO] [OPTIONS]",
+    "apply rollback": "[NUMBER] [OPTIONS]",
     "lanes read": "[FABRIC] [OPTIONS]",
     "lanes load": "TABLES [FABRIC] [OPTIONS]",
     "plot matrix": "TRAFFIC [FABRIC] -o PICTURE [OPTIONS]",
@@ -25,7 +28,6 @@ USAGE: dict[str, str] = {
     "plot coefficients": "TRAFFIC [BASIS] -o PICTURE [OPTIONS]",
     "plot study": "RESULT [RESULT ...] -o PICTURE [OPTIONS]",
     "plot load": "RESULT [RESULT ...] -o PICTURE [OPTIONS]",
-    "apply": "ROUTES [OPTIONS]",
 }
 """What follows `netloom VERB`, where the parser's own line says less."""
 
@@ -51,11 +53,15 @@ EXAMPLES: dict[str, str] = {
     "infer": "netloom infer net.txt routes.lfts before.txt after.txt --jobs jobs.toml -o traffic.mtx.gz",
     "watch": "netloom watch net.txt --once",
     "simulate": "netloom simulate examples/scenarios/shuffle.toml",
-    "sample": "netloom sample examples/scenarios/neighbour.toml -o run",
+    "sample run": "netloom sample run examples/scenarios/neighbour.toml -o run",
     "diagnose": "netloom diagnose run --try",
-    "loop": "netloom loop examples/loop/table-5.1-shuffle.toml",
+    "loop run": "netloom loop run examples/loop/table-5.1-shuffle.toml",
+    "loop live": "netloom loop live --jobs jobs.toml --rounds 3",
+    "loop table": "netloom loop table --only 5.1",
+    "sample decode": "netloom sample decode net.txt packets.parquet -o samples.csv",
     "lanes read": "netloom lanes read -o sl2vl.dump",
     "lanes load": "netloom lanes load sl2vl.dump",
+    "lanes write": "netloom lanes write net.txt ftree --vl-scheme 5sl5vl:groups -o sl2vl.dump",
     "plot matrix": "netloom plot matrix traffic.mtx.gz -o traffic.svg",
     "plot loads": "netloom plot loads net.txt traffic.mtx.gz ftree optimize -o loads.svg",
     "plot history": "netloom plot history optimize.json -o history.svg",
@@ -65,12 +71,18 @@ EXAMPLES: dict[str, str] = {
     "plot coefficients": "netloom plot coefficients traffic.mtx.gz -o coefficients.png",
     "plot study": "netloom plot study study.json -o study.png",
     "plot load": "netloom plot load load.json -o load.pdf --size 6.5x3",
-    "apply": "netloom apply routes.lfts --yes",
+    "apply plan": "netloom apply plan routes.lfts",
+    "apply send": "netloom apply send routes.lfts --yes",
+    "apply rollback": "netloom apply rollback 3 --yes",
+    "apply recover": "netloom apply recover --yes",
+    "apply history": "netloom apply history --journal routes.lfts.journal",
+    "study chapter4": "netloom study chapter4 lulesh-512 --lanes 5 --bases none",
+    "study sampling": "netloom study sampling --repeats 2 -o study.json",
 }
 """One call of each verb, as somebody with a fabric would type it."""
 
 
-GROUPS = ("infer", "sample", "loop", "demo")
+GROUPS = ("diagnose", "demo")
 """Verbs with commands of their own, which say all this where they are made."""
 
 

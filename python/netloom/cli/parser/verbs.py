@@ -46,14 +46,28 @@ VERBS: dict[str, str | tuple[str, dict[str, str]]] = {
     "infer": "Who talks to whom, from switch counters.",
     "watch": "A fabric while it runs: load, hottest links, congestion, jobs, the loop's decisions.",
     "simulate": "What a run takes under every routing of a scenario, packet by packet.",
-    "sample": "Simulate with paths sampled inside packets: congestion by link, job and phase.",
+    "sample": (
+        "Paths sampled inside packets: congestion by link, job and phase.",
+        {
+            "run": "Simulate with paths sampled inside packets: congestion by link, job and phase.",
+            "decode": "Estimates from packets that receivers have kept, wherever they were sampled.",
+        },
+    ),
     "diagnose": "What is congested, whose fault it is, and what would help.",
-    "loop": "The closed loop, in the simulator or live: counters in, better routes out, if that surely pays.",
+    "loop": (
+        "The closed loop, in the simulator or live: counters in, better routes out, if that surely pays.",
+        {
+            "run": "The closed loop in the simulator, round by round.",
+            "live": "The closed loop on a live fabric, through OpenSM; a dry run unless --yes.",
+            "table": "Tables 5.1 to 5.5 of the dissertation, run here.",
+        },
+    ),
     "lanes": (
         "Read and load the SL-to-VL tables of a live fabric.",
         {
             "read": "The SL-to-VL tables that switches and adapters have.",
             "load": "Give switches and adapters SL-to-VL tables, row by row.",
+            "write": "The virtual lanes of a scheme, as files for a real fabric.",
         },
     ),
     "plot": (
@@ -70,7 +84,23 @@ VERBS: dict[str, str | tuple[str, dict[str, str]]] = {
             "study": "Draw how well traffic is told from counters.",
         },
     ),
-    "apply": "Put new routes on a live fabric, safely.",
+    "apply": (
+        "Put new routes on a live fabric, safely.",
+        {
+            "plan": "What new routes would change; nothing is sent.",
+            "send": "Put new routes on a live fabric; a dry run unless --yes.",
+            "rollback": "Return to the tables before an earlier change.",
+            "recover": "Finish or undo a change that was killed.",
+            "history": "List earlier changes.",
+        },
+    ),
+    "study": (
+        "Tables of the papers, run here beside the published figures.",
+        {
+            "chapter4": "Tables 4.1 to 4.3 of the dissertation: traffic from counters, by application.",
+            "sampling": "Table 2.1 of the dissertation: errors of sampling beside the formulas.",
+        },
+    ),
     "demo": "The whole job on a real fabric and real applications.",
     "completion": "Print what makes a shell complete netloom's commands and options.",
 }
@@ -80,10 +110,13 @@ _PLACES = {
     "counters poll": "counters.poll:poll",
     "lanes read": "lanes.command:read",
     "lanes load": "lanes.command:load",
-    "demo": "demo.forms:app",
-    "sample": "sample.forms:app",
-    "infer": "infer.forms:app",
-    "loop": "loop.forms:app",
+    "lanes write": "lanes.files:write",
+    "demo": "demo.app:app",
+    "diagnose": "diagnose.app:app",
+    "sample decode": "sample.decode:decode",
+    "loop live": "loop.live:live",
+    "study chapter4": "study.chapter4:chapter4",
+    "study sampling": "study.sampling:sampling",
     "plot congestion": "plot.congestion:congestion",
     "plot coefficients": "plot.inference:coefficients",
     "plot study": "plot.inference:study",
@@ -91,7 +124,7 @@ _PLACES = {
     "completion": "parser.completion:completion",
 }
 """Where verbs and their commands are that are not where others are."""
-_FOLDERS = ("counters", "optimize", "simulate", "diagnose", "plot")
+_FOLDERS = ("apply", "counters", "infer", "loop", "optimize", "plot", "sample", "simulate")
 """Verbs with a folder, whose functions are in `command`; others are a file."""
 
 

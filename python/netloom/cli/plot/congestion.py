@@ -45,7 +45,7 @@ def congestion(
     Parameters
     ----------
     folders
-        What `netloom sample -o` wrote; of several, all share the scales.
+        What `netloom sample run -o` wrote; of several, all share the scales.
     by
         A panel a context (a job's phase), or a panel a window of time. [default: one panel a run]
     job

@@ -94,7 +94,7 @@ def study(
     Parameters
     ----------
     results
-        What `netloom infer --study` printed or wrote, as JSON or CSV; of several all rows are taken.
+        What `netloom study chapter4` printed or wrote, as JSON or CSV; of several all rows are taken.
     against
         What grows to the right. [default: lanes, if there are several]
     leaf_sums
@@ -191,7 +191,7 @@ def _rows(run: Run, source: str) -> list[dict[str, Any]]:
     except (ValueError, KeyError, TypeError, RecursionError):
         known = False
     if not known:
-        raise FormatError(f"{name}: expected what netloom infer --study prints as JSON or CSV")
+        raise FormatError(f"{name}: expected what netloom study chapter4 prints as JSON or CSV")
     return rows  # type: ignore[no-any-return]
 
 

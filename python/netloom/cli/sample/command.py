@@ -1,4 +1,4 @@
-"""`netloom sample`: a scenario simulated with paths sampled inside packets, by window and context."""
+"""`netloom sample run`: a scenario simulated with paths sampled inside packets, by window and context."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _Method = Literal["whole", "one-bit"]
 _Marking = Literal["queue", "probabilistic", "ecn"]
 
 
-def sample(
+def run(
     scenario: str,
     /,
     *,

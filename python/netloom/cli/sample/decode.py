@@ -1,4 +1,4 @@
-"""`netloom sample --decode`: estimates from sampled packets that receivers have kept, wherever that was."""
+"""`netloom sample decode`: estimates from sampled packets that receivers have kept, wherever that was."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ _MOST = {
 
 
 def decode(
+    fabric: str,
     packets: str,
     /,
     *,
-    fabric: str,
     rate: Annotated[float | None, options.within(1e-9, 1.0)] = None,
     every_us: Annotated[float | None, options.within(0.1, 1e8)] = None,
     hop_bits: Annotated[int | None, options.within(1, 5)] = None,
@@ -47,16 +47,16 @@ def decode(
 ) -> int:
     """Estimates traffic and congestion of links from packets that receivers have kept.
 
-    Packets that cannot be are left out and told: exit code 1. What `netloom sample --packets` wrote says how
-    it was sampled; options say otherwise.
+    Packets that cannot be are left out and told: exit code 1. What `netloom sample run --packets` wrote says
+    how it was sampled; options say otherwise.
 
     Parameters
     ----------
+    fabric
+        A dump, or a generator spec.
     packets
         A table (.parquet, .csv): a row a packet with `id`, `source`, `destination` (numbers or names of
         hosts), `hops`, `congested`, and `bit` or `link`; `time_ps` and `context` if they are known.
-    fabric
-        A dump, or a generator spec.
     rate
         The share of packets that was sampled. [default: what the table says, else 1]
     every_us

@@ -1,4 +1,4 @@
-"""`netloom infer --study`: tables 4.1 to 4.3 of the dissertation, over recorded applications, run here.
+"""`netloom study chapter4`: tables 4.1 to 4.3 of the dissertation, over recorded applications, run here.
 
 Every application alone, a rank a host on consecutive hosts from number 10 (sec. 4.7), its counters made from
 its traffic: what the least sum of coefficients in the dissertation's bases recovers, and what `infer` finds,
@@ -37,7 +37,7 @@ _MOST_ROUTINGS = 64
 _LANES = "1,2,5"
 
 
-def study(
+def chapter4(
     *applications: str,
     fabric: str = "quartz1",
     routes: str = "ftree",

@@ -1,4 +1,4 @@
-"""`netloom sample --study`: table 2.1 of the dissertation, run here: errors beside their formulas.
+"""`netloom study sampling`: table 2.1 of the dissertation, run here: errors beside their formulas.
 
 One run is sampled again and again, by both methods and by ever smaller shares of its packets, and compared
 with what its links really carried. Relative errors are root mean squares over the links that carry traffic,
@@ -80,7 +80,7 @@ _FEWEST = 10
 """Sampled packets below which a row has no errors: where nothing is known of most links, all are 100 %."""
 
 
-def study(
+def sampling(
     scenario: str | None = None,
     /,
     *,

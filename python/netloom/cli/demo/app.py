@@ -1,4 +1,4 @@
-"""`netloom demo` and its other form, `netloom demo live`, which needs ibsim and OpenSM."""
+"""`netloom demo` and `netloom demo live`, which needs ibsim and OpenSM."""
 
 from __future__ import annotations
 

@@ -1,0 +1,1 @@
+"""`netloom apply`: new routes on a live fabric, safely."""

@@ -1,0 +1,96 @@
+"""What `netloom apply` says."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from netloom.cli.shared import render
+
+if TYPE_CHECKING:
+    from netloom.apply import Journal
+    from netloom.live import Access, Manager
+
+_SHOWN = 10
+"""How many switches with changes."""
+
+
+def again(access: Access, journal: Journal, manager: Manager) -> str:
+    """What another call needs to mean the same fabric and journal."""
+    from netloom.apply import Journal
+
+    words = []
+    if access.socket_name is not None:
+        words.append(f"--sim {access.socket_name}{f',{access.host}' if access.host else ''}")
+    if access.ca is not None:
+        words.append(f"--ca {access.ca}")
+    if access.port is not None:
+        words.append(f"--port {access.port}")
+    if len(type(manager).all_running(access)) > 1:
+        words.append(f"--opensm {manager.pid}")
+    file = manager.routes_file
+    if file is None or Journal.beside(file).folder != journal.folder:
+        words.append(f"--journal {journal.folder}")
+    return "".join(f" {word}" for word in words)
+
+
+def text(result: dict[str, Any], fabric: str, switches: int, again: str = "") -> str:
+    """The report; `again` is what another call has to say to mean the same fabric."""
+    count = render.count
+    rows = [
+        ("fabric", f"{count(result['hosts'])} hosts, {count(switches)} switches ({fabric})"),
+        ("file of routes", str(result["file"])),
+        (
+            "change",
+            f"{count(result['changed_entries'])} entries in {count(result['changed_blocks'])} blocks of "
+            f"{count(result['switches'])} switches",
+        ),
+    ]
+    if result["stages"]:
+        few = "" if result["stages_fewest"] else " (fewer may do)"
+        rows.append(
+            ("stages", f"{result['stages']}{few}: no mix of old and new entries has a loop or a hole")
+        )
+    verified = "every LID reached from every host, no credit loop, no dead port"
+    if result["outcome"] in ("applied", "unchanged"):
+        verified += "; every switch read back"
+    rows.append(("verified", verified if result["verified"] else "NO"))
+    if result["journal_id"] is not None:
+        rows.append(("journal", f"change {result['journal_id']} in {result['journal']}"))
+    own, opensm = result["own_seconds"], result["opensm_seconds"]
+    asked = f" ({result['asked']})" if result["asked"] else ""
+    rows.append(("seconds", f"{own:.2f} of netloom's, {opensm:.2f} of OpenSM's{asked}"))
+    out = render.pairs(rows)
+    changes = sorted(result["changes"], key=lambda row: -row["entries"])[:_SHOWN]
+    if changes:
+        lines = [[row["switch"], count(row["entries"]), count(row["blocks"])] for row in changes]
+        out += "\n\n" + render.table(["switch", "entries", "blocks"], lines, right=[1, 2])
+        if len(result["changes"]) > _SHOWN:
+            out += f"\nand {count(len(result['changes']) - _SHOWN)} more switches"
+    out += render.findings(result["findings"])
+    if result["notes"]:
+        out += "\n\nnotes\n" + "\n".join(f"  {note}" for note in result["notes"])
+    return f"{out}\n\n{_last_line(result, again)}"
+
+
+def _last_line(result: dict[str, Any], again: str) -> str:
+    recover = f"`netloom apply recover --yes{again}`"
+    back = f"`netloom apply rollback {result['journal_id']} --yes{again}` undoes it"
+    if result["rolls_back"] is not None:
+        undone = f"change {result['rolls_back']} is taken back"
+        back = f"{undone}; {back.removesuffix('undoes it')}makes it again"
+    return {
+        "dry run": "dry run: nothing was changed (--yes applies it)",
+        "refused": "REFUSED: nothing was changed",
+        "unchanged": "unchanged: switches and file hold these routes already",
+        "applied": f"applied: {back}",
+        "rolled back": f"ROLLED BACK: {result['why']}",
+        "not restored": f"NOT RESTORED: {result['why']}; when OpenSM runs, {recover}",
+    }[result["outcome"]]
+
+
+def recovered(result: dict[str, Any], *, yes: bool) -> str:
+    lines = [f"{f['kind']}: {f['text']}" for f in result["findings"]] + result["recovered"]
+    if result["unfinished"] is not None:
+        more = "" if yes else " (--yes finishes or undoes it)"
+        lines.append(f"change {result['unfinished']} was left unfinished{more}")
+    return "\n".join(lines) or "no change was left unfinished"
