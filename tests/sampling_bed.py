@@ -91,5 +91,5 @@ FABRIC = "two-level:leaves=8,hosts=4,spines=4"
 
 def kept(netloom, method: str):
     """A run's own packets, and its samples."""
-    samples = sampled(netloom, "--method", method, "--packets", "--routes", "ftree")
+    samples = sampled(netloom, "--method", method, "--packets", "--routings", "ftree")
     return samples, "run/0-ftree/packets.parquet"

@@ -158,7 +158,7 @@ def test_a_bad_counter_is_named_and_left_out(netloom, paths):
 def test_counters_of_a_simulation_are_read(netloom, paths):
     scenario = paths.examples / "scenarios" / "shuffle.toml"
     netloom.ok(
-        "simulate", scenario, "--routes", "ftree", "--set", "measure.counters_every_us=20", "-o", "run"
+        "simulate", scenario, "--routings", "ftree", "--set", "measure.counters_every_us=20", "-o", "run"
     )
     net = re.search(r'^fabric = "(.*)"', scenario.read_text(), re.MULTILINE)
     assert net is not None
@@ -376,7 +376,7 @@ def test_routes_with_a_hole_are_named(netloom, paths):
 def test_a_difference_lists_the_busiest_links_that_are_asked_for(netloom, paths, real):
     readings = [real("ft2_32", f"perfquery_x_{when}.txt.gz") for when in ("before", "after")]
     for count in (0, 3):
-        result = netloom.result("counters", "diff", paths.ft2, *readings, "--busiest", count, "-o", "c.csv")
+        result = netloom.result("counters", "diff", paths.ft2, *readings, "--hottest", count, "-o", "c.csv")
         assert len(result["busiest"]) == count
 
 

@@ -290,7 +290,7 @@ def test_routes_are_tried_though_counters_do_not_know_whose_fault_it_is(netloom)
     text = SHUFFLE.replace("leaves=8", "leaves=9").replace("[[job]]", quiet)
     text = text.replace('name = "shuffle"\nprogram', 'name = "shuffle"\nranks = 32\nprogram')
     (netloom.folder / "s.toml").write_text(text)
-    netloom.ok("simulate", "s.toml", "--routes", "ftree", "-o", "counted", "-q")
+    netloom.ok("simulate", "s.toml", "--routings", "ftree", "-o", "counted", "-q")
     found = netloom.result("diagnose", "counted", "--try", code=1)["findings"][0]
     assert found["cause"] == "interior"
     best = found["tried"][0]

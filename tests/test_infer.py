@@ -103,7 +103,9 @@ def test_real_readings_give_what_hosts_really_sent(netloom, paths, write, case):
     truth = write("truth.csv", "\n".join(["source,destination,bytes", *lines]) + "\n")
     readings = [folder / f"perfquery_x_{when}.txt.gz" for when in ("before", "after")]
     arguments = ("infer", folder / "ibnetdiscover.txt", folder / "dump_fts.txt", *readings)
-    done = netloom(*arguments, "--truth", truth, "--hose", "sums.csv", "-o", "t.csv", "--format", "json")
+    done = netloom(
+        *arguments, "--truth", truth, "--write-hose", "sums.csv", "-o", "t.csv", "--format", "json"
+    )
     assert done.code in (0, 1), done.err
     result = json.loads(done.out)["result"]
     assert result["unexplained_percent"] < 0.1
@@ -193,7 +195,7 @@ def test_packets_are_inferred_as_bytes_are(netloom, paths, counted, weight):
     counters = counted(jobs, *scheme, "--scale", 1000)
     truth = nl.Traffic.read(jobs, nl.Fabric.read(paths.ft2))
     result = netloom.result(
-        "infer", paths.ft2, "ftree", counters, "--jobs", jobs, "--weight", weight, "--mtu", 4096, *scheme
+        "infer", paths.ft2, "ftree", counters, "--jobs", jobs, "--unit", weight, "--mtu", 4096, *scheme
     )
     per_byte = {"packets": 1 / 4096, "mixed": 1.0}[weight]
     assert result["total_bytes"] == pytest.approx(1000 * per_byte * truth.total_bytes, rel=0.01)
@@ -212,7 +214,7 @@ def test_the_bytes_do_not_depend_on_threads(netloom, paths, counted):
 
 def test_what_is_certain_is_written_for_the_optimiser(netloom, paths, counted):
     counters = counted("bisection-shuffle:seed=1", "--scale", 1e6)
-    done = netloom("infer", paths.ft2, "ftree", counters, "--hose", "sums.csv", "--format", "json")
+    done = netloom("infer", paths.ft2, "ftree", counters, "--write-hose", "sums.csv", "--format", "json")
     result = json.loads(done.out)["result"]
     assert (done.code, kinds(result)) in ((0, set()), (1, {"not-identifiable"}))
     fabric = nl.Fabric.read(paths.ft2)
@@ -486,8 +488,8 @@ def test_wrong_options_are_usage_errors(netloom, paths, counted):
     counters = counted("all-to-all", "--scale", 1000)
     asked = ("infer", paths.ft2, "ftree", counters)
     assert "expected an ending of" in netloom.refused(*asked, "-o", "t.xlsx", code=2)
-    assert "expected an ending of" in netloom.refused(*asked, "--hose", "h.mtx", code=2)
-    assert "same file" in netloom.refused(*asked, "-o", "t.csv", "--hose", "t.csv", code=2)
+    assert "expected an ending of" in netloom.refused(*asked, "--write-hose", "h.mtx", code=2)
+    assert "same file" in netloom.refused(*asked, "-o", "t.csv", "--write-hose", "t.csv", code=2)
     assert "nowhere.mtx" in netloom.refused(*asked, "--truth", "nowhere.mtx")
 
 

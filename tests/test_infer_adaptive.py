@@ -55,7 +55,7 @@ def test_an_interval_under_tables_helps(netloom, paths, simulated):
     jobs = simulated("ftree", "adaptive")
     both = ["run/0-ftree/links.parquet", "run/1-adaptive/links.parquet"]
     asked = ("infer", paths.quartz1, "adaptive", both[1], "--jobs", jobs, "--truth", jobs)
-    result = netloom.result(*asked, "--also", f"ftree,{both[0]}")
+    result = netloom.result(*asked, "--also-counted", f"ftree,{both[0]}")
     # What is left is headers, which counters count and the recorded matrix does not.
     assert result["leaf_error_percent"] < 3
     assert result["verdict"] == "identified"
@@ -82,7 +82,7 @@ def test_lanes_and_paths_are_of_tables(netloom, paths):
     error = netloom.refused(*asked, "--vl-scheme", "2sl2vl:seed=1")
     assert error.startswith('"adaptive" with a VL scheme')
     assert "no paths either" in netloom.refused(*asked, "--paths", "p.csv", code=2)
-    assert "no paths either" in netloom.refused(*asked, "--also", "adaptive+p.csv,c.csv", code=2)
+    assert "no paths either" in netloom.refused(*asked, "--also-counted", "adaptive+p.csv,c.csv", code=2)
 
 
 def test_python_takes_the_name_too(paths):

@@ -1,4 +1,4 @@
-"""`netloom infer --also`: intervals of the same traffic under different routes; what contradicts itself."""
+"""`netloom infer --also-counted`: the same traffic under different routes; what contradicts itself."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ def test_other_routes_tell_leaf_sums_that_one_does_not(netloom, paths, jobs, int
     first = interval("ftree", paths.quartz1, jobs)
     others = [interval(f"r{k}", paths.quartz1, jobs, "--scale", k, seed=k) for k in (1, 2, 3)]
     asked = ("infer", paths.quartz1, *first, "--jobs", jobs, "--truth", jobs)
-    also = [word for routes, counters in others for word in ("--also", f"{routes},{counters}")]
-    one, four = netloom.result(*asked), netloom.result(*asked, *also, "--hose", "sums.csv")
+    also = [word for routes, counters in others for word in ("--also-counted", f"{routes},{counters}")]
+    one, four = netloom.result(*asked), netloom.result(*asked, *also, "--write-hose", "sums.csv")
     assert one["leaf_error_percent"] > 3
     assert four["leaf_error_percent"] < 1
     assert (four["verdict"], four["intervals"], len(four["windows"])) == ("identified", 4, 4)
@@ -62,29 +62,33 @@ def test_readings_and_paths_of_an_interval_are_its_own(netloom, paths):
     folder = paths.opensm / "ft2_32"
     net = folder / "ibnetdiscover.txt"
     traffic = paths.examples / "jobs" / "boxlib.toml"
-    netloom.ok("optimize", net, traffic, "--lmc", 1, "--work", 500, "-o", "two.lfts", "--paths", "two.csv")
+    netloom.ok(
+        "optimize", net, traffic, "--lmc", 1, "--work", 500, "-o", "two.lfts", "--write-paths", "two.csv"
+    )
     netloom.ok("counters", "synth", net, "ftree", traffic, "-o", "a.csv")
     netloom.ok("counters", "synth", net, "two.lfts", traffic, "--paths", "two.csv", "-o", "b.csv")
     asked = ("infer", net, "ftree", "a.csv", "--jobs", traffic, "--truth", traffic, "--format", "json")
-    done = netloom(*asked, "--also", "two.lfts+two.csv,b.csv")
+    done = netloom(*asked, "--also-counted", "two.lfts+two.csv,b.csv")
     assert done.code in (0, 1), done.err
     result = json.loads(done.out)["result"]
     assert result["windows"][1]["name"] == "two.lfts+two.csv,b.csv"
     assert result["unexplained_percent"] < 0.1
-    assert "nowhere.csv" in netloom.refused(*asked[:-2], "--also", "two.lfts+nowhere.csv,b.csv")
+    assert "nowhere.csv" in netloom.refused(*asked[:-2], "--also-counted", "two.lfts+nowhere.csv,b.csv")
     before, after = (folder / f"perfquery_x_{when}.txt.gz" for when in ("before", "after"))
     real = ("infer", net, "ftree", before, after)
     assert "the same counters as those of ftree" in netloom.refused(
-        *real, "--also", f"random,{before},{after}"
+        *real, "--also-counted", f"random,{before},{after}"
     )
-    assert "looks like the later reading" in netloom.refused(*real, "--also", f"ftree,{after},{before}")
+    assert "looks like the later reading" in netloom.refused(
+        *real, "--also-counted", f"ftree,{after},{before}"
+    )
 
 
 def test_other_traffic_is_refused_by_the_intervals_name(netloom, paths, interval):
     small = paths.examples / "jobs" / "small.toml"
     first = interval("ftree", paths.ft2, small)
     other = interval("other", paths.ft2, "stencil:4x8,bytes=1000000", seed=1)
-    error = netloom.refused("infer", paths.ft2, *first, "--also", ",".join(other), "-o", "t.mtx")
+    error = netloom.refused("infer", paths.ft2, *first, "--also-counted", ",".join(other), "-o", "t.mtx")
     assert "not the traffic of the other intervals: what hosts sent and received differs by" in error
     assert "host0" in error
 
@@ -94,13 +98,13 @@ def test_routes_of_another_interval_are_refused_by_name(netloom, paths, interval
     first = interval("ftree", paths.ft2, small)
     a, b = (interval(name, paths.ft2, small, seed=seed) for name, seed in (("a", 1), ("b", 2)))
     asked = ("infer", paths.ft2, *first, "--jobs", small)
-    assert netloom(*asked, "--also", ",".join(a)).code in (0, 1)
-    error = netloom.refused(*asked, "--also", f"{a[0]},{b[1]}")
+    assert netloom(*asked, "--also-counted", ",".join(a)).code in (0, 1)
+    error = netloom.refused(*asked, "--also-counted", f"{a[0]},{b[1]}")
     assert "do not fit these routes" in error
     assert "a.lfts,b.csv (" in error
     elsewhere = interval("c", paths.ft3, "all-to-all", seed=1)
-    netloom.refused(*asked, "--also", f"{elsewhere[0]},{a[1]}")
-    netloom.refused(*asked, "--also", f"{a[0]},{elsewhere[1]}")
+    netloom.refused(*asked, "--also-counted", f"{elsewhere[0]},{a[1]}")
+    netloom.refused(*asked, "--also-counted", f"{a[0]},{elsewhere[1]}")
 
 
 def test_a_little_other_traffic_is_noise_of_that_interval(netloom, paths, interval):
@@ -113,7 +117,7 @@ def test_a_little_other_traffic_is_noise_of_that_interval(netloom, paths, interv
     first = interval("ftree", paths.ft2, "t.toml")
     second = interval("r", paths.ft2, "u.toml", seed=1)
     asked = ("infer", paths.ft2, *first, "--jobs", "t.toml", "--truth", "t.toml", "--format", "json")
-    done = netloom(*asked, "--also", ",".join(second))
+    done = netloom(*asked, "--also-counted", ",".join(second))
     assert done.code in (0, 1), done.err
     result = json.loads(done.out)["result"]
     assert 0.1 < result["windows"][1]["apart_percent"] < 2
@@ -133,7 +137,7 @@ def test_a_file_with_intervals_under_both_routings_is_picked_from(netloom, paths
         fields[start], fields[end], fields[number] = fields[end], str(2 * int(fields[end])), "1"
         later.append(",".join(fields))
     (netloom.folder / "both.csv").write_text("\n".join([*rows[0], *later]) + "\n")
-    asked = ("infer", paths.ft2, "ftree", "both.csv", "--jobs", small, "--also", f"{routes},both.csv")
+    asked = ("infer", paths.ft2, "ftree", "both.csv", "--jobs", small, "--also-counted", f"{routes},both.csv")
     done = netloom(*asked, "--interval", 0, "--interval", 1, "--format", "json")
     assert done.code in (0, 1), done.err
     assert json.loads(done.out)["result"]["unexplained_percent"] < 0.1
@@ -145,7 +149,7 @@ def test_a_file_with_intervals_under_both_routings_is_picked_from(netloom, paths
 
 @pytest.mark.parametrize("bad", ["r.lfts", "r.lfts,", ",c.csv", "a,b,c,d"])
 def test_what_is_no_interval_is_a_usage_error(netloom, paths, bad):
-    error = netloom.refused("infer", paths.ft2, "ftree", "c.csv", "--also", bad, code=2)
+    error = netloom.refused("infer", paths.ft2, "ftree", "c.csv", "--also-counted", bad, code=2)
     assert "expected ROUTES,COUNTERS or ROUTES,BEFORE,AFTER" in error
 
 

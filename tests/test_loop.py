@@ -194,7 +194,7 @@ def test_a_matrix_is_a_program(netloom, paths):
         "m.toml",
     )
     written(netloom.folder, "source,destination,bytes\n0,1,5000\n1,2,70\n2,0,9\n", "three.csv")
-    job = netloom.result("simulate", "m.toml", "--routes", "ftree")["runs"][0]["jobs"][0]
+    job = netloom.result("simulate", "m.toml", "--routings", "ftree")["runs"][0]["jobs"][0]
     assert (job["ranks"], job["messages"], job["bytes"]) == (3, 6, 2 * 5079)
     text = (netloom.folder / "m.toml").read_text().replace("three.csv", "four.csv")
     written(netloom.folder, text, "m.toml")

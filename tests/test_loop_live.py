@@ -336,7 +336,7 @@ class TestTheVerb:
 
         polled()
         steered.hook = polled
-        told = steered("--jobs", JOBS, "--rounds", "1", "--counters", file)
+        told = steered("--jobs", JOBS, "--rounds", "1", "--counters-from", file)
         assert told["rounds"][0]["decision"] == "proposed", told["rounds"]
         assert told["rounds"][0]["mads"] == 0
 

@@ -41,8 +41,8 @@ def test_what_is_offered_is_accepted_until_it_saturates(netloom, scenario):
 
 
 def test_a_row_of_the_table_is_the_run_by_itself(netloom, scenario):
-    row = netloom.result("simulate", scenario, "--loads", "0.5", "--routes", "random")["rows"][0]
-    alone = netloom.result("simulate", scenario, "--routes", "random")["runs"][0]
+    row = netloom.result("simulate", scenario, "--loads", "0.5", "--routings", "random")["rows"][0]
+    alone = netloom.result("simulate", scenario, "--routings", "random")["runs"][0]
     job = alone["jobs"][0]
     assert row["accepted"] == job["load"]
     assert row["completion_ms"] == job["completion_ms"]
@@ -52,7 +52,7 @@ def test_a_row_of_the_table_is_the_run_by_itself(netloom, scenario):
 
 def test_load_that_is_not_accepted_is_told(netloom, scenario):
     set_ = "job.load.program.load=1.2"
-    told = netloom.result("simulate", scenario, "--routes", "random", "--set", set_)["findings"]
+    told = netloom.result("simulate", scenario, "--routings", "random", "--set", set_)["findings"]
     assert [(one["kind"], one["severity"]) for one in told] == [("load-not-accepted", "note")]
     assert "random: load is saturated" in told[0]["text"]
 
@@ -95,7 +95,7 @@ def test_the_picture_refuses_what_is_no_table_of_loads(netloom, scenario):
 def test_mappings_beside_each_other_and_each_job_alone(netloom, paths):
     """The solver of the example is slowed down by its neighbour under ftree; alone it is not."""
     scenario = paths.examples / "scenarios" / "neighbour.toml"
-    arguments = ("simulate", scenario, "--routes", "ftree", "--mappings", "block,random", "--alone")
+    arguments = ("simulate", scenario, "--routings", "ftree", "--mappings", "block,random", "--alone")
     table = netloom.result(*arguments)
     rows = {(row["mapping"], row["job"]): row for row in table["rows"]}
     assert list(rows) == [(m, j) for m in ("block", "random") for j in ("solver", "bully")]
@@ -108,7 +108,7 @@ def test_mappings_beside_each_other_and_each_job_alone(netloom, paths):
         assert 0.9 * time["elapsed_ms"] < spent <= time["elapsed_ms"] * (1 + 1e-9)
         assert time["waiting_share"] == pytest.approx(sum(time["waiting_ms"].values()) / time["elapsed_ms"])
     assert rows["block", "solver"]["ratio"] == 1
-    one = netloom.result("simulate", scenario, "--routes", "ftree", "--set", "job.solver.mapping=random",
+    one = netloom.result("simulate", scenario, "--routings", "ftree", "--set", "job.solver.mapping=random",
                          "--set", "job.bully.mapping=random")["runs"][0]  # fmt: skip
     assert rows["random", "solver"]["completion_ms"] == one["jobs"][0]["completion_ms"]
     told = netloom.ok(*arguments)

@@ -23,7 +23,7 @@ def test_the_patterns_of_table_3_2_are_solved_and_proved_on_quartz1(netloom, pat
 
 def test_the_checker_agrees_with_what_was_written(netloom, paths):
     jobs = paths.examples / "jobs" / "small.toml"
-    made = netloom.result("optimize", paths.ft2, jobs, "-o", "r.lfts", "--certificate", "c.json")
+    made = netloom.result("optimize", paths.ft2, jobs, "-o", "r.lfts", "--write-certificate", "c.json")
     assert (made["output"], made["certificate"]) == ("r.lfts", "c.json")
     judged = netloom.result("check", paths.ft2, "r.lfts", "--traffic", jobs, "--certificate", "c.json")
     assert judged["ok"] is True
@@ -54,7 +54,7 @@ def test_optimised_routes_pass_the_check_and_beat_ftree(netloom, paths, fabric):
 
 
 def test_a_forged_claim_is_refused(netloom, paths):
-    netloom.ok("optimize", paths.ft2, "bisection", "-o", "r.lfts", "--certificate", "c.json")
+    netloom.ok("optimize", paths.ft2, "bisection", "-o", "r.lfts", "--write-certificate", "c.json")
     path = netloom.folder / "c.json"
     document = json.loads(path.read_text())
     document["claim"] = document["claim"] * 1.01
@@ -67,7 +67,7 @@ def test_a_forged_claim_is_refused(netloom, paths):
 
 
 def test_a_certificate_of_other_traffic_is_refused(netloom, paths):
-    netloom.ok("optimize", paths.ft2, "all-to-all", "-o", "r.lfts", "--certificate", "c.json")
+    netloom.ok("optimize", paths.ft2, "all-to-all", "-o", "r.lfts", "--write-certificate", "c.json")
     result = netloom.result(
         "check", paths.ft2, "r.lfts", "--traffic", "bisection:bytes=1", "--certificate", "c.json", code=1
     )
@@ -78,7 +78,16 @@ def test_a_certificate_of_other_traffic_is_refused(netloom, paths):
 def test_seed_and_work_fix_every_byte(netloom, paths, threads):
     jobs = paths.examples / "jobs" / "small.toml"
     for name, used in (("a", 1), ("b", threads)):
-        arguments = ["--seed", "2", "--work", "2000", "--threads", used, "--certificate", f"{name}.json"]
+        arguments = [
+            "--seed",
+            "2",
+            "--work",
+            "2000",
+            "--threads",
+            used,
+            "--write-certificate",
+            f"{name}.json",
+        ]
         netloom.ok("optimize", paths.ft3, jobs, *arguments, "-o", f"{name}.lfts")
     for ending in ("lfts", "json"):
         assert (netloom.folder / f"a.{ending}").read_bytes() == (netloom.folder / f"b.{ending}").read_bytes()

@@ -68,7 +68,7 @@ def test_what_is_sent_the_same_keeps_its_entries(netloom, paths, today):
     amounts[31] = 1.0
     nl.Traffic.from_triples(32, sources, destinations, amounts).write(netloom.folder / "new.mtx")
     arguments = ["optimize", paths.ft2, "new.mtx", "--from", today, "--keep-jobs", "old.mtx"]
-    result = netloom.result(*arguments, "-o", "new.lfts", "--certificate", "c.json")
+    result = netloom.result(*arguments, "-o", "new.lfts", "--write-certificate", "c.json")
     assert set(differing(paths, today, netloom.folder / "new.lfts")) <= {31}
     # The bound holds with the other entries as they are; the judge takes their ways from the routes.
     judged = netloom.result("check", paths.ft2, "new.lfts", "--traffic", "new.mtx", "--certificate", "c.json")

@@ -23,7 +23,9 @@ def test_routes_of_the_model_are_taken_only_where_they_are_better(netloom):
     """The search stops at once and leaves 5 on a link; the optimum is 4."""
     pytest.importorskip("highspy")
     arguments = ["optimize", TREE, TRAFFIC, "--work", 0, "--exact", "basic"]
-    result = netloom.result(*arguments, "-o", "r.lfts", "--background", "ftree", "--certificate", "c.json")
+    result = netloom.result(
+        *arguments, "-o", "r.lfts", "--background", "ftree", "--write-certificate", "c.json"
+    )
     assert result["exact"]["better"] is True
     assert (result["max_load"], result["proven_optimal"]) == (4, True)
     assert result["changed_entries"] > 0

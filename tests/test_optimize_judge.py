@@ -114,7 +114,7 @@ def test_phases_are_judged_one_after_another(netloom):
 def test_optimized_in_a_scenario_is_never_slower_than_its_start(netloom, paths):
     for name in ("shuffle", "compute", "neighbour"):
         scenario = paths.examples / "scenarios" / f"{name}.toml"
-        result = netloom.result("simulate", scenario, "--routes", "ftree,optimized")
+        result = netloom.result("simulate", scenario, "--routings", "ftree,optimized")
         _, optimized = result["runs"]
         job = optimized["jobs"][0]
         assert job["ratio"] <= 1 + 1e-9, name

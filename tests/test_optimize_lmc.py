@@ -27,7 +27,7 @@ def two_senders(netloom):
 def test_two_addresses_part_what_one_cannot(netloom, two_senders):
     arguments = ["optimize", TREE, two_senders, "-o", "r.lfts"]
     one = netloom.result(*arguments)
-    two = netloom.result(*arguments, "--lmc", 1, "--paths", "p.csv", "--certificate", "c.json")
+    two = netloom.result(*arguments, "--lmc", 1, "--write-paths", "p.csv", "--write-certificate", "c.json")
     assert one["max_load_between_switches"] == 2
     # Two links up and two down carry 1 each.
     assert two["levels"] == [{"load": 1.0, "links": 4}]
@@ -36,12 +36,12 @@ def test_two_addresses_part_what_one_cannot(netloom, two_senders):
 
 
 def test_files_say_the_same_as_the_result(netloom, two_senders):
-    out = ["-o", "r.lfts", "--paths", "p.csv", "--certificate", "c.json"]
+    out = ["-o", "r.lfts", "--write-paths", "p.csv", "--write-certificate", "c.json"]
     made = netloom.result("optimize", TREE, two_senders, "--lmc", 1, *out)
     lines = (netloom.folder / "p.csv").read_text().splitlines()
     rows = list(csv.DictReader(line for line in lines if not line.startswith("#")))
     assert len(rows) == made["pairs_off_base"]
-    files = ["r.lfts", "--paths", "p.csv"]
+    files = ["r.lfts", "--write-paths", "p.csv"]
     judged = netloom.result("check", TREE, *files, "--traffic", two_senders, "--certificate", "c.json")
     assert judged["ok"] is True
     assert judged["certificate"]["max_load"] == made["max_load"]
@@ -53,7 +53,7 @@ def test_files_say_the_same_as_the_result(netloom, two_senders):
 
 def test_a_note_where_the_paths_are_written_nowhere(netloom, two_senders):
     done = netloom("optimize", TREE, two_senders, "--lmc", 1, "-o", "r.lfts")
-    assert "--paths FILE" in done.err
+    assert "--write-paths FILE" in done.err
     assert "2 a host (LMC 1); 1 pair uses another" in done.out
 
 
@@ -66,7 +66,7 @@ def test_compare_shows_what_fewer_addresses_buy(netloom, two_senders):
 def test_the_same_bytes_for_any_number_of_threads(netloom, paths):
     for name, threads in (("a", 1), ("b", 2)):
         arguments = ["optimize", paths.ft2, "random:partners=3,seed=5", "--lmc", 1, "--work", 20000]
-        out = ["-o", f"{name}.lfts", "--paths", f"{name}.csv", "--threads", threads]
+        out = ["-o", f"{name}.lfts", "--write-paths", f"{name}.csv", "--threads", threads]
         netloom.ok(*arguments, *out)
     for ending in ("lfts", "csv"):
         one, two = ((netloom.folder / f"{name}.{ending}").read_bytes() for name in "ab")
@@ -76,7 +76,7 @@ def test_the_same_bytes_for_any_number_of_threads(netloom, paths):
 @pytest.mark.parametrize(
     ("arguments", "word"),
     [
-        (["--paths", "p.csv"], "--lmc"),
+        (["--write-paths", "p.csv"], "--lmc"),
         (["--lmc", "1", "--from", "ftree"], "--from"),
         (["--lmc", "1", "--also", "bisection"], "--objective total"),
         (["--lmc", "1", "--exact", "basic"], "--lmc"),
@@ -90,7 +90,7 @@ def test_options_that_exclude_each_other(netloom, arguments, word):
 
 
 def test_paths_of_another_lmc_are_refused_by_line(netloom, two_senders):
-    netloom.ok("optimize", TREE, two_senders, "--lmc", 1, "-o", "r.lfts", "--paths", "p.csv", "-q")
+    netloom.ok("optimize", TREE, two_senders, "--lmc", 1, "-o", "r.lfts", "--write-paths", "p.csv", "-q")
     netloom.ok("route", "ftree", TREE, "-o", "one.lfts", "-q")
     word = netloom.refused("check", TREE, "one.lfts", "--paths", "p.csv")
     assert word.startswith("p.csv")

@@ -10,7 +10,7 @@ import pytest
 def test_the_cyclic_stencil_has_every_phase_at_its_own_bound(netloom, paths):
     """Section 5.3: the sum over time hides phases; each of the six is proved optimal by itself."""
     jobs = paths.examples / "jobs" / "cyclic-stencil.toml"
-    arguments = [paths.quartz1, jobs, "-o", "r.lfts", "--certificate", "c.json", "--time-limit", 20]
+    arguments = [paths.quartz1, jobs, "-o", "r.lfts", "--write-certificate", "c.json", "--time-limit", 20]
     result = netloom.result("optimize", *arguments)
     assert result["objective"]["kind"] == "sum"
     phases = result["phases"]
@@ -27,7 +27,7 @@ def test_the_cyclic_stencil_has_every_phase_at_its_own_bound(netloom, paths):
 
 def test_a_forged_phase_is_noticed(netloom, paths):
     jobs = paths.examples / "jobs" / "cyclic-stencil.toml"
-    netloom.ok("optimize", paths.quartz1, jobs, "-o", "r.lfts", "--certificate", "c.json")
+    netloom.ok("optimize", paths.quartz1, jobs, "-o", "r.lfts", "--write-certificate", "c.json")
     document = json.loads((netloom.folder / "c.json").read_text())
     document["certificates"][2]["certificate"]["claim"] *= 1.1
     (netloom.folder / "c.json").write_text(json.dumps(document))
@@ -43,7 +43,9 @@ def test_a_forged_phase_is_noticed(netloom, paths):
 def test_traffics_that_may_come_have_a_gap_each(netloom, paths, robust):
     jobs = paths.examples / "jobs" / "boxlib.toml"
     also = ["--also", "permutation:seed=3", "--also", "bisection", "--robust", robust]
-    result = netloom.result("optimize", paths.ft2, jobs, *also, "-o", "r.lfts", "--certificate", "c.json")
+    result = netloom.result(
+        "optimize", paths.ft2, jobs, *also, "-o", "r.lfts", "--write-certificate", "c.json"
+    )
     rows = result["scenarios"]
     assert [row["name"] for row in rows] == [str(jobs), "permutation:seed=3", "bisection"]
     ratios = [row["max_load"] / row["lower_bound"] for row in rows]
@@ -58,13 +60,13 @@ def test_traffics_that_may_come_have_a_gap_each(netloom, paths, robust):
 
 def test_a_traffic_named_twice_can_be_checked(netloom, paths):
     args = ("bisection", "--also", "bisection", "--also", "permutation:seed=3")
-    netloom.ok("optimize", paths.ft2, *args, "-o", "r.lfts", "--certificate", "c.json")
+    netloom.ok("optimize", paths.ft2, *args, "-o", "r.lfts", "--write-certificate", "c.json")
     judged = netloom.result("check", paths.ft2, "r.lfts", "--traffic", "bisection", "--certificate", "c.json")
     assert judged["certificate"]["optimal"] is True
 
 
 def test_a_cut_file_of_certificates_is_told_as_such(netloom, paths):
-    args = ("bisection", "--also", "permutation:seed=3", "-o", "r.lfts", "--certificate", "c.json")
+    args = ("bisection", "--also", "permutation:seed=3", "-o", "r.lfts", "--write-certificate", "c.json")
     netloom.ok("optimize", paths.ft2, *args)
     whole = (netloom.folder / "c.json").read_text()
     (netloom.folder / "cut.json").write_text(whole[: len(whole) // 2])

@@ -237,7 +237,7 @@ def test_counts_of_packets_are_short():
 def ghost(netloom, paths):
     """miniGhost in little, sampled by tag, with its true counts."""
     scenario = paths.examples / "sampling" / "minighost-small.toml"
-    netloom.ok("sample", "run", scenario, "--contexts", "tag", "--truth", "-o", "ghost")
+    netloom.ok("sample", "run", scenario, "--contexts", "tag", "--with-truth", "-o", "ghost")
     return "ghost"
 
 
@@ -263,7 +263,7 @@ def test_several_runs_share_a_picture(netloom, paths, ghost):
     result = netloom.result("plot", "congestion", ghost, "linear", "-o", "x.svg")
     assert [row["panel"] for row in result["panels"]] == ["ghost", "linear"]
     other = paths.examples / "scenarios" / "shuffle.toml"
-    netloom.ok("sample", "run", other, "--routes", "ftree", "-o", "other")
+    netloom.ok("sample", "run", other, "--routings", "ftree", "-o", "other")
     refused = netloom.refused("plot", "congestion", ghost, "other", "-o", "x.svg")
     assert "other: samples of another fabric than ghost" in refused
 
@@ -342,7 +342,7 @@ def test_a_run_that_was_stopped_early_is_drawn_with_a_word(netloom, paths):
 
 def test_a_run_without_samples_is_refused(netloom, paths):
     scenario = paths.examples / "scenarios" / "shuffle.toml"
-    netloom.ok("simulate", scenario, "--routes", "ftree", "-o", "run")
+    netloom.ok("simulate", scenario, "--routings", "ftree", "-o", "run")
     assert "has no samples: expected a folder of netloom sample run -o" in netloom.refused(
         "plot", "congestion", "run", "-o", "x.svg"
     )

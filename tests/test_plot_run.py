@@ -119,7 +119,7 @@ def test_a_job_that_starts_over_does_not_make_a_run_look_cut(netloom):
 def test_images_are_shares_of_the_longest_runs_time(netloom, paths):
     """The slower run looked cooler: what its links carried was divided by its own, longer time."""
     scenario = paths.examples / "scenarios" / "shuffle.toml"
-    netloom.ok("simulate", scenario, "--routes", "ftree,optimized", "-o", "run", "--quiet")
+    netloom.ok("simulate", scenario, "--routings", "ftree,optimized", "-o", "run", "--quiet")
     manifest = runs.read_manifest(netloom.folder / "run")
     longest = max(entry["result"]["simulated_ms"] for entry in manifest["runs"])
     this = Run("plot-run", Options())

@@ -72,7 +72,7 @@ class TestPolling:
         live.set(leaf, 3, "PortCountersExtended.PortXmitData", 2**40)
         live.set(leaf, 3, "PortCounters.PortXmitWait", 77)
         first = netloom.result("counters", "poll", *live.where, "-o", "r.txt")
-        again = netloom.result("counters", "poll", *live.where, "--busiest", "1")
+        again = netloom.result("counters", "poll", *live.where, "--hottest", "1")
         assert (first["ports"], first["missing_ports"]) == (PORTS, [])
         # A datagram a port for data, one for ticks of waiting, one a switch for what it can do.
         assert first["mads"] in sent(2 * PORTS + 12)
@@ -112,7 +112,7 @@ class TestPolling:
 
     def test_lanes_are_read_too(self, live, netloom):
         live.set(node(live.fabric, "leaf02"), 3, "PortVLOpData.PortVLOpData2", 5)
-        netloom.ok("counters", "poll", *live.where, "--lanes", "-o", "r.txt")
+        netloom.ok("counters", "poll", *live.where, "--by-lane", "-o", "r.txt")
         counters = nl.Counters.parse((netloom.folder / "r.txt").read_bytes(), live.fabric)
         assert counters.summary()["lanes"] == 3
 

@@ -20,7 +20,7 @@ def test_estimates_are_as_sure_as_they_say(netloom, method):
     """The truth is what ports counted; estimates are off by their errors."""
     for rate in (1, 0.3):
         how = ["--method", method, "--rate", rate, "--marking", "probabilistic", "--sampling-seed", 4]
-        samples = sampled(netloom, *how, "--truth", text=MANY)
+        samples = sampled(netloom, *how, "--with-truth", text=MANY)
         estimated, truth = samples.total(), samples.true_total()
         assert (truth.traffic == np.asarray(samples.links["xmit_packets"])).all()
         for key in ("traffic", "congested"):
@@ -79,26 +79,26 @@ def test_jobs_and_tags_are_contexts(netloom):
 
 
 def test_what_packets_carried_gives_the_same_sums(netloom):
-    samples = sampled(netloom, "--packets", "--routes", "ftree")
+    samples = sampled(netloom, "--packets", "--routings", "ftree")
     packets = samples.packets
     hops = np.asarray(packets["hops"]).astype(float)
     sums = np.bincount(np.asarray(packets["link"]), weights=hops, minlength=samples.fabric.links)
     assert (sums == samples.total().traffic).all()
-    bits = sampled(netloom, "--packets", "--routes", "ftree", "--method", "one-bit").packets
+    bits = sampled(netloom, "--packets", "--routings", "ftree", "--method", "one-bit").packets
     assert set(np.asarray(bits["bit"])) == {0, 1}
 
 
 @pytest.mark.parametrize("marking", [["probabilistic"], ["ecn"], ["ecn", "--ecn-bytes", "40000"]])
 def test_other_markings_call_other_packets_congested(netloom, marking):
-    queue = sampled(netloom, "--truth").true_total()
-    other = sampled(netloom, "--truth", "--marking", *marking).true_total()
+    queue = sampled(netloom, "--with-truth").true_total()
+    other = sampled(netloom, "--with-truth", "--marking", *marking).true_total()
     assert (queue.traffic == other.traffic).all()
     assert queue.congested.sum() != other.congested.sum()
     assert (other.congested <= other.traffic).all()
     if "--ecn-bytes" in marking:
         assert (
             other.congested.sum()
-            < sampled(netloom, "--truth", "--marking", "ecn").true_total().congested.sum()
+            < sampled(netloom, "--with-truth", "--marking", "ecn").true_total().congested.sum()
         )
 
 
@@ -119,7 +119,7 @@ def test_the_report_names_the_hottest_links(netloom):
 
 
 def test_a_folder_is_read_only_whole_and_of_its_fabric(netloom):
-    samples = sampled(netloom, "--method", "one-bit", "--packets", "--routes", "ftree")
+    samples = sampled(netloom, "--method", "one-bit", "--packets", "--routings", "ftree")
     folder = netloom.folder / "run"
     assert samples.findings == ()
     assert samples.sampling["hash"] == {
@@ -150,7 +150,7 @@ def test_a_folder_is_read_only_whole_and_of_its_fabric(netloom):
 
 def test_what_cannot_be_is_refused_with_its_row(netloom):
     def fresh():
-        sampled(netloom, "--method", "one-bit", "--packets", "--routes", "ftree")
+        sampled(netloom, "--method", "one-bit", "--packets", "--routings", "ftree")
 
     for table, column, value, expected in [
         ("samples", "context", 7, "row 3: context 7: expected contexts 0 to 0"),
@@ -167,7 +167,7 @@ def test_what_cannot_be_is_refused_with_its_row(netloom):
 
 
 def test_what_contradicts_counters_is_told(netloom):
-    sampled(netloom, "--routes", "ftree")
+    sampled(netloom, "--routings", "ftree")
     place = netloom.folder / "run" / "0-ftree" / "links.parquet"
     found = pq.read_table(place)
     counts = np.asarray(found["xmit_packets"]) // 4
@@ -187,7 +187,7 @@ def test_what_contradicts_counters_is_told(netloom):
     ],
 )
 def test_what_cannot_go_together_is_told(netloom, table, column, factor, said):
-    sampled(netloom, "--routes", "ftree")
+    sampled(netloom, "--routings", "ftree")
     place = netloom.folder / "run" / "0-ftree" / f"{table}.parquet"
     found = pq.read_table(place)
     at = found.column_names.index(column)
@@ -197,7 +197,7 @@ def test_what_cannot_go_together_is_told(netloom, table, column, factor, said):
 
 
 def test_counters_of_fewer_links_are_refused(netloom):
-    sampled(netloom, "--routes", "ftree")
+    sampled(netloom, "--routings", "ftree")
     place = netloom.folder / "run" / "0-ftree" / "links.parquet"
     pq.write_table(pq.read_table(place).slice(0, 60), place)
     reseal(netloom.folder / "run")

@@ -20,7 +20,7 @@ HASHES = ["gf", "0x8d,0xb5e4dc75", "md5", "siphash", "siphash:001122334455667788
 
 @pytest.mark.parametrize("function", HASHES)
 def test_any_hash_gives_estimates_as_sure_as_they_say(netloom, function):
-    samples = sampled(netloom, "--method", "one-bit", "--hash", function, "--truth", text=MANY)
+    samples = sampled(netloom, "--method", "one-bit", "--hash", function, "--with-truth", text=MANY)
     estimated, truth = samples.total(), samples.true_total()
     sure = estimated.traffic_error > 0
     off = (estimated.traffic - truth.traffic)[sure] / estimated.traffic_error[sure]
@@ -40,7 +40,7 @@ def test_any_hash_gives_estimates_as_sure_as_they_say(netloom, function):
 
 @pytest.mark.parametrize("function", HASHES[1:])
 def test_kept_packets_say_which_hash_made_their_bits(netloom, function):
-    how = ["--method", "one-bit", "--packets", "--routes", "ftree", "--rate", 0.5]
+    how = ["--method", "one-bit", "--packets", "--routings", "ftree", "--rate", 0.5]
     samples = sampled(netloom, *how, "--hash", function)
     packets = "run/0-ftree/packets.parquet"
     result = netloom.result("sample", "decode", FABRIC, packets, "-o", "again.parquet")
@@ -55,7 +55,7 @@ def test_kept_packets_say_which_hash_made_their_bits(netloom, function):
 
 def test_md5_is_what_anybody_else_computes(netloom):
     """Packets that keep host 0's link carry MD5(id || its number) mod 2, of one number out of 256."""
-    how = ["--packets", "--routes", "ftree"]
+    how = ["--packets", "--routings", "ftree"]
     link = np.asarray(sampled(netloom, *how).packets["link"])
     rows = sampled(netloom, *how, "--method", "one-bit", "--hash", "md5").packets.to_pylist()
     kept = [(row["id"], row["bit"]) for row, of in zip(rows, link, strict=True) if of == 0]
@@ -76,7 +76,7 @@ def test_hashes_that_there_are_not_are_refused_by_name(netloom):
         assert "md5, siphash" in said
     said = netloom.refused("sample", "run", name, "--method", "one-bit", "--hash", "1,1")
     assert "modulus 0x1: x^32 + 0x1 can be divided, so that its products make no field" in said
-    sampled(netloom, "--method", "one-bit", "--hash", "md5", "--routes", "ftree")
+    sampled(netloom, "--method", "one-bit", "--hash", "md5", "--routings", "ftree")
     manifest = json.loads((netloom.folder / "run" / runs.MANIFEST).read_text())
     manifest["runs"][0]["result"]["sampling"]["hash"]["function"] = "sha9"
     (netloom.folder / "run" / runs.MANIFEST).write_bytes(runs.sealed(manifest))
@@ -86,7 +86,7 @@ def test_hashes_that_there_are_not_are_refused_by_name(netloom):
 
 def test_few_packets_are_said_to_be_too_few(netloom):
     """Not that nothing is congested."""
-    done = netloom("sample", "run", scenario(netloom), "--rate", 0.0005, "--routes", "ftree", "-o", "run")
+    done = netloom("sample", "run", scenario(netloom), "--rate", 0.0005, "--routings", "ftree", "-o", "run")
     assert "too few packets sampled to tell" in done.out
     assert "too few to tell which links are congested (a greater --rate)" in done.err
     told = netloom("diagnose", "run")
@@ -219,7 +219,7 @@ def test_windows_end_with_the_last_packet(netloom):
     said = netloom.refused("sample", "decode", FABRIC, "p.csv", "--every-us", 0.1)
     assert "row 1: time_ps 9000000000000000000: more than 4,294,967,296 windows of 0.1 us" in said
     # Nor in what others wrote.
-    sampled(netloom, "--routes", "ftree")
+    sampled(netloom, "--routings", "ftree")
     said = altered(netloom, "samples", end_ps=put(3, 2**64 - 1))
     assert "row 3: end_ps 18446744073709551615: expected 0 to 9223372036854775807" in said
 

@@ -31,7 +31,7 @@ RUNS: dict[str, list[str]] = {
         "bisection",
         "-o",
         "x.lfts",
-        "--certificate",
+        "--write-certificate",
         "c.json",
         "--background",
         "ftree",
@@ -61,14 +61,14 @@ RUNS: dict[str, list[str]] = {
         "JOBS",
         "-o",
         "x.mtx",
-        "--hose",
+        "--write-hose",
         "h.csv",
     ],
     "infer-study": ["study", "chapter4", "boxlibmg-64", "--fabric", "TREE", "--lanes", "1", "--each", "1"],
     "plot-coefficients": ["plot", "coefficients", "bisection", "FT2", "--basis", "symmetric", "-o", "x.svg"],
     "plot-study": ["plot", "study", "STUDY", "-o", "x.svg"],
     "plot-load": ["plot", "load", "LOADED", "-o", "x.svg"],
-    "simulate-table": ["simulate", "SCENARIO", "--mappings", "block", "--routes", "ftree", "--alone"],
+    "simulate-table": ["simulate", "SCENARIO", "--mappings", "block", "--routings", "ftree", "--alone"],
     "infer-lanes": ["lanes", "write", "FT2", "ftree", "--vl-scheme", "2sl2vl:sources", "--qos", "qos"],
     "plot-matrix": ["plot", "matrix", "bisection", "FT2", "-o", "x.svg"],
     "plot-loads": ["plot", "loads", "FT2", "bisection", "ftree", "-o", "x.svg"],
@@ -107,12 +107,12 @@ def test_real_output_is_valid(netloom, paths, verb):
         (netloom.folder / "RESULT").write_text(json.dumps(made))
     scenario = str(paths.examples / "scenarios" / "shuffle.toml")
     if "RUN" in RUNS[verb]:
-        netloom.ok("simulate", scenario, "--routes", "ftree", "-o", "RUN")
+        netloom.ok("simulate", scenario, "--routings", "ftree", "-o", "RUN")
     if "LOADED" in RUNS[verb]:
         load = str(paths.examples / "scenarios" / "load.toml")
-        netloom.ok("simulate", load, "--routes", "ftree", "--loads", "0.1,0.9", "-o", "LOADED.json")
+        netloom.ok("simulate", load, "--routings", "ftree", "--loads", "0.1,0.9", "-o", "LOADED.json")
     if "SAMPLED" in RUNS[verb]:
-        netloom.ok("sample", "run", scenario, "--routes", "ftree", "-o", "SAMPLED")
+        netloom.ok("sample", "run", scenario, "--routings", "ftree", "-o", "SAMPLED")
     if "C" in RUNS[verb]:
         jobs = paths.examples / "jobs" / "small.toml"
         netloom.ok("counters", "synth", paths.ft2, "ftree", jobs, "--seconds", "100", "-o", "C.csv")

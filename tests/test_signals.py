@@ -36,7 +36,7 @@ COMMANDS = {
         str(EXAMPLES / "jobs/mix.toml"),
         "-o",
         "r.lfts",
-        "--certificate",
+        "--write-certificate",
         "c.json",
     ],
     "optimize --compare": ["optimize", LARGE, "random:partners=20,seed=1", "--compare", "-o", "r.lfts"],

@@ -79,7 +79,7 @@ def test_every_routing_has_a_row_and_its_ratio_to_the_first(netloom):
 @pytest.mark.parametrize("model", ["packet", "fluid"])
 @pytest.mark.parametrize("routes", ["ftree", "ftree,adaptive"])
 def test_results_do_not_depend_on_threads(netloom, model, routes):
-    arguments = ["simulate", scenario(netloom), "--model", model, "--routes", routes]
+    arguments = ["simulate", scenario(netloom), "--model", model, "--routings", routes]
     if model == "fluid" and "adaptive" in routes:
         arguments[-1] = "ftree,updn"
     one, two = (strip(netloom.result(*arguments, "--threads", n)) for n in (1, 2))
@@ -90,7 +90,9 @@ def test_the_fluid_model_is_near_the_packets_where_nothing_queues(netloom):
     """A permutation within leaves: every message has its links for itself."""
     text = SMALL.replace("bisection-shuffle:seed=1", "shift:1")
     packet, fluid = (
-        netloom.result("simulate", scenario(netloom, text), "--routes", "ftree", "--model", model)["runs"][0]
+        netloom.result("simulate", scenario(netloom, text), "--routings", "ftree", "--model", model)["runs"][
+            0
+        ]
         for model in ("packet", "fluid")
     )
     assert fluid["packets"] == 0
@@ -103,7 +105,7 @@ def test_keys_are_set_from_the_command_line(netloom):
     result = netloom.result(
         "simulate",
         name,
-        "--routes",
+        "--routings",
         "random",
         "--set",
         "job.shuffle.program.messages=1",
@@ -119,7 +121,7 @@ def test_keys_are_set_from_the_command_line(netloom):
 
 def test_work_is_what_optimized_may_spend(netloom):
     document = netloom.json(
-        "simulate", scenario(netloom), "--routes", "optimized", "--work", "5", "-o", "run"
+        "simulate", scenario(netloom), "--routings", "optimized", "--work", "5", "-o", "run"
     )
     manifest = json.loads((netloom.folder / "run" / "manifest.json").read_text())
     assert "optimize_work=5" in manifest["scenario"]["overrides"]
@@ -176,7 +178,7 @@ def test_a_late_start_changes_what_is_recorded_in_its_times_alone(netloom):
     found = []
     for start_us in (0, 200_000_000):
         name = scenario(netloom, SMALL + f"start_us = {start_us}\n" + measure)
-        netloom.ok("simulate", name, "--routes", "ftree", "-o", f"at{start_us}")
+        netloom.ok("simulate", name, "--routings", "ftree", "-o", f"at{start_us}")
         folder = netloom.folder / f"at{start_us}" / "0-ftree"
         tables = {file: pq.read_table(folder / f"{file}.parquet") for file in ("intervals", "queues")}
         for table in tables.values():
@@ -192,7 +194,7 @@ def test_a_late_start_changes_what_is_recorded_in_its_times_alone(netloom):
 
 
 def test_the_tables_of_optimised_routes_are_kept(netloom, paths):
-    netloom.ok("simulate", scenario(netloom), "--routes", "optimized", "-o", "run")
+    netloom.ok("simulate", scenario(netloom), "--routings", "optimized", "-o", "run")
     (file,) = (netloom.folder / "run").glob("*/routes.lfts.gz")
     assert b"Unicast lids" in gzip.decompress(file.read_bytes())
     assert netloom.result("check", paths.small, file)["ok"] is True
@@ -202,7 +204,7 @@ def test_an_earlier_run_is_replaced_and_anything_else_is_not(netloom):
     name = scenario(netloom)
     netloom.ok("simulate", name, "-o", "run")
     (netloom.folder / "run" / "notes.txt").write_text("mine")
-    netloom.ok("simulate", name, "--routes", "adaptive", "-o", "run", "--tables", "csv")
+    netloom.ok("simulate", name, "--routings", "adaptive", "-o", "run", "--tables", "csv")
     left = {path.name for path in (netloom.folder / "run").iterdir()}
     assert left == {"0-adaptive", "manifest.json", "notes.txt"}
     assert {path.suffix for path in (netloom.folder / "run" / "0-adaptive").iterdir()} == {".csv"}
@@ -214,7 +216,7 @@ def test_an_earlier_run_is_replaced_and_anything_else_is_not(netloom):
 
 def test_what_has_ended_is_taken_from_the_checkpoint(netloom):
     name = scenario(netloom)
-    first = netloom.result("simulate", name, "--routes", "ftree", "--checkpoint", "kept", "-o", "a")
+    first = netloom.result("simulate", name, "--routings", "ftree", "--checkpoint", "kept", "-o", "a")
     again = netloom("simulate", name, "--checkpoint", "kept", "-o", "b", "--format", "json")
     result = json.loads(again.out)["result"]
     assert "ftree: taken from the checkpoint" in again.err
@@ -231,7 +233,7 @@ def test_what_has_ended_is_taken_from_the_checkpoint(netloom):
 
 
 def test_a_kept_routing_that_is_damaged_is_refused(netloom):
-    arguments = ["simulate", scenario(netloom), "--routes", "ftree", "--checkpoint", "kept"]
+    arguments = ["simulate", scenario(netloom), "--routings", "ftree", "--checkpoint", "kept"]
     netloom.result(*arguments)
     (table,) = (netloom.folder / "kept").glob("*/links.parquet")
     whole = table.read_bytes()
@@ -258,7 +260,7 @@ def test_a_kept_routing_that_is_damaged_is_refused(netloom):
 
 
 def test_a_kept_routing_of_an_earlier_version_is_refused_as_such(netloom):
-    arguments = ["simulate", scenario(netloom), "--routes", "ftree", "--checkpoint", "kept"]
+    arguments = ["simulate", scenario(netloom), "--routings", "ftree", "--checkpoint", "kept"]
     netloom.result(*arguments)
     (record,) = (netloom.folder / "kept").glob("*/run.json")
     record.write_text(record.read_text().replace("routing-run/2", "routing-run/1"))
@@ -384,7 +386,7 @@ def test_what_ctrl_c_broke_off_goes_on_where_it_was(netloom, threads):
 @pytest.mark.slow
 def test_what_was_killed_goes_on_from_its_last_state(netloom):
     name = scenario(netloom, MIDDLING)
-    arguments = ["simulate", name, "--routes", "adaptive", "--checkpoint", "kept"]
+    arguments = ["simulate", name, "--routings", "adaptive", "--checkpoint", "kept"]
     process = subprocess.Popen(
         [*netloom.command, *arguments, "--checkpoint-every", "0.1", "--quiet"], cwd=netloom.folder
     )
@@ -394,7 +396,7 @@ def test_what_was_killed_goes_on_from_its_last_state(netloom):
     process.wait()
     done = netloom("simulate", *arguments[1:], "-o", "pieces", "--format", "json")
     assert "adaptive: taken up where the checkpoint has it" in done.err
-    whole = netloom.result("simulate", name, "--routes", "adaptive", "-o", "whole")
+    whole = netloom.result("simulate", name, "--routings", "adaptive", "-o", "whole")
     assert strip(json.loads(done.out)["result"]) == strip(whole)
     assert_equal_runs(netloom, "whole", "pieces")
 
@@ -402,7 +404,7 @@ def test_what_was_killed_goes_on_from_its_last_state(netloom):
 def test_a_checkpoint_is_for_one_command_at_a_time(netloom):
     """The second is told who has it; one that was killed has nothing."""
     name = scenario(netloom, LONG)
-    arguments = [name, "--routes", "ftree", "--checkpoint", "deep/kept"]
+    arguments = [name, "--routings", "ftree", "--checkpoint", "deep/kept"]
     process = subprocess.Popen([*netloom.command, "simulate", *arguments, "--quiet"], cwd=netloom.folder)
     held = netloom.folder / "deep" / "kept" / "in-use"
     while not (held.is_file() and held.read_text().endswith("\n")):
@@ -426,7 +428,7 @@ def test_nothing_is_left_of_a_checkpoint_that_keeps_nothing(netloom):
 
 def test_a_state_that_is_damaged_or_of_another_run_is_refused(netloom):
     name = scenario(netloom)
-    arguments = ["simulate", name, "--routes", "ftree", "--checkpoint", "kept"]
+    arguments = ["simulate", name, "--routings", "ftree", "--checkpoint", "kept"]
     stopped = netloom(*arguments, "--time-limit", "0")
     assert "ftree: the same command goes on from here" in stopped.err
     (state,) = (netloom.folder / "kept").glob("*/state")
@@ -447,7 +449,7 @@ def test_a_state_that_is_damaged_or_of_another_run_is_refused(netloom):
 
 
 def test_a_state_that_cannot_be_written_ends_nothing(netloom):
-    arguments = ["simulate", scenario(netloom), "--routes", "ftree", "--checkpoint", "kept"]
+    arguments = ["simulate", scenario(netloom), "--routings", "ftree", "--checkpoint", "kept"]
     netloom(*arguments, "--time-limit", "0")
     (state,) = (netloom.folder / "kept").glob("*/state")
     state.unlink()

@@ -170,7 +170,7 @@ def test_time_that_overflows_names_scenario_routing_job_and_rank(netloom, model,
     routes = ["updn", "adaptive", "ftree"]
     (netloom.folder / "s.toml").write_text(HEAD + OVERFLOW)
     for order in (routes, routes[::-1]):
-        asked = ["--model", model, "--routes", ",".join(order), "--threads", threads]
+        asked = ["--model", model, "--routings", ",".join(order), "--threads", threads]
         word = netloom.refused("simulate", "s.toml", "-o", "run", *asked)
         assert word == f's.toml: {order[0]}: job "late" rank 0: simulated time exceeds 281 s'
 
@@ -240,15 +240,15 @@ def test_tables_that_cannot_be_used_are_refused_before_another_routing_has_run(n
     netloom.ok("route", "ftree", paths.small, "-q", "-o", "mine.lfts")
     lines = (netloom.folder / "mine.lfts").read_text().splitlines(keepends=True)
     (netloom.folder / "hole.lfts").write_text("".join(line for line in lines if "host0031" not in line))
-    word = refused(netloom, HEAD + JOB, "--routes", "ftree,hole.lfts", "--threads", "1")
+    word = refused(netloom, HEAD + JOB, "--routings", "ftree,hole.lfts", "--threads", "1")
     assert word.startswith("hole.lfts: ")
-    assert "s-mod-k: " in refused(netloom, HEAD + JOB, "--routes", "ftree,s-mod-k", "--threads", "1")
+    assert "s-mod-k: " in refused(netloom, HEAD + JOB, "--routings", "ftree,s-mod-k", "--threads", "1")
 
 
 def test_routes_of_another_fabric_are_refused_as_such(netloom):
     """Those of half of the leaves: their switches are in the fabric, the others have no tables."""
     netloom.ok("route", "ftree", "two-level:leaves=4,hosts=4,spines=4", "-q", "-o", "small.lfts")
-    word = refused(netloom, HEAD + JOB, "--routes", "small.lfts")
+    word = refused(netloom, HEAD + JOB, "--routings", "small.lfts")
     assert word.startswith("small.lfts: ")
     assert "4 of the fabric's 12 switches have no table at all" in word
 
@@ -291,7 +291,7 @@ def test_an_override_is_named_with_its_error(netloom):
     ("arguments", "hint"),
     [
         (["--set", "lanes"], "KEY=VALUE"),
-        (["--routes", "ftree,"], "separated by commas"),
+        (["--routings", "ftree,"], "separated by commas"),
         (["--model", "packets"], '"packet", "fluid"'),
         (["-o", "-"], "folder"),
         (["--tables", "json"], '"parquet", "csv"'),

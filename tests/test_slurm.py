@@ -113,18 +113,18 @@ def test_watch_and_infer_take_slurm_s_jobs_and_standard_input(netloom, paths):
     netloom.ok("counters", "synth", paths.ft2, "ftree", "permutation", "--seconds", "1", "-o", "c.csv")
     data = squeue(A, B, job(3, "elsewhere[1-4]", cluster="b")).decode()
     (netloom.folder / "q.json").write_text(data)
-    words = ("--counters", "c.csv", "--jobs", "q.json", "--once", "--busiest", "1")
+    words = ("--counters-from", "c.csv", "--jobs", "q.json", "--once", "--hottest", "1")
     result = netloom.result("watch", paths.ft2, *words, code=1)
     assert [(one["name"], one["hosts"]) for one in result["jobs"]] == [("lulesh.1", 8), ("lulesh.2", 8)]
     assert [one["kind"] for one in result["findings"]] == ["job-left-out"]
     (netloom.folder / "s.txt").write_text(SACCT)
-    words = ("--counters", "c.csv", "--jobs", "s.txt", "--once")
+    words = ("--counters-from", "c.csv", "--jobs", "s.txt", "--once")
     assert [one["name"] for one in netloom.result("watch", paths.ft2, *words)["jobs"]] == ["lulesh.1", "cg.2"]
     # Counters of the two jobs alone, so that there is nothing to find but the job that is left out.
     both = '[[job]]\nname = "a"\nhosts = "host[0000-0007]"\nranks = 8\n'
     netloom.ok("counters", "synth", paths.ft2, "ftree", "all-to-all", "--seconds", "1", "-o", "d.csv")
     result = netloom.result(
-        "watch", paths.ft2, "--counters", "d.csv", "--jobs", "-", "--once", stdin=both.encode()
+        "watch", paths.ft2, "--counters-from", "d.csv", "--jobs", "-", "--once", stdin=both.encode()
     )
     assert [(one["name"], one["hosts"]) for one in result["jobs"]] == [("a", 8)]
     result = netloom.result("infer", paths.ft2, "ftree", "c.csv", "--jobs", "-", stdin=data.encode(), code=1)

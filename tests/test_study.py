@@ -86,7 +86,7 @@ def test_a_matrix_of_ones_own_is_studied(netloom):
 
 
 def test_more_routings_say_more(netloom):
-    result = netloom.result(*STUDY, "--lanes", "1", "--routings", "1,3", "--bases", "none")
+    result = netloom.result(*STUDY, "--lanes", "1", "--routing-counts", "1,3", "--bases", "none")
     assert [(row["routings"], row["lanes"]) for row in result["errors"]] == [(1, 1), (3, 1)]
     assert result["errors"][1]["published_best_basis_percent"] is None
 
@@ -108,7 +108,7 @@ def test_time_ends_a_study_with_what_is_known(netloom):
         (("lulesh",), "lulesh: neither a file nor a recorded application (lulesh-512, snap-168", 3),
         (("--lanes", "0"), "--lanes 0: expected 1 to 15 lanes, found 0", 2),
         (("--lanes", "1,,2"), "expected values with commas", 2),
-        (("--routings", "many"), "found many", 2),
+        (("--routing-counts", "many"), "found many", 2),
         (("--bases", "haar"), "found haar", 2),
         (("boxlibmg-64", "--lanes", "5lanes", "--fabric", SMALL), "5lanes", 3),
         (("lulesh-512", "--fabric", SMALL), "128", 3),
@@ -137,7 +137,7 @@ def test_help_tells_both_studies(netloom):
     text = netloom.ok("study", "--help")
     assert "chapter4" in text
     assert "sampling" in text
-    assert "--routings" in netloom.ok("study", "chapter4", "--help")
+    assert "--routing-counts" in netloom.ok("study", "chapter4", "--help")
 
 
 # From Python
@@ -165,7 +165,7 @@ def test_coefficients_and_recovery_are_there_from_python(paths):
 
 
 def test_a_study_is_drawn_against_lanes_and_against_routings(netloom):
-    netloom.ok(*STUDY, "--lanes", "1,5", "--routings", "1,2", "--bases", "dictionary", "-o", "s.json")
+    netloom.ok(*STUDY, "--lanes", "1,5", "--routing-counts", "1,2", "--bases", "dictionary", "-o", "s.json")
     netloom.ok(*STUDY, "--lanes", "1,5", "--bases", "dictionary", "-o", "s.csv")
     result = netloom.result("plot", "study", "s.json", "-o", "x.svg")
     assert result["against"] == "lanes"

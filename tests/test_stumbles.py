@@ -37,7 +37,7 @@ def sh(netloom, script: str, **options) -> subprocess.CompletedProcess[str]:
 @pytest.mark.parametrize(
     "verb",
     [
-        ["optimize", "SMALL", "bisection", "-o", "r.lfts", "--certificate", "c.json"],
+        ["optimize", "SMALL", "bisection", "-o", "r.lfts", "--write-certificate", "c.json"],
         ["route", "afar", "SMALL", "bisection", "-o", "r.lfts"],
         ["loads", "SMALL", "ftree", "bisection", "-o", "l.csv"],
     ],
@@ -76,13 +76,13 @@ def test_an_early_interrupt_is_no_traceback(netloom, delay):
 def test_outputs_are_different_files_and_none_is_an_input(netloom, paths):
     small = paths.small
     assert "same file" in netloom.refused(
-        "optimize", small, "bisection", "-o", "x", "--certificate", "./x", code=2
+        "optimize", small, "bisection", "-o", "x", "--write-certificate", "./x", code=2
     )
-    assert "needs -q" in netloom.refused("optimize", small, "bisection", "--certificate", "-", code=2)
+    assert "needs -q" in netloom.refused("optimize", small, "bisection", "--write-certificate", "-", code=2)
     assert "both write" in netloom.refused(
-        "optimize", small, "bisection", "-q", "-o", "-", "--certificate", "-", code=2
+        "optimize", small, "bisection", "-q", "-o", "-", "--write-certificate", "-", code=2
     )
-    proof = netloom.ok("optimize", small, "bisection", "-q", "--certificate", "-")
+    proof = netloom.ok("optimize", small, "bisection", "-q", "--write-certificate", "-")
     assert proof.startswith("{")
     netloom.ok("fabric", "new", small, "-q", "-o", "net.txt")
     (netloom.folder / "link.txt").symlink_to("net.txt")

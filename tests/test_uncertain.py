@@ -51,7 +51,7 @@ def test_sums_are_what_hosts_send_and_receive(traffic, tmp_path):
 def test_every_sample_has_a_gap_to_a_bound_of_its_own(netloom, paths):
     jobs = paths.examples / "jobs" / "boxlib.toml"
     arguments = ["optimize", paths.ft2, jobs, "--error", "20%", "--samples", 3, "-o", "r.lfts"]
-    result = netloom.result(*arguments, "--seed", 7, "--certificate", "c.json")
+    result = netloom.result(*arguments, "--seed", 7, "--write-certificate", "c.json")
     rows = result["scenarios"]
     assert [row["name"] for row in rows] == [str(jobs), "seed 8", "seed 9", "seed 10"]
     worst = max(row["max_load"] / row["lower_bound"] for row in rows)
@@ -151,7 +151,8 @@ def test_sums_of_other_hosts_are_refused(netloom, paths):
 
 
 @pytest.mark.parametrize(
-    "arguments", [["--also", "bisection"], ["--error", "5"], ["--lmc", "1"], ["--certificate", "c.json"]]
+    "arguments",
+    [["--also", "bisection"], ["--error", "5"], ["--lmc", "1"], ["--write-certificate", "c.json"]],
 )
 def test_a_hose_excludes_what_is_about_one_matrix(netloom, arguments):
     word = netloom.refused("optimize", "no-such-file", "bisection", "--hose", *arguments, code=2)

@@ -87,7 +87,7 @@ class TestLive:
         assert result["hottest"][0]["source"] == "host0000"
         assert [job["hosts"] for job in result["jobs"]] == [16, 16]
         assert result["changes"] == []
-        text = netloom.ok("watch", *where(there), "--every", "0.3", "--once", "--busiest", "1")
+        text = netloom.ok("watch", *where(there), "--every", "0.3", "--once", "--hottest", "1")
         assert re.search(r"32 hosts, 12 switches, 128 links\nover 0\.\d+ s, 288 datagrams", text)
         assert "load by level" in text
         assert "host0000[1] → leaf00[1]" in text
@@ -166,7 +166,7 @@ def test_counters_of_intervals_are_shown_without_a_fabric_to_poll(netloom, paths
     netloom.ok(
         "counters", "synth", paths.ft2, "ftree", jobs, "--seconds", "2", "--scale", "1000", "-o", "c.csv"
     )
-    result = netloom.result("watch", paths.ft2, "--counters", "c.csv", "--jobs", jobs, "--once")
+    result = netloom.result("watch", paths.ft2, "--counters-from", "c.csv", "--jobs", jobs, "--once")
     fabric = nl.Fabric.read(paths.ft2)
     traffic = nl.Traffic.read(jobs, fabric)
     loads = nl.loads(fabric, nl.route("ftree", fabric), traffic)
@@ -180,9 +180,9 @@ def test_counters_of_intervals_are_shown_without_a_fabric_to_poll(netloom, paths
 
 
 def test_what_cannot_be_watched_is_refused(netloom, paths):
-    assert "needs FABRIC" in netloom.refused("watch", "--counters", "c.csv", "--once", code=2)
+    assert "needs FABRIC" in netloom.refused("watch", "--counters-from", "c.csv", "--once", code=2)
     assert "--once" in netloom.refused("watch", paths.ft2, "-o", "x.json", code=2)
-    word = netloom.refused("watch", paths.ft2, "--counters", "c.csv", "--sim", "a,b", "--once", code=2)
+    word = netloom.refused("watch", paths.ft2, "--counters-from", "c.csv", "--sim", "a,b", "--once", code=2)
     assert "expected no --sim" in word
     assert "expected one of them" in netloom.refused("watch", "--once", "--prometheus", ":9900", code=2)
     (netloom.folder / "empty").mkdir()
@@ -203,7 +203,7 @@ def test_the_files_in_contrib_say_what_the_code_does():
 def test_samples_that_never_change_are_told_as_stale(netloom, paths):
     """A page with a reading that nobody renews: 0 bytes per second, and why."""
     before = ROOT / "tests" / "data" / "opensm" / "ft2_32" / "perfquery_x_before.txt.gz"
-    words = ("--counters", before, "--every", "0.1", "--once")
+    words = ("--counters-from", before, "--every", "0.1", "--once")
     found = netloom.result("watch", paths.ft2, *words, code=1)["findings"]
     kinds = {one["kind"]: one["text"] for one in found}
     assert "no counter of" in kinds["stale"]

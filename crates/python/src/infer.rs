@@ -406,7 +406,7 @@ pub fn infer(
     findings.extend(found.wrapped.iter().map(|f| (f.kind, f.text.clone())));
     if found.estimate.trust.verdict == Verdict::NotIdentifiable {
         let text = "these counters do not tell who talks to whom: only what every host sends and receives is certain \
-                    (routes made for this traffic may be worse than those in force: make them for these sums, infer --hose, optimize --hose)";
+                    (routes made for this traffic may be worse than those in force: make them for these sums, infer --write-hose, optimize --hose)";
         findings.push(("not-identifiable", text.into()));
     }
     let jobs = found.joined.jobs.clone();

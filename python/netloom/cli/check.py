@@ -57,11 +57,11 @@ def check(
     traffic
         What the certificate is about.
     certificate
-        A certificate file, as `netloom optimize --certificate FILE` writes it. Where that has several, the
+        A certificate file, as `netloom optimize --write-certificate FILE` writes it. Where that has several, the
         phases' are all judged; of traffics that may come, that of the one with this name is.
     paths
-        Which of a host's several addresses every pair uses (.csv), as `netloom optimize --lmc --paths FILE`
-        writes it.
+        Which of a host's several addresses every pair uses (.csv), as `netloom optimize --write-paths` writes
+        it.
     options
         Common options; `-o` writes the result (.json, .csv).
     """

@@ -33,8 +33,8 @@ def loads(
         Traffic over hosts (.mtx, .csv, .txt, .npz, .npy, .parquet), a recorded run (.ti, its index or folder,
         .goal), a jobs file (.toml), or a pattern spec.
     paths
-        Which of a host's several addresses every pair uses (.csv), as `netloom optimize --lmc --paths FILE`
-        writes it.
+        Which of a host's several addresses every pair uses (.csv), as `netloom optimize --write-paths` writes
+        it.
     hottest
         How many of the hottest links to list.
     options

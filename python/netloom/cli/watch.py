@@ -35,14 +35,14 @@ def watch(
     fabric: str | None = None,
     /,
     *,
-    counters: str | None = None,
+    counters_from: str | None = None,
     jobs: Path | None = None,
     journal: list[Path] | None = None,
     every: Annotated[float, options.within(0.05, 86400.0)] = 5.0,
     once: bool = False,
     prometheus: str | None = None,
     hosts: bool = False,
-    busiest: Annotated[int, options.COUNT] = 10,
+    hottest: Annotated[int, options.COUNT] = 10,
     reach: Reach | None = None,
     options: Options | None = None,
 ) -> int:
@@ -54,7 +54,7 @@ def watch(
     ----------
     fabric
         A dump of `ibnetdiscover`. [default: discovered now]
-    counters
+    counters_from
         Counters that somebody else reads, instead of polling: an exporter's URL, a folder of textfiles or
         sysfs trees; or a file of intervals, such as a simulation's, which is shown interval by interval.
     jobs
@@ -72,7 +72,7 @@ def watch(
         this machine alone, `0.0.0.0:9900` or `[::]:9900` for others too.
     hosts
         Polls adapters too, not only switches.
-    busiest
+    hottest
         How many links to list.
     options
         Common options; `-o` writes the last picture (.json, .csv), with `--once`.
@@ -84,9 +84,9 @@ def watch(
         raise UsageError("--once ends, --prometheus stays: expected one of them")
     if options.format != "text" and not once:
         raise UsageError(f"--format {options.format} needs --once")
-    if counters is not None and reach is not None and reach.given:
+    if counters_from is not None and reach is not None and reach.given:
         raise UsageError(
-            "--counters are read instead of polling: expected no --sim, --ca or --port beside it"
+            "--counters-from are read instead of polling: expected no --sim, --ca or --port beside it"
         )
     if prometheus is not None:
         from netloom.watch.exporter import place
@@ -96,7 +96,7 @@ def watch(
         except LiveError as error:
             raise UsageError(str(error)) from None
     run = Run("watch", options, product=False)
-    watching = _Watch(run, fabric, counters, jobs, journal or [], busiest, reach or Reach(), hosts)
+    watching = _Watch(run, fabric, counters_from, jobs, journal or [], hottest, reach or Reach(), hosts)
     with contextlib.ExitStack() as stack:
         page = None
         if prometheus is not None:
@@ -164,7 +164,7 @@ class _Watch:
             self.what = access.what
         else:
             if self.fabric is None:
-                raise UsageError("--counters needs FABRIC: whose counters they are")
+                raise UsageError("--counters-from needs FABRIC: whose counters they are")
             self.net = self.run.fabric(self.fabric)
             self.what = self.counters
         self._place_jobs()

@@ -48,8 +48,8 @@ class Waiting(Through):
 
     wait: Annotated[float, within(0.1, 1e6)] = 60.0
     """Seconds that OpenSM may take over one stage."""
-    allow: Sequence[Literal["standby", "adaptive", "credit-loops", "unanswered"]] = ()
-    """Go on in spite of: `standby` (a second subnet manager), `adaptive` (adaptive routing), `credit-loops`
+    allow: Sequence[Literal["standby", "adaptive", "credit-loop", "unanswered"]] = ()
+    """Go on in spite of: `standby` (a second subnet manager), `adaptive` (adaptive routing), `credit-loop`
     (where virtual lanes break them), `unanswered` (links on which discovery gets no answer)."""
 
 
@@ -226,9 +226,7 @@ def _begun(
     if through.journal is not None and past:
         _is_journal(through.journal)
     journal = _journal(through.journal, manager)
-    names = {"credit-loops": "credit-loop"}
-    allowed = [names.get(name, name) for name in through.allow]
-    return run, Change(run, access, manager, journal, through.wait, allowed)
+    return run, Change(run, access, manager, journal, through.wait, through.allow)
 
 
 def _change(

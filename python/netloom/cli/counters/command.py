@@ -69,8 +69,8 @@ def synth(
     seconds
         Length of the interval.
     paths
-        Which of a host's several addresses every pair uses (.csv), as `netloom optimize --lmc --paths FILE`
-        writes it.
+        Which of a host's several addresses every pair uses (.csv), as `netloom optimize --write-paths` writes
+        it.
     options
         Common options; `-o` writes the counters (.csv, .csv.gz, .parquet).
     """
@@ -104,7 +104,7 @@ def show(
     counters: str,
     /,
     *,
-    busiest: Annotated[int, options.COUNT] = 10,
+    hottest: Annotated[int, options.COUNT] = 10,
     options: Options | None = None,
 ) -> int:
     """What counters say: how much, how surely, where most.
@@ -116,15 +116,15 @@ def show(
     counters
         What `perfquery` or `ibqueryerrors` printed, a folder of sysfs trees, an exporter's samples (a file,
         its URL, a folder of textfiles), or a table (.csv, .parquet) of ours or the simulator's.
-    busiest
-        How many of the busiest links to list.
+    hottest
+        How many of the hottest links to list.
     options
         Common options; `-o` writes the result (.json, .csv).
     """
     run = Run("counters-show", options or Options(), product=False)
     net = run.fabric(fabric)
     found = read(run, counters, net)
-    result = summary(found, busiest=busiest)
+    result = summary(found, busiest=hottest)
     return run.finish(result, lambda: text(result))
 
 
@@ -135,7 +135,7 @@ def diff(
     /,
     *,
     seconds: Annotated[float | None, options.within(0, 1e9)] = None,
-    busiest: Annotated[int, options.COUNT] = 10,
+    hottest: Annotated[int, options.COUNT] = 10,
     options: Options | None = None,
 ) -> int:
     """What was counted from one reading to the next.
@@ -153,8 +153,8 @@ def diff(
         The second reading, of the same counters.
     seconds
         The time in between, where the files do not tell it.
-    busiest
-        How many of the busiest links to list.
+    hottest
+        How many of the hottest links to list.
     options
         Common options; `-o` writes the counters (.csv, .csv.gz, .parquet).
     """
@@ -163,7 +163,7 @@ def diff(
     first, second = read(run, before, net, role="before"), read(run, after, net, role="after")
     found = second.since(first, seconds=seconds)
     wrong = reversed_readings(*second.fallen_since(first), before)
-    told = {**summary(found, busiest=busiest), "findings": wrong or findings(found.port_errors)}
+    told = {**summary(found, busiest=hottest), "findings": wrong or findings(found.port_errors)}
     result = {**told, "output": write(run, found)}
     return run.finish(result, lambda: text(result))
 

@@ -22,10 +22,10 @@ def poll(
     *,
     seconds: Annotated[float | None, options.within(0.001, 1e6)] = None,
     hosts: bool = False,
-    lanes: bool = False,
+    by_lane: bool = False,
     no_waits: bool = False,
     window: Annotated[int, options.within(1, 1024)] = 16,
-    busiest: Annotated[int, options.COUNT] = 10,
+    hottest: Annotated[int, options.COUNT] = 10,
     reach: Reach | None = None,
     options: Options | None = None,
 ) -> int:
@@ -42,14 +42,14 @@ def poll(
         Reads twice, so far apart, and takes what was counted in between. [default: one reading]
     hosts
         Asks adapters too, not only switches.
-    lanes
+    by_lane
         Reads what was received by lane too: one datagram more a port.
     no_waits
         Leaves out how long packets waited: a datagram less a port, where the wide counters lack it.
     window
         How many datagrams are under way at a time.
-    busiest
-        How many of the busiest links to list.
+    hottest
+        How many of the hottest links to list.
     options
         Common options; `-o` writes the reading as `perfquery` prints it (.txt, .txt.gz), with `--seconds` the
         counters (.csv, .csv.gz, .parquet).
@@ -60,7 +60,7 @@ def poll(
     run = Run("counters-poll", options, endings=_READING if seconds is None else _INTERVAL)
     access = (reach or Reach()).access()
     net = discovered(run, access, fabric)
-    with Poller(access, net, hosts=hosts, lanes=lanes, waits=not no_waits, window=window) as poller:
+    with Poller(access, net, hosts=hosts, lanes=by_lane, waits=not no_waits, window=window) as poller:
         with run.timed("poll"):
             first = poller.poll()
         last = first
@@ -79,7 +79,7 @@ def poll(
         )
     polls = [first] if last is first else [first, last]
     result: dict[str, Any] = {
-        **counters_verb.summary(found, busiest=busiest),
+        **counters_verb.summary(found, busiest=hottest),
         "ports": first.ports,
         "missing_ports": [{"node": node, "port": port} for node, port in last.missing],
         "hosts_asked": hosts,

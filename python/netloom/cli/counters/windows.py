@@ -1,4 +1,4 @@
-"""Counters and the routes in force: one stretch of time, or several under routes of their own (`--also`)."""
+"""Counters and the routes in force: one stretch of time, or several (`--also-counted`)."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def also(text: str) -> Window:
     parts = text.split(",")
     if len(parts) not in (2, 3) or not all(parts):
         raise UsageError(
-            f"--also {text}: expected ROUTES,COUNTERS or ROUTES,BEFORE,AFTER, separated by commas"
+            f"--also-counted {text}: expected ROUTES,COUNTERS or ROUTES,BEFORE,AFTER, separated by commas"
         )
     tables, paths = parts[0], None
     head, plus, tail = tables.rpartition("+")
@@ -69,7 +69,9 @@ def chosen(intervals: Sequence[int] | None, windows: Sequence[Window]) -> list[i
     if not intervals:
         return [None] * len(windows)
     if len(intervals) != len(windows):
-        expected = "one" if len(windows) == 1 else f"{len(windows)} of them, for COUNTERS and every --also"
+        expected = (
+            "one" if len(windows) == 1 else f"{len(windows)} of them, for COUNTERS and every --also-counted"
+        )
         raise UsageError(f"--interval is given {len(intervals)} times: expected {expected}")
     return list(intervals)
 
@@ -88,7 +90,7 @@ def differ(windows: Sequence[Window], numbers: Sequence[int | None]) -> None:
         first = seen.setdefault((*said, number), window)
         if first is not window:
             raise CountersError(
-                f"--also {window.name}: the same counters as those of {first.name}: "
+                f"--also-counted {window.name}: the same counters as those of {first.name}: "
                 "expected counters of its own, or one --interval each"
             )
 

@@ -283,7 +283,7 @@ def _next_text(result: dict[str, Any]) -> str:
             "next, on your own fabric",
             "  ibnetdiscover > net.txt",
             "  netloom fabric show net.txt",
-            "  netloom optimize net.txt jobs.toml -o routes.lfts --certificate proof.json",
+            "  netloom optimize net.txt jobs.toml -o routes.lfts --write-certificate proof.json",
             "  netloom check net.txt routes.lfts --traffic jobs.toml --certificate proof.json",
             "  netloom apply plan routes.lfts",
         ]

@@ -50,13 +50,13 @@ def infer(
     *,
     jobs: Path | None = None,
     vl_scheme: str | None = None,
-    weight: Literal["bytes", "packets", "mixed"] = "bytes",
+    unit: Literal["bytes", "packets", "mixed"] = "bytes",
     mtu: Annotated[float, options.within(1, 65536.0)] = 4096.0,
-    also: list[str] | None = None,
+    also_counted: list[str] | None = None,
     interval: Annotated[list[int] | None, options.COUNTS] = None,
     truth: str | None = None,
     ranges: Annotated[int, options.COUNT] = 0,
-    hose: Annotated[Path | None, options.OUTPUT_PATH] = None,
+    write_hose: Annotated[Path | None, options.OUTPUT_PATH] = None,
     remember: Path | None = None,
     paths: Path | None = None,
     sl2vl: Path | None = None,
@@ -81,29 +81,29 @@ def infer(
     vl_scheme
         How pairs were spread over virtual lanes: `5sl5vl:seed=1`, as in `netloom counters synth`.
         [default: whole links are used]
-    weight
+    unit
         What is inferred: bytes, packets, or the mean of bytes and of packets times the MTU (`mixed`).
     mtu
         Bytes a packet, for packets that nobody counted, and for `mixed`.
-    also
+    also_counted
         What was counted of the same traffic under other routes: `ROUTES,COUNTERS` or `ROUTES,BEFORE,AFTER`,
         as often as there are such intervals. With a file of paths: `TABLES+PATHS.csv,COUNTERS`.
     interval
-        The number of one interval, from 0; with `--also` one for each of the counters, in order.
+        The number of one interval, from 0; with `--also-counted` one for each of the counters, in order.
         [default: all of them, added up]
     truth
         What it is compared with: traffic over hosts, a jobs file or a pattern spec.
     ranges
         For so many of the largest sums over (source leaf, destination), and of the largest pairs: what they
         carry at least and at most, over all traffic that explains the counters; `--format csv` prints these.
-    hose
+    write_hose
         Write what every host sent and received (.csv), for `netloom optimize --hose`.
     remember
         A folder in which jobs are remembered by name: what one showed last time is tried first, and what it
         shows now is stored there.
     paths
-        Which of a host's several addresses every pair uses (.csv), as `netloom optimize --lmc --paths FILE`
-        writes it.
+        Which of a host's several addresses every pair uses (.csv), as `netloom optimize --write-paths` writes
+        it.
     sl2vl
         The SL-to-VL tables that were in force (`opensm-sl2vl.dump`): refused if not the scheme's.
     options
@@ -113,15 +113,15 @@ def infer(
 
     options = options or Options()
     spans = [windows.Window(routes=routes, paths=paths, reading=counters, after=after)]
-    spans += [windows.also(text) for text in also or ()]
+    spans += [windows.also(text) for text in also_counted or ()]
     numbers = windows.chosen(interval, spans)
     run = Run("infer", options, endings=traffic.ENDINGS, searches=True)
     if options.work is not None:
         run.note("--work: not used, the work follows from the counters")
-    if hose is not None:
-        if not str(hose).endswith((".csv", ".csv.gz")):
-            raise UsageError(f"--hose {hose}: expected an ending of .csv, .csv.gz")
-        run.also_writes(hose, "--hose")
+    if write_hose is not None:
+        if not str(write_hose).endswith((".csv", ".csv.gz")):
+            raise UsageError(f"--write-hose {write_hose}: expected an ending of .csv, .csv.gz")
+        run.also_writes(write_hose, "--write-hose")
     net = run.fabric(fabric, warn=True)
     if sl2vl is not None:
         files.check_tables(run, net, sl2vl, vl_scheme)
@@ -141,7 +141,7 @@ def infer(
             *read[0],
             placed,
             vl_scheme=vl_scheme,
-            unit=weight,
+            unit=unit,
             mtu_bytes=mtu,
             interval=numbers[0],
             also=[(*one, number) for one, number in zip(read[1:], numbers[1:], strict=True)],
@@ -158,13 +158,13 @@ def infer(
     summary = found.summary()
     result = {
         **summary,
-        "weight": weight,
+        "weight": unit,
         "intervals": sum(window["intervals"] for window in summary["windows"]),
         "findings": run.findings + findings(found.findings + windows.port_errors(read)),
         "memory": None if before is None else before.keep(run, found, summary["hypothesis"]),
         "notes": found.notes + ([] if before is None else before.notes),
         "output": traffic.write(run, found.traffic, doubt.Told.of(summary)),
-        "hose": None if hose is None else run.write(found.hose.to_bytes(net), hose),
+        "hose": None if write_hose is None else run.write(found.hose.to_bytes(net), write_hose),
     }
     return run.finish(
         result,
@@ -307,5 +307,5 @@ def _unexplained(result: Mapping[str, Any], amount: Any) -> str:
 
 def _what_then(result: Mapping[str, Any]) -> str:
     file = result["hose"] or "sums.csv"
-    how = "" if result["hose"] else " (write them with --hose sums.csv)"
+    how = "" if result["hose"] else " (write them with --write-hose sums.csv)"
     return f"For routes that hold whoever talks to whom: netloom optimize FABRIC {file} --hose{how}."

@@ -70,8 +70,8 @@ def write(
         A folder for what gives pairs the service levels: OpenSM's options and QoS policy, settings of MPI
         libraries.
     paths
-        Which of a host's several addresses every pair uses (.csv), as `netloom optimize --lmc --paths FILE`
-        writes it.
+        Which of a host's several addresses every pair uses (.csv), as `netloom optimize --write-paths` writes
+        it.
     options
         Common options; `-o` writes the SL-to-VL tables, in the form of OpenSM's dump (also .gz).
     """

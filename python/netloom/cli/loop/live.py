@@ -47,9 +47,9 @@ def live(
     every: Annotated[float, options.within(0.01, 86400.0)] = 60.0,
     rounds: Annotated[int | None, options.within(1, 1_000_000)] = None,
     canary: Annotated[float, options.within(0, 100.0)] = 0.0,
-    counters: str | None = None,
+    counters_from: str | None = None,
     vl_scheme: str | None = None,
-    allow: Sequence[Literal["standby", "adaptive", "credit-loops", "unanswered"]] = (),
+    allow: Sequence[Literal["standby", "adaptive", "credit-loop", "unanswered"]] = (),
     opensm: Annotated[int | None, options.within(1, 2**31 - 1)] = None,
     reach: Reach | None = None,
     options: Options | None = None,
@@ -75,13 +75,13 @@ def live(
     canary
         Change this many percent of the destinations first, and the rest only if another interval shows what
         that was to gain. [default: all at once]
-    counters
+    counters_from
         Counters that somebody else polls: an exporter's URL, or a folder of textfiles or of sysfs trees.
         [default: polled here]
     vl_scheme
         How pairs are spread over virtual lanes, where such tables are loaded: counters by lane tell more.
     allow
-        As for `netloom apply`: go on in spite of `standby`, `adaptive`, `credit-loops`, `unanswered`.
+        As for `netloom apply`: go on in spite of `standby`, `adaptive`, `credit-loop`, `unanswered`.
     opensm
         The process of OpenSM, where several run.
     reach
@@ -96,14 +96,12 @@ def live(
     options = options or Options()
     if options.output is not None and inputs.is_stdin(str(options.output)):
         raise UsageError("a journal is a folder: it cannot be -")
-    if vl_scheme is not None and counters is not None:
-        raise UsageError("--vl-scheme needs counters by lane, which --counters does not have")
+    if vl_scheme is not None and counters_from is not None:
+        raise UsageError("--vl-scheme needs counters by lane, which --counters-from does not have")
     run = Run("loop-live", options, folder=True, searches=True)
     access = (reach or Reach()).access()
     manager = Manager.running(access, opensm)
-    names = {"credit-loops": "credit-loop"}
-    allowed = [names.get(name, name) for name in allow]
-    _check_manager(manager, allowed)
+    _check_manager(manager, list(allow))
     with contextlib.ExitStack() as stack:
         written = None if options.output is None else stack.enter_context(_journal(options.output))
         loop = stack.enter_context(
@@ -115,12 +113,12 @@ def live(
                 threads=options.threads,
                 dry=not yes,
                 infer_seconds=max(every, _INFER_SECONDS),
-                allow=allowed,
+                allow=list(allow),
                 canary_percent=canary,
-                reader=None if counters is None else _reader(counters),
+                reader=None if counters_from is None else _reader(counters_from),
             )
         )
-        told = _Told(run, access, manager, every, counters, written)
+        told = _Told(run, access, manager, every, counters_from, written)
         if written is not None:
             from netloom.loop.journal import rounds_of
 

@@ -1,4 +1,4 @@
-"""`netloom optimize --lmc`: several addresses a host, and which of them every pair uses (`--paths`)."""
+"""`netloom optimize --lmc`: several addresses a host, and which of them every pair uses (`--write-paths`)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Addresses:
 
     lmc: Annotated[int, options.within(0, 7)] = 0
     """LID mask control: 2^lmc addresses a host, and every pair of hosts chooses one."""
-    paths: Annotated[Path | None, options.OUTPUT_PATH] = None
+    write_paths: Annotated[Path | None, options.OUTPUT_PATH] = None
     """With `--lmc`: write here which address every pair uses (.csv), for the senders. Pairs that are not in
     the file use the first."""
 
@@ -35,8 +35,8 @@ class Addresses:
         ------
         UsageError
         """
-        if self.paths is not None and not self.lmc:
-            raise UsageError("--paths is about several addresses a host: expected --lmc 1 or more")
+        if self.write_paths is not None and not self.lmc:
+            raise UsageError("--write-paths is about several addresses a host: expected --lmc 1 or more")
         if not self.lmc:
             return
         if little.from_ is not None:
@@ -55,8 +55,8 @@ def write_paths(run: Run, routes: Routes, addresses: Addresses) -> dict[str, Any
     if not addresses.lmc:
         return {"lmc": routes.lmc, "pairs_off_base": None, "paths": None}
     written = None
-    if addresses.paths is not None:
-        written = run.write(routes.paths_to_bytes(), addresses.paths)
+    if addresses.write_paths is not None:
+        written = run.write(routes.paths_to_bytes(), addresses.write_paths)
     elif run.has_product and routes.pairs_off_base:
-        run.note("which address every pair uses is not in the tables: --paths FILE writes it")
+        run.note("which address every pair uses is not in the tables: --write-paths FILE writes it")
     return {"lmc": routes.lmc, "pairs_off_base": routes.pairs_off_base, "paths": written}

@@ -31,7 +31,7 @@ def optimize(
     /,
     *,
     background: str | None = None,
-    certificate: Annotated[Path | None, options.OUTPUT_PATH] = None,
+    write_certificate: Annotated[Path | None, options.OUTPUT_PATH] = None,
     compare: bool = False,
     goal: Goal | None = None,
     little: Little | None = None,
@@ -55,7 +55,7 @@ def optimize(
     background
         Routes for the entries that no traffic uses: an engine or a file. The result says how good they are
         for the traffic. [default: auto, which is `ftree` where the fabric is a tree, else `updn`]
-    certificate
+    write_certificate
         Write the proof of the lower bound here (.json); of several matrices, one each.
     compare
         Also make routes with AFAR, one colouring and every engine (with `--lmc` also with fewer addresses),
@@ -84,7 +84,7 @@ def optimize(
     goal = judge.goal(goal)
     if goal.hose:
         unfit = {
-            "--certificate": certificate is not None,
+            "--write-certificate": write_certificate is not None,
             "--compare": compare,
             "--front": little.front,
             "--keep-jobs": little.keep_jobs is not None,
@@ -97,9 +97,9 @@ def optimize(
     if compare and (goal.several or goal.objective in ("sum", "worst")):
         raise UsageError("--compare is about the largest load of one matrix: expected --objective total")
     run = Run("optimize", options, searches=True)
-    if certificate is not None:
-        run.also_writes(certificate, "--certificate")
-    for path, option in ((several.paths, "--paths"), (exact.write_model, "--write-model")):
+    if write_certificate is not None:
+        run.also_writes(write_certificate, "--write-certificate")
+    for path, option in ((several.write_paths, "--write-paths"), (exact.write_model, "--write-model")):
         if path is not None:
             run.also_writes(path, option)
     search = _Search(run, fabric, traffic, background, goal, little, several.lmc, judge)
@@ -167,8 +167,8 @@ def optimize(
         run.note("nothing may change (--max-changes 0): these are today's routes")
     elif best.stopped in _TOO_SMALL and len(result["history"]) <= 1 and not best.proven_optimal:
         run.note(f"{_TOO_SMALL[best.stopped]} for any improvement: these are the routes it began with")
-    if certificate is not None:
-        result["certificate"] = run.write(matrices.certificates(best), certificate)
+    if write_certificate is not None:
+        result["certificate"] = run.write(matrices.certificates(best), write_certificate)
     return run.finish(result, lambda: report.text(result), rows=rows or points, interrupted=interrupted)
 
 

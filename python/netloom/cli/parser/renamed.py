@@ -32,6 +32,19 @@ _COMMANDS = {
 """Verbs that have commands now, these, and what the verb alone did."""
 
 
+_OPTIONS = {
+    "counters": {"--busiest": "--hottest", "--lanes": "--by-lane"},
+    "infer": {"--weight": "--unit", "--hose": "--write-hose", "--also": "--also-counted"},
+    "loop": {"--counters": "--counters-from"},
+    "optimize": {"--certificate": "--write-certificate", "--paths": "--write-paths"},
+    "sample": {"--truth": "--with-truth", "--routes": "--routings"},
+    "simulate": {"--routes": "--routings"},
+    "study": {"--routings": "--routing-counts"},
+    "watch": {"--busiest": "--hottest", "--counters": "--counters-from"},
+}
+"""Options that meant something else elsewhere."""
+
+
 def told(tokens: Sequence[str]) -> str | None:
     """What to type instead of an old form; nothing if it is none."""
     verb = tokens[0] if tokens else ""
@@ -39,6 +52,9 @@ def told(tokens: Sequence[str]) -> str | None:
         new = _FORMS.get(verb, {}).get(token.split("=")[0])
         if new is not None:
             return f"netloom {verb} {token.split('=')[0]} is now: netloom {new}"
+        new = _OPTIONS.get(verb, {}).get(token.split("=")[0])
+        if new is not None:
+            return f"{token.split('=')[0]} of netloom {verb} is now: {new}"
     if verb in _COMMANDS and len(tokens) > 1:
         commands, new = _COMMANDS[verb]
         if tokens[1] not in (*commands, "--help", "-h"):

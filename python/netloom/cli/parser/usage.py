@@ -49,7 +49,7 @@ EXAMPLES: dict[str, str] = {
     "route": "netloom route ftree net.txt -o routes.lfts",
     "check": "netloom check net.txt routes.lfts",
     "loads": "netloom loads net.txt routes.lfts traffic.mtx.gz",
-    "optimize": "netloom optimize net.txt jobs.toml -o routes.lfts --certificate proof.json",
+    "optimize": "netloom optimize net.txt jobs.toml -o routes.lfts --write-certificate proof.json",
     "infer": "netloom infer net.txt routes.lfts before.txt after.txt --jobs jobs.toml -o traffic.mtx.gz",
     "watch": "netloom watch net.txt --once",
     "simulate": "netloom simulate examples/scenarios/shuffle.toml",

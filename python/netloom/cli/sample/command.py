@@ -36,8 +36,8 @@ def run(
     hash_: Annotated[str | None, Parameter(name="--hash")] = None,
     sampling_seed: Annotated[int | None, options.COUNT] = None,
     packets: bool = False,
-    truth: bool = False,
-    routes: str | None = None,
+    with_truth: bool = False,
+    routings: str | None = None,
     set_: Annotated[list[str] | None, Parameter(name="--set")] = None,
     allow_credit_loops: bool = False,
     options: Options | None = None,
@@ -73,9 +73,9 @@ def run(
         Of draws and packets' ids. [default: the scenario's seed]
     packets
         Keep every sampled packet as it was received, `packets.parquet` of `-o`.
-    truth
+    with_truth
         Count besides what links really carried, `truth.parquet` of `-o`.
-    routes
+    routings
         Simulate these routings instead of the scenario's, separated by commas.
     set_
         Give a key of the scenario another value, `hardware.lanes=2`; can be given several times.
@@ -92,14 +92,14 @@ def run(
     run = Run("sample", options, folder=True, searches=True)
     if options.output is not None:
         runs.check_folder(options.output)
-    for asked, option in ((packets, "--packets"), (truth, "--truth")):
+    for asked, option in ((packets, "--packets"), (with_truth, "--with-truth")):
         if asked and options.output is None:
             raise UsageError(f"{option} needs -o FOLDER")
     if ecn_bytes is not None and marking != "ecn":
         raise UsageError(f"--ecn-bytes is of --marking ecn, not of {marking}")
     if hash_ is not None and method != "one-bit":
         raise UsageError(f"--hash is of --method one-bit, not of {method}")
-    overrides = simulate.overrides_of(set_ or [], None, routes, allow_credit_loops, options)
+    overrides = simulate.overrides_of(set_ or [], None, routings, allow_credit_loops, options)
     function = report.hash_function(hash_)
     text = run.read("scenario", scenario).decode(errors="replace")
     if every_us is not None and not any("counters_every_us" in words for words in (text, *overrides)):
@@ -121,7 +121,7 @@ def run(
         "hash": function,
         "seed": sampling_seed,
         "packets": packets,
-        "truth": truth,
+        "truth": with_truth,
     }
     found, told = _sampled(run, given, how)
     result = simulate.result_of(given, found)

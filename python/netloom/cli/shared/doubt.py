@@ -102,7 +102,7 @@ def kept(
         return None
     text = (
         f"{said}, and other routes would gain {gain:.3g} %: these are today's ({name}). "
-        "For routes that hold whoever talks to whom: netloom infer --hose, netloom optimize --hose"
+        "For routes that hold whoever talks to whom: netloom infer --write-hose, netloom optimize --hose"
     )
     _say(run, "routes-of-a-guess", text)
     return today, loads

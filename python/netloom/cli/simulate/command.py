@@ -32,7 +32,7 @@ def simulate(
     /,
     *,
     model: Literal["packet", "fluid"] | None = None,
-    routes: str | None = None,
+    routings: str | None = None,
     set_: Annotated[list[str] | None, Parameter(name="--set")] = None,
     loads: str | None = None,
     mappings: str | None = None,
@@ -54,7 +54,7 @@ def simulate(
         A scenario (.toml): fabric, jobs, routings, hardware, what to record.
     model
         `packet` follows every packet; `fluid` gives flows their fair rates. [default: the scenario's]
-    routes
+    routings
         Simulate these routings instead of the scenario's, separated by commas: `ftree,adaptive,mine.lfts`;
         files as seen from the scenario's folder.
     set_
@@ -84,7 +84,7 @@ def simulate(
     options = options or Options()
     if inputs.is_stdin(scenario) or (options.output is not None and inputs.is_stdin(str(options.output))):
         raise UsageError("a scenario names files beside it and a run is a folder: neither can be -")
-    overrides = overrides_of(set_ or [], model, routes, allow_credit_loops, options)
+    overrides = overrides_of(set_ or [], model, routings, allow_credit_loops, options)
     if loads is not None or mappings is not None:
         if checkpoint is not None:
             raise UsageError("--checkpoint keeps the routings of one scenario: not with --loads, --mappings")
@@ -189,7 +189,7 @@ def written(
 
 
 def overrides_of(
-    asked: Sequence[str], model: str | None, routes: str | None, credit_loops: bool, options: Options
+    asked: Sequence[str], model: str | None, routings: str | None, credit_loops: bool, options: Options
 ) -> list[str]:
     """What other options say, as `--set` would; those come last, so that they win."""
     for text in asked:
@@ -198,10 +198,10 @@ def overrides_of(
     found = list(asked)
     if model is not None:
         found.append(f"model={model}")
-    if routes is not None:
-        words = [word.strip() for word in routes.split(",")]
+    if routings is not None:
+        words = [word.strip() for word in routings.split(",")]
         if not all(words):
-            raise UsageError(f'--routes "{routes}": expected routings separated by commas')
+            raise UsageError(f'--routings "{routings}": expected routings separated by commas')
         found.append(f"routes={json.dumps(words)}")
     if credit_loops:
         found.append("allow_credit_loops=true")

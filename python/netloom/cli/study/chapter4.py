@@ -42,7 +42,7 @@ def chapter4(
     fabric: str = "quartz1",
     routes: str = "ftree",
     lanes: str = _LANES,
-    routings: str = "1",
+    routing_counts: str = "1",
     bases: str = "best,dictionary",
     each: Annotated[float, options.within(0, 1e6)] = 30.0,
     options: Options | None = None,
@@ -62,7 +62,7 @@ def chapter4(
         The routes in force: a file, or an engine's name.
     lanes
         Lanes, by number (`5` is `5sl5vl`) or as in `netloom counters synth --vl-scheme`, with commas.
-    routings
+    routing_counts
         How many routings the counters are of, with commas: `1,2,4`. More than one are on one lane, `routes`
         first, then random ones.
     bases
@@ -77,9 +77,11 @@ def chapter4(
     run = Run("infer-study", options, product=False, searches=True)
     if options.work is not None:
         run.note("--work: not used, the work follows from the counters")
-    asked = _Asked(_schemes(lanes), _counts(routings), _methods(bases), each)
+    asked = _Asked(_schemes(lanes), _counts(routing_counts), _methods(bases), each)
     if lanes != _LANES and 1 not in asked.routings:
-        raise UsageError(f"--lanes {lanes}: lanes are of one routing, expected 1 among --routings {routings}")
+        raise UsageError(
+            f"--lanes {lanes}: lanes are of one routing, expected 1 among --routing-counts {routing_counts}"
+        )
     for name in applications:
         _check_source(name)
     net = run.fabric(fabric)
@@ -364,10 +366,10 @@ def _schemes(text: str) -> list[str]:
 
 
 def _counts(text: str) -> list[int]:
-    items = _items("--routings", text)
+    items = _items("--routing-counts", text)
     for item in items:
         if not item.isdecimal() or not 1 <= int(item) <= _MOST_ROUTINGS:
-            raise UsageError(f"--routings {text}: expected 1 to {_MOST_ROUTINGS}, found {item}")
+            raise UsageError(f"--routing-counts {text}: expected 1 to {_MOST_ROUTINGS}, found {item}")
     return sorted({int(item) for item in items})
 
 
