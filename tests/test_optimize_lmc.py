@@ -41,7 +41,7 @@ def test_files_say_the_same_as_the_result(netloom, two_senders):
     lines = (netloom.folder / "p.csv").read_text().splitlines()
     rows = list(csv.DictReader(line for line in lines if not line.startswith("#")))
     assert len(rows) == made["pairs_off_base"]
-    files = ["r.lfts", "--write-paths", "p.csv"]
+    files = ["r.lfts", "--paths", "p.csv"]
     judged = netloom.result("check", TREE, *files, "--traffic", two_senders, "--certificate", "c.json")
     assert judged["ok"] is True
     assert judged["certificate"]["max_load"] == made["max_load"]

@@ -30,8 +30,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Parameters
     ----------
     arguments : sequence of str, optional
-        What follows `netloom`; `sys.argv[1:]` if not given.
+        What follows `netloom`; `sys.argv[1:]` if not given: then the process is the command's own, and ends.
     """
+    code = _guarded(arguments)
+    if arguments is None:
+        guard.leave(code)
+    return code
+
+
+def _guarded(arguments: Sequence[str] | None) -> int:
+    """What runs inside of the guard."""
     try:
         from netloom.cli.shared import streams
 
@@ -47,7 +55,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         given = sys.argv[1:] if arguments is None else arguments
         code = _run([STDIO if token == "-" else token for token in given])
         sys.stdout.flush()
-        guard.leave(code)
+        if guard.left_behind:
+            guard.leave(code)
         return code
     except KeyboardInterrupt:
         import _signal  # type: ignore[import-not-found]
@@ -56,7 +65,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _signal.signal(_signal.SIGINT, _signal.SIG_IGN)
         _signal.signal(_signal.SIGTERM, _signal.SIG_IGN)
         code = _fail("interrupted", INTERRUPTED)
-        guard.leave(code)
+        if guard.left_behind:
+            guard.leave(code)
         return code
     except BrokenPipeError:
         # Whoever read our output has left.

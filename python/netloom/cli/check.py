@@ -57,7 +57,7 @@ def check(
     traffic
         What the certificate is about.
     certificate
-        A certificate file, as `netloom optimize --write-certificate FILE` writes it. Where that has several, the
+        A certificate file, as `netloom optimize --write-certificate` writes it. Where that has several, the
         phases' are all judged; of traffics that may come, that of the one with this name is.
     paths
         Which of a host's several addresses every pair uses (.csv), as `netloom optimize --write-paths` writes
