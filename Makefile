@@ -1,5 +1,5 @@
-# netloom: `make build`, `make demo`, `make test`. Everything that Python needs lands in .venv; CONTRIBUTING.md
-# says what the other targets are for.
+# netloom: `make demo` and `make test`; both begin with `make build`. Everything that Python needs lands in .venv;
+# CONTRIBUTING.md says what the other targets are for.
 
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
@@ -22,9 +22,12 @@ export PIP_QUIET := 1
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
-LIBRARY := --locked --workspace --exclude netloom-python
+# Lints and tests are of one set of packages, and so of features: they share what they compile.
+CARGO_SET := --locked --workspace --quiet
+PYTEST := $(BIN)/python -m pytest -n $(PYTEST_JOBS) --dist worksteal
+BUDGET := 9 minutes and 1,050 CPU s on 2 quiet cores, from a fresh clone
 
-.PHONY: build demo test lint fmt test-rust test-python bench study scale validate inferred hostile man lock fuzz clean need
+.PHONY: build demo check test lint lint-rust lint-python fmt test-rust test-python test-exec bench study scale validate inferred hostile man lock fuzz clean need
 .DEFAULT_GOAL := build
 
 build: $(VENV)/.built ## .venv/bin/netloom
@@ -33,12 +36,31 @@ build: $(VENV)/.built ## .venv/bin/netloom
 demo: $(VENV)/.built ## real dump and real traffic in, table, picture and routes out
 	@$(BIN)/netloom demo
 
-test: lint test-rust test-python ## all of it
+check: $(VENV)/.dev ## formats, lints and tests of what changed since the last commit that passed `make test`
+	@cargo run --locked --quiet -p xtask -- check $(BIN)
 
-lint: $(VENV)/.dev $(VENV)/.built ## formatting, clippy, tidy, ruff, mypy, stubs
+# Rust's lints and tests run beside the extension's build and what is tested from Python: two cores have work
+# until the end. What Rust prints is told when it has ended.
+test: ## make build, then all lints and all tests
+	@SECONDS=0; $(MAKE) $(VENV)/.dev; mkdir -p build; failed=0; \
+	$(MAKE) lint-rust test-rust >build/test-rust.log 2>&1 & rust=$$!; \
+	$(MAKE) build lint-python test-python || failed=1; \
+	wait $$rust || failed=1; \
+	cat build/test-rust.log; \
+	times >build/times; took=$$SECONDS; \
+	awk -v took=$$took -F '[ms ]' 'NR == 2 { cpu = 60 * ($$1 + $$4) + $$2 + $$5 } \
+	    END { printf "make test: %d min %02d s, %d CPU s (budget: $(BUDGET))\n", took / 60, took % 60, cpu }' build/times; \
+	[ $$failed = 0 ] || { echo 'make test: FAILED' >&2; exit 1; }; \
+	cargo run --locked --quiet -p xtask -- stamp
+
+lint: lint-rust lint-python ## formatting, clippy, tidy, ruff, mypy, stubs
+
+lint-rust: $(VENV)/.tools
 	cargo fmt --all --check
-	cargo clippy --locked --workspace --all-targets --quiet -- -D warnings
+	cargo clippy $(CARGO_SET) --all-targets -- -D warnings
 	cargo run --locked --quiet -p xtask -- tidy
+
+lint-python: $(VENV)/.dev $(VENV)/.built
 	$(BIN)/ruff check --quiet python tests
 	$(BIN)/ruff format --check --quiet python tests
 	$(BIN)/mypy
@@ -49,11 +71,14 @@ fmt: $(VENV)/.dev ## formats what `make lint` checks
 	$(BIN)/ruff check --fix --quiet python tests
 	$(BIN)/ruff format --quiet python tests
 
-test-rust: | need
-	cargo test $(LIBRARY) --quiet
+test-rust: $(VENV)/.tools
+	cargo test $(CARGO_SET) --tests
 
 test-python: $(VENV)/.dev $(VENV)/.built
-	$(BIN)/python -m pytest -n $(PYTEST_JOBS)
+	$(PYTEST)
+
+test-exec: $(VENV)/.dev $(VENV)/.built ## the Python tests with a process of its own for every command (`make test` forks one)
+	NETLOOM_TEST_EXEC=1 $(PYTEST)
 
 bench: $(VENV)/.built ## the table of what must be fast, into docs/benchmarks.md
 	cargo build --locked --release --quiet -p netloom-benches
@@ -75,8 +100,8 @@ inferred: | need ## traffic from counters: errors, how well they are known, rout
 	@cargo run --locked --release --quiet -p netloom-benches -- inferred --write docs/methods/inference.md $(FAMILIES)
 
 TRIALS ?= 2000
-hostile: | need ## the property tests over TRIALS (2000) random cases each instead of a few: what goes on looking for lies
-	NETLOOM_TRIALS=$(TRIALS) cargo test $(LIBRARY) --quiet hostile
+hostile: $(VENV)/.dev $(VENV)/.built ## the property tests over TRIALS (2000) random cases each instead of a few: what goes on looking for lies
+	NETLOOM_TRIALS=$(TRIALS) cargo test $(CARGO_SET) --tests hostile
 	NETLOOM_TRIALS=$(TRIALS) $(BIN)/python -m pytest -q -k hostile tests
 
 man: $(VENV)/.dev $(VENV)/.built ## manual pages, into build/man

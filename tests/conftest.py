@@ -1,7 +1,8 @@
 """What the tests share: the real command, run as a user runs it; fixtures; schemas.
 
-`netloom(…)` runs the installed command in a temporary folder. `netloom.json(…)` validates what it prints
-against the schema of the verb, every time.
+`netloom(…)` runs the installed command in a temporary folder; in a fork of a process that has imported it,
+where that shows the same (`fork_server`). `netloom.json(…)` validates what it prints against the schema of
+the verb, every time.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,10 +22,14 @@ import pytest
 from jsonschema import Draft202012Validator
 from referencing import Registry, Resource
 
+import fork_server
+
 ROOT = Path(__file__).resolve().parent.parent
 DATA = ROOT / "tests" / "data" / "opensm"
 EXAMPLES = ROOT / "examples"
 SCHEMAS = ROOT / "docs" / "schemas"
+TIMEOUT_S = 120
+"""Of one command, in seconds of a machine that may be busy."""
 SMALL = "two-level:leaves=8,hosts=4,spines=4"
 
 # Started in the background (`make test &`, some CI systems), Ctrl-C is ignored by all children: not here.
@@ -63,10 +68,13 @@ class Done:
 class Netloom:
     """Runs `netloom` in a folder."""
 
-    def __init__(self, folder: Path, validate: Callable[[dict[str, Any]], None]) -> None:
+    def __init__(
+        self, folder: Path, validate: Callable[[dict[str, Any]], None], server: fork_server.Server
+    ) -> None:
         self.folder = folder
         self.command = [str(executable())]
         self._validate = validate
+        self._server = server
 
     def __call__(
         self,
@@ -75,14 +83,19 @@ class Netloom:
         env: dict[str, str] | None = None,
         **options: Any,
     ) -> Done:
+        words = [str(argument) for argument in arguments]
+        environment = {**os.environ, "COLUMNS": "100", **(env or {})}
+        if fork_server.suits(environment, options):
+            code, out, err = self._server.run(words, self.folder, environment, stdin, TIMEOUT_S)
+            return Done(code, out.decode(), err.decode())
         done = subprocess.run(
-            [*self.command, *map(str, arguments)],
+            [*self.command, *words],
             cwd=self.folder,
             input=stdin,
             stdin=subprocess.DEVNULL if stdin is None else None,
             capture_output=True,
-            timeout=120,
-            env={**os.environ, "COLUMNS": "100", **(env or {})},
+            timeout=TIMEOUT_S,
+            env=environment,
             check=False,
             **options,
         )
@@ -149,11 +162,21 @@ def validate() -> Callable[[dict[str, Any]], None]:
     return check
 
 
+@pytest.fixture(scope="session")
+def server() -> Iterator[fork_server.Server]:
+    """The process that runs this worker's commands."""
+    server = fork_server.Server()
+    yield server
+    server.close()
+
+
 @pytest.fixture
-def netloom(tmp_path: Path, validate: Callable[[dict[str, Any]], None]) -> Netloom:
+def netloom(
+    tmp_path: Path, validate: Callable[[dict[str, Any]], None], server: fork_server.Server
+) -> Netloom:
     folder = tmp_path / "here"
     folder.mkdir()
-    return Netloom(folder, validate)
+    return Netloom(folder, validate, server)
 
 
 @pytest.fixture

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
 import re
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
+
+from terminal import OnTerminal
 
 VERBS = [
     "fabric new",
@@ -333,32 +332,14 @@ def sha256(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-def test_no_wait_at_the_start(netloom):
-    """Not a bound on time: it would be a timed assertion. A start that takes seconds is a broken one."""
-    start = time.perf_counter()
-    netloom.ok("--version")
-    assert time.perf_counter() - start < 5
-
-
 def test_progress_is_drawn_on_a_terminal_s_standard_error_only(netloom, paths):
-    import pty
-
     jobs = paths.examples / "jobs" / "mix.toml"
-    terminal, other_end = pty.openpty()
     command = [*netloom.command, "optimize", paths.quartz1, jobs, "--format", "json"]
-    process = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=other_end, env={**os.environ, "TERM": "xterm"}
-    )
-    os.close(other_end)
-    drawn = b""
-    with contextlib.suppress(OSError):  # a terminal whose other end is gone
-        while chunk := os.read(terminal, 4096):
-            drawn += chunk
-    os.close(terminal)
-    out, _ = process.communicate(timeout=60)
-    assert process.returncode == 0
+    run = OnTerminal(list(map(str, command)), netloom.folder)
+    run.wait_for("optimize")
+    code, out = run.end()
+    assert code == 0, run.drawn
     assert json.loads(out)["schema"] == "netloom.optimize/1"
-    assert b"optimize" in drawn
 
 
 def test_names_that_are_not_ascii_survive_any_locale(netloom, paths):

@@ -6,13 +6,12 @@ import gzip
 import json
 import re
 import signal
-import subprocess
-import time
 
 import numpy as np
 import pytest
 
 import netloom as nl
+from terminal import OnTerminal
 
 OCTETS = 4 * 72
 """Of a request or an answer in the recorded runs."""
@@ -244,16 +243,11 @@ def test_ctrl_c_keeps_the_best_so_far(netloom, paths, application, counted):
     jobs = application("miniamr-512")
     counters = counted(jobs, fabric=paths.quartz1)
     arguments = ["infer", paths.quartz1, "ftree", counters, "--jobs", jobs, "-o", "t.mtx", "--format", "json"]
-    process = subprocess.Popen(
-        [*netloom.command, *map(str, arguments)],
-        cwd=netloom.folder,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
-    time.sleep(2)
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=100)
-    assert process.returncode == 130, err
+    run = OnTerminal([*netloom.command, *map(str, arguments)], netloom.folder)
+    run.wait_for(" %", "running")
+    run.process.send_signal(signal.SIGINT)
+    code, out = run.end()
+    assert code == 130, run.drawn
     assert json.loads(out)["result"]["stopped"] == "interrupted"
     assert (netloom.folder / "t.mtx").exists()
 

@@ -130,13 +130,11 @@ def test_routes_with_a_port_that_does_not_exist_never_reach_the_switches(netloom
     bad.write_text("Unicast lids guid 0x0002c90200000000\n0x0001 099\n")
     fabric = nl.Fabric.read(paths.ft2)
     with Ibsim(paths.ft2, host="host0000") as sim:
-        start = time.monotonic()
         try:
             with OpenSM(sim, routes=bad, start_seconds=2):
                 tables = nl.Routes.parse(sim.forwarding_tables(), fabric, strict=False)
         except nl.LiveError:
             tables = nl.Routes.parse(sim.forwarding_tables(), fabric, strict=False)
-        assert time.monotonic() - start < 20
     assert (tables.table()[:, :32] == 65535).mean() > 0.9
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
-import pty
 import signal
 import subprocess
 import time
 
 import pytest
+
+from terminal import OnTerminal
 
 
 @pytest.mark.parametrize(
@@ -104,35 +104,13 @@ def test_a_time_limit_keeps_the_best_so_far_and_says_so(netloom, paths):
 
 def test_ctrl_c_keeps_a_valid_file_and_exits_130(netloom, paths):
     """Pressed as soon as the progress bar is on the terminal: the search has just begun."""
-    terminal, other_end = pty.openpty()
     jobs = paths.examples / "jobs" / "mix.toml"
-    process = subprocess.Popen(
-        [
-            *netloom.command,
-            "optimize",
-            paths.quartz1,
-            jobs,
-            "--background",
-            "ftree",
-            "-o",
-            "r.lfts",
-            "--format",
-            "json",
-        ],
-        cwd=netloom.folder,
-        stdout=subprocess.PIPE,
-        stderr=other_end,
-        env={**os.environ, "TERM": "xterm"},
-    )
-    os.close(other_end)
-    drawn = b""
-    while b"optimize" not in drawn:
-        drawn += os.read(terminal, 4096)
-    time.sleep(0.1)
-    process.send_signal(signal.SIGINT)
-    out, _ = process.communicate(timeout=60)
-    os.close(terminal)
-    assert process.returncode == 130
+    arguments = ["optimize", paths.quartz1, jobs, "--background", "ftree", "-o", "r.lfts", "--format", "json"]
+    run = OnTerminal([*netloom.command, *map(str, arguments)], netloom.folder)
+    run.wait_for(" %", "running")
+    run.process.send_signal(signal.SIGINT)
+    code, out = run.end()
+    assert code == 130, run.drawn
     assert json.loads(out)["result"]["stopped"] == "interrupted"
     assert [path.name for path in netloom.folder.iterdir()] == ["r.lfts"]
     assert netloom.result("check", paths.quartz1, "r.lfts")["ok"] is True
@@ -146,7 +124,7 @@ def test_ctrl_c_at_any_moment_leaves_no_half_file(netloom, paths, delay):
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
     )
-    time.sleep(delay)
+    time.sleep(delay)  # Any moment will do: whatever it is, what follows holds.
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=60)
     left = [path.name for path in netloom.folder.iterdir()]

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import signal
-import subprocess
-import time
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -13,6 +11,7 @@ import pytest
 from netloom import sampling
 from netloom.errors import FabricError, FormatError
 from sampling_bed import MANY, SMALL, TWO, altered, put, reseal, sampled, scenario
+from terminal import OnTerminal
 
 
 @pytest.mark.parametrize("method", ["whole", "one-bit"])
@@ -266,18 +265,11 @@ def test_a_congested_share_s_error_is_the_dissertation_s_formula():
 
 
 def test_an_interrupted_study_compares_nothing(netloom):
-    child = subprocess.Popen(
-        [*netloom.command, "study", "sampling"],
-        cwd=netloom.folder,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    time.sleep(3)
-    child.send_signal(signal.SIGINT)
-    out, err = child.communicate(timeout=100)
-    assert (child.returncode, out) == (130, "")
-    assert "netloom: interrupted" in err
+    run = OnTerminal([*netloom.command, "study", "sampling"], netloom.folder)
+    run.wait_for("study")
+    run.process.send_signal(signal.SIGINT)
+    assert run.end() == (130, b"")
+    assert b"netloom: interrupted" in run.drawn
 
 
 def test_the_study_takes_any_hash_and_no_row_of_next_to_no_packets(netloom):

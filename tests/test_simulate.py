@@ -7,8 +7,6 @@ import gzip
 import hashlib
 import io
 import json
-import os
-import pty
 import signal
 import subprocess
 import time
@@ -17,6 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from netloom.cli.shared import runs
+from terminal import OnTerminal
 
 SMALL = """\
 name = "small"
@@ -314,22 +313,11 @@ def test_a_time_limit_tells_what_is_known_so_far(netloom):
 
 def interrupted(netloom, *arguments: str, by: signal.Signals = signal.SIGINT):
     """The result of a run that Ctrl-C ends as soon as its line on the terminal tells simulated time."""
-    terminal, other_end = pty.openpty()
-    process = subprocess.Popen(
-        [*netloom.command, "simulate", *arguments, "--format", "json"],
-        cwd=netloom.folder,
-        stdout=subprocess.PIPE,
-        stderr=other_end,
-        env={**os.environ, "TERM": "xterm", "COLUMNS": "120"},
-    )
-    os.close(other_end)
-    drawn = b""
-    while b"ms simulated" not in drawn:
-        drawn += os.read(terminal, 4096)
-    process.send_signal(by)
-    out, _ = process.communicate(timeout=60)
-    os.close(terminal)
-    assert process.returncode == 130
+    run = OnTerminal([*netloom.command, "simulate", *arguments, "--format", "json"], netloom.folder)
+    run.wait_for("ms simulated")
+    run.process.send_signal(by)
+    code, out = run.end()
+    assert code == 130, run.drawn
     return json.loads(out)["result"]
 
 

@@ -6,14 +6,13 @@ import csv
 import io
 import json
 import signal
-import subprocess
-import time
 import xml.etree.ElementTree as ET
 
 import numpy as np
 import pytest
 
 import netloom as nl
+from terminal import OnTerminal
 
 SMALL = "two-level:leaves=8,hosts=16,spines=8"
 """128 hosts: BoxLib's 64 ranks from host 10 on."""
@@ -120,16 +119,11 @@ def test_what_cannot_be_studied_is_refused(netloom, arguments, said, code):
 
 def test_ctrl_c_gives_what_is_known(netloom):
     arguments = ("study", "chapter4", "lulesh-512", "--lanes", "1", "--bases", "identity", "--each", "1000")
-    process = subprocess.Popen(
-        [*netloom.command, *arguments, "--format", "json"],
-        cwd=netloom.folder,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
-    time.sleep(4)
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=100)
-    assert process.returncode == 130, err
+    run = OnTerminal([*netloom.command, *arguments, "--format", "json"], netloom.folder)
+    run.wait_for(": identity")
+    run.process.send_signal(signal.SIGINT)
+    code, out = run.end()
+    assert code == 130, run.drawn
     assert json.loads(out)["result"]["stopped"] == "interrupted"
 
 

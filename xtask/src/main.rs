@@ -1,6 +1,7 @@
-//! Repository chores: `cargo run -p xtask -- tidy` says what compilers and linters don't look at.
+//! Repository chores: `cargo run -p xtask -- tidy` says what compilers and linters don't look at, `check BIN` is
+//! `make check` with the tools in a folder BIN, `stamp` notes that all tests passed.
 //!
-//! Every check is a function from the files' text to findings, so that it can be tested without a tree.
+//! Every check of `tidy` is a function from the files' text to findings, so that it can be tested without a tree.
 //!
 //! | module | idea |
 //! |---|---|
@@ -11,7 +12,11 @@
 //! | [`stubs`] | what Rust exports stands in the type stubs |
 //! | [`json`] | schemas are JSON |
 //! | [`links`] | relative links of Markdown files lead somewhere |
+//! | [`changed`] | which tests look at a changed file |
+//! | [`check`] | runs them |
 
+mod changed;
+mod check;
 mod files;
 mod json;
 mod layers;
@@ -26,12 +31,27 @@ use std::process::ExitCode;
 use tree::Tree;
 
 fn main() -> ExitCode {
-    let task = std::env::args().nth(1);
-    if task.as_deref() != Some("tidy") {
-        eprintln!("usage: cargo run -p xtask -- tidy");
-        return ExitCode::from(2);
-    }
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies in the repository");
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let done = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["tidy"] => return tidy(root),
+        ["check", bin] => check::run(root, Path::new(bin)),
+        ["stamp"] => check::stamp(root),
+        _ => {
+            eprintln!("usage: cargo run -p xtask -- tidy | check BIN | stamp");
+            return ExitCode::from(2);
+        }
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(text) => {
+            eprintln!("{}: {text}", arguments[0]);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn tidy(root: &Path) -> ExitCode {
     let tree = match Tree::read(root) {
         Ok(tree) => tree,
         Err(error) => {

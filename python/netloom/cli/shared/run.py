@@ -521,7 +521,12 @@ class Run:
                 yield None
                 return
             task = bars.add_task(what, total=None, told="")
-            yield lambda done, total: bars.update(task, completed=done, total=total or None)
+
+            def report(done: int, total: int) -> None:
+                told = f"{100 * done // total} %" if total else "running"
+                bars.update(task, completed=done, total=total or None, told=told)
+
+            yield report
 
     @contextlib.contextmanager
     def bars(self) -> Iterator[Progress | None]:
