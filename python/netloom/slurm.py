@@ -182,8 +182,8 @@ def _of_table(text: str, label: str) -> list[SlurmJob]:
     lines = text.splitlines()
     start = next((at for at, line in enumerate(lines) if line.strip()), 0)
     if lines and _is_for_people(lines[start]):
-        found = "expected squeue --json (or sacct -P), found squeue's table, which cuts names and lists short"
-        raise FormatError(f"{label}:{start + 1}: {found}", label)
+        text = "expected squeue --json (or sacct -P), found squeue's table, which cuts names and lists short"
+        raise FormatError(f"{label}:{start + 1}: {text}", label)
     header = [name.strip().lower() for name in lines[start].rstrip("|").split("|")]
     column = {name: at for at, name in enumerate(header)}
     number = column.get("jobid", column.get("jobidraw"))

@@ -123,6 +123,7 @@ impl Part {
         a.missing_entries += b.missing_entries;
         a.invalid_entries += b.invalid_entries;
         a.up_down_violations += b.up_down_violations;
+        a.shortest_turns += b.shortest_turns;
         for ((kind, management), texts) in other.examples {
             texts.into_iter().for_each(|text| self.note(kind, management, || text));
         }
@@ -356,7 +357,9 @@ impl Context<'_> {
                 });
             }
             // A shortest way may go over any cable: whether such ways can deadlock, the channels say.
-            if fate.turns && fate.hops > least {
+            if fate.turns && fate.hops <= least {
+                part.report.shortest_turns += senders;
+            } else if fate.turns {
                 part.report.up_down_violations += senders;
                 part.note(FindingKind::UpDown, false, || {
                     format!("{} to {} goes up again after it went down", sender(), self.name(address))
@@ -423,6 +426,8 @@ impl Context<'_> {
                     } else {
                         part.note(FindingKind::NonMinimal, false, || text("is longer than the shortest"));
                     }
+                } else if turns {
+                    part.report.shortest_turns += 1;
                 }
             }
         }

@@ -82,6 +82,8 @@ pub struct CheckReport {
     /// Pairs whose path is longer than the shortest, and goes up after it went down or uses a link between switches of one level. A
     /// shortest path does no harm by itself: only credit loops do.
     pub up_down_violations: u64,
+    /// Pairs whose path does the same and is shortest: no fault, but nothing that only up*/down* paths have may be said of these tables.
+    pub shortest_turns: u64,
     /// The first few of each kind, in order of kind, then destination; one whole credit loop.
     pub findings: Vec<Finding>,
 }
