@@ -1,7 +1,7 @@
-"""Random fabrics with cables between switches of one level: what `check` says of tables, and what `optimize` does.
+"""Random fabrics with cables between switches of one level: what `check` says, and what `optimize` does.
 
 The judge here is a third one, a walk and a search for cycles over the link table, as plain as can be. Tables
-are ours, random shortest ways, and OpenSM's on ibsim where that is installed. As many cases as NETLOOM_TRIALS says.
+are ours, random shortest ways, and OpenSM's on ibsim where that is installed; as many as NETLOOM_TRIALS says.
 """
 
 from __future__ import annotations

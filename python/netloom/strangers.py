@@ -1,4 +1,4 @@
-"""Entries of LIDs that no port of a fabric has, in files of routes: of virtual ports, routers, aggregation nodes.
+"""Entries of LIDs of no port of a fabric, in files of routes: virtual ports, routers, aggregation nodes.
 
 A fabric's dump does not show who has them, so no routes are made for them. But somebody has them, and OpenSM
 leaves without a way what a file of routes leaves out: they are carried over, line by line, as they are.
@@ -107,7 +107,7 @@ def lids(data: bytes, is_stranger: IsStranger) -> list[int]:
 
 
 def of_fabric(fabric: Fabric) -> IsStranger:
-    """What is a stranger by a fabric's dump: a LID that no port has, without the GUID of a port that is there."""
+    """Who is a stranger by a fabric's dump: a LID of no port, without the GUID of a port that is there."""
     paths = 1 << fabric.lmc
     hosts = [int(lid) for lid in fabric.host_table()["lid"] if lid]
     table = fabric.switch_table()

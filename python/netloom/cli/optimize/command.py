@@ -160,9 +160,7 @@ def optimize(
         "changed_because": "nothing" if today or kept else search.because(best, routes),
         "links_at_max_bound": fewest,
         "findings": _told(run, search.fabric),
-        "output": run.write(_file(routes, search.fabric, search.today))
-        if run.has_product and sound
-        else None,
+        "output": _written(run, routes, search.fabric, search.today) if sound else None,
         "certificate": None,
         **write_paths(run, routes, several),
     }
@@ -177,10 +175,12 @@ def optimize(
     return run.finish(result, lambda: report.text(result), rows=rows or points, interrupted=interrupted)
 
 
-def _file(routes: Routes, fabric: Fabric, today: in_force.Today | None) -> bytes:
-    """Routes as they are written: with today's entries of LIDs that no port of the fabric has."""
+def _written(run: Run, routes: Routes, fabric: Fabric, today: in_force.Today | None) -> str | None:
+    """Writes routes where `-o` says, with today's entries of LIDs that no port of the fabric has."""
+    if not run.has_product:
+        return None
     file = routes.to_bytes()
-    return file if today is None else today.with_strangers(file, fabric)
+    return run.write(file if today is None else today.with_strangers(file, fabric))
 
 
 def _told(run: Run, fabric: Fabric) -> list[Finding]:
@@ -249,7 +249,7 @@ def _of_sums(
         "changed_because": "nothing" if kept else best.changed_because,
         "links_at_max_bound": None,
         "findings": _told(run, net),
-        "output": run.write(_file(routes, net, today)) if run.has_product and sound else None,
+        "output": _written(run, routes, net, today) if sound else None,
         "certificate": None,
         **write_paths(run, routes, Addresses()),
     }

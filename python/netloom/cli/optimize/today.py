@@ -70,7 +70,7 @@ def read_today(run: Run, source: str, fabric: Fabric, *, repair: bool) -> Today:
 
     Entries that lead nowhere, or are missing though there is a way, are refused; with `repair` they are
     replaced and told. Entries on no shortest up*/down* way work today, but together with others they could
-    make loops: the search replaces them, and what is given stays where it is safe and nothing better is found.
+    make loops: the search replaces them; what is given stays where it is safe and nothing better is found.
     Of switches' own LIDs only what is not sound is replaced, missing entries are added, and what no up*/down*
     way leads to may stay empty. Entries of LIDs that no port of the fabric has are kept, and told.
 
@@ -145,7 +145,7 @@ class _Measured(Protocol):
 
 
 def is_better(found: _Measured, given: _Measured) -> bool:
-    """Whether routes are better than others: by the largest load, between switches, by the links that carry it."""
+    """Whether routes are better: by the largest load, that between switches, the links that carry it."""
     pairs = (
         (found.max, given.max),
         (found.max_between_switches, given.max_between_switches),
@@ -161,8 +161,8 @@ def tell_kept(run: Run, today: Today, given: float, found: float) -> None:
     """Says that today's routes stay, and why."""
     name = "-" if is_stdin(today.name) else today.name
     said = (
-        f"{name}: kept as they are ({render.size(given)}): they are safe, some of their ways are not up*/down*, "
-        f"and of those ways no better tables were found ({render.size(found)})"
+        f"{name}: kept as they are ({render.size(given)}): they are safe, some of their ways are not "
+        f"up*/down*, and of those ways no better tables were found ({render.size(found)})"
     )
     run.findings.append(finding("kept", said))
     run.note(said)
