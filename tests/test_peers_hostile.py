@@ -17,7 +17,7 @@ import netloom as nl
 from netloom.live import Ibsim, OpenSM, missing_tools
 
 NONE = 65535
-TRAFFIC = ("all-to-all", "permutation:seed=3", "random:partners=3,seed=2", "bisection")
+TRAFFIC = ("all-to-all", "permutation:seed=3", "random:partners=3,seed=2", "shift:1")
 
 
 def trials(usual):

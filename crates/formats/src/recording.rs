@@ -128,6 +128,10 @@ fn is_no_pmpi_trace(text: &[u8], label: &str) -> Result<(), FormatError> {
 
 /// The files that an index names, with their lines; `None`: it is none.
 fn index(text: &[u8]) -> Option<Vec<(usize, String)>> {
+    if is_goal(text) {
+        // Its comments may look like names of files.
+        return None;
+    }
     let text = str::from_utf8(text).ok()?;
     let lines = (1..).zip(text.lines()).map(|(number, line)| (number, line.trim()));
     let names: Vec<_> = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#')).collect();
@@ -336,6 +340,13 @@ mod tests {
         for other in [named.unwrap(), folder, beside] {
             assert_eq!(other.trace().unwrap(), whole.trace().unwrap());
         }
+    }
+
+    #[test]
+    fn comments_of_a_schedule_are_no_names_of_files() {
+        let goal = "// by hand\n/* a/b.txt\n*/\nnum_ranks 2 /* n */\nrank 0 {\nsend 10b to 1 // first\n}\nrank 1 {\nrecv 10b from 0\n}\n";
+        let schedule = read("s.goal", &[("s.goal", goal)]).unwrap().schedule().unwrap();
+        assert_eq!((schedule.ranks(), schedule.tasks(0).len()), (2, 1));
     }
 
     #[test]

@@ -151,7 +151,7 @@ def optimize(
         **report.optimized_result(best, loads, search.traffic),
         **matrices.result(best, loads, goal, before, kept=kept is not None),
         "changed_entries": 0 if kept is not None else search.changed(best, routes),
-        "repaired_entries": None if search.today is None else 0 if kept else search.today.repaired_entries,
+        "repaired_entries": in_force.repaired(search.today, kept is not None),
         "background": search.named_before(best, before),
         "compare": rows,
         "front": points,
@@ -240,7 +240,7 @@ def _of_sums(
     sound = _judged(run, net, routes)
     result: dict[str, Any] = {
         **hose.hose_result(best, named is not None, kept),
-        "repaired_entries": None if today is None else 0 if kept else today.repaired_entries,
+        "repaired_entries": in_force.repaired(today, kept is not None),
         "background": before,
         "compare": None,
         "front": None,

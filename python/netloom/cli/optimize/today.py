@@ -42,6 +42,8 @@ class Today:
         Towards hosts as given, to measure what was there.
     safe : bool
         Whether `given` may stay: hosts lose nothing with them, and nothing can deadlock.
+    repaired_in_given : int
+        How many of the entries that were replaced are so in `given` too: of switches' own LIDs.
     text : bytes
         The file, for entries of LIDs that no port of the fabric has.
     """
@@ -51,7 +53,8 @@ class Today:
     repaired_entries: int
     given: Routes
     safe: bool
-    text: bytes = b""
+    repaired_in_given: int
+    text: bytes
 
     def with_strangers(self, file: bytes, fabric: Fabric) -> bytes:
         """What is written, with today's entries of LIDs that no port of the fabric has."""
@@ -112,21 +115,24 @@ def read_today(run: Run, source: str, fabric: Fabric, *, repair: bool) -> Today:
         run.findings.append(finding("left-out", told))
         run.note(told)
     given = whole.mixed(routes, list(range(fabric.hosts)))
-    safe = False
-    if detours.any():
+    safe, loops = False, 0
+    if detours[:, : fabric.hosts << routes.lmc].any():
         with run.timed("check"):
             report = _core.check(fabric, given, threads=run.options.threads)
             least = _core.check(fabric, whole, threads=run.options.threads).unreachable_hosts
-        safe = not report.credit_loops and not report.invalid_entries and report.unreachable_hosts <= least
+        loops = report.credit_loops
+        safe = not loops and not report.invalid_entries and report.unreachable_hosts <= least
+    if detours.any():
         run.findings += [
             finding("not-shortest", text)
             for text in _entries(fabric, name, detours, routes.lmc, "is on no shortest up*/down* way")
         ]
         said = f"on no shortest up*/down* way: {_number(int(detours.sum()))}"
-        if report.credit_loops:
+        if loops:
             said += ", which can deadlock on one lane: these come first, whatever the loads are then"
         run.note(f"{name}: replaced what is {said}")
-    return Today(whole, source, int(differs.sum()), given, safe, text)
+    in_given = int(differs.sum()) - int(differs[:, : fabric.hosts << routes.lmc].sum())
+    return Today(whole, source, int(differs.sum()), given, safe, in_given, text)
 
 
 TOLERANCE = 1e-9
@@ -155,6 +161,13 @@ def is_better(found: _Measured, given: _Measured) -> bool:
         if abs(mine - theirs) > TOLERANCE * max(mine, theirs):
             return mine < theirs
     return False
+
+
+def repaired(today: Today | None, kept: bool) -> int | None:
+    """How many of today's entries are others in what is written, whatever the search has changed."""
+    if today is None:
+        return None
+    return today.repaired_in_given if kept else today.repaired_entries
 
 
 def tell_kept(run: Run, today: Today, given: float, found: float) -> None:
