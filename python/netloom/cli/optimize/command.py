@@ -23,7 +23,7 @@ from netloom.errors import RoutingError, TrafficError
 from netloom.findings import Finding, findings, without_entries
 
 if TYPE_CHECKING:
-    from netloom._core import Fabric, LinkLoads, Optimized, OptimizedLayers, Routes, Traffic
+    from netloom._core import Fabric, Hose, HoseLoads, LinkLoads, Optimized, OptimizedLayers, Routes, Traffic
 
 
 def optimize(
@@ -222,17 +222,13 @@ def _of_sums(
     run.finishing()
     before, routes, kept = None, best.routes, None
     if named is not None:
-        given = begin if today is None else today.given
-        worst = _core.hose_loads(net, given, sums, threads=options.threads)
-        mended = worst.max
-        if today is not None and today.repaired_entries:
-            mended = _core.hose_loads(net, begin, sums, threads=options.threads).max
+        worst, mended = _worst_before(run, net, begin, sums, today)
         before = {
             "routes": named,
             "max_load": worst.max,
             "value": worst.max,
             "ar_gap_percent": None,
-            "repaired_max_load": mended if today is not None and today.repaired_entries else None,
+            "repaired_max_load": mended,
         }
         if today is not None and today.safe and not in_force.is_better(best.worst, worst):
             routes, kept = today.given, worst
@@ -254,6 +250,22 @@ def _of_sums(
         **write_paths(run, routes, Addresses()),
     }
     return run.finish(result, lambda: report.text(result), interrupted=best.stopped == "interrupted")
+
+
+def _worst_before(
+    run: Run, fabric: Fabric, begin: Routes | str, sums: Hose, today: in_force.Today | None
+) -> tuple[HoseLoads, float | None]:
+    """Worst loads of the routes that were named, as given, and their largest with what was repaired."""
+    from netloom import _core
+
+    threads = run.options.threads
+    if today is None or not today.repaired_entries:
+        return _core.hose_loads(fabric, begin, sums, threads=threads), None
+    mended = _core.hose_loads(fabric, begin, sums, threads=threads)
+    # Where packets are lost there is nothing to measure: then what is repaired counts.
+    with contextlib.suppress(RoutingError):
+        return _core.hose_loads(fabric, today.given, sums, threads=threads), mended.max
+    return mended, mended.max
 
 
 _DEADLY = ("credit-loop", "loop")
