@@ -9,10 +9,10 @@
 
 use netloom_model::{Counters, Fabric, Interval, PortError, Quantity, Reading};
 
-use super::{CountersContent, CountersFile};
 use super::fit::Scope;
 use super::ports::{Place, Ports};
 use super::sheet::{Counter, Sheet};
+use super::{CountersContent, CountersFile};
 use crate::db_csv::{Section, needed, section};
 use crate::text::text;
 use crate::{Finding, FormatError};
@@ -71,7 +71,9 @@ pub(super) fn read(text: &str, label: &str, fabric: &Fabric) -> Result<CountersF
     let delta = section(text, label, "PM_DELTA")?;
     let info = match &delta {
         Some(_) => section(text, label, "PM_INFO")?,
-        None => Some(needed(text, label, "PM_INFO", "counters of ports: written by ibdiagnet --pc and the like")?),
+        None => {
+            Some(needed(text, label, "PM_INFO", "counters of ports: written by ibdiagnet --pc and the like")?)
+        }
     };
     let info = info.map(|section| reading(&section, label, fabric)).transpose()?;
     let Some(delta) = delta else {
@@ -176,7 +178,9 @@ mod tests {
     #[test]
     fn a_delta_is_the_interval_and_the_reading_its_end() {
         let section = |name: &str, rows: &str| {
-            format!("START_{name}\nNodeGUID,PortNumber,PortXmitData,PortXmitDataExtended\n{rows}END_{name}\n\n")
+            format!(
+                "START_{name}\nNodeGUID,PortNumber,PortXmitData,PortXmitDataExtended\n{rows}END_{name}\n\n"
+            )
         };
         let (info, delta) = ("0xabc,1,4294967295,5000000000\n", "0xabc,1,25,25\n0xdef,1,x,y\n");
         let text = section("PM_INFO", info) + &section("PM_DELTA", delta);

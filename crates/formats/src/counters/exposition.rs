@@ -194,7 +194,9 @@ mod tests {
         let notes: Vec<_> = file.notes.iter().map(|note| note.text.as_str()).collect();
         assert!(notes.contains(&"2 of other fabrics, left out: n1:9100 mlx5_2, n1:9100 mlx5_3"), "{notes:?}");
         // Two machines of that name: nobody can say whose the port is.
-        let text = sample("n1.here", "mlx5_1", "8") + &sample("n1.there", "mlx5_1", "9") + &sample("n1", "mlx5_0", "4");
+        let text = sample("n1.here", "mlx5_1", "8")
+            + &sample("n1.there", "mlx5_1", "9")
+            + &sample("n1", "mlx5_0", "4");
         let file = read_exposition(text.as_bytes(), "m.txt", &fabric()).unwrap();
         let told = "2 that claim the port of another adapter here, left out: n1.here:9100 mlx5_1 port 1, n1.there:9100 mlx5_1 port 1";
         assert!(file.notes.iter().any(|note| note.text == told), "{:?}", file.notes);

@@ -97,13 +97,10 @@ impl Fit {
             "ports that this fabric does not have, left out",
         ];
         notes.extend(list(absent.collect(), what));
-        let uncabled = self
-            .uncabled
-            .iter()
-            .map(|((node, port), &line)| match line {
-                0 => (line, format!("{node} port {port}")),
-                _ => (line, format!("{node} port {port} ({})", in_line(line, ""))),
-            });
+        let uncabled = self.uncabled.iter().map(|((node, port), &line)| match line {
+            0 => (line, format!("{node} port {port}")),
+            _ => (line, format!("{node} port {port} ({})", in_line(line, ""))),
+        });
         let what = [
             "port that counted data, but has no cable in this fabric, left out",
             "ports that counted data, but have no cable in this fabric, left out",

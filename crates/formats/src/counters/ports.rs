@@ -99,8 +99,7 @@ impl<'a> Ports<'a> {
         let named = |h: HostId| adapter(h).is_some_and(|adapter| adapter.is(device));
         // Where no description names a device, a machine's hosts are the ports of its only one here.
         let first = rails.first().map_or("", |&h| self.fabric.host_name(h));
-        let anonymous =
-            rails.iter().all(|&h| adapter(h).is_none() && self.fabric.host_name(h) == first);
+        let anonymous = rails.iter().all(|&h| adapter(h).is_none() && self.fabric.host_name(h) == first);
         if !anonymous && !rails.iter().any(|&h| named(h)) {
             return Place::Beside;
         }

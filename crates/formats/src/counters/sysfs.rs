@@ -121,7 +121,8 @@ pub fn read_sysfs(
             continue;
         }
         let (known, place) = place(&ports, device, *number, guid, port)?;
-        let counted = || port.counters.iter().any(|&(c, file)| c.quantity != Quantity::WaitTicks && some(file));
+        let counted =
+            || port.counters.iter().any(|&(c, file)| c.quantity != Quantity::WaitTicks && some(file));
         match place {
             _ if port.counters.iter().all(|&(_, file)| is_absent(file)) => {
                 sheet.fit.leave_out(NO_COUNTERS, name(), 0);
@@ -200,7 +201,8 @@ impl Port<'_> {
             let raw = number(file).ok_or_else(|| wrong(file, "a number below 2^64"))?;
             if let Some((_, path)) = first.iter().find(|(known, _)| *known == counter) {
                 let name = counter.quantity.name();
-                let message = format!("{name} of {device} is in {path} already: expected one reading a folder");
+                let message =
+                    format!("{name} of {device} is in {path} already: expected one reading a folder");
                 return Err(FormatError::at(file.0, 1, message));
             }
             first.push((counter, file.0));
@@ -299,10 +301,12 @@ fn spot(path: &str) -> Option<Spot<'_>> {
     let what = match (&above[ports + 2..], *last) {
         ([], "lid") => What::Lid,
         ([], "link_layer") => What::LinkLayer,
-        (["counters" | "counters_ext"], name) => match COUNTERS.into_iter().find(|(known, ..)| *known == name) {
-            Some((_, quantity, bits)) => What::Counter(Counter { quantity, lane: None, bits }),
-            None => What::Error(PortError::find(name)?),
-        },
+        (["counters" | "counters_ext"], name) => {
+            match COUNTERS.into_iter().find(|(known, ..)| *known == name) {
+                Some((_, quantity, bits)) => What::Counter(Counter { quantity, lane: None, bits }),
+                None => What::Error(PortError::find(name)?),
+            }
+        }
         _ => return None,
     };
     Some(Spot::Port(device, port, what))
@@ -387,7 +391,8 @@ mod tests {
             ("a/mlx5_0/ports/1/lid", "0x1"),
             ("a/mlx5_0/ports/1/counters/port_xmit_data", "5"),
         ];
-        let files: Vec<_> = a.iter().chain(more).map(|(p, t)| ((*p).to_owned(), t.as_bytes().to_vec())).collect();
+        let files: Vec<_> =
+            a.iter().chain(more).map(|(p, t)| ((*p).to_owned(), t.as_bytes().to_vec())).collect();
         let file = read_sysfs(&files, "tree", &fabric()).unwrap();
         let CountersContent::Readings(readings) = file.content else { panic!("a reading") };
         let sent = readings[0].column(Quantity::XmitBytes, None).unwrap().values[..3].to_vec();
@@ -406,10 +411,8 @@ mod tests {
         let told = "1 of other fabrics, left out: a mlx5_1 (GUID 0xb8599f0300aa0000)";
         assert_eq!(found, (vec![20, 0, 0], vec![told.to_owned()]));
         // Without its GUID: a is known, and c is not a.
-        let found = notes(&[
-            ("a/mlx5_1/ports/1/lid", "0x3"),
-            ("a/mlx5_1/ports/1/counters/port_xmit_data", "999999"),
-        ]);
+        let found =
+            notes(&[("a/mlx5_1/ports/1/lid", "0x3"), ("a/mlx5_1/ports/1/counters/port_xmit_data", "999999")]);
         assert_eq!(found, (vec![20, 0, 0], vec!["1 of other fabrics, left out: a mlx5_1".to_owned()]));
     }
 
@@ -440,7 +443,8 @@ mod tests {
             vec![format!("{many} that claim the port of another adapter here, left out: {devices}")]
         };
         // LID 1 is a's, whose GUID is there.
-        let found = notes(&[("q/mlx5_0/ports/1/lid", "0x1"), ("q/mlx5_0/ports/1/counters/port_xmit_data", "7")]);
+        let found =
+            notes(&[("q/mlx5_0/ports/1/lid", "0x1"), ("q/mlx5_0/ports/1/counters/port_xmit_data", "7")]);
         assert_eq!(found, (vec![20, 0, 0], told("q mlx5_0 port 1")));
         let found = notes(&[
             ("q/mlx5_0/ports/1/lid", "0x2"),
@@ -461,7 +465,9 @@ mod tests {
         let twice = read(&[(&format!("x/{counter}"), "1"), (&format!("y/{counter}"), "2")]).unwrap_err();
         assert_eq!(
             twice,
-            format!("y/{counter}:1: xmit_bytes of a mlx5_0 is in x/{counter} already: expected one reading a folder")
+            format!(
+                "y/{counter}:1: xmit_bytes of a mlx5_0 is in x/{counter} already: expected one reading a folder"
+            )
         );
         assert!(bad("a/mlx5_0/ports/1/lid", "lid").contains("expected a LID in hexadecimal"));
         assert!(

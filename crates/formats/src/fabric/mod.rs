@@ -116,7 +116,9 @@ pub fn read_fabric(
 /// `# Net status - …`, or `Switch 8 "SwA"      nodeguid 200000 sysimgguid 200000`.
 fn is_of_ibsim_dump(line: &str) -> bool {
     line.starts_with("# Net status - ")
-        || (line.starts_with("Switch ") || line.starts_with("Ca ")) && line.contains(" nodeguid ") && !line.contains('#')
+        || (line.starts_with("Switch ") || line.starts_with("Ca "))
+            && line.contains(" nodeguid ")
+            && !line.contains('#')
 }
 
 enum Form {

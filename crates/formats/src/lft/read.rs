@@ -167,7 +167,8 @@ impl<'f, 'l> Reader<'f, 'l> {
         }
         if let Some(guid) = line.strip_prefix(FDBS_HEADER) {
             let mut cursor = Cursor::new(guid);
-            let whole = cursor.hex().filter(|_| cursor.rest.is_empty() || cursor.rest.starts_with([' ', '(']));
+            let whole =
+                cursor.hex().filter(|_| cursor.rest.is_empty() || cursor.rest.starts_with([' ', '(']));
             let expected = "\"osm_ucast_mgr_dump_ucast_routes: Switch 0xGUID\"";
             return self.table_of(number, whole, expected, line);
         }

@@ -218,10 +218,15 @@ mod tests {
         let text = "0 init\n1 init\n0 bcast 5e4\n1 bcast 50000\n0 send 1 0x1p3 1E6\n0 isend 1 +2 2.5e8\n0 compute 0x1.8p1\n\
                     0 finalize\n1 finalize\n";
         let trace = read_ti(text.as_bytes(), "x.ti").unwrap();
-        let bytes: Vec<_> = trace.workload.actions(0).iter().filter_map(|action| match action {
-            Action::Send { bytes, .. } => Some(*bytes),
-            _ => None,
-        }).collect();
+        let bytes: Vec<_> = trace
+            .workload
+            .actions(0)
+            .iter()
+            .filter_map(|action| match action {
+                Action::Send { bytes, .. } => Some(*bytes),
+                _ => None,
+            })
+            .collect();
         assert_eq!((bytes, trace.untold.len()), (vec![1_000_000, 250_000_000], 0));
         assert_eq!([strtod("0x1.8p1"), strtod("-0X10"), strtod("5e4")], [Some(3.0), Some(-16.0), Some(5e4)]);
         for none in ["", "0x", "--0x1", "0x1p", "0xg", "5e", "1.2.3"] {
