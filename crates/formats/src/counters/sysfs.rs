@@ -88,11 +88,14 @@ struct Tree<'a> {
 /// How a device is known to have a port: the surer, the less.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Known {
-    ByGuid,
-    ByLidAndMachine,
-    ByName,
-    ByLid,
+    Guid,
+    LidAndMachine,
+    Name,
+    Lid,
 }
+
+/// A device's port, and how it is known to be one of the fabric's.
+type Claim<'t, 'a> = (Known, &'t (Device<'a>, u32));
 
 /// Reads the files of a tree: paths with slashes, as they are called in messages, and what they hold. Other files are passed over.
 ///
@@ -107,7 +110,7 @@ pub fn read_sysfs(
     let ports = Ports::of(fabric);
     let mut sheet = Sheet::default();
     // Of every link the devices that claim its port.
-    let mut claims: BTreeMap<LinkId, Vec<(Known, &(Device, u32))>> = BTreeMap::new();
+    let mut claims: BTreeMap<LinkId, Vec<Claim>> = BTreeMap::new();
     let guids = tree.guids()?;
     for (at @ (device, number), port) in &tree.ports {
         let name = || (device.to_string(), *number);
@@ -225,7 +228,7 @@ fn place(
         place => place,
     };
     if let Some(guid) = guid {
-        return Ok((Known::ByGuid, beside(ports.by_guid(guid, number))));
+        return Ok((Known::Guid, beside(ports.by_guid(guid, number))));
     }
     let by_lid = match port.lid.map(lid).transpose()? {
         // 0: no subnet manager has been here.
@@ -234,11 +237,11 @@ fn place(
     };
     let ours = ports.has_machine(device.machine);
     Ok(match by_lid {
-        Place::Unknown => (Known::ByName, ports.by_machine(device.machine, device.name, number)),
-        Place::Port(link) if ports.is_of(link, device.machine) => (Known::ByLidAndMachine, by_lid),
+        Place::Unknown => (Known::Name, ports.by_machine(device.machine, device.name, number)),
+        Place::Port(link) if ports.is_of(link, device.machine) => (Known::LidAndMachine, by_lid),
         // The LID of another machine: it is of another fabric.
-        Place::Port(_) if ours => (Known::ByLid, Place::Beside),
-        place => (Known::ByLid, place),
+        Place::Port(_) if ours => (Known::Lid, Place::Beside),
+        place => (Known::Lid, place),
     })
 }
 
