@@ -38,7 +38,13 @@ def blocks(data: bytes) -> Iterator[tuple[int, int, int]]:
         start = end
 
 
-def with_entries(file: bytes, sources: Sequence[bytes], switches: Set[int], is_stranger: IsStranger) -> bytes:
+def with_entries(
+    file: bytes,
+    sources: Sequence[bytes],
+    switches: Set[int],
+    is_stranger: IsStranger,
+    leads: Set[tuple[int, int]] | None = None,
+) -> bytes:
     """A file of routes with the entries of strangers, and the tables of switches, that other files have.
 
     Parameters
@@ -51,6 +57,8 @@ def with_entries(file: bytes, sources: Sequence[bytes], switches: Set[int], is_s
         GUIDs of the fabric's switches: tables of others are carried over whole.
     is_stranger : callable
         Which entries are.
+    leads : set of (int, int), optional
+        GUIDs of switches with their ports that lead somewhere: entries of others are left out. [default: all]
 
     Returns
     -------
@@ -78,7 +86,8 @@ def with_entries(file: bytes, sources: Sequence[bytes], switches: Set[int], is_s
         for guid, start, end in parts:
             rows = extra.setdefault(guid, {})
             for lid, port, rest in _ENTRY.findall(source, start, end):
-                if int(port) != _NO_PATH and is_stranger(int(lid, 16), rest):
+                useful = int(port) != _NO_PATH if leads is None else (guid, int(port)) in leads
+                if useful and is_stranger(int(lid, 16), rest):
                     rows.setdefault(int(lid, 16), b"0x%s %s%s" % (lid, port, rest))
     if not extra and not whole:
         return file

@@ -19,7 +19,7 @@ from netloom.cli.shared import doubt, options, outputs
 from netloom.cli.shared.exits import UsageError
 from netloom.cli.shared.options import Options
 from netloom.cli.shared.run import Run
-from netloom.errors import RoutingError, TrafficError
+from netloom.errors import NetloomError, RoutingError, TrafficError
 from netloom.findings import Finding, findings, without_entries
 
 if TYPE_CHECKING:
@@ -263,7 +263,7 @@ def _worst_before(
         return _core.hose_loads(fabric, begin, sums, threads=threads), None
     mended = _core.hose_loads(fabric, begin, sums, threads=threads)
     # Where packets are lost there is nothing to measure: then what is repaired counts.
-    with contextlib.suppress(RoutingError):
+    with contextlib.suppress(NetloomError):
         return _core.hose_loads(fabric, today.given, sums, threads=threads), mended.max
     return mended, mended.max
 

@@ -62,9 +62,20 @@ class Today:
             return file
         is_stranger = strangers.of_fabric(fabric)
         taken = set(strangers.lids(file, lambda lid, rest: True))
-        guids = {int(guid) for guid in fabric.switch_table()["guid"]}
+        guids = [int(guid) for guid in fabric.switch_table()["guid"]]
+        links = fabric.link_table()
+        ends = zip(links["source"], links["source_port"], links["alive"], strict=True)
+        cabled = {
+            (guids[int(node) - fabric.hosts], int(port))
+            for node, port, alive in ends
+            if alive and node >= fabric.hosts
+        }
         return strangers.with_entries(
-            file, [self.text], guids, lambda lid, rest: lid not in taken and is_stranger(lid, rest)
+            file,
+            [self.text],
+            set(guids),
+            lambda lid, rest: lid not in taken and is_stranger(lid, rest),
+            cabled,
         )
 
 
