@@ -807,6 +807,9 @@ class CheckReport:
     @property
     def up_down_violations(self) -> int: ...
     @property
+    def shortest_turns(self) -> int:
+        """Pairs whose path is shortest, but not up*/down*: no fault."""
+    @property
     def findings(self) -> list[dict[str, str]]:
         """Each {"kind": …, "text": …, "class": "hosts" or "management"}, the first few of every kind."""
 

@@ -93,6 +93,7 @@ KINDS: dict[str, tuple[Severity, Class]] = {
     "repaired": ("note", "hosts"),
     "left-out": ("note", "management"),
     "not-shortest": ("note", "hosts"),
+    "kept": ("note", "hosts"),
     # Of counters (crates/counters/src/check.rs; "conflict", two ends of a link, is above).
     "balance": ("warning", "input"),
     "lanes": ("warning", "input"),

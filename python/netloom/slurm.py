@@ -48,9 +48,17 @@ class SlurmJob:
 def is_slurm(data: bytes) -> bool:
     """Whether this is Slurm's output and not a jobs file (TOML)."""
     head = data.lstrip()[:4096]
-    return head.startswith(b"{") or bool(
-        re.match(rb"(?i)[^\n=]*\bJobID(Raw)?\|", head.split(b"\n")[0] + b"|")
+    first = head.split(b"\n")[0]
+    return (
+        head.startswith(b"{")
+        or bool(re.match(rb"(?i)[^\n=]*\bJobID(Raw)?\|", first + b"|"))
+        or _is_for_people(first.decode(errors="replace"))
     )
+
+
+def _is_for_people(header: str) -> bool:
+    """Whether it begins the table that squeue prints by default."""
+    return "|" not in header and bool(re.match(r"\s*JOBID\s.*\bNODELIST\b", header))
 
 
 def read(data: bytes, label: str) -> list[SlurmJob]:
@@ -173,6 +181,9 @@ def _of_json(text: str, label: str) -> list[SlurmJob]:
 def _of_table(text: str, label: str) -> list[SlurmJob]:
     lines = text.splitlines()
     start = next((at for at, line in enumerate(lines) if line.strip()), 0)
+    if lines and _is_for_people(lines[start]):
+        text = "expected squeue --json (or sacct -P), found squeue's table, which cuts names and lists short"
+        raise FormatError(f"{label}:{start + 1}: {text}", label)
     header = [name.strip().lower() for name in lines[start].rstrip("|").split("|")]
     column = {name: at for at, name in enumerate(header)}
     number = column.get("jobid", column.get("jobidraw"))

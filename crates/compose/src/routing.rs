@@ -203,7 +203,7 @@ pub fn check_sound(
     }
     if credit_loops > 0 && !allow_credit_loops {
         return unsound(format!(
-            "{credit_loops} credit loops{} (allow_credit_loops = true runs them until packets wait for each other)",
+            "{credit_loops} credit loops{} on one lane (allow_credit_loops = true runs them until packets wait for each other)",
             example(FindingKind::CreditLoop)
         ));
     }

@@ -32,7 +32,7 @@ fn start_of(line: &str) -> Option<&str> {
 
 /// One table of the file.
 pub(crate) struct Section<'a> {
-    name: &'static str,
+    pub name: &'static str,
     label: &'a str,
     /// Line of its `START_`.
     pub line: usize,

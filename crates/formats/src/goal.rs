@@ -12,7 +12,8 @@
 //! }
 //! ```
 //! One statement a line; `//` and `/* */` are comments. `nic` is read and passed over: a host has one adapter here. A label may be
-//! used before the line that sets it. Every rank has a block.
+//! used before the line that sets it. Every rank has a block. As in `txt2bin`, no blank is needed behind a number (`cpu 1nic 0`), and tags
+//! have 32 bits: of longer ones, as ATLAHS' NCCL traces have them, the lowest 32 count.
 //!
 //! The size of a receive is read and plays no part, as in LogGOPSim: messages are matched by sender and tag, and as long as they were
 //! sent. (MPI would refuse one that is longer than its receive.)
@@ -122,7 +123,7 @@ struct Block {
 impl Reader {
     /// The error names a line, usually this one.
     fn line(&mut self, number: usize, line: &str) -> Result<(), (usize, String)> {
-        let mut words = Words(line);
+        let mut words = Words { rest: line };
         let here = |message| (number, message);
         while let Some(word) = words.next() {
             let Some(block) = &mut self.block else {
@@ -227,7 +228,7 @@ impl Block {
             words.next();
             match (word, &mut task) {
                 ("tag", Task::Send { tag, .. } | Task::Recv { tag, .. }) => {
-                    *tag = words.number("a tag", 0..=(1 << 31) - 1)? as u32;
+                    *tag = words.tag()?;
                 }
                 ("tag", _) => return Err("expected cpu or the end of the line, found \"tag\"".into()),
                 ("cpu", _) => processor = words.number("a processor", 0..=255)? as u8,
@@ -249,11 +250,15 @@ fn found(expected: &str, word: Option<&str>) -> String {
 }
 
 /// What is left of a line: words, and the signs `:`, `{`, `}`.
-struct Words<'a>(&'a str);
+#[derive(Clone)]
+struct Words<'a> {
+    /// What is left.
+    rest: &'a str,
+}
 
 impl<'a> Words<'a> {
     fn peek(&self) -> Option<&'a str> {
-        Words(self.0).next()
+        self.clone().next()
     }
 
     fn found(&self, expected: &str) -> String {
@@ -261,13 +266,33 @@ impl<'a> Words<'a> {
     }
 
     fn number(&mut self, what: &str, range: std::ops::RangeInclusive<u64>) -> Result<u64, String> {
-        let word = self.next();
+        let word = self.number_word();
         let value = word.and_then(|word| word.parse().ok()).filter(|value| range.contains(value));
         value.ok_or_else(|| {
             let (low, high) = range.into_inner();
             let limits = if high < u64::MAX { format!(" of {low} to {high}") } else { String::new() };
             found(&format!("{what}{limits}"), word)
         })
+    }
+
+    /// The lowest 32 bits of a number, however long.
+    fn tag(&mut self) -> Result<u32, String> {
+        let word = self.number_word();
+        let digits = word.filter(|word| word.bytes().all(|b| b.is_ascii_digit()));
+        let digits = digits.ok_or_else(|| found("a tag from 0", word))?;
+        Ok(digits.bytes().fold(0, |tag: u32, b| tag.wrapping_mul(10).wrapping_add(u32::from(b - b'0'))))
+    }
+
+    /// The next word, or the digits that it begins with, where the next keyword follows them without a blank.
+    fn number_word(&mut self) -> Option<&'a str> {
+        let before = self.rest;
+        let word = self.next()?;
+        let digits = word.len() - word.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+        if digits > 0 && ["tag", "cpu", "nic"].contains(&&word[digits..]) {
+            self.rest = &before[before.find(word).unwrap_or(0) + digits..];
+            return Some(&word[..digits]);
+        }
+        Some(word)
     }
 
     /// `10b` or `10 b`.
@@ -298,16 +323,16 @@ impl<'a> Iterator for Words<'a> {
 
     fn next(&mut self) -> Option<&'a str> {
         const SIGNS: [char; 3] = [':', '{', '}'];
-        self.0 = self.0.trim_ascii_start();
-        let first = self.0.chars().next()?;
+        self.rest = self.rest.trim_ascii_start();
+        let first = self.rest.chars().next()?;
         let end = if SIGNS.contains(&first) {
             1
         } else {
             let ends = |c: char| c.is_ascii_whitespace() || SIGNS.contains(&c);
-            self.0.find(ends).unwrap_or(self.0.len())
+            self.rest.find(ends).unwrap_or(self.rest.len())
         };
-        let (word, rest) = self.0.split_at(end);
-        self.0 = rest;
+        let (word, rest) = self.rest.split_at(end);
+        self.rest = rest;
         Some(word)
     }
 }
@@ -323,6 +348,18 @@ mod tests {
     /// A block of rank 0 of two, from line 3.
     fn block(statements: &str) -> String {
         refusal(&format!("num_ranks 2\nrank 0 {{\n{statements}\n}}\nrank 1 {{ }}\n"))
+    }
+
+    /// Of ATLAHS' NCCL traces: tags of ten digits and more, and a keyword right behind a number.
+    #[test]
+    fn tags_have_32_bits_and_numbers_need_no_blank() {
+        let text = "num_ranks 2\nrank 0 {\nsend 8b to 1 tag 30100041201cpu 1nic 0\ncalc 12cpu 3\n}\n\
+                    rank 1 { recv 8b from 0 tag 3010004120\n}\n";
+        let schedule = read_goal(text.as_bytes(), "x.goal").unwrap();
+        let tags: Vec<_> = (0..schedule.ranks()).flat_map(|rank| schedule.tasks(rank)).collect();
+        // 30100041201 mod 2^32.
+        assert!(tags.contains(&&Task::Send { to: 1, bytes: 8, tag: 35_270_129 }), "{tags:?}");
+        assert!(tags.contains(&&Task::Recv { from: 0, tag: 3_010_004_120 }), "{tags:?}");
     }
 
     #[test]
@@ -373,7 +410,9 @@ mod tests {
         assert_eq!(block("l1: send 10 to 1"), "x.goal:3: expected \"b\", found \"to\"");
         assert!(block("l1: send").contains("expected a size such as 10b"));
         assert!(block("recv 1b from -1 tag 0").contains("expected a rank of 0 to 1, found \"-1\""));
-        assert!(block("recv 1b from 1 tag 2147483648").contains("expected a tag of 0 to 2147483647"));
+        assert!(block("recv 1b from 1 tag -1").contains("expected a tag from 0, found \"-1\""));
+        assert!(block("recv 1b from 1 tag 1cpux 0").contains("expected a tag from 0, found \"1cpux\""));
+        assert!(block("recv 1b from 1 cpu 1nic").contains("expected an adapter of 0 to 255, found the end"));
         assert!(block("calc 1 cpu 256").contains("expected a processor of 0 to 255"));
         assert!(block("calc 1 tag 2").contains("found \"tag\""));
         assert!(block("calc 1 calc 2").contains("expected the end of the line, found \"calc\""));

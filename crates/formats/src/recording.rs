@@ -110,8 +110,28 @@ pub fn is_goal(text: &[u8]) -> bool {
     text[..text.len().min(1 << 16)].windows(9).any(|word| word == b"num_ranks")
 }
 
+/// Refuses a trace of liballprof, whose lines look like names of files: `MPI_Init:-:1:2:1.0`.
+fn is_no_pmpi_trace(text: &[u8], label: &str) -> Result<(), FormatError> {
+    let lines = (1..).zip(text.split(|&b| b == b'\n'));
+    let mut actions = lines.filter(|(_, line)| !line.trim_ascii().is_empty() && !line.starts_with(b"#"));
+    match actions.next() {
+        Some((number, line)) if line.starts_with(b"MPI_") && line.contains(&b':') => {
+            let message = format!(
+                "expected a recorded run (TI, GOAL), found \"{}\", a trace of liballprof: LogGOPSim's Schedgen makes a GOAL schedule of it",
+                excerpt(&String::from_utf8_lossy(line))
+            );
+            Err(FormatError::at(label, number, message))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// The files that an index names, with their lines; `None`: it is none.
 fn index(text: &[u8]) -> Option<Vec<(usize, String)>> {
+    if is_goal(text) {
+        // Its comments may look like names of files.
+        return None;
+    }
     let text = str::from_utf8(text).ok()?;
     let lines = (1..).zip(text.lines()).map(|(number, line)| (number, line.trim()));
     let names: Vec<_> = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#')).collect();
@@ -134,6 +154,7 @@ impl Recording {
     /// [`FormatError`] for damaged gzip data, and an index, whose files nobody can open.
     pub fn of(bytes: &[u8], label: &str) -> Result<Self, FormatError> {
         let text = decompress(bytes, label)?.into_owned();
+        is_no_pmpi_trace(&text, label)?;
         if let Some((line, name)) = index(&text).and_then(|names| names.into_iter().next()) {
             let message = format!(
                 "expected a rank first, found \"{}\" (of an index give the path, so that its files are found)",
@@ -165,6 +186,7 @@ impl Recording {
             }
             Found::File(bytes) => {
                 let text = decompress(&bytes, path)?;
+                is_no_pmpi_trace(&text, path)?;
                 let Some(names) = index(&text) else {
                     return Ok(Self { label: path.into(), text: text.into_owned(), lines: Lines::of(path) });
                 };
@@ -194,6 +216,7 @@ impl Recording {
                 return Err(FormatError::whole(&path, "expected a rank's file, found a folder").into());
             };
             let part = decompress(&bytes, &path)?;
+            is_no_pmpi_trace(&part, &path)?;
             if let Some((line, name)) = index(&part).and_then(|names| names.into_iter().next()) {
                 let message = format!("expected a rank first, found \"{}\"", excerpt(&name));
                 return Err(FormatError::at(&path, line, message).into());
@@ -317,6 +340,24 @@ mod tests {
         for other in [named.unwrap(), folder, beside] {
             assert_eq!(other.trace().unwrap(), whole.trace().unwrap());
         }
+    }
+
+    #[test]
+    fn comments_of_a_schedule_are_no_names_of_files() {
+        let goal = "// by hand\n/* a/b.txt\n*/\nnum_ranks 2 /* n */\nrank 0 {\nsend 10b to 1 // first\n}\nrank 1 {\nrecv 10b from 0\n}\n";
+        let schedule = read("s.goal", &[("s.goal", goal)]).unwrap().schedule().unwrap();
+        assert_eq!((schedule.ranks(), schedule.tasks(0).len()), (2, 1));
+    }
+
+    #[test]
+    fn a_trace_of_liballprof_is_named_for_what_it_is() {
+        let pmpi = "# collprof 0.9 output file\n\nMPI_Init:-:1:2:1.0\nMPI_Finalize:7.0:-\n";
+        let told = ":3: expected a recorded run (TI, GOAL), found \"MPI_Init:-:1:2:1.0\", a trace of liballprof: LogGOPSim's Schedgen \
+                    makes a GOAL schedule of it";
+        assert_eq!(read("t", &[("t", pmpi)]).unwrap_err(), format!("t{told}"));
+        let folder = [("folder", "0.txt"), ("folder/0.txt", pmpi)];
+        assert_eq!(read("folder", &folder).unwrap_err(), format!("folder/0.txt{told}"));
+        assert_eq!(Recording::of(pmpi.as_bytes(), "-").unwrap_err().to_string(), format!("-{told}"));
     }
 
     #[test]

@@ -79,6 +79,11 @@ impl PyCheckReport {
         self.0.up_down_violations
     }
 
+    #[getter]
+    fn shortest_turns(&self) -> u64 {
+        self.0.shortest_turns
+    }
+
     fn __repr__(&self) -> String {
         let word = if self.0.ok() { "ok" } else { "not ok" };
         format!("<netloom.CheckReport: {word}, {} pairs>", self.0.pairs)

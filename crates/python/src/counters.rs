@@ -27,6 +27,8 @@ pub struct PyCounters {
     pub counters: Counters,
     /// What the intervals were made of, if they were read as absolute values.
     pub readings: Vec<Reading>,
+    /// Whether the intervals were told, not made of the readings.
+    told: bool,
     notes: Vec<String>,
     foreign: Option<String>,
     /// What ports say went wrong: between the readings, or since they were set back.
@@ -123,6 +125,7 @@ impl PyCounters {
             kind: self.kind.clone(),
             counters,
             readings: Vec::new(),
+            told: true,
             notes,
             foreign: before.foreign.clone().or_else(|| self.foreign.clone()),
         })
@@ -178,7 +181,7 @@ impl PyCounters {
         let dict = PyDict::new(py);
         let timed = sum.end_ns > sum.start_ns;
         dict.set_item("kind", &self.kind)?;
-        dict.set_item("readings", self.readings.len())?;
+        dict.set_item("readings", if self.told { 0 } else { self.readings.len() })?;
         dict.set_item("intervals", self.counters.intervals().len())?;
         dict.set_item("seconds", timed.then(|| (sum.end_ns - sum.start_ns) as f64 / 1e9))?;
         dict.set_item("lanes", figures.measured.lanes)?;
@@ -287,6 +290,7 @@ impl PyCounters {
             kind,
             counters,
             readings,
+            told: true,
             notes,
             foreign: None,
             errors: Vec::new(),
@@ -306,8 +310,9 @@ impl PyCounters {
         });
         let (shared, notes) = (&fabric.shared, notes.collect());
         let foreign = file.foreign().map(|why| format!("{label}: {why}"));
+        let told = matches!(file.content, CountersContent::Intervals(_));
         let (counters, readings) = match file.content {
-            CountersContent::Intervals(counters) => (counters, Vec::new()),
+            CountersContent::Intervals(counters) => (counters, file.reading.into_iter().collect()),
             CountersContent::Readings(readings) => (spans(py, shared, &readings)?, readings),
         };
         let errors = match readings.as_slice() {
@@ -321,6 +326,7 @@ impl PyCounters {
             kind: file.kind.to_owned(),
             counters,
             readings,
+            told,
             notes,
             foreign,
         })
@@ -433,5 +439,5 @@ pub fn synth_counters(
     let counters = only(py, shared, interval)?;
     let (kind, readings, notes) = ("synthetic".to_owned(), Vec::new(), Vec::new());
     let (shared, errors) = (Arc::clone(shared), Vec::new());
-    Ok(PyCounters { shared, kind, counters, readings, notes, foreign: None, errors })
+    Ok(PyCounters { shared, kind, counters, readings, told: true, notes, foreign: None, errors })
 }

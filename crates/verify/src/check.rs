@@ -28,7 +28,8 @@ const EXAMPLES: usize = 3;
 
 /// Checks that every host reaches every address, how, and that nothing can deadlock.
 ///
-/// Paths are compared with the shortest over *any* working links; up and down are `structure`'s. Time grows with
+/// Paths are compared with the shortest over *any* working links; up and down are `structure`'s. A shortest path is right whether it is
+/// up*/down* or not (where switches of one level are cabled to each other, none may be): credit loops are found for themselves. Time grows with
 /// switches times addresses (by source: with pairs of hosts).
 pub fn check(fabric: &Fabric, structure: &Structure, routes: &Routes) -> CheckReport {
     let space = routes.dests(fabric);
@@ -78,7 +79,11 @@ pub fn check(fabric: &Fabric, structure: &Structure, routes: &Routes) -> CheckRe
     total.report.credit_loops = credit_loops;
     if credit_loops > 0 {
         let links: Vec<String> = cycle.iter().map(|&l| fabric.describe_link(l)).collect();
-        let text = format!("{} links wait for each other: {}", cycle.len(), links.join("; "));
+        let text = format!(
+            "on one lane, {} links wait for each other (DFSSSP, LASH and Nue break such loops by lanes): {}",
+            cycle.len(),
+            links.join("; ")
+        );
         total.note(FindingKind::CreditLoop, false, || text);
     }
     let mut report = total.report;
@@ -118,6 +123,7 @@ impl Part {
         a.missing_entries += b.missing_entries;
         a.invalid_entries += b.invalid_entries;
         a.up_down_violations += b.up_down_violations;
+        a.shortest_turns += b.shortest_turns;
         for ((kind, management), texts) in other.examples {
             texts.into_iter().for_each(|text| self.note(kind, management, || text));
         }
@@ -350,7 +356,10 @@ impl Context<'_> {
                     format!("{} to {to} takes {hops} hops between switches, {least} do{but}", sender())
                 });
             }
-            if fate.turns {
+            // A shortest way may go over any cable: whether such ways can deadlock, the channels say.
+            if fate.turns && fate.hops <= least {
+                part.report.shortest_turns += senders;
+            } else if fate.turns {
                 part.report.up_down_violations += senders;
                 part.note(FindingKind::UpDown, false, || {
                     format!("{} to {} goes up again after it went down", sender(), self.name(address))
@@ -401,12 +410,12 @@ impl Context<'_> {
                     part.note(FindingKind::Unreachable, false, || text("does not arrive"));
                     continue;
                 };
-                if turns {
-                    part.report.up_down_violations += 1;
-                    part.note(FindingKind::UpDown, false, || text("goes up again after it went down"));
-                }
                 let leaf = self.fabric.leaf(from);
                 if hops > batch.hops[leaf.index() * dests.len() + address.at] {
+                    if turns {
+                        part.report.up_down_violations += 1;
+                        part.note(FindingKind::UpDown, false, || text("goes up again after it went down"));
+                    }
                     part.report.non_minimal_pairs += 1;
                     let least = batch.up_down_hops(&self.wiring, dests, address.at, leaf.0);
                     if u16::from(hops) <= least {
@@ -417,6 +426,8 @@ impl Context<'_> {
                     } else {
                         part.note(FindingKind::NonMinimal, false, || text("is longer than the shortest"));
                     }
+                } else if turns {
+                    part.report.shortest_turns += 1;
                 }
             }
         }

@@ -16,7 +16,7 @@ pub enum FindingKind {
     MissingEntry,
     /// An entry that leads nowhere sensible.
     InvalidEntry,
-    /// A path that goes up (or sideways) after it went down.
+    /// A path longer than the shortest that goes up (or sideways) after it went down.
     UpDown,
     /// A path longer than the shortest.
     NonMinimal,
@@ -71,7 +71,7 @@ pub struct CheckReport {
     /// Those of them for which no up*/down* path is shorter.
     pub detours: u64,
     /// Groups of channels (strongly connected components of the channel dependency graph of what hosts send) that can
-    /// wait for each other in a cycle; 0 means free of deadlock.
+    /// wait for each other in a cycle, if all packets are on one lane; 0 means free of deadlock whatever the lanes.
     pub credit_loops: u64,
     /// Entries that are absent although an up*/down* path leads from the switch to the address.
     pub missing_entries: u64,
@@ -79,8 +79,11 @@ pub struct CheckReport {
     /// for somebody else (and any other port for the switch itself). Switches without a working link are off and not
     /// looked at.
     pub invalid_entries: u64,
-    /// Pairs whose path goes up after it went down, or uses a link between switches of one level.
+    /// Pairs whose path is longer than the shortest, and goes up after it went down or uses a link between switches of one level. A
+    /// shortest path does no harm by itself: only credit loops do.
     pub up_down_violations: u64,
+    /// Pairs whose path does the same and is shortest: no fault, but nothing that only up*/down* paths have may be said of these tables.
+    pub shortest_turns: u64,
     /// The first few of each kind, in order of kind, then destination; one whole credit loop.
     pub findings: Vec<Finding>,
 }

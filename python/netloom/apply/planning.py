@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import concurrent.futures
 import contextlib
-import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +18,7 @@ import numpy as np
 
 from netloom.errors import NetloomError, RoutingError
 from netloom.findings import Finding, finding, findings
+from netloom.strangers import blocks, with_entries
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -31,9 +31,6 @@ BLOCK = 64
 STAGES = 8
 """How many stages a change may have unless told."""
 _NONE = 65535
-_TABLE = b"Unicast lids"
-_HEADER = re.compile(rb"Unicast lids .*?guid (0x[0-9a-fA-F]+)")
-_ENTRY = re.compile(rb"^0x([0-9a-fA-F]+) +([0-9]+)(.*)$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -302,7 +299,7 @@ def mended(fabric: Fabric, routes: Routes) -> Routes:
 
     found = routes
     report = _core.check(fabric, routes)
-    if not report.non_minimal_pairs and not report.up_down_violations:
+    if not report.non_minimal_pairs and not report.up_down_violations and not report.shortest_turns:
         with contextlib.suppress(NetloomError):
             found = _core.repaired(fabric, routes)
     for engine in ("updn", "minhop"):
@@ -321,41 +318,7 @@ def with_strangers(file: bytes, seen: Seen) -> bytes:
     """
     known = {int(lid) for lid in lids(seen.fabric, seen.tables.lmc)}
     switches = {int(guid) for guid in seen.fabric.switch_table()["guid"]}
-    extra: dict[int, dict[int, bytes]] = {}
-    whole: dict[int, bytes] = {}
-    for source in (seen.raw, seen.file or b""):
-        parts = list(blocks(source))
-        for guid, start, end in parts:
-            if guid not in switches and guid not in whole and _ENTRY.search(source, start, end):
-                whole[guid] = source[start:end]
-        # All tables have the same LIDs but for holes: where none is a stranger in two, none is.
-        probes = [parts[0], parts[-1]] if parts else []
-        if all(int(lid, 16) in known for _, s, e in probes for lid, _, _ in _ENTRY.findall(source, s, e)):
-            continue
-        for guid, start, end in parts:
-            rows = extra.setdefault(guid, {})
-            for lid, port, rest in _ENTRY.findall(source, start, end):
-                if int(lid, 16) not in known and int(port) != 255:
-                    rows.setdefault(int(lid, 16), b"0x%s %s%s" % (lid, port, rest))
-    if not extra and not whole:
-        return file
-    out = []
-    for guid, start, end in blocks(file):
-        head, _, body = file[start:end].partition(b"\n")
-        out += [head, *extra.get(guid, {}).values(), body.rstrip(b"\n")]
-    out += [table.rstrip(b"\n") for table in whole.values()]
-    return b"\n".join(out) + b"\n"
-
-
-def blocks(data: bytes) -> Iterator[tuple[int, int, int]]:
-    """The tables of a file of routes or a dump: the switch's GUID, and where its table begins and ends."""
-    start = data.find(_TABLE)
-    while start >= 0:
-        end = data.find(_TABLE, start + 1)
-        header = _HEADER.match(data, start)
-        if header is not None:
-            yield int(header[1], 16), start, end if end >= 0 else len(data)
-        start = end
+    return with_entries(file, (seen.raw, seen.file or b""), switches, lambda lid, _: lid not in known)
 
 
 def _same_addresses(fabric: Fabric, routes: Routes) -> None:

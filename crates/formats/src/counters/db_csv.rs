@@ -1,18 +1,21 @@
-//! `PM_INFO` of `ibdiagnet2.db_csv`: a row a port, a column a counter.
+//! `PM_INFO` and `PM_DELTA` of `ibdiagnet2.db_csv`: a row a port, a column a counter.
+//!
+//! `PM_INFO` is a reading. `PM_DELTA`, which ibdiagnet writes where it reads twice (`--pm_pause_time`), is what was counted in between: an
+//! interval, of a length that the file does not tell. A file with both is the interval, and the reading that ended it.
 //!
 //! The file has each counter of data in 32 bits (which stops when it is full) and in 64 (`…Extended`, `…Ext`): the wider counts where the
 //! port has it. Data is in units of four octets; values are decimal, or hexadecimal with `0x`; `N/A` is a counter that the port
 //! does not have.
 
-use netloom_model::{Fabric, PortError, Quantity};
+use netloom_model::{Counters, Fabric, Interval, PortError, Quantity, Reading};
 
-use super::CountersFile;
 use super::fit::Scope;
-use super::ports::Ports;
+use super::ports::{Place, Ports};
 use super::sheet::{Counter, Sheet};
-use crate::FormatError;
-use crate::db_csv::{Section, needed};
+use super::{CountersContent, CountersFile};
+use crate::db_csv::{Section, needed, section};
 use crate::text::text;
+use crate::{Finding, FormatError};
 
 /// What results call it.
 const KIND: &str = "ibdiagnet db_csv";
@@ -48,7 +51,10 @@ fn counters(section: &Section<'_>, label: &str) -> Result<Vec<Column>, FormatErr
         .filter_map(|(at, name)| counter(name).map(|(counter, name)| (at, counter, name)))
         .collect();
     if known.iter().all(|(_, counter, _)| counter.quantity == Quantity::WaitTicks) {
-        let message = "expected a column PortXmitData or another counter of data or packets in START_PM_INFO, found none";
+        let message = format!(
+            "expected a column PortXmitData or another counter of data or packets in START_{}, found none",
+            section.name
+        );
         return Err(FormatError::at(label, section.line, message));
     }
     Ok(known)
@@ -62,17 +68,54 @@ fn errors(section: &Section<'_>) -> Vec<(usize, PortError)> {
 }
 
 pub(super) fn read(text: &str, label: &str, fabric: &Fabric) -> Result<CountersFile, FormatError> {
-    let section =
-        needed(text, label, "PM_INFO", "counters of ports: written by ibdiagnet --pc and the like")?;
+    let delta = section(text, label, "PM_DELTA")?;
+    let info = match &delta {
+        Some(_) => section(text, label, "PM_INFO")?,
+        None => {
+            Some(needed(text, label, "PM_INFO", "counters of ports: written by ibdiagnet --pc and the like")?)
+        }
+    };
+    let info = info.map(|section| reading(&section, label, fabric)).transpose()?;
+    let Some(delta) = delta else {
+        let (reading, notes) = info.expect("it was needed");
+        return Ok(CountersFile::reading(KIND, reading, notes));
+    };
+    let (counted, mut notes) = reading(&delta, label, fabric)?;
+    let text = "PM_DELTA is the interval: what was counted between two readings; PM_INFO, since the counters were last set back, is the later one";
+    if info.is_some() {
+        notes.push(Finding { kind: "interval", line: Some(delta.line), text: text.into() });
+    }
+    let columns = counted.columns().to_vec();
+    let mut counters = Counters::new(fabric, None);
+    counters
+        .push(Interval { start_ns: 0, end_ns: 0, routes: 0, columns })
+        .map_err(|e| FormatError::at(label, delta.line, e.to_string()))?;
+    let content = CountersContent::Intervals(counters);
+    Ok(CountersFile { kind: KIND, content, reading: info.map(|(reading, _)| reading), notes })
+}
+
+/// The rows of a section, as a reading.
+fn reading(
+    section: &Section<'_>,
+    label: &str,
+    fabric: &Fabric,
+) -> Result<(Reading, Vec<Finding>), FormatError> {
     let (guid, port) = (section.column(&["NodeGUID"])?, section.column(&["PortNumber", "PortNum"])?);
-    let counters = counters(&section, label)?;
-    let errors = errors(&section);
+    let counters = counters(section, label)?;
+    let errors = errors(section);
     let ports = Ports::of(fabric);
     let mut sheet = Sheet::default();
     for row in section.rows() {
         let row = row?;
         let node = row.number(guid, "a node's GUID")?;
         let number = u32::try_from(row.number(port, "a port's number")?).unwrap_or(u32::MAX);
+        let place = ports.by_guid(node, number);
+        let name = || (format!("GUID 0x{node:x}"), number);
+        if place == Place::Unknown {
+            // Another fabric's counters may be anything.
+            sheet.fit.see(place, name, false, row.line);
+            continue;
+        }
         let mut values = Vec::with_capacity(counters.len());
         for &(at, counter, name) in &counters {
             if let Some(raw) = row.optional(at, name)? {
@@ -80,8 +123,7 @@ pub(super) fn read(text: &str, label: &str, fabric: &Fabric) -> Result<CountersF
             }
         }
         let counted = values.iter().any(|(c, raw)| c.quantity != Quantity::WaitTicks && *raw > 0);
-        let name = || (format!("GUID 0x{node:x}"), number);
-        let Some(link) = sheet.port(ports.by_guid(node, number), name, counted, row.line) else { continue };
+        let Some(link) = sheet.port(place, name, counted, row.line) else { continue };
         for &(at, error) in &errors {
             sheet.errors.extend(row.optional(at, error.name())?.map(|raw| (link, error, raw)));
         }
@@ -89,15 +131,14 @@ pub(super) fn read(text: &str, label: &str, fabric: &Fabric) -> Result<CountersF
             sheet.add(link, counter, counter.value(raw), row.line);
         }
     }
-    let (reading, notes) = sheet.into_reading(fabric, None, label, Scope::All)?;
-    Ok(CountersFile::reading(KIND, reading, notes))
+    sheet.into_reading(fabric, None, label, Scope::All)
 }
 
 #[cfg(test)]
 mod tests {
-    use netloom_model::{End, FabricBuilder, HostSpec, Quality, Reading, SwitchSpec};
+    use netloom_model::{End, FabricBuilder, HostSpec, Quality, SwitchSpec};
 
-    use super::super::{CountersContent, read_counters};
+    use super::super::read_counters;
     use super::*;
 
     /// Hosts on ports 1 and 2 of a switch with GUID 0xabc: links 2 and 3 leave it.
@@ -132,6 +173,31 @@ mod tests {
         let received = reading.column(Quantity::RcvBytes, None).unwrap();
         assert_eq!((received.values[0], received.quality[1]), (64, Quality::MISSING));
         assert_eq!(reading.column(Quantity::WaitTicks, None).unwrap().values[2..], [9, 3]);
+    }
+
+    #[test]
+    fn a_delta_is_the_interval_and_the_reading_its_end() {
+        let section = |name: &str, rows: &str| {
+            format!(
+                "START_{name}\nNodeGUID,PortNumber,PortXmitData,PortXmitDataExtended\n{rows}END_{name}\n\n"
+            )
+        };
+        let (info, delta) = ("0xabc,1,4294967295,5000000000\n", "0xabc,1,25,25\n0xdef,1,x,y\n");
+        let text = section("PM_INFO", info) + &section("PM_DELTA", delta);
+        let file = read_counters(text.as_bytes(), "d.db_csv", &fabric()).unwrap();
+        let CountersContent::Intervals(counters) = &file.content else { panic!("an interval") };
+        assert_eq!(counters.intervals().len(), 1);
+        assert_eq!(counters.intervals()[0].columns[0].values, [0, 0, 100, 0]);
+        let reading = file.reading.unwrap();
+        assert_eq!(reading.column(Quantity::XmitBytes, None).unwrap().values[2], 20_000_000_000);
+        let told: Vec<_> = file.notes.iter().map(|note| note.text.as_str()).collect();
+        assert!(told[0].starts_with("1 of other fabrics, left out: GUID 0xdef"), "{told:?}");
+        // Alone it is an interval too.
+        let alone = read_counters(section("PM_DELTA", delta).as_bytes(), "d.db_csv", &fabric()).unwrap();
+        assert!(matches!(alone.content, CountersContent::Intervals(_)) && alone.reading.is_none());
+        let bad = section("PM_DELTA", "0xabc,1,x,1\n");
+        let found = read_counters(bad.as_bytes(), "d", &fabric()).unwrap_err().to_string();
+        assert_eq!(found, "d:3: expected PortXmitData as a number below 2^64, found \"x\"");
     }
 
     #[test]

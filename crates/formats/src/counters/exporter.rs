@@ -6,11 +6,11 @@
 //!
 //! Samples are put together as readings: of samples by rising time, one that is there already begins the next reading.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use netloom_model::{Fabric, LinkId, PortError, Quality, Quantity};
 
-use super::fit::Scope;
+use super::fit::{CLAIMED, Scope};
 use super::ports::{Place, Ports};
 use super::sheet::{Counter, OCTETS, Sheet};
 use super::{CountersContent, CountersFile};
@@ -107,6 +107,8 @@ pub(crate) struct Samples<'a> {
     ports: Ports<'a>,
     exporter: Option<Exporter>,
     samples: Vec<Sample>,
+    /// The devices that have a port by name, each with its first line: names may be less than GUIDs.
+    claims: BTreeMap<LinkId, BTreeMap<(String, u32), usize>>,
     /// For what belongs to no reading: ports of other fabrics.
     sheet: Sheet,
 }
@@ -114,7 +116,7 @@ pub(crate) struct Samples<'a> {
 impl<'a> Samples<'a> {
     pub fn of(fabric: &'a Fabric) -> Self {
         let (ports, sheet) = (Ports::of(fabric), Sheet::default());
-        Self { fabric, ports, exporter: None, samples: Vec::new(), sheet }
+        Self { fabric, ports, exporter: None, samples: Vec::new(), claims: BTreeMap::new(), sheet }
     }
 
     /// Adds a sample; `label` gives the metric's labels.
@@ -146,9 +148,16 @@ impl<'a> Samples<'a> {
             ));
         }
         let (place, name) = place(&self.ports, metric.exporter, label)?;
+        let Place::Port(port) = place else {
+            // Another fabric's counters may be anything.
+            let counted = quantity != Quantity::WaitTicks && matches!(number(value), Ok(Some(1..)));
+            self.sheet.fit.see(place, || name, counted, line);
+            return Ok(());
+        };
         let Some(value) = number(value)? else { return Ok(()) };
-        let counted = value > 0 && quantity != Quantity::WaitTicks;
-        let Some(port) = self.sheet.port(place, || name, counted, line) else { return Ok(()) };
+        if metric.exporter == Exporter::Node {
+            self.claims.entry(port).or_default().entry(name).or_insert(line);
+        }
         let counter = Counter { quantity, lane: None, bits: 64 };
         let in_octets = metric.exporter != Exporter::Guilbaults
             && matches!(quantity, Quantity::XmitBytes | Quantity::RcvBytes);
@@ -163,6 +172,14 @@ impl<'a> Samples<'a> {
 
     /// Readings by rising time.
     pub fn into_file(mut self, label: &str) -> Result<CountersFile, FormatError> {
+        for (port, devices) in &self.claims {
+            if devices.len() > 1 {
+                self.samples.retain(|sample| sample.port != *port);
+                for (name, &line) in devices {
+                    self.sheet.fit.leave_out(CLAIMED, name.clone(), line);
+                }
+            }
+        }
         self.samples.sort_by_key(|s| s.time_ns);
         let mut sheets: Vec<(Option<u64>, Sheet)> = vec![(None, self.sheet)];
         let mut there = HashSet::new();
@@ -194,7 +211,7 @@ impl<'a> Samples<'a> {
         }
         let notes = notes.unwrap_or_default();
         let kind = self.exporter.map_or("exporter", Exporter::name);
-        Ok(CountersFile { kind, content: CountersContent::Readings(readings), notes })
+        Ok(CountersFile { kind, content: CountersContent::Readings(readings), reading: None, notes })
     }
 }
 

@@ -183,6 +183,28 @@ mod tests {
     }
 
     #[test]
+    fn devices_that_the_fabric_does_not_have_are_left_out_by_their_names() {
+        let sample = |instance: &str, device: &str, value: &str| {
+            let name = "node_infiniband_port_data_transmitted_bytes_total";
+            format!("{name}{{device=\"{device}\",instance=\"{instance}:9100\",port=\"1\"}} {value}\n")
+        };
+        // n1 has mlx5_0 and mlx5_1 here: mlx5_2 is another fabric's, and so what it says does not matter.
+        let text = sample("n1", "mlx5_1", "8") + &sample("n1", "mlx5_2", "-1") + &sample("n1", "mlx5_3", "5");
+        let file = read_exposition(text.as_bytes(), "m.txt", &fabric()).unwrap();
+        let notes: Vec<_> = file.notes.iter().map(|note| note.text.as_str()).collect();
+        assert!(notes.contains(&"2 of other fabrics, left out: n1:9100 mlx5_2, n1:9100 mlx5_3"), "{notes:?}");
+        // Two machines of that name: nobody can say whose the port is.
+        let text = sample("n1.here", "mlx5_1", "8")
+            + &sample("n1.there", "mlx5_1", "9")
+            + &sample("n1", "mlx5_0", "4");
+        let file = read_exposition(text.as_bytes(), "m.txt", &fabric()).unwrap();
+        let told = "2 that claim the port of another adapter here, left out: n1.here:9100 mlx5_1 port 1, n1.there:9100 mlx5_1 port 1";
+        assert!(file.notes.iter().any(|note| note.text == told), "{:?}", file.notes);
+        let CountersContent::Readings(readings) = file.content else { panic!("readings") };
+        assert_eq!(sent(&readings[0]).0, [4, 0, 0, 0]);
+    }
+
+    #[test]
     fn mistakes_are_named_with_their_line() {
         let bad = |labels: &str, rest: &str| {
             read(&format!("\ninfiniband_portxmitdata_total{labels}{rest}\n")).unwrap_err()

@@ -18,6 +18,9 @@ const MANY: usize = 10;
 /// How the note of a file begins that is hardly this fabric's.
 pub(crate) const FOREIGN: &str = "this looks like another fabric's file: ";
 
+/// Of devices whose names lead to one port, which only one of them can have.
+pub(crate) const CLAIMED: &str = "that claim the port of another adapter here";
+
 /// A port as the tool calls it: `Lid 35`, 7.
 type Name = (String, u32);
 
@@ -26,6 +29,10 @@ type Name = (String, u32);
 pub(crate) struct Fit {
     /// Ports of nodes that the fabric does not have.
     strangers: BTreeMap<Name, usize>,
+    /// The same in machines of the fabric, which have adapters elsewhere too: no reason to suspect the file.
+    beside: BTreeMap<Name, usize>,
+    /// Ports that are none of InfiniBand, share another's address, or do not count: by what is wrong with them.
+    unfit: BTreeMap<&'static str, BTreeMap<Name, usize>>,
     /// Ports that a node of the fabric does not have.
     absent: BTreeMap<Name, (usize, NodeId)>,
     /// Ports that counted data, where the fabric has no cable.
@@ -38,6 +45,9 @@ impl Fit {
         match place {
             Place::Unknown => {
                 self.strangers.entry(name()).or_insert(line);
+            }
+            Place::Beside => {
+                self.beside.entry(name()).or_insert(line);
             }
             Place::Absent(node) => {
                 self.absent.entry(name()).or_insert((line, node));
@@ -53,44 +63,44 @@ impl Fit {
         }
     }
 
+    /// Notes a port that is left out whatever node it is of; `why` as in `2 WHY, left out: …`.
+    pub fn leave_out(&mut self, why: &'static str, name: Name, line: usize) {
+        self.unfit.entry(why).or_default().entry(name).or_insert(line);
+    }
+
     /// Refuses a file of which nothing belongs to the fabric.
     ///
     /// # Errors
     /// The first port that the fabric does not have.
     pub fn refuse(&self, fabric: &Fabric, label: &str) -> Result<(), FormatError> {
-        let strangers =
-            self.strangers.iter().map(|((node, _), &line)| (line, format!("{node} is not of this fabric")));
+        let strangers = self.strangers.iter().chain(&self.beside);
+        let strangers = strangers.map(|((node, _), &line)| (line, format!("{node} is not of this fabric")));
         let absent = self.absent.iter().map(|((node, port), &(line, owner))| {
             (line, format!("{node} port {port} is not of this fabric ({})", ports_of(fabric, owner)))
         });
         let Some((line, first)) = strangers.chain(absent).min() else { return Ok(()) };
         let message = format!("{first}, nor is any other here: expected counters of its ports");
-        Err(FormatError::at(label, line, message))
+        Err(FormatError { label: label.into(), line: (line > 0).then_some(line), message })
     }
 
     /// What does not fit; `read` are the ports (by their links) that do.
     pub fn notes(&self, fabric: &Fabric, read: &[bool], scope: Scope) -> Vec<Finding> {
         let mut notes = Vec::new();
-        // Of a node, the first line.
-        let mut nodes: BTreeMap<&str, usize> = BTreeMap::new();
-        for ((node, _), &line) in &self.strangers {
-            let first = nodes.entry(node).or_insert(line);
-            *first = line.min(*first);
-        }
-        let strangers = nodes.iter().map(|(node, &line)| (line, (*node).to_owned())).collect();
+        let strangers = nodes(self.strangers.iter().chain(&self.beside));
         notes.extend(list(strangers, ["of other fabrics, left out"; 2]));
+        notes.extend(self.unfit());
         let absent = self.absent.iter().map(|((node, port), &(line, owner))| {
-            (line, format!("{node} port {port} (line {line}; {})", ports_of(fabric, owner)))
+            (line, format!("{node} port {port} ({}{})", in_line(line, "; "), ports_of(fabric, owner)))
         });
         let what = [
             "port that this fabric does not have, left out",
             "ports that this fabric does not have, left out",
         ];
         notes.extend(list(absent.collect(), what));
-        let uncabled = self
-            .uncabled
-            .iter()
-            .map(|((node, port), &line)| (line, format!("{node} port {port} (line {line})")));
+        let uncabled = self.uncabled.iter().map(|((node, port), &line)| match line {
+            0 => (line, format!("{node} port {port}")),
+            _ => (line, format!("{node} port {port} ({})", in_line(line, ""))),
+        });
         let what = [
             "port that counted data, but has no cable in this fabric, left out",
             "ports that counted data, but have no cable in this fabric, left out",
@@ -98,6 +108,15 @@ impl Fit {
         notes.extend(list(uncabled.collect(), what));
         notes.extend(self.suspicion(fabric, read, scope));
         notes
+    }
+
+    /// What was left out whatever node it is of.
+    pub fn unfit(&self) -> impl Iterator<Item = Finding> {
+        self.unfit.iter().filter_map(|(why, ports)| {
+            let ports = ports.iter().map(|((node, port), &line)| (line, format!("{node} port {port}")));
+            let what = format!("{why}, left out");
+            list(ports.collect(), [&what; 2])
+        })
     }
 
     fn suspicion(&self, fabric: &Fabric, read: &[bool], scope: Scope) -> Option<Finding> {
@@ -143,6 +162,21 @@ pub(crate) fn unread(fabric: &Fabric, read: &[bool], scope: Scope) -> Option<Str
     most("switches", switches).or_else(|| most("ports", ports(&alive)))
 }
 
+/// The nodes of ports, each with its first line.
+fn nodes<'a>(ports: impl Iterator<Item = (&'a Name, &'a usize)>) -> Vec<(usize, String)> {
+    let mut nodes: BTreeMap<&str, usize> = BTreeMap::new();
+    for ((node, _), &line) in ports {
+        let first = nodes.entry(node).or_insert(line);
+        *first = line.min(*first);
+    }
+    nodes.into_iter().map(|(node, line)| (line, node.to_owned())).collect()
+}
+
+/// `line 7`, and what follows it; nothing where a source has no lines.
+fn in_line(line: usize, then: &str) -> String {
+    if line == 0 { String::new() } else { format!("line {line}{then}") }
+}
+
 /// `leaf00 has ports 1 to 8`
 fn ports_of(fabric: &Fabric, node: NodeId) -> String {
     let name = fabric.node_name(node);
@@ -153,6 +187,7 @@ fn ports_of(fabric: &Fabric, node: NodeId) -> String {
 }
 
 /// `3 of other fabrics, left out: Lid 77, …`
+/// Line 0 is none: of folders, whose names say where.
 fn list(mut items: Vec<(usize, String)>, [one, many]: [&str; 2]) -> Option<Finding> {
     items.sort();
     let &(line, _) = items.first()?;
@@ -161,7 +196,7 @@ fn list(mut items: Vec<(usize, String)>, [one, many]: [&str; 2]) -> Option<Findi
     let what = if items.len() == 1 { one } else { many };
     Some(Finding {
         kind: "left-out",
-        line: Some(line),
+        line: (line > 0).then_some(line),
         text: format!("{} {what}: {}{more}", items.len(), names.join(", ")),
     })
 }

@@ -7,7 +7,7 @@
 //! | `sheet` | values of ports, put together as readings |
 //! | [`perfquery`] | `perfquery`, `-x`, and its counters by lane |
 //! | [`ibqueryerrors`] | `ibqueryerrors --data`, `--counters` |
-//! | [`db_csv`] | `PM_INFO` of ibdiagnet's database |
+//! | [`db_csv`] | `PM_INFO` and `PM_DELTA` of ibdiagnet's database |
 //! | [`sysfs`] | Linux' `/sys/class/infiniband`, of many machines |
 //! | `exporter` | three Prometheus exporters: names, units, ports |
 //! | [`exposition`] | their samples in Prometheus' text format |
@@ -62,13 +62,15 @@ pub struct CountersFile {
     pub kind: &'static str,
     /// The counters.
     pub content: CountersContent,
+    /// The absolute values at the end of the last interval, where a file of intervals tells them too.
+    pub reading: Option<Reading>,
     /// What is odd.
     pub notes: Vec<Finding>,
 }
 
 impl CountersFile {
     pub(crate) fn reading(kind: &'static str, reading: Reading, notes: Vec<Finding>) -> Self {
-        Self { kind, content: CountersContent::Readings(vec![reading]), notes }
+        Self { kind, content: CountersContent::Readings(vec![reading]), reading: None, notes }
     }
 
     /// Why it is hardly this fabric's, if it is not.

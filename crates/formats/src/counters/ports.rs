@@ -19,6 +19,8 @@ pub(crate) enum Place {
     Idle,
     /// A port that this node of the fabric does not have.
     Absent(NodeId),
+    /// An adapter that the fabric does not have, in a machine that it has: of another fabric, or without a cable.
+    Beside,
     /// No node of this fabric.
     Unknown,
 }
@@ -79,21 +81,36 @@ impl<'a> Ports<'a> {
         self.place(self.by_guid.get(&guid), port)
     }
 
+    /// Whether a machine of the fabric is called so, by its full name or with a TCP port too.
+    pub fn has_machine(&self, machine: &str) -> bool {
+        self.machine(machine).is_some()
+    }
+
+    /// Whether a host is a port of the machine called so.
+    pub fn is_of(&self, link: LinkId, machine: &str) -> bool {
+        self.machine(machine).is_some_and(|rails| rails.iter().any(|&h| self.fabric.host_link(h) == link))
+    }
+
     /// A port of the adapter called `device` of a machine, which may be called by its full name and with a TCP port
     /// (`node7.example.org:9100`).
     pub fn by_machine(&self, machine: &str, device: &str, port: u32) -> Place {
+        let Some(rails) = self.machine(machine) else { return Place::Unknown };
+        let adapter = |h: HostId| adapter(self.fabric.host_name(h), self.fabric.machine(h));
+        let named = |h: HostId| adapter(h).is_some_and(|adapter| adapter.is(device));
+        // Where no description names a device, a machine's hosts are the ports of its only one here.
+        let first = rails.first().map_or("", |&h| self.fabric.host_name(h));
+        let anonymous = rails.iter().all(|&h| adapter(h).is_none() && self.fabric.host_name(h) == first);
+        if !anonymous && !rails.iter().any(|&h| named(h)) {
+            return Place::Beside;
+        }
+        let here = |h: &&HostId| (anonymous || named(**h)) && u32::from(self.fabric.host_port(**h)) == port;
+        rails.iter().find(here).map_or(Place::Idle, |&h| Place::Port(self.fabric.host_link(h)))
+    }
+
+    fn machine(&self, machine: &str) -> Option<&Vec<HostId>> {
         let machine = machine.split(':').next().unwrap_or_default();
         let short = machine.split('.').next().unwrap_or_default();
-        let Some(rails) = self.by_machine.get(machine).or_else(|| self.by_machine.get(short)) else {
-            return Place::Unknown;
-        };
-        let named =
-            |h: &HostId| self.fabric.host_name(*h).split_ascii_whitespace().any(|word| word == device);
-        // Where no description names a device, a machine's hosts are the ports of its only one.
-        let anonymous = !rails.iter().any(named)
-            && rails.iter().all(|&h| self.fabric.host_name(h) == rails_name(self.fabric, rails));
-        let here = |h: &&HostId| (anonymous || named(h)) && u32::from(self.fabric.host_port(**h)) == port;
-        rails.iter().find(here).map_or(Place::Idle, |&h| Place::Port(self.fabric.host_link(h)))
+        self.by_machine.get(machine).or_else(|| self.by_machine.get(short))
     }
 
     fn place(&self, owner: Option<&Owner>, port: u32) -> Place {
@@ -121,9 +138,38 @@ impl<'a> Ports<'a> {
     }
 }
 
-/// The description that a machine's hosts share if they are ports of one adapter.
-fn rails_name<'a>(fabric: &'a Fabric, rails: &[HostId]) -> &'a str {
-    rails.first().map_or("", |&h| fabric.host_name(h))
+/// Which adapter of its machine a description names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Adapter<'a> {
+    /// `node7 mlx5_0`, as `rdma-ndd` writes it.
+    Device(&'a str),
+    /// `node7 HCA-1`, as older scripts write it: counted from 1.
+    Number(u32),
+}
+
+impl Adapter<'_> {
+    fn is(self, device: &str) -> bool {
+        match self {
+            Self::Device(name) => name == device,
+            Self::Number(number) => {
+                let digits = device.rsplit(|c: char| !c.is_ascii_digit()).next().unwrap_or_default();
+                digits.parse().ok().and_then(|n: u32| n.checked_add(1)) == Some(number)
+            }
+        }
+    }
+}
+
+/// The adapter that a host's description names behind its machine, if it names one.
+fn adapter<'a>(name: &'a str, machine: &str) -> Option<Adapter<'a>> {
+    let of_device = |word: &str| {
+        word.starts_with(|c: char| c.is_ascii_lowercase())
+            && word.ends_with(|c: char| c.is_ascii_digit())
+            && word.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
+    };
+    name.split_ascii_whitespace().filter(|word| *word != machine).find_map(|word| {
+        let number = word.strip_prefix("HCA-").and_then(|number| number.parse().ok());
+        number.map(Adapter::Number).or_else(|| of_device(word).then_some(Adapter::Device(word)))
+    })
 }
 
 #[cfg(test)]
@@ -157,7 +203,21 @@ mod tests {
         assert_eq!([ports.by_guid(0xa, 3), ports.by_guid(32, 1)], [link(5), link(1)]);
         assert_eq!(ports.by_machine("n1", "mlx5_1", 1), link(1));
         assert_eq!(ports.by_machine("n2.example.org:9100", "mlx5_0", 1), link(2));
-        assert_eq!(ports.by_machine("n1", "mlx5_7", 1), Place::Idle);
+        // The device's name counts where the machine has one adapter here too.
+        assert_eq!(ports.by_machine("n1", "mlx5_7", 1), Place::Beside);
+        assert_eq!(ports.by_machine("n1", "mlx5_0", 2), Place::Idle);
         assert_eq!(ports.by_machine("n3", "mlx5_0", 1), Place::Unknown);
+    }
+    #[test]
+    fn descriptions_name_devices_in_two_ways() {
+        let of = |name: &'static str| adapter(name, "n1");
+        assert_eq!(of("n1 mlx5_0"), Some(Adapter::Device("mlx5_0")));
+        assert_eq!(of("n1 ibp65s0"), Some(Adapter::Device("ibp65s0")));
+        assert_eq!(of("n1 HCA-2"), Some(Adapter::Number(2)));
+        for nameless in ["n1", "n1 ConnectX-5", "MT4115 Mellanox Technologies", "n1 HCA-x"] {
+            assert_eq!(of(nameless), None, "{nameless}");
+        }
+        assert!(Adapter::Number(2).is("mlx5_1") && !Adapter::Number(2).is("mlx5_2"));
+        assert!(!Adapter::Number(1).is("mlx5") && !Adapter::Device("mlx5_0").is("mlx5_1"));
     }
 }

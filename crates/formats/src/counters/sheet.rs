@@ -109,7 +109,11 @@ impl Sheet {
     ) -> Result<(Reading, Vec<Finding>), FormatError> {
         if self.entries.is_empty() {
             self.fit.refuse(fabric, label)?;
-            let message = "expected counters of data and packets of a port with a cable, found none";
+            let mut message =
+                "expected counters of data and packets of a port with a cable, found none".to_owned();
+            for note in self.fit.unfit() {
+                message += &format!("; {}", note.text);
+            }
             return Err(FormatError::whole(label, message));
         }
         let mut read = vec![false; fabric.link_count()];

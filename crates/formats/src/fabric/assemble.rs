@@ -24,7 +24,7 @@ pub(super) fn assemble(mut raw: Raw<'_>, label: &str, map: &NameMap) -> Result<F
     let names = node_names(&mut raw, &pairs, map);
     let kept = keep(&mut raw, &pairs);
     report_unused(&mut raw, &index, &kept);
-    connected(&raw, &kept, &names, label)?;
+    connected(&raw, &kept, &names, pairs.len(), label)?;
     let rates = rates(&mut raw, &kept);
     let (lids, lmc) = lids(&mut raw, &kept);
 
@@ -212,7 +212,14 @@ fn report_unused(raw: &mut Raw<'_>, index: &super::pairs::Index, kept: &[Pair]) 
 }
 
 /// All hosts can reach each other.
-fn connected(raw: &Raw<'_>, kept: &[Pair], names: &[String], label: &str) -> Result<(), FormatError> {
+/// `cables`: of all nodes, those that don't count too.
+fn connected(
+    raw: &Raw<'_>,
+    kept: &[Pair],
+    names: &[String],
+    cables: usize,
+    label: &str,
+) -> Result<(), FormatError> {
     let mut parent: Vec<u32> = (0..raw.nodes.len() as u32).collect();
     for pair in kept {
         let (a, b) = (root(&mut parent, pair.a), root(&mut parent, pair.b));
@@ -229,8 +236,13 @@ fn connected(raw: &Raw<'_>, kept: &[Pair], names: &[String], label: &str) -> Res
     match parts.as_slice() {
         [] => {
             let adapters = raw.nodes.iter().filter(|n| n.role == Role::Adapter).count();
+            let between = match cables - kept.len() {
+                0 => "none cabled".to_owned(),
+                1 => "1 cable, to no switch: there is nothing to route".to_owned(),
+                other => format!("{other} cables, none from a host to a switch: there is nothing to route"),
+            };
             let message = format!(
-                "expected at least one host with a cable to a switch, found {adapters} adapters and none cabled"
+                "expected at least one host with a cable to a switch, found {adapters} adapters and {between}"
             );
             Err(FormatError::whole(label, message))
         }

@@ -98,6 +98,11 @@ pub fn read_fabric(
         None => names::NameMap::default(),
     };
     let text = text(bytes, label)?;
+    if let Some((i, _)) = text.lines().enumerate().find(|(_, line)| is_of_ibsim_dump(line)) {
+        let message = "expected the net file that ibsim was started with, or ibnetdiscover's output, found ibsim's dump (its command \
+                       dump): that does not tell both ends of cables by GUID";
+        return Err(FormatError::at(label, i + 1, message));
+    }
     let raw = match sniff(&text) {
         Some(Form::Records) => block::parse(&text, label)?,
         Some(Form::Ports) => ports::parse(&text, label)?,
@@ -106,6 +111,14 @@ pub fn read_fabric(
         None => return Err(unknown(&text, label)),
     };
     assemble::assemble(raw, label, &map)
+}
+
+/// `# Net status - …`, or `Switch 8 "SwA"      nodeguid 200000 sysimgguid 200000`.
+fn is_of_ibsim_dump(line: &str) -> bool {
+    line.starts_with("# Net status - ")
+        || (line.starts_with("Switch ") || line.starts_with("Ca "))
+            && line.contains(" nodeguid ")
+            && !line.contains('#')
 }
 
 enum Form {
@@ -142,4 +155,21 @@ fn unknown(text: &str, label: &str) -> FormatError {
         return FormatError::at(label, i + 1, format!("{expected}, found forwarding tables"));
     }
     FormatError::at(label, i + 1, format!("{expected}, found \"{}\"", excerpt(first)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_that_are_no_fabrics_are_named_for_what_they_are() {
+        let refusal = |text: &str| read_fabric(text.as_bytes(), "x", None).unwrap_err().to_string();
+        let dump = "Switch 8 \"SwA\"      nodeguid 200000 sysimgguid 200000\n200000  [1]     \"Ha\"[1]  4x  2.5G Active/LinkUp\n";
+        for (text, line) in [(format!("# Net status - Sat Jun 20\n\n{dump}"), 1), (dump.to_owned(), 1)] {
+            let told = refusal(&text);
+            assert!(told.starts_with(&format!("x:{line}: expected the net file")), "{told}");
+            assert!(told.contains("found ibsim's dump"), "{told}");
+        }
+        assert!(refusal("Unicast lids [0-4] of switch\n").contains("found forwarding tables"));
+    }
 }

@@ -1,4 +1,7 @@
-//! Forwarding tables from OpenSM's dump, `dump_fts`, `dump_fts -n` (no destinations), or the minimal form.
+//! Forwarding tables from OpenSM's dump, `dump_fts`, `dump_fts -n` (no destinations), the minimal form, or `.fdbs`.
+//!
+//! OpenSM's and ibdiagnet's `.fdbs` has other headers (`osm_ucast_mgr_dump_ucast_routes: Switch 0x2c90200000000`), colons between its
+//! columns (`0x0001 : 005  : 01   : yes`) and `UNREACHABLE` for no way.
 //!
 //! Entries are kept by LID first; which destination a LID stands for is decided when all of the file is known:
 //! by the port GUID in the comments where there is one (as OpenSM does), else by the fabric's LIDs.
@@ -17,6 +20,9 @@ use super::lids::MAX_LID;
 
 /// "No way" in a table: the same as no entry.
 const NO_PATH: u32 = 255;
+
+/// What a table of a `.fdbs` begins with.
+const FDBS_HEADER: &str = "osm_ucast_mgr_dump_ucast_routes: Switch ";
 
 /// How many faults of one kind are listed one by one.
 const LISTED: usize = 1000;
@@ -159,6 +165,13 @@ impl<'f, 'l> Reader<'f, 'l> {
         if line.starts_with("Unicast lids") {
             return self.header(number, line);
         }
+        if let Some(guid) = line.strip_prefix(FDBS_HEADER) {
+            let mut cursor = Cursor::new(guid);
+            let whole =
+                cursor.hex().filter(|_| cursor.rest.is_empty() || cursor.rest.starts_with([' ', '(']));
+            let expected = "\"osm_ucast_mgr_dump_ucast_routes: Switch 0xGUID\"";
+            return self.table_of(number, whole, expected, line);
+        }
         if line.starts_with("Multicast mlids") || line.starts_with("switch ") && line.contains("mlid") {
             (self.current, self.multicast) = (None, true);
             return Ok(());
@@ -167,7 +180,7 @@ impl<'f, 'l> Reader<'f, 'l> {
             (self.counts, self.counted) = (true, true);
             return Ok(());
         }
-        let title = line.starts_with("Lid ") || line.starts_with("Port ");
+        let title = ["Lid ", "Port ", "LID "].iter().any(|title| line.starts_with(title));
         if number == self.last_line && self.headers.iter().any(|&h| h > 0) && "Unicast lids".starts_with(line)
         {
             return Err(self.error(number, format!("truncated: expected a whole line, found \"{line}\"")));
@@ -186,9 +199,19 @@ impl<'f, 'l> Reader<'f, 'l> {
             let guid = cursor.hex()?;
             (cursor.rest.is_empty() || cursor.rest.starts_with([' ', '\t', ':'])).then_some(guid)
         });
+        self.table_of(number, guid, "\"Unicast lids ... guid 0xGUID\"", line)
+    }
+
+    /// Begins the table of a switch.
+    fn table_of(
+        &mut self,
+        number: usize,
+        guid: Option<u64>,
+        expected: &str,
+        line: &str,
+    ) -> Result<(), FormatError> {
         let Some(guid) = guid else {
-            let message = format!("expected \"Unicast lids ... guid 0xGUID\", found \"{}\"", excerpt(line));
-            return Err(self.error(number, message));
+            return Err(self.error(number, format!("expected {expected}, found \"{}\"", excerpt(line))));
         };
         let Some(&switch) = self.switches.get(&guid) else {
             let name = line.rfind('(').map_or("", |at| line[at..].trim_end_matches(':'));
@@ -213,6 +236,10 @@ impl<'f, 'l> Reader<'f, 'l> {
     fn entry(&mut self, number: usize, line: &str) -> Result<(), FormatError> {
         let mut cursor = Cursor::new(line);
         let lid = cursor.hex().filter(|_| cursor.rest.starts_with([' ', '\t']));
+        cursor.blanks();
+        if cursor.eat(":") && cursor.blanks().eat("UNREACHABLE") {
+            return Ok(());
+        }
         let port = cursor.blanks().number();
         let ends = cursor.rest.is_empty() || cursor.rest.starts_with([' ', '\t', '#', ':']);
         let (Some(lid), Some(port), true) = (lid, port, ends) else {

@@ -115,8 +115,45 @@ fn datatype(word: &str) -> Result<u64, String> {
 
 fn number(word: Option<&str>, what: &str) -> Result<(), String> {
     let word = word.ok_or_else(|| format!("expected {what}, found the end of the line"))?;
-    let finite = word.parse::<f64>().is_ok_and(f64::is_finite);
+    let finite = strtod(word).is_some_and(f64::is_finite);
     if finite { Ok(()) } else { Err(format!("expected {what}, found \"{}\"", excerpt(word))) }
+}
+
+/// A number as C's `strtod` reads it, by which SimGrid reads every number: decimal, with an exponent, or hexadecimal.
+fn strtod(word: &str) -> Option<f64> {
+    let unsigned = word.trim_start_matches(['+', '-']);
+    let Some(hex) = unsigned.strip_prefix("0x").or_else(|| unsigned.strip_prefix("0X")) else {
+        return word.parse().ok();
+    };
+    let (digits, exponent) = hex.split_once(['p', 'P']).unwrap_or((hex, "0"));
+    let (before, behind) = digits.split_once('.').unwrap_or((digits, ""));
+    let mantissa = u64::from_str_radix(&format!("{before}{behind}"), 16).ok()? as f64;
+    let scale = exponent.parse::<i32>().ok()?.checked_sub(4 * behind.len() as i32)?;
+    let value = mantissa * f64::from(scale).exp2();
+    match word.len() - unsigned.len() {
+        0 => Some(value),
+        1 if word.starts_with('-') => Some(-value),
+        1 => Some(value),
+        _ => None,
+    }
+}
+
+/// Actions of traces that SimGrid wrote before 3.20, when messages had no tags: read by today's rules, a count would be a tag.
+fn of_before_tags(verb: &str, words: std::str::SplitAsciiWhitespace) -> Result<(), String> {
+    let least = match verb {
+        "send" | "isend" | "recv" | "irecv" => 3,
+        "wait" | "test" => 1,
+        _ => return Ok(()),
+    };
+    let found = words.count();
+    if found == 0 && least == 3 || found >= least {
+        return Ok(());
+    }
+    let what = if least == 3 { "a tag and a count" } else { "the source, destination and tag of a request" };
+    Err(format!(
+        "expected {what}, found the end of the line: a trace of before SimGrid 3.20, which had no tags? Record it again with a newer \
+         SMPI"
+    ))
 }
 
 #[cfg(test)]
@@ -158,7 +195,11 @@ mod tests {
         assert_eq!(refusal("0 isnd 1 0 1\n"), "x.ti:1: there is no verb \"isnd\", did you mean \"isend\"?");
         assert!(refusal("0 xyzzyxyzzy\n").contains("expected one such as isend"));
         assert_eq!(refusal("0 isend\n"), "x.ti:1: expected a destination rank, found the end of the line");
-        assert_eq!(refusal("0 isend 0 0\n"), "x.ti:1: expected a count, found the end of the line");
+        assert_eq!(
+            refusal("0 isend 0 0\n"),
+            "x.ti:1: expected a tag and a count, found the end of the line: a trace of before SimGrid 3.20, which had no tags? Record \
+             it again with a newer SMPI"
+        );
         assert_eq!(
             refusal("0 isend -1 0 4 0\n"),
             "x.ti:1: expected a destination rank below 1, those that have lines, found -1"
@@ -170,6 +211,40 @@ mod tests {
         assert!(refusal("0 isend 0 0 1000000000000 0\n").contains("expected at most 1000000000000 bytes"));
         assert_eq!(refusal("0 wait 1 x 3\n"), "x.ti:1: expected a number, found \"x\"");
         assert!(refusal("0 compute nan\n").contains("expected a number"));
+    }
+
+    #[test]
+    fn numbers_are_read_as_strtod_reads_them() {
+        let text = "0 init\n1 init\n0 bcast 5e4\n1 bcast 50000\n0 send 1 0x1p3 1E6\n0 isend 1 +2 2.5e8\n0 compute 0x1.8p1\n\
+                    0 finalize\n1 finalize\n";
+        let trace = read_ti(text.as_bytes(), "x.ti").unwrap();
+        let bytes: Vec<_> = trace
+            .workload
+            .actions(0)
+            .iter()
+            .filter_map(|action| match action {
+                Action::Send { bytes, .. } => Some(*bytes),
+                _ => None,
+            })
+            .collect();
+        assert_eq!((bytes, trace.untold.len()), (vec![1_000_000, 250_000_000], 0));
+        assert_eq!([strtod("0x1.8p1"), strtod("-0X10"), strtod("5e4")], [Some(3.0), Some(-16.0), Some(5e4)]);
+        for none in ["", "0x", "--0x1", "0x1p", "0xg", "5e", "1.2.3"] {
+            assert_eq!(strtod(none), None, "{none}");
+        }
+        assert!(refusal("0 isend 0 0 1.5\n").contains("expected a count, found \"1.5\""));
+        assert!(refusal("0 isend 0 0 1e300\n").contains("expected a count, found \"1e300\""));
+    }
+
+    #[test]
+    fn a_trace_without_tags_is_named_for_what_it_is() {
+        // With a datatype its count would be taken for a tag: the bare wait gives it away.
+        for line in ["0 recv 0 8", "0 wait", "0 test"] {
+            let told = refusal(&format!("0 init\n{line}\n0 finalize\n"));
+            assert!(told.starts_with("x.ti:2: expected") && told.contains("before SimGrid 3.20"), "{told}");
+            let replayed = read_ti_workload(format!("{line}\n").as_bytes(), "x.ti").unwrap_err().to_string();
+            assert!(replayed.contains("before SimGrid 3.20"), "{replayed}");
+        }
     }
 
     #[test]

@@ -21,7 +21,7 @@ use netloom_model::{Action, CollectiveKind, Together, Trace, Untold, Workload};
 
 use super::call::{Call, call, handed_over, part};
 use super::words::Words;
-use super::{Life, ROOTED, SYNCHRONISING, rank_number, verb_of};
+use super::{Life, ROOTED, SYNCHRONISING, of_before_tags, rank_number, verb_of};
 use crate::FormatError;
 use crate::text::text;
 
@@ -173,6 +173,7 @@ impl Reader {
     fn line(&mut self, rank: u32, rest: &str) -> Result<(), String> {
         let mut words = Words { words: rest.split_ascii_whitespace(), ranks: self.ranks, item: self.item };
         let verb = verb_of(words.words.next())?;
+        of_before_tags(verb, words.words.clone())?;
         if self.purpose == Purpose::Traffic && self.passes_over(rank, verb, &mut words)? {
             return Ok(());
         }

@@ -1,6 +1,6 @@
 //! Arguments of an action, one after another, each checked as it is taken.
 
-use super::{datatype, number};
+use super::{datatype, number, strtod};
 use crate::error::excerpt;
 
 /// The largest message, bytes: 1 TB.
@@ -23,7 +23,7 @@ pub(super) struct Words<'a> {
 impl Words<'_> {
     pub fn integer(&mut self, what: &str) -> Result<i64, String> {
         let word = self.words.next().ok_or_else(|| format!("expected {what}, found the end of the line"))?;
-        word.parse().map_err(|_| format!("expected {what}, found \"{}\"", excerpt(word)))
+        whole(word).ok_or_else(|| format!("expected {what}, found \"{}\"", excerpt(word)))
     }
 
     pub fn number(&mut self, what: &str) -> Result<(), String> {
@@ -68,7 +68,7 @@ impl Words<'_> {
 
     pub fn flops(&mut self, what: &str) -> Result<f64, String> {
         let word = self.words.next().ok_or_else(|| format!("expected {what}, found the end of the line"))?;
-        let value = word.parse().ok().filter(|v: &f64| v.is_finite() && *v >= 0.0);
+        let value = strtod(word).filter(|v| v.is_finite() && *v >= 0.0);
         value.ok_or_else(|| format!("expected {what}, not negative, found \"{}\"", excerpt(word)))
     }
 
@@ -86,6 +86,15 @@ impl Words<'_> {
     pub fn rest_are_numbers(&mut self) -> Result<(), String> {
         self.words.try_for_each(|word| number(Some(word), "a number"))
     }
+}
+
+/// A whole number, as `strtod` reads it: `50000`, `5e4`, `0xc350`.
+fn whole(word: &str) -> Option<i64> {
+    /// Doubles are exact up to here.
+    const EXACT: f64 = (1u64 << 53) as f64;
+    word.parse().ok().or_else(|| {
+        strtod(word).filter(|value| value.fract() == 0.0 && value.abs() <= EXACT).map(|value| value as i64)
+    })
 }
 
 /// A rank that has no line.

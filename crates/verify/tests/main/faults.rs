@@ -91,7 +91,7 @@ fn a_forwarding_loop_is_unreachable_and_a_credit_loop() {
     assert_eq!(report.unreachable_pairs, 9);
     assert_eq!(report.credit_loops, 1);
     let cycle = report.findings.iter().find(|x| x.kind == FindingKind::CreditLoop).unwrap();
-    assert!(cycle.text.starts_with("2 links"), "{}", cycle.text);
+    assert!(cycle.text.starts_with("on one lane, 2 links"), "{}", cycle.text);
     assert!(report.findings.iter().any(|x| x.kind == FindingKind::Loop));
 }
 
@@ -112,6 +112,47 @@ fn a_detour_is_longer_than_minimal_and_turns_up_again() {
     // The six hosts of leaves 0 and 2 take the detour; leaf 1 itself does not.
     assert_eq!((report.non_minimal_pairs, report.up_down_violations), (6, 6));
     assert_eq!((report.unreachable_pairs, report.invalid_entries), (0, 0));
+}
+
+/// Three switches, each cabled to the others, one host each, every pair over its own cable: ways of one hop that go sideways.
+#[test]
+fn a_shortest_way_over_a_cable_between_equals_is_no_violation() {
+    let mut b = FabricBuilder::new();
+    let s: Vec<usize> = (0..3).map(|i| b.switch(SwitchSpec::new(format!("s{i}"), 0x10 + i, 3))).collect();
+    for i in 0..3 {
+        let h = b.host(HostSpec::new(format!("h{i}"), 0x100 + 4 * i as u64));
+        b.cable(End::Switch(s[i], 3), End::Host(h), 1e9);
+        b.cable(End::Switch(s[i], 1), End::Switch(s[(i + 1) % 3], 2), 1e9);
+    }
+    let f = b.build().unwrap();
+    let space = f.dests(0);
+    let mut direct = Lft::empty(3, space.count(), 3);
+    let mut round = direct.clone();
+    for s in f.switches() {
+        for d in space.iter() {
+            let (home, arrives) = match space.resolve(d) {
+                netloom_model::Dest::Host(h, _) => (f.leaf(h), 3),
+                netloom_model::Dest::Switch(t) => (t, 0),
+            };
+            // Port 1 leads to the next, port 2 to the one before.
+            let ports = match (home.0 + 3 - s.0) % 3 {
+                0 => [arrives; 2],
+                1 => [1, 1],
+                _ => [2, 1],
+            };
+            direct.set(s, d, Some(ports[0]));
+            round.set(s, d, Some(ports[1]));
+        }
+    }
+    let report = check(&f, &detect(&f), &Routes::by_dest(&f, 0, direct));
+    assert!(report.ok(), "{report:?}");
+    assert_eq!((report.up_down_violations, report.credit_loops), (0, 0));
+    // With three leaves of equal rank some of the six ways are no up*/down* ways: none is a fault.
+    assert!(report.shortest_turns > 0);
+    // All the way round is a loop of credits, and every second way is too long.
+    let report = check(&f, &detect(&f), &Routes::by_dest(&f, 0, round));
+    assert_eq!((report.credit_loops, report.non_minimal_pairs), (1, 3));
+    assert!(report.up_down_violations > 0);
 }
 
 #[test]
@@ -142,7 +183,8 @@ fn a_ring_of_switches_has_one_credit_loop() {
     // From each host, the one three hops on is one hop the other way.
     assert_eq!(report.non_minimal_pairs, 4);
     let cycle = report.findings.iter().find(|x| x.kind == FindingKind::CreditLoop).unwrap();
-    assert!(cycle.text.starts_with("4 links wait for each other: s0[1] -> s1[2];"), "{}", cycle.text);
+    assert!(cycle.text.starts_with("on one lane, 4 links wait for each other (DFSSSP"), "{}", cycle.text);
+    assert!(cycle.text.contains("): s0[1] -> s1[2]; "), "{}", cycle.text);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -18,11 +19,11 @@ from netloom.cli.shared import doubt, options, outputs
 from netloom.cli.shared.exits import UsageError
 from netloom.cli.shared.options import Options
 from netloom.cli.shared.run import Run
-from netloom.errors import RoutingError, TrafficError
+from netloom.errors import NetloomError, RoutingError, TrafficError
 from netloom.findings import Finding, findings, without_entries
 
 if TYPE_CHECKING:
-    from netloom._core import Fabric, LinkLoads, Optimized, OptimizedLayers, Routes, Traffic
+    from netloom._core import Fabric, Hose, HoseLoads, LinkLoads, Optimized, OptimizedLayers, Routes, Traffic
 
 
 def optimize(
@@ -131,33 +132,35 @@ def optimize(
         with run.timed("front"):
             points, interrupted = search.front(best)
     loads, routes, solved = search.loads(best), best.routes, None
-    today = None
+    today = kept = None
     known_badly = None if search.layers is not None or several.lmc else doubt.told(traffic)
     if known_badly is not None and not known_badly.is_sure and exact.exact is None:
-        today = doubt.kept(run, search.fabric, search.traffic, known_badly, search.begin, loads)
+        today = doubt.kept(run, search.fabric, search.traffic, known_badly, search.in_force, loads)
         routes, loads = today or (routes, loads)
     if not interrupted:
         solved, routes, loads = exact.solved(run, search.fabric, search.traffic, routes, loads)
         interrupted = solved is not None and solved["status"] == "interrupted"
+    if today is None and (kept := search.kept(best, loads)) is not None:
+        routes, loads = kept
     fewest, known = None, True
-    if not interrupted:
+    if not interrupted and kept is None:
         fewest, known, interrupted = search.links_at_max(routes, loads)
     run.finishing()
     sound, before = _judged(run, search.fabric, routes), search.before(best, loads)
     result: dict[str, Any] = {
         **report.optimized_result(best, loads, search.traffic),
-        **matrices.result(best, loads, goal, before),
-        "changed_entries": search.changed(best, routes),
-        "repaired_entries": None if search.today is None else search.today.repaired_entries,
+        **matrices.result(best, loads, goal, before, kept=kept is not None),
+        "changed_entries": 0 if kept is not None else search.changed(best, routes),
+        "repaired_entries": in_force.repaired(search.today, kept is not None),
         "background": search.named_before(best, before),
         "compare": rows,
         "front": points,
         "exact": solved,
         "judge": search.judged,
-        "changed_because": "nothing" if today is not None else search.because(best, routes),
+        "changed_because": "nothing" if today or kept else search.because(best, routes),
         "links_at_max_bound": fewest,
         "findings": _told(run, search.fabric),
-        "output": run.write(routes.to_bytes()) if run.has_product and sound else None,
+        "output": _written(run, routes, search.fabric, search.today) if sound else None,
         "certificate": None,
         **write_paths(run, routes, several),
     }
@@ -170,6 +173,14 @@ def optimize(
     if write_certificate is not None:
         result["certificate"] = run.write(matrices.certificates(best), write_certificate)
     return run.finish(result, lambda: report.text(result), rows=rows or points, interrupted=interrupted)
+
+
+def _written(run: Run, routes: Routes, fabric: Fabric, today: in_force.Today | None) -> str | None:
+    """Writes routes where `-o` says, with today's entries of LIDs that no port of the fabric has."""
+    if not run.has_product:
+        return None
+    file = routes.to_bytes()
+    return run.write(file if today is None else today.with_strangers(file, fabric))
 
 
 def _told(run: Run, fabric: Fabric) -> list[Finding]:
@@ -209,27 +220,52 @@ def _of_sums(
             **limits,
         )
     run.finishing()
-    sound = _judged(run, net, best.routes)
-    before = None
+    before, routes, kept = None, best.routes, None
     if named is not None:
-        worst = _core.hose_loads(net, begin, sums, threads=options.threads)
-        before = {"routes": named, "max_load": worst.max, "value": worst.max, "ar_gap_percent": None}
+        worst, mended = _worst_before(run, net, begin, sums, today)
+        before = {
+            "routes": named,
+            "max_load": worst.max,
+            "value": worst.max,
+            "ar_gap_percent": None,
+            "repaired_max_load": mended,
+        }
+        if today is not None and today.safe and not in_force.is_better(best.worst, worst):
+            routes, kept = today.given, worst
+            in_force.tell_kept(run, today, worst.max, best.worst.max)
+    sound = _judged(run, net, routes)
     result: dict[str, Any] = {
-        **hose.hose_result(best, named is not None),
-        "repaired_entries": None if today is None else today.repaired_entries,
+        **hose.hose_result(best, named is not None, kept),
+        "repaired_entries": in_force.repaired(today, kept is not None),
         "background": before,
         "compare": None,
         "front": None,
         "exact": None,
         "judge": None,
-        "changed_because": best.changed_because,
+        "changed_because": "nothing" if kept else best.changed_because,
         "links_at_max_bound": None,
         "findings": _told(run, net),
-        "output": run.write(best.routes.to_bytes()) if run.has_product and sound else None,
+        "output": _written(run, routes, net, today) if sound else None,
         "certificate": None,
-        **write_paths(run, best.routes, Addresses()),
+        **write_paths(run, routes, Addresses()),
     }
     return run.finish(result, lambda: report.text(result), interrupted=best.stopped == "interrupted")
+
+
+def _worst_before(
+    run: Run, fabric: Fabric, begin: Routes | str, sums: Hose, today: in_force.Today | None
+) -> tuple[HoseLoads, float | None]:
+    """Worst loads of the routes that were named, as given, and their largest with what was repaired."""
+    from netloom import _core
+
+    threads = run.options.threads
+    if today is None or not today.repaired_entries:
+        return _core.hose_loads(fabric, begin, sums, threads=threads), None
+    mended = _core.hose_loads(fabric, begin, sums, threads=threads)
+    # Where packets are lost there is nothing to measure: then what is repaired counts.
+    with contextlib.suppress(NetloomError):
+        return _core.hose_loads(fabric, today.given, sums, threads=threads), mended.max
+    return mended, mended.max
 
 
 _DEADLY = ("credit-loop", "loop")
@@ -464,17 +500,47 @@ class _Search:
         """The routes that were named, judged by the same bounds: in all, and matrix by matrix."""
         from netloom import _core
 
-        in_all = self._judged_before(loads)
+        given = None if self.today is None else self.today.given
+        in_all = self._judged_before(loads, given=given)
         if in_all is None:
             return None
         each = []
         if isinstance(best, _core.OptimizedLayers):
             assert self.layers is not None
             for (_, traffic, _), (_, _, found) in zip(self.layers, best.layers, strict=True):
-                alone = self._judged_before(found, traffic)
+                alone = self._judged_before(found, traffic, given)
                 assert alone is not None
-                each.append(alone.max)
+                each.append(alone)
         return matrices.Before(in_all, each)
+
+    @property
+    def in_force(self) -> Routes | str:
+        """Today's routes: as given, where they may stay."""
+        return self.today.given if self.today is not None and self.today.safe else self.begin
+
+    def kept(self, best: Optimized | OptimizedLayers, loads: LinkLoads) -> tuple[Routes, LinkLoads] | None:
+        """Today's routes and their loads, where they are safe and no worse than what was found; told.
+
+        Ways that are shortest, but not up*/down*, are not among those that are searched.
+        """
+        from netloom import _core
+
+        today = self.today
+        # Where a simulation has judged, loads do not decide.
+        if today is None or not today.safe or self.judged is not None:
+            return None
+        before = self.before(best, loads)
+        assert before is not None
+        if isinstance(best, _core.Optimized):
+            if in_force.is_better(loads, before.in_all):
+                return None
+            found, given = loads.max, before.in_all.max
+        else:
+            found, given = best.objective, before.value(best)
+            if found < given * (1 - in_force.TOLERANCE):
+                return None
+        in_force.tell_kept(self._run, today, given, found)
+        return today.given, before.in_all
 
     def named_before(
         self, best: Optimized | OptimizedLayers, before: matrices.Before | None
@@ -483,18 +549,29 @@ class _Search:
         if before is None:
             return None
         in_all = before.in_all
+        repaired = None
+        if self.today is not None and self.today.repaired_entries:
+            mended = self._judged_before(in_all)
+            repaired = None if mended is None else mended.max
         return {
             "routes": self.named,
             "max_load": in_all.max,
             "value": before.value(best),
             "ar_gap_percent": in_all.ar_gap_percent,
+            "repaired_max_load": repaired,
         }
 
-    def _judged_before(self, loads: LinkLoads, traffic: Traffic | None = None) -> LinkLoads | None:
+    def _judged_before(
+        self, loads: LinkLoads, traffic: Traffic | None = None, given: Routes | None = None
+    ) -> LinkLoads | None:
         from netloom import _core
 
         if isinstance(self.begin, str):
             return None
+        if given is not None:
+            # Where packets are lost there is nothing to measure: then what is repaired counts.
+            with contextlib.suppress(RoutingError):
+                return _core.loads(self.fabric, given, traffic or self.traffic, bounds=loads)
         try:
             return _core.loads(self.fabric, self.begin, traffic or self.traffic, bounds=loads)
         except RoutingError as error:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from netloom.cli.shared import render, results
 
 if TYPE_CHECKING:
-    from netloom._core import Fabric, Hose, OptimizedHose
+    from netloom._core import Fabric, Hose, HoseLoads, OptimizedHose
     from netloom.cli.shared.run import Run
 
 
@@ -45,9 +45,12 @@ def _is_sums(source: str) -> bool:
     return False
 
 
-def hose_result(best: OptimizedHose, named: bool) -> dict[str, Any]:
-    """The keys of a result that loads and bounds fill elsewhere; what a hose does not have is None."""
-    worst, bound = best.worst, best.lower_bound
+def hose_result(best: OptimizedHose, named: bool, kept: HoseLoads | None = None) -> dict[str, Any]:
+    """The keys of a result that loads and bounds fill elsewhere; what a hose does not have is None.
+
+    `kept` are the worst loads of today's routes, where these stay.
+    """
+    worst, bound = kept or best.worst, best.lower_bound
     met = worst.max <= bound * (1 + 1e-9)
     gap: float | None = 0.0 if met else (worst.max / bound - 1) * 100 if bound > 0 else float("inf")
     if best.outside_because is not None:
@@ -73,7 +76,7 @@ def hose_result(best: OptimizedHose, named: bool) -> dict[str, Any]:
         "any_bound": None,
         "any_bound_at": None,
         "any_bound_gap_percent": None,
-        "proven_optimal": best.proven_optimal,
+        "proven_optimal": best.proven_optimal and kept is None,
         "stopped": best.stopped,
         "traffic_matched_by": "names",
         "hottest": worst.hottest(results.HOTTEST),
@@ -88,11 +91,11 @@ def hose_result(best: OptimizedHose, named: bool) -> dict[str, Any]:
             "lower_bound": bound,
             "gap_percent": gap,
             "bound_class": best.bound_class,
-            "proven_optimal": best.proven_optimal,
+            "proven_optimal": best.proven_optimal and kept is None,
         },
         "phases": None,
         "scenarios": None,
-        "changed_entries": best.changed_entries if named else None,
+        "changed_entries": 0 if kept else best.changed_entries if named else None,
     }
 
 

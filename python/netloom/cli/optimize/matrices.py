@@ -53,19 +53,28 @@ class Before(NamedTuple):
     """Loads over the routes that were there: of all traffic, and the largest of each matrix by itself."""
 
     in_all: LinkLoads
-    each: list[float]
+    each: list[LinkLoads]
 
     def value(self, best: Optimized | OptimizedLayers) -> float:
         """What was minimised, of those routes."""
         from netloom import _core
 
-        return self.in_all.max if isinstance(best, _core.Optimized) else best.value_of(self.each)
+        return (
+            self.in_all.max
+            if isinstance(best, _core.Optimized)
+            else best.value_of([loads.max for loads in self.each])
+        )
 
 
 def result(
-    best: Optimized | OptimizedLayers, loads: LinkLoads, goal: Goal, before: Before | None
+    best: Optimized | OptimizedLayers,
+    loads: LinkLoads,
+    goal: Goal,
+    before: Before | None,
+    *,
+    kept: bool = False,
 ) -> dict[str, Any]:
-    """The keys `objective`, `phases` and `scenarios`."""
+    """The keys `objective`, `phases` and `scenarios`; `kept`: of the routes that were there."""
     from netloom import _core
 
     if isinstance(best, _core.Optimized):
@@ -74,12 +83,16 @@ def result(
         )
         return {"objective": objective, "phases": None, "scenarios": None}
     kind = objective_kind(goal)
+    layers, value, proven = best.layers, best.objective, best.proven_optimal
+    if kept and before is not None:
+        layers = [(name, weight, old) for (name, weight, _), old in zip(layers, before.each, strict=True)]
+        value, proven = before.value(best), False
     rows = [
         {
             "name": name,
             "weight" if goal.several else "repeats": weight,
             "max_load": found.max,
-            "max_load_before": None if before is None else before.each[k],
+            "max_load_before": None if before is None else before.each[k].max,
             "links_at_max": found.links_at_max,
             "ar_bound": found.ar_bound,
             "ar_bound_class": found.ar_bound_class,
@@ -91,16 +104,16 @@ def result(
             "bound_at": found.bound_at,
             "proven_optimal": found.proven_optimal,
         }
-        for k, (name, weight, found) in enumerate(best.layers)
+        for k, (name, weight, found) in enumerate(layers)
     ]
     return {
         "objective": _objective(
             kind,
-            best.objective,
+            value,
             best.objective_bound,
-            best.proven_optimal,
+            proven,
             best.bound_class,
-            [found for _, _, found in best.layers],
+            [found for _, _, found in layers],
         ),
         "phases": None if goal.several else rows,
         "scenarios": rows if goal.several else None,

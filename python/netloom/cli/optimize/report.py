@@ -76,7 +76,11 @@ def text(result: Mapping[str, Any]) -> str:
     if result["exact"] is not None:
         rows += exact_model.rows(result["exact"], result["lower_bound"])
     if result["repaired_entries"]:
-        rows.append(("repaired", f"{entries(result['repaired_entries'])} of today's routes before that"))
+        told = f"{entries(result['repaired_entries'])} of today's routes before that"
+        mended = before["repaired_max_load"] if before is not None else None
+        if mended is not None and mended != before["max_load"]:
+            told += f": {render.size(mended)} with them"
+        rows.append(("repaired", told))
     if not result["reproducible"]:
         rows.append(("reproducible", why_not_reproducible(result["stopped"])))
     written = [result[key] for key in ("output", "paths", "certificate") if result[key] is not None]

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
+from netloom import strangers
 from netloom.cli.shared import render
-from netloom.cli.shared.inputs import fault_lines, is_stdin
+from netloom.cli.shared.inputs import fault_lines, is_file_or_stdin, is_stdin
 from netloom.cli.shared.run import Run
 from netloom.errors import FormatError, TrafficError
 from netloom.findings import finding
@@ -37,11 +38,45 @@ class Today:
         As given.
     repaired_entries : int
         How many entries were replaced.
+    given : Routes
+        Towards hosts as given, to measure what was there.
+    safe : bool
+        Whether `given` may stay: hosts lose nothing with them, and nothing can deadlock.
+    repaired_in_given : int
+        How many of the entries that were replaced are so in `given` too: of switches' own LIDs.
+    text : bytes
+        The file, for entries of LIDs that no port of the fabric has.
     """
 
     routes: Routes
     name: str
     repaired_entries: int
+    given: Routes
+    safe: bool
+    repaired_in_given: int
+    text: bytes
+
+    def with_strangers(self, file: bytes, fabric: Fabric) -> bytes:
+        """What is written, with today's entries of LIDs that no port of the fabric has."""
+        if not self.text:
+            return file
+        is_stranger = strangers.of_fabric(fabric)
+        taken = set(strangers.lids(file, lambda lid, rest: True))
+        guids = [int(guid) for guid in fabric.switch_table()["guid"]]
+        links = fabric.link_table()
+        ends = zip(links["source"], links["source_port"], links["alive"], strict=True)
+        cabled = {
+            (guids[int(node) - fabric.hosts], int(port))
+            for node, port, alive in ends
+            if alive and node >= fabric.hosts
+        }
+        return strangers.with_entries(
+            file,
+            [self.text],
+            set(guids),
+            lambda lid, rest: lid not in taken and is_stranger(lid, rest),
+            cabled,
+        )
 
 
 def read_today(run: Run, source: str, fabric: Fabric, *, repair: bool) -> Today:
@@ -49,8 +84,9 @@ def read_today(run: Run, source: str, fabric: Fabric, *, repair: bool) -> Today:
 
     Entries that lead nowhere, or are missing though there is a way, are refused; with `repair` they are
     replaced and told. Entries on no shortest up*/down* way work today, but together with others they could
-    make loops: they are replaced in any case, with a note. Of switches' own LIDs only what is not sound is
-    replaced, missing entries are added, and what no up*/down* way leads to may stay empty.
+    make loops: the search replaces them; what is given stays where it is safe and nothing better is found.
+    Of switches' own LIDs only what is not sound is replaced, missing entries are added, and what no up*/down*
+    way leads to may stay empty. Entries of LIDs that no port of the fabric has are kept, and told.
 
     Raises
     ------
@@ -59,7 +95,7 @@ def read_today(run: Run, source: str, fabric: Fabric, *, repair: bool) -> Today:
     """
     from netloom import _core
 
-    routes = run.routes(source, fabric, None, strict=False)
+    routes, text = _read(run, source, fabric)
     with run.timed("read"):
         whole = _core.repaired(fabric, routes)
         before, after = routes.table(), whole.table()
@@ -68,6 +104,7 @@ def read_today(run: Run, source: str, fabric: Fabric, *, repair: bool) -> Today:
         left_out = differs & (after == _NONE)
         detours = differs & ~missing & ~left_out
     name = "-" if is_stdin(source) else source
+    _tell_strangers(run, name, fabric, text)
     broken = [fault for fault in routes.faults if fault[1] in _BREAKING]
     lines = [f["text"] for f in fault_lines(broken, source)]
     # What the file's faults say is missing for that reason: told by line, not again.
@@ -88,13 +125,94 @@ def read_today(run: Run, source: str, fabric: Fabric, *, repair: bool) -> Today:
         told = f"{name}: taken out what leads nowhere, where no up*/down* way leads: {_number(empty)}"
         run.findings.append(finding("left-out", told))
         run.note(told)
+    given = whole.mixed(routes, list(range(fabric.hosts)))
+    safe, loops = False, 0
+    if detours[:, : fabric.hosts << routes.lmc].any():
+        with run.timed("check"):
+            report = _core.check(fabric, given, threads=run.options.threads)
+            least = _core.check(fabric, whole, threads=run.options.threads).unreachable_hosts
+        loops = report.credit_loops
+        safe = not loops and not report.invalid_entries and report.unreachable_hosts <= least
     if detours.any():
         run.findings += [
             finding("not-shortest", text)
             for text in _entries(fabric, name, detours, routes.lmc, "is on no shortest up*/down* way")
         ]
-        run.note(f"{name}: replaced what is on no shortest up*/down* way: {_number(int(detours.sum()))}")
-    return Today(whole, source, int(differs.sum()))
+        said = f"on no shortest up*/down* way: {_number(int(detours.sum()))}"
+        if loops:
+            said += ", which can deadlock on one lane: these come first, whatever the loads are then"
+        run.note(f"{name}: replaced what is {said}")
+    in_given = int(differs.sum()) - int(differs[:, : fabric.hosts << routes.lmc].sum())
+    return Today(whole, source, int(differs.sum()), given, safe, in_given, text)
+
+
+TOLERANCE = 1e-9
+"""Loads that differ by less than this part are the same."""
+
+
+class _Measured(Protocol):
+    """What is compared of routes."""
+
+    @property
+    def max(self) -> float: ...
+    @property
+    def max_between_switches(self) -> float: ...
+    @property
+    def links_at_max(self) -> int: ...
+
+
+def is_better(found: _Measured, given: _Measured) -> bool:
+    """Whether routes are better: by the largest load, that between switches, the links that carry it."""
+    pairs = (
+        (found.max, given.max),
+        (found.max_between_switches, given.max_between_switches),
+        (float(found.links_at_max), float(given.links_at_max)),
+    )
+    for mine, theirs in pairs:
+        if abs(mine - theirs) > TOLERANCE * max(mine, theirs):
+            return mine < theirs
+    return False
+
+
+def repaired(today: Today | None, kept: bool) -> int | None:
+    """How many of today's entries are others in what is written, whatever the search has changed."""
+    if today is None:
+        return None
+    return today.repaired_in_given if kept else today.repaired_entries
+
+
+def tell_kept(run: Run, today: Today, given: float, found: float) -> None:
+    """Says that today's routes stay, and why."""
+    name = "-" if is_stdin(today.name) else today.name
+    said = (
+        f"{name}: kept as they are ({render.size(given)}): they are safe, some of their ways are not "
+        f"up*/down*, and of those ways no better tables were found ({render.size(found)})"
+    )
+    run.findings.append(finding("kept", said))
+    run.note(said)
+
+
+def _read(run: Run, source: str, fabric: Fabric) -> tuple[Routes, bytes]:
+    """Routes, and the text of their file; that is empty of an engine's."""
+    from netloom import _core
+
+    if _core.is_engine(source) or not is_file_or_stdin(source):
+        return run.routes(source, fabric, None, strict=False), b""
+    with run.timed("read"):
+        data = run.read("routes", source)
+        routes = _core.Routes.parse(data, fabric, label=source, strict=False)
+        return routes, strangers.plain(data)
+
+
+def _tell_strangers(run: Run, name: str, fabric: Fabric, text: bytes) -> None:
+    """Says which LIDs no port of the fabric has."""
+    lids = strangers.lids(text, strangers.of_fabric(fabric)) if text else []
+    if lids:
+        told = ", ".join(f"0x{lid:04x}" for lid in lids[:_TOLD]) + (", …" if len(lids) > _TOLD else "")
+        which = "1 LID" if len(lids) == 1 else f"{render.count(len(lids))} LIDs"
+        said = f"{name}: {which} that no port of the fabric has ({told}): written as they are, not checked"
+        run.findings.append(finding("unknown-lid", said))
+        run.note(said)
 
 
 def unchanged_hosts(old: Traffic, new: Traffic) -> list[int]:

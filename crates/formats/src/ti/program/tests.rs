@@ -127,7 +127,9 @@ fn uneven_collectives_have_shares() {
 
 #[test]
 fn truncated_and_wrong_lines_are_named() {
-    assert_eq!(refusal("0 isend 0 7\n"), "x.ti:1: expected a count, found the end of the line");
+    assert!(
+        refusal("0 isend 0 7\n").starts_with("x.ti:1: expected a tag and a count, found the end of the line")
+    );
     assert_eq!(refusal("0 barrier\n0 wait 0 0\n"), "x.ti:2: expected a tag, found the end of the line");
     assert_eq!(
         refusal("0 irecv -555 7 1\n"),

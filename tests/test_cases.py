@@ -1,0 +1,203 @@
+"""Small inputs after public bug reports (tests/data/cases), and what is right of each."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+
+import pytest
+
+from conftest import ROOT
+
+CASES = ROOT / "tests" / "data" / "cases"
+TRIANGLE = CASES / "triangle"
+CROSS = CASES / "cross-cable"
+SYSFS = CASES / "sysfs-two-fabrics"
+FOREIGN = CASES / "foreign-formats"
+
+
+def kinds(result):
+    return [one["kind"] for one in result["findings"]]
+
+
+def test_shortest_ways_between_switches_of_one_level_are_no_violation(netloom):
+    result = netloom.result("check", TRIANGLE / "net.txt", TRIANGLE / "today.lfts")
+    assert (result["ok"], result["up_down_violations"], result["findings"]) == (True, 0, [])
+
+
+@pytest.mark.parametrize(
+    ("options", "before", "found"),
+    [
+        # A host is sent a byte by each of 5 others: 5 B on its own cable; two leaves have 2 x 2 pairs of
+        # hosts: 4 B between switches. By up*/down* ways all is on two of the three cables: 8 B.
+        ((), 5.0, 5.0),
+        (("--objective", "worst"), 5.0, 5.0),
+        (("--max-changes", "3"), 5.0, 5.0),
+        (("--also", "all-to-all:bytes=2"), 5.0, None),
+    ],
+)
+def test_todays_tables_are_measured_as_given_and_never_replaced_by_worse_ones(
+    netloom, options, before, found
+):
+    result = netloom.result(
+        "optimize",
+        TRIANGLE / "net.txt",
+        "all-to-all",
+        "--from",
+        TRIANGLE / "today.lfts",
+        *options,
+        "-o",
+        "x.lfts",
+    )
+    was = result["background"]
+    assert result["objective"]["value"] <= was["value"] * (1 + 1e-9)
+    assert before is None or was["max_load"] == before
+    assert found is None or result["max_load"] == found
+    assert "kept" in kinds(result)
+    assert (result["changed_entries"], result["repaired_entries"], result["changed_because"]) == (
+        0,
+        0,
+        "nothing",
+    )
+    assert netloom.result("loads", TRIANGLE / "net.txt", "x.lfts", "all-to-all")["max_load"] == 5.0
+    assert netloom.result("check", TRIANGLE / "net.txt", "x.lfts")["ok"]
+
+
+def test_where_todays_tables_can_deadlock_safety_comes_first_and_both_loads_are_told(netloom):
+    # Around a ring by shortest ways, which up*/down* ways cannot close: OpenSM's DFSSSP needs two lanes.
+    net, today = CASES / "dfsssp-ring" / "net.txt", CASES / "dfsssp-ring" / "dfsssp.lfts"
+    result = netloom.result("optimize", net, "all-to-all", "--from", today, "-o", "x.lfts")
+    assert result["repaired_entries"] > 0
+    assert "kept" not in kinds(result)
+    given = netloom.result("loads", net, today, "all-to-all")["max_load"]
+    assert result["background"]["max_load"] == given
+    assert result["background"]["repaired_max_load"] > given
+    assert "which can deadlock on one lane" in netloom("optimize", net, "all-to-all", "--from", today).err
+    assert netloom.result("check", net, "x.lfts")["credit_loops"] == 0
+
+
+def test_entries_to_switches_that_can_deadlock_are_repaired_in_tables_that_are_kept(netloom):
+    # Of these tables those towards hosts are sound; a loop closes by way of switches' own LIDs.
+    case = ROOT / "tests" / "data" / "credit-loop"
+    assert netloom.result("check", case / "net.txt", case / "today.lfts", code=1)["credit_loops"] == 1
+    result = netloom.result(
+        "optimize", case / "net.txt", case / "t.csv", "--from", case / "today.lfts", "-o", "x.lfts"
+    )
+    assert result["repaired_entries"] > 0
+    assert netloom.result("check", case / "net.txt", "x.lfts")["credit_loops"] == 0
+
+
+def test_opensms_up_sideways_down_is_right_and_what_ftree_forgot_is_found(netloom):
+    result = netloom.result("check", CROSS / "net.txt", CROSS / "opensm-updn-roots.lfts")
+    assert (result["ok"], result["up_down_violations"], result["credit_loops"]) == (True, 0, 0)
+    result = netloom.result("check", CROSS / "net.txt", CROSS / "opensm-ftree.lfts", code=1)
+    assert (result["ok"], result["unreachable_hosts"]) == (False, 22)
+
+
+@pytest.mark.parametrize("trees", ["one", "both"])
+def test_counters_of_another_fabrics_adapter_are_nobodys(netloom, trees):
+    # n00 has sent 5,000 units of four octets, n02 4,000; mlx5_1 of n00, which has n02's LID elsewhere, more.
+    shown = netloom.result("counters", "show", SYSFS / "net.txt", SYSFS / trees)
+    sent = {
+        link["from"].split()[0]: link["bytes"] for link in shown["busiest"] if link["from"].startswith("n")
+    }
+    assert sent["n00"] == 20_000
+    assert sent.get("n02", 0) == (16_000 if trees == "both" else 0)
+    assert any("of other fabrics, left out: n00 mlx5_1 (GUID 0x" in note for note in shown["notes"])
+
+
+def test_virtual_functions_and_ethernet_are_left_out_and_told(netloom):
+    for tree, told in (("vf", "(virtual functions), left out: n00 mlx5_2"), ("eth", "Ethernet")):
+        shown = netloom.result("counters", "show", SYSFS / "net.txt", SYSFS / tree)
+        assert shown["host_bytes"] == 20_000, tree
+        assert any(told in note for note in shown["notes"]), shown["notes"]
+
+
+def test_a_bad_counter_is_named_with_its_file(netloom):
+    shutil.copytree(SYSFS / "one", netloom.folder / "tree")
+    counter = "n00/mlx5_0/ports/1/counters/port_xmit_data"
+    (netloom.folder / "tree" / counter).write_text("x\n")
+    told = netloom.refused("counters", "show", SYSFS / "net.txt", "tree")
+    assert told == f'tree/{counter}:1: expected a number below 2^64, found "x"'
+
+
+@pytest.mark.parametrize(
+    ("name", "bytes"), [("cpu-nic", 4096), ("tag32", 4096), ("tag", 4096), ("comments", 10)]
+)
+def test_goal_is_read_as_its_tools_write_it(netloom, name, bytes):
+    shown = netloom.result("traffic", "show", CASES / "goal-atlahs" / f"{name}.goal")
+    assert (shown["pairs"], shown["total_bytes"]) == (1, bytes)
+
+
+def test_numbers_of_traces_are_strtods(netloom):
+    shown = netloom.result("traffic", "show", CASES / "ti-scientific" / "run.ti")
+    assert shown["total_bytes"] == 1_050_000
+
+
+def test_a_trace_without_tags_is_told_as_one(netloom):
+    told = netloom.refused("traffic", "show", CASES / "ti-scientific" / "before-3.20.ti")
+    assert "before-3.20.ti:3: " in told
+    assert "before SimGrid 3.20, which had no tags? Record it again" in told
+
+
+def test_fdbs_are_read(netloom):
+    result = netloom.result("check", FOREIGN / "net.txt", FOREIGN / "osm.fdbs")
+    assert (result["ok"], result["unreachable_hosts"], result["findings"]) == (True, 0, [])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("fabric", "show", FOREIGN / "ibsim-dump.txt"), "ibsim's dump"),
+        (("fabric", "show", CASES / "back-to-back" / "net.txt"), "to no switch: there is nothing to route"),
+        (("traffic", "show", FOREIGN / "pmpi-trace-rank-0.txt"), "Schedgen makes a GOAL schedule"),
+    ],
+)
+def test_what_is_not_read_is_named_for_what_it_is(netloom, arguments, told):
+    assert told in netloom.refused(*arguments)
+
+
+def test_squeues_table_is_named(netloom):
+    net, table = FOREIGN / "net.txt", FOREIGN / "squeue.txt"
+    netloom.ok("counters", "synth", net, "updn", "permutation:seed=1", "-o", "c.csv")
+    told = netloom.refused("infer", net, "updn", "c.csv", "--jobs", table)
+    assert "squeue.txt:1: expected squeue --json" in told
+
+
+def test_a_credit_loop_is_one_of_one_lane(netloom):
+    case = CASES / "dfsssp-ring"
+    result = netloom.result("check", case / "net.txt", case / "dfsssp.lfts", code=1)
+    assert (result["up_down_violations"], kinds(result)) == (0, ["credit-loop"])
+    assert re.match(r"on one lane, \d+ links wait for each other \(DFSSSP", result["findings"][0]["text"])
+
+
+def test_lids_of_no_port_are_kept_in_what_is_written_and_told(netloom, paths):
+    netloom.ok("route", "ftree", paths.ft2, "-o", "today.lfts")
+    text = (netloom.folder / "today.lfts").read_text()
+    # A virtual port behind host0000 in every table, and one that only some know.
+    lines = []
+    for number, table in enumerate(text.split("Unicast lids")[1:]):
+        lines.append(f"Unicast lids{table}")
+        port = re.search(r"0x0*1 (\d+)", table)
+        assert port is not None
+        lines.append(f"0x0bb8 {port[1]} # Channel Adapter portguid 0x00000000000b0b01: 'n0 vport'\n")
+        lines += ["0x0bb9 001\n"] if number % 2 else []
+    # Entries go before the count.
+    today = re.sub(r"(\d+ lids dumped\n)((?:0x0bb.*\n)+)", r"\2\1", "".join(lines))
+    (netloom.folder / "today.lfts").write_text(today)
+    result = netloom.result(
+        "optimize", paths.ft2, "permutation:seed=3", "--from", "today.lfts", "-o", "new.lfts"
+    )
+    assert any(
+        one["kind"] == "unknown-lid"
+        and "2 LIDs that no port of the fabric has (0x0bb8, 0x0bb9)" in one["text"]
+        for one in result["findings"]
+    )
+    new = (netloom.folder / "new.lfts").read_text()
+    for lid in ("0x0bb8", "0x0bb9"):
+        before = [line for line in today.splitlines() if line.startswith(lid)]
+        assert [line for line in new.splitlines() if line.startswith(lid)] == before
+    checked = json.loads(netloom.ok("check", paths.ft2, "new.lfts", "--format", "json"))["result"]
+    assert checked["ok"]
+    assert "unknown-lid" in kinds(checked)
