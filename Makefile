@@ -22,12 +22,14 @@ export PIP_QUIET := 1
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
+RECORDER := python/netloom/native/libnetloom_record.so
+RECORDER_SOURCES := $(wildcard native/recorder/*)
 LIBRARY := --locked --workspace --exclude netloom-python
 
 .PHONY: build demo test lint fmt test-rust test-python bench study scale validate inferred hostile man lock fuzz clean need
 .DEFAULT_GOAL := build
 
-build: $(VENV)/.built ## .venv/bin/netloom
+build: $(VENV)/.built $(RECORDER) ## .venv/bin/netloom
 	@echo 'netloom is in $(BIN)/netloom: try `make demo`, or `$(BIN)/netloom --help`'
 
 demo: $(VENV)/.built ## real dump and real traffic in, table, picture and routes out
@@ -35,7 +37,7 @@ demo: $(VENV)/.built ## real dump and real traffic in, table, picture and routes
 
 test: lint test-rust test-python ## all of it
 
-lint: $(VENV)/.dev $(VENV)/.built ## formatting, clippy, tidy, ruff, mypy, stubs
+lint: $(VENV)/.dev $(VENV)/.built $(RECORDER) ## formatting, clippy, tidy, ruff, mypy, stubs
 	cargo fmt --all --check
 	cargo clippy --locked --workspace --all-targets --quiet -- -D warnings
 	cargo run --locked --quiet -p xtask -- tidy
@@ -52,10 +54,10 @@ fmt: $(VENV)/.dev ## formats what `make lint` checks
 test-rust: | need
 	cargo test $(LIBRARY) --quiet
 
-test-python: $(VENV)/.dev $(VENV)/.built
+test-python: $(VENV)/.dev $(VENV)/.built $(RECORDER)
 	$(BIN)/python -m pytest -n $(PYTEST_JOBS)
 
-bench: $(VENV)/.built ## the table of what must be fast, into docs/benchmarks.md
+bench: $(VENV)/.built $(RECORDER) ## the table of what must be fast, into docs/benchmarks.md
 	cargo build --locked --release --quiet -p netloom-benches
 	@cargo run --locked --release --quiet -p netloom-benches -- --netloom $(BIN)/netloom --write docs/benchmarks.md $(FAMILIES)
 
@@ -93,7 +95,7 @@ fuzz: | need ## every parser for FUZZ_SECONDS (60) seconds
 
 clean: ## back to a fresh clone, the virtual environment included
 	cargo clean --quiet
-	rm -rf $(VENV) fuzz/target build dist demo-output .pytest_cache .mypy_cache .ruff_cache python/netloom/*.so
+	rm -rf $(VENV) fuzz/target build dist demo-output .pytest_cache .mypy_cache .ruff_cache python/netloom/*.so python/netloom/native/*.so
 	find python tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # What must be on the machine. One line each, and what to do about it.
@@ -117,6 +119,13 @@ $(VENV)/.dev: $(VENV)/.tools
 	@echo 'Installing what the tests use …'
 	@$(BIN)/python -m pip install --group dev
 	@touch $@
+
+# The library that `netloom record` preloads (docs/decisions/0023-c-of-our-own.md).
+$(RECORDER): $(RECORDER_SOURCES) | need
+	@mkdir -p build/recorder $(@D)
+	@$(PYTHON) native/recorder/wrappers.py build/recorder
+	@cc -O2 -g0 -shared -fPIC -ftls-model=initial-exec -fvisibility=hidden -Wall -Wextra -Werror -Ibuild/recorder \
+		native/recorder/record.c -o $@ -ldl -lpthread
 
 # Installs the run-time dependencies, then the package itself, editable: changed Python needs no rebuild.
 $(VENV)/.built: $(RUST_SOURCES) $(VENV)/.tools

@@ -28,6 +28,7 @@ OTHERS = [ROOT / "README.md", ROOT / "docs" / "python.md", ROOT / "docs" / "traf
 PAGES = [*OTHERS, *sorted((ROOT / "docs" / "verbs").glob("*.md"))]
 VERBS = [
     "fabric",
+    "record",
     "traffic",
     "counters",
     "infer",
