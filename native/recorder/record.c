@@ -328,6 +328,10 @@ static int *world_ranks(word group, int n)
     }
     int failed = translate(group, n, ranks + n, world, ranks);
     release(&world);
+    /* MPI_UNDEFINED is negative: a process of another world. */
+    for (int i = 0; i < n; i++)
+        if (ranks[i] < 0 || ranks[i] >= (int)head->ranks)
+            ranks[i] = -1;
     if (failed) {
         free(ranks);
         return NULL;
@@ -465,8 +469,7 @@ static inline int world_rank(struct thread *t, int peer, word comm)
         return -2;
     if (UNLIKELY(peer >= t->peers))
         return -2;
-    int rank = t->map[peer];
-    return UNLIKELY(rank >= (int)head->ranks) ? -2 : rank;
+    return t->map[peer];
 }
 
 static __attribute__((noinline)) void count_odd(struct thread *t, int rank, long long bytes)
@@ -511,8 +514,8 @@ static void moved(struct thread *t, int function, long long put, long long got, 
         return;
     const struct comm *found = peers_of(t, handle(&abi, window), 1);
     int rank = found && peer < found->peers ? found->map[peer] : -2;
-    if (rank < 0 || rank >= (int)head->ranks) {
-        count_odd(t, rank == -1 ? -1 : -2, (put > 0 ? put : 0) + (got > 0 ? got : 0));
+    if (rank < 0) {
+        count_odd(t, rank, (put > 0 ? put : 0) + (got > 0 ? got : 0));
         return;
     }
     if (!t->one_sided) {
