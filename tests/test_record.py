@@ -11,6 +11,7 @@ import os
 import random
 import re
 import shutil
+import signal
 import struct
 import subprocess
 import time
@@ -267,6 +268,31 @@ def test_a_time_limit_ends_the_program_and_keeps_its_records(netloom):
     assert done.code not in (0, 3)
     assert "the program was ended after 3 s" in done.out
     assert "MPI_Sendrecv" in done.out
+
+
+def test_an_interruption_ends_the_program_and_keeps_its_records(netloom):
+    need(OPEN_MPI)
+    folder = netloom.folder / "progress"
+    folder.mkdir()
+    command = OPEN_MPI.command(2, program(OPEN_MPI, "endless"), folder, 10**12)
+    running = subprocess.Popen(
+        [*netloom.command, "record", "--matrix", "-o", "run", "--", *command],
+        cwd=netloom.folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    deadline = time.monotonic() + 60
+    while len(progress(folder)) < 2:
+        assert running.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.001)
+    running.send_signal(signal.SIGTERM)
+    out, err = running.communicate(timeout=60)
+    assert running.returncode == 130
+    assert b"MPI_Sendrecv" in out
+    assert err.endswith(b"netloom: interrupted\n")
+    assert len(matrix(netloom.folder / "run" / "matrix.mtx.gz")) == 2
+    assert not [path for path in netloom.folder.iterdir() if path.name.startswith(".netloom")]
 
 
 def test_output_of_the_program_stays_where_it_was(netloom):

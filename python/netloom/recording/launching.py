@@ -18,6 +18,7 @@ import shutil
 import signal
 import subprocess
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
@@ -33,6 +34,23 @@ _OPEN_MPI_NAMES = (b"Open MPI", b"OpenRTE", b"PRRTE")
 _VERSION_SECONDS = 20
 _END_SECONDS = 5.0
 """After SIGTERM at a time limit, before SIGKILL."""
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a command ended.
+
+    Parameters
+    ----------
+    code : int
+        Its exit code; 128 + N if signal N ended it.
+    late, interrupted : bool
+        Whether it was ended because its time was over, or because we were interrupted.
+    """
+
+    code: int
+    late: bool = False
+    interrupted: bool = False
 
 
 def library() -> Path:
@@ -115,7 +133,7 @@ def run(
     *,
     stdout: int | IO[bytes] | None = None,
     seconds: float | None = None,
-) -> tuple[int, bool]:
+) -> Ended:
     """Runs a command with the recorder and waits for its end.
 
     Ctrl-C and SIGTERM are passed on as SIGTERM, and its end is awaited.
@@ -133,17 +151,12 @@ def run(
 
     Returns
     -------
-    int
-        Its exit code; 128 + N if signal N ended it.
-    bool
-        Whether the time was over.
+    Ended
 
     Raises
     ------
     NetloomError
         If it cannot be run.
-    KeyboardInterrupt
-        After its end, if we were interrupted.
     """
     find_command(command)
     libc = ctypes.CDLL(None)
@@ -162,18 +175,18 @@ def run(
             )
         except OSError as error:
             raise NetloomError(f"{command[0]}: {error.strerror}") from None
-        late = False
+        late = interrupted = False
         try:
             child.wait(timeout=seconds)
         except subprocess.TimeoutExpired:
             late = True
             _end(child)
-        except BaseException:
+        except KeyboardInterrupt:
+            interrupted = True
             child.terminate()
             child.wait()
-            raise
     code = child.returncode
-    return (128 - code if code < 0 else code), late
+    return Ended(128 - code if code < 0 else code, late, interrupted)
 
 
 def _end(child: subprocess.Popen[bytes]) -> None:

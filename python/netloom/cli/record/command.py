@@ -68,7 +68,7 @@ def record(
         records = scratch / "ranks"
         records.mkdir(mode=0o700)
         with run.timed("program"):
-            code, late = launching.run(
+            ended = launching.run(
                 words,
                 records,
                 stdout=sys.stderr.buffer if options.format != "text" else None,
@@ -77,18 +77,22 @@ def record(
         try:
             with run.timed("merge"):
                 merged = _merged(words, records)
-            result = report.result(merged, words, code, seconds=options.time_limit if late else None)
+            late = options.time_limit if ended.late else None
+            result = report.result(merged, words, ended.code, seconds=late)
             if options.output is not None:
                 with run.timed("write"):
                     result["files"] = _write(merged, words, scratch / "run", options.output)
         except (NetloomError, OSError) as error:
-            if code == 0:
+            if ended.interrupted:
+                raise KeyboardInterrupt from error
+            if ended.code == 0:
                 raise
             # Whoever asks for the exit code asks for the program's.
             print(render.printable(f"netloom: error: {error}", lines=False), file=sys.stderr)
-            return code
-    ended = run.finish(result, lambda: report.text(result), rows=report.rows(result))
-    return code or ended
+            return ended.code
+    text, rows = lambda: report.text(result), report.rows(result)
+    code = run.finish(result, text, rows=rows, interrupted=ended.interrupted)
+    return code if ended.interrupted else ended.code or code
 
 
 def _merged(words: list[str], folder: Path) -> Merged:
