@@ -26,11 +26,13 @@ RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml
 CARGO_SET := --locked --workspace --quiet
 PYTEST := $(BIN)/python -m pytest -n $(PYTEST_JOBS) --dist worksteal
 BUDGET := 9 minutes and 1,050 CPU s on 2 quiet cores, from a fresh clone
+RECORDER := python/netloom/native/libnetloom_record.so
+RECORDER_SOURCES := $(wildcard native/recorder/*)
 
 .PHONY: build demo check test lint lint-rust lint-python fmt test-rust test-python test-exec bench study scale validate inferred hostile man lock fuzz clean need
 .DEFAULT_GOAL := build
 
-build: $(VENV)/.built ## .venv/bin/netloom
+build: $(VENV)/.built $(RECORDER) ## .venv/bin/netloom
 	@echo 'netloom is in $(BIN)/netloom: try `make demo`, or `$(BIN)/netloom --help`'
 
 demo: $(VENV)/.built ## real dump and real traffic in, table, picture and routes out
@@ -60,7 +62,7 @@ lint-rust: $(VENV)/.tools
 	cargo clippy $(CARGO_SET) --all-targets -- -D warnings
 	cargo run --locked --quiet -p xtask -- tidy
 
-lint-python: $(VENV)/.dev $(VENV)/.built
+lint-python: $(VENV)/.dev $(VENV)/.built $(RECORDER)
 	$(BIN)/ruff check --quiet python tests
 	$(BIN)/ruff format --check --quiet python tests
 	$(BIN)/mypy
@@ -74,13 +76,13 @@ fmt: $(VENV)/.dev ## formats what `make lint` checks
 test-rust: $(VENV)/.tools
 	cargo test $(CARGO_SET) --tests
 
-test-python: $(VENV)/.dev $(VENV)/.built
+test-python: $(VENV)/.dev $(VENV)/.built $(RECORDER)
 	$(PYTEST)
 
-test-exec: $(VENV)/.dev $(VENV)/.built ## the Python tests with a process of its own for every command (`make test` forks one)
+test-exec: $(VENV)/.dev $(VENV)/.built $(RECORDER) ## the Python tests with a process of its own for every command (`make test` forks one)
 	NETLOOM_TEST_EXEC=1 $(PYTEST)
 
-bench: $(VENV)/.built ## the table of what must be fast, into docs/benchmarks.md
+bench: $(VENV)/.built $(RECORDER) ## the table of what must be fast, into docs/benchmarks.md
 	cargo build --locked --release --quiet -p netloom-benches
 	@cargo run --locked --release --quiet -p netloom-benches -- --netloom $(BIN)/netloom --write docs/benchmarks.md $(FAMILIES)
 
@@ -118,7 +120,7 @@ fuzz: | need ## every parser for FUZZ_SECONDS (60) seconds
 
 clean: ## back to a fresh clone, the virtual environment included
 	cargo clean --quiet
-	rm -rf $(VENV) fuzz/target build dist demo-output .pytest_cache .mypy_cache .ruff_cache python/netloom/*.so
+	rm -rf $(VENV) fuzz/target build dist demo-output .pytest_cache .mypy_cache .ruff_cache python/netloom/*.so python/netloom/native/*.so
 	find python tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # What must be on the machine. One line each, and what to do about it.
@@ -142,6 +144,13 @@ $(VENV)/.dev: $(VENV)/.tools
 	@echo 'Installing what the tests use …'
 	@$(BIN)/python -m pip install --group dev
 	@touch $@
+
+# The library that `netloom record` preloads (docs/decisions/0023-c-of-our-own.md).
+$(RECORDER): $(RECORDER_SOURCES) | need
+	@mkdir -p build/recorder $(@D)
+	@$(PYTHON) native/recorder/wrappers.py build/recorder
+	@cc -O2 -g0 -shared -fPIC -ftls-model=initial-exec -fvisibility=hidden -Wall -Wextra -Werror -Ibuild/recorder \
+		native/recorder/record.c -o $@ -ldl -lpthread
 
 # Installs the run-time dependencies, then the package itself, editable: changed Python needs no rebuild.
 $(VENV)/.built: $(RUST_SOURCES) $(VENV)/.tools

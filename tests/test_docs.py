@@ -13,6 +13,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import shutil
 import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ from pathlib import Path
 
 import pytest
 
+import mpi_bed
 import netloom as nl
 from netloom.live import Ibsim, OpenSM, missing_tools
 
@@ -28,6 +30,7 @@ OTHERS = [ROOT / "README.md", ROOT / "docs" / "python.md", ROOT / "docs" / "traf
 PAGES = [*OTHERS, *sorted((ROOT / "docs" / "verbs").glob("*.md"))]
 VERBS = [
     "fabric",
+    "record",
     "traffic",
     "counters",
     "infer",
@@ -50,6 +53,8 @@ VERBS = [
 
 
 LIVE = ["apply"]
+MPI = ["record"]
+"""Pages that run MPI programs; skipped where there is no MPI."""
 
 
 @dataclass
@@ -104,6 +109,11 @@ def test_pages_say_what_commands_print(page, netloom, paths):
         (netloom.folder / f"{when}.txt.gz").symlink_to(reading)
     binaries = str(Path(netloom.command[0]).parent)
     env = {**os.environ, "PATH": f"{binaries}:{os.environ['PATH']}", "COLUMNS": "100"}
+    if page.stem in MPI:
+        missing = [tool for tool in ("mpicc", "mpirun") if shutil.which(tool) is None]
+        if missing:
+            pytest.skip(f"not installed: {', '.join(missing)}")
+        env |= mpi_bed.ENVIRONMENT
     with live_fabric(page, netloom.folder, env):
         run_steps(page, netloom.folder, env)
 

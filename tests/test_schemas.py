@@ -83,7 +83,7 @@ RUNS: dict[str, list[str]] = {
     "plot-congestion": ["plot", "congestion", "SAMPLED", "--by", "context", "-o", "x.html"],
 }
 
-ELSEWHERE = {"sample-study", "sample-decode"}
+ELSEWHERE = {"sample-study", "sample-decode", "record"}
 """Forms of verbs that tests of their own validate."""
 
 LIVE = {"counters-poll", "lanes-read", "lanes-load", "watch", "demo-live", "loop-live"}

@@ -65,6 +65,12 @@ KINDS: dict[str, tuple[Severity, Class]] = {
     # Of recorded runs as traffic (crates/traffic/src/recorded.rs).
     "collectives-left-out": ("warning", "input"),
     "communicators": ("note", "input"),
+    # Of recorded programs (python/netloom/cli/record).
+    "lost-ranks": ("warning", "input"),
+    "uncounted-calls": ("warning", "input"),
+    "other-world": ("note", "input"),
+    "collectives-as-asked": ("note", "input"),
+    "one-host": ("note", "input"),
     # Of traffic of any kind (crates/python/src/traffic.rs).
     "no-traffic": ("warning", "input"),
     # Of files of routes (crates/formats/src/lft/read.rs).

@@ -1,4 +1,5 @@
-"""What is not ended by force: a change of a live fabric takes the time that undoing it takes.
+"""What is not ended by force: a change of a live fabric takes the time that undoing it takes, a program that
+is recorded the time that its ranks take to end.
 
 The command line ends a process soon after a signal, whatever it does (`cli/shared/guard.py`). Tables half
 sent are worse than a command that answers late, so what sends them says so here. A second signal ends it all

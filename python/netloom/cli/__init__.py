@@ -89,7 +89,9 @@ def _run(tokens: Sequence[str]) -> int:
 
     from netloom.errors import InternalError, NetloomError
 
-    if "" in tokens:
+    # What follows `--` is another program's (`netloom record`).
+    ours = tokens[: tokens.index("--")] if "--" in tokens else tokens
+    if "" in ours:
         return _fail('usage: an argument is empty (""): expected a file, a spec or a value', USAGE)
     if tokens and tokens[0] == "help":
         # As other commands have it: `netloom help optimize`.

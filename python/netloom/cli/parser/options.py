@@ -72,6 +72,7 @@ OPTIONS: dict[str, tuple[str, str]] = {
     "--loads": ("str", "offered loads, with commas"),
     "--mappings": ("str", "mappings of ranks, with commas"),
     "--marking": ("queue|probabilistic|ecn", "when a packet is marked as congested"),
+    "--matrix": ("bool", "record sums by pair"),
     "--max-changes": ("int", "how many entries may change"),
     "--mend": ("bool", "replace entries that lead to dead ports or nowhere"),
     "--method": ("whole|one-bit", "what a sampled packet carries"),

@@ -39,6 +39,7 @@ VERBS: dict[str, str | tuple[str, dict[str, str]]] = {
             "poll": "Read the counters of every port of a live fabric.",
         },
     ),
+    "record": "What any MPI program sends: run it with the recorder.",
     "route": "Make routes with an engine.",
     "check": "Verify routes, and certificates.",
     "loads": "Load of every link, and how far from the best possible.",
@@ -124,7 +125,7 @@ _PLACES = {
     "completion": "parser.completion:completion",
 }
 """Where verbs and their commands are that are not where others are."""
-_FOLDERS = ("apply", "counters", "infer", "loop", "optimize", "plot", "sample", "simulate")
+_FOLDERS = ("apply", "counters", "infer", "loop", "optimize", "plot", "record", "sample", "simulate")
 """Verbs with a folder, whose functions are in `command`; others are a file."""
 
 

@@ -1,0 +1,51 @@
+/* What differs between the binary interfaces of MPI libraries, as far as a recorder needs it.
+ *
+ * Handles are machine words here: MPICH and its kin use 32-bit integers (the upper half of a register is then
+ * undefined), Open MPI addresses of structures, MPI 5's standard interface words with small constants. Which one
+ * a program has is told when it starts MPI: nothing of any `mpi.h` is compiled in.
+ */
+#ifndef NETLOOM_ABI_H
+#define NETLOOM_ABI_H
+
+#include <stdint.h>
+
+typedef uintptr_t word;
+
+enum { ABI_UNKNOWN, ABI_MPICH, ABI_OPEN_MPI, ABI_STANDARD };
+
+/* What a handle, a constant or an error is in the program's MPI. */
+struct abi {
+    int kind;
+    int wide;        /* Handles fill a word; else 32 bits. */
+    word world;      /* MPI_COMM_WORLD */
+    word null_comm;  /* MPI_COMM_NULL */
+    word in_place;   /* MPI_IN_PLACE */
+    int root;        /* MPI_ROOT */
+    int error_count; /* MPI_ERR_COUNT */
+    int error_other; /* MPI_ERR_OTHER */
+};
+
+static const struct abi MPICH_ABI = {
+    ABI_MPICH, 0, 0x44000000u, 0x04000000u, (word)-1, -3, 2, 15,
+};
+/* Its communicators are symbols, found when MPI starts. */
+static const struct abi OPEN_MPI_ABI = {
+    ABI_OPEN_MPI, 1, 0, 0, 1, -4, 2, 16,
+};
+static const struct abi STANDARD_ABI = {
+    ABI_STANDARD, 1, 0x101, 0x100, 1, -3, 2, 15,
+};
+
+/* A handle without what a 32-bit register leaves undefined. */
+static inline word handle(const struct abi *abi, word given)
+{
+    return abi->wide ? given : (word)(uint32_t)given;
+}
+
+/* The `index`-th handle of an array. */
+static inline word handle_at(const struct abi *abi, const void *array, long index)
+{
+    return abi->wide ? ((const word *)array)[index] : (word)((const uint32_t *)array)[index];
+}
+
+#endif

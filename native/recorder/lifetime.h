@@ -1,0 +1,236 @@
+/* Where a recording begins and ends: MPI_Init and its kin, MPI_Finalize, MPI_Abort, exit.
+ *
+ * Part of record.c. The folder comes from the environment; without it nothing is recorded, and every wrapper only
+ * passes on. A process that has the library leaves a link `seen.…` to its program there, so that where no rank is
+ * reported it can be said how far the environment came.
+ */
+
+static unsigned hash_of(const char *text)
+{
+    unsigned hash = 2166136261u;
+    while (*text)
+        hash = (hash ^ (unsigned char)*text++) * 16777619u;
+    return hash;
+}
+
+static void own_program(char *into, size_t size)
+{
+    ssize_t n = readlink("/proc/self/exe", into, size - 1);
+    into[n < 0 ? 0 : n] = 0;
+}
+
+static __attribute__((constructor)) void seen(void)
+{
+    const char *folder = getenv(FOLDER_VARIABLE);
+    char program[1024], path[1400];
+    if (!folder)
+        return;
+    own_program(program, sizeof program);
+    if (snprintf(path, sizeof path, "%s/seen.%08x", folder, hash_of(program)) < (int)sizeof path &&
+        symlink(program, path))
+        return;
+}
+
+/* Which interface this MPI has. */
+static int tell_abi(void)
+{
+    int libraries = find_library();
+    word world = find_datum("ompi_mpi_comm_world");
+    if (world) {
+        abi = OPEN_MPI_ABI;
+        abi.world = world;
+        abi.null_comm = find_datum("ompi_mpi_comm_null");
+    } else {
+        void *init = find("Init");
+        Dl_info info;
+        int standard = init && dladdr(init, &info) && strstr(info.dli_fname, "libmpi_abi.so");
+        abi = standard ? STANDARD_ABI : MPICH_ABI;
+    }
+    return libraries;
+}
+
+static __attribute__((noinline)) void count_one(struct thread *t, int peer)
+{
+    sent(t, F_Send, 1, 1, peer, abi.world);
+}
+
+/* Nanoseconds that counting a message takes here, of a scratch thread's sums. */
+static double measure(void)
+{
+    enum { ROUNDS = 5, CALLS = 2000 };
+    struct thread t = {.stamp = stamp, .comm = abi.world, .type = 1, .size = 1, .peers = head->ranks};
+    int *map = malloc(head->ranks * sizeof(int));
+    double best = 0;
+    t.calls = calloc((size_t)FUNCTIONS + head->ranks, sizeof(struct sum));
+    if (map && t.calls) {
+        t.pairs = t.calls + FUNCTIONS;
+        t.map = map;
+        for (unsigned i = 0; i < head->ranks; i++)
+            map[i] = i;
+        for (int round = 0; round < ROUNDS; round++) {
+            unsigned peer = 0;
+            uint64_t start = now(CLOCK_MONOTONIC);
+            for (int i = 0; i < CALLS; i++) {
+                count_one(&t, peer);
+                if (++peer == head->ranks)
+                    peer = 0;
+            }
+            double each = (double)(now(CLOCK_MONOTONIC) - start) / CALLS;
+            best = round == 0 || each < best ? each : best;
+        }
+    }
+    free(map);
+    free(t.calls);
+    return best;
+}
+
+/* Makes the rank's file, its head and the names of the functions; 0 or an errno. */
+static int make_file(int rank, int ranks)
+{
+    const char *folder = getenv(FOLDER_VARIABLE);
+    char host[256] = "", path[1400];
+    struct head start = {.order = 0x01020304, .version = RECORD_VERSION, .kind = KIND_SUMS};
+    size_t names = ((size_t)FUNCTIONS * NAME_BYTES + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
+    gethostname(host, sizeof host - 1);
+    int n = snprintf(path, sizeof path, "%s/rank.%d.%ld.%s", folder, rank, (long)getpid(), host);
+    if (n >= (int)sizeof path)
+        return ENAMETOOLONG;
+    file = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (file < 0)
+        return errno;
+    int failed = reserve(HEAD_BYTES + names);
+    if (failed)
+        return failed;
+    char *mapped = mmap(NULL, HEAD_BYTES + names, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    if (mapped == MAP_FAILED)
+        return errno;
+    memcpy(start.magic, RECORD_MAGIC, sizeof start.magic);
+    start.head_bytes = HEAD_BYTES;
+    start.state = STATE_OPEN;
+    start.abi = abi.kind;
+    start.rank = rank;
+    start.ranks = ranks;
+    start.functions = FUNCTIONS;
+    start.bytes = HEAD_BYTES + names;
+    start.pid = getpid();
+    start.start_ns = now(CLOCK_REALTIME);
+    memcpy(start.host, host, sizeof host);
+    own_program(start.program, sizeof start.program);
+    for (int i = 0; i < FUNCTIONS; i++)
+        snprintf(mapped + HEAD_BYTES + (size_t)i * NAME_BYTES, NAME_BYTES, "%c%s", FUNCTION_CLASSES[i],
+                 FUNCTION_NAMES[i]);
+    memcpy(mapped, &start, sizeof start);
+    head = (struct head *)mapped;
+    return 0;
+}
+
+static void name_library(void)
+{
+    int (*of)(char *, int *) = OWN(Get_library_version, (char *, int *));
+    static char text[16384]; /* Longer than any library's MPI_MAX_LIBRARY_VERSION_STRING. */
+    int n = 0;
+    if (of && !of(text, &n))
+        memcpy(head->library, text, strnlen(text, sizeof head->library - 1));
+}
+
+/* MPI has started: the recording begins, if it was asked for. */
+static void begin(void)
+{
+    if (opened++ || !getenv(FOLDER_VARIABLE))
+        return;
+    int rank = -1, ranks = 0, level = 0, failed;
+    word parent = 0;
+    int libraries = tell_abi();
+    int (*rank_of)(word, int *) = OWN(Comm_rank, (word, int *));
+    int (*size_of_world)(word, int *) = OWN(Comm_size, (word, int *));
+    int (*parent_of)(word *) = OWN(Comm_get_parent, (word *));
+    int (*level_of)(int *) = OWN(Query_thread, (int *));
+    if (!rank_of || !size_of_world || rank_of(abi.world, &rank) || size_of_world(abi.world, &ranks)) {
+        complain("the binary interface of this MPI is not known: nothing is recorded");
+        return;
+    }
+    failed = make_file(rank, ranks);
+    if (failed) {
+        complain("rank %d: no file in %s: %s", rank, getenv(FOLDER_VARIABLE), strerror(failed));
+        return;
+    }
+    if (libraries > 1)
+        head->flags |= FLAG_TWO_LIBRARIES;
+    if (parent_of && !parent_of(&parent) && handle(&abi, parent) != abi.null_comm)
+        head->flags |= FLAG_SPAWNED;
+    if (level_of && !level_of(&level))
+        head->threads_level = level;
+    locking = level >= 3 || level < 0; /* MPI_THREAD_MULTIPLE */
+    pthread_key_create(&leaving, left);
+    name_library();
+    recording = 1;
+    stamp++;
+    head->ns_per_call = measure();
+    if (!renew(&here))
+        complain("rank %d: %s: no space left: it is not recorded", rank, getenv(FOLDER_VARIABLE));
+}
+
+static void finish(int state)
+{
+    if (!head || !recording || head->pid != (uint64_t)getpid())
+        return;
+    recording = 0;
+    stamp++;
+    head->end_ns = now(CLOCK_REALTIME);
+    head->state = state;
+}
+
+static __attribute__((destructor)) void exited(void)
+{
+    finish(STATE_EXITED);
+}
+
+EXPORT int PMPI_Init(int *argc, char ***argv)
+{
+    int (*call)(int *, char ***) = (int (*)(int *, char ***))real_function(F_Init);
+    if (!call)
+        return absent(F_Init);
+    here.depth++;
+    int failed = call(argc, argv);
+    if (--here.depth == 0 && !failed)
+        begin();
+    return failed;
+}
+
+EXPORT int PMPI_Init_thread(int *argc, char ***argv, int needed, int *given)
+{
+    int (*call)(int *, char ***, int, int *) = (int (*)(int *, char ***, int, int *))real_function(F_Init_thread);
+    if (!call)
+        return absent(F_Init_thread);
+    here.depth++;
+    int failed = call(argc, argv, needed, given);
+    if (--here.depth == 0 && !failed)
+        begin();
+    return failed;
+}
+
+EXPORT int PMPI_Finalize(void)
+{
+    int (*call)(void) = (int (*)(void))real_function(F_Finalize);
+    if (!call)
+        return absent(F_Finalize);
+    finish(STATE_FINALIZED);
+    here.depth++;
+    int failed = call();
+    here.depth--;
+    return failed;
+}
+
+EXPORT int PMPI_Abort(word comm, int code)
+{
+    int (*call)(word, int) = (int (*)(word, int))real_function(F_Abort);
+    if (head && recording)
+        head->exit_code = code;
+    finish(STATE_ABORTED);
+    return call ? call(comm, code) : absent(F_Abort);
+}
+
+EXPORT int MPI_Init(int *, char ***) __attribute__((alias("PMPI_Init")));
+EXPORT int MPI_Init_thread(int *, char ***, int, int *) __attribute__((alias("PMPI_Init_thread")));
+EXPORT int MPI_Finalize(void) __attribute__((alias("PMPI_Finalize")));
+EXPORT int MPI_Abort(word, int) __attribute__((alias("PMPI_Abort")));

@@ -1,0 +1,541 @@
+/* A preloaded library that counts what an MPI program sends: by function, and by rank that it is sent to.
+ *
+ * It is linked against no MPI and compiled without `mpi.h` (abi.h says what differs). MPI_X and PMPI_X are both
+ * defined, as one function: Fortran's bindings call the one or the other, and the library itself is reached by
+ * its own PMPI_X. Each thread counts in a block of its own, without atomics; blocks lie in a mapped file a rank
+ * (format.h), which survives whatever ends the rank. Nothing is sent and nobody waits for anybody.
+ *
+ * Invariants: a program never fails because of the recorder; what can't be counted is counted as such. A call is
+ * counted when it has succeeded, and only the outermost: `depth` hides what MPI's own functions call.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <link.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "abi.h"
+#include "format.h"
+
+#define FOLDER_VARIABLE "NETLOOM_RECORD"
+#define LIKELY(x) __builtin_expect(!!(x), 1)
+#define UNLIKELY(x) __builtin_expect(!!(x), 0)
+#define EXPORT __attribute__((visibility("default")))
+
+#include "functions.inc"
+
+/* What a thread has at hand; `stamp` is that of the caches it was filled under. */
+struct thread {
+    unsigned depth, stamp;
+    word comm, type;
+    const int *map; /* World ranks of the peers of `comm`; NULL where they are the same. */
+    int peers;
+    long long size; /* Of `type`. */
+    struct sum *calls, *pairs;
+    struct sum *one_sided; /* Two a rank; NULL until something is put or got. */
+    struct block *block;
+    struct caches *caches;
+};
+
+enum { CACHED = 256 };
+
+/* What a thread looked up; flushed when any handle is freed. */
+struct caches {
+    const struct comm *comms[CACHED];
+    struct {
+        word type;
+        long long size;
+        int known;
+    } types[CACHED];
+    struct block *block, *one_sided;
+    struct caches *next;
+};
+
+/* A communicator's or a window's peers. */
+struct comm {
+    word key;
+    int window, inter, peers, local, me, in, out;
+    int *map;
+    struct comm *next;
+};
+
+/* A persistent request: what every start of it sends. */
+struct request {
+    word key;
+    int function, peer;
+    long long bytes;
+    struct request *next;
+};
+
+static struct abi abi;
+static void *library; /* The MPI library, where its functions are found. */
+static void *real[FUNCTIONS];
+static struct head *head;
+static int file = -1, opened, locking;
+static volatile unsigned stamp = 1; /* Raised when a handle is freed, and when recording begins and ends. */
+static volatile int recording;
+static __thread struct thread here;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_key_t leaving;
+static struct caches *unused; /* Of threads that have ended. */
+static struct comm *comms[CACHED];
+static struct request *requests[1024];
+
+static void complain(const char *format, ...)
+{
+    char text[1200];
+    va_list arguments;
+    va_start(arguments, format);
+    int n = snprintf(text, sizeof text, "netloom: record: ");
+    n += vsnprintf(text + n, sizeof text - n - 1, format, arguments);
+    va_end(arguments);
+    if (n > (int)sizeof text - 2)
+        n = sizeof text - 2;
+    text[n++] = '\n';
+    if (write(2, text, n) < 0)
+        return;
+}
+
+static uint64_t now(clockid_t clock)
+{
+    struct timespec t;
+    clock_gettime(clock, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + t.tv_nsec;
+}
+
+/* Finding MPI's own functions. */
+
+static int is_ours(const void *address)
+{
+    Dl_info them, us;
+    static const char mark;
+    return dladdr(address, &them) && dladdr(&mark, &us) && them.dli_fbase == us.dli_fbase;
+}
+
+struct objects {
+    char *names[1024];
+    int count;
+};
+
+static int note_object(struct dl_phdr_info *info, size_t size, void *data)
+{
+    struct objects *objects = data;
+    (void)size;
+    if (info->dlpi_name && info->dlpi_name[0] == '/' && objects->count < 1024)
+        objects->names[objects->count++] = strdup(info->dlpi_name);
+    return 0;
+}
+
+/* Looks through all loaded objects for one that defines PMPI_Init: Python loads MPI where RTLD_NEXT sees nothing. */
+static int find_library(void)
+{
+    struct objects *objects = calloc(1, sizeof *objects);
+    void *bases[8];
+    int found = 0;
+    if (!objects)
+        return 0;
+    dl_iterate_phdr(note_object, objects);
+    for (int i = 0; i < objects->count; i++) {
+        char *name = objects->names[i];
+        void *object = dlopen(name, RTLD_NOLOAD | RTLD_LAZY), *init;
+        Dl_info info;
+        if (object && (init = dlsym(object, "PMPI_Init")) && !is_ours(init) && dladdr(init, &info)) {
+            int j = 0;
+            while (j < found && bases[j] != info.dli_fbase)
+                j++;
+            if (j == found && found < 8) {
+                bases[found++] = info.dli_fbase;
+                if (!library)
+                    library = dlopen(info.dli_fname, RTLD_NOLOAD | RTLD_LAZY);
+            }
+        }
+        if (object)
+            dlclose(object);
+        free(name);
+    }
+    free(objects);
+    return found;
+}
+
+static void *find(const char *name)
+{
+    char symbol[64];
+    snprintf(symbol, sizeof symbol, "PMPI_%s", name);
+    void *found = dlsym(RTLD_NEXT, symbol);
+    if (!found || is_ours(found)) {
+        if (!library)
+            find_library();
+        found = library ? dlsym(library, symbol) : NULL;
+    }
+    return found && !is_ours(found) ? found : NULL;
+}
+
+/* A datum of the library: an executable may hold the copy that counts. */
+static word find_datum(const char *name)
+{
+    void *found = dlsym(RTLD_DEFAULT, name);
+    if (!found && library)
+        found = dlsym(library, name);
+    return (word)found;
+}
+
+static __attribute__((noinline)) void *load(int function)
+{
+    return real[function] = find(FUNCTION_NAMES[function]);
+}
+
+static inline void *real_function(int function)
+{
+    void *found = real[function];
+    return LIKELY(found != NULL) ? found : load(function);
+}
+
+static void *find_once(const char *name, void **kept)
+{
+    return *kept ? *kept : (*kept = find(name));
+}
+
+/* One of MPI's functions that we call ourselves; NULL where it lacks. */
+#define OWN(name, types)                                                                                         \
+    ((int (*) types)({                                                                                           \
+        static void *kept;                                                                                       \
+        find_once(#name, &kept);                                                                                 \
+    }))
+
+static __attribute__((noinline)) int absent(int function)
+{
+    complain("this MPI has no MPI_%s", FUNCTION_NAMES[function]);
+    return abi.error_other ? abi.error_other : 15;
+}
+
+/* The file and its blocks. */
+
+/* Makes the file so long; 0 or an errno. Not by ftruncate: where the disk is full, touching a page would be a SIGBUS. */
+static int reserve(uint64_t bytes)
+{
+    struct rlimit most;
+    /* Beyond the limit there is a signal, which ends the program. */
+    if (!getrlimit(RLIMIT_FSIZE, &most) && most.rlim_cur != RLIM_INFINITY && bytes > most.rlim_cur)
+        return EFBIG;
+    return posix_fallocate(file, 0, bytes);
+}
+
+/* Makes the file longer; called with the lock held. */
+static void *extend(size_t bytes)
+{
+    uint64_t at = head->bytes;
+    bytes = (bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
+    if (reserve(at + bytes))
+        return NULL;
+    void *mapped = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, at);
+    return mapped == MAP_FAILED ? NULL : mapped;
+}
+
+static struct block *new_block(int kind, size_t bytes)
+{
+    struct block *block = extend(bytes);
+    if (!block) {
+        head->state = STATE_NO_SPACE;
+        recording = 0;
+        return NULL;
+    }
+    block->magic = BLOCK_MAGIC;
+    block->kind = kind;
+    block->bytes = (bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
+    head->bytes += block->bytes;
+    return block;
+}
+
+/* A thread that ends leaves its block to another. */
+static void left(void *given)
+{
+    struct caches *caches = given;
+    pthread_mutex_lock(&lock);
+    caches->next = unused;
+    unused = caches;
+    pthread_mutex_unlock(&lock);
+    memset(&here, 0, sizeof here);
+}
+
+/* Flushes the thread's caches, and makes them if need be; whether it is being recorded. */
+static __attribute__((noinline)) int renew(struct thread *t)
+{
+    if (!recording)
+        return 0;
+    if (!t->caches) {
+        pthread_mutex_lock(&lock);
+        struct caches *caches = unused;
+        if (caches)
+            unused = caches->next;
+        else if ((caches = calloc(1, sizeof *caches))) {
+            size_t sums = (size_t)FUNCTIONS + head->ranks;
+            caches->block = new_block(BLOCK_SUMS, sizeof(struct block) + sums * sizeof(struct sum));
+        }
+        pthread_mutex_unlock(&lock);
+        if (!caches || !caches->block)
+            return 0;
+        t->caches = caches;
+        t->block = caches->block;
+        t->calls = (struct sum *)(caches->block + 1);
+        t->pairs = t->calls + FUNCTIONS;
+        t->one_sided = caches->one_sided ? (struct sum *)(caches->one_sided + 1) : NULL;
+        pthread_setspecific(leaving, caches);
+    }
+    memset(t->caches->comms, 0, sizeof t->caches->comms);
+    memset(t->caches->types, 0, sizeof t->caches->types);
+    t->comm = t->type = 0;
+    t->stamp = stamp;
+    return 1;
+}
+
+static inline int ready(struct thread *t)
+{
+    return LIKELY(t->stamp == stamp) || renew(t);
+}
+
+static int slot(word key)
+{
+    return (key ^ key >> 8 ^ key >> 16) & (CACHED - 1);
+}
+
+/* Peers of communicators and windows, as ranks of the world. */
+
+static int *world_ranks(word group, int n)
+{
+    word world;
+    int *ranks = malloc(2 * (size_t)n * sizeof(int) + sizeof(int));
+    if (!ranks)
+        return NULL;
+    for (int i = 0; i < n; i++)
+        ranks[n + i] = i, ranks[i] = -1;
+    int (*of)(word, word *) = OWN(Comm_group, (word, word *));
+    int (*translate)(word, int, const int *, word, int *) = OWN(Group_translate_ranks, (word, int, const int *, word, int *));
+    int (*release)(word *) = OWN(Group_free, (word *));
+    if (!of || !translate || !release || of(abi.world, &world)) {
+        free(ranks);
+        return NULL;
+    }
+    int failed = translate(group, n, ranks + n, world, ranks);
+    release(&world);
+    /* MPI_UNDEFINED is negative: a process of another world. */
+    for (int i = 0; i < n; i++)
+        if (ranks[i] < 0 || ranks[i] >= (int)head->ranks)
+            ranks[i] = -1;
+    if (failed) {
+        free(ranks);
+        return NULL;
+    }
+    return ranks;
+}
+
+/* The group behind a handle: remote of an intercommunicator, of a window all that share it. */
+static struct comm *look_up(word key, int window)
+{
+    struct comm made = {.key = key, .window = window, .in = -1, .out = -1};
+    word group = 0;
+    int failed;
+    if (window) {
+        int (*of)(word, word *) = OWN(Win_get_group, (word, word *));
+        failed = !of || of(key, &group);
+    } else {
+        int (*is_inter)(word, int *) = OWN(Comm_test_inter, (word, int *));
+        int (*size)(word, int *) = OWN(Comm_size, (word, int *));
+        int (*rank)(word, int *) = OWN(Comm_rank, (word, int *));
+        failed = !is_inter || !size || !rank || is_inter(key, &made.inter) || size(key, &made.local) ||
+                 rank(key, &made.me);
+        if (!failed) {
+            int (*of)(word, word *) =
+                made.inter ? OWN(Comm_remote_group, (word, word *)) : OWN(Comm_group, (word, word *));
+            failed = !of || of(key, &group);
+        }
+    }
+    if (failed)
+        return NULL;
+    int (*size)(word, int *) = OWN(Group_size, (word, int *));
+    int (*release)(word *) = OWN(Group_free, (word *));
+    failed = !size || size(group, &made.peers);
+    if (!failed)
+        made.map = world_ranks(group, made.peers);
+    if (release)
+        release(&group);
+    struct comm *kept = failed || !made.map ? NULL : malloc(sizeof made);
+    if (kept)
+        *kept = made;
+    else
+        free(made.map);
+    return kept;
+}
+
+static __attribute__((noinline)) const struct comm *peers_of(struct thread *t, word key, int window)
+{
+    const struct comm **cached = &t->caches->comms[slot(key + window)];
+    if (*cached && (*cached)->key == key && (*cached)->window == window)
+        return *cached;
+    pthread_mutex_lock(&lock);
+    struct comm **chain = &comms[slot(key)], *found = *chain;
+    while (found && (found->key != key || found->window != window))
+        found = found->next;
+    if (!found) {
+        t->depth++;
+        found = look_up(key, window);
+        t->depth--;
+        if (found) {
+            found->next = *chain;
+            *chain = found;
+        }
+    }
+    pthread_mutex_unlock(&lock);
+    return *cached = found;
+}
+
+/* A handle was freed: it may soon name another thing. */
+static void forget(word key, int window)
+{
+    pthread_mutex_lock(&lock);
+    for (struct comm **chain = &comms[slot(key)]; *chain; chain = &(*chain)->next) {
+        struct comm *gone = *chain;
+        if (gone->key == key && gone->window == window) {
+            *chain = gone->next;
+            free(gone->map);
+            free(gone);
+            break;
+        }
+    }
+    stamp++;
+    pthread_mutex_unlock(&lock);
+}
+
+static __attribute__((noinline)) long long size_of_other(struct thread *t, word type)
+{
+    int at = slot(type);
+    if (!t->caches->types[at].known || t->caches->types[at].type != type) {
+        long long size = -1;
+        int (*wide)(word, long long *) = OWN(Type_size_x, (word, long long *));
+        int (*narrow)(word, int *) = OWN(Type_size, (word, int *));
+        int small;
+        t->depth++;
+        if (!wide || wide(type, &size))
+            size = narrow && !narrow(type, &small) ? small : -1;
+        t->depth--;
+        t->caches->types[at].known = 1;
+        t->caches->types[at].type = type;
+        t->caches->types[at].size = size;
+    }
+    t->type = type;
+    return t->size = t->caches->types[at].size;
+}
+
+static inline long long size_of(struct thread *t, word type)
+{
+    type = handle(&abi, type);
+    return LIKELY(type == t->type) ? t->size : size_of_other(t, type);
+}
+
+/* Counting. */
+
+static inline void add(struct sum *sum, uint64_t bytes)
+{
+    sum->times++;
+    sum->bytes += bytes;
+}
+
+static __attribute__((noinline)) int other_comm(struct thread *t, word comm)
+{
+    const struct comm *found = peers_of(t, comm, 0);
+    if (!found)
+        return 0;
+    t->comm = comm;
+    t->map = found->map;
+    t->peers = found->peers;
+    return 1;
+}
+
+/* The world rank of a peer; -1 outside of the world, -2 where the communicator is not understood. */
+static inline int world_rank(struct thread *t, int peer, word comm)
+{
+    comm = handle(&abi, comm);
+    if (UNLIKELY(comm != t->comm) && !other_comm(t, comm))
+        return -2;
+    if (UNLIKELY(peer >= t->peers))
+        return -2;
+    return t->map[peer];
+}
+
+static __attribute__((noinline)) void count_odd(struct thread *t, int rank, long long bytes)
+{
+    if (rank == -2 || bytes < 0) {
+        t->block->unknown++;
+        return;
+    }
+    t->block->outside++;
+    t->block->outside_bytes += bytes;
+}
+
+/* A message to `peer`; a negative one is MPI_PROC_NULL in every interface. */
+static inline __attribute__((always_inline)) void sent(struct thread *t, int function, long long count, word type,
+                                                       int peer, word comm)
+{
+    if (peer < 0 || !ready(t))
+        return;
+    long long bytes = size_of(t, type), rank = world_rank(t, peer, comm);
+    if (UNLIKELY(rank < 0 || bytes < 0 || count < 0)) {
+        count_odd(t, rank < 0 ? rank : -2, bytes * count);
+        return;
+    }
+    bytes *= count;
+    add(&t->calls[function], bytes);
+    add(&t->pairs[rank], bytes);
+}
+
+/* A call without pairs: a collective. */
+static void called(struct thread *t, int function, long long bytes)
+{
+    if (bytes < 0)
+        t->block->unknown++;
+    else
+        add(&t->calls[function], bytes);
+}
+
+/* Bytes put to a peer of a window, and got from it; -1 where there are none. */
+static void moved(struct thread *t, int function, long long put, long long got, int peer, word window)
+{
+    if (peer < 0 || !ready(t))
+        return;
+    const struct comm *found = peers_of(t, handle(&abi, window), 1);
+    int rank = found && peer < found->peers ? found->map[peer] : -2;
+    if (rank < 0) {
+        count_odd(t, rank, (put > 0 ? put : 0) + (got > 0 ? got : 0));
+        return;
+    }
+    if (!t->one_sided) {
+        pthread_mutex_lock(&lock);
+        size_t bytes = sizeof(struct block) + 2 * (size_t)head->ranks * sizeof(struct sum);
+        struct block *block = new_block(BLOCK_ONE_SIDED, bytes);
+        pthread_mutex_unlock(&lock);
+        if (!block)
+            return;
+        t->caches->one_sided = block;
+        t->one_sided = (struct sum *)(block + 1);
+    }
+    if (put >= 0)
+        add(&t->one_sided[rank], put);
+    if (got >= 0)
+        add(&t->one_sided[head->ranks + rank], got);
+    add(&t->calls[function], (put > 0 ? put : 0) + (got > 0 ? got : 0));
+}
+
+#include "collectives.h"
+#include "requests.h"
+#include "lifetime.h"
+#include "wrappers.inc"

@@ -1,0 +1,145 @@
+/* Persistent requests: what a start of each sends, kept from its making until it is freed.
+ *
+ * Part of record.c. Threads that may call MPI at once (MPI_THREAD_MULTIPLE) lock; others need not.
+ */
+
+static struct request **chain_of(word key)
+{
+    return &requests[(key ^ key >> 10 ^ key >> 20) & 1023];
+}
+
+static void hold(int taken)
+{
+    if (!locking)
+        return;
+    if (taken)
+        pthread_mutex_lock(&lock);
+    else
+        pthread_mutex_unlock(&lock);
+}
+
+/* Keeps what a request sends: to `peer` of the world, or (-1) as a collective. */
+static void keep(word key, int function, int peer, long long bytes)
+{
+    hold(1);
+    struct request **chain = chain_of(key), *kept = *chain;
+    while (kept && kept->key != key)
+        kept = kept->next;
+    if (!kept && (kept = malloc(sizeof *kept))) {
+        kept->next = *chain;
+        *chain = kept;
+    }
+    if (kept) {
+        kept->key = key;
+        kept->function = function;
+        kept->peer = peer;
+        kept->bytes = bytes;
+    }
+    hold(0);
+}
+
+static void keep_message(struct thread *t, int function, long long count, word type, int peer, word comm, void *request)
+{
+    if (peer < 0 || !ready(t))
+        return;
+    int rank = world_rank(t, peer, comm);
+    keep(handle_at(&abi, request, 0), function, rank < 0 ? rank - 1 : rank, product(count, size_of(t, type)));
+}
+
+static void keep_collective(struct thread *t, int function, long long bytes, void *request)
+{
+    if (ready(t))
+        keep(handle_at(&abi, request, 0), function, -1, bytes);
+}
+
+static void drop(word key)
+{
+    hold(1);
+    for (struct request **at = chain_of(key); *at; at = &(*at)->next)
+        if ((*at)->key == key) {
+            struct request *gone = *at;
+            *at = gone->next;
+            free(gone);
+            break;
+        }
+    hold(0);
+}
+
+static void started(struct thread *t, word key)
+{
+    hold(1);
+    const struct request *kept = *chain_of(key);
+    while (kept && kept->key != key)
+        kept = kept->next;
+    struct request found = kept ? *kept : (struct request){0};
+    hold(0);
+    if (!kept || !ready(t))
+        return;
+    if (found.peer == -1)
+        called(t, found.function, found.bytes);
+    else if (found.peer < -1 || found.bytes < 0)
+        count_odd(t, found.bytes < 0 ? -2 : found.peer + 1, found.bytes);
+    else {
+        add(&t->calls[found.function], found.bytes);
+        add(&t->pairs[found.peer], found.bytes);
+    }
+}
+
+EXPORT int PMPI_Start(void *request)
+{
+    int (*call)(void *) = (int (*)(void *))real_function(F_Start);
+    if (!call)
+        return absent(F_Start);
+    struct thread *t = &here;
+    word key = handle_at(&abi, request, 0);
+    t->depth++;
+    int failed = call(request);
+    if (--t->depth == 0 && !failed && recording)
+        started(t, key);
+    return failed;
+}
+
+EXPORT int PMPI_Startall(int n, void *array)
+{
+    int (*call)(int, void *) = (int (*)(int, void *))real_function(F_Startall);
+    if (!call)
+        return absent(F_Startall);
+    struct thread *t = &here;
+    t->depth++;
+    int failed = call(n, array);
+    if (--t->depth == 0 && !failed && recording)
+        for (int i = 0; i < n; i++)
+            started(t, handle_at(&abi, array, i));
+    return failed;
+}
+
+/* A handle that is freed is looked up no more; `forgets` is told its old value. */
+#define FREES(name, forgets)                                                                                     \
+    EXPORT int PMPI_##name(void *given)                                                                          \
+    {                                                                                                            \
+        int (*call)(void *) = (int (*)(void *))real_function(F_##name);                                          \
+        if (!call)                                                                                               \
+            return absent(F_##name);                                                                             \
+        word key = given && abi.kind ? handle_at(&abi, given, 0) : 0;                                            \
+        here.depth++;                                                                                            \
+        int failed = call(given);                                                                                \
+        here.depth--;                                                                                            \
+        (void)key;                                                                                               \
+        if (!failed && recording)                                                                                \
+            forgets;                                                                                             \
+        return failed;                                                                                           \
+    }
+
+FREES(Request_free, drop(key))
+FREES(Comm_free, forget(key, 0))
+FREES(Comm_disconnect, forget(key, 0))
+FREES(Win_free, forget(key, 1))
+FREES(Type_free, forget(0, -1))
+
+EXPORT int MPI_Start(void *) __attribute__((alias("PMPI_Start")));
+EXPORT int MPI_Startall(int, void *) __attribute__((alias("PMPI_Startall")));
+EXPORT int MPI_Request_free(void *) __attribute__((alias("PMPI_Request_free")));
+EXPORT int MPI_Comm_free(void *) __attribute__((alias("PMPI_Comm_free")));
+EXPORT int MPI_Comm_disconnect(void *) __attribute__((alias("PMPI_Comm_disconnect")));
+EXPORT int MPI_Win_free(void *) __attribute__((alias("PMPI_Win_free")));
+EXPORT int MPI_Type_free(void *) __attribute__((alias("PMPI_Type_free")));

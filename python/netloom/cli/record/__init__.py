@@ -1,0 +1,1 @@
+"""`netloom record`: what an MPI program sends."""

@@ -1,0 +1,161 @@
+"""`netloom record`: runs an MPI program with the recorder and tells what it sent.
+
+The exit code is the program's own where that is not 0. Else it is ours: 0, 1 with findings, 3 if there is
+nothing to tell. Records lie beside `-o` while the program runs, so that all its hosts see them, in a folder
+that only this user can enter; a recorded run becomes a folder at once, by renaming, or not at all.
+"""
+
+from __future__ import annotations
+
+import errno
+import gzip
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+from netloom.cli.record import report
+from netloom.cli.shared import inputs, render
+from netloom.cli.shared.exits import STDIO, UsageError
+from netloom.cli.shared.options import FolderPath, Options
+from netloom.cli.shared.run import Run
+from netloom.errors import NetloomError
+from netloom.recording import jobs, launching, merging, unreported
+from netloom.recording.merging import Merged
+
+
+def record(
+    *command: Annotated[str, Parameter(allow_leading_hyphen=True)],
+    matrix: bool = False,
+    options: Options | None = None,
+) -> int:
+    """Run an MPI program and tell what its ranks sent, at a few nanoseconds a call.
+
+    The program is not changed and not compiled again; MPI must be a shared library. Its exit code is the
+    command's. With `--format json` or `csv` its standard output goes to standard error.
+
+    Parameters
+    ----------
+    command
+        After `--`: the launcher, its arguments, the program.
+    matrix
+        Sums by pair of ranks and by call. Needed: nothing else is recorded yet.
+    options
+        Common options; `-o` writes a new folder: matrices, a jobs file and a scenario.
+    """
+    options = options or Options()
+    if not command:
+        raise UsageError("record needs a command after --: netloom record --matrix -- mpirun -n 4 ./program")
+    if not matrix:
+        raise UsageError("record needs --matrix: sums are all that is recorded yet")
+    if options.output is not None:
+        if inputs.is_stdin(str(options.output)):
+            raise UsageError("a recorded run is a folder: it cannot go to standard output (-o -)")
+        _check_new(options.output)
+    words = ["-" if word == STDIO else word for word in command]
+    run = Run("record", options, folder=True)
+    launching.find_command(words)
+    launching.library()
+    # What was recorded is there whatever ends the program.
+    run.keeps()
+    with _scratch(options.output) as scratch:
+        records = scratch / "ranks"
+        records.mkdir(mode=0o700)
+        with run.timed("program"):
+            ended = launching.run(
+                words,
+                records,
+                stdout=sys.stderr.buffer if options.format != "text" else None,
+                seconds=run.left,
+            )
+        try:
+            with run.timed("merge"):
+                merged = _merged(words, records)
+            late = options.time_limit if ended.late else None
+            result = report.result(merged, words, ended.code, seconds=late)
+            if options.output is not None:
+                with run.timed("write"):
+                    result["files"] = _write(merged, words, scratch / "run", options.output)
+        except (NetloomError, OSError) as error:
+            if ended.interrupted:
+                raise KeyboardInterrupt from error
+            if ended.code == 0:
+                raise
+            # Whoever asks for the exit code asks for the program's.
+            print(render.printable(f"netloom: error: {error}", lines=False), file=sys.stderr)
+            return ended.code
+    text, rows = lambda: report.text(result), report.rows(result)
+    code = run.finish(result, text, rows=rows, interrupted=ended.interrupted)
+    return code if ended.interrupted else ended.code or code
+
+
+def _merged(words: list[str], folder: Path) -> Merged:
+    found, bad = merging.read_folder(folder)
+    if not found and not bad:
+        raise NetloomError(unreported.why(words, folder))
+    if not found:
+        raise NetloomError(f"no rank's record can be read: {bad[0].text}")
+    return merging.merge(found, bad)
+
+
+def _check_new(path: Path) -> None:
+    """Refuses a folder that is there, or cannot be made."""
+    if os.path.lexists(path) and not (path.is_dir() and not any(path.iterdir())):
+        raise OSError(errno.EEXIST, "is there already: expected a new folder", str(path))
+    parent = path.absolute().parent
+    if not parent.is_dir():
+        raise OSError(errno.ENOENT, f"there is no folder {path.parent}", str(path))
+    if not os.access(parent, os.W_OK):
+        raise OSError(errno.EACCES, "not writable", str(path))
+
+
+@contextmanager
+def _scratch(output: Path | None) -> Iterator[Path]:
+    """A folder of ours alone: beside the product, else here, where all hosts of a job usually look."""
+    beside = output.absolute().parent if output is not None else Path.cwd()
+    if not os.access(beside, os.W_OK):
+        beside = Path(tempfile.gettempdir())
+    made = tempfile.mkdtemp(prefix=f".netloom-{os.getpid()}-", suffix=".tmp", dir=beside)
+    try:
+        yield Path(made)
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
+
+
+def _write(merged: Merged, words: list[str], made: Path, output: Path) -> dict[str, str]:
+    """Writes the run's folder; returns paths by what they are."""
+    from netloom import __version__, _core
+
+    placement = jobs.place(merged.hosts)
+    remark = f"netloom record {__version__}: {merged.ranks} ranks, {merged.mpi}\n" + render.printable(
+        " ".join(words), lines=False
+    )
+    name = os.path.basename(merged.program) or "job"
+    pairs = (merged.ranks, merged.sources, merged.destinations)
+    contents = {
+        "matrix": (jobs.MATRIX, _packed(_core.Traffic.from_triples(*pairs, merged.bytes))),
+        "messages": (jobs.MESSAGES, _packed(_core.Traffic.from_triples(*pairs, merged.messages))),
+        "jobs": (jobs.JOBS, jobs.jobs_file(name, remark, placement)),
+        "scenario": (jobs.SCENARIO, jobs.scenario(name, remark, placement)),
+    }
+    if placement.by_rank:
+        contents["ranks"] = (jobs.RANKS, "".join(f"{host}\n" for host in placement.by_rank).encode())
+    target = Path(str(output)) if isinstance(output, FolderPath) else output
+    try:
+        made.mkdir()
+        for file, data in contents.values():
+            (made / file).write_bytes(data)
+        made.rename(target)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(target)) from None
+    return {what: str(target / file) for what, (file, _) in contents.items()}
+
+
+def _packed(traffic: Any) -> bytes:
+    return gzip.compress(traffic.to_bytes("mtx"), mtime=0)

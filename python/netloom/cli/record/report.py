@@ -1,0 +1,156 @@
+"""What `netloom record` tells: ranks, pairs, bytes by kind of call, share of collectives, what it cost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from netloom.cli.shared import render
+from netloom.findings import Finding, finding
+from netloom.recording.merging import POINT_TO_POINT, Lost, Merged
+
+_MOST_NAMED = 8
+"""Ranks that a finding names."""
+_WHY = {
+    "missing": "left no record",
+    "unreadable": "left a record that cannot be read",
+    "killed": "ended without a word: the record is whole up to there",
+    "exited": "ended without MPI_Finalize: the record is whole up to there",
+    "aborted": "called MPI_Abort: the record is whole up to there",
+    "no-space": "found no space left for the record",
+}
+
+
+def result(merged: Merged, words: Sequence[str], code: int, *, seconds: float | None) -> dict[str, Any]:
+    """The result object.
+
+    Parameters
+    ----------
+    merged : Merged
+        What ranks recorded.
+    words : sequence of str
+        The command.
+    code : int
+        The program's exit code.
+    seconds : float, optional
+        The time limit, if that ended the program.
+    """
+    by_kind = {name: {"calls": one.calls, "bytes": one.bytes} for name, one in merged.kinds.items()}
+    bytes_ = {
+        "point_to_point": sum(by_kind[kind]["bytes"] for kind in POINT_TO_POINT),
+        "collective": by_kind["collective"]["bytes"],
+        "one_sided": by_kind["one_sided"]["bytes"],
+    }
+    calls = sum(one["calls"] for one in by_kind.values())
+    total = sum(bytes_.values())
+    took = merged.seconds
+    hosts = list(dict.fromkeys(host for host in merged.hosts if host))
+    return {
+        "command": list(words),
+        "exit_code": code,
+        "mpi": merged.mpi,
+        "abi": merged.abi,
+        "ranks": merged.ranks,
+        "hosts": [{"name": host, "ranks": merged.hosts.count(host)} for host in hosts],
+        "pairs": len(merged.sources),
+        "messages": int(merged.messages.sum()),
+        "bytes": bytes_,
+        "by_kind": by_kind,
+        "calls": [
+            {"name": f"MPI_{one.name}", "kind": one.kind, "calls": one.calls, "bytes": one.bytes}
+            for one in merged.functions
+        ],
+        "collectives": "as-asked",
+        "collective_percent": 100 * bytes_["collective"] / total if total else 0.0,
+        "seconds": took,
+        "ns_per_call": merged.ns_per_call,
+        "overhead_percent": merged.ns_per_call * calls / merged.ranks / took * 1e-7 if took else None,
+        "lost_ranks": [{"rank": one.rank, "host": one.host, "why": one.why} for one in merged.lost],
+        "outside": {"messages": merged.outside, "bytes": merged.outside_bytes},
+        "uncounted_calls": merged.unknown,
+        "spawned": merged.spawned,
+        "files": {},
+        "findings": _findings(merged, bytes_, hosts, seconds),
+    }
+
+
+def _findings(
+    merged: Merged, bytes_: Mapping[str, int], hosts: Sequence[str], seconds: float | None
+) -> list[Finding]:
+    found = []
+    if seconds is not None:
+        found.append(finding("time-limit", f"the program was ended after {seconds:g} s"))
+    for why in dict.fromkeys(one.why for one in merged.lost):
+        lost = [one for one in merged.lost if one.why == why]
+        found.append(finding("lost-ranks", f"{_ranks(lost)} {_WHY[why]}{_detail(lost)}"))
+    count = render.count
+    if merged.unknown:
+        text = f"{count(merged.unknown)} calls have a datatype or communicator that was not understood"
+        found.append(finding("uncounted-calls", text))
+    if merged.spawned:
+        text = f"{count(merged.spawned)} processes were spawned by the program: what they sent is not counted"
+        found.append(finding("other-world", text))
+    if merged.outside:
+        what = f"{count(merged.outside)} messages with {render.size(merged.outside_bytes)}"
+        found.append(finding("other-world", f"{what} went to processes outside of MPI_COMM_WORLD"))
+    if bytes_["collective"]:
+        what = render.size(bytes_["collective"])
+        text = f"{what} of collectives are counted as the program asked for them, and are in no pair"
+        found.append(finding("collectives-as-asked", text))
+    if len(hosts) == 1 and merged.ranks > 1:
+        text = (
+            f"all ranks ran on {hosts[0]}: the jobs file puts a rank on each host of a fabric, from the first"
+        )
+        found.append(finding("one-host", text))
+    return found
+
+
+def _ranks(lost: Sequence[Lost]) -> str:
+    named = ", ".join(f"{one.rank}{f' ({one.host})' if one.host else ''}" for one in lost[:_MOST_NAMED]) + (
+        f" and {len(lost) - _MOST_NAMED} more" if len(lost) > _MOST_NAMED else ""
+    )
+    return f"rank{'' if len(lost) == 1 else 's'} {named}"
+
+
+def _detail(lost: Sequence[Lost]) -> str:
+    return f": {lost[0].text}" if lost[0].text else ""
+
+
+def rows(result: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """What CSV holds: a row a function of MPI that was called."""
+    return [dict(one) for one in result["calls"]] or [{"name": None, "kind": None, "calls": 0, "bytes": 0}]
+
+
+def text(result: Mapping[str, Any]) -> str:
+    """The report."""
+    count, size = render.count, render.size
+    hosts, bytes_ = result["hosts"], result["bytes"]
+    where = f"{count(len(hosts))} host{'' if len(hosts) == 1 else 's'}"
+    cost = f"{result['ns_per_call']:.1f} ns a call"
+    if result["overhead_percent"] is not None:
+        cost += f", {render.percent(result['overhead_percent'])} of {render.seconds(result['seconds'])}"
+    head = [
+        ("MPI", f"{result['mpi'].split(',')[0][:60]} ({result['abi']})"),
+        ("ranks", f"{count(result['ranks'])} on {where}"),
+        ("pairs", count(result["pairs"])),
+        ("messages", count(result["messages"])),
+        ("point to point", size(bytes_["point_to_point"])),
+        ("one-sided", size(bytes_["one_sided"])),
+        (
+            "collectives",
+            f"{size(bytes_['collective'])} as asked ({result['collective_percent']:.1f} % of all)",
+        ),
+        ("recorder", cost),
+    ]
+    if result["exit_code"]:
+        head.append(("exit code", str(result["exit_code"])))
+    cells = [
+        [one["name"], one["kind"].replace("_", "-"), count(one["calls"]), size(one["bytes"])]
+        for one in result["calls"]
+    ]
+    out = render.pairs(head)
+    if cells:
+        out += "\n\n" + render.table(["call", "kind", "calls", "bytes"], cells, right=[2, 3])
+    if result["files"]:
+        out += "\n\n" + render.pairs([("written", path) for path in result["files"].values()])
+    return out + render.findings(result["findings"])

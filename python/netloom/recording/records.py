@@ -1,0 +1,246 @@
+"""Record files, as the preloaded library writes them (native/recorder/format.h), one a rank.
+
+They come from programs that may have been killed, from machines that may be another kind, and lie in a folder
+that a program could have written to: nothing in them is believed. Every size is checked against the file's
+own before anything is read, and what is read is bounded by what is there.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import struct
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from netloom.errors import FormatError
+
+MAGIC = b"NLRECORD"
+VERSION = 1
+SUMS = 1
+"""The kind of a file that has sums and nothing else."""
+ABIS = {1: "mpich", 2: "open-mpi", 3: "standard"}
+STATES = {1: "killed", 2: "finalized", 3: "exited", 4: "aborted", 5: "no-space"}
+"""How far a rank came, by the number in its file; one that is open when all is over was killed."""
+TWO_LIBRARIES, SPAWNED = 1, 2
+"""Bits of `Record.flags`."""
+KINDS = {
+    "B": "blocking",
+    "N": "nonblocking",
+    "P": "persistent",
+    "S": "sendrecv",
+    "C": "collective",
+    "O": "one_sided",
+}
+"""What a function is, by the first byte of its name in a file."""
+
+_HEAD = struct.Struct("=8sIIIIIIIIIIIiQQQQd256s1024s512s")
+_HEAD_BYTES, _NAME_BYTES, _PAGE = 4096, 32, 4096
+_BLOCK = struct.Struct("=IIQQQQQQQ")
+_BLOCK_MAGIC = 0x4B4C424E
+_ORDER = 0x01020304
+_MOST_BYTES = 1 << 36
+_MOST_RANKS = 10_000_000
+_MOST_FUNCTIONS = 4096
+
+Sums = npt.NDArray[np.uint64]
+"""Two columns: times, bytes."""
+
+
+@dataclass
+class Record:
+    """What one rank recorded.
+
+    Parameters
+    ----------
+    rank, ranks : int
+        Its rank in MPI_COMM_WORLD, and how many there are.
+    state : str
+        One of `STATES`.
+    abi : str
+        One of `ABIS`.
+    flags : int
+        `TWO_LIBRARIES`, `SPAWNED`.
+    host, program, library : str
+        Where it ran, what, and what its MPI calls itself.
+    start_ns, end_ns : int
+        Nanoseconds since 1970; the end is 0 if the rank did not reach it.
+    ns_per_call : float
+        What counting one call took there, in nanoseconds, by the rank's own measurement.
+    exit_code : int
+        Of MPI_Abort.
+    functions : dict
+        Kind, calls and bytes by name of the MPI function; only those that were called.
+    peers, sums : arrays
+        World ranks that messages went to, and their times and bytes.
+    put, got : tuples of arrays
+        The same for what was put there and got from there.
+    outside, unknown : int
+        Messages to processes that are not of this world; calls that could not be counted.
+    """
+
+    rank: int
+    ranks: int
+    state: str
+    abi: str
+    flags: int
+    host: str
+    program: str
+    library: str
+    start_ns: int
+    end_ns: int
+    ns_per_call: float
+    exit_code: int
+    functions: dict[str, tuple[str, int, int]] = field(default_factory=dict)
+    peers: npt.NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
+    sums: Sums = field(default_factory=lambda: np.empty((0, 2), np.uint64))
+    put: tuple[npt.NDArray[np.int64], Sums] | None = None
+    got: tuple[npt.NDArray[np.int64], Sums] | None = None
+    outside: int = 0
+    outside_bytes: int = 0
+    unknown: int = 0
+
+
+def read(path: Path) -> Record:
+    """Reads one rank's file.
+
+    Parameters
+    ----------
+    path : Path
+        The file; a link or a device is refused.
+
+    Returns
+    -------
+    Record
+
+    Raises
+    ------
+    FormatError
+        Naming the file: it is none of ours, of another version or byte order, cut short, or contradicts
+        itself.
+    OSError
+        If it cannot be read.
+    """
+    return parse(_bytes_of(path), str(path))
+
+
+def _bytes_of(path: Path) -> bytes:
+    handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    with open(handle, "rb") as file:
+        about = os.fstat(handle)
+        if not stat.S_ISREG(about.st_mode):
+            raise FormatError(f"{path}: expected a record file, found no file", str(path))
+        if about.st_size > _MOST_BYTES:
+            raise FormatError(f"{path}: expected a record file, found {about.st_size} bytes", str(path))
+        return file.read(about.st_size)
+
+
+def parse(data: bytes, label: str) -> Record:
+    """A record from its bytes; as `read`."""
+
+    def wrong(text: str) -> FormatError:
+        return FormatError(f"{label}: {text}", label)
+
+    if not data:
+        raise wrong("the record is empty: is the disk full?")
+    if len(data) < _HEAD_BYTES:
+        raise wrong(f"expected a head of {_HEAD_BYTES} bytes, found {len(data)}: the record is cut short")
+    (
+        magic,
+        order,
+        version,
+        kind,
+        head_bytes,
+        state,
+        flags,
+        abi,
+        rank,
+        ranks,
+        functions,
+        _threads,
+        exit_code,
+        size,
+        _pid,
+        start_ns,
+        end_ns,
+        ns_per_call,
+        host,
+        program,
+        library,
+    ) = _HEAD.unpack_from(data)
+    if magic != MAGIC:
+        raise wrong("expected a record file, found something else")
+    if order != _ORDER:
+        raise wrong("expected numbers in this machine's byte order, found another")
+    if (version, kind) != (VERSION, SUMS):
+        raise wrong(f"expected sums of version {VERSION}, found kind {kind} of version {version}")
+    if head_bytes != _HEAD_BYTES or state not in STATES or abi not in ABIS:
+        raise wrong("expected a head of ours, found numbers that it cannot have")
+    if not 0 <= rank < ranks <= _MOST_RANKS:
+        raise wrong(f"expected a rank below the number of ranks, found {rank} of {ranks}")
+    if not 0 < functions <= _MOST_FUNCTIONS:
+        raise wrong(f"expected 1 to {_MOST_FUNCTIONS} functions, found {functions}")
+    if not ns_per_call >= 0 or ns_per_call > 1e9:
+        raise wrong("expected a time a call, found none")
+    if size > len(data):
+        raise wrong(f"expected {size} bytes, found {len(data)}: the record is cut short")
+    record = Record(
+        rank,
+        ranks,
+        STATES[state],
+        ABIS[abi],
+        flags,
+        _text(host),
+        _text(program),
+        _text(library),
+        start_ns,
+        end_ns,
+        ns_per_call,
+        exit_code,
+    )
+    at = _HEAD_BYTES + -(-functions * _NAME_BYTES // _PAGE) * _PAGE
+    if at > size:
+        raise wrong("expected the names of functions, found the end: the record is cut short")
+    calls, pairs = np.zeros((functions, 2), np.uint64), np.zeros((0, 2), np.uint64)
+    one_sided = pairs
+    while at < size:
+        if at + _BLOCK.size > size:
+            raise wrong(f"expected a block at byte {at}, found the end")
+        block_magic, block, length, outside, outside_bytes, unknown, *_ = _BLOCK.unpack_from(data, at)
+        sums = {1: functions + ranks, 2: 2 * ranks}.get(block)
+        if block_magic != _BLOCK_MAGIC or sums is None or length % _PAGE or length > size - at:
+            raise wrong(f"expected a block at byte {at}, found something else")
+        if _BLOCK.size + sums * 16 > length:
+            raise wrong(f"expected {sums} sums in the block at byte {at}, found fewer")
+        found = np.frombuffer(data, np.uint64, 2 * sums, at + _BLOCK.size).reshape(-1, 2)
+        if block == 1:
+            calls = calls + found[:functions]
+            pairs = found[functions:] if len(pairs) == 0 else pairs + found[functions:]
+        else:
+            one_sided = found if len(one_sided) == 0 else one_sided + found
+        record.outside += outside
+        record.outside_bytes += outside_bytes
+        record.unknown += unknown
+        at += length
+    for index in np.flatnonzero(calls[:, 0]).tolist():
+        start = _HEAD_BYTES + index * _NAME_BYTES
+        name = _text(data[start : start + _NAME_BYTES])
+        if not name or name[0] not in KINDS:
+            raise wrong(f"expected the name of function {index}, found none")
+        record.functions[name[1:]] = (KINDS[name[0]], int(calls[index, 0]), int(calls[index, 1]))
+    record.peers, record.sums = _sparse(pairs)
+    if len(one_sided):
+        record.put, record.got = _sparse(one_sided[:ranks]), _sparse(one_sided[ranks:])
+    return record
+
+
+def _sparse(sums: Sums) -> tuple[npt.NDArray[np.int64], Sums]:
+    peers = np.flatnonzero(sums[:, 0]).astype(np.int64)
+    return peers, sums[peers].astype(np.uint64)
+
+
+def _text(raw: bytes) -> str:
+    return raw.split(b"\0")[0].decode(errors="replace")
