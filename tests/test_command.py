@@ -30,6 +30,7 @@ VERBS += [
     "loads",
     "optimize",
     "simulate",
+    "plan",
     "plot matrix",
     "plot loads",
     "plot run",

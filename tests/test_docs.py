@@ -42,6 +42,7 @@ VERBS = [
     "diagnose",
     "loop",
     "study",
+    "plan",
     "plot",
     "apply",
     "demo",

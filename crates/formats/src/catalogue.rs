@@ -94,16 +94,8 @@ pub struct CatalogueCable {
 }
 
 const FILE_KEYS: [&str; 6] = ["name", "currency", "date", "source", "switch", "cable"];
-const SWITCH_KEYS: [&str; 8] = [
-    "ports",
-    "speed_gbps",
-    "price",
-    "price_per_port",
-    "power_w",
-    "power_w_per_port",
-    "date",
-    "source",
-];
+const SWITCH_KEYS: [&str; 8] =
+    ["ports", "speed_gbps", "price", "price_per_port", "power_w", "power_w_per_port", "date", "source"];
 const CABLE_KEYS: [&str; 8] =
     ["kind", "speed_gbps", "price", "price_per_m", "power_w", "most_m", "date", "source"];
 /// More switches or cables than this are refused.
@@ -288,7 +280,11 @@ mod tests {
             ("2014-11-16", "\"soon\"", "c.toml:2: date: expected a day such as 2014-11-16, found \"soon\""),
             ("2014-11-16", "12:00:00", "c.toml:2: date: expected a day"),
             ("2014-11-16", "2014", "c.toml:2: date: expected a day such as 2014-11-16, found \"integer\""),
-            ("speed_gbps", "speed", "c.toml:5: a switch has no key \"speed\", did you mean \"speed_gbps\"?"),
+            (
+                "speed_gbps",
+                "speed_gbs",
+                "c.toml:5: a switch has no key \"speed_gbs\", did you mean \"speed_gbps\"?",
+            ),
             ("kind = \"copper\"\n", "", "c.toml:8: expected kind = "),
             ("[[switch]]", "[switch]", "switch: expected [[switch]], with two brackets"),
             ("\"x\"", "\"\"", "c.toml:1: name: expected a text of printable characters"),

@@ -188,10 +188,12 @@ pub fn read_plan(bytes: &[u8], label: &str) -> Result<PlanFile, FormatError> {
     let cable = |key| read_cable(&cables, key);
     let placement = file.table("placement", &["orders", "draws"], "placement")?;
     let money = |section: &str, key: &str| match file.table(section, &[key], section)? {
-        Some(keys) => match keys.number(key, "an amount, above 0 and at most 1e15", |x| x > 0.0 && x <= 1e15)? {
-            Some(amount) => Ok(Some(amount)),
-            None => Err(keys.whole_error(format!("expected {key} = an amount"))),
-        },
+        Some(keys) => {
+            match keys.number(key, "an amount, above 0 and at most 1e15", |x| x > 0.0 && x <= 1e15)? {
+                Some(amount) => Ok(Some(amount)),
+                None => Err(keys.whole_error(format!("expected {key} = an amount"))),
+            }
+        }
         None => Ok(None),
     };
     let (budget, slowdown) = (money("budget", "network")?, read_target(&file)?);
@@ -210,8 +212,7 @@ pub fn read_plan(bytes: &[u8], label: &str) -> Result<PlanFile, FormatError> {
         radix,
         levels: read_levels(&machine)?,
         speed_gbps: machine.number("speed_gbps", SPEED, is_speed)?,
-        catalogue: path
-            .ok_or_else(|| catalogue.whole_error("expected file = \"…\", a catalogue".into()))?,
+        catalogue: path.ok_or_else(|| catalogue.whole_error("expected file = \"…\", a catalogue".into()))?,
         cables: [cable("hosts")?, cable("leaves")?, cable("spines")?],
         node_price: money("nodes", "price")?,
         budget,
@@ -224,12 +225,7 @@ pub fn read_plan(bytes: &[u8], label: &str) -> Result<PlanFile, FormatError> {
 }
 
 /// A section that must be there.
-fn section<'a>(
-    file: &Keys<'a>,
-    key: &str,
-    known: &[&str],
-    label: &str,
-) -> Result<Keys<'a>, FormatError> {
+fn section<'a>(file: &Keys<'a>, key: &str, known: &[&str], label: &str) -> Result<Keys<'a>, FormatError> {
     let missing = || FormatError::whole(label, format!("expected [{key}] with {}, found none", list(known)));
     file.table(key, known, key)?.ok_or_else(missing)
 }
@@ -318,7 +314,9 @@ fn read_applications(at: &Place, file: &Keys, label: &str) -> Result<Vec<PlanApp
         Some(Item::ArrayOfTables(_)) => {
             return Err(file.error("application", format!("expected at most {MOST_APPLICATIONS}")));
         }
-        Some(_) => return Err(file.error("application", "expected [[application]], with two brackets".into())),
+        Some(_) => {
+            return Err(file.error("application", "expected [[application]], with two brackets".into()));
+        }
         None => return Err(FormatError::whole(label, "expected at least one [[application]], found none")),
     };
     let mut applications: Vec<PlanApplication> = Vec::with_capacity(tables.len());
@@ -326,8 +324,10 @@ fn read_applications(at: &Place, file: &Keys, label: &str) -> Result<Vec<PlanApp
         let keys = Keys::new(at, table, &APPLICATION_KEYS, "an application")?;
         let read = read_application(&keys, number)?;
         if applications.iter().any(|other| other.name == read.name) {
-            let message =
-                format!("two applications are called \"{}\": expected names that differ", excerpt(&read.name));
+            let message = format!(
+                "two applications are called \"{}\": expected names that differ",
+                excerpt(&read.name)
+            );
             return Err(keys.whole_error(message));
         }
         applications.push(read);
@@ -451,9 +451,17 @@ communication = 0.4
     fn bad_plans_are_refused_by_line() {
         let cases = [
             ("radix = 48", "radix = 47", "p.toml:4: radix: expected an even number of ports"),
-            ("radix = 48", "radix = 1000", "p.toml:4: radix: expected a whole number of 2 to 256, found 1000"),
+            (
+                "radix = 48",
+                "radix = 1000",
+                "p.toml:4: radix: expected a whole number of 2 to 256, found 1000",
+            ),
             ("hosts = 3072\n", "", "p.toml:2: expected hosts = a whole number"),
-            ("hosts = 3072", "hosts = -1", "p.toml:3: hosts: expected a whole number of 2 to 1000000, found -1"),
+            (
+                "hosts = 3072",
+                "hosts = -1",
+                "p.toml:3: hosts: expected a whole number of 2 to 1000000, found -1",
+            ),
             ("radix = 48", "radix = 48\nlevels = 4", "p.toml:5: levels: expected 2, 3 or [2, 3]"),
             ("radix = 48", "radix = 48\nlevels = []", "p.toml:5: levels: expected 2, 3 or [2, 3]"),
             ("radix = 48", "radix = 48\nspeed_gbps = 0", "p.toml:5: speed_gbps: expected a speed"),
@@ -462,16 +470,28 @@ communication = 0.4
             ("length_m = 20.5", "length_m = 0", "p.toml:10: length_m: expected metres"),
             ("price = 10000", "price = 0", "p.toml:12: price: expected an amount, above 0"),
             ("\"random\"]", "\"blok\"]", "found \"blok\", did you mean \"block\"?"),
-            ("\"random\"]", "\"block\"]", "p.toml:14: orders: expected a list of block, fragmented or random"),
+            (
+                "\"random\"]",
+                "\"block\"]",
+                "p.toml:14: orders: expected a list of block, fragmented or random",
+            ),
             ("weight = 2", "weight = 0", "p.toml:15: application: expected a weight above 0"),
             ("weight = 2", "weight = -1", "p.toml:17: weight: expected a weight of 0 to 1e9, found -1"),
-            ("communication = 0.4", "communication = 1.5", "p.toml:18: communication: expected a share of 0 to 1"),
+            (
+                "communication = 0.4",
+                "communication = 1.5",
+                "p.toml:18: communication: expected a share of 0 to 1",
+            ),
             ("matrix = \"m.mtx\"\n", "", "p.toml:15: expected one of matrix, pattern or trace, found none"),
             ("weight = 2", "trace = \"t\"", "p.toml:17: trace: expected one of matrix, pattern or trace"),
             ("weight = 2", "copies = \"all\"", "p.toml:17: copies: expected a whole number or \"fill\""),
             ("weight = 2", "wieght = 2", "an application has no key \"wieght\", did you mean \"weight\"?"),
             ("[nodes]\nprice", "[budget]\nmoney", "p.toml:12: budget has no key \"money\""),
-            ("[nodes]\nprice", "[target]\nslowdown = 2\n[budget]\nnetwork", "expected either a budget or a target"),
+            (
+                "[nodes]\nprice",
+                "[target]\nslowdown = 2\n[budget]\nnetwork",
+                "expected either a budget or a target",
+            ),
             ("name", "compare = 3\nname", "p.toml:1: compare: expected a list"),
             ("[[application]]", "[application]", "expected [[application]], with two brackets"),
             ("name = ", "name ", "expected TOML"),

@@ -237,9 +237,7 @@ pub fn demands(
     let locals: Vec<Local> = locals.collect::<Result<_, _>>()?;
     let units: Vec<(usize, Order, u32)> = (0..applications.len())
         .flat_map(|a| {
-            orders
-                .iter()
-                .flat_map(move |&order| (0..order.draws(draws)).map(move |draw| (a, order, draw)))
+            orders.iter().flat_map(move |&order| (0..order.draws(draws)).map(move |draw| (a, order, draw)))
         })
         .collect();
     let (done, total) = (AtomicU64::new(0), (units.len() * sizes.iter().len()) as u64);

@@ -3,8 +3,7 @@
 //! A price is a fixed part and one a port or a metre. Nothing is built in: prices age, so every catalogue has a date and
 //! a source, which the reader of catalogues insists on.
 
-use crate::PlanError;
-use crate::design::Counts;
+use crate::{Design, PlanError};
 
 /// An amount with a part that grows: `fixed + each * n`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -161,16 +160,15 @@ impl Catalogue {
 }
 
 impl Prices {
-    /// Price and power (W) of what is counted, with cables for `hosts` hosts only.
-    pub fn of(&self, counts: &Counts, hosts: u32) -> (f64, f64) {
-        let switches = counts.all_switches() as f64;
+    /// Price and power (W) of a design, with cables for `hosts` hosts only.
+    pub fn of(&self, design: &Design, hosts: u32) -> (f64, f64) {
+        let switches = design.switches().iter().sum::<u64>() as f64;
         let mut price = switches * self.switch;
         let mut power_w = switches * self.switch_power_w;
-        for (level, &count) in counts.cables.iter().enumerate() {
-            let count = if level == 0 { f64::from(hosts) } else { count as f64 };
-            let cable = &self.cables[level];
-            price += count * cable.price;
-            power_w += count * cable.power_w;
+        let [_, leaves, spines] = design.cables();
+        for (cable, count) in self.cables.iter().zip([u64::from(hosts), leaves, spines]) {
+            price += count as f64 * cable.price;
+            power_w += count as f64 * cable.power_w;
         }
         (price, power_w)
     }

@@ -75,14 +75,10 @@ impl Design {
         self.cores.map_or(0, |c| c.cores.saturating_mul(c.cables))
     }
 
-    /// Hosts below one switch of every level but the highest, with the cables up from there: leaves, then pods.
-    pub fn groups(&self) -> Vec<(u32, u64)> {
-        let mut groups = vec![(self.hosts, u64::from(self.leaf_up()))];
-        if self.cores.is_some() {
-            let up = u64::from(self.spines) * u64::from(self.spine_up());
-            groups.push((self.hosts.saturating_mul(self.leaves), up));
-        }
-        groups
+    /// Cables up a leaf and, with three levels, up all spines of a pod.
+    pub fn ups(&self) -> [Option<u64>; 2] {
+        let pod = self.cores.map(|_| u64::from(self.spines) * u64::from(self.spine_up()));
+        [Some(u64::from(self.leaf_up())), pod]
     }
 
     /// Bandwidth down over bandwidth up, by level: of a leaf, then of a spine.
@@ -97,27 +93,38 @@ impl Design {
 
     /// Whether no level has less bandwidth up than down.
     pub fn is_full(&self) -> bool {
-        self.taper().iter().all(|&t| t <= 1.0)
+        let below = u64::from(self.leaves) * u64::from(self.leaf_cables);
+        self.leaf_up() >= self.hosts && (self.cores.is_none() || u64::from(self.spine_up()) >= below)
+    }
+
+    /// Switches by level, leaves first; no cores with two levels.
+    pub fn switches(&self) -> [u64; 3] {
+        let pods = u64::from(self.pods);
+        let cores = self.cores.map_or(0, |cores| cores.count());
+        [pods * u64::from(self.leaves), pods * u64::from(self.spines), cores]
+    }
+
+    /// Cables by level: one for each port for a host, leaves to spines, spines to cores.
+    pub fn cables(&self) -> [u64; 3] {
+        let [leaves, spines, _] = self.switches();
+        let core_cables = spines * u64::from(self.spine_up());
+        [leaves * u64::from(self.hosts), leaves * u64::from(self.leaf_up()), core_cables]
     }
 
     /// Switches, cables and ports.
     pub fn counts(&self) -> Counts {
-        let [pods, leaves, hosts, spines, leaf_cables] =
-            [self.pods, self.leaves, self.hosts, self.spines, self.leaf_cables].map(u64::from);
-        let leaf_ports = hosts + spines * leaf_cables;
-        let mut counts = Counts {
-            host_ports: pods * leaves * hosts,
-            switches: vec![pods * leaves, pods * spines],
-            cables: vec![pods * leaves * hosts, pods * leaves * spines * leaf_cables],
-            ports: vec![leaf_ports, leaves * leaf_cables + u64::from(self.spine_up())],
-        };
-        if let Some(Cores { groups, cores, cables }) = self.cores {
-            let [groups, cores, cables] = [groups, cores, cables].map(u64::from);
-            counts.switches.push(groups * cores);
-            counts.cables.push(pods * spines * cores * cables);
-            counts.ports.push(pods * (spines / groups) * cables);
+        let levels = self.levels();
+        let leaf_ports = u64::from(self.hosts) + u64::from(self.leaf_up());
+        let below = u64::from(self.leaves) * u64::from(self.leaf_cables);
+        let core_ports = self
+            .cores
+            .map_or(0, |c| u64::from(self.pods) * u64::from(self.spines / c.groups) * u64::from(c.cables));
+        Counts {
+            host_ports: self.cables()[0],
+            switches: self.switches()[..levels].to_vec(),
+            cables: self.cables()[..levels].to_vec(),
+            ports: [leaf_ports, below + u64::from(self.spine_up()), core_ports][..levels].to_vec(),
         }
-        counts
     }
 
     /// The design as `netloom fabric new` takes it.
@@ -154,16 +161,8 @@ impl Design {
                 Ok(Self { pods: 1, leaves, hosts, spines, leaf_cables, cores: None })
             }
             "fattree" => {
-                let keys = [
-                    "pods",
-                    "leaves",
-                    "hosts",
-                    "spines",
-                    "groups",
-                    "cores",
-                    "leaf-cables",
-                    "core-cables",
-                ];
+                let keys =
+                    ["pods", "leaves", "hosts", "spines", "groups", "cores", "leaf-cables", "core-cables"];
                 let [pods, leaves, hosts, spines, groups, cores, leaf_cables, cables] =
                     values(rest, keys, 6)?;
                 if !spines.is_multiple_of(groups) {
@@ -261,9 +260,15 @@ mod tests {
             ("", "expected a spec of two-level, fattree or quartz1, found \"\""),
             ("xgft:m=4x4,w=1x2", "found \"xgft\""),
             ("two-level:leaves=3", "expected leaves=N, hosts=N, spines=N, cables=N"),
-            ("two-level:leaves=3,hosts=0,spines=1", "hosts: expected a whole number of 1 to 65534, found \"0\""),
+            (
+                "two-level:leaves=3,hosts=0,spines=1",
+                "hosts: expected a whole number of 1 to 65534, found \"0\"",
+            ),
             ("two-level:leaves=3,hosts=1,spines=1,leaves=3", "found \"leaves=3\""),
-            ("fattree:pods=1,leaves=1,hosts=1,spines=4,groups=3,cores=1", "groups: expected a divisor of spines=4"),
+            (
+                "fattree:pods=1,leaves=1,hosts=1,spines=4,groups=3,cores=1",
+                "groups: expected a divisor of spines=4",
+            ),
         ];
         for (spec, expected) in wrong {
             let error = Design::parse(spec).unwrap_err().to_string();

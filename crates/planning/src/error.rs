@@ -21,7 +21,9 @@ pub enum PlanError {
         full: u64,
     },
     /// Enough ports, but no tree with equal bundles.
-    #[error("no tree of equal bundles holds {hosts} hosts with {radix}-port switches: expected fewer hosts or more ports")]
+    #[error(
+        "no tree of equal bundles holds {hosts} hosts with {radix}-port switches: expected fewer hosts or more ports"
+    )]
     NoDesign {
         /// Hosts asked for.
         hosts: u32,
@@ -31,7 +33,8 @@ pub enum PlanError {
     /// Several speeds, and none chosen.
     #[error(
         "the catalogue has {}: expected machine.speed_gbps to choose one (ports that are split among slower hosts are \
-         not planned)", speeds_text(speeds)
+         not planned)",
+        speeds_text(speeds)
     )]
     Speeds {
         /// Those on offer, Gb/s.
@@ -112,7 +115,9 @@ impl PlanError {
             Self::TooManyHosts { .. } | Self::NoDesign { .. } => "machine.hosts",
             Self::Speeds { .. } => "catalogue",
             Self::NoSwitch { .. } | Self::NegativeSwitch { .. } => "machine.radix",
-            Self::NoCable { level, .. } => ["cables.hosts", "cables.leaves", "cables.spines"][(*level).min(2)],
+            Self::NoCable { level, .. } => {
+                ["cables.hosts", "cables.leaves", "cables.spines"][(*level).min(2)]
+            }
             Self::Budget { .. } => "budget",
             Self::TooManyRanks { application, .. } => return Some(format!("application.{application}")),
             Self::Compared { .. } => "compare",

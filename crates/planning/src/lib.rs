@@ -2,7 +2,8 @@
 //!
 //! Nothing is simulated here. Switches and cables are counted, prices come from a catalogue, and a slowdown is what the
 //! busiest switch of every level must carry over what its cables carry, at best (no routing does better).
-//! Source: Chen, Denzel, Luijten ("level by level"), with its sums beside our busiest switch; docs/methods/planning.md.
+//! Source: Chen, Denzel, Luijten, "Optimization of Link Bandwidth for Parallel Communication Performance", sums over levels;
+//! the busiest switch beside them is ours. See docs/methods/planning.md.
 //!
 //! | module | idea |
 //! |---|---|

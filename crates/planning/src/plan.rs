@@ -191,9 +191,8 @@ fn choose(request: &Request, front: &[Planned]) -> Result<Option<usize>, PlanErr
     }
     // Work a unit of money: hosts / (slowdown * (nodes + network)).
     let cost = |node: f64, p: &Planned| slowdown(p) * (node * f64::from(request.hosts) + p.price);
-    let best = |node: f64| {
-        (0..front.len()).min_by(|&a, &b| cost(node, &front[a]).total_cmp(&cost(node, &front[b])))
-    };
+    let best =
+        |node: f64| (0..front.len()).min_by(|&a, &b| cost(node, &front[a]).total_cmp(&cost(node, &front[b])));
     Ok(request.node_price.and_then(best))
 }
 
@@ -225,12 +224,12 @@ impl Judge<'_> {
                 stopped = true;
                 return ControlFlow::Break(());
             }
-            let (price, _) = self.request.prices.of(&design.counts(), self.request.hosts);
+            let (price, _) = self.request.prices.of(&design, self.request.hosts);
             if design.is_full() && best.full.is_none_or(|(least, _)| price < least) {
                 best.full = Some((price, design));
             }
             let mut at_least = 0.0f64;
-            for (level, (_, up)) in design.groups().into_iter().enumerate() {
+            for (level, up) in design.ups().into_iter().flatten().enumerate() {
                 let known = &mut alone[level];
                 if known.len() <= up as usize {
                     known.resize(up as usize + 1, f64::NAN);
@@ -258,41 +257,41 @@ impl Judge<'_> {
     /// Slowdown of the mix by the busiest switch, by one level only or by all.
     fn slowdown_of(&self, design: &Design, only: Option<usize>) -> f64 {
         let at = self.place(design);
-        let groups = design.groups();
+        let [leaf_up, pod_up] = design.ups().map(|up| up.unwrap_or(0) as f64);
         let shown = |level: usize| only.is_none_or(|only| only == level);
-        let mut sum = 0.0;
+        let mut more = 0.0;
         for (demand, weight) in self.demands.iter().zip(&self.weights) {
             let (leaf, pod) = demand.of(at);
-            let leaf = shown(0).then_some((leaf, groups[0].1 as f64));
-            let pod = pod.filter(|_| shown(1)).map(|pod| (pod, groups[1].1 as f64));
-            sum += weight * self.of_run(demand, demand.busiest(leaf, pod));
+            let leaf = shown(0).then_some((leaf, leaf_up));
+            let pod = pod.filter(|_| shown(1)).map(|pod| (pod, pod_up));
+            more += weight * (self.of_run(demand, demand.busiest(leaf, pod)) - 1.0);
         }
-        sum
+        1.0 + more
     }
 
     /// Slowdown of a run whose communication takes so many times as long.
     fn of_run(&self, demand: &Demand, communication: f64) -> f64 {
         let share = self.request.applications[demand.application].communication;
-        1.0 - share + share * communication
+        1.0 + share * (communication - 1.0)
     }
 
     fn planned(&self, design: Design, full: Option<f64>) -> Planned {
         let request = self.request;
         let counts = design.counts();
-        let (price, power_w) = request.prices.of(&counts, request.hosts);
+        let (price, power_w) = request.prices.of(&design, request.hosts);
         let at = self.place(&design);
-        let groups = design.groups();
-        let mut slowdown = Slowdown { model: 0.0, busiest_switch: 0.0 };
+        let [leaf_up, pod_up] = design.ups().map(|up| up.unwrap_or(0) as f64);
+        // Sums of what is above 1, so that nothing comes out below it by rounding.
+        let mut slowdown = Slowdown { model: 1.0, busiest_switch: 1.0 };
         let mut applications: Vec<OnDesign> = Vec::new();
         for (demand, weight) in self.demands.iter().zip(&self.weights) {
             let (leaf, pod) = demand.of(at);
             let levels: Vec<_> = std::iter::once(leaf).chain(pod).collect();
-            let found =
-                demand.slowdown((leaf, groups[0].1 as f64), pod.map(|pod| (pod, groups[1].1 as f64)));
+            let found = demand.slowdown((leaf, leaf_up), pod.map(|pod| (pod, pod_up)));
             let (model, busiest) =
                 (self.of_run(demand, found.model), self.of_run(demand, found.busiest_switch));
-            slowdown.model += weight * model;
-            slowdown.busiest_switch += weight * busiest;
+            slowdown.model += weight * (model - 1.0);
+            slowdown.busiest_switch += weight * (busiest - 1.0);
             let same = |o: &&mut OnDesign| o.application == demand.application && o.order == demand.order;
             let on = match applications.last_mut().filter(same) {
                 Some(on) => on,
@@ -300,7 +299,7 @@ impl Judge<'_> {
                     applications.push(OnDesign {
                         application: demand.application,
                         order: demand.order,
-                        slowdown: Slowdown { model: 0.0, busiest_switch: 0.0 },
+                        slowdown: Slowdown { model: 1.0, busiest_switch: 1.0 },
                         range: (f64::INFINITY, 0.0),
                         share: vec![0.0; levels.len()],
                         busiest: vec![0.0; levels.len()],
@@ -309,8 +308,8 @@ impl Judge<'_> {
                 }
             };
             let draws = f64::from(demand.order.draws(request.draws));
-            on.slowdown.model += model / draws;
-            on.slowdown.busiest_switch += busiest / draws;
+            on.slowdown.model += (model - 1.0) / draws;
+            on.slowdown.busiest_switch += (busiest - 1.0) / draws;
             on.range = (on.range.0.min(busiest), on.range.1.max(busiest));
             let hosts: f64 = demand.hosts.iter().sum();
             for (level, group) in levels.iter().enumerate() {

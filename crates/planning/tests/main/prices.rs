@@ -6,8 +6,7 @@ use crate::fixtures::{answer, application, prices, request, runs, slimfly};
 
 /// $, $ a host, W a host.
 fn cost(spec: &str) -> (f64, f64, f64) {
-    let counts = Design::parse(spec).unwrap().counts();
-    let (price, power) = prices(48).of(&counts, 3072);
+    let (price, power) = prices(48).of(&Design::parse(spec).unwrap(), 3072);
     (price, price / 3072.0, power / 3072.0)
 }
 
@@ -85,7 +84,10 @@ fn what_a_catalogue_does_not_have_is_said() {
     runs[2].kind = Some("wireless".into());
     let missing = error(&slimfly(), 48, None, &runs);
     assert_eq!(missing.key().unwrap(), "cables.spines");
-    assert!(missing.to_string().contains("no cable of the kind \"wireless\" of 20 m at 40 Gb/s"), "{missing}");
+    assert!(
+        missing.to_string().contains("no cable of the kind \"wireless\" of 20 m at 40 Gb/s"),
+        "{missing}"
+    );
 }
 
 #[test]

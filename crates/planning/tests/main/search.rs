@@ -24,7 +24,9 @@ fn designs_of_the_front_hold_the_hosts_and_are_neither_dearer_nor_slower_than_th
         assert!(answer.front.len() > 2, "{hosts}");
         for planned in &answer.front {
             let counts = &planned.counts;
-            assert!(counts.host_ports >= u64::from(hosts) && counts.ports.iter().all(|&p| p <= u64::from(radix)));
+            assert!(
+                counts.host_ports >= u64::from(hosts) && counts.ports.iter().all(|&p| p <= u64::from(radix))
+            );
             assert_eq!(Design::parse(&planned.design.spec()).unwrap(), planned.design);
             assert!(planned.slowdown.busiest_switch >= 1.0 && planned.slowdown.model >= 1.0);
         }
@@ -59,7 +61,10 @@ fn what_does_not_fit_is_said() {
 
     let mut few = mix(100, 16);
     let error = plan(&few, &control).unwrap_err();
-    assert!(matches!(error, PlanError::TooManyRanks { application: 1, ranks: 128, hosts: 100, .. }), "{error}");
+    assert!(
+        matches!(error, PlanError::TooManyRanks { application: 1, ranks: 128, hosts: 100, .. }),
+        "{error}"
+    );
     few.applications[1].ranks_per_host = 2;
     assert!(plan(&few, &control).is_ok());
 
@@ -69,7 +74,9 @@ fn what_does_not_fit_is_said() {
     assert!(cheapest > 1.0 && matches!(error, PlanError::Budget { budget: 1.0, .. }), "{error}");
 
     few.goal.budget = None;
-    for (spec, expected) in [("two-level:leaves=2,hosts=4,spines=1", "ports for 8 hosts"), ("quartz1", "at most 16")] {
+    for (spec, expected) in
+        [("two-level:leaves=2,hosts=4,spines=1", "ports for 8 hosts"), ("quartz1", "at most 16")]
+    {
         few.compare = vec![Design::parse(spec).unwrap()];
         let error = plan(&few, &control).unwrap_err().to_string();
         assert!(error.contains(expected), "{error}");
