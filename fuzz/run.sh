@@ -50,6 +50,7 @@ for target in "${targets[@]}"; do
     perfquery) seed "$target" "$data"/ft2_32/perfquery*.gz ;;
     ibqueryerrors) seed "$target" "$data"/ft2_32/ibqueryerrors*.gz ;;
     scenario) seed "$target" ../examples/ch5/*.toml ;;
+    plan) seed "$target" ../examples/plan/*.toml ;;
     esac
     seed "$target" seeds/"$target"/*
     log=artifacts/$target.log

@@ -29,6 +29,7 @@ VERBS += [
     "loads",
     "optimize",
     "simulate",
+    "plan",
     "plot matrix",
     "plot loads",
     "plot run",

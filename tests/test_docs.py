@@ -45,6 +45,7 @@ VERBS = [
     "diagnose",
     "loop",
     "study",
+    "plan",
     "plot",
     "apply",
     "demo",

@@ -79,6 +79,7 @@ RUNS: dict[str, list[str]] = {
     "diagnose": ["diagnose", "FT2", "--counters", "C"],
     "diagnose-self-test": ["diagnose", "self-test", "--cases", "1"],
     "loop": ["loop", "run", "LOOP", "-o", "journal"],
+    "plan": ["plan", "PLAN"],
     "plot-run": ["plot", "run", "RUN", "-o", "x.svg"],
     "plot-congestion": ["plot", "congestion", "SAMPLED", "--by", "context", "-o", "x.html"],
 }
@@ -128,6 +129,7 @@ def test_real_output_is_valid(netloom, paths, verb):
         "FT2": str(paths.ft2),
         "JOBS": str(paths.examples / "jobs" / "small.toml"),
         "SCENARIO": scenario,
+        "PLAN": str(paths.examples / "plan" / "quartz.toml"),
         "LOOP": str(paths.examples / "loop" / "small.toml"),
         "BEFORE": str(paths.opensm / "ft2_32" / "perfquery_x_before.txt.gz"),
         "COUNTERS": str(paths.opensm / "ft2_32" / "perfquery_x_after.txt.gz"),

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, Literal, TypeAlias, final
 
 import networkx
@@ -63,6 +64,8 @@ __all__ = [
     "optimize_lmc",
     "patched",
     "place_jobs",
+    "plan",
+    "plan_files",
     "recover",
     "repaired",
     "route",
@@ -1426,3 +1429,50 @@ def simulate(
     trace. With `counted`, what hosts send each other is counted (`Simulation.sent`), and links in intervals
     of `counted_every_us` (`Simulation.counted`); nothing else is then recorded over time, and no state kept.
     """
+
+def plan(
+    source: _Path,
+    *,
+    seed: int | None = None,
+    threads: int = 0,
+    time_limit: float | None = None,
+    progress: _Progress = None,
+) -> dict[str, Any]:
+    """Designs for the machine of a plan: counted, priced, and how much they slow its applications.
+
+    Nothing is simulated. `docs/schemas/plan.json` has the result's keys.
+
+    Parameters
+    ----------
+    source : path
+        A plan (.toml).
+    seed : int, optional
+        Of fragmented and random orders; the plan's own if None.
+    threads : int
+        0 is one a core. The result is the same for any number.
+    time_limit : float, optional
+        Seconds.
+    progress : callable, optional
+        Called with what is done and all that is to do.
+
+    Returns
+    -------
+    dict
+        `designs` is the front of price against slowdown, cheapest first; `chosen` a number in it or None;
+        `full` the cheapest design without taper; `compared` the plan's own specs.
+
+    Raises
+    ------
+    FormatError, TrafficError, OSError
+        If the plan, its catalogue or a file of traffic is not what it should be.
+    TimeoutError
+        If the time limit came first.
+
+    Examples
+    --------
+    >>> result = netloom.plan("examples/plan/quartz.toml")
+    >>> result["designs"][0]["spec"]
+    """
+
+def plan_files(source: _Path) -> list[tuple[str, Path]]:
+    """The files that a plan names: role (`catalogue`, `matrix`, `trace`) and path of each, once."""

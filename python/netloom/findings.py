@@ -51,6 +51,8 @@ KINDS: dict[str, tuple[Severity, Class]] = {
     "no-description": ("note", "input"),
     "no-kind": ("note", "input"),
     "stray-text": ("note", "input"),
+    # Of plans (cli/plan).
+    "no-design": ("warning", "input"),
     # Of what was detected in a fabric (crates/topology/src/detect.rs).
     "parts": ("error", "hosts"),
     "other-ranks": ("note", "hosts"),

@@ -5,6 +5,7 @@
 //!
 //! | module | idea |
 //! |---|---|
+//! | [`catalogue`] | prices of switches and cables (TOML) |
 //! | [`certificate`] | proofs of lower bounds, as JSON |
 //! | [`counters`] | port counters: what tools and kernels show, and tables |
 //! | [`error`] | [`FormatError`] `file:line: expected ..., found ...`; [`WriteError`] |
@@ -18,6 +19,7 @@
 //! | [`jobs`] | jobs files (TOML) |
 //! | `keys` | TOML tables whose keys are all known |
 //! | [`mtx`] | Matrix Market: traffic matrices |
+//! | [`plan`] | machines to be planned (TOML) |
 //! | [`recording`] | recorded runs of one file or many; what a file of traffic is |
 //! | [`scenario`] | scenarios to simulate (TOML), with overrides |
 //! | [`qos_policy`] | OpenSM's QoS policy: service levels by groups of ports |
@@ -31,6 +33,7 @@
 //! | `db_csv` | the sections of ibdiagnet's database |
 
 mod amount_text;
+pub mod catalogue;
 pub mod certificate;
 pub mod counters;
 mod csv;
@@ -47,6 +50,7 @@ pub mod lft;
 pub mod mtx;
 pub mod paths;
 pub mod perfetto;
+pub mod plan;
 pub mod qos_policy;
 pub mod recording;
 pub mod scenario;
@@ -56,6 +60,7 @@ pub mod text;
 pub mod ti;
 pub mod triples;
 
+pub use catalogue::{CatalogueFile, read_catalogue};
 pub use certificate::{read_certificate, write_certificate};
 pub use counters::{CountersContent, CountersFile, read_counters, read_sysfs, write_counter_table};
 pub use dense::read_dense;
@@ -71,6 +76,7 @@ pub use lft::{LftFault, LftFaultKind, LftFile, Lids, read_lfts, write_lfts};
 pub use mtx::{read_mtx, write_mtx};
 pub use paths::{read_pair_paths, write_pair_paths};
 pub use perfetto::write_perfetto;
+pub use plan::{PlanFile, PlanSource, read_plan};
 pub use qos_policy::write_qos_policy;
 pub use recording::{Found, Recording, RecordingError, TrafficKind};
 pub use scenario::{Scenario, read_scenario};

@@ -20,6 +20,7 @@
 //! | [`lanes`] | virtual lanes that tell more of it |
 //! | [`equations`] | what it solves, for exact solvers |
 //! | [`exact`] | models for solvers, and what they answer |
+//! | [`plan`](mod@plan) | designs of a machine to be bought |
 
 pub mod arrays;
 pub mod bases;
@@ -42,6 +43,7 @@ mod memory;
 pub mod mix;
 pub mod optimize;
 pub mod optimized;
+pub mod plan;
 pub mod recorded;
 mod routes;
 pub mod run;
@@ -121,6 +123,8 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(bases::recover, m)?)?;
     m.add_function(wrap_pyfunction!(lanes::lane_tables, m)?)?;
     m.add_function(wrap_pyfunction!(io::write_atomic, m)?)?;
+    m.add_function(wrap_pyfunction!(plan::plan, m)?)?;
+    m.add_function(wrap_pyfunction!(plan::plan_files, m)?)?;
     Ok(())
 }
 

@@ -24,7 +24,7 @@ const HISTORY: usize = 400;
 
 /// The `usable` hosts in the order in which they become free: idle ones first, then those of the job that
 /// ends first, and so on; ties in host order.
-pub(crate) fn freed_in_order(usable: &[HostId], random: &mut Stream) -> Vec<HostId> {
+pub fn freed_in_order(usable: &[HostId], random: &mut Stream) -> Vec<HostId> {
     let hosts = usable.len();
     let largest = (hosts / 4).max(1);
     let mut free_at = vec![0.0f64; hosts];

@@ -34,6 +34,7 @@ pub mod resolved;
 mod rows;
 mod spec;
 
+pub use background::freed_in_order;
 pub use error::PatternError;
 pub use pattern::{PATTERNS, is_pattern, pattern, pattern_grid};
 pub use perturb::{Estimate, PerturbError, perturb};

@@ -1,6 +1,9 @@
 //! Traffic formats: round trips, and bytes that mean nothing.
 
-use netloom_formats::{expand_hostlist, read_csv_triples, read_jobs, read_mtx, write_csv_triples, write_mtx};
+use netloom_formats::{
+    expand_hostlist, read_catalogue, read_csv_triples, read_jobs, read_mtx, read_plan, write_csv_triples,
+    write_mtx,
+};
 use netloom_model::Traffic;
 use proptest::prelude::*;
 
@@ -46,6 +49,8 @@ proptest! {
         let _ = read_mtx(&bytes, "t");
         let _ = read_csv_triples(&bytes, "t", None);
         let _ = read_jobs(&bytes, "t");
+        let _ = read_plan(&bytes, "t");
+        let _ = read_catalogue(&bytes, "t");
         let _ = expand_hostlist(&String::from_utf8_lossy(&bytes));
     }
 
@@ -59,6 +64,25 @@ proptest! {
         let _ = expand_hostlist(&list);
         let _ = read_jobs(format!("[[job]]\npattern = \"bis\"\n{key} = {value}\n").as_bytes(), "t");
         let _ = read_jobs(format!("[[job]]\npattern = \"bis\"\nmapping = \"tiled:{list}\"\nhosts = \"{list}\"").as_bytes(), "t");
+    }
+
+    #[test]
+    fn nearly_right_plans_and_catalogues_are_no_reason_to_panic(
+        line in 0usize..60, key in "(hosts|radix|levels|price|date|ports|weight|kind|orders|copies)", value in "[0-9a-z\\[\\]\"={},.:-]{0,12}",
+    ) {
+        for (name, plan) in [("plan/quartz.toml", true), ("plan/slimfly-2014.toml", false)] {
+            let text = String::from_utf8(example(name)).unwrap();
+            let mut lines: Vec<&str> = text.lines().collect();
+            let wrong = format!("{key} = {value}");
+            let at = line % lines.len();
+            lines[at] = &wrong;
+            let text = lines.join("\n");
+            if plan {
+                let _ = read_plan(text.as_bytes(), "t");
+            } else {
+                let _ = read_catalogue(text.as_bytes(), "t");
+            }
+        }
     }
 }
 
@@ -82,6 +106,10 @@ fn every_example_is_read() {
         assert_eq!(file.jobs.len(), jobs, "{name}");
         assert_eq!(file.seed, 1);
     }
+    let plan = read_plan(&example("plan/quartz.toml"), "quartz").unwrap();
+    assert_eq!((plan.hosts, plan.radix, plan.applications.len(), plan.compare.len()), (3072, 48, 5, 3));
+    let catalogue = read_catalogue(&example("plan/slimfly-2014.toml"), "slimfly").unwrap();
+    assert_eq!((catalogue.switches.len(), catalogue.cables.len()), (1, 2));
     let lulesh = read_mtx(&example("data/lulesh-64.mtx.gz"), "lulesh").unwrap();
     assert_eq!(lulesh.total().row(0).0[..3], [1, 4, 5]);
     assert_eq!(lulesh.total().row(0).1[..3], [454_328.0, 454_328.0, 7_688.0]);

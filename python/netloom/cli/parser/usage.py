@@ -64,6 +64,7 @@ EXAMPLES: dict[str, str] = {
     "lanes read": "netloom lanes read -o sl2vl.dump",
     "lanes load": "netloom lanes load sl2vl.dump",
     "lanes write": "netloom lanes write net.txt ftree --vl-scheme 5sl5vl:groups -o sl2vl.dump",
+    "plan": "netloom plan examples/plan/quartz.toml",
     "plot matrix": "netloom plot matrix traffic.mtx.gz -o traffic.svg",
     "plot loads": "netloom plot loads net.txt traffic.mtx.gz ftree optimize -o loads.svg",
     "plot history": "netloom plot history optimize.json -o history.svg",

@@ -46,6 +46,7 @@ VERBS: dict[str, str | tuple[str, dict[str, str]]] = {
     "optimize": "Make the best routes for a traffic, with a proof.",
     "infer": "Who talks to whom, from switch counters.",
     "watch": "A fabric while it runs: load, hottest links, congestion, jobs, the loop's decisions.",
+    "plan": "Which network for a machine that is to be bought: designs counted, priced and slowed down.",
     "simulate": "What a run takes under every routing of a scenario, packet by packet.",
     "sample": (
         "Paths sampled inside packets: congestion by link, job and phase.",
@@ -125,7 +126,7 @@ _PLACES = {
     "completion": "parser.completion:completion",
 }
 """Where verbs and their commands are that are not where others are."""
-_FOLDERS = ("apply", "counters", "infer", "loop", "optimize", "plot", "record", "sample", "simulate")
+_FOLDERS = ("apply", "counters", "infer", "loop", "optimize", "plan", "plot", "record", "sample", "simulate")
 """Verbs with a folder, whose functions are in `command`; others are a file."""
 
 

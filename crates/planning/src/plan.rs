@@ -1,0 +1,328 @@
+//! The whole question: which designs for these hosts, what they cost, and how much they slow the applications.
+//!
+//! Every design of [`search`] is priced and its slowdown computed; those that nothing beats are kept. The designs are
+//! searched shape by shape in parallel, and the shapes' fronts joined in order, so the answer does not depend on the
+//! number of threads. A design is dropped early if one that is no dearer is no slower than its slowest level alone.
+
+use std::ops::ControlFlow;
+
+use netloom_model::Control;
+use rayon::prelude::*;
+
+use crate::application::{Demand, Slowdown, demands};
+use crate::bundles::Divisors;
+use crate::front::{Front, Merit};
+use crate::search;
+use crate::{Application, Counts, Design, Order, PlanError, Prices, Sizes};
+
+/// What is asked.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Request {
+    /// Hosts of the machine.
+    pub hosts: u32,
+    /// Ports of a switch.
+    pub radix: u32,
+    /// Levels of switches to look at: 2, 3 or both.
+    pub levels: Vec<u32>,
+    /// What things cost.
+    pub prices: Prices,
+    /// The mix; the weights' sum is positive.
+    pub applications: Vec<Application>,
+    /// How jobs lie; each counts the same.
+    pub orders: Vec<Order>,
+    /// Draws of every order that is drawn.
+    pub draws: u32,
+    /// Seed of the orders.
+    pub seed: u64,
+    /// Price of a host, if known.
+    pub node_price: Option<f64>,
+    /// What decides.
+    pub goal: Goal,
+    /// Designs to count beside, on the front or not.
+    pub compare: Vec<Design>,
+}
+
+/// What decides among the designs of the front. If neither is given, the node's price decides, if there is one.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Goal {
+    /// The most that the network may cost: the quickest is chosen.
+    pub budget: Option<f64>,
+    /// The largest slowdown: the cheapest is chosen.
+    pub slowdown: Option<f64>,
+}
+
+/// A design with all that is known of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Planned {
+    /// The design.
+    pub design: Design,
+    /// What it is made of.
+    pub counts: Counts,
+    /// Ports without a cable, by level.
+    pub spare_ports: Vec<u64>,
+    /// Price of switches and cables.
+    pub price: f64,
+    /// Its power, W.
+    pub power_w: f64,
+    /// Slowdown of the mix.
+    pub slowdown: Slowdown,
+    /// Of every application in every order.
+    pub applications: Vec<OnDesign>,
+    /// The slowdown below which it pays more than the cheapest full tree, at the node's price.
+    pub pays_below: Option<f64>,
+}
+
+/// An application on a design.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OnDesign {
+    /// Its number.
+    pub application: usize,
+    /// Its order.
+    pub order: Order,
+    /// Slowdown of its run: the mean over the draws.
+    pub slowdown: Slowdown,
+    /// By the busiest switch: least and most over the draws.
+    pub range: (f64, f64),
+    /// Share of its bytes that leaves a leaf, then a pod: the mean over the draws.
+    pub share: Vec<f64>,
+    /// Bytes of the busiest group over those of the busiest host: of leaves, then of pods; the mean over the draws.
+    pub busiest: Vec<f64>,
+}
+
+/// What comes out.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Answer {
+    /// The front, cheapest first.
+    pub front: Vec<Planned>,
+    /// The cheapest design without taper.
+    pub full: Option<Planned>,
+    /// The designs to compare with, in their order.
+    pub compared: Vec<Planned>,
+    /// The front's design that the goal chooses; `None` without a goal, or if none fulfils it.
+    pub chosen: Option<usize>,
+    /// Designs looked at.
+    pub designs: u64,
+}
+
+/// Designs between two looks at the control.
+const A_LOOK: u64 = 1 << 14;
+
+/// Answers a request.
+///
+/// # Errors
+/// [`PlanError`]: more hosts than fit, ranks that do not fit, too little money, a design to compare with that does not
+/// hold the hosts, stopped.
+pub fn plan(request: &Request, control: &Control) -> Result<Answer, PlanError> {
+    let shapes = search::shapes(request.hosts, request.radix, &request.levels)?;
+    for (number, design) in request.compare.iter().enumerate() {
+        check(request, number, design)?;
+    }
+    let compared = request.compare.iter().map(|d| (d.hosts, if d.cores.is_some() { d.leaves } else { 0 }));
+    let sizes = Sizes::of(shapes.iter().copied().chain(compared));
+    let Request { applications, orders, draws, hosts, seed, .. } = request;
+    let demands = demands(applications, orders, *draws, *hosts, *seed, &sizes, control)?;
+    let judge = Judge { request, sizes: &sizes, demands: &demands, weights: weights(request, &demands) };
+
+    let divisors = Divisors::up_to(request.radix);
+    let found = shapes.par_iter().map(|&shape| judge.best_of(shape, &divisors, control));
+    let found = found.collect::<Option<Vec<_>>>().ok_or(PlanError::Stopped)?;
+    let (mut front, mut full, mut designs) = (Front::default(), None::<(f64, Design)>, 0);
+    for of_shape in found {
+        of_shape.front.into_members().into_iter().for_each(|(merit, design)| front.offer(merit, design));
+        designs += of_shape.designs;
+        if let Some((price, design)) = of_shape.full
+            && full.is_none_or(|(best, _)| price < best)
+        {
+            full = Some((price, design));
+        }
+    }
+    if designs == 0 {
+        return Err(PlanError::NoDesign { hosts: request.hosts, radix: request.radix });
+    }
+    let reference = full.map(|(price, _)| price);
+    let planned = |design: Design| judge.planned(design, reference);
+    let front: Vec<Planned> = front.into_members().into_iter().map(|(_, design)| planned(design)).collect();
+    Ok(Answer {
+        chosen: choose(request, &front)?,
+        full: full.map(|(_, design)| planned(design)),
+        compared: request.compare.iter().map(|&design| planned(design)).collect(),
+        front,
+        designs,
+    })
+}
+
+fn check(request: &Request, number: usize, design: &Design) -> Result<(), PlanError> {
+    let counts = design.counts();
+    let (hosts, radix) = (request.hosts, request.radix);
+    let ports = counts.ports.iter().copied().max().unwrap_or(0);
+    let spec = design.spec();
+    let what = if counts.host_ports < u64::from(hosts) {
+        format!("{spec} has ports for {} hosts: expected at least {hosts}", counts.host_ports)
+    } else if ports > u64::from(radix) {
+        format!("{spec} has switches with {ports} cables: expected at most {radix}")
+    } else {
+        return Ok(());
+    };
+    Err(PlanError::Compared { number, what })
+}
+
+/// The weight of every demand; their sum is 1.
+fn weights(request: &Request, demands: &[Demand]) -> Vec<f64> {
+    let all: f64 = request.applications.iter().map(|a| a.weight).sum();
+    let one = |demand: &Demand| {
+        let of_order = f64::from(demand.order.draws(request.draws)) * request.orders.len() as f64;
+        request.applications[demand.application].weight / all / of_order
+    };
+    demands.iter().map(one).collect()
+}
+
+/// The front's design that the goal chooses.
+fn choose(request: &Request, front: &[Planned]) -> Result<Option<usize>, PlanError> {
+    let slowdown = |p: &Planned| p.slowdown.busiest_switch;
+    if let Some(budget) = request.goal.budget {
+        let cheapest = front.first().map_or(0.0, |p| p.price);
+        if budget < cheapest {
+            return Err(PlanError::Budget { budget, cheapest });
+        }
+        return Ok(front.iter().rposition(|p| p.price <= budget));
+    }
+    if let Some(most) = request.goal.slowdown {
+        return Ok(front.iter().position(|p| slowdown(p) <= most));
+    }
+    // Work a unit of money: hosts / (slowdown * (nodes + network)).
+    let cost = |node: f64, p: &Planned| slowdown(p) * (node * f64::from(request.hosts) + p.price);
+    let best =
+        |node: f64| (0..front.len()).min_by(|&a, &b| cost(node, &front[a]).total_cmp(&cost(node, &front[b])));
+    Ok(request.node_price.and_then(best))
+}
+
+/// What the designs of one shape come to.
+struct OfShape {
+    front: Front<Design>,
+    full: Option<(f64, Design)>,
+    designs: u64,
+}
+
+/// Prices and slows down designs.
+struct Judge<'a> {
+    request: &'a Request,
+    sizes: &'a Sizes,
+    demands: &'a [Demand],
+    /// Of every demand.
+    weights: Vec<f64>,
+}
+
+impl Judge<'_> {
+    fn best_of(&self, shape: (u32, u32), divisors: &Divisors, control: &Control) -> Option<OfShape> {
+        let mut best = OfShape { front: Front::default(), full: None, designs: 0 };
+        // Slowdown of one level alone, by its cables up: no design with that level is quicker.
+        let mut alone: [Vec<f64>; 2] = [Vec::new(), Vec::new()];
+        let mut stopped = false;
+        let _ = search::designs(shape, self.request.hosts, self.request.radix, divisors, &mut |design| {
+            best.designs += 1;
+            if best.designs.is_multiple_of(A_LOOK) && control.stopped().is_some() {
+                stopped = true;
+                return ControlFlow::Break(());
+            }
+            let (price, _) = self.request.prices.of(&design, self.request.hosts);
+            if design.is_full() && best.full.is_none_or(|(least, _)| price < least) {
+                best.full = Some((price, design));
+            }
+            let mut at_least = 0.0f64;
+            for (level, up) in design.ups().into_iter().flatten().enumerate() {
+                let known = &mut alone[level];
+                if known.len() <= up as usize {
+                    known.resize(up as usize + 1, f64::NAN);
+                }
+                if known[up as usize].is_nan() {
+                    known[up as usize] = self.slowdown_of(&design, Some(level));
+                }
+                at_least = at_least.max(known[up as usize]);
+            }
+            if !best.front.beats(Merit { price, slowdown: at_least }) {
+                let slowdown = self.slowdown_of(&design, None);
+                best.front.offer(Merit { price, slowdown }, design);
+            }
+            ControlFlow::Continue(())
+        });
+        (!stopped).then_some(best)
+    }
+
+    /// Where the shape of a design is among the sizes.
+    fn place(&self, design: &Design) -> (usize, Option<usize>) {
+        let leaves = if design.cores.is_some() { design.leaves } else { 0 };
+        self.sizes.find(design.hosts, leaves).expect("all shapes were counted")
+    }
+
+    /// Slowdown of the mix by the busiest switch, by one level only or by all.
+    fn slowdown_of(&self, design: &Design, only: Option<usize>) -> f64 {
+        let at = self.place(design);
+        let [leaf_up, pod_up] = design.ups().map(|up| up.unwrap_or(0) as f64);
+        let shown = |level: usize| only.is_none_or(|only| only == level);
+        let mut more = 0.0;
+        for (demand, weight) in self.demands.iter().zip(&self.weights) {
+            let (leaf, pod) = demand.of(at);
+            let leaf = shown(0).then_some((leaf, leaf_up));
+            let pod = pod.filter(|_| shown(1)).map(|pod| (pod, pod_up));
+            more += weight * (self.of_run(demand, demand.busiest(leaf, pod)) - 1.0);
+        }
+        1.0 + more
+    }
+
+    /// Slowdown of a run whose communication takes so many times as long.
+    fn of_run(&self, demand: &Demand, communication: f64) -> f64 {
+        let share = self.request.applications[demand.application].communication;
+        1.0 + share * (communication - 1.0)
+    }
+
+    fn planned(&self, design: Design, full: Option<f64>) -> Planned {
+        let request = self.request;
+        let counts = design.counts();
+        let (price, power_w) = request.prices.of(&design, request.hosts);
+        let at = self.place(&design);
+        let [leaf_up, pod_up] = design.ups().map(|up| up.unwrap_or(0) as f64);
+        // Sums of what is above 1, so that nothing comes out below it by rounding.
+        let mut slowdown = Slowdown { model: 1.0, busiest_switch: 1.0 };
+        let mut applications: Vec<OnDesign> = Vec::new();
+        for (demand, weight) in self.demands.iter().zip(&self.weights) {
+            let (leaf, pod) = demand.of(at);
+            let levels: Vec<_> = std::iter::once(leaf).chain(pod).collect();
+            let found = demand.slowdown((leaf, leaf_up), pod.map(|pod| (pod, pod_up)));
+            let (model, busiest) =
+                (self.of_run(demand, found.model), self.of_run(demand, found.busiest_switch));
+            slowdown.model += weight * (model - 1.0);
+            slowdown.busiest_switch += weight * (busiest - 1.0);
+            let same = |o: &&mut OnDesign| o.application == demand.application && o.order == demand.order;
+            let on = match applications.last_mut().filter(same) {
+                Some(on) => on,
+                None => {
+                    applications.push(OnDesign {
+                        application: demand.application,
+                        order: demand.order,
+                        slowdown: Slowdown { model: 1.0, busiest_switch: 1.0 },
+                        range: (f64::INFINITY, 0.0),
+                        share: vec![0.0; levels.len()],
+                        busiest: vec![0.0; levels.len()],
+                    });
+                    applications.last_mut().expect("just pushed")
+                }
+            };
+            let draws = f64::from(demand.order.draws(request.draws));
+            on.slowdown.model += (model - 1.0) / draws;
+            on.slowdown.busiest_switch += (busiest - 1.0) / draws;
+            on.range = (on.range.0.min(busiest), on.range.1.max(busiest));
+            let hosts: f64 = demand.hosts.iter().sum();
+            for (level, group) in levels.iter().enumerate() {
+                on.share[level] += group.share / draws;
+                if hosts > 0.0 {
+                    on.busiest[level] += group.busiest.iter().sum::<f64>() / hosts / draws;
+                }
+            }
+        }
+        let hosts = f64::from(request.hosts);
+        let pays_below =
+            request.node_price.zip(full).map(|(node, full)| (node + full / hosts) / (node + price / hosts));
+        let spare_ports = counts.spare_ports(request.radix);
+        Planned { design, spare_ports, counts, price, power_w, slowdown, applications, pays_below }
+    }
+}

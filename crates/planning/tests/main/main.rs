@@ -1,0 +1,7 @@
+//! Claims about planning, one file a subject.
+
+mod counts;
+mod crossing;
+mod fixtures;
+mod prices;
+mod search;

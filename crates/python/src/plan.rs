@@ -1,0 +1,372 @@
+//! `netloom.plan`: a plan's file in, designs counted, priced and slowed down out.
+
+use std::path::{Path, PathBuf};
+
+use netloom_formats::catalogue::{CatalogueCable, CatalogueSwitch, Told};
+use netloom_formats::plan::PlanApplication;
+use netloom_formats::{self as formats, CatalogueFile, FormatError, PlanFile, PlanSource};
+use netloom_model::Traffic;
+use netloom_planning as planning;
+use netloom_planning::{Answer, Application, Design, Goal, Order, PlanError, Planned, Request};
+use netloom_traffic as patterns;
+use pyo3::exceptions::{PyOSError, PyTimeoutError};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::run::{Options, run};
+use crate::traffic::PyTraffic;
+use crate::{errors, io};
+
+/// Levels by the switches that the cables go up from.
+const LEVELS: [&str; 3] = ["hosts", "leaves", "spines"];
+
+/// Designs for the machine of a plan: counted, priced, and how much they slow its applications.
+#[pyfunction]
+#[pyo3(signature = (source, *, seed = None, threads = 0, time_limit = None, progress = None))]
+pub fn plan<'py>(
+    py: Python<'py>,
+    source: PathBuf,
+    seed: Option<u64>,
+    threads: usize,
+    time_limit: Option<f64>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let plan = Plan::read(py, &source)?;
+    let (request, notes) = plan.request(py, seed)?;
+    let options = Options { threads, time_limit, progress, anytime: false };
+    let answer = run(py, options, |control| planning::plan(&request, control))?;
+    let answer = answer.map_err(|e| plan.error(py, &e))?;
+    let result = plan.result(py, &request, &answer)?;
+    result.set_item("notes", notes)?;
+    Ok(result)
+}
+
+/// The files that a plan names: role (`catalogue`, `matrix`, `trace`) and path of each, once, in its order.
+#[pyfunction]
+pub fn plan_files(py: Python<'_>, source: PathBuf) -> PyResult<Vec<(&'static str, PathBuf)>> {
+    let plan = Plan::read(py, &source)?;
+    let mut files = vec![("catalogue", plan.path(&plan.file.catalogue))];
+    for application in &plan.file.applications {
+        let file = match &application.source {
+            PlanSource::Matrix(name) => ("matrix", plan.path(name)),
+            PlanSource::Trace(name) => ("trace", plan.path(name)),
+            PlanSource::Pattern(_) => continue,
+        };
+        if !files.contains(&file) {
+            files.push(file);
+        }
+    }
+    Ok(files)
+}
+
+/// Kind and text of what to know of a traffic.
+type Note = (String, String);
+
+/// A plan's file and what it is called.
+struct Plan {
+    file: PlanFile,
+    label: String,
+    folder: PathBuf,
+}
+
+impl Plan {
+    fn read(py: Python<'_>, source: &Path) -> PyResult<Self> {
+        let label = source.display().to_string();
+        let file = formats::read_plan(&io::read(py, source)?, &label).map_err(|e| errors::format(py, &e))?;
+        Ok(Self { file, label, folder: source.parent().unwrap_or(Path::new("")).to_path_buf() })
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.join(name)
+    }
+
+    /// An error at a key of the plan.
+    fn at(&self, py: Python<'_>, key: &str, message: impl std::fmt::Display) -> PyErr {
+        let short =
+            key.rsplit('.').next().filter(|word| word.parse::<u32>().is_err()).unwrap_or("application");
+        let line = self.file.line(key);
+        let message = format!("{short}: {message}");
+        errors::format(py, &FormatError { label: self.label.clone(), line, message })
+    }
+
+    fn error(&self, py: Python<'_>, error: &PlanError) -> PyErr {
+        match (error, error.key()) {
+            (PlanError::Stopped, _) => PyTimeoutError::new_err(error.to_string()),
+            (_, Some(key)) => self.at(py, &key, error),
+            (_, None) => errors::format(py, &FormatError::whole(&self.label, error.to_string())),
+        }
+    }
+
+    /// The same of a file that a key names and that cannot be opened: with the place of the key.
+    fn opened<T>(&self, py: Python<'_>, key: &str, result: PyResult<T>) -> PyResult<T> {
+        result.inspect_err(|error| {
+            if error.is_instance_of::<PyOSError>(py) {
+                let line = self.file.line(key).map_or_else(String::new, |line| format!(":{line}"));
+                // If that fails, the error is told without its place.
+                let _ = error.value(py).setattr("place", format!("{}{line}", self.label));
+            }
+        })
+    }
+
+    fn catalogue(&self, py: Python<'_>) -> PyResult<CatalogueFile> {
+        let path = self.path(&self.file.catalogue);
+        let bytes = self.opened(py, "catalogue.file", io::read(py, &path))?;
+        formats::read_catalogue(&bytes, &path.display().to_string()).map_err(|e| errors::format(py, &e))
+    }
+
+    /// What is asked, and what to know of the traffic that was read.
+    fn request(&self, py: Python<'_>, seed: Option<u64>) -> PyResult<(Request, Vec<Note>)> {
+        let file = &self.file;
+        let runs =
+            file.cables.each_ref().map(|c| planning::Run { kind: c.kind.clone(), length_m: c.length_m });
+        let most = file.levels.iter().copied().max().unwrap_or(2) as usize;
+        let prices = catalogue(&self.catalogue(py)?).prices(file.radix, file.speed_gbps, &runs[..most]);
+        let compare = file.compare.iter().map(|spec| {
+            let design = Design::parse(spec).map_err(|e| self.at(py, "compare", e))?;
+            let levels = design.levels();
+            if levels > most {
+                let message =
+                    format!("{spec} has {levels} levels: expected at most {most}, as machine.levels says");
+                return Err(self.at(py, "compare", message));
+            }
+            Ok(design)
+        });
+        let mut notes = Vec::new();
+        let applications =
+            file.applications.iter().enumerate().map(|(i, a)| self.application(py, i, a, &mut notes));
+        let applications = applications.collect::<PyResult<_>>()?;
+        let orders =
+            Order::ALL.into_iter().filter(|order| file.orders.iter().any(|word| word == order.name()));
+        let request = Request {
+            hosts: file.hosts,
+            radix: file.radix,
+            levels: file.levels.clone(),
+            prices: prices.map_err(|e| self.error(py, &e))?,
+            compare: compare.collect::<PyResult<_>>()?,
+            applications,
+            orders: orders.collect(),
+            draws: file.draws,
+            seed: seed.unwrap_or(file.seed),
+            node_price: file.node_price,
+            goal: Goal { budget: file.budget, slowdown: file.slowdown },
+        };
+        Ok((request, notes))
+    }
+
+    fn application(
+        &self,
+        py: Python<'_>,
+        number: usize,
+        spec: &PlanApplication,
+        notes: &mut Vec<Note>,
+    ) -> PyResult<Application> {
+        let key = |source: &str| format!("application.{number}.{source}");
+        let traffic = match &spec.source {
+            PlanSource::Pattern(text) => {
+                let room = self.file.hosts.saturating_mul(spec.ranks_per_host);
+                let made = || {
+                    patterns::pattern(text, None).or_else(|e| match e {
+                        patterns::PatternError::NoEndpoints { .. } => patterns::pattern(text, Some(room)),
+                        other => Err(other),
+                    })
+                };
+                run(py, Options::default(), |_| made())?.map_err(|e| self.at(py, &key("pattern"), e))?
+            }
+            PlanSource::Matrix(name) => self.traffic(py, &key("matrix"), name, notes)?,
+            PlanSource::Trace(name) => self.traffic(py, &key("trace"), name, notes)?,
+        };
+        Ok(Application {
+            name: spec.name.clone(),
+            weight: spec.weight,
+            communication: spec.communication,
+            traffic,
+            ranks_per_host: spec.ranks_per_host,
+            copies: spec.copies,
+        })
+    }
+
+    fn traffic(&self, py: Python<'_>, key: &str, name: &str, notes: &mut Vec<Note>) -> PyResult<Traffic> {
+        let path = self.path(name);
+        let missing = || std::fs::metadata(&path).map_err(|e| errors::os(&e, &path));
+        self.opened(py, key, missing())?;
+        let read = self.opened(py, key, PyTraffic::read(py, path, None, None, None))?;
+        let traffic = read.get().shared.traffic.clone();
+        if traffic.hosts_hash().is_some() {
+            let message = format!("{name} is of the hosts of a fabric: expected a matrix of ranks");
+            return Err(self.at(py, key, message));
+        }
+        let told: Vec<Note> = read.bind(py).getattr("notes")?.extract()?;
+        notes.extend(told.into_iter().map(|(kind, text)| (kind, format!("{name}: {text}"))));
+        Ok(traffic)
+    }
+
+    fn result<'py>(
+        &self,
+        py: Python<'py>,
+        request: &Request,
+        answer: &Answer,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let file = &self.file;
+        let offer = self.catalogue(py)?;
+        let planned = |p: &Planned| design(py, request, p);
+        let dict = PyDict::new(py);
+        dict.set_item("name", &file.name)?;
+        dict.set_item("hosts", request.hosts)?;
+        dict.set_item("radix", request.radix)?;
+        dict.set_item("levels", &request.levels)?;
+        dict.set_item("speed_gbps", request.prices.speed_gbps)?;
+        dict.set_item("node_price", request.node_price)?;
+        dict.set_item("budget", request.goal.budget)?;
+        dict.set_item("target_slowdown", request.goal.slowdown)?;
+        dict.set_item("orders", request.orders.iter().map(|o| o.name()).collect::<Vec<_>>())?;
+        dict.set_item("draws", request.draws)?;
+        dict.set_item("seed", request.seed)?;
+        dict.set_item("designs_counted", answer.designs)?;
+        dict.set_item("designs", answer.front.iter().map(planned).collect::<PyResult<Vec<_>>>()?)?;
+        dict.set_item("chosen", answer.chosen)?;
+        dict.set_item("full", answer.full.as_ref().map(planned).transpose()?)?;
+        dict.set_item("compared", answer.compared.iter().map(planned).collect::<PyResult<Vec<_>>>()?)?;
+        let applications = request.applications.iter().zip(&file.applications);
+        let weights: f64 = request.applications.iter().map(|a| a.weight).sum();
+        let rows = applications.map(|(a, written)| application(py, a, written, weights, request.hosts));
+        dict.set_item("applications", rows.collect::<PyResult<Vec<_>>>()?)?;
+        dict.set_item("catalogue", prices(py, request, &offer, &self.path(&file.catalogue))?)?;
+        Ok(dict)
+    }
+}
+
+/// A catalogue as planning has it.
+fn catalogue(file: &CatalogueFile) -> planning::Catalogue {
+    let switch = |s: &CatalogueSwitch| planning::Switch {
+        ports: s.ports,
+        speed_gbps: s.speed_gbps,
+        price: planning::Rate { fixed: s.price, each: s.price_per_port },
+        power_w: planning::Rate { fixed: s.power_w, each: s.power_w_per_port },
+    };
+    let cable = |c: &CatalogueCable| planning::Cable {
+        kind: c.kind.clone(),
+        speed_gbps: c.speed_gbps,
+        price: planning::Rate { fixed: c.price, each: c.price_per_m },
+        power_w: c.power_w,
+        most_m: c.most_m,
+    };
+    planning::Catalogue {
+        switches: file.switches.iter().map(switch).collect(),
+        cables: file.cables.iter().map(cable).collect(),
+    }
+}
+
+/// The prices that were used, and when and where they were told.
+fn prices<'py>(
+    py: Python<'py>,
+    request: &Request,
+    offer: &CatalogueFile,
+    path: &Path,
+) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("file", path.display().to_string())?;
+    dict.set_item("name", &offer.name)?;
+    dict.set_item("currency", &offer.currency)?;
+    let mut told: Vec<&Told> = offer.switches.iter().map(|s| &s.told).collect();
+    told.extend(offer.cables.iter().map(|c| &c.told));
+    let dates = || told.iter().map(|t| t.date.as_str());
+    dict.set_item("oldest", dates().min())?;
+    dict.set_item("newest", dates().max())?;
+    let mut sources: Vec<&str> = Vec::new();
+    for one in &told {
+        if !sources.contains(&one.source.as_str()) {
+            sources.push(&one.source);
+        }
+    }
+    dict.set_item("sources", sources)?;
+    dict.set_item("switch_price", request.prices.switch)?;
+    dict.set_item("switch_power_w", request.prices.switch_power_w)?;
+    let cables = request.prices.cables.iter().zip(LEVELS).map(|(cable, level)| {
+        let dict = PyDict::new(py);
+        dict.set_item("level", level)?;
+        dict.set_item("kind", &cable.kind)?;
+        dict.set_item("length_m", cable.length_m)?;
+        dict.set_item("price", cable.price)?;
+        dict.set_item("power_w", cable.power_w)?;
+        Ok(dict)
+    });
+    dict.set_item("cables", cables.collect::<PyResult<Vec<_>>>()?)?;
+    Ok(dict)
+}
+
+fn application<'py>(
+    py: Python<'py>,
+    application: &Application,
+    written: &PlanApplication,
+    weights: f64,
+    machine: u32,
+) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    let (PlanSource::Matrix(source) | PlanSource::Pattern(source) | PlanSource::Trace(source)) =
+        &written.source;
+    let ranks = application.traffic.endpoints();
+    let hosts = ranks.div_ceil(application.ranks_per_host);
+    dict.set_item("name", &application.name)?;
+    dict.set_item("source", source)?;
+    dict.set_item("ranks", ranks)?;
+    dict.set_item("hosts", hosts)?;
+    dict.set_item("copies", application.copies.unwrap_or(machine / hosts.max(1)))?;
+    dict.set_item("phases", application.traffic.phases().len())?;
+    dict.set_item("weight", application.weight / weights)?;
+    dict.set_item("communication", application.communication)?;
+    Ok(dict)
+}
+
+fn slowdown<'py>(py: Python<'py>, found: &planning::Slowdown) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("model", found.model)?;
+    dict.set_item("busiest_switch", found.busiest_switch)?;
+    Ok(dict)
+}
+
+fn design<'py>(py: Python<'py>, request: &Request, planned: &Planned) -> PyResult<Bound<'py, PyDict>> {
+    let (design, counts) = (&planned.design, &planned.counts);
+    let hosts = f64::from(request.hosts);
+    let dict = PyDict::new(py);
+    dict.set_item("spec", design.spec())?;
+    dict.set_item("levels", design.levels())?;
+    dict.set_item("hosts_per_leaf", design.hosts)?;
+    dict.set_item("up_per_leaf", design.leaf_up())?;
+    dict.set_item("host_ports", counts.host_ports)?;
+    dict.set_item("taper", planned.design.taper())?;
+    dict.set_item("switches", &counts.switches)?;
+    let cables = counts.cables.iter().enumerate().map(|(level, &count)| {
+        let cable = PyDict::new(py);
+        cable.set_item("level", LEVELS[level])?;
+        cable.set_item("kind", &request.prices.cables[level].kind)?;
+        cable.set_item("count", if level == 0 { u64::from(request.hosts) } else { count })?;
+        Ok(cable)
+    });
+    dict.set_item("cables", cables.collect::<PyResult<Vec<_>>>()?)?;
+    dict.set_item("spare_ports", &planned.spare_ports)?;
+    dict.set_item("price", planned.price)?;
+    dict.set_item("price_per_host", planned.price / hosts)?;
+    dict.set_item("power_w", planned.power_w)?;
+    dict.set_item("slowdown", slowdown(py, &planned.slowdown)?)?;
+    dict.set_item("pays_below", planned.pays_below)?;
+    let rows = planned.applications.iter().map(|on| {
+        let row = PyDict::new(py);
+        row.set_item("name", &request.applications[on.application].name)?;
+        row.set_item("order", on.order.name())?;
+        row.set_item("slowdown", slowdown(py, &on.slowdown)?)?;
+        row.set_item("least", on.range.0)?;
+        row.set_item("most", on.range.1)?;
+        row.set_item("share", &on.share)?;
+        row.set_item("busiest", &on.busiest)?;
+        Ok(row)
+    });
+    dict.set_item("applications", rows.collect::<PyResult<Vec<_>>>()?)?;
+    let source = PyDict::new(py);
+    for (what, how) in
+        [("counts", "counted"), ("price", "catalogue"), ("power_w", "catalogue"), ("slowdown", "model")]
+    {
+        source.set_item(what, how)?;
+    }
+    dict.set_item("source", source)?;
+    Ok(dict)
+}

@@ -1,0 +1,1 @@
+"""`netloom plan`: designs of a machine that is to be bought, and their report."""

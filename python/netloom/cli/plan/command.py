@@ -1,0 +1,79 @@
+"""`netloom plan`: which network for a machine that is to be bought, and for which applications."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from netloom.cli.plan import report
+from netloom.cli.shared import inputs
+from netloom.cli.shared.exits import UsageError
+from netloom.cli.shared.options import Options
+from netloom.cli.shared.run import Run
+from netloom.findings import finding
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+ASSUMPTIONS = (
+    "nothing was simulated: slowdowns are those of the busiest switch if every byte takes the best way, so a "
+    "run is at best so slow; collisions of routes, bursts and congestion come on top",
+    "all cables have one speed, every host one cable; switches, cables and power as in the catalogue",
+    "every application has the machine for itself: its copies fill it, unless the plan says how many",
+    "shares of communication are those on a network without taper",
+)
+
+
+def plan(plan: Path, /, *, options: Options | None = None) -> int:
+    """Which network for a machine that is to be bought, and for which applications.
+
+    Counts every fat tree of two and three levels that the ports allow, prices it with a catalogue, and
+    compares what the site's own applications send across leaves and pods with the cables there. What comes
+    out is the front of price against slowdown. Nothing is simulated.
+
+    Parameters
+    ----------
+    plan
+        A plan (.toml): hosts, ports of a switch, catalogue, cables, applications.
+    options
+        Common options; `--seed` wins over the plan's own, `-o` writes the result (.json, .csv).
+    """
+    from netloom import _core
+
+    if inputs.is_stdin(str(plan)):
+        raise UsageError("a plan cannot come from standard input: its paths are relative to it")
+    options = options or Options()
+    run = Run("plan", options, product=False)
+    run.read("plan", str(plan))
+    with run.timed("plan"), run.progress("plan") as progress:
+        result = _core.plan(plan, seed=options.seed, threads=options.threads, progress=progress)
+    for role, path in _files(plan):
+        run.read(role, path)
+    result["assumptions"] = list(ASSUMPTIONS)
+    result["findings"] = [finding(kind, text) for kind, text in _doubts(result)]
+    del result["notes"]
+    return run.finish(result, lambda: report.text(result), rows=report.rows(result))
+
+
+def _files(plan: Path) -> list[tuple[str, str]]:
+    """The files that a plan names, those of traces of several files too."""
+    from netloom import _core
+
+    found: list[tuple[str, str]] = []
+    for role, path in _core.plan_files(plan):
+        if role != "trace" or Path(path).is_file():
+            found.append((role, str(path)))
+        if role == "trace":
+            found += [(role, part) for part in _core.trace_files(path)]
+    return list(dict.fromkeys(found))
+
+
+def _doubts(result: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """What a reader of the plan should know."""
+    found: list[tuple[str, str]] = list(dict.fromkeys(result["notes"]))
+    if result["chosen"] is None and result["target_slowdown"] is not None:
+        best = min(one["slowdown"]["busiest_switch"] for one in result["designs"])
+        target = result["target_slowdown"]
+        text = f"no design is slowed by at most {target:g}: the quickest is slowed by {best:.4f}"
+        found.append(("no-design", text))
+    return found

@@ -1,0 +1,170 @@
+"""The report of `netloom plan`: a table of the front, the applications, the prices, the assumptions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from netloom.cli.shared import render
+
+SHOWN = 12
+"""Designs of the front that the text lists."""
+
+
+def text(result: Mapping[str, Any]) -> str:
+    """The report; its first line says that nothing was simulated."""
+    currency = result["catalogue"]["currency"]
+    front = result["designs"]
+    parts = [
+        "nothing was simulated: slowdowns are at best, by the busiest switch",
+        "",
+        render.pairs(_head(result)),
+    ]
+    shown = _shown(result)
+    marked = [("chosen" if i == result["chosen"] else "", front[i]) for i in shown]
+    title = "front of price against slowdown"
+    if len(shown) < len(front):
+        title += f" ({len(shown)} of {len(front)}; all with --format json or csv)"
+    parts += [
+        "",
+        title,
+        _designs(marked, currency),
+    ]
+    beside = [("full", result["full"])] if result["full"] else []
+    beside += [("compared", one) for one in result["compared"]]
+    if beside:
+        parts += ["", "beside it", _designs(beside, currency)]
+    parts += ["", _applications(result)]
+    return "\n".join(parts) + render.findings(result["findings"])
+
+
+def rows(result: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """One row a design, for CSV: the front, the full tree, those compared."""
+    listed = [
+        ("chosen" if i == result["chosen"] else "front", one) for i, one in enumerate(result["designs"])
+    ]
+    listed += [("full", result["full"])] if result["full"] else []
+    listed += [("compared", one) for one in result["compared"]]
+    return [
+        {
+            "kind": kind,
+            "spec": one["spec"],
+            "levels": one["levels"],
+            "hosts_per_leaf": one["hosts_per_leaf"],
+            "up_per_leaf": one["up_per_leaf"],
+            "taper": _joined(one["taper"]),
+            "switches": _joined(one["switches"]),
+            "cables": _joined([cable["count"] for cable in one["cables"]]),
+            "spare_ports": _joined(one["spare_ports"]),
+            "price": one["price"],
+            "price_per_host": one["price_per_host"],
+            "power_w": one["power_w"],
+            "slowdown": one["slowdown"]["busiest_switch"],
+            "slowdown_model": one["slowdown"]["model"],
+            "pays_below": one["pays_below"],
+        }
+        for kind, one in listed
+    ]
+
+
+def _joined(numbers: Sequence[float]) -> str:
+    return "+".join(f"{number:g}" for number in numbers)
+
+
+def _head(result: Mapping[str, Any]) -> list[tuple[str, str]]:
+    catalogue, count = result["catalogue"], render.count
+    currency = catalogue["currency"]
+    dates = catalogue["oldest"]
+    if catalogue["newest"] != dates:
+        dates += f" to {catalogue['newest']}"
+    levels = " or ".join(map(str, result["levels"]))
+    power = f"{catalogue['switch_power_w']:g} W"
+    found = [
+        ("machine", f"{count(result['hosts'])} hosts, {result['radix']}-port switches, {levels} levels"),
+        ("catalogue", f"{catalogue['name'] or catalogue['file']}, prices of {dates}"),
+        ("a switch", f"{catalogue['switch_price']:,.2f} {currency}, {power}"),
+    ]
+    for cable in catalogue["cables"]:
+        told = f"{cable['price']:,.2f} {currency} ({cable['kind']}, {cable['length_m']:g} m)"
+        found.append((f"cable of {cable['level']}", told))
+    if result["node_price"] is not None:
+        found.append(("a host", f"{result['node_price']:,.2f} {currency} without network"))
+    front = count(len(result["designs"]))
+    found.append(("designs", f"{count(result['designs_counted'])} counted, {front} on the front"))
+    return found
+
+
+def _shown(result: Mapping[str, Any]) -> list[int]:
+    """Members of the front that are listed: both ends, the chosen one, others evenly by log(price)."""
+    front, chosen = result["designs"], result["chosen"]
+    if len(front) <= SHOWN:
+        return list(range(len(front)))
+    price = [math.log(one["price"] or 1.0) for one in front]
+    kept = {0, len(front) - 1} | ({chosen} if chosen is not None else set())
+    for step in range(1, SHOWN - 1):
+        wanted = price[0] + (price[-1] - price[0]) * step / (SHOWN - 1)
+        kept.add(min(range(len(front)), key=lambda i: (abs(price[i] - wanted), i)))
+    return sorted(kept)
+
+
+def _designs(listed: Sequence[tuple[str, Mapping[str, Any]]], currency: str) -> str:
+    header = [
+        "",
+        f"M{currency}",
+        f"{currency} a host",
+        "slowdown",
+        "mean",
+        "taper",
+        "switches",
+        "W a host",
+        "pays below",
+    ]
+    pays = any(one["pays_below"] is not None for _, one in listed)
+    cells = []
+    for mark, one in listed:
+        hosts = one["price"] / one["price_per_host"] if one["price_per_host"] else 1.0
+        row = [
+            mark,
+            f"{one['price'] / 1e6:.3f}",
+            f"{one['price_per_host']:,.0f}",
+            f"{one['slowdown']['busiest_switch']:.3f}",
+            f"{one['slowdown']['model']:.3f}",
+            " ".join(f"{taper:.3g}:1" for taper in one["taper"]),
+            "+".join(map(str, one["switches"])),
+            f"{one['power_w'] / hosts:.1f}",
+        ]
+        row += [f"{one['pays_below']:.3f}" if one["pays_below"] is not None else ""] if pays else []
+        cells.append([*row, one["spec"]])
+    header = header if pays else header[:-1]
+    return render.table([*header, "spec"], cells, right=[1, 2, 3, 4, 7, 8] if pays else [1, 2, 3, 4, 7])
+
+
+def _applications(result: Mapping[str, Any]) -> str:
+    """Every application on one design: the chosen one, else the first to compare with, else the cheapest."""
+    if result["chosen"] is not None:
+        which, design = "chosen", result["designs"][result["chosen"]]
+    elif result["compared"]:
+        which, design = "first compared", result["compared"][0]
+    else:
+        which, design = "cheapest", result["designs"][0]
+    told = {one["name"]: one for one in result["applications"]}
+    cells = []
+    for on in design["applications"]:
+        one = told[on["name"]]
+        least, most = on["least"], on["most"]
+        cells.append(
+            [
+                on["name"],
+                f"{one['weight']:.3g}",
+                f"{one['communication']:.3g}",
+                on["order"],
+                *(f"{100 * share:.1f} %" for share in on["share"]),
+                *[""] * (2 - len(on["share"])),
+                f"{on['slowdown']['busiest_switch']:.3f}",
+                f"{least:.3f} to {most:.3f}" if most > least else "",
+            ]
+        )
+    header = ["application", "weight", "communicates", "order", "leaves a leaf", "a pod", "slowdown", "draws"]
+    title = f"applications on the {which} design, {design['spec']}"
+    return title + "\n" + render.table(header, cells, right=[1, 2, 4, 5, 6])

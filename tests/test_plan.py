@@ -1,0 +1,201 @@
+"""`netloom plan`: the shipped example, counts beside `fabric new`, and every kind of bad input."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import pytest
+
+import netloom as nl
+
+SMALL = """
+compare = ["two-level:leaves=3,hosts=18,spines=2,cables=9"]
+[machine]
+hosts = 48
+radix = 36
+[catalogue]
+file = "slimfly-2014.toml"
+[cables]
+hosts = { kind = "copper", length_m = 2 }
+leaves = { length_m = 20 }
+spines = { length_m = 20 }
+[nodes]
+price = 5000
+[placement]
+orders = ["block", "fragmented", "random"]
+draws = 2
+[[application]]
+pattern = "shift:24"
+name = "halves"
+weight = 1
+communication = 0.5
+"""
+
+
+@pytest.fixture
+def small(netloom, write, paths):
+    """Writes a plan of 48 hosts beside its catalogue, with a text in it replaced."""
+    catalogue = (paths.examples / "plan" / "slimfly-2014.toml").read_text()
+    write("slimfly-2014.toml", catalogue)
+
+    def save(old: str = "", new: str = "") -> str:
+        assert old in SMALL
+        return write("plan.toml", SMALL.replace(old, new, 1))
+
+    return save
+
+
+def test_the_first_line_says_that_nothing_was_simulated(netloom, small):
+    text = netloom.ok("plan", small())
+    assert text.splitlines()[0].startswith("nothing was simulated")
+    assert "halves" in text
+
+
+def test_quartz_is_counted_and_priced(netloom, paths):
+    result = netloom.result("plan", paths.examples / "plan" / "quartz.toml")
+    full, (quartz, filled, twice) = result["full"], result["compared"]
+    assert (full["switches"], round(full["price"] / 1e6, 3)) == ([128, 128, 64], 7.507)
+    assert (quartz["switches"], round(quartz["price"] / 1e6, 3)) == ([96, 64, 48], 4.604)
+    assert (filled["switches"], twice["switches"]) == ([96, 64, 32], [96, 48, 16])
+    assert [round(one["price_per_host"]) for one in (full, quartz, filled, twice)] == [2444, 1499, 1416, 1159]
+    assert round(quartz["pays_below"], 3) == 1.145
+    assert quartz["spare_ports"] == [0, 0, 768]
+    front = result["designs"]
+    assert len(front) >= 6
+    assert result["assumptions"][0].startswith("nothing was simulated")
+    # LLNL's answer for its mix: what is chosen is tapered, and costs less than the full tree.
+    chosen = front[result["chosen"]]
+    assert chosen["price"] < full["price"]
+    assert chosen["taper"][0] > 1
+    assert chosen["slowdown"]["busiest_switch"] < chosen["pays_below"]
+
+
+def test_a_design_s_counts_are_those_that_fabric_show_reads(netloom, small):
+    result = netloom.result("plan", small())
+    designs = [*result["designs"], *result["compared"], result["full"]]
+    for spec in {design["spec"] for design in designs}:
+        design = next(one for one in designs if one["spec"] == spec)
+        netloom.ok("fabric", "new", spec, "-o", "design.txt")
+        shown = netloom.result(
+            "fabric", "show", "design.txt", code=netloom("fabric", "show", "design.txt").code
+        )
+        between = sum(cable["count"] for cable in design["cables"] if cable["level"] != "hosts")
+        assert shown["hosts"] == design["host_ports"]
+        assert shown["switches"] == sum(design["switches"])
+        # Both directions of every cable.
+        assert shown["links"] == 2 * (design["host_ports"] + between)
+
+
+def test_half_of_the_hosts_to_the_other_half(netloom, small):
+    # Shift by half in order: every byte of a leaf of 18 leaves it, and 18 cables carry it.
+    result = netloom.result("plan", small(' "fragmented", "random"', ""))
+    compared = result["compared"][0]
+    assert compared["slowdown"] == {"model": 1.0, "busiest_switch": 1.0}
+    assert compared["applications"][0]["share"] == [1.0]
+    assert compared["applications"][0]["busiest"] == [18.0]
+    slim = small(' "fragmented", "random"', "").replace("plan", "slim")
+    text = (netloom.folder / "plan.toml").read_text().replace("cables=9", "cables=4")
+    (netloom.folder / slim).write_text(text)
+    # 18 hosts on 8 cables, half of the time: 1 - 0.5 + 0.5 * 18 / 8.
+    found = netloom.result("plan", slim)["compared"][0]["slowdown"]["busiest_switch"]
+    assert found == pytest.approx(0.5 + 0.5 * 18 / 8)
+
+
+def test_the_result_is_the_same_for_any_number_of_threads_and_another_for_another_seed(netloom, small):
+    one, three = (netloom.result("plan", small(), "--threads", n) for n in (1, 3))
+    assert one == three
+    assert netloom.result("plan", small(), "--seed", 9)["designs"] != one["designs"]
+
+
+def test_csv_has_a_row_a_design(netloom, small):
+    rows = list(csv.DictReader(io.StringIO(netloom.ok("plan", small(), "--format", "csv"))))
+    result = netloom.result("plan", small())
+    assert [row["kind"] for row in rows].count("compared") == 1
+    assert len(rows) == len(result["designs"]) + 2
+    assert float(rows[0]["price"]) == pytest.approx(result["designs"][0]["price"])
+
+
+def test_python_has_it_too(netloom, small):
+    result = nl.plan(netloom.folder / small())
+    assert result["compared"][0]["switches"] == [3, 2]
+    with pytest.raises(TimeoutError):
+        nl.plan(netloom.folder / small(), time_limit=0)
+
+
+def test_the_files_of_a_plan_are_inputs(netloom, paths):
+    inputs = netloom.json("plan", paths.examples / "plan" / "quartz.toml")["inputs"]
+    roles = [one["role"] for one in inputs]
+    assert roles == ["plan", "catalogue", *["matrix"] * 4, "trace"]
+    assert all(one["sha256"] for one in inputs)
+
+
+def test_a_goal_chooses(netloom, small):
+    front = netloom.result("plan", small())["designs"]
+    assert len(front) > 1
+    within = small("[nodes]\nprice = 5000", f"[budget]\nnetwork = {front[0]['price'] + 1}")
+    assert netloom.result("plan", within)["chosen"] == 0
+    slowdown = front[1]["slowdown"]["busiest_switch"]
+    quick = small("[nodes]\nprice = 5000", f"[target]\nslowdown = {slowdown + 1e-6}")
+    assert netloom.result("plan", quick)["chosen"] == 1
+
+
+BAD = [
+    ("hosts = 48", "hosts = 60000", "plan.toml:4: hosts: expected at most 44100 hosts (11664 without taper)"),
+    ("radix = 36", "radix = 35", "plan.toml:5: radix: expected an even number of ports"),
+    ("[nodes]\nprice", "[budget]\nnetwork", "plan.toml:12: budget: expected at least "),
+    ("communication = 0.5", "communication = 2", "communication: expected a share of 0 to 1, found 2"),
+    ("weight = 1", "weight = 0", "application: expected a weight above 0"),
+    ("shift:24", "shift:24,ranks=49", "application: 49 ranks, 1 a host, need 49 hosts: expected at most 48"),
+    ("shift:24", "shfit:24", "plan.toml:18: pattern: "),
+    ('pattern = "shift:24"', 'matrix = "none.mtx"', "plan.toml:18: none.mtx: No such file or directory"),
+    (
+        'pattern = "shift:24"',
+        'matrix = "placed.npz"',
+        "placed.npz is of the hosts of a fabric: expected",
+    ),
+    ("slimfly-2014.toml", "none.toml", "plan.toml:7: none.toml: No such file or directory"),
+    ("slimfly-2014.toml", "twice.toml", "speeds of 40, 100 Gb/s: expected machine.speed_gbps"),
+    ("slimfly-2014.toml", "undated.toml", "undated.toml:1: expected date = "),
+    (
+        'kind = "copper"',
+        'kind = "cooper"',
+        'plan.toml:9: hosts: the catalogue has no cable of the kind "coop',
+    ),
+    ("leaves=3", "leaves=2", "compare: two-level:leaves=2,hosts=18,spines=2,cables=9 has ports for 36 hosts"),
+    ("two-level:", "three-level:", "compare: expected a spec of two-level, fattree or quartz1"),
+    ("[nodes]", "[node]", 'a plan has no key "node", did you mean "nodes"?'),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "expected"), BAD)
+def test_bad_input_is_told_by_its_line(netloom, small, write, paths, old, new, expected):
+    catalogue = (paths.examples / "plan" / "slimfly-2014.toml").read_text()
+    write("twice.toml", catalogue.replace("speed_gbps = 40", "speed_gbps = 100", 1))
+    write("undated.toml", '[[switch]]\nspeed_gbps = 40\nprice = 1\nsource = "x"\n[[cable]]\n')
+    placed = nl.Traffic.read("shift:1", nl.Fabric.generate("two-level:leaves=4,hosts=4,spines=2"))
+    placed.write(netloom.folder / "placed.npz")
+    before = small(old, new)
+    line = netloom.refused("plan", before)
+    assert expected in line
+    if "network" in new:
+        cheapest = netloom.result("plan", small())["designs"][0]["price"]
+        assert f"expected at least {cheapest:.2f}, the price of the cheapest design, found 5000" in line
+
+
+def test_a_plan_does_not_come_from_standard_input(netloom):
+    assert "cannot come from standard input" in netloom.refused("plan", "-", code=2)
+
+
+def test_no_design_quick_enough_is_a_finding(netloom, small):
+    # 36 * 36 / 2 = 648 hosts fit without taper on two levels.
+    plan = small("radix = 36", "radix = 36\nlevels = 2").replace("plan", "large")
+    text = (netloom.folder / "plan.toml").read_text().replace("hosts = 48", "hosts = 1000")
+    text = text.replace("[nodes]\nprice = 5000", "[target]\nslowdown = 1")
+    text = text.replace("shift:24", "shift:500").replace(
+        'compare = ["two-level:leaves=3,hosts=18,spines=2,cables=9"]', ""
+    )
+    (netloom.folder / plan).write_text(text)
+    result = netloom.result("plan", plan, code=1)
+    assert (result["full"], result["chosen"]) == (None, None)
+    assert [one["kind"] for one in result["findings"]] == ["no-design"]
