@@ -11,6 +11,7 @@
 //! | [`stubs`] | what Rust exports stands in the type stubs |
 //! | [`json`] | schemas are JSON |
 //! | [`links`] | relative links of Markdown files lead somewhere |
+//! | [`writers`] | which modules may open files for writing, rename and remove |
 
 mod files;
 mod json;
@@ -19,6 +20,7 @@ mod links;
 mod python;
 mod stubs;
 mod tree;
+mod writers;
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -39,7 +41,7 @@ fn main() -> ExitCode {
             return ExitCode::from(3);
         }
     };
-    let checks: [fn(&Tree) -> Vec<String>; 8] = [
+    let checks: [fn(&Tree) -> Vec<String>; 9] = [
         layers::check,
         python::check,
         files::check_sizes,
@@ -48,6 +50,7 @@ fn main() -> ExitCode {
         stubs::check,
         json::check,
         links::check,
+        writers::check,
     ];
     let findings: Vec<String> = checks.iter().flat_map(|check| check(&tree)).collect();
     for finding in &findings {

@@ -63,7 +63,7 @@ def _is_kept(checkpoint: Folder, name: str) -> bool:
     if re.fullmatch(r".+-[0-9a-f]{8}", name) is None or checkpoint.kind(name) != "folder":
         return False
     with checkpoint.folder(name) as routing:
-        return any(routing.kind(file) == "file" for file in (RECORD, STATE))
+        return any(routing.kind(file) is not None for file in (RECORD, STATE))
 
 
 class Checkpoint:
@@ -171,11 +171,11 @@ class Checkpoint:
         Raises
         ------
         OSError
-            If it, or the routing's folder, is a link or something else.
+            If it is a link, or the routing's folder is something else.
         """
         try:
             with Folder.open(self._path) as checkpoint, checkpoint.folder(self._name(routing)) as folder:
-                return folder.read(name)
+                return folder.read(name) if folder.kind(name) in ("file", "link") else None
         except FileNotFoundError:
             return None
 
