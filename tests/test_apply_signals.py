@@ -88,7 +88,7 @@ def one(what: str, live: Bed, source: random.Random, outcomes: Counter[str], fil
         after_begin = source.random() < 0.7
         while after_begin and child.poll() is None and len(journal.changes()) == earlier:
             time.sleep(0.001)
-        time.sleep(source.uniform(0.0, 0.6 if after_begin else 4.0))
+        time.sleep(source.uniform(0.0, 1.5 if after_begin else 4.0))
         child.send_signal(by)
         _, said = child.communicate(timeout=120)
     assert b"Traceback" not in said or b"/netloom/" not in said, said.decode()
