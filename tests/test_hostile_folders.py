@@ -59,6 +59,7 @@ def command(*words: str) -> Callable[[Path], None]:
         with contextlib.redirect_stderr(said), contextlib.redirect_stdout(io.StringIO()):
             code = main([word.replace("DIR", str(folder)) for word in words])
         assert code in (0, 1, 3), f"exit {code}: {said.getvalue()}"
+        assert "standard output" not in said.getvalue(), "an error that names no file"
         told = [line for line in said.getvalue().splitlines() if line.startswith("netloom: error: ")]
         assert code != 3 or len(told) == 1, said.getvalue()
 

@@ -169,7 +169,7 @@ def read(folder: Path) -> list[dict[str, Any]]:
     try:
         table = pq.read_table(data, use_threads=False, pre_buffer=False)
         rows: list[dict[str, Any]] = table.to_pylist()
-    except (pa.ArrowException, ValueError) as error:
+    except (pa.ArrowException, ValueError, OSError) as error:  # Arrow has no class of its own for all.
         why = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise FormatError(
             f"{folder / FILE}: expected the journal of a loop ({why})", str(folder / FILE)
