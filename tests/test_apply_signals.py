@@ -15,6 +15,8 @@ import tempfile
 import threading
 import time
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -24,6 +26,7 @@ from apply_bed import FT2, Bed, bed, journaled, lost
 from netloom import apply as applying
 from netloom.live import missing_tools
 from netloom.live.bed import Bed as Work
+from netloom.live.bed import bed as work_bed
 
 pytestmark = [
     pytest.mark.opensm,
@@ -43,13 +46,22 @@ def signals(what: str, count: int, folder: Path, *, seed: int = 0, say: bool = F
     while done < count:
         place = folder / f"fabric-{done}"
         place.mkdir()
-        with bed(FT2, place) as live:
+        with bed(FT2, place) if what == "send" else working(place) as live:
             for at in range(min(EACH, count - done)):
                 one(what, live, source, outcomes, place / f"new-{at}.lfts")
                 done += 1
         if say:
             print(done, dict(sorted(outcomes.items())), flush=True)
     return outcomes
+
+
+@contextmanager
+def working(folder: Path) -> Iterator[Bed]:
+    """A fabric on which work can run: ibsim knows its ports by the names that are in dumps."""
+    fabric, file = nl.Fabric.read(FT2), folder / "opensm.lfts"
+    nl.route("updn", fabric).write(file)
+    with work_bed(fabric, file) as there:
+        yield Bed(there.sim, there.manager, file)
 
 
 def one(what: str, live: Bed, source: random.Random, outcomes: Counter[str], file: Path) -> None:
