@@ -1,7 +1,7 @@
 """Every command ends: signals at any moment, and time limits.
 
-As a script, `python tests/test_signals.py 200`: SIGTERM and SIGINT, so many in all, at random moments of ten
-commands; prints how long each took to die and with what exit code, and fails where one broke its word.
+As a script, `python tests/test_signals.py 200`: SIGTERM, SIGINT and SIGHUP, so many in all, at random moments
+of ten commands; prints how long each took to die and with what exit code, and fails where one broke its word.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ COMMANDS = {
     "plot loads": ["plot", "loads", QUARTZ1, "shift:5", "ftree", "-o", "p.svg"],
 }
 INTERRUPTED = 130
-BEFORE = (1, -signal.SIGINT, -signal.SIGTERM)
+BEFORE = (1, -signal.SIGINT, -signal.SIGTERM, -signal.SIGHUP)
 """How Python itself dies of a signal before it has begun with netloom, or after."""
 
 
@@ -106,7 +106,7 @@ def _wrong(folder: Path, code: int, err: str) -> str | None:
     return None
 
 
-@pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 @pytest.mark.parametrize("command", ["check", "optimize --compare", "counters synth"])
 def test_a_signal_ends_a_command_and_leaves_whole_files(netloom, command, by):
     ended = sent(Path(netloom.command[0]), COMMANDS[command], by, 0.4)
@@ -124,6 +124,7 @@ def held(run, *_given, **_named):
     (folder / f".netloom-{os.getpid()}-0.tmp").write_bytes(b"half")
     signal.signal(signal.SIGINT, lambda *_: None)
     signal.signal(signal.SIGTERM, lambda *_: None)
+    signal.signal(signal.SIGHUP, lambda *_: None)
     print("held", file=sys.stderr, flush=True)
     while True:
         time.sleep(0.05)
@@ -135,7 +136,8 @@ sys.exit(main())
 """
 
 
-def test_a_step_that_holds_on_is_ended_by_force_and_its_half_file_removed(netloom):
+@pytest.mark.parametrize("by", [signal.SIGTERM, signal.SIGHUP])
+def test_a_step_that_holds_on_is_ended_by_force_and_its_half_file_removed(netloom, by):
     """Where nothing looks at a signal, as in a library or a step of the core that has nothing to keep."""
     python = os.path.join(os.path.dirname(netloom.command[0]), "python")
     child = subprocess.Popen(
@@ -146,7 +148,7 @@ def test_a_step_that_holds_on_is_ended_by_force_and_its_half_file_removed(netloo
     )
     assert child.stderr is not None
     assert child.stderr.readline() == "held\n"
-    child.send_signal(signal.SIGTERM)
+    child.send_signal(by)
     assert child.wait(60) == INTERRUPTED
     assert child.stderr.read() == "netloom: interrupted\n"
     assert list(netloom.folder.iterdir()) == []
@@ -189,8 +191,9 @@ sys.exit(main())
 """
 
 
+@pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGHUP])
 @pytest.mark.parametrize("signals", [1, 2])
-def test_a_change_of_a_fabric_is_undone_before_a_signal_ends_it_unless_a_second_comes(netloom, signals):
+def test_a_change_of_a_fabric_is_undone_before_a_signal_ends_it_unless_a_second_comes(netloom, signals, by):
     python = os.path.join(os.path.dirname(netloom.command[0]), "python")
     child = subprocess.Popen(
         [python, "-c", UNDOING, "route", "ftree", LARGE, "-o", "r.lfts"],
@@ -203,11 +206,42 @@ def test_a_change_of_a_fabric_is_undone_before_a_signal_ends_it_unless_a_second_
     for word in ("changing", "undoing")[:signals]:
         said.append(child.stderr.readline())
         assert said[-1] == f"{word}\n"
-        child.send_signal(signal.SIGINT)
+        child.send_signal(by)
     rest = child.stderr.read()
     assert child.wait(60) == INTERRUPTED
     assert ("undone\n" in rest) == (signals == 1)
     assert rest.endswith("netloom: interrupted\n")
+
+
+IGNORING = """
+import signal, sys, time
+signal.signal(signal.SIGHUP, signal.SIG_IGN)
+from netloom.cli import main
+from netloom.cli.shared.run import Run
+def waits(run, *_given, **_named):
+    print("ready", file=sys.stderr, flush=True)
+    sys.stdin.read()
+    sys.exit(7)
+Run.fabric = waits
+sys.exit(main())
+"""
+
+
+def test_nohup_is_heeded(netloom):
+    """SIGHUP that is ignored when the command starts stays ignored."""
+    python = os.path.join(os.path.dirname(netloom.command[0]), "python")
+    child = subprocess.Popen(
+        [python, "-c", IGNORING, "check", LARGE, "ftree"],
+        cwd=netloom.folder,
+        stdin=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert child.stderr is not None
+    assert child.stderr.readline() == "ready\n"
+    child.send_signal(signal.SIGHUP)
+    _, said = child.communicate(timeout=60)
+    assert (child.returncode, said) == (0, "")
 
 
 READING = """
@@ -286,7 +320,7 @@ def _main(number: int) -> int:
     broken, late, codes, slowest = 0, 0, {}, 0.0
     for at in range(number):
         name = list(COMMANDS)[at % len(COMMANDS)]
-        by = (signal.SIGTERM, signal.SIGINT)[at // len(COMMANDS) % 2]
+        by = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)[at // len(COMMANDS) % 3]
         ended = sent(executable, COMMANDS[name], by, random_moments.uniform(0, whole[name]))
         codes[ended.code] = codes.get(ended.code, 0) + 1
         slowest = max(slowest, ended.seconds)

@@ -173,6 +173,7 @@ KINDS: dict[str, tuple[Severity, Class]] = {
     "silent-switch": ("error", "hosts"),
     "silent-port": ("warning", "hosts"),
     "unread-links": ("warning", "input"),
+    "odd-journal": ("warning", "input"),
     "stale": ("warning", "input"),
     # Of live rounds of the loop (netloom.loop): why routes stay.
     "fabric-changed": ("warning", "hosts"),

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from netloom import sparse
 from netloom._core import Fabric, LinkLoads, Scenario, Traffic, write_atomic
 from netloom.errors import FormatError, NetloomError, SpecError, TrafficError
 
@@ -51,7 +52,8 @@ def from_scipy(matrix: Any, hosts_hash: str | None = None) -> Traffic:
     Raises
     ------
     TrafficError
-        If it is not square, not real, or has entries that are negative or not finite.
+        If it is not square or not real, has parts that do not fit together, or entries that are negative or
+        not finite.
     """
     import scipy.sparse
 
@@ -61,7 +63,11 @@ def from_scipy(matrix: Any, hosts_hash: str | None = None) -> Traffic:
         raise TrafficError(f"expected a square matrix, found {' x '.join(map(str, matrix.shape))}")
     if np.iscomplexobj(matrix):
         raise TrafficError("expected real numbers of bytes, found complex ones")
-    triples = matrix.tocoo()
+    sparse.check(matrix)
+    try:
+        triples = matrix.tocoo()
+    except (ValueError, TypeError, IndexError, OverflowError) as error:
+        raise TrafficError(f"expected a sparse matrix whose parts fit together ({error})") from None
     return _checked(triples.shape[0], triples.row, triples.col, triples.data, hosts_hash)
 
 
@@ -105,6 +111,7 @@ def read_traffic_npz(path: _Path) -> Traffic:
             raise FormatError(f"{name}: expected an npz file, as scipy.sparse.save_npz writes it", name)
         with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
             hosts_hash = str(arrays["hosts_hash"]) if "hosts_hash" in arrays else ""
+            sparse.check_npz(arrays)
         matrix = scipy.sparse.load_npz(io.BytesIO(data))
         return from_scipy(matrix, hosts_hash or None)
     except FormatError:

@@ -29,12 +29,15 @@ def read_manifest(path: Path) -> dict[str, Any]:
         If there is none.
     """
     file = path / MANIFEST
+    # What of it is used later, it must have.
     expected = "expected a folder of netloom simulate -o or netloom sample run -o"
     if not path.exists():
         raise FileNotFoundError(errno.ENOENT, f"no such folder: {expected}", str(path))
     if not file.is_file():
         raise FormatError(f"{path}: has no {MANIFEST}: {expected}", str(path))
     document = document_of(file)
+    if document["schema"] == RUN_SCHEMA and not _is_told(document):
+        raise FormatError(f"{file}: lacks what netloom simulate -o writes of a run", str(file))
     if document["schema"] == UNSEALED:
         raise FormatError(
             f"{file}: {UNSEALED}, of an earlier version: expected {RUN_SCHEMA} (simulate it again)", str(file)
@@ -42,13 +45,20 @@ def read_manifest(path: Path) -> dict[str, Any]:
     return document
 
 
-def document_of(file: Path) -> dict[str, Any]:
-    """A manifest of either schema; what has sums agrees with its own."""
+class _Object(dict[str, Any]):
+    """An object of a manifest: what is not there is bad input."""
+
+    def __missing__(self, key: str) -> Any:
+        raise FormatError(f'{MANIFEST}: has no "{key}": expected what netloom simulate -o writes', MANIFEST)
+
+
+def document_of(file: Path, data: bytes | None = None) -> dict[str, Any]:
+    """A manifest of either schema; what has sums agrees with its own. `data`: its content, if read."""
     try:
-        document = json.loads(file.read_bytes())
+        document = json.loads(file.read_bytes() if data is None else data, object_hook=_Object)
         schema = document["schema"]
         known = schema in (RUN_SCHEMA, UNSEALED) and all(_entry_ok(entry) for entry in document["runs"])
-    except (ValueError, KeyError, TypeError, RecursionError):
+    except (FormatError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         known = False
     if not known:
         raise FormatError(f"{file}: expected what netloom simulate -o writes", str(file))
@@ -80,6 +90,30 @@ def content(
     if digest(data) != entry["sha256"].get(file):
         raise damaged(path, "-o")
     return data
+
+
+def _is_told(document: Mapping[str, Any]) -> bool:
+    """Whether a manifest tells of its scenario, its fabric and its routings what readers ask for."""
+    scenario = document.get("scenario")
+    if not isinstance(scenario, dict) or not isinstance(document.get("model"), str):
+        return False
+    texts = all(isinstance(scenario.get(key), str) for key in ("name", "source", "text"))
+    overrides = scenario.get("overrides")
+    given = isinstance(overrides, list) and all(isinstance(text, str) for text in overrides)
+    sizes = all(isinstance(document.get(key), int) for key in ("hosts", "switches", "links"))
+    return texts and given and sizes and all(_entry_told(entry) for entry in document["runs"])
+
+
+def _entry_told(entry: Mapping[str, Any]) -> bool:
+    result, sums = entry.get("result"), entry.get("sha256")
+    return (
+        isinstance(entry.get("routing"), str)
+        and isinstance(sums, dict)
+        and isinstance(result, dict)
+        and isinstance(result.get("simulated_ms"), int | float)
+        and isinstance(result.get("jobs"), list)
+        and all(isinstance(job, dict) and isinstance(job.get("name"), str) for job in result["jobs"])
+    )
 
 
 def _entry_ok(entry: Mapping[str, Any]) -> bool:

@@ -14,6 +14,7 @@
 //! | [`links`] | relative links of Markdown files lead somewhere |
 //! | [`changed`] | which tests look at a changed file |
 //! | [`check`] | runs them |
+//! | [`writers`] | which modules may open files for writing, rename and remove |
 
 mod changed;
 mod check;
@@ -24,6 +25,7 @@ mod links;
 mod python;
 mod stubs;
 mod tree;
+mod writers;
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -59,7 +61,7 @@ fn tidy(root: &Path) -> ExitCode {
             return ExitCode::from(3);
         }
     };
-    let checks: [fn(&Tree) -> Vec<String>; 8] = [
+    let checks: [fn(&Tree) -> Vec<String>; 9] = [
         layers::check,
         python::check,
         files::check_sizes,
@@ -68,6 +70,7 @@ fn tidy(root: &Path) -> ExitCode {
         stubs::check,
         json::check,
         links::check,
+        writers::check,
     ];
     let findings: Vec<String> = checks.iter().flat_map(|check| check(&tree)).collect();
     for finding in &findings {

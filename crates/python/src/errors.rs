@@ -88,10 +88,11 @@ pub fn value(_: Python<'_>, message: &str) -> PyErr {
 /// The `OSError` subclass that Python itself would raise, with the file's name.
 pub fn os(error: &std::io::Error, path: &std::path::Path) -> PyErr {
     let message = os_text(error);
-    match error.raw_os_error() {
-        Some(code) => PyOSError::new_err((code, message, path.to_path_buf())),
-        None => PyOSError::new_err(format!("{message}: {}", path.display())),
-    }
+    // What is our own word has no number: the exception needs one to name its file.
+    let refused = error.kind() == std::io::ErrorKind::PermissionDenied;
+    let ours = if refused { rustix::io::Errno::ACCESS } else { rustix::io::Errno::IO };
+    let code = error.raw_os_error().unwrap_or(ours.raw_os_error());
+    PyOSError::new_err((code, message, path.to_path_buf()))
 }
 
 /// The same of a file that another one names: the exception's `place` says where.

@@ -1,19 +1,29 @@
 //! Whole files in, whole files out.
 //!
-//! The core does no I/O; this is the one place that reads and writes for it. Invariant: a path holds
-//! either what it held before or the complete new content. Output goes to a temporary file in the same
-//! folder, is flushed to disk, then renamed; on any error the temporary file is removed.
+//! The core does no I/O; this is the one place that reads and writes for it. Invariants: a path holds
+//! either what it held before or the complete new content. Output goes to a new temporary file in the
+//! target's folder, is flushed to disk, then renamed; on any error the temporary file is removed.
+//! Folders may be shared with hostile users: names are taken relative to a folder's descriptor, temporary
+//! names are random and never opened if they exist, and no link of another user is followed. Its twin for
+//! what Python writes is `python/netloom/files.py`.
 
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
+use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use flate2::{Compression, GzBuilder};
 use netloom_formats::Found;
 use pyo3::prelude::*;
+use rustix::fd::OwnedFd;
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, RawMode};
+use rustix::io::Errno;
 
 use crate::errors;
+
+/// How many links may lead from one to the next.
+const LINKS: usize = 40;
 
 /// Reads a whole file.
 ///
@@ -59,47 +69,116 @@ fn gzip(data: &[u8]) -> io::Result<Vec<u8>> {
     encoder.finish()
 }
 
-/// Writes a whole file or nothing, as it is.
+/// Writes a whole file or nothing, as it is. Links of this user and of root are followed.
 pub fn replace(path: &Path, data: &[u8]) -> io::Result<()> {
+    let target = behind_links(path)?;
     // Devices and pipes (/dev/stdout, /dev/full) are written in place: there is nothing to rename.
     if let Ok(meta) = fs::metadata(path) {
         if meta.is_dir() {
-            return Err(io::Error::from_raw_os_error(21)); // EISDIR
+            return Err(Errno::ISDIR.into());
         }
         if !meta.is_file() {
-            return OpenOptions::new().write(true).open(path)?.write_all(data);
+            let mut device = OpenOptions::new().write(true).open(path)?;
+            if device.metadata()?.is_file() {
+                return Err(io::Error::other("became another file while it was opened"));
+            }
+            return device.write_all(data);
         }
     }
-    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
-    let (temporary, file) = create_temporary(&target)?;
-    let result = fill(file, data, &target).and_then(|()| fs::rename(&temporary, &target));
-    if result.is_err() {
-        let _ = fs::remove_file(&temporary);
-    }
-    result
+    let name = target.file_name().ok_or(Errno::ISDIR)?;
+    let parent = target.parent().filter(|parent| !parent.as_os_str().is_empty());
+    Folder::open(parent.unwrap_or(Path::new(".")))?.replace(name, data)
 }
 
-/// A new file beside the target that no other thread or process uses; its name is short whatever the
-/// target is called.
-fn create_temporary(target: &Path) -> io::Result<(PathBuf, File)> {
-    static NEXT: AtomicU64 = AtomicU64::new(0);
-    loop {
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let path = target.with_file_name(format!(".netloom-{}-{number}.tmp", std::process::id()));
-        match OpenOptions::new().write(true).create_new(true).open(&path) {
-            // Left behind by a process that was killed and had our number.
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            opened => return opened.map(|file| (path, file)),
+/// What a path names once its last part is no link; a link that another user made is refused.
+fn behind_links(path: &Path) -> io::Result<PathBuf> {
+    let mut path = path.to_path_buf();
+    for _ in 0..LINKS {
+        let found = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let link = match rustix::fs::openat(CWD, &path, found, Mode::empty()) {
+            Err(Errno::NOENT) => return Ok(path),
+            opened => opened?,
+        };
+        let about = rustix::fs::fstat(&link)?;
+        if FileType::from_raw_mode(about.st_mode) != FileType::Symlink {
+            return Ok(path);
+        }
+        if !trusted(about.st_uid) {
+            return Err(io::Error::new(
+                io::ErrorKind::PermissionDenied,
+                format!("is a link that another user made (user id {}): not followed", about.st_uid),
+            ));
+        }
+        let text = rustix::fs::readlinkat(&link, "", Vec::new())?.into_bytes();
+        path.pop();
+        path.push(OsString::from_vec(text));
+    }
+    Err(Errno::LOOP.into())
+}
+
+/// Whether a user is this process's, or root.
+fn trusted(user: u32) -> bool {
+    user == 0 || user == rustix::process::geteuid().as_raw()
+}
+
+/// An open folder: what is in it is named relative to it, and no link in it is followed.
+pub struct Folder(OwnedFd);
+
+impl Folder {
+    /// Opens a folder that the user named.
+    pub fn open(path: &Path) -> io::Result<Self> {
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        Ok(Self(rustix::fs::openat(CWD, path, flags, Mode::empty())?))
+    }
+
+    /// A folder in this one, made if need be; a link to one is refused.
+    pub fn folder(&self, name: &OsStr) -> io::Result<Self> {
+        match rustix::fs::mkdirat(&self.0, name, Mode::from_raw_mode(0o777)) {
+            Err(error) if error != Errno::EXIST => return Err(error.into()),
+            _ => {}
+        }
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        Ok(Self(rustix::fs::openat(&self.0, name, flags, Mode::empty())?))
+    }
+
+    /// Puts a whole file under a name in this folder, in place of what is there (a link, not its target).
+    pub fn replace(&self, name: &OsStr, data: &[u8]) -> io::Result<()> {
+        let (temporary, file) = self.create_temporary()?;
+        let result = self
+            .fill(file, data, name)
+            .and_then(|()| Ok(rustix::fs::renameat(&self.0, &temporary, &self.0, name)?));
+        if result.is_err() {
+            let _ = rustix::fs::unlinkat(&self.0, &temporary, AtFlags::empty());
+        }
+        result
+    }
+
+    /// A new file that no other thread or process uses; its name is short whatever the target is called,
+    /// and the end of a process by force (`cli/shared/guard.py`) knows it by its start.
+    fn create_temporary(&self) -> io::Result<(String, File)> {
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        loop {
+            let mut random = [0_u8; 8];
+            rustix::rand::getrandom(&mut random, rustix::rand::GetRandomFlags::empty())?;
+            let name = format!(".netloom-{}-{:016x}.tmp", std::process::id(), u64::from_ne_bytes(random));
+            match rustix::fs::openat(&self.0, &name, flags, Mode::from_raw_mode(0o666)) {
+                Err(Errno::EXIST) => {}
+                opened => return Ok((name, File::from(opened?))),
+            }
         }
     }
-}
 
-fn fill(mut file: File, data: &[u8], target: &Path) -> io::Result<()> {
-    if let Ok(meta) = fs::metadata(target) {
-        file.set_permissions(meta.permissions())?;
+    /// A file of ours keeps its mode; another user's does not say who may read or write what we put there.
+    fn fill(&self, mut file: File, data: &[u8], name: &OsStr) -> io::Result<()> {
+        if let Ok(before) = rustix::fs::statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW) {
+            let mode: RawMode = before.st_mode;
+            if FileType::from_raw_mode(mode) == FileType::RegularFile && trusted(before.st_uid) {
+                rustix::fs::fchmod(&file, Mode::from_raw_mode(mode & 0o777))?;
+            }
+        }
+        file.write_all(data)?;
+        file.sync_all()
     }
-    file.write_all(data)?;
-    file.sync_all()
 }
 
 /// Writes a whole file to a temporary name beside `path`, then renames it.

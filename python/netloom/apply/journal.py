@@ -3,8 +3,9 @@
 The journal is a folder beside the file of routes that OpenSM reads, so that whoever can change that file
 finds it. In it `journal.jsonl` has one line an event, only ever appended to and flushed to disk; every change
 has a folder with the tables before it and after each of its stages, as OpenSM's `file` engine reads them. A
-line that was cut off by a kill or a full disk is no event. The lock is the kernel's and dies with its
-process.
+line that was cut off by a kill or a full disk is no event, nor is one that says what no change says. The
+lock is the kernel's and dies with its process. The folder is opened once and must be one that nobody else
+can change (`netloom.files`).
 
 Events of a change: `begin` (tables are on disk), `stage` (now the file is replaced and OpenSM asked),
 `loaded` (read back), `undo` (why); it ends with `applied`, `rolled-back`, `superseded` (another one finished
@@ -16,23 +17,33 @@ from __future__ import annotations
 import concurrent.futures
 import contextlib
 import errno
-import fcntl
 import gzip
 import hashlib
 import json
 import os
+import re
 import socket
 import time
+import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
 from netloom.errors import LiveError
+from netloom.files import Folder, Held, replace_file
+
+__all__ = ["Change", "Journal", "State", "replace_file"]
 
 State = Literal["begun", "sending", "undoing", "applied", "rolled-back", "superseded"]
 _ELSEWHERE = "elsewhere"
 """File of a journal's folder: others that changes of the same file of routes were written to."""
+_EVENTS, _LOCK = "journal.jsonl", "lock"
+_CHANGE = re.compile(r"[1-9][0-9]{0,9}")
+_TABLES = re.compile(r"(old|undo|stage-[0-9]+|undo-[0-9]+)\.lfts\.gz")
+_LAST = 2**31 - 1
+"""The largest number that a journal is believed."""
+_LISTED = 10
 _ENDS: tuple[State, ...] = ("applied", "rolled-back", "superseded")
 
 
@@ -79,6 +90,7 @@ class Journal:
     def __init__(self, folder: str | os.PathLike[str], *, routes: Path | None = None) -> None:
         self.folder = Path(folder)
         self._held = 0
+        self._there: Folder | None = None
         beside = None if routes is None else Journal.beside(routes)
         same = beside is None or beside.folder.absolute() == self.folder.absolute()
         self._beside = None if same else beside
@@ -131,15 +143,17 @@ class Journal:
                 f"{self.folder}: change {left.id} was left unfinished: `netloom apply recover --yes` first"
             )
         if other.folder.absolute() not in self._elsewhere():
-            with (self.folder / _ELSEWHERE).open("a") as file:
-                file.write(f"{other.folder.absolute()}\n")
+            with self._opened() as folder:
+                folder.append(_ELSEWHERE, f"{other.folder.absolute()}\n".encode())
 
     def _elsewhere(self) -> list[Path]:
         """Other journals of the same file."""
         try:
-            return [Path(line) for line in (self.folder / _ELSEWHERE).read_text().splitlines() if line]
-        except FileNotFoundError:
+            with self._opened() as folder:
+                lines = folder.read(_ELSEWHERE).decode(errors="surrogateescape").splitlines()
+        except (FileNotFoundError, NotADirectoryError):
             return []
+        return [Path(line) for line in lines if line]
 
     def open_elsewhere(self) -> tuple[Path, Change] | None:
         """A change of the same file that another journal has, and that has not ended."""
@@ -154,25 +168,37 @@ class Journal:
         """The lock of this folder."""
         if self.folder.exists() and not self.folder.is_dir():
             raise LiveError(f"{self.folder}: is a file: expected the folder of a journal")
-        self.folder.mkdir(exist_ok=True)
-        file = os.open(self.folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
-        try:
+        now = time.strftime("%Y-%m-%d %H:%M:%S")
+        signed = f"process {os.getpid()} on {socket.gethostname()} since {now}"
+        with contextlib.ExitStack() as stack:
+            if not self.folder.exists():
+                with Folder.trusted(self.folder.parent) as parent:
+                    parent.make(self.folder.name)
+            there = stack.enter_context(Folder.trusted(self.folder))
             try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                who = os.read(file, 200).decode(errors="replace").strip() or "another process"
-                raise LiveError(f"{self.folder}: {who} changes routes now: one change at a time") from None
-            os.truncate(file, 0)
-            now = time.strftime("%Y-%m-%d %H:%M:%S")
-            os.write(file, f"process {os.getpid()} on {socket.gethostname()} since {now}\n".encode())
-            self._held = 1
+                file = there.lock(_LOCK, signed)
+            except Held as held:
+                raise LiveError(
+                    f"{self.folder}: {held.who} changes routes now: one change at a time"
+                ) from None
+            if file is None:
+                raise LiveError(f"{self.folder}: its lock was taken away: expected one change at a time")
+            stack.callback(os.close, file)
+            self._held, self._there = 1, there
             try:
                 yield
             finally:
-                self._held = 0
-                os.truncate(file, 0)
-        finally:
-            os.close(file)
+                self._held, self._there = 0, None
+                os.ftruncate(file, 0)
+
+    @contextlib.contextmanager
+    def _opened(self) -> Iterator[Folder]:
+        """Its folder: the one that is locked, else as it is now."""
+        if self._there is not None:
+            yield self._there
+        else:
+            with Folder.open(self.folder) as there:
+                yield there
 
     def changes(self) -> list[Change]:
         """All changes, the first one first."""
@@ -216,15 +242,17 @@ class Journal:
         """
         assert self._held, "a change begins under the lock"
         number = max((change.id for change in self.changes()), default=0) + 1
-        folder = self.folder / str(number)
         try:
-            folder.mkdir(exist_ok=True)
+            if number > _LAST:
+                raise OSError(errno.EOVERFLOW, f"it has a change {number - 1}")
             with concurrent.futures.ThreadPoolExecutor() as pool:
                 packed = list(pool.map(_packed, [old, *stages]))
-            for i, (data, _) in enumerate(packed):
-                _write(folder / (f"stage-{i}.lfts.gz" if i else "old.lfts.gz"), data)
-            _sync_folder(folder)
-            _sync_folder(self.folder)
+            with self._opened() as journal:
+                with journal.folder(str(number), make=True) as folder:
+                    for i, (data, _) in enumerate(packed):
+                        folder.write(f"stage-{i}.lfts.gz" if i else "old.lfts.gz", data)
+                    folder.sync()
+                journal.sync()
             self.add(
                 number,
                 "begin",
@@ -244,8 +272,9 @@ class Journal:
 
     def put(self, number: int, name: str, tables: bytes) -> None:
         """Puts more tables of a change on disk: those that it is undone by."""
-        _write(self.folder / str(number) / f"{name}.lfts.gz", _packed(tables)[0])
-        _sync_folder(self.folder / str(number))
+        with self._opened() as journal, journal.folder(str(number)) as folder:
+            folder.write(f"{name}.lfts.gz", _packed(tables)[0])
+            folder.sync()
 
     def close_before(self, number: int, why: str | None = None) -> None:
         """Ends all earlier changes that have not ended: `number`, or what it found, took their place."""
@@ -256,18 +285,26 @@ class Journal:
     def add(self, number: int, event: str, **facts: Any) -> None:
         """Appends an event and flushes it to disk."""
         line = json.dumps({"id": number, "event": event, **facts}).encode() + b"\n"
-        path = self.folder / "journal.jsonl"
-        file = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        with self._opened() as folder:
+            folder.append(_EVENTS, line)
+            folder.sync()
+
+    def clear(self) -> None:
+        """Takes away what a journal wrote; files of others stay."""
         try:
-            end = os.lseek(file, 0, os.SEEK_END)
-            if end and os.pread(file, 1, end - 1) != b"\n":
-                line = b"\n" + line  # What was cut off stays, as a line that is no event.
-            while line:
-                line = line[os.write(file, line) :]
-            os.fsync(file)
-        finally:
-            os.close(file)
-        _sync_folder(self.folder)
+            opened = Folder.open(self.folder)
+        except FileNotFoundError:
+            return
+        with opened as journal:
+            for name in (_EVENTS, _ELSEWHERE, _LOCK):
+                journal.remove(name)
+            for name in filter(_CHANGE.fullmatch, journal.names()):
+                if journal.kind(name) != "folder":
+                    continue
+                with journal.folder(name) as folder:
+                    for file in filter(_TABLES.fullmatch, folder.names()):
+                        folder.remove(file)
+                journal.remove_folder(name)
 
     def tables(self, number: int, stage: int | None = None) -> bytes:
         """The tables before a change (stage 0), after a stage, or (None) after all, as they were put on disk.
@@ -281,10 +318,14 @@ class Journal:
         if change is None:
             raise LiveError(f"{self.folder}: no change {number}: `netloom apply history` lists them")
         stage = change.stages if stage is None else stage
-        path = self.folder / str(number) / (f"stage-{stage}.lfts.gz" if stage else "old.lfts.gz")
+        name = f"stage-{stage}.lfts.gz" if stage else "old.lfts.gz"
+        path = self.folder / str(number) / name
         try:
-            data = gzip.decompress(path.read_bytes())
-        except (OSError, EOFError) as error:
+            with self._opened() as journal, journal.folder(str(number)) as folder:
+                data = gzip.decompress(folder.read(name))
+        except OSError as error:
+            raise LiveError(f"{path}: {error.strerror or error}") from None
+        except (EOFError, zlib.error) as error:
             raise LiveError(f"{path}: {error}") from None
         expected = {0: "old_sha256", change.stages: "new_sha256"}.get(stage)
         if expected is not None and hashlib.sha256(data).hexdigest() != change.facts.get(expected):
@@ -292,68 +333,68 @@ class Journal:
         return data
 
     def _events(self) -> Iterator[dict[str, Any]]:
-        try:
-            lines = (self.folder / "journal.jsonl").read_bytes().splitlines()
-        except (FileNotFoundError, NotADirectoryError):
-            return
-        for line in lines:
-            event = _event(line)
+        begun: set[int] = set()
+        for line in self._lines():
+            event = _event(line, begun)
             if event is not None:
                 yield event
 
     def odd_lines(self) -> list[int]:
         """Lines, from 1, that are no events: cut off by a kill, or damaged since."""
+        begun: set[int] = set()
+        return [number for number, line in enumerate(self._lines(), 1) if _event(line, begun) is None]
+
+    def odd(self) -> str | None:
+        """What to say of lines that are no events; None if there are none."""
+        lines = self.odd_lines()
+        if not lines:
+            return None
+        listed = ", ".join(map(str, lines[:_LISTED])) + (" and more" if len(lines) > _LISTED else "")
+        return f"{self.folder}: no events in line {listed}: cut off by a kill, or damaged"
+
+    def _lines(self) -> list[bytes]:
         try:
-            lines = (self.folder / "journal.jsonl").read_bytes().splitlines()
+            with self._opened() as folder:
+                # Not `splitlines`: a damaged line may hold any byte.
+                lines = folder.read(_EVENTS).split(b"\n")
         except (FileNotFoundError, NotADirectoryError):
             return []
-        return [number for number, line in enumerate(lines, 1) if _event(line) is None]
+        return lines if lines[-1] else lines[:-1]
 
 
-def _event(line: bytes) -> dict[str, Any] | None:
-    with contextlib.suppress(ValueError):
-        event = json.loads(line)
-        if isinstance(event, dict) and isinstance(event.get("id"), int) and "event" in event:
-            return event
-    return None
+def _event(line: bytes, begun: set[int]) -> dict[str, Any] | None:
+    """The event of a line, if it says what an event must say; `begun` are the changes before it."""
+    try:
+        event = json.loads(line.decode())
+        # What cannot be printed or written again was not written by us.
+        json.dumps(event, ensure_ascii=False).encode()
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(event, dict) or not _is_count(event.get("id"), 1):
+        return None
+    number, what = event["id"], event.get("event")
+    if what == "begin":
+        sound = (
+            number not in begun
+            and isinstance(event.get("time"), str)
+            and _is_count(event.get("changed_entries"), 0)
+            and _is_count(event.get("stages"), 0)
+            and all(event.get(key) is None or _is_count(event[key], 1) for key in ("rolls_back", "recovers"))
+        )
+        if sound:
+            begun.add(number)
+        return event if sound else None
+    if number not in begun or not (event.get("why") is None or isinstance(event["why"], str)):
+        return None
+    if what == "stage":
+        return event if _is_count(event.get("stage"), 1) else None
+    return event if what in ("loaded", "undo", *_ENDS) else None
 
 
-def replace_file(path: Path, data: bytes) -> None:
-    """Puts a whole file in another's place: by rename, flushed to disk, with its mode and owner."""
-    path = path.resolve()
-    temporary = path.with_name(f".{path.name}.netloom")
-    _write(temporary, data)
-    with contextlib.suppress(OSError):
-        before = path.stat()
-        os.chmod(temporary, before.st_mode & 0o7777)
-        os.chown(temporary, before.st_uid, before.st_gid)
-    os.replace(temporary, path)
-    _sync_folder(path.parent)
+def _is_count(value: object, least: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and least <= value <= _LAST
 
 
 def _packed(tables: bytes) -> tuple[bytes, str]:
     """Tables as they are put on disk, and the sum of what was packed."""
     return gzip.compress(tables, 1, mtime=0), hashlib.sha256(tables).hexdigest()
-
-
-def _write(path: Path, data: bytes) -> None:
-    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o666)
-    try:
-        view = memoryview(data)
-        while view:
-            view = view[os.write(file, view) :]
-        os.fsync(file)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            path.unlink()
-        raise
-    finally:
-        os.close(file)
-
-
-def _sync_folder(path: Path) -> None:
-    folder = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)

@@ -225,6 +225,8 @@ class _Sending:
         except KeyboardInterrupt:
             left = self.journal.unfinished()
             if left is None or left.id == recovers:
+                if left is not None and self._is_applied():
+                    self.journal.close_before(self.number)
                 raise
             self.number = left.id
             return self._undo(old, INTERRUPTED)
@@ -265,8 +267,21 @@ class _Sending:
         if lost:
             raise LiveError(f"cables were cut while routes were changed: {lost} pairs cannot talk")
 
+    def _is_applied(self) -> bool:
+        """Whether this change has come to its end, as the journal has it."""
+        return any(one.id == self.number and one.state == "applied" for one in self.journal.changes())
+
     def _undo(self, old: bytes, why: str) -> Applied:
-        """Back to the old tables, mended if need be; `not restored` if OpenSM cannot load them now."""
+        """Back to the old tables, mended if need be; `not restored` if OpenSM cannot load them now.
+
+        An interruption meanwhile has it begin again: what is half undone is worse than what takes longer.
+        """
+        try:
+            return self._undone(old, why)
+        except KeyboardInterrupt:
+            return self._undone(old, why)
+
+    def _undone(self, old: bytes, why: str) -> Applied:
         self.tell(f"undoing: {why}")
         notes: list[str] = []
         try:

@@ -4,7 +4,7 @@ What every verb shares (inputs, the result's envelope, rendering) is in `shared`
 pipes and Ctrl-C are handled here, once.
 
 Exit codes: 0 done; 1 done, with findings; 2 usage; 3 input, output or format; 4 internal; 124 the time limit
-passed before there was anything to keep; 130 interrupted, by Ctrl-C or SIGTERM (`shared.guard`).
+passed before there was anything to keep; 130 interrupted, by Ctrl-C, SIGTERM or SIGHUP (`shared.guard`).
 """
 
 from __future__ import annotations
@@ -59,11 +59,8 @@ def _guarded(arguments: Sequence[str] | None) -> int:
             guard.leave(code)
         return code
     except KeyboardInterrupt:
-        import _signal  # type: ignore[import-not-found]
-
         # One is enough: another must not interrupt the word about the first.
-        _signal.signal(_signal.SIGINT, _signal.SIG_IGN)
-        _signal.signal(_signal.SIGTERM, _signal.SIG_IGN)
+        guard.ignore()
         code = _fail("interrupted", INTERRUPTED)
         if guard.left_behind:
             guard.leave(code)

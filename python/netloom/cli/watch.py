@@ -148,6 +148,8 @@ class _Watch:
     jobs: list[Job] = field(default_factory=list)
     port_errors: list[Finding] = field(default_factory=list)
     """What the error counters of the last interval say."""
+    odd: list[Finding] = field(default_factory=list)
+    """What of the journals is damaged."""
 
     def pictures(
         self, stack: contextlib.ExitStack, every: float, once: bool
@@ -201,8 +203,8 @@ class _Watch:
 
         reading = self.reading
         if reading is None:
-            return self.run.findings + self.port_errors
-        found = self.run.findings + self.port_errors
+            return self.run.findings + self.odd + self.port_errors
+        found = self.run.findings + self.odd + self.port_errors
         found += findings_of(self.first or self.net, reading.down, reading.missing, reading.ports)
         if not reading.fetched:
             return found
@@ -329,7 +331,9 @@ class _Watch:
     def _told(self) -> Told:
         from netloom.watch import journals
 
-        return journals.read(self.folders)
+        told = journals.read(self.folders)
+        self.odd = [finding("odd-journal", text) for text in told.odd]
+        return told
 
 
 def text(lines: list[str], tables: list[screen.Section]) -> str:

@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Literal
 
 from netloom.errors import LiveError
+from netloom.live import processes
 from netloom.live.access import Access
 
 HOW_TO_CONFIGURE = (
@@ -118,15 +119,18 @@ class Manager:
                 raise LiveError(f"process {pid} is no OpenSM of {access.what}: {there}")
             return cls.of_process(pid)
         if not found:
-            hidden = _hidden()
+            doubts = processes.doubtful()
+            hidden = [one for one in doubts if one.hidden]
             if hidden:
-                listed = ", ".join(map(str, hidden))
+                listed = ", ".join(str(one.pid) for one in hidden)
                 raise LiveError(
                     f"process {listed} is an OpenSM that this user may not look at: call netloom as root, or "
                     "as the user that OpenSM runs as"
                 )
+            told = "".join(f" (process {one.pid} is called opensm but {one.why})" for one in doubts)
             raise LiveError(
-                f"no OpenSM of {access.what} runs on this machine: call netloom where the master runs"
+                f"no OpenSM of {access.what} runs on this machine{told}: call netloom where the master runs, "
+                "as root or as the user that it runs as"
             )
         if len(found) > 1:
             listed = ", ".join(map(str, found))
@@ -359,35 +363,7 @@ def configured_routes_file() -> Path | None:
 
 def _processes(socket_name: str | None) -> list[int]:
     """The OpenSM processes of an ibsim, or of real fabrics."""
-    found = []
-    for folder in Path("/proc").glob("[0-9]*"):
-        try:
-            if (folder / "comm").read_text().strip() != "opensm" or "\nState:\tZ" in (
-                folder / "status"
-            ).read_text():
-                continue
-            environment = (folder / "environ").read_bytes().split(b"\0")
-        except OSError:
-            continue
-        names = [word.partition(b"=")[2] for word in environment if word.startswith(b"IBSIM_SOCKNAME=")]
-        simulated = any(word.startswith(b"LD_PRELOAD=") and b"umad2sim" in word for word in environment)
-        if names[:1] == [socket_name.encode()] if socket_name is not None else not simulated:
-            found.append(int(folder.name))
-    return sorted(found)
-
-
-def _hidden() -> list[int]:
-    """OpenSM processes that are another user's, so that nothing tells whose fabric is theirs."""
-    found = []
-    for folder in Path("/proc").glob("[0-9]*"):
-        try:
-            if (folder / "comm").read_text().strip() == "opensm":
-                (folder / "environ").read_bytes()
-        except PermissionError:
-            found.append(int(folder.name))
-        except OSError:
-            continue
-    return sorted(found)
+    return processes.found(socket_name)
 
 
 def _until_prompt(console: socket.socket) -> bytes:

@@ -12,12 +12,16 @@ Source: InfiniBand Architecture Specification, vol. 1, sec. 14.2.5.8.
 
 from __future__ import annotations
 
+import contextlib
+import os
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from netloom import files
 from netloom.errors import LiveError
 from netloom.live.access import Access
 from netloom.live.mads import Answers, Mads, Request
@@ -117,16 +121,20 @@ def load(
     dry_run : bool
         Only says how many rows differ.
 
+    One process of a machine at a time loads tables of a fabric.
+
     Raises
     ------
     LiveError
-        If a node does not answer, refuses a row, or the fabric has no LIDs.
+        If a node does not answer, refuses a row, or the fabric has no LIDs; if another process loads now.
+    OSError
+        If there is no place for the lock.
     """
     started = time.monotonic()
     places = _places(fabric, hosts)
     table = wanted.rows()
     lanes = np.concatenate([table["lanes"], table["host_lanes"]])[: len(places)]
-    with Mads(access) as mads:
+    with contextlib.nullcontext() if dry_run else alone(access, fabric), Mads(access) as mads:
         before = _read(mads, places)
         differing = np.flatnonzero((before.lanes != lanes).any(axis=1))
         todo = [places[row] for row in differing.tolist()]
@@ -151,6 +159,33 @@ def load(
         mads=sent,
         seconds=time.monotonic() - started,
     )
+
+
+@contextlib.contextmanager
+def alone(access: Access, fabric: Fabric) -> Iterator[None]:
+    """Keeps other processes of this user from loading tables of this fabric.
+
+    Raises
+    ------
+    LiveError
+        If one does: says which.
+    """
+    # A fabric is known by its lowest switch, as OpenSM chooses among masters by the lowest GUID.
+    lowest = min(fabric.switch_table()["guid"].tolist(), default=0)
+    name = f"lanes-{lowest:016x}"
+    if access.socket_name is not None:
+        name += f"-{access.socket_name.encode().hex()[:100]}"
+    now = time.strftime("%Y-%m-%d %H:%M:%S")
+    with files.Folder.open(files.private_folder("netloom")) as folder:
+        try:
+            file = folder.lock(name, f"process {os.getpid()} since {now}")
+        except files.Held as held:
+            raise LiveError(f"{held.who} loads SL-to-VL tables of {access.what} now: one at a time") from None
+        assert file is not None, "nobody takes this file away"
+        try:
+            yield
+        finally:
+            os.close(file)
 
 
 def _read(mads: Mads, places: list[Place]) -> Tables:

@@ -7,7 +7,6 @@ stands for files that are there. Whoever is killed between two rounds leaves a j
 
 from __future__ import annotations
 
-import contextlib
 import gzip
 import hashlib
 import io
@@ -17,6 +16,8 @@ from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from netloom.errors import FormatError
+from netloom.files import Folder
 from netloom.loop.round import STEPS, Round
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ LOCK = "in-use"
 SUMMARY = "summary.html"
 """The same as a page; who runs the loop writes it."""
 _FOLDER = "round-{:04d}"
+_ROUND = re.compile(r"round-[0-9]{4,9}")
 _OURS = re.compile(r"(counters\.csv|routes\.lfts|traffic(-\d+)?\.mtx)\.gz")
 """What rounds leave; other files in their folders are somebody's own."""
 
@@ -47,7 +49,9 @@ class Journal:
     def __init__(self, folder: Path, *, append: bool = False) -> None:
         self.folder = folder
         self._rows: list[dict[str, Any]] = []
-        folder.mkdir(exist_ok=True)
+        if not folder.is_dir():
+            with Folder.open(folder.parent) as parent:
+                parent.make(folder.name)
         if append and (folder / FILE).is_file():
             self._rows = read(folder)
         elif not append:
@@ -55,13 +59,15 @@ class Journal:
 
     def clear(self) -> None:
         """Takes away the journal that is there, its file first; files that no journal writes stay."""
-        (self.folder / FILE).unlink(missing_ok=True)
-        for old in sorted(self.folder.glob(_FOLDER.replace("{:04d}", "[0-9]*"))):
-            for file in old.iterdir() if old.is_dir() else ():
-                if _OURS.fullmatch(file.name):
-                    file.unlink()
-            with contextlib.suppress(OSError):
-                old.rmdir()
+        with Folder.open(self.folder) as journal:
+            journal.remove(FILE)
+            for name in filter(_ROUND.fullmatch, journal.names()):
+                if journal.kind(name) != "folder":
+                    continue
+                with journal.folder(name) as old:
+                    for file in filter(_OURS.fullmatch, old.names()):
+                        old.remove(file)
+                journal.remove_folder(name)
         self._rows = []
 
     @property
@@ -79,21 +85,25 @@ class Journal:
         OSError
             If there is no room, or no permission: nothing is half written.
         """
-        from netloom import _core
+        with Folder.open(self.folder) as journal:
+            self._append(journal, entry, files or {}, more or {})
 
-        where = self.folder / _FOLDER.format(entry.number)
+    def _append(
+        self, journal: Folder, entry: Round, files: Mapping[str, bytes], more: Mapping[str, Any]
+    ) -> None:
+        where = _FOLDER.format(entry.number)
         sums: list[str] = []
-        for name, data in sorted((files or {}).items()):
-            where.mkdir(exist_ok=True)
-            _core.write_atomic(where / name, data)
+        for name, data in sorted(files.items()):
+            with journal.folder(where, make=True) as folder:
+                folder.write(name, data)
             sums.append(f"{name} {hashlib.sha256(data).hexdigest()}")
         row = entry.result()
         seconds = row.pop("seconds")
         row |= {f"seconds_{step}": seconds.get(step) for step in STEPS}
         row["files"] = sums
-        row |= more or {}
+        row |= more
         rows = [*self._rows, row]
-        _core.write_atomic(self.folder / FILE, _parquet(rows))
+        journal.write(FILE, _parquet(rows))
         self._rows = rows
 
 
@@ -144,10 +154,26 @@ def is_live(rows: Sequence[Mapping[str, Any]]) -> bool:
 
 
 def read(folder: Path) -> list[dict[str, Any]]:
-    """The rows of a journal."""
+    """The rows of a journal.
+
+    Raises
+    ------
+    FormatError
+        If its file is damaged, or something else.
+    """
+    import pyarrow as pa
     import pyarrow.parquet as pq
 
-    rows: list[dict[str, Any]] = pq.read_table(folder / FILE).to_pylist()
+    with Folder.open(folder) as journal:
+        data = pa.BufferReader(journal.read(FILE))
+    try:
+        table = pq.read_table(data, use_threads=False, pre_buffer=False)
+        rows: list[dict[str, Any]] = table.to_pylist()
+    except (pa.ArrowException, ValueError, OSError) as error:  # Arrow has no class of its own for all.
+        why = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise FormatError(
+            f"{folder / FILE}: expected the journal of a loop ({why})", str(folder / FILE)
+        ) from None
     return rows
 
 

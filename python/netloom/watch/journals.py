@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from netloom.errors import LiveError
+from netloom.errors import FormatError, LiveError
 
 if TYPE_CHECKING:
     from netloom.live import Access
@@ -20,6 +20,8 @@ class Told:
     """`number`, `decision`, `reason`, gaps, gains, `changed_entries`."""
     changes: list[dict[str, Any]] = field(default_factory=list)
     """`id`, `time`, `state`, `changed_entries`, `why`."""
+    odd: list[str] = field(default_factory=list)
+    """What of the journals is damaged, and so not told."""
 
 
 _OF_ROUND = (
@@ -51,16 +53,23 @@ def check(folder: Path) -> None:
 
 def read(folders: list[Path], *, last: int = 5) -> Told:
     """What is in journals now; a journal that is just being written counts as before."""
-    import pyarrow.parquet as pq
-
     from netloom.apply import Journal
+    from netloom.loop import journal as loops
 
     told = Told()
     for folder in folders:
         if (folder / "journal.parquet").is_file():
-            rows = pq.read_table(folder / "journal.parquet").to_pylist()[-last:]
+            try:
+                rows = loops.read(folder)[-last:]
+            except FormatError as error:
+                told.odd.append(str(error))
+                rows = []
             told.rounds.extend({key: row.get(key) for key in _OF_ROUND} for row in rows)
         if (folder / "journal.jsonl").is_file():
+            changes = Journal(folder)
+            odd = changes.odd()
+            if odd is not None:
+                told.odd.append(odd)
             told.changes.extend(
                 {
                     "id": change.id,
@@ -69,7 +78,7 @@ def read(folders: list[Path], *, last: int = 5) -> Told:
                     "changed_entries": change.changed_entries,
                     "why": change.why,
                 }
-                for change in Journal(folder).changes()[-last:]
+                for change in changes.changes()[-last:]
             )
     return told
 

@@ -242,6 +242,9 @@ def _change(
     """New routes, or without any those before change `number`."""
     run, change = _begun(through or Waiting(), reach, options, past=routes is None)
     _not_the_tables(run, change.manager, change.journal)
+    odd = change.journal.odd()
+    if odd is not None:
+        change.notes.append(odd)
     # What is looked at under the lock stays so until it is changed.
     with change.journal.locked() if yes else contextlib.nullcontext():
         refused = change.problems()
@@ -263,12 +266,9 @@ def _history(run: Run, journal: Journal) -> int:
     keys = ("id", "time", "state", "changed_entries", "stages", "rolls_back", "recovers", "why")
     rows = [{key: getattr(change, key) for key in keys} for change in journal.changes()]
     result = {"journal": str(journal.folder), "history": rows}
-    odd = journal.odd_lines()
-    if odd:
-        where = ", ".join(str(number) for number in odd)
-        run.note(
-            f"{journal.folder}: no events in line {where}: cut off by a kill, or damaged", kind="warning"
-        )
+    odd = journal.odd()
+    if odd is not None:
+        run.note(odd, kind="warning")
 
     def report() -> str:
         if not rows:

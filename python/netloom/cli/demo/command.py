@@ -7,6 +7,7 @@ mini-applications sent. Where ibsim and OpenSM are installed, OpenSM also loads 
 from __future__ import annotations
 
 import contextlib
+import gzip
 import os
 import time
 from importlib import resources
@@ -22,6 +23,7 @@ from netloom.cli.shared.inputs import is_stdin
 from netloom.cli.shared.options import Options
 from netloom.cli.shared.run import Run
 from netloom.errors import LiveError
+from netloom.files import Folder
 
 if TYPE_CHECKING:
     from netloom._core import Fabric, LinkLoads, Optimized, Routes, Traffic
@@ -52,7 +54,8 @@ def demo(*, options: Options | None = None) -> int:
         raise UsageError("the demo writes several files: -o FOLDER")
     run = Run("demo", options, folder=True, searches=True)
     folder = options.output or FOLDER
-    folder.mkdir(exist_ok=True)
+    with Folder.open(folder.parent) as parent:
+        parent.make(folder.name)
     with contextlib.ExitStack() as stack:
         data = stack.enter_context(resources.as_file(resources.files("netloom") / "data" / "demo"))
         result = _big(run, data, folder)
@@ -96,12 +99,12 @@ def _big(run: Run, data: Path, folder: Path) -> dict[str, Any]:
             break
     run.finishing()
     assert best is not None
-    with run.timed("write"):
-        best.routes.write(folder / "routes.lfts")
-        best.certificate.write(folder / "certificate.json")
-        demand.write(folder / "traffic.mtx.gz")
-    with run.timed("draw"):
-        _draw(net, demand, loads, folder)
+    with run.timed("write"), Folder.open(folder) as there:
+        there.write("routes.lfts", best.routes.to_bytes())
+        there.write("certificate.json", best.certificate.to_json().encode())
+        there.write("traffic.mtx.gz", gzip.compress(demand.to_bytes("mtx"), compresslevel=6, mtime=0))
+    with run.timed("draw"), Folder.open(folder) as there:
+        _draw(net, demand, loads, there)
     return {
         "fabric": fabric_verb.summary(net),
         "traffic": {**traffic_verb.summary(demand), "jobs": [job.name for job in jobs]},
@@ -153,8 +156,7 @@ def _judge(net: Fabric, demand: Traffic, folder: Path) -> dict[str, Any]:
     }
 
 
-def _draw(net: Fabric, demand: Traffic, loads: dict[str, LinkLoads], folder: Path) -> None:
-    from netloom import _core
+def _draw(net: Fabric, demand: Traffic, loads: dict[str, LinkLoads], there: Folder) -> None:
     from netloom.plot.loads import Curve, loads_picture
     from netloom.plot.matrix import matrix_picture
 
@@ -166,9 +168,9 @@ def _draw(net: Fabric, demand: Traffic, loads: dict[str, LinkLoads], folder: Pat
         picture = loads_picture(
             curves, bound=loads[last].ar_bound, bound_name="AR bound", title=title, kind=kind
         )
-        _core.write_atomic(folder / f"loads.{kind}", picture)
+        there.write(f"loads.{kind}", picture)
         picture = matrix_picture(demand, title="Three applications on quartz1", kind=kind)
-        _core.write_atomic(folder / f"traffic.{kind}", picture)
+        there.write(f"traffic.{kind}", picture)
 
 
 def _opensm(run: Run, data: Path, folder: Path) -> dict[str, Any]:
@@ -183,7 +185,8 @@ def _opensm(run: Run, data: Path, folder: Path) -> dict[str, Any]:
     demand, _ = _core.place_jobs(net, data / _SMALL_JOBS, seed=run.options.seed)
     best = _core.optimize(net, demand, seed=run.seed, threads=run.options.threads)
     file = folder / "opensm-ft2_32.lfts"
-    best.routes.write(file)
+    with Folder.open(folder) as there:
+        there.write(file.name, best.routes.to_bytes())
     with run.timed("opensm"):
         try:
             with Ibsim(data / _SMALL_DUMP, host=net.host_names[0]) as fabric:

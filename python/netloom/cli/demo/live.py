@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import itertools
-import shutil
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from netloom import apply as changing
+from netloom import files
 from netloom.cli.shared import lock, render
 from netloom.cli.shared.exits import UsageError
 from netloom.cli.shared.inputs import is_stdin
@@ -99,7 +99,7 @@ def live(*, small: bool = False, options: Options | None = None) -> int:
         stack.enter_context(lock.alone_in(folder))
         data = stack.enter_context(resources.as_file(resources.files("netloom") / "data" / "demo"))
         result = _rounds(run, stack, data, folder, small)
-        run.write(_page(result), folder / journal.SUMMARY)
+        run.write_in(folder, journal.SUMMARY, _page(result))
     findings = not result["tables_equal"] or result["unreachable_pairs"] > 0
     return run.finish(result, lambda: text(result), rows=rows_of(result["rounds"]), findings=findings)
 
@@ -116,10 +116,11 @@ def _rounds(run: Run, stack: contextlib.ExitStack, data: Path, folder: Path, sma
     written = journal.Journal(folder)
     routes_file = folder / ROUTES
     # First of all, so that what an early end leaves is known for ours.
-    changes = changing.Journal.beside(routes_file).folder
-    shutil.rmtree(changes, ignore_errors=True)
-    changes.mkdir()
-    _core.route(_ENGINE, net, seed=run.seed).write(routes_file)
+    changes = changing.Journal.beside(routes_file)
+    changes.clear()
+    with files.Folder.open(folder) as output:
+        output.make(changes.folder.name)
+        output.write(ROUTES, _core.route(_ENGINE, net, seed=run.seed).to_bytes())
     with run.timed("start"):
         there = stack.enter_context(bed(net, routes_file))
     work = [
@@ -154,7 +155,7 @@ def _rounds(run: Run, stack: contextlib.ExitStack, data: Path, folder: Path, sma
         "rounds": rows,
         "excerpt": _excerpt(changed),
         "folder": str(folder),
-        "files": [ROUTES, changes.name, journal.FILE, journal.SUMMARY],
+        "files": [ROUTES, changes.folder.name, journal.FILE, journal.SUMMARY],
     }
 
 

@@ -108,7 +108,6 @@ class Memory:
             worth = answer.verdict in _WORTH and answer.stopped is None and new is not None
             stored = worth and not surer and name not in self.foreign
             if stored:
-                self.folder.mkdir(parents=True, exist_ok=True)
                 document = {
                     "schema": SCHEMA,
                     "job": name,
@@ -116,7 +115,7 @@ class Memory:
                     "verdict": answer.verdict,
                     **(new or {}),
                 }
-                run.write(_text(document), self.file(name))
+                run.write_in(self.folder, self.file(name).name, _text(document))
             rows.append(
                 {
                     "job": name,

@@ -111,8 +111,6 @@ def write(
         data = lanes.sl2vl(origin)
         packed = gzip.compress(data, mtime=0) if str(sl2vl).endswith(".gz") else data
         written = run.write(packed)
-    if qos is not None:
-        qos.mkdir(exist_ok=True)
     result = {
         "scheme": vl_scheme.strip(),
         "rule": lanes.rule,
@@ -120,7 +118,7 @@ def write(
         "lanes": lanes.lanes,
         "uniform": lanes.uniform,
         "sl2vl": written,
-        "files": [] if qos is None else [run.write(data, qos / name) for name, data in files.items()],
+        "files": [] if qos is None else [run.write_in(qos, name, data) for name, data in files.items()],
     }
     return run.finish(result, lambda: _text(result, net))
 

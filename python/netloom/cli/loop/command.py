@@ -90,7 +90,7 @@ def _rounds(run: Run, plan: Plan) -> int:
         written = None  # Interrupted before there was anything to write.
     result = report.result(plan, ours, stopped, None if written is None else str(written.folder))
     if written is not None:
-        run.write(summary.page(result), written.folder / journal.SUMMARY)
+        run.write_in(written.folder, journal.SUMMARY, summary.page(result))
     return run.finish(
         result,
         lambda: report.text(result),

@@ -129,7 +129,7 @@ def live(
         if written is not None:
             from netloom.loop import journal, summary
 
-            run.write(summary.page(told.page(loop, result)), written.folder / journal.SUMMARY)
+            run.write_in(written.folder, journal.SUMMARY, summary.page(told.page(loop, result)))
     return run.finish(
         result,
         lambda: text(result),

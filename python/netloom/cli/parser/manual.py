@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from netloom import __version__
 from netloom.cli.parser.verbs import VERBS, build_app
+from netloom.files import Folder
 
 if TYPE_CHECKING:
     import cyclopts
@@ -63,10 +64,9 @@ def _roff(name: str, subtitle: str, body: str) -> str:
 
 def main() -> int:
     """Writes all pages into the folder that is named."""
-    folder = Path(sys.argv[1])
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, text in pages().items():
-        (folder / name).write_text(text)
+    with Folder.open(Path(sys.argv[1]), make=True) as folder:
+        for name, text in pages().items():
+            folder.write(name, text.encode())
     return 0
 
 

@@ -1,4 +1,4 @@
-"""Every command ends: soon after SIGINT or SIGTERM, and soon after its time limit.
+"""Every command ends: soon after SIGINT, SIGTERM or SIGHUP, and soon after its time limit.
 
 A signal becomes KeyboardInterrupt on the main thread, a time limit a request to the computation; what
 searches answers with its best so far, and that is written. A step that neither looks nor has anything to
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 INTERRUPTED, TOO_LATE = 130, 124
 """Exit codes; the second is that of timeout(1)."""
+SIGNALS = (_signal.SIGINT, _signal.SIGTERM, _signal.SIGHUP)
+"""Ctrl-C, the end of a batch job, a terminal or ssh that is lost."""
 GRACE_S = 1.5
 """From a signal to the end by force: dead within two seconds."""
 _LOOK_S = 0.05
@@ -104,13 +106,18 @@ def release(*, ends: bool) -> None:
     if _woken < 0:
         return
     if ends:
-        _signal.signal(_signal.SIGINT, _signal.SIG_IGN)
-        _signal.signal(_signal.SIGTERM, _signal.SIG_IGN)
+        ignore()
     _signal.set_wakeup_fd(-1)
     os.close(_woken)
     _woken = -1
     # The interpreter is not taken down around a thread that is just waking up.
     _ended.acquire(timeout=1)
+
+
+def ignore() -> None:
+    """From now on no signal disturbs: what is said or ended is said and ended once."""
+    for number in SIGNALS:
+        _signal.signal(number, _signal.SIG_IGN)
 
 
 def leave(code: int) -> None:
@@ -186,7 +193,7 @@ def _wait(read: int) -> None:
             os.close(read)
             _ended.release()
             return
-        if any(number in (_signal.SIGINT, _signal.SIGTERM) for number in numbers):
+        if any(number in SIGNALS for number in numbers):
             if signalled is None or changing:
                 # A change of a fabric is undone first, however long that takes; a second signal ends that.
                 changing = signalled is None and _changes_a_fabric()

@@ -8,17 +8,17 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import fcntl
 import os
 import socket
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from netloom import files
+
 NAME = "in-use"
 """The file."""
 
-_SIGNED = b"process "
 _TRIES = 100
 """How often a folder that another command has just taken away is made again."""
 
@@ -30,68 +30,41 @@ def alone_in(folder: Path) -> Iterator[None]:
     Raises
     ------
     OSError
-        If another process has it: naming the folder and who.
+        If another process has it: naming the folder and who. If the file is no lock, or not ours.
     """
-    made: list[Path] = []
-    try:
-        file = _locked(folder, made)
-        try:
-            yield
-        finally:
-            # Before the lock goes: whoever has opened the file meanwhile sees that it is another one.
-            (folder / NAME).unlink(missing_ok=True)
-            os.close(file)
-    finally:
-        for path in reversed(made):
-            with contextlib.suppress(OSError):
-                path.rmdir()
+    with contextlib.ExitStack() as made:
+        there, file = _locked(folder, made)
+        with there:
+            try:
+                yield
+            finally:
+                # Before the lock goes: whoever has opened the file meanwhile sees that it is another one.
+                if there.is_at(NAME, file):
+                    there.remove(NAME)
+                os.close(file)
 
 
-def is_ours(path: Path) -> bool:
-    """Whether a file is such a lock, held or not: signed, or made and not signed yet."""
-    if not path.is_file():
-        return False
-    with path.open("rb") as file:
-        return file.read(len(_SIGNED)) in (b"", _SIGNED)
-
-
-def _locked(folder: Path, made: list[Path]) -> int:
-    """The file, locked and signed; what was made for it is added to `made`, outermost first."""
-    path = folder / NAME
+def _locked(folder: Path, made: contextlib.ExitStack) -> tuple[files.Folder, int]:
+    """The folder and its file, locked and signed; folders that were made for it go with `made`."""
     for _ in range(_TRIES):
         missing = [there for there in (folder, *folder.parents) if not there.exists()]
-        for there in reversed(missing):
-            there.mkdir(exist_ok=True)
-            made.append(there)
+        for path in reversed(missing):
+            parent = made.enter_context(files.Folder.open(path.parent))
+            if parent.make(path.name):
+                made.callback(parent.remove_folder, path.name)
         try:
-            file = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+            there = files.Folder.open(folder)
         except FileNotFoundError:
             continue
         try:
-            _lock(file, folder)
-            if path.exists() and os.path.samestat(os.fstat(file), path.stat()):
-                os.truncate(file, 0)
-                now = time.strftime("%Y-%m-%d %H:%M:%S")
-                os.write(
-                    file, f"{_SIGNED.decode()}{os.getpid()} on {socket.gethostname()} since {now}\n".encode()
-                )
-                return file
+            now = time.strftime("%Y-%m-%d %H:%M:%S")
+            file = there.lock(NAME, f"process {os.getpid()} on {socket.gethostname()} since {now}")
+        except FileNotFoundError:
+            file = None
         except BaseException:
-            os.close(file)
+            there.__exit__()
             raise
-        os.close(file)
+        if file is not None:
+            return there, file
+        there.__exit__()
     raise OSError(errno.EAGAIN, "other commands take it away again and again", str(folder))
-
-
-def _lock(file: int, folder: Path) -> None:
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        who = os.read(file, 200).decode(errors="replace").strip() or "another process"
-        raise OSError(
-            errno.EBUSY, f"is in use by {who}: expected one command at a time", str(folder)
-        ) from None
-    except OSError as error:
-        # Some file systems have no locks; without them a folder is as safe as its user is careful.
-        if error.errno not in (errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP):
-            raise

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from netloom.cli.shared import render
 from netloom.errors import FormatError
+from netloom.files import Folder
 from netloom.manifest import (
     MANIFEST,
     RUN_SCHEMA,
@@ -52,9 +53,11 @@ __all__ = [
     "place_for",
     "read_manifest",
     "sealed",
-    "write",
     "write_run",
 ]
+
+_OURS = re.compile(r"[a-z][a-z0-9_-]*\.(parquet|csv|json|lfts|toml|txt)(\.gz)?")
+"""What runs write; other names in a manifest are none of ours."""
 
 
 @dataclass(frozen=True)
@@ -132,11 +135,15 @@ def check_folder(path: Path) -> None:
         If the run that is there is damaged: what of it is netloom's is not known.
     """
     if path.is_dir():
-        if any(path.iterdir()) and not (path / MANIFEST).is_file():
-            raise OSError(
-                errno.ENOTEMPTY, f"is not empty and has no {MANIFEST}: expected a new folder", str(path)
-            )
-        _manifest(path, lenient=True)
+        with Folder.open(path) as there:
+            if there.names() and there.kind(MANIFEST) != "file":
+                raise OSError(
+                    errno.ENOTEMPTY, f"is not empty and has no {MANIFEST}: expected a new folder", str(path)
+                )
+            for entry in _manifest(there):
+                # What cannot be replaced is said before it is simulated.
+                if there.kind(entry["folder"]) not in ("folder", None):
+                    raise OSError(errno.ENOTDIR, "is no folder", str(path / entry["folder"]))
     elif path.exists():
         raise OSError(errno.ENOTDIR, "is a file, expected a folder", str(path))
     elif not path.parent.is_dir():
@@ -177,12 +184,11 @@ def write_run(path: Path, manifest: dict[str, Any], runs: Sequence[Recorded]) ->
     """Writes a run's folder; in one that is there already, the earlier run's files go first."""
     with tempfile.TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent) as beside:
         made = Path(beside) / "run"
-        made.mkdir()
         entries: list[dict[str, Any]] = []
         for folder, run in zip(folder_names([run.routing for run in runs]), runs, strict=True):
-            (made / folder).mkdir()
-            for file, data in run.files.items():
-                write(made / folder / file, data)
+            with Folder.open(made / folder, make=True) as there:
+                for file, data in run.files.items():
+                    there.write(file, data)
             entries.append(
                 {
                     "routing": run.routing,
@@ -192,40 +198,37 @@ def write_run(path: Path, manifest: dict[str, Any], runs: Sequence[Recorded]) ->
                     "result": run.result,
                 }
             )
-        write(made / MANIFEST, sealed({**manifest, "runs": entries}))
-        if not path.exists():
-            made.rename(path)
+        with Folder.open(made, make=True) as there:
+            there.write(MANIFEST, sealed({**manifest, "runs": entries}))
+        if not os.path.lexists(path):
+            with Folder.open(path.parent) as parent:
+                parent.take(made, path.name)
             return
-        _remove(path)
-        for entry in entries:
-            (path / entry["folder"]).mkdir(exist_ok=True)
-            for name in entry["files"]:
-                os.replace(made / entry["folder"] / name, path / entry["folder"] / name)
-        os.replace(made / MANIFEST, path / MANIFEST)
+        with Folder.open(path) as old:
+            _remove(old)
+            for entry in entries:
+                with old.folder(entry["folder"], make=True) as there:
+                    for name in entry["files"]:
+                        there.take(made / entry["folder"] / name, name)
+            old.take(made / MANIFEST, MANIFEST)
 
 
-def _remove(path: Path) -> None:
-    """Takes away what the run in a folder wrote, its manifest first."""
-    entries = _manifest(path, lenient=True)
-    (path / MANIFEST).unlink(missing_ok=True)
+def _remove(run: Folder) -> None:
+    """Takes away what the run in a folder wrote, its manifest first; nothing that a link leads to."""
+    entries = _manifest(run)
+    run.remove(MANIFEST)
     for entry in entries:
-        folder = path / entry["folder"]
-        for file in entry["files"]:
-            (folder / file).unlink(missing_ok=True)
-        if folder.is_dir() and not any(folder.iterdir()):
-            folder.rmdir()
+        if run.kind(entry["folder"]) is None:
+            continue
+        with run.folder(entry["folder"]) as folder:
+            for file in entry["files"]:
+                if _OURS.fullmatch(file) and folder.kind(file) in ("file", "link"):
+                    folder.remove(file)
+        run.remove_folder(entry["folder"])
 
 
-def _manifest(path: Path, *, lenient: bool = False) -> list[dict[str, Any]]:
-    """The entries of a run's manifest, sealed or not; with `lenient` none if there is no manifest."""
-    file = path / MANIFEST
-    if lenient and not file.is_file():
+def _manifest(run: Folder) -> list[dict[str, Any]]:
+    """The entries of a run's manifest, sealed or not; none if there is no manifest."""
+    if run.kind(MANIFEST) is None:
         return []
-    return list(document_of(file)["runs"])
-
-
-def write(path: Path, data: bytes) -> None:
-    """Writes a file, whole or not at all."""
-    from netloom import _core
-
-    _core.write_atomic(path, data)
+    return list(document_of(run.path / MANIFEST, run.read(MANIFEST))["runs"])

@@ -59,14 +59,16 @@ def without_pandas() -> None:
 
 
 def end_as_interrupted() -> None:
-    """Lets SIGTERM, with which batch systems end what has had its time, do what Ctrl-C does.
+    """Lets SIGTERM, with which batch systems end what has had its time, and SIGHUP, a lost terminal, do what
+    Ctrl-C does.
 
-    Both are noted before they interrupt: what a library makes of KeyboardInterrupt while it loads may be
+    All are noted before they interrupt: what a library makes of KeyboardInterrupt while it loads may be
     any other error. Handlers of the caller, and signals that are ignored, stay as they are.
     """
     for number, usual in (
         (_signal.SIGINT, _signal.default_int_handler),
         (_signal.SIGTERM, _signal.SIG_DFL),
+        (_signal.SIGHUP, _signal.SIG_DFL),
     ):
         if _signal.getsignal(number) == usual:
             try:
@@ -110,8 +112,10 @@ class DeferredInterrupt:
         if not self._started:
             self._started = True
             try:
-                _signal.signal(_signal.SIGINT, self._note)
-                _signal.signal(_signal.SIGTERM, self._note)
+                for number in guard.SIGNALS:
+                    # One that is ignored (nohup) stays so.
+                    if _signal.getsignal(number) != _signal.SIG_IGN:
+                        _signal.signal(number, self._note)
             except ValueError:
                 # Not the main thread (a library's user runs the command): Ctrl-C is not ours there.
                 return

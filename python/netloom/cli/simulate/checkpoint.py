@@ -12,19 +12,21 @@ import gzip
 import json
 import os
 import re
-import shutil
 import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from netloom.cli.shared import lock
-from netloom.cli.shared.runs import Recorded, as_json, damaged, digest, folder_names, is_whole, sealed, write
+from netloom.cli.shared.runs import Recorded, as_json, damaged, digest, folder_names, is_whole, sealed
 from netloom.errors import FormatError
+from netloom.files import Folder
 
 RECORD, STATE = "run.json", "state"
 RECORD_SCHEMA = "netloom.routing-run/2"
 _UNSEALED = "netloom.routing-run/1"
+_TEMPORARY = re.compile(r"\.netloom-[0-9]+-[0-9a-f]+\.tmp")
+"""What a command that was killed left of a file."""
 STATE_MAGIC = "netloom.state/1"
 """The first word of a state's file; netloom's version and the sum of all that the run was given follow."""
 
@@ -42,20 +44,26 @@ def check_checkpoint(path: Path) -> None:
         raise OSError(errno.ENOTDIR, "is a file, expected a folder", str(there))
     if not os.access(there, os.W_OK):
         raise OSError(errno.EACCES, "not writable", str(there))
-    if path.is_dir() and any(path.iterdir()) and not any(_is_kept(entry) for entry in path.iterdir()):
-        raise OSError(
-            errno.ENOTEMPTY,
-            "is not empty and keeps no routing: expected a new folder, or a checkpoint",
-            str(path),
-        )
+    if not path.is_dir():
+        return
+    with Folder.open(path) as opened:
+        names = opened.names()
+        if names and not any(_is_kept(opened, name) for name in names):
+            raise OSError(
+                errno.ENOTEMPTY,
+                "is not empty and keeps no routing: expected a new folder, or a checkpoint",
+                str(path),
+            )
 
 
-def _is_kept(entry: Path) -> bool:
+def _is_kept(checkpoint: Folder, name: str) -> bool:
     """Whether a checkpoint left this: a routing, or the lock of a command that was killed."""
-    if entry.name == lock.NAME:
-        return lock.is_ours(entry)
-    named = re.fullmatch(r".+-[0-9a-f]{8}", entry.name) is not None
-    return named and any((entry / name).exists() for name in (RECORD, STATE))
+    if name == lock.NAME:
+        return checkpoint.is_lock(name)
+    if re.fullmatch(r".+-[0-9a-f]{8}", name) is None or checkpoint.kind(name) != "folder":
+        return False
+    with checkpoint.folder(name) as routing:
+        return any(routing.kind(file) is not None for file in (RECORD, STATE))
 
 
 class Checkpoint:
@@ -88,10 +96,11 @@ class Checkpoint:
         """
         folder = self._path / self._name(routing)
         file = folder / RECORD
-        if not file.is_file():
+        data = self._read(routing, RECORD)
+        if data is None:
             return None
         try:
-            record = json.loads(file.read_bytes())
+            record = json.loads(data)
             schema = record["schema"]
             known = schema == RECORD_SCHEMA and is_whole(record) and record["result"]["routing"] == routing
             of_this = known and record["key"] == self._digest
@@ -102,10 +111,12 @@ class Checkpoint:
             raise self._of_another(file)
         if not known:
             raise _damaged(file, folder)
-        files = {name: (folder / name).read_bytes() for name in sums if (folder / name).is_file()}
+        files = {}
         for name, of_file in sums.items():
-            if name not in files or digest(files[name]) != of_file:
+            found = self._read(routing, name)
+            if found is None or digest(found) != of_file:
                 raise _damaged(folder / name, folder)
+            files[name] = found
         return Recorded(record["result"], files)
 
     def state(self, routing: str) -> bytes | None:
@@ -117,9 +128,10 @@ class Checkpoint:
             If what is there is damaged, or belongs to something else.
         """
         file = self._path / self._name(routing) / STATE
-        if not file.is_file():
+        data = self._read(routing, STATE)
+        if data is None:
             return None
-        head, end, packed_state = file.read_bytes().partition(b"\n")
+        head, end, packed_state = data.partition(b"\n")
         if head.startswith(STATE_MAGIC.encode()) and end and head + end != self._head:
             raise self._of_another(file)
         try:
@@ -135,21 +147,37 @@ class Checkpoint:
 
     def save(self, run: Recorded) -> None:
         """Keeps a routing that has ended; its state goes."""
-        folder = self._path / self._name(run.routing)
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, data in run.files.items():
-            write(folder / name, data)
         record = {
             "schema": RECORD_SCHEMA,
             "key": self._digest,
             "files": {name: digest(data) for name, data in sorted(run.files.items())},
             "result": run.result,
         }
-        write(folder / RECORD, sealed(record))
-        # Only now: what is killed before goes on from its state.
-        for left in folder.iterdir():
-            if left.name not in (RECORD, *run.files):
-                shutil.rmtree(left) if left.is_dir() else left.unlink()
+        with (
+            Folder.open(self._path, make=True) as checkpoint,
+            checkpoint.folder(self._name(run.routing), make=True) as folder,
+        ):
+            for name, data in run.files.items():
+                folder.write(name, data)
+            folder.write(RECORD, sealed(record))
+            # Only now: what is killed before goes on from its state. What it does not know stays.
+            for left in folder.names():
+                if left == STATE or _TEMPORARY.fullmatch(left):
+                    folder.remove(left)
+
+    def _read(self, routing: str, name: str) -> bytes | None:
+        """A file of a routing; None if there is none.
+
+        Raises
+        ------
+        OSError
+            If it is a link, or the routing's folder is something else.
+        """
+        try:
+            with Folder.open(self._path) as checkpoint, checkpoint.folder(self._name(routing)) as folder:
+                return folder.read(name) if folder.kind(name) in ("file", "link") else None
+        except FileNotFoundError:
+            return None
 
     def _of_another(self, file: Path) -> FormatError:
         return FormatError(

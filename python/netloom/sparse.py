@@ -1,0 +1,147 @@
+"""Parts of sparse matrices that fit together: looked at before SciPy converts anything.
+
+SciPy checks the length and the ends of row pointers, not what lies between, and its conversions write where
+these point: a file of 871 bytes made the process write outside of its memory. So whoever takes a matrix that
+others made, from a file or as an object, looks at its arrays here first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from netloom.errors import TrafficError
+
+_LARGEST = 2**31
+
+
+def check_npz(arrays: Mapping[str, Any]) -> None:
+    """Refuses the arrays of a file of `scipy.sparse.save_npz` that do not fit together.
+
+    Parameters
+    ----------
+    arrays : mapping
+        By name, as `numpy.load` gives them.
+
+    Raises
+    ------
+    TrafficError
+        Saying what was expected.
+    KeyError
+        If one is missing.
+    """
+    kind, shape = arrays["format"].item(), np.asarray(arrays["shape"])
+    if shape.shape != (2,) or shape.dtype.kind not in "iu":
+        raise TrafficError("expected a shape of two whole numbers")
+    names = ("data", "indices", "indptr", "row", "col", "offsets")
+    found = {name: arrays[name] for name in names if name in arrays}
+    check_parts(kind.decode("ascii") if isinstance(kind, bytes) else str(kind), shape.tolist(), found)
+
+
+def check(matrix: Any) -> None:
+    """Refuses a SciPy sparse matrix or array of two dimensions whose parts do not fit together.
+
+    Raises
+    ------
+    TrafficError
+        Saying what was expected.
+    """
+    names = ("data", "indices", "indptr", "row", "col", "offsets", "rows")
+    parts = {name: getattr(matrix, name) for name in names if hasattr(matrix, name)}
+    if matrix.format == "lil":
+        _check_lists(parts["rows"], parts["data"], matrix.shape)
+    else:
+        check_parts(matrix.format, matrix.shape, parts)
+
+
+def check_parts(kind: str, shape: Sequence[int], parts: Mapping[str, Any]) -> None:
+    """Refuses parts that are no matrix of this shape.
+
+    Parameters
+    ----------
+    kind : str
+        SciPy's word for the format: `csr`, `csc`, `bsr`, `coo`, `dia`; others are built of Python objects.
+    shape : sequence of int
+        Rows and columns.
+    parts : mapping
+        Its arrays by their names in SciPy.
+
+    Raises
+    ------
+    TrafficError
+        Saying what was expected.
+    KeyError
+        If an array is missing.
+
+    Examples
+    --------
+    >>> check_parts("csr", (1, 1), {"indptr": np.array([0, 1]), "indices": np.array([0]), "data": np.ones(1)})
+    """
+    rows, columns = (int(side) for side in shape)
+    if not (0 <= rows < _LARGEST and 0 <= columns < _LARGEST):
+        raise TrafficError(f"expected fewer than {_LARGEST} rows and columns, found {rows} x {columns}")
+    if kind in ("csr", "csc"):
+        _check_values(parts["data"], 1)
+        major, minor = (rows, columns) if kind == "csr" else (columns, rows)
+        _check_pointers(parts, major, minor)
+    elif kind == "bsr":
+        _check_values(parts["data"], 3)
+        high, wide = parts["data"].shape[1:]
+        if not high or not wide or rows % high or columns % wide:
+            raise TrafficError(f"blocks of {high} x {wide} do not fill a matrix of {rows} x {columns}")
+        _check_pointers(parts, rows // high, columns // wide)
+    elif kind == "coo":
+        _check_values(parts["data"], 1)
+        for name, most in (("row", rows), ("col", columns)):
+            _check_indices(name, parts[name], len(parts["data"]), most)
+    elif kind == "dia":
+        _check_values(parts["data"], 2)
+        offsets = _whole("offsets", parts["offsets"])
+        if len(offsets) != len(parts["data"]) or len(np.unique(offsets)) != len(offsets):
+            raise TrafficError(f"expected {len(parts['data'])} different offsets, one a diagonal")
+
+
+def _check_pointers(parts: Mapping[str, Any], major: int, minor: int) -> None:
+    pointers, entries = _whole("row pointers", parts["indptr"]), len(parts["data"])
+    rises = len(pointers) == major + 1 and pointers[0] == 0 and pointers[-1] == entries
+    # Compared, not subtracted: differences of unsigned or extreme numbers wrap around.
+    if not rises or bool(np.any(pointers[1:] < pointers[:-1])):
+        raise TrafficError(
+            f"row pointers of a sparse matrix: expected {major + 1} numbers that rise from 0 to {entries}, "
+            "the number of entries"
+        )
+    _check_indices("indices", parts["indices"], entries, minor)
+
+
+def _check_indices(name: str, indices: Any, entries: int, most: int) -> None:
+    found = _whole(name, indices)
+    if len(found) != entries:
+        raise TrafficError(f"{name} of a sparse matrix: expected one for each of {entries} entries")
+    if entries and not (found.min() >= 0 and found.max() < most):
+        wrong = found.min() if found.min() < 0 else found.max()
+        raise TrafficError(f"{name} of a sparse matrix: expected numbers from 0 to {most - 1}, found {wrong}")
+
+
+def _check_values(data: Any, dimensions: int) -> None:
+    if not isinstance(data, np.ndarray) or data.ndim != dimensions or data.dtype.kind not in "biufc":
+        raise TrafficError(
+            f"values of a sparse matrix: expected an array of {dimensions} dimensions of numbers"
+        )
+
+
+def _whole(name: str, numbers: Any) -> Any:
+    if not isinstance(numbers, np.ndarray) or numbers.ndim != 1 or numbers.dtype.kind not in "iu":
+        raise TrafficError(f"{name} of a sparse matrix: expected whole numbers in one row")
+    return numbers
+
+
+def _check_lists(rows: Any, data: Any, shape: Sequence[int]) -> None:
+    """A matrix of lists: as many values as columns in every row."""
+    whole = len(rows) == len(data) == shape[0]
+    if not whole or any(len(columns) != len(values) for columns, values in zip(rows, data, strict=True)):
+        raise TrafficError("rows of a sparse matrix: expected as many values as columns in each")
+    for columns in rows:
+        if any(not 0 <= column < shape[1] for column in columns):
+            raise TrafficError(f"rows of a sparse matrix: expected columns from 0 to {shape[1] - 1}")
