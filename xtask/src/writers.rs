@@ -6,12 +6,13 @@
 use crate::tree::Tree;
 
 /// Python modules that may, in `python/netloom/`.
-const PYTHON: [(&str, &str); 14] = [
+const PYTHON: [(&str, &str); 15] = [
     ("files.py", "the one module for it"),
     ("cli/shared/guard.py", "removes our temporary files where a process is ended by force; imports nothing"),
     ("cli/shared/streams.py", "/dev/null in the place of closed streams"),
     ("cli/shared/jobs.py", "a temporary folder of its own"),
     ("cli/diagnose/command.py", "a temporary folder of its own"),
+    ("cli/record/command.py", "a temporary folder of its own, which becomes the run's"),
     ("cli/study/chapter4.py", "a temporary folder of its own"),
     ("cli/study/sampling.py", "a temporary folder of its own"),
     ("diagnose/selftest.py", "a temporary folder of its own"),

@@ -7,8 +7,7 @@ own before anything is read, and what is read is bounded by what is there.
 
 from __future__ import annotations
 
-import os
-import stat
+import errno
 import struct
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from netloom.errors import FormatError
+from netloom.files import Folder
 
 MAGIC = b"NLRECORD"
 VERSION = 1
@@ -128,14 +128,16 @@ def read(path: Path) -> Record:
 
 
 def _bytes_of(path: Path) -> bytes:
-    handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    with open(handle, "rb") as file:
-        about = os.fstat(handle)
-        if not stat.S_ISREG(about.st_mode):
-            raise FormatError(f"{path}: expected a record file, found no file", str(path))
-        if about.st_size > _MOST_BYTES:
-            raise FormatError(f"{path}: expected a record file, found {about.st_size} bytes", str(path))
-        return file.read(about.st_size)
+    try:
+        with Folder.open(path.parent) as folder:
+            data = folder.read(path.name, _MOST_BYTES + 1)
+    except OSError as error:
+        if error.errno == errno.EINVAL:
+            raise FormatError(f"{path}: expected a record file, found no file", str(path)) from None
+        raise
+    if len(data) > _MOST_BYTES:
+        raise FormatError(f"{path}: expected a record file, found more than {_MOST_BYTES} bytes", str(path))
+    return data
 
 
 def parse(data: bytes, label: str) -> Record:
