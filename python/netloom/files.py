@@ -163,9 +163,11 @@ class Folder:
         with _named(self.path / _plain(name)):
             file = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=self.fd)
             with os.fdopen(file, "rb") as opened:
-                if not stat.S_ISREG(os.fstat(file).st_mode):
+                about = os.fstat(file)
+                if not stat.S_ISREG(about.st_mode):
                     raise OSError(errno.EINVAL, "is no regular file")
-                return opened.read() if most is None else opened.read(most)
+                # Python takes memory for as much as is asked for.
+                return opened.read(about.st_size if most is None else min(most, about.st_size))
 
     def write(self, name: str, data: bytes, *, keeps_owner: bool = False) -> None:
         """Puts a whole file in the place of what has this name, flushed to disk.
