@@ -163,7 +163,7 @@ def validate() -> Callable[[dict[str, Any]], None]:
 
 
 @pytest.fixture(scope="session")
-def server() -> Iterator[fork_server.Server]:
+def forks() -> Iterator[fork_server.Server]:
     """The process that runs this worker's commands."""
     server = fork_server.Server()
     yield server
@@ -171,12 +171,10 @@ def server() -> Iterator[fork_server.Server]:
 
 
 @pytest.fixture
-def netloom(
-    tmp_path: Path, validate: Callable[[dict[str, Any]], None], server: fork_server.Server
-) -> Netloom:
+def netloom(tmp_path: Path, validate: Callable[[dict[str, Any]], None], forks: fork_server.Server) -> Netloom:
     folder = tmp_path / "here"
     folder.mkdir()
-    return Netloom(folder, validate, server)
+    return Netloom(folder, validate, forks)
 
 
 @pytest.fixture
