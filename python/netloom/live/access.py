@@ -124,7 +124,7 @@ class Access:
         child = subprocess.Popen(
             [program, *own, *arguments],
             env=None if self.environment is None else dict(self.environment),
-            cwd=None if self.socket_name is None else process.CLIENTS_FOLDER,
+            cwd=None if self.socket_name is None else process.clients_folder(),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -186,7 +186,7 @@ class Access:
         child = subprocess.Popen(
             [process.require_tool("sminfo")],
             env=environment,
-            cwd=process.CLIENTS_FOLDER,
+            cwd=process.clients_folder(),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,

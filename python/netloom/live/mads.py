@@ -115,7 +115,7 @@ class Mads:
                 stdout=subprocess.PIPE,
                 stderr=said,
                 env=None if access.environment is None else dict(access.environment),
-                cwd=process.CLIENTS_FOLDER,
+                cwd=None if access.socket_name is None else process.clients_folder(),
                 # A terminal's Ctrl-C reaches only Python; this child ends with its input.
                 start_new_session=True,
             )

@@ -14,11 +14,11 @@ import os
 import shutil
 import signal
 import subprocess
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+from netloom import files
 from netloom.errors import LiveError
 
 _TOOL_FOLDERS = ("/usr/sbin", "/sbin", "/usr/local/sbin")
@@ -156,9 +156,12 @@ def _end(child: subprocess.Popen[bytes], stop: Callable[[subprocess.Popen[bytes]
             child.wait()
 
 
-CLIENTS_FOLDER = tempfile.gettempdir()
-"""Where clients of ibsim run: its library puts a folder where they do."""
 _END_SECONDS = 3.0
+
+
+def clients_folder() -> Path:
+    """Where clients of ibsim run: its library puts a folder there whose name can be foretold."""
+    return files.private_folder("netloom")
 
 
 def end_client(child: subprocess.Popen[bytes]) -> None:
@@ -172,7 +175,7 @@ def end_client(child: subprocess.Popen[bytes]) -> None:
     if child.poll() is None:
         child.kill()
         child.wait()
-    shutil.rmtree(Path(CLIENTS_FOLDER) / f"sys-{child.pid}", ignore_errors=True)
+    shutil.rmtree(clients_folder() / f"sys-{child.pid}", ignore_errors=True)
 
 
 def tail(path: Path, lines: int = 3) -> str:

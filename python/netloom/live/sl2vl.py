@@ -177,14 +177,18 @@ def alone(access: Access, fabric: Fabric) -> Iterator[None]:
         name += f"-{access.socket_name.encode().hex()[:100]}"
     now = time.strftime("%Y-%m-%d %H:%M:%S")
     with files.Folder.open(files.private_folder("netloom")) as folder:
-        try:
-            file = folder.lock(name, f"process {os.getpid()} since {now}")
-        except files.Held as held:
-            raise LiveError(f"{held.who} loads SL-to-VL tables of {access.what} now: one at a time") from None
-        assert file is not None, "nobody takes this file away"
+        file = None
+        while file is None:  # Whoever had it takes the file away at the end.
+            try:
+                file = folder.lock(name, f"process {os.getpid()} since {now}")
+            except files.Held as held:
+                raise LiveError(
+                    f"{held.who} loads SL-to-VL tables of {access.what} now: one at a time"
+                ) from None
         try:
             yield
         finally:
+            folder.remove(name)
             os.close(file)
 
 
