@@ -123,6 +123,15 @@ def test_python_has_it_too(netloom, small):
         nl.plan(netloom.folder / small(), time_limit=0)
 
 
+def test_a_plan_is_whole_or_none(netloom, small):
+    """The limit passes while designs are counted, not two seconds later by force."""
+    done = netloom("plan", small(), "--time-limit", "0", "-o", "plan.json")
+    assert (done.code, done.out) == (124, "")
+    told = "netloom: error: the time limit of 0 s passed before there was anything to keep\n"
+    assert done.err == told
+    assert not (netloom.folder / "plan.json").exists()
+
+
 def test_the_files_of_a_plan_are_inputs(netloom, paths):
     inputs = netloom.json("plan", paths.examples / "plan" / "quartz.toml")["inputs"]
     roles = [one["role"] for one in inputs]

@@ -103,6 +103,8 @@ def _run(tokens: Sequence[str]) -> int:
         return _fail(f"usage: {' '.join(str(error).split())} (--help says more)", USAGE)
     except UsageError as error:
         return _fail(f"usage: {error}", USAGE)
+    except guard.TooLate as error:
+        return _fail(f"error: {error}", guard.TOO_LATE)
     except InternalError as error:
         return _internal(error)
     except NetloomError as error:

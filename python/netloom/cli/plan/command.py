@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from netloom.cli.plan import report
 from netloom.cli.shared import inputs
 from netloom.cli.shared.exits import UsageError
+from netloom.cli.shared.guard import TooLate
 from netloom.cli.shared.options import Options
 from netloom.cli.shared.run import Run
 from netloom.findings import finding
@@ -46,7 +47,13 @@ def plan(plan: Path, /, *, options: Options | None = None) -> int:
     run = Run("plan", options, product=False)
     run.read("plan", str(plan))
     with run.timed("plan"), run.progress("plan") as progress:
-        result = _core.plan(plan, seed=options.seed, threads=options.threads, progress=progress)
+        try:
+            result = _core.plan(
+                plan, seed=options.seed, threads=options.threads, time_limit=run.left, progress=progress
+            )
+        except TimeoutError:
+            # Which designs are best is known once all are counted.
+            raise TooLate(options.time_limit or 0.0) from None
     for role, path in _files(plan):
         run.read(role, path)
     result["assumptions"] = list(ASSUMPTIONS)

@@ -51,6 +51,13 @@ _ended = _thread.allocate_lock()
 """Held while the thread waits."""
 
 
+class TooLate(Exception):
+    """A time limit of so many seconds passed, and a partial answer is none."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(f"the time limit of {seconds:g} s passed before there was anything to keep")
+
+
 class Limit:
     """A time limit of the whole command, from `began` (of `time.perf_counter`) on."""
 
@@ -179,8 +186,7 @@ def _wait(read: int) -> None:
         asked = _limit
         waits = signalled is None and asked is not None and not asked.kept
         if asked is not None and waits and _over(asked.seconds + asked.slack, asked.began + stood, {}):
-            told = f"error: the time limit of {asked.seconds:g} s passed before there was anything to keep"
-            end(TOO_LATE, told)
+            end(TOO_LATE, f"error: {TooLate(asked.seconds)}")
         timed, looked = signalled is not None or waits, time.perf_counter()
         ready, _, _ = select.select([read], [], [], _LOOK_S if timed else None)
         slept = time.perf_counter() - looked
