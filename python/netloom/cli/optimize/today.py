@@ -62,18 +62,15 @@ class Today:
             return file
         is_stranger = strangers.of_fabric(fabric)
         taken = set(strangers.lids(file, lambda lid, rest: True))
-        guids = [int(guid) for guid in fabric.switch_table()["guid"]]
+        guids = fabric.switch_table()["guid"]
         links = fabric.link_table()
-        ends = zip(links["source"], links["source_port"], links["alive"], strict=True)
-        cabled = {
-            (guids[int(node) - fabric.hosts], int(port))
-            for node, port, alive in ends
-            if alive and node >= fabric.hosts
-        }
+        of_switches = links["alive"] & (links["source"] >= fabric.hosts)
+        owners = guids[links["source"][of_switches] - fabric.hosts]
+        cabled = set(zip(owners.tolist(), links["source_port"][of_switches].tolist(), strict=True))
         return strangers.with_entries(
             file,
             [self.text],
-            set(guids),
+            set(guids.tolist()),
             lambda lid, rest: lid not in taken and is_stranger(lid, rest),
             cabled,
         )
@@ -141,7 +138,8 @@ def read_today(run: Run, source: str, fabric: Fabric, *, repair: bool) -> Today:
         said = f"on no shortest up*/down* way: {_number(int(detours.sum()))}"
         if loops:
             said += ", which can deadlock on one lane: these come first, whatever the loads are then"
-        run.note(f"{name}: replaced what is {said}")
+        # Tables that are safe may yet stay as they are: see `tell_kept`.
+        run.note(f"{name}: {'the search begins without' if safe else 'replaced'} what is {said}")
     in_given = int(differs.sum()) - int(differs[:, : fabric.hosts << routes.lmc].sum())
     return Today(whole, source, int(differs.sum()), given, safe, in_given, text)
 
