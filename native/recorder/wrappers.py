@@ -134,6 +134,8 @@ def counted(one: Function, function: str, wide: int) -> str:
         "        if (c) {\n"
         f"            long long bytes = {collective(one, wide)};\n"
         f"            {ends}\n"
+        "        } else if (ready(t)) {\n"
+        "            t->block->unknown++;\n"
         "        }"
     )
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -67,7 +68,7 @@ def place(hosts: Sequence[str | None]) -> Placement:
     order = list(dict.fromkeys(named))
     if len(named) < len(hosts) or len(order) < 2:
         return Placement(('allocation = "contiguous:0"',))
-    most = max(named.count(host) for host in order)
+    most = max(Counter(named).values())
     listed = ", ".join(json.dumps(host) for host in order)
     lines = [f"hosts = [{listed}]", f"ranks_per_host = {most}"]
     if all(host == order[rank // most] for rank, host in enumerate(named)):

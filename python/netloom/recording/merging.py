@@ -78,6 +78,14 @@ class Merged:
         In the order of their names.
     lost : list of Lost
         In the order of ranks.
+    ns_per_call : float
+        Median over ranks of what counting one call took, in nanoseconds.
+    outside, outside_bytes : int
+        Messages to processes outside of MPI_COMM_WORLD, and their bytes.
+    unknown : int
+        Calls that could not be counted.
+    spawned : int
+        Records of spawned processes, which are in no sum.
     """
 
     ranks: int

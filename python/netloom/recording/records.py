@@ -78,8 +78,10 @@ class Record:
         World ranks that messages went to, and their times and bytes.
     put, got : tuples of arrays
         The same for what was put there and got from there.
-    outside, unknown : int
-        Messages to processes that are not of this world; calls that could not be counted.
+    outside, outside_bytes : int
+        Messages to processes that are not of this world, and their bytes.
+    unknown : int
+        Calls that could not be counted.
     """
 
     rank: int

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -44,14 +45,14 @@ def result(merged: Merged, words: Sequence[str], code: int, *, seconds: float | 
     calls = sum(one["calls"] for one in by_kind.values())
     total = sum(bytes_.values())
     took = merged.seconds
-    hosts = list(dict.fromkeys(host for host in merged.hosts if host))
+    hosts = Counter(host for host in merged.hosts if host)
     return {
         "command": list(words),
         "exit_code": code,
         "mpi": merged.mpi,
         "abi": merged.abi,
         "ranks": merged.ranks,
-        "hosts": [{"name": host, "ranks": merged.hosts.count(host)} for host in hosts],
+        "hosts": [{"name": host, "ranks": ranks} for host, ranks in hosts.items()],
         "pairs": len(merged.sources),
         "messages": int(merged.messages.sum()),
         "bytes": bytes_,
@@ -70,7 +71,7 @@ def result(merged: Merged, words: Sequence[str], code: int, *, seconds: float | 
         "uncounted_calls": merged.unknown,
         "spawned": merged.spawned,
         "files": {},
-        "findings": _findings(merged, bytes_, hosts, seconds),
+        "findings": _findings(merged, bytes_, list(hosts), seconds),
     }
 
 
