@@ -8,7 +8,7 @@
 //! Phases follow each other, so their times add up: T = sum r max(level) / sum r (hosts' level), r times each. Both are at
 //! best: no routing and no schedule does better, collisions come on top.
 
-use netloom_model::{Csr, Traffic};
+use netloom_model::{Csr, Hose, Traffic};
 
 use crate::PlanError;
 use crate::crossing::{Placed, Sizes};
@@ -95,14 +95,8 @@ fn by_host(ranks: &Csr, each: usize, hosts: usize) -> Csr {
 
 /// Bytes of the busiest host, out or in.
 fn busiest_host(matrix: &Csr) -> f64 {
-    let mut into = vec![0.0f64; matrix.size()];
-    let mut most = 0.0f64;
-    for host in 0..matrix.size() {
-        let (columns, bytes) = matrix.row(host);
-        columns.iter().zip(bytes).for_each(|(&to, &bytes)| into[to as usize] += bytes);
-        most = most.max(bytes.iter().fold(0.0, |sum, bytes| sum + bytes));
-    }
-    into.into_iter().fold(most, f64::max)
+    let hose = Hose::of(matrix, None);
+    hose.sent.into_iter().chain(hose.received).fold(0.0, f64::max)
 }
 
 impl Local {
@@ -168,7 +162,7 @@ pub struct Demand {
     pub groups: Vec<Vec<Group>>,
 }
 
-/// How many times as long communication takes as on a full tree; at least 1.
+/// How many times as long communication, a run or a mix takes as on a full tree; at least 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Slowdown {
     /// By the means over each level.
@@ -206,7 +200,7 @@ impl Demand {
     }
 }
 
-/// The places of `sizes` in every demand are those of its list.
+/// Of every host of the machine, the copy of the job and the host of the job that are on it, if any.
 pub(crate) fn tenants(copies: &[Vec<u32>], machine: u32) -> Vec<Option<(u32, u32)>> {
     let mut tenants = vec![None; machine as usize];
     for (copy, hosts) in copies.iter().enumerate() {
@@ -235,6 +229,7 @@ pub fn demands(
 
     let locals = applications.iter().enumerate().map(|(i, a)| a.local(i, machine));
     let locals: Vec<Local> = locals.collect::<Result<_, _>>()?;
+    let of_hosts: Vec<Vec<f64>> = locals.iter().map(Local::hosts_level).collect();
     let units: Vec<(usize, Order, u32)> = (0..applications.len())
         .flat_map(|a| {
             orders.iter().flat_map(move |&order| (0..order.draws(draws)).map(move |draw| (a, order, draw)))
@@ -257,7 +252,7 @@ pub fn demands(
             groups
         });
         let groups = groups.collect::<Option<Vec<_>>>()?;
-        Some(Demand { application, order, draw, hosts: local.hosts_level(), groups })
+        Some(Demand { application, order, draw, hosts: of_hosts[application].clone(), groups })
     };
     units.par_iter().map(each).collect::<Option<Vec<_>>>().ok_or(PlanError::Stopped)
 }

@@ -32,11 +32,12 @@ pub fn plan<'py>(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let plan = Plan::read(py, &source)?;
-    let (request, notes) = plan.request(py, seed)?;
+    let offer = plan.catalogue(py)?;
+    let (request, notes) = plan.request(py, &offer, seed)?;
     let options = Options { threads, time_limit, progress, anytime: false };
     let answer = run(py, options, |control| planning::plan(&request, control))?;
     let answer = answer.map_err(|e| plan.error(py, &e))?;
-    let result = plan.result(py, &request, &answer)?;
+    let result = plan.result(py, &request, &offer, &answer)?;
     result.set_item("notes", notes)?;
     Ok(result)
 }
@@ -115,12 +116,17 @@ impl Plan {
     }
 
     /// What is asked, and what to know of the traffic that was read.
-    fn request(&self, py: Python<'_>, seed: Option<u64>) -> PyResult<(Request, Vec<Note>)> {
+    fn request(
+        &self,
+        py: Python<'_>,
+        offer: &CatalogueFile,
+        seed: Option<u64>,
+    ) -> PyResult<(Request, Vec<Note>)> {
         let file = &self.file;
         let runs =
             file.cables.each_ref().map(|c| planning::Run { kind: c.kind.clone(), length_m: c.length_m });
         let most = file.levels.iter().copied().max().unwrap_or(2) as usize;
-        let prices = catalogue(&self.catalogue(py)?).prices(file.radix, file.speed_gbps, &runs[..most]);
+        let prices = catalogue(offer).prices(file.radix, file.speed_gbps, &runs[..most]);
         let compare = file.compare.iter().map(|spec| {
             let design = Design::parse(spec).map_err(|e| self.at(py, "compare", e))?;
             let levels = design.levels();
@@ -204,10 +210,10 @@ impl Plan {
         &self,
         py: Python<'py>,
         request: &Request,
+        offer: &CatalogueFile,
         answer: &Answer,
     ) -> PyResult<Bound<'py, PyDict>> {
         let file = &self.file;
-        let offer = self.catalogue(py)?;
         let planned = |p: &Planned| design(py, request, p);
         let dict = PyDict::new(py);
         dict.set_item("name", &file.name)?;
@@ -230,7 +236,7 @@ impl Plan {
         let weights: f64 = request.applications.iter().map(|a| a.weight).sum();
         let rows = applications.map(|(a, written)| application(py, a, written, weights, request.hosts));
         dict.set_item("applications", rows.collect::<PyResult<Vec<_>>>()?)?;
-        dict.set_item("catalogue", prices(py, request, &offer, &self.path(&file.catalogue))?)?;
+        dict.set_item("catalogue", prices(py, request, offer, &self.path(&file.catalogue))?)?;
         Ok(dict)
     }
 }

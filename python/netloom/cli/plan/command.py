@@ -28,9 +28,10 @@ ASSUMPTIONS = (
 def plan(plan: Path, /, *, options: Options | None = None) -> int:
     """Which network for a machine that is to be bought, and for which applications.
 
-    Counts every fat tree of two and three levels that the ports allow, prices it with a catalogue, and
-    compares what the site's own applications send across leaves and pods with the cables there. What comes
-    out is the front of price against slowdown. Nothing is simulated.
+    Counts the fat trees of two and three levels that the ports allow, of equal bundles of cables and evenly
+    spread hosts, prices them with a catalogue, and compares what the site's own applications send across
+    leaves and pods with the cables there. What comes out is the front of price against slowdown. Nothing is
+    simulated.
 
     Parameters
     ----------

@@ -29,12 +29,12 @@ def text(result: Mapping[str, Any]) -> str:
     parts += [
         "",
         title,
-        _designs(marked, currency),
+        _designs(marked, currency, result["hosts"]),
     ]
     beside = [("full", result["full"])] if result["full"] else []
     beside += [("compared", one) for one in result["compared"]]
     if beside:
-        parts += ["", "beside it", _designs(beside, currency)]
+        parts += ["", "beside it", _designs(beside, currency, result["hosts"])]
     parts += ["", _applications(result)]
     return "\n".join(parts) + render.findings(result["findings"])
 
@@ -108,7 +108,7 @@ def _shown(result: Mapping[str, Any]) -> list[int]:
     return sorted(kept)
 
 
-def _designs(listed: Sequence[tuple[str, Mapping[str, Any]]], currency: str) -> str:
+def _designs(listed: Sequence[tuple[str, Mapping[str, Any]]], currency: str, hosts: int) -> str:
     header = [
         "",
         f"M{currency}",
@@ -123,7 +123,6 @@ def _designs(listed: Sequence[tuple[str, Mapping[str, Any]]], currency: str) -> 
     pays = any(one["pays_below"] is not None for _, one in listed)
     cells = []
     for mark, one in listed:
-        hosts = one["price"] / one["price_per_host"] if one["price_per_host"] else 1.0
         row = [
             mark,
             f"{one['price'] / 1e6:.3f}",
