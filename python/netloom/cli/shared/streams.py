@@ -70,7 +70,9 @@ def end_as_interrupted() -> None:
         (_signal.SIGTERM, _signal.SIG_DFL),
         (_signal.SIGHUP, _signal.SIG_DFL),
     ):
-        if _signal.getsignal(number) == usual:
+        current = _signal.getsignal(number)
+        # Or the command's own first one (`netloom_start`).
+        if current == usual or getattr(current, "early", False):
             try:
                 _signal.signal(number, _interrupt)
             except ValueError:

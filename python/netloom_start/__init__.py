@@ -1,0 +1,29 @@
+"""The command's first lines: Ctrl-C is understood before anything else is imported.
+
+Importing `netloom.cli` takes a while, on a busy machine a tenth of a second: a Ctrl-C in it was a traceback.
+From here on it ends the process with a word and exit code 130; `netloom.cli.main` then takes over. It is a
+package of its own because a module of `netloom` would import that first. Whoever uses netloom as a library
+never imports this.
+"""
+
+import _signal  # type: ignore[import-not-found]
+import os
+
+INTERRUPTED = 130
+
+
+def _end(*_: object) -> None:
+    os.write(2, b"netloom: interrupted\n")
+    os._exit(INTERRUPTED)
+
+
+_end.early = True  # type: ignore[attr-defined]  # What `streams.end_as_interrupted` may replace.
+if _signal.getsignal(_signal.SIGINT) == _signal.default_int_handler:
+    _signal.signal(_signal.SIGINT, _end)
+
+
+def main() -> int:
+    """Runs the command; returns its exit code, if it does not end the process itself."""
+    from netloom.cli import main
+
+    return main()
