@@ -18,6 +18,7 @@ import contextlib
 import errno
 import fcntl
 import os
+import re
 import stat
 from collections.abc import Iterator
 from pathlib import Path
@@ -236,6 +237,24 @@ class Folder:
         """Removes a folder if it is empty."""
         with contextlib.suppress(OSError):
             os.rmdir(_plain(name), dir_fd=self.fd)
+
+    def remove_own(self, folders: re.Pattern[str], files: re.Pattern[str]) -> None:
+        """Removes what a program keeps in folders of this one, by its names for both; the rest stays.
+
+        Parameters
+        ----------
+        folders : compiled pattern
+            Of the whole names of the folders; one that is empty then goes too.
+        files : compiled pattern
+            Of the whole names of the files in them.
+        """
+        for name in filter(folders.fullmatch, self.names()):
+            if self.kind(name) != "folder":
+                continue
+            with self.folder(name) as folder:
+                for file in filter(files.fullmatch, folder.names()):
+                    folder.remove(file)
+            self.remove_folder(name)
 
     def sync(self) -> None:
         """Flushes its names to disk."""

@@ -298,13 +298,7 @@ class Journal:
         with opened as journal:
             for name in (_EVENTS, _ELSEWHERE, _LOCK):
                 journal.remove(name)
-            for name in filter(_CHANGE.fullmatch, journal.names()):
-                if journal.kind(name) != "folder":
-                    continue
-                with journal.folder(name) as folder:
-                    for file in filter(_TABLES.fullmatch, folder.names()):
-                        folder.remove(file)
-                journal.remove_folder(name)
+            journal.remove_own(_CHANGE, _TABLES)
 
     def tables(self, number: int, stage: int | None = None) -> bytes:
         """The tables before a change (stage 0), after a stage, or (None) after all, as they were put on disk.

@@ -61,13 +61,7 @@ class Journal:
         """Takes away the journal that is there, its file first; files that no journal writes stay."""
         with Folder.open(self.folder) as journal:
             journal.remove(FILE)
-            for name in filter(_ROUND.fullmatch, journal.names()):
-                if journal.kind(name) != "folder":
-                    continue
-                with journal.folder(name) as old:
-                    for file in filter(_OURS.fullmatch, old.names()):
-                        old.remove(file)
-                journal.remove_folder(name)
+            journal.remove_own(_ROUND, _OURS)
         self._rows = []
 
     @property
