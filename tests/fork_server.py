@@ -260,17 +260,7 @@ def _import_everything() -> None:
         if module.name.startswith(("netloom.gpu", "netloom.exact")) or module.name.endswith("__main__"):
             continue
         importlib.import_module(module.name)
-    for name in (
-        "cyclopts",
-        "numpy",
-        "scipy.sparse",
-        "pyarrow.parquet",
-        "pyarrow.csv",
-        "tomlkit",
-        "rich.table",
-    ):
-        importlib.import_module(name)
-    for name in ("matplotlib.figure", "matplotlib.backends.backend_agg", "matplotlib.collections"):
+    for name in _IMPORTED_LATE:
         importlib.import_module(name)
     from netloom.cli.parser.verbs import build_app
 

@@ -808,7 +808,8 @@ class CheckReport:
     @property
     def invalid_entries(self) -> int: ...
     @property
-    def up_down_violations(self) -> int: ...
+    def up_down_violations(self) -> int:
+        """Pairs whose way is longer than the shortest, and goes up, or sideways, after it went down."""
     @property
     def shortest_turns(self) -> int:
         """Pairs whose path is shortest, but not up*/down*: no fault."""

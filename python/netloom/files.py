@@ -5,8 +5,9 @@ a path meanwhile, or puts a link where a file was, leads a write, a lock or a re
 
 Invariants: no link inside of an open folder is followed. A file is replaced whole, by rename, from a
 temporary file with a random name that is never opened if it exists; its mode and owner are set on the
-descriptor. A lock is a file of its own: regular, with one name, signed or empty, of a user that is trusted.
-Nothing is removed recursively. Trusted are this process's user and root; `SECURITY.md` has the threat model.
+descriptor. A lock is a file of its own: regular, with one name, signed or empty, of a user that is trusted or
+owns the folder. Nothing is removed recursively. Trusted are this process's user and root; `SECURITY.md` has
+the threat model.
 
 The Rust core writes by the same rules (`crates/python/src/io.rs`). No other module opens for writing, renames
 or removes; `xtask tidy` has the list.
@@ -206,9 +207,9 @@ class Folder:
                 raise
 
     def append(self, name: str, line: bytes) -> None:
-        """Appends a line to a file of one name and a trusted owner, flushed to disk; made if need be.
+        """Appends a line to a file of one name and a trusted owner (or the folder's), flushed to disk.
 
-        What was cut off before stays, as a line of its own.
+        The file is made if need be. What was cut off before stays, as a line of its own.
         """
         flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
         with _named(self.path / _plain(name)):

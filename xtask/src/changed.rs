@@ -28,6 +28,9 @@ const COMMON: [&str; 9] =
 /// Tests of what all commands share.
 const OF_ALL_VERBS: [&str; 3] = ["tests/test_command.py", "tests/test_options.py", "tests/test_bad_input.py"];
 
+/// Tests of the preloaded library.
+const RECORDER: [&str; 2] = ["tests/test_record.py", "tests/test_record_merge.py"];
+
 /// The plan for changed files, given the test files with their texts.
 pub fn plan(changed: &[String], tests: &[(String, String)]) -> Plan {
     let mut plan = Plan::default();
@@ -44,6 +47,15 @@ pub fn plan(changed: &[String], tests: &[(String, String)]) -> Plan {
             }
             ["xtask", ..] => {
                 plan.crates.insert("xtask".into());
+            }
+            ["native", "recorder", ..] => {
+                plan.tests.extend(RECORDER.map(String::from));
+            }
+            ["python", "netloom_start", ..] => {
+                plan.python = true;
+                plan.tests.extend(OF_ALL_VERBS.map(String::from));
+                plan.tests.extend(named(tests, "signals"));
+                plan.tests.extend(named(tests, "stumbles"));
             }
             ["python", ..] => {
                 plan.python = true;

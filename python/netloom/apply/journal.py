@@ -4,8 +4,8 @@ The journal is a folder beside the file of routes that OpenSM reads, so that who
 finds it. In it `journal.jsonl` has one line an event, only ever appended to and flushed to disk; every change
 has a folder with the tables before it and after each of its stages, as OpenSM's `file` engine reads them. A
 line that was cut off by a kill or a full disk is no event, nor is one that says what no change says. The
-lock is the kernel's and dies with its process. The folder is opened once and must be one that nobody else
-can change (`netloom.files`).
+lock is the kernel's and dies with its process. Under the lock the folder is opened once and must be one that
+nobody else can change (`netloom.files`); what only reads it opens it as it is.
 
 Events of a change: `begin` (tables are on disk), `stage` (now the file is replaced and OpenSM asked),
 `loaded` (read back), `undo` (why); it ends with `applied`, `rolled-back`, `superseded` (another one finished

@@ -38,11 +38,6 @@ def doubtful() -> list[Doubtful]:
     return [doubt for pid in sorted(_named()) if (doubt := _doubt(pid)) is not None]
 
 
-def is_opensm(pid: int) -> bool:
-    """Whether a process is an OpenSM of root or of this user."""
-    return pid in _named() and _doubt(pid) is None
-
-
 def _named() -> list[int]:
     """Processes of that name which have not ended."""
     there = []
