@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 
 import pytest
 
 import netloom as nl
+
+KINDS = ("bound", "front", "chosen", "full", "compared")
 
 SMALL = """
 compare = ["two-level:leaves=3,hosts=18,spines=2,cables=9"]
@@ -69,6 +72,72 @@ def test_quartz_is_counted_and_priced(netloom, paths):
     assert chosen["price"] < full["price"]
     assert chosen["taper"][0] > 1
     assert chosen["slowdown"]["busiest_switch"] < chosen["pays_below"]
+
+
+def test_every_design_has_its_distance_to_the_bound_at_its_price(netloom, paths):
+    result = netloom.result("plan", paths.examples / "plan" / "quartz.toml")
+    designs = [*result["designs"], *result["compared"], result["full"]]
+    for one in designs:
+        bound = one["bound"]
+        assert one["bound_gap_percent"] >= 0
+        assert one["slowdown"]["busiest_switch"] == pytest.approx(
+            bound["slowdown"] * (1 + one["bound_gap_percent"] / 100)
+        )
+        assert bound["price"] <= one["price"] * (1 + 1e-9)
+        assert bound["price_per_host"] == pytest.approx(bound["price"] / 3072)
+        assert len(bound["bandwidth"]) == (1 if bound["leaves_per_pod"] is None else 2)
+    assert result["designs"][result["chosen"]]["bound_gap_percent"] < 5
+    # The cheapest prices of a unit of bandwidth pay for the division.
+    port, (host, leaf, spine) = result["catalogue"]["switch_price"] / 48, result["catalogue"]["cables"]
+    for bound in result["continuous"]:
+        leaf_up, pod_up = [*bound["bandwidth"], 0.0][:2]
+        paid = port + host["price"] + leaf_up * (2 * port + leaf["price"])
+        paid += pod_up * (2 * port + spine["price"])
+        assert paid == pytest.approx(bound["price_per_host"])
+    assert len(result["continuous"]) == 25
+    # As large as the front's own range, and never quicker for less money.
+    assert result["continuous"][0]["price"] <= result["designs"][0]["price"] * (1 + 1e-9)
+    slowdowns = [bound["slowdown"] for bound in result["continuous"]]
+    assert slowdowns == sorted(slowdowns, reverse=True)
+
+
+def test_price_against_slowdown_is_drawn(netloom, small):
+    netloom.ok("plan", small(), "-o", "plan.json")
+    planned = json.loads((netloom.folder / "plan.json").read_text())
+    drawn = netloom.result("plot", "plan", "plan.json", "-o", "plan.svg")
+    points = {kind: [one for one in drawn["points"] if one["kind"] == kind] for kind in KINDS}
+    result = planned["result"]
+    assert len(points["front"]) + len(points["chosen"]) == len(result["designs"])
+    assert [one["spec"] for one in points["chosen"]] == [result["designs"][result["chosen"]]["spec"]]
+    assert [one["spec"] for one in points["compared"]] == [one["spec"] for one in result["compared"]]
+    assert len(points["full"]) == 1
+    assert len(points["bound"]) == len(result["continuous"])
+    full = points["full"][0]
+    assert (full["slower_percent"], full["price_per_host"]) == (0.0, result["full"]["price_per_host"])
+    assert b"<svg" in (netloom.folder / "plan.svg").read_bytes()[:1000]
+    netloom.ok("plot", "plan", "plan.json", "-o", "plan.png")
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda document: document.update(schema="netloom.optimize/1"),
+        lambda document: document["result"].update(designs=[]),
+        lambda document: document["result"]["designs"][0].update(price_per_host="cheap"),
+        lambda document: document["result"]["designs"][0].update(price_per_host=0),
+        lambda document: document["result"]["full"]["slowdown"].update(busiest_switch=None),
+        lambda document: document["result"]["continuous"].append({}),
+        lambda document: document["result"].pop("catalogue"),
+    ],
+)
+def test_what_is_no_plan_s_result_is_not_drawn(netloom, small, spoil):
+    netloom.ok("plan", small(), "-o", "plan.json")
+    planned = json.loads((netloom.folder / "plan.json").read_text())
+    spoil(planned)
+    (netloom.folder / "bad.json").write_text(json.dumps(planned))
+    error = netloom.refused("plot", "plan", "bad.json", "-o", "bad.svg")
+    assert "bad.json: expected what netloom plan --format json prints" in error
+    assert not (netloom.folder / "bad.svg").exists()
 
 
 def test_a_design_s_counts_are_those_that_fabric_show_reads(netloom, small):

@@ -80,6 +80,7 @@ RUNS: dict[str, list[str]] = {
     "diagnose-self-test": ["diagnose", "self-test", "--cases", "1"],
     "loop": ["loop", "run", "LOOP", "-o", "journal"],
     "plan": ["plan", "PLAN"],
+    "plot-plan": ["plot", "plan", "PLANNED", "-o", "x.svg"],
     "plot-run": ["plot", "run", "RUN", "-o", "x.svg"],
     "plot-congestion": ["plot", "congestion", "SAMPLED", "--by", "context", "-o", "x.html"],
 }
@@ -109,6 +110,8 @@ def test_real_output_is_valid(netloom, paths, verb):
     scenario = str(paths.examples / "scenarios" / "shuffle.toml")
     if "RUN" in RUNS[verb]:
         netloom.ok("simulate", scenario, "--routings", "ftree", "-o", "RUN")
+    if "PLANNED" in RUNS[verb]:
+        netloom.ok("plan", paths.examples / "plan" / "quartz.toml", "-o", "PLANNED.json")
     if "LOADED" in RUNS[verb]:
         load = str(paths.examples / "scenarios" / "load.toml")
         netloom.ok("simulate", load, "--routings", "ftree", "--loads", "0.1,0.9", "-o", "LOADED.json")
@@ -123,6 +126,7 @@ def test_real_output_is_valid(netloom, paths, verb):
     words = {
         "STUDY": "STUDY.json",
         "LOADED": "LOADED.json",
+        "PLANNED": "PLANNED.json",
         "TREE": TREE,
         "C": "C.csv",
         "SMALL": paths.small,

@@ -14,13 +14,17 @@
 //! | [`order`] | hosts in block, fragmented and random order |
 //! | [`crossing`] | what leaves groups of hosts: the busiest group and the mean |
 //! | [`application`] | an application's demand on every design, and its slowdown |
+//! | [`continuous`] | the best division of a price among the levels, in fractions of cables |
+//! | [`bound`] | the least slowdown for a price, over all sizes of leaf and pod |
 //! | [`front`] | price against slowdown |
 //! | [`plan`](mod@plan) | the whole question, and its answer |
 //! | [`error`] | what cannot be planned |
 
 pub mod application;
+pub mod bound;
 pub mod bundles;
 pub mod catalogue;
+pub mod continuous;
 pub mod crossing;
 pub mod design;
 pub mod error;
@@ -30,7 +34,9 @@ pub mod plan;
 pub mod search;
 
 pub use application::{Application, Demand, Slowdown};
+pub use bound::{Bound, Bounds};
 pub use catalogue::{Cable, Catalogue, Prices, Rate, Run, Switch};
+pub use continuous::{Mix, Optimum, UnitPrices};
 pub use crossing::{Crossing, Sizes};
 pub use design::{Counts, Design, DesignError};
 pub use error::PlanError;

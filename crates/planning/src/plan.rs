@@ -10,10 +10,11 @@ use netloom_model::Control;
 use rayon::prelude::*;
 
 use crate::application::{Demand, Slowdown, demands};
+use crate::bound::{Bound, Bounds};
 use crate::bundles::Divisors;
 use crate::front::{Front, Merit};
 use crate::search;
-use crate::{Application, Counts, Design, Order, PlanError, Prices, Sizes};
+use crate::{Application, Counts, Design, Mix, Order, PlanError, Prices, Sizes};
 
 /// What is asked.
 #[derive(Clone, Debug, PartialEq)]
@@ -70,6 +71,15 @@ pub struct Planned {
     pub applications: Vec<OnDesign>,
     /// The slowdown below which it pays more than the cheapest full tree, at the node's price.
     pub pays_below: Option<f64>,
+    /// The least slowdown for its price, in fractions of cables and switches.
+    pub bound: Bound,
+}
+
+impl Planned {
+    /// How much slower it is than the bound at its price, %.
+    pub fn bound_gap_percent(&self) -> f64 {
+        100.0 * (self.slowdown.busiest_switch / self.bound.optimum.slowdown - 1.0)
+    }
 }
 
 /// An application on a design.
@@ -102,7 +112,12 @@ pub struct Answer {
     pub chosen: Option<usize>,
     /// Designs looked at.
     pub designs: u64,
+    /// The bound at prices from the cheapest of the front to the dearest, evenly by their logarithms.
+    pub continuous: Vec<Bound>,
 }
+
+/// Prices at which the bound is told.
+const TOLD: u32 = 25;
 
 /// Designs between two looks at the control.
 const A_LOOK: u64 = 1 << 14;
@@ -140,15 +155,42 @@ pub fn plan(request: &Request, control: &Control) -> Result<Answer, PlanError> {
         return Err(PlanError::NoDesign { hosts: request.hosts, radix: request.radix });
     }
     let reference = full.map(|(price, _)| price);
-    let planned = |design: Design| judge.planned(design, reference);
-    let front: Vec<Planned> = front.into_members().into_iter().map(|(_, design)| planned(design)).collect();
+    let bounds = judge.bounds(&shapes);
+    let planned = |design: &Design| {
+        if control.stopped().is_some() {
+            return None;
+        }
+        Some(judge.planned(*design, reference, &bounds))
+    };
+    let all = |designs: &[Design]| {
+        designs.par_iter().map(planned).collect::<Option<Vec<_>>>().ok_or(PlanError::Stopped)
+    };
+    let front: Vec<Design> = front.into_members().into_iter().map(|(_, design)| design).collect();
+    let front = all(&front)?;
+    let full: Vec<Design> = full.into_iter().map(|(_, design)| design).collect();
     Ok(Answer {
         chosen: choose(request, &front)?,
-        full: full.map(|(_, design)| planned(design)),
-        compared: request.compare.iter().map(|&design| planned(design)).collect(),
+        full: all(&full)?.pop(),
+        compared: all(&request.compare)?,
+        continuous: continuous(&bounds, &front),
         front,
         designs,
     })
+}
+
+/// The bound over the prices of a front, cheapest first.
+fn continuous(bounds: &Bounds, front: &[Planned]) -> Vec<Bound> {
+    let (Some(first), Some(last)) = (front.first(), front.last()) else { return Vec::new() };
+    if first.price <= 0.0 || first.price >= last.price {
+        return vec![last.bound];
+    }
+    let ratio = last.price / first.price;
+    let price = |step: u32| first.price * ratio.powf(f64::from(step) / f64::from(TOLD - 1));
+    let inner = (1..TOLD - 1).into_par_iter().filter_map(|step| bounds.at(price(step)));
+    let mut told: Vec<Bound> = inner.collect();
+    told.insert(0, first.bound);
+    told.push(last.bound);
+    told
 }
 
 fn check(request: &Request, number: usize, design: &Design) -> Result<(), PlanError> {
@@ -275,7 +317,36 @@ impl Judge<'_> {
         1.0 + share * (communication - 1.0)
     }
 
-    fn planned(&self, design: Design, full: Option<f64>) -> Planned {
+    /// The continuous optimum over all shapes that were counted, those of designs to compare with too.
+    fn bounds(&self, shapes: &[(u32, u32)]) -> Bounds {
+        let request = self.request;
+        let compared =
+            request.compare.iter().map(|d| (d.hosts, if d.cores.is_some() { d.leaves } else { 0 }));
+        let mut all: Vec<(u32, u32)> = shapes.iter().copied().chain(compared).collect();
+        all.sort_unstable();
+        all.dedup();
+        let mix = |&shape: &(u32, u32)| (shape, self.mix(shape));
+        let mixes = all.par_iter().map(mix).collect();
+        Bounds::new(mixes, request.prices.units(request.radix), request.hosts)
+    }
+
+    /// The mix on leaves and pods of one size.
+    fn mix(&self, (hosts, leaves): (u32, u32)) -> Mix {
+        let at = self.sizes.find(hosts, leaves).expect("all shapes were counted");
+        let (of_leaf, of_pod) = (f64::from(hosts), f64::from(hosts) * f64::from(leaves));
+        let mut mix = Mix::new();
+        for (demand, weight) in self.demands.iter().zip(&self.weights) {
+            let (leaf, pod) = demand.of(at);
+            let share = weight * self.request.applications[demand.application].communication;
+            let phase = |(number, &busiest): (usize, &f64)| {
+                [busiest, leaf.busiest[number] / of_leaf, pod.map_or(0.0, |pod| pod.busiest[number] / of_pod)]
+            };
+            mix.add(share, demand.hosts.iter().enumerate().map(phase));
+        }
+        mix
+    }
+
+    fn planned(&self, design: Design, full: Option<f64>, bounds: &Bounds) -> Planned {
         let request = self.request;
         let counts = design.counts();
         let (price, power_w) = request.prices.of(&design, request.hosts);
@@ -323,6 +394,7 @@ impl Judge<'_> {
         let pays_below =
             request.node_price.zip(full).map(|(node, full)| (node + full / hosts) / (node + price / hosts));
         let spare_ports = counts.spare_ports(request.radix);
-        Planned { design, spare_ports, counts, price, power_w, slowdown, applications, pays_below }
+        let bound = bounds.of(price, slowdown.busiest_switch);
+        Planned { design, spare_ports, counts, price, power_w, slowdown, applications, pays_below, bound }
     }
 }

@@ -232,6 +232,8 @@ impl Plan {
         dict.set_item("chosen", answer.chosen)?;
         dict.set_item("full", answer.full.as_ref().map(planned).transpose()?)?;
         dict.set_item("compared", answer.compared.iter().map(planned).collect::<PyResult<Vec<_>>>()?)?;
+        let continuous = answer.continuous.iter().map(|b| bound(py, request, b));
+        dict.set_item("continuous", continuous.collect::<PyResult<Vec<_>>>()?)?;
         let applications = request.applications.iter().zip(&file.applications);
         let weights: f64 = request.applications.iter().map(|a| a.weight).sum();
         let rows = applications.map(|(a, written)| application(py, a, written, weights, request.hosts));
@@ -330,6 +332,21 @@ fn slowdown<'py>(py: Python<'py>, found: &planning::Slowdown) -> PyResult<Bound<
     Ok(dict)
 }
 
+/// The least slowdown for a price, and the division of it that has it.
+fn bound<'py>(py: Python<'py>, request: &Request, found: &planning::Bound) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    let optimum = &found.optimum;
+    dict.set_item("price", optimum.price)?;
+    dict.set_item("price_per_host", optimum.price / f64::from(request.hosts))?;
+    dict.set_item("slowdown", optimum.slowdown)?;
+    dict.set_item("hosts_per_leaf", found.hosts_per_leaf)?;
+    let pods = found.leaves_per_pod > 0;
+    dict.set_item("leaves_per_pod", pods.then_some(found.leaves_per_pod))?;
+    let levels = if pods { 2 } else { 1 };
+    dict.set_item("bandwidth", &optimum.bandwidth[..levels])?;
+    Ok(dict)
+}
+
 fn design<'py>(py: Python<'py>, request: &Request, planned: &Planned) -> PyResult<Bound<'py, PyDict>> {
     let (design, counts) = (&planned.design, &planned.counts);
     let hosts = f64::from(request.hosts);
@@ -354,6 +371,8 @@ fn design<'py>(py: Python<'py>, request: &Request, planned: &Planned) -> PyResul
     dict.set_item("price_per_host", planned.price / hosts)?;
     dict.set_item("power_w", planned.power_w)?;
     dict.set_item("slowdown", slowdown(py, &planned.slowdown)?)?;
+    dict.set_item("bound", bound(py, request, &planned.bound)?)?;
+    dict.set_item("bound_gap_percent", planned.bound_gap_percent())?;
     dict.set_item("pays_below", planned.pays_below)?;
     let rows = planned.applications.iter().map(|on| {
         let row = PyDict::new(py);
@@ -368,9 +387,13 @@ fn design<'py>(py: Python<'py>, request: &Request, planned: &Planned) -> PyResul
     });
     dict.set_item("applications", rows.collect::<PyResult<Vec<_>>>()?)?;
     let source = PyDict::new(py);
-    for (what, how) in
-        [("counts", "counted"), ("price", "catalogue"), ("power_w", "catalogue"), ("slowdown", "model")]
-    {
+    for (what, how) in [
+        ("counts", "counted"),
+        ("price", "catalogue"),
+        ("power_w", "catalogue"),
+        ("slowdown", "model"),
+        ("bound", "model"),
+    ] {
         source.set_item(what, how)?;
     }
     dict.set_item("source", source)?;

@@ -1,5 +1,6 @@
 //! Claims about planning, one file a subject.
 
+mod continuous;
 mod counts;
 mod crossing;
 mod fixtures;

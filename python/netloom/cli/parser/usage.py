@@ -74,6 +74,7 @@ EXAMPLES: dict[str, str] = {
     "plot coefficients": "netloom plot coefficients traffic.mtx.gz -o coefficients.png",
     "plot study": "netloom plot study study.json -o study.png",
     "plot load": "netloom plot load load.json -o load.pdf --size 6.5x3",
+    "plot plan": "netloom plot plan plan.json -o plan.svg",
     "apply plan": "netloom apply plan routes.lfts",
     "apply send": "netloom apply send routes.lfts --yes",
     "apply rollback": "netloom apply rollback 3 --yes",

@@ -84,6 +84,7 @@ VERBS: dict[str, str | tuple[str, dict[str, str]]] = {
             "congestion": "Draw where packets of a sampled run met congestion, link by link.",
             "coefficients": "Draw a traffic matrix in a basis.",
             "study": "Draw how well traffic is told from counters.",
+            "plan": "Draw designs of a machine's network: price against slowdown.",
         },
     ),
     "apply": (
@@ -123,6 +124,7 @@ _PLACES = {
     "plot coefficients": "plot.inference:coefficients",
     "plot study": "plot.inference:study",
     "plot load": "plot.load:load",
+    "plot plan": "plot.planned:plan",
     "completion": "parser.completion:completion",
 }
 """Where verbs and their commands are that are not where others are."""

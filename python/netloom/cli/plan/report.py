@@ -11,6 +11,11 @@ from netloom.cli.shared import render
 SHOWN = 12
 """Designs of the front that the text lists."""
 
+GAP = (
+    "gap: slower than the bound at the same price, which divides the price among the levels in fractions of "
+    "cables and switches"
+)
+
 
 def text(result: Mapping[str, Any]) -> str:
     """The report; its first line says that nothing was simulated."""
@@ -35,7 +40,7 @@ def text(result: Mapping[str, Any]) -> str:
     beside += [("compared", one) for one in result["compared"]]
     if beside:
         parts += ["", "beside it", _designs(beside, currency, result["hosts"])]
-    parts += ["", _applications(result)]
+    parts += ["", GAP, "", _applications(result)]
     return "\n".join(parts) + render.findings(result["findings"])
 
 
@@ -62,6 +67,8 @@ def rows(result: Mapping[str, Any]) -> list[dict[str, Any]]:
             "power_w": one["power_w"],
             "slowdown": one["slowdown"]["busiest_switch"],
             "slowdown_model": one["slowdown"]["model"],
+            "bound": one["bound"]["slowdown"],
+            "bound_gap_percent": one["bound_gap_percent"],
             "pays_below": one["pays_below"],
         }
         for kind, one in listed
@@ -114,6 +121,7 @@ def _designs(listed: Sequence[tuple[str, Mapping[str, Any]]], currency: str, hos
         f"M{currency}",
         f"{currency} a host",
         "slowdown",
+        "gap",
         "mean",
         "taper",
         "switches",
@@ -128,6 +136,7 @@ def _designs(listed: Sequence[tuple[str, Mapping[str, Any]]], currency: str, hos
             f"{one['price'] / 1e6:.3f}",
             f"{one['price_per_host']:,.0f}",
             f"{one['slowdown']['busiest_switch']:.3f}",
+            f"{one['bound_gap_percent']:.1f} %",
             f"{one['slowdown']['model']:.3f}",
             " ".join(f"{taper:.3g}:1" for taper in one["taper"]),
             "+".join(map(str, one["switches"])),
@@ -136,7 +145,7 @@ def _designs(listed: Sequence[tuple[str, Mapping[str, Any]]], currency: str, hos
         row += [f"{one['pays_below']:.3f}" if one["pays_below"] is not None else ""] if pays else []
         cells.append([*row, one["spec"]])
     header = header if pays else header[:-1]
-    return render.table([*header, "spec"], cells, right=[1, 2, 3, 4, 7, 8] if pays else [1, 2, 3, 4, 7])
+    return render.table([*header, "spec"], cells, right=[1, 2, 3, 4, 5, 8, 9] if pays else [1, 2, 3, 4, 5, 8])
 
 
 def _applications(result: Mapping[str, Any]) -> str:

@@ -1,0 +1,109 @@
+"""`netloom plot plan`: price against slowdown, from what `netloom plan` printed."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from netloom.cli.plot.command import picture_kind, prepared
+from netloom.cli.shared import inputs as sources
+from netloom.cli.shared import render
+from netloom.cli.shared.options import PictureOptions
+from netloom.errors import FormatError
+
+
+def plan(source: str, /, *, title: str | None = None, options: PictureOptions | None = None) -> int:
+    """Draw price against slowdown: the designs of a plan, and the bound at every price.
+
+    Parameters
+    ----------
+    source
+        What `netloom plan --format json` printed.
+    title
+        Above the picture; by default the plan's name.
+    options
+        Common options; `-o` takes the picture (.svg, .pdf, .png).
+    """
+    run = prepared("plot-plan", options)
+    result = _result(run.read("result", source), "-" if sources.is_stdin(source) else source)
+    rows = [_row("bound", None, one, one["slowdown"]) for one in result["continuous"]]
+    rows += [
+        _row("chosen" if i == result["chosen"] else "front", one["spec"], one)
+        for i, one in enumerate(result["designs"])
+    ]
+    rows += [_row("full", one["spec"], one) for one in [result["full"]] if one]
+    rows += [_row("compared", one["spec"], one) for one in result["compared"]]
+    # Only now: matplotlib takes a while to load.
+    from netloom.plot.planned import Point, plan_picture
+
+    def sides(*kinds: str) -> list[tuple[float, float]]:
+        return [(row["price_per_host"], row["slower_percent"]) for row in rows if row["kind"] in kinds]
+
+    points = [
+        Point(
+            f"{row['kind']}: {'+'.join(map(str, row['switches']))} switches",
+            row["price_per_host"],
+            row["slower_percent"],
+            best=row["kind"] == "chosen",
+        )
+        for row in rows
+        if row["kind"] in ("chosen", "full", "compared")
+    ]
+    with run.timed("draw"):
+        picture = plan_picture(
+            sides("front", "chosen"),
+            sides("bound"),
+            points,
+            currency=result["catalogue"]["currency"],
+            title=title or f"{result['name'] or 'a machine'}: {result['hosts']:,} hosts, nothing simulated",
+            kind=picture_kind(run),
+        )
+    drawn = {"points": rows, "output": run.write(picture)}
+    return run.finish(drawn, lambda: render.pairs([("written", str(drawn["output"]))]), rows=rows)
+
+
+def _row(kind: str, spec: str | None, one: dict[str, Any], slowdown: float | None = None) -> dict[str, Any]:
+    slowdown = one["slowdown"]["busiest_switch"] if slowdown is None else slowdown
+    return {
+        "kind": kind,
+        "spec": spec,
+        "switches": one.get("switches"),
+        "price_per_host": one["price_per_host"],
+        "slower_percent": 100 * (slowdown - 1),
+    }
+
+
+def _result(data: bytes, name: str) -> dict[str, Any]:
+    """The result of a plan, with all that is drawn."""
+    try:
+        document = json.loads(data)
+        result = document["result"]
+        known = str(document["schema"]).startswith("netloom.plan/1") and bool(result["designs"])
+        beside = [one for one in [result["full"], *result["compared"]] if one]
+        for one in [*result["designs"], *beside]:
+            known = known and _is_price(one) and isinstance(one["spec"], str)
+            known = known and all(isinstance(count, int) for count in one["switches"])
+            known = known and _is_slowdown(one["slowdown"]["busiest_switch"])
+        for one in result["continuous"]:
+            known = known and _is_price(one) and _is_slowdown(one["slowdown"])
+        known = (
+            known and isinstance(result["catalogue"]["currency"], str) and isinstance(result["hosts"], int)
+        )
+        known = known and isinstance(result["name"], str) and "chosen" in result
+    except (ValueError, KeyError, TypeError, RecursionError):
+        known = False
+    if not known:
+        raise FormatError(f"{name}: expected what netloom plan --format json prints")
+    return result  # type: ignore[no-any-return]
+
+
+def _is_price(one: dict[str, Any]) -> bool:
+    return _is_number(one["price_per_host"]) and 0 < one["price_per_host"] < 1e12
+
+
+def _is_slowdown(value: Any) -> bool:
+    return _is_number(value) and 1 <= value < 1e12
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
