@@ -77,7 +77,7 @@ pub fn plan(changed: &[String], tests: &[(String, String)]) -> Plan {
                 let verb = file.trim_end_matches(".json");
                 plan.tests.extend(named(tests, verb));
             }
-            ["docs", .., file] if file.ends_with(".md") => {
+            ["docs", .., file] | [file] if file.ends_with(".md") => {
                 plan.tests.insert("tests/test_docs.py".into());
             }
             ["examples", .., file] => plan.tests.extend(naming(tests, &[file.to_string()])),

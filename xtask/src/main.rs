@@ -8,6 +8,8 @@
 //! | [`tree`] | the repository's text files |
 //! | [`layers`] | which crate may depend on which |
 //! | [`python`] | which Python module may import which |
+//! | [`circles`] | no circles among the modules of a crate |
+//! | [`folders`] | folders of at most 20 source files |
 //! | [`files`] | sizes and heads of source files; nothing outside the repository |
 //! | [`stubs`] | what Rust exports stands in the type stubs |
 //! | [`json`] | schemas are JSON |
@@ -18,7 +20,9 @@
 
 mod changed;
 mod check;
+mod circles;
 mod files;
+mod folders;
 mod json;
 mod layers;
 mod links;
@@ -61,9 +65,11 @@ fn tidy(root: &Path) -> ExitCode {
             return ExitCode::from(3);
         }
     };
-    let checks: [fn(&Tree) -> Vec<String>; 9] = [
+    let checks: [fn(&Tree) -> Vec<String>; 11] = [
         layers::check,
         python::check,
+        circles::check,
+        folders::check,
         files::check_sizes,
         files::check_heads,
         files::check_alone,

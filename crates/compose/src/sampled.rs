@@ -18,8 +18,9 @@ mod sums;
 mod ways;
 
 pub use decode::{Decoded, Kept, Odd, decode};
+pub use pairs::Pair;
 pub use sampler::Sampler;
-pub use sums::{Pair, Sample, TrueLink};
+pub use sums::{Sample, TrueLink};
 
 /// Contexts that are told apart; later tags of a job are one more.
 pub const MOST_CONTEXTS: usize = 512;

@@ -7,7 +7,22 @@ use std::hash::{BuildHasherDefault, Hasher};
 
 use netloom_model::HostId;
 
-use super::Pair;
+/// What a host has received of another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pair {
+    /// The window.
+    pub window: u32,
+    /// The context.
+    pub context: u32,
+    /// Who sent.
+    pub source: HostId,
+    /// Who received.
+    pub destination: HostId,
+    /// Packets.
+    pub packets: u64,
+    /// Bytes on the wire.
+    pub bytes: u64,
+}
 
 /// Packets of a host to another, one after another.
 #[derive(Clone, Copy)]

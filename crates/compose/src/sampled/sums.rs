@@ -33,23 +33,6 @@ pub struct Sample {
     pub tested: u64,
 }
 
-/// What a host has received of another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Pair {
-    /// The window.
-    pub window: u32,
-    /// The context.
-    pub context: u32,
-    /// Who sent.
-    pub source: HostId,
-    /// Who received.
-    pub destination: HostId,
-    /// Packets.
-    pub packets: u64,
-    /// Bytes on the wire.
-    pub bytes: u64,
-}
-
 /// What packets that were received really did at a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TrueLink {
