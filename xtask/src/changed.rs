@@ -77,7 +77,7 @@ pub fn plan(changed: &[String], tests: &[(String, String)]) -> Plan {
                 let verb = file.trim_end_matches(".json");
                 plan.tests.extend(named(tests, verb));
             }
-            ["docs", .., file] | [file] if file.ends_with(".md") => {
+            ["docs", .., file] | [file @ "README.md"] if file.ends_with(".md") => {
                 plan.tests.insert("tests/test_docs.py".into());
             }
             ["examples", .., file] => plan.tests.extend(naming(tests, &[file.to_string()])),
@@ -165,6 +165,7 @@ mod tests {
         assert_eq!(tests(&["tests/apply_bed.py"]), ["tests/test_apply.py"]);
         assert_eq!(tests(&["tests/data/broken/a.txt"]), ["tests/test_broken.py"]);
         assert_eq!(tests(&["docs/verbs/check.md"]), ["tests/test_docs.py"]);
-        assert_eq!(tests(&["README.md"]), [""; 0]);
+        assert_eq!(tests(&["README.md"]), ["tests/test_docs.py"]);
+        assert_eq!(tests(&["CHANGELOG.md"]), [""; 0]);
     }
 }
