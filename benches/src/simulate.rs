@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use netloom_model::{Control, Fabric};
 use netloom_routing::{Engine, EngineOptions, PathSet, route};
-use netloom_sim::{Job, Measure, Model, Outcome, Profile, Scheme, Setup, Stream, simulate};
+use netloom_sim::{Job, Measure, Model, Outcome, PerPacket, Profile, Scheme, Setup, Stream, simulate};
 use netloom_topology::detect;
 
 use crate::Options;
@@ -83,8 +83,8 @@ pub fn run(table: &mut Table, _: &Options) {
     for (name, spec, scheme, profile, least) in [
         ("shift, ftree", shift, tables, Profile::codes(), 15e6),
         ("shuffle, ftree", shuffle, tables, Profile::codes(), 15e6),
-        ("shift, adaptive", shift, Scheme::Adaptive(&paths), Profile::codes(), 8e6),
-        ("shuffle, adaptive", shuffle, Scheme::Adaptive(&paths), Profile::codes(), 8e6),
+        ("shift, adaptive", shift, Scheme::PerPacket(PerPacket::Adaptive, &paths), Profile::codes(), 8e6),
+        ("shuffle, adaptive", shuffle, Scheme::PerPacket(PerPacket::Adaptive, &paths), Profile::codes(), 8e6),
         ("shift, ftree, two lanes, cut-through", shift, tables, two(), 10e6),
     ] {
         let Run { outcome, cpu_s, bytes, .. } = timed(setup(spec, scheme, profile, 1));

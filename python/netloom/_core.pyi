@@ -71,6 +71,7 @@ __all__ = [
     "route",
     "sample",
     "sampling_hash",
+    "schemes",
     "simulate",
     "sparsity",
     "stages",
@@ -1006,6 +1007,9 @@ class Inferred:
 
 def engines() -> list[tuple[str, str]]:
     """Names and one-line descriptions of the oblivious engines."""
+
+def schemes() -> list[tuple[str, str]]:
+    """Names and one-line descriptions of the routing schemes without tables: switches choose packet by packet."""
 
 def is_generator(spec: str) -> bool: ...
 def is_pattern(spec: str) -> bool: ...

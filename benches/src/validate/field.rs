@@ -2,7 +2,7 @@
 
 use netloom_model::{Control, HostId, Routes};
 use netloom_routing::{Engine, EngineOptions, route};
-use netloom_sim::{Job, Measure, Model, Outcome, Profile, Scheme, Script, Setup, simulate};
+use netloom_sim::{Job, Measure, Model, Outcome, PerPacket, Profile, Scheme, Script, Setup, simulate};
 use netloom_topology::generate;
 
 use crate::study::ground::Ground;
@@ -66,7 +66,7 @@ impl Field {
     pub fn scheme<'a>(&'a self, way: Way<'a>) -> Scheme<'a> {
         match way {
             Way::Tables(routes) => Scheme::Tables(routes),
-            Way::Adaptive => Scheme::Adaptive(&self.ground.paths),
+            Way::Adaptive => Scheme::PerPacket(PerPacket::Adaptive, &self.ground.paths),
         }
     }
 

@@ -4,7 +4,7 @@ use netloom_formats::{FormatError, read_lfts, read_pair_paths};
 use netloom_model::names::nearest;
 use netloom_model::{Fabric, NO_PORT, Routes, SwitchId};
 use netloom_routing::{Engine, EngineOptions, PathSet, RoutingError, route};
-use netloom_sim::Scheme;
+use netloom_sim::{PerPacket, Scheme};
 use netloom_topology::Structure;
 use netloom_verify::{CheckReport, FindingKind, check};
 
@@ -16,12 +16,8 @@ use crate::reader::{Reader, file};
 pub enum Routing {
     /// Tables of an oblivious engine.
     Engine(Engine),
-    /// The least loaded minimal output.
-    Adaptive,
-    /// The same with what the next switches know.
-    AdaptiveRemote,
-    /// A random minimal output a packet.
-    RandomPerPacket,
+    /// A scheme without tables: a choice a packet.
+    PerPacket(PerPacket),
     /// Tables from a file, and maybe which of a host's addresses every pair uses from another; the paths as written.
     File {
         /// Tables.
@@ -35,8 +31,8 @@ pub enum Routing {
     OptimizedPhases,
 }
 
-const WORDS: [&str; 5] =
-    ["adaptive", "adaptive-remote", "random-per-packet", "optimized", "optimized:phases"];
+/// Words for what the optimiser makes.
+const OPTIMIZED: [&str; 2] = ["optimized", "optimized:phases"];
 
 impl Routing {
     /// The routing that a word names; whatever looks like a path (a dot or a slash) is a file of tables. With `+` and a
@@ -45,10 +41,10 @@ impl Routing {
     /// # Errors
     /// [`ComposeError::UnknownRouting`] with the nearest known word.
     pub fn parse(word: &str) -> Result<Self, ComposeError> {
+        if let Some(scheme) = PerPacket::parse(word) {
+            return Ok(Self::PerPacket(scheme));
+        }
         Ok(match word {
-            "adaptive" => Self::Adaptive,
-            "adaptive-remote" => Self::AdaptiveRemote,
-            "random-per-packet" => Self::RandomPerPacket,
             "optimized" => Self::Optimized,
             "optimized:phases" => Self::OptimizedPhases,
             _ => match word.parse::<Engine>() {
@@ -57,7 +53,9 @@ impl Routing {
                 Err(_) => {
                     // s-mod-k has no tables to run.
                     let engines = Engine::ALL.iter().filter(|&&engine| engine != Engine::Smodk);
-                    let known: Vec<&str> = engines.map(|engine| engine.name()).chain(WORDS).collect();
+                    let schemes = PerPacket::ALL.map(PerPacket::name);
+                    let known: Vec<&str> =
+                        engines.map(|engine| engine.name()).chain(schemes).chain(OPTIMIZED).collect();
                     let help = match nearest(word, known.iter().copied()) {
                         Some(hint) => format!("did you mean \"{hint}\"?"),
                         None => format!(
@@ -96,7 +94,7 @@ impl Routing {
 
     /// Whether it needs tables; the others choose packet by packet.
     pub fn has_tables(&self) -> bool {
-        !matches!(self, Self::Adaptive | Self::AdaptiveRemote | Self::RandomPerPacket)
+        !matches!(self, Self::PerPacket(_))
     }
 
     /// How switches choose, with the tables if it has some.
@@ -105,9 +103,7 @@ impl Routing {
     /// If it has tables and they are not given.
     pub fn scheme<'a>(&self, tables: Option<&'a Routes>, paths: &'a PathSet) -> Scheme<'a> {
         match self {
-            Self::Adaptive => Scheme::Adaptive(paths),
-            Self::AdaptiveRemote => Scheme::AdaptiveRemote(paths),
-            Self::RandomPerPacket => Scheme::RandomPerPacket(paths),
+            Self::PerPacket(scheme) => Scheme::PerPacket(*scheme, paths),
             _ => Scheme::Tables(tables.expect("a routing with tables comes with them")),
         }
     }

@@ -7,7 +7,9 @@ use netloom_compose::{Marking, Method, Sampler};
 use netloom_model::{Control, Fabric, HostId, LinkId};
 use netloom_routing::PathSet;
 use netloom_sampling::{Candidates, HopBits, Modulus, field};
-use netloom_sim::{Exchange, Job, Measure, Model, Outcome, Profile, Scheme, Setup, simulate_observed};
+use netloom_sim::{
+    Exchange, Job, Measure, Model, Outcome, PerPacket, Profile, Scheme, Setup, simulate_observed,
+};
 use netloom_topology::{detect, generate};
 
 fn one_bit(fabric: &Fabric) -> Method {
@@ -58,7 +60,7 @@ fn run(fabric: &Fabric, sampling: Sampling) -> (Outcome, Sampled) {
     let paths = PathSet::admissible(fabric, &detect(fabric));
     let setup = Setup {
         fabric,
-        scheme: Scheme::Adaptive(&paths),
+        scheme: Scheme::PerPacket(PerPacket::Adaptive, &paths),
         model: Model::Packet,
         profile: Profile::infiniband(),
         jobs: vec![Job::new("all", fabric.hosts().collect(), script)],

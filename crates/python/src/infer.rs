@@ -6,6 +6,7 @@ use netloom_infer::{
     Options as InferOptions, Participants, Routing, Scope, Told, Verdict, Window, sound,
 };
 use netloom_model::{Csr, Hose, StopReason, Traffic};
+use netloom_sim::PerPacket;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
@@ -22,9 +23,6 @@ use std::sync::Arc;
 
 /// How many atoms of a job, and sums over leaves, a result lists.
 const LISTED: usize = 10;
-
-/// Routings that choose packet by packet, as scenarios name them: all are an even split on average.
-const ADAPTIVE: [&str; 3] = ["adaptive", "adaptive-remote", "random-per-packet"];
 
 /// What was found.
 struct Found {
@@ -308,7 +306,8 @@ pub fn infer(
     let shared = &fabric.shared;
     let net = &shared.fabric;
     let resolve = |routes: RoutesOrEngine<'_>| match &routes {
-        RoutesOrEngine::Engine(name) if ADAPTIVE.contains(&name.as_str()) => match vl_scheme {
+        // Switches that choose packet by packet split traffic evenly on average, whatever the scheme.
+        RoutesOrEngine::Engine(name) if PerPacket::parse(name).is_some() => match vl_scheme {
             None => Ok(None),
             Some(_) => {
                 let text = format!(

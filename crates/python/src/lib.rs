@@ -85,6 +85,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<lanes::PyLaneTables>()?;
     m.add_class::<equations::PyEquations>()?;
     m.add_function(wrap_pyfunction!(routes::engines, m)?)?;
+    m.add_function(wrap_pyfunction!(routes::schemes, m)?)?;
     m.add_function(wrap_pyfunction!(routes::is_engine, m)?)?;
     m.add_function(wrap_pyfunction!(routes::route_by_name, m)?)?;
     m.add_function(wrap_pyfunction!(is_generator, m)?)?;

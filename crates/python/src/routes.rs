@@ -6,6 +6,7 @@ use std::sync::Arc;
 use netloom_formats as formats;
 use netloom_model::{DestId, HostId, Lft, MAX_LMC, Routes, SwitchId, Table};
 use netloom_routing::{self as routing, Engine, EngineOptions, RoutingError};
+use netloom_sim::PerPacket;
 use numpy::{PyArray2, PyArrayMethods, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -365,6 +366,12 @@ pub fn route_by_name(
 #[pyfunction]
 pub fn engines() -> Vec<(String, String)> {
     Engine::ALL.iter().map(|e| (e.to_string(), e.describe().to_string())).collect()
+}
+
+/// Names and one-line descriptions of the routing schemes without tables.
+#[pyfunction]
+pub fn schemes() -> Vec<(String, String)> {
+    PerPacket::ALL.iter().map(|s| (s.name().to_string(), s.describe().to_string())).collect()
 }
 
 /// Whether `name` is an engine.

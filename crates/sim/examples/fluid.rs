@@ -6,8 +6,8 @@ use netloom_model::rng::{shuffle, stream};
 use netloom_model::{Control, Fabric, HostId};
 use netloom_routing::{Engine, EngineOptions, PathSet, route};
 use netloom_sim::{
-    Job, Measure, Model, Outcome, Pairs, Profile, RowsAndColumns, Scheme, Script, Setup, Stencil, Stream,
-    simulate,
+    Job, Measure, Model, Outcome, Pairs, PerPacket, Profile, RowsAndColumns, Scheme, Script, Setup, Stencil,
+    Stream, simulate,
 };
 use netloom_topology::{detect, generate};
 
@@ -25,7 +25,11 @@ fn compare(name: &str, fabric: &Fabric, paths: &PathSet, jobs: &dyn Fn() -> Vec<
         let options = EngineOptions { seed: 1, ..EngineOptions::default() };
         let routes = route(kind, fabric, &structure, &options).unwrap();
         let run = |model| -> (Outcome, f64) {
-            let scheme = if engine == "adaptive" { Scheme::Adaptive(paths) } else { Scheme::Tables(&routes) };
+            let scheme = if engine == "adaptive" {
+                Scheme::PerPacket(PerPacket::Adaptive, paths)
+            } else {
+                Scheme::Tables(&routes)
+            };
             let (profile, jobs, measure) = (Profile::codes(), jobs(), Measure::default());
             let (seed, threads, until_ps) = (1, 1, None);
             let before = cpu_s();

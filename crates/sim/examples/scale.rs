@@ -8,9 +8,8 @@ use std::time::Instant;
 
 use netloom_model::{Control, Fabric};
 use netloom_routing::{Engine, EngineOptions, PathSet, route};
-use netloom_sim::{
-    Adaptive, ByTable, Choice, Finished, Job, Nobody, Player, Profile, Stream, Terms, run_network,
-};
+use netloom_sim::choice::{Adaptive, ByTable};
+use netloom_sim::{Choice, Finished, Job, Nobody, Player, Profile, Stream, Terms, run_network};
 use netloom_topology::{detect, generate};
 
 /// 64 ports a switch: 64 pods of 32 leaves with 32 hosts each, two layers above.

@@ -5,9 +5,8 @@
 
 use netloom_model::{Fabric, HostId};
 use netloom_routing::{Engine, EngineOptions, PathSet, route};
-use netloom_sim::{
-    Adaptive, AdaptiveRemote, ByTable, Choice, Config, Desk, Network, Nobody, Post, Program, RandomPerPacket,
-};
+use netloom_sim::choice::{Adaptive, AdaptiveRemote, ByTable, RandomPerPacket};
+use netloom_sim::{Choice, Config, Desk, Network, Nobody, Post, Program};
 use netloom_topology::{detect, generate};
 
 struct Stream {

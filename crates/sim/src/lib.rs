@@ -9,6 +9,7 @@
 //! | `replay` | programs of ranks: messages, collectives, jobs side by side |
 //! | `motif` | communication patterns of applications |
 //! | `record` | what a run is asked to record, and what was recorded |
+//! | `scheme` | the routing schemes of the switches: names, and the way to machine code |
 //! | `run` | the one door to a run, of either model |
 
 mod config;
@@ -20,6 +21,7 @@ mod profile;
 mod record;
 mod replay;
 mod run;
+mod scheme;
 
 pub use config::{Admission, Config, Forwarding, Injection, Release};
 pub use error::SimError;
@@ -28,10 +30,11 @@ pub use motif::{
     AllToAll, Exchange, Exchanges, Ghost, GhostOrder, Halo, Incast, Pairs, PermutationStream, Repeat,
     RowsAndColumns, Slabs, Stencil, Stream, Uniform,
 };
+pub use packet::choice;
+pub use packet::choice::{Choice, Here, Outputs};
 pub use packet::{
-    Adaptive, AdaptiveRemote, Arrival, ByTable, Choice, Context, Departure, Desk, End, Finished, Flying,
-    Here, Hop, Keeping, LinkCounters, Network, Nobody, Observer, Outputs, Post, Program, Queue,
-    RandomPerPacket, Sent, Series, Split, StateReader, StateWriter, Terms, run_network,
+    Arrival, Context, Departure, Desk, End, Finished, Flying, Hop, Keeping, LinkCounters, Network, Nobody,
+    Observer, Post, Program, Queue, Sent, Series, Split, StateReader, StateWriter, Terms, run_network,
 };
 pub use profile::Profile;
 pub use record::{
@@ -42,4 +45,5 @@ pub use replay::{
     Algorithm, Algorithms, Collective, Envelope, Job, JobTimes, Kind, Offered, Op, OpenLoop, Player, Replay,
     Script, Software, Spent, Tasks, algorithms_of, sends,
 };
-pub use run::{Deadlock, JobOutcome, Model, Outcome, Scheme, Setup, simulate, simulate_observed};
+pub use run::{Deadlock, JobOutcome, Model, Outcome, Setup, simulate, simulate_observed};
+pub use scheme::{PerPacket, Scheme};

@@ -5,76 +5,22 @@
 
 use std::cell::RefCell;
 
-use netloom_model::{Control, Fabric, Lft, PathChoice, Routes, StopReason};
-use netloom_routing::PathSet;
+use netloom_model::{Control, Fabric, StopReason};
 
 use crate::SimError;
 use crate::fluid::flows;
-use crate::packet::{
-    Adaptive, AdaptiveRemote, AnyChoice, ByTable, Choice, End, Finished, Keeping, LinkCounters, Nobody,
-    Observer, RandomPerPacket, Terms, run_network,
-};
+use crate::packet::choice::{AnyChoice, Choice};
+use crate::packet::{End, Finished, Keeping, LinkCounters, Nobody, Observer, Terms, run_network};
 use crate::profile::Profile;
 use crate::record::{Distribution, Latencies, MOST_SPANS, Measure, RankWindow, Recorded, Summary, Window};
 use crate::replay::{Job, JobTimes, Offered, Player, Spent};
+use crate::scheme::{Scheme, Visitor};
 use netloom_model::SERVICE_LEVELS;
 
 /// Ranks of all jobs, at most.
 const MOST_RANKS: u32 = (1 << 26) - 1;
 /// Ranks that wait for ever: at most so many are named.
 pub(crate) const MOST_STUCK: usize = 8;
-
-/// How switches choose outputs.
-#[derive(Clone, Copy, Debug)]
-pub enum Scheme<'a> {
-    /// By forwarding tables; senders pick among a host's addresses as the routes say.
-    Tables(&'a Routes),
-    /// The least loaded minimal output, by what the switch itself knows.
-    Adaptive(&'a PathSet),
-    /// The same with what the next switches know.
-    AdaptiveRemote(&'a PathSet),
-    /// A random minimal output for every packet.
-    RandomPerPacket(&'a PathSet),
-}
-
-impl<'a> Scheme<'a> {
-    /// The minimal paths that it chooses among; `None`: it follows tables.
-    pub(crate) fn paths(self) -> Option<&'a PathSet> {
-        match self {
-            Self::Tables(_) => None,
-            Self::Adaptive(paths) | Self::AdaptiveRemote(paths) | Self::RandomPerPacket(paths) => Some(paths),
-        }
-    }
-
-    /// LID mask control of the addresses.
-    pub(crate) fn lmc(self) -> u8 {
-        match self {
-            Self::Tables(routes) => routes.lmc,
-            _ => 0,
-        }
-    }
-
-    /// How a sender picks among a host's addresses.
-    pub(crate) fn path(self) -> PathChoice {
-        match self {
-            Self::Tables(routes) => routes.path.clone(),
-            _ => PathChoice::Base,
-        }
-    }
-
-    /// Refuses routes that are not tables by destination, or are another fabric's.
-    fn check(self, fabric: &Fabric) -> Result<(), SimError> {
-        let Self::Tables(routes) = self else { return Ok(()) };
-        let fits = |lft: &Lft| {
-            lft.dests() == routes.dests(fabric).count() && lft.switches() == fabric.switch_count()
-        };
-        if routes.lft().is_some_and(fits) && routes.paths_fit(fabric) {
-            return Ok(());
-        }
-        let expected = "tables by destination, and paths, for this fabric".into();
-        Err(SimError::Config { what: "routes", expected })
-    }
-}
 
 /// What moves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -235,28 +181,10 @@ pub fn simulate(setup: Setup, control: &Control) -> Result<Outcome, SimError> {
         }
         return flows(setup, control);
     }
-    let Setup { fabric, scheme, seed, measure: Measure { trace_ps, .. }, .. } = setup;
-    let adaptive = |paths| Adaptive::new(fabric, paths, seed);
-    let remote = |paths| AdaptiveRemote::new(fabric, paths, seed);
-    let random = |paths| RandomPerPacket::new(fabric, paths, seed);
-    let tables = |routes: &Routes| ByTable::new(fabric, routes.lft().expect("checked"));
-    match (scheme, trace_ps) {
-        (Scheme::Tables(routes), None) => unwatched(setup, tables(routes), control),
-        (Scheme::Tables(routes), Some(window)) => {
-            watched(setup, AnyChoice::Table(tables(routes)), window, control)
-        }
-        (Scheme::Adaptive(paths), None) => unwatched(setup, adaptive(paths), control),
-        (Scheme::Adaptive(paths), Some(window)) => {
-            watched(setup, AnyChoice::Adaptive(adaptive(paths)), window, control)
-        }
-        (Scheme::AdaptiveRemote(paths), None) => unwatched(setup, remote(paths), control),
-        (Scheme::AdaptiveRemote(paths), Some(window)) => {
-            watched(setup, AnyChoice::Remote(remote(paths)), window, control)
-        }
-        (Scheme::RandomPerPacket(paths), None) => unwatched(setup, random(paths), control),
-        (Scheme::RandomPerPacket(paths), Some(window)) => {
-            watched(setup, AnyChoice::Random(random(paths)), window, control)
-        }
+    let Setup { fabric, scheme, seed, .. } = setup;
+    match setup.measure.trace_ps {
+        None => scheme.visit(fabric, seed, Unwatched { setup, control }),
+        Some(window) => scheme.visit(fabric, seed, Watched { setup, window, control }),
     }
 }
 
@@ -278,51 +206,64 @@ pub fn simulate_observed<O: Observer>(
     }
     setup.measure.trace_ps = None;
     let Setup { fabric, scheme, seed, .. } = setup;
-    match scheme {
-        Scheme::Tables(routes) => {
-            let tables = ByTable::new(fabric, routes.lft().expect("checked"));
-            observed(setup, tables, observer, control)
-        }
-        Scheme::Adaptive(paths) => observed(setup, Adaptive::new(fabric, paths, seed), observer, control),
-        Scheme::AdaptiveRemote(paths) => {
-            observed(setup, AdaptiveRemote::new(fabric, paths, seed), observer, control)
-        }
-        Scheme::RandomPerPacket(paths) => {
-            observed(setup, RandomPerPacket::new(fabric, paths, seed), observer, control)
-        }
+    scheme.visit(fabric, seed, Observed { setup, observer, control })
+}
+
+/// A run that an observer watches, for any scheme.
+struct Observed<'s, 'c, O> {
+    setup: Setup<'s>,
+    observer: O,
+    control: &'c Control,
+}
+
+impl<'s, O: Observer> Visitor<'s> for Observed<'s, '_, O> {
+    type Output = Result<(Outcome, O), SimError>;
+
+    fn visit<C: Choice + Clone + 's>(self, choice: C) -> Self::Output {
+        assert!(O::LISTENS, "somebody");
+        let observer = RefCell::new(Some(self.observer));
+        let only = |_| observer.borrow_mut().take().expect("who listens is alone");
+        let (outcome, observers, _) = packets(self.setup, choice, only, self.control)?;
+        Ok((outcome, observers.into_iter().next().expect("who listens is alone")))
     }
 }
 
-fn observed<C: Choice + Clone, O: Observer>(
-    setup: Setup,
-    choice: C,
-    observer: O,
-    control: &Control,
-) -> Result<(Outcome, O), SimError> {
-    assert!(O::LISTENS, "somebody");
-    let observer = RefCell::new(Some(observer));
-    let only = |_| observer.borrow_mut().take().expect("who listens is alone");
-    let (outcome, observers, _) = packets(setup, choice, only, control)?;
-    Ok((outcome, observers.into_iter().next().expect("who listens is alone")))
+/// A run that nobody watches.
+struct Unwatched<'s, 'c> {
+    setup: Setup<'s>,
+    control: &'c Control,
 }
 
-fn unwatched<C: Choice + Clone>(setup: Setup, choice: C, control: &Control) -> Result<Outcome, SimError> {
-    packets(setup, choice, |_| Nobody, control).map(|(outcome, ..)| outcome)
+impl<'s> Visitor<'s> for Unwatched<'s, '_> {
+    type Output = Result<Outcome, SimError>;
+
+    fn visit<C: Choice + Clone + 's>(self, choice: C) -> Self::Output {
+        packets(self.setup, choice, |_| Nobody, self.control).map(|(outcome, ..)| outcome)
+    }
 }
 
-/// Every packet and rank in a window of time.
-fn watched(
-    setup: Setup,
-    choice: AnyChoice,
-    (from_ps, to_ps): (u64, u64),
-    control: &Control,
-) -> Result<Outcome, SimError> {
-    let fabric = setup.fabric;
-    let (mut outcome, windows, ranks) = packets(setup, choice, |_| Window::new(from_ps, to_ps), control)?;
-    let jobs: Vec<(String, usize)> = outcome.jobs.iter().map(|job| (job.name.clone(), job.ranks)).collect();
-    let timeline = windows.into_iter().next().map(|window| window.timeline(fabric, &jobs, ranks));
-    outcome.recorded.timeline = timeline;
-    Ok(outcome)
+/// A run that records every packet and rank in a window of time, from and to, ps.
+struct Watched<'s, 'c> {
+    setup: Setup<'s>,
+    window: (u64, u64),
+    control: &'c Control,
+}
+
+impl<'s> Visitor<'s> for Watched<'s, '_> {
+    type Output = Result<Outcome, SimError>;
+
+    fn visit<C: Choice + Clone + 's>(self, choice: C) -> Self::Output {
+        let fabric = self.setup.fabric;
+        let (from_ps, to_ps) = self.window;
+        let observer = |_| Window::new(from_ps, to_ps);
+        let (mut outcome, windows, ranks) =
+            packets(self.setup, AnyChoice::new(choice), observer, self.control)?;
+        let jobs: Vec<(String, usize)> =
+            outcome.jobs.iter().map(|job| (job.name.clone(), job.ranks)).collect();
+        let timeline = windows.into_iter().next().map(|window| window.timeline(fabric, &jobs, ranks));
+        outcome.recorded.timeline = timeline;
+        Ok(outcome)
+    }
 }
 
 /// Runs every packet; with the outcome come the observers and what ranks did in the window to look into.

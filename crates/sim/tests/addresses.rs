@@ -2,9 +2,10 @@
 
 use netloom_model::{Control, Fabric, HostId, PairPaths, PathChoice, Routes};
 use netloom_routing::{Engine, EngineOptions, loads, route};
+use netloom_sim::choice::ByTable;
 use netloom_sim::{
-    ByTable, Config, Job, Measure, Model, Nobody, Op, Player, Profile, Scheme, Setup, SimError, Software,
-    Terms, run_network, simulate,
+    Config, Job, Measure, Model, Nobody, Op, Player, Profile, Scheme, Setup, SimError, Software, Terms,
+    run_network, simulate,
 };
 use netloom_testkit::cases::star;
 use netloom_testkit::{any_fabric, matrix};

@@ -1,9 +1,8 @@
 //! Small programs and runs that the tests share.
 
 use netloom_model::{DestId, Fabric, HostId, Lft, SwitchId};
-use netloom_sim::{
-    ByTable, Config, Desk, Network, Nobody, Post, Program, SimError, Split, StateReader, StateWriter,
-};
+use netloom_sim::choice::ByTable;
+use netloom_sim::{Config, Desk, Network, Nobody, Post, Program, SimError, Split, StateReader, StateWriter};
 
 /// Messages that are all posted at time 0.
 #[derive(Clone, Debug)]

@@ -2,7 +2,8 @@
 
 use netloom_model::rng::{below, stream};
 use netloom_routing::{Engine, EngineOptions, PathSet, loads, route};
-use netloom_sim::{Adaptive, Config, Forwarding, Network, Nobody};
+use netloom_sim::choice::Adaptive;
+use netloom_sim::{Config, Forwarding, Network, Nobody};
 use netloom_testkit::{any_fabric, matrix};
 use netloom_topology::detect;
 

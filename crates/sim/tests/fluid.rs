@@ -2,7 +2,7 @@
 
 use netloom_model::{Fabric, HostId, LinkId, Routes};
 use netloom_routing::{Engine, EngineOptions, PathSet, loads, route};
-use netloom_sim::{Config, Fluid, Injection, Profile, Scheme, SimError};
+use netloom_sim::{Config, Fluid, Injection, PerPacket, Profile, Scheme, SimError};
 use netloom_testkit::cases::{ft2_32, ft3_32, star};
 use netloom_testkit::{any_fabric, matrix};
 use netloom_topology::detect;
@@ -148,7 +148,8 @@ fn spread_traffic_is_conserved() {
         let hosts = fabric.host_count() as u32;
         let messages: Vec<_> =
             (0..hosts).map(|h| (h, (h + 1) % hosts, 100_000)).filter(|(from, to, _)| from != to).collect();
-        let fluid = flow(&fabric, &Config::codes(), Scheme::Adaptive(&paths), &messages);
+        let fluid =
+            flow(&fabric, &Config::codes(), Scheme::PerPacket(PerPacket::Adaptive, &paths), &messages);
         let counters = fluid.counters();
         let mut balance = vec![0i64; fabric.switch_count()];
         let mut tolerance = vec![1i64; fabric.switch_count()];

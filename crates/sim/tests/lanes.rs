@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use netloom_model::{Control, Fabric, HostId, LaneMap, LinkId, SERVICE_LEVELS};
 use netloom_routing::{Engine, EngineOptions, route};
+use netloom_sim::choice::ByTable;
 use netloom_sim::{
-    ByTable, Config, Injection, Job, Measure, Model, Network, Nobody, Op, Pairs, Profile, Scheme, Setup,
-    SimError, simulate,
+    Config, Injection, Job, Measure, Model, Network, Nobody, Op, Pairs, Profile, Scheme, Setup, SimError,
+    simulate,
 };
 use netloom_testkit::cases::{ring, star};
 use netloom_topology::detect;

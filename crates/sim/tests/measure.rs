@@ -4,10 +4,10 @@
 
 use netloom_model::{Control, Fabric, HostId, LinkId, Quality, Quantity};
 use netloom_routing::{Engine, EngineOptions, PathSet, route};
+use netloom_sim::choice::{Adaptive, ByTable};
 use netloom_sim::{
-    Adaptive, ByTable, Choice, Config, Departure, Finished, Forwarding, Hop, Job, LinkCounters, Measure,
-    Model, Network, Nobody, Observer, Op, Profile, Scheme, Setup, SimError, Software, Terms, run_network,
-    simulate,
+    Choice, Config, Departure, Finished, Forwarding, Hop, Job, LinkCounters, Measure, Model, Network, Nobody,
+    Observer, Op, Profile, Scheme, Setup, SimError, Software, Terms, run_network, simulate,
 };
 use netloom_testkit::any_fabric;
 use netloom_testkit::cases::star;

@@ -5,7 +5,8 @@ use std::collections::HashSet;
 use netloom_model::rng::{below, stream};
 use netloom_model::{Fabric, HostId, LinkId};
 use netloom_routing::{Engine, EngineOptions, PathSet, route};
-use netloom_sim::{Adaptive, Arrival, ByTable, Choice, Config, Forwarding, Network, Observer, Queue};
+use netloom_sim::choice::{Adaptive, ByTable};
+use netloom_sim::{Arrival, Choice, Config, Forwarding, Network, Observer, Queue};
 use netloom_testkit::any_fabric;
 use netloom_topology::detect;
 

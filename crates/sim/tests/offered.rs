@@ -3,7 +3,7 @@
 use netloom_model::{Control, Fabric, HostId};
 use netloom_routing::PathSet;
 use netloom_sim::{
-    Job, JobOutcome, Measure, Model, OpenLoop, Outcome, Profile, Scheme, Setup, Uniform, simulate,
+    Job, JobOutcome, Measure, Model, OpenLoop, Outcome, PerPacket, Profile, Scheme, Setup, Uniform, simulate,
 };
 use netloom_testkit::cases::{generated, star};
 use netloom_topology::detect;
@@ -28,7 +28,7 @@ fn offer(fabric: &Fabric, load: f64, packets: u64, messages: f64, model: Model, 
     let script = Uniform::new(hosts.clone(), vec![every_ps; hosts.len()], packets * 4096, window, 3);
     let setup = Setup {
         fabric,
-        scheme: Scheme::Adaptive(&paths),
+        scheme: Scheme::PerPacket(PerPacket::Adaptive, &paths),
         model,
         profile: Profile::infiniband(),
         jobs: vec![Job::new("load", hosts.into_iter().map(HostId).collect(), script)],

@@ -3,10 +3,10 @@
 use netloom_model::rng::{Stream, below, stream};
 use netloom_model::{Control, Fabric, HostId, StopReason};
 use netloom_routing::{Engine, EngineOptions, PathSet, route};
+use netloom_sim::choice::{Adaptive, ByTable};
 use netloom_sim::{
-    Adaptive, ByTable, Choice, Collective, Config, End, Finished, Intervals, Job, JobTimes, Kind, Latencies,
-    LinkCounters, Measure, Network, Nobody, Op, Pairs, Player, Queues, Repeat, SimError, Software, Terms,
-    run_network,
+    Choice, Collective, Config, End, Finished, Intervals, Job, JobTimes, Kind, Latencies, LinkCounters,
+    Measure, Network, Nobody, Op, Pairs, Player, Queues, Repeat, SimError, Software, Terms, run_network,
 };
 use netloom_testkit::any_fabric;
 use netloom_testkit::cases::ring;

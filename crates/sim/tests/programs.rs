@@ -4,9 +4,10 @@
 
 use netloom_model::{Fabric, HostId};
 use netloom_routing::{Engine, EngineOptions, route};
+use netloom_sim::choice::ByTable;
 use netloom_sim::{
-    ByTable, Collective, Config, Injection, Job, Kind, Network, Nobody, Op, OpenLoop, Pairs, Player, Repeat,
-    Script, SimError, Software, Uniform, sends,
+    Collective, Config, Injection, Job, Kind, Network, Nobody, Op, OpenLoop, Pairs, Player, Repeat, Script,
+    SimError, Software, Uniform, sends,
 };
 use netloom_testkit::cases::star;
 use netloom_topology::detect;

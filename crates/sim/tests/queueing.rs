@@ -3,9 +3,8 @@
 use netloom_model::rng::{Stream, below, stream, unit};
 use netloom_model::{DestId, Fabric, HostId, LinkId};
 use netloom_routing::{Engine, EngineOptions, PathSet, route};
-use netloom_sim::{
-    Adaptive, Admission, ByTable, Choice, Config, Desk, Forwarding, Injection, Network, Nobody, Post, Program,
-};
+use netloom_sim::choice::{Adaptive, ByTable};
+use netloom_sim::{Admission, Choice, Config, Desk, Forwarding, Injection, Network, Nobody, Post, Program};
 use netloom_testkit::cases::{generated, star, wired};
 use netloom_topology::detect;
 

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use netloom_formats::{read_goal, read_ti_workload};
 use netloom_model::{Control, HostId};
 use netloom_routing::{Engine, EngineOptions, route};
+use netloom_sim::choice::ByTable;
 use netloom_sim::{
-    Algorithms, ByTable, Config, Job, Measure, Model, Network, Nobody, Player, Profile, Replay, Scheme,
-    Setup, SimError, Software, Tasks, simulate,
+    Algorithms, Config, Job, Measure, Model, Network, Nobody, Player, Profile, Replay, Scheme, Setup,
+    SimError, Software, Tasks, simulate,
 };
 use netloom_testkit::cases::star;
 use netloom_topology::detect;

@@ -1,8 +1,11 @@
 //! Schemes that choose packet by packet: where the packets go.
 
-use netloom_model::{Fabric, HostId, SwitchId};
+use netloom_model::{Control, Fabric, HostId, SwitchId};
 use netloom_routing::PathSet;
-use netloom_sim::{Adaptive, AdaptiveRemote, Choice, Config, Network, Nobody, RandomPerPacket};
+use netloom_sim::choice::{Adaptive, AdaptiveRemote, RandomPerPacket};
+use netloom_sim::{
+    Choice, Config, Job, Measure, Model, Network, Nobody, Pairs, PerPacket, Profile, Scheme, Setup, simulate,
+};
 use netloom_testkit::cases::{generated, wired};
 use netloom_topology::detect;
 
@@ -88,4 +91,35 @@ fn remote_information_avoids_a_hot_spot_that_local_information_cannot_see() {
     assert!(remote.program().end_ps() * 3 < local.program().end_ps() * 2);
     let again = play(&fabric, &config, AdaptiveRemote::new(&fabric, &paths, 1), &messages);
     assert_eq!(again.program().done_ps, remote.program().done_ps);
+}
+
+/// Every scheme brings every message, and shows the same whether somebody watches or not, on one thread or two.
+#[test]
+fn every_scheme_of_the_list_runs_alike_watched_and_unwatched() {
+    let fabric = generated("two-level:leaves=4,hosts=4,spines=4");
+    let paths = PathSet::admissible(&fabric, &detect(&fabric));
+    for scheme in PerPacket::ALL {
+        let run = |trace_ps, threads| {
+            let partner = (0..16).map(|rank| rank ^ 4).collect();
+            let pairs = Pairs { partner, rounds: 3, messages: 2, bytes: 40_000 };
+            let setup = Setup {
+                fabric: &fabric,
+                scheme: Scheme::PerPacket(scheme, &paths),
+                model: Model::Packet,
+                profile: Profile::infiniband(),
+                jobs: vec![Job::new("all", fabric.hosts().collect(), pairs)],
+                seed: 7,
+                threads,
+                measure: Measure { trace_ps, ..Measure::default() },
+                keep: None,
+                until_ps: None,
+            };
+            let outcome = simulate(setup, &Control::new()).unwrap();
+            assert_eq!((outcome.jobs[0].messages, outcome.stuck.len()), (96, 0), "{}", scheme.name());
+            (outcome.end_ps, outcome.packet_hops, outcome.packet_latency, outcome.counters)
+        };
+        let bare = run(None, 1);
+        assert_eq!(run(None, 2), bare, "{}", scheme.name());
+        assert_eq!(run(Some((0, u64::MAX)), 1), bare, "{}", scheme.name());
+    }
 }

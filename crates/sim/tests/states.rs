@@ -6,9 +6,10 @@ use std::sync::{Arc, Mutex};
 use netloom_model::rng::{Stream, below, stream};
 use netloom_model::{Control, Fabric, Requirement, Schedule, StopReason, Task};
 use netloom_routing::{Engine, EngineOptions, PathSet, route};
+use netloom_sim::choice::{Adaptive, AdaptiveRemote, ByTable, RandomPerPacket};
 use netloom_sim::{
-    Adaptive, AdaptiveRemote, ByTable, Choice, Config, End, Job, Keeping, Measure, Nobody, Observer, Pairs,
-    Player, RandomPerPacket, SimError, Software, Tasks, Terms, run_network,
+    Choice, Config, End, Job, Keeping, Measure, Nobody, Observer, Pairs, Player, SimError, Software, Tasks,
+    Terms, run_network,
 };
 use netloom_testkit::any_fabric;
 use netloom_testkit::cases::star;

@@ -4,8 +4,8 @@
 //! name = "bisection-shuffle"           # the file's name unless given
 //! fabric = "quartz1"                   # a generator's spec, or a path relative to the scenario
 //! profile = "codes"                    # infiniband (the default) | codes: hardware and software
-//! routes = ["ftree", "adaptive"]       # or one text; each is run. An engine of `netloom route` (static tables), adaptive,
-//!                                      # adaptive-remote, random-per-packet, a file of tables (with paths by pair: mine.lfts+pairs.csv),
+//! routes = ["ftree", "adaptive"]       # or one text; each is run. An engine of `netloom route` (static tables), a scheme
+//!                                      # without tables such as adaptive, a file of tables (with paths by pair: mine.lfts+pairs.csv),
 //!                                      # optimized, optimized:phases
 //! model = "packet"                     # packet (the default) | fluid
 //! seed = 1                             # of every random choice; 0 unless given

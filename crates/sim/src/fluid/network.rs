@@ -13,7 +13,7 @@ use crate::SimError;
 use crate::config::Config;
 use crate::packet::calendar::{Calendar, MOST_KEY, NEVER};
 use crate::packet::{Desk, Due, Post, Program};
-use crate::run::Scheme;
+use crate::scheme::Scheme;
 
 pub(super) const NONE: u32 = u32::MAX;
 

@@ -11,7 +11,7 @@ use super::fair::Use;
 use super::spread;
 use crate::SimError;
 use crate::config::{Config, Forwarding};
-use crate::run::Scheme;
+use crate::scheme::Scheme;
 
 /// Routes and delays.
 #[derive(Debug)]
@@ -95,11 +95,10 @@ impl<'a> Ways<'a> {
                     _ => return &[],
                 }
             }
-            _ => {
+            Scheme::PerPacket(_, paths) => {
                 let Dest::Host(host, _) = self.space.resolve(address) else { return &[] };
                 let leaf = self.fabric.leaf(host);
                 let last = self.fabric.reverse(self.fabric.host_link(host));
-                let paths = self.scheme.paths().expect("all but tables have paths");
                 if leaf != switch {
                     return paths.links(switch, leaf);
                 }

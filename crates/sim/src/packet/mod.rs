@@ -4,7 +4,7 @@ mod adapter;
 mod attract;
 mod birth;
 pub(crate) mod calendar;
-mod choice;
+pub mod choice;
 mod codec;
 mod counters;
 mod deadlock;
@@ -29,8 +29,6 @@ mod tell;
 mod threads;
 mod waits;
 
-pub(crate) use choice::AnyChoice;
-pub use choice::{Adaptive, AdaptiveRemote, ByTable, Choice, Here, Outputs, RandomPerPacket};
 pub use codec::{StateReader, StateWriter};
 pub use counters::{LinkCounters, Sent};
 pub use network::Network;

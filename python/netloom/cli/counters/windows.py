@@ -20,8 +20,11 @@ if TYPE_CHECKING:
     from netloom.findings import Finding
 
 
-ADAPTIVE = ("adaptive", "adaptive-remote", "random-per-packet")
-"""Routings without tables, as scenarios name them: switches split traffic evenly, on average."""
+def schemes() -> list[str]:
+    """Routings without tables, as scenarios name them: switches split traffic evenly, on average."""
+    from netloom import _core
+
+    return [name for name, _ in _core.schemes()]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,13 +101,14 @@ def differ(windows: Sequence[Window], numbers: Sequence[int | None]) -> None:
 def read(run: Run, net: Fabric, window: Window) -> tuple[Routes | str, Counters]:
     """The routes and counters of a window."""
     tables: Routes | str
-    if window.routes in ADAPTIVE:
+    adaptive = schemes()
+    if window.routes in adaptive:
         if window.paths is not None:
             raise UsageError(f"{window.routes} routes have no tables, so no paths either: {window.paths}")
         run.note_input("routes", window.routes, None)
         tables = window.routes
     else:
-        tables = with_paths(run, run.routes(window.routes, net, None, others=ADAPTIVE), window.paths)
+        tables = with_paths(run, run.routes(window.routes, net, None, others=adaptive), window.paths)
     first = counters.read(run, window.reading, net, role="counters" if window.after is None else "before")
     if window.after is None:
         return tables, _of_this_fabric(first)

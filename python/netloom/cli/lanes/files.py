@@ -81,7 +81,7 @@ def write(
     sl2vl = options.output
     if sl2vl is None and qos is None:
         raise UsageError("expected -o FILE for the SL-to-VL tables, --qos FOLDER, or both")
-    if routes in windows.ADAPTIVE:
+    if routes in windows.schemes():
         raise UsageError(
             f"{routes}: packets of a pair take any way there, and so any lanes: expected tables or an engine"
         )

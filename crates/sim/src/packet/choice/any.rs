@@ -3,19 +3,58 @@
 use netloom_model::LinkId;
 use netloom_model::rng::Stream;
 
-use super::{Adaptive, AdaptiveRemote, ByTable, Choice, Here, Outputs, RandomPerPacket};
+use super::{Choice, Here, Outputs};
 
-/// One of the schemes.
-#[derive(Clone, Debug)]
-pub(crate) enum AnyChoice<'a> {
-    /// Forwarding tables.
-    Table(ByTable),
-    /// Adaptive, local information.
-    Adaptive(Adaptive<'a>),
-    /// Adaptive, remote information.
-    Remote(AdaptiveRemote<'a>),
-    /// Random for every packet.
-    Random(RandomPerPacket<'a>),
+/// A scheme whose type is known only when it runs.
+pub(crate) struct AnyChoice<'a>(Box<dyn AnyType<'a> + 'a>);
+
+impl<'a> AnyChoice<'a> {
+    /// The scheme, behind a pointer.
+    pub fn new(choice: impl Choice + Clone + 'a) -> Self {
+        Self(Box::new(choice))
+    }
+}
+
+impl Clone for AnyChoice<'_> {
+    fn clone(&self) -> Self {
+        Self(self.0.boxed())
+    }
+}
+
+/// [`Choice`] and [`Clone`], as far as they can be called behind a pointer.
+trait AnyType<'a>: Send {
+    fn boxed(&self) -> Box<dyn AnyType<'a> + 'a>;
+    fn lmc(&self) -> u8;
+    fn streams(&mut self) -> &mut [Stream];
+    fn output(&mut self, here: Here, outputs: &mut Outputs) -> Option<LinkId>;
+    fn set_of(&self, here: Here) -> u32;
+    fn is_in(&self, link: LinkId, set: u32) -> bool;
+}
+
+impl<'a, C: Choice + Clone + 'a> AnyType<'a> for C {
+    fn boxed(&self) -> Box<dyn AnyType<'a> + 'a> {
+        Box::new(self.clone())
+    }
+
+    fn lmc(&self) -> u8 {
+        Choice::lmc(self)
+    }
+
+    fn streams(&mut self) -> &mut [Stream] {
+        Choice::streams(self)
+    }
+
+    fn output(&mut self, here: Here, outputs: &mut Outputs) -> Option<LinkId> {
+        Choice::output(self, here, outputs)
+    }
+
+    fn set_of(&self, here: Here) -> u32 {
+        Choice::set_of(self, here)
+    }
+
+    fn is_in(&self, link: LinkId, set: u32) -> bool {
+        Choice::is_in(self, link, set)
+    }
 }
 
 impl Choice for AnyChoice<'_> {
@@ -23,45 +62,22 @@ impl Choice for AnyChoice<'_> {
     const LOCAL: bool = false;
 
     fn lmc(&self) -> u8 {
-        match self {
-            Self::Table(choice) => choice.lmc(),
-            Self::Adaptive(_) | Self::Remote(_) | Self::Random(_) => 0,
-        }
+        self.0.lmc()
     }
 
     fn streams(&mut self) -> &mut [Stream] {
-        match self {
-            Self::Table(choice) => choice.streams(),
-            Self::Adaptive(choice) => choice.streams(),
-            Self::Remote(choice) => choice.streams(),
-            Self::Random(choice) => choice.streams(),
-        }
+        self.0.streams()
     }
 
     fn output(&mut self, here: Here, outputs: &mut Outputs) -> Option<LinkId> {
-        match self {
-            Self::Table(choice) => choice.output(here, outputs),
-            Self::Adaptive(choice) => choice.output(here, outputs),
-            Self::Remote(choice) => choice.output(here, outputs),
-            Self::Random(choice) => choice.output(here, outputs),
-        }
+        self.0.output(here, outputs)
     }
 
     fn set_of(&self, here: Here) -> u32 {
-        match self {
-            Self::Table(choice) => choice.set_of(here),
-            Self::Adaptive(choice) => choice.set_of(here),
-            Self::Remote(choice) => choice.set_of(here),
-            Self::Random(choice) => choice.set_of(here),
-        }
+        self.0.set_of(here)
     }
 
     fn is_in(&self, link: LinkId, set: u32) -> bool {
-        match self {
-            Self::Table(choice) => choice.is_in(link, set),
-            Self::Adaptive(choice) => choice.is_in(link, set),
-            Self::Remote(choice) => choice.is_in(link, set),
-            Self::Random(choice) => choice.is_in(link, set),
-        }
+        self.0.is_in(link, set)
     }
 }

@@ -1,0 +1,143 @@
+//! The routing schemes of the switches: the one list of them, their names, and the way from a name to machine code.
+//!
+//! A new scheme is a file in `packet/choice` with its `mod` line there, and a variant of [`PerPacket`] here. Scenarios, the binding and
+//! the command line read [`PerPacket::ALL`]; whoever runs a scheme asks [`Scheme::visit`], so each has machine code of its own.
+
+use netloom_model::{Fabric, Lft, PathChoice, Routes};
+use netloom_routing::PathSet;
+
+use crate::SimError;
+use crate::packet::choice::{Adaptive, AdaptiveRemote, ByTable, Choice, RandomPerPacket};
+
+/// Schemes without tables: every switch chooses among minimal outputs, packet by packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum PerPacket {
+    /// The least loaded minimal output, by what the switch itself knows.
+    Adaptive,
+    /// The same with what the next switches know.
+    AdaptiveRemote,
+    /// A random minimal output for every packet.
+    Random,
+}
+
+impl PerPacket {
+    /// All of them, in the order lists show them.
+    pub const ALL: [Self; 3] = [Self::Adaptive, Self::AdaptiveRemote, Self::Random];
+
+    /// As scenarios and the command line spell it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Adaptive => "adaptive",
+            Self::AdaptiveRemote => "adaptive-remote",
+            Self::Random => "random-per-packet",
+        }
+    }
+
+    /// One line on what it does.
+    pub fn describe(self) -> &'static str {
+        match self {
+            Self::Adaptive => "the least loaded minimal output, by what the switch itself knows",
+            Self::AdaptiveRemote => {
+                "the least loaded minimal output, counting the queues of the next switches"
+            }
+            Self::Random => "a random minimal output for every packet",
+        }
+    }
+
+    /// The scheme of that name, spelt as [`PerPacket::name`] spells it.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|scheme| scheme.name() == name)
+    }
+}
+
+/// How switches choose outputs.
+#[derive(Clone, Copy, Debug)]
+pub enum Scheme<'a> {
+    /// By forwarding tables; senders pick among a host's addresses as the routes say.
+    Tables(&'a Routes),
+    /// Packet by packet, among minimal paths.
+    PerPacket(PerPacket, &'a PathSet),
+}
+
+/// What is done with a scheme's choice of outputs, for any type of it.
+pub(crate) trait Visitor<'a> {
+    /// What comes of it.
+    type Output;
+
+    /// Called once, with the choice of outputs.
+    fn visit<C: Choice + Clone + 'a>(self, choice: C) -> Self::Output;
+}
+
+impl<'a> Scheme<'a> {
+    /// Hands `visitor` the choice of outputs, whose random numbers follow from `seed`.
+    ///
+    /// # Panics
+    /// If [`Scheme::check`] refuses the fabric.
+    pub(crate) fn visit<V: Visitor<'a>>(self, fabric: &'a Fabric, seed: u64, visitor: V) -> V::Output {
+        let (scheme, paths) = match self {
+            Self::Tables(routes) => {
+                let lft = routes.lft().expect("tables by destination");
+                return visitor.visit(ByTable::new(fabric, lft));
+            }
+            Self::PerPacket(scheme, paths) => (scheme, paths),
+        };
+        match scheme {
+            PerPacket::Adaptive => visitor.visit(Adaptive::new(fabric, paths, seed)),
+            PerPacket::AdaptiveRemote => visitor.visit(AdaptiveRemote::new(fabric, paths, seed)),
+            PerPacket::Random => visitor.visit(RandomPerPacket::new(fabric, paths, seed)),
+        }
+    }
+
+    /// The minimal paths that it chooses among; `None`: it follows tables.
+    pub(crate) fn paths(self) -> Option<&'a PathSet> {
+        match self {
+            Self::Tables(_) => None,
+            Self::PerPacket(_, paths) => Some(paths),
+        }
+    }
+
+    /// LID mask control of the addresses.
+    pub(crate) fn lmc(self) -> u8 {
+        match self {
+            Self::Tables(routes) => routes.lmc,
+            Self::PerPacket(..) => 0,
+        }
+    }
+
+    /// How a sender picks among a host's addresses.
+    pub(crate) fn path(self) -> PathChoice {
+        match self {
+            Self::Tables(routes) => routes.path.clone(),
+            Self::PerPacket(..) => PathChoice::Base,
+        }
+    }
+
+    /// Refuses routes that are not tables by destination, or are another fabric's.
+    pub(crate) fn check(self, fabric: &Fabric) -> Result<(), SimError> {
+        let Self::Tables(routes) = self else { return Ok(()) };
+        let fits = |lft: &Lft| {
+            lft.dests() == routes.dests(fabric).count() && lft.switches() == fabric.switch_count()
+        };
+        if routes.lft().is_some_and(fits) && routes.paths_fit(fabric) {
+            return Ok(());
+        }
+        let expected = "tables by destination, and paths, for this fabric".into();
+        Err(SimError::Config { what: "routes", expected })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_read_back_and_nothing_else_is() {
+        for scheme in PerPacket::ALL {
+            assert_eq!(PerPacket::parse(scheme.name()), Some(scheme));
+            assert!(!scheme.describe().is_empty());
+        }
+        for bad in ["", "Adaptive", "adaptive ", "random", "tables"] {
+            assert_eq!(PerPacket::parse(bad), None, "{bad:?}");
+        }
+    }
+}
