@@ -92,7 +92,7 @@ pub fn fabric_outside(fabric: &Fabric, structure: &Structure, paths: &PathSet) -
                 let near = |&l: &_| fabric.link_to_switch(l).is_some_and(|t| hops[t.index()] + 1 == short);
                 fabric.switch_links(s).filter(|&l| fabric.alive(l)).filter(near).count()
             };
-            let others = structure.guessed
+            let others = structure.guessed()
                 && short > 0
                 && (short != up_down || nearer() != paths.links(s, leaf).len());
             (longer || others).then(|| Outside::Fabric {
@@ -121,7 +121,7 @@ fn layered(fabric: &Fabric, structure: &Structure) -> bool {
         (None, Some(leaf)) => level(leaf) == 0,
         _ => true,
     };
-    !structure.guessed
+    !structure.guessed()
         && structure.by_levels()
         && structure.levels <= 3
         && (structure.tree().is_some() || fabric.links().filter(|&l| fabric.alive(l)).all(step))

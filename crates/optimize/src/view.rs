@@ -78,7 +78,7 @@ impl<'a> View<'a> {
         let first = real.next();
         let uniform = first.filter(|&c| real.all(|x| x == c));
         let inv_cap = inv_cap.into_iter().map(|c| if c.is_nan() { 1.0 } else { c }).collect();
-        let stride = 2 * usize::from(structure.ranks().max(1) - 1);
+        let stride = usize::from(paths.longest());
         Self { fabric, paths, layout, slot_of, link_of, from, to, inv_cap, uniform, stride }
     }
 

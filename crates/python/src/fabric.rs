@@ -49,7 +49,7 @@ impl Shared {
 
     /// The admissible next links.
     pub fn paths(&self) -> &PathSet {
-        self.paths.get_or_init(|| PathSet::admissible(&self.fabric, self.structure()))
+        self.paths.get_or_init(|| PathSet::minimal(&self.fabric, self.structure()))
     }
 
     /// Why bounds of up*/down* ways mislead on this fabric; none on trees.
@@ -472,9 +472,9 @@ pub fn unknown(source: &str) -> Option<String> {
     if name.contains(['/', '\\', '.']) {
         return None;
     }
-    let hint = match nearest(name, topology::GENERATORS) {
+    let hint = match nearest(name, topology::generator_names()) {
         Some(near) => format!("did you mean \"{near}\"?"),
-        None if source.contains(':') => format!("expected one of {}", topology::GENERATORS.join(", ")),
+        None if source.contains(':') => format!("expected one of {}", topology::generator_names().join(", ")),
         None => return None,
     };
     Some(format!("there is no file \"{source}\" and no generator \"{name}\": {hint}"))

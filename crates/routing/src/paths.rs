@@ -18,7 +18,7 @@
 use std::collections::HashMap;
 
 use netloom_model::{Fabric, LinkId, SwitchId};
-use netloom_topology::Structure;
+use netloom_topology::{Shape, Structure};
 use rayon::prelude::*;
 
 use crate::updown::{Hop, HopLists, UpDown};
@@ -43,9 +43,18 @@ pub struct PathSet {
     /// `links[first[g]..first[g + 1]]` is group `g`; group 0 is empty.
     first: Vec<u32>,
     links: Vec<LinkId>,
+    longest: u8,
 }
 
 impl PathSet {
+    /// The minimal routes that suit the shape of `fabric`: up*/down* on trees, and by guessed levels on other graphs.
+    /// Time and memory grow with switches x leaves: 5 bytes a pair.
+    pub fn minimal(fabric: &Fabric, structure: &Structure) -> PathSet {
+        match structure.shape {
+            Shape::Tree | Shape::Graph => Self::admissible(fabric, structure),
+        }
+    }
+
     /// All minimal up*/down* routes of `fabric`. Time and memory grow with switches x leaves: 5 bytes a
     /// pair.
     pub fn admissible(fabric: &Fabric, structure: &Structure) -> PathSet {
@@ -129,7 +138,8 @@ impl PathSet {
                 *g = map[*g as usize];
             }
         });
-        Self { switches, leaves, rank, group, hops, first: all.first, links: all.links }
+        let longest = hops.par_iter().copied().filter(|&h| h != FAR).max().unwrap_or(0);
+        Self { switches, leaves, rank, group, hops, first: all.first, links: all.links, longest }
     }
 
     /// The admissible next links of `s` towards the hosts of `leaf`, by port; empty if there is no path,
@@ -146,6 +156,11 @@ impl PathSet {
     #[inline]
     pub fn hops(&self, s: SwitchId, leaf: SwitchId) -> Option<u8> {
         self.slot(s, leaf).map(|slot| self.hops[slot]).filter(|&h| h != FAR)
+    }
+
+    /// Most hops between switches of any route: no route is longer.
+    pub fn longest(&self) -> u8 {
+        self.longest
     }
 
     /// Number of the group of `s` towards `leaf`; equal numbers mean equal links, 0 means none.

@@ -94,6 +94,10 @@ fn admissible_links_are_those_of_their_definition() {
     for fabric in fabrics().into_iter().chain([dead_end.unwrap().fabric]) {
         let structure = detect(&fabric);
         let paths = PathSet::admissible(&fabric, &structure);
+        let all = paths.leaves().iter().flat_map(|&d| fabric.switches().map(move |s| (s, d)));
+        let longest = all.filter_map(|(s, d)| paths.hops(s, d)).max();
+        assert_eq!(Some(paths.longest()), longest);
+        assert_eq!(PathSet::minimal(&fabric, &structure), paths);
         let level = |s: SwitchId| structure.rank[s.index()];
         let hops_of = |s: SwitchId, up: bool| {
             let joins = |&l: &LinkId| {

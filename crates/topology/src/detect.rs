@@ -21,6 +21,7 @@ use crate::levels;
 use crate::ranks;
 use crate::reach;
 use crate::recognise;
+use crate::shape::Shape;
 use crate::structure::{NO_GROUP, NO_LEVEL, NO_POD, Structure};
 
 /// Finds the shape of a fabric. Only alive links count. Linear in the number of links for trees.
@@ -74,6 +75,7 @@ pub fn detect(fabric: &Fabric) -> Structure {
     }
 
     let mut structure = Structure {
+        shape: if guessed { Shape::Graph } else { Shape::Tree },
         levels,
         level,
         rank,
@@ -83,7 +85,6 @@ pub fn detect(fabric: &Fabric) -> Structure {
         core_groups,
         regular: false,
         irregular: None,
-        guessed,
         parts: parts.iter().filter(|part| has_host(&graph, part)).count() as u32,
         peer_links,
         pairs_without_route,

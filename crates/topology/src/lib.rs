@@ -4,7 +4,8 @@
 //! |---|---|
 //! | [`generate`](mod@generate) | a spec string in, a fabric out: one generator a file |
 //! | [`detect`](mod@detect) | levels, pods and core groups of any fabric, found from its cables alone |
-//! | [`structure`] | the shape that `detect` finds |
+//! | [`structure`] | what `detect` finds |
+//! | [`shape`] | what kind of network that is: a tree or any graph |
 //! | [`regular`] | index tables of a perfect two- or three-level tree |
 //! | [`damage`](mod@damage) | named or random cables and switches die; nothing is renumbered |
 
@@ -12,6 +13,7 @@ pub mod damage;
 pub mod detect;
 pub mod generate;
 pub mod regular;
+pub mod shape;
 pub mod structure;
 
 mod graph;
@@ -22,6 +24,9 @@ mod recognise;
 
 pub use damage::{Damage, DamageError, Damaged, damage};
 pub use detect::detect;
-pub use generate::{GENERATORS, SpecError, generate, is_generator};
+pub use generate::{
+    FatTree, GENERATORS, Generator, SpecError, TwoLevel, Xgft, generate, generator_names, is_generator,
+};
 pub use regular::RegularTree;
+pub use shape::Shape;
 pub use structure::{Direction, NO_GROUP, NO_LEVEL, NO_POD, Structure};

@@ -3,6 +3,7 @@
 use netloom_model::{Fabric, Finding, LinkId, SwitchId};
 
 use crate::regular::RegularTree;
+use crate::shape::Shape;
 
 /// Level of a switch from which no host can be reached.
 pub const NO_LEVEL: u8 = u8::MAX;
@@ -25,6 +26,8 @@ pub enum Direction {
 /// The shape of a fabric.
 #[derive(Clone, Debug)]
 pub struct Structure {
+    /// What kind of network it is.
+    pub shape: Shape,
     /// Number of switch levels (at least 1 unless no host is connected).
     pub levels: u8,
     /// Level of every switch, [`NO_LEVEL`] if cut off from all hosts.
@@ -44,8 +47,6 @@ pub struct Structure {
     pub regular: bool,
     /// Why it is not regular: the first thing found. `None` if it is.
     pub irregular: Option<String>,
-    /// Whether levels are a guess: a part is no up*/down* tree, and its levels count down from a central switch.
-    pub guessed: bool,
     /// Connected parts of the fabric that have a host: 1 unless hosts are cut off from one another.
     pub parts: u32,
     /// Directed alive links between switches of equal rank, by id.
@@ -78,6 +79,11 @@ impl Structure {
     /// How many ranks there are: a route has at most one link up and one down for each step between them.
     pub fn ranks(&self) -> u8 {
         self.rank.iter().filter(|&&r| r != NO_LEVEL).map(|&r| r + 1).max().unwrap_or(0)
+    }
+
+    /// Whether levels are a guess: a part is no up*/down* tree, and its levels count down from a central switch.
+    pub fn guessed(&self) -> bool {
+        self.shape != Shape::Tree
     }
 
     /// Whether up and down go by the levels.

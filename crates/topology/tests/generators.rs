@@ -5,7 +5,9 @@ use std::fmt::Write as _;
 use std::io::Read as _;
 
 use netloom_model::{Fabric, HostId, SwitchId};
-use netloom_topology::{SpecError, detect, generate, is_generator};
+use netloom_topology::{
+    FatTree, GENERATORS, Shape, SpecError, TwoLevel, Xgft, detect, generate, is_generator,
+};
 
 /// `name guid [port] peer[port]…`: every switch of a fabric as an ibsim file says it.
 fn switches(fabric: &Fabric) -> BTreeMap<String, String> {
@@ -179,6 +181,8 @@ fn bad_specs_say_what_was_expected() {
     says("two-level:leaves", "expected key=value");
     says("fattree:pods=4,leaves=24,hosts=32,spines=16,groups=3,cores=24", "a divisor of spines=16");
     says("two-level:leaves=8,hosts=4,spines=4,speed=EDDR", "one of SDR, DDR");
+    says("two-level:leaves=8,hosts=4,spines=4,speed=10", "or a data rate in Gb/s such as 10G, found \"10\"");
+    says("cab:speed=-10G", "found \"-10G\"");
     says("xgft:m=2x2,w=1", "2 numbers");
     says("xgft:m=2x2,w=2x2", "1 first");
     says("xgft:m=,w=", "a whole number");
@@ -189,4 +193,52 @@ fn bad_specs_say_what_was_expected() {
     assert!(matches!(generate(""), Err(SpecError::UnknownGenerator { .. })));
     assert!(is_generator("fattree:nonsense") && is_generator("cab") && !is_generator("./cab"));
     assert!(!is_generator("net.txt"));
+}
+
+#[test]
+fn every_generator_makes_its_example_a_tree() {
+    for generator in &GENERATORS {
+        let fabric = generate(generator.example).unwrap();
+        assert!(generator.example.starts_with(generator.name), "{}", generator.name);
+        assert_eq!(detect(&fabric).shape, Shape::Tree, "{}", generator.name);
+    }
+}
+
+#[test]
+fn typed_generators_make_what_their_specs_make() {
+    let same = |spec: &str, typed: Result<netloom_model::Fabric, SpecError>| {
+        let (a, b) = (generate(spec).unwrap(), typed.unwrap());
+        assert_eq!(a.cabling_hash(), b.cabling_hash(), "{spec}");
+        assert!(a.links().all(|l| a.link(l) == b.link(l)), "{spec}");
+    };
+    let two = TwoLevel { leaves: 3, hosts: 2, spines: 2, cables: 1, bandwidth_bytes_per_s: 1.25e9 };
+    same("two-level:leaves=3,hosts=2,spines=2,speed=10G", two.build());
+    let xgft = Xgft { m: vec![2, 3], w: vec![1, 2], bandwidth_bytes_per_s: 12.5e9 };
+    same("xgft:m=2x3,w=1x2", xgft.build());
+    let fat = FatTree {
+        pods: 2,
+        leaves: 2,
+        hosts: 1,
+        spines: 4,
+        groups: 2,
+        cores: 1,
+        leaf_cables: 1,
+        core_cables: 2,
+        bandwidth_bytes_per_s: 25e9,
+    };
+    same("fattree:pods=2,leaves=2,hosts=1,spines=4,groups=2,cores=1,core-cables=2,speed=HDR", fat.build());
+
+    let refused = |typed: Result<netloom_model::Fabric, SpecError>, part: &str| {
+        let message = typed.unwrap_err().to_string();
+        assert!(message.contains(part), "{message}");
+    };
+    refused(
+        TwoLevel { spines: 0, ..two.clone() }.build(),
+        "two-level: spines: expected a whole number from 1",
+    );
+    refused(TwoLevel { hosts: u64::MAX, ..two.clone() }.build(), "two-level: hosts: expected a whole number");
+    refused(TwoLevel { bandwidth_bytes_per_s: f64::NAN, ..two }.build(), "NaN");
+    refused(FatTree { groups: 3, ..fat }.build(), "fattree: groups: expected a divisor of spines=4");
+    refused(Xgft { m: vec![], w: vec![], ..xgft.clone() }.build(), "xgft: m: expected 1 to 16 numbers");
+    refused(Xgft { w: vec![2, 2], ..xgft }.build(), "1 first (a host has one cable), found \"2x2\"");
 }

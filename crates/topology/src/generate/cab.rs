@@ -10,11 +10,11 @@
 use netloom_model::Fabric;
 
 use super::SpecError;
-use super::fattree::{FatTree, build};
+use super::fattree::FatTree;
 use super::spec::Spec;
 
 pub(super) fn generate(spec: &Spec) -> Result<Fabric, SpecError> {
-    let shape = FatTree {
+    let tree = FatTree {
         pods: 4,
         leaves: 18,
         hosts: 18,
@@ -23,6 +23,7 @@ pub(super) fn generate(spec: &Spec) -> Result<Fabric, SpecError> {
         cores: 18,
         leaf_cables: 1,
         core_cables: 1,
+        bandwidth_bytes_per_s: spec.speed("QDR")?,
     };
-    build(spec, &shape, spec.speed("QDR")?)
+    tree.build()
 }

@@ -4,25 +4,23 @@
 //! anything is allocated. Generated names, GUIDs and ports are those of the ibsim files in `tests/data`, so
 //! that a generated fabric and its discovered dump are the same fabric.
 //!
-//! | spec | fabric |
-//! |---|---|
-//! | `quartz1` | 3072 hosts, three levels (Taffet, dissertation) |
-//! | `cab` | 1296 hosts, three levels (Smith et al., SC18) |
-//! | `fattree:pods=4,leaves=24,hosts=32,spines=16,groups=2,cores=24` | three levels, counts a pod, a leaf, a group |
-//! | `two-level:leaves=8,hosts=4,spines=4` | every leaf to every spine |
-//! | `xgft:m=18x18x36,w=1x9x18` | extended generalised fat tree of any height |
+//! [`GENERATORS`] lists them: a new one is a file and an entry there.
 
 mod cab;
 mod fattree;
 mod quartz1;
 mod spec;
+mod speed;
 mod two_level;
 mod xgft;
 
 use netloom_model::names::nearest;
 use netloom_model::{Fabric, FabricError};
 
+pub use fattree::FatTree;
 use spec::Spec;
+pub use two_level::TwoLevel;
+pub use xgft::Xgft;
 
 /// Most hosts that a generator makes.
 pub const MAX_HOSTS: u64 = 4_000_000;
@@ -37,7 +35,7 @@ pub const MAX_RADIX: u64 = 65_534;
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum SpecError {
     /// No generator of this name.
-    #[error("there is no generator \"{name}\"{}: expected one of {}", hint(nearest), GENERATORS.join(", "))]
+    #[error("there is no generator \"{name}\"{}: expected one of {}", hint(nearest), generator_names().join(", "))]
     UnknownGenerator {
         /// What was given.
         name: String,
@@ -100,29 +98,90 @@ fn hint(nearest: &Option<&'static str>) -> String {
     nearest.map_or_else(String::new, |word| format!(" (did you mean \"{word}\"?)"))
 }
 
+/// One generator of fabrics.
+#[derive(Clone, Copy, Debug)]
+pub struct Generator {
+    /// Its name: what a spec begins with.
+    pub name: &'static str,
+    /// A spec that works.
+    pub example: &'static str,
+    /// What it makes, in one line.
+    pub about: &'static str,
+    /// The keys that its specs may have.
+    pub keys: &'static [&'static str],
+    parse: fn(&Spec) -> Result<Fabric, SpecError>,
+}
+
+/// All generators, in the order messages list them.
+pub static GENERATORS: [Generator; 5] = [
+    Generator {
+        name: "quartz1",
+        example: "quartz1",
+        about: "3072 hosts, three levels (Taffet, dissertation)",
+        keys: &["speed"],
+        parse: quartz1::generate,
+    },
+    Generator {
+        name: "cab",
+        example: "cab",
+        about: "1296 hosts, three levels (Smith et al., SC18)",
+        keys: &["speed"],
+        parse: cab::generate,
+    },
+    Generator {
+        name: fattree::NAME,
+        example: fattree::EXAMPLE,
+        about: "three levels; counts a pod, a leaf, a group",
+        keys: fattree::KEYS,
+        parse: fattree::generate,
+    },
+    Generator {
+        name: two_level::NAME,
+        example: two_level::EXAMPLE,
+        about: "every leaf to every spine",
+        keys: two_level::KEYS,
+        parse: two_level::generate,
+    },
+    Generator {
+        name: xgft::NAME,
+        example: xgft::EXAMPLE,
+        about: "extended generalised fat tree of any height",
+        keys: xgft::KEYS,
+        parse: xgft::generate,
+    },
+];
+
 /// The names of all generators.
-pub const GENERATORS: [&str; 5] = ["quartz1", "cab", "fattree", "two-level", "xgft"];
+pub fn generator_names() -> Vec<&'static str> {
+    GENERATORS.iter().map(|generator| generator.name).collect()
+}
+
+/// The generator that a spec begins with, and the rest of the spec.
+fn generator(spec: &str) -> Result<(&'static Generator, &str), &str> {
+    let (name, rest) = spec.split_once(':').unwrap_or((spec, ""));
+    GENERATORS.iter().find(|generator| generator.name == name).map(|found| (found, rest)).ok_or(name)
+}
 
 /// Whether a command line's FABRIC means a generator, well written or not, rather than a file.
 pub fn is_generator(spec: &str) -> bool {
-    let name = spec.split_once(':').map_or(spec, |(name, _)| name);
-    GENERATORS.contains(&name)
+    generator(spec).is_ok()
 }
 
 /// Makes the fabric that `spec` describes.
 ///
 /// # Errors
 /// [`SpecError`] says what was expected.
+///
+/// # Examples
+/// ```
+/// let fabric = netloom_topology::generate("two-level:leaves=4,hosts=2,spines=2,speed=10G")?;
+/// assert_eq!((fabric.host_count(), fabric.switch_count()), (8, 6));
+/// # Ok::<(), netloom_topology::SpecError>(())
+/// ```
 pub fn generate(spec: &str) -> Result<Fabric, SpecError> {
-    let (name, rest) = spec.split_once(':').map_or((spec, ""), |(name, rest)| (name, rest));
-    match name {
-        "quartz1" => quartz1::generate(&Spec::parse("quartz1", "quartz1", rest, &["speed"])?),
-        "cab" => cab::generate(&Spec::parse("cab", "cab", rest, &["speed"])?),
-        "fattree" => fattree::generate(&Spec::parse("fattree", fattree::EXAMPLE, rest, fattree::KEYS)?),
-        "two-level" => {
-            two_level::generate(&Spec::parse("two-level", two_level::EXAMPLE, rest, two_level::KEYS)?)
-        }
-        "xgft" => xgft::generate(&Spec::parse("xgft", xgft::EXAMPLE, rest, xgft::KEYS)?),
-        _ => Err(SpecError::UnknownGenerator { name: name.into(), nearest: nearest(name, GENERATORS) }),
-    }
+    let (found, rest) = generator(spec).map_err(|name| SpecError::UnknownGenerator {
+        name: name.into(),
+        nearest: nearest(name, generator_names()),
+    })?;
+    (found.parse)(&Spec::parse(found, rest)?)
 }

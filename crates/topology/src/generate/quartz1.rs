@@ -7,11 +7,11 @@
 use netloom_model::Fabric;
 
 use super::SpecError;
-use super::fattree::{FatTree, build};
+use super::fattree::FatTree;
 use super::spec::Spec;
 
 pub(super) fn generate(spec: &Spec) -> Result<Fabric, SpecError> {
-    let shape = FatTree {
+    let tree = FatTree {
         pods: 4,
         leaves: 24,
         hosts: 32,
@@ -20,6 +20,7 @@ pub(super) fn generate(spec: &Spec) -> Result<Fabric, SpecError> {
         cores: 24,
         leaf_cables: 1,
         core_cables: 1,
+        bandwidth_bytes_per_s: spec.speed("EDR")?,
     };
-    build(spec, &shape, spec.speed("EDR")?)
+    tree.build()
 }

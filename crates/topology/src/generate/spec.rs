@@ -1,9 +1,10 @@
-//! Spec strings: keys and values, checked sizes, and what all trees share (names, GUIDs, speeds).
+//! Spec strings: keys and values, checked sizes, and what all generators share (names, GUIDs, cables).
 
 use netloom_model::names::nearest;
 use netloom_model::{End, FabricBuilder, HostSpec, SwitchSpec};
 
-use super::{MAX_CABLES, MAX_HOSTS, MAX_RADIX, MAX_SWITCHES, SpecError};
+use super::speed::{self, EXPECTED};
+use super::{Generator, MAX_CABLES, MAX_HOSTS, MAX_RADIX, MAX_SWITCHES, SpecError};
 
 /// GUID of the first host; the next ones follow in steps of [`GUID_STEP`].
 const HOST_GUID: u64 = 0x2_c903_0000_0000;
@@ -12,43 +13,20 @@ const SWITCH_GUID: u64 = 0x2_c902_0000_0000;
 /// Distance between the GUIDs of neighbours.
 const GUID_STEP: u64 = 64;
 
-/// Data rates of four lanes in bytes per second, by InfiniBand's names: signalling rate times the share
-/// that the line code leaves (8b/10b up to QDR, 64b/66b from FDR10 on; from HDR on the names' nominal rates).
-const SPEEDS: [(&str, f64); 9] = [
-    ("SDR", 1.0e9),
-    ("DDR", 2.0e9),
-    ("QDR", 4.0e9),
-    ("FDR10", 5.0e9),
-    ("FDR", 4.0 * 14.0625e9 * 64.0 / 66.0 / 8.0),
-    ("EDR", 12.5e9),
-    ("HDR", 25.0e9),
-    ("NDR", 50.0e9),
-    ("XDR", 100.0e9),
-];
-
 /// The keys and values of one spec; every key is known and given once.
 pub(super) struct Spec<'a> {
-    pub generator: &'static str,
+    generator: &'static str,
     example: &'static str,
     values: Vec<(&'static str, &'a str)>,
 }
 
 impl<'a> Spec<'a> {
     /// Splits `key=value,key=value`.
-    pub fn parse(
-        generator: &'static str,
-        example: &'static str,
-        text: &'a str,
-        known: &'static [&'static str],
-    ) -> Result<Self, SpecError> {
+    pub fn parse(of: &'static Generator, text: &'a str) -> Result<Self, SpecError> {
+        let Generator { name: generator, example, keys: known, .. } = *of;
         let mut values: Vec<(&'static str, &'a str)> = Vec::new();
         for part in text.split(',').filter(|_| !text.is_empty()) {
-            let bad = |expected: &str| SpecError::BadValue {
-                generator,
-                place: format!("in \"{text}\""),
-                expected: expected.into(),
-                found: part.into(),
-            };
+            let bad = |expected: &str| bad(generator, format!("in \"{text}\""), expected, part);
             let (key, value) = part.split_once('=').ok_or_else(|| bad("key=value"))?;
             let key = key.trim();
             let Some(&key) = known.iter().find(|&&k| k == key) else {
@@ -91,52 +69,72 @@ impl<'a> Spec<'a> {
     }
 
     fn number(&self, key: &str, text: &str) -> Result<u64, SpecError> {
-        // No factor of a size can exceed the largest limit, so products of a few never overflow u128.
         match text.parse::<u64>() {
-            Ok(n) if (1..=MAX_CABLES).contains(&n) => Ok(n),
-            _ => Err(self.bad(key, format!("a whole number from 1 to {MAX_CABLES}"), text)),
+            Ok(n) if is_count(n) => Ok(n),
+            _ => Err(self.bad(key, count_expected(), text)),
         }
     }
 
     /// The data rate of all cables, bytes per second.
     pub fn speed(&self, default: &str) -> Result<f64, SpecError> {
-        let text = self.get("speed").unwrap_or(default);
-        let found = SPEEDS.iter().find(|(name, _)| name.eq_ignore_ascii_case(text));
-        found.map(|&(_, rate)| rate).ok_or_else(|| {
-            let names: Vec<&str> = SPEEDS.iter().map(|s| s.0).collect();
-            self.bad("speed", format!("one of {}", names.join(", ")), text)
-        })
+        Ok(self.rate("speed")?.unwrap_or_else(|| speed::named(default).expect("a default is a known name")))
+    }
+
+    /// The data rate that a key gives, bytes per second.
+    pub fn rate(&self, key: &'static str) -> Result<Option<f64>, SpecError> {
+        let rate = |text| speed::parse(text).ok_or_else(|| self.bad(key, EXPECTED.as_str(), text));
+        self.get(key).map(rate).transpose()
     }
 
     /// "this key's value will not do".
     pub fn bad(&self, key: &str, expected: impl Into<String>, found: impl Into<String>) -> SpecError {
-        SpecError::BadValue {
-            generator: self.generator,
-            place: key.into(),
-            expected: expected.into(),
-            found: found.into(),
-        }
+        bad(self.generator, key, expected, found)
     }
+}
 
-    /// Refuses what is too large.
-    pub fn check_size(&self, size: &Size) -> Result<(), SpecError> {
-        let checks = [
-            ("hosts", size.hosts, MAX_HOSTS),
-            ("switches", size.switches, MAX_SWITCHES),
-            ("ports of a switch", size.radix, MAX_RADIX),
-            ("cables", size.cables, MAX_CABLES),
-        ];
-        for (what, found, limit) in checks {
-            if found > u128::from(limit) {
-                return Err(SpecError::TooLarge {
-                    generator: self.generator,
-                    what,
-                    found: found.to_string(),
-                    limit,
-                });
-            }
+/// "the value at this place will not do".
+pub(super) fn bad(
+    generator: &'static str,
+    place: impl Into<String>,
+    expected: impl Into<String>,
+    found: impl Into<String>,
+) -> SpecError {
+    SpecError::BadValue { generator, place: place.into(), expected: expected.into(), found: found.into() }
+}
+
+/// Whether a number may be a count: at least 1, and no larger than any size, so that products of a few never overflow `u128`.
+fn is_count(n: u64) -> bool {
+    (1..=MAX_CABLES).contains(&n)
+}
+
+fn count_expected() -> String {
+    format!("a whole number from 1 to {MAX_CABLES}")
+}
+
+/// Refuses counts that are zero or beyond all limits: a typed generator may hold anything.
+pub(super) fn check_counts(
+    generator: &'static str,
+    counts: impl IntoIterator<Item = (&'static str, u64)>,
+) -> Result<(), SpecError> {
+    match counts.into_iter().find(|&(_, n)| !is_count(n)) {
+        Some((key, n)) => Err(bad(generator, key, count_expected(), n.to_string())),
+        None => Ok(()),
+    }
+}
+
+/// Refuses what is too large.
+pub(super) fn check_size(generator: &'static str, size: &Size) -> Result<(), SpecError> {
+    let checks = [
+        ("hosts", size.hosts, MAX_HOSTS),
+        ("switches", size.switches, MAX_SWITCHES),
+        ("ports of a switch", size.radix, MAX_RADIX),
+        ("cables", size.cables, MAX_CABLES),
+    ];
+    match checks.into_iter().find(|&(_, found, limit)| found > u128::from(limit)) {
+        Some((what, found, limit)) => {
+            Err(SpecError::TooLarge { generator, what, found: found.to_string(), limit })
         }
-        Ok(())
+        None => Ok(()),
     }
 }
 
@@ -170,7 +168,7 @@ pub(super) struct Maker {
 }
 
 impl Maker {
-    /// Will make `hosts` hosts and cables of one speed.
+    /// Will make `hosts` hosts; their cables, and those that say nothing else, have this speed.
     pub fn new(hosts: usize, bandwidth_bytes_per_s: f64) -> Self {
         let host_digits = digits(hosts).max(4);
         Self { builder: FabricBuilder::new(), hosts: 0, switches: 0, host_digits, bandwidth_bytes_per_s }
@@ -194,8 +192,13 @@ impl Maker {
 
     /// A cable between two switches, each given with its port.
     pub fn cable(&mut self, lower: (usize, usize), upper: (usize, usize)) {
+        self.cable_at(lower, upper, self.bandwidth_bytes_per_s);
+    }
+
+    /// A cable of a speed of its own.
+    pub fn cable_at(&mut self, lower: (usize, usize), upper: (usize, usize), bandwidth_bytes_per_s: f64) {
         let (a, b) = (End::Switch(lower.0, lower.1 as u16), End::Switch(upper.0, upper.1 as u16));
-        self.builder.cable(a, b, self.bandwidth_bytes_per_s);
+        self.builder.cable(a, b, bandwidth_bytes_per_s);
     }
 
     /// The fabric.
