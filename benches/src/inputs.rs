@@ -78,7 +78,7 @@ fn traffic_of(source: &Source, folder: &str) -> Traffic {
             netloom_traffic::phases(&trace.workload, *cut, Some(&Algorithms::default()))
                 .expect("it can be cut")
         }
-        Source::Ranks(_) => unreachable!("the examples have traffic"),
+        Source::Ranks(_) | Source::Adapters => unreachable!("the examples have traffic"),
     }
 }
 

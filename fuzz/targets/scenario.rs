@@ -14,6 +14,6 @@ fuzz_target!(|bytes: &[u8]| {
     let Ok(scenario) = read_scenario(scenario, "fuzz", &overrides) else { return };
     assert!(!scenario.jobs.is_empty() && !scenario.routes.is_empty(), "{scenario:?}");
     for (i, job) in scenario.jobs.iter().enumerate() {
-        assert!(job.ranks_per_host >= 1 && job.until != Some(i), "{job:?}");
+        assert!(job.ranks_per_host != Some(0) && job.until != Some(i), "{job:?}");
     }
 });

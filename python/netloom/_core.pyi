@@ -249,7 +249,7 @@ class Traffic:
         *,
         allocation: str = "fragmented",
         mapping: str = "block",
-        ranks_per_host: int = 1,
+        ranks_per_host: int | None = None,
         copies: int = 1,
         cross_copies: bool = False,
         grid: Sequence[int] | None = None,
@@ -1027,6 +1027,8 @@ def place_jobs(
     *,
     seed: int | None = None,
     collectives: Literal["all", "none"] | None = None,
+    adapters: str | None = None,
+    storage: str | None = None,
 ) -> tuple[Traffic, list[Job]]: ...
 def route(
     engine: str, fabric: Fabric, *, seed: int = 0, lmc: int | None = None, threads: int = 0

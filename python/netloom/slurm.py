@@ -121,16 +121,14 @@ def usable(
 
 
 def jobs_file(jobs: Sequence[SlurmJob]) -> str:
-    """The same as a jobs file."""
+    """The same as a jobs file: nodes are machines, tasks are ranks."""
     parts = []
     for job in jobs:
+        lines = [f"name = {_quoted(job.title)}", f"hosts = [{', '.join(map(_quoted, job.nodes))}]"]
         # As many ranks as tasks, where these lie evenly; else only who was there.
-        even = job.tasks is not None and job.tasks >= len(job.nodes) and job.tasks % len(job.nodes) == 0
-        ranks = job.tasks if even and job.tasks is not None else len(job.nodes)
-        parts.append(
-            f"[[job]]\nname = {_quoted(job.title)}\nhosts = [{', '.join(map(_quoted, job.nodes))}]\n"
-            f"ranks = {ranks}\nranks_per_host = {ranks // len(job.nodes)}\n"
-        )
+        if job.tasks is not None and job.tasks >= len(job.nodes) and job.tasks % len(job.nodes) == 0:
+            lines += [f"ranks = {job.tasks}", f"ranks_per_host = {job.tasks // len(job.nodes)}"]
+        parts.append("\n".join(["[[job]]", *lines, ""]))
     return "\n".join(parts)
 
 

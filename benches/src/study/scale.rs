@@ -5,7 +5,7 @@
 
 use std::process::Command;
 
-use netloom_model::{Allocation, JobSpec, Mapping, Source, Traffic};
+use netloom_model::{AdapterChoice, Allocation, JobSpec, Mapping, Source, Traffic};
 use netloom_optimize::OptimizeOptions;
 use netloom_topology::generate;
 use netloom_traffic::{ResolvedJob, place};
@@ -114,7 +114,8 @@ fn stencil(ground: &Ground, allocation: Allocation) -> Traffic {
         source: Source::Pattern("stencil27:40x40x40".into()),
         allocation,
         mapping: Mapping::Block,
-        ranks_per_host: 1,
+        adapters: AdapterChoice::default(),
+        ranks_per_host: Some(1),
         copies: 1,
         cross_copies: false,
         grid: Vec::new(),

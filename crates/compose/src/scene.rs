@@ -6,9 +6,9 @@
 use std::sync::Arc;
 
 use netloom_formats::scenario::{Scenario, ScenarioJob, Work};
-use netloom_model::{Allocation, Csr, Fabric, HostId, JobSpec, Mapping, Phase, Source, Traffic};
+use netloom_model::{Csr, Fabric, HostId, JobSpec, Mapping, Phase, Source, Traffic};
 use netloom_sim::{Exchange, Exchanges, Job, Measure, Model, Profile, Scheme, Script, Setup};
-use netloom_traffic::{PlaceError, ResolvedJob, place};
+use netloom_traffic::{PlaceError, ResolvedJob, place, room as places};
 
 use crate::ComposeError;
 use crate::asked::{Asked, Place};
@@ -102,6 +102,7 @@ impl Scene {
                 source: Source::Ranks(ranks),
                 allocation: job.allocation.clone(),
                 mapping: job.mapping.clone(),
+                adapters: job.adapters.clone(),
                 ranks_per_host: job.ranks_per_host,
                 copies: 1,
                 cross_copies: false,
@@ -233,7 +234,7 @@ impl Scene {
     }
 }
 
-/// Ranks of a job: those of its work, else as given, else one for each place on its hosts; at most `room`.
+/// Ranks of a job: those of its work, else as given, else as many as its machines have places for; at most `room`.
 fn ranks(fabric: &Fabric, asked: Asked, own: Option<u32>, room: u32) -> Result<u32, ComposeError> {
     let job = asked.job();
     let what = if matches!(job.work, Work::Trace { .. }) { "trace" } else { "program" };
@@ -243,14 +244,7 @@ fn ranks(fabric: &Fabric, asked: Asked, own: Option<u32>, room: u32) -> Result<u
             return Err(asked.refuse("ranks", &message));
         }
         (Some(ranks), _) | (None, Some(ranks)) => u64::from(ranks),
-        (None, None) => {
-            let hosts = match &job.allocation {
-                Allocation::Hosts(list) => list.len(),
-                Allocation::Contiguous(start) => fabric.host_count().saturating_sub(*start as usize).max(1),
-                _ => fabric.host_count(),
-            };
-            hosts as u64 * u64::from(job.ranks_per_host)
-        }
+        (None, None) => places(fabric, &job.allocation, &job.adapters, job.ranks_per_host),
     };
     if ranks <= u64::from(room) {
         return Ok(ranks as u32);
@@ -259,7 +253,10 @@ fn ranks(fabric: &Fabric, asked: Asked, own: Option<u32>, room: u32) -> Result<u
     let (key, how) = match (own, job.ranks) {
         (Some(_), None) => (what, String::new()),
         (_, Some(_)) => ("ranks", String::new()),
-        (None, None) => ("ranks_per_host", format!(" ({} on each host)", job.ranks_per_host)),
+        (None, None) => match job.ranks_per_host {
+            Some(ranks) => ("ranks_per_host", format!(" ({ranks} on each host)")),
+            None => ("hosts", " (one on each adapter)".to_owned()),
+        },
     };
     let message = format!("{ranks} ranks{how}: expected at most {MOST_RANKS}{others}");
     Err(asked.refuse(key, &message))

@@ -6,18 +6,20 @@
 //! name = "lulesh"                      # unique; job1, job2, ... unless given
 //! matrix = "lulesh-512.mtx.gz"         # a rank matrix; the path is relative to the jobs file
 //! # pattern = "stencil:8x8x8"          # or a pattern (those without a grid take ranks=)
-//! # ranks = 512                        # or only who was there; with `hosts` alone a rank a host (times ranks_per_host)
+//! # ranks = 512                        # or only who was there; with `hosts` alone a rank an adapter, or ranks_per_host on each machine
 //! # trace = "lulesh-64.ti.gz"          # or a run's trace, cut into phases
 //! # phases = "collectives"             # where all wait for all (the default); or "one"
 //! # collectives = "all"                # its collectives count (the default); or "none"
 //! # algorithms = "allreduce=ring"      # how they are done; by size unless said
 //! # tolerance = 0.01                   # phases that differ by at most so large a part are one that repeats
 //! allocation = "fragmented"            # contiguous:START (the default: contiguous:0) | random | fragmented
-//! # hosts = "node[0010-0521]"          # or these: a Slurm hostlist, or a list of names
+//! # hosts = "node[0010-0521]"          # or these machines: a Slurm hostlist, or a list of names
+//! # adapters = "mlx5_[0-3]"            # of its machines these alone: a name, a list, rail:0, switch:leaf09
+//! # storage = "mlx5_8"                 # all but these
 //! mapping = "tiled:4x4x2"              # block (unless given) | cyclic | cyclic-in-leaf | random | tiled:4x4x2 |
 //!                                      # tiled:3x3x4/4x4x2 | fill-leaves:1,2,3 | file:PATH
 //! grid = [8, 8, 8]                     # the process grid that tiles cut, x fastest; else the pattern's
-//! ranks_per_host = 1
+//! ranks_per_host = 1                   # ranks on a machine; unless given spread over the machines, at most one an adapter
 //! copies = 6                           # instances side by side, each on its own hosts
 //! cross_copies = false                 # true: rank i of each copy sends to rank j of each copy
 //! [[job.phase]]                        # instead of matrix or pattern: phases, in order
@@ -27,14 +29,12 @@
 //! ```
 //! Every key is known or refused, with the nearest known one; every error names its line.
 
-use netloom_model::names::nearest;
 use netloom_model::traffic::{REPEATS, is_repeats};
-use netloom_model::{Allocation, Cut, JobSpec, Mapping, PhaseSpec, Source};
-use toml_edit::{Item, Table, Value};
+use netloom_model::{Allocation, Cut, JobSpec, PhaseSpec, Source};
+use toml_edit::{Item, Table};
 
-use crate::error::excerpt;
-use crate::hostlist::expand_hostlist;
 use crate::keys::{Keys, Place};
+use crate::placing::{read_adapters, read_allocation, read_grid, read_mapping, unknown};
 use crate::{FormatError, decompress};
 
 /// A jobs file, read.
@@ -58,7 +58,7 @@ impl JobsFile {
 }
 
 const FILE_KEYS: [&str; 2] = ["seed", "job"];
-const JOB_KEYS: [&str; 17] = [
+const JOB_KEYS: [&str; 19] = [
     "name",
     "matrix",
     "pattern",
@@ -71,6 +71,8 @@ const JOB_KEYS: [&str; 17] = [
     "phase",
     "allocation",
     "hosts",
+    "adapters",
+    "storage",
     "mapping",
     "grid",
     "ranks_per_host",
@@ -78,9 +80,6 @@ const JOB_KEYS: [&str; 17] = [
     "cross_copies",
 ];
 const PHASE_KEYS: [&str; 4] = ["name", "matrix", "pattern", "repeats"];
-const ALLOCATIONS: [&str; 3] = ["contiguous", "random", "fragmented"];
-const MAPPINGS: [&str; 8] =
-    ["block", "cyclic", "cyclic-in-leaf", "random", "tiled", "fill-leaves", "file", "linear"];
 
 /// More copies of a job, or ranks, than this are refused.
 pub(crate) const MAX_RANKS: u32 = 10_000_000;
@@ -140,18 +139,21 @@ fn read_job(at: &Place, table: &Table, index: usize) -> Result<JobSpec, FormatEr
     }
     let mapping = read_mapping(&keys)?;
     let allocation = read_allocation(&keys)?;
-    let ranks_per_host = keys.whole("ranks_per_host", 1..=i64::from(MAX_RANKS))?.unwrap_or(1) as u32;
+    let ranks_per_host = keys.whole("ranks_per_host", 1..=i64::from(MAX_RANKS))?.map(|n| n as u32);
     let source = match &allocation {
         // Who was there, and nothing else.
         Allocation::Hosts(hosts) if SOURCES.iter().chain(&OF_TRACES).all(|key| keys.item(key).is_none()) => {
-            let ranks = (hosts.len() as u64 * u64::from(ranks_per_host)).min(u64::from(MAX_RANKS));
-            Source::Ranks(ranks.max(1) as u32)
+            ranks_per_host.map_or(Source::Adapters, |ranks_per_host| {
+                let ranks = (hosts.len() as u64 * u64::from(ranks_per_host)).min(u64::from(MAX_RANKS));
+                Source::Ranks(ranks.max(1) as u32)
+            })
         }
         _ => read_source(at, &keys)?,
     };
     Ok(JobSpec {
         source,
         allocation,
+        adapters: read_adapters(&keys)?,
         ranks_per_host,
         copies: keys.whole("copies", 1..=i64::from(MAX_RANKS))?.unwrap_or(1) as u32,
         cross_copies: keys.flag("cross_copies")?.unwrap_or(false),
@@ -249,141 +251,12 @@ fn read_collectives(keys: &Keys) -> Result<Option<String>, FormatError> {
     }
 }
 
-pub(crate) fn read_allocation(keys: &Keys) -> Result<Allocation, FormatError> {
-    if keys.item("hosts").is_some() {
-        if keys.item("allocation").is_some() {
-            return Err(keys.error("hosts", "expected either allocation or hosts, found both".into()));
-        }
-        return read_hosts(keys).map(Allocation::Hosts);
-    }
-    match keys.text("allocation")? {
-        None => Ok(Allocation::Contiguous(0)),
-        Some(text) => parse_allocation(text).map_err(|message| keys.error("allocation", message)),
-    }
-}
-
-/// An allocation as jobs files spell it: `contiguous:START`, `random`, `random:MOST` or `fragmented`.
-///
-/// # Errors
-/// What was expected.
-pub fn parse_allocation(text: &str) -> Result<Allocation, String> {
-    let (word, start) = text.split_once(':').map_or((text, None), |(word, start)| (word, Some(start)));
-    match (word.trim(), start) {
-        ("contiguous", None) => Ok(Allocation::Contiguous(0)),
-        ("contiguous", Some(start)) => {
-            start.trim().parse().map(Allocation::Contiguous).map_err(|_| {
-                format!("expected a host number as in contiguous:10, found \"{}\"", excerpt(start))
-            })
-        }
-        ("random", None) => Ok(Allocation::Random),
-        ("random", Some(most)) => match most.trim().parse() {
-            Ok(most) if most > 0 => Ok(Allocation::RandomAtMost(most)),
-            _ => Err(format!("expected hosts a leaf as in random:15, found \"{}\"", excerpt(most))),
-        },
-        ("fragmented", None) => Ok(Allocation::Fragmented),
-        ("hosts", _) => Err("expected the hosts in a key of their own: hosts = \"node[1-4]\"".to_owned()),
-        (word, _) => Err(unknown("contiguous:START, random, random:MOST or fragmented", word, &ALLOCATIONS)),
-    }
-}
-
-/// A hostlist, or a list of hostlists.
-fn read_hosts(keys: &Keys) -> Result<Vec<String>, FormatError> {
-    let expected =
-        || keys.error("hosts", "expected a Slurm hostlist such as \"node[1-4]\", or a list of names".into());
-    match keys.item("hosts").and_then(Item::as_value).ok_or_else(expected)? {
-        Value::String(text) => expand_hostlist(text.value()).map_err(|e| keys.error("hosts", e.to_string())),
-        Value::Array(list) => {
-            let names = list.iter().map(|name| name.as_str().map(str::to_owned).ok_or_else(expected));
-            let names = names.collect::<Result<Vec<_>, _>>()?;
-            if names.is_empty() { Err(expected()) } else { Ok(names) }
-        }
-        _ => Err(expected()),
-    }
-}
-
-pub(crate) fn read_mapping(keys: &Keys) -> Result<Mapping, FormatError> {
-    let Some(text) = keys.text("mapping")? else { return Ok(Mapping::Block) };
-    parse_mapping(text).map_err(|message| keys.error("mapping", message))
-}
-
-/// The process grid, which only tiles have a use for.
-pub(crate) fn read_grid(keys: &Keys, mapping: &Mapping) -> Result<Vec<u32>, FormatError> {
-    let Some(item) = keys.item("grid") else { return Ok(Vec::new()) };
-    let sizes = match item.as_value() {
-        Some(Value::Array(list)) => list
-            .iter()
-            .map(|n| n.as_integer().and_then(|n| u32::try_from(n).ok()).filter(|&n| n > 0))
-            .collect::<Option<Vec<_>>>(),
-        Some(Value::String(text)) => sizes(text.value()),
-        _ => None,
-    };
-    let Some(sizes) = sizes.filter(|sizes| (1..=6).contains(&sizes.len())) else {
-        return Err(keys.error("grid", "expected 1 to 6 sizes such as [8, 8, 8]".into()));
-    };
-    if !matches!(mapping, Mapping::Tiled(_)) {
-        let found = excerpt(keys.text("mapping")?.unwrap_or("block"));
-        let expected = "expected it with tiles to cut it into, such as mapping = \"tiled:4x4x2\"";
-        return Err(keys.error("grid", format!("{expected}, found mapping \"{found}\"")));
-    }
-    Ok(sizes)
-}
-
-/// A mapping as jobs files spell it: `block`, `cyclic`, `cyclic-in-leaf`, `random`, `tiled:4x4x2[/…]`,
-/// `fill-leaves:1,2` or `file:PATH`.
-///
-/// # Errors
-/// What was expected.
-pub fn parse_mapping(text: &str) -> Result<Mapping, String> {
-    let (word, rest) = text.split_once(':').map_or((text, None), |(word, rest)| (word, Some(rest.trim())));
-    match (word.trim(), rest) {
-        ("block" | "linear", None) => Ok(Mapping::Block),
-        ("cyclic", None) => Ok(Mapping::Cyclic),
-        ("cyclic-in-leaf", None) => Ok(Mapping::CyclicInLeaf),
-        ("random", None) => Ok(Mapping::Random),
-        ("tiled", rest) => {
-            let rest = rest.unwrap_or_default();
-            let levels: Option<Vec<_>> = rest.split('/').map(sizes).collect();
-            let levels = levels.filter(|l| l.len() <= 2 && l.iter().all(|t| t.len() == l[0].len()));
-            levels.map(Mapping::Tiled).ok_or_else(|| {
-                let expected =
-                    "expected tiles such as tiled:4x4x2, or tiled:3x3x4/4x4x2 (ranks, then tiles of tiles)";
-                format!("{expected}, found \"{}\"", excerpt(text))
-            })
-        }
-        ("fill-leaves", rest) => {
-            let leaves: Option<Vec<u32>> =
-                rest.unwrap_or_default().split(',').map(|n| n.trim().parse().ok()).collect();
-            leaves.map(Mapping::FillLeaves).ok_or_else(|| {
-                format!("expected leaves such as fill-leaves:1,2,3, found \"{}\"", excerpt(text))
-            })
-        }
-        ("file", Some(path)) if !path.is_empty() => Ok(Mapping::File(path.to_owned())),
-        ("file", _) => Err("expected a path as in file:mapping.txt".to_owned()),
-        ("block" | "linear" | "cyclic" | "cyclic-in-leaf" | "random", Some(rest)) => {
-            Err(format!("expected nothing after \"{word}\", found \":{}\"", excerpt(rest)))
-        }
-        (word, _) => Err(unknown(
-            "block, cyclic, cyclic-in-leaf, random, tiled:…, fill-leaves:… or file:…",
-            word,
-            &MAPPINGS,
-        )),
-    }
-}
-
-/// `4x4x2` as sizes, each at least 1.
-fn sizes(text: &str) -> Option<Vec<u32>> {
-    text.split('x').map(|n| n.trim().parse().ok().filter(|&n: &u32| n > 0)).collect()
-}
-
-pub(crate) fn unknown(expected: &str, found: &str, known: &[&str]) -> String {
-    let hint =
-        nearest(found, known.iter().copied()).map(|k| format!(", did you mean \"{k}\"?")).unwrap_or_default();
-    format!("expected {expected}, found \"{}\"{hint}", excerpt(found))
-}
-
 #[cfg(test)]
 mod tests {
+    use netloom_model::{AdapterChoice, Mapping};
+
     use super::*;
+    use crate::placing::parse_allocation;
 
     fn refusal(text: &str) -> String {
         read_jobs(text.as_bytes(), "jobs.toml").unwrap_err().to_string()
@@ -426,7 +299,8 @@ mod tests {
                 source: Source::Matrix("data/lulesh-512.mtx.gz".into()),
                 allocation: Allocation::Fragmented,
                 mapping: Mapping::Tiled(vec![vec![3, 3, 4], vec![4, 4, 2]]),
-                ranks_per_host: 2,
+                adapters: AdapterChoice::default(),
+                ranks_per_host: Some(2),
                 copies: 6,
                 cross_copies: true,
                 grid: vec![8, 8, 8],
@@ -510,6 +384,27 @@ mod tests {
     fn hosts_alone_are_a_rank_each() {
         let text = b"[[job]]\nhosts = \"n[1-3]\"\nranks_per_host = 2\n";
         assert_eq!(read_jobs(text, "jobs.toml").unwrap().jobs[0].source, Source::Ranks(6));
+        let text = b"[[job]]\nhosts = \"n[1-3]\"\n";
+        assert_eq!(read_jobs(text, "jobs.toml").unwrap().jobs[0].source, Source::Adapters);
+    }
+
+    #[test]
+    fn adapters_are_names_lists_rails_and_switches() {
+        let adapters = |lines: &str| {
+            let choice = job(lines)?.adapters;
+            let text =
+                |list: &[netloom_model::Selector]| list.iter().map(ToString::to_string).collect::<Vec<_>>();
+            Ok::<_, String>((text(&choice.only), text(&choice.storage)))
+        };
+        let none: [&str; 0] = [];
+        assert_eq!(adapters("adapters = \"mlx5_[0-1],rail:7\"").unwrap().0, ["mlx5_0", "mlx5_1", "rail:7"]);
+        assert_eq!(adapters("storage = [\"switch:leaf 9\"]").unwrap().1, ["switch:leaf 9"]);
+        assert_eq!(adapters("storage = \"mlx5_8\"").unwrap().0, none);
+        for bad in ["3", "[]", "[1]", "\"\"", "\"rail:x\"", "\"switch:\"", "\"mlx5_[\"", "{a = 1}"] {
+            let said = adapters(&format!("adapters = {bad}")).unwrap_err();
+            assert!(said.starts_with("jobs.toml:2: adapters: "), "{bad}: {said}");
+        }
+        assert!(adapters("storage = \"rail:-1\"").unwrap_err().contains("storage: expected a rail's number"));
     }
 
     #[test]

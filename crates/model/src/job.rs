@@ -1,6 +1,7 @@
 //! Jobs: which application, on which hosts, with which rank where.
 
 use crate::ids::HostId;
+use crate::machines::AdapterChoice;
 
 /// Where a job's rank-to-rank traffic comes from.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,6 +23,8 @@ pub enum Source {
     Phases(Vec<PhaseSpec>),
     /// Only who was there: this many ranks, no traffic.
     Ranks(u32),
+    /// Only who was there: a rank on every adapter of the job's machines, no traffic.
+    Adapters,
 }
 
 /// How a trace becomes phases.
@@ -54,22 +57,22 @@ pub struct PhaseSpec {
     pub repeats: f64,
 }
 
-/// Which hosts a job gets.
+/// Which machines a job gets. With one adapter a machine these are hosts of the fabric.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Allocation {
-    /// Free hosts in order from this host number on.
+    /// Free machines in order from this number on.
     Contiguous(u32),
-    /// Free hosts drawn uniformly.
+    /// Free machines drawn uniformly.
     Random,
-    /// The same, but at most so many on a leaf.
+    /// The same, but at most so many on a leaf (of their first adapter).
     RandomAtMost(u32),
-    /// The first free hosts of a machine on which other jobs already run (production-like).
+    /// The first free machines of a cluster on which other jobs already run (production-like).
     Fragmented,
-    /// These hosts, by name or machine, already expanded from a Slurm hostlist.
+    /// These machines or adapters, by name or GUID, already expanded from a Slurm hostlist.
     Hosts(Vec<String>),
 }
 
-/// Which rank goes where within an allocation.
+/// Which rank goes to which machine of an allocation; on a machine the adapters take ranks in turn ([`Machine::host_of`](crate::Machine::host_of)).
 #[derive(Clone, Debug, PartialEq)]
 pub enum Mapping {
     /// Ranks in order, `ranks_per_host` at a time (SLURM `-m block`).
@@ -101,8 +104,10 @@ pub struct JobSpec {
     pub allocation: Allocation,
     /// Its rank-to-host mapping.
     pub mapping: Mapping,
-    /// Ranks on each host (at least 1).
-    pub ranks_per_host: u32,
+    /// Which adapters of its machines it uses.
+    pub adapters: AdapterChoice,
+    /// Ranks on each machine (at least 1). Unless given, ranks are spread over the machines, at most one an adapter.
+    pub ranks_per_host: Option<u32>,
     /// Instances side by side (at least 1).
     pub copies: u32,
     /// Rank i of each copy also sends to rank j of each other copy (the dissertation's trace*).
@@ -116,7 +121,7 @@ pub struct JobSpec {
 pub struct Job {
     /// Its name; copies are numbered `name.0`, `name.1`, ….
     pub name: String,
-    /// Its hosts, each once, in allocation order.
+    /// The ports that it may use, each once: machine by machine in allocation order, with all adapters that it does not leave out.
     pub hosts: Vec<HostId>,
     /// Where its ranks are.
     pub placement: Placement,

@@ -9,6 +9,7 @@
 //! | [`fabric`] | hosts, switches and directed links, in struct-of-arrays form |
 //! | [`build`] | the only door into a [`Fabric`]: specs in, checked fabric out |
 //! | [`lines`] | where lines of a text are, of one file or several |
+//! | [`machines`] | machines, their adapters, the ports of these |
 //! | [`names`] | natural name order, nearest known word |
 //! | [`guids`] | hosts by GUID |
 //! | [`lft`] | forwarding tables, one byte a port where the radix allows |
@@ -47,6 +48,7 @@ pub mod lanes;
 pub mod levels;
 pub mod lft;
 pub mod lines;
+pub mod machines;
 pub mod matrix;
 pub mod names;
 pub mod pair_paths;
@@ -75,6 +77,7 @@ pub use lanes::LaneMap;
 pub use levels::{LevelGroups, Levels, SERVICE_LEVELS};
 pub use lft::{Lft, LftRow, NO_PORT};
 pub use lines::Lines;
+pub use machines::{Adapter, AdapterChoice, Machine, Machines, Selector};
 pub use matrix::Csr;
 pub use pair_paths::{MAX_LMC, PairPaths, PairPathsError};
 pub use port_error::PortError;

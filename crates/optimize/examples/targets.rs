@@ -11,7 +11,9 @@ use std::time::Instant;
 
 use common::{bounds, cpu_seconds, read, scattered, setting, stencil27, wanted, within};
 use netloom_model::rng::{shuffle, stream};
-use netloom_model::{Allocation, Control, Csr, Fabric, HostId, JobSpec, Mapping, Source, Traffic};
+use netloom_model::{
+    AdapterChoice, Allocation, Control, Csr, Fabric, HostId, JobSpec, Mapping, Source, Traffic,
+};
 use netloom_optimize::{AfarOptions, OptimizeOptions, afar, optimize};
 use netloom_routing::{Engine, EngineOptions, PathSet, loads, route};
 use netloom_topology::{Damage, damage, detect, generate};
@@ -208,7 +210,8 @@ fn fragmented(fabric: &Fabric, name: &str, copies: u32, cross_copies: bool) -> C
         source: Source::Matrix(String::new()),
         allocation: Allocation::Fragmented,
         mapping: Mapping::Block,
-        ranks_per_host: 1,
+        adapters: AdapterChoice::default(),
+        ranks_per_host: Some(1),
         copies,
         cross_copies,
         grid: Vec::new(),

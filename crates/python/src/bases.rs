@@ -13,7 +13,7 @@ use pyo3::types::PyDict;
 use crate::counters::PyCounters;
 use crate::errors;
 use crate::fabric::PyFabric;
-use crate::jobs::PyJob;
+use crate::jobs::{PyJob, participants};
 use crate::routes::RoutesOrEngine;
 use crate::run::{Options, run, run_until, stop_text};
 use crate::traffic::PyTraffic;
@@ -171,8 +171,7 @@ pub fn recover(
 ) -> PyResult<PyRecovered> {
     let unit = crate::counters::unit(py, unit, mtu_bytes)?;
     let frame: Frame = basis.parse().map_err(|e: String| errors::spec(py, e))?;
-    let jobs: Vec<Participants> =
-        jobs.iter().map(|job| Participants::new(job.0.name.clone(), &job.0.placement)).collect();
+    let jobs: Vec<Participants> = participants(&fabric.shared.fabric, &jobs);
     if let Some(job) = jobs.iter().find(|job| !frame.is_defined(job.hosts.len())) {
         let text = format!("{frame}: needs a power of two of hosts, {} has {}", job.name, job.hosts.len());
         return Err(errors::spec(py, text));

@@ -19,7 +19,7 @@ use pyo3::types::PyDict;
 use crate::counters::PyCounters;
 use crate::errors;
 use crate::fabric::PyFabric;
-use crate::jobs::PyJob;
+use crate::jobs::{PyJob, participants};
 use crate::routes::RoutesOrEngine;
 use crate::run::{Options, run};
 
@@ -56,9 +56,7 @@ impl PyEquations {
             Err(error) => return Err(errors::spec(py, error)),
         };
         let jobs: Vec<Participants> = match jobs {
-            Some(jobs) => {
-                jobs.iter().map(|job| Participants::new(job.0.name.clone(), &job.0.placement)).collect()
-            }
+            Some(jobs) => participants(net, &jobs),
             None => vec![Participants::one_a_host("all hosts", net.hosts().collect())],
         };
         let spans = counters.chosen(py, None)?;

@@ -7,7 +7,7 @@ use netloom_bounds::{self as bounds, Outside};
 use netloom_formats as formats;
 use netloom_model::names::nearest;
 use netloom_model::{
-    End, Fabric, FabricBuilder, FabricError, Finding, HostSpec, LinkId, SwitchId, SwitchSpec,
+    End, Fabric, FabricBuilder, FabricError, Finding, HostSpec, LinkId, Machines, SwitchId, SwitchSpec,
 };
 use netloom_routing::PathSet;
 use netloom_topology::{self as topology, Damage, NO_LEVEL, Structure};
@@ -238,12 +238,15 @@ impl PyFabric {
         (0..structure.levels).map(|l| structure.switches_at(l).count()).collect()
     }
 
-    /// Columns of the host table: name, machine, guid, port_guid, port, lid (0 = none), leaf.
+    /// Columns of the host table: name, machine, adapter, rail (the adapter's place among its machine's), guid, port_guid, port, lid (0 = none), leaf.
     fn host_table<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let f = self.fabric();
         let table = PyDict::new(py);
         table.set_item("name", self.host_names())?;
         table.set_item("machine", f.hosts().map(|h| f.machine(h)).collect::<Vec<_>>())?;
+        let machines = Machines::of(f);
+        table.set_item("adapter", f.hosts().map(|h| &machines.adapter(h).name).collect::<Vec<_>>())?;
+        table.set_item("rail", column(py, f.hosts().map(|h| machines.adapter(h).rail as u32)))?;
         table.set_item("guid", column(py, f.hosts().map(|h| f.host_guid(h))))?;
         table.set_item("port_guid", column(py, f.hosts().map(|h| f.host_port_guid(h))))?;
         table.set_item("port", column(py, f.hosts().map(|h| f.host_port(h))))?;

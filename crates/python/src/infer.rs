@@ -13,7 +13,7 @@ use pyo3::types::{PyDict, PyList};
 use crate::counters::PyCounters;
 use crate::errors;
 use crate::fabric::{PyFabric, Shared, link_dict};
-use crate::jobs::PyJob;
+use crate::jobs::{PyJob, participants};
 use crate::memory;
 use crate::routes::RoutesOrEngine;
 use crate::run::{Options, run_until, stop_text};
@@ -337,9 +337,7 @@ pub fn infer(
         Err(error) => return Err(errors::spec(py, error)),
     };
     let jobs: Vec<Participants> = match jobs {
-        Some(jobs) => {
-            jobs.iter().map(|job| Participants::new(job.0.name.clone(), &job.0.placement)).collect()
-        }
+        Some(jobs) => participants(net, &jobs),
         None => {
             notes.push("no jobs are given: all hosts are taken as one job, a rank each in host order".into());
             vec![Participants::one_a_host("all hosts", net.hosts().collect())]

@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use netloom_formats as formats;
-use netloom_model::{Allocation, Csr, Mapping, Phase, Source, Traffic};
+use netloom_infer::Participants;
+use netloom_model::{AdapterChoice, Csr, Fabric, Machines, Mapping, Phase, Source, Traffic};
 use netloom_traffic::collective::Algorithms;
 use netloom_traffic::{self as patterns, MadeOf, Recorded, RecordedOptions, ResolvedJob};
 use numpy::PyArray1;
@@ -48,16 +49,26 @@ pub struct Placed {
     pub jobs: Vec<PyJob>,
 }
 
+/// Ranks of a job that does not say how many, at most.
+const MOST_RANKS: u64 = 10_000_000;
+
+/// Who may have talked to whom, of these jobs.
+pub fn participants(fabric: &Fabric, jobs: &[PyRef<'_, PyJob>]) -> Vec<Participants> {
+    let machines = Machines::of(fabric);
+    jobs.iter().map(|job| Participants::of_job(&job.0, &machines)).collect()
+}
+
 /// Reads the traffic of a file, as [`placed`] needs for jobs that name one.
 pub type ReadTraffic<'a> = &'a dyn Fn(PathBuf) -> PyResult<Traffic>;
 
-/// The jobs of a jobs file, placed, and their traffic.
+/// The jobs of a jobs file, placed, and their traffic; `adapters` are those of jobs that do not choose theirs.
 pub fn placed(
     py: Python<'_>,
     fabric: &PyFabric,
     jobs: &Path,
     seed: Option<u64>,
     collectives: Collectives,
+    adapters: &AdapterChoice,
     read: ReadTraffic,
 ) -> PyResult<Placed> {
     let label = jobs.display().to_string();
@@ -68,19 +79,24 @@ pub fn placed(
     let place = |job: usize, key: &str| {
         file.line(job, key).map_or_else(|| label.clone(), |line| format!("{label}:{line}"))
     };
-    for (number, spec) in file.jobs.iter().cloned().enumerate() {
+    for (number, mut spec) in file.jobs.iter().cloned().enumerate() {
+        for (own, unless_given) in
+            [(&mut spec.adapters.only, &adapters.only), (&mut spec.adapters.storage, &adapters.storage)]
+        {
+            if own.is_empty() {
+                own.clone_from(unless_given);
+            }
+        }
         let key = match &spec.source {
             Source::Pattern(_) => "pattern",
             Source::Trace { .. } => "trace",
             Source::Matrix(_) => "matrix",
-            Source::Phases(_) | Source::Ranks(_) => "phase",
+            Source::Phases(_) | Source::Ranks(_) | Source::Adapters => "phase",
         };
         let job = format!("{}: job \"{}\"", place(number, key), spec.name);
-        let ranks = match &spec.allocation {
-            Allocation::Hosts(hosts) => (hosts.len() as u32).saturating_mul(spec.ranks_per_host),
-            _ => fabric.fabric().host_count() as u32,
-        };
-        let run = resolve(py, &job, &spec.source, &folder, ranks, collectives, read)?;
+        let ranks = patterns::room(fabric.fabric(), &spec.allocation, &spec.adapters, spec.ranks_per_host)
+            .min(MOST_RANKS);
+        let run = resolve(py, &job, &spec.source, &folder, ranks as u32, collectives, read)?;
         let copies = f64::from(spec.copies);
         made_of = made_of.plus(run.bytes, if spec.cross_copies { copies * copies } else { copies });
         notes.extend(
@@ -127,6 +143,7 @@ fn resolve(
             return read_trace(py, &path, &options);
         }
         Source::Ranks(ranks) => Traffic::from_matrix(Csr::empty(*ranks as usize)),
+        Source::Adapters => Traffic::from_matrix(Csr::empty(ranks as usize)),
         Source::Phases(phases) => {
             let mut out = Vec::with_capacity(phases.len());
             for phase in phases {

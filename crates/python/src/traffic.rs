@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use netloom_formats as formats;
-use netloom_model::{Allocation, Csr, Fabric, JobSpec, Phase, Source, Traffic};
+use netloom_model::{AdapterChoice, Allocation, Csr, Fabric, JobSpec, Phase, Source, Traffic};
 use netloom_routing as routing;
 use netloom_traffic::{self as patterns, MadeOf, Recorded, ResolvedJob};
 use numpy::{AllowTypeChange, PyArray1, PyArrayLike1, TypeMustMatch};
@@ -87,7 +87,10 @@ impl PyTraffic {
                 return Ok(object.cast_into::<Self>()?.unbind());
             }
             "toml" => match fabric {
-                Some(fabric) => Self::of_jobs(py, fabric.get(), &source, seed, collectives)?.0,
+                Some(fabric) => {
+                    let all = AdapterChoice::default();
+                    Self::of_jobs(py, fabric.get(), &source, seed, collectives, &all)?.0
+                }
                 None => {
                     let message =
                         format!("{name}: a jobs file is placed on a fabric: expected one beside it");
@@ -255,7 +258,7 @@ impl PyTraffic {
     }
 
     /// Places a rank matrix on hosts.
-    #[pyo3(signature = (fabric, *, allocation = "fragmented", mapping = "block", ranks_per_host = 1, copies = 1,
+    #[pyo3(signature = (fabric, *, allocation = "fragmented", mapping = "block", ranks_per_host = None, copies = 1,
                         cross_copies = false, grid = None, hosts = None, seed = 0))]
     #[allow(clippy::too_many_arguments)] // keyword arguments of one Python call
     fn place(
@@ -264,7 +267,7 @@ impl PyTraffic {
         fabric: &PyFabric,
         allocation: &str,
         mapping: &str,
-        ranks_per_host: u32,
+        ranks_per_host: Option<u32>,
         copies: u32,
         cross_copies: bool,
         grid: Option<Vec<u32>>,
@@ -282,6 +285,7 @@ impl PyTraffic {
             source: Source::Ranks(self.endpoints()),
             allocation,
             mapping: formats::parse_mapping(mapping).map_err(|e| errors::place(py, e))?,
+            adapters: AdapterChoice::default(),
             ranks_per_host,
             copies,
             cross_copies,
@@ -450,17 +454,24 @@ fn ending(name: &str) -> &str {
     name.rsplit_once('.').map_or("", |(_, ending)| ending)
 }
 
-/// Places the jobs of a jobs file; paths in it are relative to it.
+/// Places the jobs of a jobs file; paths in it are relative to it. `adapters` and `storage` are those of jobs that do not say.
 #[pyfunction]
-#[pyo3(name = "place_jobs", signature = (fabric, jobs, *, seed = None, collectives = None))]
+#[pyo3(name = "place_jobs", signature = (fabric, jobs, *, seed = None, collectives = None, adapters = None, storage = None))]
 pub fn place_jobs(
     py: Python<'_>,
     fabric: &PyFabric,
     jobs: PathBuf,
     seed: Option<u64>,
     collectives: Option<&str>,
+    adapters: Option<&str>,
+    storage: Option<&str>,
 ) -> PyResult<(PyTraffic, Vec<PyJob>)> {
-    PyTraffic::of_jobs(py, fabric, &jobs, seed, Collectives::parse(py, collectives)?)
+    let parse = |what: &str, text: Option<&str>| match text.map(formats::parse_adapters) {
+        None => Ok(Vec::new()),
+        Some(parsed) => parsed.map_err(|message| errors::spec(py, format!("{what}: {message}"))),
+    };
+    let chosen = AdapterChoice { only: parse("adapters", adapters)?, storage: parse("storage", storage)? };
+    PyTraffic::of_jobs(py, fabric, &jobs, seed, Collectives::parse(py, collectives)?, &chosen)
 }
 
 impl PyTraffic {
@@ -471,12 +482,13 @@ impl PyTraffic {
         jobs: &Path,
         seed: Option<u64>,
         collectives: Collectives,
+        adapters: &AdapterChoice,
     ) -> PyResult<(Self, Vec<PyJob>)> {
         let read = |path: PathBuf| {
             let object = Self::read(py, path, None, None, None)?;
             Ok(object.get().shared.traffic.clone())
         };
-        let placed = placed(py, fabric, jobs, seed, collectives, &read)?;
+        let placed = placed(py, fabric, jobs, seed, collectives, adapters, &read)?;
         Ok((Self::made(placed.traffic, Some(placed.made_of), placed.notes), placed.jobs))
     }
 }

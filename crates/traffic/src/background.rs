@@ -14,7 +14,6 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-use netloom_model::HostId;
 use netloom_model::rng::{Stream, unit};
 
 /// Jobs that may overtake the head of the queue.
@@ -24,7 +23,7 @@ const HISTORY: usize = 400;
 
 /// The `usable` hosts in the order in which they become free: idle ones first, then those of the job that
 /// ends first, and so on; ties in host order.
-pub fn freed_in_order(usable: &[HostId], random: &mut Stream) -> Vec<HostId> {
+pub fn freed_in_order<T: Copy>(usable: &[T], random: &mut Stream) -> Vec<T> {
     let hosts = usable.len();
     let largest = (hosts / 4).max(1);
     let mut free_at = vec![0.0f64; hosts];
@@ -66,6 +65,7 @@ pub fn freed_in_order(usable: &[HostId], random: &mut Stream) -> Vec<HostId> {
 
 #[cfg(test)]
 mod tests {
+    use netloom_model::HostId;
     use netloom_model::rng::stream;
 
     use super::*;

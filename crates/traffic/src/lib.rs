@@ -11,13 +11,16 @@
 //! | [`mod@perturb`] | what uncertain traffic may turn out to be |
 //! | [`mod@place`] | jobs on the hosts of a fabric |
 //! | [`mod@collective`] | collectives as messages, by published algorithms |
-//! | `allocate` | which hosts a job gets |
+//! | `adapters` | which adapters of its machines a job may use |
+//! | `allocate` | which machines a job gets |
+//! | [`mod@room`] | how many ranks a job has room for |
 //! | `background` | a production machine in the middle of a working day |
 //! | `mapping` | which rank goes where within an allocation |
 //! | [`error`] | what can be wrong with a spec |
 //! | [`resolved`] | a job with the traffic of its files |
 //! | [`place_error`] | why jobs cannot be placed |
 
+mod adapters;
 mod allocate;
 mod background;
 pub mod collective;
@@ -31,6 +34,7 @@ pub mod place;
 pub mod place_error;
 pub mod recorded;
 pub mod resolved;
+pub mod room;
 mod rows;
 mod spec;
 
@@ -43,3 +47,4 @@ pub use place::{Placed, place};
 pub use place_error::PlaceError;
 pub use recorded::{MadeOf, Recorded, RecordedOptions, recorded, scheduled};
 pub use resolved::ResolvedJob;
+pub use room::room;

@@ -1,5 +1,7 @@
 //! Jobs on the hosts of a fabric: rank-to-rank traffic becomes host-to-host traffic.
 //!
+//! Ranks are dealt to machines first ([`Mapping`](netloom_model::Mapping)), then on each machine to its adapters in turn.
+//!
 //! Invariants: jobs never share hosts; what ranks on one host say to each other crosses no link and is
 //! left out; the result depends on fabric, jobs and seed only. Phase k of the result is the sum of every
 //! job's phase k and happens as often as the job that repeats it most; a job that repeats it less often
@@ -10,7 +12,7 @@
 //! other ("trace*": rank i of each copy sends to rank j of each copy, m squared times the bytes).
 
 use netloom_model::rng::stream;
-use netloom_model::{Fabric, HostId, Job, Phase, Placement, Traffic};
+use netloom_model::{Fabric, HostId, Job, Machine, Machines, Phase, Placement, Traffic};
 
 use crate::mapping::{self, Request};
 use crate::pattern::MAX_ENTRIES;
@@ -38,7 +40,8 @@ fn mapping_stream(job: usize) -> u64 {
 /// [`PlaceError`]: no copies or ranks, too few free hosts, hosts that overlap or are not there, ranks or tiles that do not fit.
 pub fn place(fabric: &Fabric, jobs: &[ResolvedJob], seed: u64) -> Result<Placed, PlaceError> {
     for job in jobs {
-        let zero = [("copies", job.spec.copies), ("ranks_per_host", job.spec.ranks_per_host)];
+        let ranks_per_host = job.spec.ranks_per_host.unwrap_or(1);
+        let zero = [("copies", job.spec.copies), ("ranks_per_host", ranks_per_host)];
         if let Some((key, _)) = zero.into_iter().find(|(_, n)| *n == 0) {
             return Err(PlaceError::Zero { job: job.spec.name.clone(), key });
         }
@@ -54,22 +57,25 @@ pub fn place(fabric: &Fabric, jobs: &[ResolvedJob], seed: u64) -> Result<Placed,
         return Err(PlaceError::TooManyEntries { entries });
     }
 
-    let allocations = allocate::allocate(fabric, jobs, seed)?;
+    let machines = Machines::of(fabric);
+    let allocations = allocate::allocate(fabric, &machines, jobs, seed)?;
     let mut placed: Vec<Vec<Job>> = Vec::with_capacity(jobs.len());
-    for (i, (job, copies)) in jobs.iter().zip(allocations).enumerate() {
+    for (i, (job, given)) in jobs.iter().zip(allocations).enumerate() {
         let mut random = stream(seed, mapping_stream(i));
         let grid = job.grid();
         let request = Request {
             job: &job.spec.name,
             ranks: job.ranks(),
-            ranks_per_host: job.spec.ranks_per_host as usize,
+            ranks_per_host: given.ranks_per_host as usize,
+            even: job.spec.ranks_per_host.is_none(),
             grid: &grid,
             rank_hosts: job.rank_hosts.as_deref(),
         };
-        let mut instances = Vec::with_capacity(copies.len());
-        let numbered = copies.len() > 1;
-        for (copy, hosts) in copies.into_iter().enumerate() {
-            let host_of_rank = mapping::map(fabric, &hosts, &job.spec.mapping, &request, &mut random)?;
+        let mut instances = Vec::with_capacity(given.copies.len());
+        let numbered = given.copies.len() > 1;
+        for (copy, machines) in given.copies.into_iter().enumerate() {
+            let host_of_rank = mapping::map(fabric, &machines, &job.spec.mapping, &request, &mut random)?;
+            let hosts = machines.iter().flat_map(Machine::hosts).collect();
             let name = if numbered { format!("{}.{copy}", job.spec.name) } else { job.spec.name.clone() };
             instances.push(Job { name, hosts, placement: Placement { host_of_rank } });
         }

@@ -86,6 +86,57 @@ pub enum PlaceError {
         /// The host.
         host: String,
     },
+    /// An adapter that no machine has.
+    #[error("job \"{job}\": {key}: no machine of the fabric has {what}{help}")]
+    NoAdapter {
+        /// The job.
+        job: String,
+        /// `adapters` or `storage`.
+        key: &'static str,
+        /// Which: `adapter "mlx5_9"`.
+        what: String,
+        /// The nearest known one.
+        help: String,
+    },
+    /// An adapter that one of the job's machines does not have.
+    #[error(
+        "job \"{job}\": machine \"{machine}\" has no {what}, which others have: name adapters that all have"
+    )]
+    LacksAdapter {
+        /// The job.
+        job: String,
+        /// The machine.
+        machine: String,
+        /// What it has not: `adapter "mlx5_3"`.
+        what: String,
+    },
+    /// A machine or adapter that a job lists and does not use.
+    #[error("job \"{job}\" lists \"{host}\", of which its adapters and storage leave nothing")]
+    NothingLeft {
+        /// The job.
+        job: String,
+        /// The machine or adapter.
+        host: String,
+    },
+    /// A rail that is another adapter elsewhere.
+    #[error(
+        "job \"{job}\": rail {rail} is adapter \"{adapter}\" of machine \"{first}\" and \"{another}\" of \"{other}\": \
+         expected one adapter, name it"
+    )]
+    RailsDiffer {
+        /// The job.
+        job: String,
+        /// The rail.
+        rail: usize,
+        /// A machine.
+        first: String,
+        /// The rail's adapter there.
+        adapter: String,
+        /// Another machine.
+        other: String,
+        /// The rail's adapter there.
+        another: String,
+    },
     /// Two jobs want the same host.
     #[error("host \"{host}\" is listed by job \"{first}\" and by job \"{second}\": jobs never share hosts")]
     Overlap {
@@ -194,6 +245,9 @@ impl PlaceError {
             Self::NoRanks { job } | Self::TooFewFree { job, .. } => (job, "ranks"),
             Self::Start { job, .. } => (job, "allocation"),
             Self::RanksDontFit { job, .. } | Self::UnknownHost { job, .. } => (job, "hosts"),
+            Self::NoAdapter { job, key, .. } => (job, key),
+            Self::LacksAdapter { job, .. } | Self::RailsDiffer { job, .. } => (job, "adapters"),
+            Self::NothingLeft { job, .. } => (job, "hosts"),
             Self::DeadHost { job, .. } | Self::Twice { job, .. } => (job, "hosts"),
             Self::Overlap { second, .. } => (second, "hosts"),
             Self::NoGrid { job } | Self::Leaf { job, .. } | Self::TileShape { job, .. } => (job, "mapping"),

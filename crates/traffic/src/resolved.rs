@@ -2,7 +2,6 @@
 
 use netloom_model::{JobSpec, Source, Traffic};
 
-use crate::PlaceError;
 use crate::pattern::pattern_grid;
 
 /// A job whose files have been read.
@@ -10,7 +9,7 @@ use crate::pattern::pattern_grid;
 pub struct ResolvedJob {
     /// What was asked for.
     pub spec: JobSpec,
-    /// Rank to rank, of one copy; its phases are kept. For [`Source::Ranks`], without entries.
+    /// Rank to rank, of one copy; its phases are kept. For [`Source::Ranks`] and [`Source::Adapters`], without entries.
     pub traffic: Traffic,
     /// One host name a rank, for [`Mapping::File`](netloom_model::Mapping::File).
     pub rank_hosts: Option<Vec<String>>,
@@ -20,14 +19,6 @@ impl ResolvedJob {
     /// Ranks of one copy.
     pub fn ranks(&self) -> usize {
         self.traffic.endpoints() as usize
-    }
-
-    /// Hosts that one copy needs.
-    pub(crate) fn hosts_per_copy(&self) -> Result<usize, PlaceError> {
-        match self.ranks() {
-            0 => Err(PlaceError::NoRanks { job: self.spec.name.clone() }),
-            ranks => Ok(ranks.div_ceil(self.spec.ranks_per_host as usize)),
-        }
     }
 
     /// The process grid: the job's own, else its pattern's (of the first phase that has one).

@@ -12,7 +12,7 @@ from netloom.cli.shared.run import Run
 from netloom.findings import bad, finding
 
 if TYPE_CHECKING:
-    from netloom._core import Fabric, Traffic
+    from netloom._core import Fabric, Job, Traffic
 
 ENDINGS = (".mtx", ".mtx.gz", ".csv", ".csv.gz", ".npz", ".parquet")
 
@@ -129,19 +129,30 @@ def place(
         except OSError as error:
             jobs_file.raise_in_jobs(jobs, error)
     run.note_jobs(jobs)
-    leaf = net.host_table()["leaf"]
+    table = net.host_table()
     rows = [
         {
             "name": job.name,
             "ranks": len(job.host_of_rank),
+            "machines": len({table["machine"][host] for host in job.hosts}),
             "hosts": len(job.hosts),
-            "leaves": len(set(leaf[job.hosts].tolist())),
+            "leaves": len(set(table["leaf"][job.hosts].tolist())),
             "first_host": net.host_names[int(job.hosts[0])] if len(job.hosts) else None,
         }
         for job in placed
     ]
-    result = {**summary(demand), "jobs": rows, "output": write(run, demand)}
+    jobs_of = [{**row, "placement": where(job, table)} for row, job in zip(rows, placed, strict=True)]
+    result = {**summary(demand), "jobs": jobs_of, "output": write(run, demand)}
     return run.finish(result, lambda: text(result), rows=rows)
+
+
+def where(job: Job, table: dict[str, Any]) -> list[dict[str, Any]]:
+    """Machine, adapter and host of every rank of a job; `table` is the fabric's host table."""
+    keys = {"machine": table["machine"], "adapter": table["adapter"], "host": table["name"]}
+    return [
+        {"rank": rank, **{key: column[host] for key, column in keys.items()}}
+        for rank, host in enumerate(job.host_of_rank.tolist())
+    ]
 
 
 def convert(
@@ -250,18 +261,15 @@ def text(result: dict[str, Any]) -> str:
         ]
         out += "\n\n" + render.table(["phase", "times", "pairs", "bytes"], cells, right=[1, 2, 3])
     if result.get("jobs"):
+        numbers = ["ranks", "machines", "hosts", "leaves"]
+        if all(job["machines"] == job["hosts"] for job in result["jobs"]):
+            numbers.remove("machines")
         cells = [
-            [
-                job["name"],
-                count(job["ranks"]),
-                count(job["hosts"]),
-                count(job["leaves"]),
-                job["first_host"] or "",
-            ]
+            [job["name"], *(count(job[key]) for key in numbers), job["first_host"] or ""]
             for job in result["jobs"]
         ]
-        header = ["job", "ranks", "hosts", "leaves", "first host"]
-        out += "\n\n" + render.table(header, cells, right=[1, 2, 3])
+        header = ["job", *numbers, "first host"]
+        out += "\n\n" + render.table(header, cells, right=[*range(1, len(numbers) + 1)])
     return out + render.findings(result.get("findings", ()))
 
 

@@ -21,7 +21,7 @@ else:
     import tomli as tomllib
 
 if TYPE_CHECKING:
-    from netloom._core import Scenario, Traffic
+    from netloom._core import Fabric, Job, Scenario, Traffic
 
 _WORDS = ("block", "cyclic", "cyclic-in-leaf")
 
@@ -62,16 +62,25 @@ def _tiles(scenario: Scenario, job: int, table: Mapping[str, Any]) -> Iterator[s
     placed = scenario.jobs[job]
     if not shape or len(shape) != 3 or prod(shape) != len(placed.host_of_rank):
         return
-    ranks = len(placed.host_of_rank) // len(placed.hosts)
+    leaves = leaves_of_machines(scenario.fabric, placed)
+    ranks = len(placed.host_of_rank) // len(leaves)
     host = _block(shape, ranks)
-    if host is None or ranks * len(placed.hosts) != len(placed.host_of_rank):
+    if host is None or ranks * len(leaves) != len(placed.host_of_rank):
         return
     yield f"tiled:{_text(host)}"
-    leaf_of = np.asarray(scenario.fabric.host_table()["leaf"])
-    _, sizes = np.unique(leaf_of[np.asarray(placed.hosts)], return_counts=True)
+    _, sizes = np.unique(leaves, return_counts=True)
     leaf = _block([side // part for side, part in zip(shape, host, strict=True)], int(sizes.max()))
     if leaf is not None and (sizes == sizes.max()).all():
         yield f"tiled:{_text(host)}/{_text(leaf)}"
+
+
+def leaves_of_machines(fabric: Fabric, job: Job) -> list[int]:
+    """The leaf of every machine of a job, in its order: that of the first adapter, as mappings count leaves."""
+    table = fabric.host_table()
+    first: dict[str, int] = {}
+    for host in job.hosts.tolist():
+        first.setdefault(table["machine"][host], int(table["leaf"][host]))
+    return list(first.values())
 
 
 def _block(shape: Sequence[int], volume: int) -> list[int] | None:

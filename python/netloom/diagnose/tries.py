@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from netloom.diagnose.mappings import leaves_of_machines
 from netloom.errors import NetloomError
 
 if TYPE_CHECKING:
@@ -163,14 +164,14 @@ class Trials:
 
     def _apart(self, finding: Finding, names: list[str]) -> list[_Change]:
         """Leaves at the roots filled first: ranks that talk to each other, mostly, lie side by side there."""
-        link_table, leaf_of = self.scenario.fabric.link_table(), self.scenario.fabric.host_table()["leaf"]
+        link_table = self.scenario.fabric.link_table()
         hosts = self.scenario.fabric.hosts
         sides = ("source", "target")
         ends = {int(link_table[side][link]) - hosts for link in finding.root_links for side in sides}
         changes = []
         for victim in finding.victims:
             job = self.scenario.jobs[victim]
-            own = sorted({int(leaf_of[int(host)]) for host in job.hosts})
+            own = list(dict.fromkeys(leaves_of_machines(self.scenario.fabric, job)))
             hot = [at for at, leaf in enumerate(own) if leaf in ends]
             if not hot or len(hot) == len(own):
                 continue

@@ -22,7 +22,7 @@
 //! trace = { from_us = 0, to_us = 20 }  # every packet at every hop
 //! [[job]]
 //! name = "shuffle"                     # unique; job1, job2, ... unless given
-//! allocation = "contiguous:0"          # allocation or hosts, mapping, ranks_per_host, grid: as in jobs files
+//! allocation = "contiguous:0"          # allocation or hosts, adapters, storage, mapping, ranks_per_host, grid: as in jobs files
 //! ranks = 3072                         # unless the program says how many; else one for each place on the listed hosts,
 //!                                      # or on all of the fabric's
 //! program = { kind = "stream", pattern = "bisection-shuffle", messages = 5, bytes = "2MiB" }
@@ -44,12 +44,13 @@ mod parameters;
 mod program;
 mod values;
 
-use netloom_model::{Allocation, Mapping};
+use netloom_model::{AdapterChoice, Allocation, Mapping};
 use toml_edit::{Item, Table};
 
 use crate::error::excerpt;
-use crate::jobs::{MAX_RANKS, read_allocation, read_grid, read_mapping};
+use crate::jobs::MAX_RANKS;
 use crate::keys::{Keys, Place};
+use crate::placing::{read_adapters, read_allocation, read_grid, read_mapping};
 use crate::{FormatError, decompress};
 
 pub use origins::Origins;
@@ -111,8 +112,10 @@ pub struct ScenarioJob {
     pub allocation: Allocation,
     /// Which rank goes where.
     pub mapping: Mapping,
-    /// Ranks on each host, at least 1.
-    pub ranks_per_host: u32,
+    /// Which adapters of its machines it uses.
+    pub adapters: AdapterChoice,
+    /// Ranks on each machine, at least 1, where given.
+    pub ranks_per_host: Option<u32>,
     /// The process grid that tiles cut; empty for the program's own.
     pub grid: Vec<u32>,
     /// Ranks, where given.
@@ -163,10 +166,12 @@ const FILE_KEYS: [&str; 13] = [
     "job",
 ];
 const MEASURE_KEYS: [&str; 4] = ["counters_every_us", "queues_every_us", "longest_queues", "trace"];
-const JOB_KEYS: [&str; 16] = [
+const JOB_KEYS: [&str; 18] = [
     "name",
     "allocation",
     "hosts",
+    "adapters",
+    "storage",
     "mapping",
     "ranks_per_host",
     "grid",
@@ -364,7 +369,8 @@ fn read_job(at: &Place, table: &Table, index: usize, names: &[String]) -> Result
     Ok(ScenarioJob {
         name: names[index].clone(),
         allocation: read_allocation(&keys)?,
-        ranks_per_host: keys.whole("ranks_per_host", 1..=i64::from(MAX_RANKS))?.unwrap_or(1) as u32,
+        adapters: read_adapters(&keys)?,
+        ranks_per_host: keys.whole("ranks_per_host", 1..=i64::from(MAX_RANKS))?.map(|n| n as u32),
         grid: read_grid(&keys, &mapping)?,
         mapping,
         ranks,

@@ -1,8 +1,9 @@
 //! `program = { kind = "…", … }`: the patterns of applications, with the keys of each kind.
 
 use crate::FormatError;
-use crate::jobs::{MAX_RANKS, unknown};
+use crate::jobs::MAX_RANKS;
 use crate::keys::Keys;
+use crate::placing::unknown;
 
 use super::values::{MOST_BYTES, MOST_TIMES, microseconds, periodic, root, shape, side, size, spec, times};
 

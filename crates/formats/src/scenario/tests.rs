@@ -109,7 +109,7 @@ fn every_key_is_read() {
         }
     );
     let [barrier, bully, trace] = &scenario.jobs[..] else { panic!("three jobs") };
-    assert_eq!((barrier.name.as_str(), barrier.ranks_per_host), ("barrier", 2));
+    assert_eq!((barrier.name.as_str(), barrier.ranks_per_host), ("barrier", Some(2)));
     assert_eq!(
         barrier.work,
         Work::Program(Program::BarrierGrid { columns: 32, rows: 64, iterations: 100, bytes: 8 })

@@ -22,6 +22,7 @@ fn traffic_of(source: &Source, folder: &Path) -> Traffic {
             let algorithms = collectives.as_ref().map(|text| Algorithms::parse(text).unwrap());
             phases(&run, *cut, algorithms.as_ref()).unwrap()
         }
+        Source::Adapters => unreachable!("the examples say how many"),
         Source::Ranks(n) => Traffic::from_triples(*n, &[], &[], &[], None).unwrap(),
         Source::Phases(phases) => Traffic::from_phases(
             phases

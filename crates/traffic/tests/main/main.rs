@@ -1,5 +1,6 @@
 //! Claims about patterns and placements that cross files.
 
 mod examples;
+mod machines;
 mod patterns;
 mod placements;

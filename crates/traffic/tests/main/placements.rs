@@ -1,6 +1,6 @@
 //! Placing jobs: which host, which rank, and what cannot be.
 
-use netloom_model::{Allocation, Fabric, HostId, JobSpec, Mapping, Phase, Source, Traffic};
+use netloom_model::{AdapterChoice, Allocation, Fabric, HostId, JobSpec, Mapping, Phase, Source, Traffic};
 use netloom_topology::generate;
 use netloom_traffic::{PlaceError, Placed, ResolvedJob, pattern, place};
 use proptest::prelude::*;
@@ -17,7 +17,8 @@ fn job(spec: &str, allocation: Allocation) -> ResolvedJob {
             source: Source::Pattern(spec.into()),
             allocation,
             mapping: Mapping::Block,
-            ranks_per_host: 1,
+            adapters: AdapterChoice::default(),
+            ranks_per_host: Some(1),
             copies: 1,
             cross_copies: false,
             grid: Vec::new(),
@@ -83,10 +84,10 @@ fn explicit_hosts_come_first_and_keep_their_order() {
 #[test]
 fn same_host_traffic_stays_home() {
     let f = fabric();
-    let two = with(job("stencil:4", Allocation::Contiguous(0)), |s| s.ranks_per_host = 2);
+    let two = with(job("stencil:4", Allocation::Contiguous(0)), |s| s.ranks_per_host = Some(2));
     // Ranks 0 1 | 2 3: only 1 <-> 2 crosses.
     assert_eq!(entries(&place(&f, &[two], 1).unwrap()), [(0, 1, 1.0), (1, 0, 1.0)]);
-    let all = with(job("all-to-all:ranks=4", Allocation::Contiguous(0)), |s| s.ranks_per_host = 2);
+    let all = with(job("all-to-all:ranks=4", Allocation::Contiguous(0)), |s| s.ranks_per_host = Some(2));
     assert_eq!(entries(&place(&f, &[all], 1).unwrap()), [(0, 1, 4.0), (1, 0, 4.0)]);
 }
 
@@ -96,7 +97,7 @@ fn mappings_put_ranks_where_they_say() {
     let mapped = |ranks_per_host, mapping: Mapping, spec: &str| {
         let job = with(job(spec, Allocation::Contiguous(2)), |s| {
             s.mapping = mapping;
-            s.ranks_per_host = ranks_per_host;
+            s.ranks_per_host = Some(ranks_per_host);
         });
         ranks(&place(&f, &[job], 1).unwrap(), 0)
     };
@@ -177,7 +178,7 @@ fn phases_that_happen_unequally_often_keep_their_totals() {
 #[test]
 fn packets_are_kept_where_everybody_has_them() {
     let f = fabric();
-    let mut counted = with(job("stencil:4", Allocation::Contiguous(0)), |s| s.ranks_per_host = 2);
+    let mut counted = with(job("stencil:4", Allocation::Contiguous(0)), |s| s.ranks_per_host = Some(2));
     counted.traffic = Traffic::from_triples(4, &[0, 1], &[2, 3], &[8.0, 8.0], Some(&[1.0, 2.0])).unwrap();
     let placed = place(&f, &[counted.clone()], 1).unwrap();
     assert_eq!(placed.traffic.total().packets(), Some(&[3.0][..]));
@@ -208,7 +209,7 @@ fn no_copies_or_no_ranks_a_host_are_refused_whatever_the_allocation() {
             "job \"stencil:2\" has copies = 0: expected at least 1"
         );
         assert_eq!(
-            refusal(&f, &[with(job, |s| s.ranks_per_host = 0)]),
+            refusal(&f, &[with(job, |s| s.ranks_per_host = Some(0))]),
             "job \"stencil:2\" has ranks_per_host = 0: expected at least 1"
         );
     }
@@ -264,7 +265,7 @@ proptest! {
             let allocation = [Allocation::Contiguous(3), Allocation::Random, Allocation::Fragmented, Allocation::Contiguous(0)][allocation].clone();
             let mapping = [Mapping::Block, Mapping::Cyclic, Mapping::CyclicInLeaf, Mapping::Random][mapping].clone();
             with(job(&format!("stencil:{ranks},periodic"), allocation), |s| {
-                s.ranks_per_host = per_host;
+                s.ranks_per_host = Some(per_host);
                 s.copies = copies;
                 s.mapping = mapping;
             })
@@ -282,7 +283,7 @@ proptest! {
                     }
                     for host in &job.hosts {
                         let on = job.placement.host_of_rank.iter().filter(|h| *h == host).count();
-                        prop_assert!(on <= spec.ranks_per_host as usize);
+                        prop_assert!(on <= spec.ranks_per_host.unwrap_or(1) as usize);
                     }
                     prop_assert!(job.placement.host_of_rank.iter().all(|h| job.hosts.contains(h)));
                 }

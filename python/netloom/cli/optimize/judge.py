@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from netloom._core import Fabric, Optimized, Scenario, Traffic
     from netloom.cli.shared.run import Run
 
-_KEYS = ("name", "trace", "allocation", "hosts", "mapping", "grid", "ranks_per_host")
+_KEYS = ("name", "trace", "allocation", "hosts", "adapters", "storage", "mapping", "grid", "ranks_per_host")
 """What a job with a trace says in a jobs file and in a scenario alike."""
 
 
