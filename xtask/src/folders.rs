@@ -8,9 +8,9 @@ use crate::tree::Tree;
 const MOST: usize = 20;
 /// Folders that have more today, and how many. The list can only shrink, and so can the numbers.
 const CROWDED: [(&str, usize); 6] = [
-    ("crates/formats/src", 23),
+    ("crates/formats/src", 22),
     ("crates/infer/src", 41),
-    ("crates/model/src", 28),
+    ("crates/model/src", 26),
     ("crates/optimize/src", 39),
     ("crates/python/src", 32),
     ("crates/sim/src/packet", 28),

@@ -19,7 +19,6 @@
 //! | [`jobs`] | jobs files (TOML) |
 //! | `keys` | TOML tables whose keys are all known |
 //! | [`mtx`] | Matrix Market: traffic matrices |
-//! | [`placing`] | where a job's ranks are, in the words of jobs files and scenarios |
 //! | [`plan`] | machines to be planned (TOML) |
 //! | [`recording`] | recorded runs of one file or many; what a file of traffic is |
 //! | [`scenario`] | scenarios to simulate (TOML), with overrides |
@@ -51,7 +50,6 @@ pub mod lft;
 pub mod mtx;
 pub mod paths;
 pub mod perfetto;
-pub mod placing;
 pub mod plan;
 pub mod qos_policy;
 pub mod recording;
@@ -73,12 +71,12 @@ pub use fabric::{
 pub use goal::read_goal;
 pub use gzip::decompress;
 pub use hostlist::{HostlistError, expand_hostlist};
+pub use jobs::placing::{parse_adapters, parse_allocation, parse_mapping};
 pub use jobs::{JobsFile, read_jobs};
 pub use lft::{LftFault, LftFaultKind, LftFile, Lids, read_lfts, write_lfts};
 pub use mtx::{read_mtx, write_mtx};
 pub use paths::{read_pair_paths, write_pair_paths};
 pub use perfetto::write_perfetto;
-pub use placing::{parse_adapters, parse_allocation, parse_mapping};
 pub use plan::{PlanFile, PlanSource, read_plan};
 pub use qos_policy::write_qos_policy;
 pub use recording::{Found, Recording, RecordingError, TrafficKind};

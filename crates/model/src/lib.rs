@@ -23,9 +23,7 @@
 //! | [`timeline`] | what happened when, on tracks |
 //! | [`trace`] | what every rank of a run sent, and who took part in its collectives |
 //! | [`workload`] | a recorded run as a program: what every rank does, in order |
-//! | [`counters`] | what ports counted, by interval |
-//! | [`port_error`] | what ports count that went wrong |
-//! | [`reading`] | what ports had counted at one moment |
+//! | [`counters`] | what ports counted, by interval, at one moment, and what went wrong |
 //! | [`schedule`] | what every rank does as tasks that depend on each other |
 //! | [`job`] | jobs, allocations, mappings, placements |
 //! | [`bound_class`] | what a bound is a bound of |
@@ -52,8 +50,6 @@ pub mod machines;
 pub mod matrix;
 pub mod names;
 pub mod pair_paths;
-pub mod port_error;
-pub mod reading;
 pub mod rng;
 pub mod routes;
 pub mod schedule;
@@ -66,7 +62,7 @@ pub use bound_class::BoundClass;
 pub use build::{CableSpec, End, FabricBuilder, FabricError, HostSpec, SwitchSpec};
 pub use certificate::{Certificate, Item, LinksAtMax, Reason, Side};
 pub use control::{Control, Improvement, StopReason};
-pub use counters::{Column, Counters, CountersError, Interval, Quality, Quantity};
+pub use counters::{Column, Counters, CountersError, Interval, PortError, Quality, Quantity, Reading};
 pub use fabric::{Fabric, Link, Node};
 pub use finding::Finding;
 pub use guids::HostGuids;
@@ -80,8 +76,6 @@ pub use lines::Lines;
 pub use machines::{Adapter, AdapterChoice, Machine, Machines, Selector};
 pub use matrix::Csr;
 pub use pair_paths::{MAX_LMC, PairPaths, PairPathsError};
-pub use port_error::PortError;
-pub use reading::Reading;
 pub use routes::{PathChoice, PortsError, Routes, Table};
 pub use schedule::{Requirement, Schedule, Task};
 pub use timeline::{Span, Timeline, TrackGroup};

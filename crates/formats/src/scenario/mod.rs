@@ -49,8 +49,8 @@ use toml_edit::{Item, Table};
 
 use crate::error::excerpt;
 use crate::jobs::MAX_RANKS;
+use crate::jobs::placing::{read_adapters, read_allocation, read_grid, read_mapping};
 use crate::keys::{Keys, Place};
-use crate::placing::{read_adapters, read_allocation, read_grid, read_mapping};
 use crate::{FormatError, decompress};
 
 pub use origins::Origins;

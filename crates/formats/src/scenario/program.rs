@@ -2,8 +2,8 @@
 
 use crate::FormatError;
 use crate::jobs::MAX_RANKS;
+use crate::jobs::placing::unknown;
 use crate::keys::Keys;
-use crate::placing::unknown;
 
 use super::values::{MOST_BYTES, MOST_TIMES, microseconds, periodic, root, shape, side, size, spec, times};
 

@@ -8,10 +8,10 @@
 
 use std::collections::BTreeMap;
 
+use super::port_error::PortError;
 use crate::counters::{Column, Quality, Quantity};
 use crate::fabric::Fabric;
 use crate::ids::LinkId;
-use crate::port_error::PortError;
 
 /// Absolute counters of a fabric's ports.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -29,12 +29,14 @@
 //! ```
 //! Every key is known or refused, with the nearest known one; every error names its line.
 
+pub mod placing;
+
 use netloom_model::traffic::{REPEATS, is_repeats};
 use netloom_model::{Allocation, Cut, JobSpec, PhaseSpec, Source};
 use toml_edit::{Item, Table};
 
+use self::placing::{read_adapters, read_allocation, read_grid, read_mapping, unknown};
 use crate::keys::{Keys, Place};
-use crate::placing::{read_adapters, read_allocation, read_grid, read_mapping, unknown};
 use crate::{FormatError, decompress};
 
 /// A jobs file, read.
@@ -256,7 +258,7 @@ mod tests {
     use netloom_model::{AdapterChoice, Mapping};
 
     use super::*;
-    use crate::placing::parse_allocation;
+    use crate::jobs::placing::parse_allocation;
 
     fn refusal(text: &str) -> String {
         read_jobs(text.as_bytes(), "jobs.toml").unwrap_err().to_string()

@@ -10,6 +10,12 @@
 //! Source: InfiniBand Architecture Specification, vol. 1, sec. 16.1.3 (PortCounters, PortCountersExtended) and 16.1.4 (PortXmitWait and
 //! the counters by virtual lane).
 
+pub mod port_error;
+pub mod reading;
+
+pub use port_error::PortError;
+pub use reading::Reading;
+
 use crate::fabric::Fabric;
 use crate::ids::LinkId;
 
