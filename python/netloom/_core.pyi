@@ -1009,7 +1009,7 @@ def engines() -> list[tuple[str, str]]:
     """Names and one-line descriptions of the oblivious engines."""
 
 def schemes() -> list[tuple[str, str]]:
-    """Names and one-line descriptions of the routing schemes without tables: switches choose packet by packet."""
+    """Names and one-line descriptions of the schemes without tables: switches choose packet by packet."""
 
 def is_generator(spec: str) -> bool: ...
 def is_pattern(spec: str) -> bool: ...
