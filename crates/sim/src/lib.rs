@@ -5,23 +5,31 @@
 //! | `config` | the hardware: buffers, delays, arbitration |
 //! | `profile` | the two frozen sets of parameters |
 //! | `fluid` | messages as flows with fair rates: quick prediction |
-//! | `packet` | the engine: events, links, switches, adapters; routing schemes; counters |
+//! | `packet` | the engine: events, links, switches, adapters; routing schemes |
+//! | `program` | what hosts do: told what happened, they ask for messages and timers |
+//! | `calendar` | events in order of time |
+//! | `observe` | what those who watch packets are told |
+//! | `state_codec` | how the state of a run is written and read back |
 //! | `replay` | programs of ranks: messages, collectives, jobs side by side |
 //! | `motif` | communication patterns of applications |
 //! | `record` | what a run is asked to record, and what was recorded |
 //! | `scheme` | the routing schemes of the switches: names, and the way to machine code |
 //! | `run` | the one door to a run, of either model |
 
+mod calendar;
 mod config;
 mod error;
 mod fluid;
 mod motif;
+mod observe;
 mod packet;
 mod profile;
+mod program;
 mod record;
 mod replay;
 mod run;
 mod scheme;
+mod state_codec;
 
 pub use config::{Admission, Config, Forwarding, Injection, Release};
 pub use error::SimError;
@@ -30,16 +38,15 @@ pub use motif::{
     AllToAll, Exchange, Exchanges, Ghost, GhostOrder, Halo, Incast, Pairs, PermutationStream, Repeat,
     RowsAndColumns, Slabs, Stencil, Stream, Uniform,
 };
+pub use observe::{Arrival, Context, Departure, Flying, Hop, Nobody, Observer, Queue};
 pub use packet::choice;
 pub use packet::choice::{Choice, Here, Outputs};
-pub use packet::{
-    Arrival, Context, Departure, Desk, End, Finished, Flying, Hop, Keeping, LinkCounters, Network, Nobody,
-    Observer, Post, Program, Queue, Sent, Series, Split, StateReader, StateWriter, Terms, run_network,
-};
+pub use packet::{End, Finished, Keeping, Network, Terms, run_network};
 pub use profile::Profile;
+pub use program::{Desk, Post, Program, Series, Split};
 pub use record::{
-    Distribution, IntervalRow, Intervals, Latencies, LevelRow, Measure, PairRow, QueueLevel, QueueRow,
-    Queues, Recorded, Summary,
+    Distribution, IntervalRow, Intervals, Latencies, LevelRow, LinkCounters, Measure, PairRow, QueueLevel,
+    QueueRow, Queues, Recorded, Sent, Summary,
 };
 pub use replay::{
     Algorithm, Algorithms, Collective, Envelope, Job, JobTimes, Kind, Offered, Op, OpenLoop, Player, Replay,
@@ -47,3 +54,4 @@ pub use replay::{
 };
 pub use run::{Deadlock, JobOutcome, Model, Outcome, Setup, simulate, simulate_observed};
 pub use scheme::{PerPacket, Scheme};
+pub use state_codec::{StateReader, StateWriter};

@@ -9,10 +9,14 @@ use netloom_model::{Control, Fabric, StopReason};
 
 use crate::SimError;
 use crate::fluid::flows;
+use crate::observe::{Nobody, Observer};
 use crate::packet::choice::{AnyChoice, Choice};
-use crate::packet::{End, Finished, Keeping, LinkCounters, Nobody, Observer, Terms, run_network};
+use crate::packet::{End, Finished, Keeping, Terms, run_network};
+
 use crate::profile::Profile;
-use crate::record::{Distribution, Latencies, MOST_SPANS, Measure, RankWindow, Recorded, Summary, Window};
+use crate::record::{
+    Distribution, Latencies, LinkCounters, MOST_SPANS, Measure, RankWindow, Recorded, Summary, Window,
+};
 use crate::replay::{Job, JobTimes, Offered, Player, Spent};
 use crate::scheme::{Scheme, Visitor};
 use netloom_model::SERVICE_LEVELS;

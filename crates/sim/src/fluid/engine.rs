@@ -10,9 +10,10 @@ use netloom_model::{HostId, LinkId};
 
 use super::network::{DUE, Fluid, Message, NEWS, NONE, OF_STREAM, RECEIVED, SENT, SETTLE, TIMER};
 use crate::SimError;
+use crate::calendar::{END_PS, Event, NEVER};
 use crate::config::Injection;
-use crate::packet::calendar::{END_PS, Event, NEVER};
-use crate::packet::{Due, LinkCounters, Post, Posted, Program, Sent};
+use crate::program::{Due, Post, Posted, Program};
+use crate::record::{LinkCounters, Sent};
 
 /// What of a host's software may be due later without that its room is given back.
 const MANY_DUE: usize = 256;

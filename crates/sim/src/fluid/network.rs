@@ -10,9 +10,9 @@ use super::short::Bookings;
 use super::stream::Stream;
 use super::ways::Ways;
 use crate::SimError;
+use crate::calendar::{Calendar, MOST_KEY, NEVER};
 use crate::config::Config;
-use crate::packet::calendar::{Calendar, MOST_KEY, NEVER};
-use crate::packet::{Desk, Due, Post, Program};
+use crate::program::{Desk, Due, Post, Program};
 use crate::scheme::Scheme;
 
 pub(super) const NONE: u32 = u32::MAX;

@@ -7,9 +7,9 @@ use netloom_model::{DestId, HostId};
 
 use super::network::{Fluid, NONE, OF_STREAM, RECEIVED, SENT, SETTLE};
 use super::stream::Stream;
+use crate::calendar::{Event, NEVER};
 use crate::config::Injection;
-use crate::packet::Program;
-use crate::packet::calendar::{Event, NEVER};
+use crate::program::Program;
 
 impl<P: Program> Fluid<'_, P> {
     /// Opens a stream without messages; `None`: there is no way, and the run fails.

@@ -1,39 +1,32 @@
 //! Packets through the network.
+//!
+//! | room | what it is | who may touch it |
+//! |---|---|---|
+//! | `pool` | packets and messages by number, and lists of them | all |
+//! | `hardware` | what the hardware does, as constants where it is a profile | all |
+//! | `host` | what hosts keep, with private fields | `engine`, by its methods |
+//! | `parallel` | the division into partitions, mail, the barrier of threads | `engine` writes mail, `threads` waits |
+//! | `switch` | queues, room and loads of links and switches | `engine`; `choice` and `watch` look |
+//! | `choice` | routing schemes, a file each | `engine` asks; nobody changes it |
+//! | `watch` | totals and samples | `network` and `threads` ask; it changes nothing |
+//! | `network` | one network (or partition of it): all of the above together | `engine` changes it, `threads` owns it |
+//! | `engine` | what happens: events, steps, news, state | `threads` calls it |
+//! | `threads` | a run, on one thread or several | the rest of the crate calls it |
+//!
+//! Rooms import only those above them in this table (docs/decisions/0026). The program of the hosts, the calendar of events, observers and the form of states
+//! are the crate's common ground, used by the fluid model too.
 
-mod adapter;
-mod attract;
-mod birth;
-pub(crate) mod calendar;
 pub mod choice;
-mod codec;
-mod counters;
-mod deadlock;
 mod engine;
-mod exchange;
-mod foresight;
 mod hardware;
-mod heads;
-mod loads;
-mod mail;
-mod meeting;
-mod messages;
+mod host;
 mod network;
-mod observe;
-mod partition;
+mod parallel;
 mod pool;
-mod ports;
-mod program;
-mod recorder;
-mod state;
-mod tell;
+mod switch;
 mod threads;
-mod waits;
+mod watch;
 
-pub use codec::{StateReader, StateWriter};
-pub use counters::{LinkCounters, Sent};
+pub use engine::Keeping;
 pub use network::Network;
-pub use observe::{Arrival, Context, Departure, Flying, Hop, Nobody, Observer, Queue};
-pub use program::{Desk, Post, Program, Series, Split};
-pub(crate) use program::{Due, Posted};
-pub use state::Keeping;
 pub use threads::{End, Finished, Terms, run_network};

@@ -1,29 +1,26 @@
 //! A network in motion: what a run consists of, and what is known of it from outside.
 //!
-//! What happens in it is in `engine` (switches), `adapter` (hosts), `attract` (packets that may yet take another output), `exchange` (other
-//! partitions), `tell` (observers).
+//! What happens in it is in `engine`.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 use netloom_model::{DestSpace, Fabric};
 
-use super::birth::Births;
-use super::calendar::{Calendar, MOST_KEY};
 use super::choice::Choice;
-use super::counters::LinkCounters;
 use super::hardware::Features;
-use super::heads::Heads;
-use super::mail::{Mail, Numbers};
-use super::messages::{Delayed, Incoming, Outgoing, Rest};
-use super::observe::Observer;
-use super::partition::Partition;
+use super::host::{Births, Hosts};
+use super::parallel::Mail;
+use super::parallel::Partition;
 use super::pool::{Origin, Packet, Pool};
-use super::ports::Ports;
-use super::program::{Desk, Program};
-use super::recorder::Recorder;
+use super::switch::Heads;
+use super::switch::Ports;
+use super::watch::{Recorder, link_counters};
 use crate::SimError;
+use crate::calendar::{Calendar, MOST_KEY};
 use crate::config::Config;
+use crate::observe::Observer;
+use crate::program::{Desk, Program};
+use crate::record::LinkCounters;
 use crate::record::{Latencies, Measure, PairCounter};
 
 /// One network in motion.
@@ -40,11 +37,7 @@ pub struct Network<'f, C, P: Program, O> {
     pub(super) packets: Pool<Packet>,
     /// Where packets are from, by packet.
     pub(super) origins: Vec<Origin>,
-    pub(super) outgoing: Pool<Outgoing<P::Token>>,
-    pub(super) rests: Pool<Rest>,
-    /// Records of messages to hosts here, by number; of every partition that sends, the numbers of its messages to each.
-    pub(super) incoming: Vec<Incoming<P::Token>>,
-    pub(super) numbers: Vec<Numbers>,
+    pub(super) hosts: Hosts<P::Token>,
     /// This partition, all of them, and what was sent to each in this window.
     pub(super) here: u8,
     pub(super) partition: Arc<Partition>,
@@ -62,11 +55,7 @@ pub struct Network<'f, C, P: Program, O> {
     pub(super) behind: Vec<(u32, u8)>,
     pub(super) calendar: Calendar,
     pub(super) desk: Desk<P::Token>,
-    /// Of every host, messages on their way to its adapter. The first of them has an event.
-    pub(super) delayed: Vec<VecDeque<Delayed<P::Token>>>,
     pub(super) now: u64,
-    /// Latencies of packets, if asked for.
-    pub(super) births: Option<Births>,
     /// What hosts send each other, if asked for.
     pub(super) pairs: Option<Box<PairCounter>>,
     /// Samples of counters and queues, if asked for.
@@ -141,10 +130,7 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
             ports,
             packets: Pool::new(),
             origins: Vec::new(),
-            outgoing: Pool::new(),
-            rests: Pool::new(),
-            incoming: Vec::new(),
-            numbers: vec![Numbers::new(here, partition.count); partition.count],
+            hosts: Hosts::new(fabric.host_count(), here, partition.count),
             here,
             mail: (0..partition.count).map(|_| Mail::default()).collect(),
             lookahead_ps,
@@ -157,9 +143,7 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
             behind: Vec::new(),
             calendar,
             desk,
-            delayed: fabric.hosts().map(|_| VecDeque::new()).collect(),
             now: 0,
-            births: None,
             pairs: None,
             recorder: None,
             received: 0,
@@ -171,25 +155,11 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
         })
     }
 
-    /// Numbers a packet.
-    #[inline(always)]
-    pub(super) fn take_packet(&mut self, packet: Packet, origin: Origin) -> u32 {
-        let index = self.packets.take(packet);
-        match self.origins.get_mut(index as usize) {
-            Some(old) => *old = origin,
-            None => {
-                self.origins.push(origin);
-                self.limit("packets", index);
-            }
-        }
-        index
-    }
-
     /// Records latencies of packets, by the program's jobs; before the start.
     pub fn record_packets(&mut self, jobs: usize) {
         let host_lanes = self.fabric.host_count() * self.ports.lanes;
         let measured: Vec<_> = (0..jobs).map(|job| self.program.measured_ps(job)).collect();
-        self.births = Some(Births::new(&self.config, host_lanes, &measured));
+        self.hosts.record(Births::new(&self.config, host_lanes, &measured));
     }
 
     /// Records what is asked for; before the start.
@@ -203,12 +173,12 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
 
     /// Latencies of packets by job; empty unless recorded.
     pub fn packet_latencies(&self) -> &[Latencies] {
-        self.births.as_ref().map_or(&[], Births::latencies)
+        self.hosts.births().map_or(&[], Births::latencies)
     }
 
     /// Bytes received of each job while its load was measured, headers included; empty if none was.
     pub fn accepted(&self) -> Vec<u64> {
-        self.births.iter().flat_map(Births::accepted).collect()
+        self.hosts.births().into_iter().flat_map(Births::accepted).collect()
     }
 
     /// Simulated time, ps.
@@ -248,7 +218,7 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
 
     /// What every link has carried.
     pub fn counters(&self) -> LinkCounters {
-        let mut counters = LinkCounters::by(&self.ports, self.last);
+        let mut counters = link_counters(&self.ports, self.last);
         counters.take_off(self.not_left(self.now));
         counters
     }

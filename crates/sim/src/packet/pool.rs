@@ -28,7 +28,7 @@ pub(crate) struct Packet {
 pub(crate) struct Origin {
     /// The receiver's record of its message.
     pub message: u32,
-    /// When it was created, in units of `birth`'s own; the rest in `born_high`.
+    /// When it was created, in units of `births`' own; the rest in `born_high`.
     born_low: u32,
     born_high: u8,
 }
@@ -39,7 +39,7 @@ impl Origin {
         Self { message, born_low: born as u32, born_high: (born >> 32) as u8 }
     }
 
-    /// When the packet was created, in units of `birth`'s own.
+    /// When the packet was created, in units of `births`' own.
     #[inline(always)]
     pub fn born(&self) -> u64 {
         u64::from(self.born_high) << 32 | u64::from(self.born_low)

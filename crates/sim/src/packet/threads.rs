@@ -2,8 +2,8 @@
 //!
 //! Each thread has a partition of the switches with a [`Network`] of its own. Time goes on in windows: from the first event of all to come,
 //! as long as the lookahead. In a window nobody hears of the others; at its end each hands over its mail, says when it goes on, and waits for the
-//! others. Slots for mail and times are used in turns, so one meeting a window is enough: who writes to a slot again has met
-//! everybody who read it.
+//! others. Slots for mail and times are used in turns, so one barrier a window is enough: who writes to a slot again has passed
+//! one since everybody read it.
 //!
 //! Invariant: what decides results (the order of events at a switch or a host, and what is known there) does not depend on the division; see `engine`, `mail`
 //! and `Desk::announce`.
@@ -14,21 +14,22 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use netloom_model::{Control, Fabric, StopReason};
 
-use super::calendar::NEVER;
 use super::choice::Choice;
-use super::codec::{StateReader, joined};
-use super::counters::LinkCounters;
-use super::deadlock::deadlock;
-use super::mail::Mail;
-use super::meeting::{Meeting, Presence};
+use super::engine::Keeping;
+use super::engine::deadlock;
 use super::network::Network;
-use super::observe::Observer;
-use super::partition::Partition;
-use super::program::Split;
-use super::state::Keeping;
+use super::parallel::Mail;
+use super::parallel::Partition;
+use super::parallel::{Barrier, Guard};
+use super::watch::link_counters;
 use crate::SimError;
+use crate::calendar::NEVER;
 use crate::config::Config;
+use crate::observe::Observer;
+use crate::program::Split;
+use crate::record::LinkCounters;
 use crate::record::{Intervals, Latencies, Measure, PairRow, Queues};
+use crate::state_codec::{StateReader, joined};
 
 /// Events between two looks at the [`Control`] where there are no windows.
 const EVENTS_A_LOOK: u64 = 1 << 10;
@@ -268,11 +269,11 @@ fn together<C: Choice, P: Split, O: Observer>(
     let slots = [Slots::new(parts.len()), Slots::new(parts.len())];
     let failure = Failure::default();
     let each = parts.len().div_ceil(terms.threads.max(1));
-    let meeting = Meeting::new(parts.len().div_ceil(each));
+    let barrier = Barrier::new(parts.len().div_ceil(each));
     let some: Vec<_> = parts.chunks_mut(each).map(|some| Mutex::new((some, None))).collect();
     on_threads(some.len(), |thread| {
         let (parts, end) = &mut *lock(&some[thread]);
-        *end = windows(parts, terms, &meeting, &slots, &failure);
+        *end = windows(parts, terms, &barrier, &slots, &failure);
     });
     let ends: Vec<End> = some.iter().filter_map(|some| lock(some).1.clone()).collect();
     if let Some((.., error)) = failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
@@ -308,11 +309,11 @@ fn on_threads(count: usize, work: impl Fn(usize) + Sync) {
 fn windows<C: Choice, P: Split, O: Observer>(
     parts: &mut [Network<C, P, O>],
     terms: &Terms,
-    meeting: &Meeting,
+    barrier: &Barrier,
     slots: &[Slots<P::Token>; 2],
     failure: &Failure,
 ) -> Option<End> {
-    let _presence = Presence(meeting);
+    let _guard = Guard(barrier);
     let until_ps = terms.until_ps.unwrap_or(NEVER);
     let mut failed = false;
     for turn in (0..2).cycle() {
@@ -329,7 +330,7 @@ fn windows<C: Choice, P: Split, O: Observer>(
                 *lock(&slots.told) = told;
             }
         }
-        if !meeting.wait() || slots.failed.load(Relaxed) {
+        if !barrier.wait() || slots.failed.load(Relaxed) {
             return None;
         }
         for part in &mut *parts {
@@ -338,7 +339,7 @@ fn windows<C: Choice, P: Split, O: Observer>(
         if parts[0].stopped {
             return Some(End::Stopped);
         }
-        if slots.keep.load(Relaxed) && !keep_state(parts, terms, meeting, &slots.states) {
+        if slots.keep.load(Relaxed) && !keep_state(parts, terms, barrier, &slots.states) {
             return None;
         }
         if let Some(reason) = *lock(&slots.told) {
@@ -370,13 +371,13 @@ fn windows<C: Choice, P: Split, O: Observer>(
 fn keep_state<C: Choice, P: Split, O: Observer>(
     parts: &mut [Network<C, P, O>],
     terms: &Terms,
-    meeting: &Meeting,
+    barrier: &Barrier,
     states: &[Mutex<Vec<u8>>],
 ) -> bool {
     for part in &mut *parts {
         *lock(&states[usize::from(part.here)]) = part.saved();
     }
-    if !meeting.wait() {
+    if !barrier.wait() {
         return false;
     }
     if parts[0].here == 0 {
@@ -401,9 +402,9 @@ fn merged<C: Choice, P: Split, O: Observer>(
         End::Told(_) => sampled_ps().map_or(last_ps, |ps| ps.max(last_ps)),
         _ => last_ps,
     };
-    let mut counters = LinkCounters::by(&parts[0].ports, end_ps);
+    let mut counters = link_counters(&parts[0].ports, end_ps);
     for part in &parts[1..] {
-        counters.merge(&LinkCounters::by(&part.ports, end_ps));
+        counters.merge(&link_counters(&part.ports, end_ps));
     }
     for part in &parts {
         let left_by = if end == End::Until { end_ps - 1 } else { part.now };

@@ -6,6 +6,7 @@ use crate::SimError;
 
 mod intervals;
 mod latency;
+mod link_counters;
 mod pairs;
 mod queues;
 mod window;
@@ -13,6 +14,7 @@ mod window;
 pub(crate) use intervals::PS_PER_TICK;
 pub use intervals::{IntervalRow, Intervals};
 pub use latency::{Latencies, Summary};
+pub use link_counters::{LinkCounters, Sent};
 pub(crate) use pairs::PairCounter;
 pub use pairs::PairRow;
 pub use queues::{LevelRow, QueueLevel, QueueRow, Queues};

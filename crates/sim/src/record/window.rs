@@ -4,7 +4,7 @@
 
 use netloom_model::{Fabric, LinkId, Span, Timeline, TrackGroup};
 
-use crate::packet::{Departure, Hop, Observer};
+use crate::observe::{Departure, Hop, Observer};
 use crate::replay::RankSpan;
 
 /// Spans of packets, and of ranks, that a window keeps.

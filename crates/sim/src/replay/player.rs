@@ -25,7 +25,8 @@ use super::offered::{OpenLoop, Window};
 use super::op::Op;
 use super::spent::Tally as TimeTally;
 use super::tasks::Progress;
-use crate::packet::{Context, Desk, Post, Program, Series};
+use crate::observe::Context;
+use crate::program::{Desk, Post, Program, Series};
 use crate::record::Latencies;
 use netloom_model::LaneMap;
 

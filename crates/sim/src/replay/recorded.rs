@@ -7,7 +7,7 @@ use netloom_traffic::collective::{Algorithms, Collective};
 
 use super::op::Op;
 use super::script::Script;
-use crate::packet::calendar::END_PS;
+use crate::calendar::END_PS;
 
 /// Replays a [`Workload`] on processors of a given speed.
 #[derive(Clone, Debug)]

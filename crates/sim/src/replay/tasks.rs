@@ -17,7 +17,7 @@ use netloom_model::{Lines, Schedule, Task};
 use serde::{Deserialize, Serialize};
 
 use super::matching::Table;
-use crate::packet::calendar::END_PS;
+use crate::calendar::END_PS;
 
 /// Runs a [`Schedule`]. To whoever only adds up messages it looks like a script of one task after another.
 #[derive(Clone, Debug)]

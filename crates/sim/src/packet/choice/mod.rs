@@ -11,7 +11,7 @@ use netloom_model::rng::Stream;
 use netloom_model::{DestId, LinkId, SwitchId};
 
 use super::pool::Packet;
-use super::ports::Ports;
+use super::switch::Ports;
 
 pub use adaptive::Adaptive;
 pub(crate) use any::AnyChoice;
@@ -63,8 +63,8 @@ impl Outputs<'_> {
     /// Bytes that waited for a link of any switch when the news of it left, a credit's time ago. Known to schemes
     /// that are not [`Choice::LOCAL`]; 0 for others.
     #[inline]
-    pub fn heard(&mut self, link: LinkId) -> u32 {
-        self.ports.rumour.load(link.0, self.now)
+    pub fn remote_load(&mut self, link: LinkId) -> u32 {
+        self.ports.remote.load(link.0, self.now)
     }
 
     /// The switch at the far end of a link, if it is one.

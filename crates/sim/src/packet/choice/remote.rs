@@ -40,8 +40,8 @@ impl Choice for AdaptiveRemote<'_> {
             let near = outputs.load(link);
             let Some(switch) = outputs.far_end(link) else { return near };
             let far = match map.ways(Here { switch, via: link, ..here }) {
-                Ways::Only(next) => next.map_or(0, |next| outputs.heard(next)),
-                Ways::Any(next) => next.iter().map(|&next| outputs.heard(next)).min().unwrap_or(0),
+                Ways::Only(next) => next.map_or(0, |next| outputs.remote_load(next)),
+                Ways::Any(next) => next.iter().map(|&next| outputs.remote_load(next)).min().unwrap_or(0),
             };
             near.saturating_add(far)
         };

@@ -7,7 +7,7 @@ use netloom_model::Task;
 use super::super::op::Op;
 use super::super::tasks::{Next, Progress};
 use super::{Player, Waits};
-use crate::packet::Desk;
+use crate::program::Desk;
 use crate::replay::Envelope;
 
 impl Player {

@@ -9,7 +9,7 @@ use netloom_model::{DestId, HostId};
 
 use super::super::op::Op;
 use super::{COLLECTIVE_TAG, Part, Player};
-use crate::packet::{Desk, Post, Series};
+use crate::program::{Desk, Post, Series};
 use crate::replay::Envelope;
 
 impl Player {

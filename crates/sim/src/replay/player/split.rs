@@ -4,7 +4,8 @@ use netloom_model::HostId;
 
 use super::Player;
 use crate::SimError;
-use crate::packet::{Split, StateReader, StateWriter};
+use crate::program::Split;
+use crate::state_codec::{StateReader, StateWriter};
 
 impl Split for Player {
     fn absorb(&mut self, other: Self, was_there: &dyn Fn(HostId) -> bool) {

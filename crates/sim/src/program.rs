@@ -6,12 +6,12 @@ use netloom_model::{DestId, HostId};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::codec::{StateReader, StateWriter};
-use super::observe::Context;
 use crate::SimError;
+use crate::observe::Context;
+use crate::state_codec::{StateReader, StateWriter};
 
 /// A time beyond the simulator's range; only [`u64::MAX`] is later.
-pub(super) const LAST_PS: u64 = u64::MAX - 1;
+pub(crate) const LAST_PS: u64 = u64::MAX - 1;
 
 /// A message to send.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]

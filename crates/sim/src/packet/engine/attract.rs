@@ -2,16 +2,16 @@
 
 use netloom_model::LinkId;
 
-use super::choice::Choice;
-use super::hardware::Hardware;
-use super::heads::Head;
-use super::network::Network;
-use super::observe::Observer;
-use super::program::Program;
+use crate::observe::Observer;
+use crate::packet::choice::Choice;
+use crate::packet::hardware::Hardware;
+use crate::packet::network::Network;
+use crate::packet::switch::Head;
+use crate::program::Program;
 
 impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
     /// Admits a packet that waited, and finds outputs for those that it held up.
-    pub(super) fn go_on<H: Hardware>(&mut self, link: u32, to_lane: u8, index: u32) {
+    pub(in crate::packet) fn go_on<H: Hardware>(&mut self, link: u32, to_lane: u8, index: u32) {
         if C::LOOKS {
             self.go(index);
         }
@@ -28,7 +28,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
     }
 
     /// Takes the packet whose turn it is from those that wait for room, if there is room for it.
-    pub(super) fn next_admitted<H: Hardware>(&mut self, link: u32, lane: u8) -> Option<u32> {
+    pub(in crate::packet) fn next_admitted<H: Hardware>(&mut self, link: u32, lane: u8) -> Option<u32> {
         let at = self.ports.index::<H>(link, lane);
         let state = &self.ports.lane[at];
         if state.waiting.is_empty() {
@@ -57,7 +57,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
 
     /// A packet has got the room it waited for.
     #[inline(always)]
-    pub(super) fn go(&mut self, index: u32) {
+    pub(in crate::packet) fn go(&mut self, index: u32) {
         let switch = self.ports.port[self.packets.get(index).via as usize].to;
         if !self.heads.are_fixed() {
             self.heads.leave(switch, index);
@@ -65,7 +65,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
     }
 
     /// An output with nobody waiting takes packets that wait elsewhere in its switch, as long as there is room.
-    pub(super) fn attract<H: Hardware>(&mut self, link: u32, lane: u8) {
+    pub(in crate::packet) fn attract<H: Hardware>(&mut self, link: u32, lane: u8) {
         // Only where room comes back just now: a try at another time must change nothing.
         if self.heads.are_fixed() || self.ports.free_at::<H>(link) != self.now {
             return;
@@ -101,7 +101,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
             let list = &mut self.ports.at::<H>(home, home_lane).waiting;
             let before = list.iter(&self.packets).take_while(|&i| i != index).last();
             list.remove_after(&mut self.packets, before);
-            self.tell_move::<H>(link, lane, index);
+            self.notify_move::<H>(link, lane, index);
             self.ports.queue(home, -wire, self.now);
             self.ports.queue(link, wire, self.now);
             self.ports.settle::<H>(home, self.now);

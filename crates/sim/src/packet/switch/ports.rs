@@ -14,14 +14,14 @@ use std::collections::VecDeque;
 use netloom_model::{Fabric, LinkId, SwitchId};
 use serde::{Deserialize, Serialize};
 
-use super::calendar::{END_PS, NEVER};
-use super::hardware::{Any, Features, Hardware};
-use super::loads::{Loads, Rumour};
-use super::observe::Queue;
-use super::partition::Partition;
-use super::pool::{List, NONE, Packet, Pool};
+use super::loads::{Loads, RemoteLoads};
 use super::waits::Waits;
+use crate::calendar::{END_PS, NEVER};
 use crate::config::{Config, Forwarding};
+use crate::observe::Queue;
+use crate::packet::hardware::{Any, Features, Hardware};
+use crate::packet::parallel::Partition;
+use crate::packet::pool::{List, NONE, Packet, Pool};
 
 /// Bits of [`Lane::sent`] that count bytes, and how many packets the others count.
 const SENT_BYTES: u32 = 24;
@@ -135,7 +135,7 @@ pub(crate) struct Lane {
     /// There are more credits.
     more: bool,
     /// The link lacks room that will come back.
-    pub thirsty: bool,
+    pub starved: bool,
 }
 
 impl Lane {
@@ -221,7 +221,7 @@ pub(crate) struct Ports {
     /// Loads of outputs, if a scheme looks at them.
     pub loads: Loads,
     /// Loads as they are known elsewhere.
-    pub rumour: Rumour,
+    pub remote: RemoteLoads,
     /// How long lanes lacked room.
     pub waits: Waits,
     /// The first so many links are the hosts'.
@@ -251,7 +251,7 @@ impl Ports {
                 sent: 0,
                 turn: 0,
                 more: false,
-                thirsty: false,
+                starved: false,
             }
         };
         let lane: Vec<Lane> = fabric.links().flat_map(|l| std::iter::repeat_n(lane(l), lanes)).collect();
@@ -273,7 +273,7 @@ impl Ports {
             more: vec![VecDeque::new(); lane.len()],
             arbiter: vec![Arbiter::default(); if features.one_lane { 0 } else { links }],
             loads: Loads::default(),
-            rumour: Rumour::default(),
+            remote: RemoteLoads::default(),
             waits: Waits::new(links, lanes),
             lane,
             hosts: fabric.host_count(),
@@ -287,7 +287,7 @@ impl Ports {
         if elsewhere {
             let between = self.port[self.hosts..].iter().filter(|port| port.to != Port::HOST);
             let delay_ps = between.map(|port| self.kinds[port.kind as usize].credit_ps).max().unwrap_or(1);
-            self.rumour = Rumour::new(self.port.len(), delay_ps);
+            self.remote = RemoteLoads::new(self.port.len(), delay_ps);
         }
     }
 
@@ -307,7 +307,7 @@ impl Ports {
     #[inline(always)]
     pub fn queue(&mut self, link: u32, bytes: i32, now: u64) {
         self.loads.add(link, bytes);
-        self.rumour.tell(link, bytes, now);
+        self.remote.change(link, bytes, now);
     }
 
     /// The switch at a link's far end.

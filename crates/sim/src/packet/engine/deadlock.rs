@@ -2,11 +2,11 @@
 
 use netloom_model::{Fabric, LinkId};
 
-use super::choice::Choice;
-use super::network::Network;
-use super::observe::Observer;
-use super::program::Program;
 use crate::SimError;
+use crate::observe::Observer;
+use crate::packet::choice::Choice;
+use crate::packet::network::Network;
+use crate::program::Program;
 
 impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
     /// Notes, for every link, an output that packets held at its far end wait for (one is enough to follow).
@@ -23,7 +23,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
 }
 
 /// What is wrong if nothing happens any more in the partitions of a network.
-pub(super) fn deadlock<C: Choice, P: Program, O: Observer>(
+pub(in crate::packet) fn deadlock<C: Choice, P: Program, O: Observer>(
     parts: &[Network<'_, C, P, O>],
 ) -> Option<SimError> {
     let packets = parts.iter().map(|part| part.packets.live()).sum();

@@ -1,17 +1,17 @@
 //! How partitions tell each other what crosses between them; see `mail`.
 
-use super::calendar::{Event, NEVER};
-use super::choice::Choice;
-use super::hardware::Any;
-use super::mail::{Mail, STOP};
-use super::messages::Incoming;
-use super::network::Network;
-use super::observe::Observer;
-use super::program::Program;
+use crate::calendar::{Event, NEVER};
+use crate::observe::Observer;
+use crate::packet::choice::Choice;
+use crate::packet::hardware::Any;
+use crate::packet::host::Incoming;
+use crate::packet::network::Network;
+use crate::packet::parallel::{Mail, STOP};
+use crate::program::Program;
 
 impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
     /// A packet's link leads to another partition.
-    pub(super) fn send_away(&mut self, to: u8, time_ps: u64, link: u32, index: u32) {
+    pub(in crate::packet) fn send_away(&mut self, to: u8, time_ps: u64, link: u32, index: u32) {
         let (packet, origin) = (*self.packets.get(index), self.origins[index as usize]);
         self.packets.free(index);
         let mail = &mut self.mail[usize::from(to)];
@@ -20,43 +20,35 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
     }
 
     /// Room for a sender in another partition.
-    pub(super) fn give_away(&mut self, to: u8, time_ps: u64, link: u32, bytes: u16, lane: u8) {
+    pub(in crate::packet) fn give_away(&mut self, to: u8, time_ps: u64, link: u32, bytes: u16, lane: u8) {
         let mail = &mut self.mail[usize::from(to)];
         mail.first_ps = mail.first_ps.min(time_ps);
         mail.credits.push((time_ps, link, bytes, lane));
     }
 
     /// Numbers a message to partition `to` and tells it what will come.
-    pub(super) fn register(&mut self, to: u8, record: Incoming<P::Token>) -> u32 {
-        let number = self.numbers[usize::from(to)].take();
+    pub(in crate::packet) fn register(&mut self, to: u8, record: Incoming<P::Token>) -> u32 {
+        let number = self.hosts.number(to);
         if to == self.here {
-            self.keep(number, record);
+            self.hosts.expect(number, record);
         } else {
             self.mail[usize::from(to)].records.push((number, record));
         }
         number
     }
 
-    fn keep(&mut self, number: u32, record: Incoming<P::Token>) {
-        let at = number as usize;
-        if at >= self.incoming.len() {
-            self.incoming.resize(at + 1, record);
-        }
-        self.incoming[at] = record;
-    }
-
     /// All of a message has been received.
-    pub(super) fn strike(&mut self, number: u32) {
+    pub(in crate::packet) fn retire(&mut self, number: u32) {
         let from = number as usize % self.mail.len();
         if from == usize::from(self.here) {
-            self.numbers[from].give(number);
+            self.hosts.retire(from, number);
         } else {
             self.mail[from].done.push(number);
         }
     }
 
     /// Tells the programs of all partitions, so long from now that each can know it in time.
-    pub(super) fn announce(&mut self, news: u32) {
+    pub(in crate::packet) fn announce(&mut self, news: u32) {
         let time_ps = self.now + self.lookahead_ps.max(1);
         for (to, mail) in self.mail.iter_mut().enumerate() {
             if to != usize::from(self.here) {
@@ -68,11 +60,11 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
     }
 
     /// News are heard after everything else of their time.
-    pub(super) fn news_key(&self) -> u32 {
+    pub(in crate::packet) fn news_key(&self) -> u32 {
         ((self.fabric.link_count() + self.fabric.host_count()) as u32) << 1
     }
 
-    pub(super) fn hear(&mut self, news: u32) {
+    pub(in crate::packet) fn hear(&mut self, news: u32) {
         if news == STOP {
             (self.stopped, self.alert) = (true, true);
             return;
@@ -83,22 +75,22 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
     }
 
     /// When something happens next, here or by what was sent from here.
-    pub(super) fn next_ps(&self) -> u64 {
+    pub(in crate::packet) fn next_ps(&self) -> u64 {
         self.mail.iter().map(|mail| mail.first_ps).fold(self.calendar.next_ps(), u64::min)
     }
 
     /// Exchanges what was written to partition `to` for an empty mail.
-    pub(super) fn hand_over(&mut self, to: usize, slot: &mut Mail<P::Token>) {
+    pub(in crate::packet) fn hand_over(&mut self, to: usize, slot: &mut Mail<P::Token>) {
         std::mem::swap(&mut self.mail[to], slot);
     }
 
     /// Takes what partition `from` has sent.
-    pub(super) fn deliver(&mut self, from: usize, mail: &mut Mail<P::Token>) {
+    pub(in crate::packet) fn deliver(&mut self, from: usize, mail: &mut Mail<P::Token>) {
         for (number, record) in mail.records.drain(..) {
-            self.keep(number, record);
+            self.hosts.expect(number, record);
         }
         for number in mail.done.drain(..) {
-            self.numbers[from].give(number);
+            self.hosts.retire(from, number);
         }
         for (time_ps, link, packet, origin) in mail.packets.drain(..) {
             let index = self.take_packet(packet, origin);

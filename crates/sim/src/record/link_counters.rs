@@ -2,9 +2,7 @@
 
 use netloom_model::{Column, Counters, Fabric, Interval, LinkId, Quantity};
 
-use super::hardware::Any;
-use super::ports::Ports;
-use crate::record::PS_PER_TICK;
+use super::intervals::PS_PER_TICK;
 
 /// Counters of all directed links, by what sends.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -29,19 +27,6 @@ pub struct Sent {
 }
 
 impl LinkCounters {
-    /// What has been sent by `now`.
-    pub(crate) fn by(ports: &Ports, now: u64) -> Self {
-        let Ports { lanes, .. } = *ports;
-        let free_at = |link: usize| ports.free_at::<Any>(link as u32);
-        let sent = ports.carried().enumerate().map(|(at, carried)| {
-            let wait_ps = ports.waits.lane_ps(at / lanes, at % lanes, free_at(at / lanes), now);
-            Sent { bytes: carried.bytes, packets: carried.packets, wait_ps }
-        });
-        let links = 0..ports.port.len();
-        let wait_ps = links.map(|link| ports.waits.link_ps(link, free_at(link), now));
-        Self { lanes, sent: sent.collect(), wait_ps: wait_ps.collect() }
-    }
-
     /// Takes off packets that have not left yet: link, lane and bytes of each.
     pub(crate) fn take_off(&mut self, packets: impl Iterator<Item = (u32, u8, u16)>) {
         for (link, lane, bytes) in packets {

@@ -11,12 +11,12 @@ use serde::{Deserialize, Serialize};
 
 /// A packet that waits at the head of an input.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(super) struct Head {
+pub(crate) struct Head {
     /// The packet.
     pub index: u32,
     /// The output that it waits for.
     pub home: u32,
-    /// The outputs that it may take; see [`Choice::set_of`](super::choice::Choice::set_of).
+    /// The outputs that it may take; see [`Choice::set_of`](crate::packet::choice::Choice::set_of).
     pub set: u32,
     /// Its bytes on the wire.
     pub wire: u16,
@@ -26,7 +26,7 @@ pub(super) struct Head {
 
 /// Packets that wait at heads of inputs, by switch.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub(super) struct Heads {
+pub(crate) struct Heads {
     waiting: Vec<Vec<Head>>,
 }
 

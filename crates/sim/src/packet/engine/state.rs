@@ -6,14 +6,14 @@
 //! Invariants: a state is taken between events, with several partitions between windows, when no mail is under way; a run that goes on
 //! from one shows all that it would have shown without.
 
-use super::calendar::Event;
-use super::choice::Choice;
-use super::codec::{StateReader, StateWriter};
-use super::network::Network;
-use super::observe::Observer;
-use super::ports::Ports;
-use super::program::Split;
 use crate::SimError;
+use crate::calendar::Event;
+use crate::observe::Observer;
+use crate::packet::choice::Choice;
+use crate::packet::network::Network;
+use crate::packet::switch::Ports;
+use crate::program::Split;
+use crate::state_codec::{StateReader, StateWriter};
 
 /// How the state of a run is kept, and where it begins.
 #[derive(Clone, Copy)]
@@ -35,7 +35,7 @@ impl std::fmt::Debug for Keeping<'_> {
 
 impl<C: Choice, P: Split, O: Observer> Network<'_, C, P, O> {
     /// This network's state. Every field is named: what is new must be kept, or be known not to need it.
-    pub(super) fn saved(&mut self) -> Vec<u8> {
+    pub(in crate::packet) fn saved(&mut self) -> Vec<u8> {
         let Self {
             // Given.
             fabric: _,
@@ -62,15 +62,10 @@ impl<C: Choice, P: Split, O: Observer> Network<'_, C, P, O> {
             ports,
             packets,
             origins,
-            outgoing,
-            rests,
-            incoming,
-            numbers,
+            hosts,
             heads,
             calendar,
-            delayed,
             now,
-            births,
             recorder,
             received,
             events,
@@ -79,8 +74,8 @@ impl<C: Choice, P: Split, O: Observer> Network<'_, C, P, O> {
         debug_assert!(behind.is_empty() && mail.iter().all(|mail| mail.packets.is_empty()));
         let mut to = StateWriter::default();
         to.put(&(now, received, events, last));
-        to.put(&(ports, packets, origins, outgoing, rests, incoming, numbers));
-        to.put(&(heads, delayed, births, recorder));
+        to.put(&(ports, packets, origins, hosts));
+        to.put(&(heads, recorder));
         to.put(&calendar.iter().collect::<Vec<Event>>());
         to.put(choice.streams());
         program.save(&mut to);
@@ -88,21 +83,18 @@ impl<C: Choice, P: Split, O: Observer> Network<'_, C, P, O> {
     }
 
     /// Takes up a state, before the start and instead of it.
-    pub(super) fn load(&mut self, from: &mut StateReader) -> Result<(), SimError> {
+    pub(in crate::packet) fn load(&mut self, from: &mut StateReader) -> Result<(), SimError> {
         (self.now, self.received, self.events, self.last) = from.take()?;
         let shape = |ports: &Ports| {
             (ports.lanes, ports.features, ports.port.len(), ports.lane.len(), ports.end.len())
         };
         let built = shape(&self.ports);
         (self.ports, self.packets, self.origins) = from.take()?;
-        (self.outgoing, self.rests, self.incoming, self.numbers) = from.take()?;
-        if shape(&self.ports) != built || self.numbers.len() != self.partition.count {
+        self.hosts = from.take()?;
+        if shape(&self.ports) != built || !self.hosts.are_of(self.fabric.host_count(), self.partition.count) {
             return Err(SimError::State);
         }
-        (self.heads, self.delayed, self.births, self.recorder) = from.take()?;
-        if self.delayed.len() != self.fabric.host_count() {
-            return Err(SimError::State);
-        }
+        (self.heads, self.recorder) = from.take()?;
         for event in from.take::<Vec<Event>>()? {
             self.calendar.push(event);
         }

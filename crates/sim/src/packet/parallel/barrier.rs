@@ -11,14 +11,14 @@ const SPINS: u32 = 200;
 
 /// A barrier for a fixed number of threads.
 #[derive(Debug)]
-pub(super) struct Meeting {
+pub(crate) struct Barrier {
     threads: usize,
     here: AtomicUsize,
     round: AtomicUsize,
     broken: AtomicBool,
 }
 
-impl Meeting {
+impl Barrier {
     pub fn new(threads: usize) -> Self {
         let (here, round) = (AtomicUsize::new(0), AtomicUsize::new(0));
         Self { threads, here, round, broken: AtomicBool::new(false) }
@@ -46,9 +46,9 @@ impl Meeting {
 }
 
 /// Held by each thread: releases the others if it panics.
-pub(super) struct Presence<'a>(pub &'a Meeting);
+pub(crate) struct Guard<'a>(pub &'a Barrier);
 
-impl Drop for Presence<'_> {
+impl Drop for Guard<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
             self.0.broken.store(true, Release);
@@ -64,15 +64,15 @@ mod tests {
 
     #[test]
     fn nobody_is_a_round_ahead() {
-        let meeting = Meeting::new(3);
+        let barrier = Barrier::new(3);
         let rounds: [AtomicUsize; 3] = Default::default();
         std::thread::scope(|scope| {
             for me in 0..3 {
-                let (meeting, rounds) = (&meeting, &rounds);
+                let (barrier, rounds) = (&barrier, &rounds);
                 scope.spawn(move || {
                     for round in 1..=500 {
                         rounds[me].store(round, Relaxed);
-                        assert!(meeting.wait());
+                        assert!(barrier.wait());
                         assert!(rounds.iter().all(|r| (round..=round + 1).contains(&r.load(Relaxed))));
                     }
                 });
@@ -82,13 +82,13 @@ mod tests {
 
     #[test]
     fn a_panic_releases_the_others() {
-        let meeting = Meeting::new(2);
+        let barrier = Barrier::new(2);
         std::thread::scope(|scope| {
             let lost = scope.spawn(|| {
-                let _presence = Presence(&meeting);
+                let _guard = Guard(&barrier);
                 panic!("on purpose");
             });
-            assert!(!meeting.wait());
+            assert!(!barrier.wait());
             assert!(lost.join().is_err());
         });
     }

@@ -10,21 +10,21 @@
 //! Invariants: whenever an event has been dealt with, everything that can move at its time has moved; so a try more or less changes
 //! nothing, and results depend on the events' order `(time, link or host, …)` alone.
 //!
-//! What comes at one time to one place: packets by link (a link brings one at a time); hosts are in `adapter`.
+//! What comes at one time to one place: packets by link (a link brings one at a time); hosts are in `adapters`.
 
 use netloom_model::{HostId, LinkId, SwitchId};
 
-use super::calendar::{END_PS, Event, MOST_DATA, NEVER};
-use super::choice::{Choice, Here, Outputs};
 use super::deadlock::deadlock;
-use super::hardware::{Any, Codes, Hardware, InfiniBand, Lanes, Moving};
-use super::heads::Head;
-use super::network::Network;
-use super::observe::Observer;
-use super::pool::{List, NONE, Packet};
-use super::ports::{Lane, Port};
-use super::program::Program;
 use crate::SimError;
+use crate::calendar::{END_PS, Event, MOST_DATA, NEVER};
+use crate::observe::Observer;
+use crate::packet::choice::{Choice, Here, Outputs};
+use crate::packet::hardware::{Any, Codes, Hardware, InfiniBand, Lanes, Moving};
+use crate::packet::network::Network;
+use crate::packet::pool::{List, NONE, Origin, Packet};
+use crate::packet::switch::Head;
+use crate::packet::switch::{Lane, Port};
+use crate::program::Program;
 
 impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
     /// Runs until nothing happens any more.
@@ -165,14 +165,14 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
 
     /// Ends the run with an error.
     #[cold]
-    pub(super) fn fail(&mut self, error: SimError) {
+    pub(in crate::packet) fn fail(&mut self, error: SimError) {
         self.failed = Some(error);
         self.alert = true;
     }
 
     /// A packet waits at an output that may fit, though others before it did not.
     #[cold]
-    pub(super) fn lag(&mut self, out: u32, lane: u8) {
+    pub(in crate::packet) fn lag(&mut self, out: u32, lane: u8) {
         self.behind.push((out, lane));
         self.alert = true;
     }
@@ -204,7 +204,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
     }
 
     /// Finds outputs for a packet and for those that it held up.
-    pub(super) fn place<H: Hardware>(&mut self, link: u32, mut index: u32) {
+    pub(in crate::packet) fn place<H: Hardware>(&mut self, link: u32, mut index: u32) {
         let switch = SwitchId(self.ports.port(link).to);
         loop {
             let packet = *self.packets.get(index);
@@ -212,7 +212,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
             let wire = i32::from(packet.wire);
             let lane = self.lane_out::<H>(out, &packet);
             self.ports.settle::<H>(out, self.now);
-            self.tell_hop::<H>(out, lane, index);
+            self.notify_hop::<H>(out, lane, index);
             self.ports.queue(out, wire, self.now);
             let state = self.ports.at::<H>(out, lane);
             let fits = wire <= state.out_room;
@@ -252,7 +252,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
 
     /// The lane of a packet's next link.
     #[inline(always)]
-    pub(super) fn lane_out<H: Hardware>(&self, out: u32, packet: &Packet) -> u8 {
+    pub(in crate::packet) fn lane_out<H: Hardware>(&self, out: u32, packet: &Packet) -> u8 {
         if self.ports.features::<H>().one_lane {
             return 0;
         }
@@ -270,7 +270,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
 
     /// Takes a packet into the output buffer of `out` and a lane, and tells where it came from.
     #[inline(always)]
-    pub(super) fn admit<H: Hardware>(&mut self, out: u32, to_lane: u8, index: u32) {
+    pub(in crate::packet) fn admit<H: Hardware>(&mut self, out: u32, to_lane: u8, index: u32) {
         let &Packet { via, wire, .. } = self.packets.get(index);
         let tail_ps = self.tail_ps::<H>(index);
         let turn = self.ports.port(via).to_port;
@@ -285,11 +285,17 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
 
     /// Room at the far end of `link` is free once the packet's tail has come.
     #[inline(always)]
-    pub(super) fn give_back<H: Hardware>(&mut self, link: u32, bytes: u16, lane: u8, tail_ps: u64) {
+    pub(in crate::packet) fn give_back<H: Hardware>(
+        &mut self,
+        link: u32,
+        bytes: u16,
+        lane: u8,
+        tail_ps: u64,
+    ) {
         let from_part = self.ports.port(link).from_part;
         let time_ps = self.now.max(tail_ps) + self.ports.kind(link).credit_ps;
         if self.ports.features::<H>().credits_out {
-            self.ports.rumour.tell(link, -i32::from(bytes), self.now);
+            self.ports.remote.change(link, -i32::from(bytes), self.now);
         }
         if from_part == self.here {
             self.credit::<H>(link, lane, time_ps, bytes);
@@ -300,9 +306,9 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
 
     /// Room is on its way back to `link`.
     #[inline(always)]
-    pub(super) fn credit<H: Hardware>(&mut self, link: u32, lane: u8, time_ps: u64, bytes: u16) {
+    pub(in crate::packet) fn credit<H: Hardware>(&mut self, link: u32, lane: u8, time_ps: u64, bytes: u16) {
         let time_ps = self.ports.give_back::<H>(link, lane, time_ps, bytes);
-        if self.ports.link::<H>(link).thirsty {
+        if self.ports.link::<H>(link).starved {
             self.schedule::<H>(link, time_ps);
             std::hint::black_box(self.read_waiting::<H>(link)); // as in `foresight`: its turn comes soon
         }
@@ -396,10 +402,10 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
 
     /// Sends a packet whose tail is here at `tail_ps`, as soon as the link is free.
     #[inline(always)]
-    pub(super) fn launch<H: Hardware>(&mut self, link: u32, lane: u8, index: u32, tail_ps: u64) {
+    pub(in crate::packet) fn launch<H: Hardware>(&mut self, link: u32, lane: u8, index: u32, tail_ps: u64) {
         let port = self.ports.port(link);
         let out = !self.ports.features::<H>().credits_out;
-        if self.ports.link::<H>(link).thirsty {
+        if self.ports.link::<H>(link).starved {
             let free_at = self.ports.free_at::<H>(link);
             self.ports.waits.sends(link, free_at, self.now);
         }
@@ -418,10 +424,10 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
             state.in_room -= i32::from(bytes);
             debug_assert!(state.in_room >= 0);
             self.ports.leaves(link, end, bytes);
-            self.ports.rumour.tell(link, -i32::from(bytes), self.now);
+            self.ports.remote.change(link, -i32::from(bytes), self.now);
         }
         self.ports.carry::<H>(link, lane, bytes);
-        self.tell_departure(link, index);
+        self.notify_departure(link, index);
         let through = self.ports.goes_through::<H>(link);
         let time_ps = if through { start } else { end } + kind.delay_ps;
         if port.to_part == self.here {
@@ -433,7 +439,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
 
     /// Plans the next try of a link, if something waits there.
     #[inline(always)]
-    pub(super) fn arm<H: Hardware>(&mut self, link: u32) {
+    pub(in crate::packet) fn arm<H: Hardware>(&mut self, link: u32) {
         if self.ports.features::<H>().ahead {
             self.arm_ahead::<H>(link);
         } else {
@@ -452,8 +458,8 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
         if busy && (queued || (waits && !self.ports.features::<H>().credits_out) || self.restless) {
             self.schedule::<H>(link, free_at);
         }
-        let thirsty = if self.ports.features::<H>().credits_out { waits } else { queued && !busy };
-        self.drink::<H>(link, thirsty);
+        let starved = if self.ports.features::<H>().credits_out { waits } else { queued && !busy };
+        self.await_credit::<H>(link, starved);
     }
 
     /// The same where packets are sent ahead of time.
@@ -462,11 +468,11 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
         let credits_out = self.ports.features::<H>().credits_out;
         let state = self.ports.link::<H>(link);
         let (waits, queued) = (!state.waiting.is_empty(), !state.queue.is_empty());
-        let was = state.thirsty;
+        let was = state.starved;
         if !(waits || queued || was) {
             return;
         }
-        let mut thirsty = credits_out && waits;
+        let mut starved = credits_out && waits;
         if queued {
             let (free_at, head, room) = (state.free_at, state.queue.head, state.in_room);
             if free_at > self.now + self.ahead_ps {
@@ -474,7 +480,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
                 self.schedule::<H>(link, free_at - self.ahead_ps / 2);
             }
             // One that lacked room lacks it until it is sent, at the try for which the room has come.
-            thirsty |= was || i32::from(self.packets.get(head).wire) > room;
+            starved |= was || i32::from(self.packets.get(head).wire) > room;
         }
         if !credits_out && (waits || queued) {
             let time_ps = self.ports.leaves_ps::<H>(link);
@@ -482,17 +488,17 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
                 self.schedule::<H>(link, time_ps);
             }
         }
-        self.drink::<H>(link, thirsty);
+        self.await_credit::<H>(link, starved);
     }
 
     /// Notes whether a link lacks room, and plans a try for when some comes back.
     #[inline(always)]
-    pub(super) fn drink<H: Hardware>(&mut self, link: u32, thirsty: bool) {
-        let was = std::mem::replace(&mut self.ports.link::<H>(link).thirsty, thirsty);
-        if was != thirsty || (thirsty && !self.ports.features::<H>().one_lane) {
-            self.ports.note_wait::<H>(link, thirsty, self.now);
+    pub(in crate::packet) fn await_credit<H: Hardware>(&mut self, link: u32, starved: bool) {
+        let was = std::mem::replace(&mut self.ports.link::<H>(link).starved, starved);
+        if was != starved || (starved && !self.ports.features::<H>().one_lane) {
+            self.ports.note_wait::<H>(link, starved, self.now);
         }
-        if thirsty {
+        if starved {
             let time_ps = self.ports.next_credit_ps::<H>(link);
             if time_ps != NEVER {
                 self.schedule::<H>(link, time_ps);
@@ -502,7 +508,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
 
     /// Plans a try; a host's not before its link is free, as it can't do anything else then.
     #[inline(always)]
-    pub(super) fn schedule<H: Hardware>(&mut self, link: u32, time_ps: u64) {
+    pub(in crate::packet) fn schedule<H: Hardware>(&mut self, link: u32, time_ps: u64) {
         let is_host = (link as usize) < self.ports.hosts;
         let state = self.ports.link::<H>(link);
         let time_ps = if is_host { time_ps.max(state.free_at) } else { time_ps };
@@ -512,11 +518,25 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
         }
     }
 
+    /// Numbers a packet.
+    #[inline(always)]
+    pub(in crate::packet) fn take_packet(&mut self, packet: Packet, origin: Origin) -> u32 {
+        let index = self.packets.take(packet);
+        match self.origins.get_mut(index as usize) {
+            Some(old) => *old = origin,
+            None => {
+                self.origins.push(origin);
+                self.limit("packets", index);
+            }
+        }
+        index
+    }
+
     // ---- failures
 
     /// Ends the run if a packet or message can't be numbered: what a slot of a pool is called must fit an event's data.
     #[inline(always)]
-    pub(super) fn limit(&mut self, what: &'static str, index: u32) {
+    pub(in crate::packet) fn limit(&mut self, what: &'static str, index: u32) {
         if index > MOST_DATA {
             self.fail(SimError::TooMany { what, most: MOST_DATA + 1 });
         }

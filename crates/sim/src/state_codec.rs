@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::SimError;
 
 /// Rises whenever what is kept, or its order, changes: states of another form are refused.
-const FORM: u32 = 4;
+const FORM: u32 = 5;
 
 /// Takes what is to be kept.
 #[derive(Debug, Default)]
@@ -15,7 +15,7 @@ pub struct StateWriter(Vec<u8>);
 
 impl StateWriter {
     /// All that was added.
-    pub(super) fn bytes(self) -> Vec<u8> {
+    pub(crate) fn bytes(self) -> Vec<u8> {
         self.0
     }
 
@@ -34,7 +34,7 @@ impl StateWriter {
 pub struct StateReader<'a>(&'a [u8]);
 
 impl<'a> StateReader<'a> {
-    pub(super) fn new(state: &'a [u8]) -> Self {
+    pub(crate) fn new(state: &'a [u8]) -> Self {
         Self(state)
     }
 
@@ -42,7 +42,7 @@ impl<'a> StateReader<'a> {
     ///
     /// # Errors
     /// [`SimError::State`] if it is of another form.
-    pub(super) fn partitions(&mut self) -> Result<usize, SimError> {
+    pub(crate) fn partitions(&mut self) -> Result<usize, SimError> {
         let (form, partitions): (u32, usize) = self.take()?;
         if form == FORM { Ok(partitions) } else { Err(SimError::State) }
     }
@@ -71,13 +71,13 @@ impl<'a> StateReader<'a> {
     }
 
     /// Refuses what is left over.
-    pub(super) fn end(self) -> Result<(), SimError> {
+    pub(crate) fn end(self) -> Result<(), SimError> {
         if self.0.is_empty() { Ok(()) } else { Err(SimError::State) }
     }
 }
 
 /// The state of a run from those of its partitions.
-pub(super) fn joined(parts: impl ExactSizeIterator<Item = Vec<u8>>) -> Vec<u8> {
+pub(crate) fn joined(parts: impl ExactSizeIterator<Item = Vec<u8>>) -> Vec<u8> {
     let mut state = StateWriter::default();
     state.put(&(FORM, parts.len()));
     parts.for_each(|part| state.0.extend(part));

@@ -11,7 +11,7 @@ use std::collections::{BinaryHeap, VecDeque};
 
 use serde::{Deserialize, Serialize};
 
-use super::calendar::NEVER;
+use crate::calendar::NEVER;
 
 /// Queues of what is to fall.
 const QUEUES: usize = 6;
@@ -95,7 +95,7 @@ impl Loads {
 
 /// Loads as other switches know them: as they were a while ago.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Rumour {
+pub(crate) struct RemoteLoads {
     /// News are heard so long after they happened.
     delay_ps: u64,
     /// By link; empty if nobody listens.
@@ -104,7 +104,7 @@ pub(crate) struct Rumour {
     news: VecDeque<(u64, u32, i32)>,
 }
 
-impl Rumour {
+impl RemoteLoads {
     /// For so many links.
     pub fn new(links: usize, delay_ps: u64) -> Self {
         Self { delay_ps, load: vec![0; links], news: VecDeque::new() }
@@ -112,7 +112,7 @@ impl Rumour {
 
     /// The load of a link has changed by `bytes`.
     #[inline(always)]
-    pub fn tell(&mut self, link: u32, bytes: i32, now: u64) {
+    pub fn change(&mut self, link: u32, bytes: i32, now: u64) {
         if !self.load.is_empty() {
             self.news.push_back((now + self.delay_ps, link, bytes));
         }
@@ -157,19 +157,19 @@ mod tests {
 
     #[test]
     fn news_are_heard_when_they_are_as_old_as_the_delay() {
-        let mut rumour = Rumour::new(2, 100);
-        rumour.tell(1, 4096, 50);
-        rumour.tell(1, -96, 120);
-        let heard: Vec<u32> = [149, 150, 219, 220].map(|now| rumour.load(1, now)).to_vec();
+        let mut remote = RemoteLoads::new(2, 100);
+        remote.change(1, 4096, 50);
+        remote.change(1, -96, 120);
+        let heard: Vec<u32> = [149, 150, 219, 220].map(|now| remote.load(1, now)).to_vec();
         assert_eq!(heard, [0, 4096, 4096, 4000]);
-        assert_eq!(rumour.load(0, 1_000), 0);
+        assert_eq!(remote.load(0, 1_000), 0);
     }
 
     #[test]
     fn nobody_hears_where_nobody_listens() {
-        let mut rumour = Rumour::default();
-        rumour.tell(0, 10, 0);
-        assert_eq!(rumour.load(0, u64::MAX), 0);
-        assert!(rumour.news.is_empty());
+        let mut remote = RemoteLoads::default();
+        remote.change(0, 10, 0);
+        assert_eq!(remote.load(0, u64::MAX), 0);
+        assert!(remote.news.is_empty());
     }
 }

@@ -2,19 +2,19 @@
 
 use netloom_model::{HostId, LinkId};
 
-use super::choice::Choice;
-use super::hardware::{Any, Hardware};
-use super::messages::Incoming;
-use super::network::Network;
-use super::observe::{Arrival, Departure, Flying, Hop, Observer, Queue};
-use super::program::Program;
+use crate::observe::{Arrival, Departure, Flying, Hop, Observer, Queue};
+use crate::packet::choice::Choice;
+use crate::packet::hardware::{Any, Hardware};
+use crate::packet::host::Incoming;
+use crate::packet::network::Network;
+use crate::program::Program;
 
 impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
     /// What there is to know of a packet.
     fn flying(&self, index: u32) -> Flying {
         let packet = self.packets.get(index);
         let message = self.origins[index as usize].message;
-        let record = &self.incoming[message as usize];
+        let record = self.hosts.incoming(message);
         Flying {
             packet: index,
             message,
@@ -28,7 +28,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
 
     /// Tells of a packet that is about to be queued; its output is settled.
     #[inline(always)]
-    pub(super) fn tell_hop<H: Hardware>(&mut self, link: u32, to_lane: u8, index: u32) {
+    pub(in crate::packet) fn notify_hop<H: Hardware>(&mut self, link: u32, to_lane: u8, index: u32) {
         if !O::LISTENS {
             return;
         }
@@ -45,7 +45,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
 
     /// Tells of a packet that moves to another output, whose queue it has not joined yet.
     #[inline(always)]
-    pub(super) fn tell_move<H: Hardware>(&mut self, link: u32, to_lane: u8, index: u32) {
+    pub(in crate::packet) fn notify_move<H: Hardware>(&mut self, link: u32, to_lane: u8, index: u32) {
         if O::LISTENS {
             let (ports, packets) = (&self.ports, &self.packets);
             self.observer.moves(index, LinkId(link), move || ports.queue_before::<H>(link, to_lane, packets));
@@ -54,14 +54,21 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
 
     /// Tells of a packet of `wire` bytes that is about to leave its host, and of what it has found in the adapter's queue.
     #[inline(always)]
-    pub(super) fn tell_birth<H: Hardware>(&mut self, host: u32, lane: u8, index: u32, wire: u32, born: u64) {
+    pub(in crate::packet) fn notify_birth<H: Hardware>(
+        &mut self,
+        host: u32,
+        lane: u8,
+        index: u32,
+        wire: u32,
+        born: u64,
+    ) {
         if !O::LISTENS {
             return;
         }
-        let (ports, births, wire_bytes) = (&self.ports, &self.births, self.config.wire_bytes());
+        let (ports, births, wire_bytes) = (&self.ports, self.hosts.births(), self.config.wire_bytes());
         self.observer.joins(index, LinkId(host), move || {
             let at = host as usize * ports.lanes + usize::from(lane);
-            let found = births.as_ref().map_or(0, |births| births.found(at, born));
+            let found = births.map_or(0, |births| births.found(at, born));
             let credits_bytes = ports.credits_bytes::<H>(host, lane).saturating_sub(wire);
             Queue { bytes: found * wire_bytes, credits_bytes }
         });
@@ -69,9 +76,9 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
 
     /// Tells of a packet that its host receives.
     #[inline(always)]
-    pub(super) fn tell_arrival(&mut self, link: u32, index: u32, bytes: u16, record: u32) {
+    pub(in crate::packet) fn notify_arrival(&mut self, link: u32, index: u32, bytes: u16, record: u32) {
         if O::LISTENS {
-            let Incoming { from, token, .. } = self.incoming[record as usize];
+            let Incoming { from, token, .. } = *self.hosts.incoming(record);
             let to = HostId(self.fabric.reverse(LinkId(link)).0);
             let context = self.program.context(token);
             self.observer.arrives(Arrival { now_ps: self.now, packet: index, from, to, bytes, context });
@@ -80,7 +87,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
 
     /// Tells of a packet that leaves now.
     #[inline(always)]
-    pub(super) fn tell_departure(&mut self, link: u32, index: u32) {
+    pub(in crate::packet) fn notify_departure(&mut self, link: u32, index: u32) {
         if O::LISTENS && O::TRACES {
             let (packet, end_ps) = (self.flying(index), self.ports.free_at::<Any>(link));
             self.observer.departs(Departure { start_ps: self.now, end_ps, link: LinkId(link), packet });

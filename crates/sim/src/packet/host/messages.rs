@@ -3,8 +3,8 @@
 use netloom_model::{DestId, HostId};
 use serde::{Deserialize, Serialize};
 
-use super::pool::Linked;
-use super::program::{Due, Series};
+use crate::packet::pool::Linked;
+use crate::program::{Due, Series};
 
 /// A message that a host sends.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -14,7 +14,7 @@ pub(crate) struct Outgoing<T> {
     pub next: u32,
     /// The receiver's record.
     pub record: u32,
-    /// The rest of its series, which comes right behind it; [`NONE`](super::pool::NONE) if nothing does.
+    /// The rest of its series, which comes right behind it; [`NONE`](crate::packet::pool::NONE) if nothing does.
     pub rest: u32,
     pub address: DestId,
     /// Service level.
@@ -69,7 +69,7 @@ impl Linked for Rest {
 
 /// A message, or a series, on its way to its host's adapter; hosts keep theirs by time, then by order of posting.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Delayed<T> {
+pub(crate) struct Delayed<T> {
     pub time_ps: u64,
     pub posted_ps: u64,
     pub what: Due<T>,

@@ -8,7 +8,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::calendar::NEVER;
+use crate::calendar::NEVER;
 
 /// The clock of one lane, or of a whole link.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]

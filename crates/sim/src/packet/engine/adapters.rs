@@ -5,25 +5,23 @@
 
 use netloom_model::{HostId, LinkId};
 
-use super::calendar::{Event, MOST_DATA, NEVER};
-use super::choice::Choice;
-use super::hardware::Hardware;
-use super::mail::STOP;
-use super::messages::{Delayed, Incoming, Outgoing, Rest};
-use super::network::Network;
-use super::observe::Observer;
-use super::pool::{List, NONE, Origin, Packet};
-use super::program::{Due, LAST_PS, Post, Posted, Program};
 use crate::SimError;
+use crate::calendar::{Event, MOST_DATA, NEVER};
 use crate::config::Injection;
+use crate::observe::Observer;
+use crate::packet::choice::Choice;
+use crate::packet::hardware::Hardware;
+use crate::packet::host::{Delayed, Incoming, Next, Outgoing};
+use crate::packet::network::Network;
+use crate::packet::parallel::STOP;
+use crate::packet::pool::{List, NONE, Origin, Packet};
+use crate::program::{Due, LAST_PS, Post, Posted, Program};
 
 /// The token of the timer for a delayed message.
 const DUE: u32 = MOST_DATA;
-/// Room for delayed messages that a host may keep.
-const MANY: usize = 256;
 
 impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
-    pub(super) fn eject<H: Hardware>(&mut self, link: u32, index: u32) {
+    pub(in crate::packet) fn eject<H: Hardware>(&mut self, link: u32, index: u32) {
         let packet = *self.packets.get(index);
         let Packet { wire, .. } = packet;
         let origin = self.origins[index as usize];
@@ -31,18 +29,17 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
         self.packets.free(index);
         self.give_back::<H>(link, wire, packet.lane(), self.now);
         self.received += 1;
-        self.tell_arrival(link, index, wire, message);
-        let record = &mut self.incoming[message as usize];
-        record.left -= u64::from(wire) - u64::from(self.config.header_bytes);
-        let Incoming { left, posted_ps, token, from, .. } = *record;
-        if let Some(births) = &mut self.births {
+        self.notify_arrival(link, index, wire, message);
+        let payload = u64::from(wire) - u64::from(self.config.header_bytes);
+        let Incoming { left, posted_ps, token, from, .. } = self.hosts.receive(message, payload);
+        if let Some(births) = self.hosts.births_mut() {
             births.received(self.program.job(token), origin.born(), wire, self.now);
         }
         if let Some(pairs) = &mut self.pairs {
             pairs.received(from.0, self.fabric.reverse(LinkId(link)).0, wire, self.now);
         }
         if left == 0 {
-            self.strike(message);
+            self.retire(message);
             let host = HostId(self.fabric.reverse(LinkId(link)).0);
             self.desk.now_ps = self.now;
             self.program.received(host, token, self.now - posted_ps, &mut self.desk);
@@ -51,20 +48,21 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
     }
 
     /// Sends a host's next packet, if it can.
-    pub(super) fn inject<H: Hardware>(&mut self, host: u32) {
+    pub(in crate::packet) fn inject<H: Hardware>(&mut self, host: u32) {
         let (packet_bytes, header) = (self.config.packet_bytes, self.config.header_bytes);
         let payload = |left: u64| left.min(u64::from(packet_bytes)) as u32;
         if self.ports.free_at::<H>(host) <= self.now
             && let Some(lane) =
-                self.ports.next_lane::<H>(host, |list| payload(self.outgoing.get(list.head).left) + header)
+                self.ports.next_lane::<H>(host, |list| payload(self.hosts.outgoing(list.head).left) + header)
         {
             let state = self.ports.at::<H>(host, lane);
             let message = state.queue.head;
-            let Outgoing { record, rest, address, level, left, posted_ps, .. } = *self.outgoing.get(message);
+            let Outgoing { record, rest, address, level, left, posted_ps, .. } =
+                *self.hosts.outgoing(message);
             let payload = payload(left);
             let wire = (payload + header) as u16;
             self.ports.queue(host, i32::from(wire), self.now);
-            let born = match &mut self.births {
+            let born = match self.hosts.births_mut() {
                 Some(births) => {
                     let at = host as usize * self.ports.lanes + usize::from(lane);
                     let wire_ps = self.ports.kind(host).time_ps(wire);
@@ -73,14 +71,14 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
                 None => 0,
             };
             let index = self.take_packet(Packet::new(address, wire, level, lane), Origin::new(record, born));
-            self.tell_birth::<H>(host, lane, index, wire.into(), born);
+            self.notify_birth::<H>(host, lane, index, wire.into(), born);
             self.ports.at::<H>(host, lane).out_room -= i32::from(wire);
             self.launch::<H>(host, lane, index, 0);
-            self.outgoing.at(message).left = left - u64::from(payload);
+            self.hosts.has_sent(message, u64::from(payload));
             let has_left = left == u64::from(payload);
             let rotates = !has_left && self.config.injection == Injection::RoundRobin;
             if has_left || rotates {
-                self.ports.at::<H>(host, lane).queue.pop(&self.outgoing);
+                self.hosts.dequeue(&mut self.ports.at::<H>(host, lane).queue);
                 if rest != NONE {
                     self.follow::<H>(host, lane, message);
                 }
@@ -90,21 +88,21 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
                 let time_ps = self.ports.free_at::<H>(host);
                 self.calendar.push(Event { time_ps, key, data: message });
             } else if rotates {
-                self.ports.at::<H>(host, lane).queue.push(&mut self.outgoing, message);
+                self.hosts.enqueue(&mut self.ports.at::<H>(host, lane).queue, message);
             }
         }
         let lanes = self.ports.lanes_of::<H>(host);
         let queued = lanes.iter().any(|lane| !lane.queue.is_empty());
-        let wire = |list: List| payload(self.outgoing.get(list.head).left) + header;
+        let wire = |list: List| payload(self.hosts.outgoing(list.head).left) + header;
         let ready = lanes.iter().any(|lane| self.ports.is_ready::<H>(host, lane, wire));
         if ready {
             self.schedule::<H>(host, self.ports.free_at::<H>(host));
         }
-        self.drink::<H>(host, queued && !ready);
+        self.await_credit::<H>(host, queued && !ready);
     }
 
     /// The last packet of a message has left, a timer has run out, or a delayed message is due.
-    pub(super) fn host_event<H: Hardware>(&mut self, host: HostId, timer: bool, data: u32) {
+    pub(in crate::packet) fn host_event<H: Hardware>(&mut self, host: HostId, timer: bool, data: u32) {
         self.desk.now_ps = self.now;
         if timer && data == DUE {
             let Some(due) = self.next_due(host) else { return };
@@ -123,8 +121,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
         } else if timer {
             self.program.timer(host, data, &mut self.desk);
         } else {
-            let token = self.outgoing.get(data).token;
-            self.outgoing.free(data);
+            let token = self.hosts.release(data);
             self.program.sent(host, token, &mut self.desk);
         }
         self.clear_desk::<H>();
@@ -132,7 +129,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
 
     /// What comes next comes after the end of time: whose it is.
     #[cold]
-    pub(super) fn overflow(&mut self) -> SimError {
+    pub(in crate::packet) fn overflow(&mut self) -> SimError {
         let Some(Event { time_ps, key, data }) = self.calendar.pop_before(NEVER) else {
             return SimError::TimeOverflow { who: None };
         };
@@ -144,20 +141,20 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
         let token = match host {
             None if place < links && second => {
                 let message = self.origins[data as usize].message;
-                self.incoming.get(message as usize).map(|record| record.token)
+                self.hosts.maybe_incoming(message).map(|record| record.token)
             }
             None => None,
             Some(host) if second && data == DUE => {
-                self.delayed[host as usize].front().and_then(|due| due.what.token(&self.program))
+                self.hosts.first_due(HostId(host)).and_then(|due| due.what.token(&self.program))
             }
             Some(_) if second => return SimError::TimeOverflow { who: self.program.timer_owner(data) },
-            Some(_) => Some(self.outgoing.get(data).token),
+            Some(_) => Some(self.hosts.outgoing(data).token),
         };
         SimError::TimeOverflow { who: token.and_then(|token| self.program.message_owner(token)) }
     }
 
     /// Does what the program asked for.
-    pub(super) fn clear_desk<H: Hardware>(&mut self) {
+    pub(in crate::packet) fn clear_desk<H: Hardware>(&mut self) {
         if self.desk.is_clear() {
             return;
         }
@@ -193,10 +190,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
 
     fn delay(&mut self, delay_ps: u64, host: HostId, what: Due<P::Token>) {
         let time_ps = self.now.saturating_add(delay_ps).min(LAST_PS);
-        let delayed = &mut self.delayed[host.index()];
-        let at = delayed.partition_point(|other| other.time_ps <= time_ps);
-        delayed.insert(at, Delayed { time_ps, posted_ps: self.now, what });
-        if at == 0 {
+        if self.hosts.delay(host, Delayed { time_ps, posted_ps: self.now, what }) {
             self.due_at(host, time_ps);
         }
     }
@@ -209,17 +203,11 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
     /// The first of a host's delayed messages, if its time has come; the next one gets the event. An event that finds none was
     /// overtaken by a message with less delay.
     fn next_due(&mut self, host: HostId) -> Option<Delayed<P::Token>> {
-        let delayed = &mut self.delayed[host.index()];
-        delayed.front().filter(|due| due.time_ps <= self.now)?;
-        let due = delayed.pop_front();
-        // What was posted at once is much; the next time it is little.
-        if delayed.capacity() > MANY && delayed.len() < delayed.capacity() / 4 {
-            delayed.shrink_to(delayed.len() * 2);
+        let (due, next_ps) = self.hosts.take_due(host, self.now)?;
+        if let Some(next_ps) = next_ps {
+            self.due_at(host, next_ps);
         }
-        if let Some(next) = delayed.front().map(|next| next.time_ps) {
-            self.due_at(host, next);
-        }
-        due
+        Some(due)
     }
 
     /// A host's adapter takes a message or a series.
@@ -235,7 +223,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
             if (O::LISTENS && O::TRACES) || is_first || series.left == 0 {
                 self.take_in::<H>(post, posted_ps, NONE);
             } else {
-                let rest = self.rests.take(Rest { next: NONE, series, posted_ps });
+                let rest = self.hosts.keep_rest(series, posted_ps);
                 return self.take_in::<H>(post, posted_ps, rest);
             }
             is_first = false;
@@ -246,25 +234,17 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
         let (from, level) = (post.from.0, post.lane);
         let lane = self.config.lane_map.as_ref().map_or(level, |map| map.first_lane(from, level));
         let message = self.number(post, posted_ps, self.now, rest);
-        self.ports.at::<H>(from, lane).queue.push(&mut self.outgoing, message);
+        self.hosts.enqueue(&mut self.ports.at::<H>(from, lane).queue, message);
         self.ports.settle::<H>(from, self.now);
         self.inject::<H>(from);
     }
 
     /// Asks for the message behind one that has left its place at the head of its host's queue.
     fn follow<H: Hardware>(&mut self, host: u32, lane: u8, message: u32) {
-        let before = self.outgoing.at(message);
-        let (there_ps, rest) = (before.posted_ps, std::mem::replace(&mut before.rest, NONE));
-        let Rest { series, posted_ps, .. } = self.rests.at(rest);
-        let posted_ps = *posted_ps;
-        let post = self.program.next_post(series);
-        let is_last = series.left == 0;
-        if is_last || post.is_none() {
-            self.rests.free(rest);
-        }
-        let Some(post) = post else { return };
-        let next = self.number(post, posted_ps, there_ps, if is_last { NONE } else { rest });
-        self.ports.at::<H>(host, lane).queue.push_front(&mut self.outgoing, next);
+        let next = self.hosts.follow(message, |series| self.program.next_post(series));
+        let Some(Next { post, posted_ps, there_ps, rest }) = next else { return };
+        let next = self.number(post, posted_ps, there_ps, rest);
+        self.hosts.enqueue_first(&mut self.ports.at::<H>(host, lane).queue, next);
     }
 
     /// Numbers a message that the adapter has had since `there_ps`, and tells its receiver what will come.
@@ -274,7 +254,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
         let record = self.register(to, Incoming { left, posted_ps, from, token });
         let posted_ps = there_ps;
         let outgoing = Outgoing { next: NONE, record, rest, address, level, left, posted_ps, token };
-        let message = self.outgoing.take(outgoing);
+        let message = self.hosts.take(outgoing);
         self.limit("messages", message);
         message
     }

@@ -11,14 +11,14 @@ use std::hint::black_box;
 
 use netloom_model::{LinkId, SwitchId};
 
-use super::choice::{Choice, Here};
-use super::hardware::Hardware;
-use super::messages::Outgoing;
-use super::network::Network;
-use super::observe::Observer;
-use super::pool::NONE;
-use super::ports::Port;
-use super::program::Program;
+use crate::observe::Observer;
+use crate::packet::choice::{Choice, Here};
+use crate::packet::hardware::Hardware;
+use crate::packet::host::Outgoing;
+use crate::packet::network::Network;
+use crate::packet::pool::NONE;
+use crate::packet::switch::Port;
+use crate::program::Program;
 
 /// So many events are read at a time: what they begin with fits the nearest cache.
 const STEP: usize = 32;
@@ -27,10 +27,10 @@ const MANY: usize = 4;
 
 impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
     /// Reads what the next events will read.
-    pub(super) fn foresee<H: Hardware>(&mut self) {
+    pub(in crate::packet) fn foresee<H: Hardware>(&mut self) {
         let links = self.fabric.link_count() as u32;
         let hosts_end = links + self.fabric.host_count() as u32;
-        let crowded = self.incoming.len() > MANY * self.ports.hosts;
+        let crowded = self.hosts.most_incoming() > MANY * self.ports.hosts;
         let soon = self.calendar.look_ahead(STEP, crowded);
         let mut seen = 0;
         for (key, data) in self.calendar.soon(soon) {
@@ -40,7 +40,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
                 (true, false) if (place as usize) < self.ports.hosts => self.read_sending::<H>(place),
                 (true, false) => self.read_waiting::<H>(place),
                 (false, false) if place < hosts_end => {
-                    self.program.foresee(self.outgoing.get(data).token, true)
+                    self.program.foresee(self.hosts.outgoing(data).token, true)
                 }
                 (false, _) => 0, // timers and news
             };
@@ -57,7 +57,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
         let to = self.ports.port(link).to;
         if to == Port::HOST {
             let message = self.origins[index as usize].message;
-            return seen ^ self.program.foresee(self.incoming[message as usize].token, false);
+            return seen ^ self.program.foresee(self.hosts.incoming(message).token, false);
         }
         match self.choice.foresee(Here::of(packet, SwitchId(to))) {
             Some(LinkId(out)) => seen ^ self.ports.lane_of::<H>(out).free_at,
@@ -71,8 +71,8 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
         match self.ports.lane_of::<H>(host).queue.head {
             NONE => 0,
             head => {
-                let &Outgoing { rest, token, .. } = self.outgoing.get(head);
-                let rest = if rest == NONE { 0 } else { self.rests.get(rest).posted_ps };
+                let &Outgoing { rest, token, .. } = self.hosts.outgoing(head);
+                let rest = if rest == NONE { 0 } else { self.hosts.rest_posted_ps(rest) };
                 rest ^ self.program.foresee(token, true)
             }
         }
@@ -80,7 +80,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
 
     /// Reads the packet that waits first for a link of a switch, and the link that it came by.
     #[inline(always)]
-    pub(super) fn read_waiting<H: Hardware>(&self, link: u32) -> u64 {
+    pub(in crate::packet) fn read_waiting<H: Hardware>(&self, link: u32) -> u64 {
         match self.ports.lane_of::<H>(link).waiting.head {
             NONE => 0,
             head => self.ports.lane_of::<H>(self.packets.get(head).via).free_at,

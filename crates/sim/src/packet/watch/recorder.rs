@@ -6,10 +6,10 @@
 use netloom_model::{Fabric, LinkId};
 use serde::{Deserialize, Serialize};
 
-use super::calendar::NEVER;
-use super::hardware::Any;
-use super::pool::{Packet, Pool};
-use super::ports::Ports;
+use crate::calendar::NEVER;
+use crate::packet::hardware::Any;
+use crate::packet::pool::{Packet, Pool};
+use crate::packet::switch::Ports;
 use crate::record::{
     IntervalRow, Intervals, LevelRow, Measure, NO_QUEUE, PS_PER_TICK, QueueRow, Queues, queue_levels,
 };

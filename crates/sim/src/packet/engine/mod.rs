@@ -1,0 +1,17 @@
+//! What happens in a network: the event loop, and a file for every kind of step. All of it is [`Network`](crate::packet::network::Network)'s.
+//!
+//! `switches`: packets arrive at switches, outputs try to send. `adapters`: messages become packets and back. `attract`: packets that
+//! may yet take another output. `exchange`: other partitions. `notify`: observers. `foresight`: reads ahead. `deadlock`: who waits for whom.
+//! `state`: what is kept of a run.
+
+mod adapters;
+mod attract;
+mod deadlock;
+mod exchange;
+mod foresight;
+mod notify;
+mod state;
+mod switches;
+
+pub(super) use deadlock::deadlock;
+pub use state::Keeping;
