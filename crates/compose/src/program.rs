@@ -128,89 +128,107 @@ fn script(program: &Program, place: Place) -> Result<Arc<dyn Script>, ComposeErr
         let message = format!("its program has {own} ranks, the job {ranks}: expected one number");
         return Err(place.refuse("kind", &message));
     }
-    Ok(match *program {
-        Program::Stream { pattern: ref spec, messages, bytes } => {
-            let to = partners(spec, place)?;
-            Arc::new(Stream::of(&to, messages, bytes))
-        }
+    match *program {
+        Program::Stream { pattern: ref spec, messages, bytes } => stream(place, spec, messages, bytes),
         Program::Pairs { pairing, rounds, messages, bytes } => {
-            Arc::new(Pairs { partner: pairs(pairing, place)?, rounds, messages, bytes })
+            done(Pairs { partner: pairs(pairing, place)?, rounds, messages, bytes })
         }
         Program::Stencil { shape, messages, bytes, iterations } => {
-            Arc::new(Stencil { shape, bytes, messages, iterations })
+            done(Stencil { shape, bytes, messages, iterations })
         }
         Program::BarrierGrid { columns, rows, iterations, bytes } => {
-            Arc::new(RowsAndColumns { columns, rows, iterations, bytes })
+            done(RowsAndColumns { columns, rows, iterations, bytes })
         }
         Program::Uniform { bytes, load, measured, warmup_ps } => {
-            Arc::new(offered(place, bytes, load, measured, warmup_ps)?)
+            done(offered(place, bytes, load, measured, warmup_ps)?)
         }
         Program::Halo { shape, periodic, bytes, iterations, compute_ps } => {
-            Arc::new(Halo { shape, periodic, bytes, iterations, compute_ps })
+            done(Halo { shape, periodic, bytes, iterations, compute_ps })
         }
         Program::AllToAll { bytes, iterations, compute_ps } => {
-            Arc::new(AllToAll { ranks, bytes, iterations, compute_ps })
+            done(AllToAll { ranks, bytes, iterations, compute_ps })
         }
         Program::Incast { root, messages, bytes, iterations } => {
             place.check_root(root)?;
-            Arc::new(Incast { ranks, root, messages, bytes, iterations })
+            done(Incast { ranks, root, messages, bytes, iterations })
         }
-        Program::Permutation { rounds, messages, bytes } => {
-            place.check_two()?;
-            let seed = below(&mut place.random(), u64::MAX);
-            Arc::new(PermutationStream::new(ranks, rounds, messages, bytes, seed))
-        }
+        Program::Permutation { rounds, messages, bytes } => permutation(place, rounds, messages, bytes),
         Program::Slabs { shape, bytes, beside_bytes, iterations, compute_ps } => {
-            Arc::new(Slabs { shape, bytes, beside_bytes, iterations, compute_ps })
+            done(Slabs { shape, bytes, beside_bytes, iterations, compute_ps })
         }
-        Program::MiniGhost {
-            shape,
-            strategy,
-            variables,
-            face_bytes,
-            iterations,
-            pack_ps,
-            compute_ps,
-            noise,
-            noise_ps,
-        } => {
-            let order = match strategy {
-                Strategy::Bspma => GhostOrder::Together,
-                Strategy::Svaf => GhostOrder::ByVariable,
-                Strategy::Svafp => GhostOrder::SumsLast,
-            };
-            let seed = below(&mut place.random(), u64::MAX);
-            Arc::new(Ghost {
-                shape,
-                order,
-                variables,
-                face_bytes,
-                steps: iterations,
-                pack_ps,
-                compute_ps,
-                noise,
-                noise_ps,
-                seed,
-            })
-        }
+        Program::MiniGhost { .. } => minighost(place, program),
         Program::Matrix { .. } => unreachable!("it was read as a run"),
         Program::Collective { ref collective, ref algorithm, root, bytes, iterations } => {
-            place.check_root(root)?;
-            let kind: Kind =
-                collective.parse().map_err(|error: String| place.refuse("collective", &error))?;
-            let algorithm = match algorithm {
-                None => None,
-                Some(word) => {
-                    let refuse = |error: String| place.refuse("algorithm", &format!("algorithm: {error}"));
-                    let algorithm = word.parse().map_err(refuse)?;
-                    Algorithms::default().set(kind, algorithm).map_err(refuse)?;
-                    Some(algorithm)
-                }
-            };
-            let collective = Collective { root, algorithm, ..Collective::all(kind, bytes, ranks) };
-            Arc::new(Repeat { collective, iterations })
+            let repeated = repeated(place, collective, algorithm.as_deref(), root, bytes)?;
+            done(Repeat { collective: repeated, iterations })
         }
-    })
+    }
+}
+
+fn done(script: impl Script + 'static) -> Result<Arc<dyn Script>, ComposeError> {
+    Ok(Arc::new(script))
+}
+
+fn stream(place: Place, spec: &str, messages: u64, bytes: u64) -> Result<Arc<dyn Script>, ComposeError> {
+    done(Stream::of(&partners(spec, place)?, messages, bytes))
+}
+
+fn permutation(
+    place: Place,
+    rounds: u64,
+    messages: u64,
+    bytes: u64,
+) -> Result<Arc<dyn Script>, ComposeError> {
+    place.check_two()?;
+    let seed = below(&mut place.random(), u64::MAX);
+    done(PermutationStream::new(place.ranks, rounds, messages, bytes, seed))
+}
+
+fn minighost(place: Place, program: &Program) -> Result<Arc<dyn Script>, ComposeError> {
+    let Program::MiniGhost {
+        shape,
+        strategy,
+        variables,
+        face_bytes,
+        iterations,
+        pack_ps,
+        compute_ps,
+        noise,
+        noise_ps,
+    } = *program
+    else {
+        unreachable!("the caller has seen it");
+    };
+    let order = match strategy {
+        Strategy::Bspma => GhostOrder::Together,
+        Strategy::Svaf => GhostOrder::ByVariable,
+        Strategy::Svafp => GhostOrder::SumsLast,
+    };
+    let seed = below(&mut place.random(), u64::MAX);
+    let steps = iterations;
+    done(Ghost { shape, order, variables, face_bytes, steps, pack_ps, compute_ps, noise, noise_ps, seed })
+}
+
+/// A collective of all ranks, by its name and that of its algorithm.
+fn repeated(
+    place: Place,
+    collective: &str,
+    algorithm: Option<&str>,
+    root: u32,
+    bytes: u64,
+) -> Result<Collective, ComposeError> {
+    place.check_root(root)?;
+    let kind: Kind = collective.parse().map_err(|error: String| place.refuse("collective", &error))?;
+    let algorithm = match algorithm {
+        None => None,
+        Some(word) => {
+            let refuse = |error: String| place.refuse("algorithm", &format!("algorithm: {error}"));
+            let algorithm = word.parse().map_err(refuse)?;
+            Algorithms::default().set(kind, algorithm).map_err(refuse)?;
+            Some(algorithm)
+        }
+    };
+    Ok(Collective { root, algorithm, ..Collective::all(kind, bytes, place.ranks) })
 }
 
 /// Whom each rank sends to by a pattern in which everybody who sends sends to one, and receives from one.

@@ -195,52 +195,54 @@ pub enum Strategy {
 /// Messages of a host that are measured, unless given.
 const MESSAGES: u64 = 1000;
 
-const KINDS: [&str; 13] = [
-    "stream",
-    "pairs",
-    "stencil",
-    "halo",
-    "barrier-grid",
-    "collective",
-    "all-to-all",
-    "incast",
-    "permutation",
-    "matrix",
-    "slabs",
-    "minighost",
-    "uniform",
-];
+/// A kind of program: its word, its keys besides `kind`, and what reads them.
+struct Kind {
+    name: &'static str,
+    keys: &'static [&'static str],
+    read: fn(&Keys) -> Result<Program, FormatError>,
+}
 
-/// Keys of all kinds: what is none of them is refused before the kind is known.
-const KEYS: [&str; 28] = [
-    "kind",
-    "pattern",
-    "messages",
-    "bytes",
-    "pairing",
-    "rounds",
-    "shape",
-    "periodic",
-    "edge_bytes",
-    "corner_bytes",
-    "iterations",
-    "compute_us",
-    "columns",
-    "rows",
-    "collective",
-    "algorithm",
-    "root",
-    "load",
-    "face_bytes",
-    "matrix",
-    "beside_bytes",
-    "strategy",
-    "variables",
-    "pack_us",
-    "noise",
-    "noise_us",
-    "warmup_us",
-    "measure_us",
+/// All kinds, in the order messages list them. A new one is a line here, a function below and a variant of [`Program`].
+const KINDS: [Kind; 13] = [
+    Kind { name: "stream", keys: &["pattern", "messages", "bytes"], read: stream },
+    Kind { name: "pairs", keys: &["pairing", "rounds", "messages", "bytes"], read: pairs },
+    Kind { name: "stencil", keys: &["shape", "messages", "bytes", "iterations"], read: stencil },
+    Kind {
+        name: "halo",
+        keys: &["shape", "periodic", "face_bytes", "edge_bytes", "corner_bytes", "iterations", "compute_us"],
+        read: halo,
+    },
+    Kind { name: "barrier-grid", keys: &["columns", "rows", "iterations", "bytes"], read: barrier_grid },
+    Kind {
+        name: "collective",
+        keys: &["collective", "algorithm", "root", "bytes", "iterations"],
+        read: collective,
+    },
+    Kind { name: "all-to-all", keys: &["bytes", "iterations", "compute_us"], read: all_to_all },
+    Kind { name: "incast", keys: &["root", "messages", "bytes", "iterations"], read: incast },
+    Kind { name: "permutation", keys: &["rounds", "messages", "bytes"], read: permutation },
+    Kind { name: "matrix", keys: &["matrix", "iterations"], read: matrix },
+    Kind {
+        name: "slabs",
+        keys: &["shape", "bytes", "beside_bytes", "iterations", "compute_us"],
+        read: slabs,
+    },
+    Kind {
+        name: "minighost",
+        keys: &[
+            "shape",
+            "strategy",
+            "variables",
+            "face_bytes",
+            "iterations",
+            "compute_us",
+            "pack_us",
+            "noise",
+            "noise_us",
+        ],
+        read: minighost,
+    },
+    Kind { name: "uniform", keys: &["bytes", "load", "messages", "measure_us", "warmup_us"], read: uniform },
 ];
 
 impl Program {
@@ -271,125 +273,102 @@ impl Program {
 
 /// The program of a job.
 pub(super) fn read(job: &Keys) -> Result<Program, FormatError> {
-    let Some(first) = job.table("program", &KEYS, "a program")? else {
+    // What is a key of no kind is refused before the kind is known.
+    let mut known = vec!["kind"];
+    for key in KINDS.iter().flat_map(|kind| kind.keys) {
+        if !known.contains(key) {
+            known.push(key);
+        }
+    }
+    let Some(first) = job.table("program", &known, "a program")? else {
         unreachable!("the caller has seen it");
     };
-    let kind = match first.text("kind")? {
-        Some(kind) if KINDS.contains(&kind) => kind,
-        Some(kind) => {
-            return Err(first.error("kind", unknown(&KINDS.join(", "), kind, &KINDS)));
-        }
-        None => return Err(first.whole_error(format!("expected a kind: {}", KINDS.join(", ")))),
+    let names = KINDS.map(|kind| kind.name);
+    let Some(name) = first.text("kind")? else {
+        return Err(first.whole_error(format!("expected a kind: {}", names.join(", "))));
     };
-    let with = |known: &[&str]| {
-        let known: Vec<&str> = ["kind"].iter().chain(known).copied().collect();
-        let keys = job.table("program", &known, &format!("a program of kind \"{kind}\""))?;
-        Ok::<_, FormatError>(keys.expect("it was just there"))
+    let Some(kind) = KINDS.iter().find(|kind| kind.name == name) else {
+        return Err(first.error("kind", unknown(&names.join(", "), name, &names)));
     };
-    Ok(match kind {
-        "stream" => {
-            let keys = with(&["pattern", "messages", "bytes"])?;
-            Program::Stream {
-                pattern: spec(&keys)?,
-                messages: times(&keys, "messages")?,
-                bytes: size(&keys)?,
-            }
-        }
-        "pairs" => {
-            let keys = with(&["pairing", "rounds", "messages", "bytes"])?;
-            let pairing = match keys.word("pairing", &["random", "adjacent", "halves"])? {
-                Some("adjacent") => Pairing::Adjacent,
-                Some("halves") => Pairing::Halves,
-                _ => Pairing::Random,
-            };
-            let (rounds, messages) = (times(&keys, "rounds")?, times(&keys, "messages")?);
-            Program::Pairs { pairing, rounds, messages, bytes: size(&keys)? }
-        }
-        "stencil" => {
-            let keys = with(&["shape", "messages", "bytes", "iterations"])?;
-            let (messages, iterations) = (times(&keys, "messages")?, times(&keys, "iterations")?);
-            Program::Stencil { shape: shape(&keys)?, messages, bytes: size(&keys)?, iterations }
-        }
-        "halo" => {
-            let keys = with(&[
-                "shape",
-                "periodic",
-                "face_bytes",
-                "edge_bytes",
-                "corner_bytes",
-                "iterations",
-                "compute_us",
-            ])?;
-            let faces = |key| Ok::<_, FormatError>(keys.size(key, 0..=MOST_BYTES)?.unwrap_or(0));
-            let bytes = [faces("face_bytes")?, faces("edge_bytes")?, faces("corner_bytes")?];
-            if bytes == [0; 3] {
-                return Err(
-                    keys.whole_error("expected face_bytes, edge_bytes or corner_bytes above 0".into())
-                );
-            }
-            let (iterations, compute_ps) = (times(&keys, "iterations")?, microseconds(&keys, "compute_us")?);
-            Program::Halo { shape: shape(&keys)?, periodic: periodic(&keys)?, bytes, iterations, compute_ps }
-        }
-        "barrier-grid" => {
-            let keys = with(&["columns", "rows", "iterations", "bytes"])?;
-            let (columns, rows) = (side(&keys, "columns")?, side(&keys, "rows")?);
-            if u64::from(columns) * u64::from(rows) > u64::from(MAX_RANKS) {
-                return Err(keys.error("rows", format!("expected at most {MAX_RANKS} ranks in all")));
-            }
-            let bytes = keys.size("bytes", 1..=MOST_BYTES)?.unwrap_or(8);
-            Program::BarrierGrid { columns, rows, iterations: times(&keys, "iterations")?, bytes }
-        }
-        "collective" => {
-            let keys = with(&["collective", "algorithm", "root", "bytes", "iterations"])?;
-            let needed = || keys.whole_error("expected collective = \"allreduce\" or another".into());
-            Program::Collective {
-                collective: keys.text("collective")?.ok_or_else(needed)?.to_owned(),
-                algorithm: keys.text("algorithm")?.map(str::to_owned),
-                root: root(&keys)?,
-                bytes: keys.size("bytes", 1..=MOST_BYTES)?.unwrap_or(8),
-                iterations: times(&keys, "iterations")?,
-            }
-        }
-        "all-to-all" => {
-            let keys = with(&["bytes", "iterations", "compute_us"])?;
-            let (iterations, compute_ps) = (times(&keys, "iterations")?, microseconds(&keys, "compute_us")?);
-            Program::AllToAll { bytes: size(&keys)?, iterations, compute_ps }
-        }
-        "incast" => {
-            let keys = with(&["root", "messages", "bytes", "iterations"])?;
-            let (messages, iterations) = (times(&keys, "messages")?, times(&keys, "iterations")?);
-            Program::Incast { root: root(&keys)?, messages, bytes: size(&keys)?, iterations }
-        }
-        "permutation" => {
-            let keys = with(&["rounds", "messages", "bytes"])?;
-            let (rounds, messages) = (times(&keys, "rounds")?, times(&keys, "messages")?);
-            Program::Permutation { rounds, messages, bytes: size(&keys)? }
-        }
-        "matrix" => {
-            let keys = with(&["matrix", "iterations"])?;
-            let needed = || keys.whole_error("expected matrix = \"traffic.mtx.gz\" or another file".into());
-            let matrix = keys.text("matrix")?.filter(|path| !path.trim().is_empty()).ok_or_else(needed)?;
-            Program::Matrix { matrix: matrix.to_owned(), iterations: times(&keys, "iterations")? }
-        }
-        "slabs" => {
-            let keys = with(&["shape", "bytes", "beside_bytes", "iterations", "compute_us"])?;
-            let beside_bytes = keys.size("beside_bytes", 0..=MOST_BYTES)?.unwrap_or(0);
-            let (iterations, compute_ps) = (times(&keys, "iterations")?, microseconds(&keys, "compute_us")?);
-            Program::Slabs { shape: shape(&keys)?, bytes: size(&keys)?, beside_bytes, iterations, compute_ps }
-        }
-        "minighost" => ghost(&with(&[
-            "shape",
-            "strategy",
-            "variables",
-            "face_bytes",
-            "iterations",
-            "compute_us",
-            "pack_us",
-            "noise",
-            "noise_us",
-        ])?)?,
-        _ => uniform(&with(&["bytes", "load", "messages", "measure_us", "warmup_us"])?)?,
+    let known: Vec<&str> = ["kind"].iter().chain(kind.keys).copied().collect();
+    let keys = job.table("program", &known, &format!("a program of kind \"{name}\""))?;
+    (kind.read)(&keys.expect("it was just there"))
+}
+
+fn stream(keys: &Keys) -> Result<Program, FormatError> {
+    Ok(Program::Stream { pattern: spec(keys)?, messages: times(keys, "messages")?, bytes: size(keys)? })
+}
+
+fn pairs(keys: &Keys) -> Result<Program, FormatError> {
+    let pairing = match keys.word("pairing", &["random", "adjacent", "halves"])? {
+        Some("adjacent") => Pairing::Adjacent,
+        Some("halves") => Pairing::Halves,
+        _ => Pairing::Random,
+    };
+    let (rounds, messages) = (times(keys, "rounds")?, times(keys, "messages")?);
+    Ok(Program::Pairs { pairing, rounds, messages, bytes: size(keys)? })
+}
+
+fn stencil(keys: &Keys) -> Result<Program, FormatError> {
+    let (messages, iterations) = (times(keys, "messages")?, times(keys, "iterations")?);
+    Ok(Program::Stencil { shape: shape(keys)?, messages, bytes: size(keys)?, iterations })
+}
+
+fn halo(keys: &Keys) -> Result<Program, FormatError> {
+    let share = |key| Ok::<_, FormatError>(keys.size(key, 0..=MOST_BYTES)?.unwrap_or(0));
+    let bytes = [share("face_bytes")?, share("edge_bytes")?, share("corner_bytes")?];
+    if bytes == [0; 3] {
+        return Err(keys.whole_error("expected face_bytes, edge_bytes or corner_bytes above 0".into()));
+    }
+    let (iterations, compute_ps) = (times(keys, "iterations")?, microseconds(keys, "compute_us")?);
+    Ok(Program::Halo { shape: shape(keys)?, periodic: periodic(keys)?, bytes, iterations, compute_ps })
+}
+
+fn barrier_grid(keys: &Keys) -> Result<Program, FormatError> {
+    let (columns, rows) = (side(keys, "columns")?, side(keys, "rows")?);
+    if u64::from(columns) * u64::from(rows) > u64::from(MAX_RANKS) {
+        return Err(keys.error("rows", format!("expected at most {MAX_RANKS} ranks in all")));
+    }
+    let bytes = keys.size("bytes", 1..=MOST_BYTES)?.unwrap_or(8);
+    Ok(Program::BarrierGrid { columns, rows, iterations: times(keys, "iterations")?, bytes })
+}
+
+fn collective(keys: &Keys) -> Result<Program, FormatError> {
+    let needed = || keys.whole_error("expected collective = \"allreduce\" or another".into());
+    Ok(Program::Collective {
+        collective: keys.text("collective")?.ok_or_else(needed)?.to_owned(),
+        algorithm: keys.text("algorithm")?.map(str::to_owned),
+        root: root(keys)?,
+        bytes: keys.size("bytes", 1..=MOST_BYTES)?.unwrap_or(8),
+        iterations: times(keys, "iterations")?,
     })
+}
+
+fn all_to_all(keys: &Keys) -> Result<Program, FormatError> {
+    let (iterations, compute_ps) = (times(keys, "iterations")?, microseconds(keys, "compute_us")?);
+    Ok(Program::AllToAll { bytes: size(keys)?, iterations, compute_ps })
+}
+
+fn incast(keys: &Keys) -> Result<Program, FormatError> {
+    let (messages, iterations) = (times(keys, "messages")?, times(keys, "iterations")?);
+    Ok(Program::Incast { root: root(keys)?, messages, bytes: size(keys)?, iterations })
+}
+
+fn permutation(keys: &Keys) -> Result<Program, FormatError> {
+    let (rounds, messages) = (times(keys, "rounds")?, times(keys, "messages")?);
+    Ok(Program::Permutation { rounds, messages, bytes: size(keys)? })
+}
+
+fn matrix(keys: &Keys) -> Result<Program, FormatError> {
+    let needed = || keys.whole_error("expected matrix = \"traffic.mtx.gz\" or another file".into());
+    let matrix = keys.text("matrix")?.filter(|path| !path.trim().is_empty()).ok_or_else(needed)?;
+    Ok(Program::Matrix { matrix: matrix.to_owned(), iterations: times(keys, "iterations")? })
+}
+
+fn slabs(keys: &Keys) -> Result<Program, FormatError> {
+    let beside_bytes = keys.size("beside_bytes", 0..=MOST_BYTES)?.unwrap_or(0);
+    let (iterations, compute_ps) = (times(keys, "iterations")?, microseconds(keys, "compute_us")?);
+    Ok(Program::Slabs { shape: shape(keys)?, bytes: size(keys)?, beside_bytes, iterations, compute_ps })
 }
 
 fn uniform(keys: &Keys) -> Result<Program, FormatError> {
@@ -409,7 +388,7 @@ fn uniform(keys: &Keys) -> Result<Program, FormatError> {
     Ok(Program::Uniform { bytes: size(keys)?, load, measured, warmup_ps: us("warmup_us")?.map(ps) })
 }
 
-fn ghost(keys: &Keys) -> Result<Program, FormatError> {
+fn minighost(keys: &Keys) -> Result<Program, FormatError> {
     let strategy = match keys.word("strategy", &["bspma", "svaf", "svafp"])? {
         Some("svaf") => Strategy::Svaf,
         Some("svafp") => Strategy::Svafp,
