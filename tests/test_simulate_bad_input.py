@@ -343,4 +343,10 @@ def test_credit_loops_are_refused_or_run_until_packets_wait_for_each_other(netlo
     assert run["jobs"][0]["completion_ms"] is None
     assert "wait for each other" in run["stuck"][0]
     assert "leaf00" in run["stuck"][0]
+    # Three leaves and the spines between them, each link from where the one before it ends.
+    cycle = run["deadlock"]["cycle"]
+    assert len(cycle) == 6
+    assert all(one["to"] == after["from"] for one, after in zip(cycle, cycle[1:] + cycle[:1], strict=True))
+    assert {one["lane"] for one in cycle} == {0}
+    assert run["deadlock"]["packets"] >= 6
     assert "deadlock" in netloom.ok("simulate", "s.toml", "--allow-credit-loops", code=1)

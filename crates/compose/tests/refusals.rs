@@ -269,7 +269,10 @@ fn a_credit_loop_is_refused_or_run_until_packets_wait_for_each_other() {
     let scheme = Scheme::Tables(&routes);
     let outcome = simulate(scene.setup(&net.fabric, scheme, Model::Packet, 1), &Control::new()).unwrap();
     let deadlock = outcome.deadlock.expect("the ring is full");
-    assert_eq!(deadlock.cycle.split(", ").count(), 6, "{}", deadlock.cycle);
+    assert_eq!(deadlock.cycle.len(), 6, "{deadlock:?}");
+    let words = deadlock.describe(&net.fabric, 1);
+    assert_eq!(words.split(", ").count(), 6, "{words}");
+    assert!(!words.contains("lane") && deadlock.describe(&net.fabric, 2).contains(" on lane 0, "), "{words}");
     assert!(deadlock.packets >= 6);
     assert_eq!(outcome.jobs[0].times.end_ps(), None);
 }

@@ -7,7 +7,7 @@ use netloom_compose::Routing;
 use netloom_counters::{SynthOptions, lane_scheme, synth};
 use netloom_model::{Counters, Fabric, HostId, Interval, LinkId, Routes, Traffic};
 use netloom_sim::{
-    Keeping, Measure, Model, Offered, Outcome, PairRow, Setup, SimError, Spent, Summary,
+    Deadlock, Keeping, Measure, Model, Offered, Outcome, PairRow, Setup, SimError, Spent, Summary,
     simulate as run_simulation,
 };
 use numpy::{Element, PyArray1};
@@ -246,9 +246,9 @@ impl PySimulation {
         let rate = (hops > 0 && self.cpu_seconds > 0.0).then(|| hops as f64 / self.cpu_seconds);
         let stuck: Vec<String> = match &o.deadlock {
             Some(deadlock) => {
-                let circle =
-                    format!("{} packets, links wait for each other: {}", deadlock.packets, deadlock.cycle);
-                std::iter::once(circle).chain(o.stuck.iter().cloned()).collect()
+                let links = deadlock.describe(&self.stage.shared.fabric, o.counters.lanes);
+                let cycle = format!("{} packets, links wait for each other: {links}", deadlock.packets);
+                std::iter::once(cycle).chain(o.stuck.iter().cloned()).collect()
             }
             None => o.stuck.clone(),
         };
@@ -272,6 +272,9 @@ impl PySimulation {
         dict.set_item("simulated_ms", ms(o.end_ps))?;
         dict.set_item("stopped", self.stopped())?;
         dict.set_item("stuck", stuck)?;
+        if let Some(found) = &o.deadlock {
+            dict.set_item("deadlock", deadlock(py, &self.stage.shared.fabric, found)?)?;
+        }
         dict.set_item("jobs", jobs)?;
         let packets = match self.model {
             Model::Packet => Some(latency(py, &o.packet_latency)?),
@@ -540,4 +543,23 @@ pub(crate) fn array<'py, T: Element>(
     values: impl Iterator<Item = T>,
 ) -> Bound<'py, PyArray1<T>> {
     PyArray1::from_vec(py, values.collect())
+}
+
+/// Packets that wait for each other: how many, and the links and lanes of the cycle.
+fn deadlock<'py>(py: Python<'py>, fabric: &Fabric, found: &Deadlock) -> PyResult<Bound<'py, PyDict>> {
+    let cycle = PyList::empty(py);
+    for &(link, lane) in &found.cycle {
+        let ends = fabric.link(link);
+        let dict = PyDict::new(py);
+        dict.set_item("from", fabric.node_name(ends.from))?;
+        dict.set_item("from_port", ends.from_port)?;
+        dict.set_item("to", fabric.node_name(ends.to))?;
+        dict.set_item("to_port", ends.to_port)?;
+        dict.set_item("lane", lane)?;
+        cycle.append(dict)?;
+    }
+    let dict = PyDict::new(py);
+    dict.set_item("packets", found.packets)?;
+    dict.set_item("cycle", cycle)?;
+    Ok(dict)
 }

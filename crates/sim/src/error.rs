@@ -1,5 +1,7 @@
 //! What can be wrong with a simulation.
 
+use netloom_model::LinkId;
+
 /// Why a simulation could not start, or not end.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SimError {
@@ -20,14 +22,14 @@ pub enum SimError {
         host: String,
     },
     /// Nothing can move any more.
-    #[error("deadlock at {time_ps} ps: {packets} packets wait for each other: {cycle}")]
+    #[error("deadlock at {time_ps} ps: {packets} packets wait for each other, {} lanes of links in a cycle", .cycle.len())]
     Deadlock {
         /// When.
         time_ps: u64,
         /// Packets in the network.
         packets: usize,
-        /// Links that wait for each other, in order.
-        cycle: String,
+        /// Links, with a lane of each, that wait for each other, in order; empty if no packet waits for an output.
+        cycle: Vec<(LinkId, u8)>,
     },
     /// More of something at once than the engine can number.
     #[error("too many {what} at once: at most {most}")]

@@ -5,7 +5,7 @@
 
 use std::cell::RefCell;
 
-use netloom_model::{Control, Fabric, StopReason};
+use netloom_model::{Control, Fabric, LinkId, StopReason};
 
 use crate::SimError;
 use crate::fluid::flows;
@@ -122,8 +122,22 @@ impl JobOutcome {
 pub struct Deadlock {
     /// Packets in the network.
     pub packets: usize,
-    /// The links of the circle, in order.
-    pub cycle: String,
+    /// Links, with a lane of each, that wait for each other, in order; empty if no packet waits for an output.
+    pub cycle: Vec<(LinkId, u8)>,
+}
+
+impl Deadlock {
+    /// The links of the cycle in words, where there are so many lanes with these too.
+    pub fn describe(&self, fabric: &Fabric, lanes: usize) -> String {
+        if self.cycle.is_empty() {
+            return "nobody waits for an output".into();
+        }
+        let one = |&(link, lane): &(LinkId, u8)| match lanes {
+            0 | 1 => fabric.describe_link(link),
+            _ => format!("{} on lane {lane}", fabric.describe_link(link)),
+        };
+        self.cycle.iter().map(one).collect::<Vec<_>>().join(", ")
+    }
 }
 
 /// What a run has shown.

@@ -17,7 +17,10 @@ fn a_ring_of_credits_deadlocks_and_the_cycle_is_named() {
         panic!("the ring must lock up");
     };
     assert!(packets > 6);
-    assert_eq!(cycle.split(", ").count(), 6, "{cycle}");
+    // Clockwise round the ring: each link begins where the one before it ends.
+    let ends = |at: usize| fabric.link(cycle[at % 6].0);
+    assert_eq!(cycle.len(), 6, "{cycle:?}");
+    assert!((0..6).all(|at| ends(at).to == ends(at + 1).from && cycle[at].1 == 0), "{cycle:?}");
 }
 
 /// The same ring is no trouble as long as everything fits its buffers.

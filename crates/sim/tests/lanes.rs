@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
+use netloom_model::rng::Stream;
 use netloom_model::{Control, Fabric, HostId, LaneMap, LinkId, SERVICE_LEVELS};
 use netloom_routing::{Engine, EngineOptions, route};
 use netloom_sim::choice::ByTable;
 use netloom_sim::{
-    Config, Injection, Job, Measure, Model, Network, Nobody, Op, Pairs, Profile, Scheme, Setup, SimError,
-    simulate,
+    Choice, Config, Here, Injection, Job, Measure, Model, Network, Nobody, Op, Outputs, Pairs, Profile,
+    Scheme, Setup, SimError, simulate,
 };
 use netloom_testkit::cases::{ring, star};
 use netloom_topology::detect;
@@ -40,6 +41,90 @@ fn a_date_line_breaks_the_credit_loop() {
     };
     assert!(matches!(run(false), Err(SimError::Deadlock { .. })));
     assert_eq!(run(true), Ok(6));
+}
+
+/// Tables, and lanes of its own: packets go over to lane 1 where they leave the switch behind the date line.
+#[derive(Clone)]
+struct DateLine(ByTable);
+
+impl Choice for DateLine {
+    const LOOKS: bool = false;
+    const LANES: bool = true;
+
+    fn lanes(&self) -> u8 {
+        2
+    }
+
+    fn streams(&mut self) -> &mut [Stream] {
+        self.0.streams()
+    }
+
+    fn output(&mut self, here: Here, outputs: &mut Outputs) -> Option<LinkId> {
+        self.0.output(here, outputs)
+    }
+
+    fn lane(&self, here: Here, _out: LinkId) -> Option<u8> {
+        Some(if here.switch.0 == 0 { 1 } else { here.lane })
+    }
+
+    fn first_lane(&self, _from: HostId, _level: u8) -> Option<u8> {
+        Some(0)
+    }
+}
+
+/// The same date line, as part of the routing scheme's choice: no tables of lanes and no service levels are needed.
+#[test]
+fn a_scheme_that_chooses_lanes_breaks_the_credit_loop() {
+    let fabric = ring(6);
+    let lft = clockwise(&fabric, 6);
+    let messages: Vec<_> = (0..6).map(|h| (h, (h + 3) % 6, 100 * 4096)).collect();
+    let network = |lanes, messages: &[(u32, u32, u64)]| {
+        let config = Config { lanes, ..Config::infiniband() };
+        let choice = DateLine(ByTable::new(&fabric, &lft));
+        Network::new(&fabric, &config, choice, AtOnce::new(messages), Nobody)
+    };
+    let mut dated = network(2, &messages).unwrap();
+    dated.run().unwrap();
+    assert_eq!(dated.program().done_ps.iter().flatten().count(), 6);
+    // From host 5 over switches 5, 0 and 1 to host 1: lane 0 up to switch 0, lane 1 behind it.
+    let mut one = network(2, &[(5, 1, 4096)]).unwrap();
+    one.run().unwrap();
+    let counters = one.counters();
+    let lanes: Vec<_> = fabric
+        .links()
+        .flat_map(|link| (0..2).map(move |lane| (link, lane)))
+        .filter(|&(link, lane)| counters.sent[link.index() * 2 + lane].packets > 0)
+        .map(|(link, lane)| (fabric.link_from_switch(link).map(|s| s.0), lane))
+        .collect();
+    assert_eq!(lanes.len(), 4, "{lanes:?}");
+    for (from, lane) in lanes {
+        assert_eq!(lane, usize::from(matches!(from, Some(0 | 1))), "{from:?}");
+    }
+    let error = network(1, &messages).err().expect("one lane is too few");
+    assert!(error.to_string().starts_with("lanes: expected at least 2"), "{error}");
+}
+
+/// The lane that is full all round is in the report; others are not.
+#[test]
+fn a_deadlock_is_a_cycle_of_links_and_lanes() {
+    let fabric = ring(6);
+    let lft = clockwise(&fabric, 6);
+    let messages: Vec<_> = (0..6).map(|h| (h, (h + 3) % 6, 100 * 4096)).collect();
+    let config = Config { lanes: 3, ..Config::infiniband() };
+    let mut program = AtOnce::new(&messages);
+    program.lanes = 3;
+    let mut network = Network::new(&fabric, &config, ByTable::new(&fabric, &lft), program, Nobody).unwrap();
+    // Two messages a lane have no link in common, so no lane is full all round.
+    network.run().unwrap();
+    assert_eq!(network.program().done_ps.iter().flatten().count(), 6);
+    // All on lane 2 do.
+    let map = LaneMap::new(&fabric, |_, _, _| 2);
+    let config = Config { lane_map: Some(Arc::new(map)), ..config };
+    let Err(SimError::Deadlock { cycle, .. }) = run(&fabric, &config, &lft, &messages) else {
+        panic!("the ring must lock up")
+    };
+    assert_eq!(cycle.len(), 6);
+    assert!(cycle.iter().all(|&(_, lane)| lane == 2), "{cycle:?}");
 }
 
 /// Hosts 1 and 2 send to host 0 on a lane each. With weights of 3:1 the first gets three quarters of host 0's link: when its

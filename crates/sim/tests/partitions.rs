@@ -203,7 +203,7 @@ fn a_deadlock_across_partitions_is_found_and_named() {
     let End::Deadlock(SimError::Deadlock { ref cycle, .. }) = one.end else {
         panic!("the ring must lock up")
     };
-    assert_eq!(cycle.split(", ").count(), 6, "{cycle}");
+    assert_eq!(cycle.len(), 6, "{cycle:?}");
     for partitions in [2, 3] {
         let parts = run(partitions);
         assert_eq!((parts.partitions, &parts.end), (partitions, &one.end));

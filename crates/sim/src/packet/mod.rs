@@ -13,8 +13,8 @@
 //! | `engine` | what happens: events, steps, news, state | `threads` calls it |
 //! | `threads` | a run, on one thread or several | the rest of the crate calls it |
 //!
-//! Rooms import only those above them in this table (docs/decisions/0026). The program of the hosts, the calendar of events, observers and the form of states
-//! are the crate's common ground, used by the fluid model too.
+//! Rooms import only those above them in this table (docs/decisions/0026). The program of the hosts, the calendar of events, observers
+//! and the form of states are the crate's common ground, used by the fluid model too.
 
 pub mod choice;
 mod engine;

@@ -99,6 +99,10 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
         here: u8,
     ) -> Result<Self, SimError> {
         config.check_for(fabric)?;
+        if C::LANES && choice.lanes() > config.lanes {
+            let expected = format!("at least {}, as the routing scheme chooses among them", choice.lanes());
+            return Err(SimError::Config { what: "lanes", expected });
+        }
         let most = MOST_KEY / 2 - 1;
         if fabric.link_count() + fabric.host_count() > most as usize {
             return Err(SimError::TooMany { what: "links", most });

@@ -1,7 +1,7 @@
 //! Any scheme, for runs that are watched: one machine code for all of them, slower than their own.
 
-use netloom_model::LinkId;
 use netloom_model::rng::Stream;
+use netloom_model::{HostId, LinkId};
 
 use super::{Choice, Here, Outputs};
 
@@ -24,6 +24,9 @@ impl Clone for AnyChoice<'_> {
 /// [`Choice`] and [`Clone`], as far as they can be called behind a pointer.
 trait AnyType<'a>: Send {
     fn boxed(&self) -> Box<dyn AnyType<'a> + 'a>;
+    fn lanes(&self) -> u8;
+    fn lane(&self, here: Here, out: LinkId) -> Option<u8>;
+    fn first_lane(&self, from: HostId, level: u8) -> Option<u8>;
     fn lmc(&self) -> u8;
     fn streams(&mut self) -> &mut [Stream];
     fn output(&mut self, here: Here, outputs: &mut Outputs) -> Option<LinkId>;
@@ -34,6 +37,18 @@ trait AnyType<'a>: Send {
 impl<'a, C: Choice + Clone + 'a> AnyType<'a> for C {
     fn boxed(&self) -> Box<dyn AnyType<'a> + 'a> {
         Box::new(self.clone())
+    }
+
+    fn lanes(&self) -> u8 {
+        Choice::lanes(self)
+    }
+
+    fn lane(&self, here: Here, out: LinkId) -> Option<u8> {
+        Choice::lane(self, here, out).filter(|_| C::LANES)
+    }
+
+    fn first_lane(&self, from: HostId, level: u8) -> Option<u8> {
+        Choice::first_lane(self, from, level).filter(|_| C::LANES)
     }
 
     fn lmc(&self) -> u8 {
@@ -60,6 +75,19 @@ impl<'a, C: Choice + Clone + 'a> AnyType<'a> for C {
 impl Choice for AnyChoice<'_> {
     const LOOKS: bool = true;
     const LOCAL: bool = false;
+    const LANES: bool = true;
+
+    fn lanes(&self) -> u8 {
+        self.0.lanes()
+    }
+
+    fn lane(&self, here: Here, out: LinkId) -> Option<u8> {
+        self.0.lane(here, out)
+    }
+
+    fn first_lane(&self, from: HostId, level: u8) -> Option<u8> {
+        self.0.first_lane(from, level)
+    }
 
     fn lmc(&self) -> u8 {
         self.0.lmc()

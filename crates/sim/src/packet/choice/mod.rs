@@ -8,7 +8,7 @@ mod remote;
 mod table;
 
 use netloom_model::rng::Stream;
-use netloom_model::{DestId, LinkId, SwitchId};
+use netloom_model::{DestId, HostId, LinkId, SwitchId};
 
 use super::pool::Packet;
 use super::switch::Ports;
@@ -82,6 +82,14 @@ pub trait Choice: Send {
     /// Whether it knows its own switch only. A scheme that knows others runs in one partition.
     const LOCAL: bool = true;
 
+    /// Whether it chooses lanes too, with [`Choice::lane`]; else they follow from service levels and SL-to-VL tables.
+    const LANES: bool = false;
+
+    /// How many lanes it needs.
+    fn lanes(&self) -> u8 {
+        1
+    }
+
     /// The LID mask control of the addresses that it knows.
     fn lmc(&self) -> u8 {
         0
@@ -92,6 +100,19 @@ pub trait Choice: Send {
 
     /// The output of a packet. `None`: it can't go on.
     fn output(&mut self, here: Here, outputs: &mut Outputs) -> Option<LinkId>;
+
+    /// The lane of a packet's next link, from 0 to [`Choice::lanes`] - 1. `None`: as service levels say. Asked only if [`Choice::LANES`], and
+    /// again for another output that the packet may take.
+    #[inline]
+    fn lane(&self, _here: Here, _out: LinkId) -> Option<u8> {
+        None
+    }
+
+    /// The lane on which a host sends what has a service level, in the same way.
+    #[inline]
+    fn first_lane(&self, _from: HostId, _level: u8) -> Option<u8> {
+        None
+    }
 
     /// The output that a packet will take, if that is known before it is there.
     #[inline(always)]

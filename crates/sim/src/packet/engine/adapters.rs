@@ -232,7 +232,9 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
 
     fn take_in<H: Hardware>(&mut self, post: Post<P::Token>, posted_ps: u64, rest: u32) {
         let (from, level) = (post.from.0, post.lane);
-        let lane = self.config.lane_map.as_ref().map_or(level, |map| map.first_lane(from, level));
+        let chosen = if C::LANES { self.choice.first_lane(post.from, level) } else { None };
+        let by_level = || self.config.lane_map.as_ref().map_or(level, |map| map.first_lane(from, level));
+        let lane = chosen.unwrap_or_else(by_level);
         let message = self.number(post, posted_ps, self.now, rest);
         self.hosts.enqueue(&mut self.ports.at::<H>(from, lane).queue, message);
         self.ports.settle::<H>(from, self.now);

@@ -256,6 +256,12 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
         if self.ports.features::<H>().one_lane {
             return 0;
         }
+        if C::LANES {
+            let switch = SwitchId(self.ports.port(packet.via).to);
+            if let Some(lane) = self.choice.lane(Here::of(packet, switch), LinkId(out)) {
+                return lane;
+            }
+        }
         match &self.config.lane_map {
             None => packet.lane(),
             Some(map) => map.lane(packet.via, out, packet.level()),
