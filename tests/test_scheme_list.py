@@ -42,8 +42,8 @@ def test_a_scheme_is_named_in_at_most_three_files(name):
     """Its own, that of its folder, and the list. Whatever else needs to know of it reads the list."""
     camel = "".join(word.title() for word in name.split("-"))
     variant = camel.removesuffix("PerPacket")
-    # Types of schemes are the simulator's own; elsewhere the same word may mean something else. What is written
-    # in Python may choose `adaptive` for a scenario of its own, as a user does.
+    # Types of schemes are the simulator's own; elsewhere the same word may mean something else.
+    # What is written in Python may choose `adaptive` for a scenario of its own, as a user does.
     rust = re.compile(rf'"{name}"|\bPerPacket::{variant}\b')
     of = {
         "crates/sim/": re.compile(rf"{rust.pattern}|\b{camel}\b"),
