@@ -82,9 +82,10 @@ test-python: $(VENV)/.dev $(VENV)/.built $(RECORDER)
 test-exec: $(VENV)/.dev $(VENV)/.built $(RECORDER) ## the Python tests with a process of its own for every command (`make test` forks one)
 	NETLOOM_TEST_EXEC=1 $(PYTEST)
 
-bench: $(VENV)/.built $(RECORDER) ## the table of what must be fast, into docs/benchmarks.md
+bench: $(VENV)/.built $(RECORDER) ## the table of what must be fast, into docs/benchmarks.md; what recording costs
 	cargo build --locked --release --quiet -p netloom-benches
 	@cargo run --locked --release --quiet -p netloom-benches -- --netloom $(BIN)/netloom --write docs/benchmarks.md $(FAMILIES)
+	@$(BIN)/python benches/recorder.py
 
 study: | need ## what the optimiser must show (minutes, on a quiet machine), into docs/methods/optimizer.md
 	cargo build --locked --release --quiet -p netloom-benches

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import time
@@ -18,7 +19,17 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from mpi_bed import ENVIRONMENT, MPICH, OPEN_MPI, PROGRAMS, need, program, python_of
+from mpi_bed import (
+    ENVIRONMENT,
+    MPICH,
+    OPEN_MPI,
+    PROGRAMS,
+    counts_in,
+    monitoring,
+    need,
+    program,
+    python_of,
+)
 from netloom.recording import matching, trace
 from test_record import matrix, progress
 
@@ -147,6 +158,67 @@ def test_a_recorded_run_is_optimised_and_replayed_as_a_folder(netloom, traced):
     alone = netloom.result("simulate", "run", "--set", f"fabric={TREE}")["runs"][0]["jobs"][0]
     assert job["completion_ms"] > alone["completion_ms"] > 0
     assert result["events"] == 6 * 20 * 9
+
+
+HPCC = """HPLinpack benchmark input file
+Innovative Computing Laboratory, University of Tennessee
+HPL.out   output file name
+8         device out
+1         # of problem sizes
+64        Ns
+1         # of NBs
+16        NBs
+0         PMAP
+1         # of process grids
+2         Ps
+2         Qs
+16.0      threshold
+1         # of panel fact
+2         PFACTs
+1         # of recursive stopping criterium
+4         NBMINs
+1         # of panels in recursion
+2         NDIVs
+1         # of recursive panel fact.
+1         RFACTs
+1         # of broadcast
+1         BCASTs
+1         # of lookahead depth
+1         DEPTHs
+2         SWAP
+64        swapping threshold
+0         L1
+0         U
+1         Equilibration
+8         memory alignment
+"""
+
+
+def test_hpcc_is_what_monitoring_counts_in_the_same_run(netloom, traced, tmp_path, write):
+    need(OPEN_MPI)
+    if shutil.which("hpcc") is None:
+        pytest.skip("not installed: hpcc")
+    write("hpccinf.txt", HPCC)
+    # It goes on until its times are sure: two runs do not send the same.
+    folder = tmp_path / "m"
+    folder.mkdir()
+    result, found = traced(OPEN_MPI.run, *monitoring(folder), "-n", "4", "hpcc")
+    told = counts_in(folder, 4)["E"]
+    pairs = pairs_of(found)
+    assert len(pairs) == 12
+    assert result["messages"] > 1000
+    assert {call["name"] for call in result["calls"]} >= {"MPI_Send", "MPI_Isend", "MPI_Sendrecv"}
+    # This Open MPI counts what its pairwise alltoalls send, of more than 3,000 B, among the program's own.
+    for rank, events in enumerate(found.events):
+        alltoalls = np.array(found.bases())[events.function] == "Alltoall"
+        large = [int(size) // 4 for size in events.bytes[alltoalls] if size // 4 > 3000]
+        assert large
+        for peer in {0, 1, 2, 3} - {rank}:
+            size, times = pairs[rank, peer]
+            pairs[rank, peer] = size + sum(large), times + len(large)
+    assert pairs == {pair: count for pair, count in told.items() if count[1]}
+    assert matching.match(found).unmatched == []
+    netloom.result("simulate", "run", "--set", f"fabric={TREE}")
 
 
 def test_times_are_of_the_clock_and_in_order(traced):
