@@ -80,6 +80,11 @@ def trace_of(folder: Path, *streams: bytes) -> trace.Trace:
     )
 
 
+def write(found: trace.Trace, folder: Path) -> None:
+    for name, data in trace.to_files(found).items():
+        (folder / name).write_bytes(data)
+
+
 def lines_of(found: trace.Trace, rank: int) -> list[str]:
     parts: list[str] = []
     ti.write(found, parts.append)
@@ -215,7 +220,7 @@ def test_hostile_records_are_refused_or_read(tmp_path, seed):
     parts: list[str] = []
     ti.write(found, parts.append)
     _core.Traffic.parse("".join(parts).encode(), "ti")
-    trace.write(found, tmp_path)
+    write(found, tmp_path)
     again = trace.read(tmp_path)
     assert len(again) == len(found)
     matching.match(again)
@@ -300,7 +305,7 @@ def run(tmp_path, netloom):
     )
     folder = netloom.folder / "run"
     folder.mkdir()
-    trace.write(found, folder)
+    write(found, folder)
     return folder
 
 
@@ -430,7 +435,7 @@ def test_what_is_no_folder_of_a_trace_is_told(netloom):
 def test_empty_ranks_and_empty_traces(tmp_path):
     found = trace_of(tmp_path, b"", b"")
     assert len(found) == 0
-    trace.write(found, tmp_path)
+    write(found, tmp_path)
     again = trace.read(tmp_path)
     assert (again.ranks, len(again)) == (2, 0)
     assert lines_of(again, 1) == ["1 init", "1 finalize"]

@@ -11,10 +11,10 @@ messages, collectives between two groups and of neighbourhoods are left out too.
 from __future__ import annotations
 
 import gzip
+import io
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import numpy as np
 
@@ -105,13 +105,12 @@ def by_rank(
     written.left_out = +written.left_out
 
 
-def write_file(trace: Trace, path: Path, matching: Matching | None = None) -> Written:
-    """Writes a trace into a new file, packed where its name ends in `.gz`; as `write`."""
-    with open(path, "xb") as file:
-        if path.suffix != ".gz":
-            return write(trace, lambda text: file.write(text.encode()), matching)
-        with gzip.GzipFile("", "wb", 4, file, mtime=0) as packed:
-            return write(trace, lambda text: packed.write(text.encode()), matching)
+def packed(trace: Trace) -> tuple[bytes, Written]:
+    """A trace as a packed file (`.ti.gz`), and what became of it; as `write`."""
+    data = io.BytesIO()
+    with gzip.GzipFile("", "wb", 4, data, mtime=0) as file:
+        written = write(trace, lambda text: file.write(text.encode()))
+    return data.getvalue(), written
 
 
 def _rank(

@@ -7,6 +7,7 @@ order are one here: nothing in a record tells copies apart on all ranks.
 
 from __future__ import annotations
 
+import io
 import itertools
 import json
 from collections.abc import Iterable, Sequence
@@ -194,21 +195,24 @@ def _empty() -> Events:
 # Parquet.
 
 
-def write(trace: Trace, folder: Path) -> None:
-    """Writes a trace's three files into a folder that is there.
+def to_files(trace: Trace) -> dict[str, bytes]:
+    """A trace's three files, by their names.
 
     Parameters
     ----------
     trace : Trace
         What ranks did.
-    folder : Path
-        Where to.
+
+    Returns
+    -------
+    dict
+        Contents of `events.parquet`, `communicators.parquet` and `trace.json`.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    schema = _schema()
-    with pq.ParquetWriter(folder / EVENTS, schema, compression="zstd") as writer:
+    schema, rows, groups = _schema(), io.BytesIO(), io.BytesIO()
+    with pq.ParquetWriter(rows, schema, compression="zstd") as writer:
         for rank, events in enumerate(trace.events):
             if len(events):
                 writer.write_table(_table(trace, rank, events, schema))
@@ -220,9 +224,13 @@ def write(trace: Trace, folder: Path) -> None:
             "members": pa.array(members, pa.list_(pa.int32())),
         }
     )
-    pq.write_table(table, folder / COMMUNICATORS, compression="zstd")
+    pq.write_table(table, groups, compression="zstd")
     meta = {"schema": f"netloom.trace/{VERSION}", "ranks": trace.ranks, **trace.meta}
-    (folder / META).write_text(json.dumps(meta, indent=1) + "\n")
+    return {
+        EVENTS: rows.getvalue(),
+        COMMUNICATORS: groups.getvalue(),
+        META: (json.dumps(meta, indent=1) + "\n").encode(),
+    }
 
 
 def _schema() -> Any:
@@ -312,7 +320,7 @@ def read(folder: Path) -> Trace:
     Parameters
     ----------
     folder : Path
-        With the three files that `write` made.
+        With the three files of `to_files`.
 
     Returns
     -------

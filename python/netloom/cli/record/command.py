@@ -169,20 +169,17 @@ def _write(
     if placement.by_rank:
         contents["ranks"] = (jobs.RANKS, "".join(f"{host}\n" for host in placement.by_rank).encode())
     replay = None
+    if traced is not None:
+        lines, replay = ti.packed(traced)
+        files = trace.to_files(traced)
+        kinds = {"events": trace.EVENTS, "communicators": trace.COMMUNICATORS, "trace": trace.META}
+        contents |= {what: (file, files[file]) for what, file in kinds.items()}
+        contents["replay"] = (jobs.TRACE, lines)
     target = Path(str(output)) if isinstance(output, FolderPath) else output
     try:
         made.mkdir()
         for file, data in contents.values():
             (made / file).write_bytes(data)
-        if traced is not None:
-            trace.write(traced, made)
-            replay = ti.write_file(traced, made / jobs.TRACE)
-            contents |= {
-                "events": (trace.EVENTS, b""),
-                "communicators": (trace.COMMUNICATORS, b""),
-                "trace": (trace.META, b""),
-                "replay": (jobs.TRACE, b""),
-            }
         made.rename(target)
     except OSError as error:
         raise OSError(error.errno, error.strerror, str(target)) from None
