@@ -26,7 +26,7 @@ RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml
 CARGO_SET := --locked --workspace --quiet
 PYTEST := $(BIN)/python -m pytest -n $(PYTEST_JOBS) --dist worksteal
 BUDGET := 9 minutes and 1,050 CPU s on 2 quiet cores, from a fresh clone
-RECORDER := python/netloom/native/libnetloom_record.so
+RECORDER := python/netloom/native/libnetloom_record.so python/netloom/native/libnetloom_events.so
 RECORDER_SOURCES := $(wildcard native/recorder/*)
 
 .PHONY: build demo check test lint lint-rust lint-python fmt test-rust test-python test-exec bench study scale validate inferred hostile man lock fuzz clean need
@@ -82,9 +82,10 @@ test-python: $(VENV)/.dev $(VENV)/.built $(RECORDER)
 test-exec: $(VENV)/.dev $(VENV)/.built $(RECORDER) ## the Python tests with a process of its own for every command (`make test` forks one)
 	NETLOOM_TEST_EXEC=1 $(PYTEST)
 
-bench: $(VENV)/.built $(RECORDER) ## the table of what must be fast, into docs/benchmarks.md
+bench: $(VENV)/.built $(RECORDER) ## the table of what must be fast, into docs/benchmarks.md; what recording costs
 	cargo build --locked --release --quiet -p netloom-benches
 	@cargo run --locked --release --quiet -p netloom-benches -- --netloom $(BIN)/netloom --write docs/benchmarks.md $(FAMILIES)
+	@$(BIN)/python benches/recorder.py
 
 study: | need ## what the optimiser must show (minutes, on a quiet machine), into docs/methods/optimizer.md
 	cargo build --locked --release --quiet -p netloom-benches
@@ -104,7 +105,7 @@ inferred: | need ## traffic from counters: errors, how well they are known, rout
 TRIALS ?= 2000
 hostile: $(VENV)/.dev $(VENV)/.built ## the property tests over TRIALS (2000) random cases each instead of a few: what goes on looking for lies
 	NETLOOM_TRIALS=$(TRIALS) cargo test $(CARGO_SET) --tests hostile
-	NETLOOM_TRIALS=$(TRIALS) $(BIN)/python -m pytest -q -k hostile tests
+	NETLOOM_TRIALS=$(TRIALS) NETLOOM_KILLS=20 $(BIN)/python -m pytest -q -k 'hostile or rank_that_is_killed' tests
 
 man: $(VENV)/.dev $(VENV)/.built ## manual pages, into build/man
 	$(BIN)/python -m netloom.cli.parser.manual build/man
@@ -146,11 +147,15 @@ $(VENV)/.dev: $(VENV)/.tools
 	@touch $@
 
 # The library that `netloom record` preloads (docs/decisions/0023-c-of-our-own.md).
-$(RECORDER): $(RECORDER_SOURCES) | need
-	@mkdir -p build/recorder $(@D)
-	@$(PYTHON) native/recorder/wrappers.py build/recorder
-	@cc -O2 -g0 -shared -fPIC -ftls-model=initial-exec -fvisibility=hidden -Wall -Wextra -Werror -Ibuild/recorder \
-		native/recorder/record.c -o $@ -ldl -lpthread
+# Two of one source: what counts only has nothing of events in it.
+RECORDER_CC = mkdir -p build/$(*F) $(@D); $(PYTHON) native/recorder/wrappers.py build/$(*F) $(WRAPPERS); \
+	cc -O2 -g0 -shared -fPIC -ftls-model=initial-exec -fvisibility=hidden -Wall -Wextra -Werror -Ibuild/$(*F) \
+	$(DEFINE) native/recorder/record.c -o $@ -ldl -lpthread
+
+python/netloom/native/libnetloom_events.so: WRAPPERS := events
+python/netloom/native/libnetloom_events.so: DEFINE := -DEVENTS=1
+$(RECORDER): python/netloom/native/lib%.so: $(RECORDER_SOURCES) | need
+	@$(RECORDER_CC)
 
 # Installs the run-time dependencies, then the package itself, editable: changed Python needs no rebuild.
 $(VENV)/.built: $(RUST_SOURCES) $(VENV)/.tools

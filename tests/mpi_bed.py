@@ -92,16 +92,24 @@ def monitored(folder: Path, *command: object, ranks: int) -> dict[tuple[int, int
 def counted(folder: Path, ranks: int, *command: object) -> dict[str, dict[tuple[int, int], tuple[int, int]]]:
     """The same by the letter of its lines: `E` the program's own, `S` put, `R` got."""
     folder.mkdir()
-    options = {"pml_monitoring_enable": 2, "pml_monitoring_enable_output": 3}
-    options["pml_monitoring_filename"] = folder / "m"  # type: ignore[assignment]
-    words = [word for key, value in options.items() for word in ("--mca", key, str(value))]
     subprocess.run(
-        [OPEN_MPI.run, *words, "-n", str(ranks), *map(str, command)],
+        [OPEN_MPI.run, *monitoring(folder), "-n", str(ranks), *map(str, command)],
         env={**os.environ, **ENVIRONMENT},
         check=True,
         capture_output=True,
         timeout=100,
     )
+    return counts_in(folder, ranks)
+
+
+def monitoring(folder: Path) -> list[str]:
+    """What makes Open MPI's launcher monitor messages, into a folder."""
+    options = {"enable": 2, "enable_output": 3, "filename": folder / "m"}
+    return [word for key, value in options.items() for word in ("--mca", f"pml_monitoring_{key}", str(value))]
+
+
+def counts_in(folder: Path, ranks: int) -> dict[str, dict[tuple[int, int], tuple[int, int]]]:
+    """What it left there, as `counted`."""
     found: dict[str, dict[tuple[int, int], tuple[int, int]]] = {"E": {}, "S": {}, "R": {}}
     files = sorted(folder.glob("m.*.prof"))
     assert len(files) == ranks

@@ -26,11 +26,17 @@ import netloom as nl
 from netloom.live import Ibsim, OpenSM, missing_tools
 
 ROOT = Path(__file__).resolve().parent.parent
-OTHERS = [ROOT / "README.md", ROOT / "docs" / "python.md", ROOT / "docs" / "traffic.md"]
+OTHERS = [
+    ROOT / "README.md",
+    ROOT / "docs" / "python.md",
+    ROOT / "docs" / "traffic.md",
+    ROOT / "docs" / "from-program-to-routes.md",
+]
 PAGES = [*OTHERS, *sorted((ROOT / "docs" / "verbs").glob("*.md"))]
 VERBS = [
     "fabric",
     "record",
+    "trace",
     "traffic",
     "counters",
     "infer",
@@ -54,7 +60,7 @@ VERBS = [
 
 
 LIVE = ["apply"]
-MPI = ["record"]
+MPI = ["record", "trace", "from-program-to-routes"]
 """Pages that run MPI programs; skipped where there is no MPI."""
 
 

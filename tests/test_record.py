@@ -19,7 +19,17 @@ from pathlib import Path
 
 import pytest
 
-from mpi_bed import ENVIRONMENT, MPICH, OPEN_MPI, PROGRAMS, counted, monitored, need, program, python_of
+from mpi_bed import (
+    ENVIRONMENT,
+    MPICH,
+    OPEN_MPI,
+    PROGRAMS,
+    counted,
+    monitored,
+    need,
+    program,
+    python_of,
+)
 
 MPIS = [pytest.param(OPEN_MPI, 6, id="openmpi"), pytest.param(MPICH, 4, id="mpich")]
 

@@ -106,7 +106,7 @@ def changed(at: int, data: bytes) -> bytes:
         (changed(0, b"SOMETHIN"), "something else"),
         (changed(8, b"\1\2\3\4"), "byte order"),
         (changed(12, b"\2"), "version"),
-        (changed(16, b"\2"), "kind 2"),
+        (changed(16, b"\3"), "kind 3"),
         (changed(24, b"\x63"), "numbers that it cannot have"),
         (changed(36, b"\xff\xff\xff\xff"), "a rank below"),
         (changed(40, b"\xff\xff\xff\xff"), "a rank below"),
@@ -197,11 +197,11 @@ def test_hosts_in_any_order_are_where_the_ranks_go(netloom, paths):
 # The table of functions
 
 
-def table() -> tuple[set[str], set[str], list[str]]:
+def table(events: bool = True) -> tuple[set[str], set[str], list[str]]:
     """Functions with a wrapper, those that move data without, and patterns of those that move none."""
     made = runpy.run_path(str(ROOT / "native" / "recorder" / "wrappers.py"))
     functions, others = made["read"]()
-    recorded = {name for name, _ in made["names"](functions, others)}
+    recorded = {name for name, _ in made["names"](functions, others, events)}
     return recorded, set(others["not-recorded"]), others["no-data"]
 
 
@@ -233,15 +233,17 @@ def test_every_function_of_the_installed_library_is_known(library):
     assert missed == set()
 
 
-def test_the_library_defines_both_names_of_every_function():
-    library = ROOT / "python" / "netloom" / "native" / "libnetloom_record.so"
+@pytest.mark.parametrize("events", [False, True])
+def test_the_library_defines_both_names_of_every_function(events):
+    name = "events" if events else "record"
+    library = ROOT / "python" / "netloom" / "native" / f"libnetloom_{name}.so"
     if not library.exists() or shutil.which("nm") is None:
         pytest.skip("not built: the recorder (make build)")
     listed = subprocess.run(
         ["nm", "-D", "--defined-only", library], capture_output=True, text=True, check=True
     )
     exported = set(re.findall(r" T (\w+)$", listed.stdout, re.MULTILINE))
-    recorded, _, _ = table()
+    recorded, _, _ = table(events)
     assert exported == {f"{prefix}MPI_{name}" for name in recorded for prefix in ("", "P")}
     needed = subprocess.run(["readelf", "-d", library], capture_output=True, text=True, check=True).stdout
     assert "libmpi" not in needed

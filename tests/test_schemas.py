@@ -85,7 +85,7 @@ RUNS: dict[str, list[str]] = {
     "plot-congestion": ["plot", "congestion", "SAMPLED", "--by", "context", "-o", "x.html"],
 }
 
-ELSEWHERE = {"sample-study", "sample-decode", "record"}
+ELSEWHERE = {"sample-study", "sample-decode", "record", "trace-show", "trace-check", "trace-convert"}
 """Forms of verbs that tests of their own validate."""
 
 LIVE = {"counters-poll", "lanes-read", "lanes-load", "watch", "demo-live", "loop-live"}

@@ -23,17 +23,21 @@ struct abi {
     int root;        /* MPI_ROOT */
     int error_count; /* MPI_ERR_COUNT */
     int error_other; /* MPI_ERR_OTHER */
+    int any_source;  /* MPI_ANY_SOURCE; a negative tag is any, everywhere. */
+    word ignore;     /* MPI_STATUS_IGNORE and MPI_STATUSES_IGNORE */
+    int source_at;   /* MPI_SOURCE among the ints of a status; MPI_TAG is the next. */
+    int status_bytes;
 };
 
 static const struct abi MPICH_ABI = {
-    ABI_MPICH, 0, 0x44000000u, 0x04000000u, (word)-1, -3, 2, 15,
+    ABI_MPICH, 0, 0x44000000u, 0x04000000u, (word)-1, -3, 2, 15, -2, 1, 2, 20,
 };
 /* Its communicators are symbols, found when MPI starts. */
 static const struct abi OPEN_MPI_ABI = {
-    ABI_OPEN_MPI, 1, 0, 0, 1, -4, 2, 16,
+    ABI_OPEN_MPI, 1, 0, 0, 1, -4, 2, 16, -1, 0, 0, 24,
 };
 static const struct abi STANDARD_ABI = {
-    ABI_STANDARD, 1, 0x101, 0x100, 1, -3, 2, 15,
+    ABI_STANDARD, 1, 0x101, 0x100, 1, -4, 2, 15, -1, 0, 0, 32,
 };
 
 /* A handle without what a 32-bit register leaves undefined. */

@@ -42,6 +42,18 @@ static long long sum_of_types(struct thread *t, const void *counts, const void *
     return sum;
 }
 
+#if EVENTS
+/* What goes to each member, by its event: of `type`, or of the types of a list. */
+static void note_counts(struct thread *t, int wide, const void *counts, const void *types, word type, long n)
+{
+    for (long i = 0; i < n; i++) {
+        long long count = element(counts, wide, i);
+        if (count > 0)
+            note_more(t, EVENT_COUNT, i, count * size_of(t, types ? handle_at(&abi, types, i) : type));
+    }
+}
+#endif
+
 /* Whether this rank is the root; in an intercommunicator it says so. */
 static int at_root(const struct comm *c, int root)
 {

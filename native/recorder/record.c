@@ -28,7 +28,11 @@
 #include "abi.h"
 #include "format.h"
 
+#ifndef EVENTS
+#define EVENTS 0 /* 1: receives and completions are wrapped too, and every call is an event (events.h). */
+#endif
 #define FOLDER_VARIABLE "NETLOOM_RECORD"
+#define LIMIT_VARIABLE "NETLOOM_RECORD_EVENTS"
 #define LIKELY(x) __builtin_expect(!!(x), 1)
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 #define EXPORT __attribute__((visibility("default")))
@@ -46,6 +50,11 @@ struct thread {
     struct sum *one_sided; /* Two a rank; NULL until something is put or got. */
     struct block *block;
     struct caches *caches;
+#if EVENTS
+    struct event *next, *end;
+    uint64_t base; /* Of the clock. */
+    int comm_id;   /* Of `comm`. */
+#endif
 };
 
 enum { CACHED = 256 };
@@ -60,12 +69,21 @@ struct caches {
     } types[CACHED];
     struct block *block, *one_sided;
     struct caches *next;
+#if EVENTS
+    struct block *chunk; /* Events are written there. */
+    struct event *next_event, *end;
+    uint64_t base;
+    int number, full, room;
+    word *handles; /* `room` of them, and of statuses. */
+    char *statuses;
+#endif
 };
 
 /* A communicator's or a window's peers. */
 struct comm {
     word key;
     int window, inter, peers, local, me, in, out;
+    int id; /* Of events; the world is 0. */
     int *map;
     struct comm *next;
 };
@@ -73,7 +91,7 @@ struct comm {
 /* A persistent request: what every start of it sends. */
 struct request {
     word key;
-    int function, peer;
+    int function, peer, tag, comm, receives;
     long long bytes;
     struct request *next;
 };
@@ -114,110 +132,7 @@ static uint64_t now(clockid_t clock)
     return (uint64_t)t.tv_sec * 1000000000u + t.tv_nsec;
 }
 
-/* Finding MPI's own functions. */
-
-static int is_ours(const void *address)
-{
-    Dl_info them, us;
-    static const char mark;
-    return dladdr(address, &them) && dladdr(&mark, &us) && them.dli_fbase == us.dli_fbase;
-}
-
-struct objects {
-    char *names[1024];
-    int count;
-};
-
-static int note_object(struct dl_phdr_info *info, size_t size, void *data)
-{
-    struct objects *objects = data;
-    (void)size;
-    if (info->dlpi_name && info->dlpi_name[0] == '/' && objects->count < 1024)
-        objects->names[objects->count++] = strdup(info->dlpi_name);
-    return 0;
-}
-
-/* Looks through all loaded objects for one that defines PMPI_Init: Python loads MPI where RTLD_NEXT sees nothing. */
-static int find_library(void)
-{
-    struct objects *objects = calloc(1, sizeof *objects);
-    void *bases[8];
-    int found = 0;
-    if (!objects)
-        return 0;
-    dl_iterate_phdr(note_object, objects);
-    for (int i = 0; i < objects->count; i++) {
-        char *name = objects->names[i];
-        void *object = dlopen(name, RTLD_NOLOAD | RTLD_LAZY), *init;
-        Dl_info info;
-        if (object && (init = dlsym(object, "PMPI_Init")) && !is_ours(init) && dladdr(init, &info)) {
-            int j = 0;
-            while (j < found && bases[j] != info.dli_fbase)
-                j++;
-            if (j == found && found < 8) {
-                bases[found++] = info.dli_fbase;
-                if (!library)
-                    library = dlopen(info.dli_fname, RTLD_NOLOAD | RTLD_LAZY);
-            }
-        }
-        if (object)
-            dlclose(object);
-        free(name);
-    }
-    free(objects);
-    return found;
-}
-
-static void *find(const char *name)
-{
-    char symbol[64];
-    snprintf(symbol, sizeof symbol, "PMPI_%s", name);
-    void *found = dlsym(RTLD_NEXT, symbol);
-    if (!found || is_ours(found)) {
-        if (!library)
-            find_library();
-        found = library ? dlsym(library, symbol) : NULL;
-    }
-    return found && !is_ours(found) ? found : NULL;
-}
-
-/* A datum of the library: an executable may hold the copy that counts. */
-static word find_datum(const char *name)
-{
-    void *found = dlsym(RTLD_DEFAULT, name);
-    if (!found && library)
-        found = dlsym(library, name);
-    return (word)found;
-}
-
-static __attribute__((noinline)) void *load(int function)
-{
-    return real[function] = find(FUNCTION_NAMES[function]);
-}
-
-static inline void *real_function(int function)
-{
-    void *found = real[function];
-    return LIKELY(found != NULL) ? found : load(function);
-}
-
-static void *find_once(const char *name, void **kept)
-{
-    return *kept ? *kept : (*kept = find(name));
-}
-
-/* One of MPI's functions that we call ourselves; NULL where it lacks. */
-#define OWN(name, types)                                                                                         \
-    ((int (*) types)({                                                                                           \
-        static void *kept;                                                                                       \
-        find_once(#name, &kept);                                                                                 \
-    }))
-
-static __attribute__((noinline)) int absent(int function)
-{
-    complain("this MPI has no MPI_%s", FUNCTION_NAMES[function]);
-    return abi.error_other ? abi.error_other : 15;
-}
+#include "library.h"
 
 /* The file and its blocks. */
 
@@ -257,10 +172,17 @@ static struct block *new_block(int kind, size_t bytes)
     return block;
 }
 
+#include "events.h"
+
 /* A thread that ends leaves its block to another. */
 static void left(void *given)
 {
     struct caches *caches = given;
+#if EVENTS
+    caches->next_event = here.next;
+    caches->end = here.end;
+    caches->base = here.base;
+#endif
     pthread_mutex_lock(&lock);
     caches->next = unused;
     unused = caches;
@@ -281,12 +203,21 @@ static __attribute__((noinline)) int renew(struct thread *t)
         else if ((caches = calloc(1, sizeof *caches))) {
             size_t sums = (size_t)FUNCTIONS + head->ranks;
             caches->block = new_block(BLOCK_SUMS, sizeof(struct block) + sums * sizeof(struct sum));
+#if EVENTS
+            static int threads;
+            caches->number = threads++;
+#endif
         }
         pthread_mutex_unlock(&lock);
         if (!caches || !caches->block)
             return 0;
         t->caches = caches;
         t->block = caches->block;
+#if EVENTS
+        t->next = caches->next_event;
+        t->end = caches->end;
+        t->base = caches->base;
+#endif
         t->calls = (struct sum *)(caches->block + 1);
         t->pairs = t->calls + FUNCTIONS;
         t->one_sided = caches->one_sided ? (struct sum *)(caches->one_sided + 1) : NULL;
@@ -382,6 +313,7 @@ static __attribute__((noinline)) const struct comm *peers_of(struct thread *t, w
     const struct comm **cached = &t->caches->comms[slot(key + window)];
     if (*cached && (*cached)->key == key && (*cached)->window == window)
         return *cached;
+    int made = 0;
     pthread_mutex_lock(&lock);
     struct comm **chain = &comms[slot(key)], *found = *chain;
     while (found && (found->key != key || found->window != window))
@@ -391,11 +323,19 @@ static __attribute__((noinline)) const struct comm *peers_of(struct thread *t, w
         found = look_up(key, window);
         t->depth--;
         if (found) {
+            static int last;
+            found->id = window || key == abi.world ? 0 : ++last;
             found->next = *chain;
             *chain = found;
+            made = 1;
         }
     }
     pthread_mutex_unlock(&lock);
+#if EVENTS
+    if (made)
+        define(t, found);
+#endif
+    (void)made;
     return *cached = found;
 }
 
@@ -458,6 +398,9 @@ static __attribute__((noinline)) int other_comm(struct thread *t, word comm)
     t->comm = comm;
     t->map = found->map;
     t->peers = found->peers;
+#if EVENTS
+    t->comm_id = found->id;
+#endif
     return 1;
 }
 
@@ -482,9 +425,19 @@ static __attribute__((noinline)) void count_odd(struct thread *t, int rank, long
     t->block->outside_bytes += bytes;
 }
 
-/* A message to `peer`; a negative one is MPI_PROC_NULL in every interface. */
+static inline int id_of(const struct thread *t)
+{
+#if EVENTS
+    return t->comm_id;
+#else
+    return (void)t, 0;
+#endif
+}
+
+/* A message to `peer`; a negative one is MPI_PROC_NULL in every interface. `request` may lack. */
 static inline __attribute__((always_inline)) void sent(struct thread *t, int function, long long count, word type,
-                                                       int peer, word comm)
+                                                       int peer, word comm, int tag, const void *request,
+                                                       uint64_t start)
 {
     if (peer < 0 || !ready(t))
         return;
@@ -496,15 +449,20 @@ static inline __attribute__((always_inline)) void sent(struct thread *t, int fun
     bytes *= count;
     add(&t->calls[function], bytes);
     add(&t->pairs[rank], bytes);
+    note(t, function, rank, id_of(t), tag, bytes, request ? handle_at(&abi, request, 0) : 0, start);
 }
 
 /* A call without pairs: a collective. */
-static void called(struct thread *t, int function, long long bytes)
+static int called(struct thread *t, int function, const struct comm *c, int root, long long bytes,
+                  const void *request, uint64_t start)
 {
-    if (bytes < 0)
+    if (bytes < 0) {
         t->block->unknown++;
-    else
-        add(&t->calls[function], bytes);
+        return 0;
+    }
+    add(&t->calls[function], bytes);
+    return note(t, function, root < 0 ? PEER_NONE : root, c->id, -1, bytes,
+                request ? handle_at(&abi, request, 0) : 0, start);
 }
 
 /* Bytes put to a peer of a window, and got from it; -1 where there are none. */
@@ -533,9 +491,13 @@ static void moved(struct thread *t, int function, long long put, long long got, 
     if (got >= 0)
         add(&t->one_sided[head->ranks + rank], got);
     add(&t->calls[function], (put > 0 ? put : 0) + (got > 0 ? got : 0));
+    note(t, function, rank, 0, -1, (put > 0 ? put : 0) + (got > 0 ? got : 0), 0, 0);
 }
 
 #include "collectives.h"
 #include "requests.h"
+#if EVENTS
+#include "receives.h"
+#endif
 #include "lifetime.h"
 #include "wrappers.inc"

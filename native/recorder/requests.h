@@ -19,7 +19,7 @@ static void hold(int taken)
 }
 
 /* Keeps what a request sends: to `peer` of the world, or (-1) as a collective. */
-static void keep(word key, int function, int peer, long long bytes)
+static void keep(word key, struct request made)
 {
     hold(1);
     struct request **chain = chain_of(key), *kept = *chain;
@@ -30,26 +30,30 @@ static void keep(word key, int function, int peer, long long bytes)
         *chain = kept;
     }
     if (kept) {
-        kept->key = key;
-        kept->function = function;
-        kept->peer = peer;
-        kept->bytes = bytes;
+        made.key = key;
+        made.next = kept->next;
+        *kept = made;
     }
     hold(0);
 }
 
-static void keep_message(struct thread *t, int function, long long count, word type, int peer, word comm, void *request)
+static void keep_message(struct thread *t, int function, long long count, word type, int peer, word comm, int tag,
+                         void *request)
 {
     if (peer < 0 || !ready(t))
         return;
     int rank = world_rank(t, peer, comm);
-    keep(handle_at(&abi, request, 0), function, rank < 0 ? rank - 1 : rank, product(count, size_of(t, type)));
+    long long bytes = product(count, size_of(t, type));
+    keep(handle_at(&abi, request, 0), (struct request){.function = function, .peer = rank < 0 ? rank - 1 : rank,
+                                                       .tag = tag, .comm = id_of(t), .bytes = bytes});
 }
 
-static void keep_collective(struct thread *t, int function, long long bytes, void *request)
+static void keep_collective(struct thread *t, int function, const struct comm *c, int root, long long bytes,
+                            void *request)
 {
     if (ready(t))
-        keep(handle_at(&abi, request, 0), function, -1, bytes);
+        keep(handle_at(&abi, request, 0), (struct request){.function = function, .peer = -1, .tag = root,
+                                                           .comm = c->id, .bytes = bytes});
 }
 
 static void drop(word key)
@@ -65,23 +69,33 @@ static void drop(word key)
     hold(0);
 }
 
-static void started(struct thread *t, word key)
+static int kept(word key, struct request *found)
 {
     hold(1);
-    const struct request *kept = *chain_of(key);
-    while (kept && kept->key != key)
-        kept = kept->next;
-    struct request found = kept ? *kept : (struct request){0};
+    const struct request *one = *chain_of(key);
+    while (one && one->key != key)
+        one = one->next;
+    if (one)
+        *found = *one;
     hold(0);
-    if (!kept || !ready(t))
+    return one != NULL;
+}
+
+static void started(struct thread *t, word key)
+{
+    struct request found;
+    if (!kept(key, &found) || !ready(t))
         return;
-    if (found.peer == -1)
-        called(t, found.function, found.bytes);
+    if (found.receives)
+        note(t, found.function, found.peer, found.comm, found.tag, 0, key, 0);
+    else if (found.peer == -1)
+        called(t, found.function, &(struct comm){.id = found.comm}, found.tag, found.bytes, &key, 0);
     else if (found.peer < -1 || found.bytes < 0)
         count_odd(t, found.bytes < 0 ? -2 : found.peer + 1, found.bytes);
     else {
         add(&t->calls[found.function], found.bytes);
         add(&t->pairs[found.peer], found.bytes);
+        note(t, found.function, found.peer, found.comm, found.tag, found.bytes, key, 0);
     }
 }
 

@@ -1,5 +1,8 @@
 """Makes the recorder's wrappers in C from functions.txt: `wrappers.py FOLDER` writes functions.inc and wrappers.inc.
 
+`wrappers.py FOLDER events` makes those of the library that records events: receives and probes are wrapped too, and
+calls that wait take the time before, so that it is known how long.
+
 A wrapper calls the library's own PMPI_X and then counts what the line says. The twin for large counts, X_c, calls
 PMPI_X_c; where the library has none (it is older than MPI 4) and the counts fit, PMPI_X. No more than Python's own
 library is imported: this runs before anything is installed.
@@ -13,7 +16,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 
-POINTERS = {"buf", "rbuf", "status", "req", "types", "rtypes", "adispls", "ardispls"}
+POINTERS = {"buf", "rbuf", "status", "req", "types", "rtypes", "adispls", "ardispls", "message", "flag"}
 ARRAYS = {"counts", "rcounts", "displs", "rdispls"}
 COUNTS = {"count", "rcount", "tcount"}
 NUMBERS = {"peer", "source", "root", "tag", "rtag", "parts"}
@@ -30,8 +33,16 @@ CLASSES = {
     "persistent-collective": "C",
     "one-sided": "O",
     "by-hand": "-",
+    "receive": "-",
+    "probe": "-",
 }
 """The letter by which the merge knows what a function's bytes are; it is the first byte of each name in a file."""
+
+
+OF_EVENTS = ("receive", "probe")
+"""Classes that have a wrapper only where events are recorded."""
+LONG_SEND = 4096
+"""A send of so many elements may wait for its receiver."""
 
 
 @dataclass(frozen=True)
@@ -78,14 +89,19 @@ def read(path: Path = HERE / "functions.txt") -> tuple[list[Function], dict[str,
     return functions + forms, others
 
 
-def names(functions: list[Function], others: dict[str, list[str]]) -> list[tuple[str, str]]:
+def names(
+    functions: list[Function], others: dict[str, list[str]], events: bool = False
+) -> list[tuple[str, str]]:
     """Name and class of all that have a wrapper, twins after what they are twins of, those by hand last."""
     found = []
     for one in functions:
+        if one.kind in OF_EVENTS and not events:
+            continue
         found.append((one.name, one.kind))
         if one.twin:
             found.append((f"{one.name}_c", one.kind))
-    return found + [(name, "by-hand") for name in others["by-hand"]]
+    by_hand = others["by-hand"] + (others["events-by-hand"] if events else [])
+    return found + [(name, "by-hand") for name in by_hand]
 
 
 def declared(one: Function, wide: bool) -> tuple[list[str], list[str]]:
@@ -111,13 +127,59 @@ def declared(one: Function, wide: bool) -> tuple[list[str], list[str]]:
     return types, given
 
 
-def counted(one: Function, function: str, wide: int) -> str:
+def waits(one: Function) -> str:
+    """In what case a call may wait for others, so that the time before it counts."""
+    if one.kind in ("collective", "sendrecv", "receive", "blocking") and "req" not in one.arguments:
+        if one.kind != "blocking":
+            return "1"
+        return {"Ssend": "1", "Send": f"count >= {LONG_SEND}", "Rsend": f"count >= {LONG_SEND}"}.get(one.name, "")
+    return ""
+
+
+def before(one: Function) -> str:
+    """What an events library does before the call."""
+    lines = []
+    if condition := waits(one):
+        lines.append(f"uint64_t start = {'' if condition == '1' else f'({condition}) ? '}began(t)"
+                     f"{'' if condition == '1' else ' : 0'};")
+    if "status" in one.arguments and one.kind in ("receive", "probe", "sendrecv"):
+        lines += ["char own[OWN_STATUS];", "if (ignored(status))", "    status = own;"]
+    if "message" in one.arguments and one.kind == "receive":
+        lines.append("word key = t->depth == 0 && recording ? message_key(message) : 0;")
+    return "".join(f"    {line}\n" for line in lines)
+
+
+def received(one: Function, function: str) -> str:
+    """The statement that notes a receive, or a message that was found."""
+    tag = "rtag" if "rtag" in one.arguments else "tag"
+    start = "start" if waits(one) else "0"
+    request = "req" if "req" in one.arguments else "NULL"
+    if one.kind == "probe":
+        found = "if (*(const int *)flag)\n            " if "flag" in one.arguments else ""
+        return f"{found}keep_found(t, source, tag, comm, message, status);"
+    if "message" in one.arguments:
+        return f"found_received(t, {function}, key, {request}, {start});"
+    if one.name.endswith("_init"):
+        return f"keep_receive(t, {function}, source, {tag}, comm, req);"
+    if request == "req":
+        return f"receive_begun(t, {function}, source, {tag}, comm, req);"
+    return f"received(t, {function}, source, {tag}, comm, status, {start});"
+
+
+def counted(one: Function, function: str, wide: int, events: bool) -> str:
     """The statements that count a call that succeeded, with `t` the thread."""
+    if one.kind in OF_EVENTS:
+        return received(one, function)
+    start = "start" if events and waits(one) else "0"
+    request = "req" if "req" in one.arguments else "NULL"
     count = "(long long)parts * xcount" if one.kind == "partitioned" else "count"
     if one.kind in ("blocking", "nonblocking", "sendrecv"):
-        return f"sent(t, {function}, {count}, type, peer, comm);"
+        text = f"sent(t, {function}, {count}, type, peer, comm, tag, {request}, {start});"
+        if one.kind == "sendrecv" and events:
+            text += f"\n        {received(one, 'F_Irecv' if request == 'req' else 'F_Recv')}"
+        return text
     if one.kind in ("persistent", "partitioned"):
-        return f"keep_message(t, {function}, {count}, type, peer, comm, req);"
+        return f"keep_message(t, {function}, {count}, type, peer, comm, tag, req);"
     if one.kind == "one-sided":
         put, got = one_sided(one.count)
         return (
@@ -126,9 +188,14 @@ def counted(one: Function, function: str, wide: int) -> str:
             f"            moved(t, {function}, put, got, peer, win);\n"
             "        }"
         )
-    ends = f"called(t, {function}, bytes);"
+    root = "root" if "root" in one.arguments else "-1"
+    ends = f"called(t, {function}, c, {root}, bytes, {request}, {start})"
     if one.kind == "persistent-collective":
-        ends = f"keep_collective(t, {function}, bytes, req);"
+        ends = f"keep_collective(t, {function}, c, {root}, bytes, req);"
+    elif events and (counts := by_member(one, wide)):
+        ends = f"if ({ends}) {{\n                {counts}\n            }}"
+    else:
+        ends += ";"
     return (
         "const struct comm *c = members(t, comm);\n"
         "        if (c) {\n"
@@ -138,6 +205,22 @@ def counted(one: Function, function: str, wide: int) -> str:
         "            t->block->unknown++;\n"
         "        }"
     )
+
+
+def by_member(one: Function, wide: int) -> str:
+    """The statement that notes what goes to each member; empty where all get the same, or the bytes say it."""
+    own, theirs = "counts, {}, c->peers", "rcounts, {}, c->peers"
+    if one.count in ("counts", "types"):
+        word = "type" if one.count == "counts" else "types"
+        kinds = ("NULL, {}", "NULL, r{}") if one.count == "counts" else ("{}, 0", "r{}, 0")
+        ours, others = (f"note_counts(t, {wide}, {side.format(kind.format(word))});"
+                        for side, kind in zip((own, theirs), kinds, strict=True))
+        return f"if ((word)buf == abi.in_place)\n                    {others}\n                else\n                    {ours}"
+    if one.count == "root-counts":
+        return f"if (at_root(c, root))\n                    note_counts(t, {wide}, counts, NULL, type, c->peers);"
+    if one.count == "blocks":
+        return f"note_counts(t, {wide}, counts, NULL, type, c->local);"
+    return ""
 
 
 def one_sided(count: str) -> tuple[str, str]:
@@ -203,13 +286,13 @@ def lengths(one: Function) -> dict[str, str]:
     return {"counts": sent, "displs": sent, "rcounts": received, "rdispls": received}
 
 
-def wrapper(one: Function) -> str:
+def wrapper(one: Function, events: bool) -> str:
     """PMPI_X, and MPI_X as its other name."""
     types, given = declared(one, False)
-    return body(one, one.name, types, given, "", 0)
+    return body(one, one.name, types, given, "", 0, events)
 
 
-def twin(one: Function) -> str:
+def twin(one: Function, events: bool) -> str:
     """PMPI_X_c: calls PMPI_X where the library is older."""
     types, given = declared(one, True)
     old_types, _ = declared(one, False)
@@ -229,10 +312,12 @@ def twin(one: Function) -> str:
     lines += ["        t->depth++;", f"        failed = fits ? {old}({', '.join(passed)}) : abi.error_count;"]
     lines += [f"        widen(old_{word}, {lasts});" for word in arrays]
     lines += ["    } else"]
-    return body(one, f"{one.name}_c", types, given, "\n".join(lines), 1)
+    return body(one, f"{one.name}_c", types, given, "\n".join(lines), 1, events)
 
 
-def body(one: Function, name: str, types: list[str], given: list[str], older: str, wide: int) -> str:
+def body(
+    one: Function, name: str, types: list[str], given: list[str], older: str, wide: int, events: bool
+) -> str:
     """The definition of a wrapper; `older` is what a twin does without a twin."""
     pairs = ", ".join(f"{t}{'' if t.endswith('*') else ' '}{g}" for t, g in zip(types, given, strict=True))
     call = f"((int (*)({', '.join(types)}))call)({', '.join(given)})"
@@ -245,8 +330,8 @@ def body(one: Function, name: str, types: list[str], given: list[str], older: st
     return (
         f"EXPORT int PMPI_{name}({pairs})\n{{\n"
         f"    void *call = real_function(F_{name});\n    struct thread *t = &here;\n    int failed;\n"
-        f"{absent}{run}"
-        f"    if (--t->depth == 0 && !failed) {{\n        {counted(one, f'F_{name}', wide)}\n    }}\n"
+        f"{absent}{before(one) if events else ''}{run}"
+        f"    if (--t->depth == 0 && !failed) {{\n        {counted(one, f'F_{name}', wide, events)}\n    }}\n"
         f"    return failed;\n}}\n"
         f'EXPORT int MPI_{name}({", ".join(types)}) __attribute__((alias("PMPI_{name}")));\n'
     )
@@ -257,7 +342,8 @@ def main() -> None:
     folder = Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
     functions, others = read()
-    all_names = names(functions, others)
+    events = sys.argv[2:] == ["events"]
+    all_names = names(functions, others, events)
     enum = ", ".join(f"F_{name}" for name, _ in all_names)
     texts = ",\n    ".join(f'"{name}"' for name, _ in all_names)
     classes = "".join(CLASSES[kind] for _, kind in all_names)
@@ -268,9 +354,11 @@ def main() -> None:
     )
     parts = ["/* Made by wrappers.py from functions.txt. */\n"]
     for one in functions:
-        parts.append(wrapper(one))
+        if one.kind in OF_EVENTS and not events:
+            continue
+        parts.append(wrapper(one, events))
         if one.twin:
-            parts.append(twin(one))
+            parts.append(twin(one, events))
     (folder / "wrappers.inc").write_text("\n".join(parts))
 
 

@@ -69,6 +69,12 @@ KINDS: dict[str, tuple[Severity, Class]] = {
     "communicators": ("note", "input"),
     # Of recorded programs (python/netloom/cli/record).
     "lost-ranks": ("warning", "input"),
+    "dropped-events": ("warning", "input"),
+    "decomposed-collectives": ("note", "input"),
+    "left-out-of-trace": ("note", "input"),
+    "unmatched-messages": ("warning", "input"),
+    "clocks-differ": ("warning", "input"),
+    "unread-events": ("warning", "input"),
     "uncounted-calls": ("warning", "input"),
     "other-world": ("note", "input"),
     "collectives-as-asked": ("note", "input"),

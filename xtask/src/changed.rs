@@ -29,7 +29,12 @@ const COMMON: [&str; 9] =
 const OF_ALL_VERBS: [&str; 3] = ["tests/test_command.py", "tests/test_options.py", "tests/test_bad_input.py"];
 
 /// Tests of the preloaded library.
-const RECORDER: [&str; 2] = ["tests/test_record.py", "tests/test_record_merge.py"];
+const RECORDER: [&str; 4] = [
+    "tests/test_record.py",
+    "tests/test_record_events.py",
+    "tests/test_record_merge.py",
+    "tests/test_record_trace.py",
+];
 
 /// The plan for changed files, given the test files with their texts.
 pub fn plan(changed: &[String], tests: &[(String, String)]) -> Plan {

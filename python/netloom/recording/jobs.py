@@ -22,6 +22,7 @@ MATRIX, MESSAGES, JOBS, SCENARIO, RANKS = (
     "scenario.toml",
     "ranks.txt",
 )
+TRACE = "trace.ti.gz"
 """Names of the files of a recorded run."""
 
 
@@ -76,14 +77,18 @@ def place(hosts: Sequence[str | None]) -> Placement:
     return Placement((*lines, f'mapping = "file:{RANKS}"'), tuple(order), tuple(named))
 
 
-def jobs_file(name: str, remark: str, placement: Placement) -> bytes:
+def jobs_file(name: str, remark: str, placement: Placement, traced: bool = False) -> bytes:
     """A jobs file of one job, for `netloom optimize`, `loads` and all that take traffic."""
-    return _file(name, remark, f'matrix = "{MATRIX}"', placement)
+    return _file(name, remark, f'trace = "{TRACE}"' if traced else f'matrix = "{MATRIX}"', placement)
 
 
-def scenario(name: str, remark: str, placement: Placement) -> bytes:
+def scenario(name: str, remark: str, placement: Placement, traced: bool = False) -> bytes:
     """A scenario of one job for `netloom simulate`; its fabric is given there (`--set fabric=…`)."""
-    return _file(name, remark, f'program = {{ kind = "matrix", matrix = "{MATRIX}" }}', placement)
+    traffic = f'program = {{ kind = "matrix", matrix = "{MATRIX}" }}'
+    if traced:
+        # The trace computes in nanoseconds.
+        traffic = f'trace = "{TRACE}"\nflops_per_s = 1e9'
+    return _file(name, remark, traffic, placement)
 
 
 def _file(name: str, remark: str, traffic: str, placement: Placement) -> bytes:

@@ -26,6 +26,8 @@ from netloom import patience
 from netloom.errors import NetloomError
 
 FOLDER_VARIABLE = "NETLOOM_RECORD"
+EVENTS_VARIABLE = "NETLOOM_RECORD_EVENTS"
+"""Bytes of events that a rank may write."""
 PRELOAD_VARIABLE = "LD_PRELOAD"
 
 _PR_SET_PDEATHSIG = 1
@@ -53,15 +55,16 @@ class Ended:
     interrupted: bool = False
 
 
-def library() -> Path:
-    """The path of the recorder.
+def library(events: bool = False) -> Path:
+    """The path of the recorder: of sums, or of events too.
 
     Raises
     ------
     NetloomError
         If this installation has none, or the dynamic linker could not be told its path.
     """
-    path = Path(str(importlib.resources.files("netloom"))) / "native" / "libnetloom_record.so"
+    path = Path(str(importlib.resources.files("netloom"))) / "native"
+    path /= f"libnetloom_{'events' if events else 'record'}.so"
     if not path.is_file():
         raise NetloomError(
             f"{path}: there is no recorder: `make build` compiles it, on Linux with a C compiler"
@@ -73,7 +76,7 @@ def library() -> Path:
     return path
 
 
-def environment(folder: Path, given: Mapping[str, str]) -> dict[str, str]:
+def environment(folder: Path, given: Mapping[str, str], events: int | None = None) -> dict[str, str]:
     """The environment of a command whose programs are recorded.
 
     Parameters
@@ -82,14 +85,17 @@ def environment(folder: Path, given: Mapping[str, str]) -> dict[str, str]:
         Where ranks write; on several hosts it must be the same folder on all.
     given : mapping
         The environment as it is; what it preloads already stays, after the recorder.
+    events : int, optional
+        Bytes of events that a rank may write. [default: sums only]
 
     Returns
     -------
     dict
     """
     before = given.get(PRELOAD_VARIABLE)
-    preloaded = str(library()) + (f":{before}" if before else "")
-    return {**given, PRELOAD_VARIABLE: preloaded, FOLDER_VARIABLE: str(folder)}
+    preloaded = str(library(events is not None)) + (f":{before}" if before else "")
+    limit = {} if events is None else {EVENTS_VARIABLE: str(events)}
+    return {**given, PRELOAD_VARIABLE: preloaded, FOLDER_VARIABLE: str(folder), **limit}
 
 
 def find_command(command: Sequence[str]) -> str:
@@ -107,7 +113,7 @@ def find_command(command: Sequence[str]) -> str:
     return found
 
 
-def passing_on(command: Sequence[str]) -> list[str]:
+def passing_on(command: Sequence[str], events: bool = False) -> list[str]:
     """The command, with what makes Open MPI's launcher pass our variables on to other hosts."""
     name = os.path.basename(command[0]).removesuffix(".openmpi")
     if name not in _OPEN_MPI_LAUNCHERS:
@@ -124,7 +130,8 @@ def passing_on(command: Sequence[str]) -> list[str]:
         return list(command)
     if not any(name in told.stdout + told.stderr for name in _OPEN_MPI_NAMES):
         return list(command)
-    return [command[0], "-x", PRELOAD_VARIABLE, "-x", FOLDER_VARIABLE, *command[1:]]
+    limit = ["-x", EVENTS_VARIABLE] if events else []
+    return [command[0], "-x", PRELOAD_VARIABLE, "-x", FOLDER_VARIABLE, *limit, *command[1:]]
 
 
 def run(
@@ -133,6 +140,7 @@ def run(
     *,
     stdout: int | IO[bytes] | None = None,
     seconds: float | None = None,
+    events: int | None = None,
 ) -> Ended:
     """Runs a command with the recorder and waits for its end.
 
@@ -148,6 +156,8 @@ def run(
         Where its standard output goes. [default: ours]
     seconds : float, optional
         After so many it is ended. [default: never]
+    events : int, optional
+        Bytes of events that a rank may write. [default: sums only]
 
     Returns
     -------
@@ -168,8 +178,8 @@ def run(
     with patience.change():
         try:
             child = subprocess.Popen(
-                passing_on(command),
-                env=environment(folder, os.environ),
+                passing_on(command, events is not None),
+                env=environment(folder, os.environ, events),
                 stdout=stdout,
                 preexec_fn=die_with_parent,
             )

@@ -104,6 +104,8 @@ class Merged:
     outside_bytes: int = 0
     unknown: int = 0
     spawned: int = 0
+    no_space: bool = False
+    """Whether events were dropped because the disk was full."""
     seconds: float = 0.0
     """From the first rank's MPI_Init to the last one's MPI_Finalize."""
     kinds: dict[str, Function] = field(default_factory=dict)
@@ -212,6 +214,7 @@ def merge(found: Iterable[Record], bad: Iterable[Lost] = ()) -> Merged:
         outside_bytes=sum(one.outside_bytes for one in by_rank.values()),
         unknown=sum(one.unknown for one in by_rank.values()),
         spawned=spawned,
+        no_space=any(one.flags & records.EVENTS_NO_SPACE for one in by_rank.values()),
         seconds=max(0.0, (max(ends) - starts) / 1e9) if ends else 0.0,
         kinds=kinds,
     )

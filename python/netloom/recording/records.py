@@ -20,13 +20,13 @@ from netloom.files import Folder
 
 MAGIC = b"NLRECORD"
 VERSION = 1
-SUMS = 1
-"""The kind of a file that has sums and nothing else."""
+SUMS, EVENTS = 1, 2
+"""The kinds of files: sums and nothing else; sums and events."""
 ABIS = {1: "mpich", 2: "open-mpi", 3: "standard"}
 STATES = {1: "killed", 2: "finalized", 3: "exited", 4: "aborted", 5: "no-space"}
 """How far a rank came, by the number in its file; one that is open when all is over was killed."""
-TWO_LIBRARIES, SPAWNED = 1, 2
-"""Bits of `Record.flags`."""
+TWO_LIBRARIES, SPAWNED, LIMIT, EVENTS_NO_SPACE = 1, 2, 4, 8
+"""Bits of `Record.flags`; the last two: why events were dropped."""
 KINDS = {
     "B": "blocking",
     "N": "nonblocking",
@@ -38,6 +38,7 @@ KINDS = {
 """What a function is, by the first byte of its name in a file."""
 
 _HEAD = struct.Struct("=8sIIIIIIIIIIIiQQQQd256s1024s512s")
+_CLOCK = struct.Struct("=QQd")
 _HEAD_BYTES, _NAME_BYTES, _PAGE = 4096, 32, 4096
 _BLOCK = struct.Struct("=IIQQQQQQQ")
 _BLOCK_MAGIC = 0x4B4C424E
@@ -63,7 +64,7 @@ class Record:
     abi : str
         One of `ABIS`.
     flags : int
-        `TWO_LIBRARIES`, `SPAWNED`.
+        `TWO_LIBRARIES`, `SPAWNED`, `LIMIT`, `EVENTS_NO_SPACE`.
     host, program, library : str
         Where it ran, what, and what its MPI calls itself.
     start_ns, end_ns : int
@@ -82,6 +83,14 @@ class Record:
         Messages to processes that are not of this world, and their bytes.
     unknown : int
         Calls that could not be counted.
+    names : list of str
+        All functions, by number, with the letter of `KINDS` first; of files of events.
+    chunks : list of tuple
+        Thread, place in the file and bytes of its blocks of events.
+    clock : tuple
+        Of events: what it showed at `start_ns` and at `end_ns`, and nanoseconds a tick.
+    dropped : int
+        Events that found no place.
     """
 
     rank: int
@@ -104,6 +113,16 @@ class Record:
     outside: int = 0
     outside_bytes: int = 0
     unknown: int = 0
+    path: Path | None = None
+    names: list[str] = field(default_factory=list)
+    chunks: list[tuple[int, int, int]] = field(default_factory=list)
+    clock: tuple[int, int, float] = (0, 0, 1.0)
+    dropped: int = 0
+
+    @property
+    def has_events(self) -> bool:
+        """Whether its file is one of events."""
+        return bool(self.names)
 
 
 def read(path: Path) -> Record:
@@ -126,7 +145,9 @@ def read(path: Path) -> Record:
     OSError
         If it cannot be read.
     """
-    return parse(_bytes_of(path), str(path))
+    record = parse(_bytes_of(path), str(path))
+    record.path = path
+    return record
 
 
 def _bytes_of(path: Path) -> bytes:
@@ -179,8 +200,8 @@ def parse(data: bytes, label: str) -> Record:
         raise wrong("expected a record file, found something else")
     if order != _ORDER:
         raise wrong("expected numbers in this machine's byte order, found another")
-    if (version, kind) != (VERSION, SUMS):
-        raise wrong(f"expected sums of version {VERSION}, found kind {kind} of version {version}")
+    if version != VERSION or kind not in (SUMS, EVENTS):
+        raise wrong(f"expected sums or events of version {VERSION}, found kind {kind} of version {version}")
     if head_bytes != _HEAD_BYTES or state not in STATES or abi not in ABIS:
         raise wrong("expected a head of ours, found numbers that it cannot have")
     if not 0 <= rank < ranks <= _MOST_RANKS:
@@ -208,19 +229,30 @@ def parse(data: bytes, label: str) -> Record:
     at = _HEAD_BYTES + -(-functions * _NAME_BYTES // _PAGE) * _PAGE
     if at > size:
         raise wrong("expected the names of functions, found the end: the record is cut short")
+    if kind == EVENTS:
+        record.names = [_text(data[i : i + _NAME_BYTES]) for i in range(_HEAD_BYTES, at, _NAME_BYTES)][
+            :functions
+        ]
+        record.clock = _CLOCK.unpack_from(data, _HEAD.size)
+        if not 1e-6 < record.clock[2] < 1e6:
+            raise wrong("expected nanoseconds a tick, found none")
     calls, pairs = np.zeros((functions, 2), np.uint64), np.zeros((0, 2), np.uint64)
     one_sided = pairs
     while at < size:
         if at + _BLOCK.size > size:
             raise wrong(f"expected a block at byte {at}, found the end")
-        block_magic, block, length, outside, outside_bytes, unknown, *_ = _BLOCK.unpack_from(data, at)
-        sums = {1: functions + ranks, 2: 2 * ranks}.get(block)
+        block_magic, block, length, outside, outside_bytes, unknown, dropped, owner, _ = _BLOCK.unpack_from(
+            data, at
+        )
+        sums = {1: functions + ranks, 2: 2 * ranks, 3: 0 if kind == EVENTS else None}.get(block)
         if block_magic != _BLOCK_MAGIC or sums is None or length % _PAGE or length > size - at:
             raise wrong(f"expected a block at byte {at}, found something else")
         if _BLOCK.size + sums * 16 > length:
             raise wrong(f"expected {sums} sums in the block at byte {at}, found fewer")
         found = np.frombuffer(data, np.uint64, 2 * sums, at + _BLOCK.size).reshape(-1, 2)
-        if block == 1:
+        if block == 3:
+            record.chunks.append((owner, at + _BLOCK.size, length - _BLOCK.size))
+        elif block == 1:
             calls = calls + found[:functions]
             pairs = found[functions:] if len(pairs) == 0 else pairs + found[functions:]
         else:
@@ -228,6 +260,7 @@ def parse(data: bytes, label: str) -> Record:
         record.outside += outside
         record.outside_bytes += outside_bytes
         record.unknown += unknown
+        record.dropped += dropped
         at += length
     for index in np.flatnonzero(calls[:, 0]).tolist():
         start = _HEAD_BYTES + index * _NAME_BYTES

@@ -21,7 +21,7 @@ from netloom.cli.optimize.exact_model import ExactModel
 from netloom.cli.optimize.goals import Goal, Little
 from netloom.cli.shared import jobs_file, render
 from netloom.cli.shared.exits import STDIO, UsageError
-from netloom.cli.shared.inputs import is_recorded
+from netloom.cli.shared.inputs import is_recorded, of_run
 from netloom.cli.shared.outputs import ending
 
 if TYPE_CHECKING:
@@ -92,6 +92,7 @@ def _program(run: Run, source: str, fabric: Fabric, traffic: Traffic) -> tuple[S
     listed: list[dict[str, Any]] = []
     seed = run.options.seed
     if source != STDIO and path.exists():
+        source = of_run(source, "jobs.toml")
         if is_recorded(source):
             listed = [{"name": "traffic", "trace": path.name}]
         elif ending(path) == ".toml":

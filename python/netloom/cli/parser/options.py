@@ -41,6 +41,8 @@ OPTIONS: dict[str, tuple[str, str]] = {
     "--ecn-bytes": ("int", "a queue's length from which packets are marked"),
     "--endpoints": ("int", "how many endpoints a pattern has"),
     "--error": ("str", "percent by which the traffic may be off"),
+    "--events": ("bool", "record what every call did"),
+    "--events-limit": ("float", "megabytes of events that a rank may write"),
     "--every": ("float", "seconds from one look or round to the next"),
     "--every-us": ("float", "simulated or recorded microseconds of a window"),
     "--exact": (

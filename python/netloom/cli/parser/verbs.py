@@ -40,6 +40,14 @@ VERBS: dict[str, str | tuple[str, dict[str, str]]] = {
         },
     ),
     "record": "What any MPI program sends: run it with the recorder.",
+    "trace": (
+        "Show, check and convert recorded traces.",
+        {
+            "show": "What a trace has: ranks, events by function, communicators.",
+            "check": "Whether a trace is whole: messages without their other half, lost ranks.",
+            "convert": "Write a trace in another format.",
+        },
+    ),
     "route": "Make routes with an engine.",
     "check": "Verify routes, and certificates.",
     "loads": "Load of every link, and how far from the best possible.",
@@ -128,7 +136,19 @@ _PLACES = {
     "completion": "parser.completion:completion",
 }
 """Where verbs and their commands are that are not where others are."""
-_FOLDERS = ("apply", "counters", "infer", "loop", "optimize", "plan", "plot", "record", "sample", "simulate")
+_FOLDERS = (
+    "apply",
+    "counters",
+    "infer",
+    "loop",
+    "optimize",
+    "plan",
+    "plot",
+    "record",
+    "sample",
+    "simulate",
+    "trace",
+)
 """Verbs with a folder, whose functions are in `command`; others are a file."""
 
 

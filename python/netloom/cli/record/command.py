@@ -21,18 +21,25 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from netloom.cli.record import report
-from netloom.cli.shared import inputs, render
+from netloom.cli.shared import inputs, options, render
 from netloom.cli.shared.exits import STDIO, UsageError
 from netloom.cli.shared.options import FolderPath, Options
 from netloom.cli.shared.run import Run
 from netloom.errors import NetloomError
-from netloom.recording import jobs, launching, merging, unreported
+from netloom.recording import jobs, launching, merging, ti, trace, unreported
 from netloom.recording.merging import Merged
+from netloom.recording.ti import Written
+from netloom.recording.trace import Trace
+
+_EVENTS_MB = 64.0
+"""Of a rank, unless said: four million events."""
 
 
 def record(
     *command: Annotated[str, Parameter(allow_leading_hyphen=True)],
     matrix: bool = False,
+    events: bool = False,
+    events_limit: Annotated[float | None, options.within(0.1, 1e6)] = None,
     options: Options | None = None,
 ) -> int:
     """Run an MPI program and tell what its ranks sent, at a few nanoseconds a call.
@@ -45,15 +52,24 @@ def record(
     command
         After `--`: the launcher, its arguments, the program.
     matrix
-        Sums by pair of ranks and by call. Needed: nothing else is recorded yet.
+        Sums by pair of ranks and by call.
+    events
+        These, and what every call did, in order: a trace that can be replayed.
+    events_limit
+        Megabytes of events that a rank may write; what comes later is in the sums only, and told. [default:
+        64]
     options
-        Common options; `-o` writes a new folder: matrices, a jobs file and a scenario.
+        Common options; `-o` writes a new folder: matrices, a jobs file, a scenario, and with `--events` the
+        trace.
     """
     options = options or Options()
     if not command:
         raise UsageError("record needs a command after --: netloom record --matrix -- mpirun -n 4 ./program")
-    if not matrix:
-        raise UsageError("record needs --matrix: sums are all that is recorded yet")
+    if not (matrix or events):
+        raise UsageError("record needs --matrix (sums) or --events (sums and a trace)")
+    if events_limit is not None and not events:
+        raise UsageError("--events-limit is of --events")
+    limit = int((events_limit or _EVENTS_MB) * 1e6) if events else None
     if options.output is not None:
         if inputs.is_stdin(str(options.output)):
             raise UsageError("a recorded run is a folder: it cannot go to standard output (-o -)")
@@ -61,7 +77,7 @@ def record(
     words = ["-" if word == STDIO else word for word in command]
     run = Run("record", options, folder=True)
     launching.find_command(words)
-    launching.library()
+    launching.library(events)
     # What was recorded is there whatever ends the program.
     run.keeps()
     with _scratch(options.output) as scratch:
@@ -73,15 +89,18 @@ def record(
                 records,
                 stdout=sys.stderr.buffer if options.format != "text" else None,
                 seconds=run.left,
+                events=limit,
             )
         try:
             with run.timed("merge"):
-                merged = _merged(words, records)
+                merged, traced = _merged(words, records, events)
             late = options.time_limit if ended.late else None
-            result = report.result(merged, words, ended.code, seconds=late)
+            result = report.result(merged, words, ended.code, seconds=late, trace=traced)
             if options.output is not None:
                 with run.timed("write"):
-                    result["files"] = _write(merged, words, scratch / "run", options.output)
+                    result["files"], replay = _write(merged, traced, words, scratch / "run", options.output)
+                if replay is not None:
+                    report.add_replay(result, replay)
         except (NetloomError, OSError) as error:
             if ended.interrupted:
                 raise KeyboardInterrupt from error
@@ -95,13 +114,14 @@ def record(
     return code if ended.interrupted else ended.code or code
 
 
-def _merged(words: list[str], folder: Path) -> Merged:
+def _merged(words: list[str], folder: Path, events: bool) -> tuple[Merged, Trace | None]:
     found, bad = merging.read_folder(folder)
     if not found and not bad:
         raise NetloomError(unreported.why(words, folder))
     if not found:
         raise NetloomError(f"no rank's record can be read: {bad[0].text}")
-    return merging.merge(found, bad)
+    merged = merging.merge(found, bad)
+    return merged, trace.of_records(found, merged.lost, merged.hosts) if events else None
 
 
 def _check_new(path: Path) -> None:
@@ -128,8 +148,10 @@ def _scratch(output: Path | None) -> Iterator[Path]:
         shutil.rmtree(made, ignore_errors=True)
 
 
-def _write(merged: Merged, words: list[str], made: Path, output: Path) -> dict[str, str]:
-    """Writes the run's folder; returns paths by what they are."""
+def _write(
+    merged: Merged, traced: Trace | None, words: list[str], made: Path, output: Path
+) -> tuple[dict[str, str], Written | None]:
+    """Writes the run's folder; returns paths by what they are, and what became of the trace."""
     from netloom import __version__, _core
 
     placement = jobs.place(merged.hosts)
@@ -141,11 +163,18 @@ def _write(merged: Merged, words: list[str], made: Path, output: Path) -> dict[s
     contents = {
         "matrix": (jobs.MATRIX, _packed(_core.Traffic.from_triples(*pairs, merged.bytes))),
         "messages": (jobs.MESSAGES, _packed(_core.Traffic.from_triples(*pairs, merged.messages))),
-        "jobs": (jobs.JOBS, jobs.jobs_file(name, remark, placement)),
-        "scenario": (jobs.SCENARIO, jobs.scenario(name, remark, placement)),
+        "jobs": (jobs.JOBS, jobs.jobs_file(name, remark, placement, traced is not None)),
+        "scenario": (jobs.SCENARIO, jobs.scenario(name, remark, placement, traced is not None)),
     }
     if placement.by_rank:
         contents["ranks"] = (jobs.RANKS, "".join(f"{host}\n" for host in placement.by_rank).encode())
+    replay = None
+    if traced is not None:
+        lines, replay = ti.packed(traced)
+        files = trace.to_files(traced)
+        kinds = {"events": trace.EVENTS, "communicators": trace.COMMUNICATORS, "trace": trace.META}
+        contents |= {what: (file, files[file]) for what, file in kinds.items()}
+        contents["replay"] = (jobs.TRACE, lines)
     target = Path(str(output)) if isinstance(output, FolderPath) else output
     try:
         made.mkdir()
@@ -154,7 +183,7 @@ def _write(merged: Merged, words: list[str], made: Path, output: Path) -> dict[s
         made.rename(target)
     except OSError as error:
         raise OSError(error.errno, error.strerror, str(target)) from None
-    return {what: str(target / file) for what, (file, _) in contents.items()}
+    return {what: str(target / file) for what, (file, _) in contents.items()}, replay
 
 
 def _packed(traffic: Any) -> bytes:

@@ -8,7 +8,10 @@ from typing import Any
 
 from netloom.cli.shared import render
 from netloom.findings import Finding, finding
+from netloom.recording import schedules
 from netloom.recording.merging import POINT_TO_POINT, Lost, Merged
+from netloom.recording.ti import Written
+from netloom.recording.trace import Trace
 
 _MOST_NAMED = 8
 """Ranks that a finding names."""
@@ -22,7 +25,9 @@ _WHY = {
 }
 
 
-def result(merged: Merged, words: Sequence[str], code: int, *, seconds: float | None) -> dict[str, Any]:
+def result(
+    merged: Merged, words: Sequence[str], code: int, *, seconds: float | None, trace: Trace | None = None
+) -> dict[str, Any]:
     """The result object.
 
     Parameters
@@ -35,6 +40,8 @@ def result(merged: Merged, words: Sequence[str], code: int, *, seconds: float | 
         The program's exit code.
     seconds : float, optional
         The time limit, if that ended the program.
+    trace : Trace, optional
+        What was recorded in order, if it was.
     """
     by_kind = {name: {"calls": one.calls, "bytes": one.bytes} for name, one in merged.kinds.items()}
     bytes_ = {
@@ -70,15 +77,22 @@ def result(merged: Merged, words: Sequence[str], code: int, *, seconds: float | 
         "outside": {"messages": merged.outside, "bytes": merged.outside_bytes},
         "uncounted_calls": merged.unknown,
         "spawned": merged.spawned,
+        "events": None if trace is None else len(trace),
+        "dropped_events": sum(trace.meta["dropped"].values()) if trace is not None else 0,
+        "replay": None,
         "files": {},
-        "findings": _findings(merged, bytes_, list(hosts), seconds),
+        "findings": _findings(merged, bytes_, list(hosts), seconds, trace),
     }
 
 
 def _findings(
-    merged: Merged, bytes_: Mapping[str, int], hosts: Sequence[str], seconds: float | None
+    merged: Merged,
+    bytes_: Mapping[str, int],
+    hosts: Sequence[str],
+    seconds: float | None,
+    trace: Trace | None,
 ) -> list[Finding]:
-    found = []
+    found = _of_trace(merged, trace) if trace is not None else []
     if seconds is not None:
         found.append(finding("time-limit", f"the program was ended after {seconds:g} s"))
     for why in dict.fromkeys(one.why for one in merged.lost):
@@ -97,12 +111,61 @@ def _findings(
     if bytes_["collective"]:
         what = render.size(bytes_["collective"])
         text = f"{what} of collectives are counted as the program asked for them, and are in no pair"
+        if trace is not None:
+            text += " of the matrices; the trace has them"
         found.append(finding("collectives-as-asked", text))
     if len(hosts) == 1 and merged.ranks > 1:
         text = (
             f"all ranks ran on {hosts[0]}: the jobs file puts a rank on each host of a fabric, from the first"
         )
         found.append(finding("one-host", text))
+    return found
+
+
+def add_replay(result: dict[str, Any], written: Written) -> None:
+    """What of the trace can be replayed, and what cannot."""
+    result["replay"] = replayed(written)
+    result["findings"] = [*result["findings"], *replay_findings(written)]
+
+
+def replayed(written: Written) -> dict[str, Any]:
+    """As part of a result."""
+    return {
+        "messages": written.messages,
+        "collectives": written.collectives,
+        "decomposed": [
+            {"name": f"MPI_{name}", "algorithm": schedules.ALGORITHMS[name], "calls": calls}
+            for name, calls in sorted(written.decomposed.items())
+        ],
+        "left_out": [{"what": what, "count": count} for what, count in sorted(written.left_out.items())],
+    }
+
+
+def replay_findings(written: Written) -> list[Finding]:
+    """What a file without communicators cannot say."""
+    found, count = [], render.count
+    if written.decomposed:
+        named = ", ".join(
+            f"{count(calls)} {name.lower()} ({schedules.ALGORITHMS[name]})"
+            for name, calls in sorted(written.decomposed.items())
+        )
+        text = f"collectives of some ranks are written as messages, by published algorithms: {named}"
+        found.append(finding("decomposed-collectives", text))
+    if written.left_out:
+        named = ", ".join(f"{count(n)} {what}" for what, n in sorted(written.left_out.items()))
+        found.append(finding("left-out-of-trace", f"the trace that is replayed leaves out: {named}"))
+    return found
+
+
+def _of_trace(merged: Merged, trace: Trace) -> list[Finding]:
+    """What of the events is missing."""
+    found, count = [], render.count
+    if dropped := trace.meta["dropped"]:
+        why = "the disk was full" if merged.no_space else "the limit came (--events-limit)"
+        text = f"{count(sum(dropped.values()))} events of {count(len(dropped))} ranks were dropped: {why}"
+        found.append(finding("dropped-events", f"{text}; the sums are whole"))
+    if trace.meta["unread"]:
+        found.append(finding("unread-events", f"{count(trace.meta['unread'])} events make no sense"))
     return found
 
 
@@ -143,6 +206,8 @@ def text(result: Mapping[str, Any]) -> str:
         ),
         ("recorder", cost),
     ]
+    if result["events"] is not None:
+        head.insert(-1, ("events", count(result["events"])))
     if result["exit_code"]:
         head.append(("exit code", str(result["exit_code"])))
     cells = [

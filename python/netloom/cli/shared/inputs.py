@@ -89,6 +89,12 @@ def is_recorded(source: str) -> bool:
         return _core.traffic_format(file.read(1 << 20)) in ("ti", "goal")
 
 
+def of_run(source: str, name: str) -> str:
+    """The file `name` of a folder that `netloom record` made; what is none stays as it is."""
+    inside = os.path.join(source, name)
+    return inside if os.path.isdir(source) and os.path.isfile(inside) else source
+
+
 def nearest_pattern(source: str) -> str | None:
     """The pattern's name that a source looks like, if one does."""
     from netloom import _core

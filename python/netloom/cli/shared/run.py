@@ -25,6 +25,7 @@ from netloom.cli.shared.inputs import (
     is_recorded,
     nearest_pattern,
     of_ibdiagnet,
+    of_run,
     raise_not_an_engine,
 )
 from netloom.cli.shared.jobs_file import named_files, raise_in_jobs
@@ -265,6 +266,7 @@ class Run:
         from netloom import _core
         from netloom.errors import FormatError, SpecError
 
+        source = of_run(source, "jobs.toml")
         with self.timed("read"):
             if source == STDIO:
                 data = self.read(role, source)

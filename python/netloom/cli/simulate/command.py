@@ -82,6 +82,7 @@ def simulate(
     from netloom import _core
 
     options = options or Options()
+    scenario = inputs.of_run(scenario, "scenario.toml")
     if inputs.is_stdin(scenario) or (options.output is not None and inputs.is_stdin(str(options.output))):
         raise UsageError("a scenario names files beside it and a run is a folder: neither can be -")
     overrides = overrides_of(set_ or [], model, routings, allow_credit_loops, options)

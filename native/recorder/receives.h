@@ -1,0 +1,251 @@
+/* Receives, and the calls that complete requests: only in the library that records events. Part of record.c.
+ *
+ * A receive from any source, or with any tag, is told when it is complete, from its status; where the program wants
+ * none, the call gets one of ours. Requests are told apart by their handles, which may be used again: a completion is
+ * of the last request that began with its handle. Tests that found nothing are no events.
+ */
+
+enum { OWN_STATUS = 64 };
+
+static int wildcards; /* Whether any receive needed its status; never unset. */
+
+static inline int status_source(const void *status)
+{
+    return ((const int *)status)[abi.source_at];
+}
+
+static inline int status_tag(const void *status)
+{
+    return ((const int *)status)[abi.source_at + 1];
+}
+
+static inline int ignored(const void *status)
+{
+    return (word)status == abi.ignore;
+}
+
+/* The world rank of who sends, or PEER_ANY; PEER_NONE where it cannot be told. */
+static uint32_t receives_from(struct thread *t, int source, int tag, word comm, const void *status)
+{
+    if (source < 0 && source == abi.any_source)
+        source = status ? status_source(status) : -1;
+    else if (source < 0)
+        return PEER_NONE;
+    int rank = world_rank(t, source < 0 ? 0 : source, comm);
+    if (rank == -2)
+        return PEER_NONE;
+    if (source < 0 || tag < 0)
+        wildcards = 1;
+    return source < 0 ? PEER_ANY : rank < 0 ? PEER_NONE : (uint32_t)rank;
+}
+
+/* A blocking receive that is complete. */
+static void received(struct thread *t, int function, int source, int tag, word comm, const void *status, uint64_t start)
+{
+    if (!ready(t))
+        return;
+    uint32_t peer = receives_from(t, source, tag, comm, status);
+    if (peer != PEER_NONE)
+        note(t, function, peer, t->comm_id, tag < 0 ? status_tag(status) : tag, 0, 0, start);
+}
+
+static void receive_begun(struct thread *t, int function, int source, int tag, word comm, const void *request)
+{
+    if (!ready(t))
+        return;
+    uint32_t peer = receives_from(t, source, tag, comm, NULL);
+    if (peer != PEER_NONE)
+        note(t, function, peer, t->comm_id, tag, 0, handle_at(&abi, request, 0), 0);
+}
+
+static void keep_receive(struct thread *t, int function, int source, int tag, word comm, const void *request)
+{
+    if (!ready(t))
+        return;
+    uint32_t peer = receives_from(t, source, tag, comm, NULL);
+    if (peer != PEER_NONE)
+        keep(handle_at(&abi, request, 0), (struct request){.function = function, .peer = peer, .tag = tag,
+                                                           .comm = t->comm_id, .receives = 1});
+}
+
+/* A message that was found, until it is received: its handle is no request's. */
+static word message_key(const void *message)
+{
+    return handle_at(&abi, message, 0) ^ (word)1 << 63;
+}
+
+static void keep_found(struct thread *t, int source, int tag, word comm, const void *message, const void *status)
+{
+    if (!ready(t))
+        return;
+    uint32_t peer = receives_from(t, source, tag, comm, status);
+    if (peer != PEER_NONE)
+        keep(message_key(message), (struct request){.peer = peer, .tag = tag < 0 ? status_tag(status) : tag,
+                                                    .comm = t->comm_id, .receives = 1});
+}
+
+static void found_received(struct thread *t, int function, word key, const void *request, uint64_t start)
+{
+    struct request found;
+    if (!ready(t) || !kept(key, &found))
+        return;
+    drop(key);
+    note(t, function, found.peer, found.comm, found.tag, 0, request ? handle_at(&abi, request, 0) : 0, start);
+}
+
+/* A call that completes requests: what it was given, before it forgets. */
+struct completing {
+    word *handles;
+    char *statuses;
+    uint64_t began;
+};
+
+/* Whether there is anything to note; `statuses` becomes ours where the program ignores them and they are needed. */
+static int completes(struct thread *t, struct completing *c, int n, const void *array, char **statuses)
+{
+    if (t->depth || !recording || !ready(t) || n <= 0 || !array)
+        return 0;
+    if (t->caches->room < n) {
+        word *handles = realloc(t->caches->handles, n * sizeof *handles);
+        t->caches->handles = handles ? handles : t->caches->handles;
+        char *own = realloc(t->caches->statuses, (size_t)n * OWN_STATUS);
+        t->caches->statuses = own ? own : t->caches->statuses;
+        if (!handles || !own)
+            return 0;
+        t->caches->room = n;
+    }
+    c->handles = t->caches->handles;
+    for (int i = 0; i < n; i++)
+        c->handles[i] = handle_at(&abi, array, i);
+    if (wildcards && ignored(*statuses))
+        *statuses = t->caches->statuses;
+    c->statuses = wildcards ? *statuses : NULL;
+    c->began = ticks();
+    return 1;
+}
+
+/* One of them is complete; its status is the `at`-th. */
+static void complete(struct thread *t, const struct completing *c, int which, int at)
+{
+    note_more(t, EVENT_COMPLETES, 0, c->handles[which]);
+    if (c->statuses) {
+        const char *status = c->statuses + (size_t)at * abi.status_bytes;
+        if (status_source(status) >= 0)
+            note_more(t, EVENT_MATCHED, (uint32_t)status_tag(status), (uint32_t)status_source(status));
+    }
+}
+
+static int completing_event(struct thread *t, int function, const struct completing *c, int n, int waits)
+{
+    return note(t, function, PEER_NONE, 0, -1, n, 0, waits ? c->began : 0);
+}
+
+#define BEGIN(name, types, ...)                                                                                  \
+    int(*call) types = (int(*) types)real_function(F_##name);                                                    \
+    if (!call)                                                                                                   \
+        return absent(F_##name);                                                                                 \
+    struct thread *t = &here;                                                                                    \
+    struct completing c = {0};                                                                                   \
+    int noted = completes(t, &c, __VA_ARGS__);                                                                   \
+    t->depth++
+
+EXPORT int PMPI_Wait(void *request, char *status)
+{
+    BEGIN(Wait, (void *, char *), 1, request, &status);
+    int failed = call(request, status);
+    t->depth--;
+    if (noted && !failed && completing_event(t, F_Wait, &c, 1, 1))
+        complete(t, &c, 0, 0);
+    return failed;
+}
+
+EXPORT int PMPI_Test(void *request, int *flag, char *status)
+{
+    BEGIN(Test, (void *, int *, char *), 1, request, &status);
+    int failed = call(request, flag, status);
+    t->depth--;
+    if (noted && !failed && *flag && completing_event(t, F_Test, &c, 1, 0))
+        complete(t, &c, 0, 0);
+    return failed;
+}
+
+EXPORT int PMPI_Waitall(int n, void *array, char *statuses)
+{
+    BEGIN(Waitall, (int, void *, char *), n, array, &statuses);
+    int failed = call(n, array, statuses);
+    t->depth--;
+    if (noted && !failed && completing_event(t, F_Waitall, &c, n, 1))
+        for (int i = 0; i < n; i++)
+            complete(t, &c, i, i);
+    return failed;
+}
+
+EXPORT int PMPI_Testall(int n, void *array, int *flag, char *statuses)
+{
+    BEGIN(Testall, (int, void *, int *, char *), n, array, &statuses);
+    int failed = call(n, array, flag, statuses);
+    t->depth--;
+    if (noted && !failed && *flag && completing_event(t, F_Testall, &c, n, 0))
+        for (int i = 0; i < n; i++)
+            complete(t, &c, i, i);
+    return failed;
+}
+
+EXPORT int PMPI_Waitany(int n, void *array, int *which, char *status)
+{
+    BEGIN(Waitany, (int, void *, int *, char *), n, array, &status);
+    int failed = call(n, array, which, status);
+    t->depth--;
+    if (noted && !failed && *which >= 0 && *which < n && completing_event(t, F_Waitany, &c, 1, 1))
+        complete(t, &c, *which, 0);
+    return failed;
+}
+
+EXPORT int PMPI_Testany(int n, void *array, int *which, int *flag, char *status)
+{
+    BEGIN(Testany, (int, void *, int *, int *, char *), n, array, &status);
+    int failed = call(n, array, which, flag, status);
+    t->depth--;
+    if (noted && !failed && *flag && *which >= 0 && *which < n && completing_event(t, F_Testany, &c, 1, 0))
+        complete(t, &c, *which, 0);
+    return failed;
+}
+
+static void completed_some(struct thread *t, int function, const struct completing *c, int n, int done,
+                           const int *indices, int waits)
+{
+    if (done <= 0 || done > n || !completing_event(t, function, c, done, waits))
+        return;
+    for (int i = 0; i < done; i++)
+        if (indices[i] >= 0 && indices[i] < n)
+            complete(t, c, indices[i], i);
+}
+
+EXPORT int PMPI_Waitsome(int n, void *array, int *done, int *indices, char *statuses)
+{
+    BEGIN(Waitsome, (int, void *, int *, int *, char *), n, array, &statuses);
+    int failed = call(n, array, done, indices, statuses);
+    t->depth--;
+    if (noted && !failed)
+        completed_some(t, F_Waitsome, &c, n, *done, indices, 1);
+    return failed;
+}
+
+EXPORT int PMPI_Testsome(int n, void *array, int *done, int *indices, char *statuses)
+{
+    BEGIN(Testsome, (int, void *, int *, int *, char *), n, array, &statuses);
+    int failed = call(n, array, done, indices, statuses);
+    t->depth--;
+    if (noted && !failed)
+        completed_some(t, F_Testsome, &c, n, *done, indices, 0);
+    return failed;
+}
+
+EXPORT int MPI_Wait(void *, char *) __attribute__((alias("PMPI_Wait")));
+EXPORT int MPI_Test(void *, int *, char *) __attribute__((alias("PMPI_Test")));
+EXPORT int MPI_Waitall(int, void *, char *) __attribute__((alias("PMPI_Waitall")));
+EXPORT int MPI_Testall(int, void *, int *, char *) __attribute__((alias("PMPI_Testall")));
+EXPORT int MPI_Waitany(int, void *, int *, char *) __attribute__((alias("PMPI_Waitany")));
+EXPORT int MPI_Testany(int, void *, int *, int *, char *) __attribute__((alias("PMPI_Testany")));
+EXPORT int MPI_Waitsome(int, void *, int *, int *, char *) __attribute__((alias("PMPI_Waitsome")));
+EXPORT int MPI_Testsome(int, void *, int *, int *, char *) __attribute__((alias("PMPI_Testsome")));

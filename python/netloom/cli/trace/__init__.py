@@ -1,0 +1,1 @@
+"""`netloom trace`: what recorded programs did, in order."""

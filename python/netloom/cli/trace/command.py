@@ -1,0 +1,102 @@
+"""`netloom trace show|check|convert`: recorded traces told, judged, and written in other formats."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+from typing import Any
+
+from netloom.cli.record.report import replay_findings, replayed
+from netloom.cli.shared import inputs, outputs
+from netloom.cli.shared.exits import UsageError
+from netloom.cli.shared.options import Options
+from netloom.cli.shared.run import Run
+from netloom.cli.trace import report
+from netloom.errors import FormatError
+from netloom.findings import bad
+from netloom.recording import goal, matching, ti
+from netloom.recording import trace as traces
+from netloom.recording.trace import Trace
+
+ENDINGS = (".ti", ".ti.gz", ".goal", ".goal.gz")
+
+
+def show(trace: Path, /, *, options: Options | None = None) -> int:
+    """What a trace has: ranks, events by function, communicators.
+
+    Parameters
+    ----------
+    trace
+        A folder that `netloom record --events -o` made.
+    options
+        Common options; `-o` writes the result (.json, .csv).
+    """
+    run = Run("trace-show", options or Options(), product=False)
+    found = _read(run, trace)
+    result = report.shown(found)
+    return run.finish(result, lambda: report.show_text(result), rows=result["functions"])
+
+
+def check(trace: Path, /, *, options: Options | None = None) -> int:
+    """Whether a trace is whole: messages without their other half, lost ranks, clocks that differ.
+
+    Parameters
+    ----------
+    trace
+        A folder that `netloom record --events -o` made.
+    options
+        Common options; `-o` writes the result (.json, .csv).
+    """
+    run = Run("trace-check", options or Options(), product=False)
+    found = _read(run, trace)
+    with run.timed("match"):
+        result = report.checked(found, matching.match(found))
+    return run.finish(
+        result,
+        lambda: report.check_text(result),
+        rows=result["unmatched"] or [dict.fromkeys(report.UNMATCHED)],
+        findings=bad(result["findings"]),
+    )
+
+
+def convert(trace: Path, /, *, options: Options | None = None) -> int:
+    """Write a trace in another format: SimGrid's time-independent one, or GOAL.
+
+    Parameters
+    ----------
+    trace
+        A folder that `netloom record --events -o` made.
+    options
+        Common options; the ending after `-o` names the format: .ti, .goal (also .gz).
+    """
+    options = options or Options()
+    outputs.need_output("trace convert", options)
+    run = Run("trace-convert", options, endings=ENDINGS)
+    found = _read(run, trace)
+    ending = outputs.ending(options.output)
+    parts: list[str] = []
+    with run.timed("convert"):
+        written = goal.write(found, parts.append) if "goal" in ending else ti.write(found, parts.append)
+    data = "".join(parts).encode()
+    result: dict[str, Any] = {
+        "format": "goal" if "goal" in ending else "ti",
+        "ranks": found.ranks,
+        **replayed(written),
+        "output": run.write(gzip.compress(data, 4, mtime=0) if ending.endswith(".gz") else data),
+        "findings": replay_findings(written),
+    }
+    return run.finish(result, lambda: report.convert_text(result))
+
+
+def _read(run: Run, folder: Path) -> Trace:
+    if inputs.is_stdin(str(folder)):
+        raise UsageError("a trace is a folder: it cannot come from standard input")
+    if folder.exists() and not (folder.is_dir() and traces.is_folder(folder)):
+        expected = (
+            f"expected a folder with {traces.EVENTS} and {traces.META}, as `netloom record --events -o` makes"
+        )
+        raise FormatError(f"{folder}: {expected}", str(folder))
+    for name in (traces.META, traces.COMMUNICATORS, traces.EVENTS):
+        run.read("trace", str(folder / name))
+    with run.timed("read"):
+        return traces.read(folder)

@@ -1,0 +1,158 @@
+"""What `netloom trace` tells: a trace by function, what has no other half, what was written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from netloom.cli.shared import render
+from netloom.findings import Finding, finding
+from netloom.recording.matching import Matching
+from netloom.recording.trace import SENDS, Trace
+
+UNMATCHED = ("source", "destination", "communicator", "tag", "sent", "received")
+_MOST_SHOWN = 10
+
+
+def shown(trace: Trace) -> dict[str, Any]:
+    """The result of `trace show`."""
+    calls = np.zeros((len(trace.functions), 2), np.int64)
+    first, last, pairs = [], [], 0
+    sends = np.isin(np.array([*trace.bases(), ""]), SENDS)
+    for events in trace.events:
+        calls[:, 0] += np.bincount(events.function, minlength=len(calls))
+        np.add.at(calls[:, 1], events.function, events.bytes)
+        known = events.end_ns[events.end_ns >= 0]
+        if len(known):
+            first.append(int(known[0]))
+            last.append(int(known[-1]))
+        pairs += len(np.unique(events.peer[sends[events.function] & (events.peer >= 0)]))
+    named = sorted(zip(trace.functions, calls.tolist(), strict=True))
+    return {
+        **_head(trace),
+        "pairs": pairs,
+        "seconds": (max(last) - min(first)) / 1e9 if first else None,
+        "functions": [
+            {"name": f"MPI_{name}", "calls": times, "bytes": size} for name, (times, size) in named if times
+        ],
+        "communicators": [
+            {"number": number, "ranks": len(members), "remote": remote}
+            for number, (members, remote) in enumerate(trace.communicators)
+        ],
+        "findings": [],
+    }
+
+
+def _head(trace: Trace) -> dict[str, Any]:
+    hosts = {str(host) for host in trace.meta["hosts"] if host}
+    return {
+        "ranks": trace.ranks,
+        "hosts": len(hosts) if hosts else None,
+        "program": _word(trace.meta.get("program")),
+        "mpi": _word(trace.meta.get("mpi")),
+        "tool": _word(trace.meta.get("tool")),
+        "events": len(trace),
+    }
+
+
+def _word(value: object) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def show_text(result: Mapping[str, Any]) -> str:
+    """The report of `trace show`."""
+    count = render.count
+    hosts = (
+        "" if result["hosts"] is None else f" on {count(result['hosts'])} host" + "s" * (result["hosts"] != 1)
+    )
+    head = [
+        ("program", result["program"] or "unknown"),
+        ("MPI", (result["mpi"] or "unknown").split(",")[0][:60]),
+        ("ranks", count(result["ranks"]) + hosts),
+        ("pairs", count(result["pairs"])),
+        ("events", count(result["events"])),
+        ("time", "unknown" if result["seconds"] is None else render.seconds(result["seconds"])),
+        ("communicators", count(len(result["communicators"]))),
+    ]
+    cells = [[one["name"], count(one["calls"]), render.size(one["bytes"])] for one in result["functions"]]
+    out = render.pairs(head)
+    if cells:
+        out += "\n\n" + render.table(["call", "events", "bytes"], cells, right=[1, 2])
+    return out
+
+
+def checked(trace: Trace, pairs: Matching) -> dict[str, Any]:
+    """The result of `trace check`."""
+    dropped = {int(rank): number for rank, number in trace.meta["dropped"].items()}
+    unmatched = [dict(zip(UNMATCHED, one, strict=True)) for one in pairs.unmatched]
+    return {
+        **_head(trace),
+        "messages": pairs.messages,
+        "unmatched": unmatched,
+        "untold": pairs.untold,
+        "late": pairs.late,
+        "lost": [
+            {"rank": one.get("rank"), "host": one.get("host"), "why": one.get("why")}
+            for one in trace.meta["lost"]
+        ],
+        "dropped": [{"rank": rank, "events": number} for rank, number in sorted(dropped.items())],
+        "findings": _findings(trace, pairs, unmatched, dropped),
+    }
+
+
+def _findings(
+    trace: Trace, pairs: Matching, unmatched: list[dict[str, int]], dropped: dict[int, int]
+) -> list[Finding]:
+    found, count = [], render.count
+    if lost := trace.meta["lost"]:
+        named = ", ".join(f"{one.get('rank')} ({one.get('why')})" for one in lost[:_MOST_SHOWN])
+        more = f" and {count(len(lost) - _MOST_SHOWN)} more" if len(lost) > _MOST_SHOWN else ""
+        found.append(finding("lost-ranks", f"ranks without an end: {named}{more}"))
+    if dropped:
+        text = f"{count(sum(dropped.values()))} events of {count(len(dropped))} ranks were dropped"
+        found.append(finding("dropped-events", text))
+    if unmatched:
+        sends = sum(max(0, one["sent"] - one["received"]) for one in unmatched)
+        receives = sum(max(0, one["received"] - one["sent"]) for one in unmatched)
+        text = f"{count(sends)} sends have no receive, {count(receives)} receives no send"
+        found.append(finding("unmatched-messages", text))
+    if pairs.untold:
+        text = f"{count(pairs.untold)} receives from any source, or with any tag, were never complete"
+        found.append(finding("unmatched-messages", text))
+    if pairs.late:
+        text = f"{count(pairs.late)} messages were received before they were sent: clocks of hosts differ"
+        found.append(finding("clocks-differ", text))
+    return found
+
+
+def check_text(result: Mapping[str, Any]) -> str:
+    """The report of `trace check`."""
+    count = render.count
+    out = render.pairs(
+        [
+            ("ranks", count(result["ranks"])),
+            ("events", count(result["events"])),
+            ("messages", f"{count(result['messages'])} with both halves"),
+            ("unmatched", f"{count(len(result['unmatched']))} of sender, receiver, communicator and tag"),
+        ]
+    )
+    if result["unmatched"]:
+        cells = [[str(one[key]) for key in UNMATCHED] for one in result["unmatched"][:_MOST_SHOWN]]
+        out += "\n\n" + render.table(list(UNMATCHED), cells, right=list(range(len(UNMATCHED))))
+    return out + render.findings(result["findings"])
+
+
+def convert_text(result: Mapping[str, Any]) -> str:
+    """The report of `trace convert`."""
+    count = render.count
+    out = render.pairs(
+        [
+            ("ranks", count(result["ranks"])),
+            ("messages", count(result["messages"])),
+            ("collectives", f"{count(result['collectives'])} of all ranks"),
+            ("written", result["output"] or "nothing"),
+        ]
+    )
+    return out + render.findings(result["findings"])

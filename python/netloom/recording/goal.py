@@ -1,0 +1,89 @@
+"""Traces as GOAL schedules (text): tasks of every rank that depend on each other.
+
+GOAL has neither requests nor collectives. A task starts when the rank's last blocking one is complete, and
+all that was waited for since; collectives, of all ranks too, are written as their messages (schedules.py).
+
+Source: T. Hoefler, C. Siebert, A. Lumsdaine, *Group Operation Assembly Language*, ICPP 2009.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+
+from netloom.recording import ti
+from netloom.recording.matching import Matching
+from netloom.recording.ti import Written
+from netloom.recording.trace import Trace
+
+_MOST_WAITED = 4
+"""More tasks that one task would depend on are gathered into one that does nothing."""
+
+
+def write(trace: Trace, put: Callable[[str], object], matching: Matching | None = None) -> Written:
+    """Writes a trace as a schedule; as `netloom.recording.ti.write`.
+
+    Parameters
+    ----------
+    trace : Trace
+        Of all ranks.
+    put : callable
+        Takes text, some lines at once.
+    matching : Matching, optional
+        Of this trace. [default: made here]
+
+    Returns
+    -------
+    Written
+    """
+    put(f"num_ranks {trace.ranks}\n")
+    written = Written()
+    for rank, lines in ti.by_rank(trace, written, matching, all_messages=True):
+        put("\n".join([f"rank {rank} {{", *_tasks(rank, lines), "}"]) + "\n")
+    return written
+
+
+def _tasks(rank: int, lines: Iterable[str]) -> Iterator[str]:
+    number = 0
+    after: list[int] = []
+    open_: dict[tuple[bool, int, int], deque[int]] = {}
+
+    def task(text: str) -> Iterator[str]:
+        nonlocal number
+        number += 1
+        yield f"l{number}: {text}"
+        for one in after:
+            yield f"l{number} requires l{one}"
+
+    for line in lines:
+        verb, *words = line.split()[1:]
+        if verb == "compute":
+            yield from task(f"calc {words[0]}")
+            after = [number]
+            continue
+        if verb == "wait":
+            source, destination, tag = map(int, words)
+            keys = ((True, destination, tag), (False, source, tag))
+            waiting = next(
+                (open_[key] for key in keys if _concerns(key, rank, source, destination) and open_.get(key)),
+                None,
+            )
+            if waiting:
+                after.append(waiting.popleft())
+            if len(after) > _MOST_WAITED:
+                yield from task("calc 0")
+                after = [number]
+            continue
+        peer, tag, size = map(int, words[:3])
+        sends = verb.endswith("send")
+        yield from task(
+            f"{'send' if sends else 'recv'} {max(size, 0)}b {'to' if sends else 'from'} {peer} tag {tag}"
+        )
+        if verb.startswith("i"):
+            open_.setdefault((sends, peer, tag), deque()).append(number)
+        else:
+            after = [number]
+
+
+def _concerns(key: tuple[bool, int, int], rank: int, source: int, destination: int) -> bool:
+    return source == rank if key[0] else destination == rank

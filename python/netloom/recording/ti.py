@@ -1,0 +1,361 @@
+"""Traces as SimGrid's time-independent format, which `netloom simulate` and `netloom optimize` take.
+
+The format has no communicators: collectives of all ranks stay what they are, those of some ranks are written
+as their messages (schedules.py); a nonblocking collective stands where it is waited for. Computation is in
+nanoseconds: replayed with `flops_per_s = 1e9` it takes as long as it did. What has no other half (ranks that
+were lost, events that were dropped) is left out, so that what is written can be replayed; one-sided
+messages, collectives between two groups and of neighbourhoods are left out too. All of that is told
+(`Written`).
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+from collections import Counter, deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from netloom.recording import schedules
+from netloom.recording.events import Ints
+from netloom.recording.matching import Matching, match
+from netloom.recording.trace import COMPLETES, RECEIVES, SENDS, Trace, one_sided
+
+BYTE = 6
+"""The number of the format's datatype of one byte."""
+_LEAST_NS = 1000
+"""Shorter computations are left out: they are what calls themselves take."""
+
+
+@dataclass
+class Written:
+    """What became of a trace.
+
+    Parameters
+    ----------
+    messages, collectives : int
+        Written: pairs of sends and receives, collectives of all ranks.
+    decomposed : dict
+        Collectives of some ranks that became messages, by name.
+    left_out : dict
+        What was left out, by what it is: how many.
+    """
+
+    messages: int = 0
+    collectives: int = 0
+    decomposed: Counter[str] = field(default_factory=Counter)
+    left_out: Counter[str] = field(default_factory=Counter)
+
+
+def write(trace: Trace, put: Callable[[str], object], matching: Matching | None = None) -> Written:
+    """Writes a trace, rank after rank.
+
+    Parameters
+    ----------
+    trace : Trace
+        Of all ranks.
+    put : callable
+        Takes text, some lines at once.
+    matching : Matching, optional
+        Of this trace. [default: made here]
+
+    Returns
+    -------
+    Written
+    """
+    written = Written()
+    for rank, lines in by_rank(trace, written, matching):
+        put("\n".join([f"{rank} init", *lines, f"{rank} finalize"]) + "\n")
+    return written
+
+
+def by_rank(
+    trace: Trace, written: Written, matching: Matching | None = None, *, all_messages: bool = False
+) -> Iterator[tuple[int, Iterator[str]]]:
+    """The lines of each rank between `init` and `finalize`; `written` is complete when they have been taken.
+
+    Parameters
+    ----------
+    trace : Trace
+        Of all ranks.
+    written : Written
+        Filled.
+    matching : Matching, optional
+        Of this trace. [default: made here]
+    all_messages : bool
+        Collectives of all ranks become messages too. [default: False]
+
+    Yields
+    ------
+    tuple
+        Rank, and its lines.
+    """
+    matching = matching or match(trace)
+    written.messages = matching.messages
+    for _, _, _, _, sent, received in matching.unmatched:
+        written.left_out["sends without a receive"] += max(0, sent - received)
+        written.left_out["receives without a send"] += max(0, received - sent)
+    written.left_out["receives without a source"] += matching.untold
+    tag = max((int(one.max(initial=-1)) for one in matching.tags), default=-1) + 1
+    collectives = _Collectives(trace, written, tag, all_messages)
+    for rank in range(trace.ranks):
+        yield rank, _rank(trace, rank, matching, collectives, written)
+    written.left_out = +written.left_out
+
+
+def packed(trace: Trace) -> tuple[bytes, Written]:
+    """A trace as a packed file (`.ti.gz`), and what became of it; as `write`."""
+    data = io.BytesIO()
+    with gzip.GzipFile("", "wb", 4, data, mtime=0) as file:
+        written = write(trace, lambda text: file.write(text.encode()))
+    return data.getvalue(), written
+
+
+def _rank(
+    trace: Trace, rank: int, matching: Matching, collectives: _Collectives, written: Written
+) -> Iterator[str]:
+    """The lines of one rank."""
+    events = trace.events[rank]
+    bases = trace.bases()
+    kinds = ["s" if b in SENDS else "r" if b in RECEIVES else "w" if b in COMPLETES else "c" for b in bases]
+    one_sides = one_sided(np.array([*bases, ""]))
+    both = [base.startswith("Sendrecv") for base in bases]
+    function, peer, size = events.function.tolist(), events.peer.tolist(), events.bytes.tolist()
+    start, end, request = events.start_ns.tolist(), events.end_ns.tolist(), events.request.tolist()
+    communicator = events.communicator.tolist()
+    kept, tag = matching.kept[rank].tolist(), matching.tags[rank].tolist()
+    got = matching.received[rank].tolist()
+    done: dict[int, list[int]] = {}
+    for which, begun in zip(events.completes[0].tolist(), events.completes[1].tolist(), strict=True):
+        done.setdefault(which, []).append(begun)
+    begun_collectives: dict[int, list[int]] = {}
+    last, owed = -1, ""
+    for i, name in enumerate(function):
+        began = start[i] if start[i] >= 0 else end[i]
+        if last >= 0 and began - last >= _LEAST_NS:
+            yield f"{rank} compute {began - last}"
+        last = max(last, end[i])
+        kind = kinds[name]
+        if kind == "s":
+            if kept[i]:
+                blocks = not request[i] and not both[name]
+                yield f"{rank} {'send' if blocks else 'isend'} {peer[i]} {tag[i]} {size[i]} {BYTE}"
+                if both[name] and not request[i]:
+                    owed = f"{rank} wait {rank} {peer[i]} {tag[i]}"
+                    # The other half of the call is the next event, unless it receives from nobody.
+                    if i + 1 == len(function) or kinds[function[i + 1]] != "r" or start[i + 1] != start[i]:
+                        yield owed
+                        owed = ""
+        elif kind == "r":
+            if kept[i]:
+                yield f"{rank} {'irecv' if request[i] else 'recv'} {peer[i]} {tag[i]} {got[i]} {BYTE}"
+            if owed:
+                yield owed
+                owed = ""
+        elif kind == "w":
+            for one in done.get(i, ()):
+                what = kinds[function[one]]
+                if what == "c":
+                    waiting = begun_collectives.get(communicator[one], [])
+                    while waiting and waiting[0] <= one:
+                        yield from collectives.lines(rank, waiting.pop(0))
+                elif kept[one]:
+                    pair = f"{rank} {peer[one]}" if what == "s" else f"{peer[one]} {rank}"
+                    yield f"{rank} wait {pair} {tag[one]}"
+        elif one_sides[name]:
+            written.left_out["one-sided messages"] += 1
+        elif request[i]:
+            begun_collectives.setdefault(communicator[i], []).append(i)
+        else:
+            for earlier in begun_collectives.pop(communicator[i], ()):
+                yield from collectives.lines(rank, earlier)
+            yield from collectives.lines(rank, i)
+    for waiting in begun_collectives.values():
+        for earlier in waiting:
+            yield from collectives.lines(rank, earlier)
+
+
+class _Collectives:
+    """What each rank's collective calls become, by the index of its event."""
+
+    def __init__(self, trace: Trace, written: Written, tag: int, all_messages: bool) -> None:
+        self._trace, self._all_messages = trace, all_messages
+        self._texts: list[dict[int, list[str]]] = [{} for _ in range(trace.ranks)]
+        bases = trace.bases()
+        others = {*SENDS, *RECEIVES, *COMPLETES}
+        mine = np.array([base not in others for base in bases] + [False]) & ~one_sided(np.array([*bases, ""]))
+        self._bases = bases
+        self._calls = [np.flatnonzero(mine[events.function]) for events in trace.events]
+        for number, (members, remote) in enumerate(trace.communicators):
+            if remote or np.any(members < 0):
+                written.left_out["calls of collectives between groups"] += self._count(number)
+            else:
+                self._of(number, members, written, tag + number)
+
+    def lines(self, rank: int, event: int) -> list[str]:
+        return self._texts[rank].get(event, [])
+
+    def _count(self, number: int) -> int:
+        calls = (
+            events.communicator[own] for events, own in zip(self._trace.events, self._calls, strict=True)
+        )
+        return sum(int(np.count_nonzero(one == number)) for one in calls)
+
+    def _of(self, number: int, members: Ints, written: Written, tag: int) -> None:
+        """All collectives of a communicator: the k-th of each member belong together."""
+        events = [self._trace.events[rank] for rank in members.tolist()]
+        own = [
+            calls[one.communicator[calls] == number]
+            for one, calls in zip(events, (self._calls[rank] for rank in members.tolist()), strict=True)
+        ]
+        most, together = max(map(len, own), default=0), min(map(len, own), default=0)
+        names = {base: index for index, base in enumerate(dict.fromkeys(self._bases))}
+        base_of = np.array([names[base] for base in self._bases] + [-1])
+        kinds = np.stack(
+            [base_of[one.function[calls[:together]]] for one, calls in zip(events, own, strict=True)]
+        )
+        differ = np.flatnonzero((kinds != kinds[0]).any(axis=0))
+        if len(differ):
+            together = int(differ[0])
+        written.left_out["collectives that not all members called"] += most - together
+        if not together:
+            return
+        sizes = np.stack([one.bytes[calls[:together]] for one, calls in zip(events, own, strict=True)])
+        counts = [_rows(one.counts) for one in events]
+        every = list(names)
+        place = {rank: position for position, rank in enumerate(members.tolist())}
+        for k in range(together):
+            base = every[kinds[0][k]]
+            at = [int(calls[k]) for calls in own]
+            if base not in schedules.ALGORITHMS:
+                written.left_out["collectives of neighbourhoods"] += 1
+                continue
+            root = place.get(int(events[0].peer[at[0]]), 0)
+            call = _Call(
+                base,
+                len(members),
+                root,
+                sizes[:, k].tolist(),
+                [c.get(i, {}) for c, i in zip(counts, at, strict=True)],
+            )
+            if call.lacks:
+                written.left_out["collectives whose counts are not known"] += 1
+                continue
+            if number == 0 and not self._all_messages:
+                written.collectives += 1
+                texts = [[call.line(rank)] for rank in range(len(members))]
+            else:
+                written.decomposed[base] += 1
+                texts = call.messages(members, tag)
+            for rank, event, text in zip(members.tolist(), at, texts, strict=True):
+                self._texts[rank][event] = text
+
+
+def _rows(counts: tuple[Ints, Ints, Ints]) -> dict[int, dict[int, int]]:
+    found: dict[int, dict[int, int]] = {}
+    for event, member, size in zip(*(one.tolist() for one in counts), strict=True):
+        found.setdefault(event, {})[member] = size
+    return found
+
+
+class _Call:
+    """One collective of all members, from what each of them asked for."""
+
+    def __init__(self, base: str, n: int, root: int, sizes: list[int], counts: list[dict[int, int]]) -> None:
+        self.base, self.n, self.root = base, n, root
+        self.lacks = False
+        rows: list[list[int]] = []
+        if base in ("Alltoallv", "Alltoallw"):
+            rows = [[one.get(peer, 0) for peer in range(n)] for one in counts]
+            self.lacks = any(sum(row) != size for row, size in zip(rows, sizes, strict=True))
+        elif base == "Alltoall":
+            rows = [[size // n] * n for size in sizes]
+        elif base in ("Scatter", "Scatterv"):
+            own = counts[root]
+            row = [own.get(peer, 0) for peer in range(n)] if base == "Scatterv" else [sizes[root] // n] * n
+            rows = [row if member == root else [] for member in range(n)]
+            self.lacks = base == "Scatterv" and sum(row) != sizes[root]
+        elif base == "Reduce_scatter_block":
+            rows = [[max(sizes) // n] * n] * n
+        elif base == "Reduce_scatter":
+            row = [counts[0].get(peer, 0) for peer in range(n)]
+            rows = [row] * n
+            self.lacks = sum(row) != sizes[0]
+        if base in ("Bcast", "Reduce", "Allreduce", "Scan", "Exscan", "Gather", "Allgather"):
+            # Who receives only, or in place, says 0.
+            sizes = [max(sizes)] * n
+        self.rows, self.sizes = rows, sizes
+
+    def line(self, rank: int) -> str:
+        """As one of all ranks."""
+        types = f"{BYTE} {BYTE}"
+        base, root, size = self.base, self.root, self.sizes[rank]
+        if base == "Barrier":
+            return f"{rank} barrier"
+        if base == "Bcast":
+            return f"{rank} bcast {size} {root} {BYTE}"
+        if base == "Reduce":
+            return f"{rank} reduce {size} 0 {root} {BYTE}"
+        if base in ("Allreduce", "Scan", "Exscan"):
+            return f"{rank} {base.lower()} {size} 0 {BYTE}"
+        if base == "Allgather":
+            return f"{rank} allgather {size} {size} {types}"
+        if base == "Gather":
+            return f"{rank} gather {size} {size} {root} {types}"
+        if base in ("Gatherv", "Allgatherv"):
+            listed = " ".join(map(str, self.sizes))
+            place = f"{root} " if base == "Gatherv" else ""
+            return f"{rank} {base.lower()} {size} {listed} {place}{types}"
+        if base == "Scatter":
+            share = self.rows[root][rank]
+            return f"{rank} scatter {share} {share} {root} {types}"
+        if base == "Scatterv":
+            listed = " ".join(map(str, self.rows[root]))
+            return f"{rank} scatterv {listed} {self.rows[root][rank]} {root} {types}"
+        if base == "Alltoall":
+            share = self.rows[rank][0]
+            return f"{rank} alltoall {share} {share} {types}"
+        if base.startswith("Alltoall"):
+            out, into = self.rows[rank], [row[rank] for row in self.rows]
+            listed = f"{sum(out)} {' '.join(map(str, out))} {sum(into)} {' '.join(map(str, into))}"
+            return f"{rank} alltoallv {listed} {types}"
+        return f"{rank} reducescatter {' '.join(map(str, self.rows[rank]))} 0 {BYTE}"
+
+    def messages(self, members: Ints, tag: int) -> list[list[str]]:
+        """As the messages of each member."""
+        each = [
+            schedules.steps(self.base, me, self.n, self.root, self.sizes, self.rows) for me in range(self.n)
+        ]
+        sent: dict[tuple[int, int], deque[int]] = {}
+        for me, steps in enumerate(each):
+            for to, size, _ in steps:
+                if to >= 0:
+                    sent.setdefault((me, to), deque()).append(size)
+        return [self._lines(me, steps, members.tolist(), tag, sent) for me, steps in enumerate(each)]
+
+    @staticmethod
+    def _lines(
+        me: int,
+        steps: list[schedules.Step],
+        members: list[int],
+        tag: int,
+        sent: dict[tuple[int, int], deque[int]],
+    ) -> list[str]:
+        rank, lines = members[me], []
+        for to, size, source in steps:
+            got = sent[source, me].popleft() if source >= 0 else 0
+            out, into = f"{members[to]} {tag} {size} {BYTE}", f"{members[source]} {tag} {got} {BYTE}"
+            if to >= 0 and source >= 0:
+                lines += [
+                    f"{rank} irecv {into}",
+                    f"{rank} isend {out}",
+                    f"{rank} wait {members[source]} {rank} {tag}",
+                    f"{rank} wait {rank} {members[to]} {tag}",
+                ]
+            elif to >= 0:
+                lines.append(f"{rank} send {out}")
+            else:
+                lines.append(f"{rank} recv {into}")
+        return lines

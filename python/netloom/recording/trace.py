@@ -1,0 +1,479 @@
+"""A trace: what all ranks of a program did, in order, and its Parquet files (docs/methods/traces.md).
+
+A folder has `events.parquet` (a row an event, rank by rank in order), `communicators.parquet` and
+`trace.json`. What a source does not say is empty, never 0. Communicators with the same members in the same
+order are one here: nothing in a record tells copies apart on all ranks.
+"""
+
+from __future__ import annotations
+
+import io
+import itertools
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from netloom.errors import FormatError
+from netloom.files import Folder
+from netloom.recording import events as raw
+from netloom.recording.events import ANY, NONE, Ints, base_name
+from netloom.recording.merging import Lost
+from netloom.recording.records import SPAWNED, Record
+
+VERSION = 1
+EVENTS, COMMUNICATORS, META = "events.parquet", "communicators.parquet", "trace.json"
+"""Names of the files of a trace."""
+
+SENDS = ("Send", "Bsend", "Ssend", "Rsend", "Psend", "Sendrecv", "Sendrecv_replace")
+RECEIVES = ("Recv", "Mrecv")
+COMPLETES = ("Wait", "Waitall", "Waitany", "Waitsome", "Test", "Testall", "Testany", "Testsome")
+_MOST_BYTES = 1 << 36
+_MOST_RANKS = 10_000_000
+
+
+@dataclass
+class Events:
+    """What one rank did, in order: columns of one length.
+
+    Parameters
+    ----------
+    function : array of int
+        Index into `Trace.functions`.
+    thread, start_ns, end_ns, peer, tag, communicator, bytes : arrays of int
+        As `netloom.recording.events.Rank`; communicators are those of the trace, `peer` is a rank of the
+        world, of collectives too (their root).
+    request : array of bool
+        Whether a request began.
+    completes : tuple of arrays
+        Indices of events that complete requests, and of the events that began these.
+    counts : tuple of arrays
+        Indices of events, which member, bytes.
+    """
+
+    function: Ints
+    thread: Ints
+    start_ns: Ints
+    end_ns: Ints
+    peer: Ints
+    tag: Ints
+    communicator: Ints
+    bytes: Ints
+    request: npt.NDArray[np.bool_]
+    completes: tuple[Ints, Ints]
+    counts: tuple[Ints, Ints, Ints]
+
+    def __len__(self) -> int:
+        return len(self.function)
+
+
+@dataclass
+class Trace:
+    """What a program did.
+
+    Parameters
+    ----------
+    ranks : int
+        In MPI_COMM_WORLD.
+    functions : list of str
+        MPI functions, without `MPI_`.
+    events : list of Events
+        By rank; empty for a rank that left none.
+    communicators : list of tuple
+        Members as ranks of the world (-1: of another world), and whether these are remote; the world is the
+        first.
+    meta : dict
+        `program`, `mpi`, `abi`, `tool`, `hosts` by rank, `lost` ranks, `dropped` events by rank.
+    """
+
+    ranks: int
+    functions: list[str]
+    events: list[Events]
+    communicators: list[tuple[Ints, bool]]
+    meta: dict[str, Any] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return sum(len(one) for one in self.events)
+
+    def bases(self) -> list[str]:
+        """What each function is a form of: `Alltoall` of `Ialltoall`."""
+        return [base_name(name) for name in self.functions]
+
+
+def of_records(found: Iterable[Record], lost: Sequence[Lost] = (), hosts: Sequence[str | None] = ()) -> Trace:
+    """A trace from the records of all ranks.
+
+    Parameters
+    ----------
+    found : iterable of Record
+        Files of events, as `merging.merge` accepted them.
+    lost : sequence of Lost
+        Ranks whose records end early or are not there.
+    hosts : sequence of str
+        By rank.
+
+    Returns
+    -------
+    Trace
+    """
+    world = sorted((one for one in found if not one.flags & SPAWNED), key=lambda one: one.rank)
+    ranks = world[0].ranks
+    functions: dict[str, int] = {}
+    communicators: list[tuple[Ints, bool]] = [(np.arange(ranks), False)]
+    numbers: dict[tuple[bytes, bool], int] = {(communicators[0][0].tobytes(), False): 0}
+    events = [_empty() for _ in range(ranks)]
+    dropped, unread = {}, 0
+    for record in world:
+        own = raw.read(record)
+        local = np.zeros(max(own.communicators, default=0) + 1, np.int64)
+        for number, (members, remote) in own.communicators.items():
+            key = members.astype(np.int64).tobytes(), remote
+            if key not in numbers:
+                numbers[key] = len(communicators)
+                communicators.append((members.astype(np.int64), remote))
+            local[number] = numbers[key]
+        names = [functions.setdefault(name[1:], len(functions)) for name in own.names]
+        letters = np.array([name[:1] for name in own.names])
+        communicator = local[own.communicator]
+        _roots(own, letters, communicator, communicators)
+        events[record.rank] = Events(
+            np.array(names, np.int64)[own.function] if len(own) else own.function,
+            own.thread,
+            own.start_ns,
+            own.end_ns,
+            own.peer,
+            own.tag,
+            communicator,
+            own.bytes,
+            own.request,
+            own.completes,
+            own.counts,
+        )
+        if own.dropped:
+            dropped[str(record.rank)] = own.dropped
+        unread += own.unread
+    meta = {
+        "program": world[0].program,
+        "mpi": " ".join(world[0].library.split())[:200],
+        "abi": world[0].abi,
+        "tool": "netloom record",
+        "hosts": list(hosts),
+        "lost": [{"rank": one.rank, "host": one.host, "why": one.why} for one in lost],
+        "dropped": dropped,
+        "unread": unread,
+    }
+    return Trace(ranks, list(functions), events, communicators, meta)
+
+
+def _roots(
+    own: raw.Rank, letters: npt.NDArray[Any], communicator: Ints, known: list[tuple[Ints, bool]]
+) -> None:
+    """Roots of collectives become ranks of the world."""
+    rooted = (
+        np.flatnonzero((letters[own.function] == "C") & (own.peer >= 0))
+        if len(own)
+        else np.empty(0, np.int64)
+    )
+    for number in np.unique(communicator[rooted]).tolist():
+        at = rooted[communicator[rooted] == number]
+        members = known[number][0]
+        inside = own.peer[at] < len(members)
+        own.peer[at] = np.where(inside, members[np.minimum(own.peer[at], len(members) - 1)], NONE)
+
+
+def _empty() -> Events:
+    none = np.empty(0, np.int64)
+    return Events(
+        none, none, none, none, none, none, none, none, np.empty(0, bool), (none, none), (none, none, none)
+    )
+
+
+# Parquet.
+
+
+def to_files(trace: Trace) -> dict[str, bytes]:
+    """A trace's three files, by their names.
+
+    Parameters
+    ----------
+    trace : Trace
+        What ranks did.
+
+    Returns
+    -------
+    dict
+        Contents of `events.parquet`, `communicators.parquet` and `trace.json`.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    schema, rows, groups = _schema(), io.BytesIO(), io.BytesIO()
+    with pq.ParquetWriter(rows, schema, compression="zstd") as writer:
+        for rank, events in enumerate(trace.events):
+            if len(events):
+                writer.write_table(_table(trace, rank, events, schema))
+    members = [[int(rank) if rank >= 0 else None for rank in one] for one, _ in trace.communicators]
+    table = pa.table(
+        {
+            "communicator": pa.array(range(len(members)), pa.int32()),
+            "remote": pa.array([remote for _, remote in trace.communicators], pa.bool_()),
+            "members": pa.array(members, pa.list_(pa.int32())),
+        }
+    )
+    pq.write_table(table, groups, compression="zstd")
+    meta = {"schema": f"netloom.trace/{VERSION}", "ranks": trace.ranks, **trace.meta}
+    return {
+        EVENTS: rows.getvalue(),
+        COMMUNICATORS: groups.getvalue(),
+        META: (json.dumps(meta, indent=1) + "\n").encode(),
+    }
+
+
+def _schema() -> Any:
+    import pyarrow as pa
+
+    return pa.schema(
+        [
+            ("rank", pa.int32()),
+            ("thread", pa.int32()),
+            ("seq", pa.int64()),
+            ("start_ns", pa.int64()),
+            ("end_ns", pa.int64()),
+            ("function", pa.dictionary(pa.int16(), pa.string())),
+            ("peer", pa.int32()),
+            ("root", pa.int32()),
+            ("tag", pa.int32()),
+            ("communicator", pa.int32()),
+            ("bytes", pa.int64()),
+            ("request", pa.bool_()),
+            ("completes", pa.list_(pa.int64())),
+            ("counts", pa.map_(pa.int32(), pa.int64())),
+        ]
+    )
+
+
+def _table(trace: Trace, rank: int, events: Events, schema: Any) -> Any:
+    import pyarrow as pa
+
+    n = len(events)
+    bases = np.array(trace.bases())[events.function]
+    pointed = np.isin(bases, [*SENDS, *RECEIVES]) | one_sided(bases)
+    completing = np.isin(bases, COMPLETES)
+    collective = ~pointed & ~completing
+
+    def column(values: Ints, kind: Any, there: npt.NDArray[np.bool_]) -> Any:
+        return pa.array(np.where(there, values, 0), kind, mask=~there)
+
+    lists = np.bincount(events.completes[0], minlength=n)[:n]
+    order = np.argsort(events.completes[0], kind="stable")
+    offsets = np.concatenate([[0], np.cumsum(lists)]).astype(np.int32)
+    completes = pa.ListArray.from_arrays(offsets, pa.array(events.completes[1][order], pa.int64()))
+    kept = (events.counts[0] >= 0) & (events.counts[0] < n)
+    which, member, size = (one[kept] for one in events.counts)
+    order = np.argsort(which, kind="stable")
+    offsets = np.concatenate([[0], np.cumsum(np.bincount(which, minlength=n)[:n])]).astype(np.int32)
+    counts = pa.MapArray.from_arrays(
+        offsets, pa.array(member[order], pa.int32()), pa.array(size[order], pa.int64())
+    )
+    names = pa.DictionaryArray.from_arrays(
+        pa.array(events.function, pa.int16()), pa.array(trace.functions, pa.string())
+    )
+    return pa.Table.from_arrays(
+        [
+            pa.array(np.full(n, rank), pa.int32()),
+            pa.array(events.thread, pa.int32()),
+            pa.array(np.arange(n), pa.int64()),
+            column(events.start_ns, pa.int64(), events.start_ns >= 0),
+            column(events.end_ns, pa.int64(), events.end_ns >= 0),
+            names,
+            column(events.peer, pa.int32(), pointed & (events.peer >= 0)),
+            column(events.peer, pa.int32(), collective & (events.peer >= 0)),
+            column(events.tag, pa.int32(), pointed & (events.tag >= 0)),
+            column(events.communicator, pa.int32(), ~completing & ~one_sided(bases)),
+            column(events.bytes, pa.int64(), ~completing & ~np.isin(bases, RECEIVES)),
+            pa.array(events.request),
+            completes,
+            counts,
+        ],
+        schema=schema,
+    )
+
+
+def one_sided(bases: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    """Which functions put or get."""
+    stems = ("Put", "Get", "Accumulate", "Get_accumulate", "Fetch_and_op", "Compare_and_swap")
+    return np.isin(bases, [*stems, *(f"R{one[0].lower()}{one[1:]}" for one in stems)])
+
+
+def is_folder(path: Path) -> bool:
+    """Whether a folder has a trace."""
+    return (path / EVENTS).is_file() and (path / META).is_file()
+
+
+def read(folder: Path) -> Trace:
+    """Reads a trace.
+
+    Parameters
+    ----------
+    folder : Path
+        With the three files of `to_files`.
+
+    Returns
+    -------
+    Trace
+
+    Raises
+    ------
+    FormatError
+        Naming the file: it is no trace, of another version, lacks a column, or contradicts itself.
+    OSError
+        If a file cannot be read.
+    """
+    with Folder.open(folder) as opened:
+        meta_text = opened.read(META, 1 << 26)
+        communicators_data = opened.read(COMMUNICATORS, _MOST_BYTES)
+        events_data = opened.read(EVENTS, _MOST_BYTES)
+    meta = _meta(meta_text, str(folder / META))
+    ranks = meta.pop("ranks")
+    communicators = _read_communicators(communicators_data, ranks, str(folder / COMMUNICATORS))
+    functions, events = _read_events(events_data, ranks, len(communicators), str(folder / EVENTS))
+    return Trace(ranks, functions, events, communicators, meta)
+
+
+def _meta(data: bytes, label: str) -> dict[str, Any]:
+    try:
+        meta = json.loads(data)
+    except ValueError as error:
+        raise FormatError(f"{label}: expected JSON: {error}", label) from None
+    if not isinstance(meta, dict) or meta.pop("schema", None) != f"netloom.trace/{VERSION}":
+        raise FormatError(f"{label}: expected a trace of version {VERSION}, found something else", label)
+    ranks = meta.get("ranks")
+    if not isinstance(ranks, int) or isinstance(ranks, bool) or not 0 < ranks <= _MOST_RANKS:
+        raise FormatError(f"{label}: expected a number of ranks, found {str(ranks)[:40]}", label)
+    for key, kind in (("hosts", list), ("lost", list), ("dropped", dict)):
+        if not isinstance(meta.setdefault(key, kind()), kind):
+            raise FormatError(f"{label}: expected {key} as a {kind.__name__}", label)
+    return meta
+
+
+def _columns(data: bytes, label: str, wanted: Sequence[str]) -> Any:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        table = pq.read_table(pa.BufferReader(data))
+    except (pa.ArrowException, OSError, ValueError) as error:
+        text = str(error).splitlines()[0][:120]
+        raise FormatError(f"{label}: expected a Parquet file, found none: {text}", label) from None
+    for name in wanted:
+        if name not in table.column_names:
+            raise FormatError(f"{label}: expected a column {name}, found none", label)
+    return table
+
+
+def _read_communicators(data: bytes, ranks: int, label: str) -> list[tuple[Ints, bool]]:
+    table = _columns(data, label, ("communicator", "remote", "members"))
+    found = []
+    try:
+        rows = table.select(["communicator", "remote", "members"]).to_pylist()
+        for number, row in enumerate(rows):
+            members = np.array([NONE if one is None else one for one in row["members"]], np.int64)
+            if row["communicator"] != number or np.any((members < NONE) | (members >= ranks)):
+                raise FormatError(
+                    f"{label}: row {number}: expected a communicator of ranks below {ranks}", label
+                )
+            found.append((members, bool(row["remote"])))
+    except (TypeError, ValueError, OverflowError):
+        raise FormatError(
+            f"{label}: expected numbers and lists of ranks, found something else", label
+        ) from None
+    if not found or found[0][1] or not np.array_equal(found[0][0], np.arange(ranks)):
+        raise FormatError(f"{label}: expected all {ranks} ranks as communicator 0", label)
+    return found
+
+
+def _read_events(data: bytes, ranks: int, communicators: int, label: str) -> tuple[list[str], list[Events]]:
+    import pyarrow as pa
+
+    schema = _schema()
+    table = _columns(data, label, schema.names).select(schema.names)
+    try:
+        table = table.cast(schema).combine_chunks()
+    except (pa.ArrowException, ValueError):
+        raise FormatError(f"{label}: expected columns of the types of a trace, found others", label) from None
+    if table.num_rows == 0:
+        return [], [_empty() for _ in range(ranks)]
+
+    def numbers(name: str, lack: int) -> Ints:
+        return np.asarray(table[name].fill_null(lack).to_numpy(), np.int64)
+
+    rank = numbers("rank", -1)
+    if np.any(np.diff(rank) < 0) or rank[0] < 0 or rank[-1] >= ranks:
+        raise FormatError(f"{label}: expected ranks below {ranks}, in order", label)
+    peer = np.maximum(numbers("peer", NONE), numbers("root", NONE))
+    communicator = numbers("communicator", 0)
+    if np.any((peer < NONE) | (peer >= ranks)) or np.any(
+        (communicator < 0) | (communicator >= communicators)
+    ):
+        raise FormatError(
+            f"{label}: expected peers below {ranks}, communicators below {communicators}", label
+        )
+    names = table["function"].chunk(0)
+    if names.null_count:
+        raise FormatError(f"{label}: expected a function in every row, found none", label)
+    functions = names.dictionary.to_pylist()
+    function = np.asarray(names.indices.to_numpy(), np.int64)
+    bases = np.array([base_name(name) for name in functions])
+    peer = np.where((peer == NONE) & np.isin(bases[function], RECEIVES), ANY, peer)
+    size, start, end = numbers("bytes", 0), numbers("start_ns", -1), numbers("end_ns", -1)
+    if np.any((size < 0) | (size > 1 << 50)):
+        raise FormatError(f"{label}: expected bytes, 0 or more, found another number", label)
+    tag, thread = numbers("tag", -1), numbers("thread", 0)
+    request = np.asarray(table["request"].fill_null(False).to_numpy(), bool)
+    completes, counts = table["completes"].chunk(0), table["counts"].chunk(0)
+    found = []
+    bounds = np.searchsorted(rank, np.arange(ranks + 1)).tolist()
+    for first, last in itertools.pairwise(bounds):
+        part = slice(first, last)
+        which, done = _lists(completes.slice(first, last - first))
+        if np.any((done < 0) | (done >= last - first)) or np.any(done >= which):
+            raise FormatError(f"{label}: expected requests that begin before they are complete", label)
+        of, entries = _lists(counts.slice(first, last - first))
+        member, sent = entries
+        if np.any(sent < 0) or np.any(member < 0) or np.any(member >= ranks):
+            raise FormatError(f"{label}: expected bytes by member, found other numbers", label)
+        found.append(
+            Events(
+                function[part],
+                thread[part],
+                start[part],
+                end[part],
+                peer[part],
+                tag[part],
+                communicator[part],
+                size[part],
+                request[part],
+                (which, done),
+                (of, member, sent),
+            )
+        )
+    return functions, found
+
+
+def _lists(column: Any) -> tuple[Ints, Any]:
+    """Which row each entry of a column of lists is of, and the entries; of maps keys and values."""
+    import pyarrow as pa
+
+    offsets = np.asarray(column.offsets.to_numpy(), np.int64)
+    rows = np.repeat(np.arange(len(column)), np.diff(offsets))
+    first, last = int(offsets[0]), int(offsets[-1])
+    if pa.types.is_map(column.type):
+        keys = np.asarray(column.keys.slice(first, last - first).to_numpy(zero_copy_only=False), np.int64)
+        values = column.items.slice(first, last - first).fill_null(-1)
+        return rows, (keys, np.asarray(values.to_numpy(zero_copy_only=False), np.int64))
+    entries = column.values.slice(first, last - first).fill_null(-1)
+    return rows, np.asarray(entries.to_numpy(zero_copy_only=False), np.int64)
