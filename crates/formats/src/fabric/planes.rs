@@ -154,8 +154,9 @@ fn asked(
     match found[..] {
         [one] => Ok(one),
         [] => {
-            let known = names.iter().map(String::as_str);
-            let help = nearest(plane, known).map(|n| format!(", did you mean \"{n}\"?")).unwrap_or_default();
+            let number = plane.bytes().all(|octet| octet.is_ascii_digit());
+            let near = nearest(plane, names.iter().map(String::as_str)).filter(|_| !number);
+            let help = near.map(|name| format!(", did you mean \"{name}\"?")).unwrap_or_default();
             let message = format!(
                 "expected a plane's number, 1 to {}, or the name of a node in it, found \"{}\"{help}",
                 parts.len(),

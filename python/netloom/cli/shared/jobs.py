@@ -28,16 +28,11 @@ class Adapters:
     storage: str | None = None
     """Not these: they are for storage."""
 
-    @property
-    def given(self) -> dict[str, str]:
-        """What is told of them."""
-        both = {"adapters": self.adapters, "storage": self.storage}
-        return {key: value for key, value in both.items() if value is not None}
-
     def check(self, jobs: Path | None) -> None:
         """Refuses them without jobs."""
-        for option in self.given if jobs is None else ():
-            raise UsageError(f"--{option} is about the jobs of --jobs: expected both")
+        for option, value in (("adapters", self.adapters), ("storage", self.storage)):
+            if jobs is None and value is not None:
+                raise UsageError(f"--{option} is about the jobs of --jobs: expected both")
 
 
 def placed(
@@ -55,7 +50,13 @@ def placed(
 
     data = jobs.read_bytes() if again else run.read("jobs", str(jobs))
     label = "-" if str(jobs) == STDIO else str(jobs)
-    chosen = (adapters or Adapters()).given
+    chosen = adapters or Adapters()
+
+    def place(file: Path) -> list[Job]:
+        return _core.place_jobs(
+            fabric, file, seed=run.options.seed, adapters=chosen.adapters, storage=chosen.storage
+        )[1]
+
     text = gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data
     with run.timed("read"):
         if slurm.is_slurm(text):
@@ -69,14 +70,14 @@ def placed(
             text = slurm.jobs_file(kept).encode()
         elif label != "-":
             try:
-                return _core.place_jobs(fabric, jobs, seed=run.options.seed, **chosen)[1]
+                return place(jobs)
             except OSError as error:
                 raise_in_jobs(jobs, error)
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / "jobs.toml"
             file.write_bytes(text)
             try:
-                return _core.place_jobs(fabric, file, seed=run.options.seed, **chosen)[1]
+                return place(file)
             except OSError as error:
                 what = "expected jobs that name no files: paths are relative to a jobs file"
                 raise FormatError(f"{label}: {error.filename}: {what}") from None
