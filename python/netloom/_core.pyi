@@ -102,6 +102,7 @@ class Fabric:
         label: str = "<bytes>",
         name_map: bytes | None = None,
         name_map_label: str = "<name map>",
+        plane: str | None = None,
     ) -> Fabric: ...
     @staticmethod
     def from_cables(

@@ -47,6 +47,7 @@ KINDS: dict[str, tuple[Severity, Class]] = {
     "host-to-host": ("warning", "hosts"),
     "self-cable": ("note", "input"),
     "shared-name": ("note", "input"),
+    "planes": ("note", "input"),
     "unnamed-port": ("note", "input"),
     "no-description": ("note", "input"),
     "no-kind": ("note", "input"),

@@ -1,6 +1,6 @@
 //! `netloom.Fabric`: the fabric with what is derived from it (structure, path sets), each made once.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use netloom_bounds::{self as bounds, Outside};
@@ -75,13 +75,14 @@ impl PyFabric {
         if let Some(spec) = source.to_str().filter(|s| topology::is_generator(s)) {
             return Self::generate(py, spec);
         }
+        let (source, plane) = split_plane(source);
         let data = io::read(py, &source).map_err(|e| match source.to_str().and_then(unknown) {
             Some(message) => errors::spec(py, message),
             None => e,
         })?;
         let map =
             name_map.map(|p| Ok::<_, PyErr>((io::read(py, &p)?, p.display().to_string()))).transpose()?;
-        Self::from_bytes(py, &data, &source.display().to_string(), map)
+        Self::from_bytes(py, &data, &source.display().to_string(), map, plane.as_deref())
     }
 
     /// Makes the fabric that a generator spec names.
@@ -140,15 +141,16 @@ impl PyFabric {
 
     /// Parses a dump.
     #[staticmethod]
-    #[pyo3(signature = (data, *, label = "<bytes>", name_map = None, name_map_label = "<name map>"))]
+    #[pyo3(signature = (data, *, label = "<bytes>", name_map = None, name_map_label = "<name map>", plane = None))]
     fn parse(
         py: Python<'_>,
         data: &[u8],
         label: &str,
         name_map: Option<Vec<u8>>,
         name_map_label: &str,
+        plane: Option<&str>,
     ) -> PyResult<Self> {
-        Self::from_bytes(py, data, label, name_map.map(|m| (m, name_map_label.to_owned())))
+        Self::from_bytes(py, data, label, name_map.map(|m| (m, name_map_label.to_owned())), plane)
     }
 
     #[getter]
@@ -385,9 +387,11 @@ impl PyFabric {
         data: &[u8],
         label: &str,
         map: Option<(Vec<u8>, String)>,
+        plane: Option<&str>,
     ) -> PyResult<Self> {
         let file = run(py, Options::default(), |_| {
-            formats::read_fabric(data, label, map.as_ref().map(|(m, l)| (m.as_slice(), l.as_str())))
+            let map = map.as_ref().map(|(m, l)| (m.as_slice(), l.as_str()));
+            formats::read_plane(data, label, map, plane)
         })?
         .map_err(|e| errors::format(py, &e))?;
         let findings = file.findings.iter().map(|f| {
@@ -412,6 +416,17 @@ impl PyFabric {
         };
         text.map_err(|e| errors::write(py, &e))
     }
+}
+
+/// A file and one of its planes: `net.txt#2`, unless a file is called so.
+pub fn split_plane(source: PathBuf) -> (PathBuf, Option<String>) {
+    let Some((file, plane)) = source.to_str().and_then(|text| text.rsplit_once('#')) else {
+        return (source, None);
+    };
+    if source.exists() || !Path::new(file).exists() {
+        return (source, None);
+    }
+    (PathBuf::from(file), Some(plane.to_owned()))
 }
 
 /// A fabric without LIDs, of made-up GUIDs.

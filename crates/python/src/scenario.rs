@@ -15,7 +15,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
 use crate::errors;
-use crate::fabric::{PyFabric, Shared, unknown};
+use crate::fabric::{PyFabric, Shared, split_plane, unknown};
 use crate::jobs::PyJob;
 use crate::routes::PyRoutes;
 use crate::run::{Options, run};
@@ -82,13 +82,14 @@ impl PyScenario {
             let made = made.map_err(|e| refuse("fabric", format!("fabric: {e}")))?;
             PyFabric { shared: Shared::new(made, "generated", Vec::new()) }
         } else {
-            let path = folder.join(&scenario.fabric);
+            let named = folder.join(&scenario.fabric);
+            let (path, _) = split_plane(named.clone());
             if let Some(message) = unknown(&scenario.fabric).filter(|_| !path.exists()) {
                 return Err(refuse("fabric", format!("fabric: {message}")));
             }
             readable("fabric", &path)?;
             files.push(("fabric", path.clone()));
-            PyFabric::read(py, path, None)?
+            PyFabric::read(py, named, None)?
         };
         let shared = Arc::clone(&fabric.shared);
         let raise = |e| raise(py, &label, &folder, e);

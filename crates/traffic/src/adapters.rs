@@ -109,10 +109,8 @@ pub(crate) fn same_rails<'m>(
             return Err(PlaceError::RailsDiffer {
                 job: job.to_owned(),
                 rail,
-                first: first.name.clone(),
-                adapter: adapter.name.clone(),
-                other: other.name.clone(),
-                another: another.name.clone(),
+                one: format!("\"{}\" of machine \"{}\"", adapter.name, first.name),
+                other: format!("\"{}\" of \"{}\"", another.name, other.name),
             });
         }
     }

@@ -119,23 +119,16 @@ pub enum PlaceError {
         host: String,
     },
     /// A rail that is another adapter elsewhere.
-    #[error(
-        "job \"{job}\": rail {rail} is adapter \"{adapter}\" of machine \"{first}\" and \"{another}\" of \"{other}\": \
-         expected one adapter, name it"
-    )]
+    #[error("job \"{job}\": rail {rail} is adapter {one} and {other}: expected one adapter, name it")]
     RailsDiffer {
         /// The job.
         job: String,
         /// The rail.
         rail: usize,
-        /// A machine.
-        first: String,
-        /// The rail's adapter there.
-        adapter: String,
-        /// Another machine.
+        /// Its adapter on a machine: `"mlx5_0" of machine "g0"`.
+        one: String,
+        /// Its adapter on another: `"mlx5_1" of "g1"`.
         other: String,
-        /// The rail's adapter there.
-        another: String,
     },
     /// Two jobs want the same host.
     #[error("host \"{host}\" is listed by job \"{first}\" and by job \"{second}\": jobs never share hosts")]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -101,6 +102,8 @@ def place(
     /,
     *,
     collectives: Collectives = "all",
+    write_rankfile: Annotated[Path | None, options.OUTPUT_PATH] = None,
+    write_hostfile: Annotated[Path | None, options.OUTPUT_PATH] = None,
     options: Options | None = None,
 ) -> int:
     """Place the jobs of a jobs file on a fabric's hosts.
@@ -113,6 +116,10 @@ def place(
         A jobs file (.toml).
     collectives
         Whether collectives of traces count; `none` wins over the file's own.
+    write_rankfile
+        Write the machine of every rank for `mpirun --rankfile` of Open MPI; of one job.
+    write_hostfile
+        Write the machine of every rank for `SLURM_HOSTFILE=FILE srun --distribution=arbitrary`; of one job.
     options
         Common options; `--seed` wins over the file's own.
     """
@@ -121,6 +128,10 @@ def place(
     if inputs.is_stdin(str(jobs)):
         raise UsageError("a jobs file cannot come from standard input: its paths are relative to it")
     run = Run("traffic-place", options or Options(), endings=ENDINGS)
+    launchers = {"rankfile": write_rankfile, "hostfile": write_hostfile}
+    for name, path in launchers.items():
+        if path is not None:
+            run.also_writes(path, f"--write-{name}")
     net = run.fabric(fabric)
     run.read("jobs", str(jobs))
     with run.timed("place"):
@@ -142,8 +153,24 @@ def place(
         for job in placed
     ]
     jobs_of = [{**row, "placement": where(job, table)} for row, job in zip(rows, placed, strict=True)]
+    made = {name: _for_launcher(name, jobs_of, str(jobs)) for name, path in launchers.items() if path}
     result = {**summary(demand), "jobs": jobs_of, "output": write(run, demand)}
+    result |= {name: run.write(made[name], path) if path else None for name, path in launchers.items()}
     return run.finish(result, lambda: text(result), rows=rows)
+
+
+def _for_launcher(name: str, jobs: Sequence[Mapping[str, Any]], label: str) -> bytes:
+    """A rank file of Open MPI or a list of hosts for Slurm, of the only job."""
+    from netloom import rankfile
+    from netloom.errors import PlaceError
+
+    if len(jobs) != 1:
+        raise UsageError(f"--write-{name} is about one job, {label} has {len(jobs)} (copies count)")
+    machines = [row["machine"] for row in jobs[0]["placement"]]
+    try:
+        return rankfile.rankfile(machines) if name == "rankfile" else rankfile.hostfile(machines)
+    except PlaceError as error:
+        raise PlaceError(f"{label}: --write-{name}: {error}") from None
 
 
 def where(job: Job, table: dict[str, Any]) -> list[dict[str, Any]]:
@@ -253,6 +280,7 @@ def text(result: dict[str, Any]) -> str:
         rows.append(("fits the fabric", "yes" if result["fits"] else f"no: {result['misfit']}"))
     if result.get("output"):
         rows.append(("written", result["output"]))
+    rows += [(name, result[name]) for name in ("rankfile", "hostfile") if result.get(name)]
     out = render.pairs(rows)
     if result.get("phase_list"):
         cells = [

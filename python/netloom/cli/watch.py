@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from netloom.cli.counters import command as counters_verb
 from netloom.cli.shared import options, render
 from netloom.cli.shared.exits import UsageError
+from netloom.cli.shared.jobs import Adapters
 from netloom.cli.shared.options import Options
 from netloom.cli.shared.reach import Reach, discovered
 from netloom.cli.shared.run import Run
@@ -43,6 +44,7 @@ def watch(
     prometheus: str | None = None,
     hosts: bool = False,
     hottest: Annotated[int, options.COUNT] = 10,
+    adapters: Adapters | None = None,
     reach: Reach | None = None,
     options: Options | None = None,
 ) -> int:
@@ -96,7 +98,11 @@ def watch(
         except LiveError as error:
             raise UsageError(str(error)) from None
     run = Run("watch", options, product=False)
-    watching = _Watch(run, fabric, counters_from, jobs, journal or [], hottest, reach or Reach(), hosts)
+    adapters = adapters or Adapters()
+    adapters.check(jobs)
+    watching = _Watch(
+        run, fabric, counters_from, jobs, adapters, journal or [], hottest, reach or Reach(), hosts
+    )
     with contextlib.ExitStack() as stack:
         page = None
         if prometheus is not None:
@@ -130,6 +136,7 @@ class _Watch:
     fabric: str | None
     counters: str | None
     jobs_file: Path | None
+    adapters: Adapters
     folders: list[Path]
     most: int
     reach: Reach
@@ -259,7 +266,7 @@ class _Watch:
             return
         from netloom.cli.shared import jobs
 
-        self.jobs = jobs.placed(self.run, self.net, self.jobs_file)
+        self.jobs = jobs.placed(self.run, self.net, self.jobs_file, adapters=self.adapters)
 
     def _read_again(self) -> Counters:
         """The counters as they are now; unlike the first time, they are no input of the run."""

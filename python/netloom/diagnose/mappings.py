@@ -75,7 +75,7 @@ def _tiles(scenario: Scenario, job: int, table: Mapping[str, Any]) -> Iterator[s
 
 
 def leaves_of_machines(fabric: Fabric, job: Job) -> list[int]:
-    """The leaf of every machine of a job, in its order: that of the first adapter, as mappings count leaves."""
+    """The leaf of every machine of a job: that of the first adapter, as mappings count leaves."""
     table = fabric.host_table()
     first: dict[str, int] = {}
     for host in job.hosts.tolist():

@@ -1,7 +1,7 @@
 //! From raw records to a fabric: roles, names, LIDs, speeds, and what is left out.
 //!
 //! Order of the checks: ids and cables ([`pairs`](super::pairs)), then hosts, then that all hosts can reach
-//! each other. The builder of the model checks once more.
+//! each other, or which [plane](planes) is taken. The builder of the model checks once more.
 
 use netloom_model::{End, FabricBuilder, HostSpec, SwitchSpec};
 
@@ -9,6 +9,7 @@ use crate::error::FormatError;
 
 use super::names::{NameMap, machine_of};
 use super::pairs::{Pair, pair_up};
+use super::planes;
 use super::rate::{Rate, SPEEDS, Speed};
 use super::raw::{Notes, Raw, RawNode, Role};
 use super::{FabricFile, FabricKind};
@@ -19,12 +20,17 @@ const MAX_LID: u32 = 0xbfff;
 /// Nobody: a node that is not (yet) a host or switch of the builder.
 const NONE: u32 = u32::MAX;
 
-pub(super) fn assemble(mut raw: Raw<'_>, label: &str, map: &NameMap) -> Result<FabricFile, FormatError> {
+pub(super) fn assemble(
+    mut raw: Raw<'_>,
+    label: &str,
+    map: &NameMap,
+    plane: Option<&str>,
+) -> Result<FabricFile, FormatError> {
     let (index, pairs) = pair_up(&mut raw, label)?;
     let names = node_names(&mut raw, &pairs, map);
-    let kept = keep(&mut raw, &pairs);
+    let mut kept = keep(&mut raw, &pairs);
     report_unused(&mut raw, &index, &kept);
-    connected(&raw, &kept, &names, pairs.len(), label)?;
+    planes::take(&mut raw, &mut kept, &names, plane, pairs.len(), label)?;
     let rates = rates(&mut raw, &kept);
     let (lids, lmc) = lids(&mut raw, &kept);
 
@@ -209,64 +215,6 @@ fn report_unused(raw: &mut Raw<'_>, index: &super::pairs::Index, kept: &[Pair]) 
             _ => {}
         }
     }
-}
-
-/// All hosts can reach each other.
-/// `cables`: of all nodes, those that don't count too.
-fn connected(
-    raw: &Raw<'_>,
-    kept: &[Pair],
-    names: &[String],
-    cables: usize,
-    label: &str,
-) -> Result<(), FormatError> {
-    let mut parent: Vec<u32> = (0..raw.nodes.len() as u32).collect();
-    for pair in kept {
-        let (a, b) = (root(&mut parent, pair.a), root(&mut parent, pair.b));
-        parent[a.max(b) as usize] = a.min(b);
-    }
-    let mut parts: Vec<(u32, u32, usize)> = Vec::new(); // root, a host, hosts
-    for pair in kept.iter().filter(|p| is_host(raw, p)) {
-        let part = root(&mut parent, pair.a);
-        match parts.iter_mut().find(|p| p.0 == part) {
-            Some(known) => known.2 += 1,
-            None => parts.push((part, pair.a, 1)),
-        }
-    }
-    match parts.as_slice() {
-        [] => {
-            let adapters = raw.nodes.iter().filter(|n| n.role == Role::Adapter).count();
-            let between = match cables - kept.len() {
-                0 => "none cabled".to_owned(),
-                1 => "1 cable, to no switch: there is nothing to route".to_owned(),
-                other => format!("{other} cables, none from a host to a switch: there is nothing to route"),
-            };
-            let message = format!(
-                "expected at least one host with a cable to a switch, found {adapters} adapters and {between}"
-            );
-            Err(FormatError::whole(label, message))
-        }
-        [_] => Ok(()),
-        [one, two, ..] => {
-            let message = format!(
-                "expected one connected fabric, found {} parts: \"{}\" (with {} hosts) cannot reach \"{}\" (with {} hosts)",
-                parts.len(),
-                names[one.1 as usize],
-                one.2,
-                names[two.1 as usize],
-                two.2
-            );
-            Err(FormatError::at(label, raw.nodes[two.1 as usize].line, message))
-        }
-    }
-}
-
-fn root(parent: &mut [u32], mut node: u32) -> u32 {
-    while parent[node as usize] != node {
-        parent[node as usize] = parent[parent[node as usize] as usize];
-        node = parent[node as usize];
-    }
-    node
 }
 
 /// Bytes per second of every kept cable: the slower of what its ends say; question marks become the most

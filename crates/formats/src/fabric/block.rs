@@ -277,7 +277,7 @@ fn tail(line: &str) -> &str {
 
 fn guid_counter(role: Role) -> usize {
     match role {
-        Role::Adapter | Role::Aggregation => 0,
+        Role::Adapter | Role::Aggregation | Role::Elsewhere => 0,
         Role::Switch => 1,
         Role::Router => 2,
     }

@@ -16,6 +16,7 @@ mod dot;
 mod names;
 mod net_dump;
 mod pairs;
+mod planes;
 mod ports;
 mod rate;
 mod raw;
@@ -93,6 +94,20 @@ pub fn read_fabric(
     label: &str,
     name_map: Option<(&[u8], &str)>,
 ) -> Result<FabricFile, FormatError> {
+    read_plane(bytes, label, name_map, None)
+}
+
+/// The same, of one of the planes in a file: its number from 1, the largest first, or the name of one of its nodes. Unless one is
+/// asked for, the first is taken, with a finding that names them all.
+///
+/// # Errors
+/// As [`read_fabric`], and where no plane is called so.
+pub fn read_plane(
+    bytes: &[u8],
+    label: &str,
+    name_map: Option<(&[u8], &str)>,
+    plane: Option<&str>,
+) -> Result<FabricFile, FormatError> {
     let map = match name_map {
         Some((bytes, label)) => names::NameMap::parse(&text(bytes, label)?, label)?,
         None => names::NameMap::default(),
@@ -110,7 +125,7 @@ pub fn read_fabric(
         Some(Form::Tables) => net_dump::parse(&text, label)?,
         None => return Err(unknown(&text, label)),
     };
-    assemble::assemble(raw, label, &map)
+    assemble::assemble(raw, label, &map, plane)
 }
 
 /// `# Net status - …`, or `Switch 8 "SwA"      nodeguid 200000 sysimgguid 200000`.

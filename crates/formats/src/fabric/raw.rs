@@ -16,6 +16,8 @@ pub(super) enum Role {
     Adapter,
     Router,
     Aggregation,
+    /// A node of a plane that is not taken.
+    Elsewhere,
 }
 
 impl Role {
@@ -25,6 +27,7 @@ impl Role {
             Role::Adapter => "channel adapter",
             Role::Router => "router",
             Role::Aggregation => "aggregation node",
+            Role::Elsewhere => "node of another plane",
         }
     }
 }

@@ -5,6 +5,7 @@ mod bad_tables;
 mod fixtures;
 mod ibdiagnet;
 mod names;
+mod planes;
 mod properties;
 mod quirks;
 mod tables;

@@ -60,6 +60,7 @@ def infer(
     remember: Path | None = None,
     paths: Path | None = None,
     sl2vl: Path | None = None,
+    adapters: who.Adapters | None = None,
     options: Options | None = None,
 ) -> int:
     """Who talks to whom, from switch counters.
@@ -127,7 +128,9 @@ def infer(
         files.check_tables(run, net, sl2vl, vl_scheme)
     read = [windows.read(run, net, window) for window in spans]
     windows.differ(spans, numbers)
-    placed = None if jobs is None else _placed(run, net, jobs)
+    adapters = adapters or who.Adapters()
+    adapters.check(jobs)
+    placed = None if jobs is None else _placed(run, net, jobs, adapters)
     before = None
     if remember is not None:
         before = memory.Memory(remember)
@@ -192,8 +195,8 @@ def _sets_aside(run: Run, hosts: list[int]) -> None:
     run.sets_aside(_END_S * pairs)
 
 
-def _placed(run: Run, net: Fabric, jobs: Path) -> list[Job]:
-    found = who.placed(run, net, jobs)
+def _placed(run: Run, net: Fabric, jobs: Path, adapters: who.Adapters) -> list[Job]:
+    found = who.placed(run, net, jobs, adapters=adapters)
     if not inputs.is_stdin(str(jobs)):
         run.note_jobs(jobs)
     return found

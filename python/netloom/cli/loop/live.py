@@ -19,6 +19,7 @@ from cyclopts import Parameter
 from netloom.cli.demo.live import rows_of
 from netloom.cli.shared import inputs, lock, options, render
 from netloom.cli.shared.exits import UsageError
+from netloom.cli.shared.jobs import Adapters
 from netloom.cli.shared.options import Options
 from netloom.cli.shared.reach import Reach
 from netloom.cli.shared.run import Run
@@ -51,6 +52,7 @@ def live(
     vl_scheme: str | None = None,
     allow: Sequence[Literal["standby", "adaptive", "credit-loop", "unanswered"]] = (),
     opensm: Annotated[int | None, options.within(1, 2**31 - 1)] = None,
+    adapters: Adapters | None = None,
     reach: Reach | None = None,
     options: Options | None = None,
 ) -> int:
@@ -123,7 +125,7 @@ def live(
             from netloom.loop.journal import rounds_of
 
             loop.history.extend(rounds_of(written.rows))
-        told.stopped = _rounds(loop, told, _who(run, jobs), rounds)
+        told.stopped = _rounds(loop, told, _who(run, jobs, adapters or Adapters()), rounds)
         run.finishing()
         result = told.result(loop, vl_scheme, jobs)
         if written is not None:
@@ -326,8 +328,9 @@ def _journal(folder: Path) -> Any:
         yield found
 
 
-def _who(run: Run, jobs: Path | None) -> Callable[[Fabric], Sequence[Job]]:
+def _who(run: Run, jobs: Path | None, adapters: Adapters) -> Callable[[Fabric], Sequence[Job]]:
     """Who runs where, from the jobs file as it is in each round."""
+    adapters.check(jobs)
     if jobs is None:
         return lambda _fabric: ()
     if inputs.is_stdin(str(jobs)):
@@ -338,7 +341,7 @@ def _who(run: Run, jobs: Path | None) -> Callable[[Fabric], Sequence[Job]]:
     def placed(fabric: Fabric) -> Sequence[Job]:
         from netloom.cli.shared import jobs as who
 
-        return who.placed(run, fabric, jobs, again=True)
+        return who.placed(run, fabric, jobs, again=True, adapters=adapters)
 
     return placed
 

@@ -8,6 +8,7 @@ that several verbs have says the same words. Tests compare every verb with this 
 from __future__ import annotations
 
 OPTIONS: dict[str, tuple[str, str]] = {
+    "--adapters": ("str", "adapters of its machines that a job uses"),
     "--against": ("lanes|routings", "what errors are drawn over"),
     "--allow": (
         "standby|adaptive|credit-loop|unanswered",
@@ -124,6 +125,7 @@ OPTIONS: dict[str, tuple[str, str]] = {
     "--sl2vl": ("Path", "the SL-to-VL tables in force"),
     "--small": ("bool", "a smaller fabric"),
     "--stages": ("int", "how many stages there may be"),
+    "--storage": ("str", "adapters of its machines that a job does not use"),
     "--switch": ("str", "a switch to take out"),
     "--switches-only": ("bool", "leave adapters out"),
     "--tables": ("parquet|csv", "the form of a run's tables"),
@@ -142,6 +144,8 @@ OPTIONS: dict[str, tuple[str, str]] = {
     "--with-truth": ("bool", "also count what links really carried"),
     "--work": ("int", "units of work after which a search ends"),
     "--write-certificate": ("Path", "write the proof here"),
+    "--write-hostfile": ("Path", "write the machine of every rank for Slurm here"),
+    "--write-rankfile": ("Path", "write the machine of every rank for Open MPI here"),
     "--write-hose": ("Path", "write what every host sent and received here"),
     "--write-model": ("Path", "write the program here"),
     "--write-paths": ("Path", "write which address every pair uses here"),

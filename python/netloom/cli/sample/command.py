@@ -107,6 +107,7 @@ def run(
         overrides.append(f"measure.counters_every_us={every_us}")
     with run.timed("read"):
         given = _core.Scenario.read(scenario, overrides)
+    run.note_planes(given.fabric)
     for role, path in given.files:
         run.read(role, str(path))
     report.told_hops(given.fabric, hop_bits)

@@ -48,6 +48,14 @@ def of_ibdiagnet(source: str) -> Iterator[None]:
         raise FormatError(f"{source}: {text}", source) from error
 
 
+def split_plane(source: str) -> tuple[str, str | None]:
+    """A fabric's file and one of its planes: `net.txt#2`, unless a file is called so."""
+    file, mark, plane = source.rpartition("#")
+    if not mark or os.path.exists(source) or not is_file_or_stdin(file):
+        return source, None
+    return file, plane
+
+
 def is_file_or_stdin(source: str) -> bool:
     """Whether there is something to read."""
     return source == STDIO or os.path.exists(source)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import gzip
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from netloom.cli.shared.exits import STDIO
+from cyclopts import Parameter
+
+from netloom.cli.shared.exits import STDIO, UsageError
 from netloom.cli.shared.jobs_file import raise_in_jobs
 from netloom.errors import NetloomError
 
@@ -15,7 +18,26 @@ if TYPE_CHECKING:
     from netloom.cli.shared.run import Run
 
 
-def placed(run: Run, fabric: Fabric, jobs: Path, *, again: bool = False) -> list[Job]:
+@Parameter(name="*", group="Adapters of jobs")
+@dataclass(frozen=True, kw_only=True)
+class Adapters:
+    """Which adapters of their machines jobs use that do not say so themselves."""
+
+    adapters: str | None = None
+    """These alone: `mlx5_[0-3]`, `rail:0`, `switch:leaf09`. [default: all]"""
+    storage: str | None = None
+    """Not these: they are for storage."""
+
+    def check(self, jobs: Path | None) -> None:
+        """Refuses them without jobs."""
+        for option, value in (("adapters", self.adapters), ("storage", self.storage)):
+            if jobs is None and value is not None:
+                raise UsageError(f"--{option} is about the jobs of --jobs: expected both")
+
+
+def placed(
+    run: Run, fabric: Fabric, jobs: Path, *, again: bool = False, adapters: Adapters | None = None
+) -> list[Job]:
     """Who is where, of a jobs file or of what Slurm prints; both may come from standard input.
 
     Of Slurm's jobs those that cannot be used are left out, with findings of the run. A jobs file that comes
@@ -28,6 +50,13 @@ def placed(run: Run, fabric: Fabric, jobs: Path, *, again: bool = False) -> list
 
     data = jobs.read_bytes() if again else run.read("jobs", str(jobs))
     label = "-" if str(jobs) == STDIO else str(jobs)
+    chosen = adapters or Adapters()
+
+    def place(file: Path) -> list[Job]:
+        return _core.place_jobs(
+            fabric, file, seed=run.options.seed, adapters=chosen.adapters, storage=chosen.storage
+        )[1]
+
     text = gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data
     with run.timed("read"):
         if slurm.is_slurm(text):
@@ -41,14 +70,14 @@ def placed(run: Run, fabric: Fabric, jobs: Path, *, again: bool = False) -> list
             text = slurm.jobs_file(kept).encode()
         elif label != "-":
             try:
-                return _core.place_jobs(fabric, jobs, seed=run.options.seed)[1]
+                return place(jobs)
             except OSError as error:
                 raise_in_jobs(jobs, error)
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / "jobs.toml"
             file.write_bytes(text)
             try:
-                return _core.place_jobs(fabric, file, seed=run.options.seed)[1]
+                return place(file)
             except OSError as error:
                 what = "expected jobs that name no files: paths are relative to a jobs file"
                 raise FormatError(f"{label}: {error.filename}: {what}") from None

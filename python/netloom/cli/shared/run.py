@@ -27,6 +27,7 @@ from netloom.cli.shared.inputs import (
     of_ibdiagnet,
     of_run,
     raise_not_an_engine,
+    split_plane,
 )
 from netloom.cli.shared.jobs_file import named_files, raise_in_jobs
 from netloom.cli.shared.options import Options
@@ -218,12 +219,14 @@ class Run:
             if _core.is_generator(source):
                 self.note_input(role, source, None)
                 return _core.Fabric.generate(source)
+            source, plane = split_plane(source)
             if not is_file_or_stdin(source):
                 # Says what was expected, better than "no such file" alone.
                 return _core.Fabric.read(source)
             data = self.read(role, source)
             with of_ibdiagnet(source):
-                fabric = self.parsed(data, source)
+                fabric = self.parsed(data, source, plane)
+        self.note_planes(fabric)
         if warn and fabric.findings:
             number, name = len(fabric.findings), "-" if source == STDIO else source
             what = f"{render.count(number)} finding{'' if number == 1 else 's'} about {name}"
@@ -231,16 +234,24 @@ class Run:
             self.note(f"{what}; `netloom fabric show` lists them", kind=kind)
         return fabric
 
-    def parsed(self, data: bytes, label: str) -> Fabric:
-        """The fabric of a dump, switches named as `--name-map` says."""
+    def note_planes(self, fabric: Fabric) -> None:
+        """Tells which plane of a file is taken, where nobody said."""
+        for one in fabric.findings:
+            if one["kind"] == "planes":
+                self.note(one["text"])
+
+    def parsed(self, data: bytes, label: str, plane: str | None = None) -> Fabric:
+        """The fabric of a dump, or one plane of it, switches named as `--name-map` says."""
         from netloom import _core
 
         path = self.options.name_map
         if path is None:
-            return _core.Fabric.parse(data, label=label)
+            return _core.Fabric.parse(data, label=label, plane=plane)
         if self._names is None:
             self._names = self.read("name-map", str(path))
-        return _core.Fabric.parse(data, label=label, name_map=self._names, name_map_label=str(path))
+        return _core.Fabric.parse(
+            data, label=label, name_map=self._names, name_map_label=str(path), plane=plane
+        )
 
     def traffic(
         self,

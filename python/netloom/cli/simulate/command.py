@@ -108,6 +108,7 @@ def simulate(
     text = run.read("scenario", scenario).decode(errors="replace")
     with run.timed("read"):
         given = _core.Scenario.read(scenario, overrides)
+    run.note_planes(given.fabric)
     if options.work is not None and not any(word.startswith("optimized") for word in given.routings):
         run.note("--work: not used, no routing here is optimized")
     wanted = re.search(r"^\s*\[?\s*measure\b", text, re.MULTILINE) is not None

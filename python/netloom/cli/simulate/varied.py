@@ -111,6 +111,7 @@ def varied(
     run.read("scenario", scenario)
     with run.timed("read"):
         base = _core.Scenario.read(scenario, overrides)
+        run.note_planes(base.fabric)
         variants = variants_of(base, loads, mappings)
         scenes = [_scene(scenario, overrides, variant) for variant in variants]
     for role, path in {entry for scene in scenes for entry in scene.files}:
