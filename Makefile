@@ -27,7 +27,8 @@ CARGO_SET := --locked --workspace --quiet
 PYTEST := $(BIN)/python -m pytest -n $(PYTEST_JOBS) --dist worksteal
 BUDGET := 9 minutes and 1,050 CPU s on 2 quiet cores, from a fresh clone
 RECORDER := python/netloom/native/libnetloom_record.so
-RECORDER_SOURCES := $(wildcard native/recorder/*)
+DATAPLANE := python/netloom/native/dataplane
+RECORDER_SOURCES := $(wildcard native/recorder/* dataplane/*.h dataplane/bpf/*)
 
 .PHONY: build demo check test lint lint-rust lint-python fmt test-rust test-python test-exec bench study scale validate inferred hostile man lock fuzz clean need
 .DEFAULT_GOAL := build
@@ -151,6 +152,7 @@ $(RECORDER): $(RECORDER_SOURCES) | need
 	@$(PYTHON) native/recorder/wrappers.py build/recorder
 	@cc -O2 -g0 -shared -fPIC -ftls-model=initial-exec -fvisibility=hidden -Wall -Wextra -Werror -Ibuild/recorder \
 		native/recorder/record.c -o $@ -ldl -lpthread
+	@rm -rf $(DATAPLANE) && mkdir -p $(DATAPLANE) && cp -r dataplane/*.h dataplane/bpf $(DATAPLANE) # for wheels
 
 # Installs the run-time dependencies, then the package itself, editable: changed Python needs no rebuild.
 $(VENV)/.built: $(RUST_SOURCES) $(VENV)/.tools

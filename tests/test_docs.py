@@ -42,6 +42,7 @@ VERBS = [
     "optimize",
     "simulate",
     "sample",
+    "dataplane",
     "diagnose",
     "loop",
     "study",

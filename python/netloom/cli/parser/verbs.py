@@ -55,6 +55,10 @@ VERBS: dict[str, str | tuple[str, dict[str, str]]] = {
             "decode": "Estimates from packets that receivers have kept, wherever they were sampled.",
         },
     ),
+    "dataplane": (
+        "Path sampling in real packets, by BPF programs on Linux.",
+        {"plan": "Which number, mask, threshold and role every port has; nothing is changed."},
+    ),
     "diagnose": "What is congested, whose fault it is, and what would help.",
     "loop": (
         "The closed loop, in the simulator or live: counters in, better routes out, if that surely pays.",
@@ -126,7 +130,19 @@ _PLACES = {
     "completion": "parser.completion:completion",
 }
 """Where verbs and their commands are that are not where others are."""
-_FOLDERS = ("apply", "counters", "infer", "loop", "optimize", "plan", "plot", "record", "sample", "simulate")
+_FOLDERS = (
+    "apply",
+    "counters",
+    "dataplane",
+    "infer",
+    "loop",
+    "optimize",
+    "plan",
+    "plot",
+    "record",
+    "sample",
+    "simulate",
+)
 """Verbs with a folder, whose functions are in `command`; others are a file."""
 
 
