@@ -27,12 +27,15 @@ CARGO_SET := --locked --workspace --quiet
 PYTEST := $(BIN)/python -m pytest -n $(PYTEST_JOBS) --dist worksteal
 BUDGET := 9 minutes and 1,050 CPU s on 2 quiet cores, from a fresh clone
 RECORDER := python/netloom/native/libnetloom_record.so python/netloom/native/libnetloom_events.so
+DATAPLANE := python/netloom/native/dataplane
+DATAPLANE_SOURCES := $(wildcard dataplane/*.h dataplane/bpf/*)
+NATIVE := $(RECORDER) $(DATAPLANE)/.copied
 RECORDER_SOURCES := $(wildcard native/recorder/*)
 
 .PHONY: build demo check test lint lint-rust lint-python fmt test-rust test-python test-exec bench study scale validate inferred hostile man lock fuzz clean need
 .DEFAULT_GOAL := build
 
-build: $(VENV)/.built $(RECORDER) ## .venv/bin/netloom
+build: $(VENV)/.built $(NATIVE) ## .venv/bin/netloom
 	@echo 'netloom is in $(BIN)/netloom: try `make demo`, or `$(BIN)/netloom --help`'
 
 demo: $(VENV)/.built ## real dump and real traffic in, table, picture and routes out
@@ -62,7 +65,7 @@ lint-rust: $(VENV)/.tools
 	cargo clippy $(CARGO_SET) --all-targets -- -D warnings
 	cargo run --locked --quiet -p xtask -- tidy
 
-lint-python: $(VENV)/.dev $(VENV)/.built $(RECORDER)
+lint-python: $(VENV)/.dev $(VENV)/.built $(NATIVE)
 	$(BIN)/ruff check --quiet python tests
 	$(BIN)/ruff format --check --quiet python tests
 	$(BIN)/mypy
@@ -76,13 +79,13 @@ fmt: $(VENV)/.dev ## formats what `make lint` checks
 test-rust: $(VENV)/.tools
 	cargo test $(CARGO_SET) --tests
 
-test-python: $(VENV)/.dev $(VENV)/.built $(RECORDER)
+test-python: $(VENV)/.dev $(VENV)/.built $(NATIVE)
 	$(PYTEST)
 
-test-exec: $(VENV)/.dev $(VENV)/.built $(RECORDER) ## the Python tests with a process of its own for every command (`make test` forks one)
+test-exec: $(VENV)/.dev $(VENV)/.built $(NATIVE) ## the Python tests with a process of its own for every command (`make test` forks one)
 	NETLOOM_TEST_EXEC=1 $(PYTEST)
 
-bench: $(VENV)/.built $(RECORDER) ## the table of what must be fast, into docs/benchmarks.md; what recording costs
+bench: $(VENV)/.built $(NATIVE) ## the table of what must be fast, into docs/benchmarks.md; what recording costs
 	cargo build --locked --release --quiet -p netloom-benches
 	@cargo run --locked --release --quiet -p netloom-benches -- --netloom $(BIN)/netloom --write docs/benchmarks.md $(FAMILIES)
 	@$(BIN)/python benches/recorder.py
@@ -156,6 +159,11 @@ python/netloom/native/libnetloom_events.so: WRAPPERS := events
 python/netloom/native/libnetloom_events.so: DEFINE := -DEVENTS=1
 $(RECORDER): python/netloom/native/lib%.so: $(RECORDER_SOURCES) | need
 	@$(RECORDER_CC)
+
+# What wheels bring to compile where it runs (docs/decisions/0030-bpf-programs-are-compiled-where-they-run.md).
+$(DATAPLANE)/.copied: $(DATAPLANE_SOURCES)
+	@rm -rf $(@D) && mkdir -p $(@D) && cp -r dataplane/*.h dataplane/bpf $(@D)
+	@touch $@
 
 # Installs the run-time dependencies, then the package itself, editable: changed Python needs no rebuild.
 $(VENV)/.built: $(RUST_SOURCES) $(VENV)/.tools

@@ -12,7 +12,17 @@
 #ifndef NETLOOM_SAMPLING_H
 #define NETLOOM_SAMPLING_H
 
+#ifdef __bpf__ /* The kernel's types: a C library's headers are for another machine. */
+#include <linux/types.h>
+typedef __u8 uint8_t;
+typedef __u16 uint16_t;
+typedef __u32 uint32_t;
+typedef __u64 uint64_t;
+#define UINT32_C(number) number##U
+#define UINT64_C(number) number##ULL
+#else
 #include <stdint.h>
+#endif
 
 /* x^32 + x^7 + x^3 + x^2 + 1, without its leading term; and a factor with few long runs of ones. */
 #define NETLOOM_MODULUS UINT32_C(0x8D)

@@ -48,6 +48,7 @@ VERBS = [
     "optimize",
     "simulate",
     "sample",
+    "dataplane",
     "diagnose",
     "loop",
     "study",

@@ -75,6 +75,7 @@ RUNS: dict[str, list[str]] = {
     "plot-history": ["plot", "history", "RESULT", "-o", "x.svg"],
     "plot-front": ["plot", "front", "RESULT", "-o", "x.svg"],
     "simulate": ["simulate", "SCENARIO", "-o", "run"],
+    "dataplane-plan": ["dataplane", "plan", "two-level:leaves=2,hosts=2,spines=1"],
     "sample": ["sample", "run", "SCENARIO", "-o", "sampled"],
     "diagnose": ["diagnose", "FT2", "--counters", "C"],
     "diagnose-self-test": ["diagnose", "self-test", "--cases", "1"],

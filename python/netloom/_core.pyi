@@ -71,6 +71,7 @@ __all__ = [
     "route",
     "sample",
     "sampling_hash",
+    "sampling_ports",
     "schemes",
     "simulate",
     "sparsity",
@@ -1411,6 +1412,18 @@ def sampling_hash(text: str) -> str:
     ------
     ValueError
         If there is no such hash.
+    """
+
+def sampling_ports(fabric: Fabric) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32], int, int]:
+    """Links as a data plane of real packets needs them, whose ids have 16 bits.
+
+    Returns by link its number (2^32 - 1: on no way) and the mask of its port; how many bits numbers have;
+    how many links the longest way has.
+
+    Raises
+    ------
+    SimulationError
+        If the fabric is too irregular, or has links that ids of 16 bits cannot tell apart.
     """
 
 def simulate(

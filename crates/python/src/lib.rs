@@ -116,6 +116,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(sampled::sample, m)?)?;
     m.add_function(wrap_pyfunction!(sampled::decode_packets, m)?)?;
     m.add_function(wrap_pyfunction!(sampled::sampling_hash, m)?)?;
+    m.add_function(wrap_pyfunction!(sampled::sampling_ports, m)?)?;
     m.add_function(wrap_pyfunction!(counters::synth_counters, m)?)?;
     m.add_function(wrap_pyfunction!(infer::infer, m)?)?;
     m.add_function(wrap_pyfunction!(bases::bases, m)?)?;

@@ -6,9 +6,10 @@ use std::sync::Arc;
 use netloom_compose::sampled::{Kept, Sampled, Sampling, decode};
 use netloom_compose::{Marking, Method, Sampler};
 use netloom_model::StopReason;
-use netloom_sampling::{Candidates, HashFunction, HopBits, Modulus, UnknownHash};
+use netloom_sampling::field::FEWER_RUNS;
+use netloom_sampling::{Candidates, Hash, HashFunction, HopBits, Modulus, SamplingError, UnknownHash};
 use netloom_sim::{Model, Setup, simulate_observed};
-use numpy::PyReadonlyArray1;
+use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -220,6 +221,28 @@ fn hop_bits_of(py: Python<'_>, bits: u8) -> PyResult<HopBits> {
 #[pyfunction]
 pub fn sampling_hash(py: Python<'_>, text: &str) -> PyResult<String> {
     Ok(hash_of(py, text)?.to_string())
+}
+
+/// Links as a data plane of real packets needs them, whose ids have 16 bits: by link its number (`u32::MAX`: on no way) and the mask of its
+/// port; bits of numbers; links of the longest way.
+#[pyfunction]
+#[allow(clippy::type_complexity)] // two columns and two numbers
+pub fn sampling_ports<'py>(
+    py: Python<'py>,
+    fabric: &PyFabric,
+) -> PyResult<(Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<u32>>, u32, u8)> {
+    let shared = Arc::clone(&fabric.shared);
+    let made = run(py, Options::default(), |_| {
+        let candidates = Candidates::new(&shared.fabric, shared.structure(), shared.paths())?;
+        let hash = Hash::new(Modulus::SMALLEST, FEWER_RUNS, candidates.bits(), u16::BITS)?;
+        Ok((candidates, hash))
+    })?;
+    let (candidates, hash) =
+        made.map_err(|e: SamplingError| errors::simulation(py, format!("ids of 16 bits: {e}")))?;
+    let links = || shared.fabric.links().map(|link| candidates.number(link));
+    let numbers = array(py, links().map(|number| number.unwrap_or(u32::MAX)));
+    let masks = array(py, links().map(|number| number.map_or(0, |number| hash.mask(number))));
+    Ok((numbers, masks, candidates.bits(), candidates.most_hops()))
 }
 
 fn hash_of(py: Python<'_>, text: &str) -> PyResult<HashFunction> {

@@ -5,6 +5,7 @@
 //! | [`field`] | products in GF(2^32), and the hash of one bit that they make |
 //! | [`hash`] | the functions that can make the bit, by name |
 //! | [`tag`] | what a packet carries, and what adapters and switches do to it |
+//! | [`layout`] | where the bits are in real packets |
 //! | [`packed`] | the same with a whole link in one word |
 //! | [`candidates`] | which links a packet can have crossed, in groups, with numbers to match |
 //! | `kinds` | leaves that have the same classes with all others |
@@ -25,6 +26,7 @@ pub mod estimate;
 pub mod field;
 pub mod hash;
 mod kinds;
+pub mod layout;
 mod lists;
 pub mod packed;
 pub mod reservoir;

@@ -3,5 +3,6 @@
 mod dataplane;
 mod decoders;
 mod hashes;
+mod layouts;
 mod network;
 mod statistics;

@@ -99,6 +99,7 @@ OPTIONS: dict[str, tuple[str, str]] = {
     "--port": ("int", "the adapter's port"),
     "--prometheus": ("str", "where to serve metrics"),
     "--qos": ("Path", "a folder for what gives pairs their service levels"),
+    "--queue-bytes": ("int", "a port's queue is congested from so many bytes on"),
     "--quiet": ("bool", "no progress, notes or text"),
     "--random-links": ("int", "so many random cables"),
     "--random-switches": ("int", "so many random switches"),

@@ -65,6 +65,7 @@ EXAMPLES: dict[str, str] = {
     "loop live": "netloom loop live --jobs jobs.toml --rounds 3",
     "loop table": "netloom loop table --only 5.1",
     "sample decode": "netloom sample decode net.txt packets.parquet -o samples.csv",
+    "dataplane plan": "netloom dataplane plan net.txt --queue-bytes 30000 -o plan.json",
     "lanes read": "netloom lanes read -o sl2vl.dump",
     "lanes load": "netloom lanes load sl2vl.dump",
     "lanes write": "netloom lanes write net.txt ftree --vl-scheme 5sl5vl:groups -o sl2vl.dump",

@@ -63,6 +63,10 @@ VERBS: dict[str, str | tuple[str, dict[str, str]]] = {
             "decode": "Estimates from packets that receivers have kept, wherever they were sampled.",
         },
     ),
+    "dataplane": (
+        "Path sampling in real packets, by BPF programs on Linux.",
+        {"plan": "Which number, mask, threshold and role every port has; nothing is changed."},
+    ),
     "diagnose": "What is congested, whose fault it is, and what would help.",
     "loop": (
         "The closed loop, in the simulator or live: counters in, better routes out, if that surely pays.",
@@ -139,6 +143,7 @@ _PLACES = {
 _FOLDERS = (
     "apply",
     "counters",
+    "dataplane",
     "infer",
     "loop",
     "optimize",

@@ -1,0 +1,1 @@
+"""`netloom dataplane`: path sampling in real packets."""

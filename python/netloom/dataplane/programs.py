@@ -1,0 +1,323 @@
+"""BPF programs of `dataplane/bpf`: compiled where they are used, loaded through libbpf, run over one packet.
+
+`clang` makes an object in memory, and `libbpf.so.1` (by ctypes, so that nothing is needed to build netloom)
+loads it. No file is written and nothing is pinned: a program that no port holds goes with its process. What
+is missing on this machine is said by name before anything is tried.
+
+Source: Linux, Documentation/bpf/bpf_prog_run.rst; libbpf 1.1 (bpf/bpf.h, bpf/libbpf.h).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import os
+import shutil
+import struct
+import subprocess
+import sysconfig
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from netloom.errors import LiveError
+
+Name = Literal["sender", "switch", "receiver"]
+COUNTS = (
+    "sampled",
+    "replaced",
+    "congested",
+    "not_ours",
+    "fragments",
+    "ds_in_use",
+    "segments",
+    "lost",
+)
+"""`struct netloom_counts` of `netloom_bpf.h`."""
+NEVER = 2**32 - 1
+"""A queue of so many bytes is never reached."""
+_PORT = struct.Struct("=6I")
+_EVENT = struct.Struct("=QIIHB5x")
+_BTF = Path("/sys/kernel/btf/vmlinux")
+_LIBRARY = "libbpf.so.1"
+_CAP_SYS_ADMIN, _CAP_BPF = 21, 39
+_RUN = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)
+_PRINT = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int, ctypes.c_char_p, ctypes.c_void_p)
+
+
+class _RunOptions(ctypes.Structure):
+    """`struct bpf_test_run_opts`."""
+
+    _fields_ = (
+        ("sz", ctypes.c_size_t),
+        ("data_in", ctypes.c_void_p),
+        ("data_out", ctypes.c_void_p),
+        ("data_size_in", ctypes.c_uint32),
+        ("data_size_out", ctypes.c_uint32),
+        ("ctx_in", ctypes.c_void_p),
+        ("ctx_out", ctypes.c_void_p),
+        ("ctx_size_in", ctypes.c_uint32),
+        ("ctx_size_out", ctypes.c_uint32),
+        ("retval", ctypes.c_uint32),
+        ("repeat", ctypes.c_int),
+        ("duration", ctypes.c_uint32),
+        ("flags", ctypes.c_uint32),
+        ("cpu", ctypes.c_uint32),
+        ("batch_size", ctypes.c_uint32),
+    )
+
+
+def missing() -> list[str]:
+    """What this machine or this user lacks to load the programs.
+
+    Returns
+    -------
+    list of str
+        In words; empty if everything is there.
+    """
+    found = []
+    if not _may_load():
+        found.append("root (or CAP_BPF, CAP_NET_ADMIN and CAP_PERFMON)")
+    if shutil.which("clang") is None:
+        found.append("clang")
+    try:
+        ctypes.CDLL(_LIBRARY)
+    except OSError:
+        found.append(_LIBRARY)
+    if _headers() is None:
+        found.append("bpf/bpf_helpers.h (Debian: libbpf-dev)")
+    if not _BTF.exists():
+        found.append(f"a kernel with BTF ({_BTF})")
+    return found
+
+
+@dataclass(frozen=True)
+class Event:
+    """What a receiver tells of a packet; addresses as on the wire."""
+
+    time_ns: int
+    source: bytes
+    destination: bytes
+    id: int
+    ds: int
+
+
+class Program:
+    """One of the programs, loaded; it goes with its `with` block.
+
+    Parameters
+    ----------
+    name : {"sender", "switch", "receiver"}
+        Which one.
+
+    Raises
+    ------
+    LiveError
+        If something is missing, or the kernel refuses it.
+
+    Examples
+    --------
+    >>> with Program("switch") as switch:  # doctest: +SKIP
+    ...     switch.settle(mask=0x1234)
+    ...     switch.run(frame)
+    """
+
+    def __init__(self, name: Name) -> None:
+        lacking = missing()
+        if lacking:
+            raise LiveError(f"BPF programs cannot be loaded: missing: {', '.join(lacking)}")
+        self.name = name
+        self._library = _library()
+        data = _compiled(name)
+        self._object = self._library.bpf_object__open_mem(data, len(data), None)
+        if not self._object:
+            raise LiveError(f"{name}: libbpf cannot open the object: {os.strerror(ctypes.get_errno())}")
+        self._ring: Any = None
+        self._events: list[Event] = []
+        error = self._library.bpf_object__load(self._object)
+        if error:
+            self.close()
+            raise LiveError(f"{name}: the kernel refused the program: {os.strerror(-error)}")
+        program = self._library.bpf_object__find_program_by_name(self._object, f"netloom_{name}".encode())
+        self.fd = int(self._library.bpf_program__fd(program))
+
+    def __enter__(self) -> Program:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Gives everything back."""
+        if self._ring is not None:
+            self._library.ring_buffer__free(self._ring)
+            self._ring = None
+        if self._object:
+            self._library.bpf_object__close(self._object)
+            self._object = None
+
+    def settle(
+        self,
+        *,
+        mask: int,
+        queue_bytes: int | None = None,
+        rate: float = 1.0,
+        keep: bool = False,
+        random: int | None = None,
+    ) -> None:
+        """Gives the port's settings.
+
+        Parameters
+        ----------
+        mask : int
+            Of the link (`plan.Port`).
+        queue_bytes : int, optional
+            From which length on the port's queue is congested. [default: never]
+        rate : float, default 1.0
+            The share of packets that a sender samples.
+        keep : bool, default False
+            Whether a receiver leaves the tag in the packet.
+        random : int, optional
+            What all random numbers are, for tests. [default: the kernel's]
+        """
+        queue = NEVER if queue_bytes is None else min(queue_bytes, NEVER)
+        share = min(65536, round(rate * 65536))
+        value = _PORT.pack(mask, queue, share, keep, random is not None, random or 0)
+        key = struct.pack("=I", 0)
+        if self._library.bpf_map_update_elem(self._map("netloom_port"), key, value, 0):
+            raise LiveError(f"{self.name}: settings: {os.strerror(ctypes.get_errno())}")
+
+    def run(self, frame: bytes, repeat: int = 1) -> tuple[bytes, int]:
+        """Runs it over a frame (`BPF_PROG_TEST_RUN`).
+
+        Returns
+        -------
+        out : bytes
+            The frame as it left.
+        duration_ns : int
+            Of one run, on average.
+
+        Raises
+        ------
+        LiveError
+            If the kernel does not run it.
+        """
+        out = ctypes.create_string_buffer(len(frame) + 256)
+        given = ctypes.create_string_buffer(frame, len(frame))
+        how = _RunOptions(
+            sz=ctypes.sizeof(_RunOptions),
+            data_in=ctypes.addressof(given),
+            data_out=ctypes.addressof(out),
+            data_size_in=len(frame),
+            data_size_out=len(out),
+            repeat=repeat,
+        )
+        error = self._library.bpf_prog_test_run_opts(self.fd, ctypes.byref(how))
+        if error:
+            raise LiveError(f"{self.name}: a test run failed: {os.strerror(-error)}")
+        return out.raw[: how.data_size_out], int(how.duration)
+
+    def counts(self) -> dict[str, int]:
+        """What was done to packets so far, of all CPUs."""
+        cpus = int(self._library.libbpf_num_possible_cpus())
+        each = struct.Struct(f"={len(COUNTS)}Q")
+        value = ctypes.create_string_buffer(cpus * each.size)
+        if self._library.bpf_map_lookup_elem(self._map("netloom_counts"), struct.pack("=I", 0), value):
+            raise LiveError(f"{self.name}: counts: {os.strerror(ctypes.get_errno())}")
+        sums = [sum(column) for column in zip(*each.iter_unpack(value.raw), strict=True)]
+        return dict(zip(COUNTS, sums, strict=True))
+
+    def events(self) -> list[Event]:
+        """What a receiver has told since the last call."""
+        if self._ring is None:
+            self._called = _RUN(self._event)  # Kept, or Python frees it under libbpf.
+            self._ring = self._library.ring_buffer__new(self._map("netloom_events"), self._called, None, None)
+            if not self._ring:
+                raise LiveError(f"{self.name}: ring buffer: {os.strerror(ctypes.get_errno())}")
+        self._library.ring_buffer__consume(self._ring)
+        found, self._events = self._events, []
+        return found
+
+    def _event(self, _: object, data: int, size: int) -> int:
+        if size == _EVENT.size:
+            time_ns, source, destination, number, ds = _EVENT.unpack(ctypes.string_at(data, size))
+            ends = (struct.pack("=I", source), struct.pack("=I", destination))
+            self._events.append(Event(time_ns, *ends, number, ds))
+        return 0
+
+    def _map(self, name: str) -> int:
+        return int(self._library.bpf_object__find_map_fd_by_name(self._object, name.encode()))
+
+
+def _may_load() -> bool:
+    try:
+        status = Path("/proc/self/status").read_text()
+    except OSError:
+        return os.geteuid() == 0
+    line = next((line for line in status.splitlines() if line.startswith("CapEff:")), "CapEff: 0")
+    held = int(line.split()[1], 16)
+    # A user namespace's root has these bits too, but the kernel asks the first namespace's.
+    try:
+        first = Path("/proc/self/uid_map").read_text().split() == ["0", "0", str(2**32 - 1)]
+    except OSError:
+        first = True
+    return first and bool(held >> _CAP_SYS_ADMIN & 1 or held >> _CAP_BPF & 1)
+
+
+def sources() -> Path:
+    """The folder of headers and programs: the repository's, or what came with the package."""
+    package = Path(__file__).resolve().parent.parent
+    repository = package.parent.parent / "dataplane"
+    return repository if (repository / "bpf").is_dir() else package / "native" / "dataplane"
+
+
+def _headers() -> list[str] | None:
+    """Folders of the C library's and libbpf's headers; None if libbpf's are not there."""
+    machine = sysconfig.get_config_var("MULTIARCH")
+    found = [Path("/usr/include"), *([Path("/usr/include", machine)] if machine else [])]
+    found += [Path("/usr/include") / f"{os.uname().machine}-linux-gnu", Path("/usr/local/include")]
+    if not any((folder / "bpf" / "bpf_helpers.h").exists() for folder in found):
+        return None
+    return [str(folder) for folder in dict.fromkeys(found) if folder.is_dir()]
+
+
+@functools.lru_cache
+def _compiled(name: Name) -> bytes:
+    folder = sources()
+    order = "<" if struct.pack("=H", 1) == b"\1\0" else ">"
+    target = {"<": "bpfel", ">": "bpfeb"}[order]
+    command = ["clang", "-O2", "-g", "-Wall", "-Werror", "-target", target, f"-I{folder}"]
+    command += [word for header in _headers() or () for word in ("-idirafter", header)]
+    command += ["-c", str(folder / "bpf" / f"{name}.bpf.c"), "-o", "-"]
+    made = subprocess.run(command, capture_output=True, stdin=subprocess.DEVNULL, check=False)
+    if made.returncode:
+        lines = made.stderr.decode(errors="replace").splitlines()
+        why = next((line for line in lines if "error" in line), f"exit {made.returncode}")
+        raise LiveError(f"{name}: clang: {why}")
+    return made.stdout
+
+
+@functools.lru_cache
+def _library() -> Any:
+    library = ctypes.CDLL(_LIBRARY, use_errno=True)
+    pointer, text, number = ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int
+    for name, result, arguments in (
+        ("bpf_object__open_mem", pointer, (text, ctypes.c_size_t, pointer)),
+        ("bpf_object__load", number, (pointer,)),
+        ("bpf_object__close", None, (pointer,)),
+        ("bpf_object__find_program_by_name", pointer, (pointer, text)),
+        ("bpf_object__find_map_fd_by_name", number, (pointer, text)),
+        ("bpf_program__fd", number, (pointer,)),
+        ("bpf_map_update_elem", number, (number, text, text, ctypes.c_uint64)),
+        ("bpf_map_lookup_elem", number, (number, text, pointer)),
+        ("bpf_prog_test_run_opts", number, (number, pointer)),
+        ("libbpf_num_possible_cpus", number, ()),
+        ("ring_buffer__new", pointer, (number, _RUN, pointer, pointer)),
+        ("ring_buffer__consume", number, (pointer,)),
+        ("ring_buffer__free", None, (pointer,)),
+        ("libbpf_set_print", pointer, (pointer,)),
+    ):
+        function = getattr(library, name)
+        function.restype, function.argtypes = result, arguments
+    library.libbpf_set_print(None)  # Errors are told by us.
+    return library
