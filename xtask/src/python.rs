@@ -9,7 +9,7 @@ const PACKAGE: &str = "python/netloom/";
 /// Modules and packages right below `netloom`, from the ground up. Neighbours on a floor never import each other.
 const FLOORS: [&[&str]; 8] = [
     &["errors", "files", "findings", "levels", "patience", "strangers", "sysfs"],
-    &["cabling", "exact", "graphs", "hashes", "manifest", "recording", "slurm", "sparse"],
+    &["cabling", "exact", "graphs", "hashes", "manifest", "rankfile", "recording", "slurm", "sparse"],
     &["gpu", "interop"],
     &["live", "tables"],
     &["apply", "plot", "sampling"],
