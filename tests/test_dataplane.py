@@ -66,14 +66,16 @@ def test_a_step_is_timed(golden, capsys):
     for step in ("sender", "switch", "receiver"):
         case = next(c for c in golden if c["step"] == step and c["did"] in ("sampled", "replaced"))
         with dataplane.Program(step) as program:
-            # A ring buffer of 4 MiB has room for 131,072 events.
-            repeat = 100_000 if step == "receiver" else 1_000_000
             program.settle(mask=case["mask"], queue_bytes=1 << 20, keep=True)
-            _, took = program.run(bytes.fromhex(case["in"]), repeat)
+            took, told = [], 0
+            for _ in range(5):
+                # A ring buffer of 4 MiB has room for 131,072 events.
+                took.append(program.run(bytes.fromhex(case["in"]), 100_000)[1])
+                told += len(program.events()) if step == "receiver" else 0
             counts = program.counts()
-            assert counts["sampled"] == repeat
-            assert counts["lost"] == 0
-            lines.append(f"{step} {took} ns")
+            assert (counts["sampled"], counts["lost"]) == (500_000, 0)
+            assert told == (500_000 if step == "receiver" else 0)
+            lines.append(f"{step} {min(took)} ns")
     with capsys.disabled():
         print(f"\n  a step by BPF_PROG_TEST_RUN: {', '.join(lines)}")
 
