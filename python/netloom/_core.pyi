@@ -136,7 +136,7 @@ class Fabric:
         """Why the fabric is not a perfect tree; None if it is one."""
     @property
     def shape(self) -> dict[str, Any]:
-        """What kind of network it is: {"kind": "tree", "dragonfly" or "graph"}; of a dragonfly also its groups."""
+        """What kind of network it is: `kind` is tree, dragonfly or graph; of a dragonfly also its groups."""
     @property
     def lmc(self) -> int: ...
     @property

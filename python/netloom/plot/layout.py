@@ -122,7 +122,9 @@ def layout(fabric: Fabric, part: str | None = None) -> Layout:
         If the part is none of this, or there is no such leaf or pod, or the fabric is a dragonfly.
     """
     if fabric.shape["kind"] == "dragonfly":
-        raise NetloomError("the fabric is a dragonfly: expected a fabric with levels, the only one that plot draws")
+        raise NetloomError(
+            "the fabric is a dragonfly: expected one with levels, which is all that plot draws"
+        )
     table = fabric.link_table()
     source, target = (np.asarray(table[name], np.int64) for name in ("source", "target"))
     found = link_levels(fabric)

@@ -198,7 +198,7 @@ _KINDS = {(-1, 0): "host → group", (0, -1): "group → host", (0, 0): "within 
 
 
 def _kinds(fabric: Fabric) -> npt.NDArray[np.int64]:
-    """Both ends of every link of a dragonfly: -1 a host, 0 a switch, 1 a switch whose link goes to another group."""
+    """Both ends of every link of a dragonfly: -1 a host, 0 a switch, 1 both ends of a link between groups."""
     table = fabric.link_table()
     group = np.concatenate([np.full(fabric.hosts, -1), np.asarray(fabric.switch_table()["group"], np.int64)])
     ends = np.stack([group[table["source"]], group[table["target"]]])
