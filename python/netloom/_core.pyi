@@ -138,6 +138,9 @@ class Fabric:
     def irregular(self) -> str | None:
         """Why the fabric is not a perfect tree; None if it is one."""
     @property
+    def shape(self) -> dict[str, Any]:
+        """What kind of network it is: `kind` is tree, dragonfly or graph; of a dragonfly also its groups."""
+    @property
     def lmc(self) -> int: ...
     @property
     def kind(self) -> str: ...

@@ -61,6 +61,7 @@ KINDS: dict[str, tuple[Severity, Class]] = {
     "dead-cable": ("warning", "hosts"),
     "cut-off-switch": ("warning", "management"),
     "no-tree": ("warning", "hosts"),
+    "uneven-groups": ("warning", "hosts"),
     "too-many-levels": ("warning", "hosts"),
     "level-cable": ("warning", "hosts"),
     "high-host": ("note", "hosts"),

@@ -195,6 +195,25 @@ impl PyFabric {
         self.shared.structure().irregular.as_deref()
     }
 
+    /// What kind of network it is, and the groups of a dragonfly.
+    #[getter]
+    fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let shape = &self.shared.structure().shape;
+        let dict = PyDict::new(py);
+        dict.set_item("kind", shape.name())?;
+        if let Some(groups) = shape.groups() {
+            dict.set_item("groups", groups.count)?;
+            dict.set_item("switches_a_group", groups.switches_a_group)?;
+            let cables = PyDict::new(py);
+            cables.set_item("least", groups.global_cables.0)?;
+            cables.set_item("most", groups.global_cables.1)?;
+            dict.set_item("global_cables", cables)?;
+            dict.set_item("arrangement", groups.arrangement.map(|arrangement| arrangement.name()))?;
+            dict.set_item("deviations", &groups.deviations)?;
+        }
+        Ok(dict)
+    }
+
     #[getter]
     fn lmc(&self) -> u8 {
         self.fabric().lmc()
@@ -257,8 +276,8 @@ impl PyFabric {
         Ok(table)
     }
 
-    /// Columns of the switch table: name, guid, radix, lid (0 = none), level (-1 = cut off), pod and
-    /// core_group (-1 = none).
+    /// Columns of the switch table: name, guid, radix, lid (0 = none), level (-1 = cut off), group of a
+    /// dragonfly, pod and core_group (-1 = none).
     fn switch_table<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let (f, structure) = (self.fabric(), self.shared.structure());
         let level = |s: SwitchId| match structure.level[s.index()] {
@@ -272,6 +291,9 @@ impl PyFabric {
         table.set_item("radix", column(py, f.switches().map(|s| f.radix(s))))?;
         table.set_item("lid", column(py, f.switches().map(|s| f.switch_lid(s).unwrap_or(0))))?;
         table.set_item("level", column(py, f.switches().map(level)))?;
+        let groups = structure.shape.groups();
+        let group = |s| groups.map_or(-1, |groups| i64::from(groups.group(s)));
+        table.set_item("group", column(py, f.switches().map(group)))?;
         table.set_item("pod", column(py, f.switches().map(|s| signed(structure.pod[s.index()]))))?;
         table.set_item(
             "core_group",

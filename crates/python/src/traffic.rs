@@ -1,5 +1,6 @@
 //! `netloom.Traffic`.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
@@ -73,7 +74,8 @@ impl PyTraffic {
         let collectives = Collectives::parse(py, collectives)?;
         if let Some(spec) = source.to_str().filter(|s| patterns::is_pattern(s)) {
             let endpoints = fabric.map(|f| f.get().fabric().host_count() as u32);
-            let traffic = make_pattern(py, spec, endpoints)?;
+            let spec = fabric.map_or(Ok(spec.into()), |f| with_group(py, spec, f.get()))?;
+            let traffic = make_pattern(py, &spec, endpoints)?;
             let hash = fabric.map(|f| f.get().fabric().hosts_hash());
             let fits = endpoints == Some(traffic.endpoints());
             return Py::new(py, Self::from(if fits { traffic.with_hosts_hash(hash) } else { traffic }));
@@ -393,6 +395,26 @@ impl PyTraffic {
     /// That this traffic belongs on `fabric`.
     pub fn check_fits(&self, py: Python<'_>, fabric: &PyFabric) -> PyResult<()> {
         self.shared.traffic.check_fits(fabric.fabric()).map_err(|e| errors::traffic(py, e))
+    }
+}
+
+/// The spec of a pattern, with the size of a dragonfly's groups where it asks for that.
+fn with_group<'a>(py: Python<'_>, spec: &'a str, fabric: &PyFabric) -> PyResult<Cow<'a, str>> {
+    if !patterns::wants_group(spec) {
+        return Ok(spec.into());
+    }
+    let Some(groups) = fabric.shared.structure().shape.groups() else {
+        let message =
+            format!("{spec}: the fabric is no dragonfly: expected group=N, such as adversarial:1,group=32");
+        return Err(errors::spec(py, message));
+    };
+    match groups.hosts_a_group(fabric.fabric()) {
+        Some(hosts) => Ok(format!("{spec},group={hosts}").into()),
+        None => {
+            let message =
+                format!("{spec}: the groups of the fabric have unequal numbers of hosts: expected group=N");
+            Err(errors::spec(py, message))
+        }
     }
 }
 

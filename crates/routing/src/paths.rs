@@ -47,11 +47,11 @@ pub struct PathSet {
 }
 
 impl PathSet {
-    /// The minimal routes that suit the shape of `fabric`: up*/down* on trees, and by guessed levels on other graphs.
+    /// The minimal routes that suit the shape of `fabric`: up*/down* on trees, and by guessed levels on anything else.
     /// Time and memory grow with switches x leaves: 5 bytes a pair.
     pub fn minimal(fabric: &Fabric, structure: &Structure) -> PathSet {
         match structure.shape {
-            Shape::Tree | Shape::Graph => Self::admissible(fabric, structure),
+            Shape::Tree | Shape::Dragonfly(_) | Shape::Graph => Self::admissible(fabric, structure),
         }
     }
 

@@ -17,6 +17,7 @@
 use netloom_model::{Fabric, Finding, SwitchId};
 
 use crate::graph::{FAR, Sets, SwitchGraph, some_names, some_switches};
+use crate::groups;
 use crate::levels;
 use crate::ranks;
 use crate::reach;
@@ -74,8 +75,18 @@ pub fn detect(fabric: &Fabric) -> Structure {
         peer_links.extend(graph.links(s).filter(|&(t, _)| rank[t] == rank[s]).map(|(_, link)| link));
     }
 
+    let shape = match guessed {
+        false => Shape::Tree,
+        true => groups::find(fabric).map_or(Shape::Graph, Shape::Dragonfly),
+    };
+    let is_dragonfly = shape.groups().is_some();
+    if is_dragonfly {
+        // Levels are no concern of a dragonfly.
+        found.0.clear();
+    }
+
     let mut structure = Structure {
-        shape: if guessed { Shape::Graph } else { Shape::Tree },
+        shape,
         levels,
         level,
         rank,
@@ -92,6 +103,7 @@ pub fn detect(fabric: &Fabric) -> Structure {
         tree: None,
     };
     match recognise::regular_tree(fabric, &structure) {
+        _ if is_dragonfly => structure.irregular = Some("a dragonfly, no tree".into()),
         Ok(tree) => {
             structure.regular = true;
             structure.tree = Some(tree);
@@ -222,6 +234,11 @@ impl Findings {
         let dead = (fabric.link_count() - fabric.alive_count()) / 2 - unplugged.len();
         if dead > 0 {
             self.note("dead-cable", format!("dead cables between switches: {dead}"));
+        }
+        // What follows is about levels, which no dragonfly has.
+        if let Some(groups) = structure.shape.groups() {
+            groups.deviations.iter().for_each(|text| self.note("uneven-groups", text.clone()));
+            return;
         }
         if lost_by_levels > 0 {
             let other = |&s: &usize| structure.rank[s] != structure.level[s];

@@ -5,13 +5,15 @@
 //! | [`generate`](mod@generate) | a spec string in, a fabric out: one generator a file |
 //! | [`detect`](mod@detect) | levels, pods and core groups of any fabric, found from its cables alone |
 //! | [`structure`] | what `detect` finds |
-//! | [`shape`] | what kind of network that is: a tree or any graph |
+//! | [`shape`] | what kind of network that is: a tree, a dragonfly or any graph |
+//! | [`groups`] | the groups of a dragonfly |
 //! | [`regular`] | index tables of a perfect two- or three-level tree |
 //! | [`damage`](mod@damage) | named or random cables and switches die; nothing is renumbered |
 
 pub mod damage;
 pub mod detect;
 pub mod generate;
+pub mod groups;
 pub mod regular;
 pub mod shape;
 pub mod structure;
@@ -25,8 +27,10 @@ mod recognise;
 pub use damage::{Damage, DamageError, Damaged, damage};
 pub use detect::detect;
 pub use generate::{
-    FatTree, GENERATORS, Generator, SpecError, TwoLevel, Xgft, generate, generator_names, is_generator,
+    Arrangement, Dragonfly, FatTree, GENERATORS, Generator, SpecError, TwoLevel, Xgft, generate,
+    generator_names, is_generator,
 };
+pub use groups::Groups;
 pub use regular::RegularTree;
 pub use shape::Shape;
 pub use structure::{Direction, NO_GROUP, NO_LEVEL, NO_POD, Structure};

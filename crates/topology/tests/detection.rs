@@ -278,9 +278,13 @@ fn leaves_that_share_no_spine_are_joined_by_another_leaf() {
 #[test]
 fn what_is_no_tree_gets_levels_from_a_root_and_a_finding() {
     let two = wired(&[("a", 3), ("b", 3)], &[(0, 1, 2)]);
-    for f in [ring(3), ring(8), ring(9), dragonfly(3, 3), dragonfly(5, 4), two] {
+    let graphs = [ring(3), ring(8), ring(9), two].map(|f| (f, false));
+    for (f, groups) in graphs.into_iter().chain([dragonfly(3, 3), dragonfly(5, 4)].map(|f| (f, true))) {
         let s = detect(&f);
-        assert!(s.findings[0].text.starts_with("not an up*/down* tree: levels of its"), "{:?}", s.findings);
+        assert_eq!(s.shape.groups().is_some(), groups);
+        // The levels of a dragonfly are nothing that anybody should look at.
+        let text = s.findings.first().map_or("", |finding| &finding.text);
+        assert_eq!(text.starts_with("not an up*/down* tree: levels of its"), !groups, "{:?}", s.findings);
         assert!(!s.regular);
         assert_eq!(s.pairs_without_route, 0);
         assert!(s.level.iter().all(|&l| l != NO_LEVEL));

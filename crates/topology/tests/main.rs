@@ -2,5 +2,6 @@
 
 mod breaking;
 mod detection;
+mod dragonflies;
 mod generators;
 mod random_trees;

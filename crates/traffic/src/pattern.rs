@@ -15,9 +15,10 @@
 //! | `fft-proxy:8x16x9` | all-to-all along y of a 3D grid, x fastest |
 //! | `barrier:32x64` | barriers of every line of a grid and of all: up and down binary trees |
 //! | `random:partners=70,seed=1` | everybody to so many random others |
+//! | `adversarial:1,group=32` | every endpoint of a group of so many to all of the group so many groups on |
 //!
 //! All take `bytes=` (each message; 1 unless given) and `noise=0.05,seed=1` (each sender's bytes times
-//! 1 plus or minus a uniform 5 %). Those without a grid take `ranks=` where no fabric gives the number.
+//! 1 plus or minus a uniform 5 %). Of `adversarial` they are what an endpoint sends to all of the group. Those without a grid take `ranks=` where no fabric gives the number.
 //!
 //! Source: Taffet, dissertation, sec. 3.5.1 and table 3.1, sec. 5.4 (barrier, matching); Smith et al., SC18,
 //! sec. III-B (bis, nn, pairs, fft-proxy).
@@ -32,7 +33,7 @@ use crate::rows::{Rows, all_to_all, one_each};
 use crate::spec::{Spec, sizes};
 
 /// The names that [`pattern`] knows.
-pub const PATTERNS: [&str; 14] = [
+pub const PATTERNS: [&str; 15] = [
     "stencil",
     "stencil27",
     "bisection",
@@ -47,6 +48,7 @@ pub const PATTERNS: [&str; 14] = [
     "fft-proxy",
     "barrier",
     "random",
+    "adversarial",
 ];
 
 /// More entries than all-to-all among 20,000 endpoints are refused: 5 GB and seldom meant.
@@ -86,6 +88,7 @@ pub fn pattern(spec: &str, endpoints: Option<u32>) -> Result<Traffic, PatternErr
     let common = Common::take(&mut spec)?;
     let traffic = match spec.name {
         "stencil" | "stencil27" | "nn" | "fft-proxy" | "barrier" => on_grid(spec, endpoints, &common)?,
+        "adversarial" => between_groups(spec, endpoints, &common)?,
         _ => on_any_number(spec, endpoints, &common)?,
     };
     Ok(match common.noise {
@@ -262,6 +265,53 @@ fn on_any_number(mut spec: Spec, endpoints: Option<u32>, common: &Common) -> Res
             all_to_all(n, bytes)
         }
     })
+}
+
+/// Whether a spec leaves it to the fabric how large its groups are.
+pub fn wants_group(spec: &str) -> bool {
+    let mut spec = Spec::parse(spec);
+    spec.name == "adversarial" && spec.text_of("group").is_none()
+}
+
+/// Everybody of group `i` to everybody of group `i + by`, groups being `group` endpoints in a row.
+fn between_groups(mut spec: Spec, endpoints: Option<u32>, common: &Common) -> Result<Traffic, PatternError> {
+    let name = spec.name;
+    let missing = |what, example| PatternError::Missing { pattern: name.into(), what, example };
+    let Some(by) = spec.positional() else {
+        return Err(missing("how many groups on", "adversarial:1,group=32"));
+    };
+    let Some(group) = spec.number::<u32>("group", "a whole number, at least 1")? else {
+        return Err(missing("the endpoints of a group, or a dragonfly", "adversarial:1,group=32"));
+    };
+    let own = spec.number::<u32>("ranks", "a whole number, at least 1")?;
+    let Some(n) = own.or(endpoints) else { return Err(PatternError::NoEndpoints { pattern: name.into() }) };
+    let text = spec.text.to_owned();
+    check_endpoints(&text, n, endpoints)?;
+    if n > MAX_ENDPOINTS {
+        return Err(PatternError::TooManyEndpoints { spec: text, endpoints: n.into() });
+    }
+    if group == 0 || !n.is_multiple_of(group) || n / group < 2 {
+        let found = format!("{group} of {n} endpoints");
+        return Err(spec.bad(
+            "group",
+            &found,
+            "a divisor of the number of endpoints, with at least two groups",
+        ));
+    }
+    let groups = n / group;
+    let Some(by) = by.parse::<u32>().ok().filter(|&by| by >= 1 && by < groups) else {
+        let found = format!("{by} of {groups} groups");
+        return Err(spec.bad("adversarial", &found, "how many groups on, at least 1 and below their number"));
+    };
+    spec.finish()?;
+    check_entries(&text, u64::from(n) * u64::from(group))?;
+    let mut rows = Rows::new(n, n as usize * group as usize);
+    for i in 0..n {
+        let first = (i / group + by) % groups * group;
+        (first..first + group).for_each(|to| rows.push(to, common.bytes / f64::from(group)));
+        rows.end_row();
+    }
+    Ok(rows.finish())
 }
 
 /// A uniformly random permutation among those that move everybody (by rejection: e tries on average).

@@ -173,6 +173,7 @@ def summary(net: Fabric) -> dict[str, Any]:
         "hosts": net.hosts,
         "switches": net.switches,
         "links": net.links,
+        "shape": net.shape,
         "levels": net.levels,
         "switches_per_level": net.switches_per_level(),
         "pods": net.pods,
@@ -198,17 +199,16 @@ def _link_speeds(net: Fabric) -> list[dict[str, Any]]:
 def text(result: dict[str, Any], *, title: str = "findings") -> str:
     """The report of a fabric; `title` is that of what is odd about it."""
     count = render.count
-    by_level = " + ".join(count(n) for n in result["switches_per_level"])
+    levels = " + ".join(count(n) for n in result["switches_per_level"])
+    by_level = "" if result["shape"]["kind"] == "dragonfly" else f" ({levels}, leaves first)"
     speeds = ", ".join(
         f"{count(s['links'])} of {render.size(s['bytes_per_second'])}/s" for s in result["link_speeds"]
     )
     rows = [
         ("hosts", count(result["hosts"])),
-        ("switches", f"{count(result['switches'])} ({by_level}, leaves first)"),
+        ("switches", f"{count(result['switches'])}{by_level}"),
         ("links", f"{count(result['links'])} directed ({speeds})"),
-        ("levels", count(result["levels"])),
-        ("pods", count(result["pods"])),
-        ("core groups", count(result["core_groups"])),
+        *_shape(result),
         ("regular", "yes" if result["regular"] else f"no: {result['irregular']}"),
         ("read as", f"{result['kind']}, LMC {result['lmc']}"),
     ]
@@ -218,6 +218,22 @@ def text(result: dict[str, Any], *, title: str = "findings") -> str:
     if result.get("removed"):
         out += "\n\nremoved\n" + "\n".join(f"  {line}" for line in result["removed"])
     return out + render.findings(result.get("findings", ()), title)
+
+
+def _shape(result: dict[str, Any]) -> list[tuple[str, str]]:
+    """The groups of a dragonfly, the levels of anything else."""
+    count, shape = render.count, result["shape"]
+    if shape["kind"] != "dragonfly":
+        return [(key.replace("_", " "), count(result[key])) for key in ("levels", "pods", "core_groups")]
+    least, most = shape["global_cables"]["least"], shape["global_cables"]["most"]
+    cables = count(most) if least == most else f"{count(least)} to {count(most)}"
+    order = shape["arrangement"] or "not one of absolute, relative, circulant"
+    return [
+        ("shape", "dragonfly"),
+        ("groups", f"{count(shape['groups'])} of {count(shape['switches_a_group'])} switches"),
+        ("between", f"{cables} {'cable' if most == 1 else 'cables'} a pair of groups"),
+        ("arrangement", order),
+    ]
 
 
 def _write(run: Run, net: Fabric) -> str | None:

@@ -119,8 +119,12 @@ def layout(fabric: Fabric, part: str | None = None) -> Layout:
     Raises
     ------
     NetloomError
-        If the part is none of this, or there is no such leaf or pod.
+        If the part is none of this, or there is no such leaf or pod, or the fabric is a dragonfly.
     """
+    if fabric.shape["kind"] == "dragonfly":
+        raise NetloomError(
+            "the fabric is a dragonfly: expected one with levels, which is all that plot draws"
+        )
     table = fabric.link_table()
     source, target = (np.asarray(table[name], np.int64) for name in ("source", "target"))
     found = link_levels(fabric)

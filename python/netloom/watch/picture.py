@@ -168,6 +168,9 @@ def _levels(
     table = fabric.link_table()
     level = np.concatenate([np.full(fabric.hosts, -1), np.asarray(fabric.switch_table()["level"], int)])
     ends = np.stack([level[table["source"]], level[table["target"]]])
+    dragonfly = fabric.shape["kind"] == "dragonfly"
+    if dragonfly:
+        ends = _kinds(fabric)
     found = []
     for below, above in sorted({tuple(sorted(pair)) for pair in ends[:, alive].T.tolist()}):
         for start, end in dict.fromkeys([(below, above), (above, below)]):
@@ -178,7 +181,7 @@ def _levels(
                 waited = float(np.nansum(ticks[of]))
             found.append(
                 Level(
-                    name=f"{_level_name(start, fabric.levels)} → {_level_name(end, fabric.levels)}",
+                    name=_KINDS[start, end] if dragonfly else _between(start, end, fabric.levels),
                     links=int(of.sum()),
                     known=int(seen.sum()),
                     bytes_per_s=float(rate[seen].sum()),
@@ -188,6 +191,25 @@ def _levels(
                 )
             )
     return found
+
+
+_KINDS = {(-1, 0): "host → group", (0, -1): "group → host", (0, 0): "within groups", (1, 1): "between groups"}
+"""The links of a dragonfly, by what `_kinds` says of their ends."""
+
+
+def _kinds(fabric: Fabric) -> npt.NDArray[np.int64]:
+    """Both ends of every link of a dragonfly: -1 a host, 0 a switch, 1 both ends of a link between groups."""
+    table = fabric.link_table()
+    group = np.concatenate([np.full(fabric.hosts, -1), np.asarray(fabric.switch_table()["group"], np.int64)])
+    ends = np.stack([group[table["source"]], group[table["target"]]])
+    other = (ends[0] != ends[1]) & (ends >= 0).all(axis=0)
+    kinds = np.where(ends < 0, -1, 0)
+    kinds[:, other] = 1
+    return kinds
+
+
+def _between(start: int, end: int, levels: int) -> str:
+    return f"{_level_name(start, levels)} → {_level_name(end, levels)}"
 
 
 def _level_name(level: int, levels: int) -> str:

@@ -7,6 +7,7 @@
 //! [`GENERATORS`] lists them: a new one is a file and an entry there.
 
 mod cab;
+mod dragonfly;
 mod fattree;
 mod quartz1;
 mod spec;
@@ -17,6 +18,7 @@ mod xgft;
 use netloom_model::names::nearest;
 use netloom_model::{Fabric, FabricError};
 
+pub use dragonfly::{Arrangement, Dragonfly};
 pub use fattree::FatTree;
 use spec::Spec;
 pub use two_level::TwoLevel;
@@ -113,7 +115,7 @@ pub struct Generator {
 }
 
 /// All generators, in the order messages list them.
-pub static GENERATORS: [Generator; 5] = [
+pub static GENERATORS: [Generator; 6] = [
     Generator {
         name: "quartz1",
         example: "quartz1",
@@ -148,6 +150,13 @@ pub static GENERATORS: [Generator; 5] = [
         about: "extended generalised fat tree of any height",
         keys: xgft::KEYS,
         parse: xgft::generate,
+    },
+    Generator {
+        name: dragonfly::NAME,
+        example: dragonfly::EXAMPLE,
+        about: "cliques of switches as groups, cables between every two groups",
+        keys: dragonfly::KEYS,
+        parse: dragonfly::generate,
     },
 ];
 

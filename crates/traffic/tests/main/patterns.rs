@@ -163,3 +163,29 @@ fn what_is_mistyped_names_the_nearest() {
     assert!(refusal("shift", Some(4)).contains("needs how far: shift:1"));
     assert!(refusal("nn:4x4x4", None).contains("rows and columns"));
 }
+
+#[test]
+fn adversarial_traffic_goes_from_group_to_group() {
+    let sent = entries("adversarial:2,group=4,bytes=8", 12);
+    assert_eq!(sent.len(), 48);
+    assert_eq!(sent[20..24], [(5, 0, 2.0), (5, 1, 2.0), (5, 2, 2.0), (5, 3, 2.0)]);
+    let says = |spec: &str, endpoints, part: &str| {
+        let message = refusal(spec, endpoints);
+        assert!(message.contains(part), "{spec}: {message}");
+    };
+    says(
+        "adversarial:40,group=32",
+        Some(1056),
+        "at least 1 and below their number, found \"40 of 33 groups\"",
+    );
+    says("adversarial:0,group=4", Some(12), "found \"0 of 3 groups\"");
+    says("adversarial:-1,group=4", Some(12), "found \"-1 of 3 groups\"");
+    says("adversarial:1,group=5", Some(12), "a divisor of the number of endpoints");
+    says("adversarial:1,group=12", Some(12), "with at least two groups, found \"12 of 12 endpoints\"");
+    says("adversarial:1,group=0", Some(12), "a divisor of the number of endpoints");
+    says("adversarial:1", Some(12), "needs the endpoints of a group, or a dragonfly");
+    says("adversarial", Some(12), "needs how many groups on: adversarial:1,group=32");
+    says("adversarial:1,group=4", None, "needs a number of endpoints");
+    says("adversarial:1,group=4,ranks=16", Some(12), "needs 16 endpoints, the fabric has 12 hosts");
+    says("adversarial:1,grop=4", Some(12), "needs the endpoints of a group");
+}

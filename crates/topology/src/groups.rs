@@ -1,0 +1,291 @@
+//! Groups of a dragonfly, found from its cables alone.
+//!
+//! The ends of a cable within a group share neighbours: all of the group. The ends of a cable between groups share
+//! some too, up to one less than a switch has global cables, where these are arranged in the same order everywhere.
+//! So a fixed limit will not do. The rule: the lowest number *t* at which the pieces that cables with more than *t*
+//! shared neighbours join have a diameter of at most 2 inside. Switches that lost their group (pieces of less than
+//! half the usual size) go where most of their neighbours are.
+//!
+//! Dead cables count here: what is damaged keeps the groups that it was built with. What is found is a dragonfly if
+//! groups are of one size, but for a few, are cliques or nearly so, and if nearly every two of them are joined.
+//!
+//! Limits: in groups of 4 switches a missing cable leaves too little to tell; groups that are joined by so many cables
+//! that two of them have diameter 2 are one piece.
+
+use netloom_model::{Fabric, SwitchId};
+
+use crate::generate::Arrangement;
+use crate::graph::Sets;
+
+/// Shares, in hundredths, above which pieces are a dragonfly: groups of the usual size; neighbours among the pairs of
+/// a group; groups that are joined among pairs of groups; switches that needed no help to find their group.
+const OF_USUAL_SIZE: usize = 50;
+const ADJACENT: usize = 15;
+const JOINED: usize = 80;
+const SETTLED: usize = 75;
+
+/// The groups of a dragonfly, numbered by their first switch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Groups {
+    /// Group of every switch.
+    pub of: Vec<u32>,
+    /// How many there are, at least 2.
+    pub count: u32,
+    /// Switches of most groups.
+    pub switches_a_group: u32,
+    /// Fewest and most working cables between two groups.
+    pub global_cables: (u32, u32),
+    /// The order of the global cables, if it is one that we know.
+    pub arrangement: Option<Arrangement>,
+    /// What is not as in the other groups, in sentences.
+    pub deviations: Vec<String>,
+}
+
+impl Groups {
+    /// The group of a switch.
+    #[inline]
+    pub fn group(&self, s: SwitchId) -> u32 {
+        self.of[s.index()]
+    }
+
+    /// Hosts of every group, if these are equally many in each and follow one another.
+    pub fn hosts_a_group(&self, fabric: &Fabric) -> Option<u32> {
+        let each = fabric.host_count() / self.count as usize;
+        let in_order = |h: netloom_model::HostId| self.group(fabric.leaf(h)) as usize == h.index() / each;
+        let even = each > 0 && each * self.count as usize == fabric.host_count();
+        (even && fabric.hosts().all(in_order)).then_some(each as u32)
+    }
+}
+
+/// The groups of a fabric, or `None` if it is no dragonfly.
+pub(crate) fn find(fabric: &Fabric) -> Option<Groups> {
+    let cables = Cables::new(fabric);
+    let most = cables.shared.iter().flatten().copied().max()?;
+    let pieces = (0..=most).map(|t| cables.pieces(t)).find(|pieces| cables.narrow(pieces))?;
+    let of = cables.settle(pieces)?;
+    let groups = describe(fabric, of)?;
+    Some(groups)
+}
+
+/// Who is cabled to whom, dead cables too, and how many neighbours the two have in common.
+struct Cables {
+    near: Vec<Vec<u32>>,
+    shared: Vec<Vec<u32>>,
+}
+
+impl Cables {
+    fn new(fabric: &Fabric) -> Self {
+        let neighbours = |s: SwitchId| {
+            let links = fabric.switch_links(s).filter_map(|l| fabric.link_to_switch(l));
+            let mut near: Vec<u32> = links.filter(|&t| t != s).map(|t| t.0).collect();
+            near.sort_unstable();
+            near.dedup();
+            near
+        };
+        let near: Vec<Vec<u32>> = fabric.switches().map(neighbours).collect();
+        let mut mark = vec![usize::MAX; near.len()];
+        let mut shared = Vec::with_capacity(near.len());
+        for (s, mine) in near.iter().enumerate() {
+            mine.iter().for_each(|&t| mark[t as usize] = s);
+            let common =
+                |&t: &u32| near[t as usize].iter().filter(|&&u| mark[u as usize] == s).count() as u32;
+            shared.push(mine.iter().map(common).collect());
+        }
+        Self { near, shared }
+    }
+
+    /// What hangs together by cables whose ends share more than `t` neighbours.
+    fn pieces(&self, t: u32) -> Vec<Vec<u32>> {
+        let mut sets = Sets::new(self.near.len());
+        for (s, near) in self.near.iter().enumerate() {
+            for (&other, &shared) in near.iter().zip(&self.shared[s]) {
+                if shared > t {
+                    sets.join(s, other as usize);
+                }
+            }
+        }
+        let mut members = vec![Vec::new(); self.near.len()];
+        (0..self.near.len()).for_each(|s| members[sets.find(s)].push(s as u32));
+        members.retain(|piece| !piece.is_empty());
+        members
+    }
+
+    /// Whether all pieces have a diameter of at most 2.
+    fn narrow(&self, pieces: &[Vec<u32>]) -> bool {
+        let mut piece_of = vec![0; self.near.len()];
+        for (i, piece) in pieces.iter().enumerate() {
+            piece.iter().for_each(|&s| piece_of[s as usize] = i);
+        }
+        let mut seen = vec![u32::MAX; self.near.len()];
+        pieces.iter().enumerate().all(|(i, piece)| {
+            // Nobody reaches more than the square of the neighbours in two steps.
+            piece.iter().all(|&s| {
+                let inside = |t: &&u32| piece_of[**t as usize] == i;
+                let mut reached = 0;
+                let mut see = |t: u32| {
+                    if seen[t as usize] != s {
+                        seen[t as usize] = s;
+                        reached += 1;
+                    }
+                };
+                see(s);
+                for &t in self.near[s as usize].iter().filter(inside) {
+                    see(t);
+                    self.near[t as usize].iter().filter(inside).for_each(|&u| see(u));
+                }
+                reached == piece.len()
+            })
+        })
+    }
+
+    /// The group of every switch: that of its piece, or where most of its neighbours are.
+    fn settle(&self, mut pieces: Vec<Vec<u32>>) -> Option<Vec<u32>> {
+        // The usual size is that of the piece of the switch in the middle.
+        pieces.sort_by_key(|piece| (std::cmp::Reverse(piece.len()), piece[0]));
+        let (mut before, all) = (0, self.near.len());
+        let usual = pieces.iter().find(|piece| {
+            before += piece.len();
+            2 * before >= all
+        })?;
+        let usual = usual.len();
+        let groups: Vec<&Vec<u32>> = pieces.iter().filter(|p| p.len() > 1 && 2 * p.len() >= usual).collect();
+        let mut of = vec![u32::MAX; all];
+        for (i, piece) in groups.iter().enumerate() {
+            piece.iter().for_each(|&s| of[s as usize] = i as u32);
+        }
+        if 100 * of.iter().filter(|&&g| g != u32::MAX).count() < SETTLED * all {
+            return None;
+        }
+        let settled = of.clone();
+        for s in (0..all).filter(|&s| settled[s] == u32::MAX) {
+            let mut votes = vec![0; groups.len()];
+            let known = self.near[s].iter().map(|&t| settled[t as usize]).filter(|&g| g != u32::MAX);
+            known.for_each(|g| votes[g as usize] += 1);
+            let best = (0..votes.len()).max_by_key(|&g| (votes[g], std::cmp::Reverse(g)))?;
+            of[s] = (votes[best] > 0).then_some(best as u32)?;
+        }
+        Some(numbered(&of))
+    }
+}
+
+/// The same groups, numbered by their first switch.
+fn numbered(of: &[u32]) -> Vec<u32> {
+    let mut number = std::collections::HashMap::new();
+    of.iter()
+        .map(|&g| {
+            let next = number.len() as u32;
+            *number.entry(g).or_insert(next)
+        })
+        .collect()
+}
+
+/// What the groups are like, or `None` if they are no dragonfly's.
+fn describe(fabric: &Fabric, of: Vec<u32>) -> Option<Groups> {
+    let count = of.iter().max().map_or(0, |&g| g as usize + 1);
+    let mut sizes = vec![0usize; count];
+    of.iter().for_each(|&g| sizes[g as usize] += 1);
+    let usual = usual(&sizes)?;
+    let even = sizes.iter().filter(|&&size| size == usual).count();
+    if count < 2 || 100 * even < OF_USUAL_SIZE * count {
+        return None;
+    }
+    // Pairs of switches of a group that are neighbours, and those whose cables all died; cables a pair of groups.
+    let (mut adjacent, mut apart) = (0usize, 0usize);
+    let mut built = std::collections::BTreeMap::new();
+    for s in fabric.switches() {
+        let mut inside: Vec<(SwitchId, bool)> = Vec::new();
+        for l in fabric.switch_links(s) {
+            let Some(t) = fabric.link_to_switch(l).filter(|&t| t.0 > s.0) else { continue };
+            let (a, b) = (of[s.index()].min(of[t.index()]), of[s.index()].max(of[t.index()]));
+            if a == b {
+                inside.push((t, fabric.alive(l)));
+            } else {
+                let (all, alive) = built.entry((a, b)).or_insert((0u32, 0u32));
+                (*all, *alive) = (*all + 1, *alive + u32::from(fabric.alive(l)));
+            }
+        }
+        inside.sort_unstable_by_key(|&(t, alive)| (t, !alive));
+        inside.dedup_by_key(|&mut (t, _)| t);
+        adjacent += inside.len();
+        apart += inside.iter().filter(|&&(_, alive)| !alive).count();
+    }
+    let within: usize = sizes.iter().map(|&n| n * (n - 1) / 2).sum();
+    let between = count * (count - 1) / 2;
+    if 100 * adjacent < ADJACENT * within || 100 * built.len() < JOINED * between {
+        return None;
+    }
+    let cables: Vec<u32> = built.values().map(|&(_, alive)| alive).collect();
+    let absent = built.len() < between;
+    let least = if absent { 0 } else { cables.iter().copied().min().unwrap_or(0) };
+    let most = cables.iter().copied().max().unwrap_or(0);
+
+    let mut deviations = Vec::new();
+    if let Some(odd) = sizes.iter().position(|&size| size != usual) {
+        let (others, size) = (sizes.iter().filter(|&&size| size != usual).count(), sizes[odd]);
+        deviations
+            .push(format!("groups without {usual} switches: {others}, such as group {odd} with {size}"));
+    }
+    // Groups of one hop lack what no cable joins, others only what died.
+    let lacking = if 2 * adjacent > within { within - adjacent + apart } else { apart };
+    if lacking > 0 {
+        deviations.push(format!("pairs of switches of one group that no working cable joins: {lacking}"));
+    }
+    let common = usual_of(&cables).unwrap_or(0);
+    let mut pairs = (0..count as u32).flat_map(|a| (a + 1..count as u32).map(move |b| (a, b)));
+    let number = |pair: &(u32, u32)| built.get(pair).map_or(0, |&(_, alive)| alive);
+    let fewer = pairs.clone().filter(|pair| number(pair) < common).count();
+    if let Some((a, b)) = pairs.find(|pair| number(pair) < common) {
+        let found = number(&(a, b));
+        deviations.push(format!(
+            "pairs of groups that fewer than {common} working cables join: {fewer}, such as groups {a} and {b} by {found}"
+        ));
+    }
+    let arrangement =
+        arrangement(fabric, &of, count, usual_of(&built.values().map(|b| b.0).collect::<Vec<_>>())?);
+    let (count, switches_a_group) = (count as u32, usual as u32);
+    Some(Groups { of, count, switches_a_group, global_cables: (least, most), arrangement, deviations })
+}
+
+/// The size that most groups have.
+fn usual(sizes: &[usize]) -> Option<usize> {
+    usual_of(&sizes.iter().map(|&n| n as u32).collect::<Vec<_>>()).map(|n| n as usize)
+}
+
+/// The number that comes most often; the largest of these.
+fn usual_of(numbers: &[u32]) -> Option<u32> {
+    let mut counts = std::collections::BTreeMap::new();
+    numbers.iter().for_each(|&n| *counts.entry(n).or_insert(0) += 1);
+    counts.into_iter().max_by_key(|&(n, times)| (times, n)).map(|(n, _)| n)
+}
+
+/// The arrangement by which nine of ten global cables leave the switch that they should.
+fn arrangement(fabric: &Fabric, of: &[u32], groups: usize, links: u32) -> Option<Arrangement> {
+    // Global cables of every switch, as (number of the switch in its group, target group).
+    let mut number = vec![0usize; of.len()];
+    let mut next = vec![0usize; groups];
+    for (s, &g) in of.iter().enumerate() {
+        number[s] = next[g as usize];
+        next[g as usize] += 1;
+    }
+    let mut ends: Vec<(usize, usize, usize)> = Vec::new();
+    let mut ports = 0;
+    for s in fabric.switches() {
+        let group = of[s.index()];
+        let leaves = fabric.switch_links(s).filter_map(|l| fabric.link_to_switch(l)).map(|t| of[t.index()]);
+        let before = ends.len();
+        ends.extend(leaves.filter(|&t| t != group).map(|t| (group as usize, number[s.index()], t as usize)));
+        ports = ports.max(ends.len() - before);
+    }
+    let fits = |&arrangement: &Arrangement| {
+        // `places[group][target]`: the switches from which a cable to the target leaves.
+        let place = |group: usize, switch: usize, target: usize| {
+            (0..links as usize * (groups - 1))
+                .skip(switch * ports)
+                .take(ports)
+                .any(|port| arrangement.target(group, port % (groups - 1), groups) == target)
+        };
+        let right = ends.iter().filter(|&&(group, switch, target)| place(group, switch, target)).count();
+        10 * right >= 9 * ends.len()
+    };
+    Arrangement::ALL.into_iter().find(|arrangement| fits(arrangement))
+}

@@ -1,0 +1,176 @@
+//! Dragonflies: what the generator makes, and groups from cables alone.
+
+use netloom_model::rng::{shuffle, stream};
+use netloom_model::{End, Fabric, FabricBuilder, HostSpec, LinkId, Node, NodeId, SwitchSpec};
+use netloom_topology::{Arrangement, Damage, Groups, Shape, damage, detect, generate};
+
+fn groups(fabric: &Fabric) -> Option<Groups> {
+    detect(fabric).shape.groups().cloned()
+}
+
+/// Whether the groups are those that the names tell: `g00r0`.
+fn named_groups(fabric: &Fabric, found: &Groups) -> bool {
+    let named = |s| fabric.switch_name(s)[1..].split_once('r').unwrap().0.parse::<u32>().unwrap();
+    fabric.switches().all(|s| found.group(s) == named(s))
+}
+
+/// The same nodes without a share of the cables between switches: not dead, absent. Ports of hosts and switches are drawn anew.
+fn without(fabric: &Fabric, percent: usize, seed: u64) -> Fabric {
+    let mut random = stream(seed, 1);
+    let mut cables: Vec<LinkId> = fabric.links().filter(|&l| l < fabric.reverse(l)).collect();
+    shuffle(&mut random, &mut cables);
+    let between = |l: &LinkId| fabric.between_switches(*l);
+    let cut = cables.iter().filter(|l| between(l)).count() * percent / 100;
+    let cut: Vec<LinkId> = cables.iter().copied().filter(between).take(cut).collect();
+    let mut b = FabricBuilder::new();
+    for s in fabric.switches() {
+        b.switch(SwitchSpec::new(fabric.switch_name(s), fabric.switch_guid(s), fabric.radix(s)));
+    }
+    for h in fabric.hosts() {
+        b.host(HostSpec::new(fabric.host_name(h), fabric.host_guid(h)));
+    }
+    let mut port = vec![0; fabric.switch_count()];
+    let mut end = |node: NodeId| match fabric.node(node) {
+        Node::Host(h) => End::Host(h.index()),
+        Node::Switch(s) => {
+            port[s.index()] += 1;
+            End::Switch(s.index(), port[s.index()])
+        }
+    };
+    for &l in cables.iter().filter(|l| !cut.contains(l)) {
+        let (a, z) = (end(fabric.link_from(l)), end(fabric.link_to(l)));
+        b.cable(a, z, fabric.bandwidth_bytes_per_s(l));
+    }
+    b.build().unwrap()
+}
+
+fn cables(fabric: &Fabric, found: &Groups) -> (usize, usize) {
+    let between = fabric.links().filter(|&l| l < fabric.reverse(l) && fabric.between_switches(l));
+    let of = |l| (fabric.link_from_switch(l).unwrap(), fabric.link_to_switch(l).unwrap());
+    let (local, global): (Vec<_>, Vec<_>) =
+        between.map(of).partition(|&(a, b)| found.group(a) == found.group(b));
+    (local.len(), global.len())
+}
+
+#[test]
+fn the_balanced_one_of_eight_has_33_groups() {
+    let fabric = generate("dragonfly:p=4,a=8,h=4").unwrap();
+    let structure = detect(&fabric);
+    let found = structure.shape.groups().unwrap();
+    assert_eq!((found.count, fabric.switch_count(), fabric.host_count()), (33, 264, 1056));
+    assert_eq!(cables(&fabric, found), (924, 528));
+    assert_eq!((found.switches_a_group, found.global_cables), (8, (1, 1)));
+    assert_eq!(found.hosts_a_group(&fabric), Some(32));
+    assert_eq!((structure.findings, structure.regular), (vec![], false));
+}
+
+#[test]
+fn groups_are_found_whatever_the_arrangement() {
+    let shapes = [
+        "p=2,a=4,h=2",
+        "p=4,a=8,h=4",
+        "p=2,a=8,h=4,g=17,links=2",
+        "p=1,a=16,h=4,g=9,links=8",
+        "p=2,a=4,h=2,g=5",
+    ];
+    for (shape, arrangement) in shapes.iter().flat_map(|&s| Arrangement::ALL.map(|a| (s, a))) {
+        let spec = format!("dragonfly:{shape},arrangement={arrangement}");
+        let fabric = generate(&spec).unwrap();
+        let found = groups(&fabric).unwrap_or_else(|| panic!("{spec}"));
+        assert!(named_groups(&fabric, &found), "{spec}: {found:?}");
+        assert_eq!((found.arrangement, found.deviations), (Some(arrangement), vec![]), "{spec}");
+    }
+}
+
+#[test]
+fn groups_of_eight_are_found_with_cables_absent() {
+    for shape in ["p=4,a=8,h=4", "p=2,a=8,h=4,g=17,links=2", "p=1,a=16,h=4,g=9,links=8"] {
+        for (arrangement, seed) in Arrangement::ALL.iter().flat_map(|a| (1..=5).map(move |seed| (a, seed))) {
+            let spec = format!("dragonfly:{shape},arrangement={arrangement}");
+            let fabric = without(&generate(&spec).unwrap(), 5, seed);
+            let found = groups(&fabric).unwrap_or_else(|| panic!("{spec}, seed {seed}"));
+            assert!(named_groups(&fabric, &found), "{spec}, seed {seed}");
+            assert!(!found.deviations.is_empty(), "{spec}, seed {seed}");
+        }
+    }
+}
+
+#[test]
+fn dead_cables_do_not_move_a_switch() {
+    let whole = generate("dragonfly:p=2,a=4,h=2").unwrap();
+    let how = Damage { random_links: 20, random_switches: 1, ..Damage::default() };
+    let broken = damage(&whole, &how, 7).unwrap().fabric;
+    let (whole, found) = (groups(&whole).unwrap(), groups(&broken).unwrap());
+    assert_eq!((&found.of, found.count), (&whole.of, 9));
+    assert_eq!(found.global_cables.0, 0);
+    assert!(
+        found.deviations.iter().any(|text| text.starts_with("pairs of groups that fewer than 1")),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn trees_and_other_graphs_are_no_dragonflies() {
+    for spec in ["quartz1", "cab", "two-level:leaves=8,hosts=4,spines=4", "xgft:m=4x4x4,w=1x2x3"] {
+        assert_eq!(detect(&generate(spec).unwrap()).shape, Shape::Tree, "{spec}");
+    }
+    // Random graphs of 64 switches with 4, 8 and 16 cables each, a clique, a ring of cliques.
+    let graph = |n: usize, ends: Vec<(usize, usize)>| {
+        let mut b = FabricBuilder::new();
+        let mut port = vec![1; n];
+        for s in 0..n {
+            b.switch(SwitchSpec::new(format!("s{s:02}"), s as u64 + 1, 200));
+            let host = b.host(HostSpec::new(format!("h{s:02}"), 0x1000 + 16 * s as u64));
+            b.cable(End::Switch(s, 1), End::Host(host), 1e9);
+        }
+        for (a, z) in ends {
+            (port[a], port[z]) = (port[a] + 1, port[z] + 1);
+            b.cable(End::Switch(a, port[a]), End::Switch(z, port[z]), 1e9);
+        }
+        b.build().unwrap()
+    };
+    let all = |from: usize, to: usize| (from..to).flat_map(move |a| (a + 1..to).map(move |b| (a, b)));
+    for (degree, seed) in [4, 8, 16].into_iter().flat_map(|d| (1..=5).map(move |seed| (d, seed))) {
+        let mut pairs: Vec<(usize, usize)> = all(0, 64).collect();
+        shuffle(&mut stream(seed, degree as u64), &mut pairs);
+        let ring = (0..64).map(|s| (s, (s + 1) % 64));
+        let fabric = graph(64, ring.chain(pairs.into_iter().take(32 * degree)).collect());
+        assert_eq!(detect(&fabric).shape, Shape::Graph, "degree {degree}, seed {seed}");
+    }
+    assert_eq!(detect(&graph(12, all(0, 12).collect())).shape, Shape::Graph);
+    let cliques = (0..8).flat_map(|c| all(6 * c, 6 * c + 6).chain([(6 * c, (6 * c + 7) % 48)]));
+    assert_eq!(detect(&graph(48, cliques.collect())).shape, Shape::Graph);
+}
+
+#[test]
+fn bad_specs_say_what_was_expected() {
+    let says = |spec: &str, part: &str| {
+        let message = generate(spec).unwrap_err().to_string();
+        assert!(message.contains(part), "{spec}: {message}");
+    };
+    says("dragonfly:p=4,a=8", "\"h\" is missing, as in dragonfly:p=4,a=8,h=4");
+    says("dragonfly:p=4,a=8,h=4,g=34", "g, links: expected at most 32 global cables a group, as a=8");
+    says("dragonfly:p=4,a=8,h=4,g=33,links=2", "found \"32 x 2 = 64\"");
+    says("dragonfly:p=4,a=8,h=4,g=1", "g: expected at least 2 groups, found \"1\"");
+    says("dragonfly:p=4,a=1,h=1,links=2", "g: expected at least 2 groups");
+    says("dragonfly:p=4,a=8,h=4,arrangement=palm", "one of absolute, relative, circulant, found \"palm\"");
+    says("dragonfly:p=4,a=8,h=4,global-speed=fast", "global-speed: expected one of SDR");
+    says("dragonfly:p=0,a=8,h=4", "p: expected a whole number from 1");
+    says("dragonfly:p=4,a=20000000,h=20000000", "g: expected a whole number from 1 to 20000000");
+    says("dragonfly:p=1000000,a=8,h=4", "264000000 hosts: expected at most 4000000");
+    says("dragonfly:p=4,a=99999999999999999999,h=4", "a: expected a whole number from 1");
+}
+
+#[test]
+fn kinds_of_cables_have_speeds_of_their_own() {
+    let fabric = generate("dragonfly:p=2,a=4,h=2,speed=100G,local-speed=42G,global-speed=37.6G").unwrap();
+    let found = groups(&fabric).unwrap();
+    for l in fabric.links() {
+        let gigabits = match (fabric.link_from_switch(l), fabric.link_to_switch(l)) {
+            (Some(a), Some(b)) if found.group(a) == found.group(b) => 42.0,
+            (Some(_), Some(_)) => 37.6,
+            _ => 100.0,
+        };
+        assert_eq!(fabric.bandwidth_bytes_per_s(l), gigabits * 1e9 / 8.0);
+    }
+}
