@@ -24,6 +24,9 @@ pub enum RoutingError {
     /// The ftree engine on something else.
     #[error("not a fat tree: {0}; use updn")]
     NotFatTree(String),
+    /// The dla engine on something else.
+    #[error("not a dragonfly whose groups are cliques: {0}; use updn")]
+    NotDragonfly(String),
 }
 
 impl RoutingError {

@@ -11,10 +11,12 @@
 //! | [`context`] | what engines are told and share |
 //! | `greedy` | minhop and updn |
 //! | `ftree` | OpenSM's fat-tree engine |
+//! | [`dla`](mod@dla) | minimal routes of a dragonfly on two lanes |
 //! | `modk`, `random` | engines that choose among admissible links |
 //! | [`error`] | what can go wrong |
 
 pub mod context;
+pub mod dla;
 pub mod engine;
 pub mod error;
 pub mod hops;
@@ -31,6 +33,7 @@ mod tables;
 mod updown;
 
 pub use context::EngineOptions;
+pub use dla::dla;
 pub use engine::{Engine, UnknownEngine, route};
 pub use error::RoutingError;
 pub use hops::mean_hops;

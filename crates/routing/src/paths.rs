@@ -18,10 +18,10 @@
 use std::collections::HashMap;
 
 use netloom_model::{Fabric, LinkId, SwitchId};
-use netloom_topology::{Shape, Structure};
+use netloom_topology::{Groups, Shape, Structure};
 use rayon::prelude::*;
 
-use crate::updown::{Hop, HopLists, UpDown};
+use crate::updown::{Hop, HopLists, UpDown, all_hops};
 
 /// Hops of an unreachable leaf.
 const FAR: u8 = u8::MAX;
@@ -66,6 +66,12 @@ impl PathSet {
         let updown = UpDown::new(fabric, level);
         let leaves: Vec<SwitchId> = fabric.switches().filter(|&s| !fabric.hosts_on(s).is_empty()).collect();
         Self::towards(fabric, Rule::UpDown(&updown), leaves)
+    }
+
+    /// Minimal routes of a dragonfly towards every switch: of the ways with at most one cable between groups, which
+    /// leads into the destination's group, the shortest.
+    pub fn by_groups(fabric: &Fabric, groups: &Groups) -> PathSet {
+        Self::to_switches(fabric, Rule::Groups(&all_hops(fabric), groups))
     }
 
     /// Admissible routes towards every switch, with hosts or without.
@@ -245,6 +251,8 @@ pub(crate) enum Rule<'a> {
     UpDown(&'a UpDown),
     /// Shortest, whatever the direction.
     Shortest(&'a HopLists),
+    /// Shortest with at most one link between groups, into the destination's.
+    Groups(&'a HopLists, &'a Groups),
 }
 
 /// The search for admissible links towards one switch; holds its scratch space.
@@ -265,10 +273,16 @@ impl<'a> Search<'a> {
     fn run(&mut self, target: SwitchId, hops: &mut [u8], mut found: impl FnMut(SwitchId, &[LinkId])) {
         match self.rule {
             Rule::UpDown(updown) => {
-                self.breadth_first(target, &updown.up, &updown.down, hops, &mut found);
+                self.breadth_first(target, (&updown.up, &updown.down), |_, _| true, hops, &mut found);
                 self.climb(updown, hops, &mut found);
             }
-            Rule::Shortest(all) => self.breadth_first(target, all, all, hops, &mut found),
+            Rule::Shortest(all) => self.breadth_first(target, (all, all), |_, _| true, hops, &mut found),
+            Rule::Groups(all, groups) => {
+                let group = |s| groups.group(s);
+                let here = group(target);
+                let keep = |from, to| group(from) == group(to) || group(to) == here;
+                self.breadth_first(target, (all, all), keep, hops, &mut found);
+            }
         }
     }
 
@@ -293,12 +307,12 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Marks what can reach `target` over `forward` links, found against them over `backward` links.
+    /// Marks what can reach `target` over `forward` links that `keep` takes, found against them over `backward` links.
     fn breadth_first(
         &mut self,
         target: SwitchId,
-        backward: &HopLists,
-        forward: &HopLists,
+        (backward, forward): (&HopLists, &HopLists),
+        keep: impl Fn(SwitchId, SwitchId) -> bool,
         hops: &mut [u8],
         found: &mut impl FnMut(SwitchId, &[LinkId]),
     ) {
@@ -313,7 +327,7 @@ impl<'a> Search<'a> {
             // Fabrics of 255 and more hops across do not exist; what is farther counts as unreachable.
             let above = hops[s.index()].saturating_add(1);
             for hop in backward.of(s) {
-                if !self.below[hop.to.index()] && above < FAR {
+                if !self.below[hop.to.index()] && above < FAR && keep(hop.to, s) {
                     self.below[hop.to.index()] = true;
                     hops[hop.to.index()] = above;
                     self.queue.push(hop.to);
@@ -322,7 +336,8 @@ impl<'a> Search<'a> {
         }
         for &s in &self.queue[1..] {
             let wanted = hops[s.index()] - 1;
-            let nearer = |hop: &&Hop| hops[hop.to.index()] == wanted && self.below[hop.to.index()];
+            let nearer =
+                |hop: &&Hop| hops[hop.to.index()] == wanted && self.below[hop.to.index()] && keep(s, hop.to);
             self.chosen.clear();
             self.chosen.extend(forward.of(s).iter().filter(nearer).map(|hop| hop.link));
             found(s, &self.chosen);

@@ -1,4 +1,5 @@
 //! What routing promises across files: engines against real tables, loads against arithmetic.
 
+mod dragonflies;
 mod opensm;
 mod properties;

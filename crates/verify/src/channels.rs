@@ -35,9 +35,8 @@ impl Channels {
         }
     }
 
-    /// The links that wait for `link` to drain: `link` waits for each of these.
+    /// Adds the links that `link` waits for.
     fn waits_for(&self, fabric: &Fabric, link: LinkId, out: &mut Vec<u32>) {
-        out.clear();
         let Some(s) = fabric.link_to_switch(link) else { return };
         for w in 0..self.words {
             let mut word = self.bits[link.index() * self.words + w].load(Relaxed);
@@ -51,26 +50,31 @@ impl Channels {
 
     /// The number of groups of links that wait for each other in cycles, and one shortest cycle of the first.
     pub fn cycles(&self, fabric: &Fabric) -> (u64, Vec<LinkId>) {
-        let n = fabric.link_count();
-        let mut first = vec![0u32; n + 1];
-        let (mut edges, mut row) = (Vec::new(), Vec::new());
-        for l in 0..n {
-            self.waits_for(fabric, LinkId::from_index(l), &mut row);
-            edges.extend_from_slice(&row);
-            first[l + 1] = edges.len() as u32;
-        }
-        let next = |l: u32| &edges[first[l as usize] as usize..first[l as usize + 1] as usize];
-        let component = components(n, next);
-        let mut size = vec![0u32; n];
-        component.iter().for_each(|&c| size[c as usize] += 1);
-        let cyclic = |l: u32| size[component[l as usize] as usize] > 1 || next(l).contains(&l);
-        let mut groups: Vec<u32> =
-            (0..n as u32).filter(|&l| cyclic(l)).map(|l| component[l as usize]).collect();
-        groups.sort_unstable();
-        groups.dedup();
-        let Some(start) = (0..n as u32).find(|&l| cyclic(l)) else { return (0, Vec::new()) };
-        (groups.len() as u64, shortest_cycle(n, next, start))
+        let (groups, cycle) =
+            cycles(fabric.link_count(), |link, out| self.waits_for(fabric, LinkId(link), out));
+        (groups, cycle.into_iter().map(LinkId).collect())
     }
+}
+
+/// The number of groups of vertices that wait for each other in cycles, and one shortest cycle of the first. `waits`
+/// adds those that a vertex waits for.
+pub(crate) fn cycles(n: usize, waits: impl Fn(u32, &mut Vec<u32>)) -> (u64, Vec<u32>) {
+    let mut first = vec![0u32; n + 1];
+    let mut edges = Vec::new();
+    for v in 0..n as u32 {
+        waits(v, &mut edges);
+        first[v as usize + 1] = edges.len() as u32;
+    }
+    let next = |v: u32| &edges[first[v as usize] as usize..first[v as usize + 1] as usize];
+    let component = components(n, next);
+    let mut size = vec![0u32; n];
+    component.iter().for_each(|&c| size[c as usize] += 1);
+    let cyclic = |v: u32| size[component[v as usize] as usize] > 1 || next(v).contains(&v);
+    let mut groups: Vec<u32> = (0..n as u32).filter(|&v| cyclic(v)).map(|v| component[v as usize]).collect();
+    groups.sort_unstable();
+    groups.dedup();
+    let Some(start) = (0..n as u32).find(|&v| cyclic(v)) else { return (0, Vec::new()) };
+    (groups.len() as u64, shortest_cycle(n, next, start))
 }
 
 /// Strongly connected components (Tarjan's algorithm, without recursion): a number per node.
@@ -118,7 +122,7 @@ fn components<'a>(n: usize, next: impl Fn(u32) -> &'a [u32]) -> Vec<u32> {
 }
 
 /// A shortest cycle through `start`, which lies on one.
-fn shortest_cycle<'a>(n: usize, next: impl Fn(u32) -> &'a [u32], start: u32) -> Vec<LinkId> {
+fn shortest_cycle<'a>(n: usize, next: impl Fn(u32) -> &'a [u32], start: u32) -> Vec<u32> {
     let mut from = vec![u32::MAX; n];
     let mut queue = vec![start];
     let mut at = 0;
@@ -127,9 +131,9 @@ fn shortest_cycle<'a>(n: usize, next: impl Fn(u32) -> &'a [u32], start: u32) -> 
         at += 1;
         for &w in next(v) {
             if w == start {
-                let mut cycle = vec![LinkId(v)];
-                while cycle.last() != Some(&LinkId(start)) {
-                    cycle.push(LinkId(from[cycle[cycle.len() - 1].index()]));
+                let mut cycle = vec![v];
+                while cycle.last() != Some(&start) {
+                    cycle.push(from[cycle[cycle.len() - 1] as usize]);
                 }
                 cycle.reverse();
                 return cycle;
@@ -154,6 +158,6 @@ mod tests {
         let c = components(6, |v| edges[v as usize]);
         assert!(c[0] == c[1] && c[1] == c[2] && c[3] == c[4]);
         assert!(c[0] != c[3] && c[5] != c[0] && c[5] != c[3]);
-        assert_eq!(shortest_cycle(6, |v| edges[v as usize], 0), [LinkId(0), LinkId(1), LinkId(2)]);
+        assert_eq!(shortest_cycle(6, |v| edges[v as usize], 0), [0, 1, 2]);
     }
 }

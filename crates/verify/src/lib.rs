@@ -7,6 +7,7 @@
 //! |---|---|
 //! | [`check`](mod@check) | every pair of addresses: reachable, loop-free, minimal, up*/down*, free of credit loops |
 //! | [`report`] | what `check` found |
+//! | [`lanes`] | credit loops by (link, lane) |
 //! | [`certificate`] | recomputes loads and bound; says yes or no to a certificate |
 //! | [`mix`](mod@mix) | what any mix of old and new entries can do while tables change |
 //! | [`stages`](mod@stages) | a change in stages, each safe however its entries mix |
@@ -27,6 +28,7 @@ mod channels;
 pub mod check;
 mod distance;
 mod forced;
+pub mod lanes;
 mod loads;
 pub mod mix;
 mod patterns;
@@ -40,6 +42,7 @@ mod wiring;
 pub use at_max::verify_links_at_max;
 pub use certificate::{Verdict, verify_certificate};
 pub use check::check;
+pub use lanes::{LaneReport, lane_loops};
 pub use mix::{MixReport, mix, patched};
 pub use report::{CheckReport, Finding, FindingKind};
 pub use stages::{NoStages, Stages, stages};

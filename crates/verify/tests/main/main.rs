@@ -2,6 +2,7 @@
 
 mod certificates;
 mod faults;
+mod lanes;
 mod mixes;
 mod pair_paths;
 mod tables;

@@ -1,0 +1,158 @@
+//! Credit loops by (link, lane): what can wait for what where packets change lanes.
+//!
+//! A vertex is a lane of a link. A packet that holds a buffer of one and wants a buffer of another makes the first
+//! wait for the second; lanes come from the tables of the switches on its way, by the port it came in, the port it
+//! leaves by and its service level. Tables are free of deadlocks if no cycle of waits is left (Dally and Seitz 1987).
+//!
+//! Packets are followed from the hosts, once an address and service level. Where pairs have no level of their own a
+//! message may have any, so all are followed that differ in some table.
+
+use netloom_model::{DestId, Fabric, HostId, LaneMap, LinkId, NO_PORT, Routes, SERVICE_LEVELS, Table};
+
+use crate::channels;
+
+/// What was found about lanes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LaneReport {
+    /// Lanes that a packet can be on: one more than the highest.
+    pub lanes: u8,
+    /// Groups of (link, lane) that wait for each other in cycles.
+    pub credit_loops: u64,
+    /// A shortest cycle of the first, or nothing.
+    pub cycle: Vec<(LinkId, u8)>,
+}
+
+/// Looks for credit loops among lanes.
+///
+/// Routes and lanes are of `fabric`. Entries that lead nowhere end a packet's way; other checks tell them. Time grows
+/// with links times addresses times levels, with the square of the hosts where pairs have levels or tables go by source.
+pub fn lane_loops(fabric: &Fabric, routes: &Routes, lanes: &LaneMap) -> LaneReport {
+    let width = u32::from(lanes.lanes().max(1));
+    let mut waits = Waits::new(fabric, width);
+    let mut seen = vec![0u32; fabric.link_count() * width as usize];
+    let mut stamp = 0;
+    let classes = levels(fabric, lanes);
+    let by_source = matches!(routes.table, Table::UpBySource { .. });
+    let space = routes.dests(fabric);
+    let mut used = 0;
+    let alive = |h: &HostId| fabric.alive(fabric.host_link(*h));
+    let hosts: Vec<HostId> = fabric.hosts().filter(alive).collect();
+    for &to in &hosts {
+        for path in 0..1 << routes.lmc {
+            let dest = space.host(to, path);
+            for &level in &classes {
+                stamp += 1;
+                for &from in hosts.iter().filter(|&&from| from != to) {
+                    if lanes.level(from, to).is_some_and(|own| own != level) {
+                        continue;
+                    }
+                    stamp += u32::from(by_source);
+                    let packet = Packet { from, dest, level };
+                    used = used.max(follow(fabric, routes, lanes, &packet, &mut waits, (&mut seen, stamp)));
+                }
+            }
+        }
+    }
+    let (credit_loops, cycle) = waits.cycles(fabric);
+    LaneReport { lanes: used + 1, credit_loops, cycle }
+}
+
+struct Packet {
+    from: HostId,
+    dest: DestId,
+    level: u8,
+}
+
+/// Follows one packet until it arrives, is lost, or is where one before it was. The highest lane that it was on.
+fn follow(
+    fabric: &Fabric,
+    routes: &Routes,
+    lanes: &LaneMap,
+    packet: &Packet,
+    waits: &mut Waits,
+    (seen, stamp): (&mut [u32], u32),
+) -> u8 {
+    let mut link = fabric.host_link(packet.from);
+    let mut lane = lanes.first_lane(packet.from.0, packet.level);
+    let mut highest = lane;
+    while let Some(switch) = fabric.link_to_switch(link) {
+        let here = waits.vertex(link, lane);
+        if std::mem::replace(&mut seen[here as usize], stamp) == stamp {
+            break;
+        }
+        let port = routes.port(switch, packet.from, packet.dest);
+        let Some(out) = (port != NO_PORT).then(|| fabric.link_at(switch, port)).flatten() else { break };
+        if !fabric.alive(out) {
+            break;
+        }
+        let next = lanes.lane(link.0, out.0, packet.level);
+        waits.add(fabric, here, out, next);
+        (link, lane, highest) = (out, next, highest.max(next));
+    }
+    highest
+}
+
+/// Service levels that pairs can have, one of each set that all tables treat alike.
+fn levels(fabric: &Fabric, lanes: &LaneMap) -> Vec<u8> {
+    if let Some(levels) = lanes.levels() {
+        return (0..levels.count()).collect();
+    }
+    let mut found: Vec<u8> = Vec::new();
+    for level in 0..SERVICE_LEVELS {
+        let alike = |other: u8| {
+            fabric.hosts().all(|h| lanes.first_lane(h.0, level) == lanes.first_lane(h.0, other))
+                && fabric.links().filter_map(|via| Some((via, fabric.link_to_switch(via)?))).all(
+                    |(via, s)| {
+                        let same =
+                            |out: LinkId| lanes.lane(via.0, out.0, level) == lanes.lane(via.0, out.0, other);
+                        fabric.switch_links(s).all(same)
+                    },
+                )
+        };
+        if !found.iter().any(|&other| alike(other)) {
+            found.push(level);
+        }
+    }
+    found
+}
+
+/// Who waits for whom: a row of bits a vertex, a bit for every lane of every port of the switch that its link enters.
+struct Waits {
+    lanes: u32,
+    words: usize,
+    bits: Vec<u64>,
+}
+
+impl Waits {
+    fn new(fabric: &Fabric, lanes: u32) -> Self {
+        let words = ((usize::from(fabric.max_radix()) + 1) * lanes as usize).div_ceil(64);
+        Self { lanes, words, bits: vec![0; fabric.link_count() * lanes as usize * words] }
+    }
+
+    fn vertex(&self, link: LinkId, lane: u8) -> u32 {
+        link.0 * self.lanes + u32::from(lane)
+    }
+
+    fn add(&mut self, fabric: &Fabric, holder: u32, out: LinkId, lane: u8) {
+        let bit = usize::from(fabric.link_port(out)) * self.lanes as usize + usize::from(lane);
+        self.bits[holder as usize * self.words + bit / 64] |= 1 << (bit % 64);
+    }
+
+    fn cycles(&self, fabric: &Fabric) -> (u64, Vec<(LinkId, u8)>) {
+        let vertices = fabric.link_count() * self.lanes as usize;
+        let of = |vertex: u32| (LinkId(vertex / self.lanes), (vertex % self.lanes) as u8);
+        let waits = |vertex: u32, out: &mut Vec<u32>| {
+            let Some(switch) = fabric.link_to_switch(of(vertex).0) else { return };
+            let row = &self.bits[vertex as usize * self.words..(vertex as usize + 1) * self.words];
+            for (w, &word) in row.iter().enumerate() {
+                let set = (0..64).filter(|bit| word >> bit & 1 == 1).map(|bit| w as u32 * 64 + bit);
+                out.extend(set.filter_map(|bit| {
+                    let link = fabric.link_at(switch, (bit / self.lanes) as u16)?;
+                    Some(link.0 * self.lanes + bit % self.lanes)
+                }));
+            }
+        };
+        let (groups, cycle) = channels::cycles(vertices, waits);
+        (groups, cycle.into_iter().map(of).collect())
+    }
+}

@@ -1,0 +1,107 @@
+//! Freedom from deadlock by (link, lane).
+
+use netloom_model::{LaneMap, Levels};
+use netloom_routing::{Engine, EngineOptions, dla, loads, route};
+use netloom_testkit::traffic::matrix;
+use netloom_topology::{Damage, damage, detect, generate};
+use netloom_verify::{check, lane_loops};
+
+const SHAPES: [&str; 4] = [
+    "dragonfly:p=2,a=4,h=2",
+    "dragonfly:p=2,a=4,h=2,arrangement=relative",
+    "dragonfly:p=1,a=8,h=2,g=9,links=2,arrangement=circulant",
+    "dragonfly:p=4,a=8,h=4",
+];
+
+#[test]
+fn two_lanes_free_minimal_routes_of_a_dragonfly_and_one_does_not() {
+    for spec in SHAPES {
+        let fabric = generate(spec).unwrap();
+        let structure = detect(&fabric);
+        let (routes, lanes) = dla(&fabric, &structure, &EngineOptions::default()).unwrap();
+        let free = lane_loops(&fabric, &routes, &lanes);
+        assert_eq!((free.lanes, free.credit_loops, free.cycle), (2, 0, vec![]), "{spec}");
+        let one = lane_loops(&fabric, &routes, &LaneMap::uniform(&fabric, 1));
+        assert!(one.lanes == 1 && one.credit_loops > 0, "{spec}");
+        // Each link of the cycle leads to where the next one begins, the last to the first.
+        let next = one.cycle.iter().cycle().skip(1);
+        for (&(a, _), &(b, _)) in one.cycle.iter().zip(next) {
+            assert_eq!(fabric.link_to(a), fabric.link_from(b), "{spec}");
+        }
+        // The check by links alone says the same of one lane, and that everybody arrives.
+        let report = check(&fabric, &structure, &routes);
+        assert_eq!((report.unreachable_pairs, report.credit_loops), (0, one.credit_loops), "{spec}");
+    }
+}
+
+#[test]
+fn what_does_not_deadlock_on_one_lane_does_not_on_more() {
+    for spec in ["quartz1", "dragonfly:p=2,a=4,h=2"] {
+        let fabric = generate(spec).unwrap();
+        let routes = route(Engine::Updn, &fabric, &detect(&fabric), &EngineOptions::default()).unwrap();
+        assert_eq!(lane_loops(&fabric, &routes, &LaneMap::uniform(&fabric, 1)).credit_loops, 0, "{spec}");
+        assert_eq!(lane_loops(&fabric, &routes, &LaneMap::uniform(&fabric, 4)).credit_loops, 0, "{spec}");
+    }
+}
+
+#[test]
+fn levels_of_pairs_keep_packets_apart() {
+    // Random lanes mix what dla keeps apart; random levels over straight tables keep every packet on one lane.
+    let fabric = generate(SHAPES[0]).unwrap();
+    let (routes, _) = dla(&fabric, &detect(&fabric), &EngineOptions::default()).unwrap();
+    let random = lane_loops(&fabric, &routes, &LaneMap::random(&fabric, 4, 4, 1));
+    assert!(random.credit_loops > 0 && random.lanes == 4);
+    let straight = LaneMap::uniform(&fabric, 2).with_levels(Levels::pairs(2, 1));
+    let found = lane_loops(&fabric, &routes, &straight);
+    assert!(found.credit_loops > 0);
+    assert!(found.cycle.iter().all(|&(_, lane)| lane == found.cycle[0].1), "{found:?}");
+}
+
+#[test]
+fn loads_of_the_neighbour_pattern_and_of_all_to_all_are_the_formulas() {
+    let fabric = generate("dragonfly:p=4,a=8,h=4").unwrap();
+    let structure = detect(&fabric);
+    let groups = structure.shape.groups().unwrap();
+    let (routes, _) = dla(&fabric, &structure, &EngineOptions::default()).unwrap();
+    let most = |to: &dyn Fn(u64, u64) -> f64| {
+        let entries: Vec<(u64, u64, f64)> = (0..1056u64)
+            .flat_map(|i| (0..1056).map(move |j| (i, j)))
+            .filter(|(i, j)| i != j)
+            .map(|(i, j)| (i, j, to(i, j)))
+            .filter(|entry| entry.2 > 0.0)
+            .collect();
+        let found = loads(&fabric, &routes, &matrix(1056, &entries)).unwrap();
+        let (mut host, mut local, mut global) = (0f64, 0f64, 0f64);
+        for link in fabric.links() {
+            let of = match (fabric.link_from_switch(link), fabric.link_to_switch(link)) {
+                (Some(a), Some(b)) if groups.group(a) == groups.group(b) => &mut local,
+                (Some(_), Some(_)) => &mut global,
+                _ => &mut host,
+            };
+            *of = of.max(found.load[link.index()]);
+        }
+        (host, local, global)
+    };
+    // a p hosts share one cable between two groups.
+    assert_eq!(most(&|i, j| if j / 32 == (i / 32 + 1) % 33 { 1.0 / 32.0 } else { 0.0 }).2, 32.0);
+    let (host, local, global) = most(&|_, _| 1.0);
+    assert!(
+        (local / host - 0.986).abs() < 5e-4 && (global / host - 0.971).abs() < 5e-4,
+        "{local} {global} {host}"
+    );
+}
+
+#[test]
+fn dla_refuses_what_it_cannot_route() {
+    let refused = |fabric: &netloom_model::Fabric, lmc| {
+        let options = EngineOptions { lmc, ..EngineOptions::default() };
+        dla(fabric, &detect(fabric), &options).unwrap_err().to_string()
+    };
+    let tree = generate("cab").unwrap();
+    assert!(refused(&tree, 0).contains("its shape is tree; use updn"));
+    let whole = generate(SHAPES[0]).unwrap();
+    assert!(refused(&whole, 8).contains("LMC"));
+    let what = Damage { links: vec![("g00r0".into(), 3)], ..Damage::default() };
+    let cut = damage(&whole, &what, 0).unwrap().fabric;
+    assert!(refused(&cut, 0).contains("no working cable joins \"g00r0\" and \"g00r1\" of one group"));
+}
