@@ -35,7 +35,7 @@ def test_slurm_s_tasks_and_nodes_are_tasks_and_machines(case, jobs):
     result = case.result(
         "infer", "net.txt", "minhop", "counters.csv", "--jobs", jobs, "--truth", "traffic.csv"
     )
-    # 16 adapters of 4 machines, whoever of the tasks drives them; today's error was g0's 4 alone.
+    # 16 adapters of 4 machines, not g0's 4 alone.
     assert [(job["hosts"], job["ranks"]) for job in result["hypothesis"]] == [(16, 16)]
     assert "outside-jobs" not in {one["kind"] for one in result["findings"]}
     assert result["unexplained_percent"] < 0.001

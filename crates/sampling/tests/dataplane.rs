@@ -1,10 +1,9 @@
 //! `dataplane/netloom_sampling.h` does to packets what this crate does.
 
-use std::path::Path;
-use std::process::Command;
-
 use netloom_model::rng::{below, stream};
 use netloom_sampling::{Hash, HashFunction, HopBits, Tag, WholeTag};
+
+use crate::in_c::printed_by;
 
 const PROGRAM: &str = r#"
 #include <stdio.h>
@@ -41,21 +40,6 @@ int main(void)
 /// 2,000 packets over 1 to 40 links, hop counts of one to five bits.
 #[test]
 fn packets_are_the_same_in_c() {
-    let folder = std::env::temp_dir().join(format!("netloom-dataplane-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).unwrap();
-    let header = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../dataplane");
-    let (source, program) = (folder.join("packets.c"), folder.join("packets"));
-    std::fs::write(&source, PROGRAM).unwrap();
-    let built = Command::new("cc")
-        .args(["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror", "-O2", "-I"])
-        .arg(&header)
-        .arg(&source)
-        .arg("-o")
-        .arg(&program)
-        .output()
-        .expect("a C compiler, which Rust links with");
-    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
-
     let hash = Hash::standard(32).unwrap();
     let siphash: HashFunction = "siphash".parse().unwrap();
     let mut random = stream(1, 0);
@@ -95,10 +79,5 @@ fn packets_are_the_same_in_c() {
             whole.hops
         );
     }
-    let file = folder.join("packets.txt");
-    std::fs::write(&file, &input).unwrap();
-    let ran = Command::new(&program).stdin(std::fs::File::open(&file).unwrap()).output().unwrap();
-    assert!(ran.status.success());
-    assert_eq!(String::from_utf8(ran.stdout).unwrap(), expected);
-    std::fs::remove_dir_all(&folder).unwrap();
+    assert_eq!(printed_by("dataplane", PROGRAM, &input), expected);
 }

@@ -4,10 +4,11 @@
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use netloom_sampling::layout::{self, Did};
 use netloom_sampling::{Hash, Tag};
+
+use crate::in_c::printed_by;
 
 const PROGRAM: &str = r#"
 #include <stdio.h>
@@ -262,20 +263,6 @@ fn forty_frames_stay_as_they_are() {
 
 #[test]
 fn golden_packets_are_the_same_in_c() {
-    let folder = std::env::temp_dir().join(format!("netloom-layouts-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).unwrap();
-    let header = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../dataplane");
-    let (source, program) = (folder.join("packets.c"), folder.join("packets"));
-    std::fs::write(&source, PROGRAM).unwrap();
-    let built = Command::new("cc")
-        .args(["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror", "-O2", "-I"])
-        .arg(&header)
-        .arg(&source)
-        .arg("-o")
-        .arg(&program)
-        .output()
-        .expect("a C compiler, which Rust links with");
-    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
     let cases = cases();
     let (mut input, mut expected) = (String::new(), String::new());
     for case in &cases {
@@ -290,10 +277,5 @@ fn golden_packets_are_the_same_in_c() {
         );
         let _ = writeln!(expected, "{} {}", case.did.name(), hex(&case.out));
     }
-    let file = folder.join("packets.txt");
-    std::fs::write(&file, &input).unwrap();
-    let ran = Command::new(&program).stdin(std::fs::File::open(&file).unwrap()).output().unwrap();
-    assert!(ran.status.success());
-    assert_eq!(String::from_utf8(ran.stdout).unwrap(), expected);
-    std::fs::remove_dir_all(&folder).unwrap();
+    assert_eq!(printed_by("layouts", PROGRAM, &input), expected);
 }

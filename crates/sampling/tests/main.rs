@@ -3,6 +3,7 @@
 mod dataplane;
 mod decoders;
 mod hashes;
+mod in_c;
 mod layouts;
 mod network;
 mod statistics;

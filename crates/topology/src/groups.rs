@@ -63,8 +63,7 @@ pub(crate) fn find(fabric: &Fabric) -> Option<Groups> {
     let most = cables.shared.iter().flatten().copied().max()?;
     let pieces = (0..=most).map(|t| cables.pieces(t)).find(|pieces| cables.narrow(pieces))?;
     let of = cables.settle(pieces)?;
-    let groups = describe(fabric, of)?;
-    Some(groups)
+    describe(fabric, of)
 }
 
 /// Who is cabled to whom, dead cables too, and how many neighbours the two have in common.
@@ -118,7 +117,6 @@ impl Cables {
         }
         let mut seen = vec![u32::MAX; self.near.len()];
         pieces.iter().enumerate().all(|(i, piece)| {
-            // Nobody reaches more than the square of the neighbours in two steps.
             piece.iter().all(|&s| {
                 let inside = |t: &&u32| piece_of[**t as usize] == i;
                 let mut reached = 0;
@@ -277,7 +275,7 @@ fn arrangement(fabric: &Fabric, of: &[u32], groups: usize, links: u32) -> Option
         ports = ports.max(ends.len() - before);
     }
     let fits = |&arrangement: &Arrangement| {
-        // `places[group][target]`: the switches from which a cable to the target leaves.
+        // Whether a global port of this switch leads to the target.
         let place = |group: usize, switch: usize, target: usize| {
             (0..links as usize * (groups - 1))
                 .skip(switch * ports)
