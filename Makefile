@@ -38,7 +38,7 @@ RECORDER_SOURCES := $(wildcard native/recorder/*)
 build: $(VENV)/.built $(NATIVE) ## .venv/bin/netloom
 	@echo 'netloom is in $(BIN)/netloom: try `make demo`, or `$(BIN)/netloom --help`'
 
-demo: $(VENV)/.built ## real dump and real traffic in, table, picture and routes out
+demo: build ## real dump and real traffic in, table, picture and routes out
 	@$(BIN)/netloom demo
 
 check: $(VENV)/.dev ## formats, lints and tests of what changed since the last commit that passed `make test`

@@ -142,14 +142,14 @@ def replayed(written: Written) -> dict[str, Any]:
 
 
 def replay_findings(written: Written) -> list[Finding]:
-    """What a file without communicators cannot say."""
+    """What a format without communicators, or without collectives, cannot say."""
     found, count = [], render.count
     if written.decomposed:
         named = ", ".join(
             f"{count(calls)} {name.lower()} ({schedules.ALGORITHMS[name]})"
             for name, calls in sorted(written.decomposed.items())
         )
-        text = f"collectives of some ranks are written as messages, by published algorithms: {named}"
+        text = f"collectives that the format cannot name are written as messages, by published algorithms: {named}"
         found.append(finding("decomposed-collectives", text))
     if written.left_out:
         named = ", ".join(f"{count(n)} {what}" for what, n in sorted(written.left_out.items()))
