@@ -149,7 +149,7 @@ def replay_findings(written: Written) -> list[Finding]:
             f"{count(calls)} {name.lower()} ({schedules.ALGORITHMS[name]})"
             for name, calls in sorted(written.decomposed.items())
         )
-        text = f"collectives that the format cannot name are written as messages, by published algorithms: {named}"
+        text = f"collectives that the format cannot name are written as messages, by algorithm: {named}"
         found.append(finding("decomposed-collectives", text))
     if written.left_out:
         named = ", ".join(f"{count(n)} {what}" for what, n in sorted(written.left_out.items()))
