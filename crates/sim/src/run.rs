@@ -15,7 +15,7 @@ use crate::packet::{End, Finished, Keeping, Terms, run_network};
 
 use crate::profile::Profile;
 use crate::record::{
-    Distribution, Latencies, LinkCounters, MOST_SPANS, Measure, RankWindow, Recorded, Summary, Window,
+    Distribution, Latencies, LinkCounters, MOST_SPANS, Managed, Measure, RankWindow, Recorded, Summary, Window,
 };
 use crate::replay::{Job, JobTimes, Offered, Player, Spent};
 use crate::scheme::{Scheme, Visitor};
@@ -165,6 +165,8 @@ pub struct Outcome {
     pub partitions: usize,
     /// What every link has carried.
     pub counters: LinkCounters,
+    /// What a congestion control has done, if there was one.
+    pub managed: Option<Managed>,
     /// What was asked to be recorded.
     pub recorded: Recorded,
     /// Packets that wait for each other when nothing moves any more: a credit loop.
@@ -194,6 +196,10 @@ fn check(setup: &Setup) -> Result<(), SimError> {
 pub fn simulate(setup: Setup, control: &Control) -> Result<Outcome, SimError> {
     check(&setup)?;
     if setup.model == Model::Fluid {
+        if let Some(congestion) = &setup.profile.config.congestion {
+            let expected = format!("none, as rates know no queues; found {}", congestion.control.name());
+            return Err(SimError::Config { what: "congestion", expected });
+        }
         if setup.measure.pairs {
             return Err(SimError::Config { what: "pairs", expected: "the packet model".into() });
         }
@@ -358,6 +364,7 @@ fn packets<C: Choice + Clone, O: Observer>(
         events: finished.events,
         partitions: finished.partitions,
         counters,
+        managed: finished.managed,
         recorded,
         deadlock,
         asks_in_vain: !stuck.is_empty() && player.asks_in_vain(),

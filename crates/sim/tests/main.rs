@@ -2,6 +2,7 @@
 
 mod addresses;
 mod common;
+mod congestion;
 mod conservation;
 mod failures;
 mod fluid;

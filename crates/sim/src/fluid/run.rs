@@ -56,6 +56,7 @@ pub(crate) fn flows(setup: Setup, control: &Control) -> Result<Outcome, SimError
         events: fluid.events(),
         partitions: 1,
         counters: fluid.counters(),
+        managed: None,
         recorded,
         deadlock: None,
         stuck: if silent { player.stuck(MOST_STUCK) } else { Vec::new() },

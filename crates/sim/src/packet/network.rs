@@ -7,6 +7,7 @@ use std::sync::Arc;
 use netloom_model::{DestSpace, Fabric};
 
 use super::choice::Choice;
+use super::control::EndPoints;
 use super::hardware::Features;
 use super::host::{Births, Hosts};
 use super::parallel::Mail;
@@ -21,7 +22,7 @@ use crate::config::Config;
 use crate::observe::Observer;
 use crate::program::{Desk, Program};
 use crate::record::LinkCounters;
-use crate::record::{Latencies, Measure, PairCounter};
+use crate::record::{Latencies, Managed, Measure, PairCounter};
 
 /// One network in motion.
 #[derive(Debug)]
@@ -58,6 +59,8 @@ pub struct Network<'f, C, P: Program, O> {
     pub(super) now: u64,
     /// What hosts send each other, if asked for.
     pub(super) pairs: Option<Box<PairCounter>>,
+    /// Congestion control of end points, if there is one.
+    pub(super) end_points: Option<Box<EndPoints>>,
     /// Samples of counters and queues, if asked for.
     pub(super) recorder: Option<Box<Recorder>>,
     /// Packets received.
@@ -110,7 +113,7 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
         let features = Features::of(config, false);
         let move_on = C::LOOKS && features.head_of_line && !features.credits_out;
         let traced = O::LISTENS && O::TRACES;
-        let ahead = features.one_lane && C::LOCAL && !traced && !move_on;
+        let ahead = features.one_lane && C::LOCAL && !traced && !move_on && !features.control;
         let mut ports = Ports::new(fabric, config, Features { ahead, ..features }, &partition);
         if C::LOOKS {
             ports.watch(!C::LOCAL);
@@ -124,6 +127,8 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
             desk.here = Some(fabric.hosts().map(|h| partition.of_host(fabric, h) == here).collect());
         }
         let calendar = Calendar::for_events(events_per_ns);
+        let end_points = |congestion| EndPoints::new(congestion, fabric.host_count(), fabric.link_count());
+        let end_points = config.congestion.as_ref().map(|congestion| Box::new(end_points(congestion)));
         Ok(Self {
             fabric,
             config: config.clone(),
@@ -149,6 +154,7 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
             desk,
             now: 0,
             pairs: None,
+            end_points,
             recorder: None,
             received: 0,
             events: 0,
@@ -173,6 +179,11 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
         if self.recorder.is_some() {
             self.ports.features.ahead = false; // samples see packets leave
         }
+    }
+
+    /// What the congestion control has done by `end_ps`, if there is one.
+    pub fn managed(&self, end_ps: u64) -> Option<Managed> {
+        self.end_points.as_ref().map(|end_points| end_points.managed(end_ps))
     }
 
     /// Latencies of packets by job; empty unless recorded.

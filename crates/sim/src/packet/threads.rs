@@ -28,7 +28,7 @@ use crate::config::Config;
 use crate::observe::Observer;
 use crate::program::Split;
 use crate::record::LinkCounters;
-use crate::record::{Intervals, Latencies, Measure, PairRow, Queues};
+use crate::record::{Intervals, Latencies, Managed, Measure, PairRow, Queues};
 use crate::state_codec::{StateReader, joined};
 
 /// Events between two looks at the [`Control`] where there are no windows.
@@ -105,6 +105,8 @@ pub struct Finished<P, O> {
     pub queues: Option<Queues>,
     /// What hosts sent each other, if asked for.
     pub pairs: Option<Vec<PairRow>>,
+    /// What a congestion control has done, if there was one.
+    pub managed: Option<Managed>,
     /// Packets received by hosts.
     pub packets: u64,
     /// Links that packets were sent over, host links included.
@@ -151,10 +153,11 @@ pub fn run_network<C: Choice + Clone, P: Split, O: Observer>(
     let mut state = terms.keep.and_then(|keep| keep.from).map(StateReader::new);
     let wanted = match (&mut state, terms.partitions) {
         (Some(state), _) => state.partitions()?,
+        (None, _) if config.congestion.is_some() => 1,
         (None, Some(partitions)) => partitions,
         (None, None) => Partition::worthwhile(fabric, config, lookahead_ps, terms.threads),
     };
-    if wanted > 1 && C::LOCAL && !O::LISTENS && lookahead_ps > 0 {
+    if wanted > 1 && C::LOCAL && !O::LISTENS && lookahead_ps > 0 && config.congestion.is_none() {
         parts.clear();
         partition = Arc::new(Partition::new(fabric, wanted));
         for here in 0..partition.count {
@@ -410,6 +413,7 @@ fn merged<C: Choice, P: Split, O: Observer>(
         let left_by = if end == End::Until { end_ps - 1 } else { part.now };
         counters.take_off(part.not_left(left_by));
     }
+    let managed = parts[0].managed(end_ps);
     let packets = parts.iter().map(Network::packets_received).sum();
     let packet_hops = counters.packets();
     let events = parts.iter().map(Network::events).sum();
@@ -465,6 +469,7 @@ fn merged<C: Choice, P: Split, O: Observer>(
         intervals,
         queues,
         pairs,
+        managed,
         packets,
         packet_hops,
         earlier_hops,

@@ -66,6 +66,7 @@ impl<C: Choice, P: Split, O: Observer> Network<'_, C, P, O> {
             heads,
             calendar,
             now,
+            end_points,
             recorder,
             received,
             events,
@@ -77,6 +78,9 @@ impl<C: Choice, P: Split, O: Observer> Network<'_, C, P, O> {
         to.put(&(ports, packets, origins, hosts));
         to.put(&(heads, recorder));
         to.put(&calendar.iter().collect::<Vec<Event>>());
+        if let Some(end_points) = end_points {
+            end_points.save(&mut to);
+        }
         to.put(choice.streams());
         program.save(&mut to);
         to.bytes()
@@ -97,6 +101,9 @@ impl<C: Choice, P: Split, O: Observer> Network<'_, C, P, O> {
         (self.heads, self.recorder) = from.take()?;
         for event in from.take::<Vec<Event>>()? {
             self.calendar.push(event);
+        }
+        if let Some(end_points) = &mut self.end_points {
+            end_points.load(from)?;
         }
         from.replace(self.choice.streams())?;
         self.program.load(from)

@@ -130,7 +130,9 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
             if link < links && key & 1 == 0 {
                 self.attempt::<H>(link);
             } else {
-                self.last = time_ps;
+                if !(self.ports.features::<H>().control && Self::is_managed(key, links, data)) {
+                    self.last = time_ps;
+                }
                 self.events += u64::from(link < hosts_end);
                 if link < links {
                     self.arrive::<H>(link, data);
@@ -213,6 +215,9 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
             let lane = self.lane_out::<H>(out, &packet);
             self.ports.settle::<H>(out, self.now);
             self.notify_hop::<H>(out, lane, index);
+            if self.ports.features::<H>().control {
+                self.joins(switch, out, index);
+            }
             self.ports.queue(out, wire, self.now);
             let state = self.ports.at::<H>(out, lane);
             let fits = wire <= state.out_room;
@@ -433,6 +438,9 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
             self.ports.remote.change(link, -i32::from(bytes), self.now);
         }
         self.ports.carry::<H>(link, lane, bytes);
+        if self.ports.features::<H>().control {
+            self.leaves_queue(link, bytes);
+        }
         self.notify_departure(link, index);
         let through = self.ports.goes_through::<H>(link);
         let time_ps = if through { start } else { end } + kind.delay_ps;
