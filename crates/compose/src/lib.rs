@@ -7,6 +7,7 @@
 //! | [`sampled`] | paths sampled inside the packets of a run |
 //! | [`scene`] | jobs on hosts, each rank with its script; a run's setup |
 //! | [`profile`](mod@profile) | hardware and software: a profile, and what differs |
+//! | `congestion` | congestion control: the standard's numbers, and what differs |
 //! | [`program`] | patterns and traces as scripts |
 //! | `offered` | offered load: how often, and what is measured when |
 //! | [`routing`] | words become routes or schemes; nothing unsound is run |
@@ -18,6 +19,7 @@
 //! | [`error`] | what does not fit together |
 
 mod asked;
+mod congestion;
 pub mod error;
 pub mod judged;
 mod offered;

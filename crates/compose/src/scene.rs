@@ -213,11 +213,16 @@ impl Scene {
             service_level: job.service_level,
         };
         let measures = self.scenario.measure;
+        let mut profile = self.profile.clone();
+        if model == Model::Fluid {
+            // A scenario with both is refused; where rates only help to choose routes, they know no queues.
+            profile.config.congestion = None;
+        }
         Setup {
             fabric,
             scheme,
             model,
-            profile: self.profile.clone(),
+            profile,
             jobs: self.jobs.iter().map(job).collect(),
             seed: self.scenario.seed,
             threads,

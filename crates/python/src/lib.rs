@@ -45,6 +45,7 @@ pub mod optimize;
 pub mod optimized;
 pub mod plan;
 pub mod recorded;
+mod results;
 mod routes;
 pub mod run;
 pub mod sampled;

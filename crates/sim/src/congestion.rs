@@ -57,7 +57,7 @@ pub struct Qcn {
     /// Bytes between two samples of an output that is not congested (cpSampleBase).
     pub sample_bytes: u32,
     /// Bytes that a limiter sends until its byte counter's next stage (rpgByteReset).
-    pub byte_reset: u32,
+    pub byte_reset_bytes: u32,
     /// Time until its timer's next stage (rpgTimeReset), ps.
     pub time_reset_ps: u64,
     /// Stages of fast recovery (rpgThreshold).
@@ -83,7 +83,7 @@ impl Default for Qcn {
             gain: 1.0 / 128.0,
             min_decrease: 0.5,
             sample_bytes: 150_000,
-            byte_reset: 150_000,
+            byte_reset_bytes: 150_000,
             time_reset_ps: 15_000_000_000,
             stages: 5,
             active_increase: 5.0 * MEGABIT,
@@ -123,8 +123,8 @@ impl Congestion {
         if qcn.sample_bytes == 0 {
             return refuse("sample_bytes", "at least 1");
         }
-        if qcn.byte_reset == 0 {
-            return refuse("byte_reset", "at least 1");
+        if qcn.byte_reset_bytes == 0 {
+            return refuse("byte_reset_bytes", "at least 1");
         }
         if qcn.time_reset_ps == 0 {
             return refuse("time_reset_ms", "above 0");

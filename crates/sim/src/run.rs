@@ -15,7 +15,8 @@ use crate::packet::{End, Finished, Keeping, Terms, run_network};
 
 use crate::profile::Profile;
 use crate::record::{
-    Distribution, Latencies, LinkCounters, MOST_SPANS, Managed, Measure, RankWindow, Recorded, Summary, Window,
+    Distribution, Latencies, LinkCounters, MOST_SPANS, Managed, Measure, RankWindow, Recorded, Summary,
+    Window,
 };
 use crate::replay::{Job, JobTimes, Offered, Player, Spent};
 use crate::scheme::{Scheme, Visitor};

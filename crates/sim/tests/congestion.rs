@@ -2,12 +2,15 @@
 //!
 //! Ethernet-like hardware at 10 Gb/s: 1,500-byte packets, queues by output, room at inputs that is never short.
 
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
 use netloom_model::{Control, Fabric};
 use netloom_routing::{Engine, EngineOptions, route};
 use netloom_sim::choice::ByTable;
 use netloom_sim::{
-    Config, Congestion, ControlKind, Finished, Forwarding, Injection, Limiters, Managed, Nobody, Qcn, Terms,
-    run_network,
+    Config, Congestion, ControlKind, Finished, Forwarding, Injection, Keeping, Limiters, Managed, Nobody,
+    Qcn, Terms, run_network,
 };
 use netloom_testkit::cases::generated;
 use netloom_topology::detect;
@@ -50,18 +53,22 @@ fn run(
     until_ps: Option<u64>,
     threads: usize,
 ) -> Finished<AtOnce, Nobody> {
+    run_from(fabric, config, messages, until_ps, threads, None)
+}
+
+fn run_from(
+    fabric: &Fabric,
+    config: &Config,
+    messages: &[(u32, u32, u64)],
+    until_ps: Option<u64>,
+    threads: usize,
+    keep: Option<&Keeping>,
+) -> Finished<AtOnce, Nobody> {
     let routes = route(Engine::Dmodk, fabric, &detect(fabric), &EngineOptions::default()).unwrap();
     let choice = ByTable::new(fabric, routes.lft().unwrap());
     let control = Control::new();
-    let terms = Terms {
-        threads,
-        partitions: None,
-        until_ps,
-        packet_jobs: 0,
-        measure: None,
-        keep: None,
-        control: &control,
-    };
+    let terms =
+        Terms { threads, partitions: None, until_ps, packet_jobs: 0, measure: None, keep, control: &control };
     run_network(fabric, config, choice, AtOnce::new(messages), |_| Nobody, &terms).unwrap()
 }
 
@@ -122,12 +129,8 @@ fn a_short_exchange_pays_for_the_control() {
 fn parking_lot(congestion: Option<Congestion>) -> Vec<f64> {
     // Hosts 0 to 3 and 4 to 7; the spine is the cable.
     let fabric = generated("two-level:leaves=2,hosts=4,spines=1,speed=10G");
-    let config = Config {
-        input_buffer_bytes: Some(128 * 1024),
-        head_of_line: true,
-        congestion,
-        ..ethernet(None)
-    };
+    let config =
+        Config { input_buffer_bytes: Some(128 * 1024), head_of_line: true, congestion, ..ethernet(None) };
     let flows = [(0, 4), (1, 4), (2, 5), (6, 4), (7, 4)];
     let messages: Vec<_> = flows.iter().map(|&(from, to)| (from, to, LONG)).collect();
     // What was received is known of every flow where there is a control: one that marks nothing.
@@ -167,8 +170,7 @@ fn nothing_is_lost_where_flows_are_held_back() {
                 // Notified early and often.
                 let nervous =
                     Qcn { setpoint_bytes: 3_000, sample_bytes: 5_000, min_rate: 1e7, ..Qcn::default() };
-                let control =
-                    Congestion { limiters, ..Congestion::new(ControlKind::Qcn(nervous), k as u64) };
+                let control = Congestion { limiters, ..Congestion::new(ControlKind::Qcn(nervous), k as u64) };
                 let config = Config { injection, congestion: Some(control), ..config };
                 let finished = run(&fabric, &config, &messages, None, 1);
                 let again = run(&fabric, &config, &messages, None, 4);
@@ -182,4 +184,49 @@ fn nothing_is_lost_where_flows_are_held_back() {
             }
         }
     }
+}
+
+/// Limiters, what they hold back and what is due go on from a state as they would have gone on.
+#[test]
+fn a_run_that_goes_on_from_a_state_shows_what_it_would_have_shown() {
+    let fabric = one_switch();
+    let config = ethernet(Some(qcn(3)));
+    let messages: Vec<_> = (1..=7).map(|from| (from, 0, 750_000)).collect();
+    let whole = run(&fabric, &config, &messages, None, 1);
+    for look in 1..=10 {
+        let (looks, kept) = (AtomicU64::new(0), Mutex::new(Vec::new()));
+        let keeping = Keeping {
+            from: None,
+            due: &|| looks.fetch_add(1, Relaxed) == look,
+            keep: &|state| *kept.lock().unwrap() = state.to_vec(),
+        };
+        run_from(&fabric, &config, &messages, None, 1, Some(&keeping));
+        let state = kept.into_inner().unwrap();
+        assert!(!state.is_empty(), "{look}");
+        let keeping = Keeping { from: Some(&state), due: &|| false, keep: &|_| {} };
+        let rest = run_from(&fabric, &config, &messages, None, 1, Some(&keeping));
+        assert_eq!((rest.end_ps, &rest.program.done_ps), (whole.end_ps, &whole.program.done_ps), "{look}");
+        assert_eq!(rest.managed, whole.managed, "{look}");
+        assert!(
+            run_network_refuses(&fabric, &ethernet(None), &messages, &state),
+            "a state of a run with a control"
+        );
+    }
+}
+
+/// Whether a run on other hardware refuses a state.
+fn run_network_refuses(fabric: &Fabric, config: &Config, messages: &[(u32, u32, u64)], state: &[u8]) -> bool {
+    let routes = route(Engine::Dmodk, fabric, &detect(fabric), &EngineOptions::default()).unwrap();
+    let choice = ByTable::new(fabric, routes.lft().unwrap());
+    let (control, keeping) = (Control::new(), Keeping { from: Some(state), due: &|| false, keep: &|_| {} });
+    let terms = Terms {
+        threads: 1,
+        partitions: None,
+        until_ps: None,
+        packet_jobs: 0,
+        measure: None,
+        keep: Some(&keeping),
+        control: &control,
+    };
+    run_network(fabric, config, choice, AtOnce::new(messages), |_| Nobody, &terms).is_err()
 }

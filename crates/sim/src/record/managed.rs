@@ -14,7 +14,7 @@ pub struct ManagedQueue {
     /// Mean over them and over time of what waits, bytes.
     pub mean_bytes: f64,
     /// The mean over time of the output with the largest, bytes.
-    pub most_mean_bytes: f64,
+    pub longest_mean_bytes: f64,
     /// That output.
     pub link: Option<LinkId>,
     /// Most that waited for one, bytes.
@@ -49,6 +49,8 @@ pub struct Managed {
     pub most_limiters: u64,
     /// Time in which a host held messages back, added over hosts, ps.
     pub held_ps: u128,
+    /// Time that was measured, ps.
+    pub measured_ps: u64,
     /// By link: mean and most of what waits, bytes.
     pub outputs: Vec<(f64, u32)>,
     /// What was received, by destination, then source.
@@ -65,7 +67,7 @@ impl Managed {
                 name: level.name,
                 links: level.links,
                 mean_bytes: 0.0,
-                most_mean_bytes: 0.0,
+                longest_mean_bytes: 0.0,
                 link: None,
                 max_bytes: 0,
             })
@@ -77,11 +79,21 @@ impl Managed {
             let queue = &mut queues[usize::from(of_link[link])];
             queue.mean_bytes += mean / queue.links as f64;
             queue.max_bytes = queue.max_bytes.max(most);
-            if mean > queue.most_mean_bytes {
-                (queue.most_mean_bytes, queue.link) = (mean, Some(LinkId(link as u32)));
+            if mean > queue.longest_mean_bytes {
+                (queue.longest_mean_bytes, queue.link) = (mean, Some(LinkId(link as u32)));
             }
         }
         queues
+    }
+
+    /// Payload a second of the flows whose source is in `from`: least, mean and most; `None` without flows or time.
+    pub fn flow_bytes_per_s(&self, from: impl Fn(HostId) -> bool) -> Option<[f64; 3]> {
+        let rate = |bytes: u64| bytes as f64 * 1e12 / self.measured_ps as f64;
+        let rates: Vec<f64> =
+            self.flows.iter().filter(|flow| from(flow.from)).map(|flow| rate(flow.bytes)).collect();
+        let (least, most) = rates.iter().fold((f64::INFINITY, 0.0f64), |(a, b), &r| (a.min(r), b.max(r)));
+        let mean = rates.iter().sum::<f64>() / rates.len() as f64;
+        (self.measured_ps > 0 && !rates.is_empty()).then_some([least, mean, most])
     }
 
     /// Jain's index of the flows whose source is in `from`: 1 if all had the same, 1/n if one had all; `None` without flows.
@@ -112,11 +124,13 @@ mod tests {
             cuts: 0,
             most_limiters: 0,
             held_ps: 0,
+            measured_ps: 1_000_000_000_000,
             outputs: Vec::new(),
             flows: vec![flow(0, 10), flow(1, 10), flow(2, 0)],
         };
         assert_eq!(managed.fairness(|host| host.0 < 2), Some(1.0));
         assert_eq!(managed.fairness(|_| true), Some(400.0 / 600.0));
         assert_eq!(managed.fairness(|host| host.0 == 2), None);
+        assert_eq!(managed.flow_bytes_per_s(|host| host.0 > 0), Some([0.0, 5.0, 10.0]));
     }
 }

@@ -203,7 +203,14 @@ impl EndPoints {
     }
 
     /// What may be done with a message of a flow that is next in its lane's queue. `rotates`: messages take turns.
-    pub fn may_send(&mut self, host: HostId, flow: Flow, message: u32, rotates: bool, now_ps: u64) -> Verdict {
+    pub fn may_send(
+        &mut self,
+        host: HostId,
+        flow: Flow,
+        message: u32,
+        rotates: bool,
+        now_ps: u64,
+    ) -> Verdict {
         let Some(limited) = self.flows[host.index()].get_mut(&flow) else { return Verdict::Free };
         if limited.next_ps <= now_ps {
             return Verdict::Free;
@@ -309,6 +316,7 @@ impl EndPoints {
             cuts,
             most_limiters,
             held_ps: self.held_ps(end_ps),
+            measured_ps: end_ps.saturating_sub(self.congestion.measure_from_ps),
             outputs: self.backlog.means(end_ps),
             flows: self.received().map(|(from, to, bytes)| FlowRow { from, to, bytes }).collect(),
         }

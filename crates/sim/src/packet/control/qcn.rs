@@ -19,8 +19,7 @@ use crate::congestion::Qcn;
 pub(crate) const MOST_FEEDBACK: u8 = 63;
 /// Bytes until the next sample, as a part of the base, by the three upper bits of the last feedback (802.1Q, table 30-1: 150, 75, 50, 37.5, 30,
 /// 25, 21.5 and 18.5 kB for a base of 150 kB).
-const DISTANCES: [f64; 8] =
-    [1.0, 0.5, 1.0 / 3.0, 0.25, 0.2, 1.0 / 6.0, 21.5 / 150.0, 18.5 / 150.0];
+const DISTANCES: [f64; 8] = [1.0, 0.5, 1.0 / 3.0, 0.25, 0.2, 1.0 / 6.0, 21.5 / 150.0, 18.5 / 150.0];
 /// A rate within this part of its link's speed has recovered.
 const RECOVERED: f64 = 1e-3;
 
@@ -149,7 +148,7 @@ impl Limiter {
     fn set_counter(&mut self, qcn: &Qcn, jitter: &mut Jitter) {
         self.sets = self.sets.wrapping_add(1);
         let half = if self.byte_stage >= qcn.stages { 0.5 } else { 1.0 };
-        self.to_stage = (f64::from(qcn.byte_reset) * half * jitter.factor(self.sets)).round() as i64;
+        self.to_stage = (f64::from(qcn.byte_reset_bytes) * half * jitter.factor(self.sets)).round() as i64;
     }
 
     fn set_timer(&mut self, qcn: &Qcn, now_ps: u64, jitter: &mut Jitter) {
@@ -161,8 +160,7 @@ impl Limiter {
 
     /// A stage of the counter or of the timer.
     fn increase(&mut self, qcn: &Qcn) {
-        let (low, high) =
-            (self.byte_stage.min(self.time_stage), self.byte_stage.max(self.time_stage));
+        let (low, high) = (self.byte_stage.min(self.time_stage), self.byte_stage.max(self.time_stage));
         let increase = if high < qcn.stages {
             0.0
         } else if low >= qcn.stages {

@@ -34,7 +34,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
         self.notify_arrival(link, index, wire, message);
         let payload = u64::from(wire) - u64::from(self.config.header_bytes);
         let Incoming { left, posted_ps, token, from, .. } = self.hosts.receive(message, payload);
-        if self.ports.features::<H>().control {
+        if self.ports.features::<H>().control && self.program.is_data(token) {
             self.is_received(link, from, payload);
         }
         if let Some(births) = self.hosts.births_mut() {

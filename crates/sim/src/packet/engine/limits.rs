@@ -79,9 +79,8 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
     /// Time that a notification takes from a switch to a host, ps.
     fn back_ps(&mut self, switch: SwitchId, host: HostId) -> u64 {
         let fabric = self.fabric;
-        let one = |link: LinkId| {
-            self.config.delay_ps(fabric, link) + self.ports.kind(link.0).time_ps(NOTICE_BYTES)
-        };
+        let one =
+            |link: LinkId| self.config.delay_ps(fabric, link) + self.ports.kind(link.0).time_ps(NOTICE_BYTES);
         let at = fabric.leaf(host);
         let last_ps = one(fabric.reverse(fabric.host_link(host)));
         let known = self.end_points.as_ref().and_then(|points| points.back_ps.get(&switch.0));
@@ -148,7 +147,14 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
     }
 
     /// A packet of a message has left its host; `is_last` if it was the message's last.
-    pub(in crate::packet) fn is_sent(&mut self, host: u32, address: DestId, level: u8, wire: u16, is_last: bool) {
+    pub(in crate::packet) fn is_sent(
+        &mut self,
+        host: u32,
+        address: DestId,
+        level: u8,
+        wire: u16,
+        is_last: bool,
+    ) {
         let (flow, now, of) = (self.flow(address, level), self.now, HostId(host));
         if let Some(time_ps) = self.control().sends(of, flow, wire, is_last, now) {
             self.plan(of, time_ps, Due::Release(flow));
