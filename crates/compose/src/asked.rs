@@ -84,6 +84,13 @@ impl Place<'_> {
         if root < ranks { Ok(()) } else { Err(message()) }
     }
 
+    /// Its ranks, of which there must be 1, 2, 4, 8, …
+    pub(crate) fn power_of_two(&self) -> Result<u32, ComposeError> {
+        let ranks = self.ranks;
+        let message = || self.refuse("kind", &format!("expected a power of two of ranks, found {ranks}"));
+        if ranks.is_power_of_two() { Ok(ranks) } else { Err(message()) }
+    }
+
     pub(crate) fn check_two(&self) -> Result<(), ComposeError> {
         if self.ranks > 1 { Ok(()) } else { Err(self.refuse("kind", &"expected at least 2 ranks")) }
     }

@@ -7,6 +7,7 @@
 //! | [`sampled`] | paths sampled inside the packets of a run |
 //! | [`scene`] | jobs on hosts, each rank with its script; a run's setup |
 //! | [`profile`](mod@profile) | hardware and software: a profile, and what differs |
+//! | [`by_way`] | routings with an address a way |
 //! | `congestion` | congestion control: the standard's numbers, and what differs |
 //! | [`program`] | patterns and traces as scripts |
 //! | `offered` | offered load: how often, and what is measured when |
@@ -19,6 +20,7 @@
 //! | [`error`] | what does not fit together |
 
 mod asked;
+pub mod by_way;
 mod congestion;
 pub mod error;
 pub mod judged;
@@ -33,6 +35,7 @@ pub mod scene;
 pub mod traffic;
 mod wiring;
 
+pub use by_way::ByWay;
 pub use error::ComposeError;
 pub use judged::{Asked, Candidate, Choice, choose};
 pub use optimized::optimized;

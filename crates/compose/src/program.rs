@@ -6,8 +6,9 @@ use netloom_formats::scenario::{Pairing, Program, Strategy, Work};
 use netloom_formats::{Recording, RecordingError, read_csv_triples, read_mtx};
 use netloom_model::rng::{below, shuffle};
 use netloom_sim::{
-    Algorithms, AllToAll, Collective, Exchange, Ghost, GhostOrder, Halo, Incast, Kind, Pairs,
-    PermutationStream, Repeat, Replay, RowsAndColumns, Script, Slabs, Stencil, Stream, Tasks,
+    Algorithms, AllToAll, Collective, Exchange, Ghost, GhostOrder, Halo, Incast, Kind, NasCg, NasClass,
+    NasFt, Pairs, PermutationStream, Repeat, Replay, RowsAndColumns, Script, Slabs, Stencil, Stream, Tasks,
+    Wrf,
 };
 use netloom_traffic::{PatternError, pattern};
 
@@ -156,12 +157,32 @@ fn script(program: &Program, place: Place) -> Result<Arc<dyn Script>, ComposeErr
         Program::Slabs { shape, bytes, beside_bytes, iterations, compute_ps } => {
             done(Slabs { shape, bytes, beside_bytes, iterations, compute_ps })
         }
+        Program::NasCg { class, sums, iterations } => {
+            let ranks = place.power_of_two()?;
+            done(NasCg { ranks, bytes: NasCg::segment_bytes(nas_class(class), ranks), sums, iterations })
+        }
+        Program::NasFt { class, iterations } => {
+            let ranks = place.power_of_two()?;
+            done(NasFt { ranks, bytes: NasFt::pair_bytes(nas_class(class), ranks), iterations })
+        }
+        Program::Wrf { columns, bytes, iterations } => done(Wrf { ranks, columns, bytes, iterations }),
         Program::MiniGhost { .. } => minighost(place, program),
         Program::Matrix { .. } => unreachable!("it was read as a run"),
         Program::Collective { ref collective, ref algorithm, root, bytes, iterations } => {
             let repeated = repeated(place, collective, algorithm.as_deref(), root, bytes)?;
             done(Repeat { collective: repeated, iterations })
         }
+    }
+}
+
+fn nas_class(class: char) -> NasClass {
+    match class {
+        'S' => NasClass::S,
+        'W' => NasClass::W,
+        'A' => NasClass::A,
+        'B' => NasClass::B,
+        'D' => NasClass::D,
+        _ => NasClass::C,
     }
 }
 

@@ -9,6 +9,7 @@ use netloom_topology::Structure;
 use netloom_verify::{CheckReport, FindingKind, check};
 
 use crate::ComposeError;
+use crate::by_way::ByWay;
 use crate::reader::{Reader, file};
 
 /// How packets are routed, as a scenario says it.
@@ -18,6 +19,8 @@ pub enum Routing {
     Engine(Engine),
     /// A scheme without tables: a choice a packet.
     PerPacket(PerPacket),
+    /// Tables with an address a way, and who takes which.
+    ByWay(ByWay),
     /// Tables from a file, and maybe which of a host's addresses every pair uses from another; the paths as written.
     File {
         /// Tables.
@@ -44,6 +47,9 @@ impl Routing {
         if let Some(scheme) = PerPacket::parse(word) {
             return Ok(Self::PerPacket(scheme));
         }
+        if let Some(which) = ByWay::parse(word) {
+            return Ok(Self::ByWay(which));
+        }
         Ok(match word {
             "optimized" => Self::Optimized,
             "optimized:phases" => Self::OptimizedPhases,
@@ -51,11 +57,16 @@ impl Routing {
                 Ok(engine) => Self::Engine(engine),
                 Err(_) if word.contains(['.', '/', '\\']) => Self::of_files(word),
                 Err(_) => {
-                    // s-mod-k has no tables to run.
+                    // s-mod-k is one by way: it has no tables for one address.
                     let engines = Engine::ALL.iter().filter(|&&engine| engine != Engine::Smodk);
+                    let ways = ByWay::ALL.map(ByWay::name);
                     let schemes = PerPacket::ALL.map(PerPacket::name);
-                    let known: Vec<&str> =
-                        engines.map(|engine| engine.name()).chain(schemes).chain(OPTIMIZED).collect();
+                    let known: Vec<&str> = engines
+                        .map(|engine| engine.name())
+                        .chain(ways)
+                        .chain(schemes)
+                        .chain(OPTIMIZED)
+                        .collect();
                     let help = match nearest(word, known.iter().copied()) {
                         Some(hint) => format!("did you mean \"{hint}\"?"),
                         None => format!(

@@ -323,6 +323,7 @@ impl Stage {
             Routing::Optimized | Routing::OptimizedPhases => {
                 self.choice(&routing, work, threads, control)?.routes().clone()
             }
+            Routing::ByWay(which) => which.routes(fabric, structure, &self.scene, control)?,
             _ => {
                 let mut read = Vec::new();
                 let mut read = reader(&self.folder, &mut read);

@@ -24,6 +24,9 @@ pub enum RoutingError {
     /// The ftree engine on something else.
     #[error("not a fat tree: {0}; use updn")]
     NotFatTree(String),
+    /// Routing by way on something else than a tree with few ways.
+    #[error("no routes by way: {0}")]
+    NoWays(String),
     /// The dla engine on something else.
     #[error("not a dragonfly whose groups are cliques: {0}; use updn")]
     NotDragonfly(String),

@@ -12,9 +12,11 @@
 //! | `greedy` | minhop and updn |
 //! | `ftree` | OpenSM's fat-tree engine |
 //! | [`dla`](mod@dla) | minimal routes of a dragonfly on two lanes |
+//! | [`by_way`] | an address a way up: routes that look at the source, or are coloured pair by pair |
 //! | `modk`, `random` | engines that choose among admissible links |
 //! | [`error`] | what can go wrong |
 
+pub mod by_way;
 pub mod context;
 pub mod dla;
 pub mod engine;
@@ -32,6 +34,7 @@ mod random;
 mod tables;
 mod updown;
 
+pub use by_way::{Ways, colour, coloured};
 pub use context::EngineOptions;
 pub use dla::dla;
 pub use engine::{Engine, UnknownEngine, route};

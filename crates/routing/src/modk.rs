@@ -20,7 +20,7 @@ use crate::tables;
 use crate::updown::NO_LEVEL;
 
 /// The numbering of up links.
-struct Numbering<'a> {
+pub(crate) struct Numbering<'a> {
     fabric: &'a Fabric,
     level: &'a [u8],
     /// Up links of every switch, dead ones included, neighbour by neighbour, then the parallel cables.
@@ -30,7 +30,7 @@ struct Numbering<'a> {
 }
 
 impl<'a> Numbering<'a> {
-    fn new(fabric: &'a Fabric, level: &'a [u8]) -> Self {
+    pub fn new(fabric: &'a Fabric, level: &'a [u8]) -> Self {
         let up: Vec<Vec<LinkId>> = fabric.switches().map(|s| up_links(fabric, level, s)).collect();
         let levels = level.iter().filter(|&&l| l != NO_LEVEL).max().map_or(0, |&l| usize::from(l) + 1);
         let mut most = vec![1u64; levels];
@@ -50,7 +50,7 @@ impl<'a> Numbering<'a> {
 
     /// Which of `links` (admissible ones of `s`, by port) the number takes.
     #[inline]
-    fn choose(&self, s: SwitchId, number: HostId, path: u32, links: &[LinkId]) -> LinkId {
+    pub fn choose(&self, s: SwitchId, number: HostId, path: u32, links: &[LinkId]) -> LinkId {
         if let [one] = links {
             return *one;
         }

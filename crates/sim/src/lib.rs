@@ -37,8 +37,8 @@ pub use congestion::{Congestion, ControlKind, Limiters, Qcn};
 pub use error::SimError;
 pub use fluid::Fluid;
 pub use motif::{
-    AllToAll, Exchange, Exchanges, Ghost, GhostOrder, Halo, Incast, Pairs, PermutationStream, Repeat,
-    RowsAndColumns, Slabs, Stencil, Stream, Uniform,
+    AllToAll, Exchange, Exchanges, Ghost, GhostOrder, Halo, Incast, NasCg, NasClass, NasFt, Pairs,
+    PermutationStream, Repeat, RowsAndColumns, Slabs, Stencil, Stream, Uniform, Wrf,
 };
 pub use observe::{Arrival, Context, Departure, Flying, Hop, Nobody, Observer, Queue};
 pub use packet::choice;

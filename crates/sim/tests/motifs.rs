@@ -1,11 +1,14 @@
 //! Every motif: each send meets a receive, and as much is sent as was worked out by hand.
 
+use std::sync::Arc;
+
+use netloom_formats::read_ti_workload;
 use netloom_sim::{
-    AllToAll, Collective, Halo, Incast, Kind, Op, Pairs, PermutationStream, Repeat, RowsAndColumns, Script,
-    Stencil, Stream,
+    AllToAll, Collective, Halo, Incast, Kind, NasCg, NasClass, NasFt, Op, Pairs, PermutationStream, Repeat,
+    Replay, RowsAndColumns, Script, Stencil, Stream, Wrf,
 };
 
-use crate::walk::walk;
+use crate::walk::{Sent, walk};
 
 /// Messages and bytes in all.
 fn total(script: &dyn Script, ranks: u32) -> (u64, u64) {
@@ -78,4 +81,50 @@ fn collectives() {
     );
     let repeat = Repeat { collective: Collective::all(Kind::Allgather, 10, 6), iterations: 3 };
     assert_eq!(total(&repeat, 6).1, 3 * 6 * 5 * 10);
+}
+
+/// What a recorded run sends, by pair.
+fn recorded(file: &str) -> Sent {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/data").join(file);
+    let trace = read_ti_workload(&std::fs::read(path).unwrap(), file).unwrap();
+    walk(&Replay::new(Arc::new(trace.workload), f64::INFINITY), 128)
+}
+
+/// CG of class C on 128 ranks: whoever exchanges segments of 75,000 bytes in the recorded run does so in the program, as often.
+#[test]
+fn cg_is_the_recorded_cg() {
+    let bytes = NasCg::segment_bytes(NasClass::C, 128);
+    assert_eq!(bytes, 75_000);
+    let found = recorded("cg-128.ti.gz");
+    // Rank 1's place transposed is rank 1 of the second half: with it, it exchanges segments only.
+    let times = found.values().map(|&(_, sent)| sent / bytes).max().unwrap();
+    let program = walk(&NasCg { ranks: 128, bytes, sums: true, iterations: times }, 128);
+    let segments = |sent: &Sent| -> Vec<((u32, u32), u64)> {
+        sent.iter().map(|(&pair, &(_, all))| (pair, all / bytes)).filter(|&(_, n)| n > 0).collect()
+    };
+    assert_eq!(segments(&found), segments(&program));
+    // Four exchanges in a row of 16, one with the transposed place (but for those who are their own), twice four sums.
+    let transposed = program.len() as u64 - 128 * 4;
+    let messages: u64 = program.values().map(|&(messages, _)| messages).sum();
+    assert_eq!(messages, times * (128 * 4 + transposed + 128 * 8));
+}
+
+/// FT of class C on 128 ranks: every pair as much as in the recorded run's transpositions.
+#[test]
+fn ft_is_the_recorded_ft() {
+    let bytes = NasFt::pair_bytes(NasClass::C, 128);
+    let found = recorded("ft-128.ti.gz");
+    let times = found.values().map(|&(_, sent)| sent / bytes).max().unwrap();
+    let program = walk(&NasFt { ranks: 128, bytes, iterations: times }, 128);
+    assert_eq!(program.len(), 128 * 127);
+    assert!(program.iter().all(|(pair, &(messages, sent))| {
+        messages == times && sent == times * bytes && found[pair].1 / bytes == times
+    }));
+}
+
+#[test]
+fn a_row_exchanges_with_the_rows_beside_it() {
+    let wrf = Wrf { ranks: 256, columns: 16, bytes: 7, iterations: 2 };
+    assert_eq!(total(&wrf, 256), (2 * 2 * 240, 2 * 2 * 240 * 7));
+    assert!(walk(&wrf, 256).keys().all(|&(from, to)| from.abs_diff(to) == 16));
 }

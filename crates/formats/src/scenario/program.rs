@@ -114,6 +114,31 @@ pub enum Program {
         /// Times.
         iterations: u64,
     },
+    /// NAS CG: exchanges in rows of a process grid, with the transposed place, and sums (paper 002).
+    NasCg {
+        /// Its problem size: S, W, A, B, C or D.
+        class: char,
+        /// Whether the sums of 8 bytes are there.
+        sums: bool,
+        /// Times.
+        iterations: u64,
+    },
+    /// NAS FT: an all-to-all of symmetric pairs (paper 002).
+    NasFt {
+        /// Its problem size.
+        class: char,
+        /// Times.
+        iterations: u64,
+    },
+    /// WRF: an exchange with the rows before and behind (paper 002).
+    Wrf {
+        /// Ranks a row.
+        columns: u32,
+        /// Bytes of a message.
+        bytes: u64,
+        /// Times.
+        iterations: u64,
+    },
     /// A transform in every plane of equal z, and messages to the planes beside (Taffet, dissertation, sec. 2.4.1).
     Slabs {
         /// Ranks along x, y, z; x fastest.
@@ -203,7 +228,7 @@ struct Kind {
 }
 
 /// All kinds, in the order messages list them. A new one is a line here, a function below and a variant of [`Program`].
-const KINDS: [Kind; 13] = [
+const KINDS: [Kind; 16] = [
     Kind { name: "stream", keys: &["pattern", "messages", "bytes"], read: stream },
     Kind { name: "pairs", keys: &["pairing", "rounds", "messages", "bytes"], read: pairs },
     Kind { name: "stencil", keys: &["shape", "messages", "bytes", "iterations"], read: stencil },
@@ -242,6 +267,9 @@ const KINDS: [Kind; 13] = [
         ],
         read: minighost,
     },
+    Kind { name: "nas-cg", keys: &["class", "sums", "iterations"], read: nas_cg },
+    Kind { name: "nas-ft", keys: &["class", "iterations"], read: nas_ft },
+    Kind { name: "wrf", keys: &["columns", "bytes", "iterations"], read: wrf },
     Kind { name: "uniform", keys: &["bytes", "load", "messages", "measure_us", "warmup_us"], read: uniform },
 ];
 
@@ -369,6 +397,26 @@ fn slabs(keys: &Keys) -> Result<Program, FormatError> {
     let beside_bytes = keys.size("beside_bytes", 0..=MOST_BYTES)?.unwrap_or(0);
     let (iterations, compute_ps) = (times(keys, "iterations")?, microseconds(keys, "compute_us")?);
     Ok(Program::Slabs { shape: shape(keys)?, bytes: size(keys)?, beside_bytes, iterations, compute_ps })
+}
+
+/// A problem size of the NAS parallel benchmarks; C unless given.
+fn class(keys: &Keys) -> Result<char, FormatError> {
+    let word = keys.word("class", &["S", "W", "A", "B", "C", "D"])?;
+    Ok(word.and_then(|word| word.chars().next()).unwrap_or('C'))
+}
+
+fn nas_cg(keys: &Keys) -> Result<Program, FormatError> {
+    let sums = keys.flag("sums")?.unwrap_or(true);
+    Ok(Program::NasCg { class: class(keys)?, sums, iterations: times(keys, "iterations")? })
+}
+
+fn nas_ft(keys: &Keys) -> Result<Program, FormatError> {
+    Ok(Program::NasFt { class: class(keys)?, iterations: times(keys, "iterations")? })
+}
+
+fn wrf(keys: &Keys) -> Result<Program, FormatError> {
+    let columns = keys.whole("columns", 1..=i64::from(MAX_RANKS))?.unwrap_or(16) as u32;
+    Ok(Program::Wrf { columns, bytes: size(keys)?, iterations: times(keys, "iterations")? })
 }
 
 fn uniform(keys: &Keys) -> Result<Program, FormatError> {
