@@ -1,10 +1,11 @@
 """Puts the programs on ports and takes them away again, whatever happened in between.
 
-Order of `up`: everything is looked at and whatever stands against it is told; the journal is written; then, port by
-port, `clsact` is added where there is none, programs are loaded, told whose they are, and put on. A program that
-fails takes all back. Order of `down`: filters in our place whose program says the journal's number, then `clsact`
-where it was not there before and no filter of others has come since; then the journal. Each step may be done twice,
-so `down` after a kill at any moment leaves what was there before `up`. Filters of others are never removed.
+Order of `up`: everything is looked at and whatever stands against it is told; the journal is written; then,
+port by port, `clsact` is added where there is none, programs are loaded, told whose they are, and put on. A
+program that fails takes all back. Order of `down`: filters in our place whose program says the journal's
+number, then `clsact` where it was not there before and no filter of others has come since; then the
+journal. Each step may be done twice, so `down` after a kill at any moment leaves what was there before
+`up`. Filters of others are never removed.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from typing import Any
 
 from netloom.dataplane import loaded, namespaces
 from netloom.dataplane.journal import Attached, Journal, Up, boot
-from netloom.dataplane.netlink import Direction, Filter, Netlink
+from netloom.dataplane.netlink import PRIORITY, Direction, Filter, Netlink
 from netloom.dataplane.programs import Name, Program, missing
 from netloom.dataplane.wiring import Wire
 from netloom.errors import LiveError
@@ -74,8 +75,8 @@ def look(wires: Sequence[Wire]) -> list[Seen]:
     Raises
     ------
     LiveError
-        If a namespace or interface is not there, a host has no address, two have the same one, or a port cannot
-        take our programs.
+        If a namespace or interface is not there, a host has no address, two have the same one, or a port
+        cannot take our programs.
     """
     found = []
     owner_of: dict[str, Wire] = {}
@@ -86,20 +87,7 @@ def look(wires: Sequence[Wire]) -> list[Seen]:
             index = sockets.interfaces(wire.namespace).get(wire.interface)
             if index is None or inode is None:
                 raise LiveError(f"{_named(wire)}: there is no interface {wire.place}")
-            qdisc = link.ingress_qdisc(index)
-            if qdisc not in (None, "clsact"):
-                raise LiveError(
-                    f"{_named(wire)}: {wire.place} has a qdisc {qdisc}: expected clsact, or nothing in its place"
-                )
-            others = 0
-            for direction, _ in PROGRAMS[wire.port.role] if qdisc else ():
-                there = link.filters(index, direction)
-                if any(one.is_ours for one in there):
-                    whose = "netloom's already, of another journal" if _is_netloom(there) else "taken"
-                    raise LiveError(
-                        f"{_named(wire)}: {wire.place}: the filter with priority {there[0].priority} ({direction}) is {whose}"
-                    )
-                others += len(there)
+            had_clsact, others = _room(link, wire, index)
             addresses: tuple[str, ...] = ()
             if wire.port.role == "host":
                 addresses = wire.addresses or tuple(link.addresses(index))
@@ -123,7 +111,7 @@ def look(wires: Sequence[Wire]) -> list[Seen]:
                         inode,
                         wire.interface,
                         index,
-                        qdisc is not None,
+                        had_clsact,
                         addresses,
                     ),
                     others,
@@ -169,7 +157,8 @@ def up(
         if left is not None and left.is_of_this_boot:
             what = "is up" if left.complete else "was left half done"
             raise LiveError(
-                f"{journal.folder}: what was put up at {left.time} {what}: `netloom dataplane down --yes` first"
+                f"{journal.folder}: what was put up at {left.time} {what}: "
+                "`netloom dataplane down --yes` first"
             )
         seen = look(wires)
         now = Up(
@@ -245,6 +234,24 @@ def programs(now: Up) -> Iterator[tuple[Attached, Name, int | None]]:
                         ours = _ours(sockets.of(port.namespace), port.index, direction, now.owner)
                         number = None if ours is None else ours.program
                 yield port, name, number
+
+
+def _room(link: Netlink, wire: Wire, index: int) -> tuple[bool, int]:
+    """Whether a port has clsact, and how many filters of others; refuses one without room for ours."""
+    qdisc = link.ingress_qdisc(index)
+    where = f"{_named(wire)}: {wire.place}"
+    if qdisc is None:
+        return False, 0
+    if qdisc != "clsact":
+        raise LiveError(f"{where} has a qdisc {qdisc}: expected clsact, or nothing in its place")
+    others = 0
+    for direction, _ in PROGRAMS[wire.port.role]:
+        there = link.filters(index, direction)
+        if any(one.priority == PRIORITY for one in there):
+            whose = "netloom's, of another journal" if _is_netloom(there) else "somebody else's"
+            raise LiveError(f"{where}: its filter of priority {PRIORITY} ({direction}) is {whose}")
+        others += len(there)
+    return True, others
 
 
 def _put_on(link: Netlink, port: Attached, now: Up, keep: bool) -> None:

@@ -1,14 +1,16 @@
 """A network of hosts and routers in network namespaces of this process: for the demo, and for tests.
 
-Every node is a namespace without a name, every cable a veth pair. Nothing of it has a name outside, so however the
-process ends, the kernel takes all of it away: namespaces, cables, qdiscs, filters and programs. Switches are Linux
-routers with a route for every host, as in the paper's experiment; a queue is that of `tbf`.
+Every node is a namespace without a name, every cable a veth pair. Nothing of it has a name outside, so
+however the process ends, the kernel takes all of it away: namespaces, cables, qdiscs, filters and programs.
+Switches are Linux routers with a route for every host, as in the paper's experiment; a queue is that of
+`tbf`.
 
 Source: Taffet, dissertation, sec. 2.7; veth(4), tc-tbf(8).
 """
 
 from __future__ import annotations
 
+import itertools
 import os
 import shutil
 import subprocess
@@ -72,7 +74,7 @@ class Bed:
             routes: dict[str, dict[str, str]] = {node: {} for node in self._fds}
             for way in ways:
                 for one in (way, way[::-1]):
-                    for here, following in zip(one[:-1], one[1:], strict=True):
+                    for here, following in itertools.pairwise(one):
                         routes[here][self._addresses[one[-1]]] = self._near[here, following][1]
             for node, found in routes.items():
                 own = {address for pair, (_, address) in self._near.items() if pair[0] == node}

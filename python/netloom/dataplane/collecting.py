@@ -1,8 +1,8 @@
 """What receivers tell, as a table of packets: the one that `netloom sample decode` reads.
 
-A row a packet: `id`, `source` and `destination` (names of hosts), `hops`, `bit`, `congested`, `time_ps` since `up`,
-by the machine's one clock. Rows are by receiver, each in order of arrival, then sorted by time. Packets of addresses
-that no host has, and with more hops than any way, are left out and counted.
+A row a packet: `id`, `source` and `destination` (names of hosts), `hops`, `bit`, `congested`, `time_ps`
+since `up`, by the machine's one clock. Rows are by receiver, each in order of arrival, then sorted by time.
+Packets of addresses that no host has, and with more hops than any way, are left out and counted.
 
 Source: Taffet, dissertation, sec. 2.6.1 (figure 2.13).
 """

@@ -1,9 +1,11 @@
-"""What `netloom dataplane up` is about to change, on disk before anything is changed, until `down` took it back.
+"""What `netloom dataplane up` is about to change, on disk before anything is changed, until `down` took it
+back.
 
-The journal is a folder with one file, replaced whole: which ports, where, whether each had `clsact` before, and the
-number by which programs are known as those of this `up`. So whatever is killed whenever, `down` knows what to look
-for. By default it lies in `/run`, which a reboot empties, as it does the kernel. The lock is the kernel's and dies
-with its process. For root the folder must be one that nobody else can change (`netloom.files`).
+The journal is a folder with one file, replaced whole: which ports, where, whether each had `clsact` before,
+and the number by which programs are known as those of this `up`. So whatever is killed whenever, `down`
+knows what to look for. By default it lies in `/run`, which a reboot empties, as it does the kernel. The
+lock is the kernel's and dies with its process. For root the folder must be one that nobody else can change
+(`netloom.files`).
 """
 
 from __future__ import annotations
@@ -142,6 +144,7 @@ class Journal:
                     if there.kind(_FILE) is None and there.is_at(_LOCK, lock):
                         there.remove(_LOCK)
                         parent.remove_folder(self.folder.name)
+                    os.ftruncate(lock, 0)
                     os.close(lock)
 
     def write(self, up: Up) -> None:

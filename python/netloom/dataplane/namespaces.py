@@ -1,9 +1,9 @@
 """Network namespaces: a socket or a command in one, while this process stays where it is.
 
-What is opened in a namespace stays in it, so only the opening happens there. A namespace is named as `ip netns`
-does (`/run/netns`), or by a path (`/proc/1234/ns/net` is that of a container's process); which one it is says its
-inode, as another one may get the same name later. One that was made here (`made`) has no name: it goes with the
-process, however that ends, and everything in it too.
+What is opened in a namespace stays in it, so only the opening happens there. A namespace is named as `ip
+netns` does (`/run/netns`), or by a path (`/proc/1234/ns/net` is that of a container's process); which one
+it is says its inode, as another one may get the same name later. One that was made here (`made`) has no
+name: it goes with the process, however that ends, and everything in it too.
 
 Source: setns(2), network_namespaces(7), ip-netns(8).
 """

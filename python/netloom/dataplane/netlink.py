@@ -1,7 +1,7 @@
 """Interfaces, addresses, qdiscs and filters of a network namespace, by the kernel's route netlink.
 
-Only what is needed to put a BPF program on a port and to see what else is there: a filter of ours is found by
-its place (direction, priority, handle), others are listed and never touched.
+Only what is needed to put a BPF program on a port and to see what else is there: a filter of ours is found
+by its place (direction, priority, handle), others are listed and never touched.
 
 Source: rtnetlink(7), netlink(7); Linux, include/uapi/linux/rtnetlink.h, pkt_sched.h, pkt_cls.h.
 """

@@ -1,8 +1,8 @@
 """Which interface of which network namespace is which port of the fabric: a small table of the user's.
 
-Columns `node`, `port` and `interface`, and if need be `namespace` (of `ip netns`, or a path as `/proc/1234/ns/net`) and `address` (of a host; that of
-its interface unless given). What `netloom dataplane plan -o plan.csv` writes may have these columns added: its own
-are not looked at.
+Columns `node`, `port` and `interface`; if need be `namespace` (a name of `ip netns`, or a path as
+`/proc/1234/ns/net`) and `address` (of a host; that of its interface unless given). What `netloom dataplane
+plan -o plan.csv` writes may have these columns added: its own are not looked at.
 """
 
 from __future__ import annotations
@@ -71,10 +71,10 @@ def read(data: bytes, label: str, ports: Sequence[Port]) -> list[Wire]:
         missing = [name for name in _NEEDED if name not in header]
         odd = [name for name in header if name not in (*_NEEDED, *_MAY, *_OF_PLANS)]
         if missing or odd or len(set(header)) != len(header):
-            found = ", ".join(header[:20]) or "nothing"
+            there = ", ".join(header[:20]) or "nothing"
             raise FormatError(
                 f"{label}:1: expected columns {', '.join(_NEEDED)} and, if need be, {' and '.join(_MAY)}; "
-                f"found {found}",
+                f"found {there}",
                 label,
                 1,
             )

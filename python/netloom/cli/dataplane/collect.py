@@ -1,4 +1,4 @@
-"""`netloom dataplane collect`: what receivers tell of packets, as the table that `netloom sample decode` reads."""
+"""`netloom dataplane collect`: what receivers tell, as the table that `netloom sample decode` reads."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def collect(
 ) -> int:
     """Write down what receivers tell of packets: the table that `netloom sample decode` reads.
 
-    What is read once is not told again. Receivers keep 131,072 packets each until they are read; what they had no
-    room for is counted. Ctrl-C ends it, and what there is is written.
+    What is read once is not told again. Receivers keep 131,072 packets each until they are read; what they
+    had no room for is counted. Ctrl-C ends it, and what there is is written.
 
     Parameters
     ----------
@@ -88,7 +88,8 @@ def collect(
         findings.append(
             finding(
                 "unknown-addresses",
-                f"{render.count(found.unknown_addresses)} packets of addresses that no host has ({some}): left out",
+                f"{render.count(found.unknown_addresses)} packets of addresses that no host has ({some}): "
+                "left out",
             )
         )
     result: dict[str, Any] = {

@@ -107,7 +107,8 @@ def up(
 def down(*, yes: Yes = False, journal: Path | None = None, options: Options | None = None) -> int:
     """Take the programs off again; a dry run unless `--yes`.
 
-    Also after a crash, a kill or a reboot: only what `up` put there goes, and `clsact` where it was not there before.
+    Also after a crash, a kill or a reboot: only what `up` put there goes, and `clsact` where it was not there
+    before.
 
     Parameters
     ----------
