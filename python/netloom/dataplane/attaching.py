@@ -161,21 +161,10 @@ def up(
                 "`netloom dataplane down --yes` first"
             )
         seen = look(wires)
-        now = Up(
-            owner=int.from_bytes(os.urandom(8), "little") | 1,
-            boot=boot(),
-            time=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-            started_ns=time.monotonic_ns(),
-            rate=rate,
-            hash=hash_name,
-            complete=False,
-            ports=tuple(one.port for one in seen),
-        )
+        now = new([one.port for one in seen], rate=rate, hash_name=hash_name)
         journal.write(now)
         try:
-            with _Sockets() as sockets:
-                for port in now.ports:
-                    _put_on(sockets.of(port.namespace), port, now, keep)
+            put_on(now, keep=keep)
             now = replace(now, complete=True)
             journal.write(now)
         except BaseException:
@@ -183,6 +172,33 @@ def up(
             journal.clear()
             raise
         return now, seen
+
+
+def put_on(now: Up, *, keep: bool) -> None:
+    """Puts the programs on all ports; what was there must have been looked at.
+
+    Raises
+    ------
+    LiveError
+        If the kernel refuses one: those before it are on.
+    """
+    with _Sockets() as sockets:
+        for port in now.ports:
+            _put_on(sockets.of(port.namespace), port, now, keep)
+
+
+def new(ports: Sequence[Attached], *, rate: float, hash_name: str) -> Up:
+    """What is about to be put on these ports, under a number that nobody has."""
+    return Up(
+        owner=int.from_bytes(os.urandom(8), "little") | 1,
+        boot=boot(),
+        time=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        started_ns=time.monotonic_ns(),
+        rate=rate,
+        hash=hash_name,
+        complete=False,
+        ports=tuple(ports),
+    )
 
 
 def down(journal: Journal) -> tuple[Up, Left] | None:

@@ -114,17 +114,24 @@ class Collector:
             if report is not None:
                 report(self._ring.waiting)
 
-    def take(self) -> Packets:
-        """What was read since the last call."""
+    def take(self, since_ns: int | None = None) -> Packets:
+        """What was read since the last call.
+
+        Parameters
+        ----------
+        since_ns : int, optional
+            From when on times count. [default: from `up` on]
+        """
         records = b"".join(b"".join(self._ring.taken(place)) for place in range(len(self._receivers)))
         lost = sum(receiver.counts["lost"] for receiver in self._receivers)
-        return _packets(np.frombuffer(records, _RECORD), self._now, lost)
+        since = self._now.started_ns if since_ns is None else since_ns
+        return _packets(np.frombuffer(records, _RECORD), names(self._now.ports), lost, since)
 
 
-def _packets(found: npt.NDArray[Any], now: Up, lost: int) -> Packets:
+def _packets(found: npt.NDArray[Any], host_at: dict[str, str], lost: int, since_ns: int) -> Packets:
     """The table of records."""
     found = found[np.argsort(found["time_ns"], kind="stable")]
-    host_of = {_wire(address): host for address, host in names(now.ports).items()}
+    host_of = {_wire(address): host for address, host in host_at.items()}
     hosts = sorted(set(host_of.values()))
     number = {host: i for i, host in enumerate(hosts)}
     known = np.array(sorted(host_of), np.uint32)
@@ -145,7 +152,7 @@ def _packets(found: npt.NDArray[Any], now: Up, lost: int) -> Packets:
         "hops": (ds >> 3) & 15,
         "bit": (ds >> 2) & 1,
         "congested": ((ds & 3) == 3).astype(np.uint8),
-        "time_ps": np.maximum(kept["time_ns"].astype(np.int64) - now.started_ns, 0).astype(np.uint64) * 1000,
+        "time_ps": np.maximum(kept["time_ns"].astype(np.int64) - since_ns, 0).astype(np.uint64) * 1000,
     }
     shown = [socket.inet_ntoa(struct.pack("=I", address)) for address in strangers[:4]]
     return Packets(table, hosts, lost, int((~is_known).sum()), shown)

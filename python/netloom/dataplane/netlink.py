@@ -36,7 +36,8 @@ _ADDRESS = struct.Struct("=BBBBI")
 _TC = struct.Struct("=BxxxiIII")
 _ATTRIBUTE = struct.Struct("=HH")
 _IFLA_IFNAME, _IFA_ADDRESS, _IFA_LOCAL = 3, 1, 2
-_KIND, _OPTIONS = 1, 2
+_KIND, _OPTIONS, _STATS, _STATS_QUEUE = 1, 2, 7, 3
+_ROOT = 0xFFFFFFFF
 _BPF_FD, _BPF_NAME, _BPF_FLAGS, _BPF_ID = 6, 7, 8, 11
 _DIRECT_ACTION = 1
 _MOST = 1 << 18
@@ -111,6 +112,16 @@ class Netlink:
             if there == index and handle == _CLSACT_HANDLE:
                 return _text(_attributes(body[_TC.size :]).get(_KIND, b""))
         return None
+
+    def backlogs(self) -> dict[int, int]:
+        """Bytes in the root qdisc of each interface that has one which counts them."""
+        found = {}
+        for body in self._dump(_GETQDISC, _TC.pack(0, 0, 0, 0, 0)):
+            _, index, _, parent, _ = _TC.unpack_from(body)
+            stats = _attributes(_attributes(body[_TC.size :]).get(_STATS, b"")).get(_STATS_QUEUE, b"")
+            if parent == _ROOT and len(stats) >= 8:
+                found[index] = struct.unpack_from("=II", stats)[1]
+        return found
 
     def filters(self, index: int, direction: Direction) -> list[Filter]:
         """The filters of an interface in one direction; needs `clsact`."""
