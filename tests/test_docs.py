@@ -152,6 +152,8 @@ def run_steps(page: Path, folder: Path, env: dict[str, str]) -> None:
     for step in steps(page):
         if page.stem not in LIVE and "OpenSM" in step.output and missing_tools():
             continue
+        if "netloom demo dataplane" in step.command and LACKING:
+            continue
         done = subprocess.run(
             ["bash", "-c", step.command],
             cwd=folder,

@@ -61,6 +61,8 @@ KINDS: dict[str, tuple[Severity, Class]] = {
     "half-up": ("warning", "hosts"),
     "program-gone": ("warning", "hosts"),
     "events-lost": ("warning", "input"),
+    "slope-off": ("warning", "input"),
+    "congestion-off": ("warning", "input"),
     "unknown-addresses": ("note", "input"),
     # Of plans (cli/plan).
     "no-design": ("warning", "input"),

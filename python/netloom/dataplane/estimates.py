@@ -85,7 +85,8 @@ def over_time(
     """
     until = np.searchsorted(np.asarray(table["time_ps"], np.int64), times_ps, side="right")
     congested = np.asarray(table["congested"], np.int64)
-    traffic_of, congested_of = [], []
+    traffic_of: list[npt.NDArray[np.int64]] = []
+    congested_of: list[npt.NDArray[np.int64]] = []
     for mask in masks:
         sign = signs(table, mask)
         for found, values in ((traffic_of, sign), (congested_of, sign * congested)):
@@ -94,8 +95,7 @@ def over_time(
 
 
 def _sum(sign: npt.NDArray[np.int64]) -> tuple[float, float]:
-    """A sum and its error: of n packets over one link in ways of h hops, the variance is n (h^2 - 1) if they cross
-    it, n h^2 if not."""
+    """A sum and its error: of n packets with h hops the variance is n (h^2 - 1) if all cross, else n h^2."""
     total, squares = float(sign.sum()), float((sign * sign).sum())
     return total, float(np.sqrt(max(squares - max(total, 0.0), 0.0)))
 
@@ -103,4 +103,4 @@ def _sum(sign: npt.NDArray[np.int64]) -> tuple[float, float]:
 def _parity(bits: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
     for shift in (16, 8, 4, 2, 1):
         bits = bits ^ (bits >> np.uint32(shift))
-    return bits & np.uint32(1)
+    return np.asarray(bits & np.uint32(1))

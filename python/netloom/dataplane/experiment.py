@@ -1,5 +1,4 @@
-"""The paper's experiment of section 2.7, in network namespaces: who shares a slow cable is seen without asking
-him.
+"""Section 2.7's experiment in network namespaces: who fills a slow cable is seen without asking him.
 
 The network is that of figure 2.14: h1 and h11 at s1, h2 and h22 at s2, h3 at s3; s4 joins s1 and s2 by
 cables of half the speed. Three flows: h1 -> h2 by s4 all the time, h3 -> h2 by s3 from a tenth of the time
@@ -91,6 +90,8 @@ class Seen:
     times_s: npt.NDArray[np.float64]
     queues: dict[str, npt.NDArray[np.int64]]
     """Bytes in the queue of each switch's port at these times: what really stood there."""
+    hash: str
+    """What made the masks."""
 
     @property
     def quiet(self) -> tuple[tuple[float, float], tuple[float, float]]:
@@ -216,6 +217,7 @@ def run(
         seconds,
         np.array(times),
         {name: np.array(found, np.int64) for name, found in lengths.found.items()},
+        hash_name,
     )
 
 

@@ -16,7 +16,6 @@ from netloom.findings import finding
 
 if TYPE_CHECKING:
     from netloom.dataplane.collecting import Packets
-    from netloom.dataplane.journal import Up
 
 _ENDINGS = (".parquet", ".csv")
 
@@ -73,7 +72,9 @@ def collect(
                 found = collector.take()
     except FileNotFoundError:
         raise LiveError(f"{book.folder}: nothing is up: `netloom dataplane up`") from None
-    written = run.write(interop.table_bytes(_table(found, now), outputs.ending(options.output)))
+    written = run.write(
+        interop.table_bytes(packets_table(found, now.hash, now.rate), outputs.ending(options.output))
+    )
     table = found.table
     count = len(table["id"])
     findings = []
@@ -106,8 +107,8 @@ def collect(
     return run.finish(result, lambda: _text(result), interrupted=interrupted)
 
 
-def _table(found: Packets, now: Up) -> Any:
-    """With what says how it was sampled."""
+def packets_table(found: Packets, hash_name: str, rate: float) -> Any:
+    """The table of packets, with what says how they were sampled (Arrow)."""
     import pyarrow as pa
 
     from netloom import hashes
@@ -119,10 +120,10 @@ def _table(found: Packets, now: Up) -> Any:
         columns[name] = pa.DictionaryArray.from_arrays(pa.array(columns[name].astype(np.int32)), names).cast(
             pa.string()
         )
-    modulus, _, g = now.hash.partition(",")
+    modulus, _, g = hash_name.partition(",")
     how = {
         "method": "one-bit",
-        "rate": now.rate,
+        "rate": rate,
         "hop_bits": HOP_BITS,
         "hash": {"function": "gf", "modulus": modulus, "g": g},
     }
