@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import re
+
 import pytest
 
 import netloom as nl
@@ -88,3 +91,130 @@ def test_watch_adds_up_links_by_kind(netloom):
     links = {level["name"]: level["links"] for level in result["levels"]}
     # 9 groups of 6 local cables, 36 global ones, two links each.
     assert links == {"host → group": 72, "group → host": 72, "within groups": 108, "between groups": 72}
+
+
+def test_minimal_routes_are_free_of_deadlocks_on_two_lanes(netloom):
+    made = netloom.result("route", "dla", SMALL, "-o", "r.lfts", "--write-sl2vl", "r.sl2vl")
+    assert (made["lanes"], made["sl2vl"], made["output"]) == (2, "r.sl2vl", "r.lfts")
+    for given in (["dla"], ["r.lfts", "--sl2vl", "r.sl2vl"]):
+        result = netloom.result("check", SMALL, *given)
+        assert (result["ok"], result["lanes"], result["credit_loops"], result["cycle"]) == (True, 2, 0, [])
+        # A way of at most one global cable is minimal, and no tree says which way is up.
+        assert (result["non_minimal_pairs"], result["up_down_violations"], result["findings"]) == (0, 0, [])
+
+
+def test_without_their_lanes_they_are_refused_with_the_cycle(netloom):
+    netloom.ok("route", "dla", SMALL, "-o", "r.lfts", "--write-sl2vl", "r.sl2vl.gz")
+    refused = netloom("check", SMALL, "r.lfts", "--format", "json")
+    assert refused.code == 1
+    result = json.loads(refused.out)["result"]
+    assert (result["ok"], result["lanes"]) == (False, 1)
+    assert result["credit_loops"] == 1
+    cycle = result["cycle"]
+    assert len(cycle) >= 3
+    assert {step["lane"] for step in cycle} == {0}
+    # Each link ends where the next one begins.
+    ends = [[end.split("[")[0] for end in step["link"].split(" -> ")] for step in cycle]
+    assert all(before[1] == after[0] for before, after in zip(ends, [*ends[1:], ends[0]], strict=True))
+    assert netloom.result("check", SMALL, "r.lfts", "--sl2vl", "r.sl2vl.gz")["ok"]
+
+
+def test_all_packets_on_one_lane_of_a_file_are_refused(netloom):
+    netloom.ok("route", "dla", SMALL, "-o", "r.lfts", "--write-sl2vl", "r.sl2vl")
+    text = (netloom.folder / "r.sl2vl").read_text()
+    rows = re.sub(r"(?m)^(\d+ +\d+ +:).*$", r"\1" + " 0" * 16, text)
+    (netloom.folder / "one.sl2vl").write_text(rows)
+    refused = netloom("check", SMALL, "r.lfts", "--sl2vl", "one.sl2vl")
+    assert refused.code == 1
+    assert "with all packets on one lane" in refused.out
+    assert "lanes of links wait for each other" in refused.out
+
+
+def test_loads_of_minimal_routes_are_the_formulas(netloom):
+    # a p = 32 hosts of a group share one cable to the next.
+    result = netloom.result("loads", BALANCED, "dla", "adversarial:1")
+    assert result["max_load"] == pytest.approx(32)
+    assert result["hottest"][0]["load"] == pytest.approx(32)
+    # Lane 1 has local hops in the destination's group only: what comes in by one cable, spread over 7 links.
+    assert result["lane_loads"][0] == pytest.approx(32)
+    assert 0 < result["lane_loads"][1] < 32
+
+
+def test_a_file_of_lanes_says_what_lanes_carry(netloom):
+    netloom.ok("route", "dla", SMALL, "-o", "r.lfts", "--write-sl2vl", "r.sl2vl")
+    by_file = netloom.result("loads", SMALL, "r.lfts", "all-to-all", "--sl2vl", "r.sl2vl")
+    by_name = netloom.result("loads", SMALL, "dla", "all-to-all")
+    assert by_file["lane_loads"] == by_name["lane_loads"]
+    assert "lane_loads" not in netloom.result("loads", SMALL, "r.lfts", "all-to-all")
+
+
+def ring(switches):
+    """An ibsim net file: switches with a host each, in a circle."""
+    lines = []
+    for s in range(switches):
+        after, before = (s + 1) % switches, (s - 1) % switches
+        lines += [f'Switch 4 "s{s}"', f'[1] "h{s}"[1]', f'[2] "s{after}"[3]', f'[3] "s{before}"[2]', ""]
+    for s in range(switches):
+        lines += [f'Hca 1 "h{s}"', f'[1] "s{s}"[1]', ""]
+    return "\n".join(lines)
+
+
+SCENARIO = """
+fabric = "dragonfly:p=2,a=4,h=2"
+routes = [{routes}]
+[[job]]
+program = {{ kind = "stream", pattern = "bisection", messages = 2, bytes = "64KiB" }}
+"""
+
+
+def test_runs_take_the_lanes_of_routes(netloom):
+    netloom.ok("route", "dla", SMALL, "-o", "r.lfts", "--write-sl2vl", "r.sl2vl")
+    (netloom.folder / "s.toml").write_text(SCENARIO.format(routes='"dla", "r.lfts+r.sl2vl"'))
+    named, read = netloom.result("simulate", "s.toml")["runs"]
+    assert named["jobs"][0]["completion_ms"] > 0
+    assert read["jobs"] == named["jobs"]
+    # Files alone don't say lanes, and are refused.
+    (netloom.folder / "s.toml").write_text(SCENARIO.format(routes='"r.lfts"'))
+    assert "credit loops" in netloom.refused("simulate", "s.toml")
+
+
+def test_a_scenario_s_own_lanes_count(netloom):
+    (netloom.folder / "s.toml").write_text(SCENARIO.format(routes='"dla"'))
+    # A table for all ports keeps packets of the one level on one lane.
+    one = netloom.refused("simulate", "s.toml", "--set", "hardware.sl2vl=[0]")
+    assert "credit loops" in one
+    assert "dla" in one
+    assert "at least 2" in netloom.refused("simulate", "s.toml", "--set", "hardware.lanes=1")
+    wide = netloom.result("simulate", "s.toml", "--set", "hardware.lanes=4")["runs"]
+    assert wide[0]["jobs"][0]["completion_ms"] > 0
+
+
+@pytest.mark.parametrize(
+    ("fabric", "message"),
+    [
+        ("cab", "its shape is tree; use updn"),
+        ("GRAPH", "its shape is graph; use updn"),
+        ("CUT", 'no working cable joins "g00r0" and "g00r1" of one group'),
+    ],
+)
+def test_dla_is_refused_where_ports_cannot_tell_lanes(netloom, fabric, message):
+    if fabric == "GRAPH":
+        (netloom.folder / "ring.net").write_text(ring(6))
+        fabric = "ring.net"
+    elif fabric == "CUT":
+        netloom.ok("fabric", "damage", SMALL, "--link", "g00r0[3]", "-o", "cut.net")
+        fabric = "cut.net"
+    for asked in (["route", "dla", fabric, "-o", "r.lfts", "-q"], ["check", fabric, "dla", "-q"]):
+        word = netloom.refused(*asked)
+        assert message in word
+        assert word.startswith("not a dragonfly whose groups are cliques")
+
+
+def test_lanes_are_asked_only_of_who_has_them(netloom):
+    result = netloom("route", "updn", SMALL, "-o", "r.lfts", "--write-sl2vl", "r.sl2vl")
+    assert result.code == 2
+    assert "expected the engine dla" in result.err
+    assert not (netloom.folder / "r.sl2vl").exists()
+    netloom.ok("route", "dla", SMALL, "-o", "r.lfts", "--write-sl2vl", "r.sl2vl")
+    other = netloom.refused("check", f"{SMALL},arrangement=relative", "dla", "--sl2vl", "r.sl2vl")
+    assert "the tables belong to a fabric with other cables" in other

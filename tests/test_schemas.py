@@ -89,13 +89,22 @@ RUNS: dict[str, list[str]] = {
 ELSEWHERE = {"sample-study", "sample-decode", "record", "trace-show", "trace-check", "trace-convert"}
 """Forms of verbs that tests of their own validate."""
 
+PORTS = {
+    "dataplane-up",
+    "dataplane-down",
+    "dataplane-status",
+    "dataplane-collect",
+    "demo-dataplane",
+}
+"""Of verbs that need root and BPF: test_dataplane_ports.py and test_demo_dataplane.py validate these."""
+
 LIVE = {"counters-poll", "lanes-read", "lanes-load", "watch", "demo-live", "loop-live"}
 """Of verbs that need a live fabric: their own tests validate these."""
 
 
 def test_there_is_one_schema_a_verb(paths):
     names = {path.stem for path in paths.schemas.glob("*.json")}
-    assert names == {*RUNS, *LIVE, *ELSEWHERE, "apply", "demo", "common", "run", "loop-table"}
+    assert names == {*RUNS, *LIVE, *PORTS, *ELSEWHERE, "apply", "demo", "common", "run", "loop-table"}
 
 
 @pytest.mark.parametrize("verb", RUNS)

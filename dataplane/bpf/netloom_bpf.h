@@ -24,6 +24,7 @@ struct netloom_port {
     uint32_t keep;        /* whether the receiver leaves the tag in the packet */
     uint32_t fixed;       /* whether random numbers are `random`: tests only */
     uint32_t random;
+    uint64_t owner;       /* the number of the `netloom dataplane up` that put it there; 0: none */
 };
 
 /* Packets by what was done to them. */

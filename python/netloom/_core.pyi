@@ -487,6 +487,17 @@ class Routes:
     def with_paths(self, data: bytes, *, label: str = "<bytes>") -> Routes:
         """The same tables with the path of every pair (CSV): which of its addresses each sender uses."""
     @property
+    def lanes(self) -> LaneTables | None:
+        """The lanes of their packets; None: all are on one."""
+    def with_lanes(self, lanes: LaneTables | None) -> Routes:
+        """The same tables with other lanes, or none.
+
+        Raises
+        ------
+        RoutingError
+            If the lanes are of a fabric with other cables.
+        """
+    @property
     def pairs_off_base(self) -> int:
         """How many pairs do not use the base address of their destination."""
     def changed_paths(self, other: Routes) -> int:
@@ -810,6 +821,12 @@ class CheckReport:
     @property
     def credit_loops(self) -> int: ...
     @property
+    def lanes(self) -> int:
+        """Lanes that were told apart: 1 where links alone have no cycle, or there are no lanes."""
+    @property
+    def cycle(self) -> list[dict[str, Any]]:
+        """Each {"link": …, "lane": …}: a whole cycle of waits, or nothing."""
+    @property
     def missing_entries(self) -> int: ...
     @property
     def invalid_entries(self) -> int: ...
@@ -1048,6 +1065,15 @@ def loads(
     work: int | None = None,
     time_limit: float | None = None,
 ) -> LinkLoads: ...
+def lane_loads(fabric: Fabric, routes: Routes, traffic: Traffic) -> list[float]:
+    """The largest load of a link on every lane, from lane 0 on; one entry for routes without lanes.
+
+    Raises
+    ------
+    RoutingError
+        For a pair with bytes that the tables do not join.
+    """
+
 def check(fabric: Fabric, routes: Routes, *, threads: int = 0) -> CheckReport: ...
 def mix(fabric: Fabric, old: Routes, new: Routes, *, threads: int = 0) -> MixReport:
     """What any mix of entries of two tables can do while switches change from one to the other."""

@@ -52,6 +52,18 @@ KINDS: dict[str, tuple[Severity, Class]] = {
     "no-description": ("note", "input"),
     "no-kind": ("note", "input"),
     "stray-text": ("note", "input"),
+    # Of programs on ports (cli/dataplane).
+    "other-filters": ("note", "hosts"),
+    "switch-left-out": ("warning", "input"),
+    "host-left-out": ("note", "input"),
+    "port-gone": ("note", "hosts"),
+    "clsact-kept": ("note", "hosts"),
+    "half-up": ("warning", "hosts"),
+    "program-gone": ("warning", "hosts"),
+    "events-lost": ("warning", "input"),
+    "slope-off": ("warning", "input"),
+    "congestion-off": ("warning", "input"),
+    "unknown-addresses": ("note", "input"),
     # Of plans (cli/plan).
     "no-design": ("warning", "input"),
     # Of what was detected in a fabric (crates/topology/src/detect.rs).

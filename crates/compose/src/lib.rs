@@ -40,6 +40,6 @@ pub use error::ComposeError;
 pub use judged::{Asked, Candidate, Choice, choose};
 pub use optimized::optimized;
 pub use reader::Reader;
-pub use routing::{Routing, check_sound, oblivious, tables};
+pub use routing::{Routing, check_sound, check_sound_on, oblivious, tables};
 pub use sampled::{Marking, Method, Sampled, Sampler, Sampling};
 pub use scene::{Scene, SceneJob};

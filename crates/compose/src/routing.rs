@@ -1,12 +1,12 @@
 //! The routings of a scenario: words become routes or schemes, and nothing unsound is run.
 
-use netloom_formats::{FormatError, read_lfts, read_pair_paths};
+use netloom_formats::{FormatError, read_lfts, read_pair_paths, read_sl2vl};
 use netloom_model::names::nearest;
-use netloom_model::{Fabric, NO_PORT, Routes, SwitchId};
+use netloom_model::{Fabric, LaneMap, NO_PORT, Routes, SwitchId};
 use netloom_routing::{Engine, EngineOptions, PathSet, RoutingError, route};
 use netloom_sim::{PerPacket, Scheme};
 use netloom_topology::Structure;
-use netloom_verify::{CheckReport, FindingKind, check};
+use netloom_verify::{CheckReport, FindingKind, check_on};
 
 use crate::ComposeError;
 use crate::by_way::ByWay;
@@ -21,12 +21,15 @@ pub enum Routing {
     PerPacket(PerPacket),
     /// Tables with an address a way, and who takes which.
     ByWay(ByWay),
-    /// Tables from a file, and maybe which of a host's addresses every pair uses from another; the paths as written.
+    /// Tables from a file, and maybe from others which of a host's addresses every pair uses and which lanes packets
+    /// take; the paths as written.
     File {
         /// Tables.
         tables: String,
         /// Paths by pair.
         paths: Option<String>,
+        /// SL-to-VL tables.
+        lanes: Option<String>,
     },
     /// The optimiser's tables for what the jobs send in all.
     Optimized,
@@ -39,7 +42,8 @@ const OPTIMIZED: [&str; 2] = ["optimized", "optimized:phases"];
 
 impl Routing {
     /// The routing that a word names; whatever looks like a path (a dot or a slash) is a file of tables. With `+` and a
-    /// CSV file behind it, `mine.lfts+pairs.csv`, senders pick among a host's addresses as that file says.
+    /// CSV file behind it, `mine.lfts+pairs.csv`, senders pick among a host's addresses as that file says; with `+` and a file
+    /// of SL-to-VL tables, `mine.lfts+mine.sl2vl`, packets take its lanes.
     ///
     /// # Errors
     /// [`ComposeError::UnknownRouting`] with the nearest known word.
@@ -83,21 +87,37 @@ impl Routing {
     }
 
     fn of_files(word: &str) -> Self {
-        let csv = |name: &str| name.strip_suffix(".gz").unwrap_or(name).ends_with(".csv");
-        match word.rsplit_once('+') {
-            Some((tables, paths)) if csv(paths) && !tables.is_empty() => {
-                Self::File { tables: tables.to_owned(), paths: Some(paths.to_owned()) }
+        let plain = |name: &str| name.strip_suffix(".gz").unwrap_or(name).to_owned();
+        // OpenSM's own is called opensm-sl2vl.dump.
+        let of_lanes = |name: &str| {
+            let name = plain(name);
+            name.ends_with(".sl2vl") || name.ends_with("sl2vl.dump") || name.ends_with("sl2vl.txt")
+        };
+        let (mut tables, mut paths, mut lanes) = (word, None, None);
+        while let Some((rest, last)) = tables.rsplit_once('+') {
+            let role = if plain(last).ends_with(".csv") {
+                &mut paths
+            } else if of_lanes(last) {
+                &mut lanes
+            } else {
+                break;
+            };
+            if rest.is_empty() || role.is_some() {
+                break;
             }
-            _ => Self::File { tables: word.to_owned(), paths: None },
+            *role = Some(last.to_owned());
+            tables = rest;
         }
+        Self::File { tables: tables.to_owned(), paths, lanes }
     }
 
     /// The files that it names, by role.
     pub fn files(&self) -> Vec<(&'static str, &str)> {
         match self {
-            Self::File { tables, paths } => {
+            Self::File { tables, paths, lanes } => {
                 let paths = paths.as_deref().map(|path| ("paths", path));
-                std::iter::once(("routes", tables.as_str())).chain(paths).collect()
+                let lanes = lanes.as_deref().map(|path| ("sl2vl", path));
+                std::iter::once(("routes", tables.as_str())).chain(paths).chain(lanes).collect()
             }
             _ => Vec::new(),
         }
@@ -133,16 +153,22 @@ pub fn tables(
 ) -> Result<Routes, ComposeError> {
     match routing {
         Routing::Engine(engine) => Ok(route(*engine, fabric, structure, &EngineOptions { seed, lmc: 0 })?),
-        Routing::File { tables: path, paths } => {
+        Routing::File { tables: path, paths, lanes } => {
             let bytes = file(read, "routes", path)?;
             let tables = read_lfts(&bytes, path, fabric)?;
             if let Some(fault) = tables.faults.iter().find(|fault| fault.kind.breaks_routes()) {
                 return Err(FormatError::at(path, fault.line, fault.text.clone()).into());
             }
-            let Some(path) = paths else { return Ok(tables.routes) };
-            let paths = read_pair_paths(&file(read, "paths", path)?, path, fabric, tables.routes.lmc)?;
-            let routes = tables.routes.with_paths(fabric, paths);
-            Ok(routes.map_err(|e| FormatError::whole(path, e.to_string()))?)
+            let mut routes = tables.routes;
+            if let Some(path) = paths {
+                let paths = read_pair_paths(&file(read, "paths", path)?, path, fabric, routes.lmc)?;
+                let with = routes.with_paths(fabric, paths);
+                routes = with.map_err(|e| FormatError::whole(path, e.to_string()))?;
+            }
+            if let Some(path) = lanes {
+                routes = routes.with_lanes(read_sl2vl(&file(read, "sl2vl", path)?, path, fabric)?);
+            }
+            Ok(routes)
         }
         other => unreachable!("{other:?} has no tables of its own"),
     }
@@ -170,6 +196,20 @@ pub fn check_sound(
     routes: &Routes,
     allow_credit_loops: bool,
 ) -> Result<(), ComposeError> {
+    check_sound_on(fabric, structure, routes, routes.lanes.as_deref(), allow_credit_loops)
+}
+
+/// The same with other lanes than the routes' own, or none.
+///
+/// # Errors
+/// As [`check_sound`].
+pub fn check_sound_on(
+    fabric: &Fabric,
+    structure: &Structure,
+    routes: &Routes,
+    lanes: Option<&LaneMap>,
+    allow_credit_loops: bool,
+) -> Result<(), ComposeError> {
     let unsound = |message: String| Err(ComposeError::Unsound(message));
     let Some(lft) = routes.lft() else {
         return unsound(
@@ -178,7 +218,7 @@ pub fn check_sound(
                 .into(),
         );
     };
-    let report = check(fabric, structure, routes);
+    let report = check_on(fabric, structure, routes, lanes);
     let example = |kind: FindingKind| {
         let found = report.findings.iter().find(|finding| finding.kind == kind);
         found.map(|finding| format!(": {}", finding.text)).unwrap_or_default()
@@ -210,8 +250,9 @@ pub fn check_sound(
     }
     if credit_loops > 0 && !allow_credit_loops {
         return unsound(format!(
-            "{credit_loops} credit loops{} on one lane (allow_credit_loops = true runs them until packets wait for each other)",
-            example(FindingKind::CreditLoop)
+            "{credit_loops} credit loops{} on {} (allow_credit_loops = true runs them until packets wait for each other)",
+            example(FindingKind::CreditLoop),
+            if report.lanes > 1 { format!("{} lanes", report.lanes) } else { "one lane".to_owned() }
         ));
     }
     Ok(())

@@ -12,6 +12,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::fabric::{PyFabric, Shared};
+use crate::lanes::PyLaneTables;
 use crate::run::{Options, run};
 use crate::{errors, io};
 
@@ -188,6 +189,23 @@ impl PyRoutes {
             .map_err(|e| errors::format(py, &e))?;
         let routes = Routes::clone(&self.routes).with_paths(fabric, paths);
         let routes = routes.map_err(|e| errors::routing(py, e))?;
+        Ok(Self { routes: Arc::new(routes), shared: Arc::clone(&self.shared), faults: self.faults.clone() })
+    }
+
+    /// The lanes of their packets; `None`: all are on one.
+    #[getter]
+    fn lanes(&self) -> Option<PyLaneTables> {
+        let map = self.routes.lanes.as_ref().map(Arc::clone)?;
+        Some(PyLaneTables { map, shared: Arc::clone(&self.shared) })
+    }
+
+    /// The same tables with other lanes, or none.
+    fn with_lanes(&self, py: Python<'_>, lanes: Option<&PyLaneTables>) -> PyResult<Self> {
+        if let Some(lanes) = lanes {
+            self.check_fits(py, &PyFabric { shared: Arc::clone(&lanes.shared) })?;
+        }
+        let map = lanes.map(|lanes| Arc::clone(&lanes.map));
+        let routes = Routes { lanes: map, ..Routes::clone(&self.routes) };
         Ok(Self { routes: Arc::new(routes), shared: Arc::clone(&self.shared), faults: self.faults.clone() })
     }
 

@@ -7,6 +7,7 @@ from typing import Annotated
 
 from netloom.cli.shared import options, outputs, results
 from netloom.cli.shared.addresses import with_paths
+from netloom.cli.shared.lanes import with_lanes
 from netloom.cli.shared.options import Options
 from netloom.cli.shared.run import Run
 
@@ -18,6 +19,7 @@ def loads(
     /,
     *,
     paths: Path | None = None,
+    sl2vl: Path | None = None,
     hottest: Annotated[int, options.COUNT] = results.HOTTEST,
     options: Options | None = None,
 ) -> int:
@@ -35,6 +37,8 @@ def loads(
     paths
         Which of a host's several addresses every pair uses (.csv), as `netloom optimize --write-paths` writes
         it.
+    sl2vl
+        The lanes of the routes (`opensm-sl2vl.dump`): the result then says what every lane carries.
     hottest
         How many of the hottest links to list.
     options
@@ -47,9 +51,15 @@ def loads(
     net = run.fabric(fabric, warn=True)
     demand = run.traffic(traffic, net)
     tables = with_paths(run, run.routes(routes, net, demand), paths)
+    tables = with_lanes(run, net, tables, sl2vl)
     with run.timed("loads"), run.blaming(routes):
         found = run.loads(net, tables, demand)
     result = {**results.loads_result(found, demand, count=hottest), "findings": run.findings}
+    if tables.lanes is not None:
+        from netloom import _core
+
+        with run.timed("lanes"):
+            result["lane_loads"] = _core.lane_loads(net, tables, demand)
     if run.has_product:
         from netloom import interop
 

@@ -1,9 +1,9 @@
 """What every port of a fabric needs to sample paths in real packets: layout `ds`.
 
 A port's mask is that of the link that leaves it, of the number by which `netloom sample decode` knows the
-link, so one decoder serves the simulator and real packets. Hosts have a sender and a receiver on their port,
-switches a program on each port that a packet may leave by. Links on no shortest up*/down* way have no number:
-their ports are not listed, and packets that take them are decoded wrongly.
+link, so one decoder serves the simulator and real packets. Hosts have a sender and a receiver on their
+port, switches a program on each port that a packet may leave by. Links on no shortest up*/down* way have no
+number: their ports are not listed, and packets that take them are decoded wrongly.
 
 Source: Taffet, dissertation, sec. 2.6.1 (masks of ports), 2.5.1 (candidates).
 """

@@ -16,10 +16,11 @@ import shutil
 import struct
 import subprocess
 import sysconfig
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
+from netloom.dataplane.libbpf import LIBRARY, library
+from netloom.dataplane.ring import Event, Ring
 from netloom.errors import LiveError
 
 Name = Literal["sender", "switch", "receiver"]
@@ -36,13 +37,10 @@ COUNTS = (
 """`struct netloom_counts` of `netloom_bpf.h`."""
 NEVER = 2**32 - 1
 """A queue of so many bytes is never reached."""
-_PORT = struct.Struct("=6I")
-_EVENT = struct.Struct("=QIIHB5x")
+PORT = struct.Struct("=6IQ")
+"""`struct netloom_port`; its last number is the owner."""
 _BTF = Path("/sys/kernel/btf/vmlinux")
-_LIBRARY = "libbpf.so.1"
 _CAP_SYS_ADMIN, _CAP_BPF = 21, 39
-_RUN = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)
-_PRINT = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int, ctypes.c_char_p, ctypes.c_void_p)
 
 
 class _RunOptions(ctypes.Structure):
@@ -81,9 +79,9 @@ def missing() -> list[str]:
     if shutil.which("clang") is None:
         found.append("clang")
     try:
-        ctypes.CDLL(_LIBRARY)
+        ctypes.CDLL(LIBRARY)
     except OSError:
-        found.append(_LIBRARY)
+        found.append(LIBRARY)
     if _headers() is None:
         found.append("bpf/bpf_helpers.h (Debian: libbpf-dev)")
     if not _BTF.exists():
@@ -91,15 +89,25 @@ def missing() -> list[str]:
     return found
 
 
-@dataclass(frozen=True)
-class Event:
-    """What a receiver tells of a packet; addresses as on the wire."""
+FIRST = struct.pack("=I", 0)
+"""The key of a map's only entry."""
 
-    time_ns: int
-    source: bytes
-    destination: bytes
-    id: int
-    ds: int
+
+def counts(descriptor: int, label: str) -> dict[str, int]:
+    """What a map of `netloom_counts` says, of all CPUs.
+
+    Raises
+    ------
+    LiveError
+        If it cannot be read.
+    """
+    cpus = int(library().libbpf_num_possible_cpus())
+    each = struct.Struct(f"={len(COUNTS)}Q")
+    value = ctypes.create_string_buffer(cpus * each.size)
+    if library().bpf_map_lookup_elem(descriptor, FIRST, value):
+        raise LiveError(f"{label}: counts: {os.strerror(ctypes.get_errno())}")
+    sums = [sum(column) for column in zip(*each.iter_unpack(value.raw), strict=True)]
+    return dict(zip(COUNTS, sums, strict=True))
 
 
 class Program:
@@ -127,13 +135,12 @@ class Program:
         if lacking:
             raise LiveError(f"BPF programs cannot be loaded: missing: {', '.join(lacking)}")
         self.name = name
-        self._library = _library()
+        self._library = library()
         data = _compiled(name)
         self._object = self._library.bpf_object__open_mem(data, len(data), None)
         if not self._object:
             raise LiveError(f"{name}: libbpf cannot open the object: {os.strerror(ctypes.get_errno())}")
-        self._ring: Any = None
-        self._events: list[Event] = []
+        self._ring: Ring | None = None
         error = self._library.bpf_object__load(self._object)
         if error:
             self.close()
@@ -150,7 +157,7 @@ class Program:
     def close(self) -> None:
         """Gives everything back."""
         if self._ring is not None:
-            self._library.ring_buffer__free(self._ring)
+            self._ring.close()
             self._ring = None
         if self._object:
             self._library.bpf_object__close(self._object)
@@ -164,6 +171,7 @@ class Program:
         rate: float = 1.0,
         keep: bool = False,
         random: int | None = None,
+        owner: int = 0,
     ) -> None:
         """Gives the port's settings.
 
@@ -179,12 +187,13 @@ class Program:
             Whether a receiver leaves the tag in the packet.
         random : int, optional
             What all random numbers are, for tests. [default: the kernel's]
+        owner : int, default 0
+            By which number the program is known again; 64 bits.
         """
         queue = NEVER if queue_bytes is None else min(queue_bytes, NEVER)
         share = min(65536, round(rate * 65536))
-        value = _PORT.pack(mask, queue, share, keep, random is not None, random or 0)
-        key = struct.pack("=I", 0)
-        if self._library.bpf_map_update_elem(self._map("netloom_port"), key, value, 0):
+        value = PORT.pack(mask, queue, share, keep, random is not None, random or 0, owner)
+        if self._library.bpf_map_update_elem(self._map("netloom_port"), FIRST, value, 0):
             raise LiveError(f"{self.name}: settings: {os.strerror(ctypes.get_errno())}")
 
     def run(self, frame: bytes, repeat: int = 1) -> tuple[bytes, int]:
@@ -219,31 +228,15 @@ class Program:
 
     def counts(self) -> dict[str, int]:
         """What was done to packets so far, of all CPUs."""
-        cpus = int(self._library.libbpf_num_possible_cpus())
-        each = struct.Struct(f"={len(COUNTS)}Q")
-        value = ctypes.create_string_buffer(cpus * each.size)
-        if self._library.bpf_map_lookup_elem(self._map("netloom_counts"), struct.pack("=I", 0), value):
-            raise LiveError(f"{self.name}: counts: {os.strerror(ctypes.get_errno())}")
-        sums = [sum(column) for column in zip(*each.iter_unpack(value.raw), strict=True)]
-        return dict(zip(COUNTS, sums, strict=True))
+        return counts(self._map("netloom_counts"), self.name)
 
     def events(self) -> list[Event]:
         """What a receiver has told since the last call."""
         if self._ring is None:
-            self._called = _RUN(self._event)  # Kept, or Python frees it under libbpf.
-            self._ring = self._library.ring_buffer__new(self._map("netloom_events"), self._called, None, None)
-            if not self._ring:
-                raise LiveError(f"{self.name}: ring buffer: {os.strerror(ctypes.get_errno())}")
-        self._library.ring_buffer__consume(self._ring)
-        found, self._events = self._events, []
-        return found
-
-    def _event(self, _: object, data: int, size: int) -> int:
-        if size == _EVENT.size:
-            time_ns, source, destination, number, ds = _EVENT.unpack(ctypes.string_at(data, size))
-            ends = (struct.pack("=I", source), struct.pack("=I", destination))
-            self._events.append(Event(time_ns, *ends, number, ds))
-        return 0
+            self._ring = Ring()
+            self._ring.add(self._map("netloom_events"))
+        self._ring.poll(0)
+        return [Event.of(data) for data in self._ring.taken(0)]
 
     def _map(self, name: str) -> int:
         return int(self._library.bpf_object__find_map_fd_by_name(self._object, name.encode()))
@@ -295,29 +288,3 @@ def _compiled(name: Name) -> bytes:
         why = next((line for line in lines if "error" in line), f"exit {made.returncode}")
         raise LiveError(f"{name}: clang: {why}")
     return made.stdout
-
-
-@functools.lru_cache
-def _library() -> Any:
-    library = ctypes.CDLL(_LIBRARY, use_errno=True)
-    pointer, text, number = ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int
-    for name, result, arguments in (
-        ("bpf_object__open_mem", pointer, (text, ctypes.c_size_t, pointer)),
-        ("bpf_object__load", number, (pointer,)),
-        ("bpf_object__close", None, (pointer,)),
-        ("bpf_object__find_program_by_name", pointer, (pointer, text)),
-        ("bpf_object__find_map_fd_by_name", number, (pointer, text)),
-        ("bpf_program__fd", number, (pointer,)),
-        ("bpf_map_update_elem", number, (number, text, text, ctypes.c_uint64)),
-        ("bpf_map_lookup_elem", number, (number, text, pointer)),
-        ("bpf_prog_test_run_opts", number, (number, pointer)),
-        ("libbpf_num_possible_cpus", number, ()),
-        ("ring_buffer__new", pointer, (number, _RUN, pointer, pointer)),
-        ("ring_buffer__consume", number, (pointer,)),
-        ("ring_buffer__free", None, (pointer,)),
-        ("libbpf_set_print", pointer, (pointer,)),
-    ):
-        function = getattr(library, name)
-        function.restype, function.argtypes = result, arguments
-    library.libbpf_set_print(None)  # Errors are told by us.
-    return library

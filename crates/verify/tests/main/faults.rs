@@ -231,6 +231,7 @@ fn routes_by_source_are_followed_pair_by_pair() {
         table: Table::UpBySource { up: up.clone(), down: down.clone() },
         path: PathChoice::Base,
         cabling_hash: None,
+        lanes: None,
     };
     let report = check(&f, &s, &routes(&up, &down));
     assert!(report.ok() && report.pairs == 132, "{report:?}");

@@ -1,4 +1,4 @@
-"""`netloom demo` and `netloom demo live`, which needs ibsim and OpenSM."""
+"""`netloom demo`, and its commands: `live` needs ibsim and OpenSM, `dataplane` root and clang."""
 
 from __future__ import annotations
 
@@ -8,6 +8,11 @@ from netloom.cli.demo.command import demo
 
 app = cyclopts.App(help="The whole job on a real fabric and real applications.")
 app.default(demo)
+app.command(
+    "netloom.cli.demo.dataplane:dataplane",
+    name="dataplane",
+    help="Section 2.7 of the dissertation with real packets, in network namespaces; needs root.",
+)
 app.command(
     "netloom.cli.demo.live:live",
     name="live",

@@ -149,6 +149,7 @@ OPTIONS: dict[str, tuple[str, str]] = {
     "--write-rankfile": ("Path", "write the machine of every rank for Open MPI here"),
     "--write-hose": ("Path", "write what every host sent and received here"),
     "--write-model": ("Path", "write the program here"),
+    "--write-sl2vl": ("Path", "write the SL-to-VL tables here"),
     "--write-paths": ("Path", "write which address every pair uses here"),
     "--yes": ("bool", "do it: without, nothing is changed"),
 }

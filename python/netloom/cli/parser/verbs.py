@@ -65,7 +65,13 @@ VERBS: dict[str, str | tuple[str, dict[str, str]]] = {
     ),
     "dataplane": (
         "Path sampling in real packets, by BPF programs on Linux.",
-        {"plan": "Which number, mask, threshold and role every port has; nothing is changed."},
+        {
+            "plan": "Which number, mask, threshold and role every port has; nothing is changed.",
+            "up": "Put the programs on ports of this machine; a dry run unless --yes.",
+            "status": "What is up, and what its programs did to packets.",
+            "collect": "Write down what receivers tell: the table that sample decode reads.",
+            "down": "Take the programs off again, also after a crash; a dry run unless --yes.",
+        },
     ),
     "diagnose": "What is congested, whose fault it is, and what would help.",
     "loop": (
@@ -129,6 +135,10 @@ _PLACES = {
     "demo": "demo.app:app",
     "diagnose": "diagnose.app:app",
     "sample decode": "sample.decode:decode",
+    "dataplane up": "dataplane.ports:up",
+    "dataplane down": "dataplane.ports:down",
+    "dataplane status": "dataplane.ports:status",
+    "dataplane collect": "dataplane.collect:collect",
     "loop live": "loop.live:live",
     "study chapter4": "study.chapter4:chapter4",
     "study sampling": "study.sampling:sampling",
