@@ -23,6 +23,7 @@
 //! | [`recording`] | recorded runs of one file or many; what a file of traffic is |
 //! | [`scenario`] | scenarios to simulate (TOML), with overrides |
 //! | [`qos_policy`] | OpenSM's QoS policy: service levels by groups of ports |
+//! | [`service_levels`] | the service level of every pair of hosts, as CSV |
 //! | [`sl2vl`] | SL-to-VL tables, as OpenSM dumps them |
 //! | [`sums`] | what every host sends and receives, as CSV |
 //! | [`ti`] | SimGrid's time-independent traces, as traffic and as programs |
@@ -54,6 +55,7 @@ pub mod plan;
 pub mod qos_policy;
 pub mod recording;
 pub mod scenario;
+pub mod service_levels;
 pub mod sl2vl;
 pub mod sums;
 pub mod text;
@@ -82,6 +84,7 @@ pub use plan::{PlanFile, PlanSource, read_plan};
 pub use qos_policy::write_qos_policy;
 pub use recording::{Found, Recording, RecordingError, TrafficKind};
 pub use scenario::{Scenario, read_scenario};
+pub use service_levels::read_service_levels;
 pub use sl2vl::{read_sl2vl, write_sl2vl};
 pub use sums::{read_sums, write_sums};
 pub use ti::{read_ti, read_ti_workload};
