@@ -6,7 +6,7 @@
 //! 1,6,0
 //! ```
 //!
-//! It goes with SL-to-VL tables ([`sl2vl`](crate::sl2vl)): these say on which lane a level travels, this says which level a
+//! It goes with SL-to-VL tables ([`sl2vl`](super::sl2vl)): these say on which lane a level travels, this says which level a
 //! pair has. LIDs are decimal, or hexadecimal with `0x`. Pairs of a host and a switch's own LID, and of a host and itself,
 //! are passed over; every pair of hosts with working cables must be there. Lines that begin with `#` are comments.
 
