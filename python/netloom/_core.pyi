@@ -53,6 +53,7 @@ __all__ = [
     "is_engine",
     "is_generator",
     "is_pattern",
+    "lane_loads",
     "lane_tables",
     "links_at_max_bound",
     "loads",
