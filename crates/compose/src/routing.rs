@@ -5,7 +5,7 @@ use netloom_model::names::nearest;
 use netloom_model::{Fabric, LaneMap, NO_PORT, Routes, SwitchId};
 use netloom_routing::{Engine, EngineOptions, PathSet, RoutingError, route};
 use netloom_sim::{PerPacket, Scheme};
-use netloom_topology::Structure;
+use netloom_topology::{Shape, Structure};
 use netloom_verify::{CheckReport, FindingKind, check_on};
 
 use crate::ComposeError;
@@ -163,14 +163,21 @@ pub fn tables(
     }
 }
 
-/// OpenSM's choice: ftree where the fabric is a tree, else updn.
+/// What is run where nobody says more: dla on a dragonfly that it takes; else OpenSM's choice, ftree where the fabric is a
+/// tree and updn elsewhere.
 ///
 /// # Errors
 /// As the engines.
-pub fn oblivious(fabric: &Fabric, structure: &Structure, seed: u64) -> Result<Routes, RoutingError> {
-    let options = EngineOptions { seed, lmc: 0 };
-    route(Engine::Ftree, fabric, structure, &options)
-        .or_else(|_| route(Engine::Updn, fabric, structure, &options))
+pub fn oblivious(
+    fabric: &Fabric,
+    structure: &Structure,
+    options: &EngineOptions,
+) -> Result<Routes, RoutingError> {
+    let made = |engine| route(engine, fabric, structure, options);
+    match structure.shape {
+        Shape::Dragonfly(_) => made(Engine::Dla).or_else(|_| made(Engine::Updn)),
+        Shape::Tree | Shape::Graph => made(Engine::Ftree).or_else(|_| made(Engine::Updn)),
+    }
 }
 
 /// Refuses routes that must not be run: not one table a destination, with missing or invalid entries, with forwarding
