@@ -3,8 +3,8 @@
 use netloom_formats::{FormatError, read_lfts, read_pair_paths, read_sl2vl};
 use netloom_model::names::nearest;
 use netloom_model::{Fabric, LaneMap, NO_PORT, Routes, SwitchId};
-use netloom_routing::{Engine, EngineOptions, PathSet, RoutingError, route};
-use netloom_sim::{PerPacket, Scheme};
+use netloom_routing::{Engine, EngineOptions, PathSet, RoutingError, Steering, route};
+use netloom_sim::{PerPacket, Scheme, SteerOptions, Steered};
 use netloom_topology::{Shape, Structure};
 use netloom_verify::{CheckReport, FindingKind, check_on};
 
@@ -18,6 +18,8 @@ pub enum Routing {
     Engine(Engine),
     /// A scheme without tables: a choice a packet.
     PerPacket(PerPacket),
+    /// A scheme of dragonflies, which takes detours.
+    Steered(SteerOptions),
     /// Tables from a file, and maybe from others which of a host's addresses every pair uses and which lanes packets
     /// take; the paths as written.
     File {
@@ -48,6 +50,9 @@ impl Routing {
         if let Some(scheme) = PerPacket::parse(word) {
             return Ok(Self::PerPacket(scheme));
         }
+        if let Some(options) = SteerOptions::parse(word) {
+            return options.map(Self::Steered).map_err(ComposeError::UnknownRouting);
+        }
         Ok(match word {
             "optimized" => Self::Optimized,
             "optimized:phases" => Self::OptimizedPhases,
@@ -57,7 +62,8 @@ impl Routing {
                 Err(_) => {
                     // s-mod-k has no tables to run.
                     let engines = Engine::ALL.iter().filter(|&&engine| engine != Engine::Smodk);
-                    let schemes = PerPacket::ALL.map(PerPacket::name);
+                    let schemes = PerPacket::ALL.map(PerPacket::name).into_iter();
+                    let schemes = schemes.chain(Steered::ALL.map(Steered::name));
                     let known: Vec<&str> =
                         engines.map(|engine| engine.name()).chain(schemes).chain(OPTIMIZED).collect();
                     let help = match nearest(word, known.iter().copied()) {
@@ -114,15 +120,21 @@ impl Routing {
 
     /// Whether it needs tables; the others choose packet by packet.
     pub fn has_tables(&self) -> bool {
-        !matches!(self, Self::PerPacket(_))
+        !matches!(self, Self::PerPacket(_) | Self::Steered(_))
     }
 
     /// How switches choose, with the tables if it has some.
     ///
     /// # Panics
-    /// If it has tables and they are not given.
-    pub fn scheme<'a>(&self, tables: Option<&'a Routes>, paths: &'a PathSet) -> Scheme<'a> {
+    /// If it has tables and they are not given, or takes detours and what it must know for them is not.
+    pub fn scheme<'a>(
+        &self,
+        tables: Option<&'a Routes>,
+        paths: &'a PathSet,
+        steering: Option<&'a Steering>,
+    ) -> Scheme<'a> {
         match self {
+            Self::Steered(options) => Scheme::Steered(*options, steering.expect("a routing with detours")),
             Self::PerPacket(scheme) => Scheme::PerPacket(*scheme, paths),
             _ => Scheme::Tables(tables.expect("a routing with tables comes with them")),
         }

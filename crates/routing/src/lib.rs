@@ -14,6 +14,7 @@
 //! | `ftree` | OpenSM's fat-tree engine |
 //! | [`dla`](mod@dla) | minimal routes of a dragonfly on two lanes |
 //! | `modk`, `random` | engines that choose among admissible links |
+//! | [`steering`] | what switches of a dragonfly know for detours |
 //! | [`error`] | what can go wrong |
 
 pub mod context;
@@ -25,6 +26,7 @@ pub mod items;
 pub mod lane_loads;
 pub mod loads;
 pub mod paths;
+pub mod steering;
 pub mod within;
 
 mod ftree;
@@ -43,4 +45,5 @@ pub use items::{Accumulator, Items, items};
 pub use lane_loads::lane_loads;
 pub use loads::{LinkLoads, Walker, loads, walk};
 pub use paths::PathSet;
+pub use steering::Steering;
 pub use within::first_outside;
