@@ -8,6 +8,7 @@ import re
 import pytest
 
 import netloom as nl
+import opensm_lanes
 from netloom.plot.layout import layout
 
 BALANCED = "dragonfly:p=4,a=8,h=4"
@@ -148,17 +149,6 @@ def test_a_file_of_lanes_says_what_lanes_carry(netloom):
     assert "lane_loads" not in netloom.result("loads", SMALL, "r.lfts", "all-to-all")
 
 
-def ring(switches):
-    """An ibsim net file: switches with a host each, in a circle."""
-    lines = []
-    for s in range(switches):
-        after, before = (s + 1) % switches, (s - 1) % switches
-        lines += [f'Switch 4 "s{s}"', f'[1] "h{s}"[1]', f'[2] "s{after}"[3]', f'[3] "s{before}"[2]', ""]
-    for s in range(switches):
-        lines += [f'Hca 1 "h{s}"', f'[1] "s{s}"[1]', ""]
-    return "\n".join(lines)
-
-
 SCENARIO = """
 fabric = "dragonfly:p=2,a=4,h=2"
 routes = [{routes}]
@@ -199,7 +189,7 @@ def test_a_scenario_s_own_lanes_count(netloom):
 )
 def test_dla_is_refused_where_ports_cannot_tell_lanes(netloom, fabric, message):
     if fabric == "GRAPH":
-        (netloom.folder / "ring.net").write_text(ring(6))
+        (netloom.folder / "ring.net").write_text(opensm_lanes.ring(6))
         fabric = "ring.net"
     elif fabric == "CUT":
         netloom.ok("fabric", "damage", SMALL, "--link", "g00r0[3]", "-o", "cut.net")
@@ -218,3 +208,73 @@ def test_lanes_are_asked_only_of_who_has_them(netloom):
     netloom.ok("route", "dla", SMALL, "-o", "r.lfts", "--write-sl2vl", "r.sl2vl")
     other = netloom.refused("check", f"{SMALL},arrangement=relative", "dla", "--sl2vl", "r.sl2vl")
     assert "the tables belong to a fabric with other cables" in other
+
+
+def test_cables_of_a_dragonfly_are_local_and_global(netloom):
+    (netloom.folder / "s.toml").write_text(SCENARIO.format(routes='"dla"'))
+
+    def completion(*more):
+        (run,) = netloom.result("simulate", "s.toml", *more)["runs"]
+        return run["jobs"][0]["completion_ms"]
+
+    plain = completion()
+    delay = "hardware.cable_delays_ns={ %s = 5000 }"
+    far, near = (completion("--set", delay % kind) for kind in ("global", "local"))
+    # Every message of the bisection crosses one global cable and some one or two local ones.
+    assert far > plain + 0.0049
+    assert near > plain
+    assert near != far
+    word = netloom.refused("simulate", "s.toml", "--set", 'hardware.cable_delays_ns={ "leaf-spine" = 5 }')
+    assert "expected global, host, local" in word
+
+
+def test_the_optimiser_starts_from_what_is_run_there(netloom):
+    best = netloom.result("optimize", SMALL, "adversarial:1", "-o", "o.lfts")
+    same = netloom.result("optimize", SMALL, "adversarial:1", "--background", "dla", "-o", "p.lfts")
+    assert best["max_load"] == same["max_load"]
+    assert (netloom.folder / "o.lfts").read_text() == (netloom.folder / "p.lfts").read_text()
+    # Its own ways need one lane.
+    result = netloom.result("check", SMALL, "o.lfts")
+    assert (result["ok"], result["lanes"], result["credit_loops"]) == (True, 1, 0)
+
+
+def test_what_a_run_chooses_is_not_slower_than_minimal_routes(netloom):
+    (netloom.folder / "s.toml").write_text(SCENARIO.format(routes='"dla", "optimized"'))
+    minimal, chosen = netloom.result("simulate", "s.toml")["runs"]
+    assert chosen["jobs"][0]["completion_ms"] <= minimal["jobs"][0]["completion_ms"]
+
+
+def test_lanes_are_not_sent_so_routes_must_do_without(netloom):
+    """What is about to be sent is judged as tables alone."""
+    fabric = nl.Fabric.generate(SMALL)
+    routes = nl.route("dla", fabric)
+    assert routes.lanes is not None
+    assert routes.lanes.lanes == 2
+    assert nl.check(fabric, routes).credit_loops == 0
+    assert nl.check(fabric, routes.with_lanes(None)).credit_loops == 1
+    word = netloom.refused("lanes", "write", SMALL, "dla", "--vl-scheme", "2sl2vl", "-o", "x.sl2vl")
+    assert "wait for each other in a circle on one lane" in word
+
+
+def test_groups_without_a_cable_are_cut_off_and_no_entry_is_missed(netloom):
+    """Minimal ways between two groups have their one cable only; other routes go round."""
+    netloom.ok("fabric", "damage", SMALL, "--link", "g00r0[6]", "-o", "cut.net", "-q")
+    result = netloom.result("check", "cut.net", "dla", "-q", code=1)
+    # Eight hosts in each of the two groups, both ways.
+    assert result["unreachable_hosts"] == 2 * 8 * 8
+    assert (result["missing_entries"], result["credit_loops"], result["non_minimal_pairs"]) == (0, 0, 0)
+    assert {found["kind"] for found in result["findings"]} >= {"unreachable"}
+    round_about = netloom.result("check", "cut.net", "updn", "-q")
+    assert (round_about["ok"], round_about["unreachable_hosts"], round_about["lanes"]) == (True, 0, 1)
+
+
+def test_an_entry_over_a_second_global_cable_is_a_longer_way(netloom):
+    """Two global hops count as longer only where one-global ways are shorter, and never as up after down."""
+    result = netloom.result("check", SMALL, "minhop", code=1)
+    # Shortest ways of the graph: some of two global cables, which are shorter than local, global, local.
+    assert (result["non_minimal_pairs"], result["up_down_violations"]) == (0, 0)
+    assert result["credit_loops"] > 0
+    updn = netloom.result("check", SMALL, "updn")
+    assert updn["ok"] is True
+    assert updn["non_minimal_pairs"] == updn["detours"] > 0
+    assert updn["up_down_violations"] == 0

@@ -53,6 +53,7 @@ __all__ = [
     "is_engine",
     "is_generator",
     "is_pattern",
+    "lane_loads",
     "lane_tables",
     "links_at_max_bound",
     "loads",
@@ -978,6 +979,15 @@ class LaneTables:
 
     def host_levels(self) -> list[int] | None:
         """The level of every host as a sender; None where the destination matters too."""
+
+    def with_levels(self, data: bytes, *, label: str = "<bytes>") -> LaneTables:
+        """The same tables with the service level of every pair of hosts, CSV `source_lid,destination_lid,sl`.
+
+        Raises
+        ------
+        FormatError
+            If it is no such file, names LIDs that the fabric does not have, or lacks a pair.
+        """
 
     def sl2vl(self, origin: str) -> bytes:
         """The tables in the form of OpenSM's dump; `origin` says in one line what made them."""

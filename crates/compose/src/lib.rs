@@ -17,6 +17,7 @@
 //! | [`judged`] | candidates simulated, the quickest taken |
 //! | [`optimized`](mod@optimized) | routes optimised for that |
 //! | `wiring` | delays and lanes of single cables, switches and ports |
+//! | `steered` | routings that take detours: what they need of fabric and hardware |
 //! | [`error`] | what does not fit together |
 
 mod asked;
@@ -32,6 +33,7 @@ pub mod reader;
 pub mod routing;
 pub mod sampled;
 pub mod scene;
+mod steered;
 pub mod traffic;
 mod wiring;
 
@@ -43,3 +45,4 @@ pub use reader::Reader;
 pub use routing::{Routing, check_sound, check_sound_on, oblivious, tables};
 pub use sampled::{Marking, Method, Sampled, Sampler, Sampling};
 pub use scene::{Scene, SceneJob};
+pub use steered::steering;

@@ -3,9 +3,9 @@
 use netloom_formats::{FormatError, read_lfts, read_pair_paths, read_sl2vl};
 use netloom_model::names::nearest;
 use netloom_model::{Fabric, LaneMap, NO_PORT, Routes, SwitchId};
-use netloom_routing::{Engine, EngineOptions, PathSet, RoutingError, route};
-use netloom_sim::{PerPacket, Scheme};
-use netloom_topology::Structure;
+use netloom_routing::{Engine, EngineOptions, PathSet, RoutingError, Steering, route};
+use netloom_sim::{PerPacket, Scheme, SteerOptions, Steered};
+use netloom_topology::{Shape, Structure};
 use netloom_verify::{CheckReport, FindingKind, check_on};
 
 use crate::ComposeError;
@@ -21,6 +21,8 @@ pub enum Routing {
     PerPacket(PerPacket),
     /// Tables with an address a way, and who takes which.
     ByWay(ByWay),
+    /// A scheme of dragonflies, which takes detours.
+    Steered(SteerOptions),
     /// Tables from a file, and maybe from others which of a host's addresses every pair uses and which lanes packets
     /// take; the paths as written.
     File {
@@ -54,6 +56,9 @@ impl Routing {
         if let Some(which) = ByWay::parse(word) {
             return Ok(Self::ByWay(which));
         }
+        if let Some(options) = SteerOptions::parse(word) {
+            return options.map(Self::Steered).map_err(ComposeError::UnknownRouting);
+        }
         Ok(match word {
             "optimized" => Self::Optimized,
             "optimized:phases" => Self::OptimizedPhases,
@@ -64,7 +69,8 @@ impl Routing {
                     // s-mod-k is one by way: it has no tables for one address.
                     let engines = Engine::ALL.iter().filter(|&&engine| engine != Engine::Smodk);
                     let ways = ByWay::ALL.map(ByWay::name);
-                    let schemes = PerPacket::ALL.map(PerPacket::name);
+                    let schemes = PerPacket::ALL.map(PerPacket::name).into_iter();
+                    let schemes = schemes.chain(Steered::ALL.map(Steered::name));
                     let known: Vec<&str> = engines
                         .map(|engine| engine.name())
                         .chain(ways)
@@ -125,15 +131,21 @@ impl Routing {
 
     /// Whether it needs tables; the others choose packet by packet.
     pub fn has_tables(&self) -> bool {
-        !matches!(self, Self::PerPacket(_))
+        !matches!(self, Self::PerPacket(_) | Self::Steered(_))
     }
 
     /// How switches choose, with the tables if it has some.
     ///
     /// # Panics
-    /// If it has tables and they are not given.
-    pub fn scheme<'a>(&self, tables: Option<&'a Routes>, paths: &'a PathSet) -> Scheme<'a> {
+    /// If it has tables and they are not given, or takes detours and what it must know for them is not.
+    pub fn scheme<'a>(
+        &self,
+        tables: Option<&'a Routes>,
+        paths: &'a PathSet,
+        steering: Option<&'a Steering>,
+    ) -> Scheme<'a> {
         match self {
+            Self::Steered(options) => Scheme::Steered(*options, steering.expect("a routing with detours")),
             Self::PerPacket(scheme) => Scheme::PerPacket(*scheme, paths),
             _ => Scheme::Tables(tables.expect("a routing with tables comes with them")),
         }
@@ -174,14 +186,21 @@ pub fn tables(
     }
 }
 
-/// OpenSM's choice: ftree where the fabric is a tree, else updn.
+/// What is run where nobody says more: dla on a dragonfly that it takes; else OpenSM's choice, ftree where the fabric is a
+/// tree and updn elsewhere.
 ///
 /// # Errors
 /// As the engines.
-pub fn oblivious(fabric: &Fabric, structure: &Structure, seed: u64) -> Result<Routes, RoutingError> {
-    let options = EngineOptions { seed, lmc: 0 };
-    route(Engine::Ftree, fabric, structure, &options)
-        .or_else(|_| route(Engine::Updn, fabric, structure, &options))
+pub fn oblivious(
+    fabric: &Fabric,
+    structure: &Structure,
+    options: &EngineOptions,
+) -> Result<Routes, RoutingError> {
+    let made = |engine| route(engine, fabric, structure, options);
+    match structure.shape {
+        Shape::Dragonfly(_) => made(Engine::Dla).or_else(|_| made(Engine::Updn)),
+        Shape::Tree | Shape::Graph => made(Engine::Ftree).or_else(|_| made(Engine::Updn)),
+    }
 }
 
 /// Refuses routes that must not be run: not one table a destination, with missing or invalid entries, with forwarding

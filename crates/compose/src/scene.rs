@@ -15,6 +15,7 @@ use crate::asked::{Asked, Place};
 use crate::profile::{profile, service_levels};
 use crate::program;
 use crate::reader::Reader;
+use crate::steered;
 
 /// Ranks of all jobs, at most: twice what the largest machines run, one a core. A routing that is simulated takes 2 GB for so many.
 pub const MOST_RANKS: u32 = 1 << 21;
@@ -214,7 +215,7 @@ impl Scene {
             service_level: job.service_level,
         };
         let measures = self.scenario.measure;
-        let mut profile = self.profile.clone();
+        let (scheme, mut profile) = steered::fitted(self, scheme);
         if model == Model::Fluid {
             // A scenario with both is refused; where rates only help to choose routes, they know no queues.
             profile.config.congestion = None;

@@ -33,6 +33,16 @@ impl PyLaneTables {
         Ok(Self { map: Arc::new(map.map_err(|e| errors::format(py, &e))?), shared })
     }
 
+    /// The same tables with the level of every pair (CSV `source_lid,destination_lid,sl`).
+    #[pyo3(signature = (data, *, label = "<bytes>"))]
+    fn with_levels(&self, py: Python<'_>, data: &[u8], label: &str) -> PyResult<Self> {
+        let fabric = &self.shared.fabric;
+        let levels = run(py, Options::default(), |_| formats::read_service_levels(data, label, fabric))?
+            .map_err(|e| errors::format(py, &e))?;
+        let map = LaneMap::clone(&self.map).with_levels(levels);
+        Ok(Self { map: Arc::new(map), shared: Arc::clone(&self.shared) })
+    }
+
     /// Every row: `switch`, `in_port`, `out_port` and `lanes` (a column a service level); of hosts only `host_lanes`.
     fn rows<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let fabric = &self.shared.fabric;

@@ -4,17 +4,19 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use netloom_compose::Routing;
+use netloom_compose::{self as compose, Routing};
 use netloom_counters::{SynthOptions, lane_scheme, synth};
 use netloom_model::{Counters, Fabric, HostId, Interval, LinkId, Routes, Traffic};
-use netloom_sim::{Keeping, Measure, Model, Outcome, PairRow, Setup, SimError, simulate as run_simulation};
+use netloom_sim::{
+    Keeping, Measure, Model, Outcome, PairRow, Scheme, Setup, SimError, simulate as run_simulation,
+};
 use numpy::{Element, PyArray1};
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyBytes, PyDict, PyList};
 
 use crate::counters::PyCounters;
 use crate::errors;
-use crate::results::{congestion, deadlock, latency, load, ms, spent};
+use crate::results::{accepted, congestion, deadlock, latency, load, ms, spent};
 use crate::routes::PyRoutes;
 use crate::run::{Options, run, run_until, stop_text};
 use crate::scenario::{PyScenario, Stage};
@@ -67,8 +69,8 @@ pub fn simulate(
             return Err(errors::value(py, &format!("model: expected packet or fluid, found \"{other}\"")));
         }
     };
-    let prepared = Prepared::new(py, scenario, routing, routes, threads)?;
-    let (parsed, tables) = (&prepared.routing, prepared.tables(py));
+    let prepared = Prepared::new(py, scenario, routing, routes, model, threads)?;
+    let tables = prepared.tables(py);
     let measure = counted.then(|| counting(py, counted_every_us)).transpose()?;
     // A pool of its own, so that its threads' clocks are this run's alone.
     let threads = threads.max(1);
@@ -79,7 +81,7 @@ pub fn simulate(
     let keeping = Keeping { from: state, due: &due, keep: &write };
     let ended = run_until(py, options, |control| {
         let before = cpu_ns();
-        let scheme = parsed.scheme(tables.as_deref(), stage.shared.paths());
+        let scheme = prepared.scheme(tables.as_deref());
         let setup = stage.scene.setup(&stage.shared.fabric, scheme, model, threads);
         let keep = (file.is_some() || state.is_some()).then_some(&keeping);
         let measure = measure.unwrap_or_else(|| setup.measure.clone());
@@ -107,11 +109,18 @@ impl Prepared {
         scenario: &PyScenario,
         word: Option<&str>,
         routes: Option<Py<PyRoutes>>,
+        model: Model,
         threads: usize,
     ) -> PyResult<Self> {
         let stage = &scenario.stage;
         let word = word.unwrap_or(&stage.scene.scenario.routes[0]);
         let routing = Routing::parse(word).map_err(|e| stage.raise(py, e))?;
+        if matches!(routing, Routing::Steered(_)) {
+            let checked = run(py, Options::default(), |_| {
+                compose::steering(&stage.scene, word, &routing, model, stage.shared.steering())
+            })?;
+            checked.map_err(|e| stage.raise(py, e))?;
+        }
         let routes = match routes {
             Some(routes) if routing.has_tables() => {
                 routes.get().check_fits(py, &scenario.fabric())?;
@@ -125,6 +134,18 @@ impl Prepared {
                 .transpose()?,
         };
         Ok(Self { stage: Arc::clone(stage), word: word.to_owned(), routing, routes })
+    }
+
+    /// How switches choose.
+    pub fn scheme<'a>(&'a self, tables: Option<&'a Routes>) -> Scheme<'a> {
+        let shared = &self.stage.shared;
+        match &self.routing {
+            Routing::Steered(_) => {
+                let steering = shared.steering().expect("it was checked");
+                self.routing.scheme(None, &steering.paths, Some(steering))
+            }
+            other => other.scheme(tables, shared.paths(), None),
+        }
     }
 
     /// The tables.
@@ -293,6 +314,12 @@ impl PySimulation {
         dict.set_item("bytes", o.jobs.iter().map(|job| job.bytes).sum::<u64>())?;
         dict.set_item("packets", o.packets)?;
         dict.set_item("packet_hops", o.packet_hops)?;
+        let whole = o.deadlock.is_none() && o.stopped.is_none() && !o.at_max_time;
+        let arrived = whole && o.packets > 0;
+        dict.set_item("mean_hops", arrived.then(|| o.packet_hops as f64 / o.packets as f64))?;
+        let share = |detours: u64| (o.packets > 0).then(|| detours as f64 / o.packets as f64);
+        dict.set_item("detours", o.detours.and_then(share))?;
+        dict.set_item("accepted", accepted(py, &o.jobs)?)?;
         dict.set_item("events", o.events)?;
         dict.set_item("cpu_seconds", self.cpu_seconds)?;
         dict.set_item("packet_hops_per_cpu_second", rate)?;

@@ -15,6 +15,7 @@
 //! | [`dla`](mod@dla) | minimal routes of a dragonfly on two lanes |
 //! | [`by_way`] | an address a way up: routes that look at the source, or are coloured pair by pair |
 //! | `modk`, `random` | engines that choose among admissible links |
+//! | [`steering`] | what switches of a dragonfly know for detours |
 //! | [`error`] | what can go wrong |
 
 pub mod by_way;
@@ -27,6 +28,7 @@ pub mod items;
 pub mod lane_loads;
 pub mod loads;
 pub mod paths;
+pub mod steering;
 pub mod within;
 
 mod ftree;
@@ -46,4 +48,5 @@ pub use items::{Accumulator, Items, items};
 pub use lane_loads::lane_loads;
 pub use loads::{LinkLoads, Walker, loads, walk};
 pub use paths::PathSet;
+pub use steering::Steering;
 pub use within::first_outside;

@@ -55,5 +55,5 @@ pub use replay::{
     Script, Software, Spent, Tasks, algorithms_of, sends,
 };
 pub use run::{Deadlock, JobOutcome, Model, Outcome, Setup, simulate, simulate_observed};
-pub use scheme::{PerPacket, Scheme};
+pub use scheme::{PerPacket, Scheme, SteerOptions, Steered};
 pub use state_codec::{StateReader, StateWriter};

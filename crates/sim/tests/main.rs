@@ -4,6 +4,7 @@ mod addresses;
 mod common;
 mod congestion;
 mod conservation;
+mod detours;
 mod failures;
 mod fluid;
 mod lanes;

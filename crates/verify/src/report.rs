@@ -86,10 +86,11 @@ pub struct CheckReport {
     /// for somebody else (and any other port for the switch itself). Switches without a working link are off and not
     /// looked at.
     pub invalid_entries: u64,
-    /// Pairs whose path is longer than the shortest, and goes up after it went down or uses a link between switches of one level. A
-    /// shortest path does no harm by itself: only credit loops do.
+    /// Pairs whose path is longer than the shortest, and goes up after it went down or uses a link between switches of one level; none
+    /// where the shape is no tree, as levels are a guess there. A shortest path does no harm by itself: only credit loops do.
     pub up_down_violations: u64,
-    /// Pairs whose path does the same and is shortest: no fault, but nothing that only up*/down* paths have may be said of these tables.
+    /// Pairs whose path does the same and is shortest, or in a fabric that is no tree: no fault, but nothing that only up*/down* paths have
+    /// may be said of these tables.
     pub shortest_turns: u64,
     /// The first few of each kind, in order of kind, then destination; one whole credit loop.
     pub findings: Vec<Finding>,

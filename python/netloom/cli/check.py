@@ -12,6 +12,7 @@ from netloom.cli.shared import render, results
 from netloom.cli.shared.addresses import with_paths
 from netloom.cli.shared.exits import UsageError
 from netloom.cli.shared.inputs import fault_lines
+from netloom.cli.shared.lanes import check as check_lanes
 from netloom.cli.shared.lanes import with_lanes
 from netloom.cli.shared.options import Options
 from netloom.cli.shared.run import Run
@@ -41,6 +42,7 @@ def check(
     certificate: Path | None = None,
     paths: Path | None = None,
     sl2vl: Path | None = None,
+    sl: Path | None = None,
     options: Options | None = None,
 ) -> int:
     """Verify routes, and certificates.
@@ -66,6 +68,9 @@ def check(
         it.
     sl2vl
         The lanes of the routes (`opensm-sl2vl.dump`): credit loops are then those among lanes of links.
+    sl
+        With `--sl2vl`: the service level of every pair of hosts (.csv `source_lid,destination_lid,sl`), as
+        the subnet manager's path records have them. Else a message may have any level.
     options
         Common options; `-o` writes the result (.json, .csv).
     """
@@ -73,11 +78,12 @@ def check(
 
     if (traffic is None) != (certificate is None):
         raise UsageError("--traffic and --certificate belong together")
+    check_lanes(sl2vl, sl)
     run = Run("check", options or Options(), product=False)
     net = run.fabric(fabric, warn=True)
     demand = None if traffic is None else run.traffic(traffic, net)
     tables = with_paths(run, run.routes(routes, net, None, strict=False), paths)
-    tables = with_lanes(run, net, tables, sl2vl)
+    tables = with_lanes(run, net, tables, sl2vl, sl)
     with run.timed("check"):
         report = _core.check(net, tables, threads=run.options.threads)
     result = _report(report, tables, routes)

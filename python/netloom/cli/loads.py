@@ -7,6 +7,7 @@ from typing import Annotated
 
 from netloom.cli.shared import options, outputs, results
 from netloom.cli.shared.addresses import with_paths
+from netloom.cli.shared.lanes import check as check_lanes
 from netloom.cli.shared.lanes import with_lanes
 from netloom.cli.shared.options import Options
 from netloom.cli.shared.run import Run
@@ -20,6 +21,7 @@ def loads(
     *,
     paths: Path | None = None,
     sl2vl: Path | None = None,
+    sl: Path | None = None,
     hottest: Annotated[int, options.COUNT] = results.HOTTEST,
     options: Options | None = None,
 ) -> int:
@@ -39,6 +41,8 @@ def loads(
         it.
     sl2vl
         The lanes of the routes (`opensm-sl2vl.dump`): the result then says what every lane carries.
+    sl
+        With `--sl2vl`: the service level of every pair of hosts (.csv `source_lid,destination_lid,sl`).
     hottest
         How many of the hottest links to list.
     options
@@ -47,11 +51,12 @@ def loads(
     options = options or Options()
     product = outputs.ending(options.output) != ".json"
     endings = (".csv", ".csv.gz", ".parquet", ".json")
+    check_lanes(sl2vl, sl)
     run = Run("loads", options, product=product, endings=endings, searches=True)
     net = run.fabric(fabric, warn=True)
     demand = run.traffic(traffic, net)
     tables = with_paths(run, run.routes(routes, net, demand), paths)
-    tables = with_lanes(run, net, tables, sl2vl)
+    tables = with_lanes(run, net, tables, sl2vl, sl)
     with run.timed("loads"), run.blaming(routes):
         found = run.loads(net, tables, demand)
     result = {**results.loads_result(found, demand, count=hottest), "findings": run.findings}

@@ -183,6 +183,8 @@ pub enum Program {
         measured: Measured,
         /// From the beginning to the window, ps; `None`: a quarter of the window.
         warmup_ps: Option<u64>,
+        /// A traffic pattern whose receivers of each rank are drawn from; `None`: all ranks of other hosts.
+        pattern: Option<String>,
     },
 }
 
@@ -270,7 +272,11 @@ const KINDS: [Kind; 16] = [
     Kind { name: "nas-cg", keys: &["class", "sums", "iterations"], read: nas_cg },
     Kind { name: "nas-ft", keys: &["class", "iterations"], read: nas_ft },
     Kind { name: "wrf", keys: &["columns", "bytes", "iterations"], read: wrf },
-    Kind { name: "uniform", keys: &["bytes", "load", "messages", "measure_us", "warmup_us"], read: uniform },
+    Kind {
+        name: "uniform",
+        keys: &["bytes", "load", "messages", "measure_us", "warmup_us", "pattern"],
+        read: uniform,
+    },
 ];
 
 impl Program {
@@ -433,7 +439,9 @@ fn uniform(keys: &Keys) -> Result<Program, FormatError> {
         (Some(ps), None) => Measured::For(ps),
         (None, messages) => Measured::Messages(messages.unwrap_or(MESSAGES)),
     };
-    Ok(Program::Uniform { bytes: size(keys)?, load, measured, warmup_ps: us("warmup_us")?.map(ps) })
+    let pattern = keys.text("pattern")?.map(|_| spec(keys)).transpose()?;
+    let warmup_ps = us("warmup_us")?.map(ps);
+    Ok(Program::Uniform { bytes: size(keys)?, load, measured, warmup_ps, pattern })
 }
 
 fn minighost(keys: &Keys) -> Result<Program, FormatError> {

@@ -1,7 +1,7 @@
 //! Parts of a simulated run's entry in results.
 
 use netloom_model::Fabric;
-use netloom_sim::{Deadlock, Managed, Offered, Spent, Summary};
+use netloom_sim::{Deadlock, JobOutcome, Managed, Offered, Spent, Summary};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
@@ -35,6 +35,20 @@ pub(crate) fn spent<'py>(py: Python<'py>, found: &Spent, ranks: usize) -> PyResu
     dict.set_item("waiting_ms", waits)?;
     dict.set_item("waiting_share", share)?;
     Ok(dict)
+}
+
+/// Share of the host links that was accepted of all jobs that offer load, and of the least-served host.
+pub(crate) fn accepted<'py>(py: Python<'py>, jobs: &[JobOutcome]) -> PyResult<Option<Bound<'py, PyDict>>> {
+    let measured = || jobs.iter().filter_map(|job| Some((job.offered.as_ref()?, job.least_accepted)));
+    let capacity: f64 = measured().map(|(load, _)| load.capacity_bytes_per_s).sum();
+    if capacity <= 0.0 {
+        return Ok(None);
+    }
+    let carried: f64 = measured().map(|(load, _)| load.accepted * load.capacity_bytes_per_s).sum();
+    let dict = PyDict::new(py);
+    dict.set_item("mean", carried / capacity)?;
+    dict.set_item("least", measured().filter_map(|(_, least)| least).reduce(f64::min))?;
+    Ok(Some(dict))
 }
 
 /// Offered load and what was accepted of it.

@@ -51,6 +51,7 @@ pub(crate) fn flows(setup: Setup, control: &Control) -> Result<Outcome, SimError
         jobs,
         packet_latency: no_packets,
         packets: 0,
+        detours: None,
         packet_hops: 0,
         earlier_hops: 0,
         events: fluid.events(),

@@ -65,6 +65,8 @@ pub struct Network<'f, C, P: Program, O> {
     pub(super) recorder: Option<Box<Recorder>>,
     /// Packets received.
     pub(super) received: u64,
+    /// Those of them that made a detour.
+    pub(super) detours: u64,
     /// Events dealt with, but for outputs' tries and news; when the last of them happened.
     pub(super) events: u64,
     pub(super) last: u64,
@@ -157,6 +159,7 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
             end_points,
             recorder: None,
             received: 0,
+            detours: 0,
             events: 0,
             last: 0,
             failed: None,
@@ -169,7 +172,7 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
     pub fn record_packets(&mut self, jobs: usize) {
         let host_lanes = self.fabric.host_count() * self.ports.lanes;
         let measured: Vec<_> = (0..jobs).map(|job| self.program.measured_ps(job)).collect();
-        self.hosts.record(Births::new(&self.config, host_lanes, &measured));
+        self.hosts.record(Births::new(&self.config, self.fabric.host_count(), host_lanes, &measured));
     }
 
     /// Records what is asked for; before the start.
@@ -194,6 +197,16 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
     /// Bytes received of each job while its load was measured, headers included; empty if none was.
     pub fn accepted(&self) -> Vec<u64> {
         self.hosts.births().into_iter().flat_map(Births::accepted).collect()
+    }
+
+    /// Bytes received from each host while its job's load was measured, headers included; empty if none was.
+    pub fn accepted_from(&self) -> &[u64] {
+        self.hosts.births().map_or(&[], Births::accepted_from)
+    }
+
+    /// Packets received that made a detour.
+    pub fn detours(&self) -> u64 {
+        self.detours
     }
 
     /// Simulated time, ps.

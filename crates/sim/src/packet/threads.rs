@@ -99,6 +99,8 @@ pub struct Finished<P, O> {
     pub packet_latencies: Vec<Latencies>,
     /// Bytes received of each job while its load was measured, headers included; empty if none was.
     pub accepted: Vec<u64>,
+    /// The same by the host that sent them.
+    pub accepted_from: Vec<u64>,
     /// Counters by interval, if asked for.
     pub intervals: Option<Intervals>,
     /// Queues over time, if asked for.
@@ -109,6 +111,8 @@ pub struct Finished<P, O> {
     pub managed: Option<Managed>,
     /// Packets received by hosts.
     pub packets: u64,
+    /// Those of them that made a detour.
+    pub detours: u64,
     /// Links that packets were sent over, host links included.
     pub packet_hops: u64,
     /// Those of them that the run had behind it where it began, if it went on from a state.
@@ -415,6 +419,7 @@ fn merged<C: Choice, P: Split, O: Observer>(
     }
     let managed = parts[0].managed(end_ps);
     let packets = parts.iter().map(Network::packets_received).sum();
+    let detours = parts.iter().map(Network::detours).sum();
     let packet_hops = counters.packets();
     let events = parts.iter().map(Network::events).sum();
     let mut packet_latencies = parts[0].packet_latencies().to_vec();
@@ -426,6 +431,10 @@ fn merged<C: Choice, P: Split, O: Observer>(
     let mut accepted = parts[0].accepted();
     for part in &parts[1..] {
         accepted.iter_mut().zip(part.accepted()).for_each(|(bytes, theirs)| *bytes += theirs);
+    }
+    let mut accepted_from = parts[0].accepted_from().to_vec();
+    for part in &parts[1..] {
+        accepted_from.iter_mut().zip(part.accepted_from()).for_each(|(bytes, theirs)| *bytes += theirs);
     }
     let (mut intervals, mut queues): (Option<Intervals>, Option<Queues>) = (None, None);
     let mut observers = Vec::new();
@@ -466,11 +475,13 @@ fn merged<C: Choice, P: Split, O: Observer>(
         counters,
         packet_latencies,
         accepted,
+        accepted_from,
         intervals,
         queues,
         pairs,
         managed,
         packets,
+        detours,
         packet_hops,
         earlier_hops,
         events,

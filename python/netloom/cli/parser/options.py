@@ -123,6 +123,7 @@ OPTIONS: dict[str, tuple[str, str]] = {
     "--sim": ("str", "an ibsim's fabric"),
     "--size": ("str", "width and height in inches"),
     "--skew": ("float", "how far apart ports are read"),
+    "--sl": ("Path", "the service level of every pair"),
     "--sl2vl": ("Path", "the SL-to-VL tables in force"),
     "--small": ("bool", "a smaller fabric"),
     "--stages": ("int", "how many stages there may be"),

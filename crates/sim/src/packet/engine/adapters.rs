@@ -9,7 +9,7 @@ use crate::SimError;
 use crate::calendar::{Event, MOST_DATA, NEVER};
 use crate::config::Injection;
 use crate::observe::Observer;
-use crate::packet::choice::Choice;
+use crate::packet::choice::{Choice, Way};
 use crate::packet::hardware::Hardware;
 use crate::packet::host::{Delayed, Incoming, Next, Outgoing};
 use crate::packet::network::Network;
@@ -31,6 +31,9 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
         self.packets.free(index);
         self.give_back::<H>(link, wire, packet.lane(), self.now);
         self.received += 1;
+        if C::STEERS {
+            self.detours += u64::from(Way::of(packet.way).is_detour());
+        }
         self.notify_arrival(link, index, wire, message);
         let payload = u64::from(wire) - u64::from(self.config.header_bytes);
         let Incoming { left, posted_ps, token, from, .. } = self.hosts.receive(message, payload);
@@ -38,7 +41,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
             self.is_received(link, from, payload);
         }
         if let Some(births) = self.hosts.births_mut() {
-            births.received(self.program.job(token), origin.born(), wire, self.now);
+            births.received(self.program.job(token), from, origin.born(), wire, self.now);
         }
         if let Some(pairs) = &mut self.pairs {
             pairs.received(from.0, self.fabric.reverse(LinkId(link)).0, wire, self.now);

@@ -209,8 +209,10 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
     pub(in crate::packet) fn place<H: Hardware>(&mut self, link: u32, mut index: u32) {
         let switch = SwitchId(self.ports.port(link).to);
         loop {
+            let chosen = if C::STEERS { self.steer(switch, index) } else { None };
             let packet = *self.packets.get(index);
-            let Some(LinkId(out)) = self.choose(switch, &packet) else { return self.stuck(switch, packet) };
+            let chosen = if C::STEERS { chosen } else { self.choose(switch, &packet) };
+            let Some(LinkId(out)) = chosen else { return self.stuck(switch, packet) };
             let wire = i32::from(packet.wire);
             let lane = self.lane_out::<H>(out, &packet);
             self.ports.settle::<H>(out, self.now);
@@ -277,6 +279,22 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
     fn choose(&mut self, switch: SwitchId, packet: &Packet) -> Option<LinkId> {
         let mut outputs = Outputs { now: self.now, ports: &mut self.ports };
         self.choice.output(Here::of(packet, switch), &mut outputs)
+    }
+
+    /// The output of a packet that carries its way, which goes on.
+    fn steer(&mut self, switch: SwitchId, index: u32) -> Option<LinkId> {
+        let here = Here::of(self.packets.get(index), switch);
+        let mut way = here.way;
+        if way.seeks() {
+            way.set_through(SwitchId(self.origins[index as usize].through()));
+        }
+        let mut outputs = Outputs { now: self.now, ports: &mut self.ports };
+        let chosen = self.choice.steer(Here { way, ..here }, &mut way, &mut outputs);
+        self.packets.at(index).way = way.bits();
+        if let Some(through) = way.begins(here.way) {
+            self.origins[index as usize].set_through(through.0);
+        }
+        chosen
     }
 
     /// Takes a packet into the output buffer of `out` and a lane, and tells where it came from.
