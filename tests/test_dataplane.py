@@ -56,6 +56,7 @@ def test_golden_packets_are_the_same_in_the_kernel(golden, step):
                 assert bool(told) == (case["did"] == "sampled"), case["name"]
                 for event in told:
                     assert (event.source, event.destination) == (frame[26:30], frame[30:34])
+                    assert event.size == struct.unpack("!H", frame[16:18])[0]
                     assert (event.ds, event.id) == (frame[15], struct.unpack("!H", frame[18:20])[0])
 
 

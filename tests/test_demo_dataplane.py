@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import ctypes
 import itertools
+import json
 import signal
 import time
 from collections import defaultdict
@@ -64,13 +65,19 @@ def test_who_fills_the_cable_is_seen_in_the_packets_of_others(netloom):
     assert max(map(abs, before)) < 0.02 * hot[-1]
     assert abs(after[-1] - after[0]) < 0.02 * hot[-1]
     # The decoder, which knows the ways, says the same of the same packets.
-    decoded = netloom.json("sample", "decode", "out/net.txt", "out/packets.parquet")["result"]
+    words = ("sample", "decode", "out/net.txt", "out/packets.parquet", "--write-run", "run", "--quiet")
+    decoded = netloom.json(*words)["result"]
     fabric = nl.Fabric.read(netloom.folder / "out" / "net.txt")
     names = [*fabric.host_names, *fabric.switch_names]
     table = fabric.link_table()
     (context,) = decoded["contexts"]
     hottest = context["hottest"][0]["link"]
     assert (names[table["source"][hottest]], names[table["target"][hottest]]) == ("s1", "s4")
+    drawn = netloom.json("plot", "congestion", "run", "-o", "x.svg", "--quiet")["result"]["panels"]
+    assert [panel["worst"] for panel in drawn] == ["s1 → s4"]
+    # Whether it blames somebody is left to the rules, whose threshold is near; where it is hot is not.
+    diagnosed = json.loads(netloom("diagnose", "run", "--format", "json").out)["result"]
+    assert [link["link"] for link in diagnosed["congested"]] == ["s1->s4"]
 
 
 def programs():

@@ -15,6 +15,7 @@ from netloom.cli.shared import runs
 from netloom.errors import FormatError
 from sampling_bed import FABRIC, MANY, SMALL, altered, kept, put, sampled, scenario
 
+TREE = "two-level:leaves=2,hosts=2,spines=1"
 HASHES = ["gf", "0x8d,0xb5e4dc75", "md5", "siphash", "siphash:00112233445566778899aabbccddeeff"]
 
 
@@ -281,3 +282,43 @@ def test_packets_on_ways_that_are_not_shortest_are_counted_and_told(netloom):
         (names[links["source"][at]], names[links["target"][at]]) for at in whole.samples["link"].to_pylist()
     }
     assert {("spine00", "leaf02"), ("leaf02", "spine01")} <= ends
+
+
+@pytest.mark.parametrize("method", ["whole", "one-bit"])
+def test_decoded_packets_are_drawn_and_diagnosed_as_a_run_is(netloom, method):
+    samples = sampled(netloom, "--packets", "--routings", "ftree", "--method", method)
+    packets = "run/0-ftree/packets.parquet"
+    words = ("sample", "decode", FABRIC, packets, "--write-run", "decoded", "--quiet")
+    assert netloom.json(*words)["result"]["run"] == "decoded"
+    again = sampling.read(netloom.folder / "decoded", fabric=samples.fabric)
+    assert again.findings == ()
+    assert (again.total().traffic == samples.total().traffic).all()
+    assert (again.total().congested == samples.total().congested).all()
+    received = np.asarray(samples.received["packets"]).sum()
+    assert np.asarray(again.contexts["packets"]).sum() == received
+    assert len(again.jobs) == len(samples.jobs)
+    mine = netloom.json("plot", "congestion", "run", "-o", "a.svg", "--quiet")["result"]["panels"]
+    theirs = netloom.json("plot", "congestion", "decoded", "-o", "b.svg", "--quiet")["result"]["panels"]
+    assert [panel["worst"] for panel in theirs] == [panel["worst"] for panel in mine]
+    assert netloom("diagnose", "decoded").code in (0, 1)
+    # It is replaced as a run is; what is no run is not.
+    netloom.ok(*words)
+    (netloom.folder / "taken").mkdir()
+    (netloom.folder / "taken" / "mine").write_text("x")
+    assert "is not empty" in netloom.refused(*words[:5], "taken", "--quiet")
+
+
+def test_sizes_of_packets_are_weighed_by_context(netloom):
+    # Hosts 0 and 1 are at one leaf; link 0 is host 0's own.
+    rows = ["id,source,destination,hops,link,congested,context,bytes"]
+    rows += ["1,0,1,2,0,0,4294967295,100", "1,0,1,2,0,0,4294967295,200", "1,0,1,2,0,0,7,1500"]
+    (netloom.folder / "packets.csv").write_text("\n".join(rows) + "\n")
+    netloom("sample", "decode", TREE, "packets.csv", "--write-run", "decoded", "--quiet")
+    contexts = pq.read_table(netloom.folder / "decoded" / "0-measured" / "contexts.parquet")
+    assert contexts["job_name"].to_pylist() == ["context 7", "context 4294967295"]
+    decoded = contexts["packets"].to_pylist()
+    assert contexts["bytes"].to_pylist() == [1500 * decoded[0], 150 * decoded[1]]
+    wrong = "\n".join([rows[0], "1,0,1,2,0,0,0,-1"]) + "\n"
+    (netloom.folder / "packets.csv").write_text(wrong)
+    words = ("sample", "decode", TREE, "packets.csv", "--write-run", "other", "--quiet")
+    assert "bytes -1" in netloom.refused(*words)

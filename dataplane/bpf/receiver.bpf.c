@@ -12,8 +12,9 @@ struct netloom_event {
     uint32_t source;  /* as on the wire */
     uint32_t destination;
     uint16_t id;
+    uint16_t bytes; /* of the packet, IPv4's header included */
     uint8_t ds;
-    uint8_t unused[5];
+    uint8_t unused[3];
 };
 
 struct {
@@ -40,6 +41,7 @@ int netloom_receiver(struct __sk_buff *context)
             event->source = ip->source;
             event->destination = ip->destination;
             event->id = netloom_wire(ip->id);
+            event->bytes = netloom_wire(ip->total_length);
             event->ds = ip->ds;
             __builtin_memset(event->unused, 0, sizeof(event->unused));
             bpf_ringbuf_submit(event, 0);

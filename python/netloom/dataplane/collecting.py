@@ -1,8 +1,9 @@
 """What receivers tell, as a table of packets: the one that `netloom sample decode` reads.
 
-A row a packet: `id`, `source` and `destination` (names of hosts), `hops`, `bit`, `congested`, `time_ps`
-since `up`, by the machine's one clock. Rows are by receiver, each in order of arrival, then sorted by time.
-Packets of addresses that no host has, and with more hops than any way, are left out and counted.
+A row a packet: `id`, `source` and `destination` (names of hosts), `hops`, `bit`, `congested`, `bytes` (of
+the frame), `time_ps` since `up`, by the machine's one clock. Rows are by receiver, each in order of
+arrival, then sorted by time. Packets of addresses that no host has, and with more hops than any way, are
+left out and counted.
 
 Source: Taffet, dissertation, sec. 2.6.1 (figure 2.13).
 """
@@ -32,11 +33,14 @@ _RECORD = np.dtype(
         ("source", "u4"),
         ("destination", "u4"),
         ("id", "u2"),
+        ("bytes", "u2"),
         ("ds", "u1"),
-        ("unused", "u1", 5),
+        ("unused", "u1", 3),
     ]
 )
 _POLL_MS = 50
+_ETHERNET_BYTES = 14
+"""Of a frame's header."""
 HOP_BITS = 4
 """Of layout `ds`."""
 
@@ -152,6 +156,7 @@ def _packets(found: npt.NDArray[Any], host_at: dict[str, str], lost: int, since_
         "hops": (ds >> 3) & 15,
         "bit": (ds >> 2) & 1,
         "congested": ((ds & 3) == 3).astype(np.uint8),
+        "bytes": kept["bytes"].astype(np.uint32) + _ETHERNET_BYTES,
         "time_ps": np.maximum(kept["time_ns"].astype(np.int64) - since_ns, 0).astype(np.uint64) * 1000,
     }
     shown = [socket.inet_ntoa(struct.pack("=I", address)) for address in strangers[:4]]

@@ -16,7 +16,7 @@ from typing import Any
 from netloom.dataplane.libbpf import RUN, library
 from netloom.errors import LiveError
 
-EVENT = struct.Struct("=QIIHB5x")
+EVENT = struct.Struct("=QIIHHB3x")
 """`struct netloom_event`."""
 
 
@@ -28,13 +28,16 @@ class Event:
     source: bytes
     destination: bytes
     id: int
+    size: int
+    """Bytes, IPv4's header included."""
     ds: int
 
     @classmethod
     def of(cls, record: bytes) -> Event:
         """The event of a record."""
-        time_ns, source, destination, number, ds = EVENT.unpack(record)
-        return cls(time_ns, struct.pack("=I", source), struct.pack("=I", destination), number, ds)
+        time_ns, source, destination, number, size, ds = EVENT.unpack(record)
+        ends = (struct.pack("=I", source), struct.pack("=I", destination))
+        return cls(time_ns, *ends, number, size, ds)
 
 
 class Ring:

@@ -112,7 +112,19 @@ def _summed(samples: Samples, links: Links) -> Floats:
     """Bytes by link over the whole run."""
     if samples.links is None:
         return np.zeros(len(links))
+    if "xmit_bytes" not in samples.links.column_names:
+        return _estimated(samples, len(links))
     return np.asarray(samples.links["xmit_bytes"]).astype(np.float64)
+
+
+def _estimated(samples: Samples, links: int) -> Floats:
+    """The same where nobody counted: what the packets that were sampled amount to, at least."""
+    counted = {name: np.asarray(samples.contexts[name]).astype(np.float64) for name in ("packets", "bytes")}
+    size = counted["bytes"] / np.maximum(counted["packets"], 1)
+    traffic = np.maximum(np.asarray(samples.samples["traffic"]).astype(np.float64), 0.0)
+    weights = traffic * size[np.asarray(samples.samples["context"]).astype(np.int64)]
+    link = np.asarray(samples.samples["link"]).astype(np.int64)
+    return np.bincount(link, weights=weights, minlength=links).astype(np.float64)
 
 
 def _by_window(intervals: Mapping[str, Any], window: Any, windows: int, links: int) -> Floats:

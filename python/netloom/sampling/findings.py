@@ -48,7 +48,7 @@ def _empty(samples: Samples) -> Iterator[Finding]:
 
 def _contradictions(samples: Samples) -> Iterator[Finding]:
     """Where samples say more than counters allow: those count everything that was sent."""
-    if samples.links is None:
+    if samples.links is None or not {"xmit_packets", "xmit_bytes"} <= set(samples.links.column_names):
         return
     counted = np.asarray(samples.links["xmit_packets"]).astype(np.float64)
     if len(counted) != samples.fabric.links:

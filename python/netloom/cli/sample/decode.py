@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import numpy.typing as npt
 from cyclopts import Parameter
 
-from netloom.cli.sample import report
-from netloom.cli.shared import options, outputs, render
+from netloom.cli.sample import measured, report
+from netloom.cli.shared import options, outputs, render, runs
 from netloom.cli.shared.exits import UsageError
 from netloom.cli.shared.options import Options
 from netloom.cli.shared.run import Run
@@ -31,6 +33,7 @@ _MOST = {
     "link": 2**32,
     "bit": 2,
     "time_ps": 2**63,
+    "bytes": 2**32,
 }
 
 
@@ -43,6 +46,7 @@ def decode(
     every_us: Annotated[float | None, options.within(0.1, 1e8)] = None,
     hop_bits: Annotated[int | None, options.within(1, 5)] = None,
     hash_: Annotated[str | None, Parameter(name="--hash")] = None,
+    write_run: Path | None = None,
     options: Options | None = None,
 ) -> int:
     """Estimates traffic and congestion of links from packets that receivers have kept.
@@ -56,7 +60,8 @@ def decode(
         A dump, or a generator spec.
     packets
         A table (.parquet, .csv): a row a packet with `id`, `source`, `destination` (numbers or names of
-        hosts), `hops`, `congested`, and `bit` or `link`; `time_ps` and `context` if they are known.
+        hosts), `hops`, `congested`, and `bit` or `link`; `time_ps`, `context` and `bytes` if they are
+        known.
     rate
         The share of packets that was sampled. [default: what the table says, else 1]
     every_us
@@ -66,6 +71,8 @@ def decode(
     hash_
         The hash that made the bit: `gf`, `MODULUS,G`, `md5`, `siphash` or `siphash:KEY`. [default: what the
         table says, else gf]
+    write_run
+        A folder that `netloom plot congestion` and `netloom diagnose` read, as they read a run's.
     options
         Common options; `-o` writes the samples (.parquet, .csv), a row a window, context and link.
     """
@@ -76,6 +83,8 @@ def decode(
     options = options or Options()
     run = Run("sample-decode", options, endings=(".parquet", ".csv"))
     net = run.fabric(fabric, warn=True)
+    if write_run is not None:
+        runs.check_folder(write_run)
     data = run.read("packets", packets)
     table = _table(data, packets)
     method = "one-bit" if "bit" in table.column_names else "whole"
@@ -145,16 +154,36 @@ def decode(
         ],
         "findings": findings,
         "output": None,
+        "run": None,
     }
     if run.has_product:
         kind = outputs.ending(options.output)
         result["output"] = run.write(interop.table_bytes(found, kind))
+    if write_run is not None:
+        settings = {"method": method, **how, "every_us": every_us}
+        sizes = column.numbers("bytes", np.uint32) if "bytes" in table.column_names else None
+        sized = {**received, "bytes": _bytes(column, sizes, received)}
+        result["run"] = measured.write(run, write_run, (fabric, net), packets, settings, (found, sized))
     rows = [
         {"context": context["context"], **link}
         for context in result["contexts"]
         for link in context["hottest"]
     ]
     return run.finish(result, lambda: _text(result), rows=rows)
+
+
+def _bytes(
+    column: _Columns, sizes: npt.NDArray[np.uint32] | None, received: Mapping[str, npt.NDArray[Any]]
+) -> npt.NDArray[np.int64]:
+    """The bytes of each pair's packets, as large as those of their context are in the mean; 0 if unknown."""
+    if sizes is None:
+        return np.zeros(len(received["context"]), np.int64)
+    contexts, context, packets = np.unique(
+        column.numbers("context", np.uint32), return_inverse=True, return_counts=True
+    )
+    mean = np.bincount(context, weights=sizes.astype(np.float64), minlength=len(contexts)) / packets
+    of_row = np.searchsorted(contexts, received["context"])
+    return np.asarray(np.rint(mean[of_row] * np.asarray(received["packets"])), np.int64)
 
 
 def _table(data: bytes, label: str) -> pa.Table:
@@ -274,6 +303,7 @@ def _text(result: dict[str, Any]) -> str:
         ("packets", f"{count(result['packets'])} with {what} each, {count(result['decoded'])} decoded"),
     ]
     parts = [render.pairs(head), report.links_text(result["contexts"])]
-    if result["output"] is not None:
-        parts.append(render.pairs([("written", result["output"])]))
+    written = [result[key] for key in ("output", "run") if result[key] is not None]
+    if written:
+        parts.append(render.pairs([("written", ", ".join(written))]))
     return "\n\n".join(parts) + render.findings(result["findings"])
