@@ -10,7 +10,7 @@ use netloom_compose::{Asked, Choice, Scene, choose, oblivious};
 use netloom_formats::{Found, read_scenario};
 use netloom_model::{Control, Csr, Fabric, Routes};
 use netloom_optimize::OptimizeOptions;
-use netloom_routing::{PathSet, loads};
+use netloom_routing::{EngineOptions, PathSet, loads};
 use netloom_sim::Model;
 use netloom_topology::{Structure, detect, generate};
 use rayon::prelude::*;
@@ -136,7 +136,7 @@ fn row(trace: &str, place: usize, f: usize, ground: &Ground) -> Row {
             .unwrap_or_else(|e| panic!("{trace}: {e}"));
     let control = Control::new();
     let goal = netloom_compose::traffic::total(fabric, &scene.jobs, &control).expect("not stopped");
-    let start = &oblivious(fabric, structure, 1).expect("a tree");
+    let start = &oblivious(fabric, structure, &EngineOptions { seed: 1, lmc: 0 }).expect("a tree");
     let options = &OptimizeOptions {
         seed: 1,
         work: Some(1_000_000 + 20 * goal.total().entry_count() as u64),
