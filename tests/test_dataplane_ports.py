@@ -14,11 +14,13 @@ import subprocess
 import time
 from pathlib import Path
 
+import numpy as np
+import pyarrow.parquet as pq
 import pytest
 
 import netloom as nl
 from dataplane_bed import NET, chain, needs_ports
-from netloom.dataplane import namespaces, programs
+from netloom.dataplane import estimates, namespaces, programs
 from netloom.dataplane.journal import Journal
 from netloom.dataplane.netlink import Netlink
 from netloom.dataplane.plan import ports
@@ -85,6 +87,13 @@ def test_links_on_the_way_are_counted_and_no_others(netloom, bed):
         expected = sent if link in way else 0
         assert abs(traffic - expected) <= 4 * error, (link, traffic, error)
     assert all(float(row["congested"]) == 0 for row in rows)
+    # The paper's receiver knows nothing of ways, and says the same of every link there is.
+    table = pq.read_table(netloom.folder / "packets.parquet")
+    packets = {name: np.asarray(table[name]) for name in ("id", "hops", "bit", "congested")}
+    for port in ports(fabric)[0]:
+        told = estimates.of_link(packets, port.mask)
+        assert told.congested == 0
+        assert abs(told.traffic - (sent if port.link in way else 0)) <= 4 * told.traffic_error, port
     left = down(netloom, bed, "--yes")
     # Two programs on either host, one on each of four ports of switches.
     assert (left["filters_removed"], left["clsact_removed"], left["findings"]) == (8, 6, [])

@@ -6,7 +6,7 @@ on, and h11 -> h22 by s4 from a quarter to seven eighths, far too fast. h1, h2, 
 h11 and h22 know of nothing.
 
 What differs from the paper: times are a quarter of its 200 s; 3,000 packets a second instead of 30, so that
-estimates are sure in that time; cables 50 times as fast. The cable s1 - s2, which no flow takes, is left
+estimates are sure in that time; cables 25 times as fast. The cable s1 - s2, which no flow takes, is left
 out: with it s4 is on no shortest way. s4 may send more at once than s1, or the queue would stand now here,
 now there.
 
@@ -58,8 +58,8 @@ _SHARES = ((0.0, 1.0), (0.1, 1.0), (0.25, 0.875))
 """When each flow runs."""
 PACKETS_PER_S = 3000.0
 _SMALL, _LARGE = 20, 1400
-_STRANGER_PER_S = 3500.0
-_SLOW_KBIT, _FAST_KBIT = 25_600, 50_000
+_STRANGER_PER_S = 2100.0
+_SLOW_KBIT, _FAST_KBIT = 12_800, 25_000
 _BURST, _BURST_OF_S4, _BURST_FAST = 16_000, 256_000, 32_000
 _QUEUE = 60_000
 QUEUE_BYTES = 30_000
