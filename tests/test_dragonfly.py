@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import re
+
 import pytest
 
 import netloom as nl
+import opensm_lanes
 from netloom.plot.layout import layout
 
 BALANCED = "dragonfly:p=4,a=8,h=4"
@@ -88,3 +92,189 @@ def test_watch_adds_up_links_by_kind(netloom):
     links = {level["name"]: level["links"] for level in result["levels"]}
     # 9 groups of 6 local cables, 36 global ones, two links each.
     assert links == {"host → group": 72, "group → host": 72, "within groups": 108, "between groups": 72}
+
+
+def test_minimal_routes_are_free_of_deadlocks_on_two_lanes(netloom):
+    made = netloom.result("route", "dla", SMALL, "-o", "r.lfts", "--write-sl2vl", "r.sl2vl")
+    assert (made["lanes"], made["sl2vl"], made["output"]) == (2, "r.sl2vl", "r.lfts")
+    for given in (["dla"], ["r.lfts", "--sl2vl", "r.sl2vl"]):
+        result = netloom.result("check", SMALL, *given)
+        assert (result["ok"], result["lanes"], result["credit_loops"], result["cycle"]) == (True, 2, 0, [])
+        # A way of at most one global cable is minimal, and no tree says which way is up.
+        assert (result["non_minimal_pairs"], result["up_down_violations"], result["findings"]) == (0, 0, [])
+
+
+def test_without_their_lanes_they_are_refused_with_the_cycle(netloom):
+    netloom.ok("route", "dla", SMALL, "-o", "r.lfts", "--write-sl2vl", "r.sl2vl.gz")
+    refused = netloom("check", SMALL, "r.lfts", "--format", "json")
+    assert refused.code == 1
+    result = json.loads(refused.out)["result"]
+    assert (result["ok"], result["lanes"]) == (False, 1)
+    assert result["credit_loops"] == 1
+    cycle = result["cycle"]
+    assert len(cycle) >= 3
+    assert {step["lane"] for step in cycle} == {0}
+    # Each link ends where the next one begins.
+    ends = [[end.split("[")[0] for end in step["link"].split(" -> ")] for step in cycle]
+    assert all(before[1] == after[0] for before, after in zip(ends, [*ends[1:], ends[0]], strict=True))
+    assert netloom.result("check", SMALL, "r.lfts", "--sl2vl", "r.sl2vl.gz")["ok"]
+
+
+def test_all_packets_on_one_lane_of_a_file_are_refused(netloom):
+    netloom.ok("route", "dla", SMALL, "-o", "r.lfts", "--write-sl2vl", "r.sl2vl")
+    text = (netloom.folder / "r.sl2vl").read_text()
+    rows = re.sub(r"(?m)^(\d+ +\d+ +:).*$", r"\1" + " 0" * 16, text)
+    (netloom.folder / "one.sl2vl").write_text(rows)
+    refused = netloom("check", SMALL, "r.lfts", "--sl2vl", "one.sl2vl")
+    assert refused.code == 1
+    assert "with all packets on one lane" in refused.out
+    assert "lanes of links wait for each other" in refused.out
+
+
+def test_loads_of_minimal_routes_are_the_formulas(netloom):
+    # a p = 32 hosts of a group share one cable to the next.
+    result = netloom.result("loads", BALANCED, "dla", "adversarial:1")
+    assert result["max_load"] == pytest.approx(32)
+    assert result["hottest"][0]["load"] == pytest.approx(32)
+    # Lane 1 has local hops in the destination's group only: what comes in by one cable, spread over 7 links.
+    assert result["lane_loads"][0] == pytest.approx(32)
+    assert 0 < result["lane_loads"][1] < 32
+
+
+def test_a_file_of_lanes_says_what_lanes_carry(netloom):
+    netloom.ok("route", "dla", SMALL, "-o", "r.lfts", "--write-sl2vl", "r.sl2vl")
+    by_file = netloom.result("loads", SMALL, "r.lfts", "all-to-all", "--sl2vl", "r.sl2vl")
+    by_name = netloom.result("loads", SMALL, "dla", "all-to-all")
+    assert by_file["lane_loads"] == by_name["lane_loads"]
+    assert "lane_loads" not in netloom.result("loads", SMALL, "r.lfts", "all-to-all")
+
+
+SCENARIO = """
+fabric = "dragonfly:p=2,a=4,h=2"
+routes = [{routes}]
+[[job]]
+program = {{ kind = "stream", pattern = "bisection", messages = 2, bytes = "64KiB" }}
+"""
+
+
+def test_runs_take_the_lanes_of_routes(netloom):
+    netloom.ok("route", "dla", SMALL, "-o", "r.lfts", "--write-sl2vl", "r.sl2vl")
+    (netloom.folder / "s.toml").write_text(SCENARIO.format(routes='"dla", "r.lfts+r.sl2vl"'))
+    named, read = netloom.result("simulate", "s.toml")["runs"]
+    assert named["jobs"][0]["completion_ms"] > 0
+    assert read["jobs"] == named["jobs"]
+    # Files alone don't say lanes, and are refused.
+    (netloom.folder / "s.toml").write_text(SCENARIO.format(routes='"r.lfts"'))
+    assert "credit loops" in netloom.refused("simulate", "s.toml")
+
+
+def test_a_scenario_s_own_lanes_count(netloom):
+    (netloom.folder / "s.toml").write_text(SCENARIO.format(routes='"dla"'))
+    # A table for all ports keeps packets of the one level on one lane.
+    one = netloom.refused("simulate", "s.toml", "--set", "hardware.sl2vl=[0]")
+    assert "credit loops" in one
+    assert "dla" in one
+    assert "at least 2" in netloom.refused("simulate", "s.toml", "--set", "hardware.lanes=1")
+    wide = netloom.result("simulate", "s.toml", "--set", "hardware.lanes=4")["runs"]
+    assert wide[0]["jobs"][0]["completion_ms"] > 0
+
+
+@pytest.mark.parametrize(
+    ("fabric", "message"),
+    [
+        ("cab", "its shape is tree; use updn"),
+        ("GRAPH", "its shape is graph; use updn"),
+        ("CUT", 'no working cable joins "g00r0" and "g00r1" of one group'),
+    ],
+)
+def test_dla_is_refused_where_ports_cannot_tell_lanes(netloom, fabric, message):
+    if fabric == "GRAPH":
+        (netloom.folder / "ring.net").write_text(opensm_lanes.ring(6))
+        fabric = "ring.net"
+    elif fabric == "CUT":
+        netloom.ok("fabric", "damage", SMALL, "--link", "g00r0[3]", "-o", "cut.net")
+        fabric = "cut.net"
+    for asked in (["route", "dla", fabric, "-o", "r.lfts", "-q"], ["check", fabric, "dla", "-q"]):
+        word = netloom.refused(*asked)
+        assert message in word
+        assert word.startswith("not a dragonfly whose groups are cliques")
+
+
+def test_lanes_are_asked_only_of_who_has_them(netloom):
+    result = netloom("route", "updn", SMALL, "-o", "r.lfts", "--write-sl2vl", "r.sl2vl")
+    assert result.code == 2
+    assert "expected the engine dla" in result.err
+    assert not (netloom.folder / "r.sl2vl").exists()
+    netloom.ok("route", "dla", SMALL, "-o", "r.lfts", "--write-sl2vl", "r.sl2vl")
+    other = netloom.refused("check", f"{SMALL},arrangement=relative", "dla", "--sl2vl", "r.sl2vl")
+    assert "the tables belong to a fabric with other cables" in other
+
+
+def test_cables_of_a_dragonfly_are_local_and_global(netloom):
+    (netloom.folder / "s.toml").write_text(SCENARIO.format(routes='"dla"'))
+
+    def completion(*more):
+        (run,) = netloom.result("simulate", "s.toml", *more)["runs"]
+        return run["jobs"][0]["completion_ms"]
+
+    plain = completion()
+    delay = "hardware.cable_delays_ns={ %s = 5000 }"
+    far, near = (completion("--set", delay % kind) for kind in ("global", "local"))
+    # Every message of the bisection crosses one global cable and some one or two local ones.
+    assert far > plain + 0.0049
+    assert near > plain
+    assert near != far
+    word = netloom.refused("simulate", "s.toml", "--set", 'hardware.cable_delays_ns={ "leaf-spine" = 5 }')
+    assert "expected global, host, local" in word
+
+
+def test_the_optimiser_starts_from_what_is_run_there(netloom):
+    best = netloom.result("optimize", SMALL, "adversarial:1", "-o", "o.lfts")
+    same = netloom.result("optimize", SMALL, "adversarial:1", "--background", "dla", "-o", "p.lfts")
+    assert best["max_load"] == same["max_load"]
+    assert (netloom.folder / "o.lfts").read_text() == (netloom.folder / "p.lfts").read_text()
+    # Its own ways need one lane.
+    result = netloom.result("check", SMALL, "o.lfts")
+    assert (result["ok"], result["lanes"], result["credit_loops"]) == (True, 1, 0)
+
+
+def test_what_a_run_chooses_is_not_slower_than_minimal_routes(netloom):
+    (netloom.folder / "s.toml").write_text(SCENARIO.format(routes='"dla", "optimized"'))
+    minimal, chosen = netloom.result("simulate", "s.toml")["runs"]
+    assert chosen["jobs"][0]["completion_ms"] <= minimal["jobs"][0]["completion_ms"]
+
+
+def test_lanes_are_not_sent_so_routes_must_do_without(netloom):
+    """What is about to be sent is judged as tables alone."""
+    fabric = nl.Fabric.generate(SMALL)
+    routes = nl.route("dla", fabric)
+    assert routes.lanes is not None
+    assert routes.lanes.lanes == 2
+    assert nl.check(fabric, routes).credit_loops == 0
+    assert nl.check(fabric, routes.with_lanes(None)).credit_loops == 1
+    word = netloom.refused("lanes", "write", SMALL, "dla", "--vl-scheme", "2sl2vl", "-o", "x.sl2vl")
+    assert "wait for each other in a circle on one lane" in word
+
+
+def test_groups_without_a_cable_are_cut_off_and_no_entry_is_missed(netloom):
+    """Minimal ways between two groups have their one cable only; other routes go round."""
+    netloom.ok("fabric", "damage", SMALL, "--link", "g00r0[6]", "-o", "cut.net", "-q")
+    result = netloom.result("check", "cut.net", "dla", "-q", code=1)
+    # Eight hosts in each of the two groups, both ways.
+    assert result["unreachable_hosts"] == 2 * 8 * 8
+    assert (result["missing_entries"], result["credit_loops"], result["non_minimal_pairs"]) == (0, 0, 0)
+    assert {found["kind"] for found in result["findings"]} >= {"unreachable"}
+    round_about = netloom.result("check", "cut.net", "updn", "-q")
+    assert (round_about["ok"], round_about["unreachable_hosts"], round_about["lanes"]) == (True, 0, 1)
+
+
+def test_an_entry_over_a_second_global_cable_is_a_longer_way(netloom):
+    """Two global hops count as longer only where one-global ways are shorter, and never as up after down."""
+    result = netloom.result("check", SMALL, "minhop", code=1)
+    # Shortest ways of the graph: some of two global cables, which are shorter than local, global, local.
+    assert (result["non_minimal_pairs"], result["up_down_violations"]) == (0, 0)
+    assert result["credit_loops"] > 0
+    updn = netloom.result("check", SMALL, "updn")
+    assert updn["ok"] is True
+    assert updn["non_minimal_pairs"] == updn["detours"] > 0
+    assert updn["up_down_violations"] == 0

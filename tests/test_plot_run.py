@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 
 import netloom as nl
@@ -129,3 +131,31 @@ def test_images_are_shares_of_the_longest_runs_time(netloom, paths):
     assert np.allclose(first.busy, second.busy, rtol=1e-6)
     busiest = [max(float(np.nanmax(tier.busy)) for tier in of) for of in tiers]
     assert busiest[0] > 2 * busiest[1]
+
+
+def test_a_dragonfly_is_drawn_by_groups(netloom):
+    (netloom.folder / "s.toml").write_text(
+        'fabric = "dragonfly:p=2,a=4,h=2"\nroutes = ["dla"]\n'
+        "[measure]\ncounters_every_us = 5\nqueues_every_us = 5\n[[job]]\n"
+        'program = { kind = "stream", pattern = "bisection", messages = 1, bytes = "64KiB" }\n'
+    )
+    netloom.ok("simulate", "s.toml", "-o", "run")
+    done = netloom("plot", "run", "run", "-o", "run.svg", "--format", "json")
+    assert done.code == 0, done.err
+    assert "queues are recorded by level" in done.err
+    names = {"host → group", "within groups", "between groups", "group → host"}
+    assert json.loads(done.out)["result"]["routings"][0]["busiest"] in names
+    drawn = (netloom.folder / "run.svg").read_text()
+    assert all(f"<!-- {name} -->" in drawn for name in names)
+    assert "leaf" not in drawn
+    assert "level" not in drawn
+
+
+def test_links_of_a_dragonfly_lie_in_the_column_of_their_group():
+    # Two groups of two switches with a host each: per group 2 links up, 2 within, 1 between.
+    first = np.array([-1, -1, -1, -1, 0, 0, 1, 1, 0, 1])
+    last = np.array([0, 0, 1, 1, 0, 0, 1, 1, 1, 0])
+    found = picture.group_tiers(first, last, np.arange(10) / 10)
+    assert [tier.name for tier, _ in found] == ["host → group", "within groups", "between groups"]
+    assert [tier.busy.shape for tier, _ in found] == [(2, 2), (2, 2), (1, 2)]
+    assert found[2][0].busy.tolist() == [[0.8, 0.9]]

@@ -6,8 +6,11 @@
 use std::time::Instant;
 
 use netloom_model::{Control, Fabric};
-use netloom_routing::{Engine, EngineOptions, PathSet, route};
-use netloom_sim::{Job, Measure, Model, Outcome, PerPacket, Profile, Scheme, Setup, Stream, simulate};
+use netloom_routing::{Engine, EngineOptions, PathSet, Steering, route};
+use netloom_sim::{
+    Job, Measure, Model, OpenLoop, Outcome, PerPacket, Profile, Scheme, Setup, SteerOptions, Steered, Stream,
+    Uniform, simulate,
+};
 use netloom_topology::detect;
 
 use crate::Options;
@@ -111,7 +114,68 @@ pub fn run(table: &mut Table, _: &Options) {
         within: equal && one.seconds >= 1.6 * both.seconds,
         beside: format!("one thread {}", spell(one.seconds)),
     });
+    detours(table);
     large(table);
+}
+
+/// Every host offers half of its link to random others, in packets of 4096 bytes; so many in the window.
+fn uniform<'a>(fabric: &'a Fabric, scheme: Scheme<'a>, lanes: u8, packets: u64) -> Setup<'a> {
+    let mut profile = Profile::codes();
+    profile.config.lanes = lanes;
+    let wire_bytes = u64::from(profile.config.wire_bytes());
+    let hosts: Vec<u32> = fabric.hosts().map(|host| host.0).collect();
+    let bandwidth = fabric.reference_bandwidth_bytes_per_s();
+    let every_ps = wire_bytes as f64 * 1e12 / bandwidth / 0.5;
+    let length_ps = (packets as f64 * every_ps) as u64;
+    let window = OpenLoop {
+        from_ps: length_ps / 4,
+        to_ps: length_ps / 4 + length_ps,
+        wire_bytes,
+        capacity_bytes_per_s: bandwidth * hosts.len() as f64,
+    };
+    let bytes = u64::from(profile.config.packet_bytes);
+    let script = Uniform::new(hosts, vec![every_ps; fabric.host_count()], bytes, window, 1);
+    Setup {
+        fabric,
+        scheme,
+        model: Model::Packet,
+        profile,
+        jobs: vec![Job::new("load", fabric.hosts().collect(), script)],
+        seed: 1,
+        threads: 1,
+        measure: Measure::default(),
+        keep: None,
+        until_ps: None,
+    }
+}
+
+/// Minimal ways and UGAL on a dragonfly of 1,056 hosts, beside tables on a tree of 1,024.
+fn detours(table: &mut Table) {
+    const PACKETS: u64 = 500;
+    let rate = |setup| {
+        let Run { outcome, cpu_s, .. } = timed(setup);
+        outcome.packet_hops as f64 / cpu_s
+    };
+    let (tree, structure) = generated("two-level:leaves=32,hosts=32,spines=32");
+    let routes = route(Engine::Ftree, &tree, &structure, &EngineOptions::default()).expect("a fat tree");
+    let beside = rate(uniform(&tree, Scheme::Tables(&routes), 1, PACKETS));
+    let (fabric, structure) = generated("dragonfly:p=4,a=8,h=4");
+    let steering = Steering::new(&fabric, &structure).expect("a dragonfly");
+    let mut minimal = 0.0;
+    for scheme in [Steered::Minimal, Steered::Ugal] {
+        let options = SteerOptions::new(scheme);
+        let found = rate(uniform(&fabric, Scheme::Steered(options, &steering), options.lanes, PACKETS));
+        let ratio = if minimal == 0.0 { found / beside } else { found / minimal };
+        let (whose, least) = if minimal == 0.0 { ("of ftree", None) } else { ("of minimal", Some(0.4)) };
+        table.add(Row {
+            what: format!("packet-hops a CPU second, 1,056 hosts, uniform at 0.5, {}", scheme.name()),
+            measured: format!("{:.2} million, {ratio:.2} {whose}", found / 1e6),
+            at_most: least.map_or_else(String::new, |least| format!("at least {least} of minimal")),
+            within: least.is_none_or(|least| ratio >= least),
+            beside: format!("ftree, tree of 1,024 hosts: {:.2} million", beside / 1e6),
+        });
+        minimal = found;
+    }
 }
 
 /// Every host of 65,536 sends 1 MiB to another.

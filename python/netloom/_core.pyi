@@ -53,6 +53,7 @@ __all__ = [
     "is_engine",
     "is_generator",
     "is_pattern",
+    "lane_loads",
     "lane_tables",
     "links_at_max_bound",
     "loads",
@@ -487,6 +488,17 @@ class Routes:
     def with_paths(self, data: bytes, *, label: str = "<bytes>") -> Routes:
         """The same tables with the path of every pair (CSV): which of its addresses each sender uses."""
     @property
+    def lanes(self) -> LaneTables | None:
+        """The lanes of their packets; None: all are on one."""
+    def with_lanes(self, lanes: LaneTables | None) -> Routes:
+        """The same tables with other lanes, or none.
+
+        Raises
+        ------
+        RoutingError
+            If the lanes are of a fabric with other cables.
+        """
+    @property
     def pairs_off_base(self) -> int:
         """How many pairs do not use the base address of their destination."""
     def changed_paths(self, other: Routes) -> int:
@@ -810,6 +822,12 @@ class CheckReport:
     @property
     def credit_loops(self) -> int: ...
     @property
+    def lanes(self) -> int:
+        """Lanes that were told apart: 1 where links alone have no cycle, or there are no lanes."""
+    @property
+    def cycle(self) -> list[dict[str, Any]]:
+        """Each {"link": …, "lane": …}: a whole cycle of waits, or nothing."""
+    @property
     def missing_entries(self) -> int: ...
     @property
     def invalid_entries(self) -> int: ...
@@ -962,6 +980,15 @@ class LaneTables:
     def host_levels(self) -> list[int] | None:
         """The level of every host as a sender; None where the destination matters too."""
 
+    def with_levels(self, data: bytes, *, label: str = "<bytes>") -> LaneTables:
+        """The same tables with the service level of every pair of hosts, CSV `source_lid,destination_lid,sl`.
+
+        Raises
+        ------
+        FormatError
+            If it is no such file, names LIDs that the fabric does not have, or lacks a pair.
+        """
+
     def sl2vl(self, origin: str) -> bytes:
         """The tables in the form of OpenSM's dump; `origin` says in one line what made them."""
 
@@ -1048,6 +1075,15 @@ def loads(
     work: int | None = None,
     time_limit: float | None = None,
 ) -> LinkLoads: ...
+def lane_loads(fabric: Fabric, routes: Routes, traffic: Traffic) -> list[float]:
+    """The largest load of a link on every lane, from lane 0 on; one entry for routes without lanes.
+
+    Raises
+    ------
+    RoutingError
+        For a pair with bytes that the tables do not join.
+    """
+
 def check(fabric: Fabric, routes: Routes, *, threads: int = 0) -> CheckReport: ...
 def mix(fabric: Fabric, old: Routes, new: Routes, *, threads: int = 0) -> MixReport:
     """What any mix of entries of two tables can do while switches change from one to the other."""

@@ -58,8 +58,9 @@ def links_table(simulation: Simulation, fabric: Fabric) -> pyarrow.Table:
     """Returns a row a directed link, all lanes together, in the order of link ids.
 
     The columns of `fabric.to_arrow()`; `from_level` and `to_level` (-1: a host, 0: a leaf, -2: cut off);
-    `switch`, the number of the lower switch at its ends; the counters; and `utilisation`, 0 to 1: bytes over
-    what fits through in the time that was simulated.
+    `switch`, the number of the lower switch at its ends; in a dragonfly `from_group` and `to_group` (-1: a
+    host); the counters; and `utilisation`, 0 to 1: bytes over what fits through in the time that was
+    simulated.
     """
     import pyarrow as pa
 
@@ -67,7 +68,7 @@ def links_table(simulation: Simulation, fabric: Fabric) -> pyarrow.Table:
     link = np.asarray(counters.pop("link"))
     counters.pop("lane", None)
     table = interop.fabric_to_arrow(fabric)
-    columns = link_levels(fabric)
+    columns = {**link_levels(fabric), **_link_groups(fabric)}
     for name, values in counters.items():
         # Not by weights: these are floating point, and counters are whole numbers.
         total = np.zeros(fabric.links, dtype=np.asarray(values).dtype)
@@ -80,6 +81,16 @@ def links_table(simulation: Simulation, fabric: Fabric) -> pyarrow.Table:
     for name, column in [*columns.items(), ("utilisation", busy)]:
         table = table.append_column(name, pa.array(column))
     return table
+
+
+def _link_groups(fabric: Fabric) -> dict[str, npt.NDArray[Any]]:
+    """`from_group` and `to_group` of every link of a dragonfly; nothing of other fabrics."""
+    if fabric.shape["kind"] != "dragonfly":
+        return {}
+    links = fabric.link_table()
+    of_switches = np.asarray(fabric.switch_table()["group"], np.int32)
+    group = np.concatenate([np.full(fabric.hosts, -1, np.int32), of_switches])
+    return {"from_group": group[links["source"]], "to_group": group[links["target"]]}
 
 
 def link_levels(fabric: Fabric) -> dict[str, npt.NDArray[Any]]:

@@ -34,7 +34,7 @@ fn main() {
             for word in ["ftree", "adaptive", "optimized"] {
                 let routing = Routing::parse(word).expect("a known routing");
                 let routes: Option<Routes> = match &routing {
-                    Routing::PerPacket(_) => None,
+                    Routing::PerPacket(_) | Routing::Steered(_) => None,
                     Routing::Optimized => {
                         let best =
                             optimized(&routing, &fabric, &structure, &paths, &scene, None, 1, &control);
@@ -42,7 +42,7 @@ fn main() {
                     }
                     _ => Some(tables(&routing, &fabric, &structure, 1, &mut read).expect("routes")),
                 };
-                let scheme = routing.scheme(routes.as_ref(), &paths);
+                let scheme = routing.scheme(routes.as_ref(), &paths, None);
                 let run = simulate(scene.setup(&fabric, scheme, Model::Packet, 1), &control).expect("a run");
                 assert_eq!(run.stuck, Vec::<String>::new());
                 messages = run.jobs[0].messages;

@@ -7,6 +7,7 @@
 //! | [`sampled`] | paths sampled inside the packets of a run |
 //! | [`scene`] | jobs on hosts, each rank with its script; a run's setup |
 //! | [`profile`](mod@profile) | hardware and software: a profile, and what differs |
+//! | `congestion` | congestion control: the standard's numbers, and what differs |
 //! | [`program`] | patterns and traces as scripts |
 //! | `offered` | offered load: how often, and what is measured when |
 //! | [`routing`] | words become routes or schemes; nothing unsound is run |
@@ -15,9 +16,11 @@
 //! | [`judged`] | candidates simulated, the quickest taken |
 //! | [`optimized`](mod@optimized) | routes optimised for that |
 //! | `wiring` | delays and lanes of single cables, switches and ports |
+//! | `steered` | routings that take detours: what they need of fabric and hardware |
 //! | [`error`] | what does not fit together |
 
 mod asked;
+mod congestion;
 pub mod error;
 pub mod judged;
 mod offered;
@@ -28,6 +31,7 @@ pub mod reader;
 pub mod routing;
 pub mod sampled;
 pub mod scene;
+mod steered;
 pub mod traffic;
 mod wiring;
 
@@ -35,6 +39,7 @@ pub use error::ComposeError;
 pub use judged::{Asked, Candidate, Choice, choose};
 pub use optimized::optimized;
 pub use reader::Reader;
-pub use routing::{Routing, check_sound, oblivious, tables};
+pub use routing::{Routing, check_sound, check_sound_on, oblivious, tables};
 pub use sampled::{Marking, Method, Sampled, Sampler, Sampling};
 pub use scene::{Scene, SceneJob};
+pub use steered::steering;

@@ -5,9 +5,13 @@
 use netloom_formats::scenario::Measured;
 use netloom_model::rng::below;
 use netloom_sim::{OpenLoop, Uniform};
+use netloom_topology::detect;
+use netloom_traffic::pattern as make;
+use netloom_traffic::pattern::wants_group;
 
 use crate::ComposeError;
 use crate::asked::Place;
+use crate::program::seeded;
 
 /// Longest mean time between the messages of a rank, ps.
 const LONGEST_PAUSE_PS: f64 = 1e13;
@@ -28,11 +32,13 @@ pub(crate) fn offered(
     load: f64,
     measured: Measured,
     warmup_ps: Option<u64>,
+    pattern: Option<&str>,
 ) -> Result<Uniform, ComposeError> {
     let hosts: Vec<u32> = place.host_of_rank.iter().map(|host| host.0).collect();
     if hosts.iter().all(|&host| host == hosts[0]) {
         return Err(place.refuse("kind", &"expected ranks on at least 2 hosts"));
     }
+    let receivers = pattern.map(|spec| receivers(place, spec)).transpose()?;
     let config = place.config;
     let packets = bytes.max(1).div_ceil(config.packet_bytes.into());
     let wire_bytes = bytes.max(1) + packets * u64::from(config.header_bytes);
@@ -75,5 +81,46 @@ pub(crate) fn offered(
         wire_bytes,
         capacity_bytes_per_s: used().map(bandwidth).sum(),
     };
-    Ok(Uniform::new(hosts, every_ps, bytes, window, below(&mut place.random(), u64::MAX)))
+    let uniform = Uniform::new(hosts, every_ps, bytes, window, below(&mut place.random(), u64::MAX));
+    Ok(match receivers {
+        Some(receivers) => uniform.with_receivers(receivers),
+        None => uniform,
+    })
+}
+
+/// The ranks that each rank may send to, by a traffic pattern; of a dragonfly, `adversarial` takes the size of the groups from the fabric.
+fn receivers(place: Place, spec: &str) -> Result<Vec<Vec<u32>>, ComposeError> {
+    let asked = spec;
+    let mut spec = seeded(spec, place);
+    if wants_group(&spec) {
+        let shape = detect(place.fabric).shape;
+        let size = shape.groups().and_then(|groups| groups.hosts_a_group(place.fabric));
+        let all = place.ranks as usize == place.fabric.host_count();
+        let in_order = all && place.host_of_rank.iter().enumerate().all(|(rank, host)| rank == host.index());
+        let expected = match size {
+            None => "expected a dragonfly whose groups have equally many hosts, or group=N",
+            Some(_) if !in_order => "expected a rank on every host, in order, or group=N",
+            Some(size) => {
+                spec = format!("{spec},group={size}");
+                ""
+            }
+        };
+        if !expected.is_empty() {
+            return Err(place.refuse("pattern", &format!("pattern \"{asked}\": {expected}")));
+        }
+    }
+    let traffic = make(&spec, Some(place.ranks)).map_err(|error| place.asked.pattern(&error))?;
+    let mut receivers = vec![Vec::new(); place.ranks as usize];
+    for (from, to, _) in traffic.total().iter() {
+        if place.host_of_rank[from as usize] != place.host_of_rank[to as usize] {
+            receivers[from as usize].push(to);
+        }
+    }
+    if let Some(rank) = receivers.iter().position(Vec::is_empty) {
+        let message = format!(
+            "pattern \"{asked}\": rank {rank} sends to no other host: expected receivers of every rank"
+        );
+        return Err(place.refuse("pattern", &message));
+    }
+    Ok(receivers)
 }

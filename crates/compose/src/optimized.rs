@@ -2,7 +2,7 @@
 
 use netloom_model::{Control, Fabric, Traffic};
 use netloom_optimize::OptimizeOptions;
-use netloom_routing::PathSet;
+use netloom_routing::{EngineOptions, PathSet};
 use netloom_sim::Model;
 use netloom_topology::Structure;
 
@@ -49,7 +49,7 @@ pub fn optimized(
 ) -> Result<Choice, ComposeError> {
     let goal = goal(routing, fabric, scene, control)?;
     let seed = scene.scenario.seed;
-    let start = &oblivious(fabric, structure, seed)?;
+    let start = &oblivious(fabric, structure, &EngineOptions { seed, lmc: 0 })?;
     let entries: usize = goal.phases().iter().map(|phase| phase.matrix.entry_count()).sum();
     let work = work.or(scene.scenario.optimize_work).unwrap_or(LEAST_WORK + 20 * entries as u64);
     let options = &OptimizeOptions { seed, work: Some(work), ..OptimizeOptions::default() };

@@ -5,6 +5,7 @@ use netloom_model::Fabric;
 use netloom_sim::{Admission, Config, Forwarding, Injection, Profile, Release, SimError, Software};
 
 use crate::ComposeError;
+use crate::congestion::congestion;
 use crate::wiring::wiring;
 
 /// The parameters of a scenario on its fabric.
@@ -38,6 +39,7 @@ pub fn profile(fabric: &Fabric, scenario: &Scenario) -> Result<Profile, ComposeE
         }
         profile.config.input_buffer_bytes = None;
     }
+    profile.config.congestion = congestion(fabric, scenario, &profile.config)?;
     match profile.config.check() {
         Ok(()) => Ok(profile),
         Err(SimError::Config { what, expected }) => refuse(what, format!("expected {expected}")),

@@ -139,8 +139,8 @@ fn script(program: &Program, place: Place) -> Result<Arc<dyn Script>, ComposeErr
         Program::BarrierGrid { columns, rows, iterations, bytes } => {
             done(RowsAndColumns { columns, rows, iterations, bytes })
         }
-        Program::Uniform { bytes, load, measured, warmup_ps } => {
-            done(offered(place, bytes, load, measured, warmup_ps)?)
+        Program::Uniform { bytes, load, measured, warmup_ps, ref pattern } => {
+            done(offered(place, bytes, load, measured, warmup_ps, pattern.as_deref())?)
         }
         Program::Halo { shape, periodic, bytes, iterations, compute_ps } => {
             done(Halo { shape, periodic, bytes, iterations, compute_ps })
@@ -231,14 +231,20 @@ fn repeated(
     Ok(Collective { root, algorithm, ..Collective::all(kind, bytes, place.ranks) })
 }
 
-/// Whom each rank sends to by a pattern in which everybody who sends sends to one, and receives from one.
-fn partners(spec: &str, place: Place) -> Result<Vec<u32>, ComposeError> {
-    let (ranks, seed) = (place.ranks, place.asked.scenario.seed);
-    let spec = match (spec.contains("seed="), spec.contains(':')) {
+/// A pattern with the scenario's seed, if it has none of its own.
+pub(crate) fn seeded(spec: &str, place: Place) -> String {
+    let seed = place.asked.scenario.seed;
+    match (spec.contains("seed="), spec.contains(':')) {
         (true, _) => spec.to_owned(),
         (false, true) => format!("{spec},seed={seed}"),
         (false, false) => format!("{spec}:seed={seed}"),
-    };
+    }
+}
+
+/// Whom each rank sends to by a pattern in which everybody who sends sends to one, and receives from one.
+fn partners(spec: &str, place: Place) -> Result<Vec<u32>, ComposeError> {
+    let ranks = place.ranks;
+    let spec = seeded(spec, place);
     let traffic = pattern(&spec, Some(ranks)).map_err(|error| place.asked.pattern(&error))?;
     let matrix = traffic.total();
     let mut to: Vec<u32> = (0..ranks).collect();

@@ -1,12 +1,12 @@
 //! The routings of a scenario: words become routes or schemes, and nothing unsound is run.
 
-use netloom_formats::{FormatError, read_lfts, read_pair_paths};
+use netloom_formats::{FormatError, read_lfts, read_pair_paths, read_sl2vl};
 use netloom_model::names::nearest;
-use netloom_model::{Fabric, NO_PORT, Routes, SwitchId};
-use netloom_routing::{Engine, EngineOptions, PathSet, RoutingError, route};
-use netloom_sim::{PerPacket, Scheme};
-use netloom_topology::Structure;
-use netloom_verify::{CheckReport, FindingKind, check};
+use netloom_model::{Fabric, LaneMap, NO_PORT, Routes, SwitchId};
+use netloom_routing::{Engine, EngineOptions, PathSet, RoutingError, Steering, route};
+use netloom_sim::{PerPacket, Scheme, SteerOptions, Steered};
+use netloom_topology::{Shape, Structure};
+use netloom_verify::{CheckReport, FindingKind, check_on};
 
 use crate::ComposeError;
 use crate::reader::{Reader, file};
@@ -18,12 +18,17 @@ pub enum Routing {
     Engine(Engine),
     /// A scheme without tables: a choice a packet.
     PerPacket(PerPacket),
-    /// Tables from a file, and maybe which of a host's addresses every pair uses from another; the paths as written.
+    /// A scheme of dragonflies, which takes detours.
+    Steered(SteerOptions),
+    /// Tables from a file, and maybe from others which of a host's addresses every pair uses and which lanes packets
+    /// take; the paths as written.
     File {
         /// Tables.
         tables: String,
         /// Paths by pair.
         paths: Option<String>,
+        /// SL-to-VL tables.
+        lanes: Option<String>,
     },
     /// The optimiser's tables for what the jobs send in all.
     Optimized,
@@ -36,13 +41,17 @@ const OPTIMIZED: [&str; 2] = ["optimized", "optimized:phases"];
 
 impl Routing {
     /// The routing that a word names; whatever looks like a path (a dot or a slash) is a file of tables. With `+` and a
-    /// CSV file behind it, `mine.lfts+pairs.csv`, senders pick among a host's addresses as that file says.
+    /// CSV file behind it, `mine.lfts+pairs.csv`, senders pick among a host's addresses as that file says; with `+` and a file
+    /// of SL-to-VL tables, `mine.lfts+mine.sl2vl`, packets take its lanes.
     ///
     /// # Errors
     /// [`ComposeError::UnknownRouting`] with the nearest known word.
     pub fn parse(word: &str) -> Result<Self, ComposeError> {
         if let Some(scheme) = PerPacket::parse(word) {
             return Ok(Self::PerPacket(scheme));
+        }
+        if let Some(options) = SteerOptions::parse(word) {
+            return options.map(Self::Steered).map_err(ComposeError::UnknownRouting);
         }
         Ok(match word {
             "optimized" => Self::Optimized,
@@ -53,7 +62,8 @@ impl Routing {
                 Err(_) => {
                     // s-mod-k has no tables to run.
                     let engines = Engine::ALL.iter().filter(|&&engine| engine != Engine::Smodk);
-                    let schemes = PerPacket::ALL.map(PerPacket::name);
+                    let schemes = PerPacket::ALL.map(PerPacket::name).into_iter();
+                    let schemes = schemes.chain(Steered::ALL.map(Steered::name));
                     let known: Vec<&str> =
                         engines.map(|engine| engine.name()).chain(schemes).chain(OPTIMIZED).collect();
                     let help = match nearest(word, known.iter().copied()) {
@@ -72,21 +82,37 @@ impl Routing {
     }
 
     fn of_files(word: &str) -> Self {
-        let csv = |name: &str| name.strip_suffix(".gz").unwrap_or(name).ends_with(".csv");
-        match word.rsplit_once('+') {
-            Some((tables, paths)) if csv(paths) && !tables.is_empty() => {
-                Self::File { tables: tables.to_owned(), paths: Some(paths.to_owned()) }
+        let plain = |name: &str| name.strip_suffix(".gz").unwrap_or(name).to_owned();
+        // OpenSM's own is called opensm-sl2vl.dump.
+        let of_lanes = |name: &str| {
+            let name = plain(name);
+            name.ends_with(".sl2vl") || name.ends_with("sl2vl.dump") || name.ends_with("sl2vl.txt")
+        };
+        let (mut tables, mut paths, mut lanes) = (word, None, None);
+        while let Some((rest, last)) = tables.rsplit_once('+') {
+            let role = if plain(last).ends_with(".csv") {
+                &mut paths
+            } else if of_lanes(last) {
+                &mut lanes
+            } else {
+                break;
+            };
+            if rest.is_empty() || role.is_some() {
+                break;
             }
-            _ => Self::File { tables: word.to_owned(), paths: None },
+            *role = Some(last.to_owned());
+            tables = rest;
         }
+        Self::File { tables: tables.to_owned(), paths, lanes }
     }
 
     /// The files that it names, by role.
     pub fn files(&self) -> Vec<(&'static str, &str)> {
         match self {
-            Self::File { tables, paths } => {
+            Self::File { tables, paths, lanes } => {
                 let paths = paths.as_deref().map(|path| ("paths", path));
-                std::iter::once(("routes", tables.as_str())).chain(paths).collect()
+                let lanes = lanes.as_deref().map(|path| ("sl2vl", path));
+                std::iter::once(("routes", tables.as_str())).chain(paths).chain(lanes).collect()
             }
             _ => Vec::new(),
         }
@@ -94,15 +120,21 @@ impl Routing {
 
     /// Whether it needs tables; the others choose packet by packet.
     pub fn has_tables(&self) -> bool {
-        !matches!(self, Self::PerPacket(_))
+        !matches!(self, Self::PerPacket(_) | Self::Steered(_))
     }
 
     /// How switches choose, with the tables if it has some.
     ///
     /// # Panics
-    /// If it has tables and they are not given.
-    pub fn scheme<'a>(&self, tables: Option<&'a Routes>, paths: &'a PathSet) -> Scheme<'a> {
+    /// If it has tables and they are not given, or takes detours and what it must know for them is not.
+    pub fn scheme<'a>(
+        &self,
+        tables: Option<&'a Routes>,
+        paths: &'a PathSet,
+        steering: Option<&'a Steering>,
+    ) -> Scheme<'a> {
         match self {
+            Self::Steered(options) => Scheme::Steered(*options, steering.expect("a routing with detours")),
             Self::PerPacket(scheme) => Scheme::PerPacket(*scheme, paths),
             _ => Scheme::Tables(tables.expect("a routing with tables comes with them")),
         }
@@ -122,29 +154,42 @@ pub fn tables(
 ) -> Result<Routes, ComposeError> {
     match routing {
         Routing::Engine(engine) => Ok(route(*engine, fabric, structure, &EngineOptions { seed, lmc: 0 })?),
-        Routing::File { tables: path, paths } => {
+        Routing::File { tables: path, paths, lanes } => {
             let bytes = file(read, "routes", path)?;
             let tables = read_lfts(&bytes, path, fabric)?;
             if let Some(fault) = tables.faults.iter().find(|fault| fault.kind.breaks_routes()) {
                 return Err(FormatError::at(path, fault.line, fault.text.clone()).into());
             }
-            let Some(path) = paths else { return Ok(tables.routes) };
-            let paths = read_pair_paths(&file(read, "paths", path)?, path, fabric, tables.routes.lmc)?;
-            let routes = tables.routes.with_paths(fabric, paths);
-            Ok(routes.map_err(|e| FormatError::whole(path, e.to_string()))?)
+            let mut routes = tables.routes;
+            if let Some(path) = paths {
+                let paths = read_pair_paths(&file(read, "paths", path)?, path, fabric, routes.lmc)?;
+                let with = routes.with_paths(fabric, paths);
+                routes = with.map_err(|e| FormatError::whole(path, e.to_string()))?;
+            }
+            if let Some(path) = lanes {
+                routes = routes.with_lanes(read_sl2vl(&file(read, "sl2vl", path)?, path, fabric)?);
+            }
+            Ok(routes)
         }
         other => unreachable!("{other:?} has no tables of its own"),
     }
 }
 
-/// OpenSM's choice: ftree where the fabric is a tree, else updn.
+/// What is run where nobody says more: dla on a dragonfly that it takes; else OpenSM's choice, ftree where the fabric is a
+/// tree and updn elsewhere.
 ///
 /// # Errors
 /// As the engines.
-pub fn oblivious(fabric: &Fabric, structure: &Structure, seed: u64) -> Result<Routes, RoutingError> {
-    let options = EngineOptions { seed, lmc: 0 };
-    route(Engine::Ftree, fabric, structure, &options)
-        .or_else(|_| route(Engine::Updn, fabric, structure, &options))
+pub fn oblivious(
+    fabric: &Fabric,
+    structure: &Structure,
+    options: &EngineOptions,
+) -> Result<Routes, RoutingError> {
+    let made = |engine| route(engine, fabric, structure, options);
+    match structure.shape {
+        Shape::Dragonfly(_) => made(Engine::Dla).or_else(|_| made(Engine::Updn)),
+        Shape::Tree | Shape::Graph => made(Engine::Ftree).or_else(|_| made(Engine::Updn)),
+    }
 }
 
 /// Refuses routes that must not be run: not one table a destination, with missing or invalid entries, with forwarding
@@ -159,6 +204,20 @@ pub fn check_sound(
     routes: &Routes,
     allow_credit_loops: bool,
 ) -> Result<(), ComposeError> {
+    check_sound_on(fabric, structure, routes, routes.lanes.as_deref(), allow_credit_loops)
+}
+
+/// The same with other lanes than the routes' own, or none.
+///
+/// # Errors
+/// As [`check_sound`].
+pub fn check_sound_on(
+    fabric: &Fabric,
+    structure: &Structure,
+    routes: &Routes,
+    lanes: Option<&LaneMap>,
+    allow_credit_loops: bool,
+) -> Result<(), ComposeError> {
     let unsound = |message: String| Err(ComposeError::Unsound(message));
     let Some(lft) = routes.lft() else {
         return unsound(
@@ -167,7 +226,7 @@ pub fn check_sound(
                 .into(),
         );
     };
-    let report = check(fabric, structure, routes);
+    let report = check_on(fabric, structure, routes, lanes);
     let example = |kind: FindingKind| {
         let found = report.findings.iter().find(|finding| finding.kind == kind);
         found.map(|finding| format!(": {}", finding.text)).unwrap_or_default()
@@ -199,8 +258,9 @@ pub fn check_sound(
     }
     if credit_loops > 0 && !allow_credit_loops {
         return unsound(format!(
-            "{credit_loops} credit loops{} on one lane (allow_credit_loops = true runs them until packets wait for each other)",
-            example(FindingKind::CreditLoop)
+            "{credit_loops} credit loops{} on {} (allow_credit_loops = true runs them until packets wait for each other)",
+            example(FindingKind::CreditLoop),
+            if report.lanes > 1 { format!("{} lanes", report.lanes) } else { "one lane".to_owned() }
         ));
     }
     Ok(())

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use netloom_formats::scenario::{Scenario, ScenarioJob, Work};
-use netloom_model::{Csr, Fabric, HostId, JobSpec, Mapping, Phase, Source, Traffic};
+use netloom_model::{Csr, Fabric, HostId, JobSpec, Mapping, Phase, Routes, Source, Traffic};
 use netloom_sim::{Exchange, Exchanges, Job, Measure, Model, Profile, Scheme, Script, Setup};
 use netloom_traffic::{PlaceError, ResolvedJob, place, room as places};
 
@@ -15,6 +15,7 @@ use crate::asked::{Asked, Place};
 use crate::profile::{profile, service_levels};
 use crate::program;
 use crate::reader::Reader;
+use crate::steered;
 
 /// Ranks of all jobs, at most: twice what the largest machines run, one a core. A routing that is simulated takes 2 GB for so many.
 pub const MOST_RANKS: u32 = 1 << 21;
@@ -196,7 +197,8 @@ impl Scene {
         Self { scenario: self.scenario.clone(), profile: self.profile.clone(), jobs: vec![job] }
     }
 
-    /// A run of this scene with one routing.
+    /// A run of this scene with one routing. Its lanes are the scenario's own, else those of the tables: then there are as many as
+    /// these need, unless the scenario says how many.
     pub fn setup<'a>(
         &self,
         fabric: &'a Fabric,
@@ -213,11 +215,23 @@ impl Scene {
             service_level: job.service_level,
         };
         let measures = self.scenario.measure;
+        let (scheme, mut profile) = steered::fitted(self, scheme);
+        if model == Model::Fluid {
+            // A scenario with both is refused; where rates only help to choose routes, they know no queues.
+            profile.config.congestion = None;
+        }
+        if let (Scheme::Tables(Routes { lanes: Some(lanes), .. }), None) = (&scheme, &profile.config.lane_map)
+        {
+            if !self.scenario.hardware.iter().any(|(name, _)| *name == "lanes") {
+                profile.config.lanes = profile.config.lanes.max(lanes.lanes());
+            }
+            profile.config.lane_map = Some(Arc::clone(lanes));
+        }
         Setup {
             fabric,
             scheme,
             model,
-            profile: self.profile.clone(),
+            profile,
             jobs: self.jobs.iter().map(job).collect(),
             seed: self.scenario.seed,
             threads,

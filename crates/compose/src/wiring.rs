@@ -1,7 +1,7 @@
 //! What differs from cable to cable, switch to switch and port to port.
 //!
 //! Cables are named by the levels of their ends, as everywhere: `host-leaf`, `leaf-spine`, `spine-core` (`level 0-level 1` where there
-//! are more than three levels of switches); either end may come first.
+//! are more than three levels of switches); either end may come first. In a dragonfly they are `host`, `local` and `global`.
 
 use std::sync::Arc;
 
@@ -126,6 +126,14 @@ fn cables(
 
 /// What a link's cable is called, its lower end first; `None` at switches that are cut off.
 fn kind(fabric: &Fabric, structure: &Structure, link: LinkId) -> Option<String> {
+    if let Some(groups) = structure.shape.groups() {
+        let ends = fabric.link_from_switch(link).zip(fabric.link_to_switch(link));
+        return Some(match ends {
+            None => "host".into(),
+            Some((a, b)) if groups.group(a) == groups.group(b) => "local".into(),
+            Some(_) => "global".into(),
+        });
+    }
     let level = |end: Option<SwitchId>| end.map_or(-1, |s| i16::from(structure.level[s.index()]));
     let ends = [level(fabric.link_from_switch(link)), level(fabric.link_to_switch(link))];
     let called = |level: Option<i16>| called(level.unwrap_or(-1), structure.levels);

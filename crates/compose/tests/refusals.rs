@@ -138,7 +138,7 @@ fn words_that_name_no_routing_name_the_nearest() {
     assert_eq!(refusal("ftre"), "routes: there is no routing \"ftre\": did you mean \"ftree\"?");
     assert_eq!(refusal("adaptiv"), "routes: there is no routing \"adaptiv\": did you mean \"adaptive\"?");
     assert!(refusal("zzzzzzzzzz").contains("expected one of minhop, updn, ftree"));
-    let file = Routing::File { tables: "mine.lfts".into(), paths: None };
+    let file = Routing::File { tables: "mine.lfts".into(), paths: None, lanes: None };
     assert_eq!(Routing::parse("mine.lfts").unwrap(), file);
     assert_eq!(Routing::parse("d-mod-k").unwrap(), Routing::Engine(Engine::Dmodk));
 }

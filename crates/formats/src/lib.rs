@@ -22,8 +22,7 @@
 //! | [`plan`] | machines to be planned (TOML) |
 //! | [`recording`] | recorded runs of one file or many; what a file of traffic is |
 //! | [`scenario`] | scenarios to simulate (TOML), with overrides |
-//! | [`qos_policy`] | OpenSM's QoS policy: service levels by groups of ports |
-//! | [`sl2vl`] | SL-to-VL tables, as OpenSM dumps them |
+//! | [`lanes`] | SL-to-VL tables, service levels of pairs, QoS policies |
 //! | [`sums`] | what every host sends and receives, as CSV |
 //! | [`ti`] | SimGrid's time-independent traces, as traffic and as programs |
 //! | [`triples`] | traffic as CSV |
@@ -46,15 +45,14 @@ pub mod gzip;
 pub mod hostlist;
 pub mod jobs;
 mod keys;
+pub mod lanes;
 pub mod lft;
 pub mod mtx;
 pub mod paths;
 pub mod perfetto;
 pub mod plan;
-pub mod qos_policy;
 pub mod recording;
 pub mod scenario;
-pub mod sl2vl;
 pub mod sums;
 pub mod text;
 pub mod ti;
@@ -74,15 +72,16 @@ pub use gzip::decompress;
 pub use hostlist::{HostlistError, expand_hostlist};
 pub use jobs::placing::{parse_adapters, parse_allocation, parse_mapping};
 pub use jobs::{JobsFile, read_jobs};
+pub use lanes::qos_policy::write_qos_policy;
+pub use lanes::service_levels::read_service_levels;
+pub use lanes::sl2vl::{read_sl2vl, write_sl2vl};
 pub use lft::{LftFault, LftFaultKind, LftFile, Lids, read_lfts, write_lfts};
 pub use mtx::{read_mtx, write_mtx};
 pub use paths::{read_pair_paths, write_pair_paths};
 pub use perfetto::write_perfetto;
 pub use plan::{PlanFile, PlanSource, read_plan};
-pub use qos_policy::write_qos_policy;
 pub use recording::{Found, Recording, RecordingError, TrafficKind};
 pub use scenario::{Scenario, read_scenario};
-pub use sl2vl::{read_sl2vl, write_sl2vl};
 pub use sums::{read_sums, write_sums};
 pub use ti::{read_ti, read_ti_workload};
 pub use triples::{read_csv_triples, write_csv_triples};

@@ -118,7 +118,15 @@ impl LevelGroups {
     pub fn of_hosts(fabric: &Fabric, levels: &Levels) -> Self {
         let hosts = fabric.host_count();
         let pairs = fabric.hosts().flat_map(|from| fabric.hosts().map(move |to| (from, to)));
-        let level = pairs.map(|(from, to)| levels.level(from, to)).collect();
+        Self::by_pair(hosts, pairs.map(|(from, to)| levels.level(from, to)).collect())
+    }
+
+    /// Every host a group of its own, with a table of levels: `[sender][destination]`.
+    ///
+    /// # Panics
+    /// If the table is not that of at most 65,535 hosts.
+    pub fn by_pair(hosts: usize, level: Vec<u8>) -> Self {
+        assert!(level.len() == hosts * hosts && hosts <= usize::from(u16::MAX), "a table of all pairs");
         Self { group: (0..hosts as u16).collect(), level, groups: hosts as u16, by_source: false }
     }
 

@@ -1,12 +1,11 @@
 //! A routing of a fabric: which output port every switch uses, and which of a host's addresses a
-//! sender picks.
-//!
-//! Service levels and virtual lanes will join here when something uses them.
+//! sender picks; where they need lanes, on which its packets travel.
 
 use std::sync::Arc;
 
 use crate::fabric::Fabric;
 use crate::ids::{DestId, DestSpace, HostId, SwitchId};
+use crate::lanes::LaneMap;
 use crate::lft::{Lft, NO_PORT};
 use crate::pair_paths::{PairPaths, PairPathsError};
 
@@ -94,6 +93,8 @@ pub struct Routes {
     pub path: PathChoice,
     /// [`Fabric::cabling_hash`] of the fabric they were made for, where known.
     pub cabling_hash: Option<u64>,
+    /// The lanes of their packets, of the same fabric; `None`: all are on one.
+    pub lanes: Option<Arc<LaneMap>>,
 }
 
 impl Routes {
@@ -105,7 +106,13 @@ impl Routes {
             table: Table::ByDest(lft),
             path: PathChoice::Base,
             cabling_hash: Some(fabric.cabling_hash()),
+            lanes: None,
         }
+    }
+
+    /// The same tables with lanes, which are of the same fabric.
+    pub fn with_lanes(self, lanes: LaneMap) -> Self {
+        Self { lanes: Some(Arc::new(lanes)), ..self }
     }
 
     /// Destination-based routes from ports, row by row: `[switch][destination]`, [`NO_PORT`] where there is no entry.

@@ -135,5 +135,7 @@ pub(crate) fn routes_with_paths(
         table: Table::ByDest(lft),
         path: like.path.clone(),
         cabling_hash: Some(view.fabric.cabling_hash()),
+        // Up*/down* ways need none.
+        lanes: None,
     }
 }

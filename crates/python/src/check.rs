@@ -1,12 +1,15 @@
 //! `netloom.check` and the independent judge of certificates.
 
+use std::sync::Arc;
+
 use netloom_bounds as bounds;
+use netloom_model::LinkId;
 use netloom_verify::{self as verify, CheckReport, Verdict};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::errors;
-use crate::fabric::PyFabric;
+use crate::fabric::{PyFabric, Shared};
 use crate::findings::checked;
 use crate::loads::PyCertificate;
 use crate::routes::PyRoutes;
@@ -15,84 +18,104 @@ use crate::traffic::PyTraffic;
 
 /// What `check` found.
 #[pyclass(frozen, name = "CheckReport", module = "netloom._core")]
-pub struct PyCheckReport(CheckReport);
+pub struct PyCheckReport {
+    report: CheckReport,
+    shared: Arc<Shared>,
+}
 
 #[pymethods]
 impl PyCheckReport {
     #[getter]
     fn ok(&self) -> bool {
-        self.0.ok()
+        self.report.ok()
     }
 
     #[getter]
     fn pairs(&self) -> u64 {
-        self.0.pairs
+        self.report.pairs
     }
 
     #[getter]
     fn unreachable_pairs(&self) -> u64 {
-        self.0.unreachable_pairs
+        self.report.unreachable_pairs
     }
 
     #[getter]
     fn unreachable_hosts(&self) -> u64 {
-        self.0.unreachable_pairs - self.0.unreachable_management
+        self.report.unreachable_pairs - self.report.unreachable_management
     }
 
     #[getter]
     fn unreachable_management(&self) -> u64 {
-        self.0.unreachable_management
+        self.report.unreachable_management
     }
 
     #[getter]
     fn no_way_to_switch(&self) -> u64 {
-        self.0.no_way_to_switch
+        self.report.no_way_to_switch
     }
 
     #[getter]
     fn detours(&self) -> u64 {
-        self.0.detours
+        self.report.detours
     }
 
     #[getter]
     fn non_minimal_pairs(&self) -> u64 {
-        self.0.non_minimal_pairs
+        self.report.non_minimal_pairs
     }
 
     #[getter]
     fn credit_loops(&self) -> u64 {
-        self.0.credit_loops
+        self.report.credit_loops
+    }
+
+    #[getter]
+    fn lanes(&self) -> u8 {
+        self.report.lanes
+    }
+
+    /// Each with link (in words) and lane: a whole cycle of waits.
+    #[getter]
+    fn cycle<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        let one = |&(link, lane): &(LinkId, u8)| {
+            let dict = PyDict::new(py);
+            dict.set_item("link", self.shared.fabric.describe_link(link))?;
+            dict.set_item("lane", lane)?;
+            Ok(dict)
+        };
+        self.report.cycle.iter().map(one).collect()
     }
 
     #[getter]
     fn missing_entries(&self) -> u64 {
-        self.0.missing_entries
+        self.report.missing_entries
     }
 
     #[getter]
     fn invalid_entries(&self) -> u64 {
-        self.0.invalid_entries
+        self.report.invalid_entries
     }
 
     #[getter]
     fn up_down_violations(&self) -> u64 {
-        self.0.up_down_violations
+        self.report.up_down_violations
     }
 
     #[getter]
     fn shortest_turns(&self) -> u64 {
-        self.0.shortest_turns
+        self.report.shortest_turns
     }
 
     fn __repr__(&self) -> String {
-        let word = if self.0.ok() { "ok" } else { "not ok" };
-        format!("<netloom.CheckReport: {word}, {} pairs>", self.0.pairs)
+        let word = if self.report.ok() { "ok" } else { "not ok" };
+        format!("<netloom.CheckReport: {word}, {} pairs>", self.report.pairs)
     }
 
     /// Each with kind, text and class (`hosts`, `management`), the first few of every kind and class.
     #[getter]
     fn findings<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
-        checked(py, &self.0.findings)
+        checked(py, &self.report.findings)
     }
 }
 
@@ -140,7 +163,7 @@ pub fn check(
     routes.check_fits(py, fabric)?;
     let shared = &fabric.shared;
     run(py, Options::threads(threads), |_| verify::check(&shared.fabric, shared.structure(), &routes.routes))
-        .map(PyCheckReport)
+        .map(|report| PyCheckReport { report, shared: Arc::clone(shared) })
 }
 
 /// How many links between switches must carry `maximum` in any routes by destination that load none of them more;

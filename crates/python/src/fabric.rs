@@ -9,7 +9,7 @@ use netloom_model::names::nearest;
 use netloom_model::{
     End, Fabric, FabricBuilder, FabricError, Finding, HostSpec, LinkId, Machines, SwitchId, SwitchSpec,
 };
-use netloom_routing::PathSet;
+use netloom_routing::{PathSet, RoutingError, Steering};
 use netloom_topology::{self as topology, Damage, NO_LEVEL, Structure};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -24,6 +24,7 @@ pub struct Shared {
     pub fabric: Fabric,
     structure: OnceLock<Structure>,
     paths: OnceLock<PathSet>,
+    steering: OnceLock<Result<Steering, RoutingError>>,
     outside: OnceLock<Option<Outside>>,
     kind: String,
     read_findings: Vec<Finding>,
@@ -36,6 +37,7 @@ impl Shared {
             fabric,
             structure: OnceLock::new(),
             paths: OnceLock::new(),
+            steering: OnceLock::new(),
             outside: OnceLock::new(),
             kind: kind.into(),
             read_findings,
@@ -50,6 +52,12 @@ impl Shared {
     /// The admissible next links.
     pub fn paths(&self) -> &PathSet {
         self.paths.get_or_init(|| PathSet::minimal(&self.fabric, self.structure()))
+    }
+
+    /// What packets that take detours must know.
+    pub fn steering(&self) -> Result<&Steering, RoutingError> {
+        let made = self.steering.get_or_init(|| Steering::new(&self.fabric, self.structure()));
+        made.as_ref().map_err(Clone::clone)
     }
 
     /// Why bounds of up*/down* ways mislead on this fabric; none on trees.

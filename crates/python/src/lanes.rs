@@ -16,8 +16,10 @@ use crate::run::{Options, run};
 /// SL-to-VL tables of all switches and hosts, and the service level of every pair.
 #[pyclass(frozen, name = "LaneTables", module = "netloom._core")]
 pub struct PyLaneTables {
-    map: LaneMap,
-    shared: Arc<Shared>,
+    /// The tables themselves.
+    pub map: Arc<LaneMap>,
+    /// The fabric they are of.
+    pub shared: Arc<Shared>,
 }
 
 #[pymethods]
@@ -28,7 +30,17 @@ impl PyLaneTables {
     fn parse(py: Python<'_>, data: &[u8], fabric: &PyFabric, label: &str) -> PyResult<Self> {
         let shared = Arc::clone(&fabric.shared);
         let map = run(py, Options::default(), |_| formats::read_sl2vl(data, label, &shared.fabric))?;
-        Ok(Self { map: map.map_err(|e| errors::format(py, &e))?, shared })
+        Ok(Self { map: Arc::new(map.map_err(|e| errors::format(py, &e))?), shared })
+    }
+
+    /// The same tables with the level of every pair (CSV `source_lid,destination_lid,sl`).
+    #[pyo3(signature = (data, *, label = "<bytes>"))]
+    fn with_levels(&self, py: Python<'_>, data: &[u8], label: &str) -> PyResult<Self> {
+        let fabric = &self.shared.fabric;
+        let levels = run(py, Options::default(), |_| formats::read_service_levels(data, label, fabric))?
+            .map_err(|e| errors::format(py, &e))?;
+        let map = LaneMap::clone(&self.map).with_levels(levels);
+        Ok(Self { map: Arc::new(map), shared: Arc::clone(&self.shared) })
     }
 
     /// Every row: `switch`, `in_port`, `out_port` and `lanes` (a column a service level); of hosts only `host_lanes`.
@@ -154,5 +166,5 @@ fn bytes(py: Python<'_>, text: Result<String, WriteError>) -> PyResult<Bound<'_,
 pub fn lane_tables(py: Python<'_>, fabric: &PyFabric, vl_scheme: &str) -> PyResult<PyLaneTables> {
     let shared = Arc::clone(&fabric.shared);
     let map = run(py, Options::default(), |_| counters::lane_tables(&shared.fabric, vl_scheme))?;
-    Ok(PyLaneTables { map: map.map_err(|e| errors::spec(py, e))?, shared })
+    Ok(PyLaneTables { map: Arc::new(map.map_err(|e| errors::spec(py, e))?), shared })
 }

@@ -45,6 +45,7 @@ pub mod optimize;
 pub mod optimized;
 pub mod plan;
 pub mod recorded;
+mod results;
 mod routes;
 pub mod run;
 pub mod sampled;
@@ -95,6 +96,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(recorded::trace_files, m)?)?;
     m.add_function(wrap_pyfunction!(traffic::place_jobs, m)?)?;
     m.add_function(wrap_pyfunction!(loads::loads, m)?)?;
+    m.add_function(wrap_pyfunction!(loads::lane_loads, m)?)?;
     m.add_function(wrap_pyfunction!(loads::bound_classes, m)?)?;
     m.add_function(wrap_pyfunction!(check::check, m)?)?;
     m.add_function(wrap_pyfunction!(check::verify_certificate, m)?)?;

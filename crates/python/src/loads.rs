@@ -12,8 +12,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::fabric::{PyFabric, Shared, link_dict};
-use crate::routes::RoutesOrEngine;
-use crate::run::{Options, run_until, stop_text};
+use crate::routes::{PyRoutes, RoutesOrEngine};
+use crate::run::{Options, run, run_until, stop_text};
 use crate::traffic::PyTraffic;
 use crate::{arrays, errors, io};
 
@@ -348,4 +348,20 @@ pub fn loads(
     let loads = ended.result.0.map_err(|e| errors::routing(py, e))?;
     let bounds = ended.result.1.map_err(|e| errors::routing(py, e))?;
     Ok(PyLinkLoads::new(loads, bounds, ended.stopped, shared))
+}
+
+/// The largest load of a link on every lane; one entry for routes without lanes.
+#[pyfunction]
+pub fn lane_loads(
+    py: Python<'_>,
+    fabric: &PyFabric,
+    routes: &PyRoutes,
+    traffic: &PyTraffic,
+) -> PyResult<Vec<f64>> {
+    routes.check_fits(py, fabric)?;
+    traffic.check_fits(py, fabric)?;
+    run(py, Options::default(), |_| {
+        routing::lane_loads(fabric.fabric(), &routes.routes, traffic.shared.total())
+    })?
+    .map_err(|e| errors::routing(py, e))
 }

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use netloom_compose as compose;
 use netloom_formats as formats;
 use netloom_model::{DestId, HostId, Lft, MAX_LMC, Routes, SwitchId, Table};
 use netloom_routing::{self as routing, Engine, EngineOptions, RoutingError};
@@ -12,6 +13,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::fabric::{PyFabric, Shared};
+use crate::lanes::PyLaneTables;
 use crate::run::{Options, run};
 use crate::{errors, io};
 
@@ -191,6 +193,23 @@ impl PyRoutes {
         Ok(Self { routes: Arc::new(routes), shared: Arc::clone(&self.shared), faults: self.faults.clone() })
     }
 
+    /// The lanes of their packets; `None`: all are on one.
+    #[getter]
+    fn lanes(&self) -> Option<PyLaneTables> {
+        let map = self.routes.lanes.as_ref().map(Arc::clone)?;
+        Some(PyLaneTables { map, shared: Arc::clone(&self.shared) })
+    }
+
+    /// The same tables with other lanes, or none.
+    fn with_lanes(&self, py: Python<'_>, lanes: Option<&PyLaneTables>) -> PyResult<Self> {
+        if let Some(lanes) = lanes {
+            self.check_fits(py, &PyFabric { shared: Arc::clone(&lanes.shared) })?;
+        }
+        let map = lanes.map(|lanes| Arc::clone(&lanes.map));
+        let routes = Routes { lanes: map, ..Routes::clone(&self.routes) };
+        Ok(Self { routes: Arc::new(routes), shared: Arc::clone(&self.shared), faults: self.faults.clone() })
+    }
+
     /// How many pairs do not use the base address of their destination.
     #[getter]
     fn pairs_off_base(&self) -> usize {
@@ -295,13 +314,13 @@ impl RoutesOrEngine<'_> {
                 routes.get().check_fits(py, fabric)?;
                 Ok(Arc::clone(&routes.get().routes))
             }
-            // What OpenSM administrators run: ftree where the fabric is a tree, else updn.
             RoutesOrEngine::Engine(name) if name == "auto" => {
-                let lmc = fabric.fabric().lmc();
-                match try_make(py, Engine::Ftree, fabric, seed, lmc, threads)? {
-                    Ok(routes) => Ok(Arc::new(routes)),
-                    Err(_) => make(py, Engine::Updn, fabric, seed, lmc, threads).map(Arc::new),
-                }
+                let (shared, options) = (&fabric.shared, EngineOptions { seed, lmc: fabric.fabric().lmc() });
+                run(py, Options::threads(threads), |_| {
+                    compose::oblivious(&shared.fabric, shared.structure(), &options)
+                })?
+                .map(Arc::new)
+                .map_err(|e| errors::routing(py, e))
             }
             RoutesOrEngine::Engine(name) => {
                 make(py, engine(py, name)?, fabric, seed, fabric.fabric().lmc(), threads).map(Arc::new)
@@ -320,21 +339,6 @@ fn engine(py: Python<'_>, name: &str) -> PyResult<Engine> {
     name.parse().map_err(|e| errors::spec(py, e))
 }
 
-/// The outer error is an interrupt or a panic, the inner one what the engine says.
-fn try_make(
-    py: Python<'_>,
-    engine: Engine,
-    fabric: &PyFabric,
-    seed: u64,
-    lmc: u8,
-    threads: usize,
-) -> PyResult<Result<Routes, RoutingError>> {
-    let shared = &fabric.shared;
-    run(py, Options::threads(threads), |_| {
-        routing::route(engine, &shared.fabric, shared.structure(), &EngineOptions { seed, lmc })
-    })
-}
-
 fn make(
     py: Python<'_>,
     engine: Engine,
@@ -343,7 +347,11 @@ fn make(
     lmc: u8,
     threads: usize,
 ) -> PyResult<Routes> {
-    try_make(py, engine, fabric, seed, lmc, threads)?.map_err(|e| errors::routing(py, e))
+    let shared = &fabric.shared;
+    run(py, Options::threads(threads), |_| {
+        routing::route(engine, &shared.fabric, shared.structure(), &EngineOptions { seed, lmc })
+    })?
+    .map_err(|e| errors::routing(py, e))
 }
 
 /// Routes by an oblivious engine; `lmc=None` is the fabric's own.

@@ -91,13 +91,13 @@ pub fn sample(
         packets,
         truth,
     };
-    let prepared = Prepared::new(py, scenario, routing, routes, threads)?;
+    let prepared = Prepared::new(py, scenario, routing, routes, Model::Packet, threads)?;
     let tables = prepared.tables(py);
     let options = Options { threads: threads.max(1), time_limit, progress, anytime: true };
     let ended = run_until(py, options, |control| {
         let before = cpu_ns();
         let fabric = &stage.shared.fabric;
-        let scheme = prepared.routing.scheme(tables.as_deref(), stage.shared.paths());
+        let scheme = prepared.scheme(tables.as_deref());
         let setup: Setup = stage.scene.setup(fabric, scheme, Model::Packet, 1);
         let found = simulate_observed(setup, Sampler::new(fabric, asked.clone()), control);
         let found = found.map(|(outcome, sampler)| {

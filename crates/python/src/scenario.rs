@@ -352,8 +352,10 @@ impl Stage {
     /// [`ComposeError::Unsound`], with the routing's word.
     pub fn check(&self, word: &str, routes: &Routes) -> Result<(), ComposeError> {
         let allow = self.scene.scenario.allow_credit_loops;
-        compose::check_sound(&self.shared.fabric, self.shared.structure(), routes, allow).map_err(|e| match e
-        {
+        let (fabric, structure) = (&self.shared.fabric, self.shared.structure());
+        let own = self.scene.profile.config.lane_map.as_deref();
+        let lanes = own.or(routes.lanes.as_deref());
+        compose::check_sound_on(fabric, structure, routes, lanes, allow).map_err(|e| match e {
             ComposeError::Unsound(message) => ComposeError::Unsound(format!("{word}: {message}")),
             other => other,
         })

@@ -1,21 +1,22 @@
 //! `netloom.simulate`: one routing of a scenario, run; and `netloom.Simulation`: what it has shown.
 
+use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use netloom_compose::Routing;
+use netloom_compose::{self as compose, Routing};
 use netloom_counters::{SynthOptions, lane_scheme, synth};
 use netloom_model::{Counters, Fabric, HostId, Interval, LinkId, Routes, Traffic};
 use netloom_sim::{
-    Deadlock, Keeping, Measure, Model, Offered, Outcome, PairRow, Setup, SimError, Spent, Summary,
-    simulate as run_simulation,
+    Keeping, Measure, Model, Outcome, PairRow, Scheme, Setup, SimError, simulate as run_simulation,
 };
 use numpy::{Element, PyArray1};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyList};
+use pyo3::types::{IntoPyDict, PyBytes, PyDict, PyList};
 
 use crate::counters::PyCounters;
 use crate::errors;
+use crate::results::{accepted, congestion, deadlock, latency, load, ms, spent};
 use crate::routes::PyRoutes;
 use crate::run::{Options, run, run_until, stop_text};
 use crate::scenario::{PyScenario, Stage};
@@ -68,8 +69,8 @@ pub fn simulate(
             return Err(errors::value(py, &format!("model: expected packet or fluid, found \"{other}\"")));
         }
     };
-    let prepared = Prepared::new(py, scenario, routing, routes, threads)?;
-    let (parsed, tables) = (&prepared.routing, prepared.tables(py));
+    let prepared = Prepared::new(py, scenario, routing, routes, model, threads)?;
+    let tables = prepared.tables(py);
     let measure = counted.then(|| counting(py, counted_every_us)).transpose()?;
     // A pool of its own, so that its threads' clocks are this run's alone.
     let threads = threads.max(1);
@@ -80,7 +81,7 @@ pub fn simulate(
     let keeping = Keeping { from: state, due: &due, keep: &write };
     let ended = run_until(py, options, |control| {
         let before = cpu_ns();
-        let scheme = parsed.scheme(tables.as_deref(), stage.shared.paths());
+        let scheme = prepared.scheme(tables.as_deref());
         let setup = stage.scene.setup(&stage.shared.fabric, scheme, model, threads);
         let keep = (file.is_some() || state.is_some()).then_some(&keeping);
         let measure = measure.unwrap_or_else(|| setup.measure.clone());
@@ -108,11 +109,18 @@ impl Prepared {
         scenario: &PyScenario,
         word: Option<&str>,
         routes: Option<Py<PyRoutes>>,
+        model: Model,
         threads: usize,
     ) -> PyResult<Self> {
         let stage = &scenario.stage;
         let word = word.unwrap_or(&stage.scene.scenario.routes[0]);
         let routing = Routing::parse(word).map_err(|e| stage.raise(py, e))?;
+        if matches!(routing, Routing::Steered(_)) {
+            let checked = run(py, Options::default(), |_| {
+                compose::steering(&stage.scene, word, &routing, model, stage.shared.steering())
+            })?;
+            checked.map_err(|e| stage.raise(py, e))?;
+        }
         let routes = match routes {
             Some(routes) if routing.has_tables() => {
                 routes.get().check_fits(py, &scenario.fabric())?;
@@ -126,6 +134,18 @@ impl Prepared {
                 .transpose()?,
         };
         Ok(Self { stage: Arc::clone(stage), word: word.to_owned(), routing, routes })
+    }
+
+    /// How switches choose.
+    pub fn scheme<'a>(&'a self, tables: Option<&'a Routes>) -> Scheme<'a> {
+        let shared = &self.stage.shared;
+        match &self.routing {
+            Routing::Steered(_) => {
+                let steering = shared.steering().expect("it was checked");
+                self.routing.scheme(None, &steering.paths, Some(steering))
+            }
+            other => other.scheme(tables, shared.paths(), None),
+        }
     }
 
     /// The tables.
@@ -263,6 +283,15 @@ impl PySimulation {
             dict.set_item("message_latency_us", latency(py, &job.message_latency)?)?;
             dict.set_item("load", job.offered.as_ref().map(|offered| load(py, offered)).transpose()?)?;
             dict.set_item("time", job.spent.as_ref().map(|it| spent(py, it, job.ranks)).transpose()?)?;
+            if let Some(managed) = &o.managed {
+                let placed = &self.stage.scene.jobs[jobs.len()].hosts;
+                let of_job: HashSet<HostId> = placed.iter().copied().collect();
+                dict.set_item("fairness", managed.fairness(|host| of_job.contains(&host)))?;
+                let rates = managed.flow_bytes_per_s(|host| of_job.contains(&host));
+                let rates =
+                    rates.map(|rates| ["least", "mean", "most"].into_iter().zip(rates).into_py_dict(py));
+                dict.set_item("flow_bytes_per_second", rates.transpose()?)?;
+            }
             jobs.append(dict)?;
         }
         let dict = PyDict::new(py);
@@ -285,10 +314,19 @@ impl PySimulation {
         dict.set_item("bytes", o.jobs.iter().map(|job| job.bytes).sum::<u64>())?;
         dict.set_item("packets", o.packets)?;
         dict.set_item("packet_hops", o.packet_hops)?;
+        let whole = o.deadlock.is_none() && o.stopped.is_none() && !o.at_max_time;
+        let arrived = whole && o.packets > 0;
+        dict.set_item("mean_hops", arrived.then(|| o.packet_hops as f64 / o.packets as f64))?;
+        let share = |detours: u64| (o.packets > 0).then(|| detours as f64 / o.packets as f64);
+        dict.set_item("detours", o.detours.and_then(share))?;
+        dict.set_item("accepted", accepted(py, &o.jobs)?)?;
         dict.set_item("events", o.events)?;
         dict.set_item("cpu_seconds", self.cpu_seconds)?;
         dict.set_item("packet_hops_per_cpu_second", rate)?;
         dict.set_item("max_link_utilisation", busiest)?;
+        if let Some(managed) = &o.managed {
+            dict.set_item("congestion", congestion(py, &self.stage.shared.fabric, o.end_ps, managed)?)?;
+        }
         Ok(dict)
     }
 
@@ -493,73 +531,9 @@ fn sent(
     Ok(made.map_err(|e| e.to_string())?.with_hosts_hash(Some(fabric.hosts_hash())))
 }
 
-fn ms(ps: u64) -> f64 {
-    ps as f64 * 1e-9
-}
-
-/// Microseconds; `None` where there was nothing.
-fn latency<'py>(py: Python<'py>, summary: &Summary) -> PyResult<Bound<'py, PyDict>> {
-    let some = |ps: f64| (summary.count > 0).then_some(ps * 1e-6);
-    let dict = PyDict::new(py);
-    dict.set_item("mean", some(summary.mean_ps))?;
-    dict.set_item("p50", some(summary.p50_ps as f64))?;
-    dict.set_item("p99", some(summary.p99_ps as f64))?;
-    dict.set_item("max", some(summary.max_ps as f64))?;
-    Ok(dict)
-}
-
-/// What a job's ranks spent their time on, ms a rank, and the share in which they waited.
-fn spent<'py>(py: Python<'py>, found: &Spent, ranks: usize) -> PyResult<Bound<'py, PyDict>> {
-    let mean_ms = |ps: u128| ps as f64 * 1e-9 / ranks as f64;
-    let waits = PyDict::new(py);
-    for &(what, ps) in &found.waits_ps {
-        waits.set_item(what, mean_ms(ps))?;
-    }
-    let share = (found.elapsed_ps > 0).then(|| found.waited_ps() as f64 / found.elapsed_ps as f64);
-    let dict = PyDict::new(py);
-    dict.set_item("elapsed_ms", mean_ms(found.elapsed_ps))?;
-    dict.set_item("compute_ms", mean_ms(found.compute_ps))?;
-    dict.set_item("call_ms", mean_ms(found.call_ps))?;
-    dict.set_item("waiting_ms", waits)?;
-    dict.set_item("waiting_share", share)?;
-    Ok(dict)
-}
-
-/// Offered load and what was accepted of it.
-fn load<'py>(py: Python<'py>, found: &Offered) -> PyResult<Bound<'py, PyDict>> {
-    let dict = PyDict::new(py);
-    dict.set_item("window_us", [1e3 * ms(found.window_ps.0), 1e3 * ms(found.window_ps.1)])?;
-    dict.set_item("offered", found.offered)?;
-    dict.set_item("accepted", found.accepted)?;
-    dict.set_item("messages", found.messages)?;
-    dict.set_item("under_way", found.under_way)?;
-    dict.set_item("latency_us", latency(py, &found.latency)?)?;
-    dict.set_item("saturated", found.saturated)?;
-    Ok(dict)
-}
-
 pub(crate) fn array<'py, T: Element>(
     py: Python<'py>,
     values: impl Iterator<Item = T>,
 ) -> Bound<'py, PyArray1<T>> {
     PyArray1::from_vec(py, values.collect())
-}
-
-/// Packets that wait for each other: how many, and the links and lanes of the cycle.
-fn deadlock<'py>(py: Python<'py>, fabric: &Fabric, found: &Deadlock) -> PyResult<Bound<'py, PyDict>> {
-    let cycle = PyList::empty(py);
-    for &(link, lane) in &found.cycle {
-        let ends = fabric.link(link);
-        let dict = PyDict::new(py);
-        dict.set_item("from", fabric.node_name(ends.from))?;
-        dict.set_item("from_port", ends.from_port)?;
-        dict.set_item("to", fabric.node_name(ends.to))?;
-        dict.set_item("to_port", ends.to_port)?;
-        dict.set_item("lane", lane)?;
-        cycle.append(dict)?;
-    }
-    let dict = PyDict::new(py);
-    dict.set_item("packets", found.packets)?;
-    dict.set_item("cycle", cycle)?;
-    Ok(dict)
 }

@@ -17,16 +17,12 @@ use crate::error::RoutingError;
 use crate::paths::PathSet;
 use crate::{greedy, tables};
 
-/// Routes of a dragonfly, and the lanes that they need.
+/// Routes of a dragonfly, with the lanes that they need.
 ///
 /// # Errors
 /// [`RoutingError::NotDragonfly`] for other fabrics and where two switches of one group have no working cable between
 /// them; [`RoutingError::Lmc`] for an LMC above 7.
-pub fn dla(
-    fabric: &Fabric,
-    structure: &Structure,
-    options: &EngineOptions,
-) -> Result<(Routes, LaneMap), RoutingError> {
+pub fn dla(fabric: &Fabric, structure: &Structure, options: &EngineOptions) -> Result<Routes, RoutingError> {
     tables::check_lmc(options.lmc)?;
     let Some(groups) = structure.shape.groups() else {
         return Err(RoutingError::NotDragonfly(format!("its shape is {}", structure.shape)));
@@ -40,7 +36,7 @@ pub fn dla(
             "no working cable joins \"{a}\" and \"{b}\" of one group, and lanes by ports allow one hop inside"
         )));
     }
-    Ok((greedy::route(fabric, &paths, options), lanes(fabric, groups)))
+    Ok(greedy::route(fabric, &paths, options).with_lanes(lanes(fabric, groups)))
 }
 
 /// Lane 1 for what came in over a global cable and leaves by a local one, lane 0 for everything else.

@@ -11,7 +11,7 @@ use crate::context::{Context, EngineOptions};
 use crate::error::RoutingError;
 use crate::paths::{PathSet, Rule};
 use crate::updown::{UpDown, all_hops};
-use crate::{ftree, greedy, modk, random, tables};
+use crate::{dla, ftree, greedy, modk, random, tables};
 
 /// An oblivious routing engine: it looks at the fabric, never at the traffic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -28,12 +28,21 @@ pub enum Engine {
     Smodk,
     /// A random admissible link per entry.
     Random,
+    /// Minimal ways of a dragonfly, with at most one global cable, on two lanes.
+    Dla,
 }
 
 impl Engine {
     /// All engines, in the order tables show them.
-    pub const ALL: [Engine; 6] =
-        [Engine::Minhop, Engine::Updn, Engine::Ftree, Engine::Dmodk, Engine::Smodk, Engine::Random];
+    pub const ALL: [Engine; 7] = [
+        Engine::Minhop,
+        Engine::Updn,
+        Engine::Ftree,
+        Engine::Dmodk,
+        Engine::Smodk,
+        Engine::Random,
+        Engine::Dla,
+    ];
 
     /// The name on the command line.
     pub fn name(self) -> &'static str {
@@ -44,6 +53,7 @@ impl Engine {
             Engine::Dmodk => "d-mod-k",
             Engine::Smodk => "s-mod-k",
             Engine::Random => "random",
+            Engine::Dla => "dla",
         }
     }
 
@@ -60,6 +70,7 @@ impl Engine {
                 "up link = source modulo the number of up links (for simulators; no forwarding table)"
             }
             Engine::Random => "every entry drawn at random from the shortest up-down paths",
+            Engine::Dla => "minimal paths of a dragonfly, at most one global cable each, on two lanes",
         }
     }
 }
@@ -72,7 +83,7 @@ impl fmt::Display for Engine {
 
 /// A word that is no engine.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("no engine is called \"{typed}\"{}: expected minhop, updn, ftree, d-mod-k, s-mod-k or random",
+#[error("no engine is called \"{typed}\"{}: expected minhop, updn, ftree, d-mod-k, s-mod-k, random or dla",
     .nearest.map(|n| format!(" (did you mean {n}?)")).unwrap_or_default())]
 pub struct UnknownEngine {
     /// What was given.
@@ -101,25 +112,17 @@ impl FromStr for Engine {
 /// Works on damaged fabrics: an entry is missing only where there is no path that the engine may use.
 ///
 /// # Errors
-/// [`RoutingError::Lmc`] for an LMC above 7; [`RoutingError::NotFatTree`] if ftree cannot take the fabric.
+/// [`RoutingError::Lmc`] for an LMC above 7; [`RoutingError::NotFatTree`] if ftree cannot take the fabric,
+/// [`RoutingError::NotDragonfly`] if dla cannot.
 pub fn route(
     engine: Engine,
     fabric: &Fabric,
     structure: &Structure,
     options: &EngineOptions,
 ) -> Result<Routes, RoutingError> {
+    tables::check_lmc(options.lmc)?;
     // A fat tree's index is about where switches stand; its engine loses what its tables lose.
     let level = if engine == Engine::Ftree { &structure.level } else { &structure.rank };
-    route_levels(engine, fabric, level, options)
-}
-
-pub(crate) fn route_levels(
-    engine: Engine,
-    fabric: &Fabric,
-    level: &[u8],
-    options: &EngineOptions,
-) -> Result<Routes, RoutingError> {
-    tables::check_lmc(options.lmc)?;
     let up_down = || PathSet::to_switches(fabric, Rule::UpDown(&UpDown::new(fabric, level)));
     let context = || Context { fabric, level, paths: up_down() };
     Ok(match engine {
@@ -131,5 +134,6 @@ pub(crate) fn route_levels(
         Engine::Dmodk => modk::by_destination(fabric, &context(), options),
         Engine::Smodk => modk::by_source(fabric, &context(), options),
         Engine::Random => random::route(fabric, &context(), options),
+        Engine::Dla => dla::dla(fabric, structure, options)?,
     })
 }

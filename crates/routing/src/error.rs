@@ -27,6 +27,9 @@ pub enum RoutingError {
     /// The dla engine on something else.
     #[error("not a dragonfly whose groups are cliques: {0}; use updn")]
     NotDragonfly(String),
+    /// Packets can't be steered.
+    #[error("{0}")]
+    Steering(String),
 }
 
 impl RoutingError {

@@ -5,6 +5,7 @@
 //! | [`paths`] | admissible routes: minimal up*/down* links per (switch, destination leaf) |
 //! | [`items`](mod@items) | traffic added up per (source leaf, destination) |
 //! | [`loads`](mod@loads) | load per directed link; walks of packets |
+//! | [`lane_loads`](mod@lane_loads) | the largest load on every lane |
 //! | [`hops`] | how far traffic travels |
 //! | [`within`] | whether routes keep to admissible ways |
 //! | [`engine`] | the engines by name |
@@ -13,6 +14,7 @@
 //! | `ftree` | OpenSM's fat-tree engine |
 //! | [`dla`](mod@dla) | minimal routes of a dragonfly on two lanes |
 //! | `modk`, `random` | engines that choose among admissible links |
+//! | [`steering`] | what switches of a dragonfly know for detours |
 //! | [`error`] | what can go wrong |
 
 pub mod context;
@@ -21,8 +23,10 @@ pub mod engine;
 pub mod error;
 pub mod hops;
 pub mod items;
+pub mod lane_loads;
 pub mod loads;
 pub mod paths;
+pub mod steering;
 pub mod within;
 
 mod ftree;
@@ -38,6 +42,8 @@ pub use engine::{Engine, UnknownEngine, route};
 pub use error::RoutingError;
 pub use hops::mean_hops;
 pub use items::{Accumulator, Items, items};
+pub use lane_loads::lane_loads;
 pub use loads::{LinkLoads, Walker, loads, walk};
 pub use paths::PathSet;
+pub use steering::Steering;
 pub use within::first_outside;

@@ -133,6 +133,7 @@ pub(crate) fn by_source(fabric: &Fabric, context: &Context, options: &EngineOpti
         table: Table::UpBySource { up, down },
         path: PathChoice::Base,
         cabling_hash: Some(fabric.cabling_hash()),
+        lanes: None,
     }
 }
 

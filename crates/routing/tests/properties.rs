@@ -6,7 +6,7 @@ use std::sync::Arc;
 use netloom_model::{
     Csr, Fabric, HostId, Lft, LinkId, PairPaths, PathChoice, Routes, SwitchId, Table, Traffic, rng,
 };
-use netloom_routing::{Engine, EngineOptions, PathSet, RoutingError, items, loads, route, walk};
+use netloom_routing::{Engine, EngineOptions, PathSet, RoutingError, items, lane_loads, loads, route, walk};
 use netloom_topology::{Damage, Structure, damage, detect, generate};
 
 const SHAPES: [&str; 5] = [
@@ -28,6 +28,11 @@ fn fabrics() -> Vec<Fabric> {
         all.push(whole);
     }
     all
+}
+
+/// All but dla, which routes dragonflies only.
+fn of_trees() -> impl Iterator<Item = Engine> {
+    Engine::ALL.into_iter().filter(|&engine| engine != Engine::Dla)
 }
 
 fn make(engine: Engine, fabric: &Fabric, structure: &Structure, lmc: u8) -> Routes {
@@ -60,7 +65,7 @@ fn every_engine_joins_every_joinable_pair_by_a_minimal_path() {
     for fabric in fabrics() {
         let structure = detect(&fabric);
         let paths = PathSet::admissible(&fabric, &structure);
-        for engine in Engine::ALL {
+        for engine in of_trees() {
             // A port a source cannot always avoid a dead cable; ftree detours as OpenSM's does.
             if engine == Engine::Smodk && fabric.alive_count() < fabric.link_count() {
                 continue;
@@ -140,7 +145,7 @@ fn loads_are_conserved_bytes_times_hops() {
     let fabric = generate(SHAPES[4]).unwrap();
     let structure = detect(&fabric);
     let bytes = traffic(fabric.host_count(), |i, j| ((i * 7 + j * 3) % 5) as f64);
-    for engine in Engine::ALL {
+    for engine in of_trees() {
         let per_pair = PathChoice::PerPair(Arc::new(mixed_paths(&fabric, 2)));
         for (lmc, path) in
             [(0, PathChoice::Base), (2, PathChoice::Base), (2, PathChoice::SourceMod), (2, per_pair)]
@@ -202,7 +207,7 @@ fn the_number_of_threads_changes_no_bit() {
     let run = |threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| {
-            let routes: Vec<Routes> = Engine::ALL.map(|e| make(e, &fabric, &structure, 1)).to_vec();
+            let routes: Vec<Routes> = of_trees().map(|e| make(e, &fabric, &structure, 1)).collect();
             let sums: Vec<Vec<u64>> = routes
                 .iter()
                 .map(|r| loads(&fabric, r, &bytes).unwrap().load.iter().map(|l| l.to_bits()).collect())
@@ -305,6 +310,31 @@ fn ftree_refuses_what_is_no_tree() {
         route(Engine::Updn, &fabric, &detect(&fabric), &EngineOptions { lmc: 8, seed: 0 }),
         Err(RoutingError::Lmc(8))
     );
+}
+
+#[test]
+fn dla_routes_dragonflies_by_at_most_one_global_cable_and_refuses_others() {
+    for fabric in fabrics() {
+        let error = route(Engine::Dla, &fabric, &detect(&fabric), &EngineOptions::default()).unwrap_err();
+        assert!(matches!(error, RoutingError::NotDragonfly(_)));
+    }
+    let fabric = generate("dragonfly:p=1,a=4,h=2").unwrap();
+    let structure = detect(&fabric);
+    let routes = make(Engine::Dla, &fabric, &structure, 1);
+    assert_eq!(routes.lanes.as_ref().map(|lanes| lanes.lanes()), Some(2));
+    let group = |s| structure.shape.groups().unwrap().group(s);
+    let bytes = traffic(fabric.host_count(), |i, j| f64::from(u8::from(i != j)));
+    for (i, j, _) in bytes.iter() {
+        let path = walk(&fabric, &routes, HostId(i), HostId(j)).unwrap();
+        let ends = |l: &LinkId| fabric.link_from_switch(*l).zip(fabric.link_to_switch(*l));
+        let global = path.iter().filter_map(ends).filter(|&(a, b)| group(a) != group(b)).count();
+        assert_eq!(global, usize::from(group(fabric.leaf(HostId(i))) != group(fabric.leaf(HostId(j)))));
+        assert!(path.len() <= 5);
+    }
+    // What a lane carries adds up to what links do: nothing but the last hop inside a group is on lane 1.
+    let by_lane = lane_loads(&fabric, &routes, &bytes).unwrap();
+    let most = loads(&fabric, &routes, &bytes).unwrap().max();
+    assert!(by_lane.len() == 2 && by_lane[1] > 0.0 && by_lane[0] == most, "{by_lane:?} of {most}");
 }
 
 #[test]

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use netloom_model::{Fabric, LinkId};
 
 use crate::SimError;
+use crate::congestion::Congestion;
 use netloom_model::LaneMap;
 
 /// When a switch may pass a packet on.
@@ -89,6 +90,8 @@ pub struct Config {
     pub cable_delays_ps: Option<Arc<[u64]>>,
     /// Each switch's delay, in place of `switch_delay_ps`.
     pub switch_delays_ps: Option<Arc<[u64]>>,
+    /// Congestion control of end points. A run with one is simulated in one partition.
+    pub congestion: Option<Congestion>,
 }
 
 impl Config {
@@ -148,6 +151,9 @@ impl Config {
     /// # Errors
     /// [`SimError::Config`] names the parameter and what it must be.
     pub fn check(&self) -> Result<(), SimError> {
+        if let Some(congestion) = &self.congestion {
+            congestion.check()?;
+        }
         let wire = self.wire_bytes();
         let refuse = |what: &'static str, expected: String| Err(SimError::Config { what, expected });
         if self.packet_bytes == 0 || wire > u32::from(u16::MAX) {

@@ -18,6 +18,7 @@
 
 mod calendar;
 mod config;
+mod congestion;
 mod error;
 mod fluid;
 mod motif;
@@ -32,6 +33,7 @@ mod scheme;
 mod state_codec;
 
 pub use config::{Admission, Config, Forwarding, Injection, Release};
+pub use congestion::{Congestion, ControlKind, Limiters, Qcn};
 pub use error::SimError;
 pub use fluid::Fluid;
 pub use motif::{
@@ -45,13 +47,13 @@ pub use packet::{End, Finished, Keeping, Network, Terms, run_network};
 pub use profile::Profile;
 pub use program::{Desk, Post, Program, Series, Split};
 pub use record::{
-    Distribution, IntervalRow, Intervals, Latencies, LevelRow, LinkCounters, Measure, PairRow, QueueLevel,
-    QueueRow, Queues, Recorded, Sent, Summary,
+    Distribution, FlowRow, IntervalRow, Intervals, Latencies, LevelRow, LinkCounters, Managed, ManagedQueue,
+    Measure, PairRow, QueueLevel, QueueRow, Queues, Recorded, Sent, Summary,
 };
 pub use replay::{
     Algorithm, Algorithms, Collective, Envelope, Job, JobTimes, Kind, Offered, Op, OpenLoop, Player, Replay,
     Script, Software, Spent, Tasks, algorithms_of, sends,
 };
 pub use run::{Deadlock, JobOutcome, Model, Outcome, Setup, simulate, simulate_observed};
-pub use scheme::{PerPacket, Scheme};
+pub use scheme::{PerPacket, Scheme, SteerOptions, Steered};
 pub use state_codec::{StateReader, StateWriter};

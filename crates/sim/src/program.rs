@@ -190,6 +190,11 @@ pub trait Program: Send {
         0
     }
 
+    /// Whether a message carries payload, and is no question or answer of a protocol.
+    fn is_data(&self, _token: Self::Token) -> bool {
+        true
+    }
+
     /// From when to when what is received of a job counts as accepted, ps, if that is measured.
     fn measured_ps(&self, _job: usize) -> Option<(u64, u64)> {
         None

@@ -5,7 +5,7 @@
 
 use std::cell::RefCell;
 
-use netloom_model::{Control, Fabric, LinkId, StopReason};
+use netloom_model::{Control, Fabric, HostId, LinkId, StopReason};
 
 use crate::SimError;
 use crate::fluid::flows;
@@ -15,10 +15,11 @@ use crate::packet::{End, Finished, Keeping, Terms, run_network};
 
 use crate::profile::Profile;
 use crate::record::{
-    Distribution, Latencies, LinkCounters, MOST_SPANS, Measure, RankWindow, Recorded, Summary, Window,
+    Distribution, Latencies, LinkCounters, MOST_SPANS, Managed, Measure, RankWindow, Recorded, Summary,
+    Window,
 };
 use crate::replay::{Job, JobTimes, Offered, Player, Spent};
-use crate::scheme::{Scheme, Visitor};
+use crate::scheme::{Scheme, SteerOptions, Visitor};
 use netloom_model::SERVICE_LEVELS;
 
 /// Ranks of all jobs, at most.
@@ -88,6 +89,8 @@ pub struct JobOutcome {
     pub messages: u64,
     /// Their bytes, without headers.
     pub bytes: u64,
+    /// Of a job that offers load: what was accepted of its least-served host in the window, as a share of what the host's link carries.
+    pub least_accepted: Option<f64>,
     /// Of a job that offers load: what was accepted of it in the window. `None` too where the run ended before the window did.
     pub offered: Option<Offered>,
     /// What its ranks spent their time on; `None` for a job that offers load.
@@ -111,6 +114,7 @@ impl JobOutcome {
             packet_latency,
             messages: message_latency.count,
             bytes: player.bytes(j),
+            least_accepted: None,
             offered: player.offered(j, end_ps, accepted_bytes),
             spent: player.spent(j, end_ps),
         }
@@ -155,6 +159,8 @@ pub struct Outcome {
     pub packet_latency: Summary,
     /// Packets received by hosts.
     pub packets: u64,
+    /// Those of them that made a detour; `None` where no packet can.
+    pub detours: Option<u64>,
     /// Links that packets were sent over, host links included.
     pub packet_hops: u64,
     /// Those of them that were behind the run where it went on from a state.
@@ -165,6 +171,8 @@ pub struct Outcome {
     pub partitions: usize,
     /// What every link has carried.
     pub counters: LinkCounters,
+    /// What a congestion control has done, if there was one.
+    pub managed: Option<Managed>,
     /// What was asked to be recorded.
     pub recorded: Recorded,
     /// Packets that wait for each other when nothing moves any more: a credit loop.
@@ -194,6 +202,14 @@ fn check(setup: &Setup) -> Result<(), SimError> {
 pub fn simulate(setup: Setup, control: &Control) -> Result<Outcome, SimError> {
     check(&setup)?;
     if setup.model == Model::Fluid {
+        if let Some(congestion) = &setup.profile.config.congestion {
+            let expected = format!("none, as rates know no queues; found {}", congestion.control.name());
+            return Err(SimError::Config { what: "congestion", expected });
+        }
+        if let Scheme::Steered(SteerOptions { scheme, .. }, _) = setup.scheme {
+            let expected = format!("packet, as flows take no detours ({})", scheme.name());
+            return Err(SimError::Config { what: "model", expected });
+        }
         if setup.measure.pairs {
             return Err(SimError::Config { what: "pairs", expected: "the packet model".into() });
         }
@@ -298,6 +314,8 @@ fn packets<C: Choice + Clone, O: Observer>(
     if names.iter().map(|(_, ranks)| ranks).sum::<usize>() >= MOST_RANKS as usize {
         return Err(SimError::TooMany { what: "ranks", most: MOST_RANKS });
     }
+    let steers = matches!(setup.scheme, Scheme::Steered(..));
+    let hosts: Vec<Vec<HostId>> = setup.jobs.iter().map(|job| job.hosts.clone()).collect();
     let (lmc, path) = (setup.scheme.lmc(), setup.scheme.path());
     let levels = setup.profile.config.lane_map.clone();
     let mut player =
@@ -340,7 +358,11 @@ fn packets<C: Choice + Clone, O: Observer>(
         all_packets.merge(packets);
         JobOutcome::of(&player, (j, end_ps), (name, ranks), (packets.summary(), accepted.get(j).copied()))
     });
-    let jobs = jobs.collect();
+    let mut jobs: Vec<JobOutcome> = jobs.collect();
+    for (job, hosts) in jobs.iter_mut().zip(&hosts) {
+        job.least_accepted =
+            job.offered.as_ref().and_then(|o| least(setup.fabric, hosts, o, &finished.accepted_from));
+    }
     let stuck = match (silent, &deadlock) {
         (false, _) => Vec::new(),
         (true, None) => player.stuck(MOST_STUCK),
@@ -353,15 +375,27 @@ fn packets<C: Choice + Clone, O: Observer>(
         jobs,
         packet_latency: all_packets.summary(),
         packets: finished.packets,
+        detours: steers.then_some(finished.detours),
         packet_hops: finished.packet_hops,
         earlier_hops: finished.earlier_hops,
         events: finished.events,
         partitions: finished.partitions,
         counters,
+        managed: finished.managed,
         recorded,
         deadlock,
         asks_in_vain: !stuck.is_empty() && player.asks_in_vain(),
         stuck,
     };
     Ok((outcome, observers, ranks_did))
+}
+
+/// What was accepted of the least-served of a job's hosts, as a share of its link.
+fn least(fabric: &Fabric, hosts: &[HostId], offered: &Offered, accepted_from: &[u64]) -> Option<f64> {
+    let (from_ps, to_ps) = offered.window_ps;
+    let share = |&host: &HostId| {
+        let bandwidth = fabric.bandwidth_bytes_per_s(fabric.host_link(host));
+        Some(*accepted_from.get(host.index())? as f64 / (bandwidth * (to_ps - from_ps) as f64 * 1e-12))
+    };
+    hosts.iter().filter_map(share).reduce(f64::min)
 }

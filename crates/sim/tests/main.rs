@@ -2,7 +2,9 @@
 
 mod addresses;
 mod common;
+mod congestion;
 mod conservation;
+mod detours;
 mod failures;
 mod fluid;
 mod lanes;

@@ -5,11 +5,11 @@ use std::sync::{Arc, Mutex};
 
 use netloom_model::rng::{Stream, below, stream};
 use netloom_model::{Control, Fabric, Requirement, Schedule, StopReason, Task};
-use netloom_routing::{Engine, EngineOptions, PathSet, route};
-use netloom_sim::choice::{Adaptive, AdaptiveRemote, ByTable, RandomPerPacket};
+use netloom_routing::{Engine, EngineOptions, PathSet, Steering, route};
+use netloom_sim::choice::{Adaptive, AdaptiveRemote, ByTable, RandomPerPacket, Steer};
 use netloom_sim::{
-    Choice, Config, End, Job, Keeping, Measure, Nobody, Observer, Pairs, Player, SimError, Software, Tasks,
-    Terms, run_network,
+    Choice, Config, End, Job, Keeping, Measure, Nobody, Observer, Pairs, Player, SimError, Software,
+    SteerOptions, Steered, Tasks, Terms, run_network,
 };
 use netloom_testkit::any_fabric;
 use netloom_testkit::cases::star;
@@ -143,6 +143,26 @@ fn a_run_in_pieces_shows_what_it_shows_in_one() {
         }
     }
     assert!(broken > 50 && in_parts > 50, "{broken} and {in_parts} times broken off");
+}
+
+/// Packets on detours carry where they go from partition to partition and from state to state.
+#[test]
+fn detours_go_on_too() {
+    let fabric = &generate("dragonfly:p=1,a=4,h=2").unwrap();
+    let steering = Steering::new(fabric, &detect(fabric)).unwrap();
+    let mut broken = 0;
+    for config in [Config::codes(), Config::infiniband()] {
+        // Long cables: threads meet seldom.
+        let config = &Config { cable_delay_ps: 100_000, lanes: 5, ..config };
+        let divisions = &[(1, 1), (2, 1), (4, 2)];
+        let (jobs, seed, measured) = (jobs, 2, true);
+        let options = SteerOptions::new(Steered::Valiant);
+        let choice = Steer::<false>::new(fabric, &steering, options, seed);
+        broken += Case { fabric, config, choice, jobs, seed, measured }.every_way_agrees(divisions);
+        let choice = Steer::<true>::new(fabric, &steering, SteerOptions::new(Steered::Ugal), seed);
+        broken += Case { fabric, config, choice, jobs, seed, measured }.every_way_agrees(divisions);
+    }
+    assert!(broken > 10, "{broken} times broken off");
 }
 
 /// Every rank passes on round the ring what it gets, a long message and a short one each, after computing on two processors.

@@ -8,11 +8,12 @@
 
 use std::collections::BTreeMap;
 
-use netloom_model::{DestId, Fabric, HostId, Lft, Routes, SwitchId, Table};
+use netloom_model::{DestId, Fabric, HostId, LaneMap, Lft, Routes, SwitchId, Table};
 use netloom_topology::Structure;
 use rayon::prelude::*;
 
 use crate::channels::Channels;
+use crate::lanes::lane_loops;
 use crate::report::{CheckReport, Finding, FindingKind};
 use crate::walker::{LOST, Step, Target, Walker, end, mark, step};
 use crate::wiring::{Batch, Behind, Way, Wiring};
@@ -28,10 +29,21 @@ const EXAMPLES: usize = 3;
 
 /// Checks that every host reaches every address, how, and that nothing can deadlock.
 ///
-/// Paths are compared with the shortest over *any* working links; up and down are `structure`'s. A shortest path is right whether it is
-/// up*/down* or not (where switches of one level are cabled to each other, none may be): credit loops are found for themselves. Time grows with
-/// switches times addresses (by source: with pairs of hosts).
+/// Paths are compared with the shortest over *any* working links, in a dragonfly with the shortest of at most one global cable; up and
+/// down are `structure`'s. A shortest path is right whether it is up*/down* or not (where switches of one level are cabled to each other,
+/// none may be): credit loops are found for themselves, by (link, lane) if the routes have lanes. Time grows with switches times addresses (by
+/// source: with pairs of hosts).
 pub fn check(fabric: &Fabric, structure: &Structure, routes: &Routes) -> CheckReport {
+    check_on(fabric, structure, routes, routes.lanes.as_deref())
+}
+
+/// The same with other lanes than the routes' own, or none.
+pub fn check_on(
+    fabric: &Fabric,
+    structure: &Structure,
+    routes: &Routes,
+    lanes: Option<&LaneMap>,
+) -> CheckReport {
     let space = routes.dests(fabric);
     let hosts = fabric.host_count() as u64;
     let pairs = (hosts * (hosts - 1)) << routes.lmc;
@@ -75,17 +87,7 @@ pub fn check(fabric: &Fabric, structure: &Structure, routes: &Routes) -> CheckRe
     let mut total = Part::default();
     total.report.pairs = pairs;
     parts.into_iter().for_each(|part| total.absorb(part));
-    let (credit_loops, cycle) = context.channels.cycles(fabric);
-    total.report.credit_loops = credit_loops;
-    if credit_loops > 0 {
-        let links: Vec<String> = cycle.iter().map(|&l| fabric.describe_link(l)).collect();
-        let text = format!(
-            "on one lane, {} links wait for each other (DFSSSP, LASH and Nue break such loops by lanes): {}",
-            cycle.len(),
-            links.join("; ")
-        );
-        total.note(FindingKind::CreditLoop, false, || text);
-    }
+    total.deadlock(&context, lanes);
     let mut report = total.report;
     report.findings = total
         .examples
@@ -110,6 +112,41 @@ impl Part {
         let texts = self.examples.entry((kind, management)).or_default();
         if texts.len() < EXAMPLES {
             texts.push(text());
+        }
+    }
+
+    /// Cycles of waits: among links, and if there are any and lanes too, among the lanes of links.
+    fn deadlock(&mut self, context: &Context, lanes: Option<&LaneMap>) {
+        let fabric = context.fabric;
+        let (count, cycle) = context.channels.cycles(fabric);
+        let report = &mut self.report;
+        (report.lanes, report.credit_loops) = (1, count);
+        if count == 0 {
+            return; // What is free on one lane is free on any.
+        }
+        let text = if let Some(lanes) = lanes {
+            let found = lane_loops(fabric, context.routes, lanes);
+            (report.lanes, report.credit_loops, report.cycle) =
+                (found.lanes, found.credit_loops, found.cycle);
+            let lanes =
+                report.cycle.iter().map(|&(l, lane)| format!("{} lane {lane}", fabric.describe_link(l)));
+            let lanes: Vec<String> = lanes.collect();
+            let of = match report.lanes {
+                1 => "with all packets on one lane".to_owned(),
+                many => format!("on {many} lanes"),
+            };
+            format!("{of}, {} lanes of links wait for each other: {}", lanes.len(), lanes.join("; "))
+        } else {
+            report.cycle = cycle.iter().map(|&l| (l, 0)).collect();
+            let links: Vec<String> = cycle.iter().map(|&l| fabric.describe_link(l)).collect();
+            format!(
+                "on one lane, {} links wait for each other (DFSSSP, LASH and Nue break such loops by lanes): {}",
+                links.len(),
+                links.join("; ")
+            )
+        };
+        if self.report.credit_loops > 0 {
+            self.note(FindingKind::CreditLoop, false, || text);
         }
     }
 
@@ -344,7 +381,7 @@ impl Context<'_> {
             if !is_host {
                 continue;
             }
-            let least = u16::from(batch.hops[leaf as usize * dests.len() + address.at]);
+            let least = u16::from(batch.least(leaf, address.at));
             if fate.hops > least {
                 part.report.non_minimal_pairs += senders;
                 let shortest = fate.hops <= batch.up_down_hops(&self.wiring, dests, address.at, leaf);
@@ -357,7 +394,7 @@ impl Context<'_> {
                 });
             }
             // A shortest way may go over any cable: whether such ways can deadlock, the channels say.
-            if fate.turns && fate.hops <= least {
+            if fate.turns && (fate.hops <= least || !self.wiring.tree) {
                 part.report.shortest_turns += senders;
             } else if fate.turns {
                 part.report.up_down_violations += senders;
@@ -411,8 +448,8 @@ impl Context<'_> {
                     continue;
                 };
                 let leaf = self.fabric.leaf(from);
-                if hops > batch.hops[leaf.index() * dests.len() + address.at] {
-                    if turns {
+                if hops > batch.least(leaf.0, address.at) {
+                    if turns && self.wiring.tree {
                         part.report.up_down_violations += 1;
                         part.note(FindingKind::UpDown, false, || text("goes up again after it went down"));
                     }

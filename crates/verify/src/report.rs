@@ -1,5 +1,7 @@
 //! What a check found.
 
+use netloom_model::LinkId;
+
 /// The kinds of findings, most serious first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FindingKind {
@@ -71,18 +73,24 @@ pub struct CheckReport {
     /// Those of them for which no up*/down* path is shorter.
     pub detours: u64,
     /// Groups of channels (strongly connected components of the channel dependency graph of what hosts send) that can
-    /// wait for each other in a cycle, if all packets are on one lane; 0 means free of deadlock whatever the lanes.
+    /// wait for each other in a cycle; 0 means free of deadlock. A channel is a link, or a lane of a link where there are
+    /// lanes and links alone have cycles.
     pub credit_loops: u64,
+    /// Lanes that were told apart: 1 where links alone are free of cycles, or there are no lanes.
+    pub lanes: u8,
+    /// A shortest cycle of the first such group: each waits for the next, the last for the first.
+    pub cycle: Vec<(LinkId, u8)>,
     /// Entries that are absent although an up*/down* path leads from the switch to the address.
     pub missing_entries: u64,
     /// Entries with a port above the radix, nothing cabled, a dead cable, a host that is not the destination, or port 0
     /// for somebody else (and any other port for the switch itself). Switches without a working link are off and not
     /// looked at.
     pub invalid_entries: u64,
-    /// Pairs whose path is longer than the shortest, and goes up after it went down or uses a link between switches of one level. A
-    /// shortest path does no harm by itself: only credit loops do.
+    /// Pairs whose path is longer than the shortest, and goes up after it went down or uses a link between switches of one level; none
+    /// where the shape is no tree, as levels are a guess there. A shortest path does no harm by itself: only credit loops do.
     pub up_down_violations: u64,
-    /// Pairs whose path does the same and is shortest: no fault, but nothing that only up*/down* paths have may be said of these tables.
+    /// Pairs whose path does the same and is shortest, or in a fabric that is no tree: no fault, but nothing that only up*/down* paths have
+    /// may be said of these tables.
     pub shortest_turns: u64,
     /// The first few of each kind, in order of kind, then destination; one whole credit loop.
     pub findings: Vec<Finding>,

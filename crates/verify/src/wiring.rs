@@ -2,9 +2,12 @@
 //!
 //! Reachability runs on bit sets: bit j of a word stands for destination switch j of the batch, so one pass over
 //! the links serves up to 64 destinations.
+//!
+//! In a dragonfly the ways that count have at most one global cable: hops inside the destination's group, then the
+//! cables into it, then hops inside the other groups, each the least fixed point of its own relaxation.
 
 use netloom_model::{Fabric, LinkId, SwitchId};
-use netloom_topology::Structure;
+use netloom_topology::{Shape, Structure};
 
 /// What an output port leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,19 +40,33 @@ pub(crate) struct Wiring {
     from_bottom: Vec<u32>,
     /// Whether a switch has a working link at all.
     pub on: Vec<bool>,
+    /// Whether levels are the fabric's own: up and down mean something.
+    pub tree: bool,
+    /// `[switch]`: the group, of a dragonfly.
+    group: Option<Vec<u32>>,
 }
 
 /// Reachability from every switch to a batch of switches.
 pub(crate) struct Batch {
-    /// Per switch: destinations that an up*/down* path leads to.
+    /// Per switch: destinations that an up*/down* path leads to; in a dragonfly one with at most one global cable.
     pub up_down: Vec<u64>,
     /// `[switch * size + j]`: hops over working links, 255 if there is no way.
     pub hops: Vec<u8>,
     /// By destination: hops of the shortest up*/down* ways, once they were asked for.
     up_down_hops: Vec<Option<Vec<u16>>>,
+    /// In a dragonfly, as `hops`: those of the shortest ways with at most one global cable.
+    one_global: Option<Vec<u8>>,
 }
 
 impl Batch {
+    /// Hops that the shortest way from `switch` to destination `j` takes; in a dragonfly, of those with one global cable at
+    /// most, where there are any.
+    pub fn least(&self, switch: u32, j: usize) -> u8 {
+        let at = switch as usize * self.up_down_hops.len() + j;
+        let hops = self.one_global.as_ref().map_or(u8::MAX, |ways| ways[at]);
+        if hops == u8::MAX { self.hops[at] } else { hops }
+    }
+
     /// Hops of the way from `switch` to destination `j` of `dests`, down where down leads there, else up: what tables
     /// without turns can do at best. `u16::MAX` if there is none.
     pub fn up_down_hops(&mut self, wiring: &Wiring, dests: &[u32], j: usize, switch: u32) -> u16 {
@@ -89,7 +106,9 @@ impl Wiring {
         let mut from_bottom: Vec<u32> =
             (0..on.len() as u32).filter(|&s| structure.rank[s as usize] != u8::MAX).collect();
         from_bottom.sort_by_key(|&s| structure.rank[s as usize]);
-        Self { first, ports, near_first, near, from_bottom, on }
+        let tree = matches!(structure.shape, Shape::Tree);
+        let group = structure.shape.groups().map(|g| fabric.switches().map(|s| g.group(s)).collect());
+        Self { first, ports, near_first, near, from_bottom, on, tree, group }
     }
 
     /// What is behind a port, whatever number a table holds.
@@ -182,6 +201,48 @@ impl Wiring {
             seen.iter_mut().zip(&next).for_each(|(s, n)| *s |= n);
             front = next;
         }
-        Batch { up_down, hops, up_down_hops: vec![None; size] }
+        let one_global = self.group.as_ref().map(|group| {
+            up_down.fill(0);
+            let mut ways = vec![u8::MAX; switches * size];
+            for (j, &dest) in dests.iter().enumerate() {
+                for (s, hops) in self.one_global(group, dest).into_iter().enumerate() {
+                    ways[s * size + j] = hops;
+                    up_down[s] |= u64::from(hops < u8::MAX) << j;
+                }
+            }
+            ways
+        });
+        Batch { up_down, hops, up_down_hops: vec![None; size], one_global }
+    }
+
+    /// Hops to `dest` with at most one global cable, from every switch; 255 where there is no such way.
+    fn one_global(&self, group: &[u32], dest: u32) -> Vec<u8> {
+        let mut hops = vec![u8::MAX; self.on.len()];
+        hops[dest as usize] = 0;
+        let home = group[dest as usize];
+        let inside = |s: &u32| group[*s as usize] == home;
+        let all = 0..self.on.len() as u32;
+        let (own, others): (Vec<u32>, Vec<u32>) = all.partition(|s| inside(s));
+        let local = |hops: &mut Vec<u8>, of: &[u32]| {
+            let mut changed = true;
+            while std::mem::take(&mut changed) {
+                for &s in of {
+                    let same = self.near(s).iter().filter(|&&(t, _)| group[t as usize] == group[s as usize]);
+                    let least = same.map(|&(t, _)| hops[t as usize].saturating_add(1)).min();
+                    if let Some(least) = least.filter(|&least| least < hops[s as usize]) {
+                        hops[s as usize] = least;
+                        changed = true;
+                    }
+                }
+            }
+        };
+        local(&mut hops, &own);
+        for &s in &others {
+            let into = self.near(s).iter().filter(|(t, _)| inside(t));
+            hops[s as usize] =
+                into.map(|&(t, _)| hops[t as usize].saturating_add(1)).min().unwrap_or(u8::MAX);
+        }
+        local(&mut hops, &others);
+        hops
     }
 }

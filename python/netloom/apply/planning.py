@@ -192,7 +192,8 @@ def plan(
     fabric = seen.fabric
     _same_addresses(fabric, routes)
     try:
-        new = routes.with_switches_of(seen.tables)
+        # Forwarding tables are sent, lanes are not: they must be safe without.
+        new = routes.with_lanes(None).with_switches_of(seen.tables)
     except RoutingError:
         routes.to_bytes()  # Says so where no forwarding table can hold them.
         raise
@@ -206,6 +207,7 @@ def plan(
     report = _core.check(fabric, new, threads=threads)
     if report.credit_loops:
         # What routes leave out between switches, because it closes a circle, is not filled in again.
+        routes = routes.with_lanes(None)
         bare = mended(fabric, routes) if mend else routes
         alone = _core.check(fabric, bare, threads=threads)
         if not alone.credit_loops:

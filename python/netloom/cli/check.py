@@ -12,6 +12,8 @@ from netloom.cli.shared import render, results
 from netloom.cli.shared.addresses import with_paths
 from netloom.cli.shared.exits import UsageError
 from netloom.cli.shared.inputs import fault_lines
+from netloom.cli.shared.lanes import check as check_lanes
+from netloom.cli.shared.lanes import with_lanes
 from netloom.cli.shared.options import Options
 from netloom.cli.shared.run import Run
 from netloom.errors import FormatError
@@ -39,6 +41,8 @@ def check(
     traffic: str | None = None,
     certificate: Path | None = None,
     paths: Path | None = None,
+    sl2vl: Path | None = None,
+    sl: Path | None = None,
     options: Options | None = None,
 ) -> int:
     """Verify routes, and certificates.
@@ -62,6 +66,11 @@ def check(
     paths
         Which of a host's several addresses every pair uses (.csv), as `netloom optimize --write-paths` writes
         it.
+    sl2vl
+        The lanes of the routes (`opensm-sl2vl.dump`): credit loops are then those among lanes of links.
+    sl
+        With `--sl2vl`: the service level of every pair of hosts (.csv `source_lid,destination_lid,sl`), as
+        the subnet manager's path records have them. Else a message may have any level.
     options
         Common options; `-o` writes the result (.json, .csv).
     """
@@ -69,10 +78,12 @@ def check(
 
     if (traffic is None) != (certificate is None):
         raise UsageError("--traffic and --certificate belong together")
+    check_lanes(sl2vl, sl)
     run = Run("check", options or Options(), product=False)
     net = run.fabric(fabric, warn=True)
     demand = None if traffic is None else run.traffic(traffic, net)
     tables = with_paths(run, run.routes(routes, net, None, strict=False), paths)
+    tables = with_lanes(run, net, tables, sl2vl, sl)
     with run.timed("check"):
         report = _core.check(net, tables, threads=run.options.threads)
     result = _report(report, tables, routes)
@@ -166,6 +177,7 @@ def _report(report: CheckReport, tables: Routes, file: str) -> dict[str, Any]:
     result |= {key: getattr(report, key) for key in ("unreachable_pairs", "detours")}
     result |= {key: getattr(report, key) for key, _ in _COUNTS}
     result["invalid_entries"] += len(told)
+    result |= {"lanes": report.lanes, "cycle": report.cycle}
     told_of = [*fault_lines(tables.faults, file), *findings(report.findings)]
     return {**result, "ok": not bad(told_of), "findings": told_of}
 
@@ -185,6 +197,8 @@ def text(result: dict[str, Any]) -> str:
     """The report of a check."""
     rows = [("pairs followed", render.count(result["pairs"]))]
     rows += [(label, render.count(result[key])) for key, label in _COUNTS]
+    if result["lanes"] > 1:
+        rows.append(("lanes", f"{result['lanes']}, told apart link by link"))
     out = render.pairs(rows)
     if "certificate" in result:
         out += f"\n\n{certificate_text(result['certificate'])}"

@@ -7,6 +7,8 @@ from typing import Annotated
 
 from netloom.cli.shared import options, outputs, results
 from netloom.cli.shared.addresses import with_paths
+from netloom.cli.shared.lanes import check as check_lanes
+from netloom.cli.shared.lanes import with_lanes
 from netloom.cli.shared.options import Options
 from netloom.cli.shared.run import Run
 
@@ -18,6 +20,8 @@ def loads(
     /,
     *,
     paths: Path | None = None,
+    sl2vl: Path | None = None,
+    sl: Path | None = None,
     hottest: Annotated[int, options.COUNT] = results.HOTTEST,
     options: Options | None = None,
 ) -> int:
@@ -35,6 +39,10 @@ def loads(
     paths
         Which of a host's several addresses every pair uses (.csv), as `netloom optimize --write-paths` writes
         it.
+    sl2vl
+        The lanes of the routes (`opensm-sl2vl.dump`): the result then says what every lane carries.
+    sl
+        With `--sl2vl`: the service level of every pair of hosts (.csv `source_lid,destination_lid,sl`).
     hottest
         How many of the hottest links to list.
     options
@@ -43,13 +51,20 @@ def loads(
     options = options or Options()
     product = outputs.ending(options.output) != ".json"
     endings = (".csv", ".csv.gz", ".parquet", ".json")
+    check_lanes(sl2vl, sl)
     run = Run("loads", options, product=product, endings=endings, searches=True)
     net = run.fabric(fabric, warn=True)
     demand = run.traffic(traffic, net)
     tables = with_paths(run, run.routes(routes, net, demand), paths)
+    tables = with_lanes(run, net, tables, sl2vl, sl)
     with run.timed("loads"), run.blaming(routes):
         found = run.loads(net, tables, demand)
     result = {**results.loads_result(found, demand, count=hottest), "findings": run.findings}
+    if tables.lanes is not None:
+        from netloom import _core
+
+        with run.timed("lanes"):
+            result["lane_loads"] = _core.lane_loads(net, tables, demand)
     if run.has_product:
         from netloom import interop
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+from pathlib import Path
 from typing import Annotated, Any
 
 from netloom.cli.shared import inputs, options, outputs, render, results
@@ -18,6 +20,7 @@ def route(
     /,
     *,
     lmc: Annotated[int, options.within(0, 7)] = 0,
+    write_sl2vl: Annotated[Path | None, options.OUTPUT_PATH] = None,
     options: Options | None = None,
 ) -> int:
     """Make routes with an engine.
@@ -27,14 +30,17 @@ def route(
     Parameters
     ----------
     engine
-        `minhop`, `updn`, `ftree`, `d-mod-k`, `s-mod-k`, `random`; or, with traffic, `afar` or
-        `coloured`.
+        `minhop`, `updn`, `ftree`, `d-mod-k`, `s-mod-k`, `random`; `dla` for dragonflies; or, with traffic,
+        `afar` or `coloured`.
     fabric
         A dump of `ibnetdiscover`, an ibsim net file, or a generator spec.
     traffic
         Traffic over hosts, a jobs file, or a pattern spec.
     lmc
         LID mask control: 2^lmc addresses a host (not with `afar` and `coloured`).
+    write_sl2vl
+        Write the SL-to-VL tables that the routes need, in the form of `opensm-sl2vl.dump` (`dla` only; also
+        .gz).
     options
         Common options; `-o` writes the routes for OpenSM's `file` engine.
     """
@@ -50,6 +56,10 @@ def route(
         raise UsageError(f"{engine} makes routes for a traffic: netloom route {engine} FABRIC TRAFFIC")
     if engine in inputs.OPTIMISERS and lmc:
         raise UsageError(f"{engine} makes tables with one address a host (LMC 0), found --lmc {lmc}")
+    if write_sl2vl is not None:
+        if engine.lower() != "dla":
+            raise UsageError(f"--write-sl2vl: routes of {engine} need no lanes; expected the engine dla")
+        run.also_writes(write_sl2vl, "--write-sl2vl")
     net = run.fabric(fabric, warn=True)
     demand = None if traffic is None else run.traffic(traffic, net)
     result: dict[str, Any] = {"engine": engine}
@@ -73,9 +83,21 @@ def route(
                 found = run.loads(net, tables, demand)
             interrupted = found.stopped == "interrupted"
             result |= results.loads_result(found, demand)
+    lanes = tables.lanes
+    result["lanes"] = 1 if lanes is None else lanes.lanes
+    if lanes is not None and demand is not None:
+        result["lane_loads"] = _core.lane_loads(net, tables, demand)
     result |= {"lmc": tables.lmc, "switches": net.switches, "hosts": net.hosts}
     result["findings"] = [] if data is None else without_entries(net.findings)
+    tables_of_lanes = None
+    if lanes is not None and write_sl2vl is not None:
+        tables_of_lanes = lanes.sl2vl(f"{run.origin()['netloom']} engine=dla")
+        if write_sl2vl.suffix == ".gz":
+            tables_of_lanes = gzip.compress(tables_of_lanes, mtime=0)
+    elif lanes is not None and data is not None:
+        run.note("these routes can deadlock without their lanes: --write-sl2vl FILE writes them")
     result["output"] = None if data is None else run.write(data)
+    result["sl2vl"] = None if tables_of_lanes is None else run.write(tables_of_lanes, write_sl2vl)
     return run.finish(result, lambda: text(result), interrupted=interrupted)
 
 
@@ -93,6 +115,9 @@ def text(result: dict[str, Any]) -> str:
         rows.append(("written", result["output"]))
     elif "max_load" not in result:
         rows.append(("written", "nothing: -o FILE writes the tables"))
+    if result["lanes"] > 1:
+        written = "" if result["sl2vl"] is None else f", written to {result['sl2vl']}"
+        rows.append(("lanes", f"{result['lanes']}{written}"))
     out = render.pairs(rows)
     if "max_load" in result:
         out += f"\n\n{results.loads_text(result)}"

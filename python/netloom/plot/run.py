@@ -111,6 +111,32 @@ def tier_name(below: int, above: int, levels: int) -> str:
     return f"{name(below)} → {name(above)}"
 
 
+def group_tiers(from_group: Any, to_group: Any, busy: Any) -> list[tuple[Tier, npt.NDArray[np.int64]]]:
+    """Returns the tiers of a dragonfly with the links of each: a column a group, that of a link's sender.
+
+    Parameters
+    ----------
+    from_group, to_group : array of int
+        Group of every link's ends; -1 for hosts.
+    busy : array of float
+        Utilisation of every link.
+    """
+    first, last = np.asarray(from_group, np.int64), np.asarray(to_group, np.int64)
+    switches = (first >= 0) & (last >= 0)
+    found = []
+    for name, of in (
+        ("host → group", (first < 0) & (last >= 0)),
+        ("within groups", switches & (first == last)),
+        ("between groups", switches & (first != last)),
+        ("group → host", (first >= 0) & (last < 0)),
+    ):
+        links = np.flatnonzero(of)
+        if len(links):
+            column = np.where(first < 0, last, first)[links]
+            found.append((Tier(name, _image(column, np.asarray(busy, np.float64)[links])), links))
+    return found
+
+
 def tiers(from_level: Any, to_level: Any, lower: Any, busy: Any) -> list[tuple[Tier, npt.NDArray[np.int64]]]:
     """Returns the tiers of a fabric with the links of each, from the hosts up, then down again.
 

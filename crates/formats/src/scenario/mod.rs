@@ -15,6 +15,7 @@
 //! max_time_ms = 100                    # of simulated time; ends there
 //! [hardware]                           # what differs from the profile: packet_bytes = 2048, lanes = 2, …
 //! [software]                           # call_ns, post_ns, rendezvous_ns, eager_bytes, control_bytes, copy_ns_per_byte
+//! [congestion]                         # control = "qcn" and what differs from its numbers: setpoint_bytes = 33000, …
 //! [measure]
 //! counters_every_us = 100              # counters of all links by interval
 //! queues_every_us = 10                 # depths of all queues, by level
@@ -38,6 +39,7 @@
 //! Sizes are whole bytes or text such as `"2MiB"`. Every key is known or refused, with the nearest known one; every error names
 //! its line, or the override that brought it.
 
+mod congestion;
 mod origins;
 mod overrides;
 mod parameters;
@@ -53,6 +55,7 @@ use crate::jobs::placing::{read_adapters, read_allocation, read_grid, read_mappi
 use crate::keys::{Keys, Place};
 use crate::{FormatError, decompress};
 
+pub use congestion::CONGESTION;
 pub use origins::Origins;
 pub use parameters::{HARDWARE, Knob, SOFTWARE};
 pub use program::{Measured, Pairing, Program, Strategy};
@@ -82,6 +85,8 @@ pub struct Scenario {
     pub hardware: Vec<(&'static str, Knob)>,
     /// What differs from the profile's software, by [`SOFTWARE`] name.
     pub software: Vec<(&'static str, Knob)>,
+    /// The congestion control and its numbers, by [`CONGESTION`] name; empty: none.
+    pub congestion: Vec<(&'static str, Knob)>,
     /// What to record.
     pub measure: Measures,
     /// The jobs, in order; at least one.
@@ -150,7 +155,7 @@ pub enum Work {
     },
 }
 
-const FILE_KEYS: [&str; 13] = [
+const FILE_KEYS: [&str; 14] = [
     "name",
     "fabric",
     "profile",
@@ -162,6 +167,7 @@ const FILE_KEYS: [&str; 13] = [
     "max_time_ms",
     "hardware",
     "software",
+    "congestion",
     "measure",
     "job",
 ];
@@ -273,6 +279,10 @@ fn read_root(at: &Place, root: &Table) -> Result<Scenario, FormatError> {
         },
         software: match file.table("software", &SOFTWARE, "software")? {
             Some(keys) => parameters::software(&keys)?,
+            None => Vec::new(),
+        },
+        congestion: match file.table("congestion", &CONGESTION, "congestion")? {
+            Some(keys) => congestion::congestion(&keys)?,
             None => Vec::new(),
         },
         measure: read_measure(&file)?,

@@ -32,6 +32,8 @@ pub enum Knob {
     Word(&'static str),
     /// Yes or no.
     Flag(bool),
+    /// A number without a unit, or in the unit of its name.
+    Number(f64),
 }
 
 /// Parameters of the hardware; units are in their names.
@@ -98,7 +100,7 @@ pub(super) fn software(keys: &Keys) -> Result<Vec<(&'static str, Knob)>, FormatE
     all(&SOFTWARE, read)
 }
 
-fn all(
+pub(super) fn all(
     names: &[&'static str],
     read: impl Fn(&'static str) -> Result<Option<Knob>, FormatError>,
 ) -> Result<Vec<(&'static str, Knob)>, FormatError> {

@@ -158,6 +158,8 @@ pub enum Program {
         measured: Measured,
         /// From the beginning to the window, ps; `None`: a quarter of the window.
         warmup_ps: Option<u64>,
+        /// A traffic pattern whose receivers of each rank are drawn from; `None`: all ranks of other hosts.
+        pattern: Option<String>,
     },
 }
 
@@ -242,7 +244,11 @@ const KINDS: [Kind; 13] = [
         ],
         read: minighost,
     },
-    Kind { name: "uniform", keys: &["bytes", "load", "messages", "measure_us", "warmup_us"], read: uniform },
+    Kind {
+        name: "uniform",
+        keys: &["bytes", "load", "messages", "measure_us", "warmup_us", "pattern"],
+        read: uniform,
+    },
 ];
 
 impl Program {
@@ -385,7 +391,9 @@ fn uniform(keys: &Keys) -> Result<Program, FormatError> {
         (Some(ps), None) => Measured::For(ps),
         (None, messages) => Measured::Messages(messages.unwrap_or(MESSAGES)),
     };
-    Ok(Program::Uniform { bytes: size(keys)?, load, measured, warmup_ps: us("warmup_us")?.map(ps) })
+    let pattern = keys.text("pattern")?.map(|_| spec(keys)).transpose()?;
+    let warmup_ps = us("warmup_us")?.map(ps);
+    Ok(Program::Uniform { bytes: size(keys)?, load, measured, warmup_ps, pattern })
 }
 
 fn minighost(keys: &Keys) -> Result<Program, FormatError> {

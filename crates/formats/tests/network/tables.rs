@@ -120,6 +120,7 @@ fn routes_by_source_and_of_another_fabric_are_refused() {
         table: Table::UpBySource { up: empty.clone(), down: empty },
         path: PathChoice::Base,
         cabling_hash: None,
+        lanes: None,
     };
     assert_eq!(write_lfts(&fabric, &by_source), Err(WriteError::BySource));
     let other = Routes { table: Table::ByDest(Lft::empty(3, 44, 8)), ..by_source };

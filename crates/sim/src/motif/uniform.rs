@@ -9,6 +9,8 @@
 //!
 //! Source: W. J. Dally, B. Towles, *Principles and Practices of Interconnection Networks*, 2004, sec. 23.1 and 24.2.
 
+use std::sync::Arc;
+
 use netloom_model::rng::{below, exponential, stream};
 
 use crate::replay::{Op, OpenLoop, Script};
@@ -22,6 +24,8 @@ pub struct Uniform {
     every_ps: Vec<f64>,
     /// Messages of every rank.
     messages: Vec<u64>,
+    /// The ranks that each may send to; `None`: all of other hosts.
+    receivers: Option<Arc<[Vec<u32>]>>,
     /// Bytes of each.
     bytes: u64,
     seed: u64,
@@ -37,9 +41,21 @@ impl Uniform {
         assert_eq!(hosts.len(), every_ps.len(), "a mean a rank");
         assert!(hosts.iter().any(|&host| host != hosts[0]), "somebody to send to");
         let until_ps = window.to_ps.saturating_add(window.from_ps);
-        let mut it = Self { hosts, every_ps, messages: Vec::new(), bytes, seed, window };
+        let mut it = Self { hosts, every_ps, messages: Vec::new(), receivers: None, bytes, seed, window };
         it.messages = (0..it.hosts.len() as u32).map(|rank| it.messages_until(rank, until_ps)).collect();
         it
+    }
+
+    /// The same, with receivers drawn from a list of each rank's own.
+    ///
+    /// # Panics
+    /// If a list is empty, or there is not one a rank.
+    #[must_use]
+    pub fn with_receivers(mut self, receivers: Vec<Vec<u32>>) -> Self {
+        assert_eq!(receivers.len(), self.hosts.len(), "a list a rank");
+        assert!(receivers.iter().all(|list| !list.is_empty()), "somebody to send to");
+        self.receivers = Some(receivers.into());
+        self
     }
 
     fn messages_until(&self, rank: u32, until_ps: u64) -> u64 {
@@ -71,6 +87,11 @@ impl Script for Uniform {
             return Some(Op::Compute { ps: self.pause_ps(rank, step / 2) });
         }
         let (mut random, own) = (self.random(rank, step), self.hosts[rank as usize]);
+        if let Some(receivers) = &self.receivers {
+            let list = &receivers[rank as usize];
+            let to = list[below(&mut random, list.len() as u64) as usize];
+            return Some(Op::Send { to, bytes: self.bytes, tag: 0 });
+        }
         let to = loop {
             let to = below(&mut random, self.hosts.len() as u64) as u32;
             if self.hosts[to as usize] != own {

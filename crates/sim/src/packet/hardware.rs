@@ -20,6 +20,8 @@ pub(crate) struct Features {
     pub in_turn: bool,
     /// Packets are sent ahead of time; see `engine`.
     pub ahead: bool,
+    /// There is a congestion control of end points; see `control`.
+    pub control: bool,
 }
 
 impl Features {
@@ -31,6 +33,7 @@ impl Features {
             cut_through: config.forwarding == Forwarding::CutThrough,
             in_turn: config.admission == Admission::RoundRobin,
             ahead,
+            control: config.congestion.is_some(),
         }
     }
 }
@@ -65,6 +68,7 @@ impl Hardware for Codes {
         cut_through: false,
         in_turn: false,
         ahead: true,
+        control: false,
     });
 }
 
@@ -76,6 +80,7 @@ impl Hardware for InfiniBand {
         cut_through: true,
         in_turn: true,
         ahead: true,
+        control: false,
     });
 }
 

@@ -8,6 +8,7 @@
 //! | `parallel` | the division into partitions, mail, the barrier of threads | `engine` writes mail, `threads` waits |
 //! | `switch` | queues, room and loads of links and switches | `engine`; `choice` and `watch` look |
 //! | `choice` | routing schemes, a file each | `engine` asks; nobody changes it |
+//! | `control` | congestion control of end points: what outputs notice, what hosts limit | `engine`, by its methods |
 //! | `watch` | totals and samples | `network` and `threads` ask; it changes nothing |
 //! | `network` | one network (or partition of it): all of the above together | `engine` changes it, `threads` owns it |
 //! | `engine` | what happens: events, steps, news, state | `threads` calls it |
@@ -17,6 +18,7 @@
 //! and the form of states are the crate's common ground, used by the fluid model too.
 
 pub mod choice;
+mod control;
 mod engine;
 mod hardware;
 mod host;

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use netloom_model::{DestSpace, Fabric};
 
 use super::choice::Choice;
+use super::control::EndPoints;
 use super::hardware::Features;
 use super::host::{Births, Hosts};
 use super::parallel::Mail;
@@ -21,7 +22,7 @@ use crate::config::Config;
 use crate::observe::Observer;
 use crate::program::{Desk, Program};
 use crate::record::LinkCounters;
-use crate::record::{Latencies, Measure, PairCounter};
+use crate::record::{Latencies, Managed, Measure, PairCounter};
 
 /// One network in motion.
 #[derive(Debug)]
@@ -58,10 +59,14 @@ pub struct Network<'f, C, P: Program, O> {
     pub(super) now: u64,
     /// What hosts send each other, if asked for.
     pub(super) pairs: Option<Box<PairCounter>>,
+    /// Congestion control of end points, if there is one.
+    pub(super) end_points: Option<Box<EndPoints>>,
     /// Samples of counters and queues, if asked for.
     pub(super) recorder: Option<Box<Recorder>>,
     /// Packets received.
     pub(super) received: u64,
+    /// Those of them that made a detour.
+    pub(super) detours: u64,
     /// Events dealt with, but for outputs' tries and news; when the last of them happened.
     pub(super) events: u64,
     pub(super) last: u64,
@@ -110,7 +115,7 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
         let features = Features::of(config, false);
         let move_on = C::LOOKS && features.head_of_line && !features.credits_out;
         let traced = O::LISTENS && O::TRACES;
-        let ahead = features.one_lane && C::LOCAL && !traced && !move_on;
+        let ahead = features.one_lane && C::LOCAL && !traced && !move_on && !features.control;
         let mut ports = Ports::new(fabric, config, Features { ahead, ..features }, &partition);
         if C::LOOKS {
             ports.watch(!C::LOCAL);
@@ -124,6 +129,8 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
             desk.here = Some(fabric.hosts().map(|h| partition.of_host(fabric, h) == here).collect());
         }
         let calendar = Calendar::for_events(events_per_ns);
+        let end_points = |congestion| EndPoints::new(congestion, fabric.host_count(), fabric.link_count());
+        let end_points = config.congestion.as_ref().map(|congestion| Box::new(end_points(congestion)));
         Ok(Self {
             fabric,
             config: config.clone(),
@@ -149,8 +156,10 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
             desk,
             now: 0,
             pairs: None,
+            end_points,
             recorder: None,
             received: 0,
+            detours: 0,
             events: 0,
             last: 0,
             failed: None,
@@ -163,7 +172,7 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
     pub fn record_packets(&mut self, jobs: usize) {
         let host_lanes = self.fabric.host_count() * self.ports.lanes;
         let measured: Vec<_> = (0..jobs).map(|job| self.program.measured_ps(job)).collect();
-        self.hosts.record(Births::new(&self.config, host_lanes, &measured));
+        self.hosts.record(Births::new(&self.config, self.fabric.host_count(), host_lanes, &measured));
     }
 
     /// Records what is asked for; before the start.
@@ -175,6 +184,11 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
         }
     }
 
+    /// What the congestion control has done by `end_ps`, if there is one.
+    pub fn managed(&self, end_ps: u64) -> Option<Managed> {
+        self.end_points.as_ref().map(|end_points| end_points.managed(end_ps))
+    }
+
     /// Latencies of packets by job; empty unless recorded.
     pub fn packet_latencies(&self) -> &[Latencies] {
         self.hosts.births().map_or(&[], Births::latencies)
@@ -183,6 +197,16 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
     /// Bytes received of each job while its load was measured, headers included; empty if none was.
     pub fn accepted(&self) -> Vec<u64> {
         self.hosts.births().into_iter().flat_map(Births::accepted).collect()
+    }
+
+    /// Bytes received from each host while its job's load was measured, headers included; empty if none was.
+    pub fn accepted_from(&self) -> &[u64] {
+        self.hosts.births().map_or(&[], Births::accepted_from)
+    }
+
+    /// Packets received that made a detour.
+    pub fn detours(&self) -> u64 {
+        self.detours
     }
 
     /// Simulated time, ps.

@@ -21,6 +21,8 @@ pub(crate) struct Packet {
     pub wire: u16,
     /// Service level, and its lane: four bits each.
     levels: u8,
+    /// How far it is on its way, for schemes that steer; see `choice::way`.
+    pub way: u8,
 }
 
 /// What only a packet's hosts look at.
@@ -30,19 +32,36 @@ pub(crate) struct Origin {
     pub message: u32,
     /// When it was created, in units of `births`' own; the rest in `born_high`.
     born_low: u32,
-    born_high: u8,
+    /// The high 8 bits of that, and 24 bits for the switch that a detour leads to.
+    high: u32,
 }
+
+/// Bits of a switch's number beside the time of creation.
+const THROUGH_BITS: u32 = 24;
 
 impl Origin {
     pub fn new(message: u32, born: u64) -> Self {
         debug_assert!(born < 1 << 40);
-        Self { message, born_low: born as u32, born_high: (born >> 32) as u8 }
+        Self { message, born_low: born as u32, high: ((born >> 32) as u32) << THROUGH_BITS }
+    }
+
+    /// The switch that the packet's detour leads to, if it makes one.
+    #[inline]
+    pub fn through(&self) -> u32 {
+        self.high & ((1 << THROUGH_BITS) - 1)
+    }
+
+    /// The packet makes a detour to a switch.
+    #[inline]
+    pub fn set_through(&mut self, switch: u32) {
+        debug_assert!(switch < 1 << THROUGH_BITS);
+        self.high = self.high >> THROUGH_BITS << THROUGH_BITS | switch;
     }
 
     /// When the packet was created, in units of `births`' own.
     #[inline(always)]
     pub fn born(&self) -> u64 {
-        u64::from(self.born_high) << 32 | u64::from(self.born_low)
+        u64::from(self.high >> THROUGH_BITS) << 32 | u64::from(self.born_low)
     }
 }
 
@@ -50,7 +69,7 @@ impl Packet {
     /// A host's packet, on a lane.
     pub fn new(address: DestId, wire: u16, level: u8, lane: u8) -> Self {
         debug_assert!(level < 16 && lane < 16);
-        Self { next: NONE, address, via: NONE, wire, levels: level << 4 | lane }
+        Self { next: NONE, address, via: NONE, wire, levels: level << 4 | lane, way: 0 }
     }
 
     #[inline(always)]
@@ -218,6 +237,10 @@ mod tests {
         let mut packet = Packet::new(DestId(3), 4096, 15, 2);
         packet.set_lane(9);
         assert_eq!((packet.level(), packet.lane()), (15, 9));
-        assert_eq!(Origin::new(7, 0x12_3456_789a).born(), 0x12_3456_789a);
+        let mut origin = Origin::new(7, 0x12_3456_789a);
+        assert_eq!((origin.born(), origin.through()), (0x12_3456_789a, 0));
+        origin.set_through(0xab_cdef);
+        origin.set_through(0x12_3456);
+        assert_eq!((origin.born(), origin.through(), origin.message), (0x12_3456_789a, 0x12_3456, 7));
     }
 }

@@ -28,7 +28,7 @@ use crate::config::Config;
 use crate::observe::Observer;
 use crate::program::Split;
 use crate::record::LinkCounters;
-use crate::record::{Intervals, Latencies, Measure, PairRow, Queues};
+use crate::record::{Intervals, Latencies, Managed, Measure, PairRow, Queues};
 use crate::state_codec::{StateReader, joined};
 
 /// Events between two looks at the [`Control`] where there are no windows.
@@ -99,14 +99,20 @@ pub struct Finished<P, O> {
     pub packet_latencies: Vec<Latencies>,
     /// Bytes received of each job while its load was measured, headers included; empty if none was.
     pub accepted: Vec<u64>,
+    /// The same by the host that sent them.
+    pub accepted_from: Vec<u64>,
     /// Counters by interval, if asked for.
     pub intervals: Option<Intervals>,
     /// Queues over time, if asked for.
     pub queues: Option<Queues>,
     /// What hosts sent each other, if asked for.
     pub pairs: Option<Vec<PairRow>>,
+    /// What a congestion control has done, if there was one.
+    pub managed: Option<Managed>,
     /// Packets received by hosts.
     pub packets: u64,
+    /// Those of them that made a detour.
+    pub detours: u64,
     /// Links that packets were sent over, host links included.
     pub packet_hops: u64,
     /// Those of them that the run had behind it where it began, if it went on from a state.
@@ -151,10 +157,11 @@ pub fn run_network<C: Choice + Clone, P: Split, O: Observer>(
     let mut state = terms.keep.and_then(|keep| keep.from).map(StateReader::new);
     let wanted = match (&mut state, terms.partitions) {
         (Some(state), _) => state.partitions()?,
+        (None, _) if config.congestion.is_some() => 1,
         (None, Some(partitions)) => partitions,
         (None, None) => Partition::worthwhile(fabric, config, lookahead_ps, terms.threads),
     };
-    if wanted > 1 && C::LOCAL && !O::LISTENS && lookahead_ps > 0 {
+    if wanted > 1 && C::LOCAL && !O::LISTENS && lookahead_ps > 0 && config.congestion.is_none() {
         parts.clear();
         partition = Arc::new(Partition::new(fabric, wanted));
         for here in 0..partition.count {
@@ -410,7 +417,9 @@ fn merged<C: Choice, P: Split, O: Observer>(
         let left_by = if end == End::Until { end_ps - 1 } else { part.now };
         counters.take_off(part.not_left(left_by));
     }
+    let managed = parts[0].managed(end_ps);
     let packets = parts.iter().map(Network::packets_received).sum();
+    let detours = parts.iter().map(Network::detours).sum();
     let packet_hops = counters.packets();
     let events = parts.iter().map(Network::events).sum();
     let mut packet_latencies = parts[0].packet_latencies().to_vec();
@@ -422,6 +431,10 @@ fn merged<C: Choice, P: Split, O: Observer>(
     let mut accepted = parts[0].accepted();
     for part in &parts[1..] {
         accepted.iter_mut().zip(part.accepted()).for_each(|(bytes, theirs)| *bytes += theirs);
+    }
+    let mut accepted_from = parts[0].accepted_from().to_vec();
+    for part in &parts[1..] {
+        accepted_from.iter_mut().zip(part.accepted_from()).for_each(|(bytes, theirs)| *bytes += theirs);
     }
     let (mut intervals, mut queues): (Option<Intervals>, Option<Queues>) = (None, None);
     let mut observers = Vec::new();
@@ -462,10 +475,13 @@ fn merged<C: Choice, P: Split, O: Observer>(
         counters,
         packet_latencies,
         accepted,
+        accepted_from,
         intervals,
         queues,
         pairs,
+        managed,
         packets,
+        detours,
         packet_hops,
         earlier_hops,
         events,

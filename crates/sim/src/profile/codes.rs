@@ -43,6 +43,7 @@ impl Config {
             lane_map: None,
             cable_delays_ps: None,
             switch_delays_ps: None,
+            congestion: None,
         }
     }
 }

@@ -47,6 +47,8 @@ pub struct Offered {
     pub latency: Summary,
     /// The network does not accept what is offered.
     pub saturated: bool,
+    /// What the host links of all ranks carry together, bytes a second.
+    pub capacity_bytes_per_s: f64,
 }
 
 /// Counts it.
@@ -104,6 +106,7 @@ impl Window {
             under_way: self.made - latency.count,
             latency,
             // (The numbers that are made and received in a window differ by chance, too: three deviations of two counts.)
+            capacity_bytes_per_s: job.capacity_bytes_per_s,
             saturated: backlog > (SATURATED * made).max(3.0 * (2.0 * made).sqrt()),
         })
     }

@@ -495,6 +495,10 @@ impl Program for Player {
         if self.jobs.len() == 1 { 0 } else { self.ranks[envelope.to as usize].job as usize }
     }
 
+    fn is_data(&self, envelope: Envelope) -> bool {
+        envelope.part == Part::Whole
+    }
+
     fn measured_ps(&self, job: usize) -> Option<(u64, u64)> {
         self.window_ps(job)
     }

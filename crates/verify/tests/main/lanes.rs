@@ -4,7 +4,7 @@ use netloom_model::{LaneMap, Levels};
 use netloom_routing::{Engine, EngineOptions, dla, loads, route};
 use netloom_testkit::traffic::matrix;
 use netloom_topology::{Damage, damage, detect, generate};
-use netloom_verify::{check, lane_loops};
+use netloom_verify::{check, check_on, lane_loops};
 
 const SHAPES: [&str; 4] = [
     "dragonfly:p=2,a=4,h=2",
@@ -18,8 +18,8 @@ fn two_lanes_free_minimal_routes_of_a_dragonfly_and_one_does_not() {
     for spec in SHAPES {
         let fabric = generate(spec).unwrap();
         let structure = detect(&fabric);
-        let (routes, lanes) = dla(&fabric, &structure, &EngineOptions::default()).unwrap();
-        let free = lane_loops(&fabric, &routes, &lanes);
+        let routes = dla(&fabric, &structure, &EngineOptions::default()).unwrap();
+        let free = lane_loops(&fabric, &routes, routes.lanes.as_ref().unwrap());
         assert_eq!((free.lanes, free.credit_loops, free.cycle), (2, 0, vec![]), "{spec}");
         let one = lane_loops(&fabric, &routes, &LaneMap::uniform(&fabric, 1));
         assert!(one.lanes == 1 && one.credit_loops > 0, "{spec}");
@@ -28,9 +28,13 @@ fn two_lanes_free_minimal_routes_of_a_dragonfly_and_one_does_not() {
         for (&(a, _), &(b, _)) in one.cycle.iter().zip(next) {
             assert_eq!(fabric.link_to(a), fabric.link_from(b), "{spec}");
         }
-        // The check by links alone says the same of one lane, and that everybody arrives.
+        // The check takes the routes' own lanes, and finds nothing at all; by links alone it says the same of one lane.
         let report = check(&fabric, &structure, &routes);
+        assert!(report.ok() && report.findings.is_empty(), "{spec}: {report:?}");
+        assert_eq!((report.lanes, report.non_minimal_pairs), (2, 0), "{spec}");
+        let report = check_on(&fabric, &structure, &routes, None);
         assert_eq!((report.unreachable_pairs, report.credit_loops), (0, one.credit_loops), "{spec}");
+        assert!(!report.cycle.is_empty() && report.lanes == 1, "{spec}");
     }
 }
 
@@ -48,7 +52,7 @@ fn what_does_not_deadlock_on_one_lane_does_not_on_more() {
 fn levels_of_pairs_keep_packets_apart() {
     // Random lanes mix what dla keeps apart; random levels over straight tables keep every packet on one lane.
     let fabric = generate(SHAPES[0]).unwrap();
-    let (routes, _) = dla(&fabric, &detect(&fabric), &EngineOptions::default()).unwrap();
+    let routes = dla(&fabric, &detect(&fabric), &EngineOptions::default()).unwrap();
     let random = lane_loops(&fabric, &routes, &LaneMap::random(&fabric, 4, 4, 1));
     assert!(random.credit_loops > 0 && random.lanes == 4);
     let straight = LaneMap::uniform(&fabric, 2).with_levels(Levels::pairs(2, 1));
@@ -62,7 +66,7 @@ fn loads_of_the_neighbour_pattern_and_of_all_to_all_are_the_formulas() {
     let fabric = generate("dragonfly:p=4,a=8,h=4").unwrap();
     let structure = detect(&fabric);
     let groups = structure.shape.groups().unwrap();
-    let (routes, _) = dla(&fabric, &structure, &EngineOptions::default()).unwrap();
+    let routes = dla(&fabric, &structure, &EngineOptions::default()).unwrap();
     let most = |to: &dyn Fn(u64, u64) -> f64| {
         let entries: Vec<(u64, u64, f64)> = (0..1056u64)
             .flat_map(|i| (0..1056).map(move |j| (i, j)))

@@ -22,7 +22,7 @@ from netloom.cli.shared.exits import UsageError
 from netloom.cli.shared.inputs import is_stdin
 from netloom.cli.shared.options import Options
 from netloom.cli.shared.run import Run
-from netloom.errors import LiveError
+from netloom.errors import LiveError, RoutingError
 from netloom.files import Folder
 
 if TYPE_CHECKING:
@@ -87,7 +87,10 @@ def _big(run: Run, data: Path, folder: Path) -> dict[str, Any]:
 
     for name, _ in _core.engines():
         start = time.perf_counter()
-        tables: Routes = _core.route(name, net, seed=run.seed, threads=run.options.threads)
+        try:
+            tables: Routes = _core.route(name, net, seed=run.seed, threads=run.options.threads)
+        except RoutingError:
+            continue  # The engine is for another shape of fabric.
         seconds = time.perf_counter() - start
         add(name, seconds, _core.loads(net, tables, demand, threads=run.options.threads))
     best: Optimized | None = None

@@ -164,7 +164,8 @@ def _check_stale(folder: Path, files: Mapping[str, bytes]) -> None:
 def _no_credit_loop(fabric: Fabric, tables: Routes, source: str, run: Run) -> None:
     from netloom import _core
 
-    report = _core.check(fabric, tables, threads=run.options.threads)
+    # The scheme's tables take the place of those that the routes have.
+    report = _core.check(fabric, tables.with_lanes(None), threads=run.options.threads)
     if report.credit_loops:
         text = next(item["text"] for item in report.findings if item["kind"] == "credit-loop")
         raise RoutingError(

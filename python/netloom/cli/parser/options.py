@@ -123,6 +123,7 @@ OPTIONS: dict[str, tuple[str, str]] = {
     "--sim": ("str", "an ibsim's fabric"),
     "--size": ("str", "width and height in inches"),
     "--skew": ("float", "how far apart ports are read"),
+    "--sl": ("Path", "the service level of every pair"),
     "--sl2vl": ("Path", "the SL-to-VL tables in force"),
     "--small": ("bool", "a smaller fabric"),
     "--stages": ("int", "how many stages there may be"),
@@ -149,6 +150,7 @@ OPTIONS: dict[str, tuple[str, str]] = {
     "--write-rankfile": ("Path", "write the machine of every rank for Open MPI here"),
     "--write-hose": ("Path", "write what every host sent and received here"),
     "--write-model": ("Path", "write the program here"),
+    "--write-sl2vl": ("Path", "write the SL-to-VL tables here"),
     "--write-paths": ("Path", "write which address every pair uses here"),
     "--yes": ("bool", "do it: without, nothing is changed"),
 }

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from netloom.errors import FormatError
 from netloom.interop import arrow_csv
 from netloom.manifest import content
-from netloom.plot.run import Panel, Strip, Tier, tiers
+from netloom.plot.run import Panel, Strip, Tier, group_tiers, tiers
 
 if TYPE_CHECKING:
     from netloom.cli.shared.run import Run
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 _MOST = 600
 """Columns of a strip; of more intervals, neighbours are one."""
 _LINKS = ("from_level", "to_level", "switch", "alive", "bandwidth_bytes_per_s", "utilisation")
+_GROUPS = ("from_group", "to_group")
+"""Columns of links in a dragonfly, which has groups and no levels."""
 _INTERVALS = ("start_ps", "end_ps", "link", "lane", "xmit_bytes")
 _WHOLE = 255
 """The lane of a row that is about all lanes of a link."""
@@ -50,13 +52,17 @@ def panel(
         If a table is not what `netloom simulate` wrote.
     """
     result = entry["result"]
-    links = _read(run, folder, entry, "links", _LINKS)
+    links = _read(run, folder, entry, "links", _LINKS, _GROUPS)
     if links is None:
         raise FormatError(f"{folder / entry['folder']}: has no table of links")
     alive = np.flatnonzero(links["alive"])
     below, above, column = (links[name][alive] for name in ("from_level", "to_level", "switch"))
     share = result["simulated_ms"] / longest_ms if longest_ms > 0 else 1.0
-    found = tiers(below, above, column, links["utilisation"][alive] * share)
+    busy = links["utilisation"][alive] * share
+    if _GROUPS[0] in links:
+        found = group_tiers(links[_GROUPS[0]][alive], links[_GROUPS[1]][alive], busy)
+    else:
+        found = tiers(below, above, column, busy)
     shown = [tier for tier, _ in found]
     # The tier of every link, for what was recorded over time; -1 for links that are not drawn.
     tier_of = np.full(len(links["alive"]), -1)
@@ -100,7 +106,9 @@ def _strips(
         names = ("busiest link", "mean of links")
         strips += [Strip(name, edges, of_tiers) for name, of_tiers in zip(names, values, strict=True)]
     queues = _read(run, folder, entry, "queue_levels", _QUEUES)
-    if queues is not None and len(queues["time_ps"]):
+    if queues is not None and _GROUPS[0] in links:
+        run.note("queues are recorded by level, and a dragonfly has none: they are not drawn")
+    elif queues is not None and len(queues["time_ps"]):
         strips.append(_longest(queues, _level_rows(links, members), len(members)))
     return strips, count
 
@@ -161,9 +169,14 @@ def _level_rows(links: _Columns, members: Sequence[npt.NDArray[np.int64]]) -> di
 
 
 def _read(
-    run: Run, folder: Path, entry: Mapping[str, Any], name: str, columns: tuple[str, ...]
+    run: Run,
+    folder: Path,
+    entry: Mapping[str, Any],
+    name: str,
+    columns: tuple[str, ...],
+    if_there: tuple[str, ...] = (),
 ) -> _Columns | None:
-    """Some columns of a table; None if it was not written."""
+    """Some columns of a table, and others if they are there; None if it was not written."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -176,10 +189,13 @@ def _read(
         data = pa.BufferReader(content(folder, entry, file, lambda path: run.read("run", str(path))))
         try:
             if kind == "parquet":
-                table = pq.read_table(data, columns=list(columns), use_threads=False, pre_buffer=False)
+                file_of = pq.ParquetFile(data, pre_buffer=False)
+                more = [column for column in if_there if column in file_of.schema_arrow.names]
+                table = file_of.read(columns=[*columns, *more], use_threads=False)
             else:
                 table = csv.read_csv(data, csv.ReadOptions(use_threads=False))
-            return {column: table[column].to_numpy() for column in columns}
+            there = [column for column in if_there if column in table.column_names]
+            return {column: table[column].to_numpy() for column in (*columns, *there)}
         except (pa.ArrowException, KeyError, ValueError, OSError):
             expected = ", ".join(columns)
             raise FormatError(f"{path}: expected a table with columns {expected}", str(path)) from None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from netloom.cli.shared import render
+from netloom.cli.shared import lanes, render
 
 if TYPE_CHECKING:
     from netloom._core import LinkLoads, Traffic
@@ -75,6 +75,8 @@ def loads_rows(result: Mapping[str, Any]) -> list[tuple[str, str]]:
             ("bound of any routes", f"{size(result['any_bound'])} ({result['any_bound_at']})"),
             ("gap to it", gap(result["any_bound_gap_percent"])),
         ]
+    if "lane_loads" in result:
+        rows.append(lanes.loads_row(result["lane_loads"]))
     if result["traffic_matched_by"] == "number":
         rows.append(("traffic", "matched to hosts by number: it does not say their names"))
     if result["stopped"] is not None:

@@ -96,6 +96,8 @@ def text(result: Mapping[str, Any]) -> str:
         parts.append(_table(result["runs"], result["model"]))
         if any(job["load"] is not None for one in result["runs"] for job in one["jobs"]):
             parts.append(_loads(result["runs"]))
+        if any("congestion" in one for one in result["runs"]):
+            parts.append(_congestion(result["runs"]))
     tail = [("stuck", f"{one['routing']}: {line}") for one in result["runs"] for line in one["stuck"]]
     tail += [
         (_STOPPED[one["stopped"]], f"{one['routing']}, after {one['simulated_ms']:.4g} simulated ms")
@@ -147,6 +149,33 @@ def _loads(found: Sequence[Mapping[str, Any]]) -> str:
                 latency = [number(load["latency_us"][key], 2) for key in ("mean", "p50", "p99")]
                 lines.append([one["routing"], job["name"], *shares, *latency])
     header = ["routing", "job", "offered", "accepted", "latency in window, mean (µs)", "p50", "p99"]
+    return render.table(header, lines, right=range(2, len(header)))
+
+
+def _congestion(found: Sequence[Mapping[str, Any]]) -> str:
+    """What the congestion control did, and what flows had of it."""
+    lines = []
+    for one in found:
+        control = one["congestion"]
+        longest = max((queue["longest_mean_bytes"] for queue in control["queues"]), default=0.0)
+        of_run = [
+            render.count(control["notices"]),
+            f"{100 * control['limited_share']:.1f} %",
+            number(longest, 0),
+        ]
+        for at, job in enumerate(one["jobs"]):
+            rates = job["flow_bytes_per_second"] or {}
+            lines.append(
+                [
+                    "" if at else one["routing"],
+                    job["name"],
+                    number(job["fairness"], 3),
+                    *[number(rates[key] / 1e9 if rates else None, 3) for key in ("least", "mean", "most")],
+                    *([""] * len(of_run) if at else of_run),
+                ]
+            )
+    header = ["routing", "job", "Jain", "a flow, least (GB/s)", "mean", "most", "notices", "hosts limited"]
+    header.append("longest mean queue (B)")
     return render.table(header, lines, right=range(2, len(header)))
 
 

@@ -3,7 +3,7 @@
 use netloom_model::rng::Stream;
 use netloom_model::{HostId, LinkId};
 
-use super::{Choice, Here, Outputs};
+use super::{Choice, Here, Outputs, Way};
 
 /// A scheme whose type is known only when it runs.
 pub(crate) struct AnyChoice<'a>(Box<dyn AnyType<'a> + 'a>);
@@ -30,6 +30,7 @@ trait AnyType<'a>: Send {
     fn lmc(&self) -> u8;
     fn streams(&mut self) -> &mut [Stream];
     fn output(&mut self, here: Here, outputs: &mut Outputs) -> Option<LinkId>;
+    fn steer(&mut self, here: Here, way: &mut Way, outputs: &mut Outputs) -> Option<LinkId>;
     fn set_of(&self, here: Here) -> u32;
     fn is_in(&self, link: LinkId, set: u32) -> bool;
 }
@@ -63,6 +64,10 @@ impl<'a, C: Choice + Clone + 'a> AnyType<'a> for C {
         Choice::output(self, here, outputs)
     }
 
+    fn steer(&mut self, here: Here, way: &mut Way, outputs: &mut Outputs) -> Option<LinkId> {
+        Choice::steer(self, here, way, outputs)
+    }
+
     fn set_of(&self, here: Here) -> u32 {
         Choice::set_of(self, here)
     }
@@ -76,6 +81,7 @@ impl Choice for AnyChoice<'_> {
     const LOOKS: bool = true;
     const LOCAL: bool = false;
     const LANES: bool = true;
+    const STEERS: bool = true;
 
     fn lanes(&self) -> u8 {
         self.0.lanes()
@@ -99,6 +105,10 @@ impl Choice for AnyChoice<'_> {
 
     fn output(&mut self, here: Here, outputs: &mut Outputs) -> Option<LinkId> {
         self.0.output(here, outputs)
+    }
+
+    fn steer(&mut self, here: Here, way: &mut Way, outputs: &mut Outputs) -> Option<LinkId> {
+        self.0.steer(here, way, outputs)
     }
 
     fn set_of(&self, here: Here) -> u32 {

@@ -5,7 +5,9 @@ mod any;
 mod minimal;
 mod random;
 mod remote;
+mod steer;
 mod table;
+mod way;
 
 use netloom_model::rng::Stream;
 use netloom_model::{DestId, HostId, LinkId, SwitchId};
@@ -17,7 +19,9 @@ pub use adaptive::Adaptive;
 pub(crate) use any::AnyChoice;
 pub use random::RandomPerPacket;
 pub use remote::AdaptiveRemote;
+pub use steer::Steer;
 pub use table::ByTable;
+pub use way::Way;
 
 /// A packet at a switch, as a scheme sees it.
 #[derive(Clone, Copy, Debug)]
@@ -30,13 +34,21 @@ pub struct Here {
     pub address: DestId,
     /// Its virtual lane.
     pub lane: u8,
+    /// How far it is on its way; see [`Choice::STEERS`].
+    pub way: Way,
 }
 
 impl Here {
     /// A packet at a switch.
     #[inline]
     pub(crate) fn of(packet: &Packet, switch: SwitchId) -> Self {
-        Self { switch, via: LinkId(packet.via), address: packet.address, lane: packet.lane() }
+        Self {
+            switch,
+            via: LinkId(packet.via),
+            address: packet.address,
+            lane: packet.lane(),
+            way: Way::of(packet.way),
+        }
     }
 }
 
@@ -85,6 +97,9 @@ pub trait Choice: Send {
     /// Whether it chooses lanes too, with [`Choice::lane`]; else they follow from service levels and SL-to-VL tables.
     const LANES: bool = false;
 
+    /// Whether packets carry how far they are on their way: it is asked with [`Choice::steer`], once a hop, in place of [`Choice::output`].
+    const STEERS: bool = false;
+
     /// How many lanes it needs.
     fn lanes(&self) -> u8 {
         1
@@ -100,6 +115,12 @@ pub trait Choice: Send {
 
     /// The output of a packet. `None`: it can't go on.
     fn output(&mut self, here: Here, outputs: &mut Outputs) -> Option<LinkId>;
+
+    /// The output of a packet whose way so far is in `here`, and is brought up to date in `way`. `None`: it can't go on.
+    #[inline]
+    fn steer(&mut self, here: Here, _way: &mut Way, outputs: &mut Outputs) -> Option<LinkId> {
+        self.output(here, outputs)
+    }
 
     /// The lane of a packet's next link, from 0 to [`Choice::lanes`] - 1. `None`: as service levels say. Asked only if [`Choice::LANES`], and
     /// again for another output that the packet may take.

@@ -131,6 +131,7 @@ mod tests {
     use netloom_testkit::cases::star;
     use netloom_topology::{detect, generate};
 
+    use super::super::Way;
     use super::*;
 
     /// A partition more must not cost the tables' memory again.
@@ -156,7 +157,7 @@ mod tests {
             for (switch, address) in
                 fabric.switches().flat_map(|s| (0..lft.dests() as u32).map(move |d| (s, DestId(d))))
             {
-                let here = Here { switch, via: LinkId(0), address, lane: 0 };
+                let here = Here { switch, via: LinkId(0), address, lane: 0, way: Way::default() };
                 assert_eq!(table.foresee(here), fabric.link_at(switch, lft.port(switch, address)));
             }
         }

@@ -9,7 +9,7 @@ use crate::SimError;
 use crate::calendar::{Event, MOST_DATA, NEVER};
 use crate::config::Injection;
 use crate::observe::Observer;
-use crate::packet::choice::Choice;
+use crate::packet::choice::{Choice, Way};
 use crate::packet::hardware::Hardware;
 use crate::packet::host::{Delayed, Incoming, Next, Outgoing};
 use crate::packet::network::Network;
@@ -19,6 +19,8 @@ use crate::program::{Due, LAST_PS, Post, Posted, Program};
 
 /// The token of the timer for a delayed message.
 const DUE: u32 = MOST_DATA;
+/// The token of the timer for what a congestion control has planned. Ranks, whose numbers are tokens too, are fewer.
+pub(super) const MANAGED: u32 = MOST_DATA - 1;
 
 impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
     pub(in crate::packet) fn eject<H: Hardware>(&mut self, link: u32, index: u32) {
@@ -29,11 +31,17 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
         self.packets.free(index);
         self.give_back::<H>(link, wire, packet.lane(), self.now);
         self.received += 1;
+        if C::STEERS {
+            self.detours += u64::from(Way::of(packet.way).is_detour());
+        }
         self.notify_arrival(link, index, wire, message);
         let payload = u64::from(wire) - u64::from(self.config.header_bytes);
         let Incoming { left, posted_ps, token, from, .. } = self.hosts.receive(message, payload);
+        if self.ports.features::<H>().control && self.program.is_data(token) {
+            self.is_received(link, from, payload);
+        }
         if let Some(births) = self.hosts.births_mut() {
-            births.received(self.program.job(token), origin.born(), wire, self.now);
+            births.received(self.program.job(token), from, origin.born(), wire, self.now);
         }
         if let Some(pairs) = &mut self.pairs {
             pairs.received(from.0, self.fabric.reverse(LinkId(link)).0, wire, self.now);
@@ -51,6 +59,9 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
     pub(in crate::packet) fn inject<H: Hardware>(&mut self, host: u32) {
         let (packet_bytes, header) = (self.config.packet_bytes, self.config.header_bytes);
         let payload = |left: u64| left.min(u64::from(packet_bytes)) as u32;
+        if self.ports.features::<H>().control {
+            self.hold_back::<H>(host);
+        }
         if self.ports.free_at::<H>(host) <= self.now
             && let Some(lane) =
                 self.ports.next_lane::<H>(host, |list| payload(self.hosts.outgoing(list.head).left) + header)
@@ -76,6 +87,9 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
             self.launch::<H>(host, lane, index, 0);
             self.hosts.has_sent(message, u64::from(payload));
             let has_left = left == u64::from(payload);
+            if self.ports.features::<H>().control {
+                self.is_sent(host, address, level, wire, has_left);
+            }
             let rotates = !has_left && self.config.injection == Injection::RoundRobin;
             if has_left || rotates {
                 self.hosts.dequeue(&mut self.ports.at::<H>(host, lane).queue);
@@ -104,6 +118,9 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
     /// The last packet of a message has left, a timer has run out, or a delayed message is due.
     pub(in crate::packet) fn host_event<H: Hardware>(&mut self, host: HostId, timer: bool, data: u32) {
         self.desk.now_ps = self.now;
+        if self.ports.features::<H>().control && timer && data == MANAGED {
+            return self.deal_with_due::<H>(host);
+        }
         if timer && data == DUE {
             let Some(due) = self.next_due(host) else { return };
             match due.what {
@@ -147,6 +164,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
             Some(host) if second && data == DUE => {
                 self.hosts.first_due(HostId(host)).and_then(|due| due.what.token(&self.program))
             }
+            Some(_) if second && data == MANAGED => None,
             Some(_) if second => return SimError::TimeOverflow { who: self.program.timer_owner(data) },
             Some(_) => Some(self.hosts.outgoing(data).token),
         };
@@ -162,7 +180,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
         let timer = |host: HostId| (links + host.0) << 1 | 1;
         let mut timers = std::mem::take(&mut self.desk.timers);
         for (time_ps, host, token) in timers.drain(..) {
-            debug_assert!(token < MOST_DATA, "tokens of timers have 26 bits");
+            debug_assert!(token < MANAGED, "tokens of timers have 26 bits");
             self.calendar.push(Event { time_ps, key: timer(host), data: token });
         }
         self.desk.timers = timers;

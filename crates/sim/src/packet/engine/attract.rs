@@ -104,6 +104,9 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
             self.notify_move::<H>(link, lane, index);
             self.ports.queue(home, -wire, self.now);
             self.ports.queue(link, wire, self.now);
+            if self.ports.features::<H>().control {
+                self.changes_queue(home, link, packet.wire);
+            }
             self.ports.settle::<H>(home, self.now);
             self.arm::<H>(home);
             self.lag(home, home_lane);

@@ -66,17 +66,22 @@ impl<C: Choice, P: Split, O: Observer> Network<'_, C, P, O> {
             heads,
             calendar,
             now,
+            end_points,
             recorder,
             received,
+            detours,
             events,
             last,
         } = self;
         debug_assert!(behind.is_empty() && mail.iter().all(|mail| mail.packets.is_empty()));
         let mut to = StateWriter::default();
-        to.put(&(now, received, events, last));
+        to.put(&(now, received, detours, events, last));
         to.put(&(ports, packets, origins, hosts));
         to.put(&(heads, recorder));
         to.put(&calendar.iter().collect::<Vec<Event>>());
+        if let Some(end_points) = end_points {
+            end_points.save(&mut to);
+        }
         to.put(choice.streams());
         program.save(&mut to);
         to.bytes()
@@ -84,7 +89,7 @@ impl<C: Choice, P: Split, O: Observer> Network<'_, C, P, O> {
 
     /// Takes up a state, before the start and instead of it.
     pub(in crate::packet) fn load(&mut self, from: &mut StateReader) -> Result<(), SimError> {
-        (self.now, self.received, self.events, self.last) = from.take()?;
+        (self.now, self.received, self.detours, self.events, self.last) = from.take()?;
         let shape = |ports: &Ports| {
             (ports.lanes, ports.features, ports.port.len(), ports.lane.len(), ports.end.len())
         };
@@ -97,6 +102,9 @@ impl<C: Choice, P: Split, O: Observer> Network<'_, C, P, O> {
         (self.heads, self.recorder) = from.take()?;
         for event in from.take::<Vec<Event>>()? {
             self.calendar.push(event);
+        }
+        if let Some(end_points) = &mut self.end_points {
+            end_points.load(from)?;
         }
         from.replace(self.choice.streams())?;
         self.program.load(from)

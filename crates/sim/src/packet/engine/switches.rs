@@ -130,7 +130,9 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
             if link < links && key & 1 == 0 {
                 self.attempt::<H>(link);
             } else {
-                self.last = time_ps;
+                if !(self.ports.features::<H>().control && Self::is_managed(key, links, data)) {
+                    self.last = time_ps;
+                }
                 self.events += u64::from(link < hosts_end);
                 if link < links {
                     self.arrive::<H>(link, data);
@@ -207,12 +209,17 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
     pub(in crate::packet) fn place<H: Hardware>(&mut self, link: u32, mut index: u32) {
         let switch = SwitchId(self.ports.port(link).to);
         loop {
+            let chosen = if C::STEERS { self.steer(switch, index) } else { None };
             let packet = *self.packets.get(index);
-            let Some(LinkId(out)) = self.choose(switch, &packet) else { return self.stuck(switch, packet) };
+            let chosen = if C::STEERS { chosen } else { self.choose(switch, &packet) };
+            let Some(LinkId(out)) = chosen else { return self.stuck(switch, packet) };
             let wire = i32::from(packet.wire);
             let lane = self.lane_out::<H>(out, &packet);
             self.ports.settle::<H>(out, self.now);
             self.notify_hop::<H>(out, lane, index);
+            if self.ports.features::<H>().control {
+                self.joins(switch, out, index);
+            }
             self.ports.queue(out, wire, self.now);
             let state = self.ports.at::<H>(out, lane);
             let fits = wire <= state.out_room;
@@ -272,6 +279,22 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
     fn choose(&mut self, switch: SwitchId, packet: &Packet) -> Option<LinkId> {
         let mut outputs = Outputs { now: self.now, ports: &mut self.ports };
         self.choice.output(Here::of(packet, switch), &mut outputs)
+    }
+
+    /// The output of a packet that carries its way, which goes on.
+    fn steer(&mut self, switch: SwitchId, index: u32) -> Option<LinkId> {
+        let here = Here::of(self.packets.get(index), switch);
+        let mut way = here.way;
+        if way.seeks() {
+            way.set_through(SwitchId(self.origins[index as usize].through()));
+        }
+        let mut outputs = Outputs { now: self.now, ports: &mut self.ports };
+        let chosen = self.choice.steer(Here { way, ..here }, &mut way, &mut outputs);
+        self.packets.at(index).way = way.bits();
+        if let Some(through) = way.begins(here.way) {
+            self.origins[index as usize].set_through(through.0);
+        }
+        chosen
     }
 
     /// Takes a packet into the output buffer of `out` and a lane, and tells where it came from.
@@ -433,6 +456,9 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
             self.ports.remote.change(link, -i32::from(bytes), self.now);
         }
         self.ports.carry::<H>(link, lane, bytes);
+        if self.ports.features::<H>().control {
+            self.leaves_queue(link, bytes);
+        }
         self.notify_departure(link, index);
         let through = self.ports.goes_through::<H>(link);
         let time_ps = if through { start } else { end } + kind.delay_ps;

@@ -7,6 +7,7 @@
 //!
 //! The engine creates packets as they leave; when they would have been created follows from the times of those before.
 
+use netloom_model::HostId;
 use serde::{Deserialize, Serialize};
 
 use crate::config::Config;
@@ -26,11 +27,13 @@ pub(crate) struct Births {
     latencies: Vec<Latencies>,
     /// Of jobs whose load is measured, by job: from when to when, and the bytes received then, headers included. Empty if there is none.
     windows: Vec<(u64, u64, u64)>,
+    /// The same bytes by the host that sent them.
+    from: Vec<u64>,
 }
 
 impl Births {
     /// For so many lanes of hosts, and jobs of which some are measured from some time to another, ps.
-    pub fn new(config: &Config, host_lanes: usize, measured: &[Option<(u64, u64)>]) -> Self {
+    pub fn new(config: &Config, hosts: usize, host_lanes: usize, measured: &[Option<(u64, u64)>]) -> Self {
         let ready = (config.host_output_buffer_bytes / config.wire_bytes()).max(1) as usize;
         let latencies = vec![Latencies::default(); measured.len()];
         let window = |window: &Option<(u64, u64)>| window.map_or((0, 0, 0), |(from, to)| (from, to, 0));
@@ -38,7 +41,8 @@ impl Births {
             true => measured.iter().map(window).collect(),
             false => Vec::new(),
         };
-        Self { ready, rows: vec![0; host_lanes * (ready + 2)], latencies, windows }
+        let from = vec![0; if windows.is_empty() { 0 } else { hosts }];
+        Self { ready, rows: vec![0; host_lanes * (ready + 2)], latencies, windows, from }
     }
 
     /// When the packet that leaves lane `at` now was created, for [`Births::received`]; its message was there from `posted_ps` on.
@@ -79,12 +83,13 @@ impl Births {
 
     /// A packet of a job's message is there.
     #[inline]
-    pub fn received(&mut self, job: usize, born: u64, wire: u16, now: u64) {
+    pub fn received(&mut self, job: usize, from: HostId, born: u64, wire: u16, now: u64) {
         self.latencies[job].record(((now >> UNIT) - born) << UNIT);
         if let Some((from_ps, to_ps, bytes)) = self.windows.get_mut(job)
             && (*from_ps..*to_ps).contains(&now)
         {
             *bytes += u64::from(wire);
+            self.from[from.index()] += u64::from(wire);
         }
     }
 
@@ -97,6 +102,11 @@ impl Births {
     pub fn accepted(&self) -> impl Iterator<Item = u64> {
         self.windows.iter().map(|&(.., bytes)| bytes)
     }
+
+    /// The same by the host that sent them.
+    pub fn accepted_from(&self) -> &[u64] {
+        &self.from
+    }
 }
 
 #[cfg(test)]
@@ -106,7 +116,7 @@ mod tests {
     /// Packets of 4096 bytes take 100 units; two of them fit the adapter's queue.
     fn births() -> Births {
         let config = Config { host_output_buffer_bytes: 2 * 4096, ..Config::codes() };
-        Births::new(&config, 1, &[Some((0, 1_000 << UNIT))])
+        Births::new(&config, 1, 1, &[Some((0, 1_000 << UNIT))])
     }
 
     const WIRE: u64 = 100 << UNIT;
@@ -126,8 +136,8 @@ mod tests {
         let mut births = births();
         births.leaves(0, 0, WIRE, 0);
         let born = births.leaves(0, 700 << UNIT, WIRE, 900 << UNIT);
-        births.received(0, born, 4096, 1_000 << UNIT);
-        births.received(0, born, 100, 999 << UNIT);
+        births.received(0, HostId(0), born, 4096, 1_000 << UNIT);
+        births.received(0, HostId(0), born, 100, 999 << UNIT);
         assert_eq!(births.accepted().collect::<Vec<_>>(), [100], "the window is over at its end");
         assert_eq!(births.latencies()[0].summary().max_ps, 300 << UNIT);
     }

@@ -1,6 +1,6 @@
 //! Which part of a fabric each thread simulates, and how far one may run ahead of the others.
 //!
-//! Whole pods stay together (whole leaves where there are fewer pods than partitions), hosts are with their leaf, and switches above are dealt out
+//! Whole groups of a dragonfly and whole pods stay together (whole leaves where there are fewer pods than partitions), hosts are with their leaf, and switches above are dealt out
 //! evenly. Any division gives the same results; this one cuts few links and shares the work evenly.
 //!
 //! What one switch does to another takes at least the *lookahead*: the shorter of a packet's way and a credit's. Within a window of that length
@@ -38,7 +38,9 @@ impl Partition {
         }
         let structure = detect(fabric);
         let by_pod = structure.pods as usize >= count;
+        let groups = structure.shape.groups().filter(|groups| groups.count as usize >= count);
         let unit = |s: SwitchId| match structure.pod[s.index()] {
+            _ if groups.is_some() => groups.map_or(0, |groups| groups.group(s)),
             pod if by_pod && pod != NO_POD => pod,
             _ => structure.pods + s.0,
         };

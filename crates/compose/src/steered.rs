@@ -1,0 +1,71 @@
+//! Routings that take detours: what they need of fabric and hardware, refused before the run where that is not there.
+//!
+//! Lanes go by slot of a packet's way. A scenario that says nothing of lanes gets as many as there are slots; one that asks for fewer is
+//! refused, or, with `allow_credit_loops`, has the last slots share a lane and runs until packets wait for each other. Service levels
+//! and SL-to-VL tables have no say.
+
+use netloom_formats::scenario::Scenario;
+use netloom_routing::{RoutingError, Steering};
+use netloom_sim::{Model, Profile, Scheme, SteerOptions, Steered};
+
+use crate::ComposeError;
+use crate::routing::Routing;
+use crate::scene::Scene;
+
+/// Refuses a routing that takes detours where it can't run; any other is let through.
+///
+/// # Errors
+/// [`ComposeError`], with the routing's word: the fluid model, no dragonfly, no third group, fewer lanes than slots.
+pub fn steering(
+    scene: &Scene,
+    word: &str,
+    routing: &Routing,
+    model: Model,
+    steering: Result<&Steering, RoutingError>,
+) -> Result<(), ComposeError> {
+    let Routing::Steered(SteerOptions { scheme, .. }) = *routing else { return Ok(()) };
+    let scenario = &scene.scenario;
+    let refuse = |key: &str, message: String| {
+        ComposeError::Misfit(scenario.origins.error(key, format!("{word}: {message}")))
+    };
+    if model == Model::Fluid {
+        return Err(refuse("model", "expected model = \"packet\", as flows take no detours".into()));
+    }
+    let checked = steering.and_then(|found| match scheme {
+        Steered::Minimal => Ok(()),
+        Steered::Valiant | Steered::Ugal => found.check_detours(),
+    });
+    checked.map_err(|error| refuse("routes", error.to_string()))?;
+    if asked(scenario, "sl2vl") {
+        let message = "expected no hardware.sl2vl: its lanes go by slot of the way".into();
+        return Err(refuse("hardware.sl2vl", message));
+    }
+    let (lanes, slots) = (scene.profile.config.lanes, scheme.slots());
+    if asked(scenario, "lanes") && usize::from(lanes) < slots.len() && !scenario.allow_credit_loops {
+        let message = format!(
+            "lanes: expected at least {}, one a slot of the way ({}), found {lanes} (allow_credit_loops = true runs \
+             them until packets wait for each other)",
+            slots.len(),
+            slots.join(" ")
+        );
+        return Err(refuse("hardware.lanes", message));
+    }
+    Ok(())
+}
+
+/// Whether a scenario has a word on a parameter of the hardware.
+fn asked(scenario: &Scenario, key: &str) -> bool {
+    scenario.hardware.iter().any(|(name, _)| *name == key)
+}
+
+/// The scheme and the hardware of a run, made to fit each other: as many lanes as slots unless the scenario says how many.
+pub(crate) fn fitted<'a>(scene: &Scene, scheme: Scheme<'a>) -> (Scheme<'a>, Profile) {
+    let mut profile = scene.profile.clone();
+    let Scheme::Steered(mut options, steering) = scheme else { return (scheme, profile) };
+    if !asked(&scene.scenario, "lanes") {
+        profile.config.lanes = profile.config.lanes.max(options.lanes);
+    } else if scene.scenario.allow_credit_loops {
+        options.lanes = options.lanes.min(profile.config.lanes);
+    }
+    (Scheme::Steered(options, steering), profile)
+}

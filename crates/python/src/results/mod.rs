@@ -1,0 +1,5 @@
+//! Results as dictionaries: what a simulated run says of itself, as the schemas of results have it.
+
+mod run;
+
+pub(crate) use run::{accepted, congestion, deadlock, latency, load, ms, spent};

@@ -1,0 +1,120 @@
+//! Parts of a simulated run's entry in results.
+
+use netloom_model::Fabric;
+use netloom_sim::{Deadlock, JobOutcome, Managed, Offered, Spent, Summary};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+
+pub(crate) fn ms(ps: u64) -> f64 {
+    ps as f64 * 1e-9
+}
+
+/// Microseconds; `None` where there was nothing.
+pub(crate) fn latency<'py>(py: Python<'py>, summary: &Summary) -> PyResult<Bound<'py, PyDict>> {
+    let some = |ps: f64| (summary.count > 0).then_some(ps * 1e-6);
+    let dict = PyDict::new(py);
+    dict.set_item("mean", some(summary.mean_ps))?;
+    dict.set_item("p50", some(summary.p50_ps as f64))?;
+    dict.set_item("p99", some(summary.p99_ps as f64))?;
+    dict.set_item("max", some(summary.max_ps as f64))?;
+    Ok(dict)
+}
+
+/// What a job's ranks spent their time on, ms a rank, and the share in which they waited.
+pub(crate) fn spent<'py>(py: Python<'py>, found: &Spent, ranks: usize) -> PyResult<Bound<'py, PyDict>> {
+    let mean_ms = |ps: u128| ps as f64 * 1e-9 / ranks as f64;
+    let waits = PyDict::new(py);
+    for &(what, ps) in &found.waits_ps {
+        waits.set_item(what, mean_ms(ps))?;
+    }
+    let share = (found.elapsed_ps > 0).then(|| found.waited_ps() as f64 / found.elapsed_ps as f64);
+    let dict = PyDict::new(py);
+    dict.set_item("elapsed_ms", mean_ms(found.elapsed_ps))?;
+    dict.set_item("compute_ms", mean_ms(found.compute_ps))?;
+    dict.set_item("call_ms", mean_ms(found.call_ps))?;
+    dict.set_item("waiting_ms", waits)?;
+    dict.set_item("waiting_share", share)?;
+    Ok(dict)
+}
+
+/// Share of the host links that was accepted of all jobs that offer load, and of the least-served host.
+pub(crate) fn accepted<'py>(py: Python<'py>, jobs: &[JobOutcome]) -> PyResult<Option<Bound<'py, PyDict>>> {
+    let measured = || jobs.iter().filter_map(|job| Some((job.offered.as_ref()?, job.least_accepted)));
+    let capacity: f64 = measured().map(|(load, _)| load.capacity_bytes_per_s).sum();
+    if capacity <= 0.0 {
+        return Ok(None);
+    }
+    let carried: f64 = measured().map(|(load, _)| load.accepted * load.capacity_bytes_per_s).sum();
+    let dict = PyDict::new(py);
+    dict.set_item("mean", carried / capacity)?;
+    dict.set_item("least", measured().filter_map(|(_, least)| least).reduce(f64::min))?;
+    Ok(Some(dict))
+}
+
+/// Offered load and what was accepted of it.
+pub(crate) fn load<'py>(py: Python<'py>, found: &Offered) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("window_us", [1e3 * ms(found.window_ps.0), 1e3 * ms(found.window_ps.1)])?;
+    dict.set_item("offered", found.offered)?;
+    dict.set_item("accepted", found.accepted)?;
+    dict.set_item("messages", found.messages)?;
+    dict.set_item("under_way", found.under_way)?;
+    dict.set_item("latency_us", latency(py, &found.latency)?)?;
+    dict.set_item("saturated", found.saturated)?;
+    Ok(dict)
+}
+
+/// What a congestion control has done by the end of a run.
+pub(crate) fn congestion<'py>(
+    py: Python<'py>,
+    fabric: &Fabric,
+    end_ps: u64,
+    managed: &Managed,
+) -> PyResult<Bound<'py, PyDict>> {
+    let share = |part: f64, whole: f64| if whole > 0.0 { part / whole } else { 0.0 };
+    let hosts_ps = fabric.host_count() as f64 * end_ps as f64;
+    let queues = PyList::empty(py);
+    for queue in managed.queues(fabric) {
+        let dict = PyDict::new(py);
+        dict.set_item("level", &queue.name)?;
+        dict.set_item("links", queue.links)?;
+        dict.set_item("mean_bytes", queue.mean_bytes)?;
+        dict.set_item("longest_mean_bytes", queue.longest_mean_bytes)?;
+        dict.set_item("longest", queue.link.map(|link| fabric.describe_link(link)))?;
+        dict.set_item("max_bytes", queue.max_bytes)?;
+        queues.append(dict)?;
+    }
+    let dict = PyDict::new(py);
+    dict.set_item("control", managed.control)?;
+    dict.set_item("samples", managed.samples)?;
+    dict.set_item("notices", managed.notices)?;
+    dict.set_item("marked_fraction", share(managed.notices as f64, managed.packets as f64))?;
+    dict.set_item("cuts", managed.cuts)?;
+    dict.set_item("most_limiters", managed.most_limiters)?;
+    dict.set_item("limited_share", share(managed.held_ps as f64, hosts_ps))?;
+    dict.set_item("queues", queues)?;
+    Ok(dict)
+}
+
+/// Packets that wait for each other: how many, and the links and lanes of the cycle.
+pub(crate) fn deadlock<'py>(
+    py: Python<'py>,
+    fabric: &Fabric,
+    found: &Deadlock,
+) -> PyResult<Bound<'py, PyDict>> {
+    let cycle = PyList::empty(py);
+    for &(link, lane) in &found.cycle {
+        let ends = fabric.link(link);
+        let dict = PyDict::new(py);
+        dict.set_item("from", fabric.node_name(ends.from))?;
+        dict.set_item("from_port", ends.from_port)?;
+        dict.set_item("to", fabric.node_name(ends.to))?;
+        dict.set_item("to_port", ends.to_port)?;
+        dict.set_item("lane", lane)?;
+        cycle.append(dict)?;
+    }
+    let dict = PyDict::new(py);
+    dict.set_item("packets", found.packets)?;
+    dict.set_item("cycle", cycle)?;
+    Ok(dict)
+}

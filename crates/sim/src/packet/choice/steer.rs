@@ -1,0 +1,177 @@
+//! Minimal ways of a dragonfly, and detours through a third group: one scheme, three rules.
+//!
+//! The rule is asked once a packet, at its first switch, if its destination is in another group:
+//!
+//! * `minimal`: never a detour. J. Kim, W. J. Dally, S. Scott, D. Abts, *Technology-driven, highly-scalable dragonfly topology*, ISCA
+//!   2008, sec. 4.1, MIN.
+//! * `valiant`: always one (the same, VAL; L. G. Valiant, *A scheme for fast parallel communication*, SIAM J. Comput. 11(2), 1982, with
+//!   groups in place of nodes).
+//! * `ugal`: of some minimal outputs and some detours, drawn at random, the one whose output here has the least score:
+//!
+//!   > score of a minimal way = `q`, score of a detour = `q · 2^shift + add`
+//!
+//!   where `q` is bytes that wait for the output or have left by it and still hold room downstream, all lanes together. A detour must be
+//!   strictly less. With `shift` 1 and `add` 0 this is UGAL-L (A. Singh, *Load-balanced routing in interconnection networks*, PhD thesis,
+//!   Stanford, 2005, sec. 5; Kim et al., sec. 4.2): `q_m H_m <= q_nm H_nm` with a detour counted as twice as long. BookSim2's
+//!   `dragonflynew` has `add` of three packets.
+//!
+//! The third group is that of the far end of a random cable of the packet's own group, so groups with more cables are drawn more often; those
+//! without a cable to the destination's group are drawn again. Source's and destination's group are none. Both ways may begin with one
+//! output: then UGAL takes the minimal one.
+//!
+//! Lanes go by slot of the way, L0 G0 L1 G1 L2: a cable within a group, one between groups, and so on. A packet that has crossed `n` cables between groups
+//! is on lane `2 n` within a group and towards its host, and on `2 n + 1` between groups. Waiting goes to higher lanes only, as groups are
+//! cliques.
+//!
+//! Invariant: what is drawn for a packet depends on its first switch alone, so no division into partitions matters.
+
+use netloom_model::rng::{Stream, below, stream};
+use netloom_model::{Dest, DestSpace, Fabric, HostId, LinkId, SwitchId};
+use netloom_routing::Steering;
+
+use super::{Choice, Here, Outputs, Way};
+use crate::scheme::{SteerOptions, Steered};
+
+/// Draws of a third group, before all are looked at in order.
+const DRAWS: u32 = 8;
+
+/// Minimal ways and detours; `LOOKS` if the rule looks at loads.
+#[derive(Clone, Debug)]
+pub struct Steer<'a, const LOOKS: bool> {
+    fabric: &'a Fabric,
+    steering: &'a Steering,
+    space: DestSpace,
+    options: SteerOptions,
+    random: Vec<Stream>,
+}
+
+impl<'a, const LOOKS: bool> Steer<'a, LOOKS> {
+    /// For hosts with one address.
+    pub fn new(fabric: &'a Fabric, steering: &'a Steering, options: SteerOptions, seed: u64) -> Self {
+        let random = fabric.switches().map(|s| stream(seed, u64::from(s.0))).collect();
+        Self { fabric, steering, space: fabric.dests(0), options, random }
+    }
+
+    /// One of several outputs, each as likely.
+    #[inline]
+    fn draw(&mut self, switch: SwitchId, links: &[LinkId]) -> Option<LinkId> {
+        match links {
+            [] => None,
+            &[link] => Some(link),
+            _ => Some(links[below(&mut self.random[switch.index()], links.len() as u64) as usize]),
+        }
+    }
+
+    /// A switch of a third group by which there is a way, and the output towards it.
+    fn detour(&mut self, switch: SwitchId, to: u32) -> Option<(SwitchId, LinkId)> {
+        let cables = self.steering.cables_of(self.steering.group(switch));
+        if cables.is_empty() {
+            return None;
+        }
+        let mut at = 0;
+        let mut through = None;
+        for _ in 0..DRAWS {
+            at = below(&mut self.random[switch.index()], cables.len() as u64) as usize;
+            through = self.steering.third(cables[at], to);
+            if through.is_some() {
+                break;
+            }
+        }
+        let through = through.or_else(|| {
+            let in_order = cables[at..].iter().chain(&cables[..at]);
+            in_order.copied().find_map(|cable| self.steering.third(cable, to))
+        })?;
+        let links = self.steering.paths.links(switch, through);
+        self.draw(switch, links).map(|link| (through, link))
+    }
+
+    /// The first output of a packet towards another group.
+    fn decide(
+        &mut self,
+        switch: SwitchId,
+        last: SwitchId,
+        way: &mut Way,
+        outputs: &mut Outputs,
+    ) -> Option<LinkId> {
+        let (steering, options) = (self.steering, self.options);
+        let minimal = steering.paths.links(switch, last);
+        let to = steering.group(last);
+        way.go_minimal();
+        if options.scheme == Steered::Minimal {
+            return self.draw(switch, minimal);
+        }
+        if options.scheme == Steered::Valiant {
+            let (through, link) = self.detour(switch, to)?;
+            way.go_through(through);
+            return Some(link);
+        }
+        let mut best: Option<(u64, LinkId)> = None;
+        for _ in 0..usize::from(options.minimal).min(minimal.len()) {
+            let Some(link) = self.draw(switch, minimal) else { break };
+            let score = u64::from(outputs.load(link));
+            if best.is_none_or(|(least, _)| score < least) {
+                best = Some((score, link));
+            }
+        }
+        // Nothing is less than an idle output.
+        if let Some((0, link)) = best {
+            return Some(link);
+        }
+        for _ in 0..options.detours {
+            let Some((through, link)) = self.detour(switch, to) else { break };
+            let score = (u64::from(outputs.load(link)) << options.shift) + u64::from(options.add_bytes);
+            if best.is_none_or(|(least, _)| score < least) {
+                best = Some((score, link));
+                way.go_through(through);
+            }
+        }
+        best.map(|(_, link)| link)
+    }
+}
+
+impl<const LOOKS: bool> Choice for Steer<'_, LOOKS> {
+    const LOOKS: bool = LOOKS;
+    const LANES: bool = true;
+    const STEERS: bool = true;
+
+    fn lanes(&self) -> u8 {
+        self.options.lanes
+    }
+
+    fn streams(&mut self) -> &mut [Stream] {
+        &mut self.random
+    }
+
+    fn output(&mut self, here: Here, outputs: &mut Outputs) -> Option<LinkId> {
+        self.steer(here, &mut { here.way }, outputs)
+    }
+
+    #[inline]
+    fn steer(&mut self, here: Here, way: &mut Way, outputs: &mut Outputs) -> Option<LinkId> {
+        let Dest::Host(host, _) = self.space.resolve(here.address) else { return None };
+        let (steering, last) = (self.steering, self.fabric.leaf(host));
+        if steering.is_global(here.via) {
+            way.cross();
+        }
+        if last == here.switch {
+            let link = self.fabric.reverse(self.fabric.host_link(host));
+            return self.fabric.alive(link).then_some(link);
+        }
+        if !way.is_decided() && steering.group(here.switch) != steering.group(last) {
+            return self.decide(here.switch, last, way, outputs);
+        }
+        let to = if way.seeks() { way.through() } else { last };
+        self.draw(here.switch, steering.paths.links(here.switch, to))
+    }
+
+    #[inline]
+    fn lane(&self, here: Here, out: LinkId) -> Option<u8> {
+        let slot = 2 * here.way.crossed() + u8::from(self.steering.is_global(out));
+        Some(slot.min(self.options.lanes - 1))
+    }
+
+    #[inline]
+    fn first_lane(&self, _from: HostId, _level: u8) -> Option<u8> {
+        Some(0)
+    }
+}

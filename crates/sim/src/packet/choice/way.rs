@@ -1,0 +1,97 @@
+//! How far a packet is on its way through a dragonfly: a byte that it carries.
+//!
+//! Bits 0 and 1: cables between groups that it has crossed; bit 2: it makes a detour; bit 3: that is decided. Where a detour leads is a
+//! switch of its third group. It lies by packet beside, and is read only until the packet has left its own group.
+
+use netloom_model::SwitchId;
+
+const CROSSED: u8 = 0b11;
+const DETOUR: u8 = 0b100;
+const DECIDED: u8 = 0b1000;
+
+/// How far a packet is on its way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Way {
+    bits: u8,
+    through: SwitchId,
+}
+
+impl Default for Way {
+    fn default() -> Self {
+        Self::of(0)
+    }
+}
+
+impl Way {
+    /// As a packet carries it.
+    #[inline(always)]
+    pub(crate) fn of(bits: u8) -> Self {
+        Self { bits, through: SwitchId(u32::MAX) }
+    }
+
+    #[inline(always)]
+    pub(crate) fn bits(self) -> u8 {
+        self.bits
+    }
+
+    /// Cables between groups behind it.
+    #[inline(always)]
+    pub fn crossed(self) -> u8 {
+        self.bits & CROSSED
+    }
+
+    /// Another cable between groups is behind it.
+    #[inline(always)]
+    pub(super) fn cross(&mut self) {
+        debug_assert!(self.crossed() < 2);
+        self.bits += 1;
+    }
+
+    /// Whether it makes a detour, or has made one.
+    #[inline(always)]
+    pub fn is_detour(self) -> bool {
+        self.bits & DETOUR != 0
+    }
+
+    /// Whether it is on its way to a third group, and not there yet.
+    #[inline(always)]
+    pub fn seeks(self) -> bool {
+        self.bits & (DETOUR | CROSSED) == DETOUR
+    }
+
+    /// Whether it is known if it makes a detour.
+    #[inline(always)]
+    pub(super) fn is_decided(self) -> bool {
+        self.bits & DECIDED != 0
+    }
+
+    /// It goes the minimal way.
+    #[inline(always)]
+    pub(super) fn go_minimal(&mut self) {
+        self.bits |= DECIDED;
+    }
+
+    /// It goes by a switch of a third group.
+    #[inline(always)]
+    pub(super) fn go_through(&mut self, switch: SwitchId) {
+        self.bits |= DECIDED | DETOUR;
+        self.through = switch;
+    }
+
+    /// The switch of the third group, while it [seeks](Self::seeks) that.
+    #[inline(always)]
+    pub(super) fn through(self) -> SwitchId {
+        self.through
+    }
+
+    #[inline(always)]
+    pub(crate) fn set_through(&mut self, switch: SwitchId) {
+        self.through = switch;
+    }
+
+    /// The switch that its detour leads to, if it has begun one since `before`.
+    #[inline(always)]
+    pub(crate) fn begins(self, before: Self) -> Option<SwitchId> {
+        (self.is_detour() && !before.is_detour()).then_some(self.through)
+    }
+}

@@ -1,0 +1,345 @@
+//! Rate limiters at hosts: which flow may send when, what is held back, and what is due.
+//!
+//! A flow is what a host sends to one destination (or, on request, to all) at one service level. A flow that no notification has reached
+//! has no limiter and costs nothing but a look at an empty map. Messages whose flow may not send yet leave their lane's queue for a list
+//! of the flow's own, so others overtake them.
+//!
+//! Invariants: what is due of a host comes by time, then in the order in which it was planned; every flow that holds messages back has a release planned.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+
+use netloom_model::HostId;
+use serde::{Deserialize, Serialize};
+
+use super::backlog::Backlog;
+use super::policy::{Policy, policy_of};
+use crate::SimError;
+use crate::calendar::NEVER;
+use crate::congestion::{Congestion, Limiters};
+use crate::packet::pool::{List, NONE};
+use crate::record::{FlowRow, Managed};
+use crate::state_codec::{StateReader, StateWriter};
+
+/// A flow of a host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(crate) struct Flow {
+    /// Its destination; the same for all where a host has one limiter.
+    to: u32,
+    level: u8,
+}
+
+/// Something planned for a host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(crate) enum Due {
+    /// A notification comes.
+    Notice(Flow, u8),
+    /// A flow may send again.
+    Release(Flow),
+}
+
+/// A limited flow.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Limited {
+    /// Its number.
+    number: u32,
+    /// It may send from here on, ps.
+    next_ps: u64,
+    /// A release is planned then; [`NEVER`]: none.
+    release_ps: u64,
+    /// Messages that are held back, and the lane whose queue they were in.
+    held: List,
+    lane: u8,
+    /// The message that was let go last, if it has more to send.
+    current: u32,
+}
+
+/// What may be done with the message at the head of a lane's queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// It may send.
+    Free,
+    /// It may not yet: it goes to the back (or the front) of what its flow holds back; with a time, a release is to be planned.
+    Held { in_front: bool, plan_ps: Option<u64> },
+}
+
+/// What a run's end points have done.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+struct Totals {
+    /// Packets that joined outputs.
+    pub packets: u64,
+    /// Of them, those that were samples, and those that made a notification.
+    pub samples: u64,
+    pub notices: u64,
+    /// Notifications that hosts have heard.
+    pub cuts: u64,
+    /// Most limiters at one time, and those that there are now.
+    pub most_limiters: u64,
+    limiters: u64,
+}
+
+/// The end points of a network under a control.
+#[derive(Debug)]
+pub(crate) struct EndPoints {
+    congestion: Congestion,
+    policy: Box<dyn Policy>,
+    /// What waits for outputs.
+    pub backlog: Backlog,
+    /// By host, then flow.
+    flows: Vec<BTreeMap<Flow, Limited>>,
+    /// Numbers of flows that are free again, and the first that never was used.
+    free: Vec<u32>,
+    next: u32,
+    /// By host: when, in which order, what.
+    agenda: Vec<BinaryHeap<Reverse<(u64, u64, Due)>>>,
+    planned: u64,
+    /// By host: messages that are held back, since when some are, and for how long some were.
+    held: Vec<(u32, u64, u64)>,
+    /// By destination, then source: payload received while it was measured.
+    received: Vec<BTreeMap<u32, u64>>,
+    totals: Totals,
+    /// By switch: time of a notification from there to every switch. Found when it is needed.
+    pub back_ps: BTreeMap<u32, Vec<u64>>,
+}
+
+impl EndPoints {
+    /// Those of so many hosts and links.
+    pub fn new(congestion: &Congestion, hosts: usize, links: usize) -> Self {
+        Self {
+            policy: policy_of(congestion, links),
+            backlog: Backlog::new(links, congestion.measure_from_ps),
+            flows: vec![BTreeMap::new(); hosts],
+            free: Vec::new(),
+            next: 0,
+            agenda: std::iter::repeat_with(BinaryHeap::new).take(hosts).collect(),
+            planned: 0,
+            held: vec![(0, 0, 0); hosts],
+            received: vec![BTreeMap::new(); hosts],
+            totals: Totals::default(),
+            back_ps: BTreeMap::new(),
+            congestion: congestion.clone(),
+        }
+    }
+
+    /// The flow of a packet or message.
+    pub fn flow(&self, to: HostId, level: u8) -> Flow {
+        let to = match self.congestion.limiters {
+            Limiters::Destination => to.0,
+            Limiters::Host => u32::MAX,
+        };
+        Flow { to, level }
+    }
+
+    // ---- congestion points
+
+    /// A packet comes to wait for an output: feedback for its source, above 0, if there is any.
+    pub fn joins(&mut self, link: u32, wire: u16, now_ps: u64) -> Option<u8> {
+        let waiting = self.backlog.bytes(link);
+        self.backlog.change(link, i32::from(wire), now_ps);
+        self.totals.packets += 1;
+        let feedback = self.policy.samples(link, waiting, wire)?;
+        self.totals.samples += 1;
+        (feedback > 0).then(|| {
+            self.totals.notices += 1;
+            feedback
+        })
+    }
+
+    // ---- what is due
+
+    /// Plans something for a host.
+    pub fn plan(&mut self, host: HostId, time_ps: u64, what: Due) {
+        self.planned += 1;
+        self.agenda[host.index()].push(Reverse((time_ps, self.planned, what)));
+    }
+
+    /// The next of what is due of a host by `now_ps`.
+    pub fn take_due(&mut self, host: HostId, now_ps: u64) -> Option<Due> {
+        let agenda = &mut self.agenda[host.index()];
+        agenda.peek().filter(|Reverse((time_ps, ..))| *time_ps <= now_ps)?;
+        agenda.pop().map(|Reverse((.., what))| what)
+    }
+
+    // ---- limiters
+
+    /// A notification has come to a host whose link has so many bytes a second.
+    pub fn is_told(&mut self, host: HostId, flow: Flow, feedback: u8, speed: f64, now_ps: u64) {
+        self.totals.cuts += 1;
+        self.catch_up(host, flow, now_ps);
+        let number = match self.flows[host.index()].get(&flow) {
+            Some(limited) => limited.number,
+            None => {
+                let number = self.free.pop().unwrap_or_else(|| {
+                    self.next += 1;
+                    self.next - 1
+                });
+                self.totals.limiters += 1;
+                self.totals.most_limiters = self.totals.most_limiters.max(self.totals.limiters);
+                self.policy.limits(number, host.0, speed);
+                let limited = Limited {
+                    number,
+                    next_ps: 0,
+                    release_ps: NEVER,
+                    held: List::EMPTY,
+                    lane: 0,
+                    current: NONE,
+                };
+                self.flows[host.index()].insert(flow, limited);
+                number
+            }
+        };
+        self.policy.is_told(number, feedback, now_ps);
+    }
+
+    /// Lets a limiter's timer run out as often as it has by now. Rates matter only when something is sent or told: nothing happens
+    /// at the times in between.
+    fn catch_up(&mut self, host: HostId, flow: Flow, now_ps: u64) {
+        let Some(limited) = self.flows[host.index()].get(&flow) else { return };
+        let number = limited.number;
+        while self.policy.timer_ps(number) <= now_ps && !self.policy.has_recovered(number) {
+            self.policy.times_out(number);
+        }
+        self.retire(host, flow);
+    }
+
+    /// What may be done with a message of a flow that is next in its lane's queue. `rotates`: messages take turns.
+    pub fn may_send(
+        &mut self,
+        host: HostId,
+        flow: Flow,
+        message: u32,
+        rotates: bool,
+        now_ps: u64,
+    ) -> Verdict {
+        let Some(limited) = self.flows[host.index()].get_mut(&flow) else { return Verdict::Free };
+        if limited.next_ps <= now_ps {
+            return Verdict::Free;
+        }
+        let plan_ps = (limited.release_ps == NEVER).then_some(limited.next_ps);
+        limited.release_ps = limited.release_ps.min(limited.next_ps);
+        Verdict::Held { in_front: !rotates && message == limited.current, plan_ps }
+    }
+
+    /// The list of what a flow holds back, to which a message from so many a lane is added.
+    pub fn hold(&mut self, host: HostId, flow: Flow, lane: u8, now_ps: u64) -> &mut List {
+        let (count, since_ps, _) = &mut self.held[host.index()];
+        if *count == 0 {
+            *since_ps = now_ps;
+        }
+        *count += 1;
+        let limited = self.flows[host.index()].get_mut(&flow).expect("a limited flow");
+        limited.lane = lane;
+        &mut limited.held
+    }
+
+    /// The list of what a flow holds back, and the lane to which its first message goes, if a release is planned for now.
+    pub fn release(&mut self, host: HostId, flow: Flow, now_ps: u64) -> Option<(&mut List, u8)> {
+        let limited = self.flows[host.index()].get_mut(&flow)?;
+        if limited.release_ps != now_ps {
+            return None;
+        }
+        limited.release_ps = NEVER;
+        if limited.held.is_empty() {
+            return None;
+        }
+        limited.current = limited.held.head;
+        let (count, since_ps, total_ps) = &mut self.held[host.index()];
+        *count -= 1;
+        if *count == 0 {
+            *total_ps += now_ps - *since_ps;
+        }
+        Some((&mut limited.held, limited.lane))
+    }
+
+    /// A packet of `wire` bytes of a message leaves; `is_last` if nothing of the message is left. A release to plan, if the flow holds
+    /// others back.
+    pub fn sends(&mut self, host: HostId, flow: Flow, wire: u16, is_last: bool, now_ps: u64) -> Option<u64> {
+        self.catch_up(host, flow, now_ps);
+        let limited = self.flows[host.index()].get_mut(&flow)?;
+        let gap_ps = f64::from(wire) * 1e12 / self.policy.rate(limited.number);
+        limited.next_ps = now_ps + gap_ps.round() as u64;
+        if is_last {
+            limited.current = NONE;
+        }
+        let plan_ps = (!limited.held.is_empty() && limited.release_ps == NEVER).then_some(limited.next_ps);
+        if let Some(time_ps) = plan_ps {
+            limited.release_ps = time_ps;
+        }
+        self.policy.sends(limited.number, wire);
+        self.retire(host, flow);
+        plan_ps
+    }
+
+    /// Takes a limiter away that limits nothing any more and holds nothing back.
+    fn retire(&mut self, host: HostId, flow: Flow) {
+        let flows = &mut self.flows[host.index()];
+        let limited = flows[&flow];
+        if limited.held.is_empty() && self.policy.has_recovered(limited.number) {
+            flows.remove(&flow);
+            self.free.push(limited.number);
+            self.totals.limiters -= 1;
+        }
+    }
+
+    // ---- results
+
+    /// Payload of a packet is received.
+    pub fn receives(&mut self, from: HostId, to: HostId, payload: u64, now_ps: u64) {
+        if now_ps >= self.congestion.measure_from_ps {
+            *self.received[to.index()].entry(from.0).or_default() += payload;
+        }
+    }
+
+    /// Pairs of hosts, source and destination, and the payload received.
+    fn received(&self) -> impl Iterator<Item = (HostId, HostId, u64)> {
+        let rows = self.received.iter().enumerate();
+        rows.flat_map(|(to, from)| from.iter().map(move |(&from, &n)| (HostId(from), HostId(to as u32), n)))
+    }
+
+    /// Time in which hosts held messages back, all of them together, ps.
+    fn held_ps(&self, end_ps: u64) -> u128 {
+        let one = |&(count, since_ps, total_ps): &(u32, u64, u64)| {
+            let now_ps = if count > 0 { end_ps.saturating_sub(since_ps) } else { 0 };
+            u128::from(total_ps + now_ps)
+        };
+        self.held.iter().map(one).sum()
+    }
+
+    /// What the control has done by `end_ps`.
+    pub fn managed(&self, end_ps: u64) -> Managed {
+        let Totals { packets, samples, notices, cuts, most_limiters, .. } = self.totals;
+        Managed {
+            control: self.congestion.control.name(),
+            packets,
+            samples,
+            notices,
+            cuts,
+            most_limiters,
+            held_ps: self.held_ps(end_ps),
+            measured_ps: end_ps.saturating_sub(self.congestion.measure_from_ps),
+            outputs: self.backlog.means(end_ps),
+            flows: self.received().map(|(from, to, bytes)| FlowRow { from, to, bytes }).collect(),
+        }
+    }
+
+    // ---- state
+
+    /// Writes what happens in it; not what it was given.
+    pub fn save(&self, to: &mut StateWriter) {
+        to.put(&(&self.backlog, &self.flows, &self.free, self.next));
+        to.put(&(&self.agenda, self.planned, &self.held, &self.received, &self.totals));
+        self.policy.save(to);
+    }
+
+    /// Reads it back.
+    pub fn load(&mut self, from: &mut StateReader) -> Result<(), SimError> {
+        let (hosts, links) = (self.flows.len(), self.backlog.links());
+        (self.backlog, self.flows, self.free, self.next) = from.take()?;
+        (self.agenda, self.planned, self.held, self.received, self.totals) = from.take()?;
+        let lengths = [self.flows.len(), self.agenda.len(), self.held.len(), self.received.len()];
+        if lengths.iter().any(|&n| n != hosts) || self.backlog.links() != links {
+            return Err(SimError::State);
+        }
+        self.policy.load(from)
+    }
+}

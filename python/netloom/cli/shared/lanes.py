@@ -1,0 +1,45 @@
+"""The lanes of routes: the file of SL-to-VL tables that goes with forwarding tables (`--sl2vl`), and
+that of the service levels of pairs (`--sl`).
+
+A forwarding table does not say on which lane packets travel. Where tables are free of deadlocks only with
+their lanes, a second file says these, in the form of OpenSM's `opensm-sl2vl.dump`.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from netloom.cli.shared import render
+from netloom.cli.shared.exits import UsageError
+
+if TYPE_CHECKING:
+    from netloom._core import Fabric, Routes
+    from netloom.cli.shared.run import Run
+
+
+def check(sl2vl: Path | None, sl: Path | None) -> None:
+    """Refuses service levels without the tables that give them lanes."""
+    if sl is not None and sl2vl is None:
+        raise UsageError("--sl says which level a pair has: expected --sl2vl too, the lanes of the levels")
+
+
+def with_lanes(run: Run, fabric: Fabric, tables: Routes, sl2vl: Path | None, sl: Path | None) -> Routes:
+    """The same tables with the lanes of a file, if one is given, and the levels of pairs of another."""
+    from netloom import _core
+
+    if sl2vl is None:
+        return tables
+    data = run.read("sl2vl", str(sl2vl))
+    levels = None if sl is None else run.read("service-levels", str(sl))
+    with run.timed("read"):
+        lanes = _core.LaneTables.parse(data, fabric, label=str(sl2vl))
+        if levels is not None:
+            lanes = lanes.with_levels(levels, label=str(sl))
+        return tables.with_lanes(lanes)
+
+
+def loads_row(loads: list[float]) -> tuple[str, str]:
+    """`load by lane  32 B on lane 0, 4 B on lane 1, at most`."""
+    told = ", ".join(f"{render.size(load)} on lane {lane}" for lane, load in enumerate(loads))
+    return ("load by lane", f"at most {told}")
