@@ -95,6 +95,16 @@ impl Place<'_> {
         if self.ranks > 1 { Ok(()) } else { Err(self.refuse("kind", &"expected at least 2 ranks")) }
     }
 
+    /// A pattern with the scenario's seed, if it has none of its own.
+    pub(crate) fn seeded(&self, spec: &str) -> String {
+        let seed = self.asked.scenario.seed;
+        match (spec.contains("seed="), spec.contains(':')) {
+            (true, _) => spec.to_owned(),
+            (false, true) => format!("{spec},seed={seed}"),
+            (false, false) => format!("{spec}:seed={seed}"),
+        }
+    }
+
     pub(crate) fn random(&self) -> netloom_model::rng::Stream {
         stream(self.asked.scenario.seed, PROGRAMS + self.asked.number as u64)
     }

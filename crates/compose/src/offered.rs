@@ -11,7 +11,6 @@ use netloom_traffic::pattern::wants_group;
 
 use crate::ComposeError;
 use crate::asked::Place;
-use crate::program::seeded;
 
 /// Longest mean time between the messages of a rank, ps.
 const LONGEST_PAUSE_PS: f64 = 1e13;
@@ -91,7 +90,7 @@ pub(crate) fn offered(
 /// The ranks that each rank may send to, by a traffic pattern; of a dragonfly, `adversarial` takes the size of the groups from the fabric.
 fn receivers(place: Place, spec: &str) -> Result<Vec<Vec<u32>>, ComposeError> {
     let asked = spec;
-    let mut spec = seeded(spec, place);
+    let mut spec = place.seeded(spec);
     if wants_group(&spec) {
         let shape = detect(place.fabric).shape;
         let size = shape.groups().and_then(|groups| groups.hosts_a_group(place.fabric));

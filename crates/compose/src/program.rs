@@ -252,20 +252,10 @@ fn repeated(
     Ok(Collective { root, algorithm, ..Collective::all(kind, bytes, place.ranks) })
 }
 
-/// A pattern with the scenario's seed, if it has none of its own.
-pub(crate) fn seeded(spec: &str, place: Place) -> String {
-    let seed = place.asked.scenario.seed;
-    match (spec.contains("seed="), spec.contains(':')) {
-        (true, _) => spec.to_owned(),
-        (false, true) => format!("{spec},seed={seed}"),
-        (false, false) => format!("{spec}:seed={seed}"),
-    }
-}
-
 /// Whom each rank sends to by a pattern in which everybody who sends sends to one, and receives from one.
 fn partners(spec: &str, place: Place) -> Result<Vec<u32>, ComposeError> {
     let ranks = place.ranks;
-    let spec = seeded(spec, place);
+    let spec = place.seeded(spec);
     let traffic = pattern(&spec, Some(ranks)).map_err(|error| place.asked.pattern(&error))?;
     let matrix = traffic.total();
     let mut to: Vec<u32> = (0..ranks).collect();

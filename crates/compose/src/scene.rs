@@ -215,7 +215,7 @@ impl Scene {
             service_level: job.service_level,
         };
         let measures = self.scenario.measure;
-        let (scheme, mut profile) = steered::fitted(self, scheme);
+        let (scheme, mut profile) = steered::fitted(&self.scenario, &self.profile, scheme);
         if model == Model::Fluid {
             // A scenario with both is refused; where rates only help to choose routes, they know no queues.
             profile.config.congestion = None;

@@ -6,25 +6,21 @@
 
 use netloom_formats::scenario::Scenario;
 use netloom_routing::{RoutingError, Steering};
-use netloom_sim::{Model, Profile, Scheme, SteerOptions, Steered};
+use netloom_sim::{Model, Profile, Scheme, Steered};
 
 use crate::ComposeError;
-use crate::routing::Routing;
-use crate::scene::Scene;
 
-/// Refuses a routing that takes detours where it can't run; any other is let through.
+/// Refuses a routing that takes detours where it can't run.
 ///
 /// # Errors
 /// [`ComposeError`], with the routing's word: the fluid model, no dragonfly, no third group, fewer lanes than slots.
 pub fn steering(
-    scene: &Scene,
+    (scenario, profile): (&Scenario, &Profile),
     word: &str,
-    routing: &Routing,
+    scheme: Steered,
     model: Model,
     steering: Result<&Steering, RoutingError>,
 ) -> Result<(), ComposeError> {
-    let Routing::Steered(SteerOptions { scheme, .. }) = *routing else { return Ok(()) };
-    let scenario = &scene.scenario;
     let refuse = |key: &str, message: String| {
         ComposeError::Misfit(scenario.origins.error(key, format!("{word}: {message}")))
     };
@@ -40,7 +36,7 @@ pub fn steering(
         let message = "expected no hardware.sl2vl: its lanes go by slot of the way".into();
         return Err(refuse("hardware.sl2vl", message));
     }
-    let (lanes, slots) = (scene.profile.config.lanes, scheme.slots());
+    let (lanes, slots) = (profile.config.lanes, scheme.slots());
     if asked(scenario, "lanes") && usize::from(lanes) < slots.len() && !scenario.allow_credit_loops {
         let message = format!(
             "lanes: expected at least {}, one a slot of the way ({}), found {lanes} (allow_credit_loops = true runs \
@@ -59,12 +55,16 @@ fn asked(scenario: &Scenario, key: &str) -> bool {
 }
 
 /// The scheme and the hardware of a run, made to fit each other: as many lanes as slots unless the scenario says how many.
-pub(crate) fn fitted<'a>(scene: &Scene, scheme: Scheme<'a>) -> (Scheme<'a>, Profile) {
-    let mut profile = scene.profile.clone();
+pub(crate) fn fitted<'a>(
+    scenario: &Scenario,
+    profile: &Profile,
+    scheme: Scheme<'a>,
+) -> (Scheme<'a>, Profile) {
+    let mut profile = profile.clone();
     let Scheme::Steered(mut options, steering) = scheme else { return (scheme, profile) };
-    if !asked(&scene.scenario, "lanes") {
+    if !asked(scenario, "lanes") {
         profile.config.lanes = profile.config.lanes.max(options.lanes);
-    } else if scene.scenario.allow_credit_loops {
+    } else if scenario.allow_credit_loops {
         options.lanes = options.lanes.min(profile.config.lanes);
     }
     (Scheme::Steered(options, steering), profile)

@@ -115,9 +115,10 @@ impl Prepared {
         let stage = &scenario.stage;
         let word = word.unwrap_or(&stage.scene.scenario.routes[0]);
         let routing = Routing::parse(word).map_err(|e| stage.raise(py, e))?;
-        if matches!(routing, Routing::Steered(_)) {
+        if let Routing::Steered(options) = routing {
+            let hardware = (&stage.scene.scenario, &stage.scene.profile);
             let checked = run(py, Options::default(), |_| {
-                compose::steering(&stage.scene, word, &routing, model, stage.shared.steering())
+                compose::steering(hardware, word, options.scheme, model, stage.shared.steering())
             })?;
             checked.map_err(|e| stage.raise(py, e))?;
         }

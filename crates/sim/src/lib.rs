@@ -31,6 +31,7 @@ mod replay;
 mod run;
 mod scheme;
 mod state_codec;
+mod steered;
 
 pub use config::{Admission, Config, Forwarding, Injection, Release};
 pub use congestion::{Congestion, ControlKind, Limiters, Qcn};
@@ -55,5 +56,6 @@ pub use replay::{
     Script, Software, Spent, Tasks, algorithms_of, sends,
 };
 pub use run::{Deadlock, JobOutcome, Model, Outcome, Setup, simulate, simulate_observed};
-pub use scheme::{PerPacket, Scheme, SteerOptions, Steered};
+pub use scheme::{PerPacket, Scheme};
 pub use state_codec::{StateReader, StateWriter};
+pub use steered::{SteerOptions, Steered};

@@ -19,7 +19,8 @@ use crate::record::{
     Window,
 };
 use crate::replay::{Job, JobTimes, Offered, Player, Spent};
-use crate::scheme::{Scheme, SteerOptions, Visitor};
+use crate::scheme::{Scheme, Visitor};
+use crate::steered::SteerOptions;
 use netloom_model::SERVICE_LEVELS;
 
 /// Ranks of all jobs, at most.

@@ -36,7 +36,7 @@ fn setup<'a>(
     let wire_bytes = u64::from(profile.config.wire_bytes());
     let hosts: Vec<u32> = fabric.hosts().map(|host| host.0).collect();
     let every_ps = wire_bytes as f64 * 80.0 / load;
-    let length_ps = (packets * wire_bytes * 80) as u64;
+    let length_ps = packets * wire_bytes * 80;
     let window = OpenLoop {
         from_ps: length_ps / 2,
         to_ps: length_ps + length_ps / 2,

@@ -30,7 +30,7 @@ use netloom_model::{Dest, DestSpace, Fabric, HostId, LinkId, SwitchId};
 use netloom_routing::Steering;
 
 use super::{Choice, Here, Outputs, Way};
-use crate::scheme::{SteerOptions, Steered};
+use crate::steered::{SteerOptions, Steered};
 
 /// Draws of a third group, before all are looked at in order.
 const DRAWS: u32 = 8;

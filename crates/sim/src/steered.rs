@@ -1,0 +1,105 @@
+//! Schemes of dragonflies by name, with their parameters. What they do is in `packet/choice/steer.rs`.
+
+/// Schemes of dragonflies: minimal ways, and detours through a third group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Steered {
+    /// The minimal way.
+    Minimal,
+    /// Through a random third group, always.
+    Valiant,
+    /// One or the other, by the queues of a packet's first switch.
+    Ugal,
+}
+
+impl Steered {
+    /// All of them, in the order lists show them.
+    pub const ALL: [Self; 3] = [Self::Minimal, Self::Valiant, Self::Ugal];
+
+    /// As scenarios spell it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Minimal => "minimal",
+            Self::Valiant => "valiant",
+            Self::Ugal => "ugal",
+        }
+    }
+
+    /// One line on what it does.
+    pub fn describe(self) -> &'static str {
+        match self {
+            Self::Minimal => "minimal ways of a dragonfly",
+            Self::Valiant => "through a random third group of a dragonfly, always",
+            Self::Ugal => {
+                "minimal or through a third group of a dragonfly, by the queues of the first switch"
+            }
+        }
+    }
+
+    /// The slots of its ways, in order: L is a cable within a group, G one between groups. Each has a lane.
+    pub fn slots(self) -> &'static [&'static str] {
+        const ALL: [&str; 5] = ["L0", "G0", "L1", "G1", "L2"];
+        if self == Self::Minimal { &ALL[..3] } else { &ALL }
+    }
+}
+
+/// A scheme of dragonflies with its parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SteerOptions {
+    /// Which.
+    pub scheme: Steered,
+    /// Minimal outputs that UGAL draws, at least 1.
+    pub minimal: u8,
+    /// Detours that it draws.
+    pub detours: u8,
+    /// The load at a detour's output counts this power of 2.
+    pub shift: u8,
+    /// And so many bytes more.
+    pub add_bytes: u32,
+    /// Lanes: one a slot of the way; with fewer the last ones share a lane, and packets may wait for each other for ever.
+    pub lanes: u8,
+}
+
+impl SteerOptions {
+    /// A scheme as it is meant: UGAL with two candidates of each kind, a detour twice as long.
+    pub fn new(scheme: Steered) -> Self {
+        let lanes = scheme.slots().len() as u8;
+        Self { scheme, minimal: 2, detours: 2, shift: 1, add_bytes: 0, lanes }
+    }
+
+    /// The scheme that a word names; parameters of UGAL follow a colon: `ugal:minimal=1,detours=1,shift=1,add=12288`. `None`: the word
+    /// names none.
+    ///
+    /// # Errors
+    /// What is wrong with its parameters.
+    pub fn parse(word: &str) -> Option<Result<Self, String>> {
+        let (name, rest) = word.split_once(':').map_or((word, None), |(name, rest)| (name, Some(rest)));
+        let scheme = Steered::ALL.into_iter().find(|scheme| scheme.name() == name)?;
+        let mut it = Self::new(scheme);
+        let Some(rest) = rest else { return Some(Ok(it)) };
+        if scheme != Steered::Ugal {
+            return Some(Err(format!("\"{word}\": {name} has no parameters")));
+        }
+        for pair in rest.split(',') {
+            let (key, text) = pair.split_once('=').unwrap_or((pair, ""));
+            let number = |range: std::ops::RangeInclusive<u32>| {
+                let (least, most) = (*range.start(), *range.end());
+                let number = text.parse::<u32>().ok().filter(|n| range.contains(n));
+                number
+                    .ok_or_else(|| format!("\"{word}\": {key}: expected a whole number of {least} to {most}"))
+            };
+            let set = match key {
+                "minimal" => number(1..=16).map(|n| it.minimal = n as u8),
+                "detours" => number(1..=16).map(|n| it.detours = n as u8),
+                "shift" => number(0..=16).map(|n| it.shift = n as u8),
+                "add" => number(0..=1 << 30).map(|n| it.add_bytes = n),
+                _ => {
+                    Err(format!("\"{word}\": expected minimal=, detours=, shift= or add=, found \"{pair}\""))
+                }
+            };
+            if let Err(message) = set {
+                return Some(Err(message));
+            }
+        }
+        Some(Ok(it))
+    }
+}
