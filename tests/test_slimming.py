@@ -33,7 +33,7 @@ def test_one_spine_less_takes_twice_as_long_and_seven_more_change_nothing(exampl
 
 
 def test_cg_is_pathological_for_modulo_and_not_for_colouring(examples):
-    """By hand: four exchanges in the leaf, and one in which 7 of a leaf's flows share a link: (4 + 7) / 5 = 2.2."""
+    """By hand: four exchanges in the leaf, and one in which 7 flows share a link: (4 + 7) / 5 = 2.2."""
     crossbar = times(examples, CG, "fabric=xgft:m=128,w=1", 'routes="d-mod-k"')["d-mod-k"]
     found = times(examples, CG)
     for routing in ("d-mod-k", "s-mod-k", "d-mod-k:digit", "s-mod-k:digit"):
@@ -42,7 +42,9 @@ def test_cg_is_pathological_for_modulo_and_not_for_colouring(examples):
     for spines, least in [(14, 1.0), (13, 1.2), (7, 1.2), (4, 1.6)]:
         slim = times(examples, CG, f"fabric=xgft:m=16x8,w=1x{spines}")
         assert slim["coloured"] / crossbar == pytest.approx(least, rel=0.05)
-        assert slim["d-mod-k:digit"] / crossbar == pytest.approx(2.2, rel=0.03), "by digit it is 2.2 everywhere"
+        assert slim["d-mod-k:digit"] / crossbar == pytest.approx(2.2, rel=0.03), (
+            "by digit it is 2.2 everywhere"
+        )
     fifteen = times(examples, CG, "fabric=xgft:m=16x8,w=1x15")
     assert fifteen["d-mod-k"] / crossbar == pytest.approx(1.2, rel=0.03), "by number the pathology is gone"
 
@@ -60,8 +62,11 @@ def test_ft_in_order_meets_no_contention(examples):
     [
         (["job.cg.ranks=96"], 'job "cg": expected a power of two of ranks, found 96'),
         (["job.cg.program.class=E"], 'class: expected S, W, A, B, C or D, found "E"'),
-        (["fabric=fattree:pods=2,leaves=4,hosts=16,spines=4,groups=2,cores=2"], "coloured routes are for trees of two"),
-        (["fabric=torus:4x4,hosts=8"], "no routes by way: the fabric is no tree"),
+        (
+            ["fabric=fattree:pods=2,leaves=4,hosts=16,spines=4,groups=2,cores=2"],
+            "coloured routes are for trees",
+        ),
+        (["fabric=dragonfly:p=4,a=8,h=4"], "no routes by way: the fabric is no tree"),
         (["routes='colored'"], 'there is no routing "colored": did you mean "coloured"?'),
     ],
 )
