@@ -242,7 +242,8 @@ def test_tables_that_cannot_be_used_are_refused_before_another_routing_has_run(n
     (netloom.folder / "hole.lfts").write_text("".join(line for line in lines if "host0031" not in line))
     word = refused(netloom, HEAD + JOB, "--routings", "ftree,hole.lfts", "--threads", "1")
     assert word.startswith("hole.lfts: ")
-    assert "s-mod-k: " in refused(netloom, HEAD + JOB, "--routings", "ftree,s-mod-k", "--threads", "1")
+    word = refused(netloom, HEAD + JOB, "--routings", "ftree,dla", "--threads", "1")
+    assert "not a dragonfly" in word
 
 
 def test_routes_of_another_fabric_are_refused_as_such(netloom):

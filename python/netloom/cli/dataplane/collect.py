@@ -23,7 +23,7 @@ _ENDINGS = (".parquet", ".csv")
 def collect(
     *,
     seconds: Annotated[float, options.within(0.0, 1e7)] = 0.0,
-    packets: Annotated[int | None, options.within(1, 2**31 - 1)] = None,
+    max_packets: Annotated[int | None, options.within(1, 2**31 - 1)] = None,
     journal: Path | None = None,
     options: Options | None = None,
 ) -> int:
@@ -36,7 +36,7 @@ def collect(
     ----------
     seconds
         For how long. [default: only what they have told so far]
-    packets
+    max_packets
         Ends earlier, once there are so many.
     journal
         The folder that says what is up. [default: /run/netloom-dataplane]
@@ -64,8 +64,8 @@ def collect(
                 with run.timed("collect"):
                     try:
                         with run.progress("collect") as progress:
-                            report = None if progress is None else lambda count: progress(count, packets or 0)
-                            collector.wait(seconds, packets, report)
+                            report = None if progress is None else lambda count: progress(count, max_packets or 0)
+                            collector.wait(seconds, max_packets, report)
                     except KeyboardInterrupt:
                         interrupted = True
                 run.finishing()
