@@ -64,7 +64,8 @@ def collect(
                 with run.timed("collect"):
                     try:
                         with run.progress("collect") as progress:
-                            report = None if progress is None else lambda count: progress(count, max_packets or 0)
+                            most = max_packets or 0
+                            report = None if progress is None else lambda count: progress(count, most)
                             collector.wait(seconds, max_packets, report)
                     except KeyboardInterrupt:
                         interrupted = True
