@@ -60,8 +60,9 @@ pub(crate) fn congestion(
         (false, Some(bytes)) => bytes,
     };
     let output = config.output_buffer_bytes.max(config.host_output_buffer_bytes);
-    let most =
-        (u64::from(fabric.max_radix()) * u64::from(of_input) + u64::from(output)) * u64::from(config.lanes);
+    // As many inputs as the switch with most cables has.
+    let inputs = fabric.switches().map(|switch| fabric.switch_links(switch).len()).max().unwrap_or(0) as u64;
+    let most = (inputs * u64::from(of_input) + u64::from(output)) * u64::from(config.lanes);
     if u64::from(qcn.setpoint_bytes) > most {
         let why = if config.head_of_line { ", with hardware.head_of_line = true" } else { "" };
         let message = format!("expected at most {most}, as no more can wait for an output{why}");
