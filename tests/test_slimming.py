@@ -77,6 +77,12 @@ def test_what_cannot_be_is_refused(examples, settings, message):
     assert message in answer.err
 
 
+def test_more_hosts_than_pairs_are_kept_for_are_refused(examples):
+    answer = examples("simulate", CG, "--set", "routes='s-mod-k'", "--set", "fabric=xgft:m=64x65,w=1x2")
+    assert answer.code == 3
+    assert "a way is kept for each pair of at most 4096 hosts, found 4160" in answer.err
+
+
 def test_more_ways_than_addresses_are_refused(examples):
     fabric = "fabric=fattree:pods=4,leaves=4,hosts=16,spines=16,groups=16,cores=16"
     answer = examples("simulate", CG, "--set", "routes='s-mod-k'", "--set", fabric)

@@ -56,8 +56,10 @@ impl ByWay {
         let ways = Ways::new(fabric, structure)?;
         Ok(match self {
             Self::DmodkDigit => ways.by_destination(fabric, structure),
-            Self::SmodkDigit => ways.by_pair(fabric, structure, |from, _| ways.by_digit(from)),
-            Self::Smodk | Self::Coloured => ways.by_pair(fabric, structure, |from, _| ways.by_number(from)),
+            Self::SmodkDigit => ways.by_pair(fabric, structure, |from, _| ways.by_digit(from))?,
+            Self::Smodk | Self::Coloured => {
+                ways.by_pair(fabric, structure, |from, _| ways.by_number(from))?
+            }
         })
     }
 }

@@ -7,6 +7,8 @@
 //!
 //! A pair keeps the way of the first phase it is in. Pairs of a phase count alike, whatever they send.
 
+use std::collections::HashMap;
+
 use netloom_model::{Fabric, HostId, Routes, Traffic};
 use netloom_topology::Structure;
 
@@ -84,15 +86,14 @@ pub fn colour(edges: &[(u32, u32)], colours: u32) -> Vec<u32> {
 /// Routes of a two-level tree, pair by pair, for a traffic by phases.
 ///
 /// # Errors
-/// [`RoutingError::NoWays`] for other fabrics.
+/// [`RoutingError::NoWays`] for other fabrics, and more than 4,096 hosts.
 pub fn coloured(fabric: &Fabric, structure: &Structure, traffic: &Traffic) -> Result<Routes, RoutingError> {
     let ways = Ways::new(fabric, structure)?;
     if ways.levels() != 1 {
         let why = format!("coloured routes are for trees of two levels, this one has {}", ways.levels() + 1);
         return Err(RoutingError::NoWays(why));
     }
-    let hosts = fabric.host_count();
-    let mut way: std::collections::HashMap<(u32, u32), u32> = std::collections::HashMap::new();
+    let mut way: HashMap<(u32, u32), u32> = HashMap::new();
     for phase in traffic.phases() {
         let leaf = |host: u32| fabric.leaf(HostId(host)).0;
         let crosses = |&(from, to): &(u32, u32)| leaf(from) != leaf(to) && !way.contains_key(&(from, to));
@@ -101,10 +102,10 @@ pub fn coloured(fabric: &Fabric, structure: &Structure, traffic: &Traffic) -> Re
         let edges: Vec<(u32, u32)> = pairs.iter().map(|&(from, to)| (leaf(from), leaf(to))).collect();
         way.extend(pairs.into_iter().zip(colour(&edges, ways.count())));
     }
-    debug_assert!(traffic.endpoints() as usize == hosts);
-    Ok(ways.by_pair(fabric, structure, |from, to| {
+    debug_assert_eq!(traffic.endpoints() as usize, fabric.host_count());
+    ways.by_pair(fabric, structure, |from, to| {
         way.get(&(from.0, to.0)).copied().unwrap_or_else(|| ways.by_number(to))
-    }))
+    })
 }
 
 #[cfg(test)]

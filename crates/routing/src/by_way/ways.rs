@@ -17,6 +17,9 @@ use crate::paths::{PathSet, Rule};
 use crate::tables;
 use crate::updown::{NO_LEVEL, UpDown};
 
+/// Hosts for whose pairs a way each is kept, at most: 17 million pairs, 300 MB.
+const MOST_HOSTS: usize = 4096;
+
 /// The ways up a tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ways {
@@ -107,17 +110,27 @@ impl Ways {
     }
 
     /// Routes in which each pair takes the way that `choose` says.
+    ///
+    /// # Errors
+    /// [`RoutingError::NoWays`] for more than 4,096 hosts.
     pub fn by_pair(
         &self,
         fabric: &Fabric,
         structure: &Structure,
         choose: impl Fn(HostId, HostId) -> u32,
-    ) -> Routes {
+    ) -> Result<Routes, RoutingError> {
+        if fabric.host_count() > MOST_HOSTS {
+            let why = format!(
+                "a way is kept for each pair of at most {MOST_HOSTS} hosts, found {}",
+                fabric.host_count()
+            );
+            return Err(RoutingError::NoWays(why));
+        }
         let pairs = fabric.hosts().flat_map(|from| fabric.hosts().map(move |to| (from, to)));
         let entries: Vec<_> =
             pairs.filter(|(from, to)| from != to).map(|(from, to)| (from, to, choose(from, to))).collect();
         let paths = PairPaths::new(fabric.host_count(), self.lmc(), &entries).expect("ways are addresses");
-        Routes { path: PathChoice::PerPair(Arc::new(paths)), ..self.tables(fabric, structure) }
+        Ok(Routes { path: PathChoice::PerPair(Arc::new(paths)), ..self.tables(fabric, structure) })
     }
 
     fn build(
