@@ -86,3 +86,48 @@ def test_profile_codes_has_no_congestion_trees(examples):
     answer = examples("simulate", VICTIM, *codes)
     assert answer.code == 3
     assert 'congestion: control: expected "none" with profile = "codes"' in answer.err
+
+
+CG = "examples/congestion/cg.toml"
+
+
+def test_switches_that_listen_send_packets_round_what_qcn_only_slows_down(examples):
+    """Paper 002, CG: by hand 2.2 times a crossbar's time with d-mod-k, as seven flows share a link."""
+    alone = ["--set", "congestion.control=none", "--routings", "d-mod-k"]
+    ideal = run_of(examples, CG, *alone, "--set", "fabric=xgft:m=128,w=1,speed=10G")["simulated_ms"]
+    assert run_of(examples, CG, *alone)["simulated_ms"] == pytest.approx(2.2 * ideal, rel=0.02)
+    slow, fast = examples.result("simulate", CG)["runs"]
+    assert slow["simulated_ms"] > 4 * ideal
+    assert "consumed" not in slow["congestion"]
+    assert "out_of_order_percent" not in slow["congestion"], "tables keep packets in order"
+    assert fast["simulated_ms"] < 1.25 * ideal
+    heard = fast["congestion"]
+    assert heard["notices"] == heard["cuts"] + heard["consumed"]
+    assert heard["rerouted"] > 10_000
+    assert 1 < heard["out_of_order_percent"] < 20
+    assert heard["resequencing_bytes_max"] > 10_000
+    text = examples("simulate", CG).out
+    assert "notices consumed" in text
+    assert "resequencing (B)" in text
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        (
+            ["congestion.control=none"],
+            'snooping: expected a congestion control ([congestion] control = "qcn")',
+        ),
+        (["routes=snoop"], 'there is no routing "snoop": did you mean "snooping"?'),
+        (["routes=snooping:"], 'snooping:: expected an engine\'s name behind "snooping:"'),
+        (["routes=snooping:s-mod-k"], "expected an engine's name"),
+        (["congestion.memory_ms=0"], "memory_ms: expected milliseconds, 1e-6 to 281000, found 0"),
+        (["congestion.limit=maybe"], "limit: expected true or false"),
+        (["model=fluid"], 'control: expected "none" with the fluid model'),
+    ],
+)
+def test_snooping_that_cannot_be_is_refused_by_name(examples, settings, message):
+    answer = examples("simulate", CG, *[word for one in settings for word in ("--set", one)])
+    assert answer.code == 3
+    assert message in answer.err
+    assert answer.err.count("\n") == 1

@@ -38,6 +38,8 @@ pub(crate) fn congestion(
         match (*name, knob) {
             ("limiters", Knob::Word("host")) => congestion.limiters = Limiters::Host,
             ("limiters", _) => congestion.limiters = Limiters::Destination,
+            ("limit", Knob::Word(word)) => congestion.limit = *word == "true",
+            ("memory_ms", &Knob::Time(ps)) => congestion.memory_ps = ps.round() as u64,
             ("measure_from_ms", &Knob::Time(ps)) => congestion.measure_from_ps = ps.round() as u64,
             ("time_reset_ms", &Knob::Time(ps)) => qcn.time_reset_ps = ps.round() as u64,
             ("setpoint_bytes", &Knob::Count(n)) => qcn.setpoint_bytes = n as u32,
@@ -76,6 +78,20 @@ pub(crate) fn congestion(
     }
 }
 
+/// Refuses switches that listen to notifications where nobody sends any.
+///
+/// # Errors
+/// [`ComposeError::Misfit`] with the routing's word.
+pub fn snooping(scenario: &Scenario, word: &str) -> Result<(), ComposeError> {
+    if !scenario.congestion.is_empty() {
+        return Ok(());
+    }
+    let message = format!(
+        "{word}: expected a congestion control ([congestion] control = \"qcn\"), as switches listen to its notifications"
+    );
+    Err(ComposeError::Misfit(scenario.origins.error("routes", message)))
+}
+
 #[cfg(test)]
 mod tests {
     use netloom_formats::read_scenario;
@@ -102,6 +118,7 @@ mod tests {
         for name in CONGESTION.iter().filter(|name| **name != "control") {
             let value = match *name {
                 "limiters" => "host",
+                "limit" => "false",
                 "stages" => "3",
                 _ if name.ends_with("_bytes") => "1234",
                 _ => "0.25",

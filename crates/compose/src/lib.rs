@@ -38,6 +38,7 @@ pub mod traffic;
 mod wiring;
 
 pub use by_way::ByWay;
+pub use congestion::snooping;
 pub use error::ComposeError;
 pub use judged::{Asked, Candidate, Choice, choose};
 pub use optimized::optimized;

@@ -23,6 +23,8 @@ pub enum Routing {
     ByWay(ByWay),
     /// A scheme of dragonflies, which takes detours.
     Steered(SteerOptions),
+    /// An engine's tables, and round what is congested by what switches hear of it (paper 002).
+    Snooping(Engine),
     /// Tables from a file, and maybe from others which of a host's addresses every pair uses and which lanes packets
     /// take; the paths as written.
     File {
@@ -38,6 +40,9 @@ pub enum Routing {
     /// The optimiser's tables for what they send message by message.
     OptimizedPhases,
 }
+
+/// Tables of d-mod-k and round what is congested; with `:` and an engine behind it, that one's.
+const SNOOPING: &str = "snooping";
 
 /// Words for what the optimiser makes.
 const OPTIMIZED: [&str; 2] = ["optimized", "optimized:phases"];
@@ -59,6 +64,16 @@ impl Routing {
         if let Some(options) = SteerOptions::parse(word) {
             return options.map(Self::Steered).map_err(ComposeError::UnknownRouting);
         }
+        if let Some(rest) = word.strip_prefix(SNOOPING) {
+            let engine = rest.strip_prefix(':');
+            let refuse = |message: String| Err(ComposeError::UnknownRouting(format!("{word}: {message}")));
+            match (rest, engine.map(str::parse::<Engine>)) {
+                ("", _) => return Ok(Self::Snooping(Engine::Dmodk)),
+                (_, Some(Ok(engine))) if engine != Engine::Smodk => return Ok(Self::Snooping(engine)),
+                (_, Some(_)) => return refuse("expected an engine's name behind \"snooping:\"".into()),
+                (_, None) => {}
+            }
+        }
         Ok(match word {
             "optimized" => Self::Optimized,
             "optimized:phases" => Self::OptimizedPhases,
@@ -75,6 +90,7 @@ impl Routing {
                         .map(|engine| engine.name())
                         .chain(ways)
                         .chain(schemes)
+                        .chain([SNOOPING])
                         .chain(OPTIMIZED)
                         .collect();
                     let help = match nearest(word, known.iter().copied()) {
@@ -147,6 +163,7 @@ impl Routing {
         match self {
             Self::Steered(options) => Scheme::Steered(*options, steering.expect("a routing with detours")),
             Self::PerPacket(scheme) => Scheme::PerPacket(*scheme, paths),
+            Self::Snooping(_) => Scheme::Snooping(tables.expect("an engine's tables"), paths),
             _ => Scheme::Tables(tables.expect("a routing with tables comes with them")),
         }
     }
@@ -164,7 +181,9 @@ pub fn tables(
     read: &mut Reader,
 ) -> Result<Routes, ComposeError> {
     match routing {
-        Routing::Engine(engine) => Ok(route(*engine, fabric, structure, &EngineOptions { seed, lmc: 0 })?),
+        Routing::Engine(engine) | Routing::Snooping(engine) => {
+            Ok(route(*engine, fabric, structure, &EngineOptions { seed, lmc: 0 })?)
+        }
         Routing::File { tables: path, paths, lanes } => {
             let bytes = file(read, "routes", path)?;
             let tables = read_lfts(&bytes, path, fabric)?;

@@ -122,6 +122,9 @@ impl Prepared {
             })?;
             checked.map_err(|e| stage.raise(py, e))?;
         }
+        if let Routing::Snooping(_) = routing {
+            compose::snooping(&stage.scene.scenario, word).map_err(|e| stage.raise(py, e))?;
+        }
         let routes = match routes {
             Some(routes) if routing.has_tables() => {
                 routes.get().check_fits(py, &scenario.fabric())?;

@@ -49,7 +49,7 @@ pub use profile::Profile;
 pub use program::{Desk, Post, Program, Series, Split};
 pub use record::{
     Distribution, FlowRow, IntervalRow, Intervals, Latencies, LevelRow, LinkCounters, Managed, ManagedQueue,
-    Measure, PairRow, QueueLevel, QueueRow, Queues, Recorded, Sent, Summary,
+    Measure, PairRow, QueueLevel, QueueRow, Queues, Recorded, Reordering, Sent, Snooped, Summary,
 };
 pub use replay::{
     Algorithm, Algorithms, Collective, Envelope, Job, JobTimes, Kind, Offered, Op, OpenLoop, Player, Replay,

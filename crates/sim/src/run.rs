@@ -192,8 +192,11 @@ fn check(setup: &Setup) -> Result<(), SimError> {
         let expected = format!("0 to {}, as lanes and SL-to-VL tables allow", most.saturating_sub(1));
         return Err(SimError::Config { what: "service_level", expected });
     }
-    setup.scheme.check(setup.fabric)?;
-    Ok(())
+    if matches!(setup.scheme, Scheme::Snooping(..)) && config.congestion.is_none() {
+        let expected = "a congestion control: switches listen to its notifications".into();
+        return Err(SimError::Config { what: "snooping", expected });
+    }
+    setup.scheme.check(setup.fabric)
 }
 
 /// Runs a simulation to its end, to `until_ps`, or until it is stopped.

@@ -7,7 +7,7 @@ use netloom_model::{Fabric, Lft, PathChoice, Routes};
 use netloom_routing::{PathSet, Steering};
 
 use crate::SimError;
-use crate::packet::choice::{Adaptive, AdaptiveRemote, ByTable, Choice, RandomPerPacket, Steer};
+use crate::packet::choice::{Adaptive, AdaptiveRemote, ByTable, Choice, RandomPerPacket, Snooping, Steer};
 use crate::steered::{SteerOptions, Steered};
 
 /// Schemes without tables: every switch chooses among minimal outputs, packet by packet.
@@ -58,6 +58,8 @@ pub enum Scheme<'a> {
     Tables(&'a Routes),
     /// Packet by packet, among minimal paths.
     PerPacket(PerPacket, &'a PathSet),
+    /// By forwarding tables, and round outputs that are congested, as switches hear from notifications. Needs a congestion control.
+    Snooping(&'a Routes, &'a PathSet),
     /// Packet by packet, with detours, on a dragonfly.
     Steered(SteerOptions, &'a Steering),
 }
@@ -82,6 +84,10 @@ impl<'a> Scheme<'a> {
                 let lft = routes.lft().expect("tables by destination");
                 return visitor.visit(ByTable::new(fabric, lft));
             }
+            Self::Snooping(routes, paths) => {
+                let lft = routes.lft().expect("tables by destination");
+                return visitor.visit(Snooping::new(fabric, lft, paths));
+            }
             Self::PerPacket(scheme, paths) => (scheme, paths),
             Self::Steered(options, steering) if options.scheme == Steered::Ugal => {
                 return visitor.visit(Steer::<true>::new(fabric, steering, options, seed));
@@ -101,7 +107,7 @@ impl<'a> Scheme<'a> {
     pub(crate) fn paths(self) -> Option<&'a PathSet> {
         match self {
             Self::Tables(_) | Self::Steered(..) => None,
-            Self::PerPacket(_, paths) => Some(paths),
+            Self::PerPacket(_, paths) | Self::Snooping(_, paths) => Some(paths),
         }
     }
 
@@ -109,7 +115,7 @@ impl<'a> Scheme<'a> {
     pub(crate) fn lmc(self) -> u8 {
         match self {
             Self::Tables(routes) => routes.lmc,
-            Self::PerPacket(..) | Self::Steered(..) => 0,
+            Self::PerPacket(..) | Self::Snooping(..) | Self::Steered(..) => 0,
         }
     }
 
@@ -117,7 +123,7 @@ impl<'a> Scheme<'a> {
     pub(crate) fn path(self) -> PathChoice {
         match self {
             Self::Tables(routes) => routes.path.clone(),
-            Self::PerPacket(..) | Self::Steered(..) => PathChoice::Base,
+            Self::PerPacket(..) | Self::Snooping(..) | Self::Steered(..) => PathChoice::Base,
         }
     }
 
@@ -132,15 +138,29 @@ impl<'a> Scheme<'a> {
                 expected: error.to_string().trim_start_matches("expected ").into(),
             });
         }
-        let Self::Tables(routes) = self else { return Ok(()) };
+        let (Self::Tables(routes) | Self::Snooping(routes, _)) = self else { return Ok(()) };
         let fits = |lft: &Lft| {
             lft.dests() == routes.dests(fabric).count() && lft.switches() == fabric.switch_count()
         };
-        if routes.lft().is_some_and(fits) && routes.paths_fit(fabric) {
-            return Ok(());
+        if !(routes.lft().is_some_and(fits) && routes.paths_fit(fabric)) {
+            let expected = "tables by destination, and paths, for this fabric".into();
+            return Err(SimError::Config { what: "routes", expected });
         }
-        let expected = "tables by destination, and paths, for this fabric".into();
-        Err(SimError::Config { what: "routes", expected })
+        if let Self::Snooping(routes, paths) = self
+            && let Some(lft) = routes.lft()
+        {
+            if routes.lmc > 0 {
+                let expected = "tables with one address a host".into();
+                return Err(SimError::Config { what: "snooping", expected });
+            }
+            if let Some((switch, host)) = Snooping::first_detour(fabric, lft, paths) {
+                let (switch, host) = (fabric.switch_name(switch), fabric.host_name(host));
+                let expected =
+                    format!("tables of minimal paths: from {switch} to {host} there is a shorter one");
+                return Err(SimError::Config { what: "snooping", expected });
+            }
+        }
+        Ok(())
     }
 }
 

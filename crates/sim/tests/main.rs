@@ -18,6 +18,7 @@ mod programs;
 mod queueing;
 mod recorded;
 mod schemes;
+mod snooping;
 mod states;
 mod theory;
 mod walk;

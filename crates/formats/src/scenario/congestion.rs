@@ -5,9 +5,11 @@ use crate::FormatError;
 use crate::keys::Keys;
 
 /// Keys of `[congestion]`; units are in their names.
-pub const CONGESTION: [&str; 15] = [
+pub const CONGESTION: [&str; 17] = [
     "control",
     "limiters",
+    "limit",
+    "memory_ms",
     "setpoint_bytes",
     "weight",
     "gain",
@@ -47,7 +49,8 @@ pub(super) fn congestion(keys: &Keys) -> Result<Vec<(&'static str, Knob)>, Forma
         "gain" | "min_decrease" => part(name),
         "jitter" => number(keys, name, "a number of 0 to below 1", |x| (0.0..1.0).contains(&x)),
         "stages" => Ok(keys.whole(name, 1..=1_000_000)?.map(|n| Knob::Count(n as u64))),
-        "time_reset_ms" => time(name, false),
+        "limit" => Ok(keys.flag(name)?.map(|on| Knob::Word(if on { "true" } else { "false" }))),
+        "time_reset_ms" | "memory_ms" => time(name, false),
         "measure_from_ms" => time(name, true),
         "min_rate_mbps" => {
             number(keys, name, "megabits a second, 0.001 to 1e9", |x| (0.001..=MOST_MBPS).contains(&x))

@@ -92,6 +92,16 @@ pub(crate) fn congestion<'py>(
     dict.set_item("cuts", managed.cuts)?;
     dict.set_item("most_limiters", managed.most_limiters)?;
     dict.set_item("limited_share", share(managed.held_ps as f64, hosts_ps))?;
+    if let Some(snooped) = managed.snooped {
+        dict.set_item("consumed", snooped.consumed)?;
+        dict.set_item("rerouted", snooped.rerouted)?;
+        dict.set_item("all_marked", snooped.all_marked)?;
+    }
+    if let Some(reordering) = managed.reordering {
+        let percent = 100.0 * share(reordering.out_of_order as f64, reordering.packets as f64);
+        dict.set_item("out_of_order_percent", percent)?;
+        dict.set_item("resequencing_bytes_max", reordering.most_bytes)?;
+    }
     dict.set_item("queues", queues)?;
     Ok(dict)
 }

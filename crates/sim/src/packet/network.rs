@@ -7,7 +7,7 @@ use std::sync::Arc;
 use netloom_model::{DestSpace, Fabric};
 
 use super::choice::Choice;
-use super::control::EndPoints;
+use super::control::{EndPoints, Order};
 use super::hardware::Features;
 use super::host::{Births, Hosts};
 use super::parallel::Mail;
@@ -130,7 +130,12 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
         }
         let calendar = Calendar::for_events(events_per_ns);
         let end_points = |congestion| EndPoints::new(congestion, fabric.host_count(), fabric.link_count());
-        let end_points = config.congestion.as_ref().map(|congestion| Box::new(end_points(congestion)));
+        let mut end_points = config.congestion.as_ref().map(|congestion| Box::new(end_points(congestion)));
+        if let Some(end_points) = &mut end_points
+            && !choice.keeps_order()
+        {
+            end_points.order = Some(Order::new(fabric.host_count()));
+        }
         Ok(Self {
             fabric,
             config: config.clone(),
@@ -186,7 +191,8 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
 
     /// What the congestion control has done by `end_ps`, if there is one.
     pub fn managed(&self, end_ps: u64) -> Option<Managed> {
-        self.end_points.as_ref().map(|end_points| end_points.managed(end_ps))
+        let end_points = self.end_points.as_ref()?;
+        Some(Managed { snooped: self.choice.snooped(), ..end_points.managed(end_ps) })
     }
 
     /// Latencies of packets by job; empty unless recorded.

@@ -3,6 +3,7 @@
 use netloom_model::{Fabric, HostId, LinkId};
 
 use super::queues::{NONE, levels};
+use super::snooped::{Reordering, Snooped};
 
 /// Outputs of one level and direction under a control.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,7 +44,7 @@ pub struct Managed {
     pub samples: u64,
     /// Of these, those that made a notification.
     pub notices: u64,
-    /// Notifications that a host heard: each cut a rate.
+    /// Notifications that a host heard: each cut a rate, where limiters are on.
     pub cuts: u64,
     /// Most rate limiters at one time.
     pub most_limiters: u64,
@@ -55,6 +56,10 @@ pub struct Managed {
     pub outputs: Vec<(f64, u32)>,
     /// What was received, by destination, then source.
     pub flows: Vec<FlowRow>,
+    /// What switches that listen to notifications have done; `None` where none does.
+    pub snooped: Option<Snooped>,
+    /// Packets that were overtaken; `None` where none can be.
+    pub reordering: Option<Reordering>,
 }
 
 impl Managed {
@@ -127,6 +132,8 @@ mod tests {
             measured_ps: 1_000_000_000_000,
             outputs: Vec::new(),
             flows: vec![flow(0, 10), flow(1, 10), flow(2, 0)],
+            snooped: None,
+            reordering: None,
         };
         assert_eq!(managed.fairness(|host| host.0 < 2), Some(1.0));
         assert_eq!(managed.fairness(|_| true), Some(400.0 / 600.0));

@@ -10,6 +10,7 @@ mod link_counters;
 mod managed;
 mod pairs;
 mod queues;
+mod snooped;
 mod window;
 
 pub(crate) use intervals::PS_PER_TICK;
@@ -21,6 +22,7 @@ pub(crate) use pairs::PairCounter;
 pub use pairs::PairRow;
 pub use queues::{LevelRow, QueueLevel, QueueRow, Queues};
 pub(crate) use queues::{NONE as NO_QUEUE, levels as queue_levels};
+pub use snooped::{Reordering, Snooped};
 pub(crate) use window::{MOST_SPANS, RankWindow, Window};
 
 /// What to record. Nothing is recorded, and nothing paid for it, unless asked for.

@@ -176,7 +176,31 @@ def _congestion(found: Sequence[Mapping[str, Any]]) -> str:
             )
     header = ["routing", "job", "Jain", "a flow, least (GB/s)", "mean", "most", "notices", "hosts limited"]
     header.append("longest mean queue (B)")
-    return render.table(header, lines, right=range(2, len(header)))
+    tables = [render.table(header, lines, right=range(2, len(header)))]
+    if any("out_of_order_percent" in one["congestion"] for one in found):
+        tables.append(_reordering(found))
+    return "\n\n".join(tables)
+
+
+def _reordering(found: Sequence[Mapping[str, Any]]) -> str:
+    """What switches did about notifications, and packets that came out of order."""
+    lines = []
+    for one in found:
+        control = one["congestion"]
+        if "out_of_order_percent" not in control:
+            continue
+        counts = [control.get(key) for key in ("consumed", "rerouted", "all_marked")]
+        lines.append(
+            [
+                one["routing"],
+                *["-" if count is None else render.count(count) for count in counts],
+                f"{control['out_of_order_percent']:.1f} %",
+                render.count(control["resequencing_bytes_max"]),
+            ]
+        )
+    header = ["routing", "notices consumed", "packets rerouted", "all marked", "out of order"]
+    header.append("resequencing (B)")
+    return render.table(header, lines, right=range(1, len(header)))
 
 
 def number(value: float | None, digits: int) -> str:

@@ -1,9 +1,10 @@
 //! Any scheme, for runs that are watched: one machine code for all of them, slower than their own.
 
 use netloom_model::rng::Stream;
-use netloom_model::{HostId, LinkId};
+use netloom_model::{DestId, HostId, LinkId, SwitchId};
 
-use super::{Choice, Here, Outputs, Way};
+use super::{Choice, Here, Notified, Outputs, Way};
+use crate::record::Snooped;
 
 /// A scheme whose type is known only when it runs.
 pub(crate) struct AnyChoice<'a>(Box<dyn AnyType<'a> + 'a>);
@@ -33,6 +34,10 @@ trait AnyType<'a>: Send {
     fn steer(&mut self, here: Here, way: &mut Way, outputs: &mut Outputs) -> Option<LinkId>;
     fn set_of(&self, here: Here) -> u32;
     fn is_in(&self, link: LinkId, set: u32) -> bool;
+    fn snoops(&self) -> bool;
+    fn is_notified(&mut self, switch: SwitchId, address: DestId, notified: Notified) -> bool;
+    fn snooped(&self) -> Option<Snooped>;
+    fn keeps_order(&self) -> bool;
 }
 
 impl<'a, C: Choice + Clone + 'a> AnyType<'a> for C {
@@ -75,6 +80,22 @@ impl<'a, C: Choice + Clone + 'a> AnyType<'a> for C {
     fn is_in(&self, link: LinkId, set: u32) -> bool {
         Choice::is_in(self, link, set)
     }
+
+    fn snoops(&self) -> bool {
+        Choice::snoops(self)
+    }
+
+    fn is_notified(&mut self, switch: SwitchId, address: DestId, notified: Notified) -> bool {
+        Choice::is_notified(self, switch, address, notified)
+    }
+
+    fn snooped(&self) -> Option<Snooped> {
+        Choice::snooped(self)
+    }
+
+    fn keeps_order(&self) -> bool {
+        Choice::keeps_order(self)
+    }
 }
 
 impl Choice for AnyChoice<'_> {
@@ -82,6 +103,7 @@ impl Choice for AnyChoice<'_> {
     const LOCAL: bool = false;
     const LANES: bool = true;
     const STEERS: bool = true;
+    const SNOOPS: bool = true;
 
     fn lanes(&self) -> u8 {
         self.0.lanes()
@@ -117,5 +139,21 @@ impl Choice for AnyChoice<'_> {
 
     fn is_in(&self, link: LinkId, set: u32) -> bool {
         self.0.is_in(link, set)
+    }
+
+    fn snoops(&self) -> bool {
+        self.0.snoops()
+    }
+
+    fn is_notified(&mut self, switch: SwitchId, address: DestId, notified: Notified) -> bool {
+        self.0.is_notified(switch, address, notified)
+    }
+
+    fn snooped(&self) -> Option<Snooped> {
+        self.0.snooped()
+    }
+
+    fn keeps_order(&self) -> bool {
+        self.0.keeps_order()
     }
 }

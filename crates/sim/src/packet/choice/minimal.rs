@@ -31,6 +31,11 @@ pub(super) enum Ways<'a> {
 }
 
 impl<'a> Map<'a> {
+    /// For hosts with one address.
+    pub fn new(fabric: &'a Fabric, paths: &'a PathSet) -> Self {
+        Self { fabric, paths, space: fabric.dests(0) }
+    }
+
     #[inline]
     pub fn ways(&self, here: Here) -> Ways<'a> {
         let Dest::Host(host, _) = self.space.resolve(here.address) else { return Ways::Only(None) };
@@ -48,7 +53,7 @@ impl<'a> Minimal<'a> {
     /// For hosts with one address.
     pub fn new(fabric: &'a Fabric, paths: &'a PathSet, seed: u64) -> Self {
         let random = fabric.switches().map(|s| stream(seed, u64::from(s.0))).collect();
-        Self { map: Map { fabric, paths, space: fabric.dests(0) }, random }
+        Self { map: Map::new(fabric, paths), random }
     }
 
     #[inline]

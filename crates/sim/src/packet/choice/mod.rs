@@ -5,6 +5,7 @@ mod any;
 mod minimal;
 mod random;
 mod remote;
+mod snooping;
 mod steer;
 mod table;
 mod way;
@@ -14,11 +15,15 @@ use netloom_model::{DestId, HostId, LinkId, SwitchId};
 
 use super::pool::Packet;
 use super::switch::Ports;
+use crate::SimError;
+use crate::record::Snooped;
+use crate::state_codec::{StateReader, StateWriter};
 
 pub use adaptive::Adaptive;
 pub(crate) use any::AnyChoice;
 pub use random::RandomPerPacket;
 pub use remote::AdaptiveRemote;
+pub use snooping::Snooping;
 pub use steer::Steer;
 pub use table::ByTable;
 pub use way::Way;
@@ -86,6 +91,19 @@ impl Outputs<'_> {
     }
 }
 
+/// What a congestion notification tells a switch that it comes by.
+#[derive(Clone, Copy, Debug)]
+pub struct Notified {
+    /// The switch's output by which the sampled packet left.
+    pub link: LinkId,
+    /// 1 to 63.
+    pub feedback: u8,
+    /// The time, ps.
+    pub now_ps: u64,
+    /// Until when the switch remembers it, ps.
+    pub until_ps: u64,
+}
+
 /// A routing scheme of the switches.
 pub trait Choice: Send {
     /// Whether it looks at [`Outputs`]; they are kept exact only for those that do.
@@ -100,6 +118,9 @@ pub trait Choice: Send {
     /// Whether packets carry how far they are on their way: it is asked with [`Choice::steer`], once a hop, in place of [`Choice::output`].
     const STEERS: bool = false;
 
+    /// Whether it may listen to congestion notifications, see [`Choice::snoops`].
+    const SNOOPS: bool = false;
+
     /// How many lanes it needs.
     fn lanes(&self) -> u8 {
         1
@@ -110,7 +131,7 @@ pub trait Choice: Send {
         0
     }
 
-    /// Its random streams: all that it remembers from packet to packet.
+    /// Its random streams.
     fn streams(&mut self) -> &mut [Stream];
 
     /// The output of a packet. `None`: it can't go on.
@@ -139,6 +160,37 @@ pub trait Choice: Send {
     #[inline(always)]
     fn foresee(&self, _here: Here) -> Option<LinkId> {
         None
+    }
+
+    /// Whether it listens to congestion notifications: then it is told of each with [`Choice::is_notified`], at every switch on its way back.
+    fn snoops(&self) -> bool {
+        false
+    }
+
+    /// A notification about packets to an address comes by a switch; whether it ends there.
+    fn is_notified(&mut self, _switch: SwitchId, _address: DestId, _notified: Notified) -> bool {
+        false
+    }
+
+    /// What came of listening.
+    fn snooped(&self) -> Option<Snooped> {
+        None
+    }
+
+    /// Whether packets of a pair of addresses always go the same way.
+    fn keeps_order(&self) -> bool {
+        false
+    }
+
+    /// Writes what it remembers besides [`Choice::streams`].
+    fn save(&self, _to: &mut StateWriter) {}
+
+    /// Reads it back.
+    ///
+    /// # Errors
+    /// [`SimError::State`] if that can't be.
+    fn load(&mut self, _from: &mut StateReader) -> Result<(), SimError> {
+        Ok(())
     }
 
     /// Number of the set of outputs that a packet may yet choose from while it waits at the head of its input; equal numbers mean equal

@@ -104,6 +104,10 @@ impl Choice for ByTable {
         &mut []
     }
 
+    fn keeps_order(&self) -> bool {
+        true
+    }
+
     #[inline(always)]
     fn output(&mut self, here: Here, _: &mut Outputs) -> Option<LinkId> {
         self.foresee(here)

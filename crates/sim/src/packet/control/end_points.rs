@@ -13,21 +13,16 @@ use netloom_model::HostId;
 use serde::{Deserialize, Serialize};
 
 use super::backlog::Backlog;
+use super::flow::Flow;
+use super::order::Order;
 use super::policy::{Policy, policy_of};
+use super::trails::Trails;
 use crate::SimError;
 use crate::calendar::NEVER;
 use crate::congestion::{Congestion, Limiters};
 use crate::packet::pool::{List, NONE};
 use crate::record::{FlowRow, Managed};
 use crate::state_codec::{StateReader, StateWriter};
-
-/// A flow of a host.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub(crate) struct Flow {
-    /// Its destination; the same for all where a host has one limiter.
-    to: u32,
-    level: u8,
-}
 
 /// Something planned for a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -36,6 +31,8 @@ pub(crate) enum Due {
     Notice(Flow, u8),
     /// A flow may send again.
     Release(Flow),
+    /// A notification of `trails` has gone back by a link.
+    Step(u32),
 }
 
 /// A limited flow.
@@ -100,6 +97,10 @@ pub(crate) struct EndPoints {
     totals: Totals,
     /// By switch: time of a notification from there to every switch. Found when it is needed.
     pub back_ps: BTreeMap<u32, Vec<u64>>,
+    /// Ways back; empty unless switches listen to notifications.
+    pub trails: Trails,
+    /// The order of packets, if they can overtake each other.
+    pub order: Option<Order>,
 }
 
 impl EndPoints {
@@ -117,6 +118,8 @@ impl EndPoints {
             received: vec![BTreeMap::new(); hosts],
             totals: Totals::default(),
             back_ps: BTreeMap::new(),
+            trails: Trails::default(),
+            order: None,
             congestion: congestion.clone(),
         }
     }
@@ -127,7 +130,12 @@ impl EndPoints {
             Limiters::Destination => to.0,
             Limiters::Host => u32::MAX,
         };
-        Flow { to, level }
+        Flow::of(to, level)
+    }
+
+    /// How long a switch that listens remembers a notification, ps.
+    pub fn memory_ps(&self) -> u64 {
+        self.congestion.memory_ps
     }
 
     // ---- congestion points
@@ -165,6 +173,9 @@ impl EndPoints {
     /// A notification has come to a host whose link has so many bytes a second.
     pub fn is_told(&mut self, host: HostId, flow: Flow, feedback: u8, speed: f64, now_ps: u64) {
         self.totals.cuts += 1;
+        if !self.congestion.limit {
+            return;
+        }
         self.catch_up(host, flow, now_ps);
         let number = match self.flows[host.index()].get(&flow) {
             Some(limited) => limited.number,
@@ -319,6 +330,8 @@ impl EndPoints {
             measured_ps: end_ps.saturating_sub(self.congestion.measure_from_ps),
             outputs: self.backlog.means(end_ps),
             flows: self.received().map(|(from, to, bytes)| FlowRow { from, to, bytes }).collect(),
+            snooped: None,
+            reordering: self.order.as_ref().map(Order::totals),
         }
     }
 
@@ -328,6 +341,7 @@ impl EndPoints {
     pub fn save(&self, to: &mut StateWriter) {
         to.put(&(&self.backlog, &self.flows, &self.free, self.next));
         to.put(&(&self.agenda, self.planned, &self.held, &self.received, &self.totals));
+        to.put(&(&self.trails, &self.order));
         self.policy.save(to);
     }
 
@@ -336,8 +350,14 @@ impl EndPoints {
         let (hosts, links) = (self.flows.len(), self.backlog.links());
         (self.backlog, self.flows, self.free, self.next) = from.take()?;
         (self.agenda, self.planned, self.held, self.received, self.totals) = from.take()?;
+        let orders = self.order.is_some();
+        (self.trails, self.order) = from.take()?;
         let lengths = [self.flows.len(), self.agenda.len(), self.held.len(), self.received.len()];
-        if lengths.iter().any(|&n| n != hosts) || self.backlog.links() != links {
+        if lengths.iter().any(|&n| n != hosts)
+            || self.backlog.links() != links
+            || self.order.is_some() != orders
+            || self.order.as_ref().is_some_and(|order| order.hosts() != hosts)
+        {
             return Err(SimError::State);
         }
         self.policy.load(from)

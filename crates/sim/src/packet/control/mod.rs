@@ -1,12 +1,18 @@
 //! Congestion control of end points: outputs notice congestion, hosts hear of it and limit their flows.
 //!
 //! `policy`: what a control decides, a trait; `qcn`: its arithmetic. `backlog`: what waits at outputs. `end_points`: flows, what they hold
-//! back, what is due. `jitter`: draws. Nothing here knows the network; the engine's `limits` does.
+//! back, what is due. `trails`: the way back of notifications. `order`: packets that overtake each other. `jitter`: draws. Nothing here knows the network; the engine's `limits` does.
 
 mod backlog;
 mod end_points;
+mod flow;
 mod jitter;
+mod order;
 mod policy;
 mod qcn;
+mod trails;
 
-pub(crate) use end_points::{Due, EndPoints, Flow, Verdict};
+pub(crate) use end_points::{Due, EndPoints, Verdict};
+pub(crate) use flow::Flow;
+pub(crate) use order::Order;
+pub(crate) use trails::Notice;

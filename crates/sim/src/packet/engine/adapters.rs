@@ -37,8 +37,8 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
         self.notify_arrival(link, index, wire, message);
         let payload = u64::from(wire) - u64::from(self.config.header_bytes);
         let Incoming { left, posted_ps, token, from, .. } = self.hosts.receive(message, payload);
-        if self.ports.features::<H>().control && self.program.is_data(token) {
-            self.is_received(link, from, payload);
+        if self.ports.features::<H>().control {
+            self.is_received(link, from, index, self.program.is_data(token));
         }
         if let Some(births) = self.hosts.births_mut() {
             births.received(self.program.job(token), from, origin.born(), wire, self.now);
@@ -88,7 +88,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
             self.hosts.has_sent(message, u64::from(payload));
             let has_left = left == u64::from(payload);
             if self.ports.features::<H>().control {
-                self.is_sent(host, address, level, wire, has_left);
+                self.is_sent(host, index, (address, level, wire), has_left);
             }
             let rotates = !has_left && self.config.injection == Injection::RoundRobin;
             if has_left || rotates {

@@ -14,14 +14,14 @@ use crate::calendar::{Event, NEVER};
 use crate::config::Injection;
 use crate::observe::Observer;
 use crate::packet::choice::Choice;
-use crate::packet::control::{Due, EndPoints, Flow, Verdict};
+use crate::packet::control::{Due, EndPoints, Flow, Notice, Verdict};
 use crate::packet::hardware::Hardware;
 use crate::packet::network::Network;
 use crate::packet::pool::NONE;
 use crate::program::{LAST_PS, Program};
 
 /// Bytes of a notification on the wire.
-const NOTICE_BYTES: u16 = 64;
+pub(super) const NOTICE_BYTES: u16 = 64;
 
 impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
     /// Whether an event is what a control has planned: it is none of the network's.
@@ -30,7 +30,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
         data == MANAGED && key & 1 == 1 && key >> 1 >= links
     }
 
-    fn control(&mut self) -> &mut EndPoints {
+    pub(super) fn control(&mut self) -> &mut EndPoints {
         self.end_points.as_mut().expect("the hardware's features say that there is a control")
     }
 
@@ -42,7 +42,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
         self.control().flow(to, level)
     }
 
-    fn plan(&mut self, host: HostId, time_ps: u64, what: Due) {
+    pub(super) fn plan(&mut self, host: HostId, time_ps: u64, what: Due) {
         let time_ps = time_ps.min(LAST_PS);
         self.control().plan(host, time_ps, what);
         let key = (self.fabric.link_count() as u32 + host.0) << 1 | 1;
@@ -54,9 +54,19 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
     /// A packet is about to join an output's queue.
     pub(in crate::packet) fn joins(&mut self, switch: SwitchId, out: u32, index: u32) {
         let (now, packet) = (self.now, *self.packets.get(index));
+        let snoops = C::SNOOPS && self.choice.snoops();
+        if snoops {
+            let is_first = (packet.via as usize) < self.ports.hosts;
+            self.control().trails.pass(index, packet.via, is_first);
+        }
         let Some(feedback) = self.control().joins(out, packet.wire, now) else { return };
         let source = self.hosts.incoming(self.origins[index as usize].message).from;
         let flow = self.flow(packet.address, packet.level());
+        if snoops && self.ports.far_end(out).is_some() {
+            let trail = self.control().trails.of(index).to_vec();
+            let notice = Notice { flow, address: packet.address, feedback, trail };
+            return self.snoop(switch, out, source, notice);
+        }
         let time_ps = now.saturating_add(self.back_ps(switch, source));
         self.plan(source, time_ps, Due::Notice(flow, feedback));
     }
@@ -107,10 +117,18 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
 
     // ---- hosts
 
-    /// A packet's payload is received.
-    pub(in crate::packet) fn is_received(&mut self, link: u32, from: HostId, payload: u64) {
+    /// A packet is received; its payload counts if it is data.
+    pub(in crate::packet) fn is_received(&mut self, link: u32, from: HostId, index: u32, is_data: bool) {
         let (now, to) = (self.now, HostId(self.fabric.reverse(LinkId(link)).0));
-        self.control().receives(from, to, payload, now);
+        let packet = *self.packets.get(index);
+        let payload = u64::from(packet.wire) - u64::from(self.config.header_bytes);
+        let control = self.control();
+        if let Some(order) = &mut control.order {
+            order.receives(index, from, to, packet.level(), packet.wire);
+        }
+        if is_data {
+            control.receives(from, to, payload, now);
+        }
     }
 
     /// Takes messages that may not send yet from the heads of a host's queues.
@@ -150,12 +168,16 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
     pub(in crate::packet) fn is_sent(
         &mut self,
         host: u32,
-        address: DestId,
-        level: u8,
-        wire: u16,
+        index: u32,
+        (address, level, wire): (DestId, u8, u16),
         is_last: bool,
     ) {
         let (flow, now, of) = (self.flow(address, level), self.now, HostId(host));
+        if let Dest::Host(to, _) = self.space.resolve(address)
+            && let Some(order) = &mut self.control().order
+        {
+            order.sends(index, of, to, level);
+        }
         if let Some(time_ps) = self.control().sends(of, flow, wire, is_last, now) {
             self.plan(of, time_ps, Due::Release(flow));
         }
@@ -166,13 +188,17 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
         let now = self.now;
         while let Some(due) = self.control().take_due(host, now) {
             match due {
-                Due::Notice(flow, feedback) => {
-                    let speed = self.fabric.bandwidth_bytes_per_s(self.fabric.host_link(host));
-                    self.control().is_told(host, flow, feedback, speed, now);
-                }
+                Due::Notice(flow, feedback) => self.slow_down(host, flow, feedback),
+                Due::Step(number) => self.comes_back(host, number),
                 Due::Release(flow) => self.let_go::<H>(host, flow),
             }
         }
+    }
+
+    /// A host hears of congestion.
+    pub(super) fn slow_down(&mut self, host: HostId, flow: Flow, feedback: u8) {
+        let (speed, now) = (self.fabric.bandwidth_bytes_per_s(self.fabric.host_link(host)), self.now);
+        self.control().is_told(host, flow, feedback, speed, now);
     }
 
     /// A flow may send again: the first message that it holds back comes into its lane's queue.

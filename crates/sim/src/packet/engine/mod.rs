@@ -11,6 +11,7 @@ mod exchange;
 mod foresight;
 mod limits;
 mod notify;
+mod snoop;
 mod state;
 mod switches;
 

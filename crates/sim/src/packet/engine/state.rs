@@ -83,6 +83,7 @@ impl<C: Choice, P: Split, O: Observer> Network<'_, C, P, O> {
             end_points.save(&mut to);
         }
         to.put(choice.streams());
+        choice.save(&mut to);
         program.save(&mut to);
         to.bytes()
     }
@@ -107,6 +108,7 @@ impl<C: Choice, P: Split, O: Observer> Network<'_, C, P, O> {
             end_points.load(from)?;
         }
         from.replace(self.choice.streams())?;
+        self.choice.load(from)?;
         self.program.load(from)
     }
 }
