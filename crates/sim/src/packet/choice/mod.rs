@@ -2,6 +2,7 @@
 
 mod adaptive;
 mod any;
+mod draw;
 mod minimal;
 mod random;
 mod remote;
@@ -9,10 +10,9 @@ mod steer;
 mod table;
 mod way;
 
-use netloom_model::rng::Stream;
 use netloom_model::{DestId, HostId, LinkId, SwitchId};
 
-use super::pool::Packet;
+use super::pool::{Origin, Packet};
 use super::switch::Ports;
 
 pub use adaptive::Adaptive;
@@ -56,9 +56,16 @@ impl Here {
 pub struct Outputs<'a> {
     pub(crate) now: u64,
     pub(crate) ports: &'a mut Ports,
+    pub(crate) origin: &'a Origin,
 }
 
 impl Outputs<'_> {
+    /// What the packet draws by, if its scheme [draws](Choice::DRAWS): the same whatever others do.
+    #[inline]
+    pub fn mark(&self) -> u32 {
+        self.origin.mark
+    }
+
     /// Bytes that wait for an output link of this switch or have left by it and still hold room downstream (its
     /// outstanding credits), all lanes together; 0 for an idle one.
     #[inline]
@@ -86,10 +93,13 @@ impl Outputs<'_> {
     }
 }
 
-/// A routing scheme of the switches.
+/// A routing scheme of the switches. It remembers nothing from packet to packet.
 pub trait Choice: Send {
     /// Whether it looks at [`Outputs`]; they are kept exact only for those that do.
     const LOOKS: bool;
+
+    /// Whether it draws at random, by [`Outputs::mark`]; packets have marks only for those that do.
+    const DRAWS: bool = false;
 
     /// Whether it knows its own switch only. A scheme that knows others runs in one partition.
     const LOCAL: bool = true;
@@ -109,9 +119,6 @@ pub trait Choice: Send {
     fn lmc(&self) -> u8 {
         0
     }
-
-    /// Its random streams: all that it remembers from packet to packet.
-    fn streams(&mut self) -> &mut [Stream];
 
     /// The output of a packet. `None`: it can't go on.
     fn output(&mut self, here: Here, outputs: &mut Outputs) -> Option<LinkId>;

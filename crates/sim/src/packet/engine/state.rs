@@ -1,6 +1,6 @@
 //! The state of a run, so that another run can go on from there: what is kept of a network, and in which form.
 //!
-//! Kept is what happens: packets, messages, room, events to come, counters and samples, how far programs are, random streams. What a run
+//! Kept is what happens: packets, messages, room, events to come, counters and samples, how far programs are. What a run
 //! is given is not: whoever takes a state up gives the same fabric, hardware, scheme and program again, and vouches for that.
 //!
 //! Invariants: a state is taken between events, with several partitions between windows, when no mail is under way; a run that goes on
@@ -41,6 +41,7 @@ impl<C: Choice, P: Split, O: Observer> Network<'_, C, P, O> {
             fabric: _,
             config: _,
             space: _,
+            choice: _, // it remembers nothing
             here: _,
             partition: _,
             lookahead_ps: _,
@@ -57,7 +58,6 @@ impl<C: Choice, P: Split, O: Observer> Network<'_, C, P, O> {
             failed_at: _,
             pairs: _, // a run that counts them keeps no state
             // Kept.
-            choice,
             program,
             ports,
             packets,
@@ -82,7 +82,6 @@ impl<C: Choice, P: Split, O: Observer> Network<'_, C, P, O> {
         if let Some(end_points) = end_points {
             end_points.save(&mut to);
         }
-        to.put(choice.streams());
         program.save(&mut to);
         to.bytes()
     }
@@ -106,7 +105,6 @@ impl<C: Choice, P: Split, O: Observer> Network<'_, C, P, O> {
         if let Some(end_points) = &mut self.end_points {
             end_points.load(from)?;
         }
-        from.replace(self.choice.streams())?;
         self.program.load(from)
     }
 }
