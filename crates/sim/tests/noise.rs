@@ -88,7 +88,7 @@ fn jobs_that_draw_at_one_switch_do_not_disturb_each_other() {
         for scheme in PerPacket::ALL {
             assert_undisturbed(&fabric, || Scheme::PerPacket(scheme, &paths), &profile, [&to_y, &to_z]);
         }
-        let routes = route(&fabric, &structure, Engine::Ftree, &EngineOptions::default()).unwrap();
+        let routes = route(Engine::Ftree, &fabric, &structure, &EngineOptions::default()).unwrap();
         assert_undisturbed(&fabric, || Scheme::Tables(&routes), &profile, [&to_y, &to_z]);
     }
 }
