@@ -29,6 +29,7 @@ VERBS += [
     "loads",
     "optimize",
     "simulate",
+    "noise",
     "plan",
     "plot matrix",
     "plot loads",

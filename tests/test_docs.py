@@ -48,6 +48,7 @@ VERBS = [
     "loads",
     "optimize",
     "simulate",
+    "noise",
     "sample",
     "dataplane",
     "diagnose",

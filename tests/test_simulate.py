@@ -421,7 +421,7 @@ def test_a_state_that_is_damaged_or_of_another_run_is_refused(netloom):
     assert "ftree: the same command goes on from here" in stopped.err
     (state,) = (netloom.folder / "kept").glob("*/state")
     whole = state.read_bytes()
-    assert whole.startswith(b"netloom.state/1 ")
+    assert whole.startswith(b"netloom.state/2 ")
     middle = len(whole) // 2
     flipped = whole[:middle] + bytes([whole[middle] ^ 4]) + whole[middle + 1 :]
     for damaged in (whole[:-1], whole[:middle], whole[:40], b"", flipped, whole + b"x", b"\0" * 100):

@@ -345,6 +345,9 @@ class Scenario:
     @property
     def offering(self) -> list[str]:
         """Names of the jobs that offer load (`kind = "uniform"`)."""
+    @property
+    def repeating(self) -> list[str]:
+        """Jobs that start over until another ends."""
     def alone(self, job: str) -> Scenario:
         """One of its jobs by itself, on the same hosts; once, where it starts over until another ends."""
     @property
@@ -448,6 +451,14 @@ class Simulation:
         mtu_bytes: float = 4096.0,
     ) -> Traffic | None:
         """What hosts sent each other, headers included; None unless it was counted."""
+    def messages(self) -> dict[str, Any] | None:
+        """Every message of the jobs asked for, by job, from, to, collective, number; None unless asked for.
+
+        Columns job (its number), from, to (ranks), collective, number (which of its sender's messages, the
+        same in every run of the job; of a graph of tasks the task), bytes, posted_ps, latency_ps (from its
+        posting to its last byte), asking_ps (of question and answer, if it is longer than the eager limit).
+        `cut`: there were more than 4,000,000, of which the last to come are missing.
+        """
     def queues(self) -> dict[str, Any] | None:
         """The longest queues of every sample: time_ps, link, bytes."""
     def queue_levels(self) -> dict[str, Any] | None:
@@ -1478,6 +1489,7 @@ def simulate(
     keep: tuple[_Path, bytes, float] | None = None,
     counted: bool = False,
     counted_every_us: float | None = None,
+    messages: Sequence[str] = (),
 ) -> Simulation:
     """Runs a scenario with one of its routings (the first if None).
 
@@ -1488,6 +1500,12 @@ def simulate(
     seconds (0: never) and when the run is ended early. The fluid model keeps nothing, nor does a run with a
     trace. With `counted`, what hosts send each other is counted (`Simulation.sent`), and links in intervals
     of `counted_every_us` (`Simulation.counted`); nothing else is then recorded over time, and no state kept.
+    Of the jobs in `messages` every message is written down (`Simulation.messages`); no state is kept then.
+
+    Raises
+    ------
+    ValueError
+        If the scenario has no such job.
     """
 
 def plan(

@@ -107,6 +107,10 @@ KINDS: dict[str, tuple[Severity, Class]] = {
     "slower-than-start": ("warning", "hosts"),
     # Of offered load in a simulation (python/netloom/cli/simulated.py).
     "load-not-accepted": ("note", "hosts"),
+    # Of noise (python/netloom/cli/noise/command.py).
+    "no-neighbours": ("note", "hosts"),
+    "messages-cut": ("warning", "hosts"),
+    "messages-unmatched": ("note", "hosts"),
     # Of routes (crates/verify/src/report.rs), and of today's that `optimize --from` starts with.
     "unreachable": ("error", "hosts"),
     "loop": ("error", "hosts"),

@@ -16,6 +16,7 @@ const FLOORS: [&[&str]; 8] = [
         "graphs",
         "hashes",
         "manifest",
+        "noise",
         "rankfile",
         "recording",
         "slurm",

@@ -240,7 +240,7 @@ impl Scene {
                 queues_every_ps: measures.queues_every_ps,
                 longest_queues: measures.longest_queues.unwrap_or(Measure::default().longest_queues),
                 trace_ps: measures.trace_ps,
-                pairs: false,
+                ..Measure::default()
             },
             keep: None,
             until_ps: self.scenario.max_time_ps,

@@ -17,6 +17,15 @@ pub fn stream(seed: u64, id: u64) -> Stream {
     Xoshiro256PlusPlus::seed_from_u64(mix.next_u64())
 }
 
+/// A number all of whose bits depend on all bits of `x`, another for every other `x` (the finalizer of SplitMix64; G. L. Steele, D. Lea,
+/// C. H. Flood, *Fast splittable pseudorandom number generators*, OOPSLA 2014, fig. 15, Stafford's variant 13).
+#[inline]
+pub fn mixed(x: u64) -> u64 {
+    let x = (x ^ x >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    x ^ x >> 31
+}
+
 /// A uniform integer in `0..n` (Lemire's method with rejection, so exactly uniform).
 ///
 /// # Panics

@@ -220,13 +220,17 @@ impl PyScenario {
         jobs.map(|job| job.name.clone()).collect()
     }
 
+    /// Names of the jobs that start over until another ends.
+    #[getter]
+    fn repeating(&self) -> Vec<String> {
+        let jobs = self.stage.scene.jobs.iter().filter(|job| job.until.is_some());
+        jobs.map(|job| job.name.clone()).collect()
+    }
+
     /// One of its jobs by itself, on the same hosts; once, where it starts over until another ends.
     fn alone(&self, py: Python<'_>, job: &str) -> PyResult<Self> {
         let stage = &self.stage;
-        let Some(number) = stage.scene.jobs.iter().position(|it| it.name == job) else {
-            return Err(errors::value(py, &format!("job: {} has no job \"{job}\"", stage.label)));
-        };
-        let scene = stage.scene.alone(number);
+        let scene = stage.scene.alone(stage.job(py, job)?);
         let (shared, label, folder) = (Arc::clone(&stage.shared), stage.label.clone(), stage.folder.clone());
         Ok(Self { stage: Arc::new(Stage { scene, shared, label, folder }), files: self.files.clone() })
     }
@@ -305,6 +309,12 @@ impl PyScenario {
 }
 
 impl Stage {
+    /// The number of a job.
+    pub fn job(&self, py: Python<'_>, name: &str) -> PyResult<usize> {
+        let number = self.scene.jobs.iter().position(|job| job.name == name);
+        number.ok_or_else(|| errors::value(py, &format!("job: {} has no job \"{name}\"", self.label)))
+    }
+
     /// The tables of a routing, checked; `None` for one that has none.
     pub fn routes(
         &self,

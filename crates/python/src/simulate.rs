@@ -42,10 +42,12 @@ pub struct PySimulation {
 /// arguments has kept: the run goes on from there. `keep` is a file, its first line and seconds: the state is written there,
 /// behind that line, as gzip, each so many seconds (0: never) and when the run is ended early. The fluid model keeps nothing,
 /// nor does a run with a trace. With `counted`, what hosts send each other is counted, and links in intervals of `counted_every_us`;
-/// nothing else is then recorded over time, and no state is kept.
+/// nothing else is then recorded over time, and no state is kept. Of the jobs in `messages` every message is written down; no state is kept then
+/// either.
 #[pyfunction]
 #[pyo3(signature = (scenario, routing = None, *, model = None, routes = None, threads = 1, time_limit = None,
-                    progress = None, state = None, keep = None, counted = false, counted_every_us = None))]
+                    progress = None, state = None, keep = None, counted = false, counted_every_us = None,
+                    messages = Vec::new()))]
 #[allow(clippy::too_many_arguments)] // keyword arguments of one Python call
 pub fn simulate(
     py: Python<'_>,
@@ -60,8 +62,10 @@ pub fn simulate(
     keep: Option<(PathBuf, Vec<u8>, f64)>,
     counted: bool,
     counted_every_us: Option<f64>,
+    messages: Vec<String>,
 ) -> PyResult<PySimulation> {
     let stage = &scenario.stage;
+    let messages: Vec<usize> = messages.iter().map(|job| stage.job(py, job)).collect::<PyResult<_>>()?;
     let model = match model.unwrap_or(&stage.scene.scenario.model) {
         "packet" => Model::Packet,
         "fluid" => Model::Fluid,
@@ -84,7 +88,7 @@ pub fn simulate(
         let scheme = prepared.scheme(tables.as_deref());
         let setup = stage.scene.setup(&stage.shared.fabric, scheme, model, threads);
         let keep = (file.is_some() || state.is_some()).then_some(&keeping);
-        let measure = measure.unwrap_or_else(|| setup.measure.clone());
+        let measure = Measure { messages, ..measure.unwrap_or_else(|| setup.measure.clone()) };
         let outcome = run_simulation(Setup { keep, measure, ..setup }, control);
         (outcome, (cpu_ns() - before) as f64 * 1e-9)
     })?;
@@ -479,6 +483,26 @@ impl PySimulation {
         let fabric = &self.stage.shared.fabric;
         let made = run(py, Options::default(), |_| sent(fabric, pairs, interval, amount))?;
         made.map(|traffic| Some(traffic.into())).map_err(|e| errors::traffic(py, e))
+    }
+
+    /// Every message of the jobs asked for, by job, from, to, collective and number: columns job (its number), from, to (ranks), collective,
+    /// number, bytes, posted_ps, latency_ps, asking_ps; and `cut`, whether there were too many, so that the last to come are missing. `None` unless
+    /// they were asked for.
+    fn messages<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
+        let Some(messages) = &self.outcome.recorded.messages else { return Ok(None) };
+        let rows = || messages.rows.iter();
+        let columns = PyDict::new(py);
+        columns.set_item("job", array(py, rows().map(|row| row.job)))?;
+        columns.set_item("from", array(py, rows().map(|row| row.from)))?;
+        columns.set_item("to", array(py, rows().map(|row| row.to)))?;
+        columns.set_item("collective", array(py, rows().map(|row| row.collective)))?;
+        columns.set_item("number", array(py, rows().map(|row| row.number)))?;
+        columns.set_item("bytes", array(py, rows().map(|row| row.bytes)))?;
+        columns.set_item("posted_ps", array(py, rows().map(|row| row.posted_ps)))?;
+        columns.set_item("latency_ps", array(py, rows().map(|row| row.latency_ps)))?;
+        columns.set_item("asking_ps", array(py, rows().map(|row| row.asking_ps)))?;
+        columns.set_item("cut", messages.cut)?;
+        Ok(Some(columns))
     }
 
     /// The longest queues of every sample: columns time_ps, link, bytes. `None` unless the scenario asks for them.

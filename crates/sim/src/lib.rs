@@ -48,8 +48,9 @@ pub use packet::{End, Finished, Keeping, Network, Terms, run_network};
 pub use profile::Profile;
 pub use program::{Desk, Post, Program, Series, Split};
 pub use record::{
-    Distribution, FlowRow, IntervalRow, Intervals, Latencies, LevelRow, LinkCounters, Managed, ManagedQueue,
-    Measure, PairRow, QueueLevel, QueueRow, Queues, Recorded, Reordering, Sent, Snooped, Summary,
+    Distribution, FlowRow, IntervalRow, Intervals, Latencies, LevelRow, LinkCounters, MOST_MESSAGES, Managed,
+    ManagedQueue, Measure, MessageRow, MessageRows, PairRow, QueueLevel, QueueRow, Queues, Recorded,
+    Reordering, Sent, Snooped, Summary,
 };
 pub use replay::{
     Algorithm, Algorithms, Collective, Envelope, Job, JobTimes, Kind, Offered, Op, OpenLoop, Player, Replay,

@@ -40,6 +40,8 @@ pub struct Series {
     pub of: u32,
     /// The program's own: where to look for the next.
     pub next: u64,
+    /// The program's own: the number of the next.
+    pub number: u32,
     /// How many there are to come, at least 1.
     pub left: u64,
 }
@@ -187,6 +189,12 @@ pub trait Program: Send {
 
     /// Which of the jobs (counted from 0) a message belongs to; latencies of packets are kept by job.
     fn job(&self, _token: Self::Token) -> usize {
+        0
+    }
+
+    /// What tells a message of two hosts from others of these, whenever it is sent and whatever other jobs do: random choices for its packets follow
+    /// from it. Messages of two hosts with one identity are drawn for alike.
+    fn identity(&self, _token: Self::Token) -> u64 {
         0
     }
 

@@ -327,13 +327,14 @@ fn packets<C: Choice + Clone, O: Observer>(
     if let Some((from_ps, to_ps)) = setup.measure.trace_ps {
         player.log(from_ps, to_ps, MOST_SPANS);
     }
+    player.record_messages(&setup.measure.messages);
     let terms = Terms {
         threads: setup.threads,
         partitions: None,
         until_ps: setup.until_ps,
         packet_jobs: names.len(),
         measure: Some(&setup.measure),
-        keep: setup.keep.filter(|_| !setup.measure.pairs),
+        keep: setup.keep.filter(|_| !setup.measure.pairs && setup.measure.messages.is_empty()),
         control,
     };
     let finished = run_network(setup.fabric, &setup.profile.config, choice, player, observer, &terms)?;
@@ -353,7 +354,8 @@ fn packets<C: Choice + Clone, O: Observer>(
         End::Stopped | End::Until => (None, false),
     };
     let Finished { intervals, queues, pairs, observers, accepted, .. } = finished;
-    let mut recorded = Recorded { intervals, queues, pairs, ..Recorded::default() };
+    let messages = player.take_messages();
+    let mut recorded = Recorded { intervals, queues, pairs, messages, ..Recorded::default() };
     let mut all_packets = Latencies::default();
     let jobs = names.into_iter().enumerate().map(|(j, (name, ranks))| {
         let (messages, packets) = (player.latency(j), &packet_latencies[j]);

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use netloom_model::rng::Stream;
 use netloom_model::{Control, Fabric, HostId, LaneMap, LinkId, SERVICE_LEVELS};
 use netloom_routing::{Engine, EngineOptions, route};
 use netloom_sim::choice::ByTable;
@@ -53,10 +52,6 @@ impl Choice for DateLine {
 
     fn lanes(&self) -> u8 {
         2
-    }
-
-    fn streams(&mut self) -> &mut [Stream] {
-        self.0.streams()
     }
 
     fn output(&mut self, here: Here, outputs: &mut Outputs) -> Option<LinkId> {

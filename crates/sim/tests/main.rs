@@ -11,6 +11,7 @@ mod lanes;
 mod matrices;
 mod measure;
 mod motifs;
+mod noise;
 mod observers;
 mod offered;
 mod partitions;

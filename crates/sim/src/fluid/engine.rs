@@ -139,6 +139,11 @@ impl<'f, P: Program> Fluid<'f, P> {
         &self.program
     }
 
+    /// The same, to take from.
+    pub(crate) fn program_mut(&mut self) -> &mut P {
+        &mut self.program
+    }
+
     /// What every link has carried, of messages that have left: whole numbers where traffic takes one path, else rounded.
     pub fn counters(&self) -> LinkCounters {
         let of = |link: LinkId| {

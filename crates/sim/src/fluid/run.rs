@@ -17,8 +17,9 @@ const EVENTS_A_LOOK: u64 = 1 << 12;
 /// [`SimError`] for parameters that can't work, messages that have no way, and time beyond its range.
 pub(crate) fn flows(setup: Setup, control: &Control) -> Result<Outcome, SimError> {
     let names: Vec<_> = setup.jobs.iter().map(|job| (job.name.clone(), job.hosts.len())).collect();
-    let player = Player::new(setup.jobs, setup.profile.software)
+    let mut player = Player::new(setup.jobs, setup.profile.software)
         .with_addresses(setup.scheme.lmc(), setup.scheme.path());
+    player.record_messages(&setup.measure.messages);
     let mut fluid = Fluid::new(setup.fabric, &setup.profile.config, setup.scheme, player)?;
     let until_ps = setup.until_ps.unwrap_or(u64::MAX);
     fluid.start();
@@ -44,6 +45,8 @@ pub(crate) fn flows(setup: Setup, control: &Control) -> Result<Outcome, SimError
         JobOutcome::of(player, (j, end_ps), (name, ranks), (no_packets, None))
     });
     let jobs = jobs.collect();
+    recorded.messages = fluid.program_mut().take_messages();
+    let player = fluid.program();
     Ok(Outcome {
         end_ps,
         stopped,

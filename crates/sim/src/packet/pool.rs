@@ -34,15 +34,20 @@ pub(crate) struct Origin {
     born_low: u32,
     /// The high 8 bits of that, and 24 bits for the switch that a detour leads to.
     high: u32,
+    /// What schemes draw by: it follows from the message and the packet's place in it; 0 for schemes that draw nothing.
+    pub mark: u32,
 }
 
 /// Bits of a switch's number beside the time of creation.
 const THROUGH_BITS: u32 = 24;
 
 impl Origin {
-    pub fn new(message: u32, born: u64) -> Self {
+    /// For schemes that ask for none.
+    pub const NOBODYS: Self = Self { message: NONE, born_low: 0, high: 0, mark: 0 };
+
+    pub fn new(message: u32, born: u64, mark: u32) -> Self {
         debug_assert!(born < 1 << 40);
-        Self { message, born_low: born as u32, high: ((born >> 32) as u32) << THROUGH_BITS }
+        Self { message, born_low: born as u32, high: ((born >> 32) as u32) << THROUGH_BITS, mark }
     }
 
     /// The switch that the packet's detour leads to, if it makes one.
@@ -89,7 +94,7 @@ impl Packet {
     }
 }
 
-const _: () = assert!(size_of::<Packet>() == 16 && size_of::<Origin>() == 12);
+const _: () = assert!(size_of::<Packet>() == 16 && size_of::<Origin>() == 16);
 
 /// Something that can be in a list.
 pub(crate) trait Linked {
@@ -237,10 +242,11 @@ mod tests {
         let mut packet = Packet::new(DestId(3), 4096, 15, 2);
         packet.set_lane(9);
         assert_eq!((packet.level(), packet.lane()), (15, 9));
-        let mut origin = Origin::new(7, 0x12_3456_789a);
+        let mut origin = Origin::new(7, 0x12_3456_789a, 5);
         assert_eq!((origin.born(), origin.through()), (0x12_3456_789a, 0));
         origin.set_through(0xab_cdef);
         origin.set_through(0x12_3456);
         assert_eq!((origin.born(), origin.through(), origin.message), (0x12_3456_789a, 0x12_3456, 7));
+        assert_eq!(origin.mark, 5);
     }
 }

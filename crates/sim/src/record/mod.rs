@@ -8,6 +8,7 @@ mod intervals;
 mod latency;
 mod link_counters;
 mod managed;
+mod messages;
 mod pairs;
 mod queues;
 mod snooped;
@@ -18,6 +19,8 @@ pub use intervals::{IntervalRow, Intervals};
 pub use latency::{Latencies, Summary};
 pub use link_counters::{LinkCounters, Sent};
 pub use managed::{FlowRow, Managed, ManagedQueue};
+pub(crate) use messages::{Arrival, Messages, Stage};
+pub use messages::{MOST_MESSAGES, MessageRow, MessageRows};
 pub(crate) use pairs::PairCounter;
 pub use pairs::PairRow;
 pub use queues::{LevelRow, QueueLevel, QueueRow, Queues};
@@ -38,6 +41,8 @@ pub struct Measure {
     pub trace_ps: Option<(u64, u64)>,
     /// What hosts sent each other, in the intervals of the counters; where these have none, in all. Such a run keeps no state.
     pub pairs: bool,
+    /// Jobs, by number, of which every message is written down, at most [`MOST_MESSAGES`] in all. Such a run keeps no state.
+    pub messages: Vec<usize>,
 }
 
 impl Default for Measure {
@@ -49,6 +54,7 @@ impl Default for Measure {
             longest_queues: 16,
             trace_ps: None,
             pairs: false,
+            messages: Vec::new(),
         }
     }
 }
@@ -91,6 +97,8 @@ pub struct Recorded {
     pub timeline: Option<Timeline>,
     /// What hosts sent each other.
     pub pairs: Option<Vec<PairRow>>,
+    /// Every message of the jobs that were asked for.
+    pub messages: Option<MessageRows>,
 }
 
 /// Latencies of something.

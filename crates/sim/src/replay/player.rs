@@ -6,6 +6,7 @@
 //! Invariants: `open` counts what a rank started and what is not complete; a rank that waits is woken by what it waits for and
 //! nothing else. A rank's steps depend on its own messages only, so the order of ranks at one time doesn't matter.
 
+mod envelope;
 mod graph;
 mod results;
 mod sending;
@@ -27,11 +28,11 @@ use super::spent::Tally as TimeTally;
 use super::tasks::Progress;
 use crate::observe::Context;
 use crate::program::{Desk, Post, Program, Series};
-use crate::record::Latencies;
+use crate::record::{Latencies, Messages};
 use netloom_model::LaneMap;
 
-/// Tags from here on belong to collectives.
-const COLLECTIVE_TAG: u32 = 1 << 31;
+pub use envelope::Envelope;
+use envelope::{COLLECTIVE_TAG, Part};
 
 /// From a round of a repeating job that took no time to the next, at least.
 const MOMENT_PS: u64 = 1_000;
@@ -51,29 +52,6 @@ pub struct Software {
     pub control_bytes: u64,
     /// Picoseconds a byte between ranks of one host.
     pub copy_ps_per_byte: f64,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-enum Part {
-    /// A whole message.
-    Whole,
-    /// May I?
-    Ask,
-    /// You may.
-    Answer,
-}
-
-/// What travels with a message.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub struct Envelope {
-    part: Part,
-    /// Sender and receiver of the payload, ranks of all jobs.
-    from: u32,
-    to: u32,
-    tag: u32,
-    bytes: u64,
-    /// Nobody waits for its leaving.
-    forgotten: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -141,6 +119,8 @@ struct Rank {
     end_ps: Option<u64>,
     /// Since when it waits for messages; [`NOT_WAITING`].
     waits_since_ps: u64,
+    /// Messages that it has sent: by its script, and by collectives.
+    sends: [u32; 2],
 }
 
 /// No time at which a rank began to wait.
@@ -175,6 +155,8 @@ pub struct Player {
     times: Vec<TimeTally>,
     /// What ranks do, if asked for.
     log: Option<Log>,
+    /// Every message, if asked for.
+    messages: Option<Messages>,
 }
 
 impl Player {
@@ -204,6 +186,7 @@ impl Player {
                 leaving: 0,
                 end_ps: None,
                 waits_since_ps: NOT_WAITING,
+                sends: [0; 2],
             }));
         }
         let repeats = jobs.iter().any(|job| job.until.is_some());
@@ -230,6 +213,7 @@ impl Player {
             windows,
             times,
             log: None,
+            messages: None,
         }
     }
 
@@ -325,10 +309,14 @@ impl Player {
                 desk.wake(rank.host, ps, r);
                 return Waits::Processor;
             }
-            Op::Isend { .. } => self.send(r, op, inner, desk),
+            Op::Isend { .. } => {
+                let number = self.numbered(r, inner);
+                self.send(r, op, inner, number, desk);
+            }
             Op::Irecv { from, tag } => self.receive(r, from, tag, desk),
             Op::Send { to, bytes, tag } => {
-                self.send(r, op, inner, desk);
+                let number = self.numbered(r, inner);
+                self.send(r, op, inner, number, desk);
                 if self.asks(r, bytes) {
                     return self.claim(r, to, tag, true);
                 }
@@ -393,8 +381,8 @@ impl Player {
 
     /// A receive and what came for it have found each other.
     fn matched(&mut self, r: u32, envelope: Envelope, desk: &mut Desk<Envelope>) {
-        if envelope.part == Part::Ask {
-            let answer = Envelope { part: Part::Answer, ..envelope };
+        if envelope.part() == Part::Ask {
+            let answer = envelope.with_part(Part::Answer);
             self.post(r, self.software.post_ps, answer, desk);
         } else {
             self.complete(r, self.number_beside(r, envelope.from), envelope.tag, false);
@@ -495,8 +483,12 @@ impl Program for Player {
         if self.jobs.len() == 1 { 0 } else { self.ranks[envelope.to as usize].job as usize }
     }
 
+    fn identity(&self, envelope: Envelope) -> u64 {
+        envelope.identity(|rank| self.ranks[rank as usize].number)
+    }
+
     fn is_data(&self, envelope: Envelope) -> bool {
-        envelope.part == Part::Whole
+        envelope.part() == Part::Whole
     }
 
     fn measured_ps(&self, job: usize) -> Option<(u64, u64)> {
@@ -530,8 +522,8 @@ impl Program for Player {
     }
 
     fn sent(&mut self, _: HostId, envelope: Envelope, desk: &mut Desk<Envelope>) {
-        let Envelope { part, from, to, tag, bytes, forgotten } = envelope;
-        let waited_for = part == Part::Whole && !forgotten;
+        let (Envelope { from, to, tag, bytes, .. }, part) = (envelope, envelope.part());
+        let waited_for = part == Part::Whole && !envelope.is_forgotten();
         if waited_for {
             self.complete(from, self.number_beside(from, to), tag, true);
         }
@@ -546,9 +538,12 @@ impl Program for Player {
     }
 
     fn received(&mut self, _: HostId, envelope: Envelope, latency_ps: u64, desk: &mut Desk<Envelope>) {
-        let Envelope { part, from, to, tag, bytes, .. } = envelope;
+        let (Envelope { from, to, tag, bytes, .. }, part) = (envelope, envelope.part());
+        if self.messages.is_some() {
+            self.write_down(envelope, desk.now_ps(), latency_ps);
+        }
         if part == Part::Answer {
-            let whole = Envelope { part: Part::Whole, ..envelope };
+            let whole = envelope.with_part(Part::Whole);
             return self.post(from, self.software.rendezvous_ps, whole, desk);
         }
         if part == Part::Whole {

@@ -60,6 +60,7 @@ EXAMPLES: dict[str, str] = {
     "infer": "netloom infer net.txt routes.lfts before.txt after.txt --jobs jobs.toml -o traffic.mtx.gz",
     "watch": "netloom watch net.txt --once",
     "simulate": "netloom simulate examples/scenarios/shuffle.toml",
+    "noise": "netloom noise examples/scenarios/neighbour.toml --job solver",
     "sample run": "netloom sample run examples/scenarios/neighbour.toml -o run",
     "diagnose": "netloom diagnose run --try",
     "loop run": "netloom loop run examples/loop/table-5.1-shuffle.toml",

@@ -56,6 +56,7 @@ VERBS: dict[str, str | tuple[str, dict[str, str]]] = {
     "watch": "A fabric while it runs: load, hottest links, congestion, jobs, the loop's decisions.",
     "plan": "Which network for a machine that is to be bought: designs counted, priced and slowed down.",
     "simulate": "What a run takes under every routing of a scenario, packet by packet.",
+    "noise": "What neighbours do to a job, message by message, under every routing of a scenario.",
     "sample": (
         "Paths sampled inside packets: congestion by link, job and phase.",
         {
@@ -156,6 +157,7 @@ _FOLDERS = (
     "dataplane",
     "infer",
     "loop",
+    "noise",
     "optimize",
     "plan",
     "plot",

@@ -27,7 +27,7 @@ RECORD_SCHEMA = "netloom.routing-run/2"
 _UNSEALED = "netloom.routing-run/1"
 _TEMPORARY = re.compile(r"\.netloom-[0-9]+-[0-9a-f]+\.tmp")
 """What a command that was killed left of a file."""
-STATE_MAGIC = "netloom.state/1"
+STATE_MAGIC = "netloom.state/2"
 """The first word of a state's file; netloom's version and the sum of all that the run was given follow."""
 
 

@@ -3,7 +3,6 @@
 //! A random output is kept if it is idle; else the outputs are looked at in order of their ports, and the first with the
 //! least load is taken if it is less than the random one's. This is what the papers' adaptive switches do.
 
-use netloom_model::rng::Stream;
 use netloom_model::{Fabric, LinkId};
 use netloom_routing::PathSet;
 
@@ -23,18 +22,16 @@ impl<'a> Adaptive<'a> {
 
 impl Choice for Adaptive<'_> {
     const LOOKS: bool = true;
-
-    fn streams(&mut self) -> &mut [Stream] {
-        &mut self.0.random
-    }
+    const DRAWS: bool = true;
 
     #[inline]
     fn output(&mut self, here: Here, outputs: &mut Outputs) -> Option<LinkId> {
         match self.0.ways(here) {
             Ways::Only(link) => link,
             Ways::Any(links) => {
+                let drawn = self.0.draw(here, outputs, links);
                 let loads = outputs.loads();
-                Some(self.0.least(here, links, |link| loads[link.index()]))
+                Some(Minimal::least(drawn, links, |link| loads[link.index()]))
             }
         }
     }

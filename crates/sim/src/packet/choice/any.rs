@@ -1,6 +1,5 @@
 //! Any scheme, for runs that are watched: one machine code for all of them, slower than their own.
 
-use netloom_model::rng::Stream;
 use netloom_model::{DestId, HostId, LinkId, SwitchId};
 
 use super::{Choice, Here, Notified, Outputs, Way};
@@ -29,7 +28,6 @@ trait AnyType<'a>: Send {
     fn lane(&self, here: Here, out: LinkId) -> Option<u8>;
     fn first_lane(&self, from: HostId, level: u8) -> Option<u8>;
     fn lmc(&self) -> u8;
-    fn streams(&mut self) -> &mut [Stream];
     fn output(&mut self, here: Here, outputs: &mut Outputs) -> Option<LinkId>;
     fn steer(&mut self, here: Here, way: &mut Way, outputs: &mut Outputs) -> Option<LinkId>;
     fn set_of(&self, here: Here) -> u32;
@@ -59,10 +57,6 @@ impl<'a, C: Choice + Clone + 'a> AnyType<'a> for C {
 
     fn lmc(&self) -> u8 {
         Choice::lmc(self)
-    }
-
-    fn streams(&mut self) -> &mut [Stream] {
-        Choice::streams(self)
     }
 
     fn output(&mut self, here: Here, outputs: &mut Outputs) -> Option<LinkId> {
@@ -100,6 +94,7 @@ impl<'a, C: Choice + Clone + 'a> AnyType<'a> for C {
 
 impl Choice for AnyChoice<'_> {
     const LOOKS: bool = true;
+    const DRAWS: bool = true;
     const LOCAL: bool = false;
     const LANES: bool = true;
     const STEERS: bool = true;
@@ -119,10 +114,6 @@ impl Choice for AnyChoice<'_> {
 
     fn lmc(&self) -> u8 {
         self.0.lmc()
-    }
-
-    fn streams(&mut self) -> &mut [Stream] {
-        self.0.streams()
     }
 
     fn output(&mut self, here: Here, outputs: &mut Outputs) -> Option<LinkId> {

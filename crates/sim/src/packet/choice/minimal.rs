@@ -1,10 +1,10 @@
 //! The minimal outputs of a packet: what adaptive and random schemes choose from.
 
-use netloom_model::rng::{Stream, below, stream};
 use netloom_model::{Dest, DestSpace, Fabric, LinkId};
 use netloom_routing::PathSet;
 
-use super::Here;
+use super::draw::Draws;
+use super::{Here, Outputs};
 
 /// Which outputs are minimal.
 #[derive(Clone, Copy, Debug)]
@@ -18,8 +18,7 @@ pub(super) struct Map<'a> {
 #[derive(Clone, Debug)]
 pub(super) struct Minimal<'a> {
     pub map: Map<'a>,
-    /// A stream a switch, so that no interleaving of switches matters.
-    pub random: Vec<Stream>,
+    random: Draws,
 }
 
 /// Where a packet can go on.
@@ -52,8 +51,7 @@ impl<'a> Map<'a> {
 impl<'a> Minimal<'a> {
     /// For hosts with one address.
     pub fn new(fabric: &'a Fabric, paths: &'a PathSet, seed: u64) -> Self {
-        let random = fabric.switches().map(|s| stream(seed, u64::from(s.0))).collect();
-        Self { map: Map::new(fabric, paths), random }
+        Self { map: Map::new(fabric, paths), random: Draws::new(seed) }
     }
 
     #[inline]
@@ -63,14 +61,14 @@ impl<'a> Minimal<'a> {
 
     /// One of `links`, each as likely.
     #[inline]
-    pub fn draw(&mut self, here: Here, links: &[LinkId]) -> LinkId {
-        links[below(&mut self.random[here.switch.index()], links.len() as u64) as usize]
+    pub fn draw(&self, here: Here, outputs: &Outputs, links: &[LinkId]) -> LinkId {
+        self.random.of(outputs.mark(), here.switch).one_of(links)
     }
 
-    /// A random one of `links` if its load is 0, else the first with the least load unless the random one has no more.
+    /// `drawn` if its load is 0, else the first of `links` with the least load unless `drawn` has no more.
     #[inline]
-    pub fn least(&mut self, here: Here, links: &[LinkId], mut load: impl FnMut(LinkId) -> u32) -> LinkId {
-        let mut best = self.draw(here, links);
+    pub fn least(drawn: LinkId, links: &[LinkId], mut load: impl FnMut(LinkId) -> u32) -> LinkId {
+        let mut best = drawn;
         let mut least = load(best);
         if least > 0 {
             for &link in links {

@@ -2,6 +2,7 @@
 
 mod adaptive;
 mod any;
+mod draw;
 mod minimal;
 mod random;
 mod remote;
@@ -10,10 +11,9 @@ mod steer;
 mod table;
 mod way;
 
-use netloom_model::rng::Stream;
 use netloom_model::{DestId, HostId, LinkId, SwitchId};
 
-use super::pool::Packet;
+use super::pool::{Origin, Packet};
 use super::switch::Ports;
 use crate::SimError;
 use crate::record::Snooped;
@@ -61,9 +61,16 @@ impl Here {
 pub struct Outputs<'a> {
     pub(crate) now: u64,
     pub(crate) ports: &'a mut Ports,
+    pub(crate) origin: &'a Origin,
 }
 
 impl Outputs<'_> {
+    /// What the packet draws by, if its scheme [draws](Choice::DRAWS): the same whatever others do.
+    #[inline]
+    pub fn mark(&self) -> u32 {
+        self.origin.mark
+    }
+
     /// Bytes that wait for an output link of this switch or have left by it and still hold room downstream (its
     /// outstanding credits), all lanes together; 0 for an idle one.
     #[inline]
@@ -104,10 +111,13 @@ pub struct Notified {
     pub until_ps: u64,
 }
 
-/// A routing scheme of the switches.
+/// A routing scheme of the switches. It remembers nothing from packet to packet but what [`Choice::save`] writes.
 pub trait Choice: Send {
     /// Whether it looks at [`Outputs`]; they are kept exact only for those that do.
     const LOOKS: bool;
+
+    /// Whether it draws at random, by [`Outputs::mark`]; packets have marks only for those that do.
+    const DRAWS: bool = false;
 
     /// Whether it knows its own switch only. A scheme that knows others runs in one partition.
     const LOCAL: bool = true;
@@ -130,9 +140,6 @@ pub trait Choice: Send {
     fn lmc(&self) -> u8 {
         0
     }
-
-    /// Its random streams.
-    fn streams(&mut self) -> &mut [Stream];
 
     /// The output of a packet. `None`: it can't go on.
     fn output(&mut self, here: Here, outputs: &mut Outputs) -> Option<LinkId>;
@@ -182,7 +189,7 @@ pub trait Choice: Send {
         false
     }
 
-    /// Writes what it remembers besides [`Choice::streams`].
+    /// Writes what it remembers.
     fn save(&self, _to: &mut StateWriter) {}
 
     /// Reads it back.

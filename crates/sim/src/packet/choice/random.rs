@@ -1,6 +1,5 @@
 //! Oblivious: a random one of the minimal outputs for every packet, whatever is queued there.
 
-use netloom_model::rng::Stream;
 use netloom_model::{Fabric, LinkId};
 use netloom_routing::PathSet;
 
@@ -20,16 +19,13 @@ impl<'a> RandomPerPacket<'a> {
 
 impl Choice for RandomPerPacket<'_> {
     const LOOKS: bool = false;
-
-    fn streams(&mut self) -> &mut [Stream] {
-        &mut self.0.random
-    }
+    const DRAWS: bool = true;
 
     #[inline]
-    fn output(&mut self, here: Here, _: &mut Outputs) -> Option<LinkId> {
+    fn output(&mut self, here: Here, outputs: &mut Outputs) -> Option<LinkId> {
         match self.0.ways(here) {
             Ways::Only(link) => link,
-            Ways::Any(links) => Some(self.0.draw(here, links)),
+            Ways::Any(links) => Some(self.0.draw(here, outputs, links)),
         }
     }
 }

@@ -4,7 +4,6 @@
 //! tell their neighbours along with credits). So a switch sees one hop further than [`super::Adaptive`], as in progressive schemes
 //! with remote congestion (N. Jiang, J. Kim, W. Dally, *Indirect adaptive routing*, ISCA 2009).
 
-use netloom_model::rng::Stream;
 use netloom_model::{Fabric, LinkId};
 use netloom_routing::PathSet;
 
@@ -25,10 +24,7 @@ impl<'a> AdaptiveRemote<'a> {
 impl Choice for AdaptiveRemote<'_> {
     const LOOKS: bool = true;
     const LOCAL: bool = false;
-
-    fn streams(&mut self) -> &mut [Stream] {
-        &mut self.0.random
-    }
+    const DRAWS: bool = true;
 
     fn output(&mut self, here: Here, outputs: &mut Outputs) -> Option<LinkId> {
         let links = match self.0.ways(here) {
@@ -36,6 +32,7 @@ impl Choice for AdaptiveRemote<'_> {
             Ways::Any(links) => links,
         };
         let map = self.0.map;
+        let drawn = self.0.draw(here, outputs, links);
         let load = |link: LinkId| {
             let near = outputs.load(link);
             let Some(switch) = outputs.far_end(link) else { return near };
@@ -45,7 +42,7 @@ impl Choice for AdaptiveRemote<'_> {
             };
             near.saturating_add(far)
         };
-        Some(self.0.least(here, links, load))
+        Some(Minimal::least(drawn, links, load))
     }
 
     #[inline]

@@ -12,7 +12,6 @@
 
 use std::collections::BTreeMap;
 
-use netloom_model::rng::Stream;
 use netloom_model::{DestId, Fabric, Lft, LinkId, SwitchId};
 use netloom_routing::PathSet;
 use serde::{Deserialize, Serialize};
@@ -91,10 +90,6 @@ impl<'a> Snooping<'a> {
 impl Choice for Snooping<'_> {
     const LOOKS: bool = false;
     const SNOOPS: bool = true;
-
-    fn streams(&mut self) -> &mut [Stream] {
-        &mut []
-    }
 
     #[inline]
     fn output(&mut self, here: Here, outputs: &mut Outputs) -> Option<LinkId> {

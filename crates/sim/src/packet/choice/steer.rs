@@ -23,12 +23,12 @@
 //! is on lane `2 n` within a group and towards its host, and on `2 n + 1` between groups. Waiting goes to higher lanes only, as groups are
 //! cliques.
 //!
-//! Invariant: what is drawn for a packet depends on its first switch alone, so no division into partitions matters.
+//! Invariant: what is drawn for a packet depends on itself and the switch alone, so neither other packets nor a division into partitions matter.
 
-use netloom_model::rng::{Stream, below, stream};
 use netloom_model::{Dest, DestSpace, Fabric, HostId, LinkId, SwitchId};
 use netloom_routing::Steering;
 
+use super::draw::{Draw, Draws};
 use super::{Choice, Here, Outputs, Way};
 use crate::steered::{SteerOptions, Steered};
 
@@ -42,28 +42,27 @@ pub struct Steer<'a, const LOOKS: bool> {
     steering: &'a Steering,
     space: DestSpace,
     options: SteerOptions,
-    random: Vec<Stream>,
+    random: Draws,
 }
 
 impl<'a, const LOOKS: bool> Steer<'a, LOOKS> {
     /// For hosts with one address.
     pub fn new(fabric: &'a Fabric, steering: &'a Steering, options: SteerOptions, seed: u64) -> Self {
-        let random = fabric.switches().map(|s| stream(seed, u64::from(s.0))).collect();
-        Self { fabric, steering, space: fabric.dests(0), options, random }
+        Self { fabric, steering, space: fabric.dests(0), options, random: Draws::new(seed) }
     }
 
     /// One of several outputs, each as likely.
     #[inline]
-    fn draw(&mut self, switch: SwitchId, links: &[LinkId]) -> Option<LinkId> {
+    fn one_of(draw: &mut Draw, links: &[LinkId]) -> Option<LinkId> {
         match links {
             [] => None,
             &[link] => Some(link),
-            _ => Some(links[below(&mut self.random[switch.index()], links.len() as u64) as usize]),
+            _ => Some(draw.one_of(links)),
         }
     }
 
     /// A switch of a third group by which there is a way, and the output towards it.
-    fn detour(&mut self, switch: SwitchId, to: u32) -> Option<(SwitchId, LinkId)> {
+    fn detour(&self, draw: &mut Draw, switch: SwitchId, to: u32) -> Option<(SwitchId, LinkId)> {
         let cables = self.steering.cables_of(self.steering.group(switch));
         if cables.is_empty() {
             return None;
@@ -71,7 +70,7 @@ impl<'a, const LOOKS: bool> Steer<'a, LOOKS> {
         let mut at = 0;
         let mut through = None;
         for _ in 0..DRAWS {
-            at = below(&mut self.random[switch.index()], cables.len() as u64) as usize;
+            at = draw.below(cables.len());
             through = self.steering.third(cables[at], to);
             if through.is_some() {
                 break;
@@ -82,12 +81,12 @@ impl<'a, const LOOKS: bool> Steer<'a, LOOKS> {
             in_order.copied().find_map(|cable| self.steering.third(cable, to))
         })?;
         let links = self.steering.paths.links(switch, through);
-        self.draw(switch, links).map(|link| (through, link))
+        Self::one_of(draw, links).map(|link| (through, link))
     }
 
     /// The first output of a packet towards another group.
     fn decide(
-        &mut self,
+        &self,
         switch: SwitchId,
         last: SwitchId,
         way: &mut Way,
@@ -96,18 +95,19 @@ impl<'a, const LOOKS: bool> Steer<'a, LOOKS> {
         let (steering, options) = (self.steering, self.options);
         let minimal = steering.paths.links(switch, last);
         let to = steering.group(last);
+        let mut draw = self.random.of(outputs.mark(), switch);
         way.go_minimal();
         if options.scheme == Steered::Minimal {
-            return self.draw(switch, minimal);
+            return Self::one_of(&mut draw, minimal);
         }
         if options.scheme == Steered::Valiant {
-            let (through, link) = self.detour(switch, to)?;
+            let (through, link) = self.detour(&mut draw, switch, to)?;
             way.go_through(through);
             return Some(link);
         }
         let mut best: Option<(u64, LinkId)> = None;
         for _ in 0..usize::from(options.minimal).min(minimal.len()) {
-            let Some(link) = self.draw(switch, minimal) else { break };
+            let Some(link) = Self::one_of(&mut draw, minimal) else { break };
             let score = u64::from(outputs.load(link));
             if best.is_none_or(|(least, _)| score < least) {
                 best = Some((score, link));
@@ -118,7 +118,7 @@ impl<'a, const LOOKS: bool> Steer<'a, LOOKS> {
             return Some(link);
         }
         for _ in 0..options.detours {
-            let Some((through, link)) = self.detour(switch, to) else { break };
+            let Some((through, link)) = self.detour(&mut draw, switch, to) else { break };
             let score = (u64::from(outputs.load(link)) << options.shift) + u64::from(options.add_bytes);
             if best.is_none_or(|(least, _)| score < least) {
                 best = Some((score, link));
@@ -131,15 +131,12 @@ impl<'a, const LOOKS: bool> Steer<'a, LOOKS> {
 
 impl<const LOOKS: bool> Choice for Steer<'_, LOOKS> {
     const LOOKS: bool = LOOKS;
+    const DRAWS: bool = true;
     const LANES: bool = true;
     const STEERS: bool = true;
 
     fn lanes(&self) -> u8 {
         self.options.lanes
-    }
-
-    fn streams(&mut self) -> &mut [Stream] {
-        &mut self.random
     }
 
     fn output(&mut self, here: Here, outputs: &mut Outputs) -> Option<LinkId> {
@@ -161,7 +158,8 @@ impl<const LOOKS: bool> Choice for Steer<'_, LOOKS> {
             return self.decide(here.switch, last, way, outputs);
         }
         let to = if way.seeks() { way.through() } else { last };
-        self.draw(here.switch, steering.paths.links(here.switch, to))
+        let links = steering.paths.links(here.switch, to);
+        Self::one_of(&mut self.random.of(outputs.mark(), here.switch), links)
     }
 
     #[inline]

@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::Arc;
 
-use netloom_model::rng::Stream;
 use netloom_model::{DestId, Fabric, Lft, LinkId, SwitchId};
 
 use super::{Choice, Here, Outputs};
@@ -98,10 +97,6 @@ impl Choice for ByTable {
     const LOOKS: bool = false;
     fn lmc(&self) -> u8 {
         self.lmc
-    }
-
-    fn streams(&mut self) -> &mut [Stream] {
-        &mut []
     }
 
     fn keeps_order(&self) -> bool {

@@ -3,7 +3,8 @@
 //! Invariants: payload is conserved: what was posted is received, once. A host's timers at one time come by token; messages that
 //! were handed over with a delay by the order of their posting, which is their host's own.
 
-use netloom_model::{HostId, LinkId};
+use netloom_model::rng::mixed;
+use netloom_model::{DestId, HostId, LinkId};
 
 use crate::SimError;
 use crate::calendar::{Event, MOST_DATA, NEVER};
@@ -68,8 +69,9 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
         {
             let state = self.ports.at::<H>(host, lane);
             let message = state.queue.head;
-            let Outgoing { record, rest, address, level, left, posted_ps, .. } =
-                *self.hosts.outgoing(message);
+            let outgoing = self.hosts.outgoing(message);
+            let &Outgoing { record, rest, address, level, left, posted_ps, .. } = outgoing;
+            let mark = if C::DRAWS { outgoing.packet_mark() } else { 0 };
             let payload = payload(left);
             let wire = (payload + header) as u16;
             self.ports.queue(host, i32::from(wire), self.now);
@@ -81,7 +83,8 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
                 }
                 None => 0,
             };
-            let index = self.take_packet(Packet::new(address, wire, level, lane), Origin::new(record, born));
+            let index =
+                self.take_packet(Packet::new(address, wire, level, lane), Origin::new(record, born, mark));
             self.notify_birth::<H>(host, lane, index, wire.into(), born);
             self.ports.at::<H>(host, lane).out_room -= i32::from(wire);
             self.launch::<H>(host, lane, index, 0);
@@ -267,13 +270,20 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
         self.hosts.enqueue_first(&mut self.ports.at::<H>(host, lane).queue, next);
     }
 
+    /// What tells a message from others, for draws: nothing of it depends on what other jobs do.
+    fn mark(&self, from: HostId, address: DestId, token: P::Token) -> u32 {
+        let hosts = u64::from(from.0) << 32 | u64::from(address.0);
+        (mixed(mixed(hosts) ^ self.program.identity(token)) >> 32) as u32
+    }
+
     /// Numbers a message that the adapter has had since `there_ps`, and tells its receiver what will come.
     fn number(&mut self, post: Post<P::Token>, posted_ps: u64, there_ps: u64, rest: u32) -> u32 {
         let Post { from, address, bytes: left, lane: level, token } = post;
         let to = self.partition.of_address(self.fabric, self.space, address).unwrap_or(self.here);
         let record = self.register(to, Incoming { left, posted_ps, from, token });
         let posted_ps = there_ps;
-        let outgoing = Outgoing { next: NONE, record, rest, address, level, left, posted_ps, token };
+        let mark = if C::DRAWS { self.mark(from, address, token) } else { 0 };
+        let outgoing = Outgoing { next: NONE, record, rest, address, level, mark, left, posted_ps, token };
         let message = self.hosts.take(outgoing);
         self.limit("messages", message);
         message

@@ -1,6 +1,6 @@
 //! The state of a run, so that another run can go on from there: what is kept of a network, and in which form.
 //!
-//! Kept is what happens: packets, messages, room, events to come, counters and samples, how far programs are, random streams. What a run
+//! Kept is what happens: packets, messages, room, events to come, counters and samples, how far programs are. What a run
 //! is given is not: whoever takes a state up gives the same fabric, hardware, scheme and program again, and vouches for that.
 //!
 //! Invariants: a state is taken between events, with several partitions between windows, when no mail is under way; a run that goes on
@@ -82,7 +82,6 @@ impl<C: Choice, P: Split, O: Observer> Network<'_, C, P, O> {
         if let Some(end_points) = end_points {
             end_points.save(&mut to);
         }
-        to.put(choice.streams());
         choice.save(&mut to);
         program.save(&mut to);
         to.bytes()
@@ -107,7 +106,6 @@ impl<C: Choice, P: Split, O: Observer> Network<'_, C, P, O> {
         if let Some(end_points) = &mut self.end_points {
             end_points.load(from)?;
         }
-        from.replace(self.choice.streams())?;
         self.choice.load(from)?;
         self.program.load(from)
     }

@@ -211,7 +211,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
         loop {
             let chosen = if C::STEERS { self.steer(switch, index) } else { None };
             let packet = *self.packets.get(index);
-            let chosen = if C::STEERS { chosen } else { self.choose(switch, &packet) };
+            let chosen = if C::STEERS { chosen } else { self.choose(switch, &packet, index) };
             let Some(LinkId(out)) = chosen else { return self.stuck(switch, packet) };
             let wire = i32::from(packet.wire);
             let lane = self.lane_out::<H>(out, &packet);
@@ -276,8 +276,9 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
     }
 
     #[inline(always)]
-    fn choose(&mut self, switch: SwitchId, packet: &Packet) -> Option<LinkId> {
-        let mut outputs = Outputs { now: self.now, ports: &mut self.ports };
+    fn choose(&mut self, switch: SwitchId, packet: &Packet, index: u32) -> Option<LinkId> {
+        let origin = if C::DRAWS { &self.origins[index as usize] } else { &Origin::NOBODYS };
+        let mut outputs = Outputs { now: self.now, ports: &mut self.ports, origin };
         self.choice.output(Here::of(packet, switch), &mut outputs)
     }
 
@@ -288,7 +289,8 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
         if way.seeks() {
             way.set_through(SwitchId(self.origins[index as usize].through()));
         }
-        let mut outputs = Outputs { now: self.now, ports: &mut self.ports };
+        let origin = &self.origins[index as usize];
+        let mut outputs = Outputs { now: self.now, ports: &mut self.ports, origin };
         let chosen = self.choice.steer(Here { way, ..here }, &mut way, &mut outputs);
         self.packets.at(index).way = way.bits();
         if let Some(through) = way.begins(here.way) {

@@ -1,5 +1,6 @@
 //! Messages: what hosts have to send, and what receivers know of what is on its way.
 
+use netloom_model::rng::mixed;
 use netloom_model::{DestId, HostId};
 use serde::{Deserialize, Serialize};
 
@@ -19,11 +20,22 @@ pub(crate) struct Outgoing<T> {
     pub address: DestId,
     /// Service level.
     pub level: u8,
+    /// What its packets draw by; 0 for schemes that draw nothing.
+    pub mark: u32,
     /// Payload that has not left yet.
     pub left: u64,
     /// When its host's adapter had it.
     pub posted_ps: u64,
     pub token: T,
+}
+
+impl<T> Outgoing<T> {
+    /// What its next packet draws by.
+    #[inline(always)]
+    pub fn packet_mark(&self) -> u32 {
+        // `left` differs from packet to packet, by a packet's payload.
+        (mixed(u64::from(self.mark) << 32 ^ self.left) >> 32) as u32
+    }
 }
 
 /// What an adapter has of a series behind the last message of it that was asked for.

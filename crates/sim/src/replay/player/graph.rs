@@ -49,7 +49,11 @@ impl Player {
                         Task::Send { to, bytes, tag } => {
                             self.ranks[r as usize].talks = true;
                             let eager = !self.asks(r, bytes);
-                            self.send(r, Op::Send { to, bytes, tag }, true, desk);
+                            // By task, as tasks begin in an order that depends on what came when.
+                            let rounds = self.ranks[r as usize].rounds;
+                            let tasks = schedule.tasks(number).len() as u32;
+                            let message = rounds.wrapping_mul(tasks).wrapping_add(task);
+                            self.send(r, Op::Send { to, bytes, tag }, true, message, desk);
                             if !eager {
                                 progress.opened((to, tag, true), task);
                             }

@@ -4,8 +4,8 @@ use super::super::job::JobTimes;
 use super::super::log::{Log, RankSpan};
 use super::super::offered::{Offered, OpenLoop};
 use super::super::spent::{Spent, WaitsIn};
-use super::{NOT_WAITING, Player, Rank, Waits};
-use crate::record::Latencies;
+use super::{Envelope, NOT_WAITING, Part, Player, Rank, Waits};
+use crate::record::{Arrival, Latencies, MessageRows, Messages, Stage};
 
 impl Player {
     /// Writes down what ranks do in a window of time, at most so many spans of it.
@@ -17,6 +17,41 @@ impl Player {
     /// What was written down by `now_ps`, and from when on nothing was because there was too much.
     pub fn take_log(&mut self, now_ps: u64) -> (Vec<RankSpan>, Option<u64>) {
         self.log.take().map_or_else(Default::default, |log| log.finish(now_ps))
+    }
+
+    /// Writes down every message of some jobs, by number of the job.
+    pub fn record_messages(&mut self, of: &[usize]) {
+        self.messages = (!of.is_empty()).then(|| Messages::new(self.jobs.len(), of));
+    }
+
+    /// The messages that were written down, with the job and ranks of each, and how many were not because there were too many.
+    pub fn take_messages(&mut self) -> Option<MessageRows> {
+        let messages = self.messages.take()?;
+        Some(messages.finish(|rank| self.ranks[rank as usize].number))
+    }
+
+    /// Writes down what has just come, `latency_ps` after it was posted.
+    pub(super) fn write_down(&mut self, envelope: Envelope, now_ps: u64, latency_ps: u64) {
+        let Envelope { from, to, bytes, .. } = envelope;
+        let Some(messages) = &mut self.messages else { return };
+        let stage = match envelope.part() {
+            Part::Whole => Stage::Payload,
+            Part::Ask | Part::Answer => Stage::Asking,
+        };
+        let job = self.ranks[from as usize].job;
+        let collective = envelope.is_collective();
+        let row = Arrival {
+            job,
+            from,
+            to,
+            collective,
+            number: envelope.number(),
+            stage,
+            bytes,
+            now_ps,
+            latency_ps,
+        };
+        messages.arrived(row);
     }
 
     /// When the ranks of a job ended.

@@ -13,12 +13,20 @@ use crate::program::{Desk, Post, Series};
 use crate::replay::Envelope;
 
 impl Player {
-    /// Starts a step that sends, of a rank's own script or of something `inner`.
-    pub(super) fn send(&mut self, r: u32, op: Op, inner: bool, desk: &mut Desk<Envelope>) {
-        let envelope = self.envelope(r, op).expect("the step sends");
+    /// The number of a rank's next message, of its own script or of something `inner`.
+    pub(super) fn numbered(&mut self, r: u32, inner: bool) -> u32 {
+        let sends = &mut self.ranks[r as usize].sends[usize::from(inner)];
+        let number = *sends;
+        *sends = number.wrapping_add(1);
+        number
+    }
+
+    /// Starts a step that sends, of a rank's own script or of something `inner`: a message with a number.
+    pub(super) fn send(&mut self, r: u32, op: Op, inner: bool, number: u32, desk: &mut Desk<Envelope>) {
+        let envelope = self.envelope(r, op, number).expect("the step sends");
         let rank = &mut self.ranks[r as usize];
         rank.leaving += u32::from(self.repeats);
-        if !envelope.forgotten {
+        if !envelope.is_forgotten() {
             rank.open[usize::from(envelope.tag >= COLLECTIVE_TAG)] += 1;
         }
         if let Some(window_ps) = self.window_ps(self.ranks[r as usize].job as usize) {
@@ -29,7 +37,7 @@ impl Player {
         if inner || self.levels.is_some() || from == self.host_beside(r, envelope.to) {
             self.post(r, self.software.post_ps, envelope, desk);
         } else {
-            let series = Series { from, lane, of: r, next: step - 1, left: 1 };
+            let series = Series { from, lane, of: r, next: step - 1, number, left: 1 };
             desk.post_in_series(self.software.post_ps, series);
         }
     }
@@ -39,8 +47,8 @@ impl Player {
         bytes > self.software.eager_bytes && self.open[self.ranks[r as usize].job as usize].is_none()
     }
 
-    /// What a rank sends with a step of its script; `None`: it does not send.
-    fn envelope(&self, r: u32, op: Op) -> Option<Envelope> {
+    /// What a rank sends with a step of its script, as its message of a number; `None`: it does not send.
+    fn envelope(&self, r: u32, op: Op, number: u32) -> Option<Envelope> {
         let (to, bytes, tag, is_awaited) = match op {
             Op::Isend { to, bytes, tag } => (to, bytes, tag, true),
             Op::Send { to, bytes, tag } => (to, bytes, tag, false),
@@ -49,7 +57,7 @@ impl Player {
         let eager = !self.asks(r, bytes);
         let part = if eager { Part::Whole } else { Part::Ask };
         let to = self.first[self.ranks[r as usize].job as usize] + to;
-        Some(Envelope { part, from: r, to, tag, bytes, forgotten: eager && !is_awaited })
+        Some(Envelope::new(part, (r, to), (bytes, tag), eager && !is_awaited, number))
     }
 
     /// A message that is not of a series, to another host or within one.
@@ -74,7 +82,7 @@ impl Player {
 
     /// Bytes that travel.
     fn bytes_of(&self, envelope: Envelope) -> u64 {
-        let bytes = if envelope.part == Part::Whole { envelope.bytes } else { self.software.control_bytes };
+        let bytes = if envelope.part() == Part::Whole { envelope.bytes } else { self.software.control_bytes };
         bytes.max(1)
     }
 
@@ -85,7 +93,9 @@ impl Player {
         while series.left > 0 {
             let op = script.op(rank.number, series.next)?;
             series.next += 1;
-            let post = self.envelope(series.of, op).and_then(|envelope| self.addressed(series.of, envelope));
+            let Some(envelope) = self.envelope(series.of, op, series.number) else { continue };
+            series.number = series.number.wrapping_add(1);
+            let post = self.addressed(series.of, envelope);
             if post.is_some() {
                 series.left -= 1;
                 return post;

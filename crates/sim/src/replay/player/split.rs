@@ -20,6 +20,9 @@ impl Split for Player {
         }
         self.windows.iter_mut().zip(&other.windows).for_each(|(to, from)| to.merge(from));
         self.times.iter_mut().zip(&other.times).for_each(|(to, from)| to.merge(from));
+        if let (Some(messages), Some(theirs)) = (&mut self.messages, other.messages) {
+            messages.merge(theirs);
+        }
     }
 
     fn save(&self, to: &mut StateWriter) {
@@ -32,7 +35,8 @@ impl Split for Player {
             repeats: _,
             first: _,
             open: _,
-            log: _, // of runs that are watched, which are not kept
+            log: _,      // of runs that are watched, which are not kept
+            messages: _, // a run that writes them down keeps no state
             ranks,
             running,
             latencies,

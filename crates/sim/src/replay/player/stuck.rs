@@ -77,7 +77,7 @@ impl Player {
     fn asking(&self) -> Asking {
         let mut asking = Asking::new();
         for envelope in self.ranks.iter().flat_map(|rank| rank.matching.messages()) {
-            if envelope.part == Part::Ask {
+            if envelope.part() == Part::Ask {
                 let to = self.ranks[envelope.to as usize].number;
                 *asking.entry(envelope.from).or_default().entry((to, envelope.tag)).or_default() += 1;
             }

@@ -1,0 +1,163 @@
+//! Every message of some jobs: who to whom, which of its sender's, how long it took.
+//!
+//! A message's number is that of its sender's program, so two runs of a job have rows in common even if its messages come in another order. What
+//! is longer than the eager limit asks first: the row has the time of question and answer by itself.
+//!
+//! Invariant: rows do not depend on how a run is cut into partitions, those that the limit leaves either: the first that came are kept.
+
+/// Messages that are written down of a run, at most.
+pub const MOST_MESSAGES: usize = 4_000_000;
+
+/// A message that has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MessageRow {
+    /// The job, counted from 0.
+    pub job: u32,
+    /// Sender, a rank of the job.
+    pub from: u32,
+    /// Receiver, a rank of the job.
+    pub to: u32,
+    /// Whether a collective sent it.
+    pub collective: bool,
+    /// Which of its sender's messages it is, counted from 0, those of collectives by themselves; of a graph of tasks the number of the task.
+    pub number: u32,
+    /// Payload.
+    pub bytes: u64,
+    /// When the payload was posted, ps.
+    pub posted_ps: u64,
+    /// From then until its last byte came, ps.
+    pub latency_ps: u64,
+    /// The same of question and answer, if it asked, ps.
+    pub asking_ps: u64,
+}
+
+/// What was written down.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MessageRows {
+    /// By job, sender, receiver, kind and number.
+    pub rows: Vec<MessageRow>,
+    /// There were more than [`MOST_MESSAGES`]: those that came later are missing.
+    pub cut: bool,
+}
+
+/// What of a message has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Stage {
+    /// Question or answer.
+    Asking,
+    /// All of it.
+    Payload,
+}
+
+/// Something has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Arrival {
+    pub job: u32,
+    /// Sender and receiver of the payload, ranks of all jobs.
+    pub from: u32,
+    pub to: u32,
+    pub collective: bool,
+    pub number: u32,
+    pub stage: Stage,
+    pub bytes: u64,
+    pub now_ps: u64,
+    pub latency_ps: u64,
+}
+
+/// Writes down what comes.
+#[derive(Clone, Debug)]
+pub(crate) struct Messages {
+    /// By job.
+    wanted: Vec<bool>,
+    arrivals: Vec<Arrival>,
+    /// What came later was left out.
+    cut: bool,
+}
+
+impl Messages {
+    /// Of some of so many jobs.
+    pub fn new(jobs: usize, of: &[usize]) -> Self {
+        let wanted = (0..jobs).map(|job| of.contains(&job)).collect();
+        Self { wanted, arrivals: Vec::new(), cut: false }
+    }
+
+    /// Something has come, of any job; not before what came last.
+    pub fn arrived(&mut self, arrival: Arrival) {
+        if !self.wanted[arrival.job as usize] {
+            return;
+        }
+        // What comes at one time is kept or cut as a whole, here: who is first among these depends on the partition.
+        let is_full = self.arrivals.len() >= MOST_MESSAGES;
+        if is_full && self.arrivals.last().is_some_and(|last| last.now_ps < arrival.now_ps) {
+            self.cut = true;
+        } else {
+            self.arrivals.push(arrival);
+        }
+    }
+
+    /// Takes what another partition's copy has written down.
+    pub fn merge(&mut self, other: Self) {
+        self.arrivals.extend(other.arrivals);
+        self.cut |= other.cut;
+    }
+
+    /// Rows, with `number` of a rank within its job.
+    pub fn finish(self, number: impl Fn(u32) -> u32) -> MessageRows {
+        let Self { mut arrivals, mut cut, .. } = self;
+        if arrivals.len() > MOST_MESSAGES {
+            arrivals.sort_unstable_by_key(|arrival| (arrival.now_ps, *arrival));
+            arrivals.truncate(MOST_MESSAGES);
+            cut = true;
+        }
+        arrivals.sort_unstable();
+        let mut rows = Vec::new();
+        let key = |it: &Arrival| (it.job, it.from, it.to, it.collective, it.number);
+        for of_message in arrivals.chunk_by(|a, b| key(a) == key(b)) {
+            // Payload is last; what only asked, by the run's end or the limit, is no message.
+            let Some((&whole, asking)) =
+                of_message.split_last().filter(|(last, _)| last.stage == Stage::Payload)
+            else {
+                continue;
+            };
+            let Arrival { job, from, to, collective, number: which, bytes, now_ps, latency_ps, .. } = whole;
+            rows.push(MessageRow {
+                job,
+                from: number(from),
+                to: number(to),
+                collective,
+                number: which,
+                bytes,
+                posted_ps: now_ps - latency_ps,
+                latency_ps,
+                asking_ps: asking.iter().map(|it| it.latency_ps).sum(),
+            });
+        }
+        MessageRows { rows, cut }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn arrival(from: u32, number: u32, stage: Stage, now_ps: u64, latency_ps: u64) -> Arrival {
+        Arrival { job: 0, from, to: 9, collective: false, number, stage, bytes: 5, now_ps, latency_ps }
+    }
+
+    #[test]
+    fn question_answer_and_payload_are_one_row_whoever_wrote_them_down() {
+        let mut here = Messages::new(2, &[0]);
+        let mut there = here.clone();
+        here.arrived(arrival(1, 0, Stage::Asking, 10, 10));
+        there.arrived(arrival(1, 0, Stage::Asking, 30, 7));
+        here.arrived(arrival(1, 0, Stage::Payload, 50, 15));
+        here.arrived(arrival(2, 0, Stage::Asking, 60, 1)); // never answered
+        here.arrived(Arrival { job: 1, ..arrival(1, 1, Stage::Payload, 70, 1) }); // not asked for
+        there.merge(here);
+        let MessageRows { rows, cut } = there.finish(|rank| rank + 100);
+        assert!(!cut);
+        let [row] = rows[..] else { panic!("{rows:?}") };
+        assert_eq!((row.from, row.to, row.number, row.bytes), (101, 109, 0, 5));
+        assert_eq!((row.posted_ps, row.latency_ps, row.asking_ps), (35, 15, 17));
+    }
+}

@@ -1,0 +1,225 @@
+"""`netloom noise`: what neighbours do to a job, message by message."""
+
+from __future__ import annotations
+
+import csv
+
+import numpy as np
+import pytest
+
+import netloom as nl
+from netloom.noise import Messages, differences, joined, median_ranks, summary
+
+PING_PONG = """
+fabric = "two-level:leaves=2,hosts=6,spines=2"
+routes = ["ftree", "adaptive", "random-per-packet"]
+[[job]]
+name = "pingpong"
+trace = "pingpong.ti"
+allocation = "contiguous:5"
+[[job]]
+name = "bully"
+ranks = 10
+program = { kind = "pairs", rounds = 4, messages = 20, bytes = 200000 }
+until = "pingpong"
+"""
+"""Hosts 5 and 6, on two leaves; ten others send across."""
+
+APART = """
+fabric = "dragonfly:p=2,a=4,h=2"
+routes = ["dla", "minimal"]
+profile = "codes"
+[[job]]
+name = "first"
+allocation = "contiguous:0"
+program = { kind = "all-to-all", bytes = 30000, iterations = 3 }
+ranks = 16
+[[job]]
+name = "second"
+allocation = "contiguous:16"
+program = { kind = "all-to-all", bytes = 50000, iterations = 3 }
+ranks = 16
+"""
+"""Two groups of eight hosts each: only their own links are on minimal ways."""
+
+
+def ping_pong(sizes: list[int]) -> str:
+    """A trace of two ranks that send each other messages of these sizes in turn."""
+    lines = ["0 init", "1 init"]
+    for size in sizes:
+        lines += [
+            f"0 send 1 0 {size} 6",
+            f"0 recv 1 0 {size} 6",
+            f"1 recv 0 0 {size} 6",
+            f"1 send 0 0 {size} 6",
+        ]
+    return "\n".join([*lines, "0 finalize", "1 finalize"]) + "\n"
+
+
+@pytest.mark.parametrize("eager_bytes", [100, 1_000_000])
+def test_differences_of_a_ping_pong_add_up_to_the_jobs_to_the_picosecond(netloom, write, eager_bytes):
+    write("pingpong.ti", ping_pong([100, 5_000, 50_000] * 10))
+    scenario = write("pingpong.toml", PING_PONG)
+    eager = ["--set", f"software.eager_bytes={eager_bytes}"]
+    result = netloom.result("noise", scenario, "--job", "pingpong", *eager)
+    assert [one["routing"] for one in result["runs"]] == ["ftree", "adaptive", "random-per-packet"]
+    for one in result["runs"]:
+        [job] = one["jobs"]
+        assert job["differences"]["messages"] == 60
+        assert job["difference_ps"] == job["completion_ps"] - job["alone_ps"]
+        assert job["differences"]["sum_ps"] == job["difference_ps"]
+        assert sum(size["differences"]["sum_ps"] for size in job["sizes"]) == job["difference_ps"]
+        assert [size["from_bytes"] for size in job["sizes"]] == [100, 5_000, 50_000]
+        assert (job["only_beside"], job["only_alone"], job["cut"]) == (0, 0, False)
+    # The bully's packets may take the ping-pong's cables where packets choose.
+    assert any(one["jobs"][0]["difference_ps"] > 0 for one in result["runs"])
+
+
+@pytest.mark.parametrize("threads", ["1", "2"])
+def test_without_shared_links_nothing_differs(netloom, write, threads):
+    result = netloom.result("noise", write("apart.toml", APART), "--threads", threads)
+    for one in result["runs"]:
+        assert [job["name"] for job in one["jobs"]] == ["first", "second"]
+        for job in one["jobs"]:
+            assert job["differences"] | {"messages": 0} == {
+                "messages": 0,
+                "changed": 0,
+                "sum_ps": 0,
+                **dict.fromkeys(("median_us", "mean_us", "p99_us", "min_us", "max_us"), 0.0),
+            }
+            assert job["differences"]["messages"] == 3 * 16 * 15
+            assert job["difference_ps"] == 0
+            assert job["noise"] == job["alone"]
+            assert job["noise"]["qcd"] > 0
+            assert job["worst"] == []
+
+
+def test_a_job_without_neighbours_differs_from_itself_in_nothing(netloom, paths):
+    result = netloom.result(
+        "noise", paths.examples / "scenarios" / "shuffle.toml", "--routings", "random-per-packet"
+    )
+    [job] = result["runs"][0]["jobs"]
+    assert (job["difference_ps"], job["slowdown"], job["differences"]["changed"]) == (0, 1.0, 0)
+    assert [one["kind"] for one in result["findings"]] == ["no-neighbours"]
+
+
+def test_times_are_those_of_simulate(netloom, paths):
+    scenario = paths.examples / "scenarios" / "neighbour.toml"
+    noise = netloom.result("noise", scenario, "--routings", "adaptive")
+    whole = netloom.result("simulate", scenario, "--routings", "adaptive")["runs"][0]
+    for job, same in zip(noise["runs"][0]["jobs"], whole["jobs"], strict=True):
+        told = same["message_latency_us"]
+        assert job["noise"]["max_us"] >= told["max"]
+        if same["completion_ms"] is not None:
+            assert job["completion_ps"] * 1e-9 == pytest.approx(same["completion_ms"], rel=1e-12)
+    solver, bully = noise["runs"][0]["jobs"]
+    assert solver["slowdown"] == solver["completion_ps"] / solver["alone_ps"] > 1
+    late = solver["worst"]
+    assert [one["difference_us"] for one in late] == sorted(
+        (one["difference_us"] for one in late), reverse=True
+    )
+    assert late[0]["difference_us"] == solver["differences"]["max_us"]
+    assert late[0]["time_us"] - late[0]["alone_us"] == pytest.approx(late[0]["difference_us"])
+    # One that starts over until the solver ends has no time of its own.
+    assert (bully["repeats"], bully["difference_ps"], bully["slowdown"]) == (True, None, None)
+
+
+def test_flows_have_messages_too(netloom, paths):
+    scenario = paths.examples / "scenarios" / "neighbour.toml"
+    result = netloom.result("noise", scenario, "--model", "fluid", "--routings", "ftree", "--job", "solver")
+    assert result["runs"][0]["jobs"][0]["differences"]["changed"] > 0
+
+
+def test_csv_has_a_row_a_routing_job_and_size(netloom, write):
+    write("pingpong.ti", ping_pong([100, 5_000]))
+    netloom.ok("noise", write("pingpong.toml", PING_PONG), "--job", "pingpong", "-o", "noise.csv")
+    with (netloom.folder / "noise.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert [(row["routing"], row["from_bytes"]) for row in rows] == [
+        (routing, size) for routing in ("ftree", "adaptive", "random-per-packet") for size in ("100", "5000")
+    ]
+    assert int(rows[0]["alone_ps"]) > 0
+    assert float(rows[0]["noise_q1_us"]) <= float(rows[0]["noise_median_us"])
+
+
+def test_what_cannot_be_is_refused(netloom, write):
+    scenario = write("apart.toml", APART)
+    told = netloom.refused("noise", scenario, "--job", "third", code=2)
+    assert told == f'--job "third": expected a job of {scenario}: first, second'
+    assert "cannot come from standard input" in netloom.refused("noise", "-", code=2)
+    assert "there is no routing" in netloom.refused("noise", scenario, "--routings", "nothing")
+    netloom.refused("noise", "none.toml")
+    loaded = nl.Scenario.read(netloom.folder / "apart.toml")
+    with pytest.raises(ValueError, match="has no job"):
+        nl.simulate(loaded, "dla", messages=["third"])
+
+
+def test_too_little_time_is_told(netloom, write):
+    """Two seconds of simulated traffic: more than anybody's time limit of a tenth of a second."""
+    long = APART.replace("iterations = 3", "iterations = 100000")
+    told = netloom.json("noise", write("long.toml", long), "--time-limit", "0.1", "--routings", "dla")
+    [one] = told["result"]["runs"]
+    assert one["stopped"] == "time-limit"
+    assert all(job["alone"] is None and job["differences"] is None for job in one["jobs"])
+
+
+def test_messages_by_python(netloom, write):
+    write("pingpong.ti", ping_pong([100, 70_000]))
+    write("pingpong.toml", PING_PONG)
+    scenario = nl.Scenario.read(netloom.folder / "pingpong.toml", ["software.eager_bytes=1000"])
+    assert scenario.repeating == ["bully"]
+    assert nl.simulate(scenario).messages() is None
+    rows = nl.simulate(scenario, messages=["pingpong"]).messages()
+    assert rows is not None
+    assert rows["from"].tolist() == [0, 0, 1, 1]
+    assert rows["to"].tolist() == [1, 1, 0, 0]
+    assert rows["number"].tolist() == [0, 1, 0, 1]
+    assert rows["bytes"].tolist() == [100, 70_000, 100, 70_000]
+    assert (rows["asking_ps"] > 0).tolist() == [False, True, False, True]
+    assert not rows["collective"].any()
+    assert rows["cut"] is False
+
+
+# ---- numbers, by hand
+
+
+@pytest.mark.parametrize(
+    ("count", "ranks"),
+    # Le Boudec, table A.1 (95 %, median).
+    [(5, None), (6, (1, 6)), (10, (2, 9)), (20, (6, 15)), (30, (10, 21)), (50, (18, 33)), (70, (27, 44))],
+)
+def test_the_interval_of_a_median_is_that_of_the_tables(count, ranks):
+    assert median_ranks(count) == ranks
+
+
+def test_the_interval_is_the_same_on_both_sides_of_the_normal_approximation():
+    for count in (990, 1000, 1001, 1010):
+        low, high = median_ranks(count) or (0, 0)
+        assert low + high == count + 1
+        assert abs(low - (count / 2 - 0.98 * count**0.5)) <= 1.5
+
+
+def test_a_summary_by_hand():
+    told = summary(np.arange(1, 102, dtype=np.int64) * 1_000_000)
+    assert told is not None
+    assert (told["q1_us"], told["median_us"], told["q3_us"]) == (26, 51, 76)
+    assert told["qcd"] == (76 - 26) / (76 + 26)
+    assert (told["min_us"], told["p99_us"], told["max_us"], told["mean_us"]) == (1, 100, 101, 51)
+    assert told["ci95_us"] == [41, 61]
+    assert summary(np.array([], dtype=np.int64)) is None
+
+
+def test_messages_are_joined_by_sender_receiver_and_number():
+    def rows(keys: list[tuple[int, int, bool, int, int]]) -> Messages:
+        columns = list(zip(*keys, strict=True))
+        names = ("from", "to", "collective", "number", "latency_ps")
+        recorded = {name: np.array(column) for name, column in zip(names, columns, strict=True)}
+        zeros = np.zeros(len(keys), dtype=np.int64)
+        return Messages.of({**recorded, "job": zeros, "bytes": zeros, "asking_ps": zeros, "cut": False}, 0)
+
+    beside = rows([(0, 1, False, 0, 10), (0, 1, False, 1, 20), (0, 1, True, 0, 30), (2, 0, False, 0, 40)])
+    alone = rows([(0, 1, False, 1, 5), (0, 1, True, 0, 30), (1, 0, False, 0, 1), (2, 0, False, 0, 41)])
+    pairs = joined(beside, alone)
+    assert pairs.difference_ps.tolist() == [15, 0, -1]
+    assert differences(pairs.difference_ps)["sum_ps"] == 14
+    assert differences(pairs.difference_ps)["changed"] == 2
