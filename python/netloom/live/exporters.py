@@ -17,6 +17,7 @@ import time
 import urllib.parse
 from pathlib import Path
 
+from netloom import reading
 from netloom.errors import LiveError
 from netloom.live import http
 
@@ -88,7 +89,7 @@ def read_folder(folder: str | os.PathLike[str]) -> bytes:
     files = sorted(path for path in Path(folder).iterdir() if path.suffix == ".prom")
     if not files:
         raise LiveError(f"{folder}: no textfile (*.prom) there")
-    return b"".join(_with_instance(path.read_bytes(), path.stem) for path in files)
+    return b"".join(_with_instance(reading.whole(path), path.stem) for path in files)
 
 
 def _with_instance(data: bytes, machine: str) -> bytes:
