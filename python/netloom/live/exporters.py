@@ -94,7 +94,7 @@ def read_folder(folder: str | os.PathLike[str]) -> bytes:
 
 def _with_instance(data: bytes, machine: str) -> bytes:
     """Samples of `node_exporter` with the machine's name, where they have none."""
-    name = machine.replace("\\", r"\\").replace('"', r"\"").encode()
+    name = machine.replace("\\", r"\\").replace('"', r"\"").encode(errors="surrogateescape")
 
     def named(match: re.Match[bytes]) -> bytes:
         labels = match[2] or b""

@@ -21,16 +21,17 @@ use super::fit::{Scope, unread};
 use super::{CountersContent, CountersFile};
 use crate::csv::{quoted, split};
 use crate::error::excerpt;
+use crate::gzip::{RAISE, most_expanded};
 use crate::text::text;
 use crate::{Finding, FormatError};
 
 /// What the simulator calls the whole link.
 const WHOLE_LINK: u8 = 255;
-/// Most values that a file may stand for: 5 GB; a small one, 300 MB; and so many for each of its bytes. A row stands for all links of its
-/// interval and lane.
+/// Most values that a file may stand for, of 9 bytes each, and so many for each of its bytes; what a small file may expand to holds as well. A row stands
+/// for all links of its interval and lane.
 const MAX_CELLS: usize = 1 << 29;
-const SMALL_CELLS: usize = 1 << 25;
 const CELLS_A_BYTE: usize = 64;
+const CELL_BYTES: u64 = 8;
 /// A tick of the simulator.
 const SIMULATED_TICK_PS: u64 = 1000;
 
@@ -130,7 +131,8 @@ impl<'a> Reader<'a> {
             }
         }
         let tick_ps = header.simulated.then_some(SIMULATED_TICK_PS);
-        let most_cells = bytes.saturating_mul(CELLS_A_BYTE).clamp(SMALL_CELLS, MAX_CELLS);
+        let small = usize::try_from(most_expanded(0) / CELL_BYTES).unwrap_or(usize::MAX);
+        let most_cells = bytes.saturating_mul(CELLS_A_BYTE).min(MAX_CELLS).max(small);
         Self { fabric, header, by_ends, intervals: BTreeMap::new(), cells: 0, most_cells, tick_ps }
     }
 
@@ -180,7 +182,7 @@ impl<'a> Reader<'a> {
             self.cells += links * quantities.len();
             if self.cells > self.most_cells {
                 return Err(format!(
-                    "expected at most {} values (intervals x lanes x links x columns) of a file of this size, found more",
+                    "expected at most {} values (intervals x lanes x links x columns) of a file of this size, found more ({RAISE})",
                     self.most_cells
                 ));
             }
