@@ -18,7 +18,7 @@ import pytest
 import lying_bed
 import netloom as nl
 from netloom import reading
-from netloom.errors import FormatError
+from netloom.errors import FormatError, LiveError
 from netloom.reading import arrays, parquet
 
 TRIALS = int(os.environ.get("NETLOOM_TRIALS", "0"))
@@ -129,7 +129,9 @@ class TestLimits:
                 reading.gunzip(gzip.compress(bytes(1001)), "x")
         finally:
             reading.allow(0)
-        assert reading.most_expanded(10 << 20) == 1000 << 20
+        sizes = (0, 5 << 20, 10 << 20, 100 << 20, 1 << 40)
+        bounds = [256 << 20, 500 << 20, 768 << 20, 2000 << 20, 4 << 30]
+        assert [reading.most_expanded(size) for size in sizes] == bounds
 
     def test_a_pipe_is_read_where_a_user_names_it(self, netloom, paths):
         command = f"{netloom.command[0]} fabric show <(cat {paths.ft2})"
@@ -194,7 +196,7 @@ def with_error(read) -> None:
     said = "x: read"
     try:
         read()
-    except FormatError as error:
+    except (FormatError, LiveError) as error:
         said = str(error)
     assert ":" in said
     assert len(said) < 1000
@@ -218,11 +220,75 @@ class TestClaims:
         said = refused(tmp_path, "counters", "show", paths.quartz1, "c.csv")
         assert "expected at most 33554432 values (intervals x lanes x links x columns)" in said
 
-    def test_samples_every_100_ns_are_refused_before_they_fill_memory(self, tmp_path, paths):
-        (tmp_path / "t.mtx").write_text(f"{lying_bed.MATRIX.decode()}32 32 1\n1 32 1000000000000\n")
+    def test_samples_every_100_ns_are_refused_before_they_fill_memory(self, tmp_path):
         (tmp_path / "s.toml").write_text(
-            f'fabric = "{paths.ft2}"\nroutes = ["ftree"]\nmodel = "fluid"\n'
-            '[measure]\ncounters_every_us = 0.1\n[[job]]\nname = "a"\nmatrix = "t.mtx"\nranks = 32\n'
+            'fabric = "two-level:leaves=16,hosts=8,spines=8"\nroutes = ["ftree"]\n'
+            '[measure]\ncounters_every_us = 0.1\n[[job]]\nname = "a"\n'
+            'program = { kind = "stream", pattern = "shift:9", messages = 400, bytes = "1MiB" }\n'
         )
         said = refused(tmp_path, "simulate", "s.toml")
-        assert "s.toml" in said
+        assert "counters_every" in said
+        assert "over 16777216 rows" in said
+
+
+@pytest.fixture(scope="module")
+def originals(tmp_path_factory) -> dict[str, tuple[bytes, object]]:
+    """Files that are right, and what reads each."""
+    from netloom import manifest
+    from netloom.apply import Journal
+    from netloom.cli import main
+    from netloom.cli.simulate.checkpoint import Checkpoint
+
+    home = tmp_path_factory.mktemp("originals")
+    scenario = Path(__file__).resolve().parent.parent / "examples" / "scenarios" / "shuffle.toml"
+    assert main(["simulate", str(scenario), "--routings", "ftree", "-q", "-o", str(home / "run")]) == 0
+    journal = Journal(home / "journal")
+    with journal.locked():
+        journal.add(1, "begin", time="now", changed_entries=1, stages=1)
+        journal.add(1, "loaded")
+    (home / "journal" / "1").mkdir()
+    (home / "journal" / "1" / "stage-1.lfts.gz").write_bytes(gzip.compress(b"Unicast lids\n" * 99))
+    keeper = Checkpoint(home / "kept", {"netloom": "0"}, 0.0)
+    file, head, _ = keeper.keep("ftree")
+    file.parent.mkdir(parents=True)
+    files: dict[Path, tuple[bytes, object]] = {
+        home / "run" / manifest.MANIFEST: (
+            (home / "run" / manifest.MANIFEST).read_bytes(),
+            manifest.document_of,
+        ),
+        home / "t.mtx.gz": (gzip.compress(lying_bed.MATRIX + b"2 2 1\n1 2 5\n"), nl.Traffic.read),
+        home / "journal" / "1" / "stage-1.lfts.gz": (
+            (home / "journal" / "1" / "stage-1.lfts.gz").read_bytes(),
+            lambda _: journal.tables(1),
+        ),
+        file: (head + gzip.compress(os.urandom(2000)), lambda _: keeper.state("ftree")),
+    }
+    events = next(path for path in (home / "journal").iterdir() if b"begin" in _content(path))
+    files[events] = (events.read_bytes(), lambda _: (journal.changes(), journal.odd()))
+    return {str(path): pair for path, pair in files.items()}
+
+
+def _content(path: Path) -> bytes:
+    return path.read_bytes() if path.is_file() else b""
+
+
+@pytest.mark.parametrize("seed", range(TRIALS or 60))
+def test_a_hostile_mutation_of_what_we_wrote_is_refused_or_read(seed, originals):
+    draw = random.Random(seed)
+    name, (data, read) = draw.choice(sorted(originals.items(), key=lambda item: item[0]))
+    broken = bytearray(data)
+    for _ in range(draw.randrange(1, 8)):
+        at = draw.randrange(len(broken))
+        kind = draw.randrange(3)
+        if kind == 0:
+            broken[at] = draw.randrange(256)
+        elif kind == 1:
+            del broken[at : at + draw.randrange(1, 20)]
+        else:
+            broken[at:at] = broken[: draw.randrange(40)] * draw.randrange(1, 4)
+        broken = broken or bytearray(b"\0")
+    Path(name).write_bytes(broken)
+    try:
+        with_error(lambda: read(Path(name)))
+    finally:
+        Path(name).write_bytes(data)

@@ -5,7 +5,7 @@
 //!
 //! One input holds at most [`most_bytes`]. What expands, or is sparse on disk, holds at most [`most_expanded`]
 //! of its size: text and tables that repeat themselves shrink to a fiftieth, gzip can do a thousandth. Whoever
-//! has such files raises both with [`allow`]. The same numbers hold in Python (`netloom/reading.py`).
+//! has such files raises both with [`allow`]. The same numbers hold in Python (`netloom/reading/limits.py`).
 
 use std::borrow::Cow;
 use std::io::{ErrorKind, Read};
@@ -19,8 +19,10 @@ use crate::error::FormatError;
 pub const MOST_BYTES: u64 = 4 << 30;
 /// A small input may expand to this much: 256 MiB.
 const SMALL: u64 = 256 << 20;
-/// So many times its size may an input expand to.
+/// So many times its size may an input expand to, up to [`MIDDLE`]; and so many times beyond.
 const TIMES: u64 = 100;
+const MIDDLE: u64 = 768 << 20;
+const LARGE_TIMES: u64 = 20;
 
 /// What was allowed; 0: nobody said.
 static ALLOWED: AtomicU64 = AtomicU64::new(0);
@@ -41,7 +43,10 @@ pub fn most_bytes() -> u64 {
 /// The most that an input of this size may expand to.
 pub fn most_expanded(size: u64) -> u64 {
     match ALLOWED.load(Ordering::Relaxed) {
-        0 => size.saturating_mul(TIMES).clamp(SMALL, MOST_BYTES),
+        0 => {
+            let small = size.saturating_mul(TIMES).clamp(SMALL, MIDDLE);
+            size.saturating_mul(LARGE_TIMES).clamp(small, MOST_BYTES)
+        }
         allowed => allowed,
     }
 }
@@ -129,7 +134,9 @@ mod tests {
     #[test]
     fn bounds_follow_the_size() {
         assert_eq!(most_expanded(0), 256 << 20);
-        assert_eq!(most_expanded(10 << 20), 1000 << 20);
+        assert_eq!(most_expanded(5 << 20), 500 << 20);
+        assert_eq!(most_expanded(10 << 20), 768 << 20);
+        assert_eq!(most_expanded(100 << 20), 2000 << 20);
         assert_eq!(most_expanded(u64::MAX), MOST_BYTES);
     }
 }

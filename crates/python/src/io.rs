@@ -8,7 +8,7 @@
 //! what Python writes is `python/netloom/files.py`.
 //!
 //! What is read is a regular file of a bounded size ([`netloom_formats::most_bytes`]); what a user names may
-//! be a pipe too, as `<(…)` of a shell is. Its twin for what Python reads is `python/netloom/reading.py`.
+//! be a pipe too, as `<(…)` of a shell is. Its twin for what Python reads is `python/netloom/reading`.
 
 use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};

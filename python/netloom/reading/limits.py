@@ -16,7 +16,11 @@ MOST_BYTES = 4 << 30
 SMALL = 256 << 20
 """A small input may expand to this much."""
 TIMES = 100
-"""So many times its size may an input expand to. Tables that repeat themselves shrink to a fiftieth."""
+"""So many times its size may an input expand to, up to `MIDDLE`. Tables that repeat themselves shrink to a
+fiftieth."""
+MIDDLE = 768 << 20
+LARGE_TIMES = 20
+"""So many times its size beyond `MIDDLE`."""
 RAISE = "--max-input or NETLOOM_MAX_INPUT raises that"
 """How a bound is raised, for messages."""
 VARIABLE = "NETLOOM_MAX_INPUT"
@@ -74,7 +78,10 @@ def most_bytes() -> int:
 
 def most_expanded(size: int) -> int:
     """The most that an input of `size` bytes may expand to."""
-    return _allowed or min(max(size * TIMES, SMALL), MOST_BYTES)
+    if _allowed:
+        return _allowed
+    small = min(max(size * TIMES, SMALL), MIDDLE)
+    return min(max(size * LARGE_TIMES, small), MOST_BYTES)
 
 
 def of_environment() -> None:

@@ -72,8 +72,8 @@ impl Measure {
     }
 }
 
-/// Most rows of counters and queues that a run records: 2 GB.
-pub(crate) const MOST_ROWS: usize = 1 << 25;
+/// Most rows of counters and queues that a run records: 1 GB.
+pub(crate) const MOST_ROWS: usize = 1 << 24;
 
 /// Refuses more rows than [`MOST_ROWS`]. A part of a network has no more than the whole, so it does not matter how many parts there are.
 ///
