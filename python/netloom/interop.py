@@ -129,7 +129,7 @@ def read_traffic_npz(path: _Path) -> Traffic:
             # NumPy's advice would be to trust the file.
             raise FormatError(f"{name}: expected arrays of numbers, found Python objects", name) from None
         # Without a name, what SciPy and zipfile say is about the bytes in memory.
-        why = "" if "BytesIO" in str(error) else f" ({error})"
+        why = "" if "BytesIO" in str(error) else f" ({str(error)[:200]})"
         raise FormatError(
             f"{name}: expected a sparse matrix as scipy.sparse.save_npz writes it{why}", name
         ) from None

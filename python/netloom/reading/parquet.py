@@ -10,18 +10,14 @@ it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from netloom.errors import FormatError
 from netloom.reading import limits
-from netloom.reading.pages import DELTA_BYTE_ARRAY, Damaged, pages
+from netloom.reading.pages import DELTA_BYTE_ARRAY, TEXTS, Chunk, Damaged, Footer, footer, pages
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-_WIDTHS = {"BOOLEAN": 1, "INT32": 4, "INT64": 8, "INT96": 12, "FLOAT": 4, "DOUBLE": 8, "BYTE_ARRAY": 12}
-_TEXTS = "BYTE_ARRAY"
-_MARK = b"PAR1"
 
 
 def table(
@@ -53,14 +49,12 @@ def table(
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    if not data.startswith(_MARK):
-        raise FormatError(f"{label}: expected {what}", label)
     try:
-        file = pq.ParquetFile(pa.BufferReader(data), pre_buffer=False)
-        texts = _check(data, file, label)
-        if texts:
-            # As dictionaries first: their lengths can be looked at.
-            file = pq.ParquetFile(pa.BufferReader(data), pre_buffer=False, read_dictionary=texts)
+        said, texts = _check(data, label)
+        # Texts as dictionaries first: their lengths can be looked at.
+        file = pq.ParquetFile(pa.BufferReader(data), pre_buffer=False, read_dictionary=texts)
+        if (file.metadata.num_rows, file.metadata.num_row_groups) != (said.rows, said.groups):
+            raise Damaged("a footer that can be read in two ways")
         names = file.schema_arrow.names
         twice = next((name for at, name in enumerate(names) if name in names[:at]), None)
         if twice is not None:
@@ -90,47 +84,39 @@ def metadata(data: bytes) -> dict[bytes, bytes]:
         return {}
 
 
-def _check(data: bytes, file: Any, label: str) -> list[str]:
-    """Refuses what claims too much; returns the columns of texts."""
-    footer = file.metadata
+def _check(data: bytes, label: str) -> tuple[Footer, list[str]]:
+    """Refuses what claims too much; returns the footer, and the columns of texts."""
+    said = footer(data)
     claimed, most = 0, limits.most_expanded(len(data))
     texts: set[str] = set()
-    for group in (footer.row_group(at) for at in range(footer.num_row_groups)):
-        for at in range(group.num_columns):
-            chunk = group.column(at)
-            width = _WIDTHS.get(chunk.physical_type) or max(file.schema.column(at).length, 1)
-            if min(group.num_rows, chunk.num_values) < 0:
-                raise Damaged("fewer rows than none")
-            if group.num_rows == chunk.num_values == 0:
-                continue  # Nothing is read, and Arrow writes no pages.
-            claimed += max(group.num_rows, chunk.num_values) * width
-            if claimed > most:
-                break
-            unpacked, dictionary = _of_pages(data, chunk)
-            claimed += unpacked
-            if chunk.physical_type != _TEXTS:
-                continue
-            if file.schema.column(at).max_repetition_level:
-                # Of lists no lengths are looked at later: any text may be as long as all of the dictionary.
-                claimed += dictionary * chunk.num_values
-            else:
-                texts.add(chunk.path_in_schema)
+    for chunk in said.chunks:
+        if chunk.rows == chunk.values == 0:
+            continue  # Nothing is read, and Arrow writes no pages.
+        claimed += max(chunk.rows, chunk.values) * chunk.width
+        if claimed > most:
+            break
+        unpacked, dictionary = _of_pages(data, chunk)
+        claimed += unpacked
+        if chunk.kind != TEXTS:
+            continue
+        if chunk.repeated:
+            # Of lists no lengths are looked at later: any text may be as long as all of the dictionary.
+            claimed += dictionary * chunk.values
+        else:
+            texts.add(chunk.path)
     if claimed > most:
         raise FormatError(
             f"{label}: {len(data)} bytes claim to hold {claimed} or more: expected at most {most} "
             f"({limits.RAISE})",
             label,
         )
-    return sorted(texts)
+    return said, sorted(texts)
 
 
-def _of_pages(data: bytes, chunk: Any) -> tuple[int, int]:
+def _of_pages(data: bytes, chunk: Chunk) -> tuple[int, int]:
     """How much the pages of a column unpack to; and of these, dictionaries."""
-    start = chunk.data_page_offset
-    if chunk.dictionary_page_offset is not None:
-        start = min(start, chunk.dictionary_page_offset)
     unpacked = dictionary = 0
-    for page in pages(data, start, chunk.total_compressed_size):
+    for page in pages(data, chunk):
         if page.encoding == DELTA_BYTE_ARRAY:
             raise Damaged("texts in the encoding DELTA_BYTE_ARRAY are not read")
         unpacked += page.unpacked

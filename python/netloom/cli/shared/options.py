@@ -86,7 +86,7 @@ class Options:
     name_map: Path | None = None
     """A node-name-map, as the InfiniBand tools use: switches have these names instead of a dump's own."""
     max_input: Annotated[int | None, SIZE] = None
-    """Read inputs of so many bytes, unpacked: `8G`. [default: 4G, and what unpacks, 20 to 100 times its size]"""
+    """Read inputs of so many bytes, unpacked: `8G`. [default: 4G; what unpacks, 20 to 100 times its size]"""
     quiet: Annotated[bool, Parameter(name=["--quiet", "-q"])] = False
     """No progress, no notes, no text report; JSON and CSV are still printed."""
 
