@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import itertools
 import json
 import os
 import signal
@@ -18,6 +19,7 @@ import numpy as np
 import pytest
 
 import netloom as nl
+import web_bed
 from netloom.apply import Journal as Changes
 from netloom.apply import Seen, look
 from netloom.apply import apply as applied
@@ -177,6 +179,15 @@ def test_counters_missing_from_ports_are_a_finding_and_routes_stay(rounds):
     live = rounds.round()
     rounds.kept(live, "unknown-links", "of 10 of 128 links nobody knows what they carried")
     assert nl.Routes.read(rounds.file, rounds.there.fabric).changed_entries(first) == 0
+
+
+@pytest.mark.parametrize("kind", ["no-http", "cut-chunk", "long-header", "to-ftp", "odd-samples"])
+def test_an_exporter_that_replies_with_anything_is_a_finding_and_routes_stay(rounds, kind):
+    with web_bed.serving(itertools.repeat(web_bed.ODD[kind])) as url:
+        rounds.loop.reader = loop_live._reader(url)
+        rounds.kept(rounds.round(), "format" if kind == "odd-samples" else "live", url)
+    rounds.loop.reader = None
+    rounds.applied(rounds.round())
 
 
 def test_a_switch_that_goes_silent_is_named(rounds):

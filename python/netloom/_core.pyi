@@ -1258,6 +1258,18 @@ def hose_loads(fabric: Fabric, routes: Routes | str, hose: Hose, *, threads: int
 def repaired(fabric: Fabric, routes: Routes) -> Routes:
     """What a search begins with: entries that are missing or on no shortest up*/down* way replaced."""
 
+def allow_input(bytes: int) -> None:
+    """Allows every input to hold so many bytes, unpacked too; 0: as usual (`netloom.reading.allow`)."""
+
+def gunzip(data: bytes, label: str) -> bytes:
+    """What gzip packed (all members), or `data` itself if it is not gzip; bounded by its size.
+
+    Raises
+    ------
+    FormatError
+        If it is cut short or damaged, or expands beyond `netloom.reading.most_expanded`.
+    """
+
 def write_atomic(path: _Path, data: bytes) -> None:
     """Writes a whole file to a temporary name beside `path`, then renames it."""
 

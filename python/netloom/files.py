@@ -24,6 +24,8 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
+from netloom import reading
+
 _LINKS = 40
 """How many links may lead from one to the next."""
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -165,11 +167,13 @@ class Folder:
         with _named(self.path / _plain(name)):
             file = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=self.fd)
             with os.fdopen(file, "rb") as opened:
+                if most is None:
+                    return reading.of_descriptor(file)
                 about = os.fstat(file)
                 if not stat.S_ISREG(about.st_mode):
                     raise OSError(errno.EINVAL, "is no regular file")
                 # Python takes memory for as much as is asked for.
-                return opened.read(about.st_size if most is None else min(most, about.st_size))
+                return opened.read(min(most, about.st_size))
 
     def write(self, name: str, data: bytes, *, keeps_owner: bool = False) -> None:
         """Puts a whole file in the place of what has this name, flushed to disk.

@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from netloom import sparse
+from netloom import reading, sparse
 from netloom._core import Fabric, LinkLoads, Scenario, Traffic, write_atomic
 from netloom.errors import FormatError, NetloomError, SpecError, TrafficError
+from netloom.reading import arrays, parquet
 
 if TYPE_CHECKING:
     import networkx
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
 _Path = str | os.PathLike[str]
 _COLUMNS = ("source", "destination", "bytes")
 _REMARK = "netloom.remark"
+_LONGEST_HASH = 100
+_ENTRY_BYTES = 16
+"""What an entry of traffic takes, at least: small numbers in a file become large ones in memory."""
 
 
 # SciPy
@@ -105,13 +109,11 @@ def read_traffic_npz(path: _Path) -> Traffic:
 
     name = os.fspath(path)
     try:
-        with open(path, "rb") as file:
-            data = file.read()
-        if not zipfile.is_zipfile(io.BytesIO(data)):
-            raise FormatError(f"{name}: expected an npz file, as scipy.sparse.save_npz writes it", name)
-        with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
-            hosts_hash = str(arrays["hosts_hash"]) if "hosts_hash" in arrays else ""
-            sparse.check_npz(arrays)
+        data = reading.whole(path)
+        with arrays.npz(data, name) as found:
+            hosts_hash = str(found["hosts_hash"])[:_LONGEST_HASH] if "hosts_hash" in found else ""
+            sparse.check_npz(found)
+            _check_entries(found, len(data), name)
         matrix = scipy.sparse.load_npz(io.BytesIO(data))
         return from_scipy(matrix, hosts_hash or None)
     except FormatError:
@@ -127,10 +129,19 @@ def read_traffic_npz(path: _Path) -> Traffic:
             # NumPy's advice would be to trust the file.
             raise FormatError(f"{name}: expected arrays of numbers, found Python objects", name) from None
         # Without a name, what SciPy and zipfile say is about the bytes in memory.
-        why = "" if "BytesIO" in str(error) else f" ({error})"
+        why = "" if "BytesIO" in str(error) else f" ({str(error)[:200]})"
         raise FormatError(
             f"{name}: expected a sparse matrix as scipy.sparse.save_npz writes it{why}", name
         ) from None
+
+
+def _check_entries(found: Mapping[str, Any], size: int, name: str) -> None:
+    """Refuses more entries than a file of this size may stand for."""
+    entries, most = int(np.asarray(found["data"]).size), reading.most_expanded(size) // _ENTRY_BYTES
+    if entries > most:
+        raise FormatError(
+            f"{name}: {size} bytes hold {entries} entries: expected at most {most} ({reading.RAISE})", name
+        )
 
 
 def read_traffic_npy(path: _Path) -> Traffic:
@@ -144,12 +155,7 @@ def read_traffic_npy(path: _Path) -> Traffic:
     import scipy.sparse
 
     name = os.fspath(path)
-    with open(path, "rb") as file:
-        data = file.read()
-    try:
-        array = np.load(io.BytesIO(data), allow_pickle=False)
-    except Exception:  # whatever NumPy makes of broken bytes
-        raise FormatError(f"{name}: expected an array of numbers as numpy.save writes it", name) from None
+    array = arrays.npy(reading.whole(path), name)
     if not isinstance(array, np.ndarray) or array.dtype.kind not in "iufb":
         raise FormatError(f"{name}: expected an array of numbers as numpy.save writes it", name)
     if array.ndim != 2 or array.shape[0] != array.shape[1] or not array.size:
@@ -162,7 +168,7 @@ def read_traffic_npy(path: _Path) -> Traffic:
         where = f"row {row}, column {column}"
         raise FormatError(f"{name}: {where}: expected bytes, 0 or more, found {value}", name)
     try:
-        return from_scipy(scipy.sparse.csr_matrix(array.astype(np.float64)), None)
+        return from_scipy(scipy.sparse.csr_matrix(array), None)
     except NetloomError as error:
         raise FormatError(f"{name}: {error}", name) from None
 
@@ -202,16 +208,9 @@ def read_traffic_parquet(path: _Path) -> Traffic:
     """
     import pyarrow as pa
     import pyarrow.compute as pc
-    import pyarrow.parquet as pq
 
     name = os.fspath(path)
-    try:
-        # In memory and on this thread: a pool's thread that still reads when the process ends aborts it.
-        with open(path, "rb") as file:
-            data = pa.BufferReader(file.read())
-        table = pq.read_table(data, use_threads=False, pre_buffer=False)
-    except (pa.ArrowException, ValueError) as error:
-        raise FormatError(f"{name}: expected a Parquet file ({_first_line(error)})", name) from None
+    table = parquet.table(reading.whole(path), name)
     distinct_columns(table, name)
     missing = [column for column in _COLUMNS if column not in table.column_names]
     if missing:
@@ -251,7 +250,7 @@ def traffic_bytes(traffic: Traffic, kind: Literal["npz", "parquet"], remark: str
             table = table.replace_schema_metadata({**(table.schema.metadata or {}), _REMARK: remark})
         return table_bytes(table, ".parquet")
     # The members that scipy.sparse.save_npz writes, and two of ours.
-    arrays = {
+    members = {
         "format": np.array("csr"),
         "shape": np.array([traffic.endpoints, traffic.endpoints]),
         "indptr": traffic.indptr,
@@ -261,11 +260,11 @@ def traffic_bytes(traffic: Traffic, kind: Literal["npz", "parquet"], remark: str
         "hosts_hash": np.array(traffic.hosts_hash or ""),
     }
     if remark is not None:
-        arrays[_REMARK] = np.array(remark)
+        members[_REMARK] = np.array(remark)
     out = io.BytesIO()
     # Not numpy.savez_compressed: it stamps the time, and equal traffic should give equal bytes.
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, array in arrays.items():
+        for name, array in members.items():
             member = io.BytesIO()
             np.lib.format.write_array(member, np.asarray(array), allow_pickle=False)
             archive.writestr(_entry(f"{name}.npy"), member.getvalue(), zipfile.ZIP_DEFLATED)
@@ -276,11 +275,9 @@ def traffic_remark(path: _Path, kind: Literal["npz", "parquet"]) -> str | None:
     """The remark in a file of traffic; None if there is none, or this is no such file."""
     try:
         if kind == "npz":
-            with np.load(path, allow_pickle=False) as arrays:
-                return str(arrays[_REMARK]) if _REMARK in arrays else None
-        import pyarrow.parquet as pq
-
-        found = (pq.read_schema(path).metadata or {}).get(_REMARK.encode())
+            with arrays.npz(reading.whole(path), os.fspath(path)) as held:
+                return str(held[_REMARK]) if _REMARK in held else None
+        found = parquet.metadata(reading.whole(path)).get(_REMARK.encode())
         return None if found is None else found.decode()
     except Exception:  # whatever broken bytes make of it: reading the traffic says what is wrong
         return None
@@ -364,10 +361,9 @@ def counters_csv(data: bytes, name: str) -> bytes:
     import pyarrow as pa
     import pyarrow.compute as pc
     import pyarrow.csv as csv
-    import pyarrow.parquet as pq
 
+    table = parquet.table(data, name, "a Parquet file of counters")
     try:
-        table = pq.read_table(pa.BufferReader(data), use_threads=False, pre_buffer=False)
         distinct_columns(table, name)
         for at, field in enumerate(table.schema):
             column = table.column(at)
@@ -416,7 +412,7 @@ def _belongs_to(metadata: Mapping[bytes, bytes], source: Any, destination: Any) 
         endpoints = int(metadata[b"netloom.endpoints"])
     else:
         endpoints = 1 + max(int(source.max(initial=-1)), int(destination.max(initial=-1)))
-    return endpoints, None if hosts_hash is None else hosts_hash.decode()
+    return endpoints, None if hosts_hash is None else hosts_hash.decode()[:_LONGEST_HASH]
 
 
 def _first_line(error: Exception) -> str:

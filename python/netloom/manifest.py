@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from netloom import reading
 from netloom.errors import FormatError
 
 MANIFEST = "manifest.json"
@@ -55,7 +56,7 @@ class _Object(dict[str, Any]):
 def document_of(file: Path, data: bytes | None = None) -> dict[str, Any]:
     """A manifest of either schema; what has sums agrees with its own. `data`: its content, if read."""
     try:
-        document = json.loads(file.read_bytes() if data is None else data, object_hook=_Object)
+        document = json.loads(reading.whole(file) if data is None else data, object_hook=_Object)
         schema = document["schema"]
         known = schema in (RUN_SCHEMA, UNSEALED) and all(_entry_ok(entry) for entry in document["runs"])
     except (FormatError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
@@ -74,7 +75,7 @@ def damaged(file: Path, option: str, then: str = "") -> FormatError:
 
 
 def content(
-    folder: Path, entry: Mapping[str, Any], file: str, read: Callable[[Path], bytes] = Path.read_bytes
+    folder: Path, entry: Mapping[str, Any], file: str, read: Callable[[Path], bytes] = reading.whole
 ) -> bytes:
     """Reads a file of a routing of a run's folder, if it is as it was written.
 

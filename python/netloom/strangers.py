@@ -8,10 +8,11 @@ A source is text: a dump of OpenSM (`Unicast lids … guid 0x…`), or a `.fdbs`
 
 from __future__ import annotations
 
-import gzip
 import re
 from collections.abc import Callable, Iterator, Sequence, Set
 from typing import TYPE_CHECKING
+
+from netloom import reading
 
 if TYPE_CHECKING:
     from netloom._core import Fabric
@@ -102,7 +103,7 @@ def with_entries(
 
 def plain(data: bytes) -> bytes:
     """A file of routes as text in the form of OpenSM's dump, whether it is packed or a `.fdbs`."""
-    text = gzip.decompress(data) if data.startswith(_GZIP) else data
+    text = reading.gunzip(data, "the file of routes")
     if b"osm_ucast_mgr_dump_ucast_routes" not in text:
         return text
     text = re.sub(rb"(?m)^osm_ucast_mgr_dump_ucast_routes: Switch (0x\w+).*$", rb"Unicast lids guid \1", text)

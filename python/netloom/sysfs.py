@@ -11,6 +11,10 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from netloom import reading
+
+_LARGEST = 1 << 20
+"""No file of a port is as large."""
 _WANTED = ("port_xmit_", "port_rcv_data", "port_rcv_packets")
 _ALSO = frozenset({"node_guid", "lid", "link_layer"})
 
@@ -51,7 +55,7 @@ def read_tree(folder: str | os.PathLike[str]) -> list[tuple[str, bytes]]:
 
 def _read(file: Path) -> bytes:
     try:
-        return file.read_bytes()
+        return reading.whole(file, most=_LARGEST)
     except OSError as error:
         if error.errno in (errno.EINVAL, errno.EOPNOTSUPP):
             return b"N/A"

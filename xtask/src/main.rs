@@ -16,6 +16,7 @@
 //! | [`links`] | relative links of Markdown files lead somewhere |
 //! | [`changed`] | which tests look at a changed file |
 //! | [`check`] | runs them |
+//! | [`readers`] | which modules may open files for reading, and unpack |
 //! | [`writers`] | which modules may open files for writing, rename and remove |
 
 mod changed;
@@ -27,6 +28,7 @@ mod json;
 mod layers;
 mod links;
 mod python;
+mod readers;
 mod stubs;
 mod tree;
 mod writers;
@@ -65,7 +67,7 @@ fn tidy(root: &Path) -> ExitCode {
             return ExitCode::from(3);
         }
     };
-    let checks: [fn(&Tree) -> Vec<String>; 11] = [
+    let checks: [fn(&Tree) -> Vec<String>; 12] = [
         layers::check,
         python::check,
         circles::check,
@@ -76,6 +78,7 @@ fn tidy(root: &Path) -> ExitCode {
         stubs::check,
         json::check,
         links::check,
+        readers::check,
         writers::check,
     ];
     let findings: Vec<String> = checks.iter().flat_map(|check| check(&tree)).collect();

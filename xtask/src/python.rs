@@ -7,8 +7,10 @@ use crate::tree::Tree;
 const PACKAGE: &str = "python/netloom/";
 
 /// Modules and packages right below `netloom`, from the ground up. Neighbours on a floor never import each other.
-const FLOORS: [&[&str]; 8] = [
-    &["errors", "files", "findings", "levels", "patience", "strangers", "sysfs"],
+const FLOORS: [&[&str]; 10] = [
+    &["errors"],
+    &["reading"],
+    &["files", "findings", "levels", "patience", "strangers", "sysfs"],
     &[
         "cabling",
         "dataplane",

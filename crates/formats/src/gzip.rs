@@ -1,24 +1,65 @@
 //! Plain or gzip: every reader takes either.
 //!
-//! Invariants: gzip is known by its first bytes, never by a name; what a small file expands to is
-//! bounded; half a gzip file is an error, never half an answer.
+//! Invariants: gzip is known by its first bytes, never by a name; what a file expands to is bounded by its
+//! own size; half a gzip file is an error, never half an answer.
+//!
+//! One input holds at most [`most_bytes`]. What expands, or is sparse on disk, holds at most [`most_expanded`]
+//! of its size: text and tables that repeat themselves shrink to a fiftieth, gzip can do a thousandth. Whoever
+//! has such files raises both with [`allow`]. The same numbers hold in Python (`netloom/reading/limits.py`).
 
 use std::borrow::Cow;
 use std::io::{ErrorKind, Read};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use flate2::read::MultiGzDecoder;
 
 use crate::error::FormatError;
 
-/// The most that a compressed input may expand to: 4 GiB.
-pub const MAX_EXPANDED_BYTES: u64 = 4 << 30;
+/// What an input may hold if nobody says otherwise: 4 GiB.
+pub const MOST_BYTES: u64 = 4 << 30;
+/// A small input may expand to this much: 256 MiB.
+const SMALL: u64 = 256 << 20;
+/// So many times its size may an input expand to, up to [`MIDDLE`]; and so many times beyond.
+const TIMES: u64 = 100;
+const MIDDLE: u64 = 768 << 20;
+const LARGE_TIMES: u64 = 20;
+
+/// What was allowed; 0: nobody said.
+static ALLOWED: AtomicU64 = AtomicU64::new(0);
+
+/// Allows every input to hold so many bytes, expanded too, whatever its size; 0: as usual.
+pub fn allow(bytes: u64) {
+    ALLOWED.store(bytes, Ordering::Relaxed);
+}
+
+/// The most that one input may hold.
+pub fn most_bytes() -> u64 {
+    match ALLOWED.load(Ordering::Relaxed) {
+        0 => MOST_BYTES,
+        allowed => allowed,
+    }
+}
+
+/// The most that an input of this size may expand to.
+pub fn most_expanded(size: u64) -> u64 {
+    match ALLOWED.load(Ordering::Relaxed) {
+        0 => {
+            let small = size.saturating_mul(TIMES).clamp(SMALL, MIDDLE);
+            size.saturating_mul(LARGE_TIMES).clamp(small, MOST_BYTES)
+        }
+        allowed => allowed,
+    }
+}
+
+/// How a bound is raised, for messages.
+pub const RAISE: &str = "--max-input or NETLOOM_MAX_INPUT raises that";
 
 /// The input itself, or what gzip packed (all members of it).
 ///
 /// # Errors
-/// If gzip data is cut short or damaged, or expands beyond [`MAX_EXPANDED_BYTES`].
+/// If gzip data is cut short or damaged, or expands beyond [`most_expanded`].
 pub fn decompress<'a>(bytes: &'a [u8], label: &str) -> Result<Cow<'a, [u8]>, FormatError> {
-    decompress_bounded(bytes, label, MAX_EXPANDED_BYTES)
+    decompress_bounded(bytes, label, most_expanded(bytes.len() as u64))
 }
 
 fn decompress_bounded<'a>(bytes: &'a [u8], label: &str, bound: u64) -> Result<Cow<'a, [u8]>, FormatError> {
@@ -33,7 +74,10 @@ fn decompress_bounded<'a>(bytes: &'a [u8], label: &str, bound: u64) -> Result<Co
     match read {
         Ok(_) if plain.len() as u64 > bound => Err(FormatError::whole(
             label,
-            format!("the gzip data expands beyond {bound} bytes: expected a smaller file"),
+            format!(
+                "{} bytes of gzip expand beyond {bound} bytes: expected a smaller file ({RAISE})",
+                bytes.len()
+            ),
         )),
         Ok(_) => Ok(Cow::Owned(plain)),
         Err(e) if e.kind() == ErrorKind::UnexpectedEof => Err(FormatError::whole(
@@ -81,7 +125,18 @@ mod tests {
     fn expansion_is_bounded() {
         let packed = zipped(&[0; 100_000]);
         let e = decompress_bounded(&packed, "bomb.gz", 1000).unwrap_err();
-        assert_eq!(e.message, "the gzip data expands beyond 1000 bytes: expected a smaller file");
+        let size = packed.len();
+        let expected = format!("{size} bytes of gzip expand beyond 1000 bytes: expected a smaller file (");
+        assert_eq!(e.message, expected + RAISE + ")");
         assert_eq!(decompress_bounded(&packed, "x", 100_000).unwrap().len(), 100_000);
+    }
+
+    #[test]
+    fn bounds_follow_the_size() {
+        assert_eq!(most_expanded(0), 256 << 20);
+        assert_eq!(most_expanded(5 << 20), 500 << 20);
+        assert_eq!(most_expanded(10 << 20), 768 << 20);
+        assert_eq!(most_expanded(100 << 20), 2000 << 20);
+        assert_eq!(most_expanded(u64::MAX), MOST_BYTES);
     }
 }

@@ -68,7 +68,7 @@ pub use fabric::{
     write_ibsim_net,
 };
 pub use goal::read_goal;
-pub use gzip::decompress;
+pub use gzip::{RAISE, allow, decompress, most_bytes, most_expanded};
 pub use hostlist::{HostlistError, expand_hostlist};
 pub use jobs::placing::{parse_adapters, parse_allocation, parse_mapping};
 pub use jobs::{JobsFile, read_jobs};

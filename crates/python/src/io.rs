@@ -6,18 +6,24 @@
 //! Folders may be shared with hostile users: names are taken relative to a folder's descriptor, temporary
 //! names are random and never opened if they exist, and no link of another user is followed. Its twin for
 //! what Python writes is `python/netloom/files.py`.
+//!
+//! What is read is a regular file of a bounded size ([`netloom_formats::most_bytes`]); what a user names may
+//! be a pipe too, as `<(…)` of a shell is. Its twin for what Python reads is `python/netloom/reading`.
 
+use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::os::unix::ffi::OsStringExt;
+use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
 use flate2::{Compression, GzBuilder};
 use netloom_formats::Found;
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 use rustix::fd::OwnedFd;
-use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, RawMode};
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, RawMode, SeekFrom};
 use rustix::io::Errno;
 
 use crate::errors;
@@ -25,18 +31,76 @@ use crate::errors;
 /// How many links may lead from one to the next.
 const LINKS: usize = 40;
 
-/// Reads a whole file.
+/// Reads a whole file, or a pipe.
 ///
 /// # Errors
 /// `OSError` naming the file.
 pub fn read(py: Python<'_>, path: &Path) -> PyResult<Vec<u8>> {
-    py.detach(|| fs::read(path)).map_err(|e| errors::os(&e, path))
+    py.detach(|| whole(path, true)).map_err(|e| errors::os(&e, path))
+}
+
+/// All that a regular file holds, or with `pipes` a pipe.
+fn whole(path: &Path, pipes: bool) -> io::Result<Vec<u8>> {
+    // Before it is opened: opening a pipe waits for who writes, opening a device may do anything.
+    readable(&fs::metadata(path)?, pipes)?;
+    let mut file = File::open(path)?;
+    let about = file.metadata()?;
+    readable(&about, pipes)?;
+    let most = netloom_formats::most_bytes();
+    let size = if about.is_file() { about.len() } else { 0 };
+    if size > most {
+        return Err(too_large(size, most));
+    }
+    let sparse = netloom_formats::most_expanded(0);
+    if size > sparse {
+        let held = held(&file, size);
+        if size > netloom_formats::most_expanded(held) {
+            return Err(io::Error::other(format!(
+                "holds {held} bytes and claims {size} (a sparse file): expected less ({})",
+                netloom_formats::RAISE
+            )));
+        }
+        io::Seek::rewind(&mut file)?;
+    }
+    let mut data = Vec::new();
+    data.try_reserve_exact(size as usize + 1).map_err(|_| io::ErrorKind::OutOfMemory)?;
+    file.take(most + 1).read_to_end(&mut data)?;
+    if data.len() as u64 > most { Err(too_large(data.len() as u64, most)) } else { Ok(data) }
+}
+
+fn readable(about: &fs::Metadata, pipes: bool) -> io::Result<()> {
+    if about.is_file() || (pipes && about.file_type().is_fifo()) {
+        return Ok(());
+    }
+    if about.is_dir() {
+        return Err(Errno::ISDIR.into());
+    }
+    Err(io::Error::other("is no regular file: expected one"))
+}
+
+fn too_large(size: u64, most: u64) -> io::Error {
+    let raise = netloom_formats::RAISE;
+    io::Error::other(format!("has {size} bytes or more: expected at most {most} ({raise})"))
+}
+
+/// How many bytes of a file are there, not holes; counted until they are enough for its size.
+fn held(file: &File, size: u64) -> u64 {
+    let (mut at, mut held) = (0, 0);
+    while let Ok(start) = rustix::fs::seek(file, SeekFrom::Data(at)) {
+        let Ok(end) = rustix::fs::seek(file, SeekFrom::Hole(start)) else { break };
+        held += end - start;
+        at = end;
+        if netloom_formats::most_expanded(held) >= size {
+            break;
+        }
+    }
+    held
 }
 
 /// What is under a path: a file's content, or the names of a folder's files.
 pub fn find(path: &Path) -> io::Result<Found> {
     if !path.is_dir() {
-        return fs::read(path).map(Found::File);
+        return whole(path, false).map(Found::File);
     }
     let mut names = Vec::new();
     for entry in fs::read_dir(path)? {
@@ -178,6 +242,26 @@ impl Folder {
         }
         file.write_all(data)?;
         file.sync_all()
+    }
+}
+
+/// Allows every input to hold so many bytes, unpacked too; 0: as usual.
+#[pyfunction]
+pub fn allow_input(bytes: u64) {
+    netloom_formats::allow(bytes);
+}
+
+/// What gzip packed (all members), or the data itself if it is not gzip.
+///
+/// # Errors
+/// `FormatError` if it is cut short or damaged, or expands beyond its bound.
+#[pyfunction]
+pub fn gunzip<'py>(py: Python<'py>, data: Bound<'py, PyBytes>, label: &str) -> PyResult<Bound<'py, PyBytes>> {
+    let packed = data.as_bytes();
+    match py.detach(|| netloom_formats::decompress(packed, label)) {
+        Ok(Cow::Borrowed(_)) => Ok(data),
+        Ok(Cow::Owned(plain)) => Ok(PyBytes::new(py, &plain)),
+        Err(e) => Err(errors::format(py, &e)),
     }
 }
 

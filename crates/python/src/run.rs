@@ -12,7 +12,7 @@ use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
 use netloom_model::{Control, Improvement, StopReason};
-use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
+use pyo3::exceptions::{PyKeyboardInterrupt, PyMemoryError, PyValueError};
 use pyo3::prelude::*;
 
 use crate::errors;
@@ -107,7 +107,7 @@ pub fn run_until<T: Send>(
     let pool = (options.threads > 0)
         .then(|| rayon::ThreadPoolBuilder::new().num_threads(options.threads.min(MOST_THREADS)).build())
         .transpose()
-        .map_err(|e| errors::internal(py, e))?;
+        .map_err(|e| PyMemoryError::new_err(format!("no threads could be started: {e}")))?;
 
     let ended = AtomicBool::new(false);
     thread::scope(|scope| {
@@ -123,7 +123,8 @@ pub fn run_until<T: Send>(
                     None => work(control_ref),
                 }
             })
-            .map_err(|e| errors::internal(py, e))?;
+            // Where there is no memory for a stack.
+            .map_err(|e| PyMemoryError::new_err(format!("no thread could be started: {e}")))?;
 
         let mut raised: Option<PyErr> = None;
         while !ended.load(Ordering::Acquire) {

@@ -23,6 +23,9 @@ use crate::scenario::{PyScenario, Stage};
 use crate::states::StateFile;
 use crate::traffic::PyTraffic;
 
+/// Most intervals x links of counters by interval: 3 GB.
+const MOST_VALUES: u64 = 1 << 26;
+
 /// What a run of a scenario with one routing has shown. Immutable.
 #[pyclass(frozen, name = "Simulation", module = "netloom._core")]
 pub struct PySimulation {
@@ -416,6 +419,14 @@ impl PySimulation {
         let Some(pairs) = &self.outcome.recorded.pairs else { return Ok(None) };
         let (shared, recorded) = (&self.stage.shared, &self.outcome.recorded);
         let fabric = &shared.fabric;
+        let intervals = recorded.intervals.as_ref().map_or(1, |intervals| intervals.count());
+        if intervals.saturating_mul(fabric.link_count() as u64) > MOST_VALUES {
+            let links = fabric.link_count();
+            let message = format!(
+                "expected at most {MOST_VALUES} intervals x links, found {intervals} x {links}: ask for longer ones"
+            );
+            return Err(errors::counters(py, message));
+        }
         let exact = noise == 0.0 && skew == 0.0 && missing == 0.0;
         if let (None, true) = (vl_scheme, exact) {
             let counters = run(py, Options::default(), |_| match &recorded.intervals {

@@ -3,8 +3,8 @@
 use netloom_model::{Control, Fabric, HostId};
 use netloom_routing::{Engine, EngineOptions, PathSet, Steering, route};
 use netloom_sim::{
-    Job, Measure, MessageRow, Model, Outcome, Pairs, PerPacket, Profile, Scheme, Setup, SteerOptions, Steered,
-    simulate,
+    Job, Measure, MessageRow, Model, Outcome, Pairs, PerPacket, Profile, Scheme, Setup, SteerOptions,
+    Steered, simulate,
 };
 use netloom_testkit::cases::{generated, wired};
 use netloom_topology::{detect, generate};
@@ -107,9 +107,11 @@ fn steered_jobs_that_share_no_link_do_not_disturb_each_other() {
         };
         let scheme = || Scheme::Steered(options, &steering);
         // Short messages, so that not every cable is met.
-        let one = |hosts: [u32; 2]| move || {
-            let script = Pairs { partner: vec![1, 0], rounds: 1, messages: 1, bytes: 100 };
-            Job::new("one", hosts.iter().map(|&host| HostId(host)).collect(), script)
+        let one = |hosts: [u32; 2]| {
+            move || {
+                let script = Pairs { partner: vec![1, 0], rounds: 1, messages: 1, bytes: 100 };
+                Job::new("one", hosts.iter().map(|&host| HostId(host)).collect(), script)
+            }
         };
         let first = one([0, 8]);
         let alone = run(&fabric, scheme(), &profile, vec![first()], 1);
@@ -130,12 +132,13 @@ fn steered_jobs_that_share_no_link_do_not_disturb_each_other() {
 /// Questions are written down by the receiver, answers by the sender, and these may be in two partitions.
 #[test]
 fn messages_are_written_down_alike_on_any_number_of_threads() {
-    let fabric = generated("two-level:leaves=4,hosts=4,spines=4");
+    let fabric = generated("two-level:leaves=16,hosts=16,spines=4");
     let paths = PathSet::admissible(&fabric, &detect(&fabric));
     let mut profile = Profile::infiniband();
     profile.software.eager_bytes = 20_000;
     for bytes in [5_000, 40_000] {
-        let jobs = || vec![pairs("a", &[0, 1, 4, 5], bytes), pairs("b", &[2, 3, 8, 9, 12, 13], bytes)];
+        let jobs =
+            || vec![pairs("a", &[0, 1, 100, 101], bytes), pairs("b", &[2, 3, 30, 200, 201, 250], bytes)];
         let scheme = || Scheme::PerPacket(PerPacket::ALL[0], &paths);
         let [one, two] = [1, 2].map(|threads| run(&fabric, scheme(), &profile, jobs(), threads));
         assert!(two.partitions > 1);

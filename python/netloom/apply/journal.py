@@ -24,13 +24,13 @@ import os
 import re
 import socket
 import time
-import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from netloom.errors import LiveError
+from netloom import reading
+from netloom.errors import FormatError, LiveError
 from netloom.files import Folder, Held, replace_file
 
 __all__ = ["Change", "Journal", "State", "replace_file"]
@@ -316,11 +316,11 @@ class Journal:
         path = self.folder / str(number) / name
         try:
             with self._opened() as journal, journal.folder(str(number)) as folder:
-                data = gzip.decompress(folder.read(name))
+                data = reading.gunzip(folder.read(name), str(path))
         except OSError as error:
             raise LiveError(f"{path}: {error.strerror or error}") from None
-        except (EOFError, zlib.error) as error:
-            raise LiveError(f"{path}: {error}") from None
+        except FormatError as error:
+            raise LiveError(str(error)) from None
         expected = {0: "old_sha256", change.stages: "new_sha256"}.get(stage)
         if expected is not None and hashlib.sha256(data).hexdigest() != change.facts.get(expected):
             raise LiveError(f"{path}: not what the journal says was put there")

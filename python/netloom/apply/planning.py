@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from netloom import reading
 from netloom.errors import NetloomError, RoutingError
 from netloom.findings import Finding, finding, findings
 from netloom.strangers import blocks, with_entries
@@ -123,7 +124,7 @@ def look(access: Access, file: Path | None = None, *, known: Fabric | None = Non
     kept = None
     if file is not None:
         with contextlib.suppress(OSError):
-            kept = file.read_bytes()
+            kept = reading.whole(file)
     return Seen(access, fabric, read_tables(raw, fabric), raw, kept, found.unanswered)
 
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from netloom import patience
+from netloom import patience, reading
 from netloom.apply.journal import Journal, replace_file
 from netloom.apply.planning import (
     Plan,
@@ -412,6 +412,6 @@ def _words(error: Exception) -> str:
 
 def _read(path: Path) -> bytes | None:
     try:
-        return path.read_bytes()
+        return reading.whole(path)
     except OSError:
         return None

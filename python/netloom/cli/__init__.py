@@ -18,6 +18,8 @@ from netloom.cli.parser.verbs import build_app
 from netloom.cli.shared import guard
 from netloom.cli.shared.exits import INPUT, INTERNAL, INTERRUPTED, STDIO, USAGE, UsageError
 
+_NAMES = "expected names of files in UTF-8"
+
 # Not from `typing`: until `main` runs, a Ctrl-C is a traceback, so little is imported here.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -85,17 +87,25 @@ def _run(tokens: Sequence[str]) -> int:
     import cyclopts
 
     from netloom.errors import InternalError, NetloomError
+    from netloom.reading import limits
 
     # What follows `--` is another program's (`netloom record`).
     ours = tokens[: tokens.index("--")] if "--" in tokens else tokens
     if "" in ours:
         return _fail('usage: an argument is empty (""): expected a file, a spec or a value', USAGE)
+    odd = next((token for token in ours if not _is_utf8(token)), None)
+    if odd is not None:
+        return _fail(f"error: {odd}: {_NAMES}", INPUT)
     if tokens and tokens[0] == "help":
         # As other commands have it: `netloom help optimize`.
         tokens = [*tokens[1:], "--help"]
     old = renamed.told(tokens)
     if old is not None:
         return _fail(f"usage: {old}", USAGE)
+    try:
+        limits.of_environment()
+    except ValueError as error:
+        return _fail(f"usage: {error}", USAGE)
     try:
         result = build_app()(tokens, exit_on_error=False, print_error=False, result_action="return_value")
         return result if isinstance(result, int) else 0
@@ -111,9 +121,20 @@ def _run(tokens: Sequence[str]) -> int:
         return _fail(f"error: {error}", INPUT)
     except (OSError, KeyboardInterrupt, SystemExit):
         raise
+    except MemoryError as error:
+        return _fail(f"error: out of memory: {str(error)[:200] or 'expected a smaller input'}", INPUT)
+    except UnicodeEncodeError as error:
+        if _is_utf8(str(error.object)):
+            return _internal(error)
+        return _fail(f"error: {str(error.object)[:200]}: {_NAMES}", INPUT)
     except BaseException as error:
         # Not only Exception: a panic in the core that its door does not catch is pyo3's PanicException.
         return _internal(error)
+
+
+def _is_utf8(text: str) -> bool:
+    """Whether Python was given it as UTF-8; other bytes are surrogates."""
+    return text.isprintable() or not any("\ud800" <= one <= "\udfff" for one in text)
 
 
 def _fail(text: str, code: int) -> int:
@@ -138,6 +159,8 @@ def _internal(error: BaseException) -> int:
 
 def _os_text(error: OSError) -> str:
     what = error.strerror or str(error)
+    if error.errno is None and not error.filename:
+        return what or type(error).__name__  # A library's, of data in memory.
     # Where another file names it.
     place = f"{error.place}: " if hasattr(error, "place") else ""
     return f"{place}{error.filename}: {what}" if error.filename else f"standard output: {what}"

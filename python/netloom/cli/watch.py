@@ -142,7 +142,7 @@ class _Watch:
     reach: Reach
     hosts: bool
     what: str = ""
-    error: NetloomError | None = None
+    error: NetloomError | OSError | MemoryError | None = None
     reading: Reading | None = None
     polls: int = 0
     failures: int = 0
@@ -315,7 +315,7 @@ class _Watch:
                     self._look_for_change(before, now)
                     picture = self._picture(*between(before, now))
                 before = now
-            except NetloomError as error:
+            except (NetloomError, OSError, MemoryError) as error:
                 if once or self.polls == 0:
                     raise
                 self.error, self.reading = error, None

@@ -38,11 +38,11 @@ def other_mappings(path: Path, overrides: Sequence[str], scenario: Scenario, job
     job : int
         Whose mapping changes. A job that has its places from a file has no other words.
     """
-    from netloom import _core
+    from netloom import _core, reading
     from netloom.errors import NetloomError
 
     found = {"": scenario.traffic()}
-    table = tomllib.loads(path.read_text())["job"][job]
+    table = tomllib.loads(reading.whole(path).decode())["job"][job]
     name = scenario.jobs[job].name
     for word in (*_WORDS, *_tiles(scenario, job, table)):
         if word == table.get("mapping", "block"):

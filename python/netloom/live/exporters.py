@@ -13,22 +13,22 @@ from __future__ import annotations
 
 import os
 import re
-import urllib.error
+import time
 import urllib.parse
-import urllib.request
 from pathlib import Path
 
+from netloom import reading
 from netloom.errors import LiveError
+from netloom.live import http
 
 _FEDERATE = "/federate?" + urllib.parse.urlencode({"match[]": '{__name__=~"(node_)?infiniband_.*"}'})
 _SAMPLE = re.compile(rb"^(?:node_)?infiniband_\w+[{ ]", re.MULTILINE)
-_MOST_OCTETS = 1 << 30
 _OF_NODE = re.compile(rb'^(node_infiniband_\w+)(?:\{((?:[^"}\n]|"(?:[^"\\\n]|\\.)*")*)\})?', re.MULTILINE)
 
 
 def is_url(source: str) -> bool:
     """Whether counters are to be fetched from there."""
-    return source.startswith(("http://", "https://"))
+    return source.lower().startswith(("http://", "https://"))
 
 
 def is_textfiles(source: str | os.PathLike[str]) -> bool:
@@ -39,21 +39,40 @@ def is_textfiles(source: str | os.PathLike[str]) -> bool:
 def fetch(url: str, *, seconds: float = 10.0) -> bytes:
     """Fetches the samples of an exporter, or of a Prometheus server.
 
+    Parameters
+    ----------
+    url : str
+        A page, or a server.
+    seconds : float, default 10
+        For all of it.
+
     Raises
     ------
     LiveError
-        If nothing answers in time, or what answers has no InfiniBand metrics.
+        Naming the URL, if nothing answers whole and in time, or what answers has no InfiniBand metrics.
     """
-    parts = urllib.parse.urlsplit(url)
+    deadline = time.monotonic() + seconds
+    shown = http.without_password(url)
+    try:
+        parts = urllib.parse.urlsplit(url)
+    except ValueError as error:
+        raise LiveError(f"{shown}: {error}") from None
     pages = [url]
     if parts.path in ("", "/") and not parts.query:
         pages = [urllib.parse.urljoin(url, page) for page in ("/metrics", _FEDERATE)]
     for page in pages:
-        data = _get(page, seconds, may_fail=page != pages[0])
+        try:
+            data = http.get(page, seconds=max(deadline - time.monotonic(), 0.0))
+        except http.Missing:
+            continue
+        except LiveError:
+            if page == pages[0]:
+                raise
+            continue
         if _SAMPLE.search(data):
             return data
     raise LiveError(
-        f"{url}: no InfiniBand metrics there: expected an exporter's page, or a Prometheus server"
+        f"{shown}: no InfiniBand metrics there: expected an exporter's page, or a Prometheus server"
     )
 
 
@@ -70,12 +89,12 @@ def read_folder(folder: str | os.PathLike[str]) -> bytes:
     files = sorted(path for path in Path(folder).iterdir() if path.suffix == ".prom")
     if not files:
         raise LiveError(f"{folder}: no textfile (*.prom) there")
-    return b"".join(_with_instance(path.read_bytes(), path.stem) for path in files)
+    return b"".join(_with_instance(reading.whole(path), path.stem) for path in files)
 
 
 def _with_instance(data: bytes, machine: str) -> bytes:
     """Samples of `node_exporter` with the machine's name, where they have none."""
-    name = machine.replace("\\", r"\\").replace('"', r"\"").encode()
+    name = machine.replace("\\", r"\\").replace('"', r"\"").encode(errors="surrogateescape")
 
     def named(match: re.Match[bytes]) -> bytes:
         labels = match[2] or b""
@@ -85,20 +104,3 @@ def _with_instance(data: bytes, machine: str) -> bytes:
         return match[1] + b'{instance="' + name + b'"' + between + labels + b"}"
 
     return _OF_NODE.sub(named, data if data.endswith(b"\n") or not data else data + b"\n")
-
-
-def _get(url: str, seconds: float, *, may_fail: bool) -> bytes:
-    request = urllib.request.Request(url, headers={"Accept": "text/plain"})
-    try:
-        with urllib.request.urlopen(request, timeout=seconds) as answer:
-            data: bytes = answer.read(_MOST_OCTETS + 1)
-    except urllib.error.HTTPError as error:
-        if may_fail or error.code == 404:
-            return b""
-        raise LiveError(f"{url}: {error.code} {error.reason}") from None
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "reason", None) or error
-        raise LiveError(f"{url}: {reason}") from None
-    if len(data) > _MOST_OCTETS:
-        raise LiveError(f"{url}: more than {_MOST_OCTETS >> 20} MiB: expected an exporter's metrics")
-    return data

@@ -12,6 +12,7 @@ log; that the switches have the tables is for the caller to read back.
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import re
 import signal
@@ -23,6 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from netloom import reading
 from netloom.errors import LiveError
 from netloom.live import processes
 from netloom.live.access import Access
@@ -32,6 +34,10 @@ HOW_TO_CONFIGURE = (
 )
 """What an OpenSM needs so that it loads files of routes."""
 
+_LONGEST_ANSWER = 1 << 20
+_PIECE = 4096
+_LARGEST = 64 << 20
+"""Of options, and of what a log has new."""
 _OPTIONS_FILE = Path("/etc/opensm/opensm.conf")
 _OPTIONS = {
     "-F": "config",
@@ -246,10 +252,11 @@ class Manager:
             If the console cannot be reached.
         """
         port = int(self.options.get("console_port", "10000"), 0)
+        deadline = time.monotonic() + seconds
         with socket.create_connection(("127.0.0.1", port), timeout=seconds) as console:
-            said = _until_prompt(console)
+            _until_prompt(console, deadline)
             console.sendall(line.encode() + b"\n")
-            said = _until_prompt(console)
+            said = _until_prompt(console, deadline)
             with contextlib.suppress(OSError):
                 console.sendall(b"quit\n")
         return said.decode(errors="replace")
@@ -315,8 +322,9 @@ class Manager:
         try:
             with open(self.log, "rb") as log:
                 # It may have been cut off and begun again.
-                log.seek(position if log.seek(0, os.SEEK_END) >= position else 0)
-                return log.read()
+                end = log.seek(0, os.SEEK_END)
+                log.seek(max(position if end >= position else 0, end - _LARGEST))
+                return log.read(_LARGEST)
         except OSError:
             return b""
 
@@ -339,7 +347,7 @@ def _given(arguments: list[str]) -> dict[str, str]:
 
 def _read_options(file: Path) -> dict[str, str]:
     try:
-        text = file.read_text(errors="replace")
+        text = reading.whole(file, most=_LARGEST).decode(errors="replace")
     except FileNotFoundError:
         return {}  # OpenSM takes its defaults then.
     except OSError as error:
@@ -366,11 +374,17 @@ def _processes(socket_name: str | None) -> list[int]:
     return processes.found(socket_name)
 
 
-def _until_prompt(console: socket.socket) -> bytes:
-    said = b""
-    while not said.rstrip().endswith(b"$"):
-        more = console.recv(4096)
+def _until_prompt(console: socket.socket, deadline: float) -> bytes:
+    said = bytearray()
+    while not said[-_PIECE:].rstrip().endswith(b"$"):
+        left = deadline - time.monotonic()
+        if left <= 0:
+            raise TimeoutError(errno.ETIMEDOUT, os.strerror(errno.ETIMEDOUT))
+        console.settimeout(left)
+        more = console.recv(_PIECE)
         if not more:
             break
         said += more
-    return said
+        if len(said) > _LONGEST_ANSWER:
+            raise OSError(errno.EFBIG, f"the console answers more than {_LONGEST_ANSWER} bytes")
+    return bytes(said)

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from netloom.errors import FormatError
 from netloom.files import Folder
 from netloom.loop.round import STEPS, Round
+from netloom.reading import parquet
 
 if TYPE_CHECKING:
     from netloom.loop.live import Live
@@ -156,18 +157,16 @@ def read(folder: Path) -> list[dict[str, Any]]:
         If its file is damaged, or something else.
     """
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     with Folder.open(folder) as journal:
-        data = pa.BufferReader(journal.read(FILE))
+        data = journal.read(FILE)
+    label = str(folder / FILE)
+    table = parquet.table(data, label, "the journal of a loop")
     try:
-        table = pq.read_table(data, use_threads=False, pre_buffer=False)
         rows: list[dict[str, Any]] = table.to_pylist()
     except (pa.ArrowException, ValueError, OSError) as error:  # Arrow has no class of its own for all.
         why = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise FormatError(
-            f"{folder / FILE}: expected the journal of a loop ({why})", str(folder / FILE)
-        ) from None
+        raise FormatError(f"{label}: expected the journal of a loop ({why})", label) from None
     return rows
 
 

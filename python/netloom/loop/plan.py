@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
+from netloom import reading
 from netloom.errors import FormatError, NetloomError
 from netloom.loop.decision import Rule
 
@@ -128,7 +129,7 @@ def read_plan(path: Path, *, seed: int | None = None) -> Plan:
     FormatError
         With file and line.
     """
-    text = path.read_bytes().decode(errors="replace")
+    text = reading.whole(path).decode(errors="replace")
     try:
         found = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:

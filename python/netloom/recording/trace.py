@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from netloom.errors import FormatError
 from netloom.files import Folder
+from netloom.reading import parquet
 from netloom.recording import events as raw
 from netloom.recording.events import ANY, NONE, Ints, base_name
 from netloom.recording.merging import Lost
@@ -361,14 +362,7 @@ def _meta(data: bytes, label: str) -> dict[str, Any]:
 
 
 def _columns(data: bytes, label: str, wanted: Sequence[str]) -> Any:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        table = pq.read_table(pa.BufferReader(data))
-    except (pa.ArrowException, OSError, ValueError) as error:
-        text = str(error).splitlines()[0][:120]
-        raise FormatError(f"{label}: expected a Parquet file, found none: {text}", label) from None
+    table = parquet.table(data, label)
     for name in wanted:
         if name not in table.column_names:
             raise FormatError(f"{label}: expected a column {name}, found none", label)

@@ -40,12 +40,12 @@ def parquet(data: bytes, name: str, label: str) -> pa.Table:
         If it is something else, is cut off, or lacks columns.
     """
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     from netloom import interop
+    from netloom.reading import parquet as reader
 
+    table = reader.table(data, label, "a Parquet file, whole")
     try:
-        table = pq.read_table(pa.BufferReader(data), use_threads=False, pre_buffer=False)
         table.validate(full=True)
     except (pa.ArrowException, ValueError, OSError) as error:
         why = (str(error).splitlines() or [type(error).__name__])[0]

@@ -12,10 +12,8 @@ from __future__ import annotations
 
 import contextlib
 import socket
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,12 +21,14 @@ from netloom.errors import LiveError
 from netloom.live.columns import column
 from netloom.live.ports import both_ends
 from netloom.watch.picture import Picture
+from netloom.watch.server import Page, Server
 
 if TYPE_CHECKING:
     from netloom._core import Counters, Fabric
     from netloom.watch.journals import Told
     from netloom.watch.sources import Reading
 
+_BACKLOG = 128
 LOCAL = "127.0.0.1"
 """Where `:PORT` is served: whoever wants others to see it says so."""
 _OF_PORTS = (
@@ -133,24 +133,6 @@ def figures(picture: Picture | None, told: Told, own: dict[str, float]) -> str:
     return "\n".join([*lines, ""])
 
 
-class Page:
-    """What is served; replaced as a whole."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._data = b""
-
-    def put(self, text: str) -> None:
-        """Serves this from now on."""
-        with self._lock:
-            self._data = text.encode(errors="backslashreplace")
-
-    def get(self) -> bytes:
-        """What is served now."""
-        with self._lock:
-            return self._data
-
-
 def place(address: str) -> tuple[str, int]:
     """The host, 127.0.0.1 where there is none, and the port of `HOST:PORT` or `[HOST]:PORT`.
 
@@ -180,50 +162,28 @@ def serving(address: str) -> Iterator[tuple[Page, str]]:
     """
     host, port = place(address)
     page = Page()
-
-    class Handler(BaseHTTPRequestHandler):
-        """Answers scrapes."""
-
-        def do_GET(self) -> None:
-            """The page of metrics, at `/metrics`; `/` points there."""
-            found = self.path.split("?")[0] in ("/metrics", "/")
-            data = page.get() if found else b"not here: /metrics\n"
-            self.send_response(200 if found else 404)
-            self.send_header("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
-            self.send_header("Content-Length", str(len(data)))
-            self.end_headers()
-            self.wfile.write(data)
-
-        def log_message(self, *_: Any) -> None:
-            """Scrapes are not worth a line each."""
-
     try:
         # An IPv6 address has colons; names are looked up.
-        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
-
-        class Server(ThreadingHTTPServer):
-            """Listens where it was told."""
-
-            address_family = family
-
-            def server_bind(self) -> None:
-                """`[::]` takes IPv4 too, whatever the machine's default is."""
-                if self.address_family == socket.AF_INET6:
-                    self.socket.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
-                super().server_bind()
-
-        server = Server((host, port), Handler)
-    except OSError as error:
-        raise LiveError(f"--prometheus {address}: {error.strerror}") from None
-    server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever, name="netloom exporter", daemon=True)
-    thread.start()
+        family, kind, protocol, _, where = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        listening = socket.socket(family, kind, protocol)
+        try:
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            if family == socket.AF_INET6:
+                # `[::]` takes IPv4 too, whatever the machine's default is.
+                listening.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
+            listening.bind(where)
+            listening.listen(_BACKLOG)
+        except BaseException:
+            listening.close()
+            raise
+    except (OSError, UnicodeError) as error:
+        raise LiveError(f"--prometheus {address}: {getattr(error, 'strerror', None) or error}") from None
+    port = listening.getsockname()[1]
+    server = Server(listening, page)
     try:
-        yield page, f"http://{f'[{host}]' if ':' in host else host}:{server.server_port}/metrics"
+        yield page, f"http://{f'[{host}]' if ':' in host else host}:{port}/metrics"
     finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+        server.close()
 
 
 def _escaped(text: str) -> str:

@@ -170,7 +170,7 @@ def read_again(source: str, fabric: Fabric) -> Counters:
     OSError
         Naming the file that cannot be read.
     """
-    from netloom import _core, sysfs
+    from netloom import _core, reading, sysfs
     from netloom.live import exporters
 
     if exporters.is_url(source):
@@ -180,7 +180,7 @@ def read_again(source: str, fabric: Fabric) -> Counters:
     elif Path(source).is_dir():
         return _core.Counters.from_sysfs(sysfs.read_tree(source), fabric, label=source)
     else:
-        data = Path(source).read_bytes()
+        data = reading.whole(source)
     return _core.Counters.parse(data, fabric, label=source)
 
 

@@ -21,13 +21,17 @@ use super::fit::{Scope, unread};
 use super::{CountersContent, CountersFile};
 use crate::csv::{quoted, split};
 use crate::error::excerpt;
+use crate::gzip::{RAISE, most_expanded};
 use crate::text::text;
 use crate::{Finding, FormatError};
 
 /// What the simulator calls the whole link.
 const WHOLE_LINK: u8 = 255;
-/// Most values that a file may stand for: 4 GB.
+/// Most values that a file may stand for, of 9 bytes each, and so many for each of its bytes; what a small file may expand to holds as well. A row stands
+/// for all links of its interval and lane.
 const MAX_CELLS: usize = 1 << 29;
+const CELLS_A_BYTE: usize = 64;
+const CELL_BYTES: u64 = 8;
 /// A tick of the simulator.
 const SIMULATED_TICK_PS: u64 = 1000;
 
@@ -81,6 +85,7 @@ struct Reader<'a> {
     intervals: BTreeMap<(u64, u64), Rows>,
     /// Values that are held, of rows that are not there too.
     cells: usize,
+    most_cells: usize,
     tick_ps: Option<u64>,
 }
 
@@ -101,7 +106,7 @@ pub(super) fn read(text: &str, label: &str, fabric: &Fabric) -> Result<CountersF
         };
         match &mut reader {
             Some(reader) => reader.row(&fields, number).map_err(at_line)?,
-            None => reader = Some(Reader::new(fabric, Header::find(&fields).map_err(at_line)?)),
+            None => reader = Some(Reader::new(fabric, Header::find(&fields).map_err(at_line)?, text.len())),
         }
     }
     let Some(reader) = reader.filter(|reader| !reader.intervals.is_empty()) else {
@@ -117,7 +122,7 @@ pub(super) fn read(text: &str, label: &str, fabric: &Fabric) -> Result<CountersF
 }
 
 impl<'a> Reader<'a> {
-    fn new(fabric: &'a Fabric, header: Header) -> Self {
+    fn new(fabric: &'a Fabric, header: Header, bytes: usize) -> Self {
         let mut by_ends = HashMap::new();
         if header.link.is_none() {
             for link in fabric.links() {
@@ -126,7 +131,9 @@ impl<'a> Reader<'a> {
             }
         }
         let tick_ps = header.simulated.then_some(SIMULATED_TICK_PS);
-        Self { fabric, header, by_ends, intervals: BTreeMap::new(), cells: 0, tick_ps }
+        let small = usize::try_from(most_expanded(0) / CELL_BYTES).unwrap_or(usize::MAX);
+        let most_cells = bytes.saturating_mul(CELLS_A_BYTE).min(MAX_CELLS).max(small);
+        Self { fabric, header, by_ends, intervals: BTreeMap::new(), cells: 0, most_cells, tick_ps }
     }
 
     fn row(&mut self, fields: &[&str], line: usize) -> Result<(), String> {
@@ -173,9 +180,10 @@ impl<'a> Reader<'a> {
         let quantities = &self.header.quantities;
         if !lanes.contains_key(&lane) {
             self.cells += links * quantities.len();
-            if self.cells > MAX_CELLS {
+            if self.cells > self.most_cells {
                 return Err(format!(
-                    "expected at most {MAX_CELLS} values (intervals x lanes x links x columns), found more"
+                    "expected at most {} values (intervals x lanes x links x columns) of a file of this size, found more ({RAISE})",
+                    self.most_cells
                 ));
             }
         }

@@ -27,8 +27,8 @@ use crate::calendar::NEVER;
 use crate::config::Config;
 use crate::observe::Observer;
 use crate::program::Split;
-use crate::record::LinkCounters;
 use crate::record::{Intervals, Latencies, Managed, Measure, PairRow, Queues};
+use crate::record::{LinkCounters, check_rows};
 use crate::state_codec::{StateReader, joined};
 
 /// Events between two looks at the [`Control`] where there are no windows.
@@ -188,7 +188,10 @@ pub fn run_network<C: Choice + Clone, P: Split, O: Observer>(
     {
         end = End::Deadlock(error);
     }
-    Ok(merged(fabric, &partition, parts, end, earlier_hops, terms))
+    let done = merged(fabric, &partition, parts, end, earlier_hops, terms);
+    let queues = done.queues.as_ref().map_or(0, |queues| queues.by_level.len() + queues.queues.len());
+    check_rows(done.intervals.as_ref().map_or(0, |intervals| intervals.rows.len()) + queues)?;
+    Ok(done)
 }
 
 fn alone<C: Choice, P: Split, O: Observer>(

@@ -80,6 +80,21 @@ impl Measure {
     }
 }
 
+/// Most rows of counters and queues that a run records: 1 GB.
+pub(crate) const MOST_ROWS: usize = 1 << 24;
+
+/// Refuses more rows than [`MOST_ROWS`]. A part of a network has no more than the whole, so it does not matter how many parts there are.
+///
+/// # Errors
+/// [`SimError::Config`] says what would help.
+pub(crate) fn check_rows(rows: usize) -> Result<(), SimError> {
+    if rows <= MOST_ROWS {
+        return Ok(());
+    }
+    let expected = format!("samples further apart: over {MOST_ROWS} rows of counters and queues");
+    Err(SimError::Config { what: "counters_every, queues_every", expected })
+}
+
 /// Shortest and longest time between samples, ps.
 const SHORTEST_PS: u64 = 100_000;
 const LONGEST_PS: u64 = 100_000_000_000_000;

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from netloom import reading
 from netloom.cli.counters import command as counters
 from netloom.cli.shared import render
 from netloom.cli.shared.addresses import with_paths
@@ -89,7 +90,7 @@ def differ(windows: Sequence[Window], numbers: Sequence[int | None]) -> None:
     seen: dict[tuple[object, ...], Window] = {}
     for window, number in zip(windows, numbers, strict=True):
         files = [Path(name) for name in (window.reading, window.after) if name is not None]
-        said = [hashlib.sha256(file.read_bytes()).digest() if file.is_file() else file for file in files]
+        said = [hashlib.sha256(reading.whole(file)).digest() if file.is_file() else file for file in files]
         first = seen.setdefault((*said, number), window)
         if first is not window:
             raise CountersError(

@@ -12,6 +12,7 @@ import numpy as np
 from cyclopts import Parameter
 
 from netloom import findings as registry
+from netloom import reading
 from netloom.cli.diagnose import readings
 from netloom.cli.diagnose import report as diagnosed
 from netloom.cli.shared import options, render, runs
@@ -88,7 +89,7 @@ def diagnose(
     if not folder.exists() and _core.is_generator(run_or_fabric):
         raise UsageError(f"{run_or_fabric}: is a fabric: expected --counters with it, or a run's folder")
     manifest = runs.read_manifest(folder)
-    run.note_input("run", run_or_fabric, runs.digest((folder / runs.MANIFEST).read_bytes()))
+    run.note_input("run", run_or_fabric, runs.digest(reading.whole(folder / runs.MANIFEST)))
     entry = _entry(folder, manifest, routing)
     stopped = entry["result"].get("stopped")
     with run.timed("read"):
@@ -165,7 +166,7 @@ def _table(folder: Path, entry: Mapping[str, Any], name: str) -> dict[str, Any]:
 
 def _same_scenario(path: Path, manifest: Mapping[str, Any]) -> None:
     try:
-        text = path.read_text(errors="replace")
+        text = reading.whole(path).decode(errors="replace")
     except FileNotFoundError:
         raise FormatError(
             f"{path}: the run's scenario is not there: expected to be called where the run was made",

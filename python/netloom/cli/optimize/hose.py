@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from netloom._core import Fabric, Hose, HoseLoads, OptimizedHose
     from netloom.cli.shared.run import Run
 
+_HEAD = 1 << 20
+
 
 def read(run: Run, source: str, fabric: Fabric) -> Hose:
     """The sums: of a file `host,sent,received`, or the row and column sums of any traffic."""
@@ -31,18 +33,15 @@ def _is_sums(source: str) -> bool:
     """Whether a file begins with the header of sums."""
     if not source.endswith((".csv", ".csv.gz")):
         return False
-    import gzip
+    from netloom import reading
 
     try:
-        with (gzip.open if source.endswith(".gz") else open)(source, "rb") as file:
-            for raw in file:
-                line = raw.strip()
-                if line and not line.startswith(b"#"):
-                    return bool(line.replace(b" ", b"").startswith(b"host,sent,received"))
-    except (OSError, EOFError):
+        lines = reading.head(source, _HEAD).splitlines()
+    except OSError:
         # Its own reader says what is wrong.
         return False
-    return False
+    first = next((line for line in map(bytes.strip, lines) if line and not line.startswith(b"#")), b"")
+    return first.replace(b" ", b"").startswith(b"host,sent,received")
 
 
 def hose_result(best: OptimizedHose, named: bool, kept: HoseLoads | None = None) -> dict[str, Any]:

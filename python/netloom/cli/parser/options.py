@@ -79,6 +79,7 @@ OPTIONS: dict[str, tuple[str, str]] = {
     "--marking": ("queue|probabilistic|ecn", "when a packet is marked as congested"),
     "--matrix": ("bool", "record sums by pair"),
     "--max-changes": ("int", "how many entries may change"),
+    "--max-input": ("int", "how large an input may be, unpacked"),
     "--mend": ("bool", "replace entries that lead to dead ports or nowhere"),
     "--method": ("whole|one-bit", "what a sampled packet carries"),
     "--missing": ("float", "share of counters that are missing"),

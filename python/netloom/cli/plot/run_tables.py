@@ -13,6 +13,7 @@ from netloom.errors import FormatError
 from netloom.interop import arrow_csv
 from netloom.manifest import content
 from netloom.plot.run import Panel, Strip, Tier, group_tiers, tiers
+from netloom.reading import parquet
 
 if TYPE_CHECKING:
     from netloom.cli.shared.run import Run
@@ -178,7 +179,6 @@ def _read(
 ) -> _Columns | None:
     """Some columns of a table, and others if they are there; None if it was not written."""
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     csv = arrow_csv()
     for kind in ("parquet", "csv"):
@@ -186,14 +186,12 @@ def _read(
         if file not in entry["files"]:
             continue
         path = folder / entry["folder"] / file
-        data = pa.BufferReader(content(folder, entry, file, lambda path: run.read("run", str(path))))
+        data = content(folder, entry, file, lambda path: run.read("run", str(path)))
         try:
             if kind == "parquet":
-                file_of = pq.ParquetFile(data, pre_buffer=False)
-                more = [column for column in if_there if column in file_of.schema_arrow.names]
-                table = file_of.read(columns=[*columns, *more], use_threads=False)
+                table = parquet.table(data, str(path), columns=[*columns, *if_there])
             else:
-                table = csv.read_csv(data, csv.ReadOptions(use_threads=False))
+                table = csv.read_csv(pa.BufferReader(data), csv.ReadOptions(use_threads=False))
             there = [column for column in if_there if column in table.column_names]
             return {column: table[column].to_numpy() for column in (*columns, *there)}
         except (pa.ArrowException, KeyError, ValueError, OSError):

@@ -9,12 +9,12 @@ than its own error.
 from __future__ import annotations
 
 import re
-import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from netloom import reading
 from netloom.cli.shared import inputs, outputs
 from netloom.findings import finding
 
@@ -74,11 +74,8 @@ def told(source: str) -> Told | None:
     if ending not in (".mtx", ".csv"):
         return None
     try:
-        with Path(source).open("rb") as file:
-            head = file.read(_HEAD)
-        if head.startswith(b"\x1f\x8b"):
-            head = zlib.decompressobj(wbits=31).decompress(head, _HEAD)
-    except (OSError, zlib.error):
+        head = reading.head(source, _HEAD)
+    except OSError:
         return None  # Reading it says what is wrong.
     found = _MARK.search(head)
     return None if found is None else Told(found[1].decode(), float(found[2]))

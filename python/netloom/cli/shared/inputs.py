@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NoReturn
 
+from netloom import reading
 from netloom.cli.shared import render
 from netloom.cli.shared.exits import STDIO
 from netloom.cli.shared.outputs import ending
@@ -93,8 +94,7 @@ def is_recorded(source: str) -> bool:
         return True
     if not os.path.isfile(source) or ending(Path(source)) in _NOT_RECORDED:
         return False
-    with open(source, "rb") as file:
-        return _core.traffic_format(file.read(1 << 20)) in ("ti", "goal")
+    return _core.traffic_format(reading.head(source, 1 << 20, unpack=False)) in ("ti", "goal")
 
 
 def of_run(source: str, name: str) -> str:

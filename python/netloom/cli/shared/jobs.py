@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -45,10 +44,10 @@ def placed(
     """
     import tempfile
 
-    from netloom import _core, slurm
+    from netloom import _core, reading, slurm
     from netloom.errors import FormatError
 
-    data = jobs.read_bytes() if again else run.read("jobs", str(jobs))
+    data = reading.whole(jobs, pipes=True) if again else run.read("jobs", str(jobs))
     label = "-" if str(jobs) == STDIO else str(jobs)
     chosen = adapters or Adapters()
 
@@ -57,7 +56,7 @@ def placed(
             fabric, file, seed=run.options.seed, adapters=chosen.adapters, storage=chosen.storage
         )[1]
 
-    text = gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data
+    text = reading.gunzip(data, label)
     with run.timed("read"):
         if slurm.is_slurm(text):
             table = fabric.host_table()

@@ -6,11 +6,12 @@ result's envelope can list their sums.
 
 from __future__ import annotations
 
-import gzip
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NoReturn
+
+from netloom import reading
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -63,8 +64,7 @@ def _read(jobs: Path) -> tuple[list[dict[str, Any]] | None, int | None]:
     """The jobs, and the seed; none where Python cannot read the file."""
     from netloom.slurm import is_slurm
 
-    data = jobs.read_bytes()
-    data = gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data
+    data = reading.gunzip(reading.whole(jobs), str(jobs))
     if is_slurm(data):
         return [], None
     text = data.decode()

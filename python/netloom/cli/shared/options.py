@@ -41,6 +41,16 @@ def _count(token: Any) -> int:
     return value
 
 
+def _size(_: Any, tokens: Sequence[Any]) -> int:
+    from netloom.reading import parse_size
+
+    return parse_size(tokens[0].value)
+
+
+SIZE = Parameter(converter=_size)
+"""Bytes with a unit."""
+
+
 class FolderPath(PosixPath):
     """A path written with a slash at its end, which a plain `Path` forgets."""
 
@@ -75,6 +85,8 @@ class Options:
     """Stop searching after so many units of work: the reproducible budget."""
     name_map: Path | None = None
     """A node-name-map, as the InfiniBand tools use: switches have these names instead of a dump's own."""
+    max_input: Annotated[int | None, SIZE] = None
+    """Read inputs of so many bytes, unpacked: `8G`. [default: 4G; what unpacks, 20 to 100 times its size]"""
     quiet: Annotated[bool, Parameter(name=["--quiet", "-q"])] = False
     """No progress, no notes, no text report; JSON and CSV are still printed."""
 

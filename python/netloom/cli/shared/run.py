@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
+from netloom import reading
 from netloom.cli.shared import guard, render, streams
 from netloom.cli.shared.exits import FINDINGS, INTERRUPTED, STDIO, UsageError
 from netloom.cli.shared.inputs import (
@@ -91,6 +92,8 @@ class Run:
         self._outputs: list[Path] = []
         self.findings: list[Finding] = []
         """What is odd about the routes that were read, as results tell it."""
+        if options.max_input is not None:
+            reading.allow(options.max_input)
         self._limit = None
         if options.time_limit is not None:
             self._limit = guard.limit(options.time_limit, self._started)
@@ -401,14 +404,14 @@ class Run:
                 raise UsageError("only one input can come from standard input (-)")
             self._stdin_used = True
             try:
-                data = sys.stdin.buffer.read()
+                data = reading.stream(sys.stdin.buffer)
             except OSError as error:
                 raise OSError(error.errno, error.strerror, "standard input") from None
         else:
             for output in self._outputs:
                 if same_file(output, Path(source)):
                     raise UsageError(f"{output} would be written over: it is the {role} that is read")
-            data = Path(source).read_bytes()
+            data = reading.whole(source, pipes=True)
         self.note_input(role, source, hashlib.sha256(data).hexdigest())
         return data
 

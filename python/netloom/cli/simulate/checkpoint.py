@@ -8,15 +8,14 @@ nothing is kept but files of others lie, nothing is begun.
 from __future__ import annotations
 
 import errno
-import gzip
 import json
 import os
 import re
-import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from netloom import reading
 from netloom.cli.shared import lock
 from netloom.cli.shared.runs import Recorded, as_json, damaged, digest, folder_names, is_whole, sealed
 from netloom.errors import FormatError
@@ -134,12 +133,14 @@ class Checkpoint:
         head, end, packed_state = data.partition(b"\n")
         if head.startswith(STATE_MAGIC.encode()) and end and head + end != self._head:
             raise self._of_another(file)
+        if head + end != self._head or not packed_state.startswith(b"\x1f\x8b"):
+            raise _damaged(file, file)
         try:
-            if head + end == self._head:
-                return gzip.decompress(packed_state)
-        except (OSError, EOFError, zlib.error):
-            pass
-        raise _damaged(file, file)
+            return reading.gunzip(packed_state, str(file))
+        except FormatError as error:
+            if reading.RAISE in str(error):
+                raise
+            raise _damaged(file, file) from None
 
     def keep(self, routing: str) -> tuple[Path, bytes, float]:
         """Where a routing's state goes, and when: the file, its first line, seconds from one to the next."""

@@ -25,6 +25,7 @@ use crate::packet::pool::{List, NONE, Origin, Packet};
 use crate::packet::switch::Head;
 use crate::packet::switch::{Lane, Port};
 use crate::program::Program;
+use crate::record::check_rows;
 
 impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
     /// Runs until nothing happens any more.
@@ -81,6 +82,9 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
             if let Some(recorder) = &mut self.recorder {
                 recorder.sample(&self.ports, &self.packets, self.now);
                 recorder.skip(self.calendar.next_ps().min(end_ps - 1), self.now);
+                let rows = recorder.rows();
+                self.failed_at = (self.now, 0);
+                check_rows(rows)?;
             }
         }
     }

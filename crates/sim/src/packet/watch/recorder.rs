@@ -11,7 +11,8 @@ use crate::packet::hardware::Any;
 use crate::packet::pool::{Packet, Pool};
 use crate::packet::switch::Ports;
 use crate::record::{
-    IntervalRow, Intervals, LevelRow, Measure, NO_QUEUE, PS_PER_TICK, QueueRow, Queues, queue_levels,
+    IntervalRow, Intervals, LevelRow, MOST_ROWS, Measure, NO_QUEUE, PS_PER_TICK, QueueRow, Queues,
+    queue_levels,
 };
 
 /// What is recorded of a (part of a) network.
@@ -69,6 +70,13 @@ impl Recorder {
         self.queues.as_ref().map_or(NEVER, |q| q.next_ps).min(counters)
     }
 
+    /// How many rows were written down.
+    pub fn rows(&self) -> usize {
+        let counters = self.counters.as_ref().map_or(0, |c| c.done.rows.len());
+        let queues = self.queues.as_ref().map_or(0, |q| q.done.by_level.len() + q.done.queues.len());
+        counters + queues
+    }
+
     /// When counters were sampled last, ps.
     pub fn sampled_ps(&self) -> u64 {
         self.counters.as_ref().map_or(0, |c| c.next_ps - c.done.every_ps)
@@ -113,7 +121,7 @@ impl Recorder {
         end_ps: u64,
         last_ps: u64,
     ) -> (Option<Intervals>, Option<Queues>) {
-        while self.next_ps() <= end_ps {
+        while self.next_ps() <= end_ps && self.rows() <= MOST_ROWS {
             self.sample(ports, packets, last_ps);
             self.skip(end_ps, last_ps);
         }
