@@ -39,6 +39,7 @@ __all__ = [
     "Verdict",
     "__version__",
     "afar",
+    "allow_input",
     "bases",
     "bound_classes",
     "check",
@@ -48,6 +49,7 @@ __all__ = [
     "engines",
     "exact_model",
     "expand_hostlist",
+    "gunzip",
     "hose_loads",
     "infer",
     "is_engine",
@@ -1501,7 +1503,7 @@ def simulate(
     keep: tuple[_Path, bytes, float] | None = None,
     counted: bool = False,
     counted_every_us: float | None = None,
-    messages: Sequence[str] = (),
+    messages: Sequence[str] = ...,
 ) -> Simulation:
     """Runs a scenario with one of its routings (the first if None).
 
