@@ -96,7 +96,9 @@ def test_no_reader_takes_what_has_no_end_hostile(tmp_path, paths, reader, kind):
     else:
         lying_bed.sparse_file(file, b"# netloom\n")
     said = refused(tmp_path, *words)
-    assert {"device": "no regular file", "hole": "sparse"}.get(kind, "expand") in said or reader == "lanes"
+    if reader == "lanes" or (reader == "loop" and kind in ("gzip", "zeros")):
+        return  # The one asks for the fabric first, the other reads no gzip.
+    assert {"device": "no regular file", "hole": "sparse"}.get(kind, "expand") in said
 
 
 class TestLimits:

@@ -17,17 +17,18 @@ struct Stream {
 }
 
 impl Stream {
-    fn next(&mut self, host: usize, desk: &mut Desk<()>) {
+    fn next(&mut self, host: usize, desk: &mut Desk<u32>) {
         let to = self.to[host];
         desk.post(Post {
             from: HostId(host as u32),
             address: netloom_model::DestId(to.0),
             bytes: self.bytes,
             lane: 0,
-            token: (),
+            // Each message draws for itself.
+            token: self.left[host].0,
         });
     }
-    fn step(&mut self, host: HostId, desk: &mut Desk<()>) {
+    fn step(&mut self, host: HostId, desk: &mut Desk<u32>) {
         let h = host.0 as usize;
         self.left[h].1 -= 1;
         if self.left[h].1 == 0 {
@@ -43,16 +44,19 @@ impl Stream {
 }
 
 impl Program for Stream {
-    type Token = ();
-    fn start(&mut self, desk: &mut Desk<()>) {
+    type Token = u32;
+    fn identity(&self, left: u32) -> u64 {
+        left.into()
+    }
+    fn start(&mut self, desk: &mut Desk<u32>) {
         for h in 0..self.to.len() {
             self.next(h, desk);
         }
     }
-    fn sent(&mut self, from: HostId, _: (), desk: &mut Desk<()>) {
+    fn sent(&mut self, from: HostId, _: u32, desk: &mut Desk<u32>) {
         self.step(from, desk);
     }
-    fn received(&mut self, at: HostId, _: (), _: u64, desk: &mut Desk<()>) {
+    fn received(&mut self, at: HostId, _: u32, _: u64, desk: &mut Desk<u32>) {
         self.step(at, desk);
     }
 }

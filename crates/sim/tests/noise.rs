@@ -136,6 +136,7 @@ fn messages_are_written_down_alike_on_any_number_of_threads() {
     let paths = PathSet::admissible(&fabric, &detect(&fabric));
     let mut profile = Profile::infiniband();
     profile.software.eager_bytes = 20_000;
+    profile.config.cable_delay_ps = 500_000; // long enough that two partitions pay
     for bytes in [5_000, 40_000] {
         let jobs =
             || vec![pairs("a", &[0, 1, 100, 101], bytes), pairs("b", &[2, 3, 30, 200, 201, 250], bytes)];

@@ -31,6 +31,7 @@ struct Senders {
     /// To one of these hosts, never to oneself.
     to: std::ops::Range<u32>,
     random: Vec<Stream>,
+    posted: u64,
     received: u64,
     latency_ps: u64,
 }
@@ -38,10 +39,10 @@ struct Senders {
 impl Senders {
     fn new(every_ps: Option<f64>, senders: u32, to: std::ops::Range<u32>) -> Self {
         let random = (0..senders).map(|s| stream(7, u64::from(s))).collect();
-        Self { every_ps, senders, to, random, received: 0, latency_ps: 0 }
+        Self { every_ps, senders, to, random, posted: 0, received: 0, latency_ps: 0 }
     }
 
-    fn post(&mut self, from: HostId, desk: &mut Desk<()>) {
+    fn post(&mut self, from: HostId, desk: &mut Desk<u64>) {
         let random = &mut self.random[from.index()];
         let to = loop {
             let to = self.to.start + below(random, u64::from(self.to.end - self.to.start)) as u32;
@@ -49,10 +50,11 @@ impl Senders {
                 break to;
             }
         };
-        desk.post(Post { from, address: DestId(to), bytes: 4096, lane: 0, token: () });
+        desk.post(Post { from, address: DestId(to), bytes: 4096, lane: 0, token: self.posted });
+        self.posted += 1;
     }
 
-    fn wait(&mut self, host: HostId, desk: &mut Desk<()>) {
+    fn wait(&mut self, host: HostId, desk: &mut Desk<u64>) {
         let mean = self.every_ps.expect("random times");
         let pause = -mean * (1.0 - unit(&mut self.random[host.index()])).ln();
         desk.wake(host, pause as u64, 0);
@@ -64,9 +66,14 @@ impl Senders {
 }
 
 impl Program for Senders {
-    type Token = ();
+    /// The number of a message, so that each draws for itself.
+    type Token = u64;
 
-    fn start(&mut self, desk: &mut Desk<()>) {
+    fn identity(&self, number: u64) -> u64 {
+        number
+    }
+
+    fn start(&mut self, desk: &mut Desk<u64>) {
         for host in (0..self.senders).map(HostId) {
             match self.every_ps {
                 Some(_) => self.wait(host, desk),
@@ -75,18 +82,18 @@ impl Program for Senders {
         }
     }
 
-    fn sent(&mut self, from: HostId, (): (), desk: &mut Desk<()>) {
+    fn sent(&mut self, from: HostId, _: u64, desk: &mut Desk<u64>) {
         if self.every_ps.is_none() {
             self.post(from, desk);
         }
     }
 
-    fn received(&mut self, _: HostId, (): (), latency_ps: u64, _: &mut Desk<()>) {
+    fn received(&mut self, _: HostId, _: u64, latency_ps: u64, _: &mut Desk<u64>) {
         self.received += 1;
         self.latency_ps += latency_ps;
     }
 
-    fn timer(&mut self, host: HostId, _: u32, desk: &mut Desk<()>) {
+    fn timer(&mut self, host: HostId, _: u32, desk: &mut Desk<u64>) {
         self.post(host, desk);
         self.wait(host, desk);
     }
