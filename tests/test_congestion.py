@@ -118,7 +118,7 @@ def test_switches_that_listen_send_packets_round_what_qcn_only_slows_down(exampl
             ["congestion.control=none"],
             'snooping: expected a congestion control ([congestion] control = "qcn")',
         ),
-        (["routes=snoop"], 'there is no routing "snoop": did you mean "snooping"?'),
+        (["routes=snoping"], 'there is no routing "snoping": did you mean "snooping"?'),
         (["routes=snooping:"], 'snooping:: expected an engine\'s name behind "snooping:"'),
         (["routes=snooping:s-mod-k"], "expected an engine's name"),
         (["congestion.memory_ms=0"], "memory_ms: expected milliseconds, 1e-6 to 281000, found 0"),
