@@ -124,9 +124,10 @@ class TestWatch:
     def test_watching_goes_on_after_every_hostile_reply(self, netloom, paths):
         from test_watch import running
 
-        # One that sends to itself would be asked again at once, and take the next one's turn.
-        odd = [reply for name, reply in web_bed.ODD.items() if name != "to-itself"]
-        kinds = [*odd, *web_bed.SLOW.values(), *web_bed.LARGE.values()] if TRIALS else odd[::4]
+        # Those that send to themselves would be asked again at once, and take the next ones' turns.
+        odd = [reply for name, reply in web_bed.ODD.items() if name not in ("to-itself", "to-nowhere")]
+        slow = [reply for name, reply in web_bed.SLOW.items() if name != "endless-redirect"]
+        kinds = [*odd, *slow, *web_bed.LARGE.values()] if TRIALS else odd[::4]
         good = web_bed.ok(page(paths))
         turns = itertools.chain.from_iterable((reply, good) for reply in kinds)
         replies = itertools.chain([good, good], turns, itertools.repeat(good))

@@ -121,7 +121,7 @@ def _why(error: Exception, seconds: float) -> str:
     """What went wrong, shortly."""
     reason = getattr(error, "reason", None) or error
     if isinstance(reason, TimeoutError):
-        return f"no whole reply within {seconds:g} s"
+        return f"no whole reply within {seconds:.3g} s"
     if isinstance(reason, http.client.IncompleteRead):
         return "the reply ends before it is whole"
     if isinstance(reason, http.client.HTTPException):
