@@ -5,7 +5,7 @@
 //! the output by which the sampled packet left, at every switch that it comes by. It ends at the first switch that still has an output without a
 //! mark for this destination: packets go round there. Where all are marked it goes on, at last to the source, which slows down.
 //!
-//! Paper 002 (C. Minkenberg, M. Gusat, G. Rodriguez, *Adaptive routing for convergence enhanced Ethernet*) names the tables and the order of
+//! Paper 002 (C. Minkenberg, M. Gusat, G. Rodriguez, a talk; section "Adaptive routing based on 802.1Qau CM") names the tables and the order of
 //! what is tried. It leaves open, and so it is decided here: a mark ends some time after the last notification for it; there is one round-robin
 //! pointer a switch, which a packet moves; notifications go back by the way that the packet came; where the congested output leads to a host there is
 //! no way round, and nothing is marked.
@@ -46,8 +46,6 @@ struct Entry {
     link: LinkId,
     /// That of the last notification.
     feedback: u8,
-    /// Notifications received.
-    count: u32,
     /// It is no mark any more from here on, ps.
     until_ps: u64,
 }
@@ -133,10 +131,8 @@ impl Choice for Snooping<'_> {
         let entries = self.switches[switch.index()].entries.entry(address.0).or_default();
         entries.retain(|entry| entry.until_ps > now_ps);
         match entries.iter_mut().find(|entry| entry.link == link) {
-            Some(entry) => {
-                *entry = Entry { feedback, count: entry.count.saturating_add(1), until_ps, ..*entry };
-            }
-            None => entries.push(Entry { link, feedback, count: 1, until_ps }),
+            Some(entry) => *entry = Entry { link, feedback, until_ps },
+            None => entries.push(Entry { link, feedback, until_ps }),
         }
         self.snooped.most_entries = self.snooped.most_entries.max(entries.len());
         let goes_round = links.iter().any(|&link| Entry::of(entries, link, now_ps).is_none());
