@@ -161,6 +161,9 @@ def test_too_little_time_is_told(netloom, write):
     [one] = told["result"]["runs"]
     assert one["stopped"] == "time-limit"
     assert all(job["alone"] is None and job["differences"] is None for job in one["jobs"])
+    text = netloom.ok("noise", "long.toml", "--time-limit", "0.1", "--routings", "dla")
+    assert "stopped: time-limit" in text
+    assert "by size" not in text, "no table without rows"
 
 
 def test_messages_by_python(netloom, write):

@@ -48,7 +48,7 @@ pub use packet::{End, Finished, Keeping, Network, Terms, run_network};
 pub use profile::Profile;
 pub use program::{Desk, Post, Program, Series, Split};
 pub use record::{
-    Distribution, FlowRow, IntervalRow, Intervals, Latencies, LevelRow, LinkCounters, MOST_MESSAGES, Managed,
+    Distribution, FlowRow, IntervalRow, Intervals, Latencies, LevelRow, LinkCounters, MOST_ARRIVALS, Managed,
     ManagedQueue, Measure, MessageRow, MessageRows, PairRow, QueueLevel, QueueRow, Queues, Recorded,
     Reordering, Sent, Snooped, Summary,
 };

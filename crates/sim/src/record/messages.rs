@@ -5,8 +5,8 @@
 //!
 //! Invariant: rows do not depend on how a run is cut into partitions, those that the limit leaves either: the first that came are kept.
 
-/// Messages that are written down of a run, at most.
-pub const MOST_MESSAGES: usize = 4_000_000;
+/// Arrivals that are written down of a run, at most: one a message, three of a message that asks first.
+pub const MOST_ARRIVALS: usize = 4_000_000;
 
 /// A message that has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,7 +36,7 @@ pub struct MessageRow {
 pub struct MessageRows {
     /// By job, sender, receiver, kind and number.
     pub rows: Vec<MessageRow>,
-    /// There were more than [`MOST_MESSAGES`]: those that came later are missing.
+    /// There were more than [`MOST_ARRIVALS`]: messages that came later are missing.
     pub cut: bool,
 }
 
@@ -87,7 +87,7 @@ impl Messages {
             return;
         }
         // What comes at one time is kept or cut as a whole, here: who is first among these depends on the partition.
-        let is_full = self.arrivals.len() >= MOST_MESSAGES;
+        let is_full = self.arrivals.len() >= MOST_ARRIVALS;
         if is_full && self.arrivals.last().is_some_and(|last| last.now_ps < arrival.now_ps) {
             self.cut = true;
         } else {
@@ -104,9 +104,9 @@ impl Messages {
     /// Rows, with `number` of a rank within its job.
     pub fn finish(self, number: impl Fn(u32) -> u32) -> MessageRows {
         let Self { mut arrivals, mut cut, .. } = self;
-        if arrivals.len() > MOST_MESSAGES {
+        if arrivals.len() > MOST_ARRIVALS {
             arrivals.sort_unstable_by_key(|arrival| (arrival.now_ps, *arrival));
-            arrivals.truncate(MOST_MESSAGES);
+            arrivals.truncate(MOST_ARRIVALS);
             cut = true;
         }
         arrivals.sort_unstable();

@@ -20,7 +20,7 @@ pub use latency::{Latencies, Summary};
 pub use link_counters::{LinkCounters, Sent};
 pub use managed::{FlowRow, Managed, ManagedQueue};
 pub(crate) use messages::{Arrival, Messages, Stage};
-pub use messages::{MOST_MESSAGES, MessageRow, MessageRows};
+pub use messages::{MOST_ARRIVALS, MessageRow, MessageRows};
 pub(crate) use pairs::PairCounter;
 pub use pairs::PairRow;
 pub use queues::{LevelRow, QueueLevel, QueueRow, Queues};
@@ -41,7 +41,7 @@ pub struct Measure {
     pub trace_ps: Option<(u64, u64)>,
     /// What hosts sent each other, in the intervals of the counters; where these have none, in all. Such a run keeps no state.
     pub pairs: bool,
-    /// Jobs, by number, of which every message is written down, at most [`MOST_MESSAGES`] in all. Such a run keeps no state.
+    /// Jobs, by number, of which every message is written down, at most [`MOST_ARRIVALS`] in all. Such a run keeps no state.
     pub messages: Vec<usize>,
 }
 

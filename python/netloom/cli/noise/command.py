@@ -192,7 +192,10 @@ def _findings(found: Sequence[Mapping[str, Any]], jobs: Sequence[str]) -> list[F
         for job in one["jobs"]:
             who = f"{one['routing']}: {job['name']}"
             if job["cut"]:
-                text = f"{who}: more than 4,000,000 messages, of which the last to come are missing"
+                text = (
+                    f"{who}: more than 4,000,000 arrivals, and the last are missing (a message is one, "
+                    "one that asks first is three)"
+                )
                 out.append(finding("messages-cut", text))
             if (job["only_alone"] or job["only_beside"]) and not job["repeats"]:
                 text = (

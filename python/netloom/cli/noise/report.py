@@ -46,7 +46,9 @@ def text(result: Mapping[str, Any]) -> str:
     ]
     parts = [render.pairs(head)]
     if result["runs"]:
-        parts += [_jobs(result["runs"]), "by size of message\n" + _sizes(result["runs"])]
+        parts.append(_jobs(result["runs"]))
+        if sizes := _sizes(result["runs"]):
+            parts.append("by size of message\n" + sizes)
         if late := _worst(result["runs"]):
             parts.append("delayed the most\n" + late)
     tail = [
@@ -110,7 +112,7 @@ def _sizes(found: Sequence[Mapping[str, Any]]) -> str:
                 )
     header = ["routing", "job", "size", "messages", "median (µs)", "95 %", "QCD", "p99"]
     header += ["alone: median", "QCD", "p99", "difference: median", "p99", "max"]
-    return render.table(header, lines, right=[2, 3, 4, *range(6, len(header))])
+    return render.table(header, lines, right=[2, 3, 4, *range(6, len(header))]) if lines else ""
 
 
 def _told(told: Mapping[str, Any] | None, *, interval: bool = False) -> list[str]:
