@@ -60,6 +60,7 @@ __all__ = [
     "links_at_max_bound",
     "loads",
     "mix",
+    "most_input",
     "optimize",
     "optimize_hose",
     "optimize_judged",
@@ -459,7 +460,8 @@ class Simulation:
         Columns job (its number), from, to (ranks), collective, number (which of its sender's messages, the
         same in every run of the job; of a graph of tasks the task), bytes, posted_ps, latency_ps (from its
         posting to its last byte), asking_ps (of question and answer, if it is longer than the eager limit).
-        `cut`: there were more than 4,000,000, of which the last to come are missing.
+        `cut`: there were more than 4,000,000 arrivals (a message that asks first has three), and the last are
+        missing.
         """
     def queues(self) -> dict[str, Any] | None:
         """The longest queues of every sample: time_ps, link, bytes."""
@@ -1262,6 +1264,11 @@ def repaired(fabric: Fabric, routes: Routes) -> Routes:
 
 def allow_input(bytes: int) -> None:
     """Allows every input to hold so many bytes, unpacked too; 0: as usual (`netloom.reading.allow`)."""
+
+def most_input(size: int | None = None) -> int:
+    """The most bytes that an input may hold, or that one of `size` bytes may expand to
+    (`netloom.reading.most_bytes`, `most_expanded`).
+    """
 
 def gunzip(data: bytes, label: str) -> bytes:
     """What gzip packed (all members), or `data` itself if it is not gzip; bounded by its size.

@@ -29,7 +29,7 @@ pub const WORTH: f64 = 0.005;
 /// Links that packets cross in one run, about, up to which packets are simulated to choose (some seconds); flows above.
 const MOST_HOPS: u64 = 30_000_000;
 /// Messages up to which flows are.
-const MOST_MESSAGES: u64 = 3_000_000;
+const MOST_ARRIVALS: u64 = 3_000_000;
 /// Links on a way, about.
 const HOPS: u64 = 5;
 /// How much longer than the start a candidate is followed.
@@ -279,7 +279,7 @@ fn affordable(scene: &Scene) -> Option<Model> {
             for (_, bytes) in sends(&*job.script, rank) {
                 messages += 1;
                 hops = hops.saturating_add(bytes.div_ceil(packet).max(1) * HOPS);
-                if messages > MOST_MESSAGES {
+                if messages > MOST_ARRIVALS {
                     return None;
                 }
             }

@@ -15,7 +15,7 @@ use crate::asked::Place;
 /// Longest mean time between the messages of a rank, ps.
 const LONGEST_PAUSE_PS: f64 = 1e13;
 /// Messages of all ranks, at most: drawn before the run, within seconds.
-const MOST_MESSAGES: f64 = 1e8;
+const MOST_ARRIVALS: f64 = 1e8;
 /// The warm-up, unless given: this part of the window.
 const WARMUP: u64 = 4;
 /// Latest end of a window, ps: the end of simulated time.
@@ -70,8 +70,8 @@ pub(crate) fn offered(
         return Err(place.refuse(key, &message));
     }
     let messages: f64 = every_ps.iter().map(|every| end_ps as f64 / every).sum();
-    if messages > MOST_MESSAGES {
-        let message = format!("{messages:.3e} messages in all: expected at most {MOST_MESSAGES:.0e}");
+    if messages > MOST_ARRIVALS {
+        let message = format!("{messages:.3e} messages in all: expected at most {MOST_ARRIVALS:.0e}");
         return Err(place.refuse(key, &message));
     }
     let window = OpenLoop {

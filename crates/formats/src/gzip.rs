@@ -5,7 +5,7 @@
 //!
 //! One input holds at most [`most_bytes`]. What expands, or is sparse on disk, holds at most [`most_expanded`]
 //! of its size: text and tables that repeat themselves shrink to a fiftieth, gzip can do a thousandth. Whoever
-//! has such files raises both with [`allow`]. The same numbers hold in Python (`netloom/reading/limits.py`).
+//! has such files raises both with [`allow`]. Python asks here (`netloom/reading/limits.py`).
 
 use std::borrow::Cow;
 use std::io::{ErrorKind, Read};

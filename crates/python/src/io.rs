@@ -251,6 +251,13 @@ pub fn allow_input(bytes: u64) {
     netloom_formats::allow(bytes);
 }
 
+/// The most that an input may hold, or that one of `size` bytes may expand to.
+#[pyfunction]
+#[pyo3(signature = (size = None))]
+pub fn most_input(size: Option<u64>) -> u64 {
+    size.map_or_else(netloom_formats::most_bytes, netloom_formats::most_expanded)
+}
+
 /// What gzip packed (all members), or the data itself if it is not gzip.
 ///
 /// # Errors

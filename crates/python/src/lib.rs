@@ -129,6 +129,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(io::write_atomic, m)?)?;
     m.add_function(wrap_pyfunction!(io::allow_input, m)?)?;
     m.add_function(wrap_pyfunction!(io::gunzip, m)?)?;
+    m.add_function(wrap_pyfunction!(io::most_input, m)?)?;
     m.add_function(wrap_pyfunction!(plan::plan, m)?)?;
     m.add_function(wrap_pyfunction!(plan::plan_files, m)?)?;
     Ok(())

@@ -2,7 +2,7 @@
 
 A file of 5 MB can unpack to gigabytes, and 50 KB can claim a terabyte. So what expands, or is sparse on disk,
 may take `most_expanded` of its size, and any input `most_bytes`. What really repeats itself more than that is
-read if `--max-input` or `NETLOOM_MAX_INPUT` allows it. The Rust core has the same numbers
+read if `--max-input` or `NETLOOM_MAX_INPUT` allows it. The numbers, and what is allowed, are the core's
 (`crates/formats/src/gzip.rs`).
 """
 
@@ -11,22 +11,10 @@ from __future__ import annotations
 import os
 import re
 
-MOST_BYTES = 4 << 30
-"""What an input may hold if nobody says otherwise: 4 GiB."""
-SMALL = 256 << 20
-"""A small input may expand to this much."""
-TIMES = 100
-"""So many times its size may an input expand to, up to `MIDDLE`. Tables that repeat themselves shrink to a
-fiftieth."""
-MIDDLE = 768 << 20
-LARGE_TIMES = 20
-"""So many times its size beyond `MIDDLE`."""
 RAISE = "--max-input or NETLOOM_MAX_INPUT raises that"
 """How a bound is raised, for messages."""
 VARIABLE = "NETLOOM_MAX_INPUT"
 _UNITS = {"": 0, "K": 10, "M": 20, "G": 30, "T": 40}
-
-_allowed = 0
 
 
 def allow(size: int) -> None:
@@ -44,11 +32,9 @@ def allow(size: int) -> None:
     True
     >>> allow(0)
     """
-    global _allowed
     from netloom import _core
 
     _core.allow_input(size)
-    _allowed = size
 
 
 def parse_size(text: str) -> int:
@@ -72,16 +58,20 @@ def parse_size(text: str) -> int:
 
 
 def most_bytes() -> int:
-    """The most that one input may hold."""
-    return _allowed or MOST_BYTES
+    """The most that one input may hold, bytes: 4 GiB unless more or less is allowed."""
+    from netloom import _core
+
+    return _core.most_input()
 
 
 def most_expanded(size: int) -> int:
-    """The most that an input of `size` bytes may expand to."""
-    if _allowed:
-        return _allowed
-    small = min(max(size * TIMES, SMALL), MIDDLE)
-    return min(max(size * LARGE_TIMES, small), MOST_BYTES)
+    """The most that an input of `size` bytes may expand to, bytes.
+
+    100 times its size, at least 256 MiB, up to 768 MiB; beyond, 20 times its size, up to `most_bytes`.
+    """
+    from netloom import _core
+
+    return _core.most_input(size)
 
 
 def of_environment() -> None:
