@@ -76,8 +76,8 @@ pub struct Qcn {
     pub jitter: f64,
 }
 
-/// How long a switch that listens remembers a notification unless told otherwise: 0.3 ms, 250 packets at 10 Gb/s. Paper 002 does not say; fitted to
-/// CG (docs/methods/congestion.md).
+/// How long a switch that listens remembers a notification unless told otherwise: 0.3 ms, 250 packets at 10 Gb/s. Paper 002 does not say; chosen
+/// on CG (docs/methods/congestion.md).
 const MEMORY_PS: u64 = 300_000_000;
 
 /// Bytes a second of 1 Mb/s.
