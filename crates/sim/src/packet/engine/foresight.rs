@@ -61,6 +61,8 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
         }
         match self.choice.foresee(Here::of(packet, SwitchId(to))) {
             Some(LinkId(out)) => seen ^ self.ports.lane_of::<H>(out).free_at,
+            // It has a choice, and may draw by its mark.
+            None if C::DRAWS => seen ^ u64::from(self.origins[index as usize].mark),
             None => seen,
         }
     }
