@@ -48,12 +48,12 @@ fn run(name: &str, fabric: &Fabric, hose: &Hose) {
     let paths = PathSet::admissible(fabric, &structure);
     let routes = |engine| route(engine, fabric, &structure, &EngineOptions { seed: 1, lmc: 0 }).ok();
     let worst = |engine| {
-        let loads = routes(engine).and_then(|r| hose_loads(fabric, &r, hose).ok());
+        let loads = routes(engine).and_then(|r| hose_loads(fabric, &r, hose, &Control::new()).ok());
         loads.map_or("–".into(), |l| format!("{:.3}", l.max_between_switches(fabric)))
     };
     let options =
         OptimizeOptions { seed: 1, threads: 1, work: setting("WORK"), ..OptimizeOptions::default() };
-    let background = routes(Engine::Dmodk).filter(|r| hose_loads(fabric, r, hose).is_ok());
+    let background = routes(Engine::Dmodk).filter(|r| hose_loads(fabric, r, hose, &Control::new()).is_ok());
     let background = background.or_else(|| routes(Engine::Updn)).expect("updn routes any tree");
     let before = cpu_seconds();
     let found = optimize_hose(fabric, &structure, &paths, hose, &background, &options, &Control::new());

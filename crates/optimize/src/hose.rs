@@ -14,6 +14,8 @@
 //! Sources: Duffield et al., SIGCOMM 1999, for the model; cutting planes for it as in Ben-Ameur and Kerivin, "Routing
 //! of uncertain traffic demands", Optimization and Engineering 6, 2005.
 
+use std::sync::Arc;
+
 use netloom_bounds::ArBound;
 use netloom_model::{
     BoundClass, Certificate, Control, Csr, Fabric, Hose, HostId, Improvement, LinkId, Routes, StopReason,
@@ -29,7 +31,7 @@ use crate::optimize::{Because, in_pool};
 use crate::options::{Change, OptimizeOptions};
 use crate::solve::Setting;
 use crate::tables::admissible_lft;
-use crate::worst::{Crossings, check_hose, entries, of_others};
+use crate::worst::{Crossing, Crossings, check_hose, entries, of_others};
 
 /// Matrices at hand at most: every one has loads of its own in the search.
 const MOST: usize = 32;
@@ -106,7 +108,8 @@ pub struct OptimizedHose {
 ///
 /// # Errors
 /// [`OptimizeError`] if shapes disagree, `background` is not by destination, has several addresses a host, or does
-/// not deliver, or hosts that may talk have no admissible path.
+/// not deliver, hosts that may talk have no admissible path, or `control` stopped it before the background's worst
+/// loads were known.
 pub fn optimize_hose(
     fabric: &Fabric,
     structure: &Structure,
@@ -127,18 +130,21 @@ pub fn optimize_hose(
 struct Kept {
     routes: Routes,
     worst: LinkLoads,
+    /// What crosses every link.
+    crossed: Arc<[Crossing]>,
     /// Largest worst load between switches, and how many links have it.
     value: (f64, usize),
 }
 
 impl Kept {
-    fn new(fabric: &Fabric, routes: Routes, crossings: &Crossings) -> Self {
-        let worst = crossings.worst();
+    fn new(fabric: &Fabric, routes: Routes, hose: &Hose, control: &Control) -> Result<Self, OptimizeError> {
+        let crossings = Crossings::new(fabric, &routes, hose, control)?;
+        let (worst, crossed) = (crossings.worst(control)?, crossings.links());
         let max = worst.max_between_switches(fabric);
         let hot =
             |l: &LinkId| fabric.between_switches(*l) && worst.load[l.index()] >= max * (1.0 - TOLERANCE);
         let count = if max > 0.0 { fabric.links().filter(hot).count() } else { 0 };
-        Self { routes, worst, value: (max, count) }
+        Ok(Self { routes, worst, crossed, value: (max, count) })
     }
 
     fn beats(&self, other: &Self) -> bool {
@@ -154,6 +160,7 @@ fn made_admissible(
     paths: &PathSet,
     hose: &Hose,
     given: Kept,
+    control: &Control,
 ) -> Result<Kept, OptimizeError> {
     let lft = given.routes.lft().expect("crossings are of routes by destination");
     let lft = admissible_lft(fabric, structure, paths, lft, given.routes.lmc);
@@ -161,15 +168,14 @@ fn made_admissible(
         return Ok(given);
     }
     let routes = Routes { table: Table::ByDest(lft), ..given.routes };
-    let crossings = Crossings::new(fabric, &routes, hose)?;
-    Ok(Kept::new(fabric, routes.clone(), &crossings))
+    Kept::new(fabric, routes, hose, control)
 }
 
 fn run(setting: Setting, hose: &Hose) -> Result<OptimizedHose, OptimizeError> {
     let Setting { fabric, structure, paths, background, options, control } = setting;
-    let given = Kept::new(fabric, background.clone(), &Crossings::new(fabric, background, hose)?);
+    let given = Kept::new(fabric, background.clone(), hose, control)?;
     let background_worst = given.value.0;
-    let mut best = made_admissible(fabric, structure, paths, hose, given)?;
+    let mut best = made_admissible(fabric, structure, paths, hose, given, control)?;
     let (mut lower_bound, mut proof) = own_bound(setting, hose);
     let mut scenarios: Vec<Csr> = Vec::new();
     let mut known: Vec<(Certificate, ArBound)> = Vec::new();
@@ -180,7 +186,7 @@ fn run(setting: Setting, hose: &Hose) -> Result<OptimizedHose, OptimizeError> {
     let differ = |change: Change| Some(change.from.lft()?.changed_entries(best.routes.lft()?));
     let mut changed_entries = options.change.and_then(differ);
     scenarios.extend(first_matrices(fabric, hose));
-    add_worst(fabric, hose, &best, lower_bound, &mut scenarios)?;
+    add_worst(fabric, hose, &best, lower_bound, &mut scenarios, control)?;
     while best.worst.max() > lower_bound * (1.0 + TOLERANCE) && work < limit && control.stopped().is_none() {
         rounds += 1;
         let layers: Vec<Layer> =
@@ -201,8 +207,11 @@ fn run(setting: Setting, hose: &Hose) -> Result<OptimizedHose, OptimizeError> {
             }
             known.push((layer.bound.clone(), layer.ar.clone()));
         }
-        let crossings = Crossings::new(fabric, &found.routes, hose)?;
-        let next = Kept::new(fabric, found.routes.clone(), &crossings);
+        let next = match Kept::new(fabric, found.routes, hose, control) {
+            // What is known of the best so far is exact.
+            Err(OptimizeError::Stopped) => break,
+            next => next?,
+        };
         let better = next.beats(&best);
         if better {
             history.push(improvement(work, next.value));
@@ -211,7 +220,7 @@ fn run(setting: Setting, hose: &Hose) -> Result<OptimizedHose, OptimizeError> {
         // What these routes suffer most joins; unless they are as good as the matrices at hand ask already.
         let open = next.value.0 > found.objective * (1.0 + TOLERANCE);
         if open && scenarios.len() < MOST {
-            add_worst(fabric, hose, &next, lower_bound, &mut scenarios)?;
+            add_worst(fabric, hose, &next, lower_bound, &mut scenarios, control)?;
         }
         if better {
             best = next;
@@ -223,7 +232,7 @@ fn run(setting: Setting, hose: &Hose) -> Result<OptimizedHose, OptimizeError> {
     let stopped = control.stopped();
     let max = best.worst.max();
     let changed_because = Because::of(history.len() > 1, first_max, max);
-    let worst_matrix = worst_matrix(fabric, hose, &best)?;
+    let worst_matrix = worst_matrix(fabric, hose, &best, control)?;
     Ok(OptimizedHose {
         bound_at: place(fabric, &proof),
         proven_optimal: max <= lower_bound * (1.0 + TOLERANCE),
@@ -265,20 +274,21 @@ fn add_worst(
     kept: &Kept,
     floor: f64,
     scenarios: &mut Vec<Csr>,
+    control: &Control,
 ) -> Result<(), OptimizeError> {
     let links = hottest(fabric, &kept.worst);
     let above = links.iter().take_while(|l| kept.worst.load[l.index()] > floor).count().max(1);
-    let crossings = Crossings::new(fabric, &kept.routes, hose)?;
+    let crossings = Crossings::known(fabric, &kept.routes, hose, Arc::clone(&kept.crossed))?;
     if let Some(links) = links.get(..above) {
-        scenarios.push(crossings.matrix(links, floor));
+        scenarios.push(crossings.matrix(links, floor, control)?);
     }
     Ok(())
 }
 
-fn worst_matrix(fabric: &Fabric, hose: &Hose, kept: &Kept) -> Result<Csr, OptimizeError> {
+fn worst_matrix(fabric: &Fabric, hose: &Hose, kept: &Kept, control: &Control) -> Result<Csr, OptimizeError> {
     let links = hottest(fabric, &kept.worst);
-    let crossings = Crossings::new(fabric, &kept.routes, hose)?;
-    Ok(crossings.matrix(&links[..links.len().min(1)], f64::INFINITY))
+    let crossings = Crossings::known(fabric, &kept.routes, hose, Arc::clone(&kept.crossed))?;
+    crossings.matrix(&links[..links.len().min(1)], f64::INFINITY, control)
 }
 
 /// What to begin with: everybody's bytes to a few far away, in order; and spread over all, if that is not too much.

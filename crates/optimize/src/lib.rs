@@ -155,4 +155,7 @@ pub enum OptimizeError {
     /// The lower bound could not be computed.
     #[error("{0}")]
     Bound(String),
+    /// The control stopped it.
+    #[error("stopped before there were any routes")]
+    Stopped,
 }

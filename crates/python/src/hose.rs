@@ -5,9 +5,10 @@
 
 use netloom_bounds::Outside;
 use netloom_model::{BoundClass, Fabric, Hose, Routes, StopReason, Traffic};
-use netloom_optimize::{self as optimizer, OptimizeOptions};
+use netloom_optimize::{self as optimizer, OptimizeError, OptimizeOptions};
 use netloom_routing::LinkLoads;
 use numpy::PyArray1;
+use pyo3::exceptions::{PyKeyboardInterrupt, PyTimeoutError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -207,7 +208,8 @@ pub fn optimize_hose(
         let (structure, paths) = (shared.structure(), shared.paths());
         optimizer::optimize_hose(&shared.fabric, structure, paths, &hose.hose, &begin, &settings, control)
     })?;
-    let ended = ended.transpose().map_err(|e| errors::optimize(py, e))?;
+    let reason = ended.stopped;
+    let ended = ended.transpose().map_err(|e| failed(py, &e, reason))?;
     let (best, stopped) = (ended.result, ended.stopped);
     let worst_matrix = Traffic::from_matrix(best.worst_matrix);
     let worst_matrix = worst_matrix.with_hosts_hash(Some(fabric.fabric().hosts_hash()));
@@ -247,11 +249,20 @@ pub fn hose_loads(
     check_fits(py, fabric, &hose.hose)?;
     let routes = routes.resolve(py, fabric, 0, threads)?;
     let shared = &fabric.shared;
-    let ended = run_until(py, Options::threads(threads), |_| {
-        optimizer::hose_loads(&shared.fabric, &routes, &hose.hose)
+    let ended = run_until(py, Options::threads(threads), |control| {
+        optimizer::hose_loads(&shared.fabric, &routes, &hose.hose, control)
     })?;
-    let worst = ended.result.map_err(|e| errors::optimize(py, e))?;
+    let worst = ended.result.map_err(|e| failed(py, &e, ended.stopped))?;
     Ok(PyHoseLoads { worst, shared: Arc::clone(shared) })
+}
+
+/// Why there is nothing; a stop as Python names its reason.
+fn failed(py: Python<'_>, error: &OptimizeError, reason: Option<StopReason>) -> PyErr {
+    match (error, reason) {
+        (OptimizeError::Stopped, Some(StopReason::Interrupted)) => PyKeyboardInterrupt::new_err(()),
+        (OptimizeError::Stopped, _) => PyTimeoutError::new_err(error.to_string()),
+        _ => errors::optimize(py, error),
+    }
 }
 
 /// That the sums belong to these hosts.

@@ -75,7 +75,11 @@ fn worst_loads_are_those_of_all_matrices() {
             let hose = sums(case.fabric.host_count(), if case.fabric.host_count() > 5 { 1 } else { 3 }, seed);
             let routes = case.routes_with(Engine::Random, seed, 0);
             let exact = worst_by_enumeration(&case.fabric, &routes, &hose);
-            assert_eq!(hose_loads(&case.fabric, &routes, &hose).unwrap().load, exact, "{spec} seed {seed}");
+            assert_eq!(
+                hose_loads(&case.fabric, &routes, &hose, &Control::new()).unwrap().load,
+                exact,
+                "{spec} seed {seed}"
+            );
         }
     }
 }
@@ -83,7 +87,7 @@ fn worst_loads_are_those_of_all_matrices() {
 /// Everything that must hold of a result.
 fn assert_sound(case: &Case, hose: &Hose, found: &OptimizedHose) {
     let Case { fabric, structure, .. } = case;
-    assert_eq!(found.worst, hose_loads(fabric, &found.routes, hose).unwrap());
+    assert_eq!(found.worst, hose_loads(fabric, &found.routes, hose, &Control::new()).unwrap());
     assert!(found.switch_max_load <= found.background_worst * (1.0 + 1e-9));
     assert!(found.worst.max() >= found.lower_bound * (1.0 - 1e-9), "the bound is above the result");
     let within = |m: &Csr| {
@@ -133,7 +137,7 @@ fn results_and_bounds_are_either_side_of_the_optimum() {
                 let link = paths.links(leaf, fabric.leaf(host))[(choice >> k & 1) as usize];
                 lft.set(leaf, fabric.dests(0).host(host, 0), Some(fabric.link_port(link)));
             }
-            optimum = optimum.min(hose_loads(fabric, &routes, &hose).unwrap().max());
+            optimum = optimum.min(hose_loads(fabric, &routes, &hose, &Control::new()).unwrap().max());
         }
         let found = solve(&case, &hose, &start, 50_000);
         assert_sound(&case, &hose, &found);
@@ -191,11 +195,11 @@ fn sums_of_other_hosts_and_nothing_at_all() {
     let background = case.routes(Engine::Dmodk);
     let found = solve(&case, &sums(4, 0, 0), &background, 100);
     assert_eq!((found.worst.max(), found.proven_optimal, found.rounds), (0.0, true, 0));
-    let short = hose_loads(&case.fabric, &background, &sums(3, 1, 0)).unwrap_err();
+    let short = hose_loads(&case.fabric, &background, &sums(3, 1, 0), &Control::new()).unwrap_err();
     assert!(matches!(short, OptimizeError::Size { endpoints: 3, hosts: 4 }));
     let by_source = case.routes(Engine::Smodk);
     if matches!(by_source.table, Table::UpBySource { .. }) {
-        let refused = hose_loads(&case.fabric, &by_source, &sums(4, 1, 0));
+        let refused = hose_loads(&case.fabric, &by_source, &sums(4, 1, 0), &Control::new());
         assert_eq!(refused.unwrap_err(), OptimizeError::NotByDestination);
     }
 }
@@ -220,7 +224,7 @@ fn a_sum_without_limit_hides_no_others() {
     let routes = case.routes(Engine::Dmodk);
     let sums = vec![1e20, 1.0, 1.0, 1.0];
     let hose = Hose { sent: sums.clone(), received: sums, hosts_hash: None };
-    let worst = hose_loads(&case.fabric, &routes, &hose).unwrap();
+    let worst = hose_loads(&case.fabric, &routes, &hose, &Control::new()).unwrap();
     let up = case.fabric.host_link(netloom_model::HostId(0));
     assert_eq!((worst.load[up.index()], worst.load[case.fabric.reverse(up).index()]), (3.0, 3.0));
 }

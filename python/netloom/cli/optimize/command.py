@@ -17,6 +17,7 @@ from netloom.cli.optimize.goals import Goal, Little
 from netloom.cli.optimize.judge import Judge
 from netloom.cli.shared import doubt, options, outputs
 from netloom.cli.shared.exits import UsageError
+from netloom.cli.shared.guard import TooLate
 from netloom.cli.shared.options import Options
 from netloom.cli.shared.run import Run
 from netloom.errors import NetloomError, RoutingError, TrafficError
@@ -208,17 +209,21 @@ def _of_sums(
     run.sets_aside(_seconds_to_finish(run, net))
     run.keeps()
     with run.timed("optimize"), run.progress("optimize") as progress:
-        best = _core.optimize_hose(
-            net,
-            sums,
-            depth=goal.depth,
-            seed=run.seed,
-            threads=options.threads,
-            work=options.work,
-            time_limit=run.left,
-            progress=progress,
-            **limits,
-        )
+        try:
+            best = _core.optimize_hose(
+                net,
+                sums,
+                depth=goal.depth,
+                seed=run.seed,
+                threads=options.threads,
+                work=options.work,
+                time_limit=run.left,
+                progress=progress,
+                **limits,
+            )
+        except TimeoutError:
+            # How bad the routes to begin with can be was not known yet.
+            raise TooLate(options.time_limit or 0.0) from None
     run.finishing()
     before, routes, kept = None, best.routes, None
     if named is not None:
