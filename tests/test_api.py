@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import pickle
 
 import numpy as np
@@ -202,3 +203,19 @@ def test_routes_of_another_fabric_are_refused(fabric, paths):
     other = nl.Fabric.read(paths.ft3)
     with pytest.raises(nl.RoutingError, match="other names or cables"):
         nl.check(other, nl.route("ftree", fabric))
+
+
+def test_tables_are_written_as_their_bytes_say(tmp_path):
+    fabric = nl.Fabric.generate("two-level:leaves=3,hosts=2,spines=2")
+    routes = nl.route("ftree", fabric)
+    routes.check_file()
+    for name in ("r.lfts", "r.lfts.gz"):
+        routes.write(tmp_path / name)
+        data = (tmp_path / name).read_bytes()
+        assert (gzip.decompress(data) if name.endswith(".gz") else data) == routes.to_bytes()
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["r.lfts", "r.lfts.gz"]
+    by_source = nl.route("s-mod-k", fabric)
+    for refused in (by_source.check_file, lambda: by_source.write(tmp_path / "s.lfts")):
+        with pytest.raises(nl.FormatError, match="source"):
+            refused()
+    assert not (tmp_path / "s.lfts").exists()

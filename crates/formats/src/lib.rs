@@ -75,7 +75,7 @@ pub use jobs::{JobsFile, read_jobs};
 pub use lanes::qos_policy::write_qos_policy;
 pub use lanes::service_levels::read_service_levels;
 pub use lanes::sl2vl::{read_sl2vl, write_sl2vl};
-pub use lft::{LftFault, LftFaultKind, LftFile, Lids, read_lfts, write_lfts};
+pub use lft::{LftFault, LftFaultKind, LftFile, LftTexts, Lids, lft_texts, read_lfts, write_lfts};
 pub use mtx::{read_mtx, write_mtx};
 pub use paths::{read_pair_paths, write_pair_paths};
 pub use perfetto::write_perfetto;

@@ -133,8 +133,29 @@ fn gzip(data: &[u8]) -> io::Result<Vec<u8>> {
     encoder.finish()
 }
 
+/// As [`write`], of what comes in parts: `parts` gives them to its argument.
+///
+/// # Errors
+/// Those of the file, and of `parts`.
+pub fn write_parts(path: &Path, parts: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    let packed = path.extension().is_some_and(|e| e == "gz");
+    put(path, |file| {
+        if !packed {
+            return parts(file);
+        }
+        let mut encoder = GzBuilder::new().mtime(0).write(file, Compression::default());
+        parts(&mut encoder)?;
+        encoder.finish().map(drop)
+    })
+}
+
 /// Writes a whole file or nothing, as it is. Links of this user and of root are followed.
 pub fn replace(path: &Path, data: &[u8]) -> io::Result<()> {
+    put(path, |file| file.write_all(data))
+}
+
+/// Puts what `fill` writes under a path.
+fn put(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
     let target = behind_links(path)?;
     // Devices and pipes (/dev/stdout, /dev/full) are written in place: there is nothing to rename.
     if let Ok(meta) = fs::metadata(path) {
@@ -146,12 +167,12 @@ pub fn replace(path: &Path, data: &[u8]) -> io::Result<()> {
             if device.metadata()?.is_file() {
                 return Err(io::Error::other("became another file while it was opened"));
             }
-            return device.write_all(data);
+            return fill(&mut device);
         }
     }
     let name = target.file_name().ok_or(Errno::ISDIR)?;
     let parent = target.parent().filter(|parent| !parent.as_os_str().is_empty());
-    Folder::open(parent.unwrap_or(Path::new(".")))?.replace(name, data)
+    Folder::open(parent.unwrap_or(Path::new(".")))?.put(name, fill)
 }
 
 /// What a path names once its last part is no link; a link that another user made is refused.
@@ -185,6 +206,32 @@ fn trusted(user: u32) -> bool {
     user == 0 || user == rustix::process::geteuid().as_raw()
 }
 
+/// Bytes that are handed to the disk at a time.
+const AT_A_TIME: usize = 64 << 20;
+
+/// A file that goes to the disk while it is written. A process that waits for gigabytes at the end cannot be ended
+/// until all are there.
+struct Steady<'a> {
+    file: &'a File,
+    unsynced: usize,
+}
+
+impl Write for Steady<'_> {
+    fn write(&mut self, data: &[u8]) -> io::Result<usize> {
+        let written = self.file.write(&data[..data.len().min(AT_A_TIME)])?;
+        self.unsynced += written;
+        if self.unsynced >= AT_A_TIME {
+            self.file.sync_data()?;
+            self.unsynced = 0;
+        }
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
 /// An open folder: what is in it is named relative to it, and no link in it is followed.
 pub struct Folder(OwnedFd);
 
@@ -207,9 +254,14 @@ impl Folder {
 
     /// Puts a whole file under a name in this folder, in place of what is there (a link, not its target).
     pub fn replace(&self, name: &OsStr, data: &[u8]) -> io::Result<()> {
+        self.put(name, |file| file.write_all(data))
+    }
+
+    /// The same of what `fill` writes.
+    fn put(&self, name: &OsStr, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
         let (temporary, file) = self.create_temporary()?;
         let result = self
-            .fill(file, data, name)
+            .fill(file, fill, name)
             .and_then(|()| Ok(rustix::fs::renameat(&self.0, &temporary, &self.0, name)?));
         if result.is_err() {
             let _ = rustix::fs::unlinkat(&self.0, &temporary, AtFlags::empty());
@@ -233,14 +285,20 @@ impl Folder {
     }
 
     /// A file of ours keeps its mode; another user's does not say who may read or write what we put there.
-    fn fill(&self, mut file: File, data: &[u8], name: &OsStr) -> io::Result<()> {
+    fn fill(
+        &self,
+        file: File,
+        fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+        name: &OsStr,
+    ) -> io::Result<()> {
         if let Ok(before) = rustix::fs::statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW) {
             let mode: RawMode = before.st_mode;
             if FileType::from_raw_mode(mode) == FileType::RegularFile && trusted(before.st_uid) {
                 rustix::fs::fchmod(&file, Mode::from_raw_mode(mode & 0o777))?;
             }
         }
-        file.write_all(data)?;
+        let mut steady = Steady { file: &file, unsynced: 0 };
+        fill(&mut steady)?;
         file.sync_all()
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use netloom_compose as compose;
 use netloom_formats as formats;
-use netloom_model::{DestId, HostId, Lft, MAX_LMC, Routes, SwitchId, Table};
+use netloom_model::{Control, DestId, HostId, Lft, MAX_LMC, Routes, SwitchId, Table};
 use netloom_routing::{self as routing, Engine, EngineOptions, RoutingError};
 use netloom_sim::PerPacket;
 use numpy::{PyArray2, PyArrayMethods, PyReadonlyArray2};
@@ -244,8 +244,27 @@ impl PyRoutes {
     }
 
     /// Writes the routes as OpenSM's `file` engine reads them.
+    ///
+    /// Switch by switch: the whole text is never in memory.
     pub fn write(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        io::write(py, &path, self.serialise(py)?.as_bytes())
+        let texts = self.texts(py)?;
+        let write = |control: &Control| {
+            io::write_parts(&path, |file| {
+                for text in texts {
+                    if control.stopped().is_some() {
+                        return Err(std::io::ErrorKind::Interrupted.into());
+                    }
+                    file.write_all(text.as_bytes())?;
+                }
+                Ok(())
+            })
+        };
+        run(py, Options::default(), write)?.map_err(|e| errors::os(&e, &path))
+    }
+
+    /// Raises what `write` would where no file can hold these routes.
+    fn check_file(&self, py: Python<'_>) -> PyResult<()> {
+        self.texts(py).map(drop)
     }
 
     fn __repr__(&self) -> String {
@@ -283,6 +302,10 @@ impl PyRoutes {
     fn serialise_paths(&self, py: Python<'_>) -> PyResult<Vec<u8>> {
         let fabric = &self.shared.fabric;
         run(py, Options::default(), |_| formats::write_pair_paths(fabric, &self.routes.pair_paths(fabric)))
+    }
+
+    fn texts(&self, py: Python<'_>) -> PyResult<formats::LftTexts<'_>> {
+        formats::lft_texts(&self.shared.fabric, &self.routes).map_err(|e| errors::write(py, &e))
     }
 
     fn serialise(&self, py: Python<'_>) -> PyResult<String> {

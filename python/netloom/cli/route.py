@@ -70,14 +70,14 @@ def route(
             made = run.made_for(engine, net, demand)
         run.finishing()
         tables, found = made.routes, made.loads
-        data = tables.to_bytes() if run.has_product else None
         interrupted = made.stopped == "interrupted"
         result |= {**results.loads_result(found, demand), "stopped": made.stopped}
     else:
         with run.timed("route"):
             tables = _core.route(engine, net, seed=run.seed, lmc=lmc, threads=options.threads)
         # Before the loads: what cannot be a file (s-mod-k) is said at once.
-        data = tables.to_bytes() if run.has_product else None
+        if run.has_product:
+            tables.check_file()
         if demand is not None:
             with run.timed("loads"):
                 found = run.loads(net, tables, demand)
@@ -88,15 +88,15 @@ def route(
     if lanes is not None and demand is not None:
         result["lane_loads"] = _core.lane_loads(net, tables, demand)
     result |= {"lmc": tables.lmc, "switches": net.switches, "hosts": net.hosts}
-    result["findings"] = [] if data is None else without_entries(net.findings)
+    result["findings"] = without_entries(net.findings) if run.has_product else []
     tables_of_lanes = None
     if lanes is not None and write_sl2vl is not None:
         tables_of_lanes = lanes.sl2vl(f"{run.origin()['netloom']} engine=dla")
         if write_sl2vl.suffix == ".gz":
             tables_of_lanes = gzip.compress(tables_of_lanes, mtime=0)
-    elif lanes is not None and data is not None:
+    elif lanes is not None and run.has_product:
         run.note("these routes can deadlock without their lanes: --write-sl2vl FILE writes them")
-    result["output"] = None if data is None else run.write(data)
+    result["output"] = run.write(tables) if run.has_product else None
     result["sl2vl"] = None if tables_of_lanes is None else run.write(tables_of_lanes, write_sl2vl)
     return run.finish(result, lambda: text(result), interrupted=interrupted)
 

@@ -15,4 +15,4 @@ pub mod write;
 
 pub use lids::Lids;
 pub use read::{LftFault, LftFaultKind, LftFile, read_lfts};
-pub use write::write_lfts;
+pub use write::{LftTexts, lft_texts, write_lfts};

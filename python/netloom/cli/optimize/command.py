@@ -180,8 +180,7 @@ def _written(run: Run, routes: Routes, fabric: Fabric, today: in_force.Today | N
     """Writes routes where `-o` says, with today's entries of LIDs that no port of the fabric has."""
     if not run.has_product:
         return None
-    file = routes.to_bytes()
-    return run.write(file if today is None else today.with_strangers(file, fabric))
+    return run.write(routes if today is None else today.with_strangers(routes.to_bytes(), fabric))
 
 
 def _told(run: Run, fabric: Fabric) -> list[Finding]:

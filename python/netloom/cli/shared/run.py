@@ -435,8 +435,10 @@ class Run:
 
         return {"netloom": __version__, "inputs": self._inputs, "seed": self.options.seed}
 
-    def write(self, data: bytes, path: Path | None = None) -> str | None:
+    def write(self, data: bytes | Routes, path: Path | None = None) -> str | None:
         """Writes the product to `path` or where `-o` says: whole or not at all.
+
+        Routes are written switch by switch: their text can be larger than memory.
 
         Returns
         -------
@@ -451,10 +453,13 @@ class Run:
         self.finishing()
         with self.timed("write"):
             if str(path) == STDIO:
-                sys.stdout.buffer.write(data)
+                sys.stdout.buffer.write(data if isinstance(data, bytes) else data.to_bytes())
                 sys.stdout.buffer.flush()
                 return None
-            _core.write_atomic(path, data)
+            if isinstance(data, bytes):
+                _core.write_atomic(path, data)
+            else:
+                data.write(path)
         return str(path)
 
     def write_in(self, folder: Path, name: str, data: bytes) -> str:
