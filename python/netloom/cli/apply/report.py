@@ -34,7 +34,7 @@ def again(access: Access, journal: Journal, manager: Manager) -> str:
 
 
 def text(result: dict[str, Any], fabric: str, switches: int, again: str = "", does: str = "") -> str:
-    """The report; `again`: what another call says to mean the same fabric; `does`: the call that changes it."""
+    """The report; `again`: what another call says to mean the same fabric; `does`: the call that changes."""
     count = render.count
     rows = [
         ("fabric", f"{count(result['hosts'])} hosts, {count(switches)} switches ({fabric})"),
