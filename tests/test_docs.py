@@ -147,7 +147,8 @@ def test_pages_say_what_commands_print(page, netloom, paths):
     (netloom.folder / "examples").symlink_to(paths.examples)
     (netloom.folder / "net.txt").symlink_to(paths.ft2)
     (netloom.folder / "quartz1.txt.gz").symlink_to(paths.quartz1)
-    (netloom.folder / "opensm-lanes").symlink_to(paths.opensm.parent / "opensm-lanes")
+    for folder in ("opensm-lanes", "opensm-engines"):
+        (netloom.folder / folder).symlink_to(paths.opensm.parent / folder)
     for when in ("before", "after"):
         reading = paths.opensm / "ft2_32" / f"perfquery_x_{when}.txt.gz"
         (netloom.folder / f"{when}.txt.gz").symlink_to(reading)
