@@ -69,6 +69,21 @@ def test_opensm_s_engines_are_read_and_pass_the_check(paths, name, engine):
     assert report.ok, report.findings
 
 
+@pytest.mark.parametrize("name", ["ftree-loses-pairs", "broken36"])
+def test_ftree_gives_up_on_damaged_trees_and_minhop_is_loaded(netloom, name):
+    data = Path(__file__).resolve().parent / "data"
+    net = data / "cases" / name / "net.txt"
+    if name == "broken36":
+        net = netloom.folder / "net.txt"
+        packed = data / "opensm-engines" / "broken36.ibnetdiscover.gz"
+        net.write_bytes(gzip.decompress(packed.read_bytes()))
+    fabric = nl.Fabric.read(net)
+    with Ibsim(net, host=fabric.host_names[0]) as sim, OpenSM(sim, engine="ftree") as manager:
+        routes = nl.Routes.parse(sim.forwarding_tables(), fabric)
+        assert "Fabric topology is not a fat-tree" in manager.log.read_text()
+    assert routes.changed_entries(nl.route("minhop", fabric)) == 0
+
+
 def test_a_reload_brings_new_routes_to_the_switches(netloom, paths):
     fabric = nl.Fabric.read(paths.ft2)
     file = netloom.folder / "r.lfts"

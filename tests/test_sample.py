@@ -243,6 +243,16 @@ def test_the_study_holds_errors_to_the_formulas(netloom):
             assert 0.75 < row["fraction_ratio"] < 1.33
     errors = [row["traffic_percent"] for row in result["rows"][:4]]
     assert errors == sorted(errors)
+    # sqrt(1.71² - 1.70²) = 0.18: all but a tenth of the table's error is its constant.
+    assert result["unmet"][0] == {
+        "column": "congested",
+        "method": "whole",
+        "downsampling": 1,
+        "published_percent": 1.71,
+        "of_sampling_percent": 0.18,
+    }
+    unmet = [(row["method"], row["downsampling"]) for row in result["unmet"]]
+    assert unmet == [("whole", 1), ("whole", 10), ("whole", 100), ("one-bit", 1), ("one-bit", 10)]
 
 
 def test_a_congested_share_s_error_is_the_dissertation_s_formula():

@@ -1,7 +1,7 @@
 //! The packet simulator: packet-hops a CPU second, two threads, 65,536 hosts.
 //!
 //! The work is the dissertation's bisection (sec. 5.2): on quartz1 every host sends five messages of 2 MiB, 47 million
-//! packet-hops. CODES, the papers' simulator, did 0.19 million of them a CPU second on a machine of this size (252 s and 1.7 GB).
+//! packet-hops. CODES, the papers' simulator, did 0.19 million of them a CPU second on a machine of this size (252 s and 1.7 GB, 2026-11-21; the version was not noted).
 
 use std::time::Instant;
 

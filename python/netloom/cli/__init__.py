@@ -109,6 +109,12 @@ def _run(tokens: Sequence[str]) -> int:
     try:
         result = build_app()(tokens, exit_on_error=False, print_error=False, result_action="return_value")
         return result if isinstance(result, int) else 0
+    except cyclopts.MissingArgumentError as error:
+        if error.argument is None or "--output" not in error.argument.names:
+            return _fail(f"usage: {' '.join(str(error).split())} (--help says more)", USAGE)
+        return _fail(
+            f"usage: {' '.join(error.command_chain or ())} needs -o FILE: its ending names the format", USAGE
+        )
     except cyclopts.CycloptsError as error:
         return _fail(f"usage: {' '.join(str(error).split())} (--help says more)", USAGE)
     except UsageError as error:

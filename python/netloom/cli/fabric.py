@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from netloom.cli.shared import options, outputs, render
 from netloom.cli.shared.exits import UsageError
-from netloom.cli.shared.options import Options
+from netloom.cli.shared.options import Options, ProductOptions
 from netloom.cli.shared.run import Run
 from netloom.findings import findings
 
@@ -102,7 +102,7 @@ def _difference(result: dict[str, Any]) -> str:
     return render.pairs(rows) + render.findings(result["findings"], "what changed")
 
 
-def convert(fabric: str, /, *, options: Options | None = None) -> int:
+def convert(fabric: str, /, *, options: ProductOptions | None = None) -> int:
     """Write a fabric in another format.
 
     Parameters
@@ -113,7 +113,7 @@ def convert(fabric: str, /, *, options: Options | None = None) -> int:
         Common options; the ending after `-o` names the format: .txt (ibnetdiscover), .net (ibsim) or .dot,
         each also with .gz.
     """
-    options = options or Options()
+    options = options or ProductOptions()
     outputs.need_output("fabric convert", options)
     run = Run("fabric-convert", options, endings=_ENDINGS)
     net = run.fabric(fabric)

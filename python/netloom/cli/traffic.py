@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from netloom.cli.shared import doubt, inputs, jobs_file, options, outputs, render
 from netloom.cli.shared.exits import UsageError
-from netloom.cli.shared.options import Options
+from netloom.cli.shared.options import Options, ProductOptions
 from netloom.cli.shared.run import Run
 from netloom.findings import bad, finding
 
@@ -188,7 +188,7 @@ def convert(
     /,
     *,
     collectives: Collectives = "all",
-    options: Options | None = None,
+    options: ProductOptions | None = None,
 ) -> int:
     """Write traffic in another format.
 
@@ -203,7 +203,7 @@ def convert(
     options
         Common options; the ending after `-o` names the format.
     """
-    options = options or Options()
+    options = options or ProductOptions()
     outputs.need_output("traffic convert", options)
     run = Run("traffic-convert", options, endings=ENDINGS)
     net = None if fabric is None else run.fabric(fabric)

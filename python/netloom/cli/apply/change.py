@@ -43,6 +43,7 @@ class Change:
         self.seen: Seen | None = None
         self.recovered = False
         self.again = ""
+        self.does = ""
         self.rolls_back: int | None = None
 
     def problems(self) -> list[Finding]:
@@ -206,7 +207,7 @@ class Change:
     def _report(self, plan: Plan, result: dict[str, Any], *, bad: bool) -> int:
         return self.run.finish(
             result,
-            lambda: report.text(result, self.access.what, plan.seen.fabric.switches, self.again),
+            lambda: report.text(result, self.access.what, plan.seen.fabric.switches, self.again, self.does),
             rows=plan.changes,
             findings=bad,
             interrupted=result["why"] == "interrupted",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -251,6 +252,8 @@ def _change(
         recovered = change.finish_what_was_left() if yes and not refused else None
         plan, rolls_back, more = change.plan(routes, number, stages, mend)
         change.rolls_back = rolls_back
+        what = f"rollback {rolls_back}" if routes is None else f"send {shlex.quote(routes)}"
+        change.does = f"netloom apply {what}{' --mend' if mend else ''}"
         if yes and plan.verified and not refused and not more:
             return change.finish(plan, change.send(plan, rolls_back), [], recovered)
         left = change.journal.unfinished()

@@ -33,8 +33,8 @@ def again(access: Access, journal: Journal, manager: Manager) -> str:
     return "".join(f" {word}" for word in words)
 
 
-def text(result: dict[str, Any], fabric: str, switches: int, again: str = "") -> str:
-    """The report; `again` is what another call has to say to mean the same fabric."""
+def text(result: dict[str, Any], fabric: str, switches: int, again: str = "", does: str = "") -> str:
+    """The report; `again`: what another call says to mean the same fabric; `does`: the call that changes."""
     count = render.count
     rows = [
         ("fabric", f"{count(result['hosts'])} hosts, {count(switches)} switches ({fabric})"),
@@ -69,17 +69,17 @@ def text(result: dict[str, Any], fabric: str, switches: int, again: str = "") ->
     out += render.findings(result["findings"])
     if result["notes"]:
         out += "\n\nnotes\n" + "\n".join(f"  {note}" for note in result["notes"])
-    return f"{out}\n\n{_last_line(result, again)}"
+    return f"{out}\n\n{_last_line(result, again, does)}"
 
 
-def _last_line(result: dict[str, Any], again: str) -> str:
+def _last_line(result: dict[str, Any], again: str, does: str) -> str:
     recover = f"`netloom apply recover --yes{again}`"
     back = f"`netloom apply rollback {result['journal_id']} --yes{again}` undoes it"
     if result["rolls_back"] is not None:
         undone = f"change {result['rolls_back']} is taken back"
         back = f"{undone}; {back.removesuffix('undoes it')}makes it again"
     return {
-        "dry run": "dry run: nothing was changed (--yes applies it)",
+        "dry run": f"dry run: nothing was changed (`{does} --yes{again}` applies it)",
         "refused": "REFUSED: nothing was changed",
         "unchanged": "unchanged: switches and file hold these routes already",
         "applied": f"applied: {back}",

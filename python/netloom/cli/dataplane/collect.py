@@ -9,7 +9,7 @@ import numpy as np
 
 from netloom.cli.shared import options, outputs, render
 from netloom.cli.shared.exits import UsageError
-from netloom.cli.shared.options import Options
+from netloom.cli.shared.options import ProductOptions
 from netloom.cli.shared.run import Run
 from netloom.errors import LiveError
 from netloom.findings import finding
@@ -25,7 +25,7 @@ def collect(
     seconds: Annotated[float, options.within(0.0, 1e7)] = 0.0,
     max_packets: Annotated[int | None, options.within(1, 2**31 - 1)] = None,
     journal: Path | None = None,
-    options: Options | None = None,
+    options: ProductOptions | None = None,
 ) -> int:
     """Write down what receivers tell of packets: the table that `netloom sample decode` reads.
 
@@ -48,7 +48,7 @@ def collect(
     from netloom.dataplane.collecting import Collector
     from netloom.dataplane.journal import DEFAULT, Journal
 
-    options = options or Options()
+    options = options or ProductOptions()
     run = Run("dataplane-collect", options, endings=_ENDINGS)
     if not run.has_product or run.product_to_stdout:
         raise UsageError("expected a file for the table: -o packets.parquet (or .csv)")

@@ -7,9 +7,9 @@ needed. Nothing heavy is imported: every start reads this.
 from __future__ import annotations
 
 USAGE: dict[str, str] = {
-    "fabric new": "SPEC -o FILE [OPTIONS]",
+    "fabric new": "SPEC [OPTIONS]",
     "fabric convert": "FABRIC -o FILE [OPTIONS]",
-    "traffic new": "PATTERN [FABRIC] -o FILE [OPTIONS]",
+    "traffic new": "PATTERN [FABRIC] [OPTIONS]",
     "traffic show": "TRAFFIC [FABRIC] [OPTIONS]",
     "traffic convert": "TRAFFIC [FABRIC] -o FILE [OPTIONS]",
     "counters poll": "[FABRIC] [OPTIONS]",
@@ -18,6 +18,7 @@ USAGE: dict[str, str] = {
     "route": "ENGINE FABRIC [TRAFFIC] [OPTIONS]",
     "watch": "[FABRIC] [OPTIONS]",
     "dataplane up": "FABRIC [PORTS] [OPTIONS]",
+    "dataplane collect": "-o FILE [OPTIONS]",
     "infer": "FABRIC ROUTES COUNTERS [AFTER] [OPTIONS]",
     "study chapter4": "[APPLICATION ...] [OPTIONS]",
     "study sampling": "[SCENARIO] [OPTIONS]",
@@ -26,6 +27,9 @@ USAGE: dict[str, str] = {
     "lanes load": "TABLES [FABRIC] [OPTIONS]",
     "plot matrix": "TRAFFIC [FABRIC] -o PICTURE [OPTIONS]",
     "plot loads": "FABRIC TRAFFIC [ROUTES ...] -o PICTURE [OPTIONS]",
+    "plot front": "SOURCE -o PICTURE [OPTIONS]",
+    "plot run": "FOLDER -o PICTURE [OPTIONS]",
+    "plot plan": "SOURCE -o PICTURE [OPTIONS]",
     "plot history": "RESULT [RESULT ...] -o PICTURE [OPTIONS]",
     "plot congestion": "RUN [RUN ...] -o PICTURE [OPTIONS]",
     "plot coefficients": "TRAFFIC [BASIS] -o PICTURE [OPTIONS]",

@@ -93,8 +93,20 @@ class Options:
 
 @Parameter(name="*", group="Common options")
 @dataclass(frozen=True, kw_only=True)
-class PictureOptions(Options):
+class ProductOptions(Options):
+    """Options of verbs that need `-o`: `--help` marks it as required."""
+
+    output: Annotated[Path | None, OUTPUT_PATH, Parameter(name=["--output", "-o"], required=True)] = None
+    """Write the product here (`-` is standard output); its format follows its ending."""
+
+
+@Parameter(name="*", group="Common options")
+@dataclass(frozen=True, kw_only=True)
+class PictureOptions(ProductOptions):
     """Options of verbs that draw."""
+
+    output: Annotated[Path | None, OUTPUT_PATH, Parameter(name=["--output", "-o"], required=True)] = None
+    """Write the picture here; its format follows its ending."""
 
     size: str | None = None
     """Width and height of the picture in inches, `6.5x4`. [default: as what is drawn needs]"""

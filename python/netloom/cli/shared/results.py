@@ -75,6 +75,16 @@ def loads_rows(result: Mapping[str, Any]) -> list[tuple[str, str]]:
             ("bound of any routes", f"{size(result['any_bound'])} ({result['any_bound_at']})"),
             ("gap to it", gap(result["any_bound_gap_percent"])),
         ]
+    elif result["ar_bound_class"] != "any-routes":
+        # On regular trees the AR bound is one of any routes: this one has cables or switches missing.
+        least = f"{size(result['any_bound'])} ({result['any_bound_at']})"
+        rows.append(
+            (
+                "other ways",
+                "on this irregular tree shortest ways that are not up*/down* may carry less; "
+                f"no routes carry less than {least}",
+            )
+        )
     if "lane_loads" in result:
         rows.append(lanes.loads_row(result["lane_loads"]))
     if result["traffic_matched_by"] == "number":

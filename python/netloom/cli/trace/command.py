@@ -9,7 +9,7 @@ from typing import Any
 from netloom.cli.record.report import replay_findings, replayed
 from netloom.cli.shared import inputs, outputs
 from netloom.cli.shared.exits import UsageError
-from netloom.cli.shared.options import Options
+from netloom.cli.shared.options import Options, ProductOptions
 from netloom.cli.shared.run import Run
 from netloom.cli.trace import report
 from netloom.errors import FormatError
@@ -59,7 +59,7 @@ def check(trace: Path, /, *, options: Options | None = None) -> int:
     )
 
 
-def convert(trace: Path, /, *, options: Options | None = None) -> int:
+def convert(trace: Path, /, *, options: ProductOptions | None = None) -> int:
     """Write a trace in another format: SimGrid's time-independent one, or GOAL.
 
     Parameters
@@ -69,7 +69,7 @@ def convert(trace: Path, /, *, options: Options | None = None) -> int:
     options
         Common options; the ending after `-o` names the format: .ti, .goal (also .gz).
     """
-    options = options or Options()
+    options = options or ProductOptions()
     outputs.need_output("trace convert", options)
     run = Run("trace-convert", options, endings=ENDINGS)
     found = _read(run, trace)
