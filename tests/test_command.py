@@ -30,6 +30,7 @@ VERBS += [
     "optimize",
     "simulate",
     "noise",
+    "health",
     "plan",
     "plot matrix",
     "plot loads",

@@ -40,6 +40,7 @@ VERBS = [
     "trace",
     "traffic",
     "counters",
+    "health",
     "infer",
     "lanes",
     "watch",

@@ -10,13 +10,14 @@ const PACKAGE: &str = "python/netloom/";
 const FLOORS: [&[&str]; 10] = [
     &["errors"],
     &["reading"],
-    &["files", "findings", "levels", "patience", "strangers", "sysfs"],
+    &["files", "findings", "levels", "nodes", "patience", "strangers", "sysfs"],
     &[
         "cabling",
         "dataplane",
         "exact",
         "graphs",
         "hashes",
+        "health",
         "manifest",
         "noise",
         "rankfile",

@@ -42,8 +42,8 @@ def new(spec: str, /, *, options: Options | None = None) -> int:
 def show(fabric: str, /, *, options: Options | None = None) -> int:
     """What a fabric is, and what is odd about it.
 
-    Missing cables, parts that are cut off and what of a dump could not be used are findings; errors and
-    warnings among them exit 1.
+    Missing cables, cables slower than their siblings, parts that are cut off and what of a dump could not be
+    used are findings; errors and warnings among them exit 1.
 
     Parameters
     ----------
@@ -54,7 +54,10 @@ def show(fabric: str, /, *, options: Options | None = None) -> int:
     """
     run = Run("fabric-show", options or Options(), product=False)
     net = run.fabric(fabric)
-    result = {**summary(net), "findings": findings(net.findings)}
+    from netloom.health import siblings
+
+    slow = siblings.findings_of(net)
+    result = {**summary(net), "findings": findings(net.findings) + slow}
     return run.finish(result, lambda: text(result))
 
 

@@ -23,6 +23,7 @@ from netloom.watch import screen
 
 if TYPE_CHECKING:
     from netloom._core import Counters, Fabric, Job
+    from netloom.health.error_counters import Errors
     from netloom.live import Access
     from netloom.watch.journals import Told
     from netloom.watch.picture import Picture
@@ -254,7 +255,7 @@ class _Watch:
         if reading is None:
             return exporter.figures(None, told, own)
         own |= {"poll_seconds": reading.seconds, "poll_missing_ports": float(len(reading.missing))}
-        page = exporter.ports(self.net, reading.counters)
+        page = exporter.ports(self.net, reading.counters, reading.errors) + exporter.cables(self.net)
         if reading.fetched:
             own["counters_stale_seconds"] = self.stale_s
         else:
@@ -268,7 +269,7 @@ class _Watch:
 
         self.jobs = jobs.placed(self.run, self.net, self.jobs_file, adapters=self.adapters)
 
-    def _read_again(self) -> Counters:
+    def _read_again(self) -> tuple[Counters, Errors]:
         """The counters as they are now; unlike the first time, they are no input of the run."""
         from netloom.watch.sources import read_again
 

@@ -16,6 +16,7 @@ from netloom.errors import CountersError, LiveError, NetloomError
 
 if TYPE_CHECKING:
     from netloom._core import Counters, Fabric
+    from netloom.health.error_counters import Errors
     from netloom.live import Access
     from netloom.live.polling import Poller
     from netloom.live.ports import PortDown
@@ -39,6 +40,8 @@ class Reading:
     """Ports over which nothing goes."""
     fetched: bool = False
     """Whether somebody else read the ports, at some time before."""
+    errors: Errors | None = None
+    """Error counters, port by port; None where nobody tells them."""
 
 
 class Polled:
@@ -92,6 +95,7 @@ class Polled:
         LiveError
             If the fabric does not answer.
         """
+        from netloom.health import error_counters
         from netloom.live.ports import lost_cables
 
         try:
@@ -103,13 +107,17 @@ class Polled:
             self._close()
             self._rediscover()
             raise
+        errors = error_counters.read(poll.text, self.fabric)
         if poll.missing:
             self._rediscover()
         down = poll.down
         if self.fabric is not self._first:
             # What was there at first and is not discovered any more is not polled, but not forgotten.
             down = [*lost_cables(self._first, self.fabric), *down]
-        return Reading(poll.counters, poll.started_s, poll.missing, poll.mads, poll.seconds, poll.ports, down)
+        counters, started = poll.counters, poll.started_s
+        return Reading(
+            counters, started, poll.missing, poll.mads, poll.seconds, poll.ports, down, errors=errors
+        )
 
     def _open(self) -> None:
         from netloom.live.polling import Poller
@@ -143,7 +151,7 @@ class Polled:
 class Fetched:
     """Samples that an exporter serves or files hold, read again and again."""
 
-    def __init__(self, fabric: Fabric, read: Callable[[], Counters]) -> None:
+    def __init__(self, fabric: Fabric, read: Callable[[], tuple[Counters, Errors]]) -> None:
         self.fabric = fabric
         self._read = read
 
@@ -156,12 +164,14 @@ class Fetched:
             If they cannot be had or read.
         """
         start = time.monotonic()
-        counters = self._read()
-        return Reading(counters, start, [], 0, time.monotonic() - start, fetched=True)
+        counters, errors = self._read()
+        return Reading(counters, start, [], 0, time.monotonic() - start, fetched=True, errors=errors)
 
 
-def read_again(source: str, fabric: Fabric) -> Counters:
-    """Counters as they are now: of an exporter's URL, a folder of textfiles or of sysfs trees, a file.
+def read_again(source: str, fabric: Fabric) -> tuple[Counters, Errors]:
+    """Counters, and error counters port by port, as they are now.
+
+    Of an exporter's URL, a folder of textfiles or of sysfs trees, a file.
 
     Raises
     ------
@@ -171,6 +181,7 @@ def read_again(source: str, fabric: Fabric) -> Counters:
         Naming the file that cannot be read.
     """
     from netloom import _core, reading, sysfs
+    from netloom.health import error_counters
     from netloom.live import exporters
 
     if exporters.is_url(source):
@@ -178,10 +189,12 @@ def read_again(source: str, fabric: Fabric) -> Counters:
     elif exporters.is_textfiles(source):
         data = exporters.read_folder(source)
     elif Path(source).is_dir():
-        return _core.Counters.from_sysfs(sysfs.read_tree(source), fabric, label=source)
+        files = sysfs.read_tree(source)
+        counters = _core.Counters.from_sysfs(files, fabric, label=source)
+        return counters, error_counters.read_sysfs(files, fabric)
     else:
         data = reading.whole(source)
-    return _core.Counters.parse(data, fabric, label=source)
+    return _core.Counters.parse(data, fabric, label=source), error_counters.read(data, fabric)
 
 
 def between(before: Reading, after: Reading) -> tuple[Counters, float]:

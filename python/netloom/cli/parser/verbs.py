@@ -39,6 +39,7 @@ VERBS: dict[str, str | tuple[str, dict[str, str]]] = {
             "poll": "Read the counters of every port of a live fabric.",
         },
     ),
+    "health": "Which cable to look at first: slow, missing, flapping, with errors.",
     "record": "What any MPI program sends: run it with the recorder.",
     "trace": (
         "Show, check and convert recorded traces.",
@@ -155,6 +156,7 @@ _FOLDERS = (
     "apply",
     "counters",
     "dataplane",
+    "health",
     "infer",
     "loop",
     "noise",
