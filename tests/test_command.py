@@ -31,6 +31,7 @@ VERBS += [
     "simulate",
     "noise",
     "health",
+    "path",
     "plan",
     "plot matrix",
     "plot loads",

@@ -46,6 +46,7 @@ VERBS = [
     "watch",
     "route",
     "check",
+    "path",
     "loads",
     "optimize",
     "simulate",

@@ -64,6 +64,11 @@ class Nodes:
         name = self.names[node]
         return f"{name} ({guid_text(self.guids[node])})" if self.shared(node) else name
 
+    @property
+    def labels(self) -> list[str]:
+        """The label of every node: no two are equal."""
+        return [self.label(node) for node in range(len(self))]
+
     def port(self, node: int, port: int) -> str:
         """`leaf03[7]`, or `SwitchIB (0x…)[7]` where the name is shared."""
         return f"{self.label(node)}[{port}]"
@@ -169,6 +174,12 @@ class Nodes:
             raise FabricError(f"{what}: no cable there: {self.label(node)} has cables at {there}{more}")
         return links[port]
 
+    def back(self, link: int) -> int:
+        """The other direction of a link's cable."""
+        row = self._table
+        far, port = int(row["target"][link]), int(row["target_port"][link])
+        return next(one for one in self._of_port[port] if self._source(one) == far)
+
     @cached_property
     def _of_port(self) -> dict[int, list[int]]:
         """Links that are alive by the number of the port that they leave."""
@@ -195,14 +206,16 @@ class Nodes:
         return self.port(self._source(links[0]), int(self._table["source_port"][links[0]]))
 
     def _near_guid(self, guid: int, first: int) -> str:
-        """The GUID that looks most like it: of as many equal digits as there are."""
+        """The GUID that has most of its digits in the same places, if that is three in four."""
         wanted = f"{guid:016x}"
-        known = dict.fromkeys(f"{self.guids[n]:016x}" for n in range(first, len(self)))
-        near = difflib.get_close_matches(wanted, known, n=1, cutoff=0.75)
-        if not near:
+
+        def equal(node: int) -> int:
+            return sum(one == other for one, other in zip(wanted, f"{self.guids[node]:016x}", strict=True))
+
+        near = max(range(first, len(self)), key=equal, default=None)
+        if near is None or equal(near) < 12:
             return ""
-        node = self.guids.index(int(near[0], 16))
-        return f"; did you mean 0x{near[0]} ({self.names[node]})?"
+        return f"; did you mean {guid_text(self.guids[near])} ({self.names[near]})?"
 
 
 def guid_text(guid: int) -> str:

@@ -20,6 +20,7 @@ const FLOORS: [&[&str]; 10] = [
         "health",
         "manifest",
         "noise",
+        "paths",
         "rankfile",
         "recording",
         "slurm",

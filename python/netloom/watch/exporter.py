@@ -156,11 +156,11 @@ class _Page:
 
 def links(fabric: Fabric, reading: Reading) -> str:
     """Every cabled port: 1 where its link is active, 0 where an end says it is not; silent ports."""
-    table, host, switch = fabric.link_table(), fabric.host_table(), fabric.switch_table()
-    names = [*host["name"], *switch["name"]]
-    guids = dict(zip(names, [*host["guid"].tolist(), *switch["guid"].tolist()], strict=True))
+    table, nodes = fabric.link_table(), Nodes(fabric)
+    names = nodes.labels
+    guids = dict(zip(names, nodes.guids, strict=True))
     down = both_ends(fabric, reading.down)
-    silent, hosts = set(reading.missing), set(host["name"])
+    silent, hosts = set(reading.missing), set(names[: fabric.hosts])
     lines = [
         "# HELP netloom_link_up Whether the port's link is active: 1, or 0; absent where the port is silent",
         "# TYPE netloom_link_up gauge",

@@ -61,7 +61,7 @@ def text(result: Mapping[str, Any], others: Sequence[Mapping[str, str]], most: i
         lines = []
         for cable in sick[:most]:
             for first, problem in enumerate(cable["problems"]):
-                places = ["", "", ""] if first else [str(cable["rank"]), *map(_end, cable["ends"])]
+                places = ["", "", ""] if first else [str(cable["rank"]), *map(render.end, cable["ends"])]
                 lines.append([*places, problem["severity"], _what(problem, cable)])
         out += "\n\n" + render.table(["", "from", "to", "", "what"], lines, right=[0])
         if number > most:
@@ -75,12 +75,6 @@ def _readings(result: Mapping[str, Any]) -> str:
     if result["readings"] > 1:
         return "what was counted between two (--seconds N gives rates)"
     return "one: since the counters were last set back"
-
-
-def _end(end: Mapping[str, Any]) -> str:
-    """`leaf03[7]  0x…  lid 12` on one line."""
-    lid = "" if end["lid"] is None else f" lid {end['lid']}"
-    return f"{end['name']}[{'?' if end['port'] is None else end['port']}] {end['guid']}{lid}"
 
 
 def _what(problem: Mapping[str, Any], cable: Mapping[str, Any]) -> str:

@@ -149,7 +149,7 @@ def optimize(
     run.finishing()
     sound, before = _judged(run, search.fabric, routes), search.before(best, loads)
     result: dict[str, Any] = {
-        **report.optimized_result(best, loads, search.traffic),
+        **report.optimized_result(search.fabric, best, loads, search.traffic),
         **matrices.result(best, loads, goal, before, kept=kept is not None),
         "changed_entries": 0 if kept is not None else search.changed(best, routes),
         "repaired_entries": in_force.repaired(search.today, kept is not None),
@@ -240,7 +240,7 @@ def _of_sums(
             in_force.tell_kept(run, today, worst.max, best.worst.max)
     sound = _judged(run, net, routes)
     result: dict[str, Any] = {
-        **hose.hose_result(best, named is not None, kept),
+        **hose.hose_result(net, best, named is not None, kept),
         "repaired_entries": in_force.repaired(today, kept is not None),
         "background": before,
         "compare": None,

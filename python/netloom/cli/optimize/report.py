@@ -9,10 +9,12 @@ from netloom.cli.optimize import compare, exact_model, front, hose, judge, matri
 from netloom.cli.shared import addresses, render, results
 
 if TYPE_CHECKING:
-    from netloom._core import LinkLoads, Optimized, OptimizedLayers, Traffic
+    from netloom._core import Fabric, LinkLoads, Optimized, OptimizedLayers, Traffic
 
 
-def optimized_result(best: Optimized | OptimizedLayers, loads: LinkLoads, traffic: Traffic) -> dict[str, Any]:
+def optimized_result(
+    fabric: Fabric, best: Optimized | OptimizedLayers, loads: LinkLoads, traffic: Traffic
+) -> dict[str, Any]:
     """What is known of optimised routes; `loads` are theirs of all the traffic."""
     from netloom import _core
 
@@ -23,7 +25,7 @@ def optimized_result(best: Optimized | OptimizedLayers, loads: LinkLoads, traffi
         end, proven = history[-1]["max_load"] if history else 0.0, best.proven_optimal
     reached = [step["seconds"] for step in history if step["max_load"] <= end * (1 + 1e-9)]
     return {
-        **results.loads_result(loads, traffic),
+        **results.loads_result(fabric, loads, traffic),
         "levels": [{"load": load, "links": links} for load, links in loads.levels(results.LEVELS)],
         "proven_optimal": proven,
         "stopped": best.stopped,

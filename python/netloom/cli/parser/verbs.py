@@ -51,6 +51,7 @@ VERBS: dict[str, str | tuple[str, dict[str, str]]] = {
     ),
     "route": "Make routes with an engine.",
     "check": "Verify routes, and certificates.",
+    "path": "Which way a pair takes: links, lanes, loads.",
     "loads": "Load of every link, and how far from the best possible.",
     "optimize": "Make the best routes for a traffic, with a proof.",
     "infer": "Who talks to whom, from switch counters.",
