@@ -31,6 +31,7 @@ OTHERS = [
     ROOT / "README.md",
     ROOT / "docs" / "python.md",
     ROOT / "docs" / "traffic.md",
+    ROOT / "docs" / "maintenance.md",
     ROOT / "docs" / "from-program-to-routes.md",
 ]
 PAGES = [*OTHERS, *sorted((ROOT / "docs" / "verbs").glob("*.md"))]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections import Counter
+from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 _PORT = re.compile(r"(?P<node>.+)\[(?P<port>[0-9]{1,5})\]")
 _GUID = re.compile(r"0[xX][0-9a-fA-F]{1,16}")
 _LID = re.compile(r"lid[ :=]?(?P<lid>[0-9]{1,5})", re.IGNORECASE)
+_LABEL = re.compile(r".*\((0[xX][0-9a-fA-F]{1,16})\)")
 _SHOWN = 3
 """So many are named where several are meant."""
 
@@ -156,7 +158,7 @@ class Nodes:
         port = int(match["port"])
         words = match["node"].strip()
         # `SwitchIB (0x…)[7]`, as labels are written.
-        labelled = re.fullmatch(r".*\((0[xX][0-9a-fA-F]{1,16})\)", words)
+        labelled = _LABEL.fullmatch(words)
         try:
             node = self.find(labelled[1] if labelled else words, option=option)
         except FabricError:
@@ -173,6 +175,16 @@ class Nodes:
             more = ", …" if len(links) > 12 else ""
             raise FabricError(f"{what}: no cable there: {self.label(node)} has cables at {there}{more}")
         return links[port]
+
+    def is_not_a_name(self, word: str) -> bool:
+        """Whether a node or port is called by its GUID or LID, or by a name that does not tell it apart."""
+        match = _PORT.fullmatch(word)
+        words = match["node"].strip() if match else word
+        if self._times[words] > 1:
+            return True
+        return not self._times[words] and bool(
+            _GUID.fullmatch(words) or _LID.fullmatch(words) or _LABEL.fullmatch(words)
+        )
 
     def back(self, link: int) -> int:
         """The other direction of a link's cable."""
@@ -216,6 +228,83 @@ class Nodes:
         if near is None or equal(near) < 12:
             return ""
         return f"; did you mean {guid_text(self.guids[near])} ({self.names[near]})?"
+
+
+def without(fabric: Fabric, *, links: Sequence[int] = (), switches: Sequence[int] = ()) -> Fabric:
+    """The fabric without some cables and switches, all numbers as they were.
+
+    Parameters
+    ----------
+    fabric : Fabric
+        The whole.
+    links : sequence of int
+        Links of cables to take out.
+    switches : sequence of int
+        Nodes of switches to take out, with all of their cables.
+
+    Examples
+    --------
+    >>> import netloom as nl
+    >>> tree = nl.Fabric.generate("two-level:leaves=2,hosts=1,spines=2")
+    >>> int(without(tree, switches=[Nodes(tree).find("spine1")]).link_table()["alive"].sum())
+    8
+    """
+    whole, names = _told_apart(fabric, Nodes(fabric))
+    return whole.damage(links=_ends(fabric, names, links), switches=[names[node] for node in switches])[0]
+
+
+def damaged(
+    fabric: Fabric, *, links: Sequence[str] = (), switches: Sequence[str] = (), **options: int
+) -> tuple[Fabric, list[str]]:
+    """`Fabric.damage`, which takes names, with GUIDs and LIDs too: what is left, and what was taken out.
+
+    Raises
+    ------
+    FabricError
+        If something is not there, or its name is another's too.
+    """
+    nodes = Nodes(fabric)
+    by_name = not any(map(nodes.is_not_a_name, [*links, *switches]))
+    if by_name:
+        return fabric.damage(links=links, switches=switches, **options)
+    whole, names = _told_apart(fabric, nodes)
+    left, removed = whole.damage(
+        links=_ends(fabric, names, [nodes.find_port(word, option="--link") for word in links]),
+        switches=[names[nodes.find(word, option="--switch", switches=True)] for word in switches],
+        **options,
+    )
+    if whole is fabric:
+        return left, removed
+    labels = dict(zip(names[nodes.hosts :], nodes.labels[nodes.hosts :], strict=True))
+    known = re.compile(r"\bs[0-9]+\b")
+    told = [known.sub(lambda match: labels.get(match[0], match[0]), line) for line in removed]
+    return _renamed(left, nodes.guids[nodes.hosts :], nodes.names[nodes.hosts :]), told
+
+
+def _ends(fabric: Fabric, names: list[str], links: Sequence[int]) -> list[str]:
+    table = fabric.link_table()
+    return [f"{names[table['source'][link]]}[{table['source_port'][link]}]" for link in links]
+
+
+def _told_apart(fabric: Fabric, nodes: Nodes) -> tuple[Fabric, list[str]]:
+    """The fabric, or where names are shared a twin with switches named by number; and its nodes' names.
+
+    All numbers are the same: names by number keep the order of nodes.
+    """
+    if len(set(nodes.names)) == len(nodes):
+        return fabric, nodes.names
+    width = len(str(fabric.switches))
+    numbers = [f"s{number:0{width}}" for number in range(fabric.switches)]
+    twin = _renamed(fabric, nodes.guids[nodes.hosts :], numbers)
+    assert Nodes(twin).guids == nodes.guids, "a name map keeps the order of nodes"
+    return twin, [*nodes.names[: nodes.hosts], *twin.switch_names]
+
+
+def _renamed(fabric: Fabric, guids: Sequence[int], names: Sequence[str]) -> Fabric:
+    from netloom import _core
+
+    lines = [f'{guid_text(guid)} "{name}"\n' for guid, name in zip(guids, names, strict=True)]
+    return _core.Fabric.parse(fabric.to_bytes("ibnetdiscover"), name_map="".join(lines).encode())
 
 
 def guid_text(guid: int) -> str:

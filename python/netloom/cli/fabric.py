@@ -9,6 +9,7 @@ from netloom.cli.shared.exits import UsageError
 from netloom.cli.shared.options import Options
 from netloom.cli.shared.run import Run
 from netloom.findings import findings
+from netloom.nodes import damaged
 
 if TYPE_CHECKING:
     from netloom._core import Fabric
@@ -141,9 +142,9 @@ def damage(
     fabric
         A dump of `ibnetdiscover`, an ibsim net file, or a generator spec.
     link
-        A cable to take out, by one of its ends: `leaf00[5]`. May be given several times.
+        A cable to take out, by one of its ends: `leaf00[5]`, `0xGUID[5]`. May be given several times.
     switch
-        A switch to take out, by name. May be given several times.
+        A switch to take out, by name or GUID. May be given several times.
     random_links
         So many more cables between switches, drawn with `--seed`.
     random_switches
@@ -156,7 +157,8 @@ def damage(
     run = Run("fabric-damage", options or Options(), endings=_ENDINGS)
     net = run.fabric(fabric)
     with run.timed("damage"):
-        left, removed = net.damage(
+        left, removed = damaged(
+            net,
             links=link,
             switches=switch,
             random_links=random_links,

@@ -63,6 +63,8 @@ def text(result: Mapping[str, Any]) -> str:
         parts.append(front.text(result["front"]))
     if result["judge"] is not None:
         parts.append(judge.text(result["judge"]))
+    if result["avoided"]:
+        rows.append(("avoids", f"{_named(result['avoided'])}: loads and bounds are of the fabric without"))
     before = result["background"]
     if before is not None:
         if result["phases"] is None and result["scenarios"] is None:
@@ -93,6 +95,13 @@ def text(result: Mapping[str, Any]) -> str:
     # Notes are told as they come, on standard error.
     odd = [one for one in result["findings"] if one["severity"] != "note"]
     return "\n\n".join(parts) + render.findings(odd)
+
+
+def _named(avoided: Sequence[Mapping[str, Any]]) -> str:
+    """Switches by name, cables by an end."""
+    return ", ".join(
+        one["name"] if one["port"] is None else f"{one['name']}[{one['port']}]" for one in avoided
+    )
 
 
 def kept(result: Mapping[str, Any]) -> bool:
