@@ -15,6 +15,7 @@ const FLOORS: [&[&str]; 10] = [
         "cabling",
         "dataplane",
         "exact",
+        "exports",
         "graphs",
         "hashes",
         "health",

@@ -5,6 +5,7 @@
 | `siblings` | cables that run slower than their siblings |
 | `error_counters` | error counters by port, from every form of reading |
 | `expected` | cables of a plan that are not there |
+| `stages` | uplinks, over-subscription and bisection by level |
 
 `examine` puts them together. The order is by what a cable costs: one that is not there; one that goes up and
 down; one that runs slow; one with errors, the more above what is told the earlier; counters that are full,
