@@ -39,8 +39,8 @@ class Nodes:
     --------
     >>> import netloom as nl
     >>> nodes = Nodes(nl.Fabric.generate("two-level:leaves=2,hosts=1,spines=1"))
-    >>> nodes.port(nodes.find("leaf1"), 2)
-    'leaf1[2]'
+    >>> nodes.port(nodes.find("leaf01"), 2)
+    'leaf01[2]'
     """
 
     def __init__(self, fabric: Fabric) -> None:
@@ -246,7 +246,7 @@ def without(fabric: Fabric, *, links: Sequence[int] = (), switches: Sequence[int
     --------
     >>> import netloom as nl
     >>> tree = nl.Fabric.generate("two-level:leaves=2,hosts=1,spines=2")
-    >>> int(without(tree, switches=[Nodes(tree).find("spine1")]).link_table()["alive"].sum())
+    >>> int(without(tree, switches=[Nodes(tree).find("spine01")]).link_table()["alive"].sum())
     8
     """
     whole, names = _told_apart(fabric, Nodes(fabric))

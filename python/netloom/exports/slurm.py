@@ -83,9 +83,9 @@ def topology_conf(fabric: Fabric) -> bytes:
     >>> import netloom as nl
     >>> print(topology_conf(nl.Fabric.generate("two-level:leaves=2,hosts=2,spines=1")).decode())
     # Made by netloom: leaves with their nodes; what joins them is one made-up switch a pod, and one over all.
-    SwitchName=leaf0 Nodes=host[0000-0001]
-    SwitchName=leaf1 Nodes=host[0002-0003]
-    SwitchName=fabric Switches=leaf[0-1]
+    SwitchName=leaf00 Nodes=host[0000-0001]
+    SwitchName=leaf01 Nodes=host[0002-0003]
+    SwitchName=fabric Switches=leaf[00-01]
     <BLANKLINE>
     """
     lines = [f"# {_HEAD}"]

@@ -156,9 +156,9 @@ def examine(
     --------
     >>> import netloom as nl
     >>> whole = nl.Fabric.generate("two-level:leaves=4,hosts=2,spines=2")
-    >>> damaged, _ = whole.damage(links=["leaf1[3]"])
+    >>> damaged, _ = whole.damage(links=["leaf01[3]"])
     >>> [cable.name for cable in examine(damaged, plan=whole).cables]
-    ['leaf1[3] -> spine0[2]']
+    ['leaf01[3] -> spine00[2]']
     """
     found = _Found(fabric)
     for slow in slow_cables(fabric):
