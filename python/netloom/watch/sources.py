@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from netloom.errors import CountersError, LiveError, NetloomError
 
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from netloom.live import Access
     from netloom.live.polling import Poller
     from netloom.live.ports import PortDown
+
+Held: TypeAlias = "bytes | list[tuple[str, bytes]]"
+"""What counters are read from: a file's bytes, or the files of sysfs trees."""
 
 
 @dataclass(frozen=True)
@@ -40,8 +43,21 @@ class Reading:
     """Ports over which nothing goes."""
     fetched: bool = False
     """Whether somebody else read the ports, at some time before."""
-    errors: Errors | None = None
-    """Error counters, port by port; None where nobody tells them."""
+    held: Held | None = None
+    """What it was read from."""
+
+    def errors(self, fabric: Fabric) -> Errors | None:
+        """Error counters, port by port; None where nobody tells them.
+
+        `fabric` may have been discovered since: ports are found in it by LID or GUID.
+        """
+        from netloom.health import error_counters
+
+        if self.held is None:
+            return None
+        if isinstance(self.held, list):
+            return error_counters.read_sysfs(self.held, fabric)
+        return error_counters.read(self.held, fabric)
 
 
 class Polled:
@@ -95,7 +111,6 @@ class Polled:
         LiveError
             If the fabric does not answer.
         """
-        from netloom.health import error_counters
         from netloom.live.ports import lost_cables
 
         try:
@@ -107,16 +122,21 @@ class Polled:
             self._close()
             self._rediscover()
             raise
-        errors = error_counters.read(poll.text, self.fabric)
         if poll.missing:
             self._rediscover()
         down = poll.down
         if self.fabric is not self._first:
             # What was there at first and is not discovered any more is not polled, but not forgotten.
             down = [*lost_cables(self._first, self.fabric), *down]
-        counters, started = poll.counters, poll.started_s
         return Reading(
-            counters, started, poll.missing, poll.mads, poll.seconds, poll.ports, down, errors=errors
+            counters=poll.counters,
+            at_s=poll.started_s,
+            missing=poll.missing,
+            mads=poll.mads,
+            seconds=poll.seconds,
+            ports=poll.ports,
+            down=down,
+            held=poll.text,
         )
 
     def _open(self) -> None:
@@ -151,7 +171,7 @@ class Polled:
 class Fetched:
     """Samples that an exporter serves or files hold, read again and again."""
 
-    def __init__(self, fabric: Fabric, read: Callable[[], tuple[Counters, Errors]]) -> None:
+    def __init__(self, fabric: Fabric, read: Callable[[], tuple[Counters, Held]]) -> None:
         self.fabric = fabric
         self._read = read
 
@@ -164,12 +184,12 @@ class Fetched:
             If they cannot be had or read.
         """
         start = time.monotonic()
-        counters, errors = self._read()
-        return Reading(counters, start, [], 0, time.monotonic() - start, fetched=True, errors=errors)
+        counters, held = self._read()
+        return Reading(counters, start, [], 0, time.monotonic() - start, fetched=True, held=held)
 
 
-def read_again(source: str, fabric: Fabric) -> tuple[Counters, Errors]:
-    """Counters, and error counters port by port, as they are now.
+def read_again(source: str, fabric: Fabric) -> tuple[Counters, Held]:
+    """Counters as they are now, and what they were read from.
 
     Of an exporter's URL, a folder of textfiles or of sysfs trees, a file.
 
@@ -181,7 +201,6 @@ def read_again(source: str, fabric: Fabric) -> tuple[Counters, Errors]:
         Naming the file that cannot be read.
     """
     from netloom import _core, reading, sysfs
-    from netloom.health import error_counters
     from netloom.live import exporters
 
     if exporters.is_url(source):
@@ -190,11 +209,10 @@ def read_again(source: str, fabric: Fabric) -> tuple[Counters, Errors]:
         data = exporters.read_folder(source)
     elif Path(source).is_dir():
         files = sysfs.read_tree(source)
-        counters = _core.Counters.from_sysfs(files, fabric, label=source)
-        return counters, error_counters.read_sysfs(files, fabric)
+        return _core.Counters.from_sysfs(files, fabric, label=source), files
     else:
         data = reading.whole(source)
-    return _core.Counters.parse(data, fabric, label=source), error_counters.read(data, fabric)
+    return _core.Counters.parse(data, fabric, label=source), data
 
 
 def between(before: Reading, after: Reading) -> tuple[Counters, float]:
