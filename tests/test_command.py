@@ -30,6 +30,8 @@ VERBS += [
     "optimize",
     "simulate",
     "noise",
+    "health",
+    "path",
     "plan",
     "plot matrix",
     "plot loads",

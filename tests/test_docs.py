@@ -34,6 +34,7 @@ OTHERS = [
     ROOT / "README.md",
     ROOT / "docs" / "python.md",
     ROOT / "docs" / "traffic.md",
+    ROOT / "docs" / "maintenance.md",
     ROOT / "docs" / "from-program-to-routes.md",
 ]
 METHODS = [
@@ -53,11 +54,13 @@ VERBS = [
     "trace",
     "traffic",
     "counters",
+    "health",
     "infer",
     "lanes",
     "watch",
     "route",
     "check",
+    "path",
     "loads",
     "optimize",
     "simulate",

@@ -75,6 +75,8 @@ RUNS: dict[str, list[str]] = {
     "plot-history": ["plot", "history", "RESULT", "-o", "x.svg"],
     "plot-front": ["plot", "front", "RESULT", "-o", "x.svg"],
     "simulate": ["simulate", "SCENARIO", "-o", "run"],
+    "path": ["path", "FT2", "ftree", "host0000", "host0012", "--traffic", "JOBS"],
+    "health": ["health", "FT2", "BEFORE", "COUNTERS", "--seconds", "60", "--expect", "SMALL"],
     "noise": ["noise", "NEIGHBOUR", "--routings", "ftree,adaptive", "--job", "solver"],
     "dataplane-plan": ["dataplane", "plan", "two-level:leaves=2,hosts=2,spines=1"],
     "sample": ["sample", "run", "SCENARIO", "-o", "sampled"],

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import re
+import shutil
 import signal
 import socket
 import subprocess
 import time
 import urllib.error
+import urllib.parse
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
@@ -137,6 +139,34 @@ class TestLive:
         assert 'port="5",switch="leaf00"} ' in page
         assert "\nnetloom_up 1\n" in page
         assert "netloom_poll_missing_ports 0" in page
+
+    @pytest.mark.skipif(shutil.which("prometheus") is None, reason="not installed: prometheus")
+    def test_a_real_prometheus_scrapes_it_and_loads_the_alerts(self, there, netloom):
+        port, asked = free_port(), free_port()
+        rules = ROOT / "contrib" / "netloom-alerts.yml"
+        (netloom.folder / "prometheus.yml").write_text(
+            f"global: {{scrape_interval: 1s, evaluation_interval: 1s}}\nrule_files: [{rules}]\n"
+            "scrape_configs:\n  - job_name: netloom\n"
+            f'    static_configs: [{{targets: ["127.0.0.1:{port}"]}}]\n'
+        )
+        words = ("watch", *where(there), "--every", "0.3", "--prometheus", f"127.0.0.1:{port}", "--quiet")
+        own = ["prometheus", "--config.file=prometheus.yml", "--storage.tsdb.path=data"]
+        own += [f"--web.listen-address=127.0.0.1:{asked}", "--log.level=warn"]
+        with running(netloom, *words), open(netloom.folder / "log", "w") as log:
+            child = subprocess.Popen(own, cwd=netloom.folder, stdout=log, stderr=log)
+            try:
+                query = f"http://127.0.0.1:{asked}/api/v1/query?query="
+                errors = "count(infiniband_switch_port_symbol_error_total)"
+                scraped(query + urllib.parse.quote(errors), '"96"]')
+                scraped(query + urllib.parse.quote("count(infiniband_switch_uplink_info)"), '"96"]')
+                # leaf03's cable to spine02 is cut: the alert waits its minute, with both ends by name.
+                there.sim.command('Unlink "leaf03"[7]')
+                page = scraped(query + "ALERTS", "CableDown")
+            finally:
+                child.terminate()
+                child.wait(timeout=20)
+        assert '"node":"leaf03","port":"7"' in page
+        assert '"uplink":"spine02","uplink_port":"4"' in page
 
     def test_a_switch_and_a_fabric_that_go_away_are_told_and_waited_for(self, there, netloom):
         port = free_port()

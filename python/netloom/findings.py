@@ -148,6 +148,16 @@ KINDS: dict[str, tuple[Severity, Class]] = {
     "cable-new": ("note", "hosts"),
     "renamed": ("note", "hosts"),
     "lid-changed": ("note", "management"),
+    # Of cables (python/netloom/health): beside their siblings, and beside what was expected.
+    "slow-cable": ("warning", "hosts"),
+    "slow-host-cable": ("note", "hosts"),
+    "cable-missing": ("warning", "hosts"),
+    "cable-elsewhere": ("note", "hosts"),
+    "host-restarted": ("note", "hosts"),
+    "errors-full": ("warning", "hosts"),
+    "errors-impossible": ("note", "input"),
+    "data-full": ("note", "input"),
+    "errors-not-told": ("note", "input"),
     # Of ports' error counters (crates/counters/src/errors.rs): between two readings; of one, since a reset.
     "symbol-errors": ("warning", "hosts"),
     "link-recovered": ("warning", "hosts"),

@@ -15,8 +15,17 @@ from netloom import reading
 
 _LARGEST = 1 << 20
 """No file of a port is as large."""
-_WANTED = ("port_xmit_", "port_rcv_data", "port_rcv_packets")
-_ALSO = frozenset({"node_guid", "lid", "link_layer"})
+_WANTED = (
+    "port_xmit_",
+    "port_rcv_",
+    "symbol_error",
+    "link_",
+    "local_link_integrity_errors",
+    "excessive_buffer_overrun_errors",
+    "VL15_dropped",
+)
+"""Counters of data and of errors; `link_` begins two of those, and a port's `link_layer`."""
+_ALSO = frozenset({"node_guid", "lid"})
 
 
 def read_tree(folder: str | os.PathLike[str]) -> list[tuple[str, bytes]]:

@@ -9,12 +9,15 @@ from netloom.cli.shared.exits import UsageError
 from netloom.cli.shared.options import Options, ProductOptions
 from netloom.cli.shared.run import Run
 from netloom.findings import findings
+from netloom.nodes import damaged
 
 if TYPE_CHECKING:
     from netloom._core import Fabric
 
 _Kind = Literal["ibsim", "ibnetdiscover", "dot"]
 _KINDS: dict[str, _Kind] = {".net": "ibsim", ".txt": "ibnetdiscover", ".dot": "dot"}
+_EXPORTS = (".conf", ".yaml", ".xml")
+"""Other programs' files: Slurm's topology.conf and topology.yaml, SimGrid's platform.xml."""
 _ENDINGS = (".txt", ".net", ".dot", ".txt.gz", ".net.gz", ".dot.gz")
 
 
@@ -42,8 +45,8 @@ def new(spec: str, /, *, options: Options | None = None) -> int:
 def show(fabric: str, /, *, options: Options | None = None) -> int:
     """What a fabric is, and what is odd about it.
 
-    Missing cables, parts that are cut off and what of a dump could not be used are findings; errors and
-    warnings among them exit 1.
+    Missing cables, cables slower than their siblings, parts that are cut off and what of a dump could not be
+    used are findings; errors and warnings among them exit 1.
 
     Parameters
     ----------
@@ -54,7 +57,11 @@ def show(fabric: str, /, *, options: Options | None = None) -> int:
     """
     run = Run("fabric-show", options or Options(), product=False)
     net = run.fabric(fabric)
-    result = {**summary(net), "findings": findings(net.findings)}
+    from netloom.health import siblings
+    from netloom.health.stages import stages
+
+    slow = siblings.findings_of(net)
+    result = {**summary(net), "stages": stages(net), "findings": findings(net.findings) + slow}
     return run.finish(result, lambda: text(result))
 
 
@@ -111,11 +118,12 @@ def convert(fabric: str, /, *, options: ProductOptions | None = None) -> int:
         A dump of `ibnetdiscover`, an ibsim net file, or a generator spec.
     options
         Common options; the ending after `-o` names the format: .txt (ibnetdiscover), .net (ibsim) or .dot,
-        each also with .gz.
+        each also with .gz; .conf and .yaml (Slurm's topology.conf and topology.yaml), .xml (SimGrid's
+        platform.xml).
     """
     options = options or ProductOptions()
     outputs.need_output("fabric convert", options)
-    run = Run("fabric-convert", options, endings=_ENDINGS)
+    run = Run("fabric-convert", options, endings=(*_ENDINGS, *_EXPORTS))
     net = run.fabric(fabric)
     result = {**summary(net), "output": _write(run, net)}
     return run.finish(result, lambda: text(result))
@@ -138,9 +146,9 @@ def damage(
     fabric
         A dump of `ibnetdiscover`, an ibsim net file, or a generator spec.
     link
-        A cable to take out, by one of its ends: `leaf00[5]`. May be given several times.
+        A cable to take out, by one of its ends: `leaf00[5]`, `0xGUID[5]`. May be given several times.
     switch
-        A switch to take out, by name. May be given several times.
+        A switch to take out, by name or GUID. May be given several times.
     random_links
         So many more cables between switches, drawn with `--seed`.
     random_switches
@@ -153,7 +161,8 @@ def damage(
     run = Run("fabric-damage", options or Options(), endings=_ENDINGS)
     net = run.fabric(fabric)
     with run.timed("damage"):
-        left, removed = net.damage(
+        left, removed = damaged(
+            net,
             links=link,
             switches=switch,
             random_links=random_links,
@@ -215,9 +224,31 @@ def text(result: dict[str, Any], *, title: str = "findings") -> str:
     if result.get("output"):
         rows.append(("written", result["output"]))
     out = render.pairs(rows)
+    if result.get("stages"):
+        out += "\n\n" + _stages(result["stages"])
     if result.get("removed"):
         out += "\n\nremoved\n" + "\n".join(f"  {line}" for line in result["removed"])
     return out + render.findings(result.get("findings", ()), title)
+
+
+def _stages(stages: list[dict[str, Any]]) -> str:
+    """Every stage between switches: uplinks a switch, over-subscription, bisection."""
+    lines = []
+    for one in stages:
+        least, most = one["uplinks"]["least"], one["uplinks"]["most"]
+        ratio, part = one["over_subscription"], one["bisection_of_hosts"]
+        lines.append(
+            [
+                f"{one['from']} → {one['to']}",
+                render.count(one["cables"]),
+                render.count(most) if least == most else f"{render.count(least)} to {render.count(most)}",
+                "-" if ratio is None else f"{ratio:.2f} : 1",
+                f"{render.size(one['bisection_bytes_per_second'])}/s",
+                "-" if part is None else f"{100 * part:.0f} %",
+            ]
+        )
+    header = ["stage", "cables", "uplinks a switch", "over-subscription", "bisection", "of hosts'"]
+    return render.table(header, lines, right=range(1, 6))
 
 
 def _shape(result: dict[str, Any]) -> list[tuple[str, str]]:
@@ -243,5 +274,13 @@ def _write(run: Run, net: Fabric) -> str | None:
         return run.write(net.to_bytes("ibnetdiscover"))
     ending = outputs.ending(run.options.output)
     with run.timed("write"):
-        data = net.to_bytes(_KINDS[ending])
+        data = _exported(net, ending) if ending in _EXPORTS else net.to_bytes(_KINDS[ending])
     return run.write(data)
+
+
+def _exported(net: Fabric, ending: str) -> bytes:
+    """The fabric as another program's file."""
+    from netloom.exports import simgrid, slurm
+
+    make = {".conf": slurm.topology_conf, ".yaml": slurm.topology_yaml, ".xml": simgrid.platform_xml}
+    return make[ending](net)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
-from netloom.cli.shared import options, outputs, results
+from netloom.cli.shared import options, outputs, results, users
 from netloom.cli.shared.addresses import with_paths
 from netloom.cli.shared.lanes import check as check_lanes
 from netloom.cli.shared.lanes import with_lanes
@@ -22,6 +22,7 @@ def loads(
     paths: Path | None = None,
     sl2vl: Path | None = None,
     sl: Path | None = None,
+    users_of: tuple[str, ...] = (),
     hottest: Annotated[int, options.COUNT] = results.HOTTEST,
     options: Options | None = None,
 ) -> int:
@@ -43,8 +44,11 @@ def loads(
         The lanes of the routes (`opensm-sl2vl.dump`): the result then says what every lane carries.
     sl
         With `--sl2vl`: the service level of every pair of hosts (.csv `source_lid,destination_lid,sl`).
+    users_of
+        A cable, by one of its ends (`leaf03[7]`, `0xGUID[7]`): which pairs and jobs use it, in both
+        directions, with bytes. May be given several times.
     hottest
-        How many of the hottest links to list.
+        How many of the hottest links to list, and of the pairs that use a cable.
     options
         Common options; `-o` writes the load of every link (.csv or .parquet) or the result (.json).
     """
@@ -54,12 +58,17 @@ def loads(
     check_lanes(sl2vl, sl)
     run = Run("loads", options, product=product, endings=endings, searches=True)
     net = run.fabric(fabric, warn=True)
+    cables = users.found(net, users_of)
     demand = run.traffic(traffic, net)
     tables = with_paths(run, run.routes(routes, net, demand), paths)
     tables = with_lanes(run, net, tables, sl2vl, sl)
     with run.timed("loads"), run.blaming(routes):
         found = run.loads(net, tables, demand)
-    result = {**results.loads_result(found, demand, count=hottest), "findings": run.findings}
+    told = results.loads_result(net, found, demand, count=hottest)
+    result: dict[str, Any] = {**told, "findings": run.findings}
+    if users_of:
+        with run.timed("users"):
+            result["users"] = users.of_links(run, net, tables, demand, traffic, cables)
     if tables.lanes is not None:
         from netloom import _core
 
@@ -69,4 +78,8 @@ def loads(
         from netloom import interop
 
         result["output"] = run.write(interop.table_bytes(found.to_arrow(), outputs.ending(options.output)))
-    return run.finish(result, lambda: results.loads_text(result), interrupted=found.stopped == "interrupted")
+    return run.finish(
+        result,
+        lambda: results.loads_text(result) + users.text(result, hottest),
+        interrupted=found.stopped == "interrupted",
+    )

@@ -71,7 +71,7 @@ def route(
         run.finishing()
         tables, found = made.routes, made.loads
         interrupted = made.stopped == "interrupted"
-        result |= {**results.loads_result(found, demand), "stopped": made.stopped}
+        result |= {**results.loads_result(net, found, demand), "stopped": made.stopped}
     else:
         with run.timed("route"):
             tables = _core.route(engine, net, seed=run.seed, lmc=lmc, threads=options.threads)
@@ -82,7 +82,7 @@ def route(
             with run.timed("loads"):
                 found = run.loads(net, tables, demand)
             interrupted = found.stopped == "interrupted"
-            result |= results.loads_result(found, demand)
+            result |= results.loads_result(net, found, demand)
     lanes = tables.lanes
     result["lanes"] = 1 if lanes is None else lanes.lanes
     if lanes is not None and demand is not None:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from netloom.live import Access
     from netloom.watch.journals import Told
     from netloom.watch.picture import Picture
-    from netloom.watch.sources import Fetched, Polled, Reading
+    from netloom.watch.sources import Fetched, Held, Polled, Reading
 
 _FOREIGN = "this looks like another fabric's file"
 """What the reader of counters says of those that do not fit."""
@@ -254,7 +254,9 @@ class _Watch:
         if reading is None:
             return exporter.figures(None, told, own)
         own |= {"poll_seconds": reading.seconds, "poll_missing_ports": float(len(reading.missing))}
-        page = exporter.ports(self.net, reading.counters)
+        page = exporter.ports(self.net, reading.counters, reading.errors(self.net)) + exporter.cables(
+            self.net
+        )
         if reading.fetched:
             own["counters_stale_seconds"] = self.stale_s
         else:
@@ -268,7 +270,7 @@ class _Watch:
 
         self.jobs = jobs.placed(self.run, self.net, self.jobs_file, adapters=self.adapters)
 
-    def _read_again(self) -> Counters:
+    def _read_again(self) -> tuple[Counters, Held]:
         """The counters as they are now; unlike the first time, they are no input of the run."""
         from netloom.watch.sources import read_again
 

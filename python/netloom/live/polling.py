@@ -24,6 +24,7 @@ import numpy as np
 from netloom.errors import LiveError
 from netloom.live.mads import Answers, Mads, Request
 from netloom.live.ports import PORT_INFO, PortDown, state_of
+from netloom.nodes import Nodes
 
 if TYPE_CHECKING:
     from netloom._core import Counters, Fabric
@@ -253,7 +254,7 @@ class _Cost:
 def _ports(fabric: Fabric, hosts: bool) -> list[tuple[str, int, int]]:
     """Node, LID and number of every port with a cable; those of a switch far from each other."""
     host, switch, link = fabric.host_table(), fabric.switch_table(), fabric.link_table()
-    names = [*host["name"], *switch["name"]]
+    names = Nodes(fabric).labels
     lids = np.concatenate([host["lid"], switch["lid"]])
     if not switch["lid"].any():
         raise LiveError("the fabric has no LIDs: expected one as discovered (ibnetdiscover)")

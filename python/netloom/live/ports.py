@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from netloom.findings import Finding, finding
+from netloom.nodes import Nodes
 
 if TYPE_CHECKING:
     from netloom._core import Fabric
@@ -50,10 +51,9 @@ def state_of(data: np.ndarray[Any, np.dtype[np.uint8]]) -> str | None:
 
 
 def cables(fabric: Fabric) -> dict[tuple[int, int], tuple[str, int, str, int]]:
-    """By the sender's GUID and port: both ends of every link that is alive, by name."""
-    table, host, switch = fabric.link_table(), fabric.host_table(), fabric.switch_table()
-    names = [*host["name"], *switch["name"]]
-    guids = [*host["guid"].tolist(), *switch["guid"].tolist()]
+    """By the sender's GUID and port: both ends of every link that is alive, by label."""
+    table, nodes = fabric.link_table(), Nodes(fabric)
+    names, guids = nodes.labels, nodes.guids
     ends = zip(
         *(table[key].tolist() for key in ("source", "source_port", "target", "target_port", "alive")),
         strict=True,
@@ -103,7 +103,7 @@ def findings_of(
     cabled: dict[str, int] = {}
     for node, _ in peers:
         cabled[node] = cabled.get(node, 0) + 1
-    switches = set(fabric.switch_names)
+    switches = set(Nodes(fabric).labels[fabric.hosts :])
     whole = [node for node, of in ports.items() if node in switches and len(of) >= cabled.get(node, 0)]
     for node in whole:
         text = f"switch {node}: none of its {len(ports[node])} ports answers"

@@ -12,19 +12,23 @@ from __future__ import annotations
 
 import contextlib
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from netloom.errors import LiveError
+from netloom.health.error_counters import RULES
+from netloom.health.siblings import slow_cables
 from netloom.live.columns import column
 from netloom.live.ports import both_ends
+from netloom.nodes import Nodes, guid_text
 from netloom.watch.picture import Picture
 from netloom.watch.server import Page, Server
 
 if TYPE_CHECKING:
     from netloom._core import Counters, Fabric
+    from netloom.health.error_counters import Errors
     from netloom.watch.journals import Told
     from netloom.watch.sources import Reading
 
@@ -41,40 +45,122 @@ _OF_PORTS = (
 """Metric, column of counters, whether the sender counts it, help."""
 
 
-def ports(fabric: Fabric, counters: Counters) -> str:
-    """The counters of every port that was read."""
-    table, host, switch = fabric.link_table(), fabric.host_table(), fabric.switch_table()
-    names = [*host["name"], *switch["name"]]
-    guids = [*host["guid"].tolist(), *switch["guid"].tolist()]
-    lines: list[str] = []
+def ports(fabric: Fabric, counters: Counters, errors: Errors | None = None) -> str:
+    """The counters of every port that was read: data, packets, waiting and, where there are any, errors."""
+    table = fabric.link_table()
+    page = _Page(fabric)
     for metric, of, by_sender, told in _OF_PORTS:
         values = column(fabric, counters, of)
         if values is None:
             continue
-        nodes, numbers = (
-            (table["source"], table["source_port"]) if by_sender else (table["target"], table["target_port"])
+        side = "source" if by_sender else "target"
+        known = np.flatnonzero(~np.isnan(values)).tolist()
+        rows = zip(
+            table[side][known].tolist(),
+            table[f"{side}_port"][known].tolist(),
+            values[known].tolist(),
+            strict=True,
         )
-        for kind, label in (("switch", "switch"), ("hca", "hca")):
-            wanted = ~np.isnan(values) & ((nodes >= fabric.hosts) == (kind == "switch"))
-            if not wanted.any():
+        page.port_metric(metric, told, "counter", rows)
+    if errors is not None:
+        of_rule: dict[int, list[int]] = {}
+        for link, number in sorted(errors.last):
+            of_rule.setdefault(number, []).append(link)
+        for number, of_links in sorted(of_rule.items()):
+            rule = RULES[number]
+            source, port = table["source"][of_links].tolist(), table["source_port"][of_links].tolist()
+            counted = [errors.last[link, number] for link in of_links]
+            told = f"{rule.help}, {rule.counter}"
+            page.port_metric(f"{rule.metric}_total", told, "counter", zip(source, port, counted, strict=True))
+    return page.text()
+
+
+def cables(fabric: Fabric) -> str:
+    """What every cabled port leads to and how fast it runs; cables that are slower than their siblings."""
+    table = fabric.link_table()
+    page = _Page(fabric)
+    alive = np.flatnonzero(np.asarray(table["alive"], bool)).tolist()
+    source, out = table["source"][alive].tolist(), table["source_port"][alive].tolist()
+    speed = table["bandwidth_bytes_per_s"][alive].tolist()
+    told = "What the port's link carries at most"
+    page.port_metric("rate_bytes_per_second", told, "gauge", zip(source, out, speed, strict=True))
+    target, into = table["target"][alive].tolist(), table["target_port"][alive].tolist()
+    page.uplinks(zip(source, out, target, into, strict=True))
+    slow = slow_cables(fabric)
+    page.head(
+        "netloom_cable_slow", "gauge", "1: slower than the other cables of its stage (`netloom health`)"
+    )
+    for one in slow:
+        ends = (
+            int(table[f"{side}{what}"][one.link]) for side in ("source", "target") for what in ("", "_port")
+        )
+        page.lines.append(f"netloom_cable_slow{{{page.far_labels(*ends)}}} 1")
+    page.head("netloom_cables_slow", "gauge", "How many cables are")
+    page.lines.append(f"netloom_cables_slow {len(slow)}")
+    return page.text()
+
+
+class _Page:
+    """Lines in Prometheus' text format, of one fabric's ports."""
+
+    def __init__(self, fabric: Fabric) -> None:
+        self.lines: list[str] = []
+        self._hosts = fabric.hosts
+        self._nodes = Nodes(fabric)
+
+    def text(self) -> str:
+        return "\n".join([*self.lines, ""]) if self.lines else ""
+
+    def head(self, name: str, kind: str, told: str) -> None:
+        self.lines += [f"# HELP {name} {told}", f"# TYPE {name} {kind}"]
+
+    def port_metric(
+        self, metric: str, told: str, metric_kind: str, rows: Iterable[tuple[int, int, float]]
+    ) -> None:
+        """Node, port and value of a metric: of switches' ports, then of adapters'."""
+        of = list(rows)
+        for kind in ("switch", "hca"):
+            here = [row for row in of if (row[0] >= self._hosts) == (kind == "switch")]
+            if not here:
                 continue
             name = f"infiniband_{kind}_port_{metric}"
-            lines += [f"# HELP {name} {told}", f"# TYPE {name} counter"]
-            for node, port, value in zip(
-                nodes[wanted].tolist(), numbers[wanted].tolist(), values[wanted].tolist(), strict=True
-            ):
-                labels = f'guid="0x{guids[node]:016x}",port="{port}",{label}="{_escaped(names[node])}"'
-                lines.append(f"{name}{{{labels}}} {value:.0f}")
-    return "\n".join([*lines, ""]) if lines else ""
+            self.head(name, metric_kind, told)
+            for node, port, value in here:
+                self.lines.append(
+                    f'{name}{{{self._port(node, port)},{kind}="{self._name(node)}"}} {value:.0f}'
+                )
+
+    def uplinks(self, rows: Iterable[tuple[int, int, int, int]]) -> None:
+        """What ports of switches lead to."""
+        name = "infiniband_switch_uplink_info"
+        self.head(name, "gauge", "What the port leads to")
+        for node, port, far, far_port in rows:
+            if node >= self._hosts:
+                self.lines.append(f"{name}{{{self.far_labels(node, port, far, far_port)}}} 1")
+
+    def far_labels(self, node: int, port: int, far: int, far_port: int) -> str:
+        """Labels of a port and of the far end of its cable."""
+        kind, of_far = ("switch" if n >= self._hosts else "hca" for n in (node, far))
+        return (
+            f'{self._port(node, port)},{kind}="{self._name(node)}",uplink="{self._name(far)}",'
+            f'uplink_guid="{guid_text(self._nodes.guids[far])}",uplink_lid="{self._nodes.lids[far]}",'
+            f'uplink_port="{far_port}",uplink_type="{"SW" if of_far == "switch" else "CA"}"'
+        )
+
+    def _port(self, node: int, port: int) -> str:
+        return f'guid="{guid_text(self._nodes.guids[node])}",port="{port}"'
+
+    def _name(self, node: int) -> str:
+        return _escaped(self._nodes.names[node])
 
 
 def links(fabric: Fabric, reading: Reading) -> str:
     """Every cabled port: 1 where its link is active, 0 where an end says it is not; silent ports."""
-    table, host, switch = fabric.link_table(), fabric.host_table(), fabric.switch_table()
-    names = [*host["name"], *switch["name"]]
-    guids = dict(zip(names, [*host["guid"].tolist(), *switch["guid"].tolist()], strict=True))
+    table, nodes = fabric.link_table(), Nodes(fabric)
+    names = nodes.labels
+    guids = dict(zip(names, nodes.guids, strict=True))
     down = both_ends(fabric, reading.down)
-    silent, hosts = set(reading.missing), set(host["name"])
+    silent, hosts = set(reading.missing), set(names[: fabric.hosts])
     lines = [
         "# HELP netloom_link_up Whether the port's link is active: 1, or 0; absent where the port is silent",
         "# TYPE netloom_link_up gauge",

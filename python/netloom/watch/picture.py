@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from netloom.live.columns import column
+from netloom.nodes import Nodes
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -117,8 +118,7 @@ def picture(
     busy = rate / np.asarray(table["bandwidth_bytes_per_s"], float)
     waits = column(fabric, counters, "wait_ticks", interval=interval)
     ticks = None if waits is None else waits / seconds
-    switch = fabric.switch_table()
-    names = [*fabric.host_names, *switch["name"]]
+    names = Nodes(fabric).labels
 
     def link(index: int) -> Link:
         waited = None if ticks is None or np.isnan(ticks[index]) else float(ticks[index])

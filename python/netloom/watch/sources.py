@@ -10,15 +10,19 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from netloom.errors import CountersError, LiveError, NetloomError
 
 if TYPE_CHECKING:
     from netloom._core import Counters, Fabric
+    from netloom.health.error_counters import Errors
     from netloom.live import Access
     from netloom.live.polling import Poller
     from netloom.live.ports import PortDown
+
+Held: TypeAlias = "bytes | list[tuple[str, bytes]]"
+"""What counters are read from: a file's bytes, or the files of sysfs trees."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +43,21 @@ class Reading:
     """Ports over which nothing goes."""
     fetched: bool = False
     """Whether somebody else read the ports, at some time before."""
+    held: Held | None = None
+    """What it was read from."""
+
+    def errors(self, fabric: Fabric) -> Errors | None:
+        """Error counters, port by port; None where nobody tells them.
+
+        `fabric` may have been discovered since: ports are found in it by LID or GUID.
+        """
+        from netloom.health import error_counters
+
+        if self.held is None:
+            return None
+        if isinstance(self.held, list):
+            return error_counters.read_sysfs(self.held, fabric)
+        return error_counters.read(self.held, fabric)
 
 
 class Polled:
@@ -109,7 +128,16 @@ class Polled:
         if self.fabric is not self._first:
             # What was there at first and is not discovered any more is not polled, but not forgotten.
             down = [*lost_cables(self._first, self.fabric), *down]
-        return Reading(poll.counters, poll.started_s, poll.missing, poll.mads, poll.seconds, poll.ports, down)
+        return Reading(
+            counters=poll.counters,
+            at_s=poll.started_s,
+            missing=poll.missing,
+            mads=poll.mads,
+            seconds=poll.seconds,
+            ports=poll.ports,
+            down=down,
+            held=poll.text,
+        )
 
     def _open(self) -> None:
         from netloom.live.polling import Poller
@@ -143,7 +171,7 @@ class Polled:
 class Fetched:
     """Samples that an exporter serves or files hold, read again and again."""
 
-    def __init__(self, fabric: Fabric, read: Callable[[], Counters]) -> None:
+    def __init__(self, fabric: Fabric, read: Callable[[], tuple[Counters, Held]]) -> None:
         self.fabric = fabric
         self._read = read
 
@@ -156,12 +184,14 @@ class Fetched:
             If they cannot be had or read.
         """
         start = time.monotonic()
-        counters = self._read()
-        return Reading(counters, start, [], 0, time.monotonic() - start, fetched=True)
+        counters, held = self._read()
+        return Reading(counters, start, [], 0, time.monotonic() - start, fetched=True, held=held)
 
 
-def read_again(source: str, fabric: Fabric) -> Counters:
-    """Counters as they are now: of an exporter's URL, a folder of textfiles or of sysfs trees, a file.
+def read_again(source: str, fabric: Fabric) -> tuple[Counters, Held]:
+    """Counters as they are now, and what they were read from.
+
+    Of an exporter's URL, a folder of textfiles or of sysfs trees, a file.
 
     Raises
     ------
@@ -178,10 +208,11 @@ def read_again(source: str, fabric: Fabric) -> Counters:
     elif exporters.is_textfiles(source):
         data = exporters.read_folder(source)
     elif Path(source).is_dir():
-        return _core.Counters.from_sysfs(sysfs.read_tree(source), fabric, label=source)
+        files = sysfs.read_tree(source)
+        return _core.Counters.from_sysfs(files, fabric, label=source), files
     else:
         data = reading.whole(source)
-    return _core.Counters.parse(data, fabric, label=source)
+    return _core.Counters.parse(data, fabric, label=source), data
 
 
 def between(before: Reading, after: Reading) -> tuple[Counters, float]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 from netloom.cli.shared import inputs, options, outputs, render
 from netloom.cli.shared.addresses import with_paths
@@ -212,23 +212,39 @@ def check(fabric: str, counters: str, /, *, options: Options | None = None) -> i
 
 def read(run: Run, source: str, fabric: Fabric, *, role: str = "counters") -> Counters:
     """Reads counters from a file, a folder (sysfs trees, textfiles), an exporter's URL or standard input."""
-    from netloom import _core, sysfs
+    return parsed(run, source_of(run, source, role=role), source, fabric)
+
+
+Source: TypeAlias = "bytes | list[tuple[str, bytes]]"
+"""What counters are read from: a file's bytes, or the files of sysfs trees."""
+
+
+def source_of(run: Run, source: str, *, role: str = "counters") -> Source:
+    """What a file, a folder (sysfs trees, textfiles), an exporter's URL or standard input holds."""
+    from netloom import sysfs
     from netloom.live import exporters
 
     if exporters.is_url(source) or exporters.is_textfiles(source):
         with run.timed("fetch"):
             samples = exporters.fetch(source) if exporters.is_url(source) else exporters.read_folder(source)
         run.note_input(role, source, hashlib.sha256(samples).hexdigest())
-        with run.timed("read"):
-            return _core.Counters.parse(samples, fabric, label=source)
-    if not inputs.is_stdin(source) and os.path.isdir(source):
-        with run.timed("read"):
+        return samples
+    with run.timed("read"):
+        if not inputs.is_stdin(source) and os.path.isdir(source):
             files = sysfs.read_tree(source)
             run.note_input(role, source, sysfs.digest(files))
-            return _core.Counters.from_sysfs(files, fabric, label=source)
+            return files
+        return run.read(role, source)
+
+
+def parsed(run: Run, held: Source, source: str, fabric: Fabric) -> Counters:
+    """The counters of what `source_of` got."""
+    from netloom import _core
+
     with run.timed("read"):
-        data = run.read(role, source)
-        return _core.Counters.parse(data, fabric, label=source)
+        if isinstance(held, list):
+            return _core.Counters.from_sysfs(held, fabric, label=source)
+        return _core.Counters.parse(held, fabric, label=source)
 
 
 def summary(found: Counters, *, busiest: int = 10) -> dict[str, Any]:

@@ -353,7 +353,7 @@ def _reader(source: str) -> Callable[[Fabric], Poll]:
 
     def read(fabric: Fabric) -> Poll:
         start = time.monotonic()
-        found = read_again(source, fabric)
+        found, _ = read_again(source, fabric)
         ports = int(fabric.link_table()["alive"].sum())
         return Poll(found, b"", ports, [], 0, 0, start, time.monotonic() - start)
 

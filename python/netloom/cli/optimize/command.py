@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+from netloom.cli.optimize import avoid as avoiding
 from netloom.cli.optimize import compare as table
 from netloom.cli.optimize import front as fronts
 from netloom.cli.optimize import hose, matrices, report, uncertain
@@ -33,6 +35,7 @@ def optimize(
     /,
     *,
     background: str | None = None,
+    avoid: tuple[str, ...] = (),
     write_certificate: Annotated[Path | None, options.OUTPUT_PATH] = None,
     compare: bool = False,
     goal: Goal | None = None,
@@ -57,6 +60,9 @@ def optimize(
     background
         Routes for the entries that no traffic uses: an engine or a file. The result says how good they are
         for the traffic. [default: auto, which is `ftree` where the fabric is a tree, else `updn`]
+    avoid
+        A switch (`spine03`) or a cable by an end (`leaf03[7]`), by name or GUID, that hosts' packets shall
+        not cross: before it is taken out for maintenance. May be given several times.
     write_certificate
         Write the proof of the lower bound here (.json); of several matrices, one each.
     compare
@@ -84,6 +90,8 @@ def optimize(
     exact.check(goal, little, several)
     judge.check(goal, little, several, exact)
     goal = judge.goal(goal)
+    if avoid:
+        avoiding.check(write_certificate, goal, several, exact, judge)
     if goal.hose:
         unfit = {
             "--write-certificate": write_certificate is not None,
@@ -104,7 +112,7 @@ def optimize(
     for path, option in ((several.write_paths, "--write-paths"), (exact.write_model, "--write-model")):
         if path is not None:
             run.also_writes(path, option)
-    search = _Search(run, fabric, traffic, background, goal, little, several.lmc, judge)
+    search = _Search(run, fabric, traffic, background, goal, little, several.lmc, judge, avoid)
     asked = {
         "--compare": compare,
         "--front": little.front,
@@ -147,21 +155,27 @@ def optimize(
     if not interrupted and kept is None:
         fewest, known, interrupted = search.links_at_max(routes, loads)
     run.finishing()
-    sound, before = _judged(run, search.fabric, routes), search.before(best, loads)
+    why = "nothing" if today or kept else search.because(best, routes)
+    changed = 0 if kept is not None else search.changed(best, routes)
+    if search.avoided is not None:
+        routes = search.avoided.whole(routes)
+        changed = search.avoided.changed(routes)
+    sound, before = _judged(run, search.whole, routes), search.before(best, loads)
     result: dict[str, Any] = {
-        **report.optimized_result(best, loads, search.traffic),
+        **report.optimized_result(search.fabric, best, loads, search.traffic),
         **matrices.result(best, loads, goal, before, kept=kept is not None),
-        "changed_entries": 0 if kept is not None else search.changed(best, routes),
+        "changed_entries": changed,
         "repaired_entries": in_force.repaired(search.today, kept is not None),
+        "avoided": None if search.avoided is None else search.avoided.result(),
         "background": search.named_before(best, before),
         "compare": rows,
         "front": points,
         "exact": solved,
         "judge": search.judged,
-        "changed_because": "nothing" if today or kept else search.because(best, routes),
+        "changed_because": why,
         "links_at_max_bound": fewest,
-        "findings": _told(run, search.fabric),
-        "output": _written(run, routes, search.fabric, search.today) if sound else None,
+        "findings": _told(run, search.whole),
+        "output": _written(run, routes, search.whole, search.today) if sound else None,
         "certificate": None,
         **write_paths(run, routes, several),
     }
@@ -239,8 +253,9 @@ def _of_sums(
             in_force.tell_kept(run, today, worst.max, best.worst.max)
     sound = _judged(run, net, routes)
     result: dict[str, Any] = {
-        **hose.hose_result(best, named is not None, kept),
+        **hose.hose_result(net, best, named is not None, kept),
         "repaired_entries": in_force.repaired(today, kept is not None),
+        "avoided": None,
         "background": before,
         "compare": None,
         "front": None,
@@ -297,9 +312,12 @@ def _judged(run: Run, fabric: Fabric, routes: Routes) -> bool:
 
 
 def _begin(
-    run: Run, fabric: Fabric, background: str | None, little: Little
+    run: Run, fabric: Fabric, background: str | None, little: Little, avoided: avoiding.Avoided | None = None
 ) -> tuple[Routes | str, str | None, in_force.Today | None]:
     """What a search begins with, what that is called (None for `auto`), and today's routes with `--from`."""
+    if little.from_ is not None and avoided is not None:
+        today = avoided.read_today(little.from_, repair=little.repair)
+        return today.routes, little.from_, today
     if little.from_ is not None:
         today = in_force.read_today(run, little.from_, fabric, repair=little.repair)
         return today.routes, little.from_, today
@@ -353,18 +371,22 @@ class _Search:
         little: Little,
         lmc: int,
         judge: Judge,
+        avoid: Sequence[str] = (),
     ) -> None:
         self._run, self._goal, self._little, self._lmc = run, goal, little, lmc
         self._judge, self._source = judge, traffic
         self.judged: dict[str, Any] | None = None
-        self.fabric: Fabric = run.fabric(fabric, warn=True)
-        self.traffic: Traffic = run.traffic(traffic, self.fabric)
+        self.whole: Fabric = run.fabric(fabric, warn=True)
+        self.avoided = avoiding.Avoided(run, self.whole, avoid) if avoid else None
+        # What is searched on: the whole, without what is avoided.
+        self.fabric: Fabric = self.whole if self.avoided is None else self.avoided.left
+        self.traffic: Traffic = run.traffic(traffic, self.whole)
         others = [(source, _fitting(run, source, self.fabric)) for source in goal.also]
         if goal.error is not None:
             number = 4 if goal.samples is None else goal.samples
             others += uncertain.samples(run, goal.error, number, self.fabric, self.traffic)
         self.layers = matrices.layers(goal, traffic, self.traffic, others)
-        self.begin, self.named, self.today = _begin(run, self.fabric, background, little)
+        self.begin, self.named, self.today = _begin(run, self.fabric, background, little, self.avoided)
         self._frozen: list[int] = []
         if little.keep_jobs is not None:
             old = run.traffic(little.keep_jobs, self.fabric)

@@ -44,7 +44,9 @@ def _is_sums(source: str) -> bool:
     return first.replace(b" ", b"").startswith(b"host,sent,received")
 
 
-def hose_result(best: OptimizedHose, named: bool, kept: HoseLoads | None = None) -> dict[str, Any]:
+def hose_result(
+    fabric: Fabric, best: OptimizedHose, named: bool, kept: HoseLoads | None = None
+) -> dict[str, Any]:
     """The keys of a result that loads and bounds fill elsewhere; what a hose does not have is None.
 
     `kept` are the worst loads of today's routes, where these stay.
@@ -78,7 +80,7 @@ def hose_result(best: OptimizedHose, named: bool, kept: HoseLoads | None = None)
         "proven_optimal": best.proven_optimal and kept is None,
         "stopped": best.stopped,
         "traffic_matched_by": "names",
-        "hottest": worst.hottest(results.HOTTEST),
+        "hottest": results.hottest(fabric, worst.per_link, results.HOTTEST),
         "levels": [{"load": load, "links": links} for load, links in worst.levels(results.LEVELS)],
         "reproducible": best.reproducible,
         "work": best.work,

@@ -9,10 +9,12 @@ from netloom.cli.optimize import compare, exact_model, front, hose, judge, matri
 from netloom.cli.shared import addresses, render, results
 
 if TYPE_CHECKING:
-    from netloom._core import LinkLoads, Optimized, OptimizedLayers, Traffic
+    from netloom._core import Fabric, LinkLoads, Optimized, OptimizedLayers, Traffic
 
 
-def optimized_result(best: Optimized | OptimizedLayers, loads: LinkLoads, traffic: Traffic) -> dict[str, Any]:
+def optimized_result(
+    fabric: Fabric, best: Optimized | OptimizedLayers, loads: LinkLoads, traffic: Traffic
+) -> dict[str, Any]:
     """What is known of optimised routes; `loads` are theirs of all the traffic."""
     from netloom import _core
 
@@ -23,7 +25,7 @@ def optimized_result(best: Optimized | OptimizedLayers, loads: LinkLoads, traffi
         end, proven = history[-1]["max_load"] if history else 0.0, best.proven_optimal
     reached = [step["seconds"] for step in history if step["max_load"] <= end * (1 + 1e-9)]
     return {
-        **results.loads_result(loads, traffic),
+        **results.loads_result(fabric, loads, traffic),
         "levels": [{"load": load, "links": links} for load, links in loads.levels(results.LEVELS)],
         "proven_optimal": proven,
         "stopped": best.stopped,
@@ -61,6 +63,8 @@ def text(result: Mapping[str, Any]) -> str:
         parts.append(front.text(result["front"]))
     if result["judge"] is not None:
         parts.append(judge.text(result["judge"]))
+    if result["avoided"]:
+        rows.append(("avoids", f"{_named(result['avoided'])}: loads and bounds are of the fabric without"))
     before = result["background"]
     if before is not None:
         if result["phases"] is None and result["scenarios"] is None:
@@ -91,6 +95,13 @@ def text(result: Mapping[str, Any]) -> str:
     # Notes are told as they come, on standard error.
     odd = [one for one in result["findings"] if one["severity"] != "note"]
     return "\n\n".join(parts) + render.findings(odd)
+
+
+def _named(avoided: Sequence[Mapping[str, Any]]) -> str:
+    """Switches by name, cables by an end."""
+    return ", ".join(
+        one["name"] if one["port"] is None else f"{one['name']}[{one['port']}]" for one in avoided
+    )
 
 
 def kept(result: Mapping[str, Any]) -> bool:

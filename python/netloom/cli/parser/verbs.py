@@ -39,6 +39,7 @@ VERBS: dict[str, str | tuple[str, dict[str, str]]] = {
             "poll": "Read the counters of every port of a live fabric.",
         },
     ),
+    "health": "Which cable to look at first: slow, missing, flapping, with errors.",
     "record": "What any MPI program sends: run it with the recorder.",
     "trace": (
         "Show, check and convert recorded traces.",
@@ -50,6 +51,7 @@ VERBS: dict[str, str | tuple[str, dict[str, str]]] = {
     ),
     "route": "Make routes with an engine.",
     "check": "Verify routes, and certificates.",
+    "path": "Which way a pair takes: links, lanes, loads.",
     "loads": "Load of every link, and how far from the best possible.",
     "optimize": "Make the best routes for a traffic, with a proof.",
     "infer": "Who talks to whom, from switch counters.",
@@ -155,6 +157,7 @@ _FOLDERS = (
     "apply",
     "counters",
     "dataplane",
+    "health",
     "infer",
     "loop",
     "noise",

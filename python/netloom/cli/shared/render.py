@@ -82,6 +82,12 @@ def pairs(rows: Iterable[tuple[str, str]]) -> str:
     return "\n".join(f"{label:<{width}}  {value}".rstrip() for label, value in rows)
 
 
+def end(port: Mapping[str, Any]) -> str:
+    """A port as results tell it (`netloom.nodes`): `leaf03[7] 0x0002c902000000c0 lid 34`."""
+    lid = "" if port["lid"] is None else f" lid {port['lid']}"
+    return f"{port['name']}[{'?' if port['port'] is None else port['port']}] {port['guid']}{lid}"
+
+
 def table(header: Sequence[str], rows: Iterable[Sequence[str]], *, right: Iterable[int] = ()) -> str:
     """A table with a header; columns whose number is in `right` are right-aligned."""
     lines = [list(header), *[[printable(cell, lines=False) for cell in row] for row in rows]]

@@ -6,9 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from netloom.cli.shared import lanes, render
+from netloom.nodes import Nodes, guid_text
 
 if TYPE_CHECKING:
-    from netloom._core import LinkLoads, Traffic
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from netloom._core import Fabric, LinkLoads, Traffic
 
 HOTTEST = 10
 """How many of the hottest links a result lists."""
@@ -16,7 +20,9 @@ LEVELS = 4
 """How many of the highest loads an optimisation lists."""
 
 
-def loads_result(loads: LinkLoads, traffic: Traffic, *, count: int = HOTTEST) -> dict[str, Any]:
+def loads_result(
+    fabric: Fabric, loads: LinkLoads, traffic: Traffic, *, count: int = HOTTEST
+) -> dict[str, Any]:
     """The result object of `loads`, `route` with traffic, and `optimize`."""
     return {
         "max_load": loads.max,
@@ -42,8 +48,31 @@ def loads_result(loads: LinkLoads, traffic: Traffic, *, count: int = HOTTEST) ->
         "proven_optimal": loads.proven_optimal,
         "stopped": loads.stopped,
         "traffic_matched_by": "names" if traffic.hosts_hash is not None else "number",
-        "hottest": loads.hottest(count),
+        "hottest": hottest(fabric, loads.per_link, count),
     }
+
+
+def hottest(fabric: Fabric, per_link: NDArray[np.float64], count: int) -> list[dict[str, Any]]:
+    """The links with the largest loads, ties by number; a GUID beside names that several nodes have."""
+    import numpy as np
+
+    nodes, table = Nodes(fabric), fabric.link_table()
+
+    def end(side: str, word: str, link: int) -> dict[str, Any]:
+        node = int(table[side][link])
+        guid = guid_text(nodes.guids[node]) if nodes.shared(node) else None
+        return {
+            word: nodes.names[node],
+            f"{word}_guid": guid,
+            f"{word}_port": int(table[f"{side}_port"][link]),
+        }
+
+    order = np.argsort(-per_link, kind="stable")[:count].tolist()
+    return [
+        {**end("source", "from", link), **end("target", "to", link), "load": float(per_link[link])}
+        for link in order
+        if per_link[link] > 0
+    ]
 
 
 def loads_text(result: Mapping[str, Any]) -> str:
@@ -142,13 +171,18 @@ def stopped_text(reason: str, *, proven: bool = False) -> str:
     return f"{why}: the best so far{more}"
 
 
+def port_text(link: Mapping[str, Any], side: str) -> str:
+    """`leaf03[7]`; with its GUID where the name is another node's too."""
+    guid = link[f"{side}_guid"]
+    return f"{link[side]}[{link[f'{side}_port']}]{'' if guid is None else f' {guid}'}"
+
+
 def hottest_text(hottest: Sequence[Mapping[str, Any]]) -> str:
     """The table of the hottest links."""
     rows = [
         [
             render.size(link["load"]),
-            f"{link['from']}[{link['from_port']}]",
-            f"{link['to']}[{link['to_port']}]",
+            *(port_text(link, side) for side in ("from", "to")),
         ]
         for link in hottest
     ]

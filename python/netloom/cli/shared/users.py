@@ -1,0 +1,102 @@
+"""Which pairs and jobs use a cable, for results: both directions, most bytes first."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from netloom.cli.shared import render
+from netloom.cli.shared.inputs import of_run
+from netloom.cli.shared.outputs import ending
+from netloom.cli.shared.run import Run
+from netloom.nodes import Nodes, guid_text
+
+if TYPE_CHECKING:
+    from netloom._core import Fabric, Job, Routes, Traffic
+
+MOST = 1000
+"""So many pairs of a link are in a result."""
+
+
+def found(fabric: Fabric, cables: Sequence[str]) -> list[int]:
+    """The links of cables that are named by an end: from there, and back, of each.
+
+    Raises
+    ------
+    FabricError
+        If an end is none of the fabric's, with what there is.
+    """
+    if not cables:
+        return []
+    nodes = Nodes(fabric)
+    links = []
+    for word in cables:
+        link = nodes.find_port(word, option="--users-of")
+        links += [link, nodes.back(link)]
+    return list(dict.fromkeys(links))
+
+
+def of_links(
+    run: Run, fabric: Fabric, routes: Routes, traffic: Traffic, source: str, links: Sequence[int]
+) -> list[dict[str, Any]]:
+    """Who uses each of some links, as results tell it; jobs are those of a jobs file, if `source` is one."""
+    from netloom.paths.users import users
+
+    nodes, table = Nodes(fabric), fabric.link_table()
+    with run.progress("users") as progress:
+        of = users(fabric, routes, traffic, links, _jobs(run, fabric, source), progress=progress)
+    return [
+        {
+            "from": nodes.end(int(table["source"][one.link]), int(table["source_port"][one.link])),
+            "to": nodes.end(int(table["target"][one.link]), int(table["target_port"][one.link])),
+            "bytes": one.bytes,
+            "pairs": len(one.pairs),
+            "jobs": [{"name": job, "pairs": number, "bytes": size} for job, number, size in one.by_job()],
+            "users": [
+                {
+                    "source": nodes.names[pair.source],
+                    "source_guid": guid_text(nodes.guids[pair.source]),
+                    "destination": nodes.names[pair.destination],
+                    "destination_guid": guid_text(nodes.guids[pair.destination]),
+                    "bytes": pair.bytes,
+                    "job": pair.job,
+                }
+                for pair in one.pairs[:MOST]
+            ],
+        }
+        for one in of
+    ]
+
+
+def _jobs(run: Run, fabric: Fabric, source: str) -> list[Job]:
+    from netloom import _core
+
+    source = of_run(source, "jobs.toml")
+    if ending(Path(source)) != ".toml" or not Path(source).is_file():
+        return []
+    return _core.place_jobs(fabric, source, seed=run.options.seed)[1]
+
+
+def text(result: Mapping[str, Any], most: int) -> str:
+    """The report of a result's users, with `most` pairs of each link."""
+    out = ""
+    for link in result.get("users", ()):
+        name = f"{render.end(link['from'])} -> {render.end(link['to'])}"
+        many = f"{render.count(link['pairs'])} pair{'' if link['pairs'] == 1 else 's'}"
+        out += f"\n\nusers of {render.printable(name, lines=False)}: {many}, {render.size(link['bytes'])}"
+        if any(job["name"] is not None for job in link["jobs"]):
+            rows = [
+                [job["name"] or "(of no job)", render.count(job["pairs"]), render.size(job["bytes"])]
+                for job in link["jobs"]
+            ]
+            out += "\n" + render.table(["job", "pairs", "bytes"], rows, right=[1, 2])
+        if link["users"] and most:
+            rows = [
+                [one["source"], one["destination"], render.size(one["bytes"]), one["job"] or ""]
+                for one in link["users"][:most]
+            ]
+            out += "\n" + render.table(["source", "destination", "bytes", "job"], rows, right=[2])
+            if link["pairs"] > most:
+                out += f"\nand {render.count(link['pairs'] - most)} more"
+    return out
