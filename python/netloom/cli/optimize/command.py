@@ -300,6 +300,7 @@ def _begin(
         today = in_force.read_today(run, little.from_, fabric, repair=little.repair)
         return today.routes, little.from_, today
     if background in (None, "auto"):
+        run.findings += run.note_fallbacks(["auto"], fabric)
         return "auto", None, None
     assert background is not None
     return run.routes(background, fabric, None), background, None
