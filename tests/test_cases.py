@@ -77,6 +77,50 @@ def test_where_todays_tables_can_deadlock_safety_comes_first_and_both_loads_are_
     assert netloom.result("check", net, "x.lfts")["credit_loops"] == 0
 
 
+LOSES = CASES / "ftree-loses-pairs"
+
+
+def test_where_ftree_loses_pairs_minhop_is_loaded_and_told(netloom):
+    """OpenSM 3.3.23 on this fabric: ftree gives up, minhop is loaded (tests/test_opensm.py)."""
+    net, traffic = LOSES / "net.txt", LOSES / "t.csv"
+    done = netloom("route", "ftree", net, "-o", "f.lfts")
+    assert (done.code, done.err.count("minhop's tables are taken, as OpenSM does")) == (0, 1)
+    netloom.ok("route", "minhop", net, "-o", "m.lfts", "-q")
+    assert (netloom.folder / "f.lfts").read_bytes() == (netloom.folder / "m.lfts").read_bytes()
+    assert kinds(netloom.result("route", "ftree", net)) == ["ftree-fallback"]
+    assert netloom.result("check", net, "ftree")["ok"]
+    before = netloom.result("optimize", net, traffic, "--background", "ftree")
+    assert kinds(before) == ["ftree-fallback"]
+    loads = netloom.result("loads", net, "minhop", traffic)
+    assert before["background"]["max_load"] == loads["max_load"]
+
+
+@pytest.mark.parametrize("judge", ["packets", "fluid"])
+@pytest.mark.parametrize("more", [(), ("--background", "ftree")])
+def test_a_judge_starts_where_ftree_loses_pairs(netloom, judge, more):
+    result = netloom.result("optimize", LOSES / "net.txt", LOSES / "t.csv", "--judge", judge, *more)
+    assert kinds(result) == ["ftree-fallback"]
+    assert ("minhop" if more else "updn") in result["findings"][0]["text"]
+    assert result["judge"]["candidates"][0]["name"] == "start"
+
+
+def test_a_scenario_names_ftree_where_it_loses_pairs(netloom):
+    text = f"""fabric = "{LOSES / "net.txt"}"
+routes = ["ftree", "minhop", "optimized"]
+[[job]]
+program = {{ kind = "collective", collective = "alltoall", bytes = 1000 }}
+"""
+    (netloom.folder / "s.toml").write_text(text)
+    result = netloom.result("simulate", "s.toml")
+    ftree, minhop, _ = (one["jobs"][0]["completion_ms"] for one in result["runs"])
+    assert ftree == minhop
+    told = [one["text"] for one in result["findings"] if one["kind"] == "ftree-fallback"]
+    assert [text.split(" ")[:2] for text in told] == [["ftree:", "minhop's"], ["optimized:", "updn's"]]
+    for verb, *words in (["noise"], ["sample", "run"]):
+        done = netloom(verb, *words, "s.toml", "--routings", "ftree")
+        assert (done.code, "minhop's tables are taken" in done.err) == (0, True), done.err
+
+
 def test_entries_to_switches_that_can_deadlock_are_repaired_in_tables_that_are_kept(netloom):
     # Of these tables those towards hosts are sound; a loop closes by way of switches' own LIDs.
     case = ROOT / "tests" / "data" / "credit-loop"
@@ -120,6 +164,16 @@ def test_a_bad_counter_is_named_with_its_file(netloom):
     (netloom.folder / "tree" / counter).write_text("x\n")
     told = netloom.refused("counters", "show", SYSFS / "net.txt", "tree")
     assert told == f'tree/{counter}:1: expected a number below 2^64, found "x"'
+
+
+def test_an_error_counter_below_0_is_told_as_what_it_is(netloom):
+    """Some drivers print -40 as a number of 64 bits."""
+    shutil.copytree(SYSFS / "one", netloom.folder / "tree")
+    counters = netloom.folder / "tree" / "n00" / "mlx5_0" / "ports" / "1" / "counters"
+    (counters / "port_xmit_discards").write_text("18446744073709551576\n")
+    done = netloom("counters", "check", SYSFS / "net.txt", "tree")
+    assert "PortXmitDiscards of n00 mlx5_0[1] is -40: no count is below 0, left out" in done.out
+    assert "18446744073709551576" not in done.out + done.err
 
 
 @pytest.mark.parametrize(

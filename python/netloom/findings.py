@@ -104,6 +104,8 @@ KINDS: dict[str, tuple[Severity, Class]] = {
     "stray-line": ("note", "input"),
     # Of optimised routes in a simulation (python/netloom/cli/simulated.py).
     "not-judged": ("note", "hosts"),
+    # Of engines by name (python/netloom/cli/shared/inputs.py).
+    "ftree-fallback": ("note", "hosts"),
     "slower-than-start": ("warning", "hosts"),
     # Of offered load in a simulation (python/netloom/cli/simulated.py).
     "load-not-accepted": ("note", "hosts"),

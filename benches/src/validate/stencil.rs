@@ -118,7 +118,7 @@ pub fn run(_: &mut Study) -> Section {
         text: format!(
             "16 x 16 x 12 ranks, periodic. Adaptive switches have seed 1; random tables seeds 1 to {} for large messages, 1 to {} \
              for small ones: median (least to most). (The shipped scenarios have seed 0.) Sums and phases are exact first: there \
-             ftree's tables already meet the sum's bound, and nothing is searched for. Then every pair's bytes are off by {} % in {DRAWS} \
+             ftree's tables already meet the sum's bound, and nothing is searched for. Then every pair's bytes are off by {:.2} % in {DRAWS} \
              draws (small messages: one), which is what the dissertation's tables were made from: the sum's maximum says nothing about phases any more.",
             RANDOM[0],
             RANDOM[1],

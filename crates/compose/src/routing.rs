@@ -205,8 +205,8 @@ pub fn tables(
     }
 }
 
-/// What is run where nobody says more: dla on a dragonfly that it takes; else OpenSM's choice, ftree where the fabric is a
-/// tree and updn elsewhere.
+/// What is run where nobody says more: dla on a dragonfly that it takes; ftree where the fabric is a tree on which it loses no
+/// pair, and updn elsewhere, whose tables never have a credit loop.
 ///
 /// # Errors
 /// As the engines.
@@ -218,6 +218,7 @@ pub fn oblivious(
     let made = |engine| route(engine, fabric, structure, options);
     match structure.shape {
         Shape::Dragonfly(_) => made(Engine::Dla).or_else(|_| made(Engine::Updn)),
+        Shape::Tree if !structure.by_levels() => made(Engine::Updn),
         Shape::Tree | Shape::Graph => made(Engine::Ftree).or_else(|_| made(Engine::Updn)),
     }
 }

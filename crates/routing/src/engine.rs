@@ -73,6 +73,15 @@ impl Engine {
             Engine::Dla => "minimal paths of a dragonfly, at most one global cable each, on two lanes",
         }
     }
+
+    /// The engine whose tables a fabric gets where this one is asked for: itself, but minhop for ftree on a tree so damaged that
+    /// levels lose pairs. OpenSM's ftree gives up there, and OpenSM loads minhop.
+    pub fn loaded(self, structure: &Structure) -> Self {
+        match self {
+            Engine::Ftree if !structure.by_levels() => Engine::Minhop,
+            engine => engine,
+        }
+    }
 }
 
 impl fmt::Display for Engine {
@@ -109,7 +118,8 @@ impl FromStr for Engine {
 
 /// Routes `fabric` with an engine.
 ///
-/// Works on damaged fabrics: an entry is missing only where there is no path that the engine may use.
+/// Works on damaged fabrics: an entry is missing only where there is no path that the engine may use. Where ftree would lose pairs
+/// that cables join, the tables are minhop's ([`Engine::loaded`]).
 ///
 /// # Errors
 /// [`RoutingError::Lmc`] for an LMC above 7; [`RoutingError::NotFatTree`] if ftree cannot take the fabric,
@@ -121,11 +131,10 @@ pub fn route(
     options: &EngineOptions,
 ) -> Result<Routes, RoutingError> {
     tables::check_lmc(options.lmc)?;
-    // A fat tree's index is about where switches stand; its engine loses what its tables lose.
-    let level = if engine == Engine::Ftree { &structure.level } else { &structure.rank };
+    let level = &structure.rank;
     let up_down = || PathSet::to_switches(fabric, Rule::UpDown(&UpDown::new(fabric, level)));
     let context = || Context { fabric, level, paths: up_down() };
-    Ok(match engine {
+    Ok(match engine.loaded(structure) {
         Engine::Minhop => {
             greedy::route(fabric, &PathSet::to_switches(fabric, Rule::Shortest(&all_hops(fabric))), options)
         }

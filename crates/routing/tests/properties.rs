@@ -312,6 +312,25 @@ fn ftree_refuses_what_is_no_tree() {
     );
 }
 
+/// leaf00 has only spine00 left, leaf01 only spine01: by levels no way joins them, and ftree's tables would have no entries for them.
+#[test]
+fn where_ftree_would_lose_pairs_minhop_is_loaded() {
+    let whole = generate("two-level:leaves=4,hosts=2,spines=2").unwrap();
+    let links = vec![("leaf00".to_owned(), 4), ("leaf01".to_owned(), 3)];
+    let fabric = damage(&whole, &Damage { links, ..Damage::default() }, 0).unwrap().fabric;
+    let structure = detect(&fabric);
+    assert_eq!(Engine::Ftree.loaded(&detect(&whole)), Engine::Ftree);
+    assert_eq!(Engine::Ftree.loaded(&structure), Engine::Minhop);
+    assert_eq!(Engine::Updn.loaded(&structure), Engine::Updn);
+    let routes = make(Engine::Ftree, &fabric, &structure, 0);
+    assert_eq!(routes, make(Engine::Minhop, &fabric, &structure, 0));
+    for a in fabric.hosts() {
+        for b in fabric.hosts().filter(|&b| b != a) {
+            walk(&fabric, &routes, a, b).unwrap();
+        }
+    }
+}
+
 #[test]
 fn dla_routes_dragonflies_by_at_most_one_global_cable_and_refuses_others() {
     for fabric in fabrics() {

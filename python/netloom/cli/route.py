@@ -61,6 +61,7 @@ def route(
             raise UsageError(f"--write-sl2vl: routes of {engine} need no lanes; expected the engine dla")
         run.also_writes(write_sl2vl, "--write-sl2vl")
     net = run.fabric(fabric, warn=True)
+    told = run.note_fallbacks([engine], net)
     demand = None if traffic is None else run.traffic(traffic, net)
     result: dict[str, Any] = {"engine": engine}
     interrupted = False
@@ -88,7 +89,7 @@ def route(
     if lanes is not None and demand is not None:
         result["lane_loads"] = _core.lane_loads(net, tables, demand)
     result |= {"lmc": tables.lmc, "switches": net.switches, "hosts": net.hosts}
-    result["findings"] = without_entries(net.findings) if run.has_product else []
+    result["findings"] = told + (without_entries(net.findings) if run.has_product else [])
     tables_of_lanes = None
     if lanes is not None and write_sl2vl is not None:
         tables_of_lanes = lanes.sl2vl(f"{run.origin()['netloom']} engine=dla")

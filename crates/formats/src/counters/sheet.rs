@@ -138,11 +138,28 @@ impl Sheet {
             reading.set(fabric, e.port, place(&e.counter), e.value, e.quality);
         }
         for &(port, error, value) in &self.errors {
-            reading.set_error(port, error, value);
+            match negative(value) {
+                None => reading.set_error(port, error, value),
+                Some(below) => self.notes.push(Finding {
+                    kind: "left-out",
+                    line: None,
+                    text: format!(
+                        "{} of {} is {below}: no count is below 0, left out",
+                        error.name(),
+                        port_name(fabric, port)
+                    ),
+                }),
+            }
         }
         reading.mark_without_lanes();
         Ok((reading, self.notes))
     }
+}
+
+/// What a counter of errors says that has fallen below 0: drivers print it as a number of 64 bits, 2^64 - 40 for -40. No port has
+/// counted 2^63 errors.
+fn negative(value: u64) -> Option<i64> {
+    Some(value.cast_signed()).filter(|&signed| signed < 0)
 }
 
 /// `leaf00[5]`
@@ -153,6 +170,14 @@ pub(crate) fn port_name(fabric: &Fabric, port: LinkId) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_counter_below_0_is_no_count() {
+        assert_eq!(negative(18_446_744_073_709_551_576), Some(-40));
+        assert_eq!(negative(u64::MAX), Some(-1));
+        assert_eq!(negative(u64::MAX / 2), None);
+        assert_eq!(negative(0), None);
+    }
 
     #[test]
     fn every_width_has_its_own_largest_value() {

@@ -10,7 +10,8 @@
 //! routed last, without counting. Ties go to the neighbour with the lower index (see `index.rs`).
 //!
 //! Differences from OpenSM 3.3.23: we do not insist that all switches of a level have equally many groups
-//! (OpenSM does, unless it is given the roots: it gives up and loads minhop), so damaged trees are routed; cables between switches of one
+//! (OpenSM does, unless it is given the roots: it gives up and loads minhop), so damaged trees are routed, but for
+//! those on which levels lose pairs (`Engine::loaded`: minhop); cables between switches of one
 //! level are refused; and LMC > 0 is allowed (OpenSM falls back to minhop): each further address of a host
 //! leaves its leaf's main choice to the least loaded neighbour that serves none of its other addresses.
 //!

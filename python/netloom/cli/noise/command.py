@@ -97,7 +97,7 @@ def noise(
         "runs": [done[word] for word in given.routings if word in done],
         "not_run": [word for word in given.routings if word not in done],
     }
-    result["findings"] = _findings(result["runs"], names)
+    result["findings"] = run.note_fallbacks(done, given.fabric) + _findings(result["runs"], names)
     return run.finish(
         result,
         lambda: report.text(result),

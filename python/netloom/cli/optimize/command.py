@@ -22,7 +22,7 @@ from netloom.cli.shared.exits import UsageError
 from netloom.cli.shared.guard import TooLate
 from netloom.cli.shared.options import Options
 from netloom.cli.shared.run import Run
-from netloom.errors import NetloomError, RoutingError, TrafficError
+from netloom.errors import NetloomError, RoutingError
 from netloom.findings import Finding, findings, without_entries
 
 if TYPE_CHECKING:
@@ -322,6 +322,7 @@ def _begin(
         today = in_force.read_today(run, little.from_, fabric, repair=little.repair)
         return today.routes, little.from_, today
     if background in (None, "auto"):
+        run.findings += run.note_fallbacks(["auto"], fabric)
         return "auto", None, None
     assert background is not None
     return run.routes(background, fabric, None), background, None
@@ -347,17 +348,6 @@ _TOO_SMALL = {
 }
 
 
-def _fitting(run: Run, source: str, fabric: Fabric) -> Traffic:
-    """A traffic that may come too; one of another size is told by its name."""
-    traffic = run.traffic(source, fabric)
-    if traffic.endpoints != fabric.hosts:
-        raise TrafficError(
-            f"{source}: has {traffic.endpoints} endpoints, the fabric {fabric.hosts} hosts: place a rank "
-            "matrix first (`netloom traffic place`)"
-        )
-    return traffic
-
-
 class _Search:
     """The input of one run, read, and the searches on it."""
 
@@ -381,7 +371,7 @@ class _Search:
         # What is searched on: the whole, without what is avoided.
         self.fabric: Fabric = self.whole if self.avoided is None else self.avoided.left
         self.traffic: Traffic = run.traffic(traffic, self.whole)
-        others = [(source, _fitting(run, source, self.fabric)) for source in goal.also]
+        others = [(source, matrices.fitting(run, source, self.fabric)) for source in goal.also]
         if goal.error is not None:
             number = 4 if goal.samples is None else goal.samples
             others += uncertain.samples(run, goal.error, number, self.fabric, self.traffic)

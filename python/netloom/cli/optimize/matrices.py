@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from netloom.cli.optimize.goals import Goal
 from netloom.cli.shared import render, results
+from netloom.errors import TrafficError
 
 if TYPE_CHECKING:
-    from netloom._core import LinkLoads, Optimized, OptimizedLayers, Traffic
+    from netloom._core import Fabric, LinkLoads, Optimized, OptimizedLayers, Traffic
+    from netloom.cli.shared.run import Run
 
 CERTIFICATES = "netloom.certificates/1"
 """The `schema` of a file with one certificate a matrix."""
@@ -195,3 +197,14 @@ def text(result: Mapping[str, Any]) -> str:
         rows.append(("no gap", because["text"]))
     table = render.table([*header, "gap", "proven", "bound at"], lines, right=range(1, len(header) + 1))
     return f"{render.pairs(rows)}\n\n{table}"
+
+
+def fitting(run: Run, source: str, fabric: Fabric) -> Traffic:
+    """A traffic that may come too; one of another size is told by its name."""
+    traffic = run.traffic(source, fabric)
+    if traffic.endpoints != fabric.hosts:
+        raise TrafficError(
+            f"{source}: has {traffic.endpoints} endpoints, the fabric {fabric.hosts} hosts: place a rank "
+            "matrix first (`netloom traffic place`)"
+        )
+    return traffic

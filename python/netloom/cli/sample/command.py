@@ -126,6 +126,7 @@ def run(
     }
     found, told = _sampled(run, given, how)
     result = simulate.result_of(given, found)
+    run.note_fallbacks([one.routing for one in found], given.fabric)
     for word, of_routing in told.items():
         for one in result["runs"]:
             if one["routing"] == word:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from netloom import reading
 from netloom.cli.shared import render
 from netloom.cli.shared.exits import STDIO
 from netloom.cli.shared.outputs import ending
 from netloom.findings import Finding, finding
+
+if TYPE_CHECKING:
+    from netloom._core import Fabric
 
 OPTIMISERS = ("afar", "coloured", "optimize")
 """Names that stand for routes made for the traffic at hand, beside the engines' names."""
@@ -60,6 +63,19 @@ def split_plane(source: str) -> tuple[str, str | None]:
 def is_file_or_stdin(source: str) -> bool:
     """Whether there is something to read."""
     return source == STDIO or os.path.exists(source)
+
+
+def fallbacks(words: Iterable[str], fabric: Fabric) -> list[Finding]:
+    """What is taken for ftree's tables where these would lose pairs: of `ftree`, `auto` and `optimized`."""
+    words = list(words)
+    started = [word for word in words if word == "auto" or word.startswith("optimized")]
+    named = [word for word in words if word.lower().removeprefix("snooping:") == "ftree"]
+    if not (started or named) or all(one["kind"] != "other-ranks" for one in fabric.findings):
+        return []
+    why = "ftree's would lose pairs of hosts on this damaged tree"
+    told = [f"{word}: minhop's tables are taken, as OpenSM does; {why}" for word in named]
+    told += [f"{word}: updn's tables are taken to begin with; {why}" for word in started]
+    return [finding("ftree-fallback", text) for text in told]
 
 
 def raise_not_an_engine(

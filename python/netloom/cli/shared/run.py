@@ -12,7 +12,7 @@ import hashlib
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
@@ -21,6 +21,7 @@ from netloom.cli.shared import guard, render, streams
 from netloom.cli.shared.exits import FINDINGS, INTERRUPTED, STDIO, UsageError
 from netloom.cli.shared.inputs import (
     OPTIMISERS,
+    fallbacks,
     fault_lines,
     is_file_or_stdin,
     is_recorded,
@@ -243,6 +244,13 @@ class Run:
             if one["kind"] == "planes":
                 self.note(one["text"])
 
+    def note_fallbacks(self, words: Iterable[str], fabric: Fabric) -> list[Finding]:
+        """Tells which of these routings are not ftree's, though they should be; for the result's findings."""
+        found = fallbacks(words, fabric)
+        for one in found:
+            self.note(one["text"])
+        return found
+
     def parsed(self, data: bytes, label: str, plane: str | None = None) -> Fabric:
         """The fabric of a dump, or one plane of it, switches named as `--name-map` says."""
         from netloom import _core
@@ -327,6 +335,7 @@ class Run:
                 return self.made_for(source, fabric, traffic).routes
         if _core.is_engine(source):
             self.note_input("routes", source, None)
+            self.findings += self.note_fallbacks([source], fabric)
             with self.timed("route"):
                 return _core.route(source, fabric, seed=self.seed, threads=self.options.threads)
         with self.timed("read"):

@@ -154,7 +154,10 @@ def result_of(given: Scenario, found: Sequence[Recorded]) -> dict[str, Any]:
         "output": None,
     }
     report.add_ratios(result["runs"])
-    result["findings"] = report.findings(result["runs"])
+    result["findings"] = [
+        *inputs.fallbacks([word for word in given.routings if word in done], given.fabric),
+        *report.findings(result["runs"]),
+    ]
     return result
 
 

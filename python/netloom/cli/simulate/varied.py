@@ -112,6 +112,7 @@ def varied(
     with run.timed("read"):
         base = _core.Scenario.read(scenario, overrides)
         run.note_planes(base.fabric)
+        run.note_fallbacks(base.routings, base.fabric)
         variants = variants_of(base, loads, mappings)
         scenes = [_scene(scenario, overrides, variant) for variant in variants]
     for role, path in {entry for scene in scenes for entry in scene.files}:
