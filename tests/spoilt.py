@@ -46,6 +46,8 @@ MATRICES = (
 )
 ENGINES = ("ftree", "d-mod-k", "updn", "random", "minhop")
 IRREGULAR = ("sparse", "dense", "powers", "geometric", "shuffle")
+SMALL = (*IRREGULAR, "heavy", "heavy")
+"""Of small jobs; `heavy` are amounts over five orders of magnitude between few partners."""
 MOST_WRONG = 0.02
 """Leaf sums of an answer that is called identified are off by no more than this part of all traffic."""
 NOTHING = 0.01
@@ -111,6 +113,9 @@ def matrix(rng: np.random.Generator, ranks: int, what: str | None = None) -> tup
         for one in rank:
             others = rng.choice(ranks, min(ranks - 1, int(rng.integers(2, 7))), replace=False)
             found[one, others] += scale * rng.exponential(size=others.size)
+    elif what == "heavy":
+        among = rng.random((ranks, ranks)) < rng.uniform(0.1, 0.5)
+        found = np.where(among, scale * np.exp(2 * rng.standard_normal((ranks, ranks))), 0)
     elif what == "dense":
         found = scale * np.exp(rng.uniform(0.2, 1.5) * rng.standard_normal((ranks, ranks)))
     elif what == "powers":
@@ -224,7 +229,7 @@ def build(seed: int, kind: str, spec: str | None = None, what: str | None = None
     for size in rng.choice(sizes, number).tolist():
         size = min(size, len(free) // (1 if number == 1 else 2))
         if size >= 4:
-            irregular = IRREGULAR[rng.integers(len(IRREGULAR))] if kind == "small" else None
+            irregular = SMALL[rng.integers(len(SMALL))] if kind == "small" else None
             bytes_, word = matrix(rng, size, what or irregular)
             while not bytes_.any():
                 bytes_, word = matrix(rng, size, what or irregular)
