@@ -8,7 +8,7 @@ use crate::tree::Tree;
 const MOST: usize = 20;
 /// Folders that have more today, and how many. The list can only shrink, and so can the numbers.
 const CROWDED: [(&str, usize); 4] = [
-    ("crates/infer/src", 41),
+    ("crates/infer/src", 40),
     ("crates/model/src", 26),
     ("crates/optimize/src", 38),
     ("crates/python/src", 32),

@@ -1,6 +1,7 @@
 //! What stays the same while models are tried: the pairs, the jobs and their grids.
 
 use netloom_model::Control;
+use netloom_model::rng::Stream;
 
 use crate::dictionary::{Atom, Dictionary};
 use crate::jobs::Participants;
@@ -105,6 +106,20 @@ impl Guess<'_> {
                 (other.simple().saturating_sub(job.simple()), change.collect())
             })
         })
+    }
+
+    /// What explains the counters as well by the same atoms otherwise, as far as it differs: what changes, `[pair]`.
+    pub fn otherwise(&self, draw: &mut Stream) -> Vec<f64> {
+        let mut change: Vec<f64> = Vec::new();
+        for job in self.jobs.iter().flatten() {
+            let bytes = job.bytes();
+            change.resize(bytes.len(), 0.0);
+            if let Some(other) = job.otherwise(draw) {
+                let both = bytes.into_iter().zip(other.bytes());
+                change.iter_mut().zip(both).for_each(|(change, (x, other))| *change += x - other);
+            }
+        }
+        change
     }
 
     /// Takes in so many more atoms of every job; fewer where they explain all, or when stopped.

@@ -74,6 +74,8 @@ pub struct Dictionary<'a> {
     job: u32,
     participants: &'a Participants,
     grid: Grid,
+    /// `[rank]`
+    places: Vec<[u32; 3]>,
     codes: Vec<i64>,
     /// Ranks by code; `u32::MAX`: none.
     rank_of_code: Vec<u32>,
@@ -112,7 +114,8 @@ impl<'a> Dictionary<'a> {
         grid: Grid,
         crossing: Arc<Vec<f64>>,
     ) -> Self {
-        let codes = grid.codes(participants.ranks() as u32);
+        let places = grid.places();
+        let codes: Vec<i64> = places.iter().map(|place| grid.code(place.map(i64::from))).collect();
         let most = grid.most();
         let mut rank_of_code = vec![u32::MAX; most as usize + 1];
         for (rank, &code) in codes.iter().enumerate() {
@@ -122,7 +125,7 @@ impl<'a> Dictionary<'a> {
         let mechanisms = false;
         #[rustfmt::skip]
         let mut dictionary = Self {
-            operator, job, participants, grid, codes, rank_of_code, by_class, by_pair, parts, mechanisms, crossing,
+            operator, job, participants, grid, places, codes, rank_of_code, by_class, by_pair, parts, mechanisms, crossing,
         };
         dictionary.add_offsets();
         dictionary
@@ -251,6 +254,11 @@ impl<'a> Dictionary<'a> {
         }
     }
 
+    /// Where a rank is on the grid.
+    pub(crate) fn place_of(&self, rank: u32) -> [i64; 3] {
+        self.places[rank as usize].map(i64::from)
+    }
+
     /// The rank at a place of the grid.
     pub(crate) fn rank_at(&self, place: [i64; 3]) -> u32 {
         self.rank_of_code[self.grid.code(place) as usize]
@@ -374,9 +382,9 @@ impl<'a> Dictionary<'a> {
     fn each_of_class(&self, class: i64, mut each: impl FnMut(u32, u32)) {
         let offset = self.grid.offset(class);
         let sides = self.grid.sides.map(i64::from);
-        for (to, &code) in self.codes.iter().enumerate() {
+        for (to, (&code, place)) in self.codes.iter().zip(&self.places).enumerate() {
             // A code less a class may be another place's code: look at the place itself.
-            let place = self.grid.place(to as u32).map(i64::from);
+            let place = place.map(i64::from);
             if (0..3).all(|i| (0..sides[i]).contains(&(place[i] - offset[i]))) {
                 each(self.rank_of_code[(code - class) as usize], to as u32);
             }

@@ -7,7 +7,7 @@
 //!    Where hosts leave lanes idle, so are the fewest flows that explain the counters ([`crate::sparse`]); where jobs were seen before, so is
 //!    what they sent then ([`crate::memory`]).
 //! 4. The atoms are the guess, its least change that explains the counters the answer ([`crate::change`]).
-//!    What is still left is explained by scaling pairs.
+//!    What is still left is explained by scaling pairs; what would be refused then is solved exactly ([`crate::change::exact`]).
 //! 5. How far it can be trusted is told by doing the same with traffic that is known ([`crate::trust`]).
 //!
 //! What is no more than the counters' noise is not explained.
@@ -18,7 +18,8 @@ use netloom_model::Control;
 use netloom_model::rng::{below, stream};
 
 use crate::case::{Case, NOBODY, own_rows};
-use crate::change::{Effort, SETTLED, evenly, least_change, settle};
+use crate::change::{Effort, SETTLED, evenly, exact, least_change, settle};
+use crate::fit::Misfit;
 use crate::found::{Estimate, JobFound};
 use crate::jobs::Participants;
 use crate::memory::{Memory, remembered};
@@ -41,6 +42,8 @@ const FEW: [usize; 2] = [4, 20];
 const NEARLY_EXACT: f64 = 1e-3;
 /// What was seen before needs to foretell only so many times as badly.
 const FAMILIAR: f64 = 1.2;
+/// What is left beyond noise is little up to this part of what was counted.
+const LITTLE: f64 = 1e-4;
 /// An answer that leaves more than this part of the counters is none.
 const UNEXPLAINED: f64 = 0.3;
 
@@ -84,7 +87,7 @@ pub fn estimate_again(
     let rows_each = FEW[usize::from(target.noise() > NEARLY_EXACT)];
     let few = guess.atoms() * rows_each <= target.rows();
     let mut x = guess.bytes(&case);
-    let (mut model, mut held_out) = (all, None);
+    let (mut model, mut held_out, mut forced) = (all, None, false);
     let mut whose = vec![false; jobs.len()];
     let again = remembered(&small, jobs, memories, &targets, x.clone());
     // Noise hides what atoms may have wrong: then what was seen before has its say.
@@ -120,6 +123,7 @@ pub fn estimate_again(
             guess = guess.explaining();
             (model, held_out) = (Model { start: Start::Fewest, ..all }, fewest);
             x = flows.unwrap_or_else(|| rest.fewest(&target, None, control));
+            forced = explained(&small, &here, &target, &mut x, control);
             trust::of_fewest(&case, &rest, &x, &target, options, control)
         } else {
             let before = match model.start {
@@ -141,6 +145,7 @@ pub fn estimate_again(
             let changed =
                 least_change(&small, &case.families, shares, &target, &mut x, &options.effort, control);
             settle(&small, &target, &mut x, SETTLED, control);
+            forced = explained(&small, &here, &target, &mut x, control);
             let deviation = &changed.deviation;
             if model.start == Start::Remembered {
                 whose = again.map_or(whose, |again| again.1);
@@ -166,6 +171,9 @@ pub fn estimate_again(
         trust.leaf_error = trust.leaf_error.max(residual.min(1.0));
         trust.pair_error = trust.pair_error.max(residual.min(1.0));
     }
+    if forced {
+        trust = trust.partly_at_best();
+    }
     trust = trust.where_known(known_between(operator, counted));
     // Not all that may be right was tried.
     if control.stopped().is_some() {
@@ -188,6 +196,25 @@ pub fn estimate_again(
     let unexplained = unexplained.map(|(b, e)| if b.is_finite() { b - e } else { 0.0 }).collect();
     let possible = small.pairs();
     Estimate { bytes: whole, possible, jobs, model, residual, held_out, unexplained, trust }
+}
+
+/// What would be refused is explained exactly, if it can be, and so is what little is left where that is soon done; whether it would have been
+/// refused.
+fn explained(
+    operator: &Operator,
+    counted: &Counted,
+    target: &Target,
+    x: &mut Vec<f64>,
+    control: &Control,
+) -> bool {
+    let rows = operator.forward(x);
+    let left: Vec<f64> = counted.bytes.iter().zip(rows).map(|(bytes, row)| bytes - row).collect();
+    let misfit = Misfit::of(counted, &left);
+    let soon = operator.rows() <= exact::AT_ONCE && misfit.share > LITTLE;
+    if (misfit.is_foreign() || soon) && control.stopped().is_none() {
+        exact::explain(operator, target, x, control);
+    }
+    misfit.is_foreign()
 }
 
 /// Of pairs whose ways cross rows between switches the part that crosses one whose bytes are known; 1 if there are no such pairs.

@@ -56,38 +56,67 @@ pub struct Fit {
 impl Fit {
     /// Whether counters and routes can't belong together.
     pub fn is_foreign(&self) -> bool {
+        Misfit { share: self.share, deviations: self.deviations }.is_foreign()
+    }
+}
+
+/// How much is left of counters.
+pub(crate) struct Misfit {
+    /// As in [`Fit`].
+    pub share: f64,
+    deviations: Option<f64>,
+}
+
+impl Misfit {
+    /// Of what is `left`, counted minus explained, `[row]`.
+    pub fn of(counted: &Counted, left: &[f64]) -> Self {
+        let (mut beyond, mut all) = (0.0, 0.0);
+        let (mut squares, mut noisy) = (0.0, 0.0);
+        for (at, (&bytes, &left)) in counted.bytes.iter().zip(left).enumerate() {
+            if !bytes.is_finite() {
+                continue;
+            }
+            all += bytes;
+            let deviation = counted.deviation[at];
+            if deviation > 0.0 {
+                squares += bytes * (left / deviation.hypot(SLACK * bytes)).powi(2);
+                noisy += bytes;
+            }
+            beyond += excess(bytes, deviation, left);
+        }
+        let share = if all > 0.0 { beyond / all } else { 0.0 };
+        Self { share, deviations: (noisy > 0.0).then(|| f64::sqrt(squares / noisy)) }
+    }
+
+    /// Whether it is more than what belongs together leaves.
+    pub fn is_foreign(&self) -> bool {
         self.share > FOREIGN || self.deviations.is_some_and(|d| d > FOREIGN_DEVIATIONS)
     }
 }
 
+/// What is left of a row beyond noise; counters are whole numbers.
+fn excess(bytes: f64, deviation: f64, left: f64) -> f64 {
+    let excess = left.abs() - DEVIATIONS * deviation - SLACK * bytes;
+    if excess > 1.0 { excess } else { 0.0 }
+}
+
 /// How an answer fits what was counted.
 pub fn fit(operator: &Operator, counted: &Counted, estimate: &Estimate) -> Fit {
-    let (mut beyond, mut all) = (0.0, 0.0);
-    let (mut squares, mut noisy) = (0.0, 0.0);
+    let Misfit { share, deviations } = Misfit::of(counted, &estimate.unexplained);
     let (mut rows, mut others) = (Vec::new(), Vec::new());
     for (at, (&bytes, &left)) in counted.bytes.iter().zip(&estimate.unexplained).enumerate() {
         if !bytes.is_finite() {
             continue;
         }
-        all += bytes;
-        let deviation = counted.deviation[at];
-        if deviation > 0.0 {
-            squares += bytes * (left / deviation.hypot(SLACK * bytes)).powi(2);
-            noisy += bytes;
-        }
-        let excess = left.abs() - DEVIATIONS * deviation - SLACK * bytes;
+        let excess = excess(bytes, counted.deviation[at], left);
         let (routing, link, lane) = operator.place(at);
         let row = Unexplained { routing, link, lane, counted: bytes, explained: bytes - left };
-        // Counters are whole numbers.
-        if excess > 1.0 {
-            beyond += excess;
+        if excess > 0.0 {
             rows.push((excess, row));
         } else if left != 0.0 {
             others.push((left.abs(), row));
         }
     }
-    let share = if all > 0.0 { beyond / all } else { 0.0 };
-    let deviations = (noisy > 0.0).then(|| f64::sqrt(squares / noisy));
     if rows.is_empty() && deviations.is_some_and(|d| d > FOREIGN_DEVIATIONS) {
         rows = others;
         rows.sort_by(worst_first);

@@ -6,7 +6,7 @@
 //! | [`answer`] | the answer as traffic, and how far it is from the truth |
 //! | [`bases`] | bases in which the traffic of applications is sparse |
 //! | [`case`] | what stays the same while models are tried |
-//! | [`change`] | the least change of a guess that explains the counters |
+//! | [`change`] | the least change of a guess that explains the counters; solved exactly (`change::exact`) before they are refused |
 //! | [`collective`] | whom ranks talk to in collectives |
 //! | `coefficients` | least sums of coefficients in a basis |
 //! | `communicators` | the grid whose rows and columns collectives run over |

@@ -44,7 +44,7 @@ impl Memory {
         let (of, grid) = (&jobs[job as usize], found.jobs[job as usize].grid?);
         let (mut offsets, mut pairs) = (Vec::new(), Vec::new());
         if of.ranks() == of.hosts.len() {
-            let codes = grid.codes(of.ranks() as u32);
+            let codes = grid.codes();
             let class = |pair: &Pair| {
                 codes[rank(of, pair.destination) as usize] - codes[rank(of, pair.source) as usize]
             };
@@ -111,7 +111,7 @@ impl Memory {
         if of.ranks() != of.hosts.len() || self.offsets.is_empty() {
             return false;
         }
-        let codes = self.grid.codes(of.ranks() as u32);
+        let codes = self.grid.codes();
         let means: BTreeMap<[i64; 3], f64> = self.offsets.iter().copied().collect();
         for (p, pair) in operator.iter().enumerate().filter(|(_, pair)| pair.job == job) {
             let class = codes[rank(of, pair.destination) as usize] - codes[rank(of, pair.source) as usize];

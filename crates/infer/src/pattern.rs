@@ -102,13 +102,13 @@ impl Dictionary<'_> {
     /// Adds neighbours on a grid whose ends meet.
     fn add_wrapped(&mut self) {
         let ranks = self.grid().ranks();
-        let (grid, sides) = (self.grid(), self.grid().sides.map(i64::from));
+        let sides = self.grid().sides.map(i64::from);
         // Where a side is two, there and back are the same.
         let steps = |side: i64| if side > 2 { -1..=1 } else { 0..=side - 1 };
         for (c, b, a) in triples(sides.map(steps)).filter(|&step| step != (0, 0, 0)) {
             let offset = [a, b, c];
             let to = |from: u32| {
-                let place = grid.place(from).map(i64::from);
+                let place = self.place_of(from);
                 self.rank_at([0, 1, 2].map(|i| (place[i] + offset[i]).rem_euclid(sides[i])))
             };
             let all: Vec<u32> = (0..ranks).map(to).collect();

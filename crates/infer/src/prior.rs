@@ -61,7 +61,7 @@ impl Families {
                 continue;
             };
             // A host with several ranks stands where its first one does.
-            let of_rank = grid.codes(job.ranks() as u32);
+            let of_rank = grid.codes();
             codes
                 .push(job.ranks_of_host.iter().map(|ranks| of_rank[ranks[0] as usize]).collect::<Vec<i64>>());
             keys.clear();

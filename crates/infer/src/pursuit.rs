@@ -7,6 +7,7 @@
 //! Source: Tropp and Gilbert, *Signal recovery from random measurements via orthogonal matching pursuit*, IEEE Trans. Inf. Theory 53, 2007.
 
 use netloom_model::Control;
+use netloom_model::rng::{Stream, normal};
 use netloom_numeric::NonNegative;
 
 use crate::dictionary::{Atom, Dictionary};
@@ -23,6 +24,8 @@ const NOTHING: f64 = 1e-12;
 const TRACE: f64 = 1e-9;
 /// Squares of the misfit may differ by so many times their mean (three standard deviations of one row).
 const LIKELY: f64 = 9.0;
+/// Of combinations that explain everything one is chosen by so much of the target, by chance.
+const TILT: f64 = 1e-5;
 /// Noise makes atoms that carry up to so many times its part of the largest.
 const NOISE: f64 = 5.0;
 
@@ -241,17 +244,30 @@ impl<'a> Pursuit<'a> {
         let mut used: Vec<usize> =
             (0..coefficients.len()).filter(|&c| coefficients[c] > TRACE * most).collect();
         used.sort_by(|&a, &b| coefficients[b].total_cmp(&coefficients[a]).then(a.cmp(&b)));
-        let without = |column: usize| {
-            let mut other = Self { fit: self.fit.without(column), ..self.clone() };
-            other.columns.remove(column);
-            other.refit();
-            other
-        };
+        let without = |column: usize| self.among(|other| other != column);
         // Noise alone may make so much of a difference.
         let chance =
             LIKELY * self.target.noise().powi(2) / self.target.rows().max(1) as f64 + NOTHING * NOTHING;
         let as_well = |other: &Self| other.is_done() && other.left().powi(2) - self.left().powi(2) <= chance;
         used.into_iter().map(without).filter(as_well).collect()
+    }
+
+    /// The same atoms otherwise: those that are liked best by chance of all combinations that explain the target; `None` if there is none.
+    pub fn otherwise(&self, draw: &mut Stream) -> Option<Self> {
+        let likes: Vec<f64> = self.columns.iter().map(|_| TILT * self.target_norm * normal(draw)).collect();
+        let mut tilted = self.fit.clone().tilted(|column| likes[column]);
+        tilted.solve(self.target_norm, 0.1 * TILT);
+        let other = self.among(|column| tilted.coefficients()[column] > 0.0);
+        other.is_done().then_some(other)
+    }
+
+    /// The same with some of its atoms, fitted anew.
+    fn among(&self, keep: impl Fn(usize) -> bool) -> Self {
+        let mut other = Self { fit: self.fit.among(&keep), ..self.clone() };
+        let mut at = 0..;
+        other.columns.retain(|_| at.next().is_some_and(&keep));
+        other.refit();
+        other
     }
 
     /// The atoms that came in: weighted columns as (row, value), and the bytes of each of their pairs.

@@ -5,6 +5,10 @@
 //! broken off gives a range too, if a wider one. First-order steps give prices that are nearly so; what is too much at a pair is taken off
 //! the first row on its way. The most is the least of the negative.
 //!
+//! An answer without a structure is sure of a sum only where the counters leave no other ([`furthest`]). Of all traffic that explains them one is
+//! looked for that is furthest in a random direction of the sums over (source leaf, destination): where counters say what the sums are, it has the
+//! same; where they don't, it is far away with probability one.
+//!
 //! Source: Boyd and Vandenberghe, *Convex Optimization*, 2004, sec. 5.2 (weak duality).
 
 use netloom_model::{Control, HostId};
@@ -13,13 +17,18 @@ use netloom_numeric::{LinearMap, LinearProgram, LpEffort, solve_lp};
 use crate::found::Estimate;
 use crate::jobs::Participants;
 use crate::operator::{Operator, Pair};
-use crate::target::Counted;
+use crate::target::{Counted, Target};
 
 /// Counters may be wrong by so many standard deviations of their noise.
 const SLACK: f64 = 4.0;
 
 /// Steps of a linear program: what first-order steps make of a small fabric in little time.
 const STEPS: usize = 1_000;
+
+/// Where something far is looked for: steps times pairs, and steps at least and at most; what is far is seen long before the end.
+const WORK: usize = 6_000_000;
+const FEWEST: usize = 100;
+const MOST: usize = 600;
 
 /// What pairs carry at least and at most, bytes.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -135,6 +144,28 @@ pub fn ranges(
         Range { least, most: (-side(-1.0)).min(quietest).max(carried) }
     };
     sets.iter().map(of).collect()
+}
+
+/// Traffic that explains the counters and carries most where `liked`, `[pair]`.
+pub(crate) fn furthest(operator: &Operator, target: &Target, liked: &[f64], control: &Control) -> Vec<f64> {
+    let slack: Vec<f64> = (target.deviation.iter().zip(&target.weight))
+        .map(|(deviation, weight)| if *weight > 0.0 { SLACK * deviation } else { f64::INFINITY })
+        .collect();
+    let size = |pair: usize| {
+        let mut least = f64::INFINITY;
+        operator.parts(pair, |row, part| {
+            if slack[row].is_finite() && part > 0.0 {
+                least = least.min((target.bytes[row] + slack[row]) / part);
+            }
+        });
+        if least.is_finite() { least.max(1.0) } else { 1.0 }
+    };
+    let size: Vec<f64> = (0..operator.pairs()).map(size).collect();
+    let cost: Vec<f64> = liked.iter().map(|liked| -liked).collect();
+    let (map, target) = (operator, &target.bytes);
+    let program = LinearProgram { map, cost: &cost, target, slack: &slack, price: None, size: &size };
+    let steps = (WORK / operator.pairs().max(1)).clamp(FEWEST, MOST);
+    solve_lp(&program, &LpEffort { steps, tolerance: 1e-4 }, || control.stopped().is_some()).values
 }
 
 struct Bound<'a> {

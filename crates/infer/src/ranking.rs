@@ -1,7 +1,8 @@
 //! Which process grid explains a job's counters.
 //!
 //! All grids are fitted with their neighbours; the better ones with more and more atoms. The least residual wins, equally good ones in
-//! order of their atoms: few are simple. A grid that the job was seen on before wins if it explains the counters as well.
+//! order of their atoms: few are simple. Curves through sides that are no powers of two come where none of the usual grids
+//! ([`Grid::is_usual`]) explains everything. A grid that the job was seen on before wins if it explains the counters as well.
 
 use std::collections::BTreeMap;
 
@@ -70,7 +71,8 @@ fn best_grid(
         return Ranked::default();
     }
     let nothing = target.noise().max(1e-9);
-    let grids = Grid::all(participants.ranks() as u32);
+    let (grids, curves): (Vec<Grid>, Vec<Grid>) =
+        Grid::all(participants.ranks() as u32).into_iter().partition(Grid::is_usual);
     let one = Dictionary::new(operator, job as u32, participants, grids[0]);
     let pursuit = |grid| Pursuit::new(operator, one.on(grid), target);
     let begun = |grid, pattern| {
@@ -85,17 +87,28 @@ fn best_grid(
     let one_a_host = participants.ranks() == participants.hosts.len();
     let even = !one_a_host || goes_on() && send_alike(operator, job, target);
     // Equally simple ones: grids with like sides first, as MPI_Dims_create makes them.
-    let mut grids = grids;
-    grids.sort_by_key(|grid| {
-        (grid.sides.iter().filter(|&&side| side > 1).count(), grid.order, grid.sides.iter().sum::<u32>())
-    });
-    let others = |pattern: Pattern| {
-        let of = grids.iter().filter(move |&&grid| pattern.is_of(grid)).take_while(|_| goes_on());
-        // What does not explain everything is no hypothesis: pursuits go on from neighbours.
-        of.map(move |&grid| begun(grid, pattern)).filter(|one| one.left() <= nothing)
+    let simplest_first = |mut grids: Vec<Grid>| {
+        grids.sort_by_key(|grid| {
+            (grid.sides.iter().filter(|&&side| side > 1).count(), grid.order, grid.sides.iter().sum::<u32>())
+        });
+        grids
     };
-    for pattern in Pattern::OTHERS.into_iter().filter(|pattern| even || !pattern.is_even()) {
-        all.extend(others(pattern));
+    let (grids, curves) = (simplest_first(grids), simplest_first(curves));
+    let patterns: Vec<Pattern> =
+        Pattern::OTHERS.into_iter().filter(|pattern| even || !pattern.is_even()).collect();
+    let others = |patterns: &[Pattern], grids: &[Grid]| {
+        let all = patterns.iter().flat_map(|&pattern| grids.iter().map(move |&grid| (pattern, grid)));
+        let of = all.filter(|(pattern, grid)| pattern.is_of(*grid)).take_while(|_| goes_on());
+        // What does not explain everything is no hypothesis: pursuits go on from neighbours.
+        let of = of.map(|(pattern, grid)| begun(grid, pattern)).filter(|one| one.left() <= nothing);
+        of.collect::<Vec<Pursuit>>()
+    };
+    all.extend(others(&patterns, &grids));
+    let usual = all.len();
+    if all.iter().all(|one| one.left() > nothing) {
+        let next = curves.iter().take_while(|_| goes_on()).map(|&grid| begun(grid, Pattern::Neighbours));
+        all.extend(next);
+        all.extend(others(&patterns, &curves));
     }
     let sort = |all: &mut Vec<Pursuit>| {
         all.sort_by(|a, b| {
@@ -112,11 +125,11 @@ fn best_grid(
         let found = found.map(|grid| explained(pursuit(grid), options, control));
         all.extend(found.filter(Pursuit::is_done));
         if all.iter().all(|one| one.left() > nothing) {
-            all.extend(others(Pattern::Mixed));
+            all.extend(others(&[Pattern::Mixed], &grids));
         }
         sort(&mut all);
         if all[0].left() > nothing {
-            more_atoms(&mut all, sort, options, control);
+            more_atoms(&mut all, usual, sort, options, control);
         }
     }
     if all[0].left() <= nothing {
@@ -263,15 +276,16 @@ fn prefer<'a>(
     }
 }
 
-/// The better grids with more atoms, the best with more still; the rest is dropped.
+/// The better grids with more atoms, the best with more still; the rest is dropped. How many are better follows from how many are `usual`.
 fn more_atoms(
     all: &mut Vec<Pursuit>,
+    usual: usize,
     sort: impl Fn(&mut Vec<Pursuit>),
     options: &Options,
     control: &Control,
 ) {
     let stopped = || control.stopped().is_some();
-    all.truncate((all.len() / 3).max(8));
+    all.truncate((usual / 3).max(8));
     for one in &mut *all {
         if !stopped() {
             one.advance(options.first_steps[0], control);

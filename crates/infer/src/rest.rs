@@ -1,10 +1,12 @@
 //! What atoms leave to be explained, by the fewest flows ([`crate::sparse`]): jobs whose grids don't explain their own rows.
 
 use netloom_model::Control;
+use netloom_numeric::LpEffort;
 
 use crate::case::{Case, Guess};
 use crate::change::Effort;
 use crate::operator::{Operator, Pair};
+use crate::sparse::Flows;
 use crate::target::Target;
 use crate::turns::{groups, possible, sparsest_in_turn};
 
@@ -15,6 +17,8 @@ const WORK: usize = 100_000_000;
 const FEW: f64 = 0.7;
 /// Flows are not in use, and alike, up to this part.
 const UNUSED: f64 = 1e-6;
+/// Other traffic may cost so many times as much.
+const DEARER: f64 = 1.05;
 /// More possible pairs a row than this are too many to choose from.
 const MANY: usize = 50;
 
@@ -85,15 +89,33 @@ impl Rest {
         rows as f64 / flows.max(1) as f64
     }
 
+    /// `[pair of the case]`: bytes that explain the counters, cost hardly more than `x`, and carry most where `liked`, `[pair of the case]`.
+    pub fn furthest(&self, target: &Target, x: &[f64], liked: &[f64], control: &Control) -> Vec<f64> {
+        let of_open = |of: &[f64]| -> Vec<f64> {
+            of.iter().zip(&self.open).filter(|(_, open)| **open).map(|(v, _)| *v).collect()
+        };
+        let bytes = target.bytes.iter().zip(&self.explained).map(|(all, known)| (all - known).max(0.0));
+        let target = Target { bytes: bytes.collect(), ..target.clone() };
+        let effort =
+            LpEffort { steps: (WORK / self.operator.pairs().max(1)).clamp(200, 2_000), tolerance: 1e-6 };
+        let flows = Flows::new(&self.operator, &target, None);
+        let found = flows.furthest(&target.bytes, (&of_open(x), DEARER), &of_open(liked), &effort, control);
+        self.with_open(found)
+    }
+
+    /// Bytes of all pairs, given those of the ones that atoms leave open.
+    fn with_open(&self, found: Vec<f64>) -> Vec<f64> {
+        let mut x = self.known.clone();
+        let open = x.iter_mut().zip(&self.open).filter(|(_, open)| **open);
+        open.zip(found).for_each(|((x, _), found)| *x = found);
+        x
+    }
+
     /// `[pair of the case]`: bytes. With a seed, costs differ: where the counters leave a choice, so does the answer.
     pub fn fewest(&self, target: &Target, seed: Option<u64>, control: &Control) -> Vec<f64> {
         let bytes = target.bytes.iter().zip(&self.explained).map(|(all, known)| (all - known).max(0.0));
         let target = Target { bytes: bytes.collect(), ..target.clone() };
         let effort = Effort { steps: (WORK / self.operator.pairs().max(1)).clamp(200, 1_000), ..EFFORT };
-        let found = sparsest_in_turn(&self.operator, &target, &effort, seed, control);
-        let mut x = self.known.clone();
-        let open = x.iter_mut().zip(&self.open).filter(|(_, open)| **open);
-        open.zip(found).for_each(|((x, _), found)| *x = found);
-        x
+        self.with_open(sparsest_in_turn(&self.operator, &target, &effort, seed, control))
     }
 }

@@ -135,6 +135,77 @@ impl<'a> Flows<'a> {
     }
 }
 
+impl Flows<'_> {
+    /// What traffic costs, `[pair]`.
+    fn cost_of(&self, x: &[f64]) -> f64 {
+        // What a pair and its opposite have in common is one column.
+        let mut alone = x.to_vec();
+        let columns = self.columns.pairs.iter().zip(&self.cost);
+        columns.fold(0.0, |sum, (&(pair, back), cost)| {
+            let (pair, back) = (pair as usize, back as usize);
+            let carried = alone.get(back).map_or(alone[pair], |other| other.min(alone[pair]));
+            alone[pair] -= carried;
+            if let Some(other) = alone.get_mut(back) {
+                *other -= carried;
+            }
+            sum + cost * carried
+        })
+    }
+
+    /// Traffic that explains these bytes of the rows, costs at most `dearer` times what `x` does, and carries most where `liked`, `[pair]`.
+    pub(crate) fn furthest(
+        &self,
+        bytes: &[f64],
+        (x, dearer): (&[f64], f64),
+        liked: &[f64],
+        effort: &LpEffort,
+        control: &Control,
+    ) -> Vec<f64> {
+        let most = dearer * self.cost_of(x);
+        let map = Within { columns: &self.columns, cost: &self.cost };
+        let of = |&(pair, back): &(u32, u32)| {
+            -liked[pair as usize] - liked.get(back as usize).copied().unwrap_or(0.0)
+        };
+        let cost: Vec<f64> = self.columns.pairs.iter().map(of).collect();
+        // A row more: the cost, within half its most.
+        let with = |of: &[f64]| of.iter().copied().chain([0.5 * most]).collect::<Vec<f64>>();
+        let (target, slack) = (with(bytes), with(&self.slack));
+        let size = &self.size;
+        let program =
+            LinearProgram { map: &map, cost: &cost, target: &target, slack: &slack, price: None, size };
+        self.columns.bytes(&solve_lp(&program, effort, || control.stopped().is_some()).values)
+    }
+}
+
+/// Columns, and what they cost as a row more.
+struct Within<'a> {
+    columns: &'a Columns<'a>,
+    cost: &'a [f64],
+}
+
+impl LinearMap for Within<'_> {
+    fn rows(&self) -> usize {
+        self.columns.rows() + 1
+    }
+
+    fn columns(&self) -> usize {
+        self.columns.columns()
+    }
+
+    fn forward(&self, z: &[f64]) -> Vec<f64> {
+        let mut rows = self.columns.forward(z);
+        rows.push(z.iter().zip(self.cost).map(|(z, cost)| z * cost).sum());
+        rows
+    }
+
+    fn adjoint(&self, y: &[f64]) -> Vec<f64> {
+        let (rows, price) = y.split_at(y.len() - 1);
+        let mut sums = self.columns.adjoint(rows);
+        sums.iter_mut().zip(self.cost).for_each(|(sum, cost)| *sum += price[0] * cost);
+        sums
+    }
+}
+
 /// Pairs with their opposites, and pairs alone.
 #[derive(Debug)]
 struct Columns<'a> {

@@ -13,13 +13,14 @@
 //! 1993, ch. 6 (the parametric bootstrap).
 
 use netloom_model::Control;
-use netloom_model::rng::{normal, stream};
+use netloom_model::rng::{Stream, normal, stream};
 
 use crate::case::{Case, Guess};
 use crate::change::{Effort, SETTLED, evenly, least_change, settle};
 use crate::model::{DENSE, Options, Start, Tried};
 use crate::operator::Operator;
 use crate::prior::Shares;
+use crate::range::furthest;
 use crate::ranking::Ranked;
 use crate::rest::Rest;
 use crate::target::Target;
@@ -31,17 +32,31 @@ const DRAWS: u64 = 3;
 const SIMPLE: f64 = 0.8;
 /// So many atoms that are not needed are doubts.
 const OTHERS: usize = 8;
+/// So often the same atoms are tried otherwise.
+const OTHERWISE: u64 = 8;
+/// So often other flows are looked for that explain the counters and cost hardly more.
+const FURTHEST: u64 = 4;
+/// Of more pairs than this they are not: that would take longer than all else.
+const MANY: usize = 20_000;
+/// Nor where there are so many rows for each flow: there and back over a spine are eight.
+const PLENTY: f64 = 6.0;
 /// A sum is known if it is wrong by no more than this part.
 const KNOWN: f64 = 0.1;
 /// The same with known traffic is Gaussian, which real traffic is not. On one lane an error `e` of leaf sums is told as `c e^p h^q`, `h` that
 /// of rows which were held out, of bytes spread evenly and of patterns (docs/methods/inference.md, "How errors are told").
 const CALIBRATED: [[f64; 3]; 2] = [[1.3, 0.85, 0.08], [1.15, 0.9, 0.0]];
+/// Up to so many pairs errors are told from how far explanations are apart.
+const FEW: usize = 400;
+/// Up to so many pairs explanations are looked for twice.
+const SMALL: usize = 5_000;
 /// Of patterns on one lane known traffic says so much of what it says of others.
 const OF_PATTERNS: f64 = 0.5;
 /// Bytes spread evenly that foretell rows which were held out worse than this are not identified, however alike the rows are.
 const FORETOLD: f64 = 0.05;
 /// Fewer rows between switches than this, with no more different bytes than the other, are explained by many patterns alike.
 const ALIKE: [usize; 2] = [64, 3];
+/// So few bits between switches, too: there are thousands of patterns.
+const BITS: f64 = 21.0;
 /// How many of the largest sums are told.
 const TOLD: usize = 10;
 
@@ -111,7 +126,21 @@ pub(crate) fn of_change(
     let one_lane = operator.lanes() == 1;
     if known.start == Start::Even && one_lane {
         let trust = sums.judged(case, known.after, [&doubts, &others], rivals);
-        let trust = trust.calibrated(CALIBRATED[0], held_out);
+        let looks = if operator.pairs() <= SMALL { 2 } else { 1 };
+        let looks = (0..looks).take_while(|_| control.stopped().is_none()).map(|d| {
+            let liked = sums.liked(&mut stream(options.seed, 2_000 + d));
+            sums.apart(known.after, &furthest(operator, target, &liked, control))
+        });
+        let apart = looks.collect::<Vec<f64>>();
+        let Some(most) = apart.iter().copied().reduce(f64::max) else { return trust.partly_at_best() };
+        let mean = apart.iter().sum::<f64>() / apart.len() as f64;
+        // Of few pairs they say how far the answer is off; of many the truth is seldom as odd as what is furthest.
+        let trust = if operator.pairs() <= FEW {
+            trust.between(mean)
+        } else {
+            trust.calibrated(CALIBRATED[0], held_out)
+        };
+        let trust = trust.no_surer_than(most);
         return if held_out > FORETOLD { trust.partly_at_best() } else { trust };
     }
     if known.start == Start::Even || !one_lane || operator.routings() > 1 {
@@ -226,6 +255,12 @@ pub(crate) fn of_atoms(
     // So may other atoms on the same grid.
     let others = guess.without_one().take(OTHERS);
     grids.extend(others.map(|(more, miss)| Doubt { weight: SIMPLE.powi(more as i32), miss }));
+    for d in (0..OTHERWISE).take_while(|_| control.stopped().is_none()) {
+        let miss = guess.otherwise(&mut stream(options.seed, 2_000 + d));
+        if sums.add_up(&miss).iter().any(|miss| *miss != 0.0) {
+            grids.push(Doubt { weight: 1.0, miss });
+        }
+    }
     // On one lane rows are often alike, and atoms that were chosen one by one explain any few different bytes. Patterns say beforehand
     // what they are, but not if rows without bytes cut them to size.
     let one_lane = case.operator.lanes() == 1 && case.operator.routings() == 1;
@@ -249,7 +284,9 @@ pub(crate) fn of_atoms(
 fn any_pattern_fits(operator: &Operator, own: &Target) -> bool {
     let used = own.weight.iter().zip(operator.ends());
     let between = used.filter(|(weight, end)| **weight > 0.0 && !end).count();
-    (1..ALIKE[0]).contains(&between) && own.values() <= ALIKE[1]
+    let values = own.values();
+    let bits = between as f64 * (values.max(1) as f64).log2();
+    between > 0 && (between < ALIKE[0] && values <= ALIKE[1] || bits < BITS)
 }
 
 /// Trust in the fewest flows: other costs find the same where counters leave no choice.
@@ -273,7 +310,17 @@ pub(crate) fn of_fewest(
         let other = rest.fewest(&target, Some(options.seed + d), control);
         doubts.push(Doubt { weight: 1.0, miss: x.iter().zip(other).map(|(x, other)| x - other).collect() });
     }
-    Sums::new(case.operator).judged(case, x, [&doubts, &[]], 0)
+    let sums = Sums::new(case.operator);
+    let mut apart = vec![Doubt { weight: 1.0, miss: vec![0.0; x.len()] }];
+    let open = case.operator.pairs() <= MANY && rest.rows_each(target, x) < PLENTY;
+    let looks = if open { FURTHEST } else { 0 };
+    for d in (0..looks).take_while(|_| control.stopped().is_none()) {
+        let liked = sums.liked(&mut stream(options.seed, 3_000 + d));
+        let other = rest.furthest(target, x, &liked, control);
+        let miss: Vec<f64> = x.iter().zip(other).map(|(x, other)| x - other).collect();
+        apart.push(Doubt { weight: 1.0, miss });
+    }
+    sums.judged(case, x, [&doubts, &apart], 0)
 }
 
 /// Sums over (source leaf, destination).
@@ -301,6 +348,20 @@ impl Sums {
             of.push(seen[leaf].1);
         }
         Self { of, one }
+    }
+
+    /// How far traffic is from `x` in its sums, over theirs.
+    fn apart(&self, x: &[f64], other: &[f64]) -> f64 {
+        let (sums, others) = (self.add_up(x), self.add_up(other));
+        let square = |of: &mut dyn Iterator<Item = f64>| of.map(|v| v * v).sum::<f64>();
+        let apart = square(&mut sums.iter().zip(&others).map(|(a, b)| a - b));
+        (apart / square(&mut sums.iter().copied()).max(f64::MIN_POSITIVE)).sqrt()
+    }
+
+    /// A direction for the sums, at random; `[pair]`.
+    fn liked(&self, draw: &mut Stream) -> Vec<f64> {
+        let of_sum: Vec<f64> = self.one.iter().map(|_| normal(draw)).collect();
+        self.of.iter().map(|&sum| of_sum[sum as usize]).collect()
     }
 
     fn add_up(&self, x: &[f64]) -> Vec<f64> {

@@ -9,6 +9,12 @@ const LIMITS: [f64; 2] = [0.015, 0.5];
 const LARGE: f64 = 0.6;
 /// Rows that are held out are told no better than this by anything.
 const LEAST_HELD_OUT: f64 = 1e-3;
+/// An error of sums is `c e^p d^q`, `e` what the trial says and `d` how far explanations of the counters are apart; `e` counts as no less than
+/// this part of `d` (docs/methods/inference.md, "How errors are told").
+const BETWEEN: [f64; 3] = [0.52, 0.25, 0.55];
+const NEAR: f64 = 0.02;
+/// The truth may be so much of the way to what is furthest.
+const TOWARDS: f64 = 0.4;
 /// A likely range is so many standard deviations wide, either way.
 pub(crate) const LIKELY: f64 = 2.0;
 
@@ -64,6 +70,16 @@ pub struct LeafSum {
     pub high: f64,
 }
 
+/// The same sums, their ranges so many times as wide.
+fn wider(sums: Vec<LeafSum>, times: f64) -> Vec<LeafSum> {
+    let wider = |sum: LeafSum| LeafSum {
+        low: (sum.bytes - times * (sum.bytes - sum.low)).max(0.0),
+        high: sum.bytes + times * (sum.high - sum.bytes),
+        ..sum
+    };
+    sums.into_iter().map(wider).collect()
+}
+
 /// How far the answer can be trusted.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Trust {
@@ -87,16 +103,11 @@ impl Trust {
     pub(crate) fn times(self, times: f64) -> Self {
         // What is told is bounded already: once more would make it less.
         let leaf_error = bounded(self.leaf_error * times).max(self.leaf_error);
-        let wider = |sum: LeafSum| LeafSum {
-            low: (sum.bytes - times * (sum.bytes - sum.low)).max(0.0),
-            high: sum.bytes + times * (sum.high - sum.bytes),
-            ..sum
-        };
         Self {
             verdict: Verdict::of(leaf_error),
             leaf_error,
             pair_error: self.pair_error.max(leaf_error),
-            leaf_sums: self.leaf_sums.into_iter().map(wider).collect(),
+            leaf_sums: wider(self.leaf_sums, times),
             ..self
         }
     }
@@ -106,6 +117,28 @@ impl Trust {
     pub(crate) fn calibrated(self, [c, p, q]: [f64; 3], held_out: f64) -> Self {
         let (error, held_out) = (self.leaf_error.max(f64::MIN_POSITIVE), held_out.max(LEAST_HELD_OUT));
         self.times((c * error.powf(p - 1.0) * held_out.powf(q)).max(1.0))
+    }
+
+    /// The same of an answer without a structure, where explanations of the counters are so far apart in the mean. What the trial says and how
+    /// far they are apart say more together than either.
+    #[must_use]
+    pub(crate) fn between(self, apart: f64) -> Self {
+        let [c, p, q] = BETWEEN;
+        let error = bounded(c * self.leaf_error.max(NEAR * apart).powf(p) * apart.powf(q));
+        let times = error / self.leaf_error.max(f64::MIN_POSITIVE);
+        Self {
+            verdict: Verdict::of(error),
+            leaf_error: error,
+            pair_error: self.pair_error.max(error),
+            leaf_sums: wider(self.leaf_sums, times),
+            ..self
+        }
+    }
+
+    /// The same where some explanation of the counters is so far away: nothing is identified where that is too far.
+    #[must_use]
+    pub(crate) fn no_surer_than(self, furthest: f64) -> Self {
+        if Verdict::of(TOWARDS * furthest) == Verdict::Identified { self } else { self.partly_at_best() }
     }
 
     /// The same where only this part of the pairs is seen between switches. Links of hosts say nothing of who sends to whom, and are

@@ -1,7 +1,9 @@
-//! Inference on random fabrics, on small cases worked by hand, on patterns of whole applications, on several routings, on few flows without a grid, in bases and on recorded applications.
+//! Inference on random fabrics, on what is solved to the end, on small cases worked by hand, on patterns of whole applications, on several routings, on few flows without a grid, in bases and on recorded applications.
 
 mod bases;
 mod collective;
+mod curves;
+mod exact;
 mod fewest;
 mod operator;
 mod patterns;

@@ -13,6 +13,9 @@
 /// A pivot below this share of its column's square norm: the column depends on the ones before.
 const DEPENDENT: f64 = 1e-11;
 
+/// What a column's square norm grows by where combinations are chosen by liking.
+const RIDGE: f64 = 1e-7;
+
 /// Columns, the target's products with them, and the best non-negative combination.
 #[derive(Clone, Debug, Default)]
 pub struct NonNegative {
@@ -56,14 +59,25 @@ impl NonNegative {
         debug_assert_eq!(self.target.len(), self.gram.len());
     }
 
-    /// The same without a column; to be solved again.
-    pub fn without(&self, column: usize) -> Self {
-        let but =
-            |of: &[f64]| (of.iter().enumerate().filter(|(at, _)| *at != column)).map(|(_, v)| *v).collect();
-        let rows = self.gram.iter().enumerate().filter(|(at, _)| *at != column);
-        let gram: Vec<Vec<f64>> = rows.map(|(_, row)| but(row)).collect();
+    /// The same with some of the columns; to be solved again.
+    pub fn among(&self, keep: impl Fn(usize) -> bool) -> Self {
+        let of = |of: &[f64]| (of.iter().enumerate().filter(|(at, _)| keep(*at))).map(|(_, v)| *v).collect();
+        let rows = self.gram.iter().enumerate().filter(|(at, _)| keep(*at));
+        let gram: Vec<Vec<f64>> = rows.map(|(_, row)| of(row)).collect();
         let coefficient = vec![0.0; gram.len()];
-        Self { gram, target: but(&self.target), coefficient, used: Vec::new() }
+        Self { gram, target: of(&self.target), coefficient, used: Vec::new() }
+    }
+
+    /// The same where columns are liked by so much more than they help: of combinations that are equally good, the one that is liked best,
+    /// for small amounts; to be solved again.
+    #[must_use]
+    pub fn tilted(mut self, by: impl Fn(usize) -> f64) -> Self {
+        for (column, target) in self.target.iter_mut().enumerate() {
+            *target += by(column) * self.gram[column][column].sqrt();
+            // Columns that depend on others may come in instead of them.
+            self.gram[column][column] *= 1.0 + RIDGE;
+        }
+        self
     }
 
     /// The combination, one coefficient a column.
@@ -203,6 +217,23 @@ mod tests {
     fn a_column_there_twice_does_no_harm() {
         let y = solve(&[&[1.0, 2.0], &[1.0, 2.0], &[0.0, 1.0]], &[1.0, 3.0]);
         assert!((y[0] + y[1] - 1.0).abs() < 1e-9 && (y[2] - 1.0).abs() < 1e-9, "{y:?}");
+    }
+
+    /// (2, 2) is 2 (1, 0) + 2 (0, 1), or 2 (1, 1): whichever is liked.
+    #[test]
+    fn of_equally_good_combinations_the_one_that_is_liked_is_chosen() {
+        let (columns, target) = ([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]], [2.0, 2.0]);
+        let mut problem = NonNegative::new();
+        for (c, column) in columns.iter().enumerate() {
+            problem
+                .push(columns[..=c].iter().map(|other| dot(column, other)).collect(), dot(column, &target));
+        }
+        problem.solve(8f64.sqrt(), 1e-12);
+        for (liked, used) in [(2, [false, false, true]), (0, [true, true, false])] {
+            let mut other = problem.clone().tilted(|column| if column == liked { 1e-4 } else { 0.0 });
+            other.solve(8f64.sqrt(), 1e-9);
+            assert_eq!([0, 1, 2].map(|c| other.coefficients()[c] > 1e-3), used);
+        }
     }
 
     /// Karush-Kuhn-Tucker on 40 random problems: no slope down a column at zero, none either way at a positive coefficient.

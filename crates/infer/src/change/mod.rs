@@ -8,6 +8,8 @@
 //!
 //! Source: Hestenes and Stiefel, 1952 (conjugate gradients); Tarantola, *Inverse Problem Theory*, 2005, sec. 3.2.
 
+pub mod exact;
+
 use netloom_model::Control;
 use netloom_model::rng::{below, stream};
 
