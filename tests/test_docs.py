@@ -262,11 +262,11 @@ def profile(name: str) -> dict[str, str]:
     return found
 
 
-def test_the_page_of_simulate_has_the_numbers_of_both_profiles():
+def test_the_page_of_simulate_has_the_numbers_of_all_profiles():
     page = (ROOT / "docs" / "verbs" / "simulate.md").read_text()
-    rows = re.findall(r"^\| `(\w+)` \| [^|]* \| ([^|]*) \| ([^|]*) \|$", page, re.MULTILINE)
-    infiniband, codes = profile("infiniband"), profile("codes")
+    rows = re.findall(r"^\| `(\w+)` \| [^|]* \| ([^|]*) \| ([^|]*) \| ([^|]*) \|$", page, re.MULTILINE)
+    infiniband, codes, aries = profile("infiniband"), profile("codes"), profile("aries")
     assert len(rows) >= 20
     not_numbers = {"lane_weights", "sl2vl", "host_cable_delay_ns", "switch_delays_ns", "cable_delays_ns"}
-    for key, one, other in (row for row in rows if row[0] not in not_numbers):
-        assert (one, other) == (infiniband[key], codes[key]), key
+    for key, *values in (row for row in rows if row[0] not in not_numbers):
+        assert values == [infiniband[key], codes[key], aries[key]], key

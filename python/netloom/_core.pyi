@@ -460,8 +460,18 @@ class Simulation:
         Columns job (its number), from, to (ranks), collective, number (which of its sender's messages, the
         same in every run of the job; of a graph of tasks the task), bytes, posted_ps, latency_ps (from its
         posting to its last byte), asking_ps (of question and answer, if it is longer than the eager limit).
+        Where packets are answered (`hardware.window_packets`), what the sender's adapter has counted of each:
+        flits, stalled_cycles, packets, latency_cycles (from packets to their responses), network_ps (from
+        when its first packet was ready to leave until its last byte came), eq2_ps and window_ps (that time by
+        the transmission model, as published and with a window that slides); all 0 if the last response did
+        not come.
         `cut`: there were more than 4,000,000 arrivals (a message that asks first has three), and the last are
         missing.
+        """
+    def adapters(self) -> dict[str, Any] | None:
+        """What adapters have counted: columns host, flits, stalled_cycles, packets, latency_cycles.
+
+        None where packets are not answered.
         """
     def queues(self) -> dict[str, Any] | None:
         """The longest queues of every sample: time_ps, link, bytes."""

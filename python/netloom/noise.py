@@ -104,6 +104,78 @@ def summary(times_ps: _Whole) -> dict[str, Any] | None:
 
 
 @dataclass(frozen=True)
+class Sent:
+    """Times of messages on the network beside the transmission model, which has flits, stalls and latencies.
+
+    Attributes
+    ----------
+    network_ps : array of int
+        From when a message's first packet was ready to leave until its last byte came; 0 of one whose last
+        response the run did not see.
+    eq2_ps, window_ps : array of float
+        By eq. 2 of D. De Sensi et al., SC 2019, and with a window that slides.
+    """
+
+    network_ps: _Whole
+    eq2_ps: npt.NDArray[np.float64]
+    window_ps: npt.NDArray[np.float64]
+
+    @classmethod
+    def of(cls, recorded: Mapping[str, Any], rows: npt.NDArray[np.intp]) -> Sent | None:
+        """Those of some rows of what `Simulation.messages` gives; None where packets are not answered.
+
+        Parameters
+        ----------
+        recorded : mapping
+            The columns.
+        rows : array of int
+            Which rows.
+        """
+        if "network_ps" not in recorded:
+            return None
+        return cls(
+            network_ps=np.asarray(recorded["network_ps"][rows], dtype=np.int64),
+            eq2_ps=np.asarray(recorded["eq2_ps"][rows]),
+            window_ps=np.asarray(recorded["window_ps"][rows]),
+        )
+
+
+def estimate(sent: Sent | None, among: npt.NDArray[np.bool_] | None = None) -> dict[str, Any] | None:
+    """How well the transmission model tells the times of messages on the network.
+
+    Parameters
+    ----------
+    sent : Sent or None
+        The messages.
+    among : array of bool, optional
+        Only these of them.
+
+    Returns
+    -------
+    dict, or None
+        How many `messages` were answered whole; medians, in microseconds, of their time (`network_us`) and of
+        both estimates (`eq2_us`, `window_us`); medians of what these are off, as a share of the time
+        (`eq2_error`, `window_error`); and Pearson's correlation of each with the time (`eq2_correlation`,
+        `window_correlation`), null below 3 messages or where nothing varies. None without any.
+    """
+    if sent is None:
+        return None
+    whole = sent.network_ps > 0
+    if among is not None:
+        whole &= among
+    time = sent.network_ps[whole].astype(np.float64)
+    if not time.size:
+        return None
+    told: dict[str, Any] = {"messages": int(time.size), "network_us": _us(np.median(time))}
+    for name, of in (("eq2", sent.eq2_ps[whole]), ("window", sent.window_ps[whole])):
+        varies = time.size >= 3 and np.ptp(time) > 0 and np.ptp(of) > 0
+        told[f"{name}_us"] = _us(np.median(of))
+        told[f"{name}_error"] = float(np.median(np.abs(of / time - 1)))
+        told[f"{name}_correlation"] = float(np.corrcoef(of, time)[0, 1]) if varies else None
+    return told
+
+
+@dataclass(frozen=True)
 class Messages:
     """A job's messages in one run, in order of sender, receiver and number.
 
@@ -121,6 +193,8 @@ class Messages:
         On the network: from posting to the last byte, question and answer included.
     cut : bool
         Some are missing, as there were too many.
+    sent : Sent or None
+        What their adapters have counted; None where packets are not answered.
     """
 
     sender: _Whole
@@ -130,6 +204,7 @@ class Messages:
     size: _Whole
     time_ps: _Whole
     cut: bool
+    sent: Sent | None = None
 
     @classmethod
     def of(cls, recorded: Mapping[str, Any], job: int) -> Messages:
@@ -155,6 +230,7 @@ class Messages:
             size=column("bytes"),
             time_ps=column("latency_ps") + column("asking_ps"),
             cut=bool(recorded["cut"]),
+            sent=Sent.of(recorded, mine),
         )
 
     def __len__(self) -> int:
@@ -243,6 +319,7 @@ def by_size(pairs: Joined) -> list[dict[str, Any]]:
                 "noise": summary(pairs.beside.time_ps[of_beside]),
                 "alone": summary(pairs.alone.time_ps[of_alone]),
                 "differences": differences(pairs.difference_ps[of_beside[pairs.in_beside]]),
+                "estimate": estimate(pairs.beside.sent, of_beside),
             }
         )
     return found

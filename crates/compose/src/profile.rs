@@ -2,7 +2,10 @@
 
 use netloom_formats::scenario::{Knob, Scenario};
 use netloom_model::Fabric;
-use netloom_sim::{Admission, Config, Forwarding, Injection, Profile, Release, SimError, Software};
+use netloom_sim::{
+    ARIES_GLOBAL_CABLE_PS, Admission, Config, Forwarding, Injection, Profile, Release, SimError, Software,
+};
+use netloom_topology::detect;
 
 use crate::ComposeError;
 use crate::congestion::congestion;
@@ -15,6 +18,7 @@ use crate::wiring::wiring;
 pub fn profile(fabric: &Fabric, scenario: &Scenario) -> Result<Profile, ComposeError> {
     let mut profile = match scenario.profile.as_str() {
         "codes" => Profile::codes(),
+        "aries" => Profile::aries(),
         _ => Profile::infiniband(),
     };
     for (name, knob) in &scenario.hardware {
@@ -22,6 +26,11 @@ pub fn profile(fabric: &Fabric, scenario: &Scenario) -> Result<Profile, ComposeE
     }
     for (name, knob) in &scenario.software {
         software(&mut profile.software, name, knob);
+    }
+    if scenario.profile == "aries" && detect(fabric).shape.groups().is_some() {
+        let long = Knob::Times(vec![("global".into(), ARIES_GLOBAL_CABLE_PS as f64)]);
+        let refuse = |key: &str, message: String| misfit(scenario, "profile", key, &message);
+        wiring(&mut profile.config, fabric, scenario.seed, "cable_delays_ns", &long, &refuse)?;
     }
     // These look at the others.
     for (name, knob) in &scenario.hardware {
@@ -108,6 +117,8 @@ fn hardware(config: &mut Config, name: &str, knob: &Knob) {
         ("switch_delay_ns", knob) => config.switch_delay_ps = time_ps(knob),
         ("cable_delay_ns", knob) => config.cable_delay_ps = time_ps(knob),
         ("credit_bytes", knob) => config.credit_bytes = count(knob) as u32,
+        ("window_packets", Knob::Word(_)) => config.window_packets = None,
+        ("window_packets", knob) => config.window_packets = Some(count(knob) as u32),
         ("sl2vl" | "host_cable_delay_ns" | "switch_delays_ns" | "cable_delays_ns", _) => {} // in `wiring`
         (other, _) => unreachable!("{other} is no parameter of the hardware"),
     }
@@ -163,6 +174,7 @@ mod tests {
                     if *name == "header_bytes" || *name == "credit_bytes" { "13" } else { value(name) };
                 let mut overrides = vec![format!("{table}.{name}={value}")];
                 match *name {
+                    "window_packets" => overrides.push("hardware.header_bytes=16".into()),
                     "release" => overrides.push("hardware.input_buffer_bytes=100000".into()),
                     "input_buffer_bytes" => overrides.push("hardware.release=sent".into()),
                     _ => {}

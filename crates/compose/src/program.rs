@@ -7,8 +7,8 @@ use netloom_formats::{Recording, RecordingError, read_csv_triples, read_mtx};
 use netloom_model::rng::{below, shuffle};
 use netloom_sim::{
     Algorithms, AllToAll, Collective, Exchange, Ghost, GhostOrder, Halo, Incast, Kind, NasCg, NasClass,
-    NasFt, Pairs, PermutationStream, Repeat, Replay, RowsAndColumns, Script, Slabs, Stencil, Stream, Tasks,
-    Wrf,
+    NasFt, Pairs, PermutationStream, PingPong, Repeat, Replay, RowsAndColumns, Script, Slabs, Stencil,
+    Stream, Tasks, Wrf,
 };
 use netloom_traffic::{PatternError, pattern};
 
@@ -133,6 +133,9 @@ fn script(program: &Program, place: Place) -> Result<Arc<dyn Script>, ComposeErr
         Program::Stream { pattern: ref spec, messages, bytes } => stream(place, spec, messages, bytes),
         Program::Pairs { pairing, rounds, messages, bytes } => {
             done(Pairs { partner: pairs(pairing, place)?, rounds, messages, bytes })
+        }
+        Program::PingPong { pairing, bytes, iterations } => {
+            done(PingPong { partner: pairs(pairing, place)?, bytes, iterations })
         }
         Program::Stencil { shape, messages, bytes, iterations } => {
             done(Stencil { shape, bytes, messages, iterations })

@@ -2,11 +2,11 @@
 //!
 //! Lanes go by slot of a packet's way. A scenario that says nothing of lanes gets as many as there are slots; one that asks for fewer is
 //! refused, or, with `allow_credit_loops`, has the last slots share a lane and runs until packets wait for each other. Service levels
-//! and SL-to-VL tables have no say.
+//! and SL-to-VL tables have no say. Responses get lanes of their own behind these, unless the scenario has too few; then they share.
 
 use netloom_formats::scenario::Scenario;
 use netloom_routing::{RoutingError, Steering};
-use netloom_sim::{Model, Profile, Scheme, Steered};
+use netloom_sim::{Model, Profile, Scheme, SteerOptions, Steered};
 
 use crate::ComposeError;
 
@@ -62,8 +62,13 @@ pub(crate) fn fitted<'a>(
 ) -> (Scheme<'a>, Profile) {
     let mut profile = profile.clone();
     let Scheme::Steered(mut options, steering) = scheme else { return (scheme, profile) };
+    let answered = profile.config.window_packets.is_some();
+    let responses = if answered { SteerOptions::RESPONSE_LANES } else { 0 };
     if !asked(scenario, "lanes") {
-        profile.config.lanes = profile.config.lanes.max(options.lanes);
+        options.response_lanes = responses;
+        profile.config.lanes = profile.config.lanes.max(options.lanes + responses);
+    } else if profile.config.lanes >= options.lanes + responses {
+        options.response_lanes = responses;
     } else if scenario.allow_credit_loops {
         options.lanes = options.lanes.min(profile.config.lanes);
     }

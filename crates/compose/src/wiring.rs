@@ -31,8 +31,9 @@ pub(crate) fn wiring(
 ) -> Result<(), ComposeError> {
     match (name, knob) {
         ("host_cable_delay_ns", &Knob::Time(ps)) => {
-            let (hosts, others) = (ps.round() as u64, config.cable_delay_ps);
-            let delay = |link| if fabric.between_switches(link) { others } else { hosts };
+            let (hosts, others) = (ps.round() as u64, config.cable_delays_ps.take());
+            let other = |link: LinkId| others.as_ref().map_or(config.cable_delay_ps, |of| of[link.index()]);
+            let delay = |link| if fabric.between_switches(link) { other(link) } else { hosts };
             config.cable_delays_ps = Some(fabric.links().map(delay).collect());
         }
         ("switch_delays_ns", Knob::Times(list)) => {

@@ -18,6 +18,7 @@
 //! | [`bound`] | the least slowdown for a price, over all sizes of leaf and pod |
 //! | [`front`] | price against slowdown |
 //! | [`plan`](mod@plan) | the whole question, and its answer |
+//! | [`transmission`] | how long an adapter with a window takes for a message |
 //! | [`error`] | what cannot be planned |
 
 pub mod application;
@@ -32,6 +33,7 @@ pub mod front;
 pub mod order;
 pub mod plan;
 pub mod search;
+pub mod transmission;
 
 pub use application::{Application, Demand, Slowdown};
 pub use bound::{Bound, Bounds};
@@ -42,3 +44,4 @@ pub use design::{Counts, Design, DesignError};
 pub use error::PlanError;
 pub use order::Order;
 pub use plan::{Answer, Goal, Planned, Request, plan};
+pub use transmission::Sent;

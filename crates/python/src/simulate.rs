@@ -7,8 +7,10 @@ use std::sync::Arc;
 use netloom_compose::{self as compose, Routing};
 use netloom_counters::{SynthOptions, lane_scheme, synth};
 use netloom_model::{Counters, Fabric, HostId, Interval, LinkId, Routes, Traffic};
+use netloom_planning::Sent;
 use netloom_sim::{
-    Keeping, Measure, Model, Outcome, PairRow, Scheme, Setup, SimError, simulate as run_simulation,
+    AdapterCounters, Keeping, Measure, Model, Outcome, PairRow, Scheme, Setup, SimError, Transmission,
+    simulate as run_simulation,
 };
 use numpy::{Element, PyArray1};
 use pyo3::prelude::*;
@@ -16,7 +18,7 @@ use pyo3::types::{IntoPyDict, PyBytes, PyDict, PyList};
 
 use crate::counters::PyCounters;
 use crate::errors;
-use crate::results::{accepted, congestion, deadlock, latency, load, ms, spent};
+use crate::results::{accepted, adapter, congestion, deadlock, latency, load, ms, spent};
 use crate::routes::PyRoutes;
 use crate::run::{Options, run, run_until, stop_text};
 use crate::scenario::{PyScenario, Stage};
@@ -294,6 +296,10 @@ impl PySimulation {
             dict.set_item("message_latency_us", latency(py, &job.message_latency)?)?;
             dict.set_item("load", job.offered.as_ref().map(|offered| load(py, offered)).transpose()?)?;
             dict.set_item("time", job.spent.as_ref().map(|it| spent(py, it, job.ranks)).transpose()?)?;
+            if let Some(adapters) = &o.adapters {
+                let placed = &self.stage.scene.jobs[jobs.len()].hosts;
+                dict.set_item("adapter", adapter(py, placed.iter().map(|host| &adapters[host.index()]))?)?;
+            }
             if let Some(managed) = &o.managed {
                 let placed = &self.stage.scene.jobs[jobs.len()].hosts;
                 let of_job: HashSet<HostId> = placed.iter().copied().collect();
@@ -328,8 +334,12 @@ impl PySimulation {
         let whole = o.deadlock.is_none() && o.stopped.is_none() && !o.at_max_time;
         let arrived = whole && o.packets > 0;
         dict.set_item("mean_hops", arrived.then(|| o.packet_hops as f64 / o.packets as f64))?;
-        let share = |detours: u64| (o.packets > 0).then(|| detours as f64 / o.packets as f64);
+        let data = o.packets - o.responses;
+        let share = |detours: u64| (data > 0).then(|| detours as f64 / data as f64);
         dict.set_item("detours", o.detours.and_then(share))?;
+        if let Some(adapters) = &o.adapters {
+            dict.set_item("adapter", adapter(py, adapters.iter())?)?;
+        }
         dict.set_item("accepted", accepted(py, &o.jobs)?)?;
         dict.set_item("events", o.events)?;
         dict.set_item("cpu_seconds", self.cpu_seconds)?;
@@ -512,7 +522,32 @@ impl PySimulation {
         columns.set_item("posted_ps", array(py, rows().map(|row| row.posted_ps)))?;
         columns.set_item("latency_ps", array(py, rows().map(|row| row.latency_ps)))?;
         columns.set_item("asking_ps", array(py, rows().map(|row| row.asking_ps)))?;
+        if let Some(window) = self.window() {
+            let sent = || rows().map(|row| row.sent.unwrap_or_default());
+            let estimates: Vec<(f64, f64)> = sent().map(|sent| estimates_ps(&sent, window)).collect();
+            columns.set_item("flits", array(py, sent().map(|it| it.counters.flits)))?;
+            columns.set_item("stalled_cycles", array(py, sent().map(|it| it.counters.stalled_cycles())))?;
+            columns.set_item("packets", array(py, sent().map(|it| it.counters.packets)))?;
+            columns.set_item("latency_cycles", array(py, sent().map(|it| it.counters.latency_cycles())))?;
+            columns.set_item("network_ps", array(py, sent().map(|it| it.network_ps)))?;
+            columns.set_item("eq2_ps", array(py, estimates.iter().map(|it| it.0)))?;
+            columns.set_item("window_ps", array(py, estimates.iter().map(|it| it.1)))?;
+        }
         columns.set_item("cut", messages.cut)?;
+        Ok(Some(columns))
+    }
+
+    /// What adapters have counted: columns host, flits, stalled_cycles, packets, latency_cycles. `None` where packets are not answered.
+    fn adapters<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
+        let Some(adapters) = &self.outcome.adapters else { return Ok(None) };
+        let columns = PyDict::new(py);
+        columns.set_item("host", array(py, (0..adapters.len()).map(|host| host as u32)))?;
+        columns.set_item("flits", array(py, adapters.iter().map(|it| it.flits)))?;
+        columns
+            .set_item("stalled_cycles", array(py, adapters.iter().map(AdapterCounters::stalled_cycles)))?;
+        columns.set_item("packets", array(py, adapters.iter().map(|it| it.packets)))?;
+        columns
+            .set_item("latency_cycles", array(py, adapters.iter().map(AdapterCounters::latency_cycles)))?;
         Ok(Some(columns))
     }
 
@@ -551,6 +586,27 @@ impl PySimulation {
         let (routing, ms) = (&self.routing, ms(self.outcome.end_ps));
         format!("<netloom.Simulation: {routing}, {} packets in {ms:.3} ms>", self.outcome.packets)
     }
+}
+
+impl PySimulation {
+    /// Packets that an adapter may have without a response, if packets are answered.
+    fn window(&self) -> Option<u32> {
+        self.stage.scene.profile.config.window_packets.filter(|_| self.outcome.adapters.is_some())
+    }
+}
+
+/// How long a message takes by the transmission model, ps: as published, and with a window that slides.
+fn estimates_ps(sent: &Transmission, window: u32) -> (f64, f64) {
+    let counters = &sent.counters;
+    let message = Sent {
+        packets: counters.packets,
+        flits: counters.flits,
+        stall_ratio: counters.stalled_cycles() / counters.flits.max(1) as f64,
+        latency_cycles: counters.latency_cycles() / counters.packets.max(1) as f64,
+        window,
+    };
+    let cycle_ps = counters.cycle_ps as f64;
+    (message.published_cycles() * cycle_ps, message.sliding_cycles() * cycle_ps)
 }
 
 /// What hosts sent each other in an interval, or in all.

@@ -92,7 +92,13 @@ pub struct Config {
     pub switch_delays_ps: Option<Arc<[u64]>>,
     /// Congestion control of end points. A run with one is simulated in one partition.
     pub congestion: Option<Congestion>,
+    /// Every packet of data is answered with a header, and an adapter sends no more packets than these without an answer. `None`: nothing is
+    /// answered. A run with answers is simulated in one partition.
+    pub window_packets: Option<u32>,
 }
+
+/// Bytes of a flit, in which adapters count.
+pub const FLIT_BYTES: u16 = 16;
 
 impl Config {
     /// One way through a link's cable, ps.
@@ -107,6 +113,11 @@ impl Config {
             None => self.switch_delay_ps,
         });
         self.cable_ps(link) + switch
+    }
+
+    /// Whether a run must be simulated in one partition.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.congestion.is_some() || self.window_packets.is_some()
     }
 
     /// Refuses hardware that can't work, or is that of another fabric.
@@ -156,6 +167,17 @@ impl Config {
         }
         let wire = self.wire_bytes();
         let refuse = |what: &'static str, expected: String| Err(SimError::Config { what, expected });
+        if let Some(packets) = self.window_packets {
+            if packets == 0 {
+                return refuse("window_packets", "at least 1".into());
+            }
+            if self.header_bytes == 0 {
+                return refuse("header_bytes", "above 0 with window_packets: a response is a header".into());
+            }
+            if self.congestion.is_some() {
+                return refuse("window_packets", "none with a congestion control".into());
+            }
+        }
         if self.packet_bytes == 0 || wire > u32::from(u16::MAX) {
             return refuse("packet_bytes", format!("at least 1, and {} with headers", u16::MAX));
         }

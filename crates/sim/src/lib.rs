@@ -3,7 +3,7 @@
 //! | module | what |
 //! |---|---|
 //! | `config` | the hardware: buffers, delays, arbitration |
-//! | `profile` | the two frozen sets of parameters |
+//! | `profile` | the frozen sets of parameters |
 //! | `fluid` | messages as flows with fair rates: quick prediction |
 //! | `packet` | the engine: events, links, switches, adapters; routing schemes |
 //! | `program` | what hosts do: told what happened, they ask for messages and timers |
@@ -33,24 +33,24 @@ mod scheme;
 mod state_codec;
 mod steered;
 
-pub use config::{Admission, Config, Forwarding, Injection, Release};
+pub use config::{Admission, Config, FLIT_BYTES, Forwarding, Injection, Release};
 pub use congestion::{Congestion, ControlKind, Limiters, Qcn};
 pub use error::SimError;
 pub use fluid::Fluid;
 pub use motif::{
     AllToAll, Exchange, Exchanges, Ghost, GhostOrder, Halo, Incast, NasCg, NasClass, NasFt, Pairs,
-    PermutationStream, Repeat, RowsAndColumns, Slabs, Stencil, Stream, Uniform, Wrf,
+    PermutationStream, PingPong, Repeat, RowsAndColumns, Slabs, Stencil, Stream, Uniform, Wrf,
 };
 pub use observe::{Arrival, Context, Departure, Flying, Hop, Nobody, Observer, Queue};
 pub use packet::choice;
 pub use packet::choice::{Choice, Here, Outputs};
 pub use packet::{End, Finished, Keeping, Network, Terms, run_network};
-pub use profile::Profile;
+pub use profile::{ARIES_GLOBAL_CABLE_PS, Profile};
 pub use program::{Desk, Post, Program, Series, Split};
 pub use record::{
-    Distribution, FlowRow, IntervalRow, Intervals, Latencies, LevelRow, LinkCounters, MOST_ARRIVALS, Managed,
-    ManagedQueue, Measure, MessageRow, MessageRows, PairRow, QueueLevel, QueueRow, Queues, Recorded,
-    Reordering, Sent, Snooped, Summary,
+    AdapterCounters, Distribution, FlowRow, IntervalRow, Intervals, Latencies, LevelRow, LinkCounters,
+    MOST_ARRIVALS, Managed, ManagedQueue, Measure, MessageRow, MessageRows, PairRow, QueueLevel, QueueRow,
+    Queues, Recorded, Reordering, Sent, Snooped, Summary, Transmission,
 };
 pub use replay::{
     Algorithm, Algorithms, Collective, Envelope, Job, JobTimes, Kind, Offered, Op, OpenLoop, Player, Replay,

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::SimError;
 use crate::observe::Context;
+use crate::record::Transmission;
 use crate::state_codec::{StateReader, StateWriter};
 
 /// A time beyond the simulator's range; only [`u64::MAX`] is later.
@@ -239,6 +240,9 @@ pub trait Program: Send {
 
     /// The last byte of a message left its host.
     fn sent(&mut self, _from: HostId, _token: Self::Token, _desk: &mut Desk<Self::Token>) {}
+
+    /// The last response to a message has come to its sender; only where packets are answered.
+    fn transmitted(&mut self, _from: HostId, _token: Self::Token, _transmission: Transmission) {}
 
     /// A message is complete at its receiver, `latency_ps` after it was posted.
     fn received(&mut self, at: HostId, token: Self::Token, latency_ps: u64, desk: &mut Desk<Self::Token>);

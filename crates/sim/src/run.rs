@@ -15,8 +15,8 @@ use crate::packet::{End, Finished, Keeping, Terms, run_network};
 
 use crate::profile::Profile;
 use crate::record::{
-    Distribution, Latencies, LinkCounters, MOST_SPANS, Managed, Measure, RankWindow, Recorded, Summary,
-    Window,
+    AdapterCounters, Distribution, Latencies, LinkCounters, MOST_SPANS, Managed, Measure, RankWindow,
+    Recorded, Summary, Window,
 };
 use crate::replay::{Job, JobTimes, Offered, Player, Spent};
 use crate::scheme::{Scheme, Visitor};
@@ -158,9 +158,13 @@ pub struct Outcome {
     pub jobs: Vec<JobOutcome>,
     /// From a packet's creation at its host's adapter to its arrival, all jobs together.
     pub packet_latency: Summary,
-    /// Packets received by hosts.
+    /// Packets received by hosts, responses included.
     pub packets: u64,
-    /// Those of them that made a detour; `None` where no packet can.
+    /// Those of them that are responses.
+    pub responses: u64,
+    /// What adapters have counted, by host; `None` where packets are not answered.
+    pub adapters: Option<Vec<AdapterCounters>>,
+    /// Packets that made a detour; `None` where no packet can.
     pub detours: Option<u64>,
     /// Links that packets were sent over, host links included.
     pub packet_hops: u64,
@@ -381,6 +385,8 @@ fn packets<C: Choice + Clone, O: Observer>(
         jobs,
         packet_latency: all_packets.summary(),
         packets: finished.packets,
+        responses: finished.responses,
+        adapters: finished.adapters,
         detours: steers.then_some(finished.detours),
         packet_hops: finished.packet_hops,
         earlier_hops: finished.earlier_hops,

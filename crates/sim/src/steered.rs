@@ -57,13 +57,18 @@ pub struct SteerOptions {
     pub add_bytes: u32,
     /// Lanes: one a slot of the way; with fewer the last ones share a lane, and packets may wait for each other for ever.
     pub lanes: u8,
+    /// Lanes behind these that are responses' own: [`SteerOptions::RESPONSE_LANES`], or none.
+    pub response_lanes: u8,
 }
 
 impl SteerOptions {
+    /// Lanes of responses, which take minimal ways: one a slot.
+    pub const RESPONSE_LANES: u8 = 3;
+
     /// A scheme as it is meant: UGAL with two candidates of each kind, a detour twice as long.
     pub fn new(scheme: Steered) -> Self {
         let lanes = scheme.slots().len() as u8;
-        Self { scheme, minimal: 2, detours: 2, shift: 1, add_bytes: 0, lanes }
+        Self { scheme, minimal: 2, detours: 2, shift: 1, add_bytes: 0, lanes, response_lanes: 0 }
     }
 
     /// The scheme that a word names; parameters of UGAL follow a colon: `ugal:minimal=1,detours=1,shift=1,add=12288`. `None`: the word

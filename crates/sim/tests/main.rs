@@ -18,6 +18,7 @@ mod partitions;
 mod programs;
 mod queueing;
 mod recorded;
+mod responses;
 mod schemes;
 mod snooping;
 mod states;

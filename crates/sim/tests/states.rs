@@ -165,6 +165,19 @@ fn detours_go_on_too() {
     assert!(broken > 10, "{broken} times broken off");
 }
 
+/// Responses on their way and what adapters have counted go on, too; in one partition, however many are asked for.
+#[test]
+fn responses_go_on_too() {
+    let fabric = &generate("dragonfly:p=1,a=4,h=2").unwrap();
+    let steering = Steering::new(fabric, &detect(fabric)).unwrap();
+    let config = &Config { lanes: 8, window_packets: Some(16), ..Config::aries() };
+    let options = SteerOptions { response_lanes: 3, ..SteerOptions::new(Steered::Ugal) };
+    let choice = Steer::<true>::new(fabric, &steering, options, 2);
+    let (jobs, seed, measured) = (jobs, 2, true);
+    let broken = Case { fabric, config, choice, jobs, seed, measured }.every_way_agrees(&[(1, 1), (2, 2)]);
+    assert!(broken > 3, "{broken} times broken off");
+}
+
 /// Every rank passes on round the ring what it gets, a long message and a short one each, after computing on two processors.
 fn graph(fabric: &Fabric, random: &mut Stream) -> Vec<Job> {
     let hosts: Vec<_> = fabric.hosts().collect();

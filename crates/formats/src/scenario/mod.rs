@@ -3,7 +3,7 @@
 //! ```toml
 //! name = "bisection-shuffle"           # the file's name unless given
 //! fabric = "quartz1"                   # a generator's spec, or a path relative to the scenario
-//! profile = "codes"                    # infiniband (the default) | codes: hardware and software
+//! profile = "codes"                    # infiniband (the default) | codes | aries: hardware and software
 //! routes = ["ftree", "adaptive"]       # or one text; each is run. An engine of `netloom route` (static tables), a scheme
 //!                                      # without tables such as adaptive, a file of tables (with paths by pair: mine.lfts+pairs.csv),
 //!                                      # optimized, optimized:phases
@@ -67,7 +67,7 @@ pub struct Scenario {
     pub name: String,
     /// A generator's spec, or a path as written.
     pub fabric: String,
-    /// `infiniband` or `codes`.
+    /// `infiniband`, `codes` or `aries`.
     pub profile: String,
     /// The routings to compare, at least one, each once.
     pub routes: Vec<String>,
@@ -266,7 +266,7 @@ fn read_root(at: &Place, root: &Table) -> Result<Scenario, FormatError> {
                 return Err(FormatError::whole(at.label, "expected fabric = \"…\", a spec or a path"));
             }
         },
-        profile: file.word("profile", &["infiniband", "codes"])?.unwrap_or("infiniband").to_owned(),
+        profile: file.word("profile", &["infiniband", "codes", "aries"])?.unwrap_or("infiniband").to_owned(),
         routes: read_routes(&file)?,
         model: file.word("model", &["packet", "fluid"])?.unwrap_or("packet").to_owned(),
         seed: file.whole("seed", 0..=i64::MAX)?.unwrap_or(0) as u64,

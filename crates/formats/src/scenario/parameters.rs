@@ -37,7 +37,7 @@ pub enum Knob {
 }
 
 /// Parameters of the hardware; units are in their names.
-pub const HARDWARE: [&str; 19] = [
+pub const HARDWARE: [&str; 20] = [
     "packet_bytes",
     "header_bytes",
     "forwarding",
@@ -57,11 +57,15 @@ pub const HARDWARE: [&str; 19] = [
     "switch_delays_ns",
     "cable_delays_ns",
     "credit_bytes",
+    "window_packets",
 ];
 
 /// Parameters of the software; units are in their names.
 pub const SOFTWARE: [&str; 6] =
     ["call_ns", "post_ns", "rendezvous_ns", "eager_bytes", "control_bytes", "copy_ns_per_byte"];
+
+/// Most packets without a response.
+const MOST_WINDOW: i64 = 1 << 20;
 
 /// Longest delay, ns: a second.
 const MOST_NS: f64 = 1e9;
@@ -76,6 +80,10 @@ pub(super) fn hardware(keys: &Keys) -> Result<Vec<(&'static str, Knob)>, FormatE
         "lane_weights" => weights(keys, name),
         "sl2vl" => sl2vl(keys, name),
         "lanes" => Ok(keys.whole(name, 1..=15)?.map(|n| Knob::Count(n as u64))),
+        "window_packets" => match keys.item(name).and_then(|item| item.as_str()) {
+            Some("unlimited") => Ok(Some(Knob::Word("unlimited"))),
+            _ => Ok(keys.whole(name, 1..=MOST_WINDOW)?.map(|n| Knob::Count(n as u64))),
+        },
         "input_buffer_bytes" => size_or_unlimited(keys, name, 1, i32::MAX as u64),
         "header_bytes" | "credit_bytes" => Ok(keys.size(name, 0..=65_535)?.map(Knob::Count)),
         "packet_bytes" => Ok(keys.size(name, 1..=65_535)?.map(Knob::Count)),

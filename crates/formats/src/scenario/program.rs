@@ -30,6 +30,15 @@ pub enum Program {
         /// Bytes of each.
         bytes: u64,
     },
+    /// Pairs send each other a message in turn.
+    PingPong {
+        /// Who with whom.
+        pairing: Pairing,
+        /// Bytes of a message.
+        bytes: u64,
+        /// Times there and back.
+        iterations: u64,
+    },
     /// Messages to the six neighbours on a periodic grid, all awaited at the end of an iteration.
     Stencil {
         /// Ranks along x, y, z; x fastest.
@@ -230,9 +239,10 @@ struct Kind {
 }
 
 /// All kinds, in the order messages list them. A new one is a line here, a function below and a variant of [`Program`].
-const KINDS: [Kind; 16] = [
+const KINDS: [Kind; 17] = [
     Kind { name: "stream", keys: &["pattern", "messages", "bytes"], read: stream },
     Kind { name: "pairs", keys: &["pairing", "rounds", "messages", "bytes"], read: pairs },
+    Kind { name: "ping-pong", keys: &["pairing", "bytes", "iterations"], read: ping_pong },
     Kind { name: "stencil", keys: &["shape", "messages", "bytes", "iterations"], read: stencil },
     Kind {
         name: "halo",
@@ -334,13 +344,23 @@ fn stream(keys: &Keys) -> Result<Program, FormatError> {
 }
 
 fn pairs(keys: &Keys) -> Result<Program, FormatError> {
-    let pairing = match keys.word("pairing", &["random", "adjacent", "halves"])? {
-        Some("adjacent") => Pairing::Adjacent,
-        Some("halves") => Pairing::Halves,
-        _ => Pairing::Random,
-    };
+    let pairing = pairing(keys)?.unwrap_or(Pairing::Random);
     let (rounds, messages) = (times(keys, "rounds")?, times(keys, "messages")?);
     Ok(Program::Pairs { pairing, rounds, messages, bytes: size(keys)? })
+}
+
+fn pairing(keys: &Keys) -> Result<Option<Pairing>, FormatError> {
+    let word = keys.word("pairing", &["random", "adjacent", "halves"])?;
+    Ok(word.map(|word| match word {
+        "adjacent" => Pairing::Adjacent,
+        "halves" => Pairing::Halves,
+        _ => Pairing::Random,
+    }))
+}
+
+fn ping_pong(keys: &Keys) -> Result<Program, FormatError> {
+    let pairing = pairing(keys)?.unwrap_or(Pairing::Adjacent);
+    Ok(Program::PingPong { pairing, bytes: size(keys)?, iterations: times(keys, "iterations")? })
 }
 
 fn stencil(keys: &Keys) -> Result<Program, FormatError> {

@@ -184,7 +184,7 @@ fn values_that_make_no_sense_are_refused_with_their_line() {
     let top = |line: &str| refusal(&format!("{line}\n{SMALL}"));
     assert!(
         top("profile = \"code\"")
-            .starts_with("s.toml:1: profile: expected infiniband or codes, found \"code\", did")
+            .starts_with("s.toml:1: profile: expected infiniband, codes or aries, found \"code\", did")
     );
     assert!(top("model = \"packets\"").contains("did you mean \"packet\"?"));
     assert!(top("routes = []").contains("s.toml:1: routes: expected a routing"));

@@ -2,4 +2,4 @@
 
 mod run;
 
-pub(crate) use run::{accepted, congestion, deadlock, latency, load, ms, spent};
+pub(crate) use run::{accepted, adapter, congestion, deadlock, latency, load, ms, spent};

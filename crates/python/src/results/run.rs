@@ -1,7 +1,7 @@
 //! Parts of a simulated run's entry in results.
 
 use netloom_model::Fabric;
-use netloom_sim::{Deadlock, JobOutcome, Managed, Offered, Spent, Summary};
+use netloom_sim::{AdapterCounters, Deadlock, JobOutcome, Managed, Offered, Spent, Summary};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
@@ -126,5 +126,27 @@ pub(crate) fn deadlock<'py>(
     let dict = PyDict::new(py);
     dict.set_item("packets", found.packets)?;
     dict.set_item("cycle", cycle)?;
+    Ok(dict)
+}
+
+/// What adapters have counted, all together; *s* and *L* of the transmission model are null where nothing was counted.
+pub(crate) fn adapter<'py, 'a>(
+    py: Python<'py>,
+    adapters: impl Iterator<Item = &'a AdapterCounters>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let (mut flits, mut packets, mut stalled, mut latency) = (0, 0, 0.0, 0.0);
+    for counters in adapters {
+        flits += counters.flits;
+        packets += counters.packets;
+        stalled += counters.stalled_cycles();
+        latency += counters.latency_cycles();
+    }
+    let dict = PyDict::new(py);
+    dict.set_item("flits", flits)?;
+    dict.set_item("stalled_cycles", stalled)?;
+    dict.set_item("packets", packets)?;
+    dict.set_item("latency_cycles", latency)?;
+    dict.set_item("stall_ratio", (flits > 0).then(|| stalled / flits as f64))?;
+    dict.set_item("mean_latency_cycles", (packets > 0).then(|| latency / packets as f64))?;
     Ok(dict)
 }

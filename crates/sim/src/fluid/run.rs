@@ -54,6 +54,8 @@ pub(crate) fn flows(setup: Setup, control: &Control) -> Result<Outcome, SimError
         jobs,
         packet_latency: no_packets,
         packets: 0,
+        responses: 0,
+        adapters: None,
         detours: None,
         packet_hops: 0,
         earlier_hops: 0,

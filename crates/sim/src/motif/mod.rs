@@ -18,6 +18,6 @@ pub use halo::Halo;
 pub use nas::{NasCg, NasClass, NasFt, Wrf};
 pub use slabs::Slabs;
 pub use stencil::Stencil;
-pub use streams::{Pairs, Stream};
+pub use streams::{Pairs, PingPong, Stream};
 pub use synchronise::{Repeat, RowsAndColumns};
 pub use uniform::Uniform;

@@ -41,6 +41,32 @@ impl Script for Stream {
     }
 }
 
+/// Pairs of ranks send each other a message in turn, the lower rank first.
+#[derive(Clone, Debug)]
+pub struct PingPong {
+    /// Each rank's partner.
+    pub partner: Vec<u32>,
+    /// Bytes of a message.
+    pub bytes: u64,
+    /// Messages there and back.
+    pub iterations: u64,
+}
+
+impl Script for PingPong {
+    fn op(&self, rank: u32, step: u64) -> Option<Op> {
+        let partner = self.partner[rank as usize];
+        if step / 2 >= self.iterations {
+            return None;
+        }
+        let sends = (step % 2 == 0) == (rank < partner);
+        Some(if sends {
+            Op::Send { to: partner, bytes: self.bytes, tag: 0 }
+        } else {
+            Op::Recv { from: partner, tag: 0 }
+        })
+    }
+}
+
 /// Pairs of ranks exchange rounds of many messages at once: the bully of sec. 5.4.
 #[derive(Clone, Debug)]
 pub struct Pairs {

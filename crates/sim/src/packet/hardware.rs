@@ -22,6 +22,8 @@ pub(crate) struct Features {
     pub ahead: bool,
     /// There is a congestion control of end points; see `control`.
     pub control: bool,
+    /// Packets are answered, and adapters have a window; see `host::responses`.
+    pub responds: bool,
 }
 
 impl Features {
@@ -34,6 +36,7 @@ impl Features {
             in_turn: config.admission == Admission::RoundRobin,
             ahead,
             control: config.congestion.is_some(),
+            responds: config.window_packets.is_some(),
         }
     }
 }
@@ -69,6 +72,7 @@ impl Hardware for Codes {
         in_turn: false,
         ahead: true,
         control: false,
+        responds: false,
     });
 }
 
@@ -81,6 +85,7 @@ impl Hardware for InfiniBand {
         in_turn: true,
         ahead: true,
         control: false,
+        responds: false,
     });
 }
 

@@ -9,7 +9,7 @@ use netloom_model::{DestSpace, Fabric};
 use super::choice::Choice;
 use super::control::{EndPoints, Order};
 use super::hardware::Features;
-use super::host::{Births, Hosts};
+use super::host::{Births, Hosts, Responses};
 use super::parallel::Mail;
 use super::parallel::Partition;
 use super::pool::{Origin, Packet, Pool};
@@ -18,11 +18,11 @@ use super::switch::Ports;
 use super::watch::{Recorder, link_counters};
 use crate::SimError;
 use crate::calendar::{Calendar, MOST_KEY};
-use crate::config::Config;
+use crate::config::{Config, FLIT_BYTES};
 use crate::observe::Observer;
 use crate::program::{Desk, Program};
 use crate::record::LinkCounters;
-use crate::record::{Latencies, Managed, Measure, PairCounter};
+use crate::record::{AdapterCounters, Latencies, Managed, Measure, PairCounter};
 
 /// One network in motion.
 #[derive(Debug)]
@@ -61,6 +61,8 @@ pub struct Network<'f, C, P: Program, O> {
     pub(super) pairs: Option<Box<PairCounter>>,
     /// Congestion control of end points, if there is one.
     pub(super) end_points: Option<Box<EndPoints>>,
+    /// Responses and the windows of adapters, if packets are answered.
+    pub(super) responses: Option<Box<Responses<P::Token>>>,
     /// Samples of counters and queues, if asked for.
     pub(super) recorder: Option<Box<Recorder>>,
     /// Packets received.
@@ -136,6 +138,11 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
         {
             end_points.order = Some(Order::new(fabric.host_count()));
         }
+        let responses = config.window_packets.map(|window| {
+            let cycles_ps =
+                fabric.hosts().map(|host| ports.kind(fabric.host_link(host).0).time_ps(FLIT_BYTES));
+            Box::new(Responses::new(window, cycles_ps))
+        });
         Ok(Self {
             fabric,
             config: config.clone(),
@@ -162,6 +169,7 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
             now: 0,
             pairs: None,
             end_points,
+            responses,
             recorder: None,
             received: 0,
             detours: 0,
@@ -193,6 +201,16 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
     pub fn managed(&self, end_ps: u64) -> Option<Managed> {
         let end_points = self.end_points.as_ref()?;
         Some(Managed { snooped: self.choice.snooped(), ..end_points.managed(end_ps) })
+    }
+
+    /// What adapters have counted, by host; `None` where packets are not answered.
+    pub fn adapters(&self) -> Option<Vec<AdapterCounters>> {
+        self.responses.as_ref().map(|responses| responses.counters().collect())
+    }
+
+    /// Responses received.
+    pub fn responses_received(&self) -> u64 {
+        self.responses.as_ref().map_or(0, |responses| responses.received())
     }
 
     /// Latencies of packets by job; empty unless recorded.

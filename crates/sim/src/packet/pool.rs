@@ -8,6 +8,9 @@ use serde::{Deserialize, Serialize};
 /// No packet, no message, end of a list.
 pub(crate) const NONE: u32 = u32::MAX;
 
+/// The bit of [`Packet::way`] that responses have.
+pub(crate) const RESPONSE: u8 = 0b1000_0000;
+
 /// A packet in the network: what every hop looks at.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Packet {
@@ -75,6 +78,17 @@ impl Packet {
     pub fn new(address: DestId, wire: u16, level: u8, lane: u8) -> Self {
         debug_assert!(level < 16 && lane < 16);
         Self { next: NONE, address, via: NONE, wire, levels: level << 4 | lane, way: 0 }
+    }
+
+    /// The same as a response.
+    pub fn as_response(self) -> Self {
+        Self { way: RESPONSE, ..self }
+    }
+
+    /// Whether it is a response.
+    #[inline(always)]
+    pub fn is_response(&self) -> bool {
+        self.way & RESPONSE != 0
     }
 
     #[inline(always)]

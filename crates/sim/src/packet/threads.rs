@@ -27,7 +27,7 @@ use crate::calendar::NEVER;
 use crate::config::Config;
 use crate::observe::Observer;
 use crate::program::Split;
-use crate::record::{Intervals, Latencies, Managed, Measure, PairRow, Queues};
+use crate::record::{AdapterCounters, Intervals, Latencies, Managed, Measure, PairRow, Queues};
 use crate::record::{LinkCounters, check_rows};
 use crate::state_codec::{StateReader, joined};
 
@@ -109,8 +109,12 @@ pub struct Finished<P, O> {
     pub pairs: Option<Vec<PairRow>>,
     /// What a congestion control has done, if there was one.
     pub managed: Option<Managed>,
-    /// Packets received by hosts.
+    /// What adapters have counted, by host; `None` where packets are not answered.
+    pub adapters: Option<Vec<AdapterCounters>>,
+    /// Packets received by hosts, responses included.
     pub packets: u64,
+    /// Those of them that are responses.
+    pub responses: u64,
     /// Those of them that made a detour.
     pub detours: u64,
     /// Links that packets were sent over, host links included.
@@ -157,11 +161,11 @@ pub fn run_network<C: Choice + Clone, P: Split, O: Observer>(
     let mut state = terms.keep.and_then(|keep| keep.from).map(StateReader::new);
     let wanted = match (&mut state, terms.partitions) {
         (Some(state), _) => state.partitions()?,
-        (None, _) if config.congestion.is_some() => 1,
+        (None, _) if config.is_whole() => 1,
         (None, Some(partitions)) => partitions,
         (None, None) => Partition::worthwhile(fabric, config, lookahead_ps, terms.threads),
     };
-    if wanted > 1 && C::LOCAL && !O::LISTENS && lookahead_ps > 0 && config.congestion.is_none() {
+    if wanted > 1 && C::LOCAL && !O::LISTENS && lookahead_ps > 0 && !config.is_whole() {
         parts.clear();
         partition = Arc::new(Partition::new(fabric, wanted));
         for here in 0..partition.count {
@@ -421,6 +425,7 @@ fn merged<C: Choice, P: Split, O: Observer>(
         counters.take_off(part.not_left(left_by));
     }
     let managed = parts[0].managed(end_ps);
+    let (adapters, responses) = (parts[0].adapters(), parts[0].responses_received());
     let packets = parts.iter().map(Network::packets_received).sum();
     let detours = parts.iter().map(Network::detours).sum();
     let packet_hops = counters.packets();
@@ -483,7 +488,9 @@ fn merged<C: Choice, P: Split, O: Observer>(
         queues,
         pairs,
         managed,
+        adapters,
         packets,
+        responses,
         detours,
         packet_hops,
         earlier_hops,

@@ -44,6 +44,7 @@ impl Config {
             cable_delays_ps: None,
             switch_delays_ps: None,
             congestion: None,
+            window_packets: None,
         }
     }
 }

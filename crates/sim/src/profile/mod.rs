@@ -1,10 +1,13 @@
-//! The two frozen sets of parameters: hardware and software together.
+//! The three frozen sets of parameters: hardware and software together.
 //!
 //! Nothing but these files decides them: no experiment has parameters of its own. A scenario may override a number by its name,
 //! and then says so.
 
+mod aries;
 mod codes;
 mod infiniband;
+
+pub use aries::ARIES_GLOBAL_CABLE_PS;
 
 use crate::config::Config;
 use crate::replay::Software;
@@ -29,8 +32,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_profiles_can_work() {
+    fn the_profiles_can_work() {
         Profile::infiniband().config.check().unwrap();
         Profile::codes().config.check().unwrap();
+        Profile::aries().config.check().unwrap();
     }
 }

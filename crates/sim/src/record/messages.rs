@@ -3,7 +3,11 @@
 //! A message's number is that of its sender's program, so two runs of a job have rows in common even if its messages come in another order. What
 //! is longer than the eager limit asks first: the row has the time of question and answer by itself.
 //!
+//! Where packets are answered, rows have what the sender's adapter has counted of the message.
+//!
 //! Invariant: rows do not depend on how a run is cut into partitions, those that the limit leaves either: the first that came are kept.
+
+use super::Transmission;
 
 /// Arrivals that are written down of a run, at most: one a message, three of a message that asks first.
 pub const MOST_ARRIVALS: usize = 4_000_000;
@@ -29,6 +33,8 @@ pub struct MessageRow {
     pub latency_ps: u64,
     /// The same of question and answer, if it asked, ps.
     pub asking_ps: u64,
+    /// What its sender's adapter has counted; `None` where nothing is answered, and where the run ended before its last response.
+    pub sent: Option<Transmission>,
 }
 
 /// What was written down.
@@ -64,12 +70,23 @@ pub(crate) struct Arrival {
     pub latency_ps: u64,
 }
 
+/// What tells a message: job, sender, receiver, kind and number.
+type Key = (u32, u32, u32, bool, u32);
+
+impl Arrival {
+    fn key(&self) -> Key {
+        (self.job, self.from, self.to, self.collective, self.number)
+    }
+}
+
 /// Writes down what comes.
 #[derive(Clone, Debug)]
 pub(crate) struct Messages {
     /// By job.
     wanted: Vec<bool>,
     arrivals: Vec<Arrival>,
+    /// What adapters have counted of messages.
+    sent: Vec<(Key, Transmission)>,
     /// What came later was left out.
     cut: bool,
 }
@@ -78,7 +95,7 @@ impl Messages {
     /// Of some of so many jobs.
     pub fn new(jobs: usize, of: &[usize]) -> Self {
         let wanted = (0..jobs).map(|job| of.contains(&job)).collect();
-        Self { wanted, arrivals: Vec::new(), cut: false }
+        Self { wanted, arrivals: Vec::new(), sent: Vec::new(), cut: false }
     }
 
     /// Something has come, of any job; not before what came last.
@@ -95,15 +112,24 @@ impl Messages {
         }
     }
 
+    /// The last response to a message has come; of the arrival nothing counts but whose it is.
+    pub fn transmitted(&mut self, of: Arrival, transmission: Transmission) {
+        if self.wanted[of.job as usize] && self.sent.len() < MOST_ARRIVALS {
+            self.sent.push((of.key(), transmission));
+        }
+    }
+
     /// Takes what another partition's copy has written down.
     pub fn merge(&mut self, other: Self) {
         self.arrivals.extend(other.arrivals);
+        self.sent.extend(other.sent);
         self.cut |= other.cut;
     }
 
     /// Rows, with `number` of a rank within its job.
     pub fn finish(self, number: impl Fn(u32) -> u32) -> MessageRows {
-        let Self { mut arrivals, mut cut, .. } = self;
+        let Self { mut arrivals, mut sent, mut cut, .. } = self;
+        sent.sort_unstable_by_key(|&(key, _)| key);
         if arrivals.len() > MOST_ARRIVALS {
             arrivals.sort_unstable_by_key(|arrival| (arrival.now_ps, *arrival));
             arrivals.truncate(MOST_ARRIVALS);
@@ -111,8 +137,7 @@ impl Messages {
         }
         arrivals.sort_unstable();
         let mut rows = Vec::new();
-        let key = |it: &Arrival| (it.job, it.from, it.to, it.collective, it.number);
-        for of_message in arrivals.chunk_by(|a, b| key(a) == key(b)) {
+        for of_message in arrivals.chunk_by(|a, b| a.key() == b.key()) {
             // Payload is last; what only asked, by the run's end or the limit, is no message.
             let Some((&whole, asking)) =
                 of_message.split_last().filter(|(last, _)| last.stage == Stage::Payload)
@@ -120,6 +145,7 @@ impl Messages {
                 continue;
             };
             let Arrival { job, from, to, collective, number: which, bytes, now_ps, latency_ps, .. } = whole;
+            let found = sent.binary_search_by_key(&whole.key(), |&(key, _)| key);
             rows.push(MessageRow {
                 job,
                 from: number(from),
@@ -130,6 +156,7 @@ impl Messages {
                 posted_ps: now_ps - latency_ps,
                 latency_ps,
                 asking_ps: asking.iter().map(|it| it.latency_ps).sum(),
+                sent: found.ok().map(|at| sent[at].1),
             });
         }
         MessageRows { rows, cut }

@@ -4,6 +4,7 @@ use netloom_model::Timeline;
 
 use crate::SimError;
 
+mod adapter;
 mod intervals;
 mod latency;
 mod link_counters;
@@ -14,6 +15,7 @@ mod queues;
 mod snooped;
 mod window;
 
+pub use adapter::{AdapterCounters, Transmission};
 pub(crate) use intervals::PS_PER_TICK;
 pub use intervals::{IntervalRow, Intervals};
 pub use latency::{Latencies, Summary};

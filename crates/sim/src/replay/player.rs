@@ -28,7 +28,7 @@ use super::spent::Tally as TimeTally;
 use super::tasks::Progress;
 use crate::observe::Context;
 use crate::program::{Desk, Post, Program, Series};
-use crate::record::{Latencies, Messages};
+use crate::record::{Latencies, Messages, Transmission};
 use netloom_model::LaneMap;
 
 pub use envelope::Envelope;
@@ -534,6 +534,12 @@ impl Program for Player {
         }
         if waited_for || first {
             self.look(from, desk);
+        }
+    }
+
+    fn transmitted(&mut self, _: HostId, envelope: Envelope, transmission: Transmission) {
+        if self.messages.is_some() {
+            self.write_sent(envelope, transmission);
         }
     }
 

@@ -170,6 +170,7 @@ def _job(
         "differences": None if pairs is None else numbers.differences(pairs.difference_ps),
         "only_beside": None if pairs is None else len(beside) - len(pairs.in_beside),
         "only_alone": None if pairs is None or alone is None else len(alone) - len(pairs.in_alone),
+        "estimate": numbers.estimate(beside.sent),
         "cut": beside.cut or (alone is not None and alone.cut),
         "sizes": [] if pairs is None else numbers.by_size(pairs),
         "worst": [] if pairs is None else numbers.worst(pairs, _WORST),

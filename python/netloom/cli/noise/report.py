@@ -26,6 +26,7 @@ def rows(found: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
                 }
                 for kind in ("noise", "alone", "differences"):
                     row |= {f"{kind}_{key}": value for key, value in _plain(size[kind]).items()}
+                row |= {f"estimate_{key}": value for key, value in (size["estimate"] or {}).items()}
                 out.append(row)
     return out
 
@@ -49,6 +50,8 @@ def text(result: Mapping[str, Any]) -> str:
         parts.append(_jobs(result["runs"]))
         if sizes := _sizes(result["runs"]):
             parts.append("by size of message\n" + sizes)
+        if model := _model(result["runs"]):
+            parts.append("by the transmission model, beside others\n" + model)
         if late := _worst(result["runs"]):
             parts.append("delayed the most\n" + late)
     tail = [
@@ -97,13 +100,12 @@ def _sizes(found: Sequence[Mapping[str, Any]]) -> str:
     for one in found:
         for job in one["jobs"]:
             for size in job["sizes"]:
-                low, high = size["from_bytes"], size["to_bytes"]
                 late = size["differences"]
                 lines.append(
                     [
                         one["routing"],
                         job["name"],
-                        render.size(low) if low == high else f"{render.size(low)} to {render.size(high)}",
+                        _size(size),
                         render.count(late["messages"]),
                         *_told(size["noise"], interval=True),
                         *_told(size["alone"]),
@@ -113,6 +115,39 @@ def _sizes(found: Sequence[Mapping[str, Any]]) -> str:
     header = ["routing", "job", "size", "messages", "median (µs)", "95 %", "QCD", "p99"]
     header += ["alone: median", "QCD", "p99", "difference: median", "p99", "max"]
     return render.table(header, lines, right=[2, 3, 4, *range(6, len(header))]) if lines else ""
+
+
+def _model(found: Sequence[Mapping[str, Any]]) -> str:
+    """What adapters' counters say of times on the network; nothing where packets are not answered."""
+    lines = []
+    for one in found:
+        for job in one["jobs"]:
+            for size in job["sizes"]:
+                if (told := size["estimate"]) is None:
+                    continue
+                lines.append(
+                    [
+                        one["routing"],
+                        job["name"],
+                        _size(size),
+                        render.count(told["messages"]),
+                        number(told["network_us"], 2),
+                        *(cell for name in ("eq2", "window") for cell in _off(told, name)),
+                    ]
+                )
+    header = ["routing", "job", "size", "messages", "on the network (µs)"]
+    header += ["eq. 2", "off", "correlation", "window", "off", "correlation"]
+    return render.table(header, lines, right=range(2, len(header))) if lines else ""
+
+
+def _off(told: Mapping[str, Any], name: str) -> tuple[str, str, str]:
+    error = f"{100 * told[f'{name}_error']:.1f} %"
+    return number(told[f"{name}_us"], 2), error, number(told[f"{name}_correlation"], 3)
+
+
+def _size(size: Mapping[str, Any]) -> str:
+    low, high = size["from_bytes"], size["to_bytes"]
+    return render.size(low) if low == high else f"{render.size(low)} to {render.size(high)}"
 
 
 def _told(told: Mapping[str, Any] | None, *, interval: bool = False) -> list[str]:

@@ -27,6 +27,7 @@ trait AnyType<'a>: Send {
     fn lanes(&self) -> u8;
     fn lane(&self, here: Here, out: LinkId) -> Option<u8>;
     fn first_lane(&self, from: HostId, level: u8) -> Option<u8>;
+    fn response_lane(&self) -> Option<u8>;
     fn lmc(&self) -> u8;
     fn output(&mut self, here: Here, outputs: &mut Outputs) -> Option<LinkId>;
     fn steer(&mut self, here: Here, way: &mut Way, outputs: &mut Outputs) -> Option<LinkId>;
@@ -53,6 +54,10 @@ impl<'a, C: Choice + Clone + 'a> AnyType<'a> for C {
 
     fn first_lane(&self, from: HostId, level: u8) -> Option<u8> {
         Choice::first_lane(self, from, level).filter(|_| C::LANES)
+    }
+
+    fn response_lane(&self) -> Option<u8> {
+        Choice::response_lane(self)
     }
 
     fn lmc(&self) -> u8 {
@@ -110,6 +115,10 @@ impl Choice for AnyChoice<'_> {
 
     fn first_lane(&self, from: HostId, level: u8) -> Option<u8> {
         self.0.first_lane(from, level)
+    }
+
+    fn response_lane(&self) -> Option<u8> {
+        self.0.response_lane()
     }
 
     fn lmc(&self) -> u8 {

@@ -163,6 +163,12 @@ pub trait Choice: Send {
         None
     }
 
+    /// The lane on which a host sends responses, if these have lanes of their own; else they share those of what they answer.
+    #[inline]
+    fn response_lane(&self) -> Option<u8> {
+        None
+    }
+
     /// The output that a packet will take, if that is known before it is there.
     #[inline(always)]
     fn foresee(&self, _here: Here) -> Option<LinkId> {

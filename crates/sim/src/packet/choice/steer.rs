@@ -23,6 +23,8 @@
 //! is on lane `2 n` within a group and towards its host, and on `2 n + 1` between groups. Waiting goes to higher lanes only, as groups are
 //! cliques.
 //!
+//! Responses take minimal ways, on three lanes of their own behind those of the scheme, if there are so many.
+//!
 //! Invariant: what is drawn for a packet depends on itself and the switch alone, so neither other packets nor a division into partitions matter.
 
 use netloom_model::{Dest, DestSpace, Fabric, HostId, LinkId, SwitchId};
@@ -97,7 +99,7 @@ impl<'a, const LOOKS: bool> Steer<'a, LOOKS> {
         let to = steering.group(last);
         let mut draw = self.random.of(outputs.mark(), switch);
         way.go_minimal();
-        if options.scheme == Steered::Minimal {
+        if options.scheme == Steered::Minimal || way.is_response() {
             return Self::one_of(&mut draw, minimal);
         }
         if options.scheme == Steered::Valiant {
@@ -136,7 +138,12 @@ impl<const LOOKS: bool> Choice for Steer<'_, LOOKS> {
     const STEERS: bool = true;
 
     fn lanes(&self) -> u8 {
-        self.options.lanes
+        self.options.lanes + self.options.response_lanes
+    }
+
+    #[inline]
+    fn response_lane(&self) -> Option<u8> {
+        (self.options.response_lanes > 0).then_some(self.options.lanes)
     }
 
     fn output(&mut self, here: Here, outputs: &mut Outputs) -> Option<LinkId> {
@@ -165,7 +172,10 @@ impl<const LOOKS: bool> Choice for Steer<'_, LOOKS> {
     #[inline]
     fn lane(&self, here: Here, out: LinkId) -> Option<u8> {
         let slot = 2 * here.way.crossed() + u8::from(self.steering.is_global(out));
-        Some(slot.min(self.options.lanes - 1))
+        match (here.way.is_response(), self.options.response_lanes) {
+            (true, 1..) => Some(self.options.lanes + slot.min(self.options.response_lanes - 1)),
+            _ => Some(slot.min(self.options.lanes - 1)),
+        }
     }
 
     #[inline]

@@ -1,9 +1,11 @@
 //! How far a packet is on its way through a dragonfly: a byte that it carries.
 //!
-//! Bits 0 and 1: cables between groups that it has crossed; bit 2: it makes a detour; bit 3: that is decided. Where a detour leads is a
+//! Bits 0 and 1: cables between groups that it has crossed; bit 2: it makes a detour; bit 3: that is decided; bit 7: it is a response. Where a detour leads is a
 //! switch of its third group. It lies by packet beside, and is read only until the packet has left its own group.
 
 use netloom_model::SwitchId;
+
+use crate::packet::pool::RESPONSE;
 
 const CROSSED: u8 = 0b11;
 const DETOUR: u8 = 0b100;
@@ -32,6 +34,12 @@ impl Way {
     #[inline(always)]
     pub(crate) fn bits(self) -> u8 {
         self.bits
+    }
+
+    /// Whether it is a response.
+    #[inline(always)]
+    pub fn is_response(self) -> bool {
+        self.bits & RESPONSE != 0
     }
 
     /// Cables between groups behind it.

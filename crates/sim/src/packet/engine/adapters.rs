@@ -26,6 +26,9 @@ pub(super) const MANAGED: u32 = MOST_DATA - 1;
 impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
     pub(in crate::packet) fn eject<H: Hardware>(&mut self, link: u32, index: u32) {
         let packet = *self.packets.get(index);
+        if self.ports.features::<H>().responds && packet.is_response() {
+            return self.is_answered::<H>(link, index);
+        }
         let Packet { wire, .. } = packet;
         let origin = self.origins[index as usize];
         let message = origin.message;
@@ -47,6 +50,11 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
         if let Some(pairs) = &mut self.pairs {
             pairs.received(from.0, self.fabric.reverse(LinkId(link)).0, wire, self.now);
         }
+        if self.ports.features::<H>().responds {
+            let now = self.now;
+            let ticket = self.responses().comes(index, left == 0, now);
+            self.respond::<H>(link, from, (packet, origin, ticket), token);
+        }
         if left == 0 {
             self.retire(message);
             let host = HostId(self.fabric.reverse(LinkId(link)).0);
@@ -60,12 +68,14 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
     pub(in crate::packet) fn inject<H: Hardware>(&mut self, host: u32) {
         let (packet_bytes, header) = (self.config.packet_bytes, self.config.header_bytes);
         let payload = |left: u64| left.min(u64::from(packet_bytes)) as u32;
+        let full = self.is_full::<H>(host);
+        let needs = |full: bool, left: u64| Self::needs(packet_bytes, header, full, left);
         if self.ports.features::<H>().control {
             self.hold_back::<H>(host);
         }
         if self.ports.free_at::<H>(host) <= self.now
             && let Some(lane) =
-                self.ports.next_lane::<H>(host, |list| payload(self.hosts.outgoing(list.head).left) + header)
+                self.ports.next_lane::<H>(host, |list| needs(full, self.hosts.outgoing(list.head).left))
         {
             let state = self.ports.at::<H>(host, lane);
             let message = state.queue.head;
@@ -73,23 +83,33 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
             let &Outgoing { record, rest, address, level, left, posted_ps, .. } = outgoing;
             let mark = if C::DRAWS { outgoing.packet_mark() } else { 0 };
             let payload = payload(left);
+            let responds = self.ports.features::<H>().responds;
+            let is_response = responds && left == 0;
             let wire = (payload + header) as u16;
             self.ports.queue(host, i32::from(wire), self.now);
             let born = match self.hosts.births_mut() {
-                Some(births) => {
+                Some(births) if !is_response => {
                     let at = host as usize * self.ports.lanes + usize::from(lane);
                     let wire_ps = self.ports.kind(host).time_ps(wire);
                     births.leaves(at, posted_ps, wire_ps, self.now)
                 }
-                None => 0,
+                _ => 0,
             };
-            let index =
-                self.take_packet(Packet::new(address, wire, level, lane), Origin::new(record, born, mark));
+            let packet = Packet::new(address, wire, level, lane);
+            let packet = if is_response { packet.as_response() } else { packet };
+            let index = self.take_packet(packet, Origin::new(record, born, mark));
             self.notify_birth::<H>(host, lane, index, wire.into(), born);
             self.ports.at::<H>(host, lane).out_room -= i32::from(wire);
             self.launch::<H>(host, lane, index, 0);
             self.hosts.has_sent(message, u64::from(payload));
             let has_left = left == u64::from(payload);
+            if responds {
+                let now = self.now;
+                match is_response {
+                    true => self.responses().sends_response(message, index),
+                    false => self.responses().sends(host, message, index, wire, has_left, now),
+                }
+            }
             if self.ports.features::<H>().control {
                 self.is_sent(host, index, (address, level, wire), has_left);
             }
@@ -100,7 +120,9 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
                     self.follow::<H>(host, lane, message);
                 }
             }
-            if has_left {
+            if is_response {
+                self.hosts.release(message);
+            } else if has_left {
                 let key = (self.fabric.link_count() as u32 + host) << 1;
                 let time_ps = self.ports.free_at::<H>(host);
                 self.calendar.push(Event { time_ps, key, data: message });
@@ -109,13 +131,20 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
             }
         }
         let lanes = self.ports.lanes_of::<H>(host);
-        let queued = lanes.iter().any(|lane| !lane.queue.is_empty());
-        let wire = |list: List| payload(self.hosts.outgoing(list.head).left) + header;
+        let full = self.is_full::<H>(host);
+        // What the window holds back lacks no room.
+        let queued = lanes
+            .iter()
+            .any(|lane| !lane.queue.is_empty() && !(full && self.hosts.outgoing(lane.queue.head).left > 0));
+        let wire = |list: List| needs(full, self.hosts.outgoing(list.head).left);
         let ready = lanes.iter().any(|lane| self.ports.is_ready::<H>(host, lane, wire));
         if ready {
             self.schedule::<H>(host, self.ports.free_at::<H>(host));
         }
         self.await_credit::<H>(host, queued && !ready);
+        if self.ports.features::<H>().responds {
+            self.note_stall::<H>(host, full);
+        }
     }
 
     /// The last packet of a message has left, a timer has run out, or a delayed message is due.
@@ -252,14 +281,20 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
     }
 
     fn take_in<H: Hardware>(&mut self, post: Post<P::Token>, posted_ps: u64, rest: u32) {
-        let (from, level) = (post.from.0, post.lane);
-        let chosen = if C::LANES { self.choice.first_lane(post.from, level) } else { None };
-        let by_level = || self.config.lane_map.as_ref().map_or(level, |map| map.first_lane(from, level));
-        let lane = chosen.unwrap_or_else(by_level);
+        let from = post.from.0;
+        let lane = self.first_lane(post.from, post.lane);
         let message = self.number(post, posted_ps, self.now, rest);
         self.hosts.enqueue(&mut self.ports.at::<H>(from, lane).queue, message);
         self.ports.settle::<H>(from, self.now);
         self.inject::<H>(from);
+    }
+
+    /// The lane on which a host sends what has a service level.
+    #[inline]
+    pub(super) fn first_lane(&self, from: HostId, level: u8) -> u8 {
+        let chosen = if C::LANES { self.choice.first_lane(from, level) } else { None };
+        let by_level = || self.config.lane_map.as_ref().map_or(level, |map| map.first_lane(from.0, level));
+        chosen.unwrap_or_else(by_level)
     }
 
     /// Asks for the message behind one that has left its place at the head of its host's queue.
@@ -285,6 +320,9 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
         let mark = if C::DRAWS { self.mark(from, address, token) } else { 0 };
         let outgoing = Outgoing { next: NONE, record, rest, address, level, mark, left, posted_ps, token };
         let message = self.hosts.take(outgoing);
+        if let Some(responses) = &mut self.responses {
+            responses.begins(from.0, message, token);
+        }
         self.limit("messages", message);
         message
     }

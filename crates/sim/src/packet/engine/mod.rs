@@ -1,7 +1,7 @@
 //! What happens in a network: the event loop, and a file for every kind of step. All of it is [`Network`](crate::packet::network::Network)'s.
 //!
 //! `switches`: packets arrive at switches, outputs try to send. `adapters`: messages become packets and back. `attract`: packets that
-//! may yet take another output. `limits`: congestion control. `exchange`: other partitions. `notify`: observers. `foresight`: reads ahead. `deadlock`: who waits for whom.
+//! may yet take another output. `limits`: congestion control. `respond`: packets are answered. `exchange`: other partitions. `notify`: observers. `foresight`: reads ahead. `deadlock`: who waits for whom.
 //! `state`: what is kept of a run.
 
 mod adapters;
@@ -11,6 +11,7 @@ mod exchange;
 mod foresight;
 mod limits;
 mod notify;
+mod respond;
 mod snoop;
 mod state;
 mod switches;

@@ -10,6 +10,11 @@ use crate::packet::network::Network;
 use crate::program::Program;
 
 impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
+    /// Whether nobody is told of a packet, as it is a response.
+    fn is_unseen(&self, index: u32) -> bool {
+        self.packets.get(index).is_response()
+    }
+
     /// What there is to know of a packet.
     fn flying(&self, index: u32) -> Flying {
         let packet = self.packets.get(index);
@@ -29,7 +34,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
     /// Tells of a packet that is about to be queued; its output is settled.
     #[inline(always)]
     pub(in crate::packet) fn notify_hop<H: Hardware>(&mut self, link: u32, to_lane: u8, index: u32) {
-        if !O::LISTENS {
+        if !O::LISTENS || self.is_unseen(index) {
             return;
         }
         let (ports, packets) = (&self.ports, &self.packets);
@@ -46,7 +51,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
     /// Tells of a packet that moves to another output, whose queue it has not joined yet.
     #[inline(always)]
     pub(in crate::packet) fn notify_move<H: Hardware>(&mut self, link: u32, to_lane: u8, index: u32) {
-        if O::LISTENS {
+        if O::LISTENS && !self.is_unseen(index) {
             let (ports, packets) = (&self.ports, &self.packets);
             self.observer.moves(index, LinkId(link), move || ports.queue_before::<H>(link, to_lane, packets));
         }
@@ -62,7 +67,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
         wire: u32,
         born: u64,
     ) {
-        if !O::LISTENS {
+        if !O::LISTENS || self.is_unseen(index) {
             return;
         }
         let (ports, births, wire_bytes) = (&self.ports, self.hosts.births(), self.config.wire_bytes());
@@ -88,7 +93,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
     /// Tells of a packet that leaves now.
     #[inline(always)]
     pub(in crate::packet) fn notify_departure(&mut self, link: u32, index: u32) {
-        if O::LISTENS && O::TRACES {
+        if O::LISTENS && O::TRACES && !self.is_unseen(index) {
             let (packet, end_ps) = (self.flying(index), self.ports.free_at::<Any>(link));
             self.observer.departs(Departure { start_ps: self.now, end_ps, link: LinkId(link), packet });
         }

@@ -67,6 +67,7 @@ impl<C: Choice, P: Split, O: Observer> Network<'_, C, P, O> {
             calendar,
             now,
             end_points,
+            responses,
             recorder,
             received,
             detours,
@@ -77,7 +78,7 @@ impl<C: Choice, P: Split, O: Observer> Network<'_, C, P, O> {
         let mut to = StateWriter::default();
         to.put(&(now, received, detours, events, last));
         to.put(&(ports, packets, origins, hosts));
-        to.put(&(heads, recorder));
+        to.put(&(heads, recorder, responses));
         to.put(&calendar.iter().collect::<Vec<Event>>());
         if let Some(end_points) = end_points {
             end_points.save(&mut to);
@@ -99,7 +100,12 @@ impl<C: Choice, P: Split, O: Observer> Network<'_, C, P, O> {
         if shape(&self.ports) != built || !self.hosts.are_of(self.fabric.host_count(), self.partition.count) {
             return Err(SimError::State);
         }
-        (self.heads, self.recorder) = from.take()?;
+        let adapters = |network: &Self| network.responses.as_ref().map(|responses| responses.adapters());
+        let had = adapters(self);
+        (self.heads, self.recorder, self.responses) = from.take()?;
+        if adapters(self) != had {
+            return Err(SimError::State);
+        }
         for event in from.take::<Vec<Event>>()? {
             self.calendar.push(event);
         }

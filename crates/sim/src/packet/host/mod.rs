@@ -4,7 +4,9 @@ mod births;
 mod hosts;
 mod messages;
 mod numbers;
+mod responses;
 
 pub(crate) use births::Births;
 pub(crate) use hosts::{Hosts, Next};
 pub(crate) use messages::{Delayed, Incoming, Outgoing};
+pub(crate) use responses::{Responses, Ticket};

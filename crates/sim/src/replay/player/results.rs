@@ -5,7 +5,7 @@ use super::super::log::{Log, RankSpan};
 use super::super::offered::{Offered, OpenLoop};
 use super::super::spent::{Spent, WaitsIn};
 use super::{Envelope, NOT_WAITING, Part, Player, Rank, Waits};
-use crate::record::{Arrival, Latencies, MessageRows, Messages, Stage};
+use crate::record::{Arrival, Latencies, MessageRows, Messages, Stage, Transmission};
 
 impl Player {
     /// Writes down what ranks do in a window of time, at most so many spans of it.
@@ -32,26 +32,31 @@ impl Player {
 
     /// Writes down what has just come, `latency_ps` after it was posted.
     pub(super) fn write_down(&mut self, envelope: Envelope, now_ps: u64, latency_ps: u64) {
+        let row = self.arrival(envelope, now_ps, latency_ps);
+        if let Some(messages) = &mut self.messages {
+            messages.arrived(row);
+        }
+    }
+
+    /// Writes down what an adapter has counted of a message.
+    pub(super) fn write_sent(&mut self, envelope: Envelope, transmission: Transmission) {
+        if envelope.part() == Part::Whole {
+            let of = self.arrival(envelope, 0, 0);
+            if let Some(messages) = &mut self.messages {
+                messages.transmitted(of, transmission);
+            }
+        }
+    }
+
+    fn arrival(&self, envelope: Envelope, now_ps: u64, latency_ps: u64) -> Arrival {
         let Envelope { from, to, bytes, .. } = envelope;
-        let Some(messages) = &mut self.messages else { return };
         let stage = match envelope.part() {
             Part::Whole => Stage::Payload,
             Part::Ask | Part::Answer => Stage::Asking,
         };
         let job = self.ranks[from as usize].job;
         let collective = envelope.is_collective();
-        let row = Arrival {
-            job,
-            from,
-            to,
-            collective,
-            number: envelope.number(),
-            stage,
-            bytes,
-            now_ps,
-            latency_ps,
-        };
-        messages.arrived(row);
+        Arrival { job, from, to, collective, number: envelope.number(), stage, bytes, now_ps, latency_ps }
     }
 
     /// When the ranks of a job ended.
