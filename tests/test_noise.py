@@ -226,3 +226,49 @@ def test_messages_are_joined_by_sender_receiver_and_number():
     assert pairs.difference_ps.tolist() == [15, 0, -1]
     assert differences(pairs.difference_ps)["sum_ps"] == 14
     assert differences(pairs.difference_ps)["changed"] == 2
+
+
+ARIES = """
+fabric = "dragonfly:p=2,a=4,h=2,speed=102.4Gb/s"
+profile = "aries"
+routes = ["minimal", "ugal"]
+[[job]]
+name = "pingpong"
+hosts = "host[0000,0045]"
+program = { kind = "ping-pong", bytes = "16KiB", iterations = 4 }
+[[job]]
+name = "others"
+ranks = 40
+program = { kind = "pairs", rounds = 2, messages = 2, bytes = 4000 }
+until = "pingpong"
+"""
+"""A message of 16 KiB is 256 packets, 1,280 flits."""
+
+
+def test_adapters_count_what_the_transmission_model_asks_for(netloom, write):
+    result = netloom.result("noise", write("aries.toml", ARIES), "--job", "pingpong")
+    for one in result["runs"]:
+        [job] = one["jobs"]
+        told = job["estimate"]
+        assert [size["estimate"] for size in job["sizes"]] == [told]
+        # The last message ends the run before its last response is there.
+        assert told["messages"] in (7, 8)
+        # A flit takes 1.25 ns.
+        assert told["network_us"] > 1280 * 1.25e-3
+        assert told["eq2_us"] == told["window_us"], "what fits the window waits in neither"
+        assert told["window_error"] < 0.1
+        assert told["window_correlation"] > 0.8
+
+
+def test_adapters_of_jobs_add_up_to_the_runs(write):
+    scenario = nl.Scenario.read(write("aries.toml", ARIES))
+    simulation = nl.simulate(scenario, "ugal", messages=["pingpong", "others"])
+    result, adapters, rows = simulation.result(), simulation.adapters(), simulation.messages()
+    of_jobs = [job["adapter"] for job in result["jobs"]]
+    for key in ("flits", "packets", "stalled_cycles", "latency_cycles"):
+        assert result["adapter"][key] == pytest.approx(sum(adapters[key]))
+        assert result["adapter"][key] == pytest.approx(sum(job[key] for job in of_jobs))
+    mine = (rows["job"] == 0) & (rows["packets"] > 0)
+    assert set(rows["flits"][mine]) == {1280} and set(rows["packets"][mine]) == {256}
+    assert result["packets"] == pytest.approx(2 * result["adapter"]["packets"], rel=0.02)
+    assert nl.simulate(nl.Scenario.read(write("aries.toml", ARIES), ["profile=infiniband"]), "ugal").adapters() is None
