@@ -229,7 +229,7 @@ def test_messages_are_joined_by_sender_receiver_and_number():
 
 
 ARIES = """
-fabric = "dragonfly:p=2,a=4,h=2,speed=102.4Gb/s"
+fabric = "dragonfly:p=2,a=4,h=2,speed=102.4G"
 profile = "aries"
 routes = ["minimal", "ugal"]
 [[job]]
@@ -238,7 +238,7 @@ hosts = "host[0000,0045]"
 program = { kind = "ping-pong", bytes = "16KiB", iterations = 4 }
 [[job]]
 name = "others"
-ranks = 40
+hosts = "host[0020-0023]"
 program = { kind = "pairs", rounds = 2, messages = 2, bytes = 4000 }
 until = "pingpong"
 """
@@ -256,8 +256,8 @@ def test_adapters_count_what_the_transmission_model_asks_for(netloom, write):
         # A flit takes 1.25 ns.
         assert told["network_us"] > 1280 * 1.25e-3
         assert told["eq2_us"] == told["window_us"], "what fits the window waits in neither"
-        assert told["window_error"] < 0.1
-        assert told["window_correlation"] > 0.8
+        # Nobody is in the way; by detours some packets take longer than the mean.
+        assert told["window_error"] < (0.005 if one["routing"] == "minimal" else 0.15)
 
 
 def test_adapters_of_jobs_add_up_to_the_runs(write):
@@ -269,6 +269,10 @@ def test_adapters_of_jobs_add_up_to_the_runs(write):
         assert result["adapter"][key] == pytest.approx(sum(adapters[key]))
         assert result["adapter"][key] == pytest.approx(sum(job[key] for job in of_jobs))
     mine = (rows["job"] == 0) & (rows["packets"] > 0)
-    assert set(rows["flits"][mine]) == {1280} and set(rows["packets"][mine]) == {256}
+    assert set(rows["flits"][mine]) == {1280}
+    assert set(rows["packets"][mine]) == {256}
     assert result["packets"] == pytest.approx(2 * result["adapter"]["packets"], rel=0.02)
-    assert nl.simulate(nl.Scenario.read(write("aries.toml", ARIES), ["profile=infiniband"]), "ugal").adapters() is None
+    assert (
+        nl.simulate(nl.Scenario.read(write("aries.toml", ARIES), ["profile=infiniband"]), "ugal").adapters()
+        is None
+    )

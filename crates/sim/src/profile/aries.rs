@@ -2,7 +2,7 @@
 //!
 //! What adapters do is from De Sensi et al., SC 2019, sec. 2: packets of 64 bytes, a header flit and four flits of payload of 16 bytes each; a
 //! response of one flit for every packet; at most 1,024 packets without one. A flit takes an adapter 1.25 ns, which is a host's link of
-//! 12.8 GB/s: speeds are the fabric's, so the spec says it (`speed=102.4Gb/s`). Sizes of buffers and delays are not public; ours are round.
+//! 12.8 GB/s: speeds are the fabric's, so the spec says it (`speed=102.4G`). Sizes of buffers and delays are not public; ours are round.
 
 use super::Profile;
 use crate::config::{Admission, Config, Forwarding, Injection, Release};
