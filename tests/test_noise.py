@@ -276,3 +276,58 @@ def test_adapters_of_jobs_add_up_to_the_runs(write):
         nl.simulate(nl.Scenario.read(write("aries.toml", ARIES), ["profile=infiniband"]), "ugal").adapters()
         is None
     )
+
+
+MODES = """
+fabric = "dragonfly:p=2,a=4,h=2"
+profile = "aries"
+routes = ["adaptive:0", "adaptive:3:bias=8192"]
+[[job]]
+name = "all"
+ranks = 16
+mode = ["3 below 4KiB", 0]
+program = { kind = "all-to-all", bytes = "1KiB", iterations = 1 }
+"""
+
+
+def test_modes_of_messages_take_the_place_of_the_routings(netloom, write):
+    scenario = write("modes.toml", MODES)
+
+    def completion(*more: str) -> list[float]:
+        found = netloom.result("simulate", scenario, *more)["runs"]
+        return [(one["jobs"][0]["completion_ms"], one["detours"]) for one in found]
+
+    own = netloom.result("simulate", scenario, "--routings", "adaptive:0,adaptive:3")["runs"]
+    small, large = own
+    assert small["jobs"] == large["jobs"], "all have mode 3"
+    assert small["detours"] == large["detours"]
+    unbiased = completion("--set", "job.all.mode=0")
+    assert unbiased[0] == unbiased[1]
+    assert unbiased[0][1] > small["detours"]
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        (
+            'routes=["ftree"]',
+            "expected routings that have modes, adaptive:0 or adaptive:3 on a dragonfly",
+        ),
+        ('routes=["adaptive:1"]', '"adaptive:1": expected mode 0 (no bias) or 3 (high bias), found 1'),
+        ('routes=["adaptive:2"]', "the low bias is not in this version"),
+        ('routes=["adaptive:3:bias=99999999999"]', "expected bias= with bytes of 0 to 1073741824"),
+        ("fabric=two-level:leaves=4,hosts=4,spines=2", "expected a dragonfly, found a tree"),
+        ("model=fluid", "as flows take no detours"),
+        ("job.all.mode=1", "mode 1 is not in this version"),
+        ('job.all.mode=["3 below 0", 0]', "expected messages below some bytes, at least 1"),
+        (
+            'job.all.mode=["3 below 4KiB", "0 below 4096"]',
+            "two settings for messages below 4096 bytes",
+        ),
+        ("hardware.window_packets=0", "window_packets: expected a whole number of 1 to"),
+        ("hardware.window_packets=-3", "window_packets: expected a whole number of 1 to"),
+        ("job.all.program.bytes=0", "bytes: expected bytes (1 to"),
+    ],
+)
+def test_bad_modes_and_windows_are_named(netloom, write, change, expected):
+    assert expected in netloom.refused("simulate", write("modes.toml", MODES), "--set", change)

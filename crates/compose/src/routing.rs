@@ -90,7 +90,7 @@ impl Routing {
                         .map(|engine| engine.name())
                         .chain(ways)
                         .chain(schemes)
-                        .chain([SNOOPING])
+                        .chain(["adaptive:3", SNOOPING])
                         .chain(OPTIMIZED)
                         .collect();
                     let help = match nearest(word, known.iter().copied()) {

@@ -5,9 +5,11 @@
 
 use std::sync::Arc;
 
-use netloom_formats::scenario::{Scenario, ScenarioJob, Work};
+use netloom_formats::scenario::{ModeSetting, Scenario, ScenarioJob, Work};
 use netloom_model::{Csr, Fabric, HostId, JobSpec, Mapping, Phase, Routes, Source, Traffic};
-use netloom_sim::{Exchange, Exchanges, Job, Measure, Model, Profile, Scheme, Script, Setup};
+use netloom_sim::{
+    Exchange, Exchanges, Job, Measure, Mode, Model, Modes, Profile, Scheme, Script, Setup, Steered,
+};
 use netloom_traffic::{PlaceError, ResolvedJob, place, room as places};
 
 use crate::ComposeError;
@@ -15,6 +17,7 @@ use crate::asked::{Asked, Place};
 use crate::profile::{profile, service_levels};
 use crate::program;
 use crate::reader::Reader;
+use crate::routing::Routing;
 use crate::steered;
 
 /// Ranks of all jobs, at most: twice what the largest machines run, one a core. A routing that is simulated takes 2 GB for so many.
@@ -42,6 +45,8 @@ pub struct SceneJob {
     pub weight: f64,
     /// Service level of its messages.
     pub service_level: u8,
+    /// Modes of its messages.
+    pub modes: Modes,
 }
 
 /// A scenario ready to run.
@@ -72,6 +77,7 @@ impl Scene {
     pub fn new(fabric: &Fabric, scenario: Scenario, read: &mut Reader) -> Result<Self, ComposeError> {
         let profile = profile(fabric, &scenario)?;
         check_until(&scenario)?;
+        check_modes(&scenario)?;
         let levels = service_levels(&scenario, profile.config.lanes);
         if let Some(number) = scenario.jobs.iter().position(|job| job.service_level >= levels) {
             let asked = Asked { scenario: &scenario, number };
@@ -134,6 +140,7 @@ impl Scene {
                 start_ps: asked.start_ps,
                 weight: asked.weight,
                 service_level: asked.service_level,
+                modes: modes(asked),
             });
         }
         Ok(Self { scenario, profile, jobs })
@@ -153,6 +160,7 @@ impl Scene {
             start_ps: 0,
             weight: 1.0,
             service_level: 0,
+            modes: Modes::default(),
         };
         Self { scenario: self.scenario.clone(), profile: self.profile.clone(), jobs: vec![job] }
     }
@@ -187,6 +195,7 @@ impl Scene {
             start_ps: 0,
             weight: 1.0,
             service_level: 0,
+            modes: Modes::default(),
         };
         Ok(Self { scenario, profile, jobs: vec![job] })
     }
@@ -213,6 +222,7 @@ impl Scene {
             until: job.until,
             start_ps: job.start_ps,
             service_level: job.service_level,
+            modes: job.modes.clone(),
         };
         let measures = self.scenario.measure;
         let (scheme, mut profile) = steered::fitted(&self.scenario, &self.profile, scheme);
@@ -304,6 +314,33 @@ fn advice(job: &ScenarioJob, own: Option<u32>, error: &PlaceError) -> Option<Str
             format!("give ranks = {most} or fewer (unless given, they are as many as the fabric has places)")
         }
     })
+}
+
+/// Refuses modes beside routings that have none.
+fn check_modes(scenario: &Scenario) -> Result<(), ComposeError> {
+    let Some(number) = scenario.jobs.iter().position(|job| !job.modes.is_empty()) else { return Ok(()) };
+    let has_modes = |word: &&String| match Routing::parse(word) {
+        Ok(Routing::Steered(options)) => options.scheme == Steered::Adaptive,
+        Ok(_) => false,
+        Err(_) => true, // refused by itself
+    };
+    match scenario.routes.iter().find(|word| !has_modes(word)) {
+        None => Ok(()),
+        Some(word) => {
+            let message = format!(
+                "mode: expected routings that have modes, adaptive:0 or adaptive:3 on a dragonfly, found \"{word}\""
+            );
+            Err(Asked { scenario, number }.refuse("mode", &message))
+        }
+    }
+}
+
+/// The modes of a job.
+fn modes(job: &ScenarioJob) -> Modes {
+    let mode = |setting: &ModeSetting| if setting.high_bias { Mode::HighBias } else { Mode::Unbiased };
+    let below = job.modes.iter().filter_map(|it| Some((it.below_bytes?, mode(it)))).collect();
+    let others = job.modes.iter().find(|it| it.below_bytes.is_none()).map(mode);
+    Modes::new(below, others)
 }
 
 /// Refuses jobs that start over until each other's end: nobody would ever end.

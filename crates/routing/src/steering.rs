@@ -19,6 +19,8 @@ pub struct Steering {
     /// Group of every switch.
     group: Vec<u32>,
     groups: u32,
+    /// Switches of every group.
+    members: Vec<Vec<SwitchId>>,
     /// By link: the switch of another group that it leads to.
     far: Vec<Option<SwitchId>>,
     /// Links to other groups, by group.
@@ -71,13 +73,19 @@ impl Steering {
             *before += cables.len() as u32;
             Some(*before)
         }));
-        Ok(Self { paths, group, groups: count, far, first, cables: by_group.concat(), joined })
+        Ok(Self { paths, group, groups: count, members, far, first, cables: by_group.concat(), joined })
     }
 
     /// The group of a switch.
     #[inline]
     pub fn group(&self, s: SwitchId) -> u32 {
         self.group[s.index()]
+    }
+
+    /// The switches of a group.
+    #[inline]
+    pub fn members(&self, group: u32) -> &[SwitchId] {
+        &self.members[group as usize]
     }
 
     /// Whether a link joins two groups.

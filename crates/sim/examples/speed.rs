@@ -25,6 +25,7 @@ impl Stream {
             bytes: self.bytes,
             lane: 0,
             // Each message draws for itself.
+            mode: None,
             token: self.left[host].0,
         });
     }

@@ -11,6 +11,7 @@
 //! | `observe` | what those who watch packets are told |
 //! | `state_codec` | how the state of a run is written and read back |
 //! | `replay` | programs of ranks: messages, collectives, jobs side by side |
+//! | `mode` | modes of Aries, by job and size of message |
 //! | `motif` | communication patterns of applications |
 //! | `record` | what a run is asked to record, and what was recorded |
 //! | `scheme` | the routing schemes of the switches: names, and the way to machine code |
@@ -21,6 +22,7 @@ mod config;
 mod congestion;
 mod error;
 mod fluid;
+mod mode;
 mod motif;
 mod observe;
 mod packet;
@@ -37,6 +39,7 @@ pub use config::{Admission, Config, FLIT_BYTES, Forwarding, Injection, Release};
 pub use congestion::{Congestion, ControlKind, Limiters, Qcn};
 pub use error::SimError;
 pub use fluid::Fluid;
+pub use mode::{HIGH_BIAS_BYTES, Mode, Modes};
 pub use motif::{
     AllToAll, Exchange, Exchanges, Ghost, GhostOrder, Halo, Incast, NasCg, NasClass, NasFt, Pairs,
     PermutationStream, PingPong, Repeat, RowsAndColumns, Slabs, Stencil, Stream, Uniform, Wrf,

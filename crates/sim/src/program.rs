@@ -7,6 +7,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::SimError;
+use crate::mode::Mode;
 use crate::observe::Context;
 use crate::record::Transmission;
 use crate::state_codec::{StateReader, StateWriter};
@@ -25,6 +26,8 @@ pub struct Post<T> {
     pub bytes: u64,
     /// Service level; without SL-to-VL tables, the number of its virtual lane.
     pub lane: u8,
+    /// Its mode, for schemes that have modes; `None`: the scheme's own.
+    pub mode: Option<Mode>,
     /// Comes back with [`Program::sent`] and [`Program::received`].
     pub token: T,
 }

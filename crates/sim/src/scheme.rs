@@ -89,7 +89,9 @@ impl<'a> Scheme<'a> {
                 return visitor.visit(Snooping::new(fabric, lft, paths));
             }
             Self::PerPacket(scheme, paths) => (scheme, paths),
-            Self::Steered(options, steering) if options.scheme == Steered::Ugal => {
+            Self::Steered(options, steering)
+                if matches!(options.scheme, Steered::Ugal | Steered::Adaptive) =>
+            {
                 return visitor.visit(Steer::<true>::new(fabric, steering, options, seed));
             }
             Self::Steered(options, steering) => {
@@ -167,6 +169,7 @@ impl<'a> Scheme<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::mode::Mode;
 
     #[test]
     fn names_are_read_back_and_nothing_else_is() {
@@ -192,5 +195,16 @@ mod tests {
             assert!(SteerOptions::parse(bad).unwrap().is_err(), "{bad}");
         }
         assert_eq!(SteerOptions::parse("Ugal"), None);
+        let found = SteerOptions::parse("adaptive:3:bias=77").unwrap().unwrap();
+        assert_eq!((found.scheme, found.mode, found.bias_bytes), (Steered::Adaptive, Mode::HighBias, 77));
+        for bad in
+            ["1", "2", "4", "", "3:", "3:bias", "3:bias=-1", "3:bias=4294967296", "3:bias=1073741825", "x"]
+        {
+            let message = SteerOptions::parse(&format!("adaptive:{bad}")).unwrap().unwrap_err();
+            assert!(
+                message.contains("expected") && message.contains(&format!("\"adaptive:{bad}\"")),
+                "{message}"
+            );
+        }
     }
 }

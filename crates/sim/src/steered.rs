@@ -1,5 +1,7 @@
 //! Schemes of dragonflies by name, with their parameters. What they do is in `packet/choice/steer.rs`.
 
+use crate::mode::{HIGH_BIAS_BYTES, Mode};
+
 /// Schemes of dragonflies: minimal ways, and detours through a third group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Steered {
@@ -9,11 +11,13 @@ pub enum Steered {
     Valiant,
     /// One or the other, by the queues of a packet's first switch.
     Ugal,
+    /// The same as on Aries: by mode, within a group too.
+    Adaptive,
 }
 
 impl Steered {
     /// All of them, in the order lists show them.
-    pub const ALL: [Self; 3] = [Self::Minimal, Self::Valiant, Self::Ugal];
+    pub const ALL: [Self; 4] = [Self::Minimal, Self::Valiant, Self::Ugal, Self::Adaptive];
 
     /// As scenarios spell it.
     pub fn name(self) -> &'static str {
@@ -21,6 +25,7 @@ impl Steered {
             Self::Minimal => "minimal",
             Self::Valiant => "valiant",
             Self::Ugal => "ugal",
+            Self::Adaptive => "adaptive:0",
         }
     }
 
@@ -32,6 +37,9 @@ impl Steered {
             Self::Ugal => {
                 "minimal or through a third group of a dragonfly, by the queues of the first switch"
             }
+            Self::Adaptive => {
+                "the same as on Aries, within groups too; adaptive:3 has a bias against detours"
+            }
         }
     }
 
@@ -41,6 +49,9 @@ impl Steered {
         if self == Self::Minimal { &ALL[..3] } else { &ALL }
     }
 }
+
+/// Most bytes that may be added to a load: sums stay far from overflow.
+const MOST_BIAS_BYTES: u32 = 1 << 30;
 
 /// A scheme of dragonflies with its parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,6 +70,10 @@ pub struct SteerOptions {
     pub lanes: u8,
     /// Lanes behind these that are responses' own: [`SteerOptions::RESPONSE_LANES`], or none.
     pub response_lanes: u8,
+    /// The mode of messages that have none of their own, where there are modes.
+    pub mode: Mode,
+    /// The high bias, bytes.
+    pub bias_bytes: u32,
 }
 
 impl SteerOptions {
@@ -68,7 +83,18 @@ impl SteerOptions {
     /// A scheme as it is meant: UGAL with two candidates of each kind, a detour twice as long.
     pub fn new(scheme: Steered) -> Self {
         let lanes = scheme.slots().len() as u8;
-        Self { scheme, minimal: 2, detours: 2, shift: 1, add_bytes: 0, lanes, response_lanes: 0 }
+        let shift = if scheme == Steered::Adaptive { 0 } else { 1 };
+        Self {
+            scheme,
+            minimal: 2,
+            detours: 2,
+            shift,
+            add_bytes: 0,
+            lanes,
+            response_lanes: 0,
+            mode: Mode::Unbiased,
+            bias_bytes: HIGH_BIAS_BYTES,
+        }
     }
 
     /// The scheme that a word names; parameters of UGAL follow a colon: `ugal:minimal=1,detours=1,shift=1,add=12288`. `None`: the word
@@ -77,6 +103,9 @@ impl SteerOptions {
     /// # Errors
     /// What is wrong with its parameters.
     pub fn parse(word: &str) -> Option<Result<Self, String>> {
+        if let Some(mode) = word.strip_prefix("adaptive:") {
+            return Some(Self::of_mode(word, mode));
+        }
         let (name, rest) = word.split_once(':').map_or((word, None), |(name, rest)| (name, Some(rest)));
         let scheme = Steered::ALL.into_iter().find(|scheme| scheme.name() == name)?;
         let mut it = Self::new(scheme);
@@ -96,7 +125,7 @@ impl SteerOptions {
                 "minimal" => number(1..=16).map(|n| it.minimal = n as u8),
                 "detours" => number(1..=16).map(|n| it.detours = n as u8),
                 "shift" => number(0..=16).map(|n| it.shift = n as u8),
-                "add" => number(0..=1 << 30).map(|n| it.add_bytes = n),
+                "add" => number(0..=MOST_BIAS_BYTES).map(|n| it.add_bytes = n),
                 _ => {
                     Err(format!("\"{word}\": expected minimal=, detours=, shift= or add=, found \"{pair}\""))
                 }
@@ -106,5 +135,23 @@ impl SteerOptions {
             }
         }
         Some(Ok(it))
+    }
+
+    /// `adaptive:0`, `adaptive:3`, `adaptive:3:bias=8192`.
+    fn of_mode(word: &str, text: &str) -> Result<Self, String> {
+        let (number, bias) = text.split_once(':').map_or((text, None), |(mode, rest)| (mode, Some(rest)));
+        let mode = match number.parse::<u8>() {
+            Ok(number) => Mode::of_number(number),
+            Err(_) => Err("expected mode 0 (no bias) or 3 (high bias)".into()),
+        };
+        let mut it =
+            Self { mode: mode.map_err(|e| format!("\"{word}\": {e}"))?, ..Self::new(Steered::Adaptive) };
+        let Some(bias) = bias else { return Ok(it) };
+        let bytes = bias.strip_prefix("bias=").and_then(|text| text.parse().ok());
+        let valid = bytes.filter(|&bytes| bytes <= MOST_BIAS_BYTES);
+        it.bias_bytes = valid.ok_or_else(|| {
+            format!("\"{word}\": expected bias= with bytes of 0 to {MOST_BIAS_BYTES}, found \"{bias}\"")
+        })?;
+        Ok(it)
     }
 }

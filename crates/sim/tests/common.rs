@@ -35,6 +35,7 @@ impl Program for AtOnce {
                 address: DestId(to),
                 bytes,
                 lane: (i % usize::from(self.lanes)) as u8,
+                mode: None,
                 token: i,
             });
         }

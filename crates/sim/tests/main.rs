@@ -10,6 +10,7 @@ mod fluid;
 mod lanes;
 mod matrices;
 mod measure;
+mod modes;
 mod motifs;
 mod noise;
 mod observers;

@@ -3,7 +3,7 @@
 use netloom_model::{Control, Fabric, HostId};
 use netloom_routing::{Engine, EngineOptions, PathSet, Steering, route};
 use netloom_sim::{
-    Job, Measure, MessageRow, Model, Outcome, Pairs, PerPacket, Profile, Scheme, Setup, SteerOptions,
+    Job, Measure, MessageRow, Mode, Model, Outcome, Pairs, PerPacket, Profile, Scheme, Setup, SteerOptions,
     Steered, simulate,
 };
 use netloom_testkit::cases::{generated, wired};
@@ -98,8 +98,12 @@ fn jobs_that_draw_at_one_switch_do_not_disturb_each_other() {
 fn steered_jobs_that_share_no_link_do_not_disturb_each_other() {
     let fabric = generate("dragonfly:p=2,a=4,h=2,g=5").unwrap();
     let steering = Steering::new(&fabric, &detect(&fabric)).unwrap();
-    for steered in Steered::ALL {
-        let options = SteerOptions { lanes: 5, ..SteerOptions::new(steered) };
+    let modes = Steered::ALL.into_iter().flat_map(|steered| {
+        let modes = if steered == Steered::Adaptive { &Mode::ALL[..] } else { &Mode::ALL[..1] };
+        modes.iter().map(move |&mode| (steered, mode))
+    });
+    for (steered, mode) in modes {
+        let options = SteerOptions { lanes: 5, mode, ..SteerOptions::new(steered) };
         let profile = {
             let mut profile = Profile::codes();
             profile.config.lanes = 5;

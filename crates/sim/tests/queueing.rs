@@ -50,7 +50,7 @@ impl Senders {
                 break to;
             }
         };
-        desk.post(Post { from, address: DestId(to), bytes: 4096, lane: 0, token: self.posted });
+        desk.post(Post { from, address: DestId(to), bytes: 4096, lane: 0, mode: None, token: self.posted });
         self.posted += 1;
     }
 

@@ -34,12 +34,14 @@
 //! until = "barrier"                    # starts over until that job ends, and is not waited for
 //! start_us = 0
 //! weight = 1.0                         # of its bytes, for optimized routes
+//! mode = 3                             # of its messages under adaptive:0 and adaptive:3; ["3 below 4KiB", 0]: by size
 //! service_level = 0                    # of its messages: their virtual lane, unless hardware.sl2vl says which
 //! ```
 //! Sizes are whole bytes or text such as `"2MiB"`. Every key is known or refused, with the nearest known one; every error names
 //! its line, or the override that brought it.
 
 mod congestion;
+mod modes;
 mod origins;
 mod overrides;
 mod parameters;
@@ -56,6 +58,7 @@ use crate::keys::{Keys, Place};
 use crate::{FormatError, decompress};
 
 pub use congestion::CONGESTION;
+pub use modes::ModeSetting;
 pub use origins::Origins;
 pub use parameters::{HARDWARE, Knob, SOFTWARE};
 pub use program::{Measured, Pairing, Program, Strategy};
@@ -135,6 +138,8 @@ pub struct ScenarioJob {
     pub weight: f64,
     /// Service level of its messages, 0 to 15.
     pub service_level: u8,
+    /// Modes of its messages, each size once.
+    pub modes: Vec<ModeSetting>,
 }
 
 /// What a job's ranks do.
@@ -172,7 +177,7 @@ const FILE_KEYS: [&str; 14] = [
     "job",
 ];
 const MEASURE_KEYS: [&str; 4] = ["counters_every_us", "queues_every_us", "longest_queues", "trace"];
-const JOB_KEYS: [&str; 18] = [
+const JOB_KEYS: [&str; 19] = [
     "name",
     "allocation",
     "hosts",
@@ -191,6 +196,7 @@ const JOB_KEYS: [&str; 18] = [
     "start_us",
     "weight",
     "service_level",
+    "mode",
 ];
 
 /// Simulated time ends here, microseconds (48 bits of picoseconds).
@@ -389,6 +395,7 @@ fn read_job(at: &Place, table: &Table, index: usize, names: &[String]) -> Result
         start_ps: time_ps(&keys, "start_us", 1e6, true)?.unwrap_or(0),
         weight: keys.number("weight", "a number of 1e-9 to 1e9", factor)?.unwrap_or(1.0),
         service_level: keys.whole("service_level", 0..=15)?.unwrap_or(0) as u8,
+        modes: modes::modes(&keys)?,
     })
 }
 

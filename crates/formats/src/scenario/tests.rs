@@ -139,6 +139,36 @@ fn every_key_is_read() {
 }
 
 #[test]
+fn modes_are_read_by_size_and_nothing_is_said_twice() {
+    let with = |mode: &str| {
+        overridden(&[&format!("job.job1.mode={mode}")]).map(|scenario| {
+            let settings = &scenario.jobs[0].modes;
+            settings.iter().map(|it| (it.high_bias, it.below_bytes)).collect::<Vec<_>>()
+        })
+    };
+    assert_eq!(with("3"), Ok(vec![(true, None)]));
+    assert_eq!(with("[\"3 below 4KiB\", 0]"), Ok(vec![(true, Some(4096)), (false, None)]));
+    assert_eq!(
+        with("[\"3 below 4KiB\", \"0 below 8192\"]"),
+        Ok(vec![(true, Some(4096)), (false, Some(8192))])
+    );
+    for (mode, expected) in [
+        ("1", "mode 1 is not in this version"),
+        ("2", "mode 2 is not in this version"),
+        ("7", "expected a mode, 0 (no bias) or 3 (high bias)"),
+        ("[]", "expected a mode"),
+        ("true", "found boolean"),
+        ("[\"3 below 0\", 0]", "at least 1, such as 4KiB, found \"0\""),
+        ("[\"3 below\"]", "found \"3 below\""),
+        ("[\"3 below 4KiB\", \"0 below 4096\"]", "two settings for messages below 4096 bytes"),
+        ("[3, 0]", "two settings for all other messages"),
+    ] {
+        let error = with(mode).unwrap_err();
+        assert!(error.contains(expected) && error.contains("mode"), "{mode}: {error}");
+    }
+}
+
+#[test]
 fn a_small_scenario_has_defaults() {
     let scenario = read(SMALL);
     assert_eq!((scenario.profile.as_str(), scenario.model.as_str()), ("infiniband", "packet"));

@@ -80,9 +80,10 @@ impl Packet {
         Self { next: NONE, address, via: NONE, wire, levels: level << 4 | lane, way: 0 }
     }
 
-    /// The same as a response.
-    pub fn as_response(self) -> Self {
-        Self { way: RESPONSE, ..self }
+    /// The same, so far on its way.
+    #[inline(always)]
+    pub fn on_way(self, way: u8) -> Self {
+        Self { way, ..self }
     }
 
     /// Whether it is a response.

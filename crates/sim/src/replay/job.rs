@@ -3,6 +3,7 @@
 use netloom_model::HostId;
 
 use super::script::Script;
+use crate::mode::Modes;
 
 /// A job: ranks on hosts, and what they do.
 pub struct Job {
@@ -18,6 +19,8 @@ pub struct Job {
     pub start_ps: u64,
     /// Service level of its messages, 0 to 15.
     pub service_level: u8,
+    /// Modes of its messages, for schemes that have modes.
+    pub modes: Modes,
 }
 
 impl Job {
@@ -30,6 +33,7 @@ impl Job {
             until: None,
             start_ps: 0,
             service_level: 0,
+            modes: Modes::default(),
         }
     }
 }

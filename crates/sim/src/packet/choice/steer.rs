@@ -1,6 +1,6 @@
 //! Minimal ways of a dragonfly, and detours through a third group: one scheme, three rules.
 //!
-//! The rule is asked once a packet, at its first switch, if its destination is in another group:
+//! The rule is asked once a packet, at its first switch, if its destination is in another group (`adaptive`: or at another switch):
 //!
 //! * `minimal`: never a detour. J. Kim, W. J. Dally, S. Scott, D. Abts, *Technology-driven, highly-scalable dragonfly topology*, ISCA
 //!   2008, sec. 4.1, MIN.
@@ -15,12 +15,16 @@
 //!   Stanford, 2005, sec. 5; Kim et al., sec. 4.2): `q_m H_m <= q_nm H_nm` with a detour counted as twice as long. BookSim2's
 //!   `dragonflynew` has `add` of three packets.
 //!
+//! * `adaptive`: the same as on a Cray XC (De Sensi et al., SC 2019, sec. 2.2). `shift` is 0 and `add` the bias of the packet's mode: none in mode
+//!   0, [`HIGH_BIAS_BYTES`](crate::HIGH_BIAS_BYTES) in mode 3. A packet within its group chooses too: a detour goes by a third switch of the group.
+//!
 //! The third group is that of the far end of a random cable of the packet's own group, so groups with more cables are drawn more often; those
 //! without a cable to the destination's group are drawn again. Source's and destination's group are none. Both ways may begin with one
 //! output: then UGAL takes the minimal one.
 //!
 //! Lanes go by slot of the way, L0 G0 L1 G1 L2: a cable within a group, one between groups, and so on. A packet that has crossed `n` cables between groups
-//! is on lane `2 n` within a group and towards its host, and on `2 n + 1` between groups. Waiting goes to higher lanes only, as groups are
+//! is on lane `2 n` within a group and towards its host, and on `2 n + 1` between groups; the third switch of a detour within a group
+//! counts as a cable crossed. Waiting goes to higher lanes only, as groups are
 //! cliques.
 //!
 //! Responses take minimal ways, on three lanes of their own behind those of the scheme, if there are so many.
@@ -32,6 +36,7 @@ use netloom_routing::Steering;
 
 use super::draw::{Draw, Draws};
 use super::{Choice, Here, Outputs, Way};
+use crate::mode::Mode;
 use crate::steered::{SteerOptions, Steered};
 
 /// Draws of a third group, before all are looked at in order.
@@ -86,7 +91,26 @@ impl<'a, const LOOKS: bool> Steer<'a, LOOKS> {
         Self::one_of(draw, links).map(|link| (through, link))
     }
 
-    /// The first output of a packet towards another group.
+    /// A third switch of a group, and the output towards it.
+    fn detour_within(&self, draw: &mut Draw, switch: SwitchId, last: SwitchId) -> Option<(SwitchId, LinkId)> {
+        let members = self.steering.members(self.steering.group(switch));
+        let others = members.len().checked_sub(2).filter(|&others| others > 0)?;
+        let at = draw.below(others);
+        let through = members.iter().copied().filter(|&s| s != switch && s != last).nth(at)?;
+        Self::one_of(draw, self.steering.paths.links(switch, through)).map(|link| (through, link))
+    }
+
+    /// What is added to the load of a packet's detours.
+    #[inline]
+    fn add_bytes(&self, way: Way) -> u32 {
+        match (self.options.scheme, way.mode().unwrap_or(self.options.mode)) {
+            (Steered::Adaptive, Mode::Unbiased) => 0,
+            (Steered::Adaptive, Mode::HighBias) => self.options.bias_bytes,
+            _ => self.options.add_bytes,
+        }
+    }
+
+    /// The first output of a packet that may choose.
     fn decide(
         &self,
         switch: SwitchId,
@@ -119,9 +143,15 @@ impl<'a, const LOOKS: bool> Steer<'a, LOOKS> {
         if let Some((0, link)) = best {
             return Some(link);
         }
+        let (within, add_bytes) = (to == steering.group(switch), self.add_bytes(*way));
         for _ in 0..options.detours {
-            let Some((through, link)) = self.detour(&mut draw, switch, to) else { break };
-            let score = (u64::from(outputs.load(link)) << options.shift) + u64::from(options.add_bytes);
+            let found = if within {
+                self.detour_within(&mut draw, switch, last)
+            } else {
+                self.detour(&mut draw, switch, to)
+            };
+            let Some((through, link)) = found else { break };
+            let score = (u64::from(outputs.load(link)) << options.shift) + u64::from(add_bytes);
             if best.is_none_or(|(least, _)| score < least) {
                 best = Some((score, link));
                 way.go_through(through);
@@ -161,7 +191,12 @@ impl<const LOOKS: bool> Choice for Steer<'_, LOOKS> {
             let link = self.fabric.reverse(self.fabric.host_link(host));
             return self.fabric.alive(link).then_some(link);
         }
-        if !way.is_decided() && steering.group(here.switch) != steering.group(last) {
+        if way.seeks() && way.through() == here.switch {
+            way.cross(); // a detour within the group: what follows is on the next lanes
+        }
+        let chooses =
+            self.options.scheme == Steered::Adaptive || steering.group(here.switch) != steering.group(last);
+        if !way.is_decided() && chooses {
             return self.decide(here.switch, last, way, outputs);
         }
         let to = if way.seeks() { way.through() } else { last };

@@ -1,15 +1,19 @@
 //! How far a packet is on its way through a dragonfly: a byte that it carries.
 //!
-//! Bits 0 and 1: cables between groups that it has crossed; bit 2: it makes a detour; bit 3: that is decided; bit 7: it is a response. Where a detour leads is a
+//! Bits 0 and 1: cables between groups that it has crossed; bit 2: it makes a detour; bit 3: that is decided; bits 4 to 6: its mode and
+//! one more, 0 for none of its own; bit 7: it is a response. Where a detour leads is a
 //! switch of its third group. It lies by packet beside, and is read only until the packet has left its own group.
 
 use netloom_model::SwitchId;
 
+use crate::mode::Mode;
 use crate::packet::pool::RESPONSE;
 
 const CROSSED: u8 = 0b11;
 const DETOUR: u8 = 0b100;
 const DECIDED: u8 = 0b1000;
+const MODE_FROM: u32 = 4;
+const MODE: u8 = 0b111;
 
 /// How far a packet is on its way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +38,27 @@ impl Way {
     #[inline(always)]
     pub(crate) fn bits(self) -> u8 {
         self.bits
+    }
+
+    /// That of a packet that leaves its host.
+    #[inline]
+    pub(crate) fn of_mode(mode: Option<Mode>) -> Self {
+        Self::of(mode.map_or(0, |mode| (mode.number() + 1) << MODE_FROM))
+    }
+
+    /// That of a response that leaves its host.
+    pub(crate) fn response() -> Self {
+        Self::of(RESPONSE)
+    }
+
+    /// The packet's mode; `None`: it has the scheme's.
+    #[inline]
+    pub fn mode(self) -> Option<Mode> {
+        match self.bits >> MODE_FROM & MODE {
+            0 => None,
+            1 => Some(Mode::Unbiased),
+            _ => Some(Mode::HighBias),
+        }
     }
 
     /// Whether it is a response.

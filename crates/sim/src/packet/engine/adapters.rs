@@ -80,7 +80,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
             let state = self.ports.at::<H>(host, lane);
             let message = state.queue.head;
             let outgoing = self.hosts.outgoing(message);
-            let &Outgoing { record, rest, address, level, left, posted_ps, .. } = outgoing;
+            let &Outgoing { record, rest, address, level, way, left, posted_ps, .. } = outgoing;
             let mark = if C::DRAWS { outgoing.packet_mark() } else { 0 };
             let payload = payload(left);
             let responds = self.ports.features::<H>().responds;
@@ -95,8 +95,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
                 }
                 _ => 0,
             };
-            let packet = Packet::new(address, wire, level, lane);
-            let packet = if is_response { packet.as_response() } else { packet };
+            let packet = Packet::new(address, wire, level, lane).on_way(way);
             let index = self.take_packet(packet, Origin::new(record, born, mark));
             self.notify_birth::<H>(host, lane, index, wire.into(), born);
             self.ports.at::<H>(host, lane).out_room -= i32::from(wire);
@@ -313,12 +312,14 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
 
     /// Numbers a message that the adapter has had since `there_ps`, and tells its receiver what will come.
     fn number(&mut self, post: Post<P::Token>, posted_ps: u64, there_ps: u64, rest: u32) -> u32 {
-        let Post { from, address, bytes: left, lane: level, token } = post;
+        let Post { from, address, bytes: left, lane: level, mode, token } = post;
         let to = self.partition.of_address(self.fabric, self.space, address).unwrap_or(self.here);
         let record = self.register(to, Incoming { left, posted_ps, from, token });
         let posted_ps = there_ps;
         let mark = if C::DRAWS { self.mark(from, address, token) } else { 0 };
-        let outgoing = Outgoing { next: NONE, record, rest, address, level, mark, left, posted_ps, token };
+        let way = Way::of_mode(mode).bits();
+        let outgoing =
+            Outgoing { next: NONE, record, rest, address, level, way, mark, left, posted_ps, token };
         let message = self.hosts.take(outgoing);
         if let Some(responses) = &mut self.responses {
             responses.begins(from.0, message, token);

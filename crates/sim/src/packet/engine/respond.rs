@@ -5,7 +5,7 @@
 use netloom_model::{HostId, LinkId};
 
 use crate::observe::Observer;
-use crate::packet::choice::Choice;
+use crate::packet::choice::{Choice, Way};
 use crate::packet::hardware::Hardware;
 use crate::packet::host::{Outgoing, Responses, Ticket};
 use crate::packet::network::Network;
@@ -61,6 +61,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
             rest: NONE,
             address: self.space.host(to, 0),
             level,
+            way: Way::response().bits(),
             mark: !origin.mark,
             left: 0,
             posted_ps: self.now,

@@ -20,6 +20,8 @@ pub(crate) struct Outgoing<T> {
     pub address: DestId,
     /// Service level.
     pub level: u8,
+    /// What its packets carry of their way as they leave; see `choice::way`.
+    pub way: u8,
     /// What its packets draw by; 0 for schemes that draw nothing.
     pub mark: u32,
     /// Payload that has not left yet.

@@ -77,7 +77,8 @@ impl Player {
         let lane = own.unwrap_or(self.jobs[source.job as usize].service_level);
         let address = DestId((target.0 << self.lmc) + self.path.path(self.lmc, from, target));
         let bytes = self.bytes_of(token);
-        (from != target).then_some(Post { from, address, bytes, lane, token })
+        let mode = self.jobs[source.job as usize].modes.of(bytes);
+        (from != target).then_some(Post { from, address, bytes, lane, mode, token })
     }
 
     /// Bytes that travel.
