@@ -260,8 +260,9 @@ def test_adapters_count_what_the_transmission_model_asks_for(netloom, write):
         assert told["window_error"] < (0.005 if one["routing"] == "minimal" else 0.15)
 
 
-def test_adapters_of_jobs_add_up_to_the_runs(write):
-    scenario = nl.Scenario.read(write("aries.toml", ARIES))
+def test_adapters_of_jobs_add_up_to_the_runs(netloom, write):
+    path = netloom.folder / write("aries.toml", ARIES)
+    scenario = nl.Scenario.read(path)
     simulation = nl.simulate(scenario, "ugal", messages=["pingpong", "others"])
     result, adapters, rows = simulation.result(), simulation.adapters(), simulation.messages()
     of_jobs = [job["adapter"] for job in result["jobs"]]
@@ -272,10 +273,7 @@ def test_adapters_of_jobs_add_up_to_the_runs(write):
     assert set(rows["flits"][mine]) == {1280}
     assert set(rows["packets"][mine]) == {256}
     assert result["packets"] == pytest.approx(2 * result["adapter"]["packets"], rel=0.02)
-    assert (
-        nl.simulate(nl.Scenario.read(write("aries.toml", ARIES), ["profile=infiniband"]), "ugal").adapters()
-        is None
-    )
+    assert nl.simulate(nl.Scenario.read(path, ["profile=infiniband"]), "ugal").adapters() is None
 
 
 MODES = """
