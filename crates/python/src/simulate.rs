@@ -7,10 +7,8 @@ use std::sync::Arc;
 use netloom_compose::{self as compose, Routing};
 use netloom_counters::{SynthOptions, lane_scheme, synth};
 use netloom_model::{Counters, Fabric, HostId, Interval, LinkId, Routes, Traffic};
-use netloom_planning::Sent;
 use netloom_sim::{
-    AdapterCounters, Keeping, Measure, Model, Outcome, PairRow, Scheme, Setup, SimError, Transmission,
-    simulate as run_simulation,
+    Keeping, Measure, Model, Outcome, PairRow, Scheme, Setup, SimError, simulate as run_simulation,
 };
 use numpy::{Element, PyArray1};
 use pyo3::prelude::*;
@@ -18,7 +16,9 @@ use pyo3::types::{IntoPyDict, PyBytes, PyDict, PyList};
 
 use crate::counters::PyCounters;
 use crate::errors;
-use crate::results::{accepted, adapter, congestion, deadlock, latency, load, ms, spent};
+use crate::results::{
+    accepted, adapter, adapter_columns, congestion, deadlock, latency, load, ms, spent, transmissions,
+};
 use crate::routes::PyRoutes;
 use crate::run::{Options, run, run_until, stop_text};
 use crate::scenario::{PyScenario, Stage};
@@ -522,16 +522,9 @@ impl PySimulation {
         columns.set_item("posted_ps", array(py, rows().map(|row| row.posted_ps)))?;
         columns.set_item("latency_ps", array(py, rows().map(|row| row.latency_ps)))?;
         columns.set_item("asking_ps", array(py, rows().map(|row| row.asking_ps)))?;
-        if let Some(window) = self.window() {
-            let sent = || rows().map(|row| row.sent.unwrap_or_default());
-            let estimates: Vec<(f64, f64)> = sent().map(|sent| estimates_ps(&sent, window)).collect();
-            columns.set_item("flits", array(py, sent().map(|it| it.counters.flits)))?;
-            columns.set_item("stalled_cycles", array(py, sent().map(|it| it.counters.stalled_cycles())))?;
-            columns.set_item("packets", array(py, sent().map(|it| it.counters.packets)))?;
-            columns.set_item("latency_cycles", array(py, sent().map(|it| it.counters.latency_cycles())))?;
-            columns.set_item("network_ps", array(py, sent().map(|it| it.network_ps)))?;
-            columns.set_item("eq2_ps", array(py, estimates.iter().map(|it| it.0)))?;
-            columns.set_item("window_ps", array(py, estimates.iter().map(|it| it.1)))?;
+        let window = self.stage.scene.profile.config.window_packets;
+        if let Some(window) = self.outcome.adapters.as_ref().and(window) {
+            transmissions(py, &columns, &messages.rows, window)?;
         }
         columns.set_item("cut", messages.cut)?;
         Ok(Some(columns))
@@ -539,16 +532,7 @@ impl PySimulation {
 
     /// What adapters have counted: columns host, flits, stalled_cycles, packets, latency_cycles. `None` where packets are not answered.
     fn adapters<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
-        let Some(adapters) = &self.outcome.adapters else { return Ok(None) };
-        let columns = PyDict::new(py);
-        columns.set_item("host", array(py, (0..adapters.len()).map(|host| host as u32)))?;
-        columns.set_item("flits", array(py, adapters.iter().map(|it| it.flits)))?;
-        columns
-            .set_item("stalled_cycles", array(py, adapters.iter().map(AdapterCounters::stalled_cycles)))?;
-        columns.set_item("packets", array(py, adapters.iter().map(|it| it.packets)))?;
-        columns
-            .set_item("latency_cycles", array(py, adapters.iter().map(AdapterCounters::latency_cycles)))?;
-        Ok(Some(columns))
+        self.outcome.adapters.as_ref().map(|adapters| adapter_columns(py, adapters)).transpose()
     }
 
     /// The longest queues of every sample: columns time_ps, link, bytes. `None` unless the scenario asks for them.
@@ -586,27 +570,6 @@ impl PySimulation {
         let (routing, ms) = (&self.routing, ms(self.outcome.end_ps));
         format!("<netloom.Simulation: {routing}, {} packets in {ms:.3} ms>", self.outcome.packets)
     }
-}
-
-impl PySimulation {
-    /// Packets that an adapter may have without a response, if packets are answered.
-    fn window(&self) -> Option<u32> {
-        self.stage.scene.profile.config.window_packets.filter(|_| self.outcome.adapters.is_some())
-    }
-}
-
-/// How long a message takes by the transmission model, ps: as published, and with a window that slides.
-fn estimates_ps(sent: &Transmission, window: u32) -> (f64, f64) {
-    let counters = &sent.counters;
-    let message = Sent {
-        packets: counters.packets,
-        flits: counters.flits,
-        stall_ratio: counters.stalled_cycles() / counters.flits.max(1) as f64,
-        latency_cycles: counters.latency_cycles() / counters.packets.max(1) as f64,
-        window,
-    };
-    let cycle_ps = counters.cycle_ps as f64;
-    (message.published_cycles() * cycle_ps, message.sliding_cycles() * cycle_ps)
 }
 
 /// What hosts sent each other in an interval, or in all.

@@ -1,5 +1,7 @@
 //! Results as dictionaries: what a simulated run says of itself, as the schemas of results have it.
 
+mod adapters;
 mod run;
 
+pub(crate) use adapters::{adapter_columns, transmissions};
 pub(crate) use run::{accepted, adapter, congestion, deadlock, latency, load, ms, spent};
