@@ -8,7 +8,8 @@ use std::sync::Arc;
 use netloom_formats::scenario::{ModeSetting, Scenario, ScenarioJob, Work};
 use netloom_model::{Csr, Fabric, HostId, JobSpec, Mapping, Phase, Routes, Source, Traffic};
 use netloom_sim::{
-    Exchange, Exchanges, Job, Measure, Mode, Model, Modes, Profile, Scheme, Script, Setup, Steered,
+    Exchange, Exchanges, Job, Measure, Mode, Model, Modes, Profile, Scheme, Script, Setup, SteerOptions,
+    Steered,
 };
 use netloom_traffic::{PlaceError, ResolvedJob, place, room as places};
 
@@ -17,7 +18,6 @@ use crate::asked::{Asked, Place};
 use crate::profile::{profile, service_levels};
 use crate::program;
 use crate::reader::Reader;
-use crate::routing::Routing;
 use crate::steered;
 
 /// Ranks of all jobs, at most: twice what the largest machines run, one a core. A routing that is simulated takes 2 GB for so many.
@@ -319,10 +319,10 @@ fn advice(job: &ScenarioJob, own: Option<u32>, error: &PlaceError) -> Option<Str
 /// Refuses modes beside routings that have none.
 fn check_modes(scenario: &Scenario) -> Result<(), ComposeError> {
     let Some(number) = scenario.jobs.iter().position(|job| !job.modes.is_empty()) else { return Ok(()) };
-    let has_modes = |word: &&String| match Routing::parse(word) {
-        Ok(Routing::Steered(options)) => options.scheme == Steered::Adaptive,
-        Ok(_) => false,
-        Err(_) => true, // refused by itself
+    let has_modes = |word: &&String| match SteerOptions::parse(word) {
+        Some(Ok(options)) => options.scheme == Steered::Adaptive,
+        Some(Err(_)) => true, // refused by itself
+        None => false,
     };
     match scenario.routes.iter().find(|word| !has_modes(word)) {
         None => Ok(()),

@@ -37,3 +37,8 @@ pub fn as_i64(data: &[u64]) -> &[i64] {
     // SAFETY: equal size and alignment, every bit pattern is valid for both.
     unsafe { std::slice::from_raw_parts(data.as_ptr().cast(), data.len()) }
 }
+
+/// An array of its own.
+pub fn array<'py, T: Element>(py: Python<'py>, values: impl Iterator<Item = T>) -> Bound<'py, PyArray1<T>> {
+    PyArray1::from_vec(py, values.collect())
+}

@@ -13,12 +13,13 @@ use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use crate::arrays::array;
 use crate::errors;
 use crate::fabric::{PyFabric, Shared};
 use crate::routes::PyRoutes;
 use crate::run::{Options, run, run_until};
 use crate::scenario::PyScenario;
-use crate::simulate::{Prepared, PySimulation, array, cpu_ns};
+use crate::simulate::{Prepared, PySimulation, cpu_ns};
 
 /// What a run has shown, and what was sampled in its packets. Immutable.
 #[pyclass(frozen, name = "Sampled", module = "netloom._core")]

@@ -10,10 +10,10 @@ use netloom_model::{Counters, Fabric, HostId, Interval, LinkId, Routes, Traffic}
 use netloom_sim::{
     Keeping, Measure, Model, Outcome, PairRow, Scheme, Setup, SimError, simulate as run_simulation,
 };
-use numpy::{Element, PyArray1};
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyBytes, PyDict, PyList};
 
+use crate::arrays::array;
 use crate::counters::PyCounters;
 use crate::errors;
 use crate::results::{
@@ -587,11 +587,4 @@ fn sent(
     let (from, to) = (of(|row| u64::from(row.from)), of(|row| u64::from(row.to)));
     let made = Traffic::from_triples(fabric.host_count() as u32, &from, &to, &amounts, Some(&packets));
     Ok(made.map_err(|e| e.to_string())?.with_hosts_hash(Some(fabric.hosts_hash())))
-}
-
-pub(crate) fn array<'py, T: Element>(
-    py: Python<'py>,
-    values: impl Iterator<Item = T>,
-) -> Bound<'py, PyArray1<T>> {
-    PyArray1::from_vec(py, values.collect())
 }

@@ -5,7 +5,7 @@ use netloom_sim::{AdapterCounters, MessageRow, Transmission};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::simulate::array;
+use crate::arrays::array;
 
 /// How long a message takes by the transmission model, ps: as published, and with a window that slides.
 fn estimates_ps(sent: &Transmission, window: u32) -> (f64, f64) {

@@ -58,7 +58,7 @@ impl Script for PingPong {
         if step / 2 >= self.iterations {
             return None;
         }
-        let sends = (step % 2 == 0) == (rank < partner);
+        let sends = step.is_multiple_of(2) == (rank < partner);
         Some(if sends {
             Op::Send { to: partner, bytes: self.bytes, tag: 0 }
         } else {

@@ -132,9 +132,8 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
         let lanes = self.ports.lanes_of::<H>(host);
         let full = self.is_full::<H>(host);
         // What the window holds back lacks no room.
-        let queued = lanes
-            .iter()
-            .any(|lane| !lane.queue.is_empty() && !(full && self.hosts.outgoing(lane.queue.head).left > 0));
+        let held_back = |list: &List| full && self.hosts.outgoing(list.head).left > 0;
+        let queued = lanes.iter().any(|lane| !(lane.queue.is_empty() || held_back(&lane.queue)));
         let wire = |list: List| needs(full, self.hosts.outgoing(list.head).left);
         let ready = lanes.iter().any(|lane| self.ports.is_ready::<H>(host, lane, wire));
         if ready {
