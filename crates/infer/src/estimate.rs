@@ -198,8 +198,8 @@ pub fn estimate_again(
     Estimate { bytes: whole, possible, jobs, model, residual, held_out, unexplained, trust }
 }
 
-/// What would be refused is explained exactly, if it can be, and so is what little is left where that is soon done; whether it would have been
-/// refused.
+/// What would be refused is explained exactly, if it can be, and so is what little is left where that is soon done and not chance, as an even
+/// split is; whether it would have been refused.
 fn explained(
     operator: &Operator,
     counted: &Counted,
@@ -210,7 +210,7 @@ fn explained(
     let rows = operator.forward(x);
     let left: Vec<f64> = counted.bytes.iter().zip(rows).map(|(bytes, row)| bytes - row).collect();
     let misfit = Misfit::of(counted, &left);
-    let soon = operator.rows() <= exact::AT_ONCE && misfit.share > LITTLE;
+    let soon = operator.rows() <= exact::AT_ONCE && !operator.splits() && misfit.share > LITTLE;
     if (misfit.is_foreign() || soon) && control.stopped().is_none() {
         exact::explain(operator, target, x, control);
     }
