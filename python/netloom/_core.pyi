@@ -57,6 +57,7 @@ __all__ = [
     "is_pattern",
     "lane_loads",
     "lane_tables",
+    "link_users",
     "links_at_max_bound",
     "loads",
     "mix",
@@ -1108,6 +1109,31 @@ def lane_loads(fabric: Fabric, routes: Routes, traffic: Traffic) -> list[float]:
     ------
     RoutingError
         For a pair with bytes that the tables do not join.
+    """
+
+def link_users(
+    fabric: Fabric, routes: Routes, traffic: Traffic, links: Sequence[int], *, threads: int = 0
+) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32], npt.NDArray[np.uint32], npt.NDArray[np.float64]]:
+    """The pairs with bytes that cross some links, in the order of their hosts.
+
+    Parameters
+    ----------
+    fabric, routes, traffic : Fabric, Routes, Traffic
+        Traffic over the fabric's hosts, and what leads it.
+    links : sequence of int
+        Links by number, each once.
+    threads : int
+        0 is one a core.
+
+    Returns
+    -------
+    tuple of arrays
+        By pair and link: the link's place in `links`, the sending and the receiving host, and bytes.
+
+    Raises
+    ------
+    RoutingError
+        If there is no such link, or the routes do not join a pair with bytes.
     """
 
 def check(fabric: Fabric, routes: Routes, *, threads: int = 0) -> CheckReport: ...

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use netloom_bounds::{self as bounds, BoundError, Bounds, Outside, Standing};
 use netloom_formats as formats;
-use netloom_model::{BoundClass, Certificate, Control, Csr, Fabric, Routes, StopReason};
+use netloom_model::{BoundClass, Certificate, Control, Csr, Fabric, LinkId, Routes, StopReason};
 use netloom_routing::{self as routing, LinkLoads};
 use numpy::PyArray1;
 use pyo3::prelude::*;
@@ -364,4 +364,40 @@ pub fn lane_loads(
         routing::lane_loads(fabric.fabric(), &routes.routes, traffic.shared.total())
     })?
     .map_err(|e| errors::routing(py, e))
+}
+
+/// The pairs with bytes that cross some links: by pair the place of the link in the list, the hosts and the bytes.
+#[pyfunction]
+#[pyo3(signature = (fabric, routes, traffic, links, *, threads = 0))]
+#[allow(clippy::type_complexity)] // four columns
+pub fn link_users<'py>(
+    py: Python<'py>,
+    fabric: &PyFabric,
+    routes: &PyRoutes,
+    traffic: &PyTraffic,
+    links: Vec<u32>,
+    threads: usize,
+) -> PyResult<(
+    Bound<'py, PyArray1<u32>>,
+    Bound<'py, PyArray1<u32>>,
+    Bound<'py, PyArray1<u32>>,
+    Bound<'py, PyArray1<f64>>,
+)> {
+    routes.check_fits(py, fabric)?;
+    traffic.check_fits(py, fabric)?;
+    let (net, count) = (fabric.fabric(), fabric.fabric().link_count());
+    if let Some(&link) = links.iter().find(|&&link| link as usize >= count) {
+        return Err(errors::routing(py, format!("link {link}: expected a number below {count}")));
+    }
+    let links: Vec<LinkId> = links.into_iter().map(LinkId).collect();
+    let found = run(py, Options::threads(threads), |control| {
+        routing::link_users(net, &routes.routes, traffic.shared.total(), &links, control)
+    })?
+    .map_err(|e| errors::routing(py, e))?;
+    Ok((
+        arrays::array(py, found.iter().map(|user| user.place)),
+        arrays::array(py, found.iter().map(|user| user.source.0)),
+        arrays::array(py, found.iter().map(|user| user.destination.0)),
+        arrays::array(py, found.iter().map(|user| user.bytes)),
+    ))
 }

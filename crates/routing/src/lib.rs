@@ -6,6 +6,7 @@
 //! | [`items`](mod@items) | traffic added up per (source leaf, destination) |
 //! | [`loads`](mod@loads) | load per directed link; walks of packets |
 //! | [`lane_loads`](mod@lane_loads) | the largest load on every lane |
+//! | [`users`] | the pairs that cross a link |
 //! | [`hops`] | how far traffic travels |
 //! | [`within`] | whether routes keep to admissible ways |
 //! | [`engine`] | the engines by name |
@@ -29,6 +30,7 @@ pub mod lane_loads;
 pub mod loads;
 pub mod paths;
 pub mod steering;
+pub mod users;
 pub mod within;
 
 mod ftree;
@@ -49,4 +51,5 @@ pub use lane_loads::lane_loads;
 pub use loads::{LinkLoads, Walker, loads, walk};
 pub use paths::PathSet;
 pub use steering::Steering;
+pub use users::{LinkUser, link_users};
 pub use within::first_outside;

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use netloom_model::{
     Csr, Fabric, HostId, Lft, LinkId, PairPaths, PathChoice, Routes, SwitchId, Table, Traffic, rng,
 };
-use netloom_routing::{Engine, EngineOptions, PathSet, RoutingError, items, lane_loads, loads, route, walk};
+use netloom_routing::{
+    Engine, EngineOptions, PathSet, RoutingError, items, lane_loads, link_users, loads, route, walk,
+};
 use netloom_topology::{Damage, Structure, damage, detect, generate};
 
 const SHAPES: [&str; 5] = [
@@ -385,4 +387,25 @@ fn a_pair_takes_the_way_of_its_own_address() {
     assert!(routes.clone().with_paths(&fabric, PairPaths::base(3, 1)).is_err());
     let wrong = Routes { path: PathChoice::PerPair(Arc::new(PairPaths::base(3, 1))), ..routes };
     assert!(matches!(loads(&fabric, &wrong, &bytes), Err(RoutingError::Mismatch(_))));
+}
+
+/// What the users of a link send is its load; nobody else crosses it.
+#[test]
+fn bytes_of_users_are_loads() {
+    let fabric = generate("fattree:pods=2,leaves=2,hosts=2,spines=2,groups=2,cores=2").unwrap();
+    let routes = make(Engine::Random, &fabric, &detect(&fabric), 0);
+    let n = fabric.host_count();
+    let traffic = traffic(n, |a, b| (a * 3 + b % 5) as f64);
+    let load = loads(&fabric, &routes, &traffic).unwrap().load;
+    let links: Vec<_> = (0..fabric.link_count()).rev().map(LinkId::from_index).collect();
+    let control = netloom_model::Control::new();
+    let users = link_users(&fabric, &routes, &traffic, &links, &control).unwrap();
+    let mut bytes = vec![0.0; fabric.link_count()];
+    for user in &users {
+        let link = links[user.place as usize];
+        assert!(walk(&fabric, &routes, user.source, user.destination).unwrap().contains(&link));
+        bytes[link.index()] += user.bytes / fabric.relative_capacity(link);
+    }
+    assert_eq!(bytes, load);
+    assert!(users.iter().all(|user| user.bytes > 0.0 && user.source != user.destination));
 }

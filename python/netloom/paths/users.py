@@ -1,20 +1,23 @@
 """Who uses a link: the pairs whose way crosses it, and their jobs, with bytes.
 
 Every pair with bytes is walked through the tables, so that any routes do: by source, with several addresses a
-host, with lanes. A pair belongs to the job that both of its hosts are in.
+host, with lanes. A pair belongs to the first job that both of its hosts are in.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from netloom import _core
 
 if TYPE_CHECKING:
     from netloom._core import Fabric, Job, Routes, Traffic
-
-_STEP = 50_000
-"""So many pairs are walked between two words of progress."""
 
 
 @dataclass(frozen=True)
@@ -29,23 +32,41 @@ class Pair:
 
 @dataclass(frozen=True)
 class Users:
-    """Who crosses one link, most bytes first."""
+    """Who crosses one link, most bytes first: columns with an entry a pair."""
 
     link: int
-    pairs: list[Pair]
+    source: npt.NDArray[np.uint32]
+    destination: npt.NDArray[np.uint32]
+    sizes: npt.NDArray[np.float64]
+    """Bytes of each pair."""
+    job: npt.NDArray[np.intp]
+    """Places in `names`; -1: of no job."""
+    names: list[str]
+
+    def __len__(self) -> int:
+        return len(self.sizes)
 
     @property
     def bytes(self) -> float:
         """All that crosses it."""
-        return sum(pair.bytes for pair in self.pairs)
+        return float(self.sizes.sum())
+
+    @property
+    def pairs(self) -> list[Pair]:
+        """All pairs."""
+        return self.first(len(self))
+
+    def first(self, most: int) -> list[Pair]:
+        """The pairs with most bytes, at most so many."""
+        columns = (self.source, self.destination, self.sizes, self.job)
+        rows = zip(*(column[:most].tolist() for column in columns), strict=True)
+        return [Pair(a, b, size, self.names[job] if job >= 0 else None) for a, b, size, job in rows]
 
     def by_job(self) -> list[tuple[str | None, int, float]]:
         """Job (None: of none), pairs and bytes, most bytes first."""
-        sums: dict[str | None, tuple[int, float]] = {}
-        for pair in self.pairs:
-            number, size = sums.get(pair.job, (0, 0.0))
-            sums[pair.job] = number + 1, size + pair.bytes
-        rows = [(job, number, size) for job, (number, size) in sums.items()]
+        pairs = np.bincount(self.job + 1, minlength=len(self.names) + 1).tolist()
+        sizes = np.bincount(self.job + 1, weights=self.sizes, minlength=len(self.names) + 1).tolist()
+        rows = [row for row in zip([None, *self.names], pairs, sizes, strict=True) if row[1]]
         return sorted(rows, key=lambda row: (-row[2], row[0] or ""))
 
 
@@ -56,7 +77,7 @@ def users(
     links: Sequence[int],
     jobs: Sequence[Job] = (),
     *,
-    progress: Callable[[int, int], None] | None = None,
+    threads: int = 0,
 ) -> list[Users]:
     """The users of each of some links.
 
@@ -65,11 +86,16 @@ def users(
     fabric, routes, traffic : Fabric, Routes, Traffic
         Traffic over the fabric's hosts, and the tables that lead it.
     links : sequence of int
-        Links by number.
+        Links by number, each once.
     jobs : sequence of Job
         Whose hosts are whose.
-    progress : callable, optional
-        Told how many pairs of how many are walked.
+    threads : int, default 0
+        Threads that walk; 0 is one a core.
+
+    Returns
+    -------
+    list of Users
+        One for every link, in order.
 
     Raises
     ------
@@ -84,29 +110,19 @@ def users(
     >>> [(one.source, one.destination) for one in users(tree, nl.route("ftree", tree), pairs, [0])[0].pairs]
     [(0, 1)]
     """
-    wanted = {link: place for place, link in enumerate(links)}
-    found: list[list[Pair]] = [[] for _ in links]
-    of_host: dict[int, set[str]] = {}
-    for job in jobs:
-        for host in job.hosts.tolist():
-            of_host.setdefault(host, set()).add(job.name)
-    order = {job.name: place for place, job in enumerate(jobs)}
-    indptr, indices, data = traffic.indptr.tolist(), traffic.indices.tolist(), traffic.data.tolist()
-    done = 0
-    for source in range(len(indptr) - 1):
-        for at in range(indptr[source], indptr[source + 1]):
-            destination, size = indices[at], data[at]
-            if destination == source or size <= 0:
-                continue
-            for link in routes.path(source, destination):
-                place = wanted.get(link)
-                if place is not None:
-                    both = of_host.get(source, set()) & of_host.get(destination, set())
-                    name = min(both, key=order.__getitem__) if both else None
-                    found[place].append(Pair(source, destination, size, name))
-            done += 1
-            if progress is not None and done % _STEP == 0:
-                progress(done, len(indices))
-    for pairs in found:
-        pairs.sort(key=lambda one: (-one.bytes, one.source, one.destination))
-    return [Users(link, pairs) for link, pairs in zip(links, found, strict=True)]
+    place, source, destination, sizes = _core.link_users(
+        fabric, routes, traffic, list(links), threads=threads
+    )
+    job = np.full(len(sizes), -1)
+    for number, one in enumerate(jobs):
+        member = np.zeros(fabric.hosts, bool)
+        member[one.hosts] = True
+        job[(job < 0) & member[source] & member[destination]] = number
+    order = np.lexsort((destination, source, -sizes, place))
+    ends = np.searchsorted(place[order], np.arange(len(links) + 1))
+    names = [one.name for one in jobs]
+    parts = [order[begin:end] for begin, end in pairwise(ends)]
+    return [
+        Users(link, source[part], destination[part], sizes[part], job[part], names)
+        for link, part in zip(links, parts, strict=True)
+    ]

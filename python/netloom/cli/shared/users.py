@@ -44,14 +44,14 @@ def of_links(
     from netloom.paths.users import users
 
     nodes, table = Nodes(fabric), fabric.link_table()
-    with run.progress("users") as progress:
-        of = users(fabric, routes, traffic, links, _jobs(run, fabric, source), progress=progress)
+    jobs = _jobs(run, fabric, source)
+    of = users(fabric, routes, traffic, links, jobs, threads=run.options.threads)
     return [
         {
             "from": nodes.end(int(table["source"][one.link]), int(table["source_port"][one.link])),
             "to": nodes.end(int(table["target"][one.link]), int(table["target_port"][one.link])),
             "bytes": one.bytes,
-            "pairs": len(one.pairs),
+            "pairs": len(one),
             "jobs": [{"name": job, "pairs": number, "bytes": size} for job, number, size in one.by_job()],
             "users": [
                 {
@@ -62,7 +62,7 @@ def of_links(
                     "bytes": pair.bytes,
                     "job": pair.job,
                 }
-                for pair in one.pairs[:MOST]
+                for pair in one.first(MOST)
             ],
         }
         for one in of
