@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from netloom._core import Fabric, Routes
+    from netloom._core import CheckReport, Fabric, Routes
     from netloom.cli.optimize.addresses import Addresses
     from netloom.cli.optimize.exact_model import ExactModel
     from netloom.cli.optimize.goals import Goal
@@ -77,8 +77,6 @@ class Avoided:
     """
 
     def __init__(self, run: Run, fabric: Fabric, words: Sequence[str]) -> None:
-        from netloom import _core
-
         self.fabric, self._run, self._words = fabric, run, list(words)
         self.nodes = Nodes(fabric)
         self._switches = [
@@ -90,14 +88,22 @@ class Avoided:
         self.today: in_force.Today | None = None
         self._refuse_cut_hosts()
         with run.timed("check"):
-            ways = _core.check(self.left, _core.route("updn", self.left), threads=run.options.threads)
-            before = _core.check(fabric, _core.route("updn", fabric), threads=run.options.threads)
-        if ways.unreachable_hosts > before.unreachable_hosts:
+            lost, ways = self._unreachable(self.left)
+            # Damage that was there before may have cut pairs already.
+            more = lost > 0 and lost > self._unreachable(fabric)[0]
+        if more:
             first = next(one["text"] for one in ways.findings if one["kind"] == "unreachable")
             raise FabricError(
-                f"--avoid {self._told}: {render.count(ways.unreachable_hosts)} pairs of hosts would have no "
+                f"--avoid {self._told}: {render.count(lost)} pairs of hosts would have no "
                 f"up*/down* way ({first}): expected what no pair needs"
             )
+
+    def _unreachable(self, fabric: Fabric) -> tuple[int, CheckReport]:
+        """Pairs of hosts without an up*/down* way."""
+        from netloom import _core
+
+        report = _core.check(fabric, _core.route("updn", fabric), threads=self._run.options.threads)
+        return report.unreachable_hosts, report
 
     @property
     def _told(self) -> str:
