@@ -320,7 +320,7 @@ fn advice(job: &ScenarioJob, own: Option<u32>, error: &PlaceError) -> Option<Str
 fn check_modes(scenario: &Scenario) -> Result<(), ComposeError> {
     let Some(number) = scenario.jobs.iter().position(|job| !job.modes.is_empty()) else { return Ok(()) };
     let has_modes = |word: &&String| match SteerOptions::parse(word) {
-        Some(Ok(options)) => options.scheme == Steered::Adaptive,
+        Some(Ok(options)) => options.scheme == Steered::Aries,
         Some(Err(_)) => true, // refused by itself
         None => false,
     };

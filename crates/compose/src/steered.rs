@@ -29,7 +29,7 @@ pub fn steering(
     }
     let checked = steering.and_then(|found| match scheme {
         Steered::Minimal => Ok(()),
-        Steered::Valiant | Steered::Ugal | Steered::Adaptive => found.check_detours(),
+        Steered::Valiant | Steered::Ugal | Steered::Aries => found.check_detours(),
     });
     checked.map_err(|error| refuse("routes", error.to_string()))?;
     if asked(scenario, "sl2vl") {

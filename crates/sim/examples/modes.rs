@@ -87,8 +87,7 @@ fn one(
         Job::new("pingpong", vec![HostId(a), HostId(b)], ping_pong),
         Job { until: Some(0), ..Job::new("neighbours", others, uniform) },
     ];
-    let options =
-        SteerOptions { mode, bias_bytes, response_lanes: 3, ..SteerOptions::new(Steered::Adaptive) };
+    let options = SteerOptions { mode, bias_bytes, response_lanes: 3, ..SteerOptions::new(Steered::Aries) };
     let setup = Setup {
         fabric,
         scheme: Scheme::Steered(options, steering),

@@ -89,9 +89,7 @@ impl<'a> Scheme<'a> {
                 return visitor.visit(Snooping::new(fabric, lft, paths));
             }
             Self::PerPacket(scheme, paths) => (scheme, paths),
-            Self::Steered(options, steering)
-                if matches!(options.scheme, Steered::Ugal | Steered::Adaptive) =>
-            {
+            Self::Steered(options, steering) if matches!(options.scheme, Steered::Ugal | Steered::Aries) => {
                 return visitor.visit(Steer::<true>::new(fabric, steering, options, seed));
             }
             Self::Steered(options, steering) => {
@@ -196,7 +194,7 @@ mod tests {
         }
         assert_eq!(SteerOptions::parse("Ugal"), None);
         let found = SteerOptions::parse("adaptive:3:bias=77").unwrap().unwrap();
-        assert_eq!((found.scheme, found.mode, found.bias_bytes), (Steered::Adaptive, Mode::HighBias, 77));
+        assert_eq!((found.scheme, found.mode, found.bias_bytes), (Steered::Aries, Mode::HighBias, 77));
         for bad in
             ["1", "2", "4", "", "3:", "3:bias", "3:bias=-1", "3:bias=4294967296", "3:bias=1073741825", "x"]
         {

@@ -11,13 +11,13 @@ pub enum Steered {
     Valiant,
     /// One or the other, by the queues of a packet's first switch.
     Ugal,
-    /// The same as on Aries: by mode, within a group too.
-    Adaptive,
+    /// `adaptive:0` and `adaptive:3`, as on Aries: one or the other, by mode, within a group too.
+    Aries,
 }
 
 impl Steered {
     /// All of them, in the order lists show them.
-    pub const ALL: [Self; 4] = [Self::Minimal, Self::Valiant, Self::Ugal, Self::Adaptive];
+    pub const ALL: [Self; 4] = [Self::Minimal, Self::Valiant, Self::Ugal, Self::Aries];
 
     /// As scenarios spell it.
     pub fn name(self) -> &'static str {
@@ -25,7 +25,7 @@ impl Steered {
             Self::Minimal => "minimal",
             Self::Valiant => "valiant",
             Self::Ugal => "ugal",
-            Self::Adaptive => "adaptive:0",
+            Self::Aries => "adaptive:0",
         }
     }
 
@@ -37,9 +37,7 @@ impl Steered {
             Self::Ugal => {
                 "minimal or through a third group of a dragonfly, by the queues of the first switch"
             }
-            Self::Adaptive => {
-                "the same as on Aries, within groups too; adaptive:3 has a bias against detours"
-            }
+            Self::Aries => "the same as on Aries, within groups too; adaptive:3 has a bias against detours",
         }
     }
 
@@ -83,7 +81,7 @@ impl SteerOptions {
     /// A scheme as it is meant: UGAL with two candidates of each kind, a detour twice as long.
     pub fn new(scheme: Steered) -> Self {
         let lanes = scheme.slots().len() as u8;
-        let shift = if scheme == Steered::Adaptive { 0 } else { 1 };
+        let shift = if scheme == Steered::Aries { 0 } else { 1 };
         Self {
             scheme,
             minimal: 2,
@@ -145,7 +143,7 @@ impl SteerOptions {
             Err(_) => Err("expected mode 0 (no bias) or 3 (high bias)".into()),
         };
         let mut it =
-            Self { mode: mode.map_err(|e| format!("\"{word}\": {e}"))?, ..Self::new(Steered::Adaptive) };
+            Self { mode: mode.map_err(|e| format!("\"{word}\": {e}"))?, ..Self::new(Steered::Aries) };
         let Some(bias) = bias else { return Ok(it) };
         let bytes = bias.strip_prefix("bias=").and_then(|text| text.parse().ok());
         let valid = bytes.filter(|&bytes| bytes <= MOST_BIAS_BYTES);

@@ -15,7 +15,7 @@ fn dragonfly() -> (Fabric, Steering) {
 }
 
 fn options(mode: Mode, bias_bytes: u32) -> SteerOptions {
-    SteerOptions { mode, bias_bytes, ..SteerOptions::new(Steered::Adaptive) }
+    SteerOptions { mode, bias_bytes, ..SteerOptions::new(Steered::Aries) }
 }
 
 fn run((fabric, steering): &(Fabric, Steering), options: SteerOptions, jobs: Vec<Job>) -> Outcome {

@@ -99,7 +99,7 @@ fn steered_jobs_that_share_no_link_do_not_disturb_each_other() {
     let fabric = generate("dragonfly:p=2,a=4,h=2,g=5").unwrap();
     let steering = Steering::new(&fabric, &detect(&fabric)).unwrap();
     let modes = Steered::ALL.into_iter().flat_map(|steered| {
-        let modes = if steered == Steered::Adaptive { &Mode::ALL[..] } else { &Mode::ALL[..1] };
+        let modes = if steered == Steered::Aries { &Mode::ALL[..] } else { &Mode::ALL[..1] };
         modes.iter().map(move |&mode| (steered, mode))
     });
     for (steered, mode) in modes {

@@ -104,8 +104,8 @@ impl<'a, const LOOKS: bool> Steer<'a, LOOKS> {
     #[inline]
     fn add_bytes(&self, way: Way) -> u32 {
         match (self.options.scheme, way.mode().unwrap_or(self.options.mode)) {
-            (Steered::Adaptive, Mode::Unbiased) => 0,
-            (Steered::Adaptive, Mode::HighBias) => self.options.bias_bytes,
+            (Steered::Aries, Mode::Unbiased) => 0,
+            (Steered::Aries, Mode::HighBias) => self.options.bias_bytes,
             _ => self.options.add_bytes,
         }
     }
@@ -195,7 +195,7 @@ impl<const LOOKS: bool> Choice for Steer<'_, LOOKS> {
             way.cross(); // a detour within the group: what follows is on the next lanes
         }
         let chooses =
-            self.options.scheme == Steered::Adaptive || steering.group(here.switch) != steering.group(last);
+            self.options.scheme == Steered::Aries || steering.group(here.switch) != steering.group(last);
         if !way.is_decided() && chooses {
             return self.decide(here.switch, last, way, outputs);
         }
