@@ -248,7 +248,7 @@ class SimulatedLoop:
     ) -> tuple[Routes, Prediction]:
         """The routes in force with those proposed for part of the destinations, and what that is to gain.
 
-        Of several draws the one of which most is foretold: where nothing is, nothing can be found wanting.
+        Of several draws the one with the largest predicted gain.
         """
         old, new = self.routes.table(), proposed.table()
         hosts = np.flatnonzero((old != new).any(axis=0)[: self.fabric.hosts])
