@@ -157,7 +157,7 @@ def decide(proposal: Proposal, history: Sequence[Round], rule: Rule | None = Non
 
 
 def contradicted(sure_gain: float, realised_gain: float, rule: Rule | None = None) -> str | None:
-    """Why applied routes must be taken back; None if what was found agrees with what was foretold.
+    """Why applied routes must be taken back; None if what was found agrees with what was predicted.
 
     Parameters
     ----------
@@ -170,10 +170,10 @@ def contradicted(sure_gain: float, realised_gain: float, rule: Rule | None = Non
     """
     rule = rule or Rule()
     if realised_gain < -rule.noise_percent:
-        return f"found {-realised_gain:.1f} % worse, where a gain of {sure_gain:.1f} % was foretold"
+        return f"found {-realised_gain:.1f} % worse, where a gain of {sure_gain:.1f} % was predicted"
     least = rule.share * sure_gain
     if sure_gain >= rule.margin_percent and realised_gain < max(least, rule.noise_percent):
-        return f"found a gain of {realised_gain:.1f} %, where {sure_gain:.1f} % was foretold"
+        return f"found a gain of {realised_gain:.1f} %, where {sure_gain:.1f} % was predicted"
     return None
 
 

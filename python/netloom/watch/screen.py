@@ -112,7 +112,7 @@ def sections(picture: Picture, told: Told) -> list[Section]:
         ),
         Section(
             "rounds of the loop",
-            ["round", "gap before", "after", "foretold", "found", "changed", "decision", "why"],
+            ["round", "gap before", "after", "predicted", "found", "changed", "decision", "why"],
             [
                 [
                     str(row["number"]),

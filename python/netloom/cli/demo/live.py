@@ -291,7 +291,7 @@ def text(result: dict[str, Any]) -> str:
         "round",
         "AR gap before",
         "after",
-        "foretold",
+        "predicted",
         "found",
         "changed",
         "decision",
