@@ -256,6 +256,9 @@ def main() -> int:
         rows = run_shape(netloom, shape, sizes, verbs)
         busy = f"load {os.getloadavg()[0]:.0f} on {os.cpu_count()} cores"
         name = f"scale {shape}" + ("" if asked.sizes == ",".join(SIZES) else f" {asked.sizes}")
+        if asked.verbs != ",".join(VERBS):
+            # A few commands do not take the place of all.
+            name += f": {asked.verbs}"
         text = f"Measured on {time.strftime('%Y-%m-%d')}, {busy}.\n\n{table(rows)}"
         if asked.write is not None:
             asked.write.write_text(into(asked.write.read_text(), name, text))

@@ -84,7 +84,7 @@ def run(command: list[str], term_after: float | None = None) -> Ended:
         ended = time.perf_counter()
         found = Ended(child.returncode, ended - began, None if sent is None else ended - sent, said=said)
         try:
-            os.killpg(child.pid, 0)
+            os.killpg(child.pid, signal.SIGKILL)
             found.left.append("a process")
         except ProcessLookupError:
             pass
