@@ -17,11 +17,12 @@ use crate::loads::{levels, mixed_speeds, outside_dict};
 use crate::optimize::{Asked, begin};
 use crate::optimized::changed;
 use crate::routes::{PyRoutes, RoutesOrEngine};
-use crate::run::{Options, run_until, stop_text};
+use crate::run::{Options, left, run_until, stop_text};
 use crate::sums::PyHose;
 use crate::traffic::PyTraffic;
 use crate::{arrays, errors};
 use std::sync::Arc;
+use std::time::Instant;
 
 /// The exact worst load of every link over all matrices within a hose.
 #[pyclass(frozen, name = "HoseLoads", module = "netloom._core")]
@@ -279,7 +280,9 @@ pub fn optimize_hose(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<PyOptimizedHose> {
     check_fits(py, fabric, &hose.hose)?;
+    let began = Instant::now();
     let begin = begin(py, fabric, &background, today.as_ref(), seed, threads)?;
+    let time_limit = left(time_limit, began);
     let asked = Asked::new(py, fabric, today.is_some(), penalty_per_change, max_changes, &frozen)?;
     let shared = &fabric.shared;
     let options = Options { threads, time_limit, progress, anytime: true };

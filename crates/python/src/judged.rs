@@ -1,5 +1,7 @@
 //! `netloom.optimize_judged`: routes for a traffic, chosen among candidates by what a run takes with them.
 
+use std::time::Instant;
+
 use netloom_compose::{Asked as AskedOf, ComposeError, choose};
 use netloom_model::Routes;
 use netloom_optimize::{Because, OptimizeOptions};
@@ -13,7 +15,7 @@ use crate::loads::Judged;
 use crate::optimize::{Asked, begin};
 use crate::optimized::{Found, PyOptimized, changed};
 use crate::routes::RoutesOrEngine;
-use crate::run::{Options, run_until};
+use crate::run::{Options, left, run_until};
 use crate::scenario::{PyScenario, choice_dict};
 use crate::traffic::PyTraffic;
 
@@ -104,7 +106,9 @@ pub fn optimize_judged<'py>(
     let Some(model) = [Model::Packet, Model::Fluid].into_iter().find(|known| known.name() == model) else {
         return Err(errors::value(py, &format!("model: expected packet or fluid, found \"{model}\"")));
     };
+    let began = Instant::now();
     let start = begin(py, fabric, &background, today.as_ref(), seed, threads)?;
+    let time_limit = left(time_limit, began);
     let asked = Asked::new(py, fabric, today.is_some(), penalty_per_change, max_changes, &frozen)?;
     let (stage, shared) = (&scenario.stage, &fabric.shared);
     let goal = &traffic.shared.traffic;

@@ -1,5 +1,7 @@
 //! `netloom.optimize_layers`: several matrices over one routing, phases of a run or scenarios of what may come.
 
+use std::time::Instant;
+
 use netloom_bounds::Bounds;
 use netloom_model::{BoundClass, Routes, StopReason};
 use netloom_optimize::{self as optimizer, Because, Combine, Combined, Layer, OptimizeOptions};
@@ -11,7 +13,7 @@ use crate::loads::{Judged, PyLinkLoads};
 use crate::optimize::{Asked, begin};
 use crate::optimized::{changed, falling, history_dicts};
 use crate::routes::{PyRoutes, RoutesOrEngine};
-use crate::run::{Ended, Options, run_until, stop_text};
+use crate::run::{Ended, Options, left, run_until, stop_text};
 use crate::traffic::PyTraffic;
 
 /// Routes made for several matrices, and how good they are for each.
@@ -224,7 +226,9 @@ pub fn optimize_layers(
             ));
         }
     }
+    let began = Instant::now();
     let begin = begin(py, fabric, &background, today.as_ref(), seed, threads)?;
+    let time_limit = left(time_limit, began);
     let asked = Asked::new(py, fabric, today.is_some(), penalty_per_change, max_changes, &frozen)?;
     let shared = &fabric.shared;
     let matrices: Vec<_> =

@@ -2,6 +2,7 @@
 //! is compared with it: `netloom.afar`, `netloom.coloured`.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use netloom_bounds::Bounds;
 use netloom_model::{Control, Csr, Routes};
@@ -14,7 +15,7 @@ use crate::fabric::{PyFabric, Shared};
 use crate::loads::{Judged, PyLinkLoads};
 use crate::optimized::{Found, PyOptimized, changed};
 use crate::routes::{PyRoutes, RoutesOrEngine};
-use crate::run::{Options, run, run_until};
+use crate::run::{Options, left, run, run_until};
 use crate::traffic::PyTraffic;
 
 /// Routes for a traffic, with a lower bound that proves how good they are.
@@ -102,7 +103,9 @@ pub fn optimize(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<PyOptimized> {
     traffic.check_fits(py, fabric)?;
+    let began = Instant::now();
     let begin = begin(py, fabric, &background, today.as_ref(), seed, threads)?;
+    let time_limit = left(time_limit, began);
     let asked = Asked::new(py, fabric, today.is_some(), penalty_per_change, max_changes, &frozen)?;
     let (shared, matrix) = (&fabric.shared, &traffic.shared);
     let options = Options { threads, time_limit, progress, anytime: true };
@@ -141,7 +144,7 @@ pub fn optimize(
 
 /// Routes for a traffic with 2^lmc addresses a host, and which address every pair uses.
 ///
-/// No bound of one path a destination holds here: the certificate is of the wider class.
+/// No bound of one entry a destination holds here: the certificate is of the wider class.
 ///
 /// Parameters
 /// ----------
@@ -203,7 +206,9 @@ pub fn optimize_lmc(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<PyOptimized> {
     traffic.check_fits(py, fabric)?;
+    let began = Instant::now();
     let begin = begin(py, fabric, &background, None, seed, threads)?;
+    let time_limit = left(time_limit, began);
     let (shared, matrix) = (&fabric.shared, &traffic.shared);
     let options = Options { threads, time_limit, progress, anytime: true };
     let ended = run_until(py, options, |control| {

@@ -356,7 +356,13 @@ class _Ports:
 
 
 _HEADER = re.compile(r"# (?P<kind>Port[A-Za-z ]*) counters: [Ll]id (?P<lid>[0-9]+) port (?P<port>[0-9]+)")
-_LINE = re.compile(r"(?P<name>[A-Za-z0-9]+):\.*\s*(?P<value>[0-9]+)\s*$")
+_LINE = re.compile(r"(?P<name>[A-Za-z0-9]+):\.*\s*(?P<value>-?[0-9]+)\s*$")
+
+
+def _count(text: str) -> int:
+    """A count in decimal; one below 0 as a number of 64 bits, as most tools print it: it is no count."""
+    value = int(text)
+    return value if value >= 0 else max(value, -_IMPOSSIBLE) + 2 * _IMPOSSIBLE
 
 
 def _perfquery(lines: Iterable[str], ports: _Ports) -> Errors:
@@ -369,12 +375,12 @@ def _perfquery(lines: Iterable[str], ports: _Ports) -> Errors:
             link = ports.by_lid.get((int(header["lid"]), int(header["port"]))) if header and own else None
             wide = header is not None and header["kind"] == "Port extended"
         elif link is not None and (match := _LINE.match(line)):
-            errors.see(link, rule_of(match["name"]), int(match["value"]), wide=wide)
+            errors.see(link, rule_of(match["name"]), _count(match["value"]), wide=wide)
     return errors
 
 
 _NODE_PORT = re.compile(r"\s*GUID (?P<guid>0x[0-9a-fA-F]+) port (?P<port>[0-9]+):(?P<rest>.*)")
-_ITEM = re.compile(r"\[(?P<name>[A-Za-z0-9]+) == (?P<value>[0-9]+)")
+_ITEM = re.compile(r"\[(?P<name>[A-Za-z0-9]+) == (?P<value>-?[0-9]+)")
 
 
 def _ibqueryerrors(lines: Iterable[str], ports: _Ports) -> Errors:
@@ -383,7 +389,7 @@ def _ibqueryerrors(lines: Iterable[str], ports: _Ports) -> Errors:
         if match := _NODE_PORT.match(line):
             link = ports.by_guid.get((int(match["guid"], 16), int(match["port"])))
             for item in _ITEM.finditer(match["rest"]):
-                errors.see(link, rule_of(item["name"]), int(item["value"]))
+                errors.see(link, rule_of(item["name"]), _count(item["value"]))
     return errors
 
 
@@ -510,8 +516,8 @@ def read_sysfs(files: Sequence[tuple[str, bytes]], fabric: Fabric) -> Errors:
         )
         if match is None or match["device"] not in guids:
             continue
-        value = _number(data.strip().decode(errors="replace"))
-        if value is not None:
+        text = data.strip().decode(errors="replace")
+        if re.fullmatch(r"-?[0-9]{1,20}", text):
             link = ports.by_guid.get((guids[match["device"]], int(match["port"])))
-            errors.see(link, rule_of(match["name"]), value)
+            errors.see(link, rule_of(match["name"]), _count(text))
     return errors
