@@ -96,14 +96,15 @@ def refit(routes: nl.Routes, fabric: nl.Fabric) -> nl.Routes:
 
 
 @contextmanager
-def bed(net: Path, folder: Path, **options: object) -> Iterator[Bed]:
+def bed(net: Path, folder: Path, *, engine: str = "updn", **options: object) -> Iterator[Bed]:
+    """A running bed whose OpenSM has loaded the tables of an engine of ours."""
     fabric = nl.Fabric.read(net)
     file = folder / "opensm.lfts"
     host = fabric.host_names[0]
     with Ibsim(net, host=host) as sim:
         with OpenSM(sim, engine="updn"):
             found = nl.Fabric.parse(sim.discover())
-        nl.route("updn", found).write(file)
+        nl.route(engine, found).write(file)
         with OpenSM(sim, routes=file, **options) as opensm:
             yield Bed(sim, opensm, file)
 
