@@ -85,7 +85,7 @@ def default_by(spec: Spec) -> tuple[str, ...]:
 
 
 def groups(table: pa.Table, spec: Spec, seed: int) -> list[dict[str, Any]]:
-    """The groups of a table, in its order, with every kept key that is a number.
+    """The groups of a table, in its order (those without a run that ended last), with kept numbers.
 
     Parameters
     ----------
@@ -112,17 +112,19 @@ def groups(table: pa.Table, spec: Spec, seed: int) -> list[dict[str, Any]]:
     ]
     values = {key: table[key].to_pylist() for key in kept}
     members: dict[tuple[Any, ...], list[int]] = {}
-    for at in range(table.num_rows):
-        if "job" in by and columns["error"][at] is not None:
-            continue
-        members.setdefault(tuple(columns[name][at] for name in by), []).append(at)
     failed: dict[tuple[Any, ...], int] = {}
     for at, error in enumerate(columns["error"]):
-        if error is not None:
-            key = tuple(columns[name][at] for name in by if name != "job")
-            failed[key] = failed.get(key, 0) + 1
-            if "job" in by and not any(_without_job(by, group) == key for group in members):
-                members.setdefault(tuple(columns[name][at] for name in by), [])
+        group = tuple(columns[name][at] for name in by)
+        if error is None:
+            members.setdefault(group, []).append(at)
+        else:
+            failed[_without_job(by, group)] = failed.get(_without_job(by, group), 0) + 1
+    # A run that failed has no jobs; where all did, their group is told all the same.
+    ended = {_without_job(by, group) for group in members}
+    for bare in failed:
+        if bare not in ended:
+            rest = iter(bare)
+            members[tuple(None if name == "job" else next(rest) for name in by)] = []
     return [
         {
             "by": dict(zip(by, group, strict=True)),
