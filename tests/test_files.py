@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from netloom import files
-from netloom.cli.shared import lock
 from netloom.live import processes
+from netloom.runs import lock
 
 NOBODY = 65534
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to act as two users")

@@ -13,10 +13,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from netloom.cli.loop import report
-from netloom.cli.shared import inputs, lock, options
+from netloom.cli.shared import inputs, options
 from netloom.cli.shared.exits import UsageError
 from netloom.cli.shared.options import Options
 from netloom.cli.shared.run import Run
+from netloom.runs import lock
 
 if TYPE_CHECKING:
     from netloom.loop.plan import Plan

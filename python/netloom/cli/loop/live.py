@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Parameter
 
 from netloom.cli.demo.live import rows_of
-from netloom.cli.shared import inputs, lock, options, render
+from netloom.cli.shared import inputs, options, render
 from netloom.cli.shared.exits import UsageError
 from netloom.cli.shared.jobs import Adapters
 from netloom.cli.shared.options import Options
@@ -25,6 +25,7 @@ from netloom.cli.shared.reach import Reach
 from netloom.cli.shared.run import Run
 from netloom.errors import LiveError
 from netloom.findings import bad
+from netloom.runs import lock
 
 if TYPE_CHECKING:
     from netloom._core import Fabric, Job
