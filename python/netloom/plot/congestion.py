@@ -44,7 +44,7 @@ class Panel:
     congested : array
         Of these, how many found their link congested.
     fraction_error : array, optional
-        Standard errors of the congested shares, where they are estimates.
+        How far the congested shares may be off, where they are estimates: `Totals.fraction_doubt`.
     """
 
     name: str
@@ -61,7 +61,7 @@ class Panel:
         return np.clip(share, 0.0, 1.0)
 
     def least_sure(self, links: npt.NDArray[np.int64]) -> float | None:
-        """The largest standard error of a share of `links` that carry traffic; None without errors."""
+        """The largest error of a share of `links` that carry traffic; None without errors."""
         if self.fraction_error is None:
             return None
         return float(self.fraction_error[links][self.traffic[links] > 0].max(initial=0.0))
@@ -99,17 +99,18 @@ def most_traffic(layout: Layout, panels: Sequence[Panel]) -> float:
     return max((float(panel.traffic[layout.links].max(initial=0.0)) for panel in panels), default=0.0) or 1.0
 
 
-def drawing(layout: Layout, panel: Panel, most: float) -> Drawing:
-    """Returns what a panel draws, with `most` packets as the thickest."""
+def drawing(layout: Layout, panel: Panel, most: float, *, least: float = 0.0) -> Drawing:
+    """Returns what a panel draws, with `most` packets as the thickest, and `least` points wide at least."""
     grey = _LIGHTEST * (1.0 - panel.fraction)
     share = np.clip(panel.traffic / most, 0.0, 1.0)
     widths = layout.thickest * share[layout.cables]
+    widths[widths > 0] = np.maximum(widths[widths > 0], least)
     strips = layout.strips(widths)
     shown = np.flatnonzero(widths > 0)
     shown = shown[np.argsort(-grey[layout.cables][shown], kind="stable")]
     at_hosts = np.flatnonzero(share[layout.hosts] > 0)
     cells = layout.cells[at_hosts].copy()
-    cells[:, 2] *= share[layout.hosts][at_hosts]
+    cells[:, 2] = np.minimum(np.maximum(cells[:, 2] * share[layout.hosts][at_hosts], least), cells[:, 2])
     return Drawing(
         shown,
         strips[shown],

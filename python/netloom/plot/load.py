@@ -78,8 +78,7 @@ def load_picture(curves: Sequence[Curve], *, title: str, kind: str) -> bytes:
                     axes.plot(
                         [load], [value], "o", color=look["color"], markerfacecolor=inside, ms=4, zorder=6
                     )
-        left.set_yscale("log")
-        left.yaxis.set_major_formatter(lambda value, _position: f"{value:g}")
+        style.log_axis(left.yaxis, [point.latency_us for curve in curves for point in curve.points])
         left.set_ylabel("mean latency of messages (µs, logarithmic)")
         right.plot([0, 100 * most], [0, 100 * most], color=style.FAINT, linewidth=0.8, zorder=1)
         right.set_ylim(bottom=0)

@@ -82,7 +82,6 @@ def plan_picture(
                 zorder=6,
                 label=style.shorten(point.name, _NAME).replace("$", r"\$"),
             )
-        axes.set_xscale("log")
         axes.set_yscale("symlog", linthresh=_FINEST)
         high = max([slower for _, slower in [*front, *bound]] + [point.slower for point in points])
         high = max(high, 1.0) * 1.6
@@ -90,9 +89,8 @@ def plan_picture(
         axes.set_yticks([0.0, *[tick for tick in (0.1, 1, 10, 100, 1000, 10_000) if tick <= high]])
         axes.yaxis.set_major_formatter(lambda value, _position: f"{value:g} %")
         axes.yaxis.minorticks_off()
-        ticks = _prices([price for price, _ in [*front, *bound]] + [point.price for point in points])
-        axes.set_xticks(ticks, [f"{tick:,g}" for tick in ticks])
-        axes.xaxis.minorticks_off()
+        prices = [price for price, _ in [*front, *bound]] + [point.price for point in points]
+        style.log_axis(axes.xaxis, prices, "{:,g}".format)
         axes.set_xlabel(f"network, {currency} a host (logarithmic)".replace("$", r"\$"))
         axes.set_ylabel("slower than without taper, at best")
         axes.legend(frameon=False, fontsize=8.0)
@@ -103,11 +101,3 @@ def plan_picture(
 
 def _sides(points: Sequence[tuple[float, float]]) -> tuple[list[float], list[float]]:
     return [x for x, _ in points], [y for _, y in points]
-
-
-def _prices(prices: Sequence[float]) -> list[float]:
-    """Round prices that the axis is marked with."""
-    low, high = min(prices), max(prices)
-    marks = [digit * 10.0**power for power in range(-3, 13) for digit in (1, 2, 3, 5)]
-    inside = [mark for mark in marks if low * 0.9 <= mark <= high * 1.1]
-    return inside or [low]

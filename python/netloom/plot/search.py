@@ -67,8 +67,8 @@ def history_picture(curves: Sequence[Stairs], *, title: str, kind: str) -> bytes
                 label=style.shorten(curve.name, _NAME),
                 **look,
             )
-        axes.set_xscale("log")
-        axes.xaxis.set_major_formatter(lambda value, _position: f"{value:g}")
+        times = [second for curve in curves for second in (*curve.seconds, curve.end)]
+        style.log_axis(axes.xaxis, [second for second in times if second > 0])
         _gaps(axes, [gap for curve in curves for gap in curve.gaps])
         axes.set_xlabel("seconds since the start, bounds included (logarithmic)")
         if len(curves) > 1:

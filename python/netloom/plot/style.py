@@ -8,12 +8,14 @@ there are many, and carry names. Titles and names are text as given: long ones a
 from __future__ import annotations
 
 import io
+import math
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal
 
 from netloom.plot.settings import matplotlib  # isort: skip  # First: see there.
+import matplotlib.ticker
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.backends.backend_pdf import FigureCanvasPdf
 from matplotlib.backends.backend_svg import FigureCanvasSVG
@@ -23,6 +25,7 @@ from netloom.plot.paper import DPI, PAPER
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
 
 INK = "#222222"
 FAINT = "#8a8a8a"
@@ -130,6 +133,44 @@ def clean(axes: Axes) -> None:
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(axis="y", color=GRID, linewidth=0.8)
     axes.set_axisbelow(True)
+
+
+def log_ticks(low: float, high: float, most: int = 8) -> list[float]:
+    """Returns round numbers for a logarithmic axis that has `low` and `high` on it: at least two.
+
+    Parameters
+    ----------
+    low, high : float
+        The least and the largest value, above 0. The first tick is at or below `low`, the last at or above
+        `high`.
+    most : int
+        How many are wanted at most: 1, 2 and 5 of every decade, else 1 of every decade, else of every few.
+
+    Examples
+    --------
+    >>> log_ticks(0.0031, 0.0034)
+    [0.002, 0.005]
+    """
+    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
+    tens = [float(f"{digit}e{power}") for power in range(first, last + 1) for digit in (1, 2, 5)]
+    below = max((i for i, tick in enumerate(tens) if tick <= low), default=0)
+    above = min((i for i, tick in enumerate(tens) if tick >= high), default=len(tens) - 1)
+    ticks = tens[below : max(above, below + 1) + 1]
+    if len(ticks) <= most:
+        return ticks
+    step = -(-(last - first + 1) // most)
+    return [float(f"1e{power}") for power in range(first, last + step, step)]
+
+
+def log_axis(axis: Axis, values: Sequence[float], form: Callable[[float], str] = "{:g}".format) -> None:
+    """Makes an axis logarithmic, from the round number below `values` (above 0) to the one above them."""
+    ticks = log_ticks(min(values), max(values)) if values else [1.0, 10.0]
+    axes: Any = axis.axes
+    across = axis is axes.xaxis
+    (axes.set_xlim if across else axes.set_ylim)(ticks[0], ticks[-1])
+    (axes.set_xscale if across else axes.set_yscale)("log")
+    (axes.set_xticks if across else axes.set_yticks)(ticks, [form(tick) for tick in ticks])
+    axis.set_minor_locator(matplotlib.ticker.NullLocator())
 
 
 def unit(largest: float) -> tuple[float, str]:
