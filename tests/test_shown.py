@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import netloom as nl
+from netloom import legend
 from netloom.cli.optimize.report import levels_text
 from netloom.cli.shared import render
 from netloom.loop.decision import Proposal, decide
@@ -236,3 +238,45 @@ def test_a_run_without_queues_has_a_strip_of_zeros(netloom, paths):
     assert any(name.startswith("queue_levels") for name in manifest["runs"][0]["files"])
     netloom.ok("plot", "run", "run", "-o", "x.svg")
     assert "not recorded" not in (netloom.folder / "x.svg").read_text()
+
+
+def test_every_engine_has_one_name_and_a_look_of_its_own():
+    words = [name for name, _ in nl._core.engines()] + [name for name, _ in nl._core.schemes()]
+    words += ["afar", "coloured", "optimize"]
+    looks = [legend.look(word) for word in words]
+    assert None not in looks
+    assert len({(look.colour, look.dashes) for look in looks}) == len(words)
+    assert {legend.name(word) for word in ("optimize", "optimized", "netloom")} == {"optimized"}
+    assert legend.name("AFAR") == legend.name("afar")
+    assert legend.looks(["a.lfts", "ftree"])[1] == legend.looks(["ftree", "b.lfts", "c.lfts"])[0]
+
+
+def test_curves_never_look_alike():
+    words = [*legend.names(), *(f"{i}.lfts" for i in range(40)), "ftree", "ftree"]
+    looks = legend.looks(words)
+    assert len({(look.colour, look.dashes, look.marker) for look in looks}) == len(words)
+
+
+def test_an_engine_s_curve_is_of_its_colour_in_every_picture(figures):
+    from netloom.plot import loads
+
+    links = np.array([3.0, 2.0, 1.0])
+    for names in (["ftree", "optimize"], ["minhop", "afar", "ftree"]):
+        curves = [loads.Curve(name, links, best=name == names[-1]) for name in names]
+        loads.loads_picture(curves, bound=1.0, bound_name="AR bound", title="t", kind="svg")
+    points = [Point(0.1, 0.1, 1.71, saturated=False)]
+    load_picture([Curve("random", points), Curve("ftree", points)], title="t", kind="svg")
+    drawn = [line.get_color() for fig in figures for axes in fig.axes for line in axes.lines]
+    assert drawn.count(legend.look("ftree").colour) >= 3
+    text = [word.get_text() for fig in figures for axes in fig.axes for word in axes.texts]
+    assert any(word.startswith("optimized ") for word in text)
+
+
+def test_colours_of_pictures_are_named_in_two_places_alone():
+    folder = Path(style.__file__).parent
+    for path in folder.glob("*.py"):
+        if path.name == "style.py":
+            continue
+        assert re.findall(r"[\"']#[0-9a-fA-F]{3,8}[\"']", path.read_text()) == [], path.name
+        for word in ("ftree", "minhop", "optimized", "netloom-lmc"):
+            assert f'"{word}"' not in path.read_text(), path.name

@@ -170,7 +170,7 @@ def _draw(axes: Axes, layout: Layout, drawn: Drawing, *, named: bool) -> None:
     from matplotlib.collections import LineCollection, PolyCollection
 
     axes.add_collection(
-        LineCollection(list(layout.lines.reshape(-1, 2, 2)), colors="#f6f6f6", linewidths=0.25)
+        LineCollection(list(layout.lines.reshape(-1, 2, 2)), colors=style.NOTHING, linewidths=0.25)
     )
     strips = LineCollection(
         list(drawn.strips.reshape(-1, 2, 2)),
@@ -180,7 +180,7 @@ def _draw(axes: Axes, layout: Layout, drawn: Drawing, *, named: bool) -> None:
     )
     axes.add_collection(strips)
     for cells, look in (
-        (layout.cells, {"facecolors": "#f4f4f4"}),
+        (layout.cells, {"facecolors": style.NOTHING}),
         (drawn.cells, {"facecolors": [(grey,) * 3 for grey in drawn.host_greys]}),
     ):
         axes.add_collection(PolyCollection(list(_corners(cells)), linewidths=0.0, **look))
@@ -227,7 +227,7 @@ def _scales(fig: Figure, page: tuple[float, float], thickest: float, most: float
     for at, share in enumerate((1.0, 0.5, 0.1)):
         x = left + 62.0 * at
         axes.plot(
-            [x, x + 40.0], [middle] * 2, color="#8a8a8a", linewidth=thickest * share, solid_capstyle="butt"
+            [x, x + 40.0], [middle] * 2, color=style.FAINT, linewidth=thickest * share, solid_capstyle="butt"
         )
         axes.text(x + 20.0, middle - 7, packets(most * share), fontsize=7, ha="center", va="top")
     told = "packets; down above, up below (a host's: of its cell's width)"

@@ -68,10 +68,11 @@ def plan_picture(
     with style.figure(6.4, 4.2) as fig:
         axes = fig.add_subplot()
         axes.plot(*_sides(bound), color=style.BOUND, linewidth=1.2, zorder=2, label="bound at the price")
-        look = {**style.curve(0, best=False), "marker": ".", "markersize": 4.0, "markevery": 1}
+        of_front, *of_points = style.curves(["front", *(point.name for point in points)])
+        look = {**of_front, "linestyle": "-", "marker": ".", "markersize": 4.0, "markevery": 1}
         axes.step(*_sides(front), where="post", label=f"front: {len(front):,} designs", **look)
         for position, point in enumerate(points):
-            look = style.curve(0 if point.best else position + 1, best=point.best)
+            look = style.one() if point.best else of_points[position]
             axes.plot(
                 [point.price],
                 [point.slower],

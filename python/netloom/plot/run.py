@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from netloom import legend
 from netloom.plot import style
 
 if TYPE_CHECKING:
@@ -281,7 +282,7 @@ def _panel(
 ) -> None:
     """One routing's images and strips, added to `drawn`; only the first of a row names its levels."""
     left, top = corner
-    told = f"{style.shorten(panel.name, 22)}  {panel.end}"
+    told = f"{style.shorten(legend.name(panel.name), 22)}  {panel.end}"
     at = (left / page.width, 1 - (top + _TITLE - 0.07) / page.height)
     fig.text(*at, told, fontsize=9, fontweight="bold", parse_math=False)
     top += _TITLE
