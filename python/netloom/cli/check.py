@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from netloom import legend
 from netloom.cli.optimize.matrices import CERTIFICATES
 from netloom.cli.shared import render, results
 from netloom.cli.shared.addresses import with_paths
@@ -216,7 +217,7 @@ def certificate_text(verdict: dict[str, Any]) -> str:
         ("recomputed", render.size(verdict["recomputed_bound"])),
     ]
     if verdict["max_load"] is not None:
-        rows.append(("maximum load", render.size(verdict["max_load"])))
+        rows.append((legend.LOAD, render.size(verdict["max_load"])))
     holds = "holds" if verdict["ok"] else "DOES NOT HOLD"
     if verdict["ok"] and verdict["optimal"]:
         holds += ", and the routes meet it: no better ones of these exist"

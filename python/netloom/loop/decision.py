@@ -140,7 +140,7 @@ def decide(proposal: Proposal, history: Sequence[Round], rule: Rule | None = Non
         return keep(f"these routes were tried in round {worse.number} and taken back")
     if found.sure_gain <= 0:
         return keep(f"{_surely(found)}: not surely better")
-    sure = min(found.sure_gain, found.mean_gain)
+    sure = found.least
     if found.others and found.mean_gain < cost + margin and found.sure_gain >= cost + margin:
         return keep(
             f"gains {found.gain:.1f} % now, but {found.mean_gain:.1f} % over the traffic of the last rounds: "
@@ -182,9 +182,10 @@ def _found_worse(one: Round, tables: str) -> bool:
 
 
 def _surely(found: Prediction) -> str:
-    if abs(found.gain - found.sure_gain) < 0.05:
+    if abs(found.gain - found.least) < 0.05:
         return f"gains {found.gain:.1f} %"
-    return f"gains {found.gain:.1f} %, at least {found.sure_gain:.1f} % with the doubt"
+    whose = "with the doubt" if found.sure_gain <= found.mean_gain else "over the traffic of the last rounds"
+    return f"gains {found.gain:.1f} %, at least {found.least:.1f} % {whose}"
 
 
 def _asked(cost: float, margin: float, flips: int) -> str:

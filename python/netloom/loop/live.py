@@ -409,7 +409,7 @@ class LiveLoop:
             load = busiest_share(seen.fabric, interval_of(first, second, found.findings))
         found.realised = percent_less(found.load_before, load)
         predicted = found.part or found.prediction
-        wrong = contradicted(min(predicted.sure_gain, predicted.mean_gain), found.realised, self.rule)
+        wrong = contradicted(predicted.least, found.realised, self.rule)
         if wrong is None:
             return
         some = "" if found.part is None else f"with {self.canary_percent:g} % of the destinations "
@@ -497,7 +497,7 @@ class LiveLoop:
             gap_after_percent=found.gap_after,
             bound_class=found.bound_class,
             predicted_gain=None if prediction is None else prediction.gain,
-            sure_gain=None if prediction is None else min(prediction.sure_gain, prediction.mean_gain),
+            sure_gain=None if prediction is None else prediction.least,
             cost_percent=found.cost,
             asked_percent=found.asked,
             realised_gain=found.realised,

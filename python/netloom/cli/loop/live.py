@@ -263,7 +263,7 @@ def text(result: dict[str, Any]) -> str:
     ]
     if result["dry_run"]:
         head.append(("dry run", "nothing was changed (--yes changes routes)"))
-    header = ["round", "verdict", "AR gap", "after", "predicted", "found", "entries", "decision", "own s"]
+    header = ["round", "verdict", "AR gap", "after", "at least", "found", "entries", "decision", "own s"]
 
     def or_none(value: float | None) -> str:
         return "-" if value is None else percent(value)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from netloom import legend
 from netloom.cli.shared import render, results
 
 if TYPE_CHECKING:
@@ -84,4 +85,4 @@ def text(points: Sequence[Mapping[str, Any]]) -> str:
         ]
         for point in points
     ]
-    return render.table(["changed entries", "max load", "gap to bound"], rows, right=range(3))
+    return render.table(["changed entries", legend.LOAD, "gap to bound"], rows, right=range(3))

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from cyclopts import Parameter
 
+from netloom import legend
 from netloom.cli.optimize.addresses import Addresses
 from netloom.cli.optimize.exact_model import ExactModel
 from netloom.cli.optimize.goals import Goal, Little
@@ -109,7 +110,7 @@ def _program(run: Run, source: str, fabric: Fabric, traffic: Traffic) -> tuple[S
 
 def text(judge: Mapping[str, Any]) -> str:
     """The candidates, and which was taken."""
-    header = ["routes", f"time (ms, {judge['measure']})", "ratio", "max load", "changed entries", ""]
+    header = ["routes", f"time (ms, {judge['measure']})", "ratio", legend.LOAD, "changed entries", ""]
     lines = []
     for one in judge["candidates"]:
         time = one["completion_ms"]

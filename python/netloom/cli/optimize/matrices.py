@@ -11,6 +11,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from netloom import legend
 from netloom.cli.optimize.goals import Goal
 from netloom.cli.shared import render, results
 from netloom.errors import TrafficError
@@ -178,7 +179,7 @@ def text(result: Mapping[str, Any]) -> str:
     matrices = result["phases"] if phases else result["scenarios"]
     known = [row["max_load_before"] is not None for row in matrices]
     header = ["phase" if phases else "traffic", "times" if phases else "weight"]
-    header += ["before"] * any(known) + ["max load", "lower bound"]
+    header += ["before"] * any(known) + [legend.LOAD, "lower bound"]
     lines = [
         [
             row["name"],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from netloom import legend
 from netloom.cli.plot.command import picture_kind, prepared
 from netloom.cli.shared import inputs, render
 from netloom.cli.shared.exits import UsageError
@@ -37,6 +38,7 @@ def load(*results: str, title: str | None = None, options: PictureOptions | None
     run = prepared("plot-load", options)
     found = [(_name(source), _table(run, source)) for source in results]
     points: dict[str, list[Point]] = {}
+    engine: dict[str, str] = {}
     not_drawn = 0
     several_jobs = len({row["job"] for _, table in found for row in table["rows"] if row["accepted"]}) > 1
     for name, table in found:
@@ -47,12 +49,15 @@ def load(*results: str, title: str | None = None, options: PictureOptions | None
                 not_drawn += 1
                 continue
             words = [name] if len(found) > 1 else []
-            words += [row["routing"], *([row["job"]] if several_jobs else [])]
+            words += [legend.name(row["routing"]), *([row["job"]] if several_jobs else [])]
+            engine[" · ".join(words)] = row["routing"]
             point = Point(row["load"], measured["accepted"], mean_us, measured["saturated"])
             points.setdefault(" · ".join(words), []).append(point)
     if not points:
         raise FormatError(f"{results[0]}: no load was measured to its end: there is nothing to draw")
-    curves = [Curve(name, sorted(of, key=lambda point: point.load)) for name, of in points.items()]
+    curves = [
+        Curve(name, sorted(of, key=lambda point: point.load), engine[name]) for name, of in points.items()
+    ]
     if not_drawn:
         why = "they offer no load, or ended before the window did"
         run.note(f"{render.count(not_drawn)} rows are not drawn: {why}")
