@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 import netloom as nl
-from netloom import legend
 from netloom.cli.optimize.report import levels_text
 from netloom.cli.shared import render
 from netloom.loop.decision import Proposal, decide
@@ -21,6 +20,7 @@ from netloom.plot.layout import layout
 from netloom.plot.load import Curve, Point, load_picture
 from netloom.plot.search import Stairs, history_picture
 from netloom.sampling.samples import Totals
+from netloom.shown import legend
 from netloom.watch import screen
 from netloom.watch.sources import spans
 

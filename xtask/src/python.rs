@@ -10,7 +10,7 @@ const PACKAGE: &str = "python/netloom/";
 const FLOORS: [&[&str]; 10] = [
     &["errors"],
     &["reading"],
-    &["files", "findings", "levels", "nodes", "patience", "strangers", "sysfs"],
+    &["files", "findings", "levels", "nodes", "patience", "shown", "strangers", "sysfs"],
     &[
         "cabling",
         "dataplane",

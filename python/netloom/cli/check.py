@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from netloom import legend
 from netloom.cli.optimize.matrices import CERTIFICATES
 from netloom.cli.shared import render, results
 from netloom.cli.shared.addresses import with_paths
@@ -19,6 +18,7 @@ from netloom.cli.shared.options import Options
 from netloom.cli.shared.run import Run
 from netloom.errors import FormatError
 from netloom.findings import bad, finding, findings
+from netloom.shown import legend
 
 if TYPE_CHECKING:
     from netloom._core import Certificate, CheckReport, Fabric, Routes, Traffic, Verdict

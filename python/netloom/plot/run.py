@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from netloom import legend
 from netloom.plot import style
+from netloom.shown import legend
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

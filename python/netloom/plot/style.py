@@ -1,8 +1,8 @@
 """What all pictures share: a look, colours, units, and how they become bytes.
 
-Colours (`netloom.legend`) are Okabe and Ito's, safe for colour-blind readers; curves also differ in dashes,
-in markers where there are many, and carry names. Titles and names are text as given: long ones are wrapped or
-shortened, and `$` is a dollar.
+Colours (`netloom.shown.legend`) are Okabe and Ito's, safe for colour-blind readers; curves also differ in
+dashes, in markers where there are many, and carry names. Titles and names are text as given: long ones are
+wrapped or shortened, and `$` is a dollar.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from matplotlib.backends.backend_pdf import FigureCanvasPdf
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
-from netloom import legend
 from netloom.plot.paper import DPI, PAPER
+from netloom.shown import legend
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -96,7 +96,7 @@ def save(fig: Figure, kind: str) -> bytes:
 
 
 def curves(words: Sequence[str], *, best: int | None = None) -> list[dict[str, Any]]:
-    """Returns the looks of curves: engines have their own, see `netloom.legend`; one may stand out.
+    """Returns the looks of curves: engines have their own, see `netloom.shown.legend`; one may stand out.
 
     Parameters
     ----------

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from netloom.findings import by_severity
-from netloom.units import seconds
+from netloom.shown.units import seconds
 from netloom.watch.journals import Told
 from netloom.watch.picture import Link, Picture
 

@@ -14,7 +14,6 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from netloom import legend
 from netloom.cli import check as check_verb
 from netloom.cli import fabric as fabric_verb
 from netloom.cli import traffic as traffic_verb
@@ -25,6 +24,7 @@ from netloom.cli.shared.options import Options
 from netloom.cli.shared.run import Run
 from netloom.errors import LiveError, RoutingError
 from netloom.files import Folder
+from netloom.shown import legend
 
 if TYPE_CHECKING:
     from netloom._core import Fabric, LinkLoads, Optimized, Routes, Traffic

@@ -12,9 +12,9 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from netloom import legend
 from netloom.cli.shared import render, results
 from netloom.cli.shared.run import Run
+from netloom.shown import legend
 
 if TYPE_CHECKING:
     from netloom._core import Fabric, LinkLoads, Optimized, Routes, Traffic

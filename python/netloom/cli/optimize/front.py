@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from netloom import legend
 from netloom.cli.shared import render, results
+from netloom.shown import legend
 
 if TYPE_CHECKING:
     from collections.abc import Callable

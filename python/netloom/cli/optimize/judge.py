@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from cyclopts import Parameter
 
-from netloom import legend
 from netloom.cli.optimize.addresses import Addresses
 from netloom.cli.optimize.exact_model import ExactModel
 from netloom.cli.optimize.goals import Goal, Little
@@ -24,6 +23,7 @@ from netloom.cli.shared import jobs_file, render
 from netloom.cli.shared.exits import STDIO, UsageError
 from netloom.cli.shared.inputs import is_recorded, of_run
 from netloom.cli.shared.outputs import ending
+from netloom.shown import legend
 
 if TYPE_CHECKING:
     from netloom._core import Fabric, Optimized, Scenario, Traffic

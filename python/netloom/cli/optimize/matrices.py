@@ -11,10 +11,10 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from netloom import legend
 from netloom.cli.optimize.goals import Goal
 from netloom.cli.shared import render, results
 from netloom.errors import TrafficError
+from netloom.shown import legend
 
 if TYPE_CHECKING:
     from netloom._core import Fabric, LinkLoads, Optimized, OptimizedLayers, Traffic

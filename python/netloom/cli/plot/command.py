@@ -7,7 +7,6 @@ import re
 from pathlib import Path
 from typing import Any
 
-from netloom import legend
 from netloom.cli.shared import inputs as sources
 from netloom.cli.shared import outputs, render, results
 from netloom.cli.shared.exits import UsageError
@@ -16,6 +15,7 @@ from netloom.cli.shared.run import Run
 from netloom.cli.simulate import report
 from netloom.errors import FormatError
 from netloom.plot.paper import DPI, PAPER, Paper
+from netloom.shown import legend
 
 _ENDINGS = (".svg", ".pdf", ".png")
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from netloom import legend
 from netloom.cli.plot.command import picture_kind, prepared
 from netloom.cli.shared import inputs, render
 from netloom.cli.shared.exits import UsageError
@@ -13,6 +12,7 @@ from netloom.cli.shared.options import PictureOptions
 from netloom.cli.shared.run import Run
 from netloom.cli.simulate import report
 from netloom.errors import FormatError
+from netloom.shown import legend
 
 _EXPECTED = (
     "expected what netloom simulate SCENARIO --loads 0.1,0.5,0.9 --format json prints, or writes to .json"

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from netloom.findings import by_severity
-from netloom.units import seconds as seconds
+from netloom.shown.units import seconds as seconds
 
 _NONE = "unknown"
 """For a number that is not finite: a bound of which nothing is known."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from netloom import legend
 from netloom.cli.shared import lanes, render
 from netloom.nodes import Nodes, guid_text
+from netloom.shown import legend
 
 if TYPE_CHECKING:
     import numpy as np
