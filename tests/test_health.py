@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import os
 import random
 import shutil
@@ -203,11 +204,12 @@ class TestErrors:
         # A count below 0, and what is no number, is told by both.
         (port / "counters" / "symbol_error").write_text("-40\n")
         (port / "counters" / "link_downed").write_text("many\n")
-        findings = netloom.result("counters", "check", "net.txt", "host0000", code=None)["findings"]
-        told = [one["text"] for one in findings]
+        done = netloom("counters", "check", "net.txt", "host0000", "--format", "json")
+        told = [one["text"] for one in json.loads(done.out)["result"]["findings"]]
         assert "SymbolErrorCounter of host0000[1] is -40: no count is below 0, left out" in told
         assert 'LinkDownedCounter of host0000[1] is "many": expected a number below 2^64, left out' in told
-        (cable,) = netloom.result("health", "net.txt", "host0000", code=None)["cables"]
+        done = netloom("health", "net.txt", "host0000", "--format", "json")
+        (cable,) = json.loads(done.out)["result"]["cables"]
         assert [(one["kind"], one["count"]) for one in cable["problems"]] == [("errors-impossible", None)]
 
     def test_rules_are_those_of_the_core(self, small):
