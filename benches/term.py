@@ -96,7 +96,9 @@ def run(command: list[str], term_after: float | None = None) -> Ended:
         return found
 
 
-def row(netloom: Path, fabric: str, verb: str, moments: int) -> tuple[list[str], bool]:
+def row(
+    netloom: Path, fabric: str, verb: str, moments: int, limit_s: float = LIMIT_S
+) -> tuple[list[str], bool]:
     """A line of the table, and whether all is as it should be."""
     words = [fabric if word == "FABRIC" else word for word in VERBS[verb].split()]
     command = [str(netloom), *words]
@@ -114,10 +116,10 @@ def row(netloom: Path, fabric: str, verb: str, moments: int) -> tuple[list[str],
         wrong += found.left
         if same and found.whole not in (None, alone.whole):
             wrong.append("a file that is not whole")
-    limited = run([*command, "--time-limit", str(LIMIT_S)])
+    limited = run([*command, "--time-limit", str(limit_s)])
     kept = limited.whole is not None and bool(limited.said.strip())
     ends_well = limited.code in (124, 130) or (limited.code in (0, 1) and kept)
-    if not ends_well and limited.wall_s > LIMIT_S:
+    if not ends_well and limited.wall_s > limit_s:
         wrong.append(f"exit {limited.code} under --time-limit {LIMIT_S}")
     wrong += limited.left
     told = ", ".join(f"{code} ({count}x)" for code, count in sorted(codes.items()))

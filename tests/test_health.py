@@ -205,7 +205,7 @@ class TestErrors:
         (port / "counters" / "symbol_error").write_text("-40\n")
         (port / "counters" / "link_downed").write_text("many\n")
         done = netloom("counters", "check", "net.txt", "host0000", "--format", "json")
-        told = [one["text"] for one in json.loads(done.out)["result"]["findings"]]
+        told = [note.removeprefix("host0000: ") for note in json.loads(done.out)["result"]["notes"]]
         assert "SymbolErrorCounter of host0000[1] is -40: no count is below 0, left out" in told
         assert 'LinkDownedCounter of host0000[1] is "many": expected a number below 2^64, left out' in told
         done = netloom("health", "net.txt", "host0000", "--format", "json")

@@ -79,5 +79,5 @@ def test_what_a_signalled_command_leaves_behind_is_seen(term):
 
 def test_commands_that_are_signalled_leave_nothing(term, netloom):
     for verb in term.VERBS:
-        cells, _ = term.row(netloom.command[0], term.tree("1k", 32, 8), verb, 1)
+        cells, _ = term.row(netloom.command[0], term.tree("1k", 32, 8), verb, 1, limit_s=60)
         assert cells[5] == "nothing", cells

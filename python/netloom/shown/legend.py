@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import TypeAlias
 
 Dashes: TypeAlias = "str | tuple[float, tuple[float, ...]]"
@@ -56,11 +57,16 @@ _LOOKS = {
     "dla": Look(BROWN, DOTTED),
     "afar": Look(PINK, SOLID),
     "coloured": Look(SKY, LONG),
-    "adaptive": Look(GREEN, DOTTED),
-    "adaptive-remote": Look(GREEN, DASH_DOT),
-    "random-per-packet": Look(GREY, DOTTED),
     "optimized": Look(VERMILLION, SOLID),
 }
+_SCHEMES = (
+    Look(GREEN, DOTTED),
+    Look(GREEN, DASH_DOT),
+    Look(GREY, DOTTED),
+    Look(GREEN, WIDE),
+    Look(GREY, DASH_DOT),
+)
+"""Of schemes without tables, in the order of the core's list."""
 _WORDS = {"optimize": "optimized", "netloom": "optimized", "AFAR": "afar"}
 """Other words for the same: what commands take, and what older results say."""
 _OTHERS = [
@@ -92,12 +98,20 @@ def name(word: str) -> str:
 
 def names() -> tuple[str, ...]:
     """Every engine that has a look."""
-    return tuple(_LOOKS)
+    return tuple(_all_looks())
 
 
 def look(word: str) -> Look | None:
     """The look of an engine; None for words that are none."""
-    return _LOOKS.get(name(word).split(":")[0])
+    return _all_looks().get(name(word).split(":")[0])
+
+
+@cache
+def _all_looks() -> dict[str, Look]:
+    from netloom import _core
+
+    schemes = [name for name, _ in _core.schemes()]
+    return _LOOKS | dict(zip(schemes, _SCHEMES, strict=False))
 
 
 def looks(words: Sequence[str]) -> list[Look]:
