@@ -85,12 +85,22 @@ RUNS: dict[str, list[str]] = {
     "diagnose-self-test": ["diagnose", "self-test", "--cases", "1"],
     "loop": ["loop", "run", "LOOP", "-o", "journal"],
     "plan": ["plan", "PLAN"],
+    "study-list": ["study", "list"],
+    "plot-sweep": ["plot", "sweep", "SWEPT", "-o", "x.svg"],
     "plot-plan": ["plot", "plan", "PLANNED", "-o", "x.svg"],
     "plot-run": ["plot", "run", "RUN", "-o", "x.svg"],
     "plot-congestion": ["plot", "congestion", "SAMPLED", "--by", "context", "-o", "x.html"],
 }
 
-ELSEWHERE = {"sample-study", "sample-decode", "record", "trace-show", "trace-check", "trace-convert"}
+ELSEWHERE = {
+    "sample-study",
+    "sample-decode",
+    "sweep-part",
+    "record",
+    "trace-show",
+    "trace-check",
+    "trace-convert",
+}
 """Forms of verbs that tests of their own validate."""
 
 PORTS = {
@@ -124,6 +134,8 @@ def test_real_output_is_valid(netloom, paths, verb):
     scenario = str(paths.examples / "scenarios" / "shuffle.toml")
     if "RUN" in RUNS[verb]:
         netloom.ok("simulate", scenario, "--routings", "ftree", "-o", "RUN")
+    if "SWEPT" in RUNS[verb]:
+        netloom.ok("sweep", "run", paths.examples / "sweeps" / "shuffle.toml", "-o", "SWEPT")
     if "PLANNED" in RUNS[verb]:
         netloom.ok("plan", paths.examples / "plan" / "quartz.toml", "-o", "PLANNED.json")
     if "LOADED" in RUNS[verb]:

@@ -425,6 +425,27 @@ def test_the_manifest_has_the_sums_of_what_is_there(netloom, written):
     assert said["parts"] == {part.name: digest(part.read_bytes()) for part in parts(folder)}
 
 
+def test_a_sweep_is_drawn_by_group(netloom, written):
+    by = SWEEP.replace("[over]", 'by = ["seed", "routing"]\n[over]')
+    netloom.ok("sweep", "run", written(by), "-o", "swept")
+    drawn = netloom.result("plot", "sweep", "swept", "-o", "x.svg", "--keys", "completion_ms,messages")
+    assert drawn["across"] == "seed"
+    assert [(row["key"], row["curve"], row["points"]) for row in drawn["curves"]] == [
+        (key, routing, 6) for key in ("completion_ms", "messages") for routing in ("random", "adaptive")
+    ]
+    assert (netloom.folder / "x.svg").read_bytes().rstrip().endswith(b"</svg>")
+    words = netloom.refused("plot", "sweep", "swept", "-o", "y.svg", "--keys", "x", code=2)
+    assert "expected some of completion_ms, messages, run.messages" in words
+    assert "no_such" in netloom.refused("plot", "sweep", "no_such", "-o", "y.svg")
+    table = netloom.folder / "swept" / "table.parquet"
+    table.write_bytes(table.read_bytes()[:-9])
+    assert "damaged, or altered" in netloom.refused("plot", "sweep", "swept", "-o", "y.svg")
+    netloom.ok("sweep", "merge", "swept")
+    netloom.ok("plot", "sweep", "swept", "-o", "z.png", "-q")
+    netloom.ok("sweep", "run", "sweep.toml", "-o", "new", "--slurm", "job.sh", "-q")
+    assert "has no table.parquet yet" in netloom.refused("plot", "sweep", "new", "-o", "y.svg")
+
+
 # Kills, signals, limits
 
 LONG = """

@@ -80,6 +80,7 @@ if TYPE_CHECKING:
         SpecError,
         TrafficError,
     )
+    from netloom.sweeps.api import sweep
 
 __all__ = [
     "Certificate",
@@ -139,9 +140,14 @@ __all__ = [
     "simulate",
     "sparsity",
     "stages",
+    "sweep",
     "synth_counters",
     "verify_certificate",
 ]
+
+
+_HOMES = {"sweep": "netloom.sweeps.api"}
+"""Where names are that are neither the core's nor errors."""
 
 
 def __getattr__(name: str) -> Any:
@@ -149,7 +155,7 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'netloom' has no attribute {name!r}")
     import importlib
 
-    home = "netloom.errors" if name.endswith("Error") else "netloom._core"
+    home = "netloom.errors" if name.endswith("Error") else _HOMES.get(name, "netloom._core")
     value = getattr(importlib.import_module(home), name)
     globals()[name] = value
     return value

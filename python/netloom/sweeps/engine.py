@@ -158,6 +158,8 @@ def _result(future: Future[Batch], queue: _Queue, batch: list[int], engine: str)
         return {"runs": [{"rows": [], "error": lost, "seconds": 0.0}], "cpu_seconds": 0.0, "process": ""}
     except (Exception, CancelledError) as error:
         told = " ".join(str(error).split())[:300] or type(error).__name__
+        if isinstance(error, CancelledError):
+            told = "it went away, and what was under way with it"
         raise LiveError(
             f"{engine} failed: {told} (what is done is kept: the same command goes on)"
         ) from error

@@ -24,7 +24,7 @@ from netloom.manifest import MANIFEST, digest, is_whole, total_sum
 from netloom.reading import parquet
 from netloom.runs import lock
 from netloom.sweeps import kept
-from netloom.sweeps.spec import ROUTES, SEED, Spec
+from netloom.sweeps.spec import ROUTES, SEED, Spec, parse
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -208,9 +208,33 @@ def manifest_of(folder: Folder) -> dict[str, Any] | None:
         document = None
     if not isinstance(document, dict) or document.get("schema") != SCHEMA:
         raise FormatError(f"{file}: expected what netloom sweep run -o writes", str(file))
-    if not is_whole(document) or not all(key in document for key in (*_IDENTITY, "sweep")):
+    sweep = document.get("sweep")
+    told = isinstance(sweep, dict) and all(isinstance(sweep.get(key), str) for key in ("text", "path"))
+    if not told or not is_whole(document) or not all(key in document for key in _IDENTITY):
         raise FormatError(f"{file}: damaged, or altered: expected what netloom sweep run -o wrote", str(file))
     return document
+
+
+def table_of(path: Path) -> tuple[pa.Table, Spec]:
+    """Reads the table of a sweep's folder, and which sweep it is of.
+
+    Raises
+    ------
+    FormatError
+        If the folder is no sweep's, has no table yet, or was altered.
+    OSError
+        If it cannot be read.
+    """
+    with Folder.open(path) as folder:
+        about = manifest_of(folder)
+        if about is None or about.get("table") is None:
+            raise FormatError(f"{path}: has no {TABLE} yet: expected a sweep that has run", str(path))
+        data = folder.read(TABLE)
+    if digest(data) != about["table"]:
+        file = path / TABLE
+        raise FormatError(f"{file}: damaged, or altered: netloom sweep merge writes it again", str(file))
+    sweep = about["sweep"]
+    return parquet.table(data, str(path / TABLE)), parse(sweep["text"], Path(sweep["path"]))
 
 
 def _sealed(document: Mapping[str, Any]) -> bytes:

@@ -62,6 +62,8 @@ VERBS: dict[str, str | tuple[str, dict[str, str]]] = {
         "A scenario again and again with keys varied, as one table.",
         {
             "run": "Run a sweep: what varies, each with each; goes on where it was stopped.",
+            "part": "Run one of several parts of a sweep, as a task of a job array does.",
+            "merge": "Join what the parts of a sweep have made to one table.",
         },
     ),
     "noise": "What neighbours do to a job, message by message, under every routing of a scenario.",
@@ -112,6 +114,7 @@ VERBS: dict[str, str | tuple[str, dict[str, str]]] = {
             "coefficients": "Draw a traffic matrix in a basis.",
             "study": "Draw how well traffic is told from counters.",
             "plan": "Draw designs of a machine's network: price against slowdown.",
+            "sweep": "Draw a sweep: means and their intervals by group.",
         },
     ),
     "apply": (
@@ -127,6 +130,7 @@ VERBS: dict[str, str | tuple[str, dict[str, str]]] = {
     "study": (
         "Tables of the papers, run here beside the published figures.",
         {
+            "list": "Every table and figure of the papers that netloom makes, with its command.",
             "chapter4": "Tables 4.1 to 4.3 of the dissertation: traffic from counters, by application.",
             "sampling": "Table 2.1 of the dissertation: errors of sampling beside the formulas.",
         },
@@ -149,6 +153,7 @@ _PLACES = {
     "dataplane status": "dataplane.ports:status",
     "dataplane collect": "dataplane.collect:collect",
     "loop live": "loop.live:live",
+    "study list": "study.listed:list_",
     "study chapter4": "study.chapter4:chapter4",
     "study sampling": "study.sampling:sampling",
     "plot congestion": "plot.congestion:congestion",
@@ -156,6 +161,7 @@ _PLACES = {
     "plot study": "plot.inference:study",
     "plot load": "plot.load:load",
     "plot plan": "plot.planned:plan",
+    "plot sweep": "plot.swept:sweep",
     "completion": "parser.completion:completion",
 }
 """Where verbs and their commands are that are not where others are."""

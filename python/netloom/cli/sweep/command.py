@@ -1,17 +1,22 @@
-"""`netloom sweep`: a scenario again and again with keys varied, on local processes, as one table."""
+"""`netloom sweep`: a scenario again and again with keys varied, as one table."""
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from netloom.cli.shared import inputs, options
 from netloom.cli.shared.exits import UsageError
-from netloom.cli.shared.options import ProductOptions
+from netloom.cli.shared.options import Options, ProductOptions
 from netloom.cli.shared.run import Run
 from netloom.cli.sweep import report
+from netloom.files import Folder
+from netloom.runs.lock import alone_in
+from netloom.sweeps.store import PARTS, TABLE, Store, manifest_of
 
 if TYPE_CHECKING:
     from netloom.sweeps.engine import Outcome, Progress, Stopped
@@ -23,6 +28,8 @@ def run(
     /,
     *,
     workers: Annotated[int, options.within(0, 4096)] = 0,
+    dask: str | None = None,
+    slurm: Annotated[Path | None, options.OUTPUT_PATH] = None,
     options: ProductOptions | None = None,
 ) -> int:
     """Run a scenario again and again with keys varied, and write all as one table.
@@ -35,52 +42,184 @@ def run(
     sweep
         A sweep (.toml): a scenario, what varies, which result keys are kept.
     workers
-        Worker processes; 0 is one a core.
+        Worker processes; with `--dask` batches under way, with `--slurm` tasks of the array. 0 is one a core,
+        all threads of Dask's workers, or 16 tasks.
+    dask
+        Run on the workers of this Dask scheduler, `tcp://HOST:8786`.
+    slurm
+        Run nothing, and write a job array here for `sbatch`; `netloom sweep merge` joins what it made.
     options
         Common options; `-o` is the sweep's folder, with `table.parquet`.
     """
     options = options or ProductOptions()
     if inputs.is_stdin(str(sweep)) or options.output is None or inputs.is_stdin(str(options.output)):
         raise UsageError("a sweep names files beside it and its folder is one: neither can be -")
+    if dask is not None and slurm is not None:
+        raise UsageError("--dask and --slurm: expected one of them")
     run = Run("sweep", options, folder=True)
+    if slurm is not None:
+        run.also_writes(slurm, "--slurm")
     _check_folder(options.output)
-    prepared = _prepared(run, sweep)
-    return _local(run, prepared, options.output, workers)
-
-
-def _local(run: Run, prepared: Prepared, output: Path, workers: int) -> int:
-    from netloom.runs.lock import alone_in
-    from netloom.sweeps import engine
-    from netloom.sweeps.pool import LocalPool
-    from netloom.sweeps.store import Store
-
-    workers = workers or engine.default_workers()
-    store = Store(output, prepared.spec, prepared.about)
-    with alone_in(output):
+    text = run.read("sweep", str(sweep)).decode(errors="replace")
+    prepared = _prepared(run, text, sweep)
+    store = Store(options.output, prepared.spec, prepared.about)
+    if slurm is not None:
+        return _script(run, prepared, store, slurm, workers or _TASKS)
+    with alone_in(options.output):
         store.prepare()
         run.finishing()
-        with LocalPool(workers) as pool, _Bar(run) as bar, run.timed("simulate"):
-            outcome = engine.run(
-                prepared,
-                store,
-                pool,
-                workers,
-                engine="the local pool",
-                stopped=lambda: _stopped(run),
-                progress=bar.report,
-            )
-        return finished(run, prepared, store, outcome, {"engine": "local", "workers": workers})
+        with _executor(dask, workers) as (executor, under_way, look):
+            outcome = _outcome(run, prepared, store, executor, under_way, look=look, dask=dask)
+        by = {"engine": "local" if dask is None else "dask", "workers": under_way}
+        return _finished(run, prepared, store, outcome, by)
 
 
-def finished(run: Run, prepared: Prepared, store: Any, outcome: Outcome, by: dict[str, Any]) -> int:
+def part(
+    folder: Path,
+    number: Annotated[int, options.within(0, 2**31 - 1)],
+    count: Annotated[int, options.within(1, 2**31 - 1)],
+    /,
+    *,
+    workers: Annotated[int, options.within(0, 4096)] = 1,
+    options: Options | None = None,
+) -> int:
+    """Run one of several parts of a sweep, as a task of a job array does.
+
+    `netloom sweep run --slurm` has made the folder. Parts may run at once, on machines that share it.
+
+    Parameters
+    ----------
+    folder
+        The sweep's folder.
+    number
+        Which part, from 0.
+    count
+        How many parts there are: this one has every COUNT-th run.
+    workers
+        Worker processes; 0 is one a core.
+    options
+        Common options.
+    """
+    if number >= count:
+        raise UsageError(f"part {number} of {count}: expected a number from 0 to {count - 1}")
+    run = Run("sweep-part", options or Options(), product=False)
+    prepared, store = _of_folder(run, folder)
+    numbers = range(number, prepared.spec.size, count)
+    run.finishing()
+    with _executor(None, workers) as (executor, under_way, look):
+        outcome = _outcome(run, prepared, store, executor, under_way, look=look, numbers=numbers)
+    _tell_damaged(run, store)
+    result = report.part_result(prepared, outcome, number, count, run.seconds)
+    return run.finish(
+        result,
+        lambda: report.part_text(result),
+        findings=outcome.failed > 0,
+        interrupted=outcome.stopped == "interrupted",
+    )
+
+
+def merge(folder: Path, /, *, options: Options | None = None) -> int:
+    """Join what the parts of a sweep have made to one table.
+
+    Parameters
+    ----------
+    folder
+        The sweep's folder.
+    options
+        Common options; `-o` writes the result (.json, .csv, else text).
+    """
+    from netloom.sweeps.engine import Outcome
+
+    run = Run("sweep", options or Options(), product=False)
+    prepared, store = _of_folder(run, folder)
+    with alone_in(folder):
+        run.keeps()
+        done, failed = store.done()
+        there = sum(key in done for key in prepared.keys)
+        outcome = Outcome(
+            len(prepared.keys), there, there, sum(key in failed for key in prepared.keys), 0.0, None
+        )
+        return _finished(run, prepared, store, outcome, {"engine": "merge", "workers": 0})
+
+
+_TASKS = 16
+"""Of a job array, if nothing is said."""
+
+
+def _script(run: Run, prepared: Prepared, store: Store, script: Path, tasks: int) -> int:
+    """Makes the folder and writes the script of an array."""
+    from netloom.sweeps import slurm
+
+    tasks = max(1, min(tasks, prepared.spec.size))
+    with alone_in(store.path):
+        store.prepare()
+        done, failed = store.done()
+    written = run.write(slurm.script(prepared.name, store.path, tasks).encode(), script)
+    there = sum(key in done for key in prepared.keys)
+    by = {"engine": "slurm", "workers": tasks}
+    told = (len(prepared.keys), there, there, sum(key in failed for key in prepared.keys))
+    result = report.script_result(prepared, told, by, written, run.seed)
+    return run.finish(result, lambda: report.script_text(result, str(store.path)), findings=False)
+
+
+@contextlib.contextmanager
+def _executor(dask: str | None, workers: int) -> Iterator[tuple[Any, int, Callable[[], None]]]:
+    """What runs batches, how many at a time, and what raises if it is gone."""
+    if dask is None:
+        from netloom.sweeps import engine
+        from netloom.sweeps.pool import LocalPool
+
+        workers = workers or engine.default_workers()
+        with LocalPool(workers) as pool:
+            yield pool, workers, lambda: None
+        return
+    from netloom.sweeps.dask_client import connected
+
+    with connected(dask) as (executor, threads, look):
+        yield executor, workers or threads, look
+
+
+def _outcome(
+    run: Run,
+    prepared: Prepared,
+    store: Store,
+    executor: Any,
+    under_way: int,
+    *,
+    look: Callable[[], None],
+    dask: str | None = None,
+    numbers: Sequence[int] | None = None,
+) -> Outcome:
+    """Runs what is not there yet, with a bar."""
+    from netloom.sweeps import engine
+
+    def stopped() -> Stopped | None:
+        if run.interrupted:
+            return "interrupted"
+        look()
+        left = run.left
+        return "time-limit" if left is not None and left <= 0 else None
+
+    with _Bar(run) as bar, run.timed("simulate"):
+        return engine.run(
+            prepared,
+            store,
+            executor,
+            under_way,
+            numbers=numbers,
+            engine="the local pool" if dask is None else f"--dask {dask}",
+            stopped=stopped,
+            progress=bar.report,
+        )
+
+
+def _finished(run: Run, prepared: Prepared, store: Store, outcome: Outcome, by: dict[str, Any]) -> int:
     """Writes the table and tells of all."""
     with run.timed("write"):
         table = store.merge(prepared.keys)
-    for name in sorted(set(store.damaged)):
-        run.note(f"{store.path / 'parts' / name}: damaged, or altered: not read", kind="warning")
-    result = report.result(
-        prepared, outcome, table, str(store.path / "table.parquet"), by, run.seconds, run.seed
-    )
+    _tell_damaged(run, store)
+    path = str(store.path / TABLE)
+    result = report.result(prepared, outcome, table, path, by, run.seconds, run.seed)
     return run.finish(
         result,
         lambda: report.text(result),
@@ -90,10 +229,14 @@ def finished(run: Run, prepared: Prepared, store: Any, outcome: Outcome, by: dic
     )
 
 
-def _prepared(run: Run, sweep: Path) -> Prepared:
+def _tell_damaged(run: Run, store: Store) -> None:
+    for name in sorted(set(store.damaged)):
+        run.note(f"{store.path / PARTS / name}: damaged, or altered: not read", kind="warning")
+
+
+def _prepared(run: Run, text: str, sweep: Path) -> Prepared:
     from netloom.sweeps.preparation import prepare
 
-    text = run.read("sweep", str(sweep)).decode(errors="replace")
     with run.timed("read"):
         prepared = prepare(text, sweep)
     run.read("scenario", str(prepared.spec.scenario))
@@ -102,11 +245,17 @@ def _prepared(run: Run, sweep: Path) -> Prepared:
     return prepared
 
 
-def _stopped(run: Run) -> Stopped | None:
-    if run.interrupted:
-        return "interrupted"
-    left = run.left
-    return "time-limit" if left is not None and left <= 0 else None
+def _of_folder(run: Run, path: Path) -> tuple[Prepared, Store]:
+    """The sweep that a folder is for."""
+    with Folder.open(path) as folder:
+        about = manifest_of(folder)
+    if about is None:
+        raise FileNotFoundError(errno.ENOENT, "is empty: expected a folder of netloom sweep run", str(path))
+    sweep = about["sweep"]
+    prepared = _prepared(run, sweep["text"], Path(sweep["path"]))
+    store = Store(path, prepared.spec, prepared.about)
+    store.prepare()
+    return prepared, store
 
 
 class _Bar:

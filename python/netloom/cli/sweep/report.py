@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -41,15 +42,84 @@ def result(
         "engine": by["engine"],
         "workers": by["workers"],
         "table": path,
+        "script": None,
         "rows": table.num_rows,
-        "interval": {
-            "method": summary.METHOD,
-            "level": summary.LEVEL,
-            "resamples": summary.RESAMPLES,
-            "seed": seed,
-        },
+        "interval": _interval(summary, seed),
         "groups": summary.groups(table, prepared.spec, seed),
         "errors": _errors(table),
+    }
+
+
+def script_result(
+    prepared: Prepared,
+    counts: tuple[int, int, int, int],
+    by: Mapping[str, Any],
+    script: str | None,
+    seed: int,
+) -> dict[str, Any]:
+    """The result object where only a script was written; `counts`: runs, done, reused, failed."""
+    from netloom.sweeps import summary
+
+    return {
+        "scenario": prepared.name,
+        **dict(zip(("runs", "done", "reused", "failed"), counts, strict=True)),
+        "stopped": None,
+        "seconds": 0.0,
+        "cpu_seconds": 0.0,
+        **by,
+        "table": None,
+        "script": script,
+        "rows": 0,
+        "interval": _interval(summary, seed),
+        "groups": [],
+        "errors": [],
+    }
+
+
+def script_text(result: Mapping[str, Any], folder: str) -> str:
+    """What is to be done with the script."""
+    count = render.count
+    script = shlex.quote(str(result["script"]))
+    left = result["runs"] - result["done"]
+    return render.pairs(
+        [
+            ("sweep", f"{result['scenario']}: {count(left)} of {count(result['runs'])} runs to do"),
+            ("script", f"{result['script']}, an array of {count(result['workers'])} tasks"),
+            ("now", f"sbatch {script}"),
+            ("then", f"netloom sweep merge {shlex.quote(folder)}"),
+        ]
+    )
+
+
+def part_result(
+    prepared: Prepared, outcome: Outcome, number: int, count: int, seconds: Mapping[str, float]
+) -> dict[str, Any]:
+    """The result object of `sweep part`."""
+    return {
+        "scenario": prepared.name,
+        "part": number,
+        "parts": count,
+        "runs": outcome.runs,
+        "done": outcome.done,
+        "reused": outcome.reused,
+        "failed": outcome.failed,
+        "stopped": outcome.stopped,
+        "seconds": round(seconds.get("simulate", 0.0), 6),
+        "cpu_seconds": round(outcome.cpu_seconds, 6),
+    }
+
+
+def part_text(result: Mapping[str, Any]) -> str:
+    """A line."""
+    return render.pairs([("part", f"{result['part']} of {render.count(result['parts'])}: {_done(result)}")])
+
+
+def _interval(summary: Any, seed: int) -> dict[str, Any]:
+    return {
+        "method": summary.METHOD,
+        "level": summary.LEVEL,
+        "resamples": summary.RESAMPLES,
+        "seed": seed,
     }
 
 
@@ -75,16 +145,9 @@ def rows(result: Mapping[str, Any]) -> list[dict[str, Any]]:
 def text(result: Mapping[str, Any]) -> str:
     """The report."""
     count = render.count
-    runs = f"{count(result['done'])} of {count(result['runs'])} done"
-    if result["reused"]:
-        runs += f", {count(result['reused'])} of them before"
-    if result["failed"]:
-        runs += f", {count(result['failed'])} failed"
-    if result["stopped"] is not None:
-        runs += f" ({result['stopped']}: the same command goes on)"
     level = f"{100 * result['interval']['level']:.0f} %"
     head = [
-        ("sweep", f"{result['scenario']}: {runs}"),
+        ("sweep", f"{result['scenario']}: {_done(result)}"),
         ("table", f"{result['table']}, {count(result['rows'])} rows"),
     ]
     parts = [render.pairs(head)]
@@ -94,6 +157,18 @@ def text(result: Mapping[str, Any]) -> str:
     if failed:
         parts.append(f"failed\n{render.pairs(failed)}")
     return "\n\n".join(parts)
+
+
+def _done(result: Mapping[str, Any]) -> str:
+    count = render.count
+    runs = f"{count(result['done'])} of {count(result['runs'])} done"
+    if result["reused"] and result.get("engine") != "merge":
+        runs += f", {count(result['reused'])} of them before"
+    if result["failed"]:
+        runs += f", {count(result['failed'])} failed"
+    if result["stopped"] is not None:
+        runs += f" ({result['stopped']}: the same command goes on)"
+    return runs
 
 
 def _groups(result: Mapping[str, Any]) -> str:

@@ -1,0 +1,126 @@
+"""`netloom plot sweep`: a sweep's means with their intervals, as its folder's table has them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from netloom.cli.plot.command import picture_kind, prepared
+from netloom.cli.shared import inputs, render
+from netloom.cli.shared.exits import UsageError
+from netloom.cli.shared.options import PictureOptions
+from netloom.errors import FormatError
+
+
+def sweep(
+    folder: Path,
+    /,
+    *,
+    keys: str | None = None,
+    title: str | None = None,
+    options: PictureOptions | None = None,
+) -> int:
+    """Draw a sweep: means and their 95 % intervals by group, a panel a kept key.
+
+    What the sweep is grouped by first, or the first of it that is numbers, lies across; the rest are curves.
+
+    Parameters
+    ----------
+    folder
+        What `netloom sweep run -o FOLDER` wrote.
+    keys
+        Of the kept keys these, with commas. [default: all that are numbers]
+    title
+        Above the picture; by default the folder's name.
+    options
+        Common options; `-o` takes the picture (.svg, .pdf, .png), `--seed` is that of the intervals.
+    """
+    from netloom.plot.sweep import sweep_picture
+    from netloom.sweeps import summary
+    from netloom.sweeps.store import table_of
+
+    if inputs.is_stdin(str(folder)):
+        raise UsageError("a sweep is a folder: it cannot be -")
+    run = prepared("plot-sweep", options)
+    with run.timed("read"):
+        table, spec = table_of(folder)
+        groups = [group for group in summary.groups(table, spec, run.seed) if group["runs"]]
+    if not groups:
+        raise FormatError(f"{folder}: no run has ended: there is nothing to draw")
+    wanted = _wanted(keys, list(groups[0]["values"]))
+    across, words = _across(groups)
+    panels = [_panel(key, groups, across, words) for key in wanted]
+    panels = [panel for panel in panels if panel.curves]
+    if not panels:
+        raise FormatError(f"{folder}: {', '.join(wanted)}: no run has a number: there is nothing to draw")
+    with run.timed("draw"):
+        picture = sweep_picture(
+            panels,
+            across=across,
+            words=words,
+            title=title or folder.resolve().name,
+            kind=picture_kind(run),
+        )
+    rows = [
+        {"key": panel.key, "curve": name, "points": len(points)}
+        for panel in panels
+        for name, points in panel.curves
+    ]
+    result = {"across": across, "curves": rows, "output": run.write(picture)}
+    return run.finish(result, lambda: _text(result), rows=rows)
+
+
+def _wanted(keys: str | None, kept: Sequence[str]) -> list[str]:
+    if not kept:
+        raise UsageError("plot sweep draws numbers, and this sweep keeps none")
+    if keys is None:
+        return list(kept)
+    found = [word.strip() for word in keys.split(",")]
+    odd = next((word for word in found if word not in kept), None)
+    if odd is not None:
+        raise UsageError(f'--keys {keys}: expected some of {", ".join(kept)}, found "{odd}"')
+    return list(dict.fromkeys(found))
+
+
+def _across(groups: Sequence[Mapping[str, Any]]) -> tuple[str, list[str] | None]:
+    """What lies across, and its words if these are no numbers."""
+    names = [name for name in groups[0]["by"] if len({str(group["by"][name]) for group in groups}) > 1]
+    names = names or list(groups[0]["by"])[:1]
+    for name in names:
+        if all(_is_number(group["by"][name]) for group in groups):
+            return name, None
+    return names[0], list(dict.fromkeys(_word(group["by"][names[0]]) for group in groups))
+
+
+def _panel(key: str, groups: Sequence[Mapping[str, Any]], across: str, words: Sequence[str] | None) -> Any:
+    from netloom.plot.sweep import Panel, Point
+
+    differ = [
+        name
+        for name in groups[0]["by"]
+        if name != across and len({str(group["by"][name]) for group in groups}) > 1
+    ]
+    curves: dict[str, list[Point]] = {}
+    for group in groups:
+        value = group["values"][key]
+        if value["mean"] is None:
+            continue
+        at = group["by"][across] if words is None else words.index(_word(group["by"][across]))
+        name = ", ".join(_word(group["by"][other]) for other in differ)
+        curves.setdefault(name, []).append(Point(float(at), value["mean"], value["low"], value["high"]))
+    return Panel(key, [(name, sorted(of, key=lambda point: point.at)) for name, of in curves.items()])
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _word(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _text(result: Mapping[str, Any]) -> str:
+    rows = [[row["key"], row["curve"] or "-", str(row["points"])] for row in result["curves"]]
+    told = render.table(["key", "curve", "points"], rows, right=[2])
+    return f"{told}\n\n{render.pairs([('across', result['across']), ('written', str(result['output']))])}"

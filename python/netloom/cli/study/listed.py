@@ -1,0 +1,145 @@
+"""`netloom study list`: every table and figure of the papers that netloom makes, with its command.
+
+A row stands here if its command makes the numbers or the picture, and the repository's pages compare them
+with the published ones. Tests parse every command, and look whether the files that it names are there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from netloom.cli.shared import render
+from netloom.cli.shared.options import Options
+from netloom.cli.shared.run import Run
+
+THESIS = "Taffet, dissertation"
+
+
+@dataclass(frozen=True)
+class Made:
+    """A table or a figure.
+
+    Attributes
+    ----------
+    source : str
+        Which paper.
+    what : str
+        Which table or figure of it.
+    about : str
+        What it shows.
+    command : str
+        What makes it, from the repository's folder.
+    page : str
+        Where the two are compared.
+    """
+
+    source: str
+    what: str
+    about: str
+    command: str
+    page: str
+
+
+def _sampled(name: str, what: str, about: str) -> Made:
+    command = f"netloom sample run examples/sampling/{name}.toml -o run"
+    return Made(THESIS, what, about, command, "docs/methods/case-studies.md")
+
+
+def _routed(name: str, what: str, about: str) -> Made:
+    command = f"netloom simulate examples/ch5/{name}.toml"
+    return Made(THESIS, what, about, command, "docs/methods/simulator.md")
+
+
+def _congested(name: str, what: str, about: str, routing: str) -> Made:
+    command = f"netloom sample run examples/ch5/{name}.toml --routings {routing} --rate 0.1 -o run"
+    return Made(THESIS, what, about, command, "docs/methods/case-studies.md")
+
+
+LISTED = [
+    Made(THESIS, "table 2.1", "errors of sampling", "netloom study sampling", "docs/verbs/study.md"),
+    _sampled("pf3d-background", "section 2.4", "pF3D beside six incasts"),
+    _sampled("pf3d-alone", "section 2.4", "pF3D alone"),
+    _sampled("pf3d-shifted", "section 2.4", "pF3D with a shifted mapping"),
+    _sampled("minighost-cyclic", "figure 2.7", "miniGhost, default mapping"),
+    _sampled("minighost-linear", "figure 2.7", "miniGhost, ranks in order"),
+    _sampled("minighost-tiled", "figure 2.7", "miniGhost, tiles in two levels"),
+    _sampled("minighost-svaf", "figure 2.7", "miniGhost, variable by variable"),
+    _sampled("minighost-svafp", "figure 2.7", "miniGhost, sums at the end of a step"),
+    Made(
+        THESIS,
+        "figures 2.13, 2.15",
+        "sampling in real packets",
+        "netloom demo dataplane -o bed",
+        "docs/verbs/demo.md",
+    ),
+    *(
+        Made(
+            THESIS,
+            "table 3.3",
+            f"{name}: AR gap of routes on a busy quartz1",
+            f"netloom optimize quartz1 examples/jobs/table/{name}.toml --compare -o routes.lfts",
+            "docs/methods/optimizer.md",
+        )
+        for name in ("lulesh", "snap", "amg", "hpcg", "nekbone", "miniamr")
+    ),
+    Made(
+        THESIS,
+        "tables 4.1 to 4.3",
+        "traffic from counters",
+        "netloom study chapter4",
+        "docs/verbs/study.md",
+    ),
+    _routed("bisection-shuffle", "table 5.1", "bisection, shuffled"),
+    _routed("bisection-shift", "table 5.1", "bisection, shifted"),
+    _routed("cyclic-stencil-small", "table 5.2", "cyclic stencil, small messages"),
+    _routed("cyclic-stencil-large", "table 5.2", "cyclic stencil, large messages"),
+    _routed("barrier-bully", "table 5.3", "barrier beside a bully"),
+    _routed("barrier-bully-modified", "table 5.4", "the same, modified bully"),
+    Made(
+        THESIS,
+        "table 5.5",
+        "irregular pattern",
+        "netloom simulate examples/ch5/irregular.toml",
+        "docs/methods/loop.md",
+    ),
+    Made(THESIS, "tables 5.1 to 5.5", "the closed loop", "netloom loop table", "docs/methods/loop.md"),
+    _congested("bisection-shuffle", "figure 5.2", "congestion of the shuffle", "ftree"),
+    _congested("bisection-shuffle", "figure 5.3", "congestion of the shuffle", "optimized"),
+    _congested("cyclic-stencil-large", "figure 5.5", "congestion of the stencil", "optimized"),
+    _congested("barrier-bully", "figure 5.7", "congestion of barrier and bully", "ftree"),
+    _congested("barrier-bully", "figure 5.8", "congestion of barrier and bully", "adaptive"),
+    _congested("barrier-bully", "figure 5.9", "congestion of barrier and bully", "optimized"),
+]
+
+
+def list_(*, options: Options | None = None) -> int:
+    """Every table and figure of the papers that netloom makes, with its command.
+
+    Commands are for the repository's folder. What `sample run -o run` writes, `netloom plot congestion run`
+    draws.
+
+    Parameters
+    ----------
+    options
+        Common options; `-o` writes the list (.json, .csv, else text).
+    """
+    run = Run("study-list", options or Options(), product=False)
+    rows: list[dict[str, Any]] = [
+        {
+            "source": one.source,
+            "what": one.what,
+            "about": one.about,
+            "command": one.command,
+            "page": one.page,
+        }
+        for one in LISTED
+    ]
+    return run.finish({"made": rows}, lambda: _text(rows), rows=rows)
+
+
+def _text(rows: list[dict[str, Any]]) -> str:
+    return render.table(
+        ["of the dissertation", "", "command"],
+        [[row["what"], row["about"], row["command"]] for row in rows],
+    )

@@ -1,0 +1,109 @@
+"""A sweep's means with their intervals: a panel a kept key, a curve a group, over what varies.
+
+Where what lies across is numbers, points of a curve are joined; else they stand side by side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from netloom.plot import style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_NAME = 34
+"""Characters of a name that fit in the legend."""
+_TICKS = 12
+"""So many words fit below a panel."""
+_COLUMNS = 2
+
+
+@dataclass(frozen=True)
+class Point:
+    """A mean.
+
+    Attributes
+    ----------
+    at : float
+        Where it is across: a number, or the place of a word.
+    mean : float
+        The mean.
+    low, high : float or None
+        Its interval, if there is one.
+    """
+
+    at: float
+    mean: float
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One key: curves by name, in order."""
+
+    key: str
+    curves: Sequence[tuple[str, Sequence[Point]]]
+
+
+def sweep_picture(
+    panels: Sequence[Panel], *, across: str, words: Sequence[str] | None, title: str, kind: str
+) -> bytes:
+    """Returns the picture.
+
+    Parameters
+    ----------
+    panels : sequence of Panel
+        At least one.
+    across : str
+        What lies across.
+    words : sequence of str, optional
+        What its places are called, if these are no numbers.
+    title : str
+        Above the picture.
+    kind : {"svg", "pdf", "png"}
+        The file format.
+    """
+    columns = min(_COLUMNS, len(panels))
+    rows = -(-len(panels) // columns)
+    with style.figure(4.3 * columns, 3.3 * rows) as fig:
+        grid = fig.subplots(rows, columns, squeeze=False)
+        for axes, panel in zip(grid.flat, panels, strict=False):
+            _draw(axes, panel, across, words)
+        for axes in grid.flat[len(panels) :]:
+            axes.set_visible(False)
+        if len(panels[0].curves) > 1:
+            grid.flat[0].legend(frameon=False, fontsize=8.0)
+        style.title(grid.flat[0], title, width=46, pad=10)
+        return style.save(fig, kind)
+
+
+def _draw(axes: Axes, panel: Panel, across: str, words: Sequence[str] | None) -> None:
+    number = len(panel.curves)
+    for position, (name, points) in enumerate(panel.curves):
+        look = style.curve(position, best=False)
+        # Side by side, so that intervals at one place do not cover each other.
+        shift = 0.0 if words is None or number < 2 else 0.5 * (position / (number - 1) - 0.5)
+        at = [point.at + shift for point in points]
+        if words is None:
+            axes.plot(at, [point.mean for point in points], **look)
+        for x, point in zip(at, points, strict=True):
+            if point.low is not None and point.high is not None:
+                axes.vlines(x, point.low, point.high, color=look["color"], linewidth=1.2, zorder=4)
+        means = [point.mean for point in points]
+        label = style.shorten(name, _NAME)
+        axes.plot(at, means, "o", color=look["color"], ms=4, zorder=6, label=label)
+    if words is not None:
+        step = max(1, len(words) // _TICKS)
+        shown = [style.shorten(word, 18).replace("$", r"\$") for word in words[::step]]
+        turned = 0 if sum(map(len, shown)) < 40 else 30
+        axes.set_xticks(
+            range(0, len(words), step), shown, rotation=turned, ha="right" if turned else "center"
+        )
+        axes.set_xlim(-0.6, len(words) - 0.4)
+    axes.set_xlabel(across.replace("$", r"\$"))
+    axes.set_ylabel(panel.key)
+    style.clean(axes)

@@ -1,0 +1,39 @@
+"""A job array of Slurm for a sweep: the script that `sbatch` takes. No server is needed.
+
+Task `i` of `n` runs the runs whose number leaves `i` when divided by `n`, and writes its parts into the
+sweep's folder, which all machines see; `netloom sweep merge` joins them. What is there is not run again, so
+the same script goes on after tasks that were killed.
+"""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+
+MOST_TASKS = 100_000
+
+
+def script(name: str, folder: Path, tasks: int) -> str:
+    """The script.
+
+    Parameters
+    ----------
+    name : str
+        Of the sweep.
+    folder : Path
+        Of the sweep.
+    tasks : int
+        Of the array.
+    """
+    shown = "".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in name)[:40]
+    installed = Path(sys.executable).with_name("netloom")
+    command = [str(installed) if installed.exists() else "netloom", "sweep", "part", str(folder.absolute())]
+    return f"""#!/bin/sh
+# Runs a sweep of netloom; once all tasks have ended: netloom sweep merge FOLDER
+#SBATCH --job-name=netloom-{shown}
+#SBATCH --array=0-{tasks - 1}
+#SBATCH --ntasks=1
+#SBATCH --cpus-per-task=1
+exec {shlex.join(command)} "$SLURM_ARRAY_TASK_ID" {tasks}
+"""

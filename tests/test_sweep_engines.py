@@ -1,0 +1,216 @@
+"""Sweeps by every engine give the same bytes: a local pool, Dask, job arrays of a real Slurm."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+import slurm_cluster
+from netloom.errors import LiveError
+
+SCENARIO = """
+fabric = "two-level:leaves=2,hosts=4,spines=2"
+routes = ["ftree"]
+
+[[job]]
+program = { kind = "stream", pattern = "bisection", messages = 2, bytes = "64KiB" }
+"""
+SWEEP = """
+scenario = "scenario.toml"
+keep = ["completion_ms", "message_latency_us.p99"]
+
+[over]
+"job.job1.program.messages" = [1, 2, 100000000000000]
+seed = "0..19"
+routes = ["random", "adaptive"]
+"""
+"""A third of the runs fail: their errors are the same bytes too."""
+
+
+@pytest.fixture
+def sweep(netloom) -> str:
+    (netloom.folder / "scenario.toml").write_text(SCENARIO)
+    (netloom.folder / "sweep.toml").write_text(SWEEP)
+    return "sweep.toml"
+
+
+@pytest.fixture
+def local(netloom, sweep) -> bytes:
+    result = netloom.result("sweep", "run", sweep, "-o", "local", "--workers", "2", code=1)
+    assert (result["done"], result["failed"]) == (120, 40)
+    return table(netloom.folder / "local")
+
+
+def table(folder: Path) -> bytes:
+    return (folder / "table.parquet").read_bytes()
+
+
+# Dask
+
+
+@contextlib.contextmanager
+def dask(folder: Path, workers: int) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+    """A scheduler with so many workers of a thread each: its address, and its process."""
+    pytest.importorskip("distributed")
+    import sys
+
+    tool = [sys.executable, "-m", "distributed.cli.dask_scheduler"]
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": folder}
+    address = folder / "scheduler.json"
+    with contextlib.ExitStack() as stack:
+
+        def begun(*words: str) -> subprocess.Popen[bytes]:
+            child = subprocess.Popen(words, **quiet)
+            stack.callback(child.wait)
+            stack.callback(child.kill)
+            return child
+
+        listens = ("--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--scheduler-file", str(address))
+        scheduler = begun(*tool, *listens)
+        while not address.is_file() or not (found := re.search(r"tcp://[0-9.:]+", address.read_text())):
+            assert scheduler.poll() is None
+            time.sleep(0.05)
+        for _ in range(workers):
+            begun(
+                *(sys.executable, "-m", "distributed.cli.dask_worker", found[0]),
+                *("--nthreads", "1", "--no-nanny", "--no-dashboard"),
+            )
+        yield found[0], scheduler
+
+
+def test_dask_gives_the_same_bytes(netloom, sweep, local):
+    with dask(netloom.folder, 2) as (address, _):
+        result = netloom.result("sweep", "run", sweep, "-o", "swept", "--dask", address, code=1)
+    assert (result["engine"], result["done"], result["failed"]) == ("dask", 120, 40)
+    assert table(netloom.folder / "swept") == local
+
+
+def test_a_scheduler_that_goes_away_leaves_what_is_done(netloom, sweep):
+    (netloom.folder / sweep).write_text(SWEEP.replace("0..19", "0..4999").replace(", 100000000000000", ""))
+    parts = netloom.folder / "swept" / "parts"
+    with dask(netloom.folder, 1) as (address, scheduler):
+        child = subprocess.Popen(
+            [*netloom.command, "sweep", "run", sweep, "-o", "swept", "--dask", address],
+            cwd=netloom.folder,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        while child.poll() is None and (not parts.is_dir() or len(list(parts.iterdir())) < 2):
+            time.sleep(0.02)
+        scheduler.kill()
+        out, err = child.communicate(timeout=120)
+    assert (child.returncode, out) == (3, "")
+    assert len(err.splitlines()) == 1, err
+    assert address in err
+    assert "what is done is kept" in err
+    again = netloom.result("sweep", "run", sweep, "-o", "swept", "--time-limit", "1")
+    assert again["reused"] > 0
+
+
+def test_no_scheduler_is_told(netloom, sweep):
+    pytest.importorskip("distributed")
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))  # And does not listen.
+        address = f"tcp://127.0.0.1:{taken.getsockname()[1]}"
+        done = netloom("sweep", "run", sweep, "-o", "swept", "--dask", address)
+    assert done.code == 3
+    assert f"--dask {address}: no scheduler answers" in done.err
+    assert len(done.err.splitlines()) == 1, done.err
+    assert (
+        "--dask nonsense://x: no scheduler answers"
+        in netloom("sweep", "run", sweep, "-o", "swept", "--dask", "nonsense://x").err
+    )
+
+
+def test_dask_that_is_not_installed_is_told(monkeypatch):
+    import sys
+
+    from netloom.sweeps import dask_client
+
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(LiveError, match=r"pip install netloom\[dask\]"), dask_client.connected("tcp://x:1"):
+        pass
+
+
+# Slurm
+
+
+def test_parts_that_are_run_one_by_one_give_the_same_bytes(netloom, sweep, local):
+    said = netloom.result("sweep", "run", sweep, "-o", "swept", "--slurm", "job.sh", "--workers", "3")
+    assert (said["engine"], said["workers"], said["table"], said["script"]) == ("slurm", 3, None, "job.sh")
+    assert "#SBATCH --array=0-2\n" in (netloom.folder / "job.sh").read_text()
+    runs = [netloom.result("sweep", "part", "swept", number, 3, code=1)["runs"] for number in range(2)]
+    assert runs == [40, 40]
+    partly = netloom.result("sweep", "merge", "swept", code=1)
+    assert (partly["done"], partly["runs"]) == (80, 120)
+    netloom.ok("sweep", "part", "swept", 2, 3, code=1)
+    whole = netloom.result("sweep", "merge", "swept", code=1)
+    assert (whole["done"], whole["engine"]) == (120, "merge")
+    assert table(netloom.folder / "swept") == local
+    assert netloom.result("sweep", "part", "swept", 0, 3, code=1)["reused"] == 40
+
+
+def test_wrong_parts_are_refused(netloom, sweep):
+    netloom.ok("sweep", "run", sweep, "-o", "swept", "--slurm", "job.sh", "-q")
+    assert "expected a number from 0 to 2" in netloom.refused("sweep", "part", "swept", "3", "3", code=2)
+    netloom.refused("sweep", "part", "swept", "-1", "3", code=2)
+    netloom.refused("sweep", "run", sweep, "-o", "x", "--slurm", "a.sh", "--dask", "tcp://x:1", code=2)
+    assert "there is no folder" in netloom.refused("sweep", "run", sweep, "-o", "x", "--slurm", "no/a.sh")
+    assert "nowhere" in netloom.refused("sweep", "merge", "nowhere")
+    (netloom.folder / "empty").mkdir()
+    assert "is empty" in netloom.refused("sweep", "merge", "empty")
+    (netloom.folder / "scenario.toml").write_text(SCENARIO.replace("64KiB", "32KiB"))
+    assert "is of another scenario" in netloom.refused("sweep", "part", "swept", "0", "3")
+    (netloom.folder / "scenario.toml").unlink()
+    assert "scenario.toml" in netloom.refused("sweep", "merge", "swept")
+
+
+def test_a_folder_s_name_is_no_shell(netloom, sweep):
+    folder = "swept; touch evil\n#SBATCH --uid=0 'x"
+    netloom.ok("sweep", "run", sweep, "-o", folder, "--slurm", "job.sh", "--workers", "2", "-q")
+    environment = {**os.environ, "SLURM_ARRAY_TASK_ID": "0"}
+    done = subprocess.run(["sh", "job.sh"], cwd=netloom.folder, env=environment, check=False)
+    assert done.returncode == 1  # Some of the runs fail.
+    assert list((netloom.folder / folder / "parts").iterdir())
+    assert not (netloom.folder / "evil").exists()
+
+
+@pytest.mark.skipif(bool(slurm_cluster.missing_tools(jobs=True)), reason="Slurm and munge are not installed")
+def test_a_job_array_of_slurm_gives_the_same_bytes(netloom, sweep, local):
+    netloom.ok("sweep", "run", sweep, "-o", "swept", "--slurm", "job.sh", "--workers", "4", "-q")
+    with slurm_cluster.cluster(jobs=True) as cluster:
+        log = netloom.folder / "slurm-%a.out"
+        cluster.run(
+            *("sbatch", "--chdir", netloom.folder, "--output", log, netloom.folder / "job.sh"),
+        )
+        logs = [netloom.folder / f"slurm-{task}.out" for task in range(4)]
+        cluster.until(lambda: all(log.is_file() and "done" in log.read_text() for log in logs))
+    netloom.ok("sweep", "merge", "swept", code=1)
+    assert table(netloom.folder / "swept") == local
+
+
+# Anything else that is an executor
+
+
+def test_an_executor_of_python_gives_the_same_bytes(netloom, sweep, local, monkeypatch):
+    import netloom as nl
+
+    monkeypatch.chdir(netloom.folder)
+    heard = []
+    with ThreadPoolExecutor(2) as pool:
+        done = nl.sweep(sweep, "swept", executor=pool, progress=lambda *told: heard.append(told))
+    assert (done.runs, done.done, done.failed) == (120, 120, 40)
+    assert heard[-1][:2] == (120, 120)
+    assert table(netloom.folder / "swept") == local
+    assert done.table.num_rows == 120
+    assert nl.sweep(sweep, "swept").reused == 120
