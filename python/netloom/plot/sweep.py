@@ -42,11 +42,30 @@ class Point:
 
 
 @dataclass(frozen=True)
+class Curve:
+    """The means of a group.
+
+    Attributes
+    ----------
+    name : str
+        Of the group.
+    engine : str
+        Its routing, whose look it has; else the name again.
+    points : sequence of Point
+        By where they are across.
+    """
+
+    name: str
+    engine: str
+    points: Sequence[Point]
+
+
+@dataclass(frozen=True)
 class Panel:
-    """One key: curves by name, in order."""
+    """One key and its curves."""
 
     key: str
-    curves: Sequence[tuple[str, Sequence[Point]]]
+    curves: Sequence[Curve]
 
 
 def sweep_picture(
@@ -83,8 +102,9 @@ def sweep_picture(
 
 def _draw(axes: Axes, panel: Panel, across: str, words: Sequence[str] | None) -> None:
     number = len(panel.curves)
-    for position, (name, points) in enumerate(panel.curves):
-        look = style.curve(position, best=False)
+    looks = style.curves([curve.engine for curve in panel.curves])
+    for position, (curve, look) in enumerate(zip(panel.curves, looks, strict=True)):
+        points = curve.points
         # Side by side, so that intervals at one place do not cover each other.
         shift = 0.0 if words is None or number < 2 else 0.5 * (position / (number - 1) - 0.5)
         at = [point.at + shift for point in points]
@@ -94,7 +114,7 @@ def _draw(axes: Axes, panel: Panel, across: str, words: Sequence[str] | None) ->
             if point.low is not None and point.high is not None:
                 axes.vlines(x, point.low, point.high, color=look["color"], linewidth=1.2, zorder=4)
         means = [point.mean for point in points]
-        label = style.shorten(name, _NAME)
+        label = style.shorten(curve.name, _NAME)
         axes.plot(at, means, "o", color=look["color"], ms=4, zorder=6, label=label)
     if words is not None:
         step = max(1, len(words) // _TICKS)

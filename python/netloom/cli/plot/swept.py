@@ -63,9 +63,9 @@ def sweep(
             kind=picture_kind(run),
         )
     rows = [
-        {"key": panel.key, "curve": name, "points": len(points)}
+        {"key": panel.key, "curve": curve.name, "points": len(curve.points)}
         for panel in panels
-        for name, points in panel.curves
+        for curve in panel.curves
     ]
     result = {"across": across, "curves": rows, "output": run.write(picture)}
     return run.finish(result, lambda: _text(result), rows=rows)
@@ -94,22 +94,28 @@ def _across(groups: Sequence[Mapping[str, Any]]) -> tuple[str, list[str] | None]
 
 
 def _panel(key: str, groups: Sequence[Mapping[str, Any]], across: str, words: Sequence[str] | None) -> Any:
-    from netloom.plot.sweep import Panel, Point
+    from netloom.plot.sweep import Curve, Panel, Point
 
     differ = [
         name
         for name in groups[0]["by"]
         if name != across and len({str(group["by"][name]) for group in groups}) > 1
     ]
-    curves: dict[str, list[Point]] = {}
+    curves: dict[tuple[str, str], list[Point]] = {}
     for group in groups:
         value = group["values"][key]
         if value["mean"] is None:
             continue
         at = group["by"][across] if words is None else words.index(_word(group["by"][across]))
         name = ", ".join(_word(group["by"][other]) for other in differ)
-        curves.setdefault(name, []).append(Point(float(at), value["mean"], value["low"], value["high"]))
-    return Panel(key, [(name, sorted(of, key=lambda point: point.at)) for name, of in curves.items()])
+        engine = str(group["by"]["routing"]) if "routing" in differ else name
+        point = Point(float(at), value["mean"], value["low"], value["high"])
+        curves.setdefault((name, engine), []).append(point)
+    ordered = [
+        Curve(name, engine, sorted(points, key=lambda point: point.at))
+        for (name, engine), points in curves.items()
+    ]
+    return Panel(key, ordered)
 
 
 def _is_number(value: Any) -> bool:
