@@ -75,9 +75,13 @@ def loads(
         with run.timed("lanes"):
             result["lane_loads"] = _core.lane_loads(net, tables, demand)
     if run.has_product:
-        from netloom import interop
+        from netloom import commas, interop
 
-        result["output"] = run.write(interop.table_bytes(found.to_arrow(), outputs.ending(options.output)))
+        if outputs.ending(options.output) == ".parquet":
+            data = interop.table_bytes(found.to_arrow(), ".parquet")
+        else:
+            data = commas.loads_csv(found, net)
+        result["output"] = run.write(data)
     return run.finish(
         result,
         lambda: results.loads_text(result) + users.text(result, hottest),
