@@ -33,8 +33,8 @@ def test_there_is_one_version(paths, workspace):
     assert json.loads((paths.root / "codemeta.json").read_text())["version"] == version
     citation = (paths.root / "CITATION.cff").read_text()
     assert re.search(r"^version: (.*)$", citation, re.MULTILINE)[1] == version
-    conda = (paths.root / "contrib" / "conda" / "meta.yaml").read_text()
-    assert f'{{% set version = "{version}" %}}' in conda
+    conda = (paths.root / "contrib" / "conda" / "recipe.yaml").read_text()
+    assert f'version: "{version}"\n' in conda
     spack = (paths.root / "contrib" / "spack" / "package.py").read_text()
     assert f'version("{version}", tag="v{version}")' in spack
 
@@ -49,7 +49,7 @@ def test_there_is_one_licence_and_one_home(paths, project, workspace):
 
 
 def test_recipes_require_what_the_package_requires(paths, project):
-    conda = (paths.root / "contrib" / "conda" / "meta.yaml").read_text()
+    conda = (paths.root / "contrib" / "conda" / "recipe.yaml").read_text()
     spack = (paths.root / "contrib" / "spack" / "package.py").read_text()
     ast.parse(spack)
     optional = project["optional-dependencies"]
