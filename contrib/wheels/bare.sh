@@ -36,19 +36,27 @@ for tool in cc gcc cargo rustc make; do
 done
 inside rm -rf /opt/netloom /root/demo-output
 
-start=$(date +%s.%N)
-inside python3 -m venv /opt/netloom
-empty=$(du -sk "$folder/opt/netloom" | cut -f1)
-inside /opt/netloom/bin/pip install --quiet --no-compile --disable-pip-version-check "/tmp/wheels/$(basename "$wheel")"
-installed=$(date +%s.%N)
-inside sh -c 'cd /root && /opt/netloom/bin/netloom demo'
-end=$(date +%s.%N)
+# What is timed is in a process of its own, whose CPU time is told too: on a busy machine the clock says little.
+(
+    start=$(date +%s.%N)
+    inside python3 -m venv /opt/netloom
+    du -sk "$folder/opt/netloom" | cut -f1 >"$folder/tmp/empty"
+    inside /opt/netloom/bin/pip install --quiet --disable-pip-version-check "/tmp/wheels/$(basename "$wheel")"
+    installed=$(date +%s.%N)
+    inside sh -c 'cd /root && /opt/netloom/bin/netloom demo'
+    end=$(date +%s.%N)
+    echo "$start $installed $end" >"$folder/tmp/clock"
+    times >"$folder/tmp/times"
+)
+read -r start installed end <"$folder/tmp/clock"
+empty=$(<"$folder/tmp/empty")
 
 inside /opt/netloom/bin/netloom --version
 du -sm "$folder"/opt/netloom/lib/python3*/site-packages/* | sort -rn | sed -n 1,12p
 whole=$(du -sk "$folder/opt/netloom" | cut -f1)
-awk -v a="$start" -v b="$installed" -v c="$end" -v whole="$whole" -v empty="$empty" -v suite="$suite" -v most="$seconds" -v mb="$megabytes" 'BEGIN {
-    printf "%s: installed after %.1f s, demo done after %.1f s (wanted: %d)\n", suite, b - a, c - a, most
+awk -v a="$start" -v b="$installed" -v c="$end" -v whole="$whole" -v empty="$empty" -v suite="$suite" -v most="$seconds" -v mb="$megabytes" -F '[ms ]' 'NR == 2 {
+    cpu = 60 * ($1 + $4) + $2 + $5
+    printf "%s: installed after %.1f s, demo done after %.1f s (wanted: %d); %.1f s of CPU\n", suite, b - a, c - a, most, cpu
     printf "%s: %.0f MB with the virtual environment, %.0f MB of it netloom and what it needs (wanted: %d)\n", suite, whole / 1024, (whole - empty) / 1024, mb
     exit !(c - a <= most && whole / 1024 <= mb)
-}'
+}' "$folder/tmp/times"

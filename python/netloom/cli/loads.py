@@ -75,10 +75,11 @@ def loads(
         with run.timed("lanes"):
             result["lane_loads"] = _core.lane_loads(net, tables, demand)
     if run.has_product:
-        from netloom import commas, interop
+        from netloom import extras, interop
+        from netloom.extras import commas
 
-        if outputs.ending(options.output) == ".parquet":
-            data = interop.table_bytes(found.to_arrow(), ".parquet")
+        if extras.has("arrow"):
+            data = interop.table_bytes(found.to_arrow(), outputs.ending(options.output))
         else:
             data = commas.loads_csv(found, net)
         result["output"] = run.write(data)

@@ -3,6 +3,8 @@
 `pip install netloom` brings what fabrics, traffic, routes, proofs, changes and simulation need. Libraries
 that only some verbs use come with extras (docs/decisions/0045-what-an-install-brings.md).
 
+`commas` writes CSV without PyArrow.
+
 Invariant: this is the one place that decides whether a library is there, and that words it when it is not.
 Nothing is imported to find out.
 """
