@@ -41,4 +41,4 @@ class PyNetloom(PythonPackage):
     @run_before("install")
     def build_native(self):
         """The recorder's libraries and the dataplane's sources, which the wheel brings."""
-        make("native", f"PYTHON={python.path}", f"CC={self.compiler.cc}")
+        make("native", f"PYTHON={self.spec['python'].command.path}", f"CC={self.compiler.cc}")

@@ -1,7 +1,7 @@
 """Takes a folder's name out of a wheel's bill of materials: `neutral.py WHEEL FOLDER NAME`.
 
-maturin writes the folder of the build into the CycloneDX file, so that wheels built in two places would differ.
-Replaces FOLDER by NAME there, mends the wheel's RECORD, and leaves everything else, times and order too, as it is.
+maturin writes the folder of the build into the CycloneDX file: wheels built in two places would differ. This
+replaces FOLDER by NAME there, mends the wheel's RECORD, and leaves all else, times and order too, as it is.
 """
 
 from __future__ import annotations
