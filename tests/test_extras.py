@@ -72,6 +72,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "simulate SHUFFLE --mappings block --routings ftree": (),
     "noise NEIGHBOUR --routings ftree --job solver": (),
     "sample run SHUFFLE --routings ftree": ("arrow",),
+    "sweep run nothing.toml -o swept": ("arrow",),
     f"sample decode {SMALL} packets.parquet": ("arrow",),
     "study sampling --repeats 1": ("arrow",),
     "study chapter4 boxlibmg-64 --fabric TREE --lanes 1 --each 1": (),
