@@ -10,6 +10,11 @@ VENV := .venv
 BIN := $(VENV)/bin
 RUST_NEEDED := 1.88
 PYTEST_JOBS ?= 2
+# What `make build` installs; exact, networkx and pandas come with what the tests need.
+EXTRAS := plot arrow scipy
+ifeq ($(origin CC),default)
+CC := cc
+endif
 FUZZ_SECONDS ?= 60
 # How often `make scale` sends SIGTERM to a command; 50 for the whole campaign.
 MOMENTS ?= 10
@@ -34,11 +39,16 @@ DATAPLANE_SOURCES := $(wildcard dataplane/*.h dataplane/bpf/*)
 NATIVE := $(RECORDER) $(DATAPLANE)/.copied
 RECORDER_SOURCES := $(wildcard native/recorder/*)
 
-.PHONY: build demo check test lint lint-rust lint-python fmt test-rust test-python test-exec bench study scale validate inferred hostile man lock fuzz clean need
+.PHONY: build native wheels demo check test lint lint-rust lint-python fmt test-rust test-python test-exec bench study scale validate inferred hostile man lock fuzz clean need
 .DEFAULT_GOAL := build
 
 build: $(VENV)/.built $(NATIVE) ## .venv/bin/netloom
 	@echo 'netloom is in $(BIN)/netloom: try `make demo`, or `$(BIN)/netloom --help`'
+
+native: $(NATIVE)
+
+wheels: | need ## dist/netloom-*.whl and their sums, the same bytes from the same commit (docs/release.md)
+	@contrib/wheels/build.sh $(TARGETS)
 
 demo: build ## real dump and real traffic in, table, picture and routes out
 	@$(BIN)/netloom demo
@@ -119,7 +129,7 @@ man: $(VENV)/.dev $(VENV)/.built ## manual pages, into build/man
 lock: $(VENV)/.tools ## constraints.txt: the newest Python packages that pyproject.toml allows; run the tests after it
 	@PIP_CONSTRAINT= $(BIN)/python -m pip install uv
 	@head -n 2 constraints.txt > constraints.new
-	@$(BIN)/uv pip compile --upgrade --universal --python-version 3.10 --group dev --extra exact --no-annotate --no-header --quiet pyproject.toml >> constraints.new
+	@$(BIN)/uv pip compile --upgrade --universal --python-version 3.10 --group dev $(EXTRAS:%=--extra %) --extra exact --no-annotate --no-header --quiet pyproject.toml >> constraints.new
 	@mv constraints.new constraints.txt && git diff --stat constraints.txt
 
 fuzz: | need ## every parser for FUZZ_SECONDS (60) seconds
@@ -155,7 +165,7 @@ $(VENV)/.dev: $(VENV)/.tools
 # The library that `netloom record` preloads (docs/decisions/0023-c-of-our-own.md).
 # Two of one source: what counts only has nothing of events in it.
 RECORDER_CC = mkdir -p build/$(*F) $(@D); $(PYTHON) native/recorder/wrappers.py build/$(*F) $(WRAPPERS); \
-	cc -O2 -g0 -shared -fPIC -ftls-model=initial-exec -fvisibility=hidden -Wall -Wextra -Werror -Ibuild/$(*F) \
+	$(CC) -O2 -g0 -shared -fPIC -ftls-model=initial-exec -fvisibility=hidden -Wall -Wextra -Werror -Ibuild/$(*F) \
 	$(DEFINE) native/recorder/record.c -o $@ -ldl -lpthread
 
 python/netloom/native/libnetloom_events.so: WRAPPERS := events
@@ -168,8 +178,8 @@ $(DATAPLANE)/.copied: $(DATAPLANE_SOURCES)
 	@rm -rf $(@D) && mkdir -p $(@D) && cp -r dataplane/*.h dataplane/bpf $(@D)
 	@touch $@
 
-# Installs the run-time dependencies, then the package itself, editable: changed Python needs no rebuild.
+# Installs the run-time dependencies and the extras that verbs need, then the package itself, editable: changed Python needs no rebuild.
 $(VENV)/.built: $(RUST_SOURCES) $(VENV)/.tools
 	@echo 'Building netloom (a few minutes the first time) …'
-	@VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --locked
+	@VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --locked $(EXTRAS:%=--extras %)
 	@touch $@

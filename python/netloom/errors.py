@@ -13,6 +13,7 @@ __all__ = [
     "InternalError",
     "LiveError",
     "NetloomError",
+    "NotInstalledError",
     "OptimizeError",
     "PlaceError",
     "RoutingError",
@@ -82,6 +83,10 @@ class OptimizeError(NetloomError):
 
 class LiveError(NetloomError):
     """A program outside (OpenSM, ibsim, a diagnostic tool) is missing, failed, or did not answer in time."""
+
+
+class NotInstalledError(NetloomError, ImportError):
+    """A library is not installed that an extra brings; the message has the command that installs it."""
 
 
 class InternalError(NetloomError):

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from netloom import reading, sparse
+from netloom import extras, reading, sparse
 from netloom._core import Fabric, LinkLoads, Scenario, Traffic, write_atomic
 from netloom.errors import FormatError, NetloomError, SpecError, TrafficError
 from netloom.reading import arrays, parquet
@@ -40,6 +40,7 @@ _ENTRY_BYTES = 16
 
 def to_scipy(traffic: Traffic) -> scipy.sparse.csr_array:
     """Returns traffic as a SciPy CSR array, `[source, destination]` in bytes; it shares traffic's memory."""
+    extras.need("scipy")
     import scipy.sparse
 
     shape = (traffic.endpoints, traffic.endpoints)
@@ -59,6 +60,7 @@ def from_scipy(matrix: Any, hosts_hash: str | None = None) -> Traffic:
         If it is not square or not real, has parts that do not fit together, or entries that are negative or
         not finite.
     """
+    extras.need("scipy")
     import scipy.sparse
 
     if not scipy.sparse.issparse(matrix):
@@ -105,6 +107,7 @@ def read_traffic_npz(path: _Path) -> Traffic:
     FormatError
         If it is something else, or has impossible entries.
     """
+    extras.need("scipy")
     import scipy.sparse
 
     name = os.fspath(path)
@@ -152,6 +155,7 @@ def read_traffic_npy(path: _Path) -> Traffic:
     FormatError
         If it is something else, not square, or has a value that is negative or no number.
     """
+    extras.need("scipy")
     import scipy.sparse
 
     name = os.fspath(path)
@@ -183,6 +187,7 @@ def write_traffic_npz(traffic: Traffic, path: _Path) -> None:
 
 def traffic_to_arrow(traffic: Traffic) -> pyarrow.Table:
     """Returns traffic as a table of `source`, `destination` (uint32) and `bytes` (float64), sorted."""
+    extras.need("arrow")
     import pyarrow as pa
 
     source = np.repeat(np.arange(traffic.endpoints, dtype=np.uint32), np.diff(traffic.indptr))
@@ -206,6 +211,7 @@ def read_traffic_parquet(path: _Path) -> Traffic:
     FormatError
         If it is something else, or has impossible entries.
     """
+    extras.need("arrow")
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -289,6 +295,7 @@ def _entry(name: str) -> zipfile.ZipInfo:
 
 def loads_to_arrow(loads: LinkLoads, fabric: Fabric) -> pyarrow.Table:
     """Returns every link's columns of [`fabric_to_arrow`] and `load` (bytes at the fastest link's speed)."""
+    extras.need("arrow")
     import pyarrow as pa
 
     table = fabric_to_arrow(fabric)
@@ -301,6 +308,7 @@ def fabric_to_arrow(fabric: Fabric) -> pyarrow.Table:
     Columns `from`, `from_port`, `to`, `to_port`, `bandwidth_bytes_per_s`, `alive`, `between_switches`; the
     rows are in the order of link ids, so that they match `LinkLoads.per_link`.
     """
+    extras.need("arrow")
     import pyarrow as pa
 
     links = fabric.link_table()
@@ -349,6 +357,7 @@ def table_bytes(table: pyarrow.Table, ending: str) -> bytes:
 
 def arrow_csv() -> Any:
     """Arrow's reader of CSV, but for its own handlers: while it reads it takes signals, and loses some."""
+    extras.need("arrow")
     import pyarrow
     import pyarrow.csv
 
@@ -358,6 +367,7 @@ def arrow_csv() -> Any:
 
 def counters_csv(data: bytes, name: str) -> bytes:
     """Returns a Parquet table of counters as CSV, which the core reads; time stamps become milliseconds."""
+    extras.need("arrow")
     import pyarrow as pa
     import pyarrow.compute as pc
     import pyarrow.csv as csv
@@ -385,6 +395,7 @@ def counters_csv(data: bytes, name: str) -> bytes:
 
 def counters_parquet(text: bytes) -> bytes:
     """Returns our CSV of counters as Parquet."""
+    extras.need("arrow")
     import pyarrow as pa
 
     csv = arrow_csv()
@@ -427,9 +438,10 @@ def to_pandas(noun: Fabric | LinkLoads | Traffic) -> pandas.DataFrame:
 
     Raises
     ------
-    ImportError
-        If pandas is not installed.
+    NotInstalledError
+        If pandas or PyArrow is not installed (`pip install 'netloom[pandas]'`).
     """
+    extras.need("pandas")
     return noun.to_arrow().to_pandas()
 
 
@@ -545,9 +557,10 @@ def fabric_to_networkx(fabric: Fabric) -> networkx.MultiDiGraph:
 
     Raises
     ------
-    ImportError
-        If networkx is not installed (`pip install netloom[networkx]`).
+    NotInstalledError
+        If networkx is not installed (`pip install 'netloom[networkx]'`).
     """
+    extras.need("networkx")
     import networkx as nx
 
     graph = nx.MultiDiGraph(hosts_hash=fabric.hosts_hash, cabling_hash=fabric.cabling_hash)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from netloom import interop
+from netloom import extras, interop
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -37,6 +37,7 @@ def tables(simulation: Simulation, fabric: Fabric) -> dict[str, pyarrow.Table]:
     fabric : Fabric
         The one it ran on.
     """
+    extras.need("arrow")
     import pyarrow as pa
 
     found = {"links": links_table(simulation, fabric)}
@@ -62,6 +63,7 @@ def links_table(simulation: Simulation, fabric: Fabric) -> pyarrow.Table:
     host); the counters; and `utilisation`, 0 to 1: bytes over what fits through in the time that was
     simulated.
     """
+    extras.need("arrow")
     import pyarrow as pa
 
     counters = dict(simulation.counters())

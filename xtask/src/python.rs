@@ -7,8 +7,9 @@ use crate::tree::Tree;
 const PACKAGE: &str = "python/netloom/";
 
 /// Modules and packages right below `netloom`, from the ground up. Neighbours on a floor never import each other.
-const FLOORS: [&[&str]; 10] = [
+const FLOORS: [&[&str]; 11] = [
     &["errors"],
+    &["extras"],
     &["reading"],
     &["files", "findings", "levels", "nodes", "patience", "shown", "strangers", "sysfs"],
     &[

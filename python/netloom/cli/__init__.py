@@ -127,6 +127,11 @@ def _run(tokens: Sequence[str]) -> int:
         return _fail(f"error: {error}", INPUT)
     except (OSError, KeyboardInterrupt, SystemExit):
         raise
+    except ImportError as error:
+        from netloom import extras
+
+        missing = extras.of_import(error)
+        return _internal(error) if missing is None else _fail(f"error: {missing}", INPUT)
     except MemoryError as error:
         return _fail(f"error: out of memory: {str(error)[:200] or 'expected a smaller input'}", INPUT)
     except UnicodeEncodeError as error:

@@ -75,9 +75,14 @@ def loads(
         with run.timed("lanes"):
             result["lane_loads"] = _core.lane_loads(net, tables, demand)
     if run.has_product:
-        from netloom import interop
+        from netloom import extras, interop
+        from netloom.extras import commas
 
-        result["output"] = run.write(interop.table_bytes(found.to_arrow(), outputs.ending(options.output)))
+        if extras.has("arrow"):
+            data = interop.table_bytes(found.to_arrow(), outputs.ending(options.output))
+        else:
+            data = commas.loads_csv(found, net)
+        result["output"] = run.write(data)
     return run.finish(
         result,
         lambda: results.loads_text(result) + users.text(result, hottest),

@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.sparse import coo_array
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -143,6 +142,8 @@ class Observed:
 
     def matrix(self, windows: npt.NDArray[np.bool_], job: int | None = None) -> csr_array:
         """Bytes from host to host in some windows, of one job or of all."""
+        from scipy.sparse import coo_array
+
         r = self.received
         rows = windows[r.window]
         if job is not None:

@@ -20,11 +20,14 @@ from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse
 
+from netloom import extras
 from netloom._core import Equations
 from netloom.errors import OptimizeError
 from netloom.exact.solvers import silent_highs
+
+extras.need("exact", library="scipy")
+import scipy.sparse  # noqa: E402
 
 _Array = npt.NDArray[np.float64]
 
@@ -154,7 +157,7 @@ def _highs(rows: scipy.sparse.csr_matrix, low: _Array, high: _Array) -> _Array:
     try:
         import highspy
     except ImportError:
-        raise OptimizeError("HiGHS is not installed: pip install netloom[exact]") from None
+        raise OptimizeError(extras.told("exact", library="highspy")) from None
     lp = highspy.HighsLp()
     lp.num_row_, lp.num_col_ = rows.shape
     lp.col_cost_ = np.ones(rows.shape[1])
@@ -193,7 +196,7 @@ def _clarabel(
     try:
         import clarabel
     except ImportError:
-        raise OptimizeError("Clarabel is not installed: pip install netloom[exact]") from None
+        raise OptimizeError(extras.told("exact", library="clarabel")) from None
     cones = [clarabel.ZeroConeT(len(equal_to)), clarabel.NonnegativeConeT(len(most))]
     settings = clarabel.DefaultSettings()
     settings.verbose = False

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from netloom import extras
 from netloom._core import ExactModel
 from netloom.errors import OptimizeError
 
@@ -64,12 +65,13 @@ def solver_named(name: str) -> Solver:
             return _highs
         except ImportError:
             if name == "highs":
-                raise OptimizeError("HiGHS is not installed: pip install netloom[exact]") from None
+                raise OptimizeError(extras.told("exact", library="highspy")) from None
     try:
         import gurobipy  # noqa: F401
     except ImportError:
-        wanted = "gurobipy" if name == "gurobi" else "netloom[exact]"
-        raise OptimizeError(f"no solver is installed: pip install {wanted}") from None
+        if name == "gurobi":
+            raise OptimizeError("Gurobi is not installed: pip install gurobipy") from None
+        raise OptimizeError(extras.told("exact", library="highspy")) from None
     return _gurobi
 
 

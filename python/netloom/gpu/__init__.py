@@ -10,7 +10,7 @@
     True
 
 Everything is written for arrays of NumPy and of CuPy alike, and tested with both where there is a GPU
-(`pip install netloom[gpu]`, an NVIDIA driver of CUDA 12). `netloom.infer` needs neither: it solves the same
+(`pip install 'netloom[gpu]'`, an NVIDIA driver of CUDA 12). `netloom.infer` needs neither: it solves the same
 programs in Rust, by restarted PDHG.
 """
 

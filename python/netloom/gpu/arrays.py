@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from netloom import extras
 from netloom.errors import OptimizeError
 
 DEVICES = ("auto", "cpu", "gpu")
@@ -42,6 +43,8 @@ class Device:
             raise OptimizeError(f"no GPU: {why}")
         if name == "cpu" or why is not None:
             import numpy
+
+            extras.need("scipy")
             import scipy.sparse
 
             return cls("cpu", numpy, scipy.sparse)
@@ -60,7 +63,7 @@ def reason_without_gpu() -> str | None:
     try:
         import cupy
     except ImportError:
-        return "CuPy is not installed: pip install netloom[gpu]"
+        return extras.told("gpu", library="cupy")
     try:
         count = cupy.cuda.runtime.getDeviceCount()
     except cupy.cuda.runtime.CUDARuntimeError as error:

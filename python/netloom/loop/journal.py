@@ -16,6 +16,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from netloom import extras
 from netloom.errors import FormatError
 from netloom.files import Folder
 from netloom.loop.round import STEPS, Round
@@ -156,6 +157,7 @@ def read(folder: Path) -> list[dict[str, Any]]:
     FormatError
         If its file is damaged, or something else.
     """
+    extras.need("arrow")
     import pyarrow as pa
 
     with Folder.open(folder) as journal:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from netloom import extras
 from netloom.errors import FormatError
 from netloom.reading import limits
 from netloom.reading.pages import DELTA_BYTE_ARRAY, TEXTS, Chunk, Damaged, Footer, footer, pages
@@ -46,6 +47,7 @@ def table(
     FormatError
         If it is no Parquet file, is cut off, or claims more than `most_expanded` of its size.
     """
+    extras.need("arrow")
     import pyarrow as pa
     import pyarrow.parquet as pq
 

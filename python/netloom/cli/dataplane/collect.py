@@ -43,7 +43,7 @@ def collect(
     options
         Common options; `-o` takes the table (.parquet, .csv).
     """
-    from netloom import interop
+    from netloom import extras, interop
     from netloom.dataplane import attaching
     from netloom.dataplane.collecting import Collector
     from netloom.dataplane.journal import DEFAULT, Journal
@@ -52,6 +52,7 @@ def collect(
     run = Run("dataplane-collect", options, endings=_ENDINGS)
     if not run.has_product or run.product_to_stdout:
         raise UsageError("expected a file for the table: -o packets.parquet (or .csv)")
+    extras.need("arrow")
     attaching.need()
     book = Journal(DEFAULT if journal is None else journal)
     interrupted = False

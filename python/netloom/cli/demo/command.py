@@ -14,6 +14,7 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from netloom import extras
 from netloom.cli import check as check_verb
 from netloom.cli import fabric as fabric_verb
 from netloom.cli import traffic as traffic_verb
@@ -107,8 +108,12 @@ def _big(run: Run, data: Path, folder: Path) -> dict[str, Any]:
         there.write("routes.lfts", best.routes.to_bytes())
         there.write("certificate.json", best.certificate.to_json().encode())
         there.write("traffic.mtx.gz", gzip.compress(demand.to_bytes("mtx"), compresslevel=6, mtime=0))
-    with run.timed("draw"), Folder.open(folder) as there:
-        _draw(net, demand, loads, there)
+    pictures: list[str] = []
+    if extras.has("plot"):
+        with run.timed("draw"), Folder.open(folder) as there:
+            pictures = _draw(net, demand, loads, there)
+    else:
+        run.note(f"no pictures: {extras.told('plot')}")
     return {
         "fabric": fabric_verb.summary(net),
         "traffic": {**traffic_verb.summary(demand), "jobs": [job.name for job in jobs]},
@@ -117,15 +122,7 @@ def _big(run: Run, data: Path, folder: Path) -> dict[str, Any]:
         "certificate": _judge(net, demand, folder),
         "opensm": None,
         "folder": str(folder),
-        "files": [
-            "routes.lfts",
-            "certificate.json",
-            "traffic.mtx.gz",
-            "loads.svg",
-            "loads.png",
-            "traffic.svg",
-            "traffic.png",
-        ],
+        "files": ["routes.lfts", "certificate.json", "traffic.mtx.gz", *pictures],
         "interrupted": best.stopped == "interrupted",
     }
 
@@ -160,7 +157,8 @@ def _judge(net: Fabric, demand: Traffic, folder: Path) -> dict[str, Any]:
     }
 
 
-def _draw(net: Fabric, demand: Traffic, loads: dict[str, LinkLoads], there: Folder) -> None:
+def _draw(net: Fabric, demand: Traffic, loads: dict[str, LinkLoads], there: Folder) -> list[str]:
+    """Draws; returns the names of the pictures."""
     from netloom.plot.loads import Curve, loads_picture
     from netloom.plot.matrix import matrix_picture
 
@@ -175,6 +173,7 @@ def _draw(net: Fabric, demand: Traffic, loads: dict[str, LinkLoads], there: Fold
         there.write(f"loads.{kind}", picture)
         picture = matrix_picture(demand, title="Three applications on quartz1", kind=kind)
         there.write(f"traffic.{kind}", picture)
+    return [f"{name}.{kind}" for name in ("loads", "traffic") for kind in ("svg", "png")]
 
 
 def _opensm(run: Run, data: Path, folder: Path) -> dict[str, Any]:

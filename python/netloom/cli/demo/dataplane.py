@@ -57,7 +57,7 @@ def dataplane(
     options
         Common options; `-o` is the folder to write to (`demo-dataplane` unless given).
     """
-    from netloom import _core
+    from netloom import _core, extras
     from netloom.dataplane import attaching, experiment
 
     options = options or Options()
@@ -65,6 +65,7 @@ def dataplane(
         raise UsageError("the demo writes several files: -o FOLDER")
     run = Run("demo-dataplane", options, folder=True)
     folder = options.output or FOLDER
+    extras.need("plot", "arrow")
     attaching.need()
     with Folder.open(folder.parent) as parent:
         if parent.kind(folder.name) not in (None, "folder"):

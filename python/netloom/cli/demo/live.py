@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from netloom import apply as changing
-from netloom import files
+from netloom import extras, files
 from netloom.cli.shared import render
 from netloom.cli.shared.exits import UsageError
 from netloom.cli.shared.inputs import is_stdin
@@ -87,6 +87,7 @@ def live(*, small: bool = False, options: Options | None = None) -> int:
     options = options or Options()
     if options.output is not None and is_stdin(str(options.output)):
         raise UsageError("the demo writes several files: -o FOLDER")
+    extras.need("arrow", "scipy")
     missing = missing_tools()
     if missing:
         raise LiveError(

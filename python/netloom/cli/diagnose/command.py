@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 from cyclopts import Parameter
 
+from netloom import extras, reading
 from netloom import findings as registry
-from netloom import reading
 from netloom.cli.diagnose import readings
 from netloom.cli.diagnose import report as diagnosed
 from netloom.cli.shared import options, render, runs
@@ -72,6 +72,7 @@ def diagnose(
         Common options; `-o` writes the result.
     """
     options = options or Options()
+    extras.need("scipy", *([] if counters_ is not None else ["arrow"]))
     run = Run("diagnose", options, product=False)
     if counters_ is not None:
         if try_ or routing is not None:
@@ -327,6 +328,7 @@ def self_test(
     options
         Common options; `-o` writes the result.
     """
+    extras.need("scipy", "arrow")
     from netloom.diagnose import selftest
 
     run = Run("diagnose-self-test", options or Options(), product=False)

@@ -12,6 +12,7 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+from netloom import extras
 from netloom.cli.loop import report
 from netloom.cli.shared import inputs, options
 from netloom.cli.shared.exits import UsageError
@@ -58,6 +59,7 @@ def run(
 
 
 def _one(options: Options, scenario: Path, rounds: int | None, canary: float | None) -> int:
+    extras.need("scipy", *([] if options.output is None else ["arrow"]))
     run = Run("loop", options, folder=True, searches=True)
     if options.output is not None:
         _check_folder(options.output)
@@ -110,6 +112,7 @@ def table(*, only: str | None = None, options: Options | None = None) -> int:
     options
         Common options; `-o` writes the result (.json, .csv, else text).
     """
+    extras.need("scipy")
     from netloom.loop import tabled
 
     run = Run("loop-table", options or Options(), product=False, searches=True)

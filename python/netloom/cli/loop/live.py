@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
+from netloom import extras
 from netloom.cli.demo.live import rows_of
 from netloom.cli.shared import inputs, options, render
 from netloom.cli.shared.exits import UsageError
@@ -101,6 +102,7 @@ def live(
         raise UsageError("a journal is a folder: it cannot be -")
     if vl_scheme is not None and counters_from is not None:
         raise UsageError("--vl-scheme needs counters by lane, which --counters-from does not have")
+    extras.need("scipy", *([] if options.output is None else ["arrow"]))
     run = Run("loop-live", options, folder=True, searches=True)
     access = (reach or Reach()).access()
     manager = Manager.running(access, opensm)

@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+from netloom import extras
 from netloom.cli.shared import inputs as sources
 from netloom.cli.shared import outputs, render, results
 from netloom.cli.shared.exits import UsageError
@@ -246,7 +247,7 @@ def run(folder: Path, /, *, title: str | None = None, options: PictureOptions | 
     """
     from netloom.cli.shared import runs
 
-    this = prepared("plot-run", options)
+    this = prepared("plot-run", options, tables=True)
     manifest = runs.read_manifest(folder)
     this.read("run", str(folder / runs.MANIFEST))
     if not manifest["runs"]:
@@ -370,9 +371,18 @@ def endpoints(part: str | None, count: int) -> tuple[int, int]:
 
 
 def prepared(
-    verb: str, options: PictureOptions | None, *, searches: bool = False, endings: tuple[str, ...] = _ENDINGS
+    verb: str,
+    options: PictureOptions | None,
+    *,
+    searches: bool = False,
+    endings: tuple[str, ...] = _ENDINGS,
+    tables: bool = False,
 ) -> Run:
-    """A run whose product is a picture; it is drawn on the paper that the options say."""
+    """A run whose product is a picture; it is drawn on the paper that the options say.
+
+    `tables`: of tables that Arrow reads.
+    """
+    extras.need("plot", *(["arrow"] if tables else []))
     options = options or PictureOptions()
     if options.output is None:
         files = [f"FILE{ending}" for ending in endings]

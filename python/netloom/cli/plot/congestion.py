@@ -74,7 +74,7 @@ def congestion(
         raise UsageError(f"--deviations {deviations:g}: expected 0 to 100")
     if grid is None and plane is not None:
         raise UsageError("--plane needs --grid")
-    this = prepared("plot-congestion", options, endings=_ENDINGS)
+    this = prepared("plot-congestion", options, endings=_ENDINGS, tables=True)
     asked = _Asked(by, job, phase, deviations)
     words = [None] if routing is None else [word.strip() for word in routing.split(",")]
     found = [(folder, _read(this, folder, word)) for folder in folders for word in words]

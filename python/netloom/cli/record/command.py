@@ -20,6 +20,7 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
+from netloom import extras
 from netloom.cli.record import report
 from netloom.cli.shared import inputs, options, render
 from netloom.cli.shared.exits import STDIO, UsageError
@@ -74,6 +75,8 @@ def record(
         if inputs.is_stdin(str(options.output)):
             raise UsageError("a recorded run is a folder: it cannot go to standard output (-o -)")
         _check_new(options.output)
+    if events:
+        extras.need("arrow")
     words = ["-" if word == STDIO else word for word in command]
     run = Run("record", options, folder=True)
     launching.find_command(words)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
+from netloom import extras
 from netloom.cli.sample import report
 from netloom.cli.shared import inputs, options, runs
 from netloom.cli.shared.exits import UsageError
@@ -89,6 +90,7 @@ def run(
     options = options or Options()
     if inputs.is_stdin(scenario) or (options.output is not None and inputs.is_stdin(str(options.output))):
         raise UsageError("a scenario names files beside it and a run is a folder: neither can be -")
+    extras.need("arrow")
     run = Run("sample", options, folder=True, searches=True)
     if options.output is not None:
         runs.check_folder(options.output)

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from cyclopts import Parameter
 
+from netloom import extras
 from netloom.cli.sample import measured, report
 from netloom.cli.shared import options, outputs, render, runs
 from netloom.cli.shared.exits import UsageError
@@ -76,6 +77,7 @@ def decode(
     options
         Common options; `-o` writes the samples (.parquet, .csv), a row a window, context and link.
     """
+    extras.need("arrow")
     import pyarrow as pa
 
     from netloom import _core, hashes, interop, sampling

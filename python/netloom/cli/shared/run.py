@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from netloom import reading
+from netloom import extras, reading
 from netloom.cli.shared import guard, render, streams
 from netloom.cli.shared.exits import FINDINGS, INTERRUPTED, STDIO, UsageError
 from netloom.cli.shared.inputs import (
@@ -105,6 +105,8 @@ class Run:
         if options.output is not None and not folder and not self.product_to_stdout:
             if endings is not None and not str(options.output).endswith(tuple(endings)):
                 raise UsageError(f"{options.output}: expected an ending of {', '.join(endings)}")
+            if endings is not None and ending(options.output) == ".parquet":
+                extras.need("arrow")
             check_writable(options.output)
             guard.writes(options.output)
             self._outputs.append(options.output)

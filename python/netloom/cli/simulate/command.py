@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
+from netloom import extras
 from netloom.cli.shared import inputs, options, runs
 from netloom.cli.shared.exits import UsageError
 from netloom.cli.shared.options import Options
@@ -98,6 +99,8 @@ def simulate(
     if alone:
         raise UsageError(_ALONE)
     run = Run("simulate", options, folder=True, searches=True)
+    if options.output is not None or checkpoint is not None:
+        extras.need("arrow")  # A run's tables, as CSV too.
     if options.output is not None:
         runs.check_folder(options.output)
     if checkpoint is not None:

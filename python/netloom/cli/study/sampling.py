@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 from cyclopts import Parameter
 
+from netloom import extras
 from netloom.cli.sample import report
 from netloom.cli.shared import options, render
 from netloom.cli.shared.options import Options
@@ -111,6 +112,7 @@ def sampling(
 
     options = options or Options()
     function = report.hash_function(hash_ or "gf")
+    extras.need("arrow")
     run = Run("sample-study", options, product=False)
     overrides = [] if options.seed is None else [f"seed={options.seed}"]
     with tempfile.TemporaryDirectory() as folder:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+from netloom import extras
 from netloom.cli.shared import inputs, options
 from netloom.cli.shared.exits import UsageError
 from netloom.cli.shared.options import Options, ProductOptions
@@ -52,6 +53,7 @@ def run(
         Common options; `-o` is the sweep's folder, with `table.parquet`.
     """
     options = options or ProductOptions()
+    extras.need("arrow")
     if inputs.is_stdin(str(sweep)) or options.output is None or inputs.is_stdin(str(options.output)):
         raise UsageError("a sweep names files beside it and its folder is one: neither can be -")
     if dask is not None and slurm is not None:
