@@ -1,6 +1,9 @@
-# netloom for Spack: put this file into a repository of yours as packages/py_netloom/package.py (packages/py-netloom
-# in Spack before 1.0), then `spack install py-netloom`. py-cyclopts is not among Spack's own packages: make its recipe
-# beside this one with `spack create -t python --name py-cyclopts` first.
+"""netloom for Spack.
+
+Put this file into a repository of yours as packages/py_netloom/package.py (packages/py-netloom in Spack before
+1.0), then `spack install py-netloom`. py-cyclopts is not among Spack's own packages: make its recipe beside
+this one with `spack create -t python --name py-cyclopts` first.
+"""
 
 from spack_repo.builtin.build_systems.python import PythonPackage
 

@@ -21,6 +21,7 @@ EXTRAS: dict[str, dict[str, str]] = {
     "arrow": {"pyarrow": "PyArrow"},
     "scipy": {"scipy": "SciPy"},
     "exact": {"highspy": "HiGHS", "clarabel": "Clarabel", "scipy": "SciPy"},
+    "dask": {"distributed": "Dask"},
     "gpu": {"cupy": "CuPy", "scipy": "SciPy"},
     "networkx": {"networkx": "networkx"},
     "pandas": {"pandas": "pandas", "pyarrow": "PyArrow"},

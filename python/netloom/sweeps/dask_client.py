@@ -13,11 +13,11 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from typing import Any
 
+from netloom import extras
 from netloom.errors import LiveError
 
 _PATIENCE_SECONDS = 10.0
 """For a scheduler to answer, and for a first worker."""
-_EXTRA = "pip install netloom[dask]"
 
 
 @contextlib.contextmanager
@@ -42,7 +42,7 @@ def connected(address: str) -> Iterator[tuple[Executor, int, Callable[[], None]]
     try:
         import distributed
     except ImportError:
-        raise LiveError(f"--dask: Dask is not installed: {_EXTRA}") from None
+        raise LiveError(f"--dask: {extras.told('dask')}") from None
     # What it logs is told in one line here.
     for name in list(logging.root.manager.loggerDict):
         if name.startswith("distributed"):

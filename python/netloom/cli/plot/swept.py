@@ -42,7 +42,7 @@ def sweep(
 
     if inputs.is_stdin(str(folder)):
         raise UsageError("a sweep is a folder: it cannot be -")
-    run = prepared("plot-sweep", options)
+    run = prepared("plot-sweep", options, tables=True)
     with run.timed("read"):
         table, spec = table_of(folder)
         groups = [group for group in summary.groups(table, spec, run.seed) if group["runs"]]

@@ -102,6 +102,7 @@ def part(
     options
         Common options.
     """
+    extras.need("arrow")
     if number >= count:
         raise UsageError(f"part {number} of {count}: expected a number from 0 to {count - 1}")
     run = Run("sweep-part", options or Options(), product=False)
@@ -130,6 +131,7 @@ def merge(folder: Path, /, *, options: Options | None = None) -> int:
     options
         Common options; `-o` writes the result (.json, .csv, else text).
     """
+    extras.need("arrow")
     from netloom.sweeps.engine import Outcome
 
     run = Run("sweep", options or Options(), product=False)
