@@ -172,6 +172,9 @@ pub(super) fn read(text: &str, label: &str, fabric: &Fabric) -> Result<CountersF
             && let Some(link) = block.port.as_ref().and_then(|port| port.link)
         {
             sheet.errors.push((link, error, count));
+            if block.bits == 64 {
+                sheet.wide_errors.push((link, error));
+            }
         }
         let (Some(counter), Some(port)) = (Counter::of_tool(name, block.bits), &block.port) else { continue };
         let raw = value.parse::<u64>().map_err(|_| {

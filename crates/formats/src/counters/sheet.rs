@@ -69,6 +69,8 @@ pub(crate) struct Sheet {
     pub notes: Vec<Finding>,
     /// What went wrong at ports.
     pub errors: Vec<(LinkId, PortError, u64)>,
+    /// Counters of that which have 64 bits.
+    pub wide_errors: Vec<(LinkId, PortError)>,
 }
 
 impl Sheet {
@@ -140,16 +142,22 @@ impl Sheet {
         for &(port, error, value) in &self.errors {
             match negative(value) {
                 None => reading.set_error(port, error, value),
-                Some(below) => self.notes.push(Finding {
-                    kind: "left-out",
-                    line: None,
-                    text: format!(
-                        "{} of {} is {below}: no count is below 0, left out",
-                        error.name(),
-                        port_name(fabric, port)
-                    ),
-                }),
+                Some(below) => {
+                    reading.set_impossible_error(port, error, value);
+                    self.notes.push(Finding {
+                        kind: "left-out",
+                        line: None,
+                        text: format!(
+                            "{} of {} is {below}: no count is below 0, left out",
+                            error.name(),
+                            port_name(fabric, port)
+                        ),
+                    });
+                }
             }
+        }
+        for (port, error) in self.wide_errors {
+            reading.set_wide_error(port, error);
         }
         reading.mark_without_lanes();
         Ok((reading, self.notes))
