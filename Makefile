@@ -11,6 +11,8 @@ BIN := $(VENV)/bin
 RUST_NEEDED := 1.88
 PYTEST_JOBS ?= 2
 FUZZ_SECONDS ?= 60
+# How often `make scale` sends SIGTERM to a command; 50 for the whole campaign.
+MOMENTS ?= 10
 
 # The first interpreter that is new enough; `make PYTHON=…` overrides.
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python3.10; do \
@@ -96,6 +98,7 @@ study: | need ## what the optimiser must show (minutes, on a quiet machine), int
 
 scale: $(VENV)/.built ## every verb as a command on trees of 1k to 65k hosts (hours), into docs/scale.md; SCALE='--sizes 1k,4k' for a part
 	$(BIN)/python benches/scale.py --netloom $(BIN)/netloom --write docs/scale.md $(SCALE)
+	$(BIN)/python benches/term.py --netloom $(BIN)/netloom --moments $(MOMENTS)
 
 validate: | need ## the simulator beside the dissertation's chapter 5 (many minutes), into docs/methods/simulator.md
 	cargo build --locked --release --quiet -p netloom-benches

@@ -32,6 +32,8 @@ SIZES = {"1k": 1024, "4k": 4096, "16k": 16384, "65k": 65536}
 # pods, leaves a pod, spines a pod, groups, cores a group: 32 hosts a leaf but where tapered.
 _TREES = {"1k": (4, 8), "4k": (8, 16), "16k": (16, 32), "65k": (32, 64)}
 LIMIT_S = 20
+LIMITS_S = {"optimize --hose": 12}
+"""Other limits, by verb."""
 START_S = 0.4
 PERMUTATION = "permutation:seed=1"
 
@@ -121,6 +123,7 @@ VERBS = {
     "optimize --from": f"optimize FABRIC {PERMUTATION} --from ENGINE --max-changes 10",
     "optimize --compare": f"optimize FABRIC {PERMUTATION} --compare",
     "optimize --lmc": f"optimize FABRIC {PERMUTATION} --lmc 1",
+    "optimize --hose": f"optimize FABRIC {PERMUTATION} --hose",
     "optimize --error": f"optimize FABRIC {PERMUTATION} --error 20",
     "route afar": f"route afar FABRIC {PERMUTATION} -o r.lfts",
     "counters synth": f"counters synth FABRIC ENGINE {PERMUTATION} -o c.csv",
@@ -193,7 +196,7 @@ def run_shape(netloom: Path, shape: str, sizes: list[str], verbs: list[str]) -> 
                 subprocess.run(made, cwd=folder, check=False, capture_output=True)
             for verb in verbs:
                 command = [str(netloom), *(words.get(word, word) for word in VERBS[verb].split())]
-                command += ["-q", "--time-limit", str(LIMIT_S)]
+                command += ["-q", "--time-limit", str(LIMITS_S.get(verb, LIMIT_S))]
                 found, _ = measured(command, folder)
                 after = min(3.0, found.wall_s / 2)
                 ended, dying = measured(command, folder, after)
@@ -253,6 +256,9 @@ def main() -> int:
         rows = run_shape(netloom, shape, sizes, verbs)
         busy = f"load {os.getloadavg()[0]:.0f} on {os.cpu_count()} cores"
         name = f"scale {shape}" + ("" if asked.sizes == ",".join(SIZES) else f" {asked.sizes}")
+        if asked.verbs != ",".join(VERBS):
+            # A few commands do not take the place of all.
+            name += f": {asked.verbs}"
         text = f"Measured on {time.strftime('%Y-%m-%d')}, {busy}.\n\n{table(rows)}"
         if asked.write is not None:
             asked.write.write_text(into(asked.write.read_text(), name, text))

@@ -64,6 +64,7 @@ VERBS = [
     "loads",
     "optimize",
     "simulate",
+    "sweep",
     "noise",
     "sample",
     "dataplane",

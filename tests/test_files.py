@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from netloom import files
-from netloom.cli.shared import lock
 from netloom.live import processes
+from netloom.runs import lock
 
 NOBODY = 65534
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to act as two users")
@@ -212,7 +212,7 @@ def test_root_replaces_files_only_where_nobody_else_can(tmp_path, how):
 
 
 def test_a_replaced_file_keeps_mode_and_owner_and_no_link_is_written_through(tmp_path):
-    """The temporary file once had a name that could be foretold, and was opened though it was a link."""
+    """The temporary file once had a name that could be predicted, and was opened though it was a link."""
     (tmp_path / "secret").write_text("root's\n")
     file = tmp_path / "routes.lfts"
     file.write_bytes(b"old")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import csv
 import io
+import json
 import os
 import random
 import shutil
@@ -197,6 +198,16 @@ class TestErrors:
         assert (cable["kind"], cable["problems"][0]["count"]) == ("errors-since-reset", 4000)
         # What the core says of ports, it says of these too.
         assert "symbol errors" in netloom.ok("counters", "check", "net.txt", "host0000", code=1)
+        # A count below 0, and what is no number, is told by both.
+        (port / "counters" / "symbol_error").write_text("-40\n")
+        (port / "counters" / "link_downed").write_text("many\n")
+        done = netloom("counters", "check", "net.txt", "host0000", "--format", "json")
+        told = [note.removeprefix("host0000: ") for note in json.loads(done.out)["result"]["notes"]]
+        assert "SymbolErrorCounter of host0000[1] is -40: no count is below 0, left out" in told
+        assert 'LinkDownedCounter of host0000[1] is "many": expected a number below 2^64, left out' in told
+        done = netloom("health", "net.txt", "host0000", "--format", "json")
+        (cable,) = json.loads(done.out)["result"]["cables"]
+        assert [(one["kind"], one["count"]) for one in cable["problems"]] == [("errors-impossible", None)]
 
     def test_rules_are_those_of_the_core(self, small):
         """At its least an error is told, one below it is not: between two readings, and of one."""
@@ -239,8 +250,12 @@ class TestErrors:
     def test_full_and_impossible_counters_are_no_counts(self, netloom, small, write):
         write("net.txt", small.to_bytes("ibnetdiscover").decode())
         _, lid = switch(small, "leaf00")
-        text = perfquery(lid, 3, SymbolErrorCounter=65535, PortXmitDiscards=18446744073709551576)
-        write("a.txt", text)
+        for below in (18446744073709551576, -40):
+            write("a.txt", perfquery(lid, 3, SymbolErrorCounter=65535, PortXmitDiscards=below))
+            self._full_and_impossible(netloom)
+
+    @staticmethod
+    def _full_and_impossible(netloom):
         for words in (("a.txt",), ("a.txt", "a.txt")):
             (cable,) = netloom.result("health", "net.txt", *words, code=1)["cables"]
             full, impossible = cable["problems"]

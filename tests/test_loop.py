@@ -393,7 +393,7 @@ def test_shipped_scenarios_of_chapter_5_are_read(paths):
 
 
 def test_a_folder_is_for_one_loop_at_a_time_and_for_the_next_after_a_kill(netloom):
-    from netloom.cli.shared.lock import alone_in
+    from netloom.runs.lock import alone_in
 
     small = ROOT / "examples" / "loop" / "small.toml"
     folder = netloom.folder / "kept"

@@ -47,7 +47,7 @@ def test_the_demo_makes_three_rounds_and_ends_with_better_tables(netloom):
     first, second, third = result["rounds"]
     assert [row["decision"] for row in (first, second, third)] == ["applied", "kept", "applied"]
     for row in (first, third):
-        # The gap closes for the traffic that really ran, and counters show what was foretold.
+        # The gap closes for the traffic that really ran, and counters show what was predicted.
         assert row["true_gap_after_percent"] < row["true_gap_before_percent"]
         assert row["realised_gain"] == pytest.approx(row["predicted_gain"], abs=3)
         assert row["changed_entries"] > 0
@@ -315,7 +315,7 @@ class TestTheVerb:
         first, second = Changes.beside(file).changes()
         assert (first.state, second.state) == ("applied", "applied")
         assert first.changed_entries + second.changed_entries == told["rounds"][0]["changed_entries"]
-        # Back, by hand; then the work changes under the canary: what was foretold is not found.
+        # Back, by hand; then the work changes under the canary: what was predicted is not found.
         now = look(steered.rounds.there.sim.access, file)
         changes = Changes.beside(file)
         with changes.locked():

@@ -2,24 +2,34 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib.util
 import re
+import sys
 import zlib
 
 import pytest
 
 
-@pytest.fixture(scope="module")
-def scale(paths):
-    spec = importlib.util.spec_from_file_location("scale", paths.root / "benches" / "scale.py")
+def module(paths, name):
+    """A script of `benches/`; one may import those that were loaded before."""
+    spec = importlib.util.spec_from_file_location(name, paths.root / "benches" / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    import sys
+    found = importlib.util.module_from_spec(spec)
+    sys.modules[name] = found
+    spec.loader.exec_module(found)
+    return found
 
-    sys.modules["scale"] = module
-    spec.loader.exec_module(module)
-    return module
+
+@pytest.fixture(scope="module")
+def scale(paths):
+    return module(paths, "scale")
+
+
+@pytest.fixture(scope="module")
+def term(scale, paths):
+    return module(paths, "term")
 
 
 def test_nobody_wrote_into_a_stretch_of_the_page(paths):
@@ -53,3 +63,21 @@ def test_a_measured_command_tells_time_memory_and_how_it_died(scale, netloom, tm
     ended, dying = scale.measured(["sleep", "60"], tmp_path, 0.1)
     assert ended.code == -15
     assert dying is not None
+
+
+def test_what_a_signalled_command_leaves_behind_is_seen(term):
+    tidy = term.run(["sleep", "60"], 0.1)
+    assert (tidy.code, tidy.left, tidy.whole) == (-15, [], None)
+    assert tidy.dying_s is not None
+    untidy = term.run(["sh", "-c", "echo half >.netloom-1.tmp; echo all >out.lfts"])
+    assert (untidy.code, untidy.left, untidy.dying_s) == (0, [".netloom-1.tmp"], None)
+    assert untidy.whole == hashlib.sha256(b"all\n").hexdigest()
+    # A child that outlives its parent.
+    alive = term.run(["sh", "-c", "sleep 60 >/dev/null 2>&1 & exit 0"])
+    assert alive.left == ["a process"]
+
+
+def test_commands_that_are_signalled_leave_nothing(term, netloom):
+    for verb in term.VERBS:
+        cells, _ = term.row(netloom.command[0], term.tree("1k", 32, 8), verb, 1, limit_s=60)
+        assert cells[5] == "nothing", cells

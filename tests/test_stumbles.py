@@ -50,7 +50,7 @@ def test_a_late_interrupt_finishes_what_was_begun(netloom, paths, verb):
     )
     assert done.returncode == 130, done.stderr
     assert done.stderr == "netloom: interrupted\n"
-    assert "maximum link load" in done.stdout
+    assert "maximum load" in done.stdout
     for name in arguments:
         if name.endswith((".lfts", ".json", ".csv")):
             assert (netloom.folder / name).stat().st_size > 0

@@ -10,7 +10,7 @@ const PACKAGE: &str = "python/netloom/";
 const FLOORS: [&[&str]; 10] = [
     &["errors"],
     &["reading"],
-    &["files", "findings", "levels", "nodes", "patience", "strangers", "sysfs"],
+    &["files", "findings", "levels", "nodes", "patience", "shown", "strangers", "sysfs"],
     &[
         "cabling",
         "dataplane",
@@ -24,13 +24,14 @@ const FLOORS: [&[&str]; 10] = [
         "paths",
         "rankfile",
         "recording",
+        "runs",
         "slurm",
         "sparse",
     ],
     &["gpu", "interop"],
     &["live", "tables"],
     &["apply", "plot", "sampling"],
-    &["diagnose", "loop"],
+    &["diagnose", "loop", "sweeps"],
     &["watch"],
     &["cli"],
 ];

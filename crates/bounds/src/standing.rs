@@ -29,7 +29,7 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// The bounds of `traffic`; those of one table a destination only where `routes` are that.
+    /// The bounds of `traffic`; those of one entry a destination only where `routes` are that.
     ///
     /// `work` as in [`ar_bound`].
     ///

@@ -223,7 +223,7 @@ pub fn oblivious(
     }
 }
 
-/// Refuses routes that must not be run: not one table a destination, with missing or invalid entries, with forwarding
+/// Refuses routes that must not be run: not one entry a destination, with missing or invalid entries, with forwarding
 /// loops, or, unless `allow_credit_loops`, with channels that can wait for each other. Hosts that are cut off are nobody's fault;
 /// a run says so if a job uses them.
 ///

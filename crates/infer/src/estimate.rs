@@ -40,7 +40,7 @@ const NOTHING: f64 = 1e-9;
 const FEW: [usize; 2] = [4, 20];
 /// Counters with less noise than this part are as good as exact where atoms are counted.
 const NEARLY_EXACT: f64 = 1e-3;
-/// What was seen before needs to foretell only so many times as badly.
+/// What was seen before needs to predict only so many times as badly.
 const FAMILIAR: f64 = 1.2;
 /// What is left beyond noise is little up to this part of what was counted.
 const LITTLE: f64 = 1e-4;
@@ -107,7 +107,7 @@ pub fn estimate_again(
             let x = rest.fewest(&halves.training, None, control);
             halves.test.left(&small, &x)
         });
-        // Flows that foretell what they were not made from need no rival.
+        // Flows that predict what they were not made from need no rival.
         let sure =
             flows.is_some() || fewest.is_some_and(|error| error <= SURE.max(1.5 * halves.test.noise()));
         let tried = if sure {

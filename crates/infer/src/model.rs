@@ -5,9 +5,9 @@ use crate::prior::Shares;
 
 /// Models have no more atoms than one for so many rows.
 const MANY: usize = 5;
-/// Bytes spread evenly are wrong in no surprising way: patterns must foretell so many times better.
+/// A pattern must predict the held-out rows so many times better than the gravity model.
 pub(crate) const DULL: f64 = 1.5;
-/// The more so where they leave less than this, as dense traffic of any amounts does: patterns that leave half as much are then chance.
+/// More than [`DULL`] where the gravity model leaves less than this part, as it does on dense traffic: a pattern that leaves half as much is then chance.
 pub(crate) const DENSE: f64 = 0.08;
 
 /// What is tried and how hard.

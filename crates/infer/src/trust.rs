@@ -51,7 +51,7 @@ const FEW: usize = 400;
 const SMALL: usize = 5_000;
 /// Of patterns on one lane known traffic says so much of what it says of others.
 const OF_PATTERNS: f64 = 0.5;
-/// Bytes spread evenly that foretell rows which were held out worse than this are not identified, however alike the rows are.
+/// Bytes spread evenly that predict rows which were held out worse than this are not identified, however alike the rows are.
 const FORETOLD: f64 = 0.05;
 /// Fewer rows between switches than this, with no more different bytes than the other, are explained by many patterns alike.
 const ALIKE: [usize; 2] = [64, 3];

@@ -42,8 +42,8 @@ impl BoundClass {
             Self::AnyRoutes => "any routes",
             Self::UpDownSplits => "shortest up*/down* ways, however split",
             Self::UpDownPairs => "shortest up*/down* ways, one a pair of hosts",
-            Self::UpDownTables => "shortest up*/down* ways, one table a destination",
-            Self::KeptTables => "shortest up*/down* ways, one table a destination, kept entries as they are",
+            Self::UpDownTables => "shortest up*/down* ways, one entry a destination",
+            Self::KeptTables => "shortest up*/down* ways, one entry a destination, kept entries as they are",
         }
     }
 }

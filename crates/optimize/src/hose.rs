@@ -109,7 +109,7 @@ pub struct OptimizedHose {
 /// # Errors
 /// [`OptimizeError`] if shapes disagree, `background` is not by destination, has several addresses a host, or does
 /// not deliver, hosts that may talk have no admissible path, or `control` stopped it before the background's worst
-/// loads were known.
+/// loads were known. (Its ways are walked to the end once that has begun; loads of links that irregular routes cross are not.)
 pub fn optimize_hose(
     fabric: &Fabric,
     structure: &Structure,
@@ -138,7 +138,26 @@ struct Kept {
 
 impl Kept {
     fn new(fabric: &Fabric, routes: Routes, hose: &Hose, control: &Control) -> Result<Self, OptimizeError> {
-        let crossings = Crossings::new(fabric, &routes, hose, control)?;
+        Self::walked(fabric, routes, hose, control, control)
+    }
+
+    /// What there is to begin with. Without it there is no answer at all, so its walk, which takes time for every
+    /// (switch, host) and no more, is not stopped once it has begun.
+    fn first(fabric: &Fabric, routes: Routes, hose: &Hose, control: &Control) -> Result<Self, OptimizeError> {
+        if control.stopped().is_some() {
+            return Err(OptimizeError::Stopped);
+        }
+        Self::walked(fabric, routes, hose, &Control::new(), control)
+    }
+
+    fn walked(
+        fabric: &Fabric,
+        routes: Routes,
+        hose: &Hose,
+        walk: &Control,
+        control: &Control,
+    ) -> Result<Self, OptimizeError> {
+        let crossings = Crossings::new(fabric, &routes, hose, walk)?;
         let (worst, crossed) = (crossings.worst(control)?, crossings.links());
         let max = worst.max_between_switches(fabric);
         let hot =
@@ -173,7 +192,7 @@ fn made_admissible(
 
 fn run(setting: Setting, hose: &Hose) -> Result<OptimizedHose, OptimizeError> {
     let Setting { fabric, structure, paths, background, options, control } = setting;
-    let given = Kept::new(fabric, background.clone(), hose, control)?;
+    let given = Kept::first(fabric, background.clone(), hose, control)?;
     let background_worst = given.value.0;
     let mut best = made_admissible(fabric, structure, paths, hose, given, control)?;
     let (mut lower_bound, mut proof) = own_bound(setting, hose);

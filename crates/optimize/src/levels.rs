@@ -1,4 +1,4 @@
-//! Below the maximum: as few links as possible on each level of load, from the hottest level down.
+//! Below the maximum: the number of links on each load level is minimised, from the hottest level down.
 //!
 //! A *level* is a load that some links between switches carry, with their number: the links within
 //! [`TOLERANCE`] of the hottest that no higher level holds. Links without load make no level. Two routings

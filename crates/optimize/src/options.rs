@@ -14,7 +14,7 @@ pub struct OptimizeOptions<'a> {
     pub work: Option<u64>,
     /// A lower bound that is already known, with its certificate; `None` has it computed.
     pub bound: Option<Certificate>,
-    /// Levels of load below the maximum on which as few links as possible shall be; 0 stops at the maximum
+    /// Load levels below the maximum whose number of links is minimised too; 0 stops at the maximum
     /// and the number of links that carry it.
     pub depth: usize,
     /// Improve that tail also where the routes to begin with meet the bound already. Else nothing changes there: fewer bytes

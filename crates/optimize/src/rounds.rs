@@ -32,7 +32,7 @@ const COURTESY: (u64, u64) = (500_000, 2);
 const SHARPEST: f64 = 2000.0;
 /// Sharpness of the first sweep of a round, in turn.
 const MELT: [f64; 4] = [10.0, 100.0, 30.0, 300.0];
-/// Work for fewer links at the maximum, once it can't or shan't be lowered.
+/// Work for fewer links at the maximum, once it is not lowered any more.
 const POLISH_WORK: u64 = 30_000;
 /// Work of a chain phase where changed entries count: few of its chains are worth keeping, but each is worth an offer.
 const COUNTED_WORK: u64 = 2000;

@@ -13,7 +13,7 @@ use crate::{islands, levels};
 pub(crate) struct How {
     /// Seed of all random choices.
     pub seed: u64,
-    /// Levels below the maximum on which as few links as possible shall be.
+    /// Load levels below the maximum whose number of links is minimised too.
     pub depth: usize,
     /// Searches side by side (see `islands`).
     pub islands: usize,

@@ -61,13 +61,56 @@ impl PyRecovered {
     }
 }
 
-/// The names of the bases, and of the dictionary of two of them.
+/// The names of the bases in which traffic is sparse, and of the dictionary of two of them.
+///
+/// Returns
+/// -------
+/// list of str
+///
+/// References
+/// ----------
+/// Paper 000 (Taffet, dissertation), chapter 4.
+///
+/// Examples
+/// --------
+/// >>> "differences" in netloom.bases()
+/// True
 #[pyfunction]
 pub fn bases() -> Vec<&'static str> {
     Frame::ALL.map(Frame::name).to_vec()
 }
 
-/// The coefficients, `[destination * count + source]`, of the endpoints from `first` on.
+/// The coefficients of a traffic matrix in a basis.
+///
+/// Parameters
+/// ----------
+/// traffic : Traffic
+///     The matrix.
+/// basis : str
+///     A name of `netloom.bases`.
+/// first : int, default 0
+///     The first endpoint.
+/// count : int, optional
+///     How many endpoints from there; None: all.
+///
+/// Returns
+/// -------
+/// array of float
+///     `[destination * count + source]`, in bytes.
+///
+/// Raises
+/// ------
+/// SpecError
+///     If there is no such basis, or it is not defined for so many endpoints.
+///
+/// References
+/// ----------
+/// Paper 000 (Taffet, dissertation), section 4.4.
+///
+/// Examples
+/// --------
+/// >>> int((netloom.coefficients(netloom.Traffic.pattern("shift:4", 16), "differences") != 0).sum()) > 0
+/// True
 #[pyfunction]
 #[pyo3(signature = (traffic, basis, *, first = 0, count = None))]
 pub fn coefficients<'py>(
@@ -91,7 +134,44 @@ pub fn coefficients<'py>(
     Ok(PyArray1::from_vec(py, found))
 }
 
-/// How many coefficients are not zero, suffice for 10 % error, keep 90 % of the norm; `None` where the basis is not defined or time ran out.
+/// How sparse a traffic matrix is in a basis.
+///
+/// Parameters
+/// ----------
+/// traffic : Traffic
+///     The matrix.
+/// basis : str
+///     A name of `netloom.bases`.
+/// first : int, default 0
+///     The first endpoint.
+/// count : int, optional
+///     How many endpoints from there; None: all.
+/// threads : int, default 0
+///     Threads; 0 is one a core. The result is the same for any number.
+/// time_limit : float, optional
+///     Seconds.
+/// progress : callable, optional
+///     Called as `progress(done, all)` now and then; an exception that it raises ends the call.
+///
+/// Returns
+/// -------
+/// (int, int, int) or None
+///     How many coefficients are not zero, suffice for an error of 10 %, keep 90 % of the norm. None where the basis
+///     is not defined for so many endpoints, or the time was not enough.
+///
+/// Raises
+/// ------
+/// SpecError
+///     If there is no such basis.
+///
+/// References
+/// ----------
+/// Paper 000 (Taffet, dissertation), section 4.4.
+///
+/// Examples
+/// --------
+/// >>> netloom.sparsity(netloom.Traffic.pattern("shift:4", 16), "identity")[0]
+/// 16
 #[pyfunction]
 #[pyo3(signature = (traffic, basis, *, first = 0, count = None, threads = 0, time_limit = None, progress = None))]
 #[allow(clippy::too_many_arguments)] // keyword arguments of one Python call
@@ -145,7 +225,57 @@ fn checked(
     Ok((frame, n))
 }
 
-/// The traffic that explains counters and whose coefficients add up to least; see the stubs.
+/// The traffic that explains counters and whose coefficients in a basis add up to least.
+///
+/// The dissertation's own way, to compare with: `infer` answers better.
+///
+/// Parameters
+/// ----------
+/// fabric : Fabric
+///     The fabric.
+/// routes : Routes or str
+///     The routes, or an engine's name (`netloom.engines`).
+/// counters : Counters
+///     What ports counted under these routes.
+/// jobs : sequence of Job
+///     Who may have talked to whom.
+/// basis : str
+///     A name of `netloom.bases`.
+/// vl_scheme : str, optional
+///     How pairs are spread over virtual lanes, e.g. `"5sl5vl:seed=1"`; None: whole links are used.
+/// unit : {"bytes", "packets", "mixed"}, default "bytes"
+///     What counters are taken as.
+/// mtu_bytes : float, default 4096.0
+///     Bytes of a full packet.
+/// interval : int, optional
+///     Which interval of the counters, from 0; None: all of them added up.
+/// truth : Traffic, optional
+///     What the answer is compared with.
+/// steps : int, default 20000
+///     Steps of the linear program's solver at most.
+/// tolerance : float, default 1e-6
+///     Enough, relative.
+/// threads : int, default 0
+///     Threads; 0 is one a core. The result is the same for any number.
+/// time_limit : float, optional
+///     Seconds of wall time; what is known by then is returned, and `stopped` says so.
+/// progress : callable, optional
+///     Called as `progress(done, all)` now and then; an exception that it raises ends the call.
+///
+/// Returns
+/// -------
+/// Recovered
+///
+/// Raises
+/// ------
+/// SpecError
+///     If there is no such basis, or it is not defined for the hosts of a job.
+/// CountersError
+///     If counters and routes cannot belong together, or counters say nothing.
+///
+/// References
+/// ----------
+/// Paper 000 (Taffet, dissertation), section 4.6.
 #[pyfunction]
 #[pyo3(signature = (fabric, routes, counters, jobs, basis, *, vl_scheme = None, unit = "bytes", mtu_bytes = 4096.0,
                     interval = None, truth = None, steps = 20_000, tolerance = 1e-6, threads = 0, time_limit = None,

@@ -25,51 +25,61 @@ pub struct PyCheckReport {
 
 #[pymethods]
 impl PyCheckReport {
+    /// Whether nothing is wrong: no unreachable pair, credit loop, missing or invalid entry.
     #[getter]
     fn ok(&self) -> bool {
         self.report.ok()
     }
 
+    /// Ordered pairs of hosts and addresses that were followed.
     #[getter]
     fn pairs(&self) -> u64 {
         self.report.pairs
     }
 
+    /// Pairs of a host and an address that it does not reach: hosts' and management's.
     #[getter]
     fn unreachable_pairs(&self) -> u64 {
         self.report.unreachable_pairs
     }
 
+    /// Unreachable pairs of two hosts.
     #[getter]
     fn unreachable_hosts(&self) -> u64 {
         self.report.unreachable_pairs - self.report.unreachable_management
     }
 
+    /// Unreachable pairs of a host and a switch's own LID.
     #[getter]
     fn unreachable_management(&self) -> u64 {
         self.report.unreachable_management
     }
 
+    /// Unreachable pairs of a host and a switch to which no up*/down* way leads: ordinary engines leave them out.
     #[getter]
     fn no_way_to_switch(&self) -> u64 {
         self.report.no_way_to_switch
     }
 
+    /// Pairs among `non_minimal_pairs` for which no up*/down* way is shorter.
     #[getter]
     fn detours(&self) -> u64 {
         self.report.detours
     }
 
+    /// Pairs whose way is longer than the shortest in the fabric.
     #[getter]
     fn non_minimal_pairs(&self) -> u64 {
         self.report.non_minimal_pairs
     }
 
+    /// Groups of (link, lane) that wait for each other's credits in circles; 0 means no deadlock.
     #[getter]
     fn credit_loops(&self) -> u64 {
         self.report.credit_loops
     }
 
+    /// Lanes that were told apart: 1 where links alone have no cycle, or there are no lanes.
     #[getter]
     fn lanes(&self) -> u8 {
         self.report.lanes
@@ -87,21 +97,25 @@ impl PyCheckReport {
         self.report.cycle.iter().map(one).collect()
     }
 
+    /// Entries that no table has, of switches and addresses that need one.
     #[getter]
     fn missing_entries(&self) -> u64 {
         self.report.missing_entries
     }
 
+    /// Entries that name a port without a working cable.
     #[getter]
     fn invalid_entries(&self) -> u64 {
         self.report.invalid_entries
     }
 
+    /// Pairs whose way is longer than the shortest, and goes up, or sideways, after it went down.
     #[getter]
     fn up_down_violations(&self) -> u64 {
         self.report.up_down_violations
     }
 
+    /// Pairs whose way is shortest but not up*/down*: no fault.
     #[getter]
     fn shortest_turns(&self) -> u64 {
         self.report.shortest_turns
@@ -125,33 +139,67 @@ pub struct PyVerdict(Verdict);
 
 #[pymethods]
 impl PyVerdict {
+    /// Whether the certificate holds, and the routes are what it says of them.
     #[getter]
     fn ok(&self) -> bool {
         self.0.ok
     }
 
+    /// Whether the routes meet the bound.
     #[getter]
     fn optimal(&self) -> bool {
         self.0.optimal
     }
 
+    /// The largest load of the routes, recomputed; None without routes.
     #[getter]
     fn max_load(&self) -> Option<f64> {
         self.0.max_load
     }
 
+    /// The bound that the argument gives.
     #[getter]
     fn recomputed_bound(&self) -> f64 {
         self.0.recomputed_bound
     }
 
+    /// What does not hold, in words; nothing if all does.
     #[getter]
     fn reasons(&self) -> Vec<String> {
         self.0.reasons.clone()
     }
 }
 
-/// Reachability, loops, minimality, credit loops, missing and invalid entries.
+/// Checks routes: reachability, loops, minimality, credit loops, missing and invalid entries.
+///
+/// Parameters
+/// ----------
+/// fabric : Fabric
+///     The fabric.
+/// routes : Routes
+///     The routes.
+/// threads : int, default 0
+///     Threads; 0 is one a core. The result is the same for any number.
+///
+/// Returns
+/// -------
+/// CheckReport
+///
+/// Raises
+/// ------
+/// RoutingError
+///     If the routes are of another fabric.
+///
+/// References
+/// ----------
+/// Dally and Seitz, 1987: no cycle of (link, lane) means no deadlock.
+///
+/// Examples
+/// --------
+/// >>> fabric = netloom.Fabric.generate("two-level:leaves=4,hosts=4,spines=2")
+/// >>> report = netloom.check(fabric, netloom.route("ftree", fabric))
+/// >>> report.ok, report.credit_loops
+/// (True, 0)
 #[pyfunction]
 #[pyo3(signature = (fabric, routes, *, threads = 0))]
 pub fn check(
@@ -166,8 +214,41 @@ pub fn check(
         .map(|report| PyCheckReport { report, shared: Arc::clone(shared) })
 }
 
-/// How many links between switches must carry `maximum` in any routes by destination that load none of them more;
-/// the judge has checked why. 0 if nothing is shown, `None` if the time limit came before.
+/// How many links between switches must carry `maximum` in any routes by destination that load none more.
+///
+/// Parameters
+/// ----------
+/// fabric : Fabric
+///     The fabric.
+/// traffic : Traffic
+///     Bytes from host to host, placed on this fabric.
+/// maximum : float
+///     The largest load, bytes.
+/// threads : int, default 0
+///     Threads; 0 is one a core. The result is the same for any number.
+/// time_limit : float, optional
+///     Seconds.
+///
+/// Returns
+/// -------
+/// int or None
+///     The number, which a separate check has confirmed; 0 if nothing is shown; None if the time limit came first.
+///
+/// Raises
+/// ------
+/// TrafficError
+///     If the traffic is of other hosts.
+///
+/// References
+/// ----------
+/// `docs/methods/bounds.md`.
+///
+/// Examples
+/// --------
+/// >>> fabric = netloom.Fabric.generate("two-level:leaves=4,hosts=4,spines=2")
+/// >>> traffic = netloom.Traffic.read("shift:4", fabric)
+/// >>> netloom.links_at_max_bound(fabric, traffic, netloom.loads(fabric, "ftree", traffic).max) >= 0
+/// True
 #[pyfunction]
 #[pyo3(signature = (fabric, traffic, maximum, *, threads = 0, time_limit = None))]
 pub fn links_at_max_bound(
@@ -191,7 +272,39 @@ pub fn links_at_max_bound(
     .map_err(|e| errors::optimize(py, e))
 }
 
-/// Recomputes a certificate's bound (and the loads of `routes`) from the traffic alone.
+/// Recomputes a certificate's bound, and the loads of routes, from the traffic alone.
+///
+/// Parameters
+/// ----------
+/// fabric : Fabric
+///     The fabric.
+/// traffic : Traffic
+///     Bytes from host to host, placed on this fabric.
+/// certificate : Certificate
+///     The argument.
+/// routes : Routes, optional
+///     Routes that are said to meet it.
+///
+/// Returns
+/// -------
+/// Verdict
+///
+/// Raises
+/// ------
+/// RoutingError, TrafficError
+///     If the routes or the traffic are of another fabric.
+///
+/// References
+/// ----------
+/// `docs/methods/bounds.md`: the judge shares no code with what makes certificates.
+///
+/// Examples
+/// --------
+/// >>> fabric = netloom.Fabric.generate("two-level:leaves=4,hosts=4,spines=2")
+/// >>> traffic = netloom.Traffic.read("shift:4", fabric)
+/// >>> best = netloom.optimize(fabric, traffic)
+/// >>> netloom.verify_certificate(fabric, traffic, best.certificate, best.routes).ok
+/// True
 #[pyfunction]
 #[pyo3(signature = (fabric, traffic, certificate, routes = None))]
 pub fn verify_certificate(

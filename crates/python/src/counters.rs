@@ -40,15 +40,57 @@ pub struct PyCounters {
 
 #[pymethods]
 impl PyCounters {
-    /// Reads counters in any of the formats. One reading becomes an interval since the counters were last set back, several
-    /// become intervals from each to the next.
+    /// Reads counters in any of the formats.
+    ///
+    /// One reading becomes an interval since the counters were last set back; several become intervals from each to the next.
+    ///
+    /// Parameters
+    /// ----------
+    /// path : path
+    ///     The file.
+    /// fabric : Fabric
+    ///     The fabric that it belongs to.
+    ///
+    /// Returns
+    /// -------
+    /// Counters
+    ///
+    /// Raises
+    /// ------
+    /// FormatError, CountersError, OSError
+    ///     If it is none of the formats, of another fabric, or cannot be read.
+    ///
+    /// Examples
+    /// --------
+    /// >>> fabric = netloom.Fabric.generate("two-level:leaves=4,hosts=4,spines=2")
+    /// >>> netloom.synth_counters(fabric, "ftree", netloom.Traffic.read("shift:4", fabric)).write("c.csv")
+    /// >>> netloom.Counters.read("c.csv", fabric).intervals
+    /// 1
     #[staticmethod]
     fn read(py: Python<'_>, path: PathBuf, fabric: &PyFabric) -> PyResult<Self> {
         let data = io::read(py, &path)?;
         Self::parse(py, &data, fabric, &path.display().to_string())
     }
 
-    /// Parses counters; see `read`.
+    /// Parses counters in any of the formats.
+    ///
+    /// Parameters
+    /// ----------
+    /// data : bytes
+    ///     What a file of counters holds.
+    /// fabric : Fabric
+    ///     The fabric that it belongs to.
+    /// label : str, default "<bytes>"
+    ///     What messages call the data.
+    ///
+    /// Returns
+    /// -------
+    /// Counters
+    ///
+    /// Raises
+    /// ------
+    /// FormatError, CountersError
+    ///     If it is none of the formats, or of another fabric.
     #[staticmethod]
     #[pyo3(signature = (data, fabric, *, label = "<bytes>"))]
     fn parse(py: Python<'_>, data: &[u8], fabric: &PyFabric, label: &str) -> PyResult<Self> {
@@ -63,7 +105,25 @@ impl PyCounters {
         Self::from_file(py, fabric, label, || formats::read_counters(data, label, fabric.fabric()))
     }
 
-    /// Counters in the files of a sysfs tree: their paths, and what they hold.
+    /// Counters in the files of a sysfs tree.
+    ///
+    /// Parameters
+    /// ----------
+    /// files : sequence of (str, bytes)
+    ///     Their paths, and what they hold.
+    /// fabric : Fabric
+    ///     The fabric that it belongs to.
+    /// label : str, default "<files>"
+    ///     What messages call them.
+    ///
+    /// Returns
+    /// -------
+    /// Counters
+    ///
+    /// Raises
+    /// ------
+    /// FormatError, CountersError
+    ///     If a file holds no number, or nothing belongs to the fabric.
     #[staticmethod]
     #[pyo3(signature = (files, fabric, *, label = "<files>"))]
     fn from_sysfs(
@@ -87,6 +147,7 @@ impl PyCounters {
         &self.kind
     }
 
+    /// How many intervals there are.
     #[getter]
     fn intervals(&self) -> usize {
         self.counters.intervals().len()
@@ -110,7 +171,24 @@ impl PyCounters {
         self.foreign.as_deref()
     }
 
-    /// What was counted since an earlier reading of the same ports. `seconds` is how long that is, if the files do not tell.
+    /// What was counted since an earlier reading of the same ports.
+    ///
+    /// Parameters
+    /// ----------
+    /// before : Counters
+    ///     The earlier reading.
+    /// seconds : float, optional
+    ///     How long that is, where the files do not tell.
+    ///
+    /// Returns
+    /// -------
+    /// Counters
+    ///     One interval.
+    ///
+    /// Raises
+    /// ------
+    /// CountersError
+    ///     If one of them is not a reading, or of another fabric.
     #[pyo3(signature = (before, *, seconds = None))]
     fn since(&self, py: Python<'_>, before: &PyCounters, seconds: Option<f64>) -> PyResult<Self> {
         let (Some(first), Some(second)) = (before.readings.last(), self.readings.last()) else {
@@ -147,9 +225,24 @@ impl PyCounters {
         findings(py, self.errors.iter().map(|f| (f.kind, f.text.as_str().into())))
     }
 
-    /// Counters of errors, port by port, as columns `link` (that leaves the port), `counter` (the place in `error_counters()`), `value`,
-    /// `full` (it stands at its largest value) and `impossible` (no count). Of several readings `last` has the latest value that each
-    /// port told, `first` the earliest of those that told several; `counted` is what a file tells of its interval.
+    /// Counters of errors, port by port.
+    ///
+    /// Parameters
+    /// ----------
+    /// which : {"last", "first", "counted"}
+    ///     Of several readings the latest value that each port told, the earliest of those that told several, or what a file tells
+    ///     of its interval.
+    ///
+    /// Returns
+    /// -------
+    /// dict
+    ///     Columns `link` (that leaves the port), `counter` (the place in `error_counters()`), `value`, `full` (it stands at its
+    ///     largest value) and `impossible` (no count).
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     If `which` is none of these.
     fn error_counts<'py>(&self, py: Python<'py>, which: &str) -> PyResult<Bound<'py, PyDict>> {
         let rows: BTreeMap<Port, Shown> = match which {
             "last" => shown(&self.readings).into_iter().map(|(port, [_, last])| (port, last)).collect(),
@@ -175,7 +268,17 @@ impl PyCounters {
         Ok(dict)
     }
 
-    /// How many counters of data and packets have fallen since an earlier reading, and how many have changed.
+    /// How many counters fell since an earlier reading: more than a few mean that they were set back or wrapped.
+    ///
+    /// Parameters
+    /// ----------
+    /// before : Counters
+    ///     The earlier reading.
+    ///
+    /// Returns
+    /// -------
+    /// (int, int)
+    ///     Counters of data and packets that fell, and that changed.
     fn fallen_since(&self, before: &PyCounters) -> (usize, usize) {
         match (before.readings.last(), self.readings.last()) {
             (Some(first), Some(second)) => counters::fallen(&self.shared.fabric, first, second),
@@ -203,7 +306,16 @@ impl PyCounters {
         findings(py, found.into_iter().map(|(kind, text)| (kind, text.into())))
     }
 
-    /// All intervals added up, in the keys of a result; the `busiest` links that carried most among them.
+    /// All intervals added up, in the keys of a result.
+    ///
+    /// Parameters
+    /// ----------
+    /// busiest : int, default 10
+    ///     How many links that carried most are listed.
+    ///
+    /// Returns
+    /// -------
+    /// dict
     #[pyo3(signature = (*, busiest = 10))]
     fn summary<'py>(&self, py: Python<'py>, busiest: usize) -> PyResult<Bound<'py, PyDict>> {
         let fabric = &self.shared.fabric;
@@ -259,8 +371,27 @@ impl PyCounters {
         Ok(dict)
     }
 
-    /// What every link and lane carried in an interval, from both ends: arrays `value`, `quality` (bits) and `ends` by link, the
-    /// same by lane (`lane_…`, link x lanes), and `lanes`, `noise`, `noise_floor`. Unit is bytes, packets or mixed.
+    /// What every link and lane carried in an interval, from both ends.
+    ///
+    /// Parameters
+    /// ----------
+    /// interval : int, default 0
+    ///     Which.
+    /// unit : {"bytes", "packets", "mixed"}, default "bytes"
+    ///     What is measured.
+    /// mtu_bytes : float, default 4096.0
+    ///     Bytes of a full packet.
+    ///
+    /// Returns
+    /// -------
+    /// dict
+    ///     Arrays `value`, `quality` (bits) and `ends` by link, the same by lane (`lane_…`, link x lanes), and `lanes`,
+    ///     `noise` (relative standard deviation of a counter), `noise_floor`.
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     If there is no such interval or unit.
     #[pyo3(signature = (interval = 0, *, unit = "bytes", mtu_bytes = 4096.0))]
     fn measure<'py>(
         &self,
@@ -299,7 +430,17 @@ impl PyCounters {
         Ok(PyBytes::new(py, &self.serialise(py)?))
     }
 
-    /// Writes the counters by the file's ending: .csv, .csv.gz or .parquet.
+    /// Writes a row an interval, link and lane.
+    ///
+    /// Parameters
+    /// ----------
+    /// path : path
+    ///     Ends in .csv, .csv.gz or .parquet; the file is replaced whole or not at all.
+    ///
+    /// Raises
+    /// ------
+    /// OSError
+    ///     If it cannot be written.
     fn write(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         let name = path.to_string_lossy().into_owned();
         match name.strip_suffix(".gz").unwrap_or(&name) {
@@ -479,8 +620,58 @@ fn only(py: Python<'_>, shared: &Arc<Shared>, interval: Interval) -> PyResult<Co
     Ok(counters)
 }
 
-/// The counters that traffic would leave under given routes: exact, or with noise (relative), readings that are late by up to a part of the
-/// interval, and a part of the values missing.
+/// The counters that a traffic would leave under given routes, exact or as real readings show them.
+///
+/// Parameters
+/// ----------
+/// fabric : Fabric
+///     The fabric.
+/// routes : Routes or str
+///     The routes, or an engine's name (`netloom.engines`).
+/// traffic : Traffic
+///     Bytes from host to host, placed on this fabric.
+/// vl_scheme : str, optional
+///     How pairs are spread over virtual lanes, e.g. `"5sl5vl:seed=1"`; None: whole links are used.
+/// scale : float, default 1.0
+///     What bytes are multiplied by.
+/// noise : float, default 0.0
+///     Relative standard deviation of each counter, at least 0.
+/// skew : float, default 0.0
+///     Ports are read late by up to this part of the interval, 0 to 1.
+/// missing : float, default 0.0
+///     Part of the values that were not read, 0 to 1.
+/// mtu_bytes : float, default 4096.0
+///     Bytes of a full packet.
+/// seconds : float, default 1.0
+///     Length of the interval.
+/// seed : int, default 0
+///     Seed of random choices.
+/// threads : int, default 0
+///     Threads; 0 is one a core. The result is the same for any number.
+///
+/// Returns
+/// -------
+/// Counters
+///
+/// Raises
+/// ------
+/// RoutingError, TrafficError
+///     If routes or traffic do not fit the fabric.
+/// SpecError
+///     If there is no such VL scheme.
+/// ValueError
+///     If a number is out of its range.
+///
+/// References
+/// ----------
+/// `docs/methods/counters.md`.
+///
+/// Examples
+/// --------
+/// >>> fabric = netloom.Fabric.generate("two-level:leaves=4,hosts=4,spines=2")
+/// >>> counters = netloom.synth_counters(fabric, "ftree", netloom.Traffic.read("shift:4", fabric), scale=1e6)
+/// >>> counters.intervals
+/// 1
 #[pyfunction]
 #[pyo3(signature = (fabric, routes, traffic, *, vl_scheme = None, scale = 1.0, noise = 0.0, skew = 0.0, missing = 0.0, mtu_bytes = 4096.0,
                     seconds = 1.0, seed = 0, threads = 0))]

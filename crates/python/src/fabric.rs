@@ -76,7 +76,32 @@ pub struct PyFabric {
 
 #[pymethods]
 impl PyFabric {
-    /// Reads a dump, or makes the fabric that a generator spec names (specs win over files).
+    /// Reads a dump, or makes the fabric that a generator's spec names (specs win over files).
+    ///
+    /// Parameters
+    /// ----------
+    /// source : path
+    ///     A dump (ibnetdiscover, ibdiagnet, ibsim, …), a spec, or `FILE#PLANE`, one plane of a dump of several.
+    /// name_map : path, optional
+    ///     Names of switches by GUID, as OpenSM's node name map.
+    ///
+    /// Returns
+    /// -------
+    /// Fabric
+    ///
+    /// Raises
+    /// ------
+    /// FormatError, FabricError, SpecError, OSError
+    ///     If it is no such file or spec, or nodes and cables make no fabric.
+    ///
+    /// References
+    /// ----------
+    /// `docs/methods/file-formats.md`, `docs/methods/fabric-detection.md`.
+    ///
+    /// Examples
+    /// --------
+    /// >>> netloom.Fabric.read("quartz1").hosts
+    /// 3072
     #[staticmethod]
     #[pyo3(signature = (source, *, name_map = None))]
     pub fn read(py: Python<'_>, source: PathBuf, name_map: Option<PathBuf>) -> PyResult<Self> {
@@ -93,7 +118,26 @@ impl PyFabric {
         Self::from_bytes(py, &data, &source.display().to_string(), map, plane.as_deref())
     }
 
-    /// Makes the fabric that a generator spec names.
+    /// Makes the fabric that a generator's spec names.
+    ///
+    /// Parameters
+    /// ----------
+    /// spec : str
+    ///     E.g. `"two-level:leaves=8,hosts=4,spines=4"`, `"quartz1"`, `"dragonfly:p=4,a=8,h=4"`; `docs/verbs/fabric.md` lists them.
+    ///
+    /// Returns
+    /// -------
+    /// Fabric
+    ///
+    /// Raises
+    /// ------
+    /// SpecError
+    ///     If there is no such generator, or a number is out of its range.
+    ///
+    /// Examples
+    /// --------
+    /// >>> netloom.Fabric.generate("two-level:leaves=8,hosts=4,spines=4").hosts
+    /// 32
     #[staticmethod]
     fn generate(py: Python<'_>, spec: &str) -> PyResult<Self> {
         let fabric =
@@ -103,8 +147,27 @@ impl PyFabric {
 
     /// A fabric from its cables.
     ///
-    /// `hosts` are (name, machine, port), `switches` (name, radix), cables (node, port, node, port, bytes per second), where
-    /// nodes are hosts first, then switches, as in `link_table`. GUIDs are made up; there are no LIDs.
+    /// GUIDs are made up; there are no LIDs.
+    ///
+    /// Parameters
+    /// ----------
+    /// hosts : sequence of (str, str, int)
+    ///     Name, machine and port of each.
+    /// switches : sequence of (str, int)
+    ///     Name and radix of each.
+    /// cables : sequence of (int, int, int, int, float)
+    ///     Node, port, node, port, bytes per second; nodes are hosts first, then switches, as in `link_table`.
+    /// findings : sequence of (str, str), default ()
+    ///     Kind and text of what is odd about them.
+    ///
+    /// Returns
+    /// -------
+    /// Fabric
+    ///
+    /// Raises
+    /// ------
+    /// FabricError
+    ///     If nodes and cables make no fabric.
     #[staticmethod]
     #[pyo3(signature = (hosts, switches, cables, *, findings = Vec::new()))]
     fn from_cables(
@@ -127,7 +190,23 @@ impl PyFabric {
         Ok(Self { shared: Shared::new(fabric, "cables", findings.collect()) })
     }
 
-    /// A fabric from a networkx graph; see `netloom.graphs`.
+    /// A fabric from a networkx graph.
+    ///
+    /// Parameters
+    /// ----------
+    /// graph : networkx graph
+    ///     Nodes and cables.
+    /// **options
+    ///     As of `netloom.graphs.from_networkx`.
+    ///
+    /// Returns
+    /// -------
+    /// Fabric
+    ///
+    /// Raises
+    /// ------
+    /// FabricError
+    ///     If nodes and edges make no fabric.
     #[staticmethod]
     #[pyo3(signature = (graph, **options))]
     fn from_networkx<'py>(
@@ -137,7 +216,29 @@ impl PyFabric {
         graph.py().import("netloom.graphs")?.call_method("from_networkx", (&graph,), options)
     }
 
-    /// A fabric from a list of edges; see `netloom.graphs`.
+    /// A fabric from a list of edges.
+    ///
+    /// Parameters
+    /// ----------
+    /// edges : iterable of (node, node)
+    ///     Cables.
+    /// **options
+    ///     As of `netloom.graphs.from_edges`.
+    ///
+    /// Returns
+    /// -------
+    /// Fabric
+    ///
+    /// Raises
+    /// ------
+    /// FabricError
+    ///     If they make no fabric.
+    ///
+    /// Examples
+    /// --------
+    /// >>> cables = [(f"h{i}", f"leaf{i // 4}") for i in range(8)] + [(f"leaf{i}", "spine") for i in (0, 1)]
+    /// >>> netloom.Fabric.from_edges(cables).hosts
+    /// 8
     #[staticmethod]
     #[pyo3(signature = (edges, **options))]
     fn from_edges<'py>(
@@ -148,6 +249,28 @@ impl PyFabric {
     }
 
     /// Parses a dump.
+    ///
+    /// Parameters
+    /// ----------
+    /// data : bytes
+    ///     What a dump holds, gzip or not.
+    /// label : str, default "<bytes>"
+    ///     What messages call the data.
+    /// name_map : bytes, optional
+    ///     Names of switches by GUID.
+    /// name_map_label : str, default "<name map>"
+    ///     What messages call these.
+    /// plane : str, optional
+    ///     Which plane, of a dump of several.
+    ///
+    /// Returns
+    /// -------
+    /// Fabric
+    ///
+    /// Raises
+    /// ------
+    /// FormatError, FabricError
+    ///     If it is no dump, or nodes and cables make no fabric.
     #[staticmethod]
     #[pyo3(signature = (data, *, label = "<bytes>", name_map = None, name_map_label = "<name map>", plane = None))]
     fn parse(
@@ -161,11 +284,13 @@ impl PyFabric {
         Self::from_bytes(py, data, label, name_map.map(|m| (m, name_map_label.to_owned())), plane)
     }
 
+    /// How many hosts there are: adapters' ports that have a cable.
     #[getter]
     fn hosts(&self) -> usize {
         self.fabric().host_count()
     }
 
+    /// How many switches there are.
     #[getter]
     fn switches(&self) -> usize {
         self.fabric().switch_count()
@@ -177,21 +302,25 @@ impl PyFabric {
         self.fabric().alive_count()
     }
 
+    /// Levels of switches, leaves included.
     #[getter]
     fn levels(&self) -> u8 {
         self.shared.structure().levels
     }
 
+    /// Pods: parts that only the highest level joins.
     #[getter]
     fn pods(&self) -> u32 {
         self.shared.structure().pods
     }
 
+    /// Groups of switches of the highest level that reach the same switches below.
     #[getter]
     fn core_groups(&self) -> u32 {
         self.shared.structure().core_groups
     }
 
+    /// Whether the fabric is a perfect tree.
     #[getter]
     fn regular(&self) -> bool {
         self.shared.structure().regular
@@ -222,16 +351,19 @@ impl PyFabric {
         Ok(dict)
     }
 
+    /// LID mask control: 2^lmc addresses a host.
     #[getter]
     fn lmc(&self) -> u8 {
         self.fabric().lmc()
     }
 
+    /// Where it comes from: `ibnetdiscover`, `ibsim`, `generated`, `cables`, …
     #[getter]
     fn kind(&self) -> &str {
         &self.shared.kind
     }
 
+    /// What is odd about it, each `{"kind": …, "text": …}`; `netloom.findings` says how bad a kind is.
     #[getter]
     fn findings<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
         let detected = &self.shared.structure().findings;
@@ -239,22 +371,26 @@ impl PyFabric {
         findings(py, all.map(|f| (f.kind, f.text.as_str().into())))
     }
 
+    /// Hash of the hosts and their order; traffic placed on the fabric has it.
     #[getter]
     fn hosts_hash(&self) -> String {
         format!("{:016x}", self.fabric().hosts_hash())
     }
 
+    /// Hash of nodes and cables; routes written for the fabric have it.
     #[getter]
     fn cabling_hash(&self) -> String {
         format!("{:016x}", self.fabric().cabling_hash())
     }
 
+    /// Names of the hosts, by number.
     #[getter]
     fn host_names(&self) -> Vec<&str> {
         let f = self.fabric();
         f.hosts().map(|h| f.host_name(h)).collect()
     }
 
+    /// Names of the switches, by number.
     #[getter]
     fn switch_names(&self) -> Vec<&str> {
         let f = self.fabric();
@@ -325,7 +461,35 @@ impl PyFabric {
         Ok(table)
     }
 
-    /// The same fabric with cables (`"leaf00[5]"`) and switches dead, and what was killed.
+    /// The fabric with some cables and switches dead.
+    ///
+    /// Parameters
+    /// ----------
+    /// links : sequence of str, default ()
+    ///     Cables by an end: `"leaf00[5]"`.
+    /// switches : sequence of str, default ()
+    ///     Switches by name.
+    /// random_links, random_switches : int, default 0
+    ///     So many more, drawn at random.
+    /// seed : int, default 0
+    ///     Seed of the draw.
+    ///
+    /// Returns
+    /// -------
+    /// (Fabric, list of str)
+    ///     What is left, and what was killed, in words.
+    ///
+    /// Raises
+    /// ------
+    /// FabricError
+    ///     If there is no such cable or switch, or not so many.
+    ///
+    /// Examples
+    /// --------
+    /// >>> fabric = netloom.Fabric.generate("two-level:leaves=4,hosts=4,spines=2")
+    /// >>> left, removed = fabric.damage(random_links=1, seed=1)
+    /// >>> fabric.links - left.links, len(removed)
+    /// (2, 1)
     #[pyo3(signature = (*, links = Vec::new(), switches = Vec::new(), random_links = 0, random_switches = 0, seed = 0))]
     fn damage(
         &self,
@@ -358,11 +522,37 @@ impl PyFabric {
     }
 
     /// The fabric in a file format.
+    ///
+    /// Parameters
+    /// ----------
+    /// format : {"ibnetdiscover", "ibsim", "dot"}
+    ///     The format.
+    ///
+    /// Returns
+    /// -------
+    /// bytes
+    ///
+    /// Raises
+    /// ------
+    /// FormatError, FabricError
+    ///     If there is no such format, or it cannot hold the fabric.
     fn to_bytes<'py>(&self, py: Python<'py>, format: &str) -> PyResult<Bound<'py, PyBytes>> {
         Ok(PyBytes::new(py, self.serialise(py, format)?.as_bytes()))
     }
 
-    /// Writes the fabric; the format follows the ending unless given.
+    /// Writes the fabric.
+    ///
+    /// Parameters
+    /// ----------
+    /// path : path
+    ///     The file; it is replaced whole or not at all.
+    /// format : {"ibnetdiscover", "ibsim", "dot"}, optional
+    ///     None: by the ending.
+    ///
+    /// Raises
+    /// ------
+    /// FormatError, FabricError, OSError
+    ///     If there is no such format, it cannot hold the fabric, or the file cannot be written.
     #[pyo3(signature = (path, *, format = None))]
     fn write(&self, py: Python<'_>, path: PathBuf, format: Option<&str>) -> PyResult<()> {
         let name = path.to_string_lossy();
@@ -382,10 +572,22 @@ impl PyFabric {
         io::write(py, &path, self.serialise(py, format)?.as_bytes())
     }
 
+    /// The fabric as a graph; needs networkx.
+    ///
+    /// Returns
+    /// -------
+    /// networkx.MultiDiGraph
+    ///     Nodes are hosts first, then switches, with `kind` and `name`; an edge a directed link.
     fn to_networkx(slf: Bound<'_, Self>) -> PyResult<Bound<'_, PyAny>> {
         slf.py().import("netloom.interop")?.call_method1("fabric_to_networkx", (slf,))
     }
 
+    /// Links as an Arrow table.
+    ///
+    /// Returns
+    /// -------
+    /// pyarrow.Table
+    ///     from, from_port, to, to_port, bandwidth_bytes_per_s, alive, between_switches.
     fn to_arrow(slf: Bound<'_, Self>) -> PyResult<Bound<'_, PyAny>> {
         slf.py().import("netloom.interop")?.call_method1("fabric_to_arrow", (slf,))
     }

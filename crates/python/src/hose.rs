@@ -17,11 +17,12 @@ use crate::loads::{levels, mixed_speeds, outside_dict};
 use crate::optimize::{Asked, begin};
 use crate::optimized::changed;
 use crate::routes::{PyRoutes, RoutesOrEngine};
-use crate::run::{Options, run_until, stop_text};
+use crate::run::{Options, left, run_until, stop_text};
 use crate::sums::PyHose;
 use crate::traffic::PyTraffic;
 use crate::{arrays, errors};
 use std::sync::Arc;
+use std::time::Instant;
 
 /// The exact worst load of every link over all matrices within a hose.
 #[pyclass(frozen, name = "HoseLoads", module = "netloom._core")]
@@ -32,11 +33,13 @@ pub struct PyHoseLoads {
 
 #[pymethods]
 impl PyHoseLoads {
+    /// The worst load of every directed link, by its number in `Fabric.link_table`; bytes over relative capacity.
     #[getter]
     fn per_link<'py>(slf: &Bound<'py, Self>) -> Bound<'py, PyArray1<f64>> {
         arrays::view(slf, |w| &w.worst.load)
     }
 
+    /// The largest worst load, host links included.
     #[getter]
     fn max(&self) -> f64 {
         self.worst.max()
@@ -54,26 +57,51 @@ impl PyHoseLoads {
         mixed_speeds(self.fabric())
     }
 
+    /// The mean worst load of all links, bytes over relative capacity.
     #[getter]
     fn mean(&self) -> f64 {
         self.worst.mean(self.fabric())
     }
 
+    /// The largest worst load of a link between switches, bytes over relative capacity.
     #[getter]
     fn max_between_switches(&self) -> f64 {
         self.worst.max_between_switches(self.fabric())
     }
 
+    /// How many links carry the largest worst load.
     #[getter]
     fn links_at_max(&self) -> usize {
         self.worst.links_at_max()
     }
 
+    /// The highest loads of links between switches, each with how many links carry it (within 1e-9).
+    ///
+    /// Parameters
+    /// ----------
+    /// count : int, default 4
+    ///     How many loads.
+    ///
+    /// Returns
+    /// -------
+    /// list of (float, int)
+    ///     Load and links, the highest first.
     #[pyo3(signature = (count = 4))]
     fn levels(&self, count: usize) -> Vec<(f64, usize)> {
         levels(self.fabric(), &self.worst, count)
     }
 
+    /// The hottest links.
+    ///
+    /// Parameters
+    /// ----------
+    /// count : int, default 10
+    ///     How many.
+    ///
+    /// Returns
+    /// -------
+    /// list of dict
+    ///     from, from_port, to, to_port, load.
     #[pyo3(signature = (count = 10))]
     fn hottest<'py>(&self, py: Python<'py>, count: usize) -> PyResult<Vec<Bound<'py, PyDict>>> {
         let links = self.worst.hottest(count).into_iter();
@@ -97,20 +125,27 @@ pub struct PyOptimizedHose {
     routes: Py<PyRoutes>,
     worst: Py<PyHoseLoads>,
     worst_matrix: Py<PyTraffic>,
+    /// The worst load between switches of the routes it began with.
     #[pyo3(get)]
     background_worst: f64,
+    /// No routes in `bound_class` have a smaller worst load.
     #[pyo3(get)]
     lower_bound: f64,
     class: BoundClass,
     outside: Option<Outside>,
+    /// Where `lower_bound` comes from, in words.
     #[pyo3(get)]
     bound_at: String,
+    /// Whether the worst load meets its lower bound.
     #[pyo3(get)]
     proven_optimal: bool,
+    /// How often a worst traffic was added and the search went on.
     #[pyo3(get)]
     rounds: usize,
+    /// Units of work done: the reproducible budget.
     #[pyo3(get)]
     work: u64,
+    /// Entries that differ from the routes it began with.
     #[pyo3(get)]
     changed_entries: Option<u64>,
     /// What was gained on those: bound, tail, nothing.
@@ -122,6 +157,7 @@ pub struct PyOptimizedHose {
 
 #[pymethods]
 impl PyOptimizedHose {
+    /// The routes.
     #[getter]
     fn routes(&self, py: Python<'_>) -> Py<PyRoutes> {
         self.routes.clone_ref(py)
@@ -157,6 +193,7 @@ impl PyOptimizedHose {
         stop_text(self.stopped).or(self.exhausted.then_some("work"))
     }
 
+    /// Whether the same call gives the same routes again: nothing but the work budget ended the search.
     #[getter]
     fn reproducible(&self) -> bool {
         self.stopped.is_none()
@@ -167,7 +204,59 @@ impl PyOptimizedHose {
     }
 }
 
-/// Routes with the least worst load over all matrices within the sums of `hose` that the work budget finds.
+/// Routes whose worst load over all traffics with given sums is least.
+///
+/// Parameters
+/// ----------
+/// fabric : Fabric
+///     The fabric.
+/// hose : Hose
+///     What every host sends and receives in all.
+/// background : Routes or str, default "auto"
+///     Routes whose ports stay where no traffic decides; `auto` is ftree on trees, else the engine that suits the fabric.
+/// today : Routes or str, optional
+///     Routes to begin with, so that little changes.
+/// penalty_per_change : float, default 0.0
+///     Bytes of the largest load that a changed entry must save, at least 0. Needs `today`.
+/// max_changes : int, optional
+///     Entries of `today` that may change, at most. Needs `today`.
+/// frozen : sequence of int, default ()
+///     Hosts towards which no entry changes. Needs `today`.
+/// depth : int, optional
+///     Load levels below the largest whose number of links is minimised too; default 3, or 0 if the routes meet the bound already.
+/// seed : int, default 0
+///     Seed of random choices.
+/// threads : int, default 0
+///     Threads; 0 is one a core. The result is the same for any number.
+/// work : int, optional
+///     Path searches at most: the reproducible budget. Default: 8 million and 20 more for each pair of a leaf and a host it sends to.
+/// time_limit : float, optional
+///     Seconds of wall time; what is known by then is returned, and `stopped` says so.
+/// progress : callable, optional
+///     Called as `progress(done, all)` now and then; an exception that it raises ends the call.
+///
+/// Returns
+/// -------
+/// OptimizedHose
+///
+/// Raises
+/// ------
+/// RoutingError, TrafficError
+///     If routes or sums do not fit the fabric.
+/// ValueError
+///     If changes are limited without `today`.
+///
+/// References
+/// ----------
+/// Duffield et al., SIGCOMM 1999 (the hose model); `docs/methods/uncertain.md`.
+///
+/// Examples
+/// --------
+/// >>> fabric = netloom.Fabric.generate("two-level:leaves=4,hosts=4,spines=2")
+/// >>> hose = netloom.Hose.of(netloom.Traffic.read("shift:4", fabric))
+/// >>> best = netloom.optimize_hose(fabric, hose)
+/// >>> best.worst.max_between_switches >= best.lower_bound
+/// True
 #[pyfunction]
 #[pyo3(signature = (fabric, hose, *, background = RoutesOrEngine::Engine("auto".into()), today = None,
                     penalty_per_change = 0.0, max_changes = None, frozen = Vec::new(), depth = None, seed = 0, threads = 0,
@@ -191,7 +280,9 @@ pub fn optimize_hose(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<PyOptimizedHose> {
     check_fits(py, fabric, &hose.hose)?;
+    let began = Instant::now();
     let begin = begin(py, fabric, &background, today.as_ref(), seed, threads)?;
+    let time_limit = left(time_limit, began);
     let asked = Asked::new(py, fabric, today.is_some(), penalty_per_change, max_changes, &frozen)?;
     let shared = &fabric.shared;
     let options = Options { threads, time_limit, progress, anytime: true };
@@ -236,7 +327,38 @@ pub fn optimize_hose(
     })
 }
 
-/// The exact worst load of every link under `routes`, over all matrices within the sums of `hose`.
+/// The exact worst load of every link over all traffics with given sums.
+///
+/// Parameters
+/// ----------
+/// fabric : Fabric
+///     The fabric.
+/// routes : Routes or str
+///     The routes, or an engine's name (`netloom.engines`).
+/// hose : Hose
+///     What every host sends and receives in all.
+/// threads : int, default 0
+///     Threads; 0 is one a core. The result is the same for any number.
+///
+/// Returns
+/// -------
+/// HoseLoads
+///
+/// Raises
+/// ------
+/// RoutingError, TrafficError
+///     If routes or sums do not fit the fabric.
+///
+/// References
+/// ----------
+/// Duffield et al., SIGCOMM 1999; a maximum flow a link, `docs/methods/uncertain.md`.
+///
+/// Examples
+/// --------
+/// >>> fabric = netloom.Fabric.generate("two-level:leaves=4,hosts=4,spines=2")
+/// >>> hose = netloom.Hose.of(netloom.Traffic.read("shift:4", fabric))
+/// >>> netloom.hose_loads(fabric, "ftree", hose).max_between_switches
+/// 4.0
 #[pyfunction]
 #[pyo3(signature = (fabric, routes, hose, *, threads = 0))]
 pub fn hose_loads(

@@ -77,6 +77,7 @@ impl PyInferred {
         PyHose { hose: self.hose.clone() }
     }
 
+    /// How far the answer can be trusted: `identified`, `partly` or `not identifiable`.
     #[getter]
     fn verdict(&self) -> &'static str {
         self.found.estimate.trust.verdict.name()
@@ -88,6 +89,7 @@ impl PyInferred {
         stop_text(self.stopped)
     }
 
+    /// Whether the same call gives the same answer again: no time limit or Ctrl-C cut it short.
     #[getter]
     fn reproducible(&self) -> bool {
         self.stopped.is_none()
@@ -269,11 +271,68 @@ impl PyInferred {
     }
 }
 
-/// The traffic that explains an interval's counters best, and how far it can be trusted. `jobs` say who may have talked to whom;
-/// without them all hosts are one job, a rank each. `vl_scheme` is how pairs are spread over lanes; without it, whole links are used.
-/// `also` is what was counted of the same traffic under other routes, `names` what the first interval and these are called in messages.
-/// `remembered` is what jobs showed before (`Inferred.memories`), by name. `truth` is what it is compared with. `ranges` says how many of the
-/// largest sums, and pairs, are told with what they carry at least and at most.
+/// The traffic that explains counters best, and how far it can be trusted.
+///
+/// Parameters
+/// ----------
+/// fabric : Fabric
+///     The fabric.
+/// routes : Routes or str
+///     The routes, or an engine's name (`netloom.engines`).
+/// counters : Counters
+///     What ports counted under these routes.
+/// jobs : sequence of Job, optional
+///     Who may have talked to whom (`place_jobs`); without them all hosts are one job, a rank each.
+/// vl_scheme : str, optional
+///     How pairs are spread over virtual lanes, e.g. `"5sl5vl:seed=1"`; None: whole links are used.
+/// unit : {"bytes", "packets", "mixed"}, default "bytes"
+///     What counters are taken as.
+/// mtu_bytes : float, default 4096.0
+///     Bytes of a full packet.
+/// interval : int, optional
+///     Which interval of the counters, from 0; None: all of them added up.
+/// also : sequence of (Routes or str, Counters[, int or None]), optional
+///     What was counted of the same traffic under other routes, and which interval of it. The answer is the traffic
+///     of the first interval.
+/// names : sequence of str, optional
+///     What the first counters and those of `also` are called in messages.
+/// remembered : mapping, optional
+///     What jobs showed before (`Inferred.memories`), by name.
+/// truth : Traffic, optional
+///     What the answer is compared with.
+/// ranges : int, default 0
+///     How many of the largest sums, and pairs, are told with what they carry at least and at most over all
+///     traffic that explains the counters.
+/// seed : int, optional
+///     Seed of what random choices there are.
+/// threads : int, default 0
+///     Threads; 0 is one a core. The result is the same for any number.
+/// time_limit : float, optional
+///     Seconds of wall time; what is known by then is returned, and `stopped` says so.
+/// progress : callable, optional
+///     Called as `progress(done, all)` now and then; an exception that it raises ends the call.
+///
+/// Returns
+/// -------
+/// Inferred
+///
+/// Raises
+/// ------
+/// CountersError
+///     If counters and routes cannot belong together, counters say nothing, or intervals differ in traffic.
+/// SpecError
+///     If there is no such VL scheme.
+///
+/// References
+/// ----------
+/// Paper 000 (Taffet, dissertation), chapter 4; `docs/methods/inference.md`.
+///
+/// Examples
+/// --------
+/// >>> fabric = netloom.Fabric.generate("two-level:leaves=4,hosts=4,spines=2")
+/// >>> counters = netloom.synth_counters(fabric, "ftree", netloom.Traffic.read("stencil:4x4", fabric), scale=1e6)
+/// >>> netloom.infer(fabric, "ftree", counters).verdict
+/// 'partly'
 #[pyfunction]
 #[pyo3(signature = (fabric, routes, counters, jobs = None, *, vl_scheme = None, unit = "bytes", mtu_bytes = 4096.0, interval = None,
                     also = None, names = None, remembered = None, truth = None, ranges = 0, seed = None, threads = 0, time_limit = None,

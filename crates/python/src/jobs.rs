@@ -21,16 +21,19 @@ pub struct PyJob(pub(crate) netloom_model::Job);
 
 #[pymethods]
 impl PyJob {
+    /// Its name.
     #[getter]
     fn name(&self) -> &str {
         &self.0.name
     }
 
+    /// Its hosts, each once, rising.
     #[getter]
     fn hosts<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u32>> {
         PyArray1::from_iter(py, self.0.hosts.iter().map(|h| h.0))
     }
 
+    /// The host of every rank.
     #[getter]
     fn host_of_rank<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u32>> {
         PyArray1::from_iter(py, self.0.placement.host_of_rank.iter().map(|h| h.0))

@@ -1,5 +1,7 @@
 //! `netloom.optimize_judged`: routes for a traffic, chosen among candidates by what a run takes with them.
 
+use std::time::Instant;
+
 use netloom_compose::{Asked as AskedOf, ComposeError, choose};
 use netloom_model::Routes;
 use netloom_optimize::{Because, OptimizeOptions};
@@ -13,12 +15,68 @@ use crate::loads::Judged;
 use crate::optimize::{Asked, begin};
 use crate::optimized::{Found, PyOptimized, changed};
 use crate::routes::RoutesOrEngine;
-use crate::run::{Options, run_until};
+use crate::run::{Options, left, run_until};
 use crate::scenario::{PyScenario, choice_dict};
 use crate::traffic::PyTraffic;
 
-/// Routes for a traffic, the quickest of several in a simulation (`model`: packet or fluid) of `scenario`, which is a program on the same fabric that sends
-/// it. Also returns how they were chosen, as `Scenario.optimized` does. A time limit or Ctrl-C takes the best of those that were simulated by then.
+/// Routes for a traffic: the quickest of several in a simulation.
+///
+/// Parameters
+/// ----------
+/// scenario : Scenario
+///     A program on the same fabric that sends the traffic; `Scenario.of_traffic` makes one.
+/// traffic : Traffic
+///     What candidates are optimised for.
+/// model : {"packet", "fluid"}, default "packet"
+///     The simulator that judges.
+/// background : Routes or str, default "auto"
+///     Routes whose ports stay where no traffic decides; `auto` is ftree on trees, else the engine that suits the fabric.
+/// today : Routes or str, optional
+///     Routes to begin with, so that little changes.
+/// penalty_per_change : float, default 0.0
+///     Bytes of the largest load that a changed entry must save, at least 0. Needs `today`.
+/// max_changes : int, optional
+///     Entries of `today` that may change, at most. Needs `today`.
+/// frozen : sequence of int, default ()
+///     Hosts towards which no entry changes. Needs `today`.
+/// depth : int, default 3
+///     Load levels below the largest whose number of links is minimised too.
+/// islands : int, default 1
+///     Searches side by side with different seeds; the best is returned. `work` is that of all.
+/// seed : int, default 0
+///     Seed of random choices.
+/// threads : int, default 0
+///     Threads; 0 is one a core. The result is the same for any number.
+/// work : int, optional
+///     Path searches at most: the reproducible budget. Default: 8 million and 20 more for each pair of a leaf and a host it sends to.
+/// time_limit : float, optional
+///     Seconds of wall time; what is known by then is returned, and `stopped` says so.
+/// progress : callable, optional
+///     Called as `progress(done, all)` now and then; an exception that it raises ends the call.
+///
+/// Returns
+/// -------
+/// (Optimized, dict)
+///     The routes, and how they were chosen, as `Scenario.optimized` says it.
+///
+/// Raises
+/// ------
+/// RoutingError, TrafficError, SimulationError
+///     If routes, traffic and scenario do not belong together.
+/// ValueError
+///     If there is no such model, or changes are limited without `today`.
+///
+/// References
+/// ----------
+/// `docs/methods/optimizer.md`.
+///
+/// Examples
+/// --------
+/// >>> fabric = netloom.Fabric.generate("two-level:leaves=4,hosts=4,spines=2")
+/// >>> traffic = netloom.Traffic.read("shift:4", fabric)
+/// >>> best, how = netloom.optimize_judged(netloom.Scenario.of_traffic(fabric, traffic), traffic, "fluid")
+/// >>> best.proven_optimal
+/// True
 #[pyfunction]
 #[pyo3(signature = (scenario, traffic, model = "packet", *, background = RoutesOrEngine::Engine("auto".into()), today = None,
                     penalty_per_change = 0.0, max_changes = None, frozen = Vec::new(), depth = 3, islands = 1,
@@ -48,7 +106,9 @@ pub fn optimize_judged<'py>(
     let Some(model) = [Model::Packet, Model::Fluid].into_iter().find(|known| known.name() == model) else {
         return Err(errors::value(py, &format!("model: expected packet or fluid, found \"{model}\"")));
     };
+    let began = Instant::now();
     let start = begin(py, fabric, &background, today.as_ref(), seed, threads)?;
+    let time_limit = left(time_limit, began);
     let asked = Asked::new(py, fabric, today.is_some(), penalty_per_change, max_changes, &frozen)?;
     let (stage, shared) = (&scenario.stage, &fabric.shared);
     let goal = &traffic.shared.traffic;

@@ -1,5 +1,7 @@
 //! `netloom.optimize_layers`: several matrices over one routing, phases of a run or scenarios of what may come.
 
+use std::time::Instant;
+
 use netloom_bounds::Bounds;
 use netloom_model::{BoundClass, Routes, StopReason};
 use netloom_optimize::{self as optimizer, Because, Combine, Combined, Layer, OptimizeOptions};
@@ -11,7 +13,7 @@ use crate::loads::{Judged, PyLinkLoads};
 use crate::optimize::{Asked, begin};
 use crate::optimized::{changed, falling, history_dicts};
 use crate::routes::{PyRoutes, RoutesOrEngine};
-use crate::run::{Ended, Options, run_until, stop_text};
+use crate::run::{Ended, Options, left, run_until, stop_text};
 use crate::traffic::PyTraffic;
 
 /// Routes made for several matrices, and how good they are for each.
@@ -34,6 +36,7 @@ pub struct PyOptimizedLayers {
 
 #[pymethods]
 impl PyOptimizedLayers {
+    /// The routes.
     #[getter]
     fn routes(&self, py: Python<'_>) -> Py<PyRoutes> {
         self.routes.clone_ref(py)
@@ -75,11 +78,13 @@ impl PyOptimizedLayers {
         stop_text(self.stopped).or(self.exhausted.then_some("work"))
     }
 
+    /// Whether the same call gives the same routes again: nothing but the work budget ended the search.
     #[getter]
     fn reproducible(&self) -> bool {
         self.stopped.is_none()
     }
 
+    /// Units of work done: the reproducible budget.
     #[getter]
     fn work(&self) -> u64 {
         self.work
@@ -104,6 +109,20 @@ impl PyOptimizedLayers {
     }
 
     /// What other routes' largest loads come to by the same objective.
+    ///
+    /// Parameters
+    /// ----------
+    /// max_loads : sequence of float
+    ///     One a layer, in the order of `layers`.
+    ///
+    /// Returns
+    /// -------
+    /// float
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     If there are more or fewer than layers.
     fn value_of(&self, py: Python<'_>, max_loads: Vec<f64>) -> PyResult<f64> {
         self.combined.value(&max_loads).ok_or_else(|| {
             let (expected, found) = (self.layers.len(), max_loads.len());
@@ -116,7 +135,63 @@ impl PyOptimizedLayers {
     }
 }
 
-/// Routes for several matrices at once: `layers` are names, traffics and weights.
+/// Routes for several traffics at once: phases, or what may come.
+///
+/// Parameters
+/// ----------
+/// fabric : Fabric
+///     The fabric.
+/// layers : sequence of (str, Traffic, float)
+///     Name, traffic and weight of each; weights are above 0.
+/// objective : {"sum", "worst", "worst-gap", "mean-gap"}, default "sum"
+///     What is minimised: the weighted sum of the largest loads, the largest of them, or the largest or mean ratio
+///     of a load to its bound.
+/// background : Routes or str, default "auto"
+///     Routes whose ports stay where no traffic decides; `auto` is ftree on trees, else the engine that suits the fabric.
+/// today : Routes or str, optional
+///     Routes to begin with, so that little changes.
+/// penalty_per_change : float, default 0.0
+///     Bytes of the largest load that a changed entry must save, at least 0. Needs `today`.
+/// max_changes : int, optional
+///     Entries of `today` that may change, at most. Needs `today`.
+/// frozen : sequence of int, default ()
+///     Hosts towards which no entry changes. Needs `today`.
+/// depth : int, optional
+///     Load levels below the largest whose number of links is minimised too; default 3, or 0 if the routes meet the bound already.
+/// seed : int, default 0
+///     Seed of random choices.
+/// threads : int, default 0
+///     Threads; 0 is one a core. The result is the same for any number.
+/// work : int, optional
+///     Path searches at most: the reproducible budget. Default: 8 million and 20 more for each pair of a leaf and a host it sends to.
+/// time_limit : float, optional
+///     Seconds of wall time; what is known by then is returned, and `stopped` says so.
+/// progress : callable, optional
+///     Called as `progress(done, all)` now and then; an exception that it raises ends the call.
+///
+/// Returns
+/// -------
+/// OptimizedLayers
+///
+/// Raises
+/// ------
+/// RoutingError, TrafficError
+///     If routes or traffics do not fit the fabric.
+/// OptimizeError
+///     If there is no layer.
+/// ValueError
+///     If there is no such objective, or changes are limited without `today`.
+///
+/// References
+/// ----------
+/// `docs/methods/uncertain.md`.
+///
+/// Examples
+/// --------
+/// >>> fabric = netloom.Fabric.generate("two-level:leaves=4,hosts=4,spines=2")
+/// >>> phases = [(f"shift:{k}", netloom.Traffic.read(f"shift:{k}", fabric), 1.0) for k in (4, 8)]
+/// >>> netloom.optimize_layers(fabric, phases, "worst").objective
+/// 2.0
 #[pyfunction]
 #[pyo3(signature = (fabric, layers, objective = "sum", *, background = RoutesOrEngine::Engine("auto".into()), today = None,
                     penalty_per_change = 0.0, max_changes = None, frozen = Vec::new(), depth = None, seed = 0, threads = 0,
@@ -151,7 +226,9 @@ pub fn optimize_layers(
             ));
         }
     }
+    let began = Instant::now();
     let begin = begin(py, fabric, &background, today.as_ref(), seed, threads)?;
+    let time_limit = left(time_limit, began);
     let asked = Asked::new(py, fabric, today.is_some(), penalty_per_change, max_changes, &frozen)?;
     let shared = &fabric.shared;
     let matrices: Vec<_> =

@@ -149,7 +149,27 @@ fn is_pattern(spec: &str) -> bool {
     netloom_traffic::is_pattern(spec)
 }
 
-/// The names that a Slurm hostlist stands for.
+/// Names of hosts from a list in Slurm's notation.
+///
+/// Parameters
+/// ----------
+/// text : str
+///     E.g. `"node[01-03,7],login"`.
+///
+/// Returns
+/// -------
+/// list of str
+///     The names, in order.
+///
+/// Raises
+/// ------
+/// SpecError
+///     If brackets or ranges are not complete, or there would be too many names.
+///
+/// Examples
+/// --------
+/// >>> netloom.expand_hostlist("node[01-03,7]")
+/// ['node01', 'node02', 'node03', 'node7']
 #[pyfunction]
 fn expand_hostlist(py: Python<'_>, text: &str) -> PyResult<Vec<String>> {
     netloom_formats::expand_hostlist(text).map_err(|e| errors::spec(py, e))

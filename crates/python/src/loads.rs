@@ -28,6 +28,22 @@ pub struct PyCertificate {
 #[pymethods]
 impl PyCertificate {
     /// Reads a certificate file.
+    ///
+    /// Parameters
+    /// ----------
+    /// path : path
+    ///     JSON, as `write` writes it.
+    /// fabric : Fabric
+    ///     The fabric that it belongs to.
+    ///
+    /// Returns
+    /// -------
+    /// Certificate
+    ///
+    /// Raises
+    /// ------
+    /// FormatError, OSError
+    ///     If it is no certificate, of another fabric, or cannot be read.
     #[staticmethod]
     fn read(py: Python<'_>, path: PathBuf, fabric: &PyFabric) -> PyResult<Self> {
         let data = io::read(py, &path)?;
@@ -35,6 +51,24 @@ impl PyCertificate {
     }
 
     /// Parses a certificate.
+    ///
+    /// Parameters
+    /// ----------
+    /// data : bytes
+    ///     JSON, as `to_json` gives it.
+    /// fabric : Fabric
+    ///     The fabric that it belongs to.
+    /// label : str, default "<bytes>"
+    ///     What messages call the data.
+    ///
+    /// Returns
+    /// -------
+    /// Certificate
+    ///
+    /// Raises
+    /// ------
+    /// FormatError
+    ///     If it is no certificate, or of another fabric.
     #[staticmethod]
     #[pyo3(signature = (data, fabric, *, label = "<bytes>"))]
     fn parse(py: Python<'_>, data: &[u8], fabric: &PyFabric, label: &str) -> PyResult<Self> {
@@ -43,16 +77,19 @@ impl PyCertificate {
         Ok(Self { certificate, shared: Arc::clone(&fabric.shared) })
     }
 
+    /// The bound that it claims, bytes over relative capacity.
     #[getter]
     fn claim(&self) -> f64 {
         self.certificate.claim
     }
 
+    /// Where the bound comes from, in words: `host0000 up`.
     #[getter]
     fn place(&self) -> &str {
         &self.certificate.place
     }
 
+    /// The kind of argument: `dual`, `cut`, `host`, …; `docs/methods/bounds.md` lists them.
     #[getter]
     fn kind(&self) -> &'static str {
         self.certificate.reason.kind()
@@ -65,11 +102,25 @@ impl PyCertificate {
     }
 
     /// The certificate as its file holds it.
+    ///
+    /// Returns
+    /// -------
+    /// str
     fn to_json(&self) -> String {
         formats::write_certificate(&self.shared.fabric, &self.certificate)
     }
 
-    /// Writes the certificate.
+    /// Writes the certificate as JSON.
+    ///
+    /// Parameters
+    /// ----------
+    /// path : path
+    ///     The file; it is replaced whole or not at all.
+    ///
+    /// Raises
+    /// ------
+    /// OSError
+    ///     If it cannot be written.
     fn write(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         io::write(py, &path, self.to_json().as_bytes())
     }
@@ -87,6 +138,7 @@ pub struct PyLinkLoads {
 
 #[pymethods]
 impl PyLinkLoads {
+    /// The load of every directed link, by its number in `Fabric.link_table`; bytes over relative capacity.
     #[getter]
     fn per_link<'py>(slf: &Bound<'py, Self>) -> Bound<'py, PyArray1<f64>> {
         arrays::view(slf, |l| &l.loads.load)
@@ -98,21 +150,25 @@ impl PyLinkLoads {
         self.loads.max()
     }
 
+    /// The mean load of all links, bytes over relative capacity.
     #[getter]
     fn mean(&self) -> f64 {
         self.loads.mean(&self.shared.fabric)
     }
 
+    /// The largest load of a link between switches, bytes over relative capacity.
     #[getter]
     fn max_between_switches(&self) -> f64 {
         self.loads.max_between_switches(&self.shared.fabric)
     }
 
+    /// How many links carry the largest load.
     #[getter]
     fn links_at_max(&self) -> usize {
         self.loads.links_at_max()
     }
 
+    /// The least largest load of any adaptive routing over admissible paths; a lower bound of it where not exact.
     #[getter]
     fn ar_bound(&self) -> f64 {
         self.bounds.ar.lower
@@ -124,21 +180,25 @@ impl PyLinkLoads {
         self.bounds.ar_class().name()
     }
 
+    /// What an adaptive routing over admissible paths certainly reaches.
     #[getter]
     fn ar_bound_upper(&self) -> f64 {
         self.bounds.ar.upper
     }
 
+    /// Whether `ar_bound` and `ar_bound_upper` meet (within 1e-6).
     #[getter]
     fn ar_bound_exact(&self) -> bool {
         self.bounds.ar.exact
     }
 
+    /// How far the largest load is above `ar_bound`, %; None where `outside_because` says why.
     #[getter]
     fn ar_gap_percent(&self) -> Option<f64> {
         self.standing.gap_percent(self.loads.max(), self.bounds.ar.lower, self.bounds.ar_class())
     }
 
+    /// No routes in `bound_class` have a smaller largest load.
     #[getter]
     fn lower_bound(&self) -> f64 {
         self.bounds.lower.claim
@@ -150,6 +210,7 @@ impl PyLinkLoads {
         self.bounds.class().name()
     }
 
+    /// How far the largest load is above `lower_bound`, %; None where `outside_because` says why.
     #[getter]
     fn lower_bound_gap_percent(&self) -> Option<f64> {
         self.standing.gap_percent(self.loads.max(), self.bounds.lower.claim, self.bounds.class())
@@ -161,11 +222,13 @@ impl PyLinkLoads {
         self.bounds.any.claim
     }
 
+    /// Where `any_bound` comes from, in words.
     #[getter]
     fn any_bound_at(&self) -> &str {
         &self.bounds.any.place
     }
 
+    /// How far the largest load is above `any_bound`, %.
     #[getter]
     fn any_bound_gap_percent(&self) -> f64 {
         bounds::gap_percent(self.loads.max(), self.bounds.any.claim)
@@ -191,6 +254,7 @@ impl PyLinkLoads {
         mixed_speeds(&self.shared.fabric)
     }
 
+    /// Where `lower_bound` comes from, in words.
     #[getter]
     fn bound_at(&self) -> &str {
         &self.bounds.lower.place
@@ -203,28 +267,56 @@ impl PyLinkLoads {
     }
 
     /// The highest loads of links between switches, each with how many links carry it (within 1e-9).
+    ///
+    /// Parameters
+    /// ----------
+    /// count : int, default 4
+    ///     How many loads.
+    ///
+    /// Returns
+    /// -------
+    /// list of (float, int)
+    ///     Load and links, the highest first.
     #[pyo3(signature = (count = 4))]
     fn levels(&self, count: usize) -> Vec<(f64, usize)> {
         levels(&self.shared.fabric, &self.loads, count)
     }
 
+    /// The argument for `lower_bound`.
     #[getter]
     fn certificate(&self) -> PyCertificate {
         PyCertificate { certificate: self.bounds.lower.clone(), shared: Arc::clone(&self.shared) }
     }
 
+    /// Why bounds are not as sharp as they could be: `interrupted` or `time-limit`; None if they are.
     #[getter]
     fn stopped(&self) -> Option<&'static str> {
         stop_text(self.stopped)
     }
 
-    /// The hottest links: from, from_port, to, to_port, load.
+    /// The hottest links.
+    ///
+    /// Parameters
+    /// ----------
+    /// count : int, default 10
+    ///     How many.
+    ///
+    /// Returns
+    /// -------
+    /// list of dict
+    ///     from, from_port, to, to_port, load.
     #[pyo3(signature = (count = 10))]
     fn hottest<'py>(&self, py: Python<'py>, count: usize) -> PyResult<Vec<Bound<'py, PyDict>>> {
         let links = self.loads.hottest(count).into_iter();
         links.map(|l| link_dict(py, &self.shared.fabric, l, self.loads.load[l.index()])).collect()
     }
 
+    /// Links with their loads as an Arrow table.
+    ///
+    /// Returns
+    /// -------
+    /// pyarrow.Table
+    ///     The columns of `Fabric.to_arrow`, and `load`.
     fn to_arrow(slf: Bound<'_, Self>) -> PyResult<Bound<'_, PyAny>> {
         let fabric = PyFabric { shared: Arc::clone(&slf.get().shared) };
         slf.py().import("netloom.interop")?.call_method1("loads_to_arrow", (slf.clone(), fabric))
@@ -279,7 +371,12 @@ pub fn outside_dict<'py>(py: Python<'py>, outside: Option<&Outside>) -> PyResult
     Ok(Some(dict))
 }
 
-/// The classes of bounds by name, the widest first, each in words that follow "of" or "among".
+/// The classes of bounds by name, the widest first.
+///
+/// Returns
+/// -------
+/// list of (str, str)
+///     Name, and words that follow "of" or "among".
 #[pyfunction]
 pub fn bound_classes() -> Vec<(&'static str, &'static str)> {
     BoundClass::ALL.map(|class| (class.name(), class.words())).to_vec()
@@ -319,7 +416,46 @@ pub fn levels(fabric: &Fabric, loads: &LinkLoads, count: usize) -> Vec<(f64, usi
     falling.chunk_by(same).take(count).map(|level| (level[0], level.len())).collect()
 }
 
-/// Loads of every link under `routes`, with the bounds, or with those that `bounds` has of the same traffic.
+/// Loads of every directed link, with bounds of what any routes could reach.
+///
+/// Parameters
+/// ----------
+/// fabric : Fabric
+///     The fabric.
+/// routes : Routes or str
+///     The routes, or an engine's name (`netloom.engines`).
+/// traffic : Traffic
+///     Bytes from host to host, placed on this fabric.
+/// bounds : LinkLoads, optional
+///     Loads of the same traffic under any routes, whose bounds are taken instead of computed again.
+/// threads : int, default 0
+///     Threads; 0 is one a core. The result is the same for any number.
+/// work : int, optional
+///     Steps of the AR bound's game at most.
+/// time_limit : float, optional
+///     Seconds of wall time; what is known by then is returned, and `stopped` says so.
+///
+/// Returns
+/// -------
+/// LinkLoads
+///
+/// Raises
+/// ------
+/// RoutingError
+///     If the routes do not join a pair with bytes, or are of another fabric.
+/// TrafficError
+///     If the traffic is of other hosts.
+///
+/// References
+/// ----------
+/// Paper 001 (AFAR), section 3: load and AR bound. `docs/methods/bounds.md`.
+///
+/// Examples
+/// --------
+/// >>> fabric = netloom.Fabric.generate("two-level:leaves=4,hosts=4,spines=2")
+/// >>> loads = netloom.loads(fabric, "ftree", netloom.Traffic.read("shift:4", fabric))
+/// >>> loads.max >= loads.ar_bound
+/// True
 #[pyfunction]
 #[pyo3(signature = (fabric, routes, traffic, *, bounds = None, threads = 0, work = None, time_limit = None))]
 #[allow(clippy::too_many_arguments)] // keyword arguments of one Python call
@@ -350,7 +486,26 @@ pub fn loads(
     Ok(PyLinkLoads::new(loads, bounds, ended.stopped, shared))
 }
 
-/// The largest load of a link on every lane; one entry for routes without lanes.
+/// The largest load of a link on every lane.
+///
+/// Parameters
+/// ----------
+/// fabric : Fabric
+///     The fabric.
+/// routes : Routes
+///     The routes.
+/// traffic : Traffic
+///     Bytes from host to host, placed on this fabric.
+///
+/// Returns
+/// -------
+/// list of float
+///     From lane 0 on, bytes over relative capacity; one entry for routes without lanes.
+///
+/// Raises
+/// ------
+/// RoutingError
+///     For a pair with bytes that the tables do not join.
 #[pyfunction]
 pub fn lane_loads(
     py: Python<'_>,

@@ -17,36 +17,43 @@ pub struct PyMixReport(MixReport);
 
 #[pymethods]
 impl PyMixReport {
+    /// Whether every mix is safe.
     #[getter]
     fn ok(&self) -> bool {
         self.0.ok()
     }
 
+    /// Entries that differ between the two tables.
     #[getter]
     fn changed_entries(&self) -> u64 {
         self.0.changed_entries
     }
 
+    /// Destinations with such entries.
     #[getter]
     fn changed_destinations(&self) -> u64 {
         self.0.changed_destinations
     }
 
+    /// Destinations for which some mix has a loop.
     #[getter]
     fn loops(&self) -> u64 {
         self.0.loops
     }
 
+    /// Destinations for which some mix loses packets that the old tables deliver.
     #[getter]
     fn holes(&self) -> u64 {
         self.0.holes
     }
 
+    /// Changed destinations that the old tables do not reach from everywhere.
     #[getter]
     fn lost_before(&self) -> u64 {
         self.0.lost_before
     }
 
+    /// Groups of links that can wait in circles on the way, where neither table has such.
     #[getter]
     fn credit_loops(&self) -> u64 {
         self.0.credit_loops
@@ -65,6 +72,35 @@ impl PyMixReport {
 }
 
 /// What any mix of entries of two tables can do while switches change from one to the other.
+///
+/// Parameters
+/// ----------
+/// fabric : Fabric
+///     The fabric.
+/// old, new : Routes
+///     Tables with as many addresses a host.
+/// threads : int, default 0
+///     Threads; 0 is one a core. The result is the same for any number.
+///
+/// Returns
+/// -------
+/// MixReport
+///
+/// Raises
+/// ------
+/// RoutingError
+///     If they are of another fabric, by source, or of different LMC.
+///
+/// References
+/// ----------
+/// `docs/methods/safe-changes.md`.
+///
+/// Examples
+/// --------
+/// >>> fabric = netloom.Fabric.generate("two-level:leaves=4,hosts=4,spines=2")
+/// >>> old, new = netloom.route("ftree", fabric), netloom.route("minhop", fabric)
+/// >>> netloom.mix(fabric, old, new).ok
+/// True
 #[pyfunction]
 #[pyo3(signature = (fabric, old, new, *, threads = 0))]
 pub fn mix(
@@ -80,7 +116,39 @@ pub fn mix(
         .map(PyMixReport)
 }
 
-/// The tables after every stage of a safe change, and whether fewer stages are proven unsafe.
+/// The tables after every stage of a safe change from one routing to another.
+///
+/// Parameters
+/// ----------
+/// fabric : Fabric
+///     The fabric.
+/// old, new : Routes
+///     Tables with as many addresses a host.
+/// most : int, default 8
+///     Stages at most.
+/// threads : int, default 0
+///     Threads; 0 is one a core. The result is the same for any number.
+///
+/// Returns
+/// -------
+/// (list of Routes, bool)
+///     The tables after every stage, `new` last; and whether fewer stages are proven unsafe.
+///
+/// Raises
+/// ------
+/// RoutingError
+///     If more than `most` are needed, or none are safe: with the destination and the loop.
+///
+/// References
+/// ----------
+/// `docs/methods/safe-changes.md`.
+///
+/// Examples
+/// --------
+/// >>> fabric = netloom.Fabric.generate("two-level:leaves=4,hosts=4,spines=2")
+/// >>> old, new = netloom.route("ftree", fabric), netloom.route("minhop", fabric)
+/// >>> len(netloom.stages(fabric, old, new)[0])
+/// 1
 #[pyfunction]
 #[pyo3(signature = (fabric, old, new, *, most = 8, threads = 0))]
 pub fn stages(
@@ -101,8 +169,24 @@ pub fn stages(
     Ok((found.tables.into_iter().map(routes).collect(), found.fewest))
 }
 
-/// `routes` with all entries for the destinations that they do not reach from everywhere taken from `spare`, and how
-/// many destinations these are.
+/// Routes with the entries of others for destinations that they do not reach from everywhere.
+///
+/// Parameters
+/// ----------
+/// fabric : Fabric
+///     The fabric.
+/// routes, spare : Routes
+///     The tables, and where missing ways are taken from.
+///
+/// Returns
+/// -------
+/// (Routes, int)
+///     The tables, and how many such destinations there are.
+///
+/// Raises
+/// ------
+/// RoutingError
+///     If they are of another fabric or of different LMC.
 #[pyfunction]
 pub fn patched(
     py: Python<'_>,

@@ -2,6 +2,7 @@
 //! is compared with it: `netloom.afar`, `netloom.coloured`.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use netloom_bounds::Bounds;
 use netloom_model::{Control, Csr, Routes};
@@ -14,13 +15,69 @@ use crate::fabric::{PyFabric, Shared};
 use crate::loads::{Judged, PyLinkLoads};
 use crate::optimized::{Found, PyOptimized, changed};
 use crate::routes::{PyRoutes, RoutesOrEngine};
-use crate::run::{Options, run, run_until};
+use crate::run::{Options, left, run, run_until};
 use crate::traffic::PyTraffic;
 
-/// Routes for a traffic: the search, stopped at a proven bound, a work budget, a time limit or Ctrl-C. With
-/// `today` it begins with these routes, of which `max_changes` entries may change, each for `penalty_per_change` bytes of the largest load, and none
-/// towards the hosts in `frozen`. Routes that meet the bound already stay as they are, unless a `depth` is given: levels of load below the largest on which
-/// as few links as possible shall be (else 3). `bounds` has the bounds already.
+/// Routes for a traffic, with a lower bound that proves how good they are.
+///
+/// A local search over destination-based tables on shortest up*/down* ways (minimal ways of a dragonfly). It ends at a
+/// proven bound, at the work budget, at the time limit or by Ctrl-C. Routes that meet the bound already are returned as they are.
+///
+/// Parameters
+/// ----------
+/// fabric : Fabric
+///     The fabric.
+/// traffic : Traffic
+///     Bytes from host to host, placed on this fabric.
+/// background : Routes or str, default "auto"
+///     Routes whose ports stay where no traffic decides; `auto` is ftree on trees, else the engine that suits the fabric.
+/// today : Routes or str, optional
+///     Routes to begin with, so that little changes.
+/// penalty_per_change : float, default 0.0
+///     Bytes of the largest load that a changed entry must save, at least 0. Needs `today`.
+/// max_changes : int, optional
+///     Entries of `today` that may change, at most. Needs `today`.
+/// frozen : sequence of int, default ()
+///     Hosts towards which no entry changes. Needs `today`.
+/// depth : int, optional
+///     Load levels below the largest whose number of links is minimised too; default 3, or 0 if the routes meet the bound already.
+/// islands : int, default 1
+///     Searches side by side with different seeds; the best is returned. `work` is that of all.
+/// bounds : LinkLoads, optional
+///     Loads of the same traffic under any routes, whose bounds are taken instead of computed again.
+/// seed : int, default 0
+///     Seed of random choices.
+/// threads : int, default 0
+///     Threads; 0 is one a core. The result is the same for any number.
+/// work : int, optional
+///     Path searches at most: the reproducible budget. Default: 8 million and 20 more for each pair of a leaf and a host it sends to.
+/// time_limit : float, optional
+///     Seconds of wall time; what is known by then is returned, and `stopped` says so.
+/// progress : callable, optional
+///     Called as `progress(done, all)` now and then; an exception that it raises ends the call.
+///
+/// Returns
+/// -------
+/// Optimized
+///     `.routes`, `.loads`, `.certificate`, `.proven_optimal`.
+///
+/// Raises
+/// ------
+/// RoutingError, TrafficError
+///     If routes or traffic do not fit the fabric, or an engine cannot route it.
+/// ValueError
+///     If a limit of changes is given without `today`, or names a host that is not there.
+///
+/// References
+/// ----------
+/// `docs/methods/optimizer.md`; paper 001 for the AR bound.
+///
+/// Examples
+/// --------
+/// >>> fabric = netloom.Fabric.generate("two-level:leaves=8,hosts=4,spines=4")
+/// >>> best = netloom.optimize(fabric, netloom.Traffic.read("bisection", fabric))
+/// >>> best.loads.max, best.proven_optimal
+/// (1.0, True)
 #[pyfunction]
 #[pyo3(signature = (fabric, traffic, *, background = RoutesOrEngine::Engine("auto".into()), today = None,
                     penalty_per_change = 0.0, max_changes = None, frozen = Vec::new(), depth = None, islands = 1, bounds = None,
@@ -46,7 +103,9 @@ pub fn optimize(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<PyOptimized> {
     traffic.check_fits(py, fabric)?;
+    let began = Instant::now();
     let begin = begin(py, fabric, &background, today.as_ref(), seed, threads)?;
+    let time_limit = left(time_limit, began);
     let asked = Asked::new(py, fabric, today.is_some(), penalty_per_change, max_changes, &frozen)?;
     let (shared, matrix) = (&fabric.shared, &traffic.shared);
     let options = Options { threads, time_limit, progress, anytime: true };
@@ -83,8 +142,52 @@ pub fn optimize(
     Found::into_python(ended.transpose().map_err(|e| errors::optimize(py, e))?, py, fabric)
 }
 
-/// Routes for a traffic with `2^lmc` addresses a host, and which of them every pair uses. The search begins with
-/// `background`, whose addresses are repeated if it has fewer. No bound of one table a destination holds here.
+/// Routes for a traffic with 2^lmc addresses a host, and which address every pair uses.
+///
+/// No bound of one entry a destination holds here: the certificate is of the wider class.
+///
+/// Parameters
+/// ----------
+/// fabric : Fabric
+///     The fabric.
+/// traffic : Traffic
+///     Bytes from host to host, placed on this fabric.
+/// lmc : int
+///     0 to 7.
+/// background : Routes or str, default "auto"
+///     Routes whose ports stay where no traffic decides; `auto` is ftree on trees, else the engine that suits the fabric.
+/// seed : int, default 0
+///     Seed of random choices.
+/// threads : int, default 0
+///     Threads; 0 is one a core. The result is the same for any number.
+/// work : int, optional
+///     Path searches at most: the reproducible budget. Default: 8 million and 20 more for each pair of a leaf and a host it sends to.
+/// time_limit : float, optional
+///     Seconds of wall time; what is known by then is returned, and `stopped` says so.
+/// progress : callable, optional
+///     Called as `progress(done, all)` now and then; an exception that it raises ends the call.
+///
+/// Returns
+/// -------
+/// Optimized
+///     Its routes hold the path of every pair (`Routes.write_paths`).
+///
+/// Raises
+/// ------
+/// OptimizeError
+///     If there is no such LMC, or there are too few LIDs.
+/// RoutingError, TrafficError
+///     If routes or traffic do not fit the fabric.
+///
+/// References
+/// ----------
+/// `docs/methods/lmc.md`.
+///
+/// Examples
+/// --------
+/// >>> fabric = netloom.Fabric.generate("two-level:leaves=4,hosts=4,spines=2")
+/// >>> netloom.optimize_lmc(fabric, netloom.Traffic.read("shift:4", fabric), 1).routes.lmc
+/// 1
 #[pyfunction]
 #[pyo3(signature = (fabric, traffic, lmc, *, background = RoutesOrEngine::Engine("auto".into()), seed = 0,
                     threads = 0, work = None, time_limit = None, progress = None),
@@ -103,7 +206,9 @@ pub fn optimize_lmc(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<PyOptimized> {
     traffic.check_fits(py, fabric)?;
+    let began = Instant::now();
     let begin = begin(py, fabric, &background, None, seed, threads)?;
+    let time_limit = left(time_limit, began);
     let (shared, matrix) = (&fabric.shared, &traffic.shared);
     let options = Options { threads, time_limit, progress, anytime: true };
     let ended = run_until(py, options, |control| {
@@ -126,8 +231,30 @@ pub fn optimize_lmc(
     Found::into_python(ended.transpose().map_err(|e| errors::optimize(py, e))?, py, fabric)
 }
 
-/// `routes` with every entry replaced that is missing or not on a shortest up*/down* way: what the search
-/// begins with.
+/// Routes with every entry replaced that is missing or on no shortest up*/down* way: what a search begins with.
+///
+/// Parameters
+/// ----------
+/// fabric : Fabric
+///     The fabric.
+/// routes : Routes
+///     The routes.
+///
+/// Returns
+/// -------
+/// Routes
+///
+/// Raises
+/// ------
+/// RoutingError
+///     If the routes are of another fabric.
+///
+/// Examples
+/// --------
+/// >>> fabric = netloom.Fabric.generate("two-level:leaves=4,hosts=4,spines=2")
+/// >>> left, removed = fabric.damage(random_links=1, seed=1)
+/// >>> netloom.check(left, netloom.repaired(left, netloom.route("minhop", left))).missing_entries
+/// 0
 #[pyfunction]
 pub fn repaired(py: Python<'_>, fabric: &PyFabric, routes: &PyRoutes) -> PyResult<PyRoutes> {
     routes.check_fits(py, fabric)?;
@@ -197,8 +324,48 @@ impl Asked {
     }
 }
 
-/// AFAR (Smith et al., SC18, Algorithm 1): move destinations off the hottest link. `bounds` has the bounds
-/// already, of the same traffic.
+/// AFAR: moves destinations off the hottest link, again and again.
+///
+/// Parameters
+/// ----------
+/// fabric : Fabric
+///     The fabric.
+/// traffic : Traffic
+///     Bytes from host to host, placed on this fabric.
+/// start : Routes or str, default "ftree"
+///     Routes to begin with.
+/// max_load : float, optional
+///     Enough: ends where no link between switches carries more, bytes.
+/// max_iterations : int, optional
+///     Moves at most.
+/// bounds : LinkLoads, optional
+///     Loads of the same traffic under any routes, whose bounds are taken instead of computed again.
+/// threads : int, default 0
+///     Threads; 0 is one a core. The result is the same for any number.
+/// time_limit : float, optional
+///     Seconds of wall time; what is known by then is returned, and `stopped` says so.
+/// progress : callable, optional
+///     Called as `progress(done, all)` now and then; an exception that it raises ends the call.
+///
+/// Returns
+/// -------
+/// Optimized
+///
+/// Raises
+/// ------
+/// RoutingError, TrafficError
+///     If the routes or the traffic do not fit the fabric.
+///
+/// References
+/// ----------
+/// Smith, Cromey, Lowenthal, Domke, Jain, Thiagarajan, Bhatele, SC 2018, Algorithm 1.
+///
+/// Examples
+/// --------
+/// >>> fabric = netloom.Fabric.generate("two-level:leaves=4,hosts=4,spines=2")
+/// >>> traffic = netloom.Traffic.read("shift:4", fabric)
+/// >>> netloom.afar(fabric, traffic).loads.max <= netloom.loads(fabric, "ftree", traffic).max
+/// True
 #[pyfunction]
 #[pyo3(signature = (fabric, traffic, start = RoutesOrEngine::Engine("ftree".into()), *, max_load = None,
                     max_iterations = None, bounds = None, threads = 0, time_limit = None, progress = None),
@@ -236,7 +403,41 @@ pub fn afar(
     Found::into_python(ended.transpose().map_err(|e| errors::optimize(py, e))?, py, fabric)
 }
 
-/// Offline coloured routing (IBM Research Zurich): the traffic is coloured once, without search.
+/// Coloured routes: each phase's pairs are coloured once, a way a colour, without search.
+///
+/// Parameters
+/// ----------
+/// fabric : Fabric
+///     The fabric.
+/// traffic : Traffic
+///     Bytes from host to host, placed on this fabric.
+/// background : Routes or str, default "auto"
+///     Routes whose ports stay where no traffic decides; `auto` is ftree on trees, else the engine that suits the fabric.
+/// seed : int, default 0
+///     Seed of random choices.
+/// bounds : LinkLoads, optional
+///     Loads of the same traffic under any routes, whose bounds are taken instead of computed again.
+/// threads : int, default 0
+///     Threads; 0 is one a core. The result is the same for any number.
+///
+/// Returns
+/// -------
+/// Optimized
+///
+/// Raises
+/// ------
+/// RoutingError, TrafficError
+///     If routes or traffic do not fit the fabric.
+///
+/// References
+/// ----------
+/// Paper 002; König, 1916.
+///
+/// Examples
+/// --------
+/// >>> fabric = netloom.Fabric.generate("two-level:leaves=4,hosts=4,spines=4")
+/// >>> netloom.coloured(fabric, netloom.Traffic.read("shift:4", fabric)).loads.max
+/// 1.0
 #[pyfunction]
 #[pyo3(signature = (fabric, traffic, *, background = RoutesOrEngine::Engine("auto".into()), seed = 0,
                     bounds = None, threads = 0),

@@ -28,21 +28,25 @@ pub struct PyOptimized {
 
 #[pymethods]
 impl PyOptimized {
+    /// The routes.
     #[getter]
     fn routes(&self, py: Python<'_>) -> Py<PyRoutes> {
         self.routes.clone_ref(py)
     }
 
+    /// The loads of every link under `routes`, with bounds.
     #[getter]
     fn loads(&self, py: Python<'_>) -> Py<PyLinkLoads> {
         self.loads.clone_ref(py)
     }
 
+    /// The argument for the lower bound of `loads`.
     #[getter]
     fn certificate<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.loads.bind(py).getattr("certificate")
     }
 
+    /// Whether the largest load meets its lower bound.
     #[getter]
     fn proven_optimal(&self) -> bool {
         self.loads.get().proven_optimal()
@@ -91,6 +95,16 @@ impl PyOptimized {
     }
 
     /// Writes the routes as OpenSM's `file` engine reads them.
+    ///
+    /// Parameters
+    /// ----------
+    /// path : path
+    ///     The file; it is replaced whole or not at all.
+    ///
+    /// Raises
+    /// ------
+    /// RoutingError, OSError
+    ///     If no such file can hold them, or it cannot be written.
     fn write(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         self.routes.get().write(py, path)
     }

@@ -21,6 +21,44 @@ use crate::{errors, io};
 const LEVELS: [&str; 3] = ["hosts", "leaves", "spines"];
 
 /// Designs for the machine of a plan: counted, priced, and how much they slow its applications.
+///
+/// Nothing is simulated. `docs/schemas/plan.json` has the result's keys.
+///
+/// Parameters
+/// ----------
+/// source : path
+///     A plan (.toml).
+/// seed : int, optional
+///     Of fragmented and random orders; the plan's own if None.
+/// threads : int, default 0
+///     0 is one a core. The result is the same for any number.
+/// time_limit : float, optional
+///     Seconds.
+/// progress : callable, optional
+///     Called with what is done and all that is to do.
+///
+/// Returns
+/// -------
+/// dict
+///     `designs` is the front of price against slowdown, cheapest first; `chosen` a number in it or None;
+///     `full` the cheapest design without taper; `compared` the plan's own specs.
+///
+/// Raises
+/// ------
+/// FormatError, TrafficError, OSError
+///     If the plan, its catalogue or a file of traffic is not what it should be.
+/// TimeoutError
+///     If the time limit came first.
+///
+/// References
+/// ----------
+/// Paper 004; `docs/methods/planning.md`.
+///
+/// Examples
+/// --------
+/// >>> result = netloom.plan("examples/plan/quartz.toml")
+/// >>> result["chosen"] is None or result["designs"][result["chosen"]]["spec"].startswith(("two-level", "fattree", "xgft"))
+/// True
 #[pyfunction]
 #[pyo3(signature = (source, *, seed = None, threads = 0, time_limit = None, progress = None))]
 pub fn plan<'py>(

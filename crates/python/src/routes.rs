@@ -29,8 +29,32 @@ pub struct PyRoutes {
 
 #[pymethods]
 impl PyRoutes {
-    /// Reads an LFT dump. Entries that the fabric can't have are an error, or with `strict=False` left out and
-    /// listed in `faults`.
+    /// Reads an LFT dump (OpenSM's `file` engine, dump_lfts).
+    ///
+    /// Parameters
+    /// ----------
+    /// path : path
+    ///     The file.
+    /// fabric : Fabric
+    ///     The fabric.
+    /// strict : bool, default True
+    ///     Whether entries that the fabric cannot have are an error; otherwise they are left out and listed in `faults`.
+    ///
+    /// Returns
+    /// -------
+    /// Routes
+    ///
+    /// Raises
+    /// ------
+    /// FormatError, RoutingError, OSError
+    ///     If it is no such file, of another fabric, or cannot be read.
+    ///
+    /// Examples
+    /// --------
+    /// >>> fabric = netloom.Fabric.generate("two-level:leaves=4,hosts=4,spines=2")
+    /// >>> netloom.route("ftree", fabric).write("routes.lfts")
+    /// >>> netloom.Routes.read("routes.lfts", fabric).changed_entries(netloom.route("ftree", fabric))
+    /// 0
     #[staticmethod]
     #[pyo3(signature = (path, fabric, *, strict = true))]
     fn read(py: Python<'_>, path: PathBuf, fabric: &PyFabric, strict: bool) -> PyResult<Self> {
@@ -38,7 +62,27 @@ impl PyRoutes {
         Self::parse(py, &data, fabric, &path.display().to_string(), strict)
     }
 
-    /// Parses an LFT dump; see `read`.
+    /// Parses an LFT dump.
+    ///
+    /// Parameters
+    /// ----------
+    /// data : bytes
+    ///     What the file holds.
+    /// fabric : Fabric
+    ///     The fabric.
+    /// label : str, default "<bytes>"
+    ///     What messages call the data.
+    /// strict : bool, default True
+    ///     Whether entries that the fabric cannot have are an error; otherwise they are left out and listed in `faults`.
+    ///
+    /// Returns
+    /// -------
+    /// Routes
+    ///
+    /// Raises
+    /// ------
+    /// FormatError, RoutingError
+    ///     If it is no such file, or of another fabric.
     #[staticmethod]
     #[pyo3(signature = (data, fabric, *, label = "<bytes>", strict = true))]
     fn parse(py: Python<'_>, data: &[u8], fabric: &PyFabric, label: &str, strict: bool) -> PyResult<Self> {
@@ -52,7 +96,25 @@ impl PyRoutes {
         Ok(Self { routes: Arc::new(file.routes), shared: Arc::clone(&fabric.shared), faults })
     }
 
-    /// Routes from a table of ports, as `table()` gives it: `[switch][destination]`, 65535 = no entry.
+    /// Routes from a table of ports, as `table` gives it.
+    ///
+    /// Parameters
+    /// ----------
+    /// fabric : Fabric
+    ///     The fabric.
+    /// table : array of uint16
+    ///     `[switch][destination]`, 65535 = no entry; destinations are hosts, or these and the switches.
+    /// lmc : int, default 0
+    ///     2^lmc addresses a host.
+    ///
+    /// Returns
+    /// -------
+    /// Routes
+    ///
+    /// Raises
+    /// ------
+    /// RoutingError
+    ///     For another shape, or a port without a cable, with its place.
     #[staticmethod]
     #[pyo3(signature = (fabric, table, *, lmc = 0))]
     fn from_table(
@@ -71,6 +133,7 @@ impl PyRoutes {
         Ok(Self { routes: Arc::new(routes), shared: Arc::clone(&fabric.shared), faults: Vec::new() })
     }
 
+    /// LID mask control: 2^lmc addresses a host.
     #[getter]
     fn lmc(&self) -> u8 {
         self.routes.lmc
@@ -82,7 +145,12 @@ impl PyRoutes {
         self.faults.clone()
     }
 
-    /// Ports, [switch][destination]; 65535 = no entry. For routes by source, the way down.
+    /// Ports as an array. For routes by source, the way down.
+    ///
+    /// Returns
+    /// -------
+    /// array of uint16
+    ///     `[switch][destination]`; 65535 = no entry.
     fn table<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<u16>>> {
         let lft = match &self.routes.table {
             Table::ByDest(lft) => lft,
@@ -97,7 +165,22 @@ impl PyRoutes {
         numpy::PyArray1::from_vec(py, ports).reshape([switches, dests])
     }
 
-    /// Link ids from host to host.
+    /// The links from one host to another.
+    ///
+    /// Parameters
+    /// ----------
+    /// source, destination : int
+    ///     Hosts by number.
+    ///
+    /// Returns
+    /// -------
+    /// list of int
+    ///     Links by their number in `Fabric.link_table`.
+    ///
+    /// Raises
+    /// ------
+    /// RoutingError
+    ///     If there is no such host, or the tables do not join them.
     fn path(&self, py: Python<'_>, source: u32, destination: u32) -> PyResult<Vec<u32>> {
         let hosts = self.shared.fabric.host_count();
         if source as usize >= hosts || destination as usize >= hosts {
@@ -112,6 +195,20 @@ impl PyRoutes {
     }
 
     /// How many entries differ.
+    ///
+    /// Parameters
+    /// ----------
+    /// other : Routes
+    ///     Routes of the same fabric.
+    ///
+    /// Returns
+    /// -------
+    /// int
+    ///
+    /// Raises
+    /// ------
+    /// RoutingError
+    ///     If they are of another fabric.
     fn changed_entries(&self, py: Python<'_>, other: &PyRoutes) -> PyResult<u64> {
         match (self.routes.lft(), other.routes.lft()) {
             (Some(a), Some(b)) if a.dests() == b.dests() && a.switches() == b.switches() => {
@@ -124,7 +221,21 @@ impl PyRoutes {
         }
     }
 
-    /// The same tables, with the entries of `present` for the switches' own addresses where these have none.
+    /// The same tables, with the entries of others for the switches' own addresses where these have none.
+    ///
+    /// Parameters
+    /// ----------
+    /// present : Routes
+    ///     Routes of the same fabric.
+    ///
+    /// Returns
+    /// -------
+    /// Routes
+    ///
+    /// Raises
+    /// ------
+    /// RoutingError
+    ///     If they are of another fabric.
     fn with_switches_of(&self, py: Python<'_>, present: &PyRoutes) -> PyResult<Self> {
         match (self.routes.lft(), present.routes.lft()) {
             (Some(a), Some(b)) if a.dests() == b.dests() && a.switches() == b.switches() => {
@@ -137,7 +248,23 @@ impl PyRoutes {
         }
     }
 
-    /// The same tables with those of another for some destinations (hosts): what is in force when part of a change is made.
+    /// These tables with those of another for some destinations: what is in force when part of a change is made.
+    ///
+    /// Parameters
+    /// ----------
+    /// other : Routes
+    ///     Routes of the same fabric.
+    /// destinations : sequence of int
+    ///     Hosts.
+    ///
+    /// Returns
+    /// -------
+    /// Routes
+    ///
+    /// Raises
+    /// ------
+    /// RoutingError
+    ///     If they are of another fabric, or there is no such host.
     fn mixed(&self, py: Python<'_>, other: &PyRoutes, destinations: Vec<u32>) -> PyResult<Self> {
         let fabric = &self.shared.fabric;
         let (Some(old), Some(new)) = (self.routes.lft(), other.routes.lft()) else {
@@ -164,7 +291,24 @@ impl PyRoutes {
         Ok(Self { routes: Arc::new(routes), shared: Arc::clone(&self.shared), faults: Vec::new() })
     }
 
-    /// The share of a traffic's bytes, 0 to 1, that takes another way by other routes.
+    /// The share of a traffic's bytes that takes another way by other routes.
+    ///
+    /// Parameters
+    /// ----------
+    /// other : Routes
+    ///     Routes of the same fabric.
+    /// traffic : Traffic
+    ///     The traffic.
+    ///
+    /// Returns
+    /// -------
+    /// float
+    ///     0 to 1.
+    ///
+    /// Raises
+    /// ------
+    /// RoutingError, TrafficError
+    ///     If they do not belong together.
     fn moved(&self, py: Python<'_>, other: &PyRoutes, traffic: &crate::traffic::PyTraffic) -> PyResult<f64> {
         traffic.check_fits(py, &PyFabric { shared: Arc::clone(&self.shared) })?;
         let (fabric, matrix) = (&self.shared.fabric, traffic.shared.total());
@@ -181,8 +325,23 @@ impl PyRoutes {
         shares.map_err(|e| errors::routing(py, e))
     }
 
-    /// The same tables with the path of every pair (CSV, see `write_paths`): which of a destination's addresses each
-    /// sender uses.
+    /// The same tables with the path of every pair: which of a destination's addresses each sender uses.
+    ///
+    /// Parameters
+    /// ----------
+    /// data : bytes
+    ///     CSV `source,destination,path`, as `write_paths` writes it.
+    /// label : str, default "<bytes>"
+    ///     What messages call the data.
+    ///
+    /// Returns
+    /// -------
+    /// Routes
+    ///
+    /// Raises
+    /// ------
+    /// FormatError
+    ///     If it is no such file.
     #[pyo3(signature = (data, *, label = "<bytes>"))]
     fn with_paths(&self, py: Python<'_>, data: &[u8], label: &str) -> PyResult<Self> {
         let (fabric, lmc) = (&self.shared.fabric, self.routes.lmc);
@@ -201,6 +360,20 @@ impl PyRoutes {
     }
 
     /// The same tables with other lanes, or none.
+    ///
+    /// Parameters
+    /// ----------
+    /// lanes : LaneTables or None
+    ///     SL-to-VL tables and service levels.
+    ///
+    /// Returns
+    /// -------
+    /// Routes
+    ///
+    /// Raises
+    /// ------
+    /// RoutingError
+    ///     If the lanes are of a fabric with other cables.
     fn with_lanes(&self, py: Python<'_>, lanes: Option<&PyLaneTables>) -> PyResult<Self> {
         if let Some(lanes) = lanes {
             self.check_fits(py, &PyFabric { shared: Arc::clone(&lanes.shared) })?;
@@ -217,6 +390,20 @@ impl PyRoutes {
     }
 
     /// How many pairs use another of their destination's addresses.
+    ///
+    /// Parameters
+    /// ----------
+    /// other : Routes
+    ///     Routes of the same fabric.
+    ///
+    /// Returns
+    /// -------
+    /// int
+    ///
+    /// Raises
+    /// ------
+    /// RoutingError
+    ///     If they are of another fabric.
     fn changed_paths(&self, py: Python<'_>, other: &PyRoutes) -> PyResult<usize> {
         let (a, b) = (&self.shared.fabric, &other.shared.fabric);
         if a.host_count() != b.host_count() {
@@ -233,7 +420,17 @@ impl PyRoutes {
         Ok(PyBytes::new(py, &self.serialise_paths(py)?))
     }
 
-    /// Writes the path of every pair that does not use the base address, as CSV `source,destination,path`.
+    /// Writes the path of every pair that does not use the base address.
+    ///
+    /// Parameters
+    /// ----------
+    /// path : path
+    ///     CSV `source,destination,path`; the file is replaced whole or not at all.
+    ///
+    /// Raises
+    /// ------
+    /// OSError
+    ///     If it cannot be written.
     fn write_paths(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         io::write(py, &path, &self.serialise_paths(py)?)
     }
@@ -243,9 +440,17 @@ impl PyRoutes {
         Ok(PyBytes::new(py, self.serialise(py)?.as_bytes()))
     }
 
-    /// Writes the routes as OpenSM's `file` engine reads them.
+    /// Writes the routes as OpenSM's `file` engine reads them, switch by switch.
     ///
-    /// Switch by switch: the whole text is never in memory.
+    /// Parameters
+    /// ----------
+    /// path : path
+    ///     The file; it is replaced whole or not at all.
+    ///
+    /// Raises
+    /// ------
+    /// RoutingError, OSError
+    ///     If no such file can hold them, or it cannot be written.
     pub fn write(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         let texts = self.texts(py)?;
         let write = |control: &Control| {
@@ -377,7 +582,41 @@ fn make(
     .map_err(|e| errors::routing(py, e))
 }
 
-/// Routes by an oblivious engine; `lmc=None` is the fabric's own.
+/// Routes by an oblivious engine, which knows no traffic.
+///
+/// Parameters
+/// ----------
+/// engine : str
+///     A name of `netloom.engines`, with the engine's options, or `auto`.
+/// fabric : Fabric
+///     The fabric.
+/// seed : int, default 0
+///     Seed of random choices.
+/// lmc : int, optional
+///     2^lmc addresses a host, 0 to 7; None: the fabric's own.
+/// threads : int, default 0
+///     Threads; 0 is one a core. The result is the same for any number.
+///
+/// Returns
+/// -------
+/// Routes
+///
+/// Raises
+/// ------
+/// SpecError
+///     If there is no such engine.
+/// RoutingError
+///     If it cannot route this fabric: the text says why.
+///
+/// References
+/// ----------
+/// `docs/methods/routing-engines.md`; ftree, minhop and updn choose as OpenSM does.
+///
+/// Examples
+/// --------
+/// >>> fabric = netloom.Fabric.generate("two-level:leaves=4,hosts=4,spines=2")
+/// >>> len(netloom.route("ftree", fabric).path(0, 15))
+/// 4
 #[pyfunction]
 #[pyo3(name = "route", signature = (engine, fabric, *, seed = 0, lmc = None, threads = 0))]
 pub fn route_by_name(
@@ -393,7 +632,21 @@ pub fn route_by_name(
     Ok(PyRoutes::new(routes, &fabric.shared))
 }
 
-/// Names and one-line descriptions of the oblivious engines.
+/// The oblivious routing engines.
+///
+/// Returns
+/// -------
+/// list of (str, str)
+///     Name, and a line on what it does.
+///
+/// References
+/// ----------
+/// `docs/methods/routing-engines.md` has each engine's source.
+///
+/// Examples
+/// --------
+/// >>> "ftree" in dict(netloom.engines())
+/// True
 #[pyfunction]
 pub fn engines() -> Vec<(String, String)> {
     Engine::ALL.iter().map(|e| (e.to_string(), e.describe().to_string())).collect()

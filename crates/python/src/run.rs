@@ -41,6 +41,13 @@ impl Options {
     }
 }
 
+/// What is left of a time limit since `began`. Of a limit that has passed meanwhile a moment is left: only no time at all is no
+/// time for a first step.
+pub fn left(time_limit: Option<f64>, began: Instant) -> Option<f64> {
+    let least = Duration::from_millis(1).as_secs_f64();
+    time_limit.map(|s| if s > least { (s - began.elapsed().as_secs_f64()).max(least) } else { s })
+}
+
 /// Runs `work` without the interpreter lock; see the module.
 ///
 /// # Errors

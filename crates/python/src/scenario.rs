@@ -45,8 +45,28 @@ pub struct PyScenario {
 
 #[pymethods]
 impl PyScenario {
-    /// Reads a scenario and every file that it names (paths are relative to it), with overrides such as
-    /// `hardware.lanes=2` put into it first.
+    /// Reads a scenario and every file that it names.
+    ///
+    /// Parameters
+    /// ----------
+    /// path : path
+    ///     A scenario (.toml); files are relative to it.
+    /// overrides : sequence of str, default ()
+    ///     Keys that change: `"hardware.lanes=2"`.
+    ///
+    /// Returns
+    /// -------
+    /// Scenario
+    ///
+    /// Raises
+    /// ------
+    /// FormatError, SpecError, PlaceError, OSError
+    ///     If a key, value or file is not what it should be.
+    ///
+    /// Examples
+    /// --------
+    /// >>> netloom.Scenario.read("examples/scenarios/shuffle.toml", ["seed=2"]).seed
+    /// 2
     #[staticmethod]
     #[pyo3(signature = (path, overrides = Vec::new()))]
     fn read(py: Python<'_>, path: PathBuf, overrides: Vec<String>) -> PyResult<Self> {
@@ -56,7 +76,29 @@ impl PyScenario {
         Self::parse(py, &data, &path.display().to_string(), folder, overrides, &name)
     }
 
-    /// Parses a scenario whose files are relative to `folder`; see `read`.
+    /// Parses a scenario.
+    ///
+    /// Parameters
+    /// ----------
+    /// data : bytes
+    ///     TOML.
+    /// label : str, default "<bytes>"
+    ///     What messages call the data.
+    /// folder : path, default "."
+    ///     What files are relative to.
+    /// overrides : sequence of str, default ()
+    ///     Keys that change: `"hardware.lanes=2"`.
+    /// name : str, default "scenario"
+    ///     Its name.
+    ///
+    /// Returns
+    /// -------
+    /// Scenario
+    ///
+    /// Raises
+    /// ------
+    /// FormatError, SpecError, PlaceError, OSError
+    ///     If a key or value is not what it should be.
     #[staticmethod]
     #[pyo3(signature = (data, *, label = "<bytes>", folder = PathBuf::new(), overrides = Vec::new(), name = "scenario"))]
     fn parse(
@@ -130,8 +172,25 @@ impl PyScenario {
         Ok(Self { stage: Arc::new(Stage { scene, shared, label, folder }), files, jobs_file })
     }
 
-    /// A scenario, as text, on a fabric that is at hand already (the one it names is not looked at); files are relative to `folder`. `label` stands for it in
-    /// errors.
+    /// A scenario as text, on a fabric that is at hand; the one it names is not looked at.
+    ///
+    /// Parameters
+    /// ----------
+    /// fabric : Fabric
+    ///     The fabric.
+    /// text, label : str
+    ///     The scenario, and what messages call it.
+    /// folder : path
+    ///     What files are relative to.
+    ///
+    /// Returns
+    /// -------
+    /// Scenario
+    ///
+    /// Raises
+    /// ------
+    /// FormatError, SpecError, PlaceError, OSError
+    ///     If a key or value is not what it should be.
     #[staticmethod]
     fn on(py: Python<'_>, fabric: &PyFabric, text: &str, label: &str, folder: PathBuf) -> PyResult<Self> {
         let scenario =
@@ -150,8 +209,23 @@ impl PyScenario {
         })
     }
 
-    /// A traffic as a program: its phases in order; in each every host posts all that it sends at once, the next host first, and waits for
-    /// that and for what it is sent.
+    /// A traffic as a program: phase after phase, every host sends all at once and waits for all.
+    ///
+    /// Parameters
+    /// ----------
+    /// fabric : Fabric
+    ///     The fabric.
+    /// traffic : Traffic
+    ///     Traffic over its hosts.
+    ///
+    /// Returns
+    /// -------
+    /// Scenario
+    ///
+    /// Raises
+    /// ------
+    /// TrafficError
+    ///     If the traffic is of other hosts.
     #[staticmethod]
     fn of_traffic(py: Python<'_>, fabric: &PyFabric, traffic: &crate::traffic::PyTraffic) -> PyResult<Self> {
         traffic.check_fits(py, fabric)?;
@@ -172,33 +246,54 @@ impl PyScenario {
         })
     }
 
-    /// A scenario from a dictionary, with the keys of a scenario's file; see `netloom.interop`.
+    /// A scenario from a dictionary.
+    ///
+    /// Parameters
+    /// ----------
+    /// scenario : mapping
+    ///     The keys of a scenario's file (`docs/verbs/simulate.md`).
+    /// folder : path, optional
+    ///     What files are relative to; None: the present folder.
+    ///
+    /// Returns
+    /// -------
+    /// Scenario
+    ///
+    /// Raises
+    /// ------
+    /// FormatError, SpecError, PlaceError
+    ///     If a key or value is not what it should be.
     #[staticmethod]
     #[pyo3(signature = (scenario, *, folder = None))]
     fn from_dict<'py>(scenario: Bound<'py, PyAny>, folder: Option<PathBuf>) -> PyResult<Bound<'py, PyAny>> {
         scenario.py().import("netloom.interop")?.call_method1("scenario_from_dict", (&scenario, folder))
     }
 
+    /// Its name: the file's, without the ending.
     #[getter]
     fn name(&self) -> &str {
         &self.stage.scene.scenario.name
     }
 
+    /// The file, or what it was called.
     #[getter]
     fn path(&self) -> &str {
         &self.stage.label
     }
 
+    /// The simulator: `packet` or `fluid`.
     #[getter]
     fn model(&self) -> &str {
         &self.stage.scene.scenario.model
     }
 
+    /// The profile of hardware: `codes`, `infiniband`, `aries`.
     #[getter]
     fn profile(&self) -> &str {
         &self.stage.scene.scenario.profile
     }
 
+    /// Seed of all random choices.
     #[getter]
     fn seed(&self) -> u64 {
         self.stage.scene.scenario.seed
@@ -256,6 +351,20 @@ impl PyScenario {
     }
 
     /// One of its jobs by itself, on the same hosts; once, where it starts over until another ends.
+    ///
+    /// Parameters
+    /// ----------
+    /// job : str
+    ///     The job's name.
+    ///
+    /// Returns
+    /// -------
+    /// Scenario
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     If there is no such job.
     fn alone(&self, py: Python<'_>, job: &str) -> PyResult<Self> {
         let stage = &self.stage;
         let scene = stage.scene.alone(stage.job(py, job)?);
@@ -268,8 +377,28 @@ impl PyScenario {
         self.files.clone()
     }
 
-    /// The tables of a routing, checked; `None` for one that chooses packet by packet. `optimized` spends `work` path
-    /// searches at most (`None`: as the traffic's size says).
+    /// The tables of a routing, checked.
+    ///
+    /// Parameters
+    /// ----------
+    /// routing : str
+    ///     One of `routings`.
+    /// threads : int, default 0
+    ///     Threads; 0 is one a core.
+    /// work : int, optional
+    ///     Path searches at most, where routes are optimised.
+    /// progress : callable, optional
+    ///     Called as `progress(done, all)` now and then.
+    ///
+    /// Returns
+    /// -------
+    /// Routes or None
+    ///     None for a routing that chooses packet by packet.
+    ///
+    /// Raises
+    /// ------
+    /// SpecError, RoutingError
+    ///     If there is no such routing, or it cannot route the fabric.
     #[pyo3(signature = (routing, *, threads = 0, work = None, progress = None))]
     pub fn routes(
         &self,
@@ -285,8 +414,27 @@ impl PyScenario {
         Ok(made.map(|routes| PyRoutes::new(routes, &self.stage.shared)))
     }
 
-    /// The tables of `optimized` (or `optimized:phases`), and how they were chosen: `changed_because`, and `judge` with what was simulated and the
-    /// figures of every candidate (`None` where nothing was simulated).
+    /// The tables of `optimized` routes, and how they were chosen.
+    ///
+    /// Parameters
+    /// ----------
+    /// routing : str, default "optimized"
+    ///     `optimized` or `optimized:phases`.
+    /// threads : int, default 0
+    ///     Threads; 0 is one a core.
+    /// work : int, optional
+    ///     Path searches at most, where routes are optimised.
+    /// progress : callable, optional
+    ///     Called as `progress(done, all)` now and then.
+    ///
+    /// Returns
+    /// -------
+    /// (Routes, dict)
+    ///
+    /// Raises
+    /// ------
+    /// RoutingError, TrafficError
+    ///     If they cannot be made.
     #[pyo3(signature = (routing = "optimized", *, threads = 0, work = None, progress = None))]
     fn optimized<'py>(
         &self,
@@ -308,7 +456,21 @@ impl PyScenario {
         Ok((PyRoutes::new(choice.routes().clone(), &self.stage.shared), told))
     }
 
-    /// What `optimized` (or `optimized:phases`) routes are optimised for, host to host.
+    /// What `optimized` routes are optimised for, host to host.
+    ///
+    /// Parameters
+    /// ----------
+    /// routing : str, default "optimized"
+    ///     `optimized` or `optimized:phases`.
+    ///
+    /// Returns
+    /// -------
+    /// Traffic
+    ///
+    /// Raises
+    /// ------
+    /// SpecError
+    ///     If it is neither.
     #[pyo3(signature = (routing = "optimized"))]
     fn traffic(&self, py: Python<'_>, routing: &str) -> PyResult<crate::traffic::PyTraffic> {
         let made = run(py, Options::default(), |control| {
@@ -318,8 +480,21 @@ impl PyScenario {
         made.map(Into::into).map_err(|e| self.stage.raise(py, e))
     }
 
-    /// The same fabric, hardware and software with other work: one job over all hosts, which sends at once what a traffic between them
-    /// says.
+    /// The same fabric and hardware with other work: one job over all hosts, which sends at once what a traffic says.
+    ///
+    /// Parameters
+    /// ----------
+    /// traffic : Traffic
+    ///     Traffic over the fabric's hosts.
+    ///
+    /// Returns
+    /// -------
+    /// Scenario
+    ///
+    /// Raises
+    /// ------
+    /// TrafficError
+    ///     If the traffic is of other hosts.
     fn with_traffic(&self, py: Python<'_>, traffic: &crate::traffic::PyTraffic) -> PyResult<Self> {
         traffic.check_fits(py, &self.fabric())?;
         let stage = &self.stage;

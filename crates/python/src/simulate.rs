@@ -41,14 +41,60 @@ pub struct PySimulation {
     kept: Option<Result<(), String>>,
 }
 
-/// Runs a scenario with one of its routings (the first if `None`). `routes` are its tables if the caller has them
-/// already. Ctrl-C and the time limit (seconds of wall clock) end it with what is known so far. `progress` hears of
-/// simulated ps, and of the end where the scenario has one (else 0). `state` is what an earlier call with the same
-/// arguments has kept: the run goes on from there. `keep` is a file, its first line and seconds: the state is written there,
-/// behind that line, as gzip, each so many seconds (0: never) and when the run is ended early. The fluid model keeps nothing,
-/// nor does a run with a trace. With `counted`, what hosts send each other is counted, and links in intervals of `counted_every_us`;
-/// nothing else is then recorded over time, and no state is kept. Of the jobs in `messages` every message is written down; no state is kept then
-/// either.
+/// Runs a scenario with one of its routings.
+///
+/// Ctrl-C and the time limit end it with what is known so far.
+///
+/// Parameters
+/// ----------
+/// scenario : Scenario
+///     Fabric, jobs and hardware.
+/// routing : str, optional
+///     One of `scenario.routings`; None: the first.
+/// model : {"packet", "fluid"}, optional
+///     None: the scenario's.
+/// routes : Routes, optional
+///     The routing's tables, if the caller has them already.
+/// threads : int, default 1
+///     Threads; 0 is one a core. The result is the same for any number.
+/// time_limit : float, optional
+///     Seconds of wall time; what is known by then is returned, and `stopped` says so.
+/// progress : callable, optional
+///     Called as `progress(picoseconds, end)`; `end` is 0 if the scenario has none.
+/// state : bytes, optional
+///     What an earlier call with the same arguments has kept: the run goes on from there.
+/// keep : (path, bytes, float), optional
+///     A file, its first line and seconds: the state is written there, behind that line, as gzip, each so many
+///     seconds (0: never) and when the run is ended early. The fluid model keeps nothing, nor does a run with a trace.
+/// counted : bool, default False
+///     Whether what hosts send each other is counted (`Simulation.sent`, `.counted`); nothing else is then recorded
+///     over time, and no state kept.
+/// counted_every_us : float, optional
+///     Length of the intervals in which links are counted then, microseconds.
+/// messages : sequence of str, default ()
+///     Jobs of which every message is written down (`Simulation.messages`); no state is kept then.
+///
+/// Returns
+/// -------
+/// Simulation
+///
+/// Raises
+/// ------
+/// SpecError, ValueError
+///     If the scenario has no such routing, or no such job.
+/// SimulationError, RoutingError
+///     If the routing cannot route it, or the run cannot go on.
+///
+/// References
+/// ----------
+/// `docs/methods/simulator.md`, `docs/methods/fluid.md`.
+///
+/// Examples
+/// --------
+/// >>> fabric = netloom.Fabric.generate("two-level:leaves=4,hosts=4,spines=2")
+/// >>> scenario = netloom.Scenario.of_traffic(fabric, netloom.Traffic.read("shift:4", fabric))
+/// >>> netloom.simulate(scenario).stopped is None
+/// True
 #[pyfunction]
 #[pyo3(signature = (scenario, routing = None, *, model = None, routes = None, threads = 1, time_limit = None,
                     progress = None, state = None, keep = None, counted = false, counted_every_us = None,
@@ -223,6 +269,7 @@ pub(crate) fn cpu_ns() -> i128 {
 
 #[pymethods]
 impl PySimulation {
+    /// The routing, in the scenario's own words.
     #[getter]
     fn routing(&self) -> &str {
         &self.routing
@@ -413,9 +460,26 @@ impl PySimulation {
         Ok(Some(columns))
     }
 
-    /// What links carried by interval, as real fabrics give it: as the simulated ports counted it, or with `vl_scheme` by virtual lane, as
-    /// ports would that queue on one lane and count on several, from what was received by then (`noise`, `skew`, `missing`, `seed`: as in
-    /// `synth_counters`). `None` unless it was counted.
+    /// What links carried by interval, as the simulated ports counted it.
+    ///
+    /// Parameters
+    /// ----------
+    /// vl_scheme : str, optional
+    ///     Counters by virtual lane, as of ports that queue on one lane and count on several.
+    /// noise, skew, missing : float, default 0.0
+    ///     As of `synth_counters`.
+    /// seed : int, default 0
+    ///     Seed of these.
+    ///
+    /// Returns
+    /// -------
+    /// Counters or None
+    ///     None unless the run was `counted`.
+    ///
+    /// Raises
+    /// ------
+    /// SpecError, ValueError
+    ///     If there is no such scheme, or a number is out of its range.
     #[pyo3(signature = (vl_scheme = None, *, noise = 0.0, skew = 0.0, missing = 0.0, seed = 0))]
     fn counted(
         &self,
@@ -480,8 +544,26 @@ impl PySimulation {
         Ok(Some(PyCounters::simulated(shared, made.map_err(|e| errors::counters(py, e))?)))
     }
 
-    /// What hosts sent each other, headers included, in all or in an interval; `None` unless it was counted. In bytes, packets, or
-    /// half the bytes and half the packets times the MTU (mixed).
+    /// What hosts sent each other, headers included.
+    ///
+    /// Parameters
+    /// ----------
+    /// interval : int, optional
+    ///     Which interval; None: all.
+    /// unit : {"bytes", "packets", "mixed"}, default "bytes"
+    ///     What is counted.
+    /// mtu_bytes : float, default 4096.0
+    ///     Bytes of a full packet.
+    ///
+    /// Returns
+    /// -------
+    /// Traffic or None
+    ///     None unless the run was `counted`.
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     If there is no such unit.
     #[pyo3(signature = (interval = None, *, unit = "bytes", mtu_bytes = 4096.0))]
     fn sent(
         &self,

@@ -22,6 +22,22 @@ pub struct PyHose {
 #[pymethods]
 impl PyHose {
     /// Reads `host,sent,received` (.csv, .csv.gz).
+    ///
+    /// Parameters
+    /// ----------
+    /// path : path
+    ///     The file.
+    /// fabric : Fabric, optional
+    ///     Whose hosts are named; without it hosts are numbers.
+    ///
+    /// Returns
+    /// -------
+    /// Hose
+    ///
+    /// Raises
+    /// ------
+    /// FormatError, OSError
+    ///     If it is no such file, or names other hosts.
     #[staticmethod]
     #[pyo3(signature = (path, fabric = None))]
     fn read(py: Python<'_>, path: PathBuf, fabric: Option<&PyFabric>) -> PyResult<Self> {
@@ -30,27 +46,48 @@ impl PyHose {
         Ok(Self { hose: hose.map_err(|e| errors::format(py, &e))? })
     }
 
-    /// The row and column sums of traffic.
+    /// The row and column sums of a traffic.
+    ///
+    /// Parameters
+    /// ----------
+    /// traffic : Traffic
+    ///     The traffic.
+    ///
+    /// Returns
+    /// -------
+    /// Hose
     #[staticmethod]
     fn of(traffic: &PyTraffic) -> Self {
         Self { hose: Hose::of(traffic.shared.total(), traffic.shared.traffic.hosts_hash()) }
     }
 
+    /// What every host sends in all, bytes.
     #[getter]
     fn sent<'py>(slf: &Bound<'py, Self>) -> Bound<'py, PyArray1<f64>> {
         arrays::view(slf, |h| &h.hose.sent)
     }
 
+    /// What every host receives in all, bytes.
     #[getter]
     fn received<'py>(slf: &Bound<'py, Self>) -> Bound<'py, PyArray1<f64>> {
         arrays::view(slf, |h| &h.hose.received)
     }
 
     /// `host,sent,received`, as `read` reads it.
+    ///
+    /// Parameters
+    /// ----------
+    /// fabric : Fabric
+    ///     Whose names are written.
+    ///
+    /// Returns
+    /// -------
+    /// bytes
     fn to_bytes<'py>(&self, py: Python<'py>, fabric: &PyFabric) -> Bound<'py, PyBytes> {
         PyBytes::new(py, &formats::write_sums(fabric.fabric(), &self.hose))
     }
 
+    /// Hash of the hosts that it is of; None if it is of no fabric.
     #[getter]
     fn hosts_hash(&self) -> Option<String> {
         self.hose.hosts_hash.map(|h| format!("{h:016x}"))

@@ -60,8 +60,32 @@ impl From<Recorded> for PyTraffic {
 
 #[pymethods]
 impl PyTraffic {
-    /// Reads a file by its ending (.mtx, .csv, .ti trace, .goal schedule, .txt, .npz, .npy, .parquet, .toml jobs file; the
-    /// first five also .gz), a folder of traces or an index of them, or makes the pattern that a spec names (specs win over files). Collectives of traces count (`collectives`: all) or not (none).
+    /// Reads a file by its ending, or makes the pattern that a spec names.
+    ///
+    /// Parameters
+    /// ----------
+    /// source : path
+    ///     A file (.mtx, .csv, .ti, .goal, .txt, .npz, .npy, .parquet, a jobs file .toml; .gz too), or a spec.
+    /// fabric : Fabric, optional
+    ///     On whose hosts a pattern or jobs are placed.
+    /// seed : int, optional
+    ///     Seed of random choices; None: the file's own.
+    /// collectives : {"all", "none"}, optional
+    ///     Whether those of traces count; None: `all`.
+    ///
+    /// Returns
+    /// -------
+    /// Traffic
+    ///
+    /// Raises
+    /// ------
+    /// FormatError, TrafficError, SpecError, PlaceError, OSError
+    ///     If it is no such file or spec, a value is impossible, or it does not fit the fabric.
+    ///
+    /// Examples
+    /// --------
+    /// >>> netloom.Traffic.read("examples/data/hpcg-216.mtx.gz").endpoints
+    /// 216
     #[staticmethod]
     #[pyo3(signature = (source, fabric = None, *, seed = None, collectives = None))]
     pub fn read(
@@ -122,7 +146,27 @@ impl PyTraffic {
         Py::new(py, traffic)
     }
 
-    /// Parses Matrix Market, CSV triples, a dense table, a time-independent trace or a GOAL schedule.
+    /// Parses traffic.
+    ///
+    /// Parameters
+    /// ----------
+    /// data : bytes
+    ///     What the file holds, gzip or not.
+    /// format : {"mtx", "csv", "dense", "ti", "goal"}
+    ///     Matrix Market, CSV triples, a dense table, a time-independent trace, a GOAL schedule.
+    /// label : str, default "<bytes>"
+    ///     What messages call the data.
+    /// collectives : {"all", "none"}, optional
+    ///     Whether those of traces count; None: `all`.
+    ///
+    /// Returns
+    /// -------
+    /// Traffic
+    ///
+    /// Raises
+    /// ------
+    /// FormatError, TrafficError
+    ///     If it is no such file, or a value is impossible.
     #[staticmethod]
     #[pyo3(signature = (data, format, *, label = "<bytes>", collectives = None))]
     fn parse(
@@ -136,6 +180,27 @@ impl PyTraffic {
     }
 
     /// The pattern that a spec names.
+    ///
+    /// Parameters
+    /// ----------
+    /// spec : str
+    ///     E.g. `"shift:4"`, `"permutation:seed=1"`; `docs/traffic.md` lists them.
+    /// endpoints : int, optional
+    ///     How many; None: as the spec says.
+    ///
+    /// Returns
+    /// -------
+    /// Traffic
+    ///
+    /// Raises
+    /// ------
+    /// SpecError
+    ///     If there is no such pattern, or it does not fit so many endpoints.
+    ///
+    /// Examples
+    /// --------
+    /// >>> netloom.Traffic.pattern("shift:4", 32).pairs
+    /// 32
     #[staticmethod]
     #[pyo3(signature = (spec, endpoints = None))]
     fn pattern(py: Python<'_>, spec: &str, endpoints: Option<u32>) -> PyResult<Self> {
@@ -143,6 +208,33 @@ impl PyTraffic {
     }
 
     /// Traffic from columns; duplicates add up, zeros drop out.
+    ///
+    /// Parameters
+    /// ----------
+    /// endpoints : int
+    ///     How many endpoints there are.
+    /// sources, destinations : array of int
+    ///     0 to `endpoints` - 1.
+    /// bytes : array of float
+    ///     At least 0.
+    /// packets : array of float, optional
+    ///     Packets of each; None: unknown.
+    /// hosts_hash : str, optional
+    ///     `Fabric.hosts_hash`, if endpoints are the hosts of a fabric.
+    ///
+    /// Returns
+    /// -------
+    /// Traffic
+    ///
+    /// Raises
+    /// ------
+    /// TrafficError
+    ///     If columns differ in length, or a value is impossible.
+    ///
+    /// Examples
+    /// --------
+    /// >>> netloom.Traffic.from_triples(4, [0, 1], [2, 3], [1e6, 2e6]).total_bytes
+    /// 3000000.0
     #[staticmethod]
     #[pyo3(signature = (endpoints, sources, destinations, bytes, packets = None, *, hosts_hash = None))]
     fn from_triples(
@@ -167,7 +259,23 @@ impl PyTraffic {
         Ok(traffic.with_hosts_hash(hash).into())
     }
 
-    /// Traffic from any SciPy sparse matrix.
+    /// Traffic from a matrix, rows send.
+    ///
+    /// Parameters
+    /// ----------
+    /// matrix : SciPy sparse matrix
+    ///     Square; bytes, at least 0.
+    /// hosts_hash : str, optional
+    ///     `Fabric.hosts_hash`, if endpoints are the hosts of a fabric.
+    ///
+    /// Returns
+    /// -------
+    /// Traffic
+    ///
+    /// Raises
+    /// ------
+    /// TrafficError
+    ///     If it is not square, or a value is impossible.
     #[staticmethod]
     #[pyo3(signature = (matrix, *, hosts_hash = None))]
     fn from_scipy<'py>(
@@ -178,6 +286,7 @@ impl PyTraffic {
         py.import("netloom.interop")?.call_method1("from_scipy", (matrix, hosts_hash))
     }
 
+    /// How many endpoints there are: hosts once placed, ranks before.
     #[getter]
     fn endpoints(&self) -> u32 {
         self.shared.traffic.endpoints()
@@ -189,6 +298,7 @@ impl PyTraffic {
         self.shared.total().entry_count()
     }
 
+    /// Bytes of all pairs.
     #[getter]
     fn total_bytes(&self) -> f64 {
         self.shared.total().total_bytes()
@@ -218,11 +328,13 @@ impl PyTraffic {
         notes
     }
 
+    /// Hash of the hosts that it is placed on; None before.
     #[getter]
     fn hosts_hash(&self) -> Option<String> {
         self.shared.traffic.hosts_hash().map(|h| format!("{h:016x}"))
     }
 
+    /// Names of its phases, in order.
     #[getter]
     fn phase_names(&self) -> Vec<&str> {
         self.shared.traffic.phases().iter().map(|p| p.name.as_str()).collect()
@@ -234,22 +346,39 @@ impl PyTraffic {
         self.shared.traffic.phases().iter().map(|p| p.repeats).collect()
     }
 
+    /// Where each source's pairs begin in `indices` and `data`, one more than endpoints.
     #[getter]
     fn indptr<'py>(slf: &Bound<'py, Self>) -> Bound<'py, PyArray1<i64>> {
         arrays::view(slf, |t| arrays::as_i64(t.shared.total().offsets()))
     }
 
+    /// Destination of every pair, by row.
     #[getter]
     fn indices<'py>(slf: &Bound<'py, Self>) -> Bound<'py, PyArray1<i32>> {
         arrays::view(slf, |t| arrays::as_i32(t.shared.total().columns()))
     }
 
+    /// Bytes of every pair, by row: the values of a compressed sparse row matrix.
     #[getter]
     fn data<'py>(slf: &Bound<'py, Self>) -> Bound<'py, PyArray1<f64>> {
         arrays::view(slf, |t| t.shared.total().bytes())
     }
 
     /// One occurrence of a phase as traffic of its own.
+    ///
+    /// Parameters
+    /// ----------
+    /// index : int
+    ///     Which, from 0.
+    ///
+    /// Returns
+    /// -------
+    /// Traffic
+    ///
+    /// Raises
+    /// ------
+    /// TrafficError
+    ///     If there is no such phase.
     fn phase(&self, py: Python<'_>, index: usize) -> PyResult<Self> {
         let traffic = &self.shared.traffic;
         let phase = traffic.phases().get(index).ok_or_else(|| {
@@ -260,6 +389,43 @@ impl PyTraffic {
     }
 
     /// Places a rank matrix on hosts.
+    ///
+    /// Parameters
+    /// ----------
+    /// fabric : Fabric
+    ///     The fabric.
+    /// allocation : str, default "fragmented"
+    ///     Which hosts: `contiguous`, `random`, `fragmented`, …; `docs/verbs/traffic.md` lists them.
+    /// mapping : str, default "block"
+    ///     Which rank goes where: `block`, `cyclic`, `random`, `tiled:4x4x2`, …
+    /// ranks_per_host : int, optional
+    ///     At most so many ranks a machine; None: spread evenly.
+    /// copies : int, default 1
+    ///     Instances side by side, each on machines of its own.
+    /// cross_copies : bool, default False
+    ///     Whether rank *i* of each copy also sends to rank *j* of each other.
+    /// grid : sequence of int, optional
+    ///     The process grid that tiles cut, x fastest; None: the pattern's own.
+    /// hosts : str, optional
+    ///     These hosts in this order, in Slurm's notation, instead of `allocation`.
+    /// seed : int, default 0
+    ///     Seed of random choices.
+    ///
+    /// Returns
+    /// -------
+    /// Traffic
+    ///     Over the fabric's hosts.
+    ///
+    /// Raises
+    /// ------
+    /// PlaceError
+    ///     If there is no such allocation or mapping, or there are too few hosts.
+    ///
+    /// Examples
+    /// --------
+    /// >>> fabric = netloom.Fabric.generate("two-level:leaves=4,hosts=4,spines=2")
+    /// >>> netloom.Traffic.pattern("shift:4", 32).place(fabric, ranks_per_host=2, seed=1).endpoints
+    /// 16
     #[pyo3(signature = (fabric, *, allocation = "fragmented", mapping = "block", ranks_per_host = None, copies = 1,
                         cross_copies = false, grid = None, hosts = None, seed = 0))]
     #[allow(clippy::too_many_arguments)] // keyword arguments of one Python call
@@ -300,29 +466,87 @@ impl PyTraffic {
         Ok(placed.traffic.into())
     }
 
-    /// A sample of what traffic estimated with this error may turn out to be: `error` is a part (0.1 is 10 %).
+    /// A sample of what traffic estimated with an error may turn out to be.
+    ///
+    /// Parameters
+    /// ----------
+    /// error : float
+    ///     Relative error of every entry, at least 0.
+    /// seed : int, default 0
+    ///     Seed of the draw.
+    ///
+    /// Returns
+    /// -------
+    /// Traffic
+    ///
+    /// Raises
+    /// ------
+    /// TrafficError
+    ///     If the error is negative or not finite.
     #[pyo3(signature = (error, *, seed = 0))]
     fn perturbed(&self, py: Python<'_>, error: f64, seed: u64) -> PyResult<Self> {
         self.sample(py, patterns::Estimate::Relative(error), seed)
     }
 
-    /// The same, with the standard error of every entry as traffic of its own.
+    /// A sample of what traffic may turn out to be, with the standard error of every entry.
+    ///
+    /// Parameters
+    /// ----------
+    /// errors : Traffic
+    ///     Standard errors, bytes, of as many endpoints.
+    /// seed : int, default 0
+    ///     Seed of the draw.
+    ///
+    /// Returns
+    /// -------
+    /// Traffic
+    ///
+    /// Raises
+    /// ------
+    /// TrafficError
+    ///     If they have other endpoints.
     #[pyo3(signature = (errors, *, seed = 0))]
     fn perturbed_by(&self, py: Python<'_>, errors: &Self, seed: u64) -> PyResult<Self> {
         self.sample(py, patterns::Estimate::Bytes(&errors.shared.traffic), seed)
     }
 
-    /// Mean links from host to host over the pairs; `None` if no admissible way joins any.
+    /// Mean links from host to host over the pairs.
+    ///
+    /// Parameters
+    /// ----------
+    /// fabric : Fabric
+    ///     On which it is placed.
+    ///
+    /// Returns
+    /// -------
+    /// float or None
+    ///     None if no admissible way joins any.
+    ///
+    /// Raises
+    /// ------
+    /// TrafficError
+    ///     If it is of other hosts.
     fn mean_hops(&self, py: Python<'_>, fabric: &PyFabric) -> PyResult<Option<f64>> {
         self.check_fits(py, fabric)?;
         let (shared, total) = (&fabric.shared, self.shared.total());
         run(py, Options::default(), |_| routing::mean_hops(&shared.fabric, shared.paths(), total))
     }
 
+    /// The matrix, rows send.
+    ///
+    /// Returns
+    /// -------
+    /// scipy.sparse.csr_array
     fn to_scipy(slf: Bound<'_, Self>) -> PyResult<Bound<'_, PyAny>> {
         slf.py().import("netloom.interop")?.call_method1("to_scipy", (slf,))
     }
 
+    /// Pairs as an Arrow table.
+    ///
+    /// Returns
+    /// -------
+    /// pyarrow.Table
+    ///     source, destination, bytes.
     fn to_arrow(slf: Bound<'_, Self>) -> PyResult<Bound<'_, PyAny>> {
         slf.py().import("netloom.interop")?.call_method1("traffic_to_arrow", (slf,))
     }
@@ -332,7 +556,25 @@ impl PyTraffic {
         slf.py().import("netloom.interop")?.call_method1("to_pandas", (slf,))
     }
 
-    /// Traffic from a DataFrame with the columns source, destination and bytes; see `netloom.interop`.
+    /// Traffic from a DataFrame.
+    ///
+    /// Parameters
+    /// ----------
+    /// frame : pandas.DataFrame
+    ///     Columns source, destination and bytes: numbers, or names of the fabric's hosts.
+    /// fabric : Fabric, optional
+    ///     Whose hosts they are.
+    /// endpoints : int, optional
+    ///     How many endpoints there are, without a fabric.
+    ///
+    /// Returns
+    /// -------
+    /// Traffic
+    ///
+    /// Raises
+    /// ------
+    /// TrafficError
+    ///     If a column is missing, or a value is impossible.
     #[staticmethod]
     #[pyo3(signature = (frame, fabric = None, *, endpoints = None))]
     fn from_pandas<'py>(
@@ -344,12 +586,31 @@ impl PyTraffic {
         frame.py().import("netloom.interop")?.call_method1("traffic_from_pandas", args)
     }
 
-    /// All phases added up, as Matrix Market or CSV.
+    /// All phases added up, as a file holds them.
+    ///
+    /// Parameters
+    /// ----------
+    /// format : {"mtx", "csv"}
+    ///     Matrix Market, or CSV triples.
+    ///
+    /// Returns
+    /// -------
+    /// bytes
     fn to_bytes<'py>(&self, py: Python<'py>, format: &str) -> PyResult<Bound<'py, PyBytes>> {
         Ok(PyBytes::new(py, &self.serialise(py, format)?))
     }
 
-    /// Writes the traffic by the file's ending.
+    /// Writes the traffic.
+    ///
+    /// Parameters
+    /// ----------
+    /// path : path
+    ///     Ends in .mtx, .csv, .npz or .parquet (.gz of the first two); the file is replaced whole or not at all.
+    ///
+    /// Raises
+    /// ------
+    /// FormatError, OSError
+    ///     If there is no such ending, or it cannot be written.
     fn write(slf: Bound<'_, Self>, path: PathBuf) -> PyResult<()> {
         let py = slf.py();
         let name = path.to_string_lossy().into_owned();
@@ -476,7 +737,39 @@ fn ending(name: &str) -> &str {
     name.rsplit_once('.').map_or("", |(_, ending)| ending)
 }
 
-/// Places the jobs of a jobs file; paths in it are relative to it. `adapters` and `storage` are those of jobs that do not say.
+/// Reads a jobs file and places its ranks on hosts.
+///
+/// Parameters
+/// ----------
+/// fabric : Fabric
+///     The fabric.
+/// jobs : path
+///     A jobs file (.toml); files that it names are relative to it.
+/// seed : int, optional
+///     Seed of fragmented and random placements; None: the file's own.
+/// collectives : {"all", "none"}, optional
+///     Whether collectives of traces count; None: `all`.
+/// adapters : str, optional
+///     Adapters of jobs that do not choose theirs, in the words of a jobs file; None: all.
+/// storage : str, optional
+///     Adapters that jobs do not use, likewise; None: none.
+///
+/// Returns
+/// -------
+/// (Traffic, list of Job)
+///     The traffic of all jobs, and where every rank is.
+///
+/// Raises
+/// ------
+/// FormatError, SpecError, TrafficError, PlaceError, OSError
+///     If the file is not what it should be, or there are too few hosts.
+///
+/// Examples
+/// --------
+/// >>> fabric = netloom.Fabric.generate("two-level:leaves=8,hosts=4,spines=4")
+/// >>> traffic, jobs = netloom.place_jobs(fabric, "examples/jobs/boxlib.toml")
+/// >>> [(job.name, len(job.hosts)) for job in jobs]
+/// [('boxlibmg.0', 16), ('boxlibmg.1', 16)]
 #[pyfunction]
 #[pyo3(name = "place_jobs", signature = (fabric, jobs, *, seed = None, collectives = None, adapters = None, storage = None))]
 pub fn place_jobs(

@@ -341,7 +341,7 @@ impl Candidates {
             return false;
         };
         let group = self.group[link.index()];
-        // No branch but the last: nobody foretells which link it is.
+        // No branch but the last: nobody predicts which link it is.
         let is = |of: &[u32; 2]| (group == of[0]) | (group == of[1]);
         let own = (link == self.of_host[source.index()][0]) | (link == self.of_host[destination.index()][1]);
         own | ((group != NONE) & (is(of_up) | is(of_down)))

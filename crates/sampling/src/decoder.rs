@@ -10,7 +10,7 @@
 //! congestion is estimated.
 //!
 //! A packet costs six additions, whatever its hosts: two groups going up and two going down (those that it lacks go to a cell that nobody
-//! reads, for a branch would be foretold wrongly) and its hosts' links. Further groups, which only damage makes, have a loop. Memory does not
+//! reads, for a branch would be predicted wrongly) and its hosts' links. Further groups, which only damage makes, have a loop. Memory does not
 //! grow with packets: what they touch fits the second level of a cache, and sums that outgrow their words are added up elsewhere. Sums of
 //! several receivers can be added up before they are read.
 

@@ -7,7 +7,7 @@
 //! |---|---|---|---|
 //! | `gf`, or `MODULUS,G` | the leading bit of `id d g` in GF(2^32) | fair; independent only if ids are random | one AND and a parity |
 //! | `md5` | the last bit of MD5(id, d) | as good as independent | no: 64 steps, each with the last one's result |
-//! | `siphash`, or `siphash:KEY` | the last bit of SipHash-2-4 of id and d | the same, and nobody without the key foretells them | 8 rounds of additions and rotations |
+//! | `siphash`, or `siphash:KEY` | the last bit of SipHash-2-4 of id and d | the same, and nobody without the key predicts them | 8 rounds of additions and rotations |
 //!
 //! `id` and `d` are four bytes each, the highest first; MD5's last bit is the lowest one of its last byte, that is `MD5(id || d) mod 2`.
 //! Only the first is linear, so only its sums are one transform ([`crate::decoder`]); the others are decoded link by link

@@ -189,7 +189,7 @@ fn add_found<N: Number, const FURTHER: bool>(
         };
         let congested = usize::from(packet.tag.congested);
         let words = &WORDS[usize::from(packet.tag.hops).min(MOST_HOPS.into())][congested];
-        // Chosen without a branch, for no processor foretells it.
+        // Chosen without a branch, for no processor predicts it.
         let mut put = |place: &Place<N>| {
             let word = if N::odd(vector & place.number) { -words.cell } else { words.cell };
             cells[(place.start.get() | vector & place.last.get()) as usize] += word;

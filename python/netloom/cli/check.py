@@ -18,6 +18,7 @@ from netloom.cli.shared.options import Options
 from netloom.cli.shared.run import Run
 from netloom.errors import FormatError
 from netloom.findings import bad, finding, findings
+from netloom.shown import legend
 
 if TYPE_CHECKING:
     from netloom._core import Certificate, CheckReport, Fabric, Routes, Traffic, Verdict
@@ -216,7 +217,7 @@ def certificate_text(verdict: dict[str, Any]) -> str:
         ("recomputed", render.size(verdict["recomputed_bound"])),
     ]
     if verdict["max_load"] is not None:
-        rows.append(("maximum load", render.size(verdict["max_load"])))
+        rows.append((legend.LOAD, render.size(verdict["max_load"])))
     holds = "holds" if verdict["ok"] else "DOES NOT HOLD"
     if verdict["ok"] and verdict["optimal"]:
         holds += ", and the routes meet it: no better ones of these exist"

@@ -286,12 +286,13 @@ class _Watch:
 
     def _played(self, found: Counters, every: float, once: bool) -> Iterator[tuple[Picture | None, Told]]:
         """Intervals that are all there already; once: the last."""
+        from netloom.watch.sources import spans
+
+        lengths = spans(found)
         for interval in range(found.intervals - 1 if once else 0, found.intervals):
-            rows = found.summary(busiest=0)
-            seconds = (rows["seconds"] or 0.0) / found.intervals
-            if seconds <= 0:
+            if lengths[interval] <= 0:
                 raise UsageError("the counters tell no times: expected intervals with start and end")
-            yield self._picture(found, seconds, interval), self._told()
+            yield self._picture(found, lengths[interval], interval), self._told()
             if not once:
                 time.sleep(every)
 
@@ -368,7 +369,18 @@ def _shown(*, quiet: bool) -> Iterator[Callable[[list[str], list[screen.Section]
         return
     from rich.live import Live
 
-    with Live(screen=True, auto_refresh=False) as live:
-        yield lambda lines, tables: live.update(
-            screen.screen(lines, screen.fitting(lines, tables, live.console.height)), refresh=True
-        )
+    view = screen.View()
+    live = Live(get_renderable=view.now, screen=True, auto_refresh=True, refresh_per_second=1)
+    view.console = live.console
+    try:
+        with live:
+
+            def show(lines: list[str], tables: list[screen.Section]) -> None:
+                view.put(lines, tables)
+                live.refresh()
+
+            yield show
+    finally:
+        # The screen of its own is gone, and with it what was seen last.
+        if view.lines:
+            live.console.print(screen.screen(view.lines, view.tables))

@@ -254,7 +254,8 @@ def _of_count(count: Count, seconds: float | None, bits_per_s: float, of_host: b
     rule = count.rule
     common: dict[str, Any] = {"counter": rule.counter}
     if count.impossible:
-        text = f"{rule.counter} holds no count ({count.value:,})"
+        below = count.value - 2**64 if count.value >= 2**63 else count.value
+        text = f"{rule.counter} holds no count ({below:,})"
         return [_problem("errors-impossible", text, **common)]
     found = []
     if count.full:

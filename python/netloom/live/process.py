@@ -160,7 +160,7 @@ _END_SECONDS = 3.0
 
 
 def clients_folder() -> Path:
-    """Where clients of ibsim run: its library puts a folder there whose name can be foretold."""
+    """Where clients of ibsim run: its library puts a folder there whose name can be predicted."""
     return files.private_folder("netloom")
 
 

@@ -140,7 +140,7 @@ def decide(proposal: Proposal, history: Sequence[Round], rule: Rule | None = Non
         return keep(f"these routes were tried in round {worse.number} and taken back")
     if found.sure_gain <= 0:
         return keep(f"{_surely(found)}: not surely better")
-    sure = min(found.sure_gain, found.mean_gain)
+    sure = found.least
     if found.others and found.mean_gain < cost + margin and found.sure_gain >= cost + margin:
         return keep(
             f"gains {found.gain:.1f} % now, but {found.mean_gain:.1f} % over the traffic of the last rounds: "
@@ -157,7 +157,7 @@ def decide(proposal: Proposal, history: Sequence[Round], rule: Rule | None = Non
 
 
 def contradicted(sure_gain: float, realised_gain: float, rule: Rule | None = None) -> str | None:
-    """Why applied routes must be taken back; None if what was found agrees with what was foretold.
+    """Why applied routes must be taken back; None if what was found agrees with what was predicted.
 
     Parameters
     ----------
@@ -170,10 +170,10 @@ def contradicted(sure_gain: float, realised_gain: float, rule: Rule | None = Non
     """
     rule = rule or Rule()
     if realised_gain < -rule.noise_percent:
-        return f"found {-realised_gain:.1f} % worse, where a gain of {sure_gain:.1f} % was foretold"
+        return f"found {-realised_gain:.1f} % worse, where a gain of {sure_gain:.1f} % was predicted"
     least = rule.share * sure_gain
     if sure_gain >= rule.margin_percent and realised_gain < max(least, rule.noise_percent):
-        return f"found a gain of {realised_gain:.1f} %, where {sure_gain:.1f} % was foretold"
+        return f"found a gain of {realised_gain:.1f} %, where {sure_gain:.1f} % was predicted"
     return None
 
 
@@ -182,9 +182,10 @@ def _found_worse(one: Round, tables: str) -> bool:
 
 
 def _surely(found: Prediction) -> str:
-    if abs(found.gain - found.sure_gain) < 0.05:
+    if abs(found.gain - found.least) < 0.05:
         return f"gains {found.gain:.1f} %"
-    return f"gains {found.gain:.1f} %, at least {found.sure_gain:.1f} % with the doubt"
+    whose = "with the doubt" if found.sure_gain <= found.mean_gain else "over the traffic of the last rounds"
+    return f"gains {found.gain:.1f} %, at least {found.least:.1f} % {whose}"
 
 
 def _asked(cost: float, margin: float, flips: int) -> str:

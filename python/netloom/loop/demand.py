@@ -1,7 +1,7 @@
 """What hosts would send if nothing held them up.
 
-A link carries no more than it can, and flows that share one send so much less: what was carried shows no
-hot link where it matters most. Of a job that has ended, what it sent is all that it had to send. Of one that
+Congestion throttles the flows that share a link, so counters understate demand: they show no hot link where
+it matters most. Of a job that has ended, what it sent is all that it had to send. Of one that
 still runs, a host whose link waited (PortXmitWait) had more: it would have gone on sending in that time.
 """
 

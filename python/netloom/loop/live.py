@@ -399,7 +399,7 @@ class LiveLoop:
         )
 
     def _found_out(self, found: Found, interval: Callable[[Seen], None], journal: changing.Journal) -> None:
-        """What the change has gained, over another interval; undone if that contradicts what was foretold."""
+        """What the change has gained, over another interval; undone if that contradicts the prediction."""
         assert self._seen is not None
         assert found.prediction is not None
         assert found.traffic is not None
@@ -408,8 +408,8 @@ class LiveLoop:
         with self._step("find"):
             load = busiest_share(seen.fabric, interval_of(first, second, found.findings))
         found.realised = percent_less(found.load_before, load)
-        foretold = found.part or found.prediction
-        wrong = contradicted(min(foretold.sure_gain, foretold.mean_gain), found.realised, self.rule)
+        predicted = found.part or found.prediction
+        wrong = contradicted(predicted.least, found.realised, self.rule)
         if wrong is None:
             return
         some = "" if found.part is None else f"with {self.canary_percent:g} % of the destinations "
@@ -497,7 +497,7 @@ class LiveLoop:
             gap_after_percent=found.gap_after,
             bound_class=found.bound_class,
             predicted_gain=None if prediction is None else prediction.gain,
-            sure_gain=None if prediction is None else min(prediction.sure_gain, prediction.mean_gain),
+            sure_gain=None if prediction is None else prediction.least,
             cost_percent=found.cost,
             asked_percent=found.asked,
             realised_gain=found.realised,

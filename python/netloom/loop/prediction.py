@@ -54,6 +54,11 @@ class Prediction:
     others: tuple[float, ...] = ()
     how: str = ""
 
+    @property
+    def least(self) -> float:
+        """What decides, and what every table and reason calls "at least": the lesser of sure and mean."""
+        return min(self.sure_gain, self.mean_gain)
+
 
 LONGEST_WAY = 8
 """Links of the longest way, of trees of up to four levels."""

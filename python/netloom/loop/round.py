@@ -27,7 +27,7 @@ STEPS = (
 
 @dataclass(frozen=True, kw_only=True)
 class Round:
-    """What a round has seen, foretold, done and found.
+    """What a round has seen, predicted, done and found.
 
     Attributes
     ----------

@@ -193,7 +193,7 @@ class SimulatedLoop:
             gap_after_percent=after.gap_percent,
             bound_class=after.bound_class,
             predicted_gain=prediction.gain,
-            sure_gain=min(prediction.sure_gain, prediction.mean_gain),
+            sure_gain=prediction.least,
             cost_percent=decision.cost_percent,
             asked_percent=decision.asked_percent,
             realised_gain=realised,
@@ -224,7 +224,7 @@ class SimulatedLoop:
         """Does what was decided: what became of it, why, what it gained, the work under what is in force."""
         if not decision.applies:
             return "kept", decision.reason, None, before
-        sure = min(prediction.sure_gain, prediction.mean_gain)
+        sure = prediction.least
         if self.plan.canary_percent > 0:
             canary, part = self._canary(proposed, phase, seen, layers)
             unsound = why_unsound(self.fabric, canary)
@@ -248,7 +248,7 @@ class SimulatedLoop:
     ) -> tuple[Routes, Prediction]:
         """The routes in force with those proposed for part of the destinations, and what that is to gain.
 
-        Of several draws the one of which most is foretold: where nothing is, nothing can be found wanting.
+        Of several draws the one with the largest predicted gain.
         """
         old, new = self.routes.table(), proposed.table()
         hosts = np.flatnonzero((old != new).any(axis=0)[: self.fabric.hosts])

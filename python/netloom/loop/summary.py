@@ -1,4 +1,4 @@
-"""A loop in one page: every round with what it foretold and found. HTML without scripts or links."""
+"""A loop in one page: every round with what it predicted and found. HTML without scripts or links."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _COLUMNS: tuple[tuple[str, Callable[[Mapping[str, Any]], str]], ...] = (
     ("after", lambda row: _number(row["time_after_ms"], 3)),
     ("AR gap before (%)", lambda row: _number(row["gap_before_percent"], 2)),
     ("after", lambda row: _number(row["gap_after_percent"], 2)),
-    ("foretold (%)", lambda row: _number(row["predicted_gain"], 1)),
+    ("predicted (%)", lambda row: _number(row["predicted_gain"], 1)),
     ("at least", lambda row: _number(row["sure_gain"], 1)),
     ("asked", lambda row: _number(row["asked_percent"], 1)),
     ("found (%)", lambda row: _number(row["realised_gain"], 1)),

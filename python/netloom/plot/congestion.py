@@ -44,7 +44,7 @@ class Panel:
     congested : array
         Of these, how many found their link congested.
     fraction_error : array, optional
-        Standard errors of the congested shares, where they are estimates.
+        How far the congested shares may be off, where they are estimates: `Totals.fraction_doubt`.
     """
 
     name: str
@@ -61,7 +61,7 @@ class Panel:
         return np.clip(share, 0.0, 1.0)
 
     def least_sure(self, links: npt.NDArray[np.int64]) -> float | None:
-        """The largest standard error of a share of `links` that carry traffic; None without errors."""
+        """The largest error of a share of `links` that carry traffic; None without errors."""
         if self.fraction_error is None:
             return None
         return float(self.fraction_error[links][self.traffic[links] > 0].max(initial=0.0))
@@ -99,17 +99,18 @@ def most_traffic(layout: Layout, panels: Sequence[Panel]) -> float:
     return max((float(panel.traffic[layout.links].max(initial=0.0)) for panel in panels), default=0.0) or 1.0
 
 
-def drawing(layout: Layout, panel: Panel, most: float) -> Drawing:
-    """Returns what a panel draws, with `most` packets as the thickest."""
+def drawing(layout: Layout, panel: Panel, most: float, *, least: float = 0.0) -> Drawing:
+    """Returns what a panel draws, with `most` packets as the thickest, and `least` points wide at least."""
     grey = _LIGHTEST * (1.0 - panel.fraction)
     share = np.clip(panel.traffic / most, 0.0, 1.0)
     widths = layout.thickest * share[layout.cables]
+    widths[widths > 0] = np.maximum(widths[widths > 0], least)
     strips = layout.strips(widths)
     shown = np.flatnonzero(widths > 0)
     shown = shown[np.argsort(-grey[layout.cables][shown], kind="stable")]
     at_hosts = np.flatnonzero(share[layout.hosts] > 0)
     cells = layout.cells[at_hosts].copy()
-    cells[:, 2] *= share[layout.hosts][at_hosts]
+    cells[:, 2] = np.minimum(np.maximum(cells[:, 2] * share[layout.hosts][at_hosts], least), cells[:, 2])
     return Drawing(
         shown,
         strips[shown],
@@ -169,7 +170,7 @@ def _draw(axes: Axes, layout: Layout, drawn: Drawing, *, named: bool) -> None:
     from matplotlib.collections import LineCollection, PolyCollection
 
     axes.add_collection(
-        LineCollection(list(layout.lines.reshape(-1, 2, 2)), colors="#f6f6f6", linewidths=0.25)
+        LineCollection(list(layout.lines.reshape(-1, 2, 2)), colors=style.NOTHING, linewidths=0.25)
     )
     strips = LineCollection(
         list(drawn.strips.reshape(-1, 2, 2)),
@@ -179,7 +180,7 @@ def _draw(axes: Axes, layout: Layout, drawn: Drawing, *, named: bool) -> None:
     )
     axes.add_collection(strips)
     for cells, look in (
-        (layout.cells, {"facecolors": "#f4f4f4"}),
+        (layout.cells, {"facecolors": style.NOTHING}),
         (drawn.cells, {"facecolors": [(grey,) * 3 for grey in drawn.host_greys]}),
     ):
         axes.add_collection(PolyCollection(list(_corners(cells)), linewidths=0.0, **look))
@@ -226,7 +227,7 @@ def _scales(fig: Figure, page: tuple[float, float], thickest: float, most: float
     for at, share in enumerate((1.0, 0.5, 0.1)):
         x = left + 62.0 * at
         axes.plot(
-            [x, x + 40.0], [middle] * 2, color="#8a8a8a", linewidth=thickest * share, solid_capstyle="butt"
+            [x, x + 40.0], [middle] * 2, color=style.FAINT, linewidth=thickest * share, solid_capstyle="butt"
         )
         axes.text(x + 20.0, middle - 7, packets(most * share), fontsize=7, ha="center", va="top")
     told = "packets; down above, up below (a host's: of its cell's width)"

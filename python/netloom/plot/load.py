@@ -48,6 +48,8 @@ class Curve:
 
     name: str
     points: Sequence[Point]
+    engine: str = ""
+    """The routing's word, where the name is not that alone."""
 
 
 def load_picture(curves: Sequence[Curve], *, title: str, kind: str) -> bytes:
@@ -65,8 +67,8 @@ def load_picture(curves: Sequence[Curve], *, title: str, kind: str) -> bytes:
     most = max(point.load for curve in curves for point in curve.points)
     with style.figure(8.2, 3.6) as fig:
         left, right = fig.subplots(1, 2)
-        for position, curve in enumerate(curves):
-            look = style.curve(position, best=len(curves) == 1)
+        looks = style.curves([curve.engine or curve.name for curve in curves])
+        for curve, look in zip(curves, looks, strict=True):
             loads = [100 * point.load for point in curve.points]
             for axes, values in (
                 (left, [point.latency_us for point in curve.points]),
@@ -78,8 +80,7 @@ def load_picture(curves: Sequence[Curve], *, title: str, kind: str) -> bytes:
                     axes.plot(
                         [load], [value], "o", color=look["color"], markerfacecolor=inside, ms=4, zorder=6
                     )
-        left.set_yscale("log")
-        left.yaxis.set_major_formatter(lambda value, _position: f"{value:g}")
+        style.log_axis(left.yaxis, [point.latency_us for curve in curves for point in curve.points])
         left.set_ylabel("mean latency of messages (µs, logarithmic)")
         right.plot([0, 100 * most], [0, 100 * most], color=style.FAINT, linewidth=0.8, zorder=1)
         right.set_ylim(bottom=0)

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from netloom.plot import style
+from netloom.shown import legend
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -73,12 +74,12 @@ def _draw(
 ) -> None:
     labels = []
     longest = 1
-    for position, curve in enumerate(curves):
-        look = style.curve(position, best=curve.best)
+    best = next((position for position, curve in enumerate(curves) if curve.best), None)
+    for curve, look in zip(curves, style.curves([curve.name for curve in curves], best=best), strict=True):
         ranks, values = _sorted_points(curve.loads / factor)
         axes.plot(ranks, values, **look)
         start = float(values[0]) if len(values) else 0.0
-        labels.append(_Label(curve.name, start, str(look["color"]), curve.best))
+        labels.append(_Label(legend.name(curve.name), start, str(look["color"]), curve.best))
         longest = max(longest, len(curve.loads))
     labels.append(_Label(bound_name, bound, style.BOUND, False))
     high = max(label.at for label in labels) * 1.06 or 1.0

@@ -113,7 +113,7 @@ def coefficients_picture(
         cell_by_cell.largest_of_blocks(cells),
         first=first,
         end=first + len(cells),
-        colours=LinearSegmentedColormap.from_list("red-blue", ["#c8102e", "#ffffff", "#0033a0"]),
+        colours=LinearSegmentedColormap.from_list("red-blue", [style.BELOW, style.ZERO, style.ABOVE]),
         norm=norm,
         labels=(f"source {what}", f"destination {what}", "coefficient, bytes"),
         title=title,

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 
 _LEFT, _TOP = 52.0, 14.0
 """Points left of a panel for the levels' names, and above it for the pods'."""
+_ZOOM = 1.3
+"""Pixels of the screen to a point, at first."""
+_LEAST = 0.5 / _ZOOM
+"""Points of the thinnest line: half a pixel. What is thinner is not seen, though the key says it is there."""
 
 
 def congestion_page(
@@ -103,7 +107,7 @@ def _key(most: float) -> str:
 
 
 def _figure(layout: Layout, panel: Panel, most: float, number: int) -> str:
-    drawn = drawing(layout, panel, most)
+    drawn = drawing(layout, panel, most, least=_LEAST)
     width, height = layout.width + _LEFT, layout.height + _TOP
     lines = [_line(layout, drawn, at) for at in range(len(drawn.cables))]
     rectangles = [_cell(layout, drawn, at) for at in range(len(drawn.hosts))]
@@ -131,7 +135,7 @@ def _figure(layout: Layout, panel: Panel, most: float, number: int) -> str:
     ]
     return (
         f"<figure><figcaption>{html.escape(panel.name)}</figcaption>\n"
-        f'<svg data-panel="{number}" viewBox="0 0 {width:.0f} {height:.0f}" width="{1.3 * width:.0f}">\n'
+        f'<svg data-panel="{number}" viewBox="0 0 {width:.0f} {height:.0f}" width="{_ZOOM * width:.0f}">\n'
         + "\n".join([*backs, *rectangles, *lines, *switches, *words])
         + "\n</svg></figure>"
     )

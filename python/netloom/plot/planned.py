@@ -68,10 +68,11 @@ def plan_picture(
     with style.figure(6.4, 4.2) as fig:
         axes = fig.add_subplot()
         axes.plot(*_sides(bound), color=style.BOUND, linewidth=1.2, zorder=2, label="bound at the price")
-        look = {**style.curve(0, best=False), "marker": ".", "markersize": 4.0, "markevery": 1}
+        of_front, *of_points = style.curves(["front", *(point.name for point in points)])
+        look = {**of_front, "linestyle": "-", "marker": ".", "markersize": 4.0, "markevery": 1}
         axes.step(*_sides(front), where="post", label=f"front: {len(front):,} designs", **look)
         for position, point in enumerate(points):
-            look = style.curve(0 if point.best else position + 1, best=point.best)
+            look = style.one() if point.best else of_points[position]
             axes.plot(
                 [point.price],
                 [point.slower],
@@ -82,7 +83,6 @@ def plan_picture(
                 zorder=6,
                 label=style.shorten(point.name, _NAME).replace("$", r"\$"),
             )
-        axes.set_xscale("log")
         axes.set_yscale("symlog", linthresh=_FINEST)
         high = max([slower for _, slower in [*front, *bound]] + [point.slower for point in points])
         high = max(high, 1.0) * 1.6
@@ -90,9 +90,8 @@ def plan_picture(
         axes.set_yticks([0.0, *[tick for tick in (0.1, 1, 10, 100, 1000, 10_000) if tick <= high]])
         axes.yaxis.set_major_formatter(lambda value, _position: f"{value:g} %")
         axes.yaxis.minorticks_off()
-        ticks = _prices([price for price, _ in [*front, *bound]] + [point.price for point in points])
-        axes.set_xticks(ticks, [f"{tick:,g}" for tick in ticks])
-        axes.xaxis.minorticks_off()
+        prices = [price for price, _ in [*front, *bound]] + [point.price for point in points]
+        style.log_axis(axes.xaxis, prices, "{:,g}".format)
         axes.set_xlabel(f"network, {currency} a host (logarithmic)".replace("$", r"\$"))
         axes.set_ylabel("slower than without taper, at best")
         axes.legend(frameon=False, fontsize=8.0)
@@ -103,11 +102,3 @@ def plan_picture(
 
 def _sides(points: Sequence[tuple[float, float]]) -> tuple[list[float], list[float]]:
     return [x for x, _ in points], [y for _, y in points]
-
-
-def _prices(prices: Sequence[float]) -> list[float]:
-    """Round prices that the axis is marked with."""
-    low, high = min(prices), max(prices)
-    marks = [digit * 10.0**power for power in range(-3, 13) for digit in (1, 2, 3, 5)]
-    inside = [mark for mark in marks if low * 0.9 <= mark <= high * 1.1]
-    return inside or [low]

@@ -65,8 +65,8 @@ def counts_picture(
                 fontsize=8,
                 color=style.FAINT,
             )
-        for position, link in enumerate(links):
-            color = style.curve(position, best=False)["color"]
+        for link, look in zip(links, style.curves([link.name for link in links]), strict=True):
+            color = look["color"]
             axes.plot(times_s, link.traffic, color=color, linewidth=1.6, label=link.name)
             axes.plot(times_s, link.congested, color=color, linewidth=1.3, linestyle=(0, (4, 2)))
         axes.plot([], [], color=style.INK, linewidth=1.3, linestyle=(0, (4, 2)), label="congested")

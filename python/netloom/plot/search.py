@@ -58,8 +58,8 @@ def history_picture(curves: Sequence[Stairs], *, title: str, kind: str) -> bytes
     """
     with style.figure(6.4, 3.8) as fig:
         axes = fig.add_subplot()
-        for position, curve in enumerate(curves):
-            look = style.curve(position, best=len(curves) == 1)
+        looks = [style.one()] if len(curves) == 1 else style.curves([curve.name for curve in curves])
+        for curve, look in zip(curves, looks, strict=True):
             axes.step(
                 [*curve.seconds, max(curve.end, *curve.seconds)],
                 [*curve.gaps, curve.gaps[-1]],
@@ -67,8 +67,8 @@ def history_picture(curves: Sequence[Stairs], *, title: str, kind: str) -> bytes
                 label=style.shorten(curve.name, _NAME),
                 **look,
             )
-        axes.set_xscale("log")
-        axes.xaxis.set_major_formatter(lambda value, _position: f"{value:g}")
+        times = [second for curve in curves for second in (*curve.seconds, curve.end)]
+        style.log_axis(axes.xaxis, [second for second in times if second > 0])
         _gaps(axes, [gap for curve in curves for gap in curve.gaps])
         axes.set_xlabel("seconds since the start, bounds included (logarithmic)")
         if len(curves) > 1:
@@ -92,7 +92,7 @@ def front_picture(points: Sequence[tuple[int, float]], *, title: str, kind: str)
     with style.figure(6.4, 3.8) as fig:
         axes = fig.add_subplot()
         changed, gaps = [x for x, _ in points], [y for _, y in points]
-        axes.step(changed, gaps, where="post", marker="o", **{**style.curve(0, best=True), "linewidth": 1.6})
+        axes.step(changed, gaps, where="post", marker="o", **{**style.one(), "linewidth": 1.6})
         axes.set_xscale("symlog", linthresh=1)
         # (Room for a front that is one point: nothing changed, nothing to gain.)
         axes.set_xlim(0, max(10.0, 1.5 * max(changed, default=0)))

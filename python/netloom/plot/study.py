@@ -101,12 +101,13 @@ def _looks(names: Sequence[tuple[str, bool]]) -> dict[tuple[str, bool], dict[str
     """Ours stands out; published figures are grey."""
     looks: dict[tuple[str, bool], dict[str, Any]] = {}
     position = [0, 0]
+    others = style.curves([f"method {i}" for i in range(len(names))])
     for name, published in names:
         mark = _MARKERS[position[published] % len(_MARKERS)]
         if name == _OURS and not published:
-            looks[name, published] = {**style.curve(0, best=True), "marker": "o", "markersize": 4.0}
+            looks[name, published] = {**style.one(), "marker": "o", "markersize": 4.0}
             continue
-        look = style.curve(position[published], best=False)
+        look = others[position[published]]
         if published:
             look |= {"color": style.FAINT, "linewidth": 1.2, "linestyle": ("--", ":")[position[1] % 2]}
         looks[name, published] = {**look, "marker": mark, "markersize": 4.0, "markevery": 1}

@@ -1,46 +1,42 @@
 """What all pictures share: a look, colours, units, and how they become bytes.
 
-Colours are Okabe and Ito's, safe for colour-blind readers; curves also differ in dashes, in markers where
-there are many, and carry names. Titles and names are text as given: long ones are wrapped or shortened, and
-`$` is a dollar.
+Colours (`netloom.shown.legend`) are Okabe and Ito's, safe for colour-blind readers; curves also differ in
+dashes, in markers where there are many, and carry names. Titles and names are text as given: long ones are
+wrapped or shortened, and `$` is a dollar.
 """
 
 from __future__ import annotations
 
 import io
+import math
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal
 
 from netloom.plot.settings import matplotlib  # isort: skip  # First: see there.
+import matplotlib.ticker
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.backends.backend_pdf import FigureCanvasPdf
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
 from netloom.plot.paper import DPI, PAPER
+from netloom.shown import legend
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
 
 INK = "#222222"
 FAINT = "#8a8a8a"
 GRID = "#e4e4e4"
 BOUND = "#222222"
 
-_COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#8a6d3b", "#7f7f7f")
-_DASHES = (
-    "-",
-    (0, (5, 1.5)),
-    (0, (1.2, 1.2)),
-    (0, (6, 1.5, 1.2, 1.5)),
-    (0, (3, 1.2)),
-    (0, (8, 2)),
-    (0, (2, 2)),
-)
-_MARKERS = ("", "o", "s", "^", "D", "v", "P")
-_BEST = "#D55E00"
+NOTHING = "#f5f5f5"
+"""Of links and cells that carry nothing."""
+BELOW, ZERO, ABOVE = "#c8102e", "#ffffff", "#0033a0"
+"""Of values below, at and above zero."""
 
 _SETTINGS: Any = {
     "font.family": "sans-serif",
@@ -99,16 +95,30 @@ def save(fig: Figure, kind: str) -> bytes:
     return out.getvalue()
 
 
-def curve(position: int, *, best: bool) -> dict[str, Any]:
-    """Returns the look of a curve; the best one stands out. No two of the first 49 look alike."""
-    if best:
-        return {"color": _BEST, "linestyle": "-", "linewidth": 2.4, "zorder": 5}
-    round_, i = divmod(position, len(_COLOURS))
-    dashes = _DASHES[(i + 3 * round_) % len(_DASHES)]
-    look: dict[str, Any] = {"color": _COLOURS[i], "linestyle": dashes, "linewidth": 1.4, "zorder": 3}
-    if marker := _MARKERS[round_ % len(_MARKERS)]:
-        look |= {"marker": marker, "markersize": 3.5, "markevery": (5 * i, 35)}
-    return look
+def curves(words: Sequence[str], *, best: int | None = None) -> list[dict[str, Any]]:
+    """Returns the looks of curves: engines have their own, see `netloom.shown.legend`; one may stand out.
+
+    Parameters
+    ----------
+    words : sequence of str
+        The engine of every curve, or another name.
+    best : int, optional
+        Which one stands out, by its thickness.
+    """
+    found = []
+    for position, look in enumerate(legend.looks(words)):
+        out: dict[str, Any] = {"color": look.colour, "linestyle": look.dashes, "linewidth": 1.4, "zorder": 3}
+        if look.marker:
+            out |= {"marker": look.marker, "markersize": 3.5, "markevery": (5 * (position % 7), 35)}
+        if position == best:
+            out |= {"linewidth": 2.4, "zorder": 5}
+        found.append(out)
+    return found
+
+
+def one() -> dict[str, Any]:
+    """Returns the look of a curve that is alone, or is ours."""
+    return curves(["optimized"], best=0)[0]
 
 
 def title(axes: Axes, text: str, *, width: int, pad: float) -> None:
@@ -130,6 +140,44 @@ def clean(axes: Axes) -> None:
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(axis="y", color=GRID, linewidth=0.8)
     axes.set_axisbelow(True)
+
+
+def log_ticks(low: float, high: float, most: int = 8) -> list[float]:
+    """Returns round numbers for a logarithmic axis that has `low` and `high` on it: at least two.
+
+    Parameters
+    ----------
+    low, high : float
+        The least and the largest value, above 0. The first tick is at or below `low`, the last at or above
+        `high`.
+    most : int
+        How many are wanted at most: 1, 2 and 5 of every decade, else 1 of every decade, else of every few.
+
+    Examples
+    --------
+    >>> log_ticks(0.0031, 0.0034)
+    [0.002, 0.005]
+    """
+    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
+    tens = [float(f"{digit}e{power}") for power in range(first, last + 1) for digit in (1, 2, 5)]
+    below = max((i for i, tick in enumerate(tens) if tick <= low), default=0)
+    above = min((i for i, tick in enumerate(tens) if tick >= high), default=len(tens) - 1)
+    ticks = tens[below : max(above, below + 1) + 1]
+    if len(ticks) <= most:
+        return ticks
+    step = -(-(last - first + 1) // most)
+    return [float(f"1e{power}") for power in range(first, last + step, step)]
+
+
+def log_axis(axis: Axis, values: Sequence[float], form: Callable[[float], str] = "{:g}".format) -> None:
+    """Makes an axis logarithmic, from the round number below `values` (above 0) to the one above them."""
+    ticks = log_ticks(min(values), max(values)) if values else [1.0, 10.0]
+    axes: Any = axis.axes
+    across = axis is axes.xaxis
+    (axes.set_xlim if across else axes.set_ylim)(ticks[0], ticks[-1])
+    (axes.set_xscale if across else axes.set_yscale)("log")
+    (axes.set_xticks if across else axes.set_yticks)(ticks, [form(tick) for tick in ticks])
+    axis.set_minor_locator(matplotlib.ticker.NullLocator())
 
 
 def unit(largest: float) -> tuple[float, str]:

@@ -80,6 +80,34 @@ class Totals:
         error = np.sqrt((1.0 - share) ** 2 * of_both + share**2 * of_rest) / traffic
         return np.where(there, error, np.nan)
 
+    def fraction_doubt(self) -> npt.NDArray[np.float64]:
+        """How far the congested shares are from the farther end of their Wilson intervals of one deviation.
+
+        Beside the standard error it is not 0 where all or none of the sampled packets found congestion: of
+        few packets that tells little. NaN for links without traffic; 0 where traffic is exact.
+
+        Source: E. B. Wilson, J. Am. Stat. Assoc. 22 (1927) 209-212.
+        """
+        share = np.clip(
+            np.divide(self.congested, self.traffic, out=np.zeros_like(self.traffic), where=self.traffic > 0),
+            0.0,
+            1.0,
+        )
+        error = self.fraction_error()
+        # One bit in every packet knows the traffic, not what was congested of it.
+        of_packets = np.where(self.traffic_error > 0, self.traffic_error, self.congested_error)
+        exact = of_packets <= 0
+        # As many packets, sampled by themselves, would make errors as large: by their number, by the share.
+        count = (self.traffic / np.where(exact, 1.0, of_packets)) ** 2
+        spread = share * (1.0 - share)
+        known = (spread > 0) & (error > 0)
+        by_share = np.divide(spread, error**2, out=np.full_like(count, np.inf), where=known)
+        count = np.maximum(np.minimum(count, by_share), 1e-9)
+        middle = (share + 0.5 / count) / (1.0 + 1.0 / count)
+        half = np.sqrt(spread / count + 0.25 / count**2) / (1.0 + 1.0 / count)
+        doubt = np.maximum(share - (middle - half), (middle + half) - share)
+        return np.where(self.traffic > 0, np.where(exact, 0.0, doubt), np.nan)
+
 
 @dataclass(frozen=True)
 class Samples:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from netloom.findings import by_severity
+from netloom.shown.units import seconds
 from netloom.watch.journals import Told
 from netloom.watch.picture import Link, Picture
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
+    from rich.console import Console, RenderableType
 
 _BAR = 12
 _FOUND = 6
@@ -32,6 +34,15 @@ class Section:
     """Columns whose cells end at the right."""
     bar: int | None = None
     """A column that is a bar, 0 to 1, as text of a number."""
+    whole: bool = False
+    """Whether it is shown whole or not at all."""
+    more: int = 0
+    """Rows that are left out for want of room."""
+
+    @property
+    def heading(self) -> str:
+        """Its title, and how many rows are left out."""
+        return f"{self.title}  … {self.more:,} more" if self.more else self.title
 
 
 def head(
@@ -41,7 +52,7 @@ def head(
     unknown = f", {picture.links_unknown:,} links unknown" if picture.links_unknown else ""
     lines = [
         f"{what}: {picture.hosts:,} hosts, {picture.switches:,} switches, {picture.links:,} links{unknown}",
-        f"over {picture.seconds:.3g} s{', ' + cost if cost else ''}",
+        f"over {seconds(picture.seconds)}{', ' + cost if cost else ''}",
     ]
     if picture.idle:
         lines.append("idle: hosts sent no more than management does")
@@ -51,23 +62,65 @@ def head(
     return [*lines, *([f"trouble: {trouble}"] if trouble else []), *told]
 
 
+@dataclass
+class View:
+    """What is on the terminal: the last picture, when it came, and how long ago that is."""
+
+    console: Console | None = None
+    lines: list[str] = field(default_factory=list)
+    tables: list[Section] = field(default_factory=list)
+    clock: str = ""
+    at_s: float = 0.0
+
+    def put(self, lines: list[str], tables: list[Section]) -> None:
+        """Takes a new picture."""
+        self.lines, self.tables = lines, tables
+        self.clock, self.at_s = time.strftime("%H:%M:%S"), time.monotonic()
+
+    def now(self) -> RenderableType:
+        """The picture as it fits the terminal as it is now."""
+        if not self.lines or self.console is None:
+            return ""
+        age = time.monotonic() - self.at_s
+        lines = [*self.lines[:1], f"{self.clock}, {age:.0f} s ago; Ctrl-C leaves", *self.lines[1:]]
+        return screen(*fitted(lines, self.tables, self.console.height, self.console.width))
+
+
+def fitted(
+    lines: Sequence[str], tables: Sequence[Section], rows: int, columns: int
+) -> tuple[list[str], list[Section]]:
+    """Lines and tables that fit a terminal; one line more names the tables for which there is no room."""
+    lines = [line if len(line) <= columns else f"{line[: max(columns - 1, 0)]}…" for line in lines]
+    fits = fitting(lines, tables, rows)
+    if len(fits) == len(tables):
+        return lines, fits
+    fits = fitting([*lines, ""], tables, rows)
+    shown = {table.title for table in fits}
+    absent = [f"{table.title} ({len(table.rows):,})" for table in tables if table.title not in shown]
+    return [*lines, f"no room for: {', '.join(absent)}"[:columns]], fits
+
+
 def fitting(lines: Sequence[str], tables: Sequence[Section], rows: int) -> list[Section]:
     """The tables, the longest cut first, so that they and `lines` fit into `rows` lines of a terminal.
 
-    Where even two rows of each are too many the last tables are left out.
+    Where even two rows of each are too many, one is left of each, then the last tables are left out. Tables
+    that are whole are not cut, and are the last to go.
     """
     tables = list(tables)
+    fewest = _FEWEST
 
     def height() -> int:
         return len(lines) + sum(3 + len(table.rows) for table in tables)
 
     while tables and height() > rows:
-        longest = max(tables, key=lambda table: len(table.rows))
-        if len(longest.rows) > _FEWEST:
-            at = tables.index(longest)
-            tables[at] = replace(longest, rows=longest.rows[:-1])
+        at = max(range(len(tables)), key=lambda i: 0 if tables[i].whole else len(tables[i].rows))
+        longest = tables[at]
+        if not longest.whole and len(longest.rows) > fewest:
+            tables[at] = replace(longest, rows=longest.rows[:-1], more=longest.more + 1)
+        elif fewest > 1:
+            fewest = 1
         else:
-            tables.pop()
+            tables.pop(max((i for i in range(len(tables)) if not tables[i].whole), default=-1))
     return tables
 
 
@@ -92,6 +145,7 @@ def sections(picture: Picture, told: Told) -> list[Section]:
             ],
             (1, 2, 3, 4, 6),
             bar=5,
+            whole=True,
         ),
         Section("hottest links", *_links(picture.hottest), (1, 2, 4), bar=3),
         Section("packets waited most", *_links(picture.waiting), (1, 2, 4), bar=3),
@@ -112,7 +166,7 @@ def sections(picture: Picture, told: Told) -> list[Section]:
         ),
         Section(
             "rounds of the loop",
-            ["round", "gap before", "after", "foretold", "found", "changed", "decision", "why"],
+            ["round", "gap before", "after", "predicted", "found", "changed", "decision", "why"],
             [
                 [
                     str(row["number"]),
@@ -150,7 +204,9 @@ def screen(lines: list[str], tables: list[Section]) -> RenderableType:
     parts: list[Any] = [Text(line, style=_style(line)) for line in lines]
     parts[0].stylize("bold")
     for section in tables:
-        table = Table(title=section.title, title_justify="left", title_style="bold", box=None, pad_edge=False)
+        table = Table(
+            title=section.heading, title_justify="left", title_style="bold", box=None, pad_edge=False
+        )
         for column, name in enumerate(section.header):
             right = column in section.right
             table.add_column(name, justify="right" if right else "left", header_style="dim", no_wrap=True)

@@ -5,6 +5,7 @@ Invariant: an interval lies between two readings of one source; what could not b
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -217,6 +218,17 @@ def read_again(source: str, fabric: Fabric) -> tuple[Counters, Held]:
     else:
         data = reading.whole(source)
     return _core.Counters.parse(data, fabric, label=source), data
+
+
+def spans(counters: Counters) -> list[float]:
+    """How long each interval is, in seconds; 0 where the counters do not tell times.
+
+    Intervals differ in length: the last one of a run ends with it.
+    """
+    table = counters.to_bytes()
+    ends = dict.fromkeys((int(row[1]), int(row[2])) for row in re.finditer(rb"\n(\d+),(\d+),", table))
+    lengths = [(end - start) * 1e-9 for start, end in ends]
+    return lengths if len(lengths) == counters.intervals else [0.0] * counters.intervals
 
 
 def between(before: Reading, after: Reading) -> tuple[Counters, float]:

@@ -126,7 +126,9 @@ fn reading(
         let counted = values.iter().any(|(c, raw)| c.quantity != Quantity::WaitTicks && *raw > 0);
         let Some(link) = sheet.port(place, name, counted, row.line) else { continue };
         for &(at, error) in &errors {
-            sheet.errors.extend(row.optional(at, error.name())?.map(|raw| (link, error, raw)));
+            if let Some(count) = row.optional(at, error.name())? {
+                sheet.add_error(link, error, Ok(count));
+            }
         }
         for (counter, raw) in values {
             sheet.add(link, counter, counter.value(raw), row.line);

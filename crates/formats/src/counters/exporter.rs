@@ -188,7 +188,7 @@ impl<'a> Samples<'a> {
                 Value::Count(counter, value) => (counter, value),
                 Value::Error(error, value) => {
                     let (_, sheet) = sheets.last_mut().expect("there is a first");
-                    sheet.errors.push((sample.port, error, value));
+                    sheet.add_error(sample.port, error, Ok(value));
                     continue;
                 }
             };

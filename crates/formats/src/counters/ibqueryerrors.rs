@@ -15,7 +15,7 @@ use netloom_model::{Fabric, PortError, Quality, Quantity};
 
 use super::fit::Scope;
 use super::ports::Ports;
-use super::sheet::{Counter, Sheet};
+use super::sheet::{Counter, Sheet, error_count};
 use super::{CountersFile, is_complaint};
 use crate::FormatError;
 use crate::error::excerpt;
@@ -79,7 +79,7 @@ pub(super) fn read(text: &str, label: &str, fabric: &Fabric) -> Result<CountersF
         let counted = values.iter().any(|(c, raw)| c.quantity != Quantity::WaitTicks && *raw > 0);
         let name = || (format!("GUID 0x{guid:x}"), port);
         let Some(link) = sheet.port(place, name, counted, number) else { continue };
-        sheet.errors.extend(errors.into_iter().map(|(error, raw)| (link, error, raw)));
+        errors.into_iter().for_each(|(error, count)| sheet.add_error(link, error, count));
         for &(counter, raw) in &values {
             sheet.add(link, counter, counter.value(raw), number);
         }
@@ -98,7 +98,7 @@ pub(super) fn read(text: &str, label: &str, fabric: &Fabric) -> Result<CountersF
 }
 
 /// Counters of data and of errors.
-type Values = (Vec<(Counter, u64)>, Vec<(PortError, u64)>);
+type Values = (Vec<(Counter, u64)>, Vec<(PortError, Result<u64, String>)>);
 
 /// The counters in `[PortXmitData == 286272 (1.092MB)] [PortRcvErrors == 1]` that matter here.
 fn values(list: &str) -> Result<Values, String> {
@@ -112,8 +112,8 @@ fn values(list: &str) -> Result<Values, String> {
             return Err(format!("expected [PortXmitData == 1], found \"[{}]\"", excerpt(item)));
         };
         let raw = value.split_ascii_whitespace().next().unwrap_or_default();
-        if let (Some(error), Ok(count)) = (PortError::find(name.trim()), raw.parse()) {
-            errors.push((error, count));
+        if let Some(error) = PortError::find(name.trim()) {
+            errors.push((error, error_count(raw)));
         }
         let Some(counter) = Counter::of_tool(name.trim(), 64) else { continue };
         let raw = raw.parse().map_err(|_| {
@@ -167,6 +167,14 @@ mod tests {
         assert_eq!(sent.quality, [Quality::GOOD, Quality::GOOD, Quality::MISSING, Quality::GOOD]);
         assert_eq!(reading.column(Quantity::RcvPackets, None).unwrap().values, [0, 0, 0, 4]);
         assert_eq!(reading.column(Quantity::RcvBytes, None).unwrap().values[1], 80);
+    }
+
+    #[test]
+    fn a_counter_of_errors_below_0_is_told() {
+        let text = "Data Counters for 0xabc \"s\"\n   GUID 0xabc port 1: [SymbolErrorCounter == -40] [PortXmitData == 3]\n";
+        let file = read_ibqueryerrors(text.as_bytes(), "q.txt", &fabric()).unwrap();
+        let told = "SymbolErrorCounter of s[1] is -40: no count is below 0, left out";
+        assert!(file.notes.iter().any(|note| note.text == told), "{:?}", file.notes);
     }
 
     #[test]

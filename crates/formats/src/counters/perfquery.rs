@@ -7,7 +7,7 @@
 //! PortXmitData:....................23472
 //! ```
 //!
-//! Error counters are read where they are numbers. What other options print (discards, service levels) is passed over, as are the tools' complaints. Data is in units of four
+//! Error counters that are no numbers, or below 0, are told and left out. What other options print (discards, service levels) is passed over, as are the tools' complaints. Data is in units of four
 //! octets. A block that ends early, or a line, is an error wherever it was cut: a number may have lost its last digits. Where the last
 //! line has no end, that can be told only if no further digit could follow (after a 0, or in a number as large as the counter), or does not
 //! matter, since the number is not used (as the last one of `-x`). How a block ends,
@@ -19,7 +19,7 @@ use netloom_model::{Fabric, LinkId, PortError, Quantity};
 
 use super::fit::Scope;
 use super::ports::{Place, Ports};
-use super::sheet::{Counter, Sheet};
+use super::sheet::{Counter, Sheet, error_count};
 use super::{CountersFile, is_complaint};
 use crate::FormatError;
 use crate::error::excerpt;
@@ -168,10 +168,10 @@ pub(super) fn read(text: &str, label: &str, fabric: &Fabric) -> Result<CountersF
         block.end = number;
         let value = value.trim_start_matches('.').trim();
         if block.of_port
-            && let (Some(error), Ok(count)) = (PortError::find(name), value.parse())
+            && let Some(error) = PortError::find(name)
             && let Some(link) = block.port.as_ref().and_then(|port| port.link)
         {
-            sheet.errors.push((link, error, count));
+            sheet.add_error(link, error, error_count(value));
             if block.bits == 64 {
                 sheet.wide_errors.push((link, error));
             }
@@ -318,6 +318,25 @@ mod tests {
         let (reading, _) = read(text).unwrap();
         // The host's port (link 2 comes in there) has no lanes, port 2 of the switch was not asked.
         assert_eq!(bytes(&reading, Quantity::RcvBytes, Some(1)), (vec![20, 0, 0, 0], vec![0, 4, 32, 4]));
+    }
+
+    #[test]
+    fn a_counter_of_errors_that_is_no_count_is_told() {
+        let text = whole(3, 1)
+            .replace("PortXmitData", "SymbolErrorCounter:.-40\nLinkDownedCounter:.x\nPortXmitData")
+            + &whole(3, 2)
+                .replace("PortXmitData", "SymbolErrorCounter:.-1\nLinkDownedCounter:.7\nPortXmitData");
+        let (reading, notes) = read(&text).unwrap();
+        assert_eq!(reading.errors(PortError::SymbolErrors), []);
+        assert_eq!(reading.errors(PortError::LinkDowned), [(LinkId(3), 7)]);
+        assert_eq!(
+            notes,
+            [
+                "SymbolErrorCounter of s[1] is -40: no count is below 0, left out",
+                "LinkDownedCounter of s[1] is \"x\": expected a number below 2^64, left out",
+                "SymbolErrorCounter of s[2] is -1: no count is below 0, left out",
+            ]
+        );
     }
 
     /// All that `perfquery -x` prints of a port.

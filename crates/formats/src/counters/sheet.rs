@@ -8,6 +8,7 @@ use netloom_model::{Fabric, LinkId, PortError, Quality, Quantity, Reading};
 
 use super::fit::{Fit, Scope};
 use super::ports::Place;
+use crate::error::excerpt;
 use crate::{Finding, FormatError};
 
 /// Octets in a unit of the data counters.
@@ -68,7 +69,7 @@ pub(crate) struct Sheet {
     pub fit: Fit,
     pub notes: Vec<Finding>,
     /// What went wrong at ports.
-    pub errors: Vec<(LinkId, PortError, u64)>,
+    errors: Vec<(LinkId, PortError, Result<u64, String>)>,
     /// Counters of that which have 64 bits.
     pub wide_errors: Vec<(LinkId, PortError)>,
 }
@@ -76,6 +77,11 @@ pub(crate) struct Sheet {
 impl Sheet {
     pub fn add(&mut self, port: LinkId, counter: Counter, (value, quality): (u64, Quality), line: usize) {
         self.entries.push(Entry { port, counter, value, quality, line });
+    }
+
+    /// How often something went wrong at a port, as it was read. A text that is no number is told and left out.
+    pub fn add_error(&mut self, port: LinkId, error: PortError, count: Result<u64, String>) {
+        self.errors.push((port, error, count));
     }
 
     /// The link of a place; what is not of this fabric is kept for a note, under the tool's name of the node and its port. `counted`:
@@ -139,22 +145,22 @@ impl Sheet {
         for e in &self.entries {
             reading.set(fabric, e.port, place(&e.counter), e.value, e.quality);
         }
-        for &(port, error, value) in &self.errors {
-            match negative(value) {
-                None => reading.set_error(port, error, value),
-                Some(below) => {
-                    reading.set_impossible_error(port, error, value);
-                    self.notes.push(Finding {
-                        kind: "left-out",
-                        line: None,
-                        text: format!(
-                            "{} of {} is {below}: no count is below 0, left out",
-                            error.name(),
-                            port_name(fabric, port)
-                        ),
-                    });
-                }
-            }
+        for (port, error, count) in self.errors {
+            let what = match count {
+                Ok(value) => match negative(value) {
+                    None => {
+                        reading.set_error(port, error, value);
+                        continue;
+                    }
+                    Some(below) => {
+                        reading.set_impossible_error(port, error, value);
+                        format!("{below}: no count is below 0")
+                    }
+                },
+                Err(found) => format!("\"{found}\": expected a number below 2^64"),
+            };
+            let text = format!("{} of {} is {what}, left out", error.name(), port_name(fabric, port));
+            self.notes.push(Finding { kind: "left-out", line: None, text });
         }
         for (port, error) in self.wide_errors {
             reading.set_wide_error(port, error);
@@ -162,6 +168,12 @@ impl Sheet {
         reading.mark_without_lanes();
         Ok((reading, self.notes))
     }
+}
+
+/// A counter of errors as a tool prints it; one below 0 as [`negative`] knows it. Else the text.
+pub(crate) fn error_count(text: &str) -> Result<u64, String> {
+    let below = || text.parse::<i64>().map(i64::cast_unsigned);
+    text.parse().or_else(|_| below()).map_err(|_| excerpt(text).to_string())
 }
 
 /// What a counter of errors says that has fallen below 0: drivers print it as a number of 64 bits, 2^64 - 40 for -40. No port has
@@ -185,6 +197,12 @@ mod tests {
         assert_eq!(negative(u64::MAX), Some(-1));
         assert_eq!(negative(u64::MAX / 2), None);
         assert_eq!(negative(0), None);
+        // Other drivers print the sign.
+        assert_eq!(error_count("-40").map(negative), Ok(Some(-40)));
+        assert_eq!(error_count("40"), Ok(40));
+        for text in ["", "x", "-", "4 0", "0x4", "18446744073709551616", "-9223372036854775809"] {
+            assert_eq!(error_count(text), Err(text.to_owned()));
+        }
     }
 
     #[test]

@@ -23,7 +23,7 @@ use netloom_model::{Fabric, LinkId, PortError, Quantity};
 use super::CountersFile;
 use super::fit::{CLAIMED, Scope};
 use super::ports::{Place, Ports};
-use super::sheet::{Counter, Sheet};
+use super::sheet::{Counter, Sheet, error_count};
 use crate::FormatError;
 use crate::error::excerpt;
 
@@ -196,8 +196,8 @@ impl Port<'_> {
 
     /// Adds the counters of a device's port to those of a link.
     fn add_to(&self, sheet: &mut Sheet, link: LinkId, device: &Device) -> Result<(), FormatError> {
-        for &(error, file) in &self.errors {
-            sheet.errors.extend(number(file).map(|count| (link, error, count)));
+        for &(error, file) in self.errors.iter().filter(|(_, file)| !is_absent(*file)) {
+            sheet.add_error(link, error, error_count(&String::from_utf8_lossy(file.1)));
         }
         let mut first: Vec<(Counter, &str)> = Vec::new();
         for &(counter, file) in self.counters.iter().filter(|(_, file)| !is_absent(*file)) {

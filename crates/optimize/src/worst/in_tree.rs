@@ -81,6 +81,45 @@ impl<'a> Steps<'a> {
     }
 }
 
+/// The first steps of all leaves towards a few destinations. Rows of tables are long: one destination after the other would
+/// look at a place in every row, and these places share few lines of the cache. A stretch of each row is read at once.
+pub(super) struct FirstSteps {
+    leaves: usize,
+    /// From one destination's steps to the next one's in `to`: at distances of a power of two they would share few lines of
+    /// the cache.
+    stride: usize,
+    /// By destination, then leaf: where the way leads.
+    to: Vec<SwitchId>,
+}
+
+impl FirstSteps {
+    /// Destinations that can be looked up together.
+    pub const MOST: usize = 32;
+
+    pub fn new(leaves: usize) -> Self {
+        let stride = leaves.next_multiple_of(512) + 24;
+        Self { leaves, stride, to: vec![NOWHERE; Self::MOST * stride] }
+    }
+
+    /// Looks up some destinations, at most [`Self::MOST`].
+    pub fn look_up(&mut self, steps: &Steps, leaves: &[SwitchId], some: &[(HostId, DestId)]) {
+        for (i, &leaf) in leaves.iter().enumerate() {
+            let row = steps.lft.row(leaf);
+            let from = steps.first[leaf.index()] as usize;
+            let ports = &steps.to[from..=from + usize::from(steps.fabric.radix(leaf))];
+            for (k, &(_, address)) in some.iter().enumerate() {
+                let to = ports.get(usize::from(row.port(address)));
+                self.to[k * self.stride + i] = to.copied().unwrap_or(NOWHERE);
+            }
+        }
+    }
+
+    /// The steps of all leaves to the `k`-th of the destinations.
+    pub fn to(&self, k: usize) -> &[SwitchId] {
+        &self.to[k * self.stride..][..self.leaves]
+    }
+}
+
 /// A tree, and the memory of the next.
 pub(super) struct InTree<'a> {
     steps: &'a Steps<'a>,
@@ -114,16 +153,32 @@ impl<'a> InTree<'a> {
     /// # Errors
     /// The first leaf whose way loops or ends before.
     pub fn grow(&mut self, root: SwitchId, address: DestId, leaves: &[SwitchId]) -> Result<(), SwitchId> {
+        let steps = self.steps;
+        self.grow_by(root, address, leaves, |i| steps.next(leaves[i], address).map_or(NOWHERE, |next| next.1))
+    }
+
+    /// The same, where `first` says where the ways of `leaves` lead at first, by position: [`NOWHERE`] if they end there. It
+    /// is asked of stubs only.
+    pub fn grow_by(
+        &mut self,
+        root: SwitchId,
+        address: DestId,
+        leaves: &[SwitchId],
+        first: impl Fn(usize) -> SwitchId,
+    ) -> Result<(), SwitchId> {
         for s in self.levels.iter_mut().flat_map(|level| level.drain(..)) {
             self.hops[s.index()] = UNSEEN;
         }
         self.stubs.clear();
         self.address = address;
         self.put(root, 0);
-        for &leaf in leaves.iter().filter(|&&leaf| leaf != root) {
+        for (i, &leaf) in leaves.iter().enumerate().filter(|(_, leaf)| **leaf != root) {
             let mut at = leaf;
             if self.steps.is_stub(leaf) {
-                at = self.steps.next(leaf, address).ok_or(leaf)?.1;
+                at = first(i);
+                if at == NOWHERE {
+                    return Err(leaf);
+                }
                 self.stubs.push((leaf, at));
             }
             if self.hops[at.index()] == UNSEEN && !self.reach(at) {

@@ -22,7 +22,7 @@ use netloom_routing::LinkLoads;
 use rayon::prelude::*;
 
 use crate::OptimizeError;
-use in_tree::{InTree, Steps};
+use in_tree::{FirstSteps, InTree, Steps};
 use max_flow::max_flow;
 
 /// Stretches of destinations. Sums are added up stretch by stretch, so the number is the same for any number of threads.
@@ -231,12 +231,18 @@ impl<'a> Crossings<'a> {
         let size = self.receivers.len().div_ceil(STRETCHES).max(1);
         let stretch = |receivers: &[(HostId, DestId)]| {
             let (mut tree, mut found) = (InTree::new(&self.steps), begin());
-            for &(to, address) in receivers {
+            let mut first = FirstSteps::new(self.senders.len());
+            for some in receivers.chunks(FirstSteps::MOST) {
                 if control.stopped().is_some() {
                     return Err(OptimizeError::Stopped);
                 }
-                tree.grow(self.fabric.leaf(to), address, &self.senders).map_err(|from| self.bad(from, to))?;
-                work(&mut found, to, &tree);
+                first.look_up(&self.steps, &self.senders, some);
+                for (k, &(to, address)) in some.iter().enumerate() {
+                    let first = first.to(k);
+                    tree.grow_by(self.fabric.leaf(to), address, &self.senders, |i| first[i])
+                        .map_err(|from| self.bad(from, to))?;
+                    work(&mut found, to, &tree);
+                }
             }
             Ok(found)
         };

@@ -24,6 +24,7 @@ from netloom.cli.shared.options import Options
 from netloom.cli.shared.run import Run
 from netloom.errors import LiveError, RoutingError
 from netloom.files import Folder
+from netloom.shown import legend
 
 if TYPE_CHECKING:
     from netloom._core import Fabric, LinkLoads, Optimized, Routes, Traffic
@@ -238,7 +239,7 @@ def _inputs_text(result: dict[str, Any]) -> str:
 def _engines_text(result: dict[str, Any]) -> str:
     rows = [
         [
-            row["engine"],
+            legend.name(row["engine"]),
             render.size(row["max_load"]),
             results.gap(row["ar_gap_percent"]),
             render.size(row["lower_bound"]),
@@ -247,9 +248,11 @@ def _engines_text(result: dict[str, Any]) -> str:
         ]
         for row in result["engines"]
     ]
-    header = ["engine", "max link load", "AR gap", "lower bound", "links at max", "seconds"]
+    header = ["engine", legend.LOAD, "AR gap", "lower bound", "links at max", "seconds"]
     today, best = next(row for row in result["engines"] if row["engine"] == "ftree"), result["engines"][-1]
-    gaps = (f"{results.gap(row['ar_gap_percent'])} with {row['engine']}" for row in (today, best))
+    gaps = (
+        f"{results.gap(row['ar_gap_percent'])} with {legend.name(row['engine'])}" for row in (today, best)
+    )
     words = f"above ideal adaptive routing, on the hottest link: {', '.join(gaps)}"
     return f"{render.table(header, rows, right=range(1, 6))}\n\n{words}"
 
@@ -274,7 +277,7 @@ def _opensm_text(opensm: dict[str, Any]) -> str:
     return (
         f"OpenSM on a simulated fabric of {opensm['hosts']} hosts, -R file,no_fallback with our routes\n"
         f"  tables read back from its {opensm['switches']} switches {equal}\n"
-        f"  maximum link load {size(opensm['max_load'])}; with its own ftree {size(opensm['ftree_max_load'])}"
+        f"  maximum load {size(opensm['max_load'])}; with its own ftree {size(opensm['ftree_max_load'])}"
     )
 
 

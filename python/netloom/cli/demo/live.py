@@ -21,7 +21,7 @@ import numpy as np
 
 from netloom import apply as changing
 from netloom import files
-from netloom.cli.shared import lock, render
+from netloom.cli.shared import render
 from netloom.cli.shared.exits import UsageError
 from netloom.cli.shared.inputs import is_stdin
 from netloom.cli.shared.options import Options
@@ -29,6 +29,7 @@ from netloom.cli.shared.run import Run
 from netloom.errors import LiveError
 from netloom.loop import journal, summary
 from netloom.loop.round import whole
+from netloom.runs import lock
 
 if TYPE_CHECKING:
     from netloom._core import Fabric, Job, Traffic
@@ -291,7 +292,7 @@ def text(result: dict[str, Any]) -> str:
         "round",
         "AR gap before",
         "after",
-        "foretold",
+        "predicted",
         "found",
         "changed",
         "decision",

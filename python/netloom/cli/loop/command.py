@@ -13,10 +13,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from netloom.cli.loop import report
-from netloom.cli.shared import inputs, lock, options
+from netloom.cli.shared import inputs, options
 from netloom.cli.shared.exits import UsageError
 from netloom.cli.shared.options import Options
 from netloom.cli.shared.run import Run
+from netloom.runs import lock
 
 if TYPE_CHECKING:
     from netloom.loop.plan import Plan
@@ -34,7 +35,7 @@ def run(
     """The closed loop in the simulator: counters in, better routes out.
 
     Every round simulates the work under the routes in force, infers its traffic from what ports counted,
-    optimises, checks, foretells the gain, and changes the routes only if that surely pays. Then it looks
+    optimises, checks, predicts the gain, and changes the routes only if that surely pays. Then it looks
     whether it did.
 
     Parameters
@@ -44,7 +45,7 @@ def run(
     rounds
         Rounds of every phase, instead of the scenario's.
     canary
-        Change this many percent of the destinations first, and the rest only if that gains what was foretold.
+        Change this many percent of the destinations first, and the rest only if that gains as predicted.
         [default: the scenario's, else all at once]
     options
         Common options; `-o` is a folder for the journal, every round's inputs and outputs, and a summary

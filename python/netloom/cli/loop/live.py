@@ -1,8 +1,8 @@
 """`netloom loop live`: the closed loop on a live fabric, through OpenSM; a dry run unless told.
 
-A round is one of [`netloom.loop.live`]: it counts over an interval, infers, optimises, checks, foretells and
+A round is one of [`netloom.loop.live`]: it counts over an interval, infers, optimises, checks, predicts and
 decides. Only with `--yes` it changes tables, by what `netloom apply` does, under the same lock, with the same
-journal, and takes them back if the next interval contradicts what was foretold.
+journal, and takes them back if the next interval contradicts what was predicted.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Parameter
 
 from netloom.cli.demo.live import rows_of
-from netloom.cli.shared import inputs, lock, options, render
+from netloom.cli.shared import inputs, options, render
 from netloom.cli.shared.exits import UsageError
 from netloom.cli.shared.jobs import Adapters
 from netloom.cli.shared.options import Options
@@ -25,6 +25,7 @@ from netloom.cli.shared.reach import Reach
 from netloom.cli.shared.run import Run
 from netloom.errors import LiveError
 from netloom.findings import bad
+from netloom.runs import lock
 
 if TYPE_CHECKING:
     from netloom._core import Fabric, Job
@@ -58,7 +59,7 @@ def live(
 ) -> int:
     """The closed loop on a live fabric: counters in, better routes out through OpenSM, if that surely pays.
 
-    Every round counts over an interval what all ports carry, infers the traffic, optimises, checks, foretells
+    Every round counts over an interval what all ports carry, infers the traffic, optimises, checks, predicts
     the gain, and decides. That is all unless `--yes` is given: then routes are changed as `netloom apply`
     does it, and taken back if another interval does not show the gain. Runs where the master OpenSM runs,
     until Ctrl-C. Rounds with findings exit 1.
@@ -262,7 +263,7 @@ def text(result: dict[str, Any]) -> str:
     ]
     if result["dry_run"]:
         head.append(("dry run", "nothing was changed (--yes changes routes)"))
-    header = ["round", "verdict", "AR gap", "after", "foretold", "found", "entries", "decision", "own s"]
+    header = ["round", "verdict", "AR gap", "after", "at least", "found", "entries", "decision", "own s"]
 
     def or_none(value: float | None) -> str:
         return "-" if value is None else percent(value)

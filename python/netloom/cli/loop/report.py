@@ -71,7 +71,7 @@ def text(found: Mapping[str, Any]) -> str:
 
 
 def _rounds(entries: Sequence[Mapping[str, Any]]) -> str:
-    header = ["round", "work", "verdict", "time (ms)", "after", "AR gap", "after", "foretold", "found"]
+    header = ["round", "work", "verdict", "time (ms)", "after", "AR gap", "after", "at least", "found"]
     header += ["entries", "decision", "seconds"]
     lines = [
         [

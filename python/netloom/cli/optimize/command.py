@@ -220,7 +220,7 @@ def _of_sums(
             "max_changes": little.max_changes,
         }
     run.sets_aside(_seconds_to_finish(run, net))
-    run.keeps()
+    # Until it returns there is nothing to keep: what overruns the limit by far is ended.
     with run.timed("optimize"), run.progress("optimize") as progress:
         try:
             best = _core.optimize_hose(

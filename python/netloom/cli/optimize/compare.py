@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from netloom.cli.shared import render, results
 from netloom.cli.shared.run import Run
+from netloom.shown import legend
 
 if TYPE_CHECKING:
     from netloom._core import Fabric, LinkLoads, Optimized, Routes, Traffic
@@ -140,20 +141,20 @@ def _row(name: str, loads: LinkLoads | None, seconds: float, note: str | None = 
 
 def text(rows: Sequence[Mapping[str, Any]]) -> str:
     """The table, and below it why a row is empty or cut short."""
-    header = ["routes", "max load", "AR gap", "gap to bound", "links at max", "seconds"]
+    header = ["routes", legend.LOAD, "AR gap", "gap to bound", "links at max", "seconds"]
     lines = []
     for row in rows:
         seconds = f"{row['seconds']:.2f}"
         if row["max_load"] is None:
-            lines.append([row["name"], "none", "", "", "", seconds])
+            lines.append([legend.name(row["name"]), "none", "", "", "", seconds])
             continue
         gaps = [results.gap(row[key]) for key in ("ar_gap_percent", "lower_bound_gap_percent")]
         at_max = render.count(row["links_at_max"])
-        lines.append([row["name"], render.size(row["max_load"]), *gaps, at_max, seconds])
-    notes = [f"\n{row['name']}: {row['note']}" for row in rows if row["note"] is not None]
+        lines.append([legend.name(row["name"]), render.size(row["max_load"]), *gaps, at_max, seconds])
+    notes = [f"\n{legend.name(row['name'])}: {row['note']}" for row in rows if row["note"] is not None]
     for because in dict.fromkeys(row["outside_because"]["text"] for row in rows if row["outside_because"]):
         names = ", ".join(
-            row["name"]
+            legend.name(row["name"])
             for row in rows
             if row["outside_because"] and row["outside_because"]["text"] == because
         )

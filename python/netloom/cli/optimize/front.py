@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from netloom.cli.shared import render, results
+from netloom.shown import legend
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -84,4 +85,4 @@ def text(points: Sequence[Mapping[str, Any]]) -> str:
         ]
         for point in points
     ]
-    return render.table(["changed entries", "max load", "gap to bound"], rows, right=range(3))
+    return render.table(["changed entries", legend.LOAD, "gap to bound"], rows, right=range(3))

@@ -35,8 +35,8 @@ class Goal:
     """With `--also` and `--error`: minimise the `worst` or the `mean` gap to each traffic's own bound.
     [default: worst]"""
     depth: Annotated[int | None, options.within(0, 1000)] = None
-    """Levels of load below the maximum on which as few links as possible shall be; given, also where today's
-    routes meet the bound, which else stay as they are. [default: 3, with `--hose` 0]"""
+    """Load levels below the maximum whose number of links is minimised too; if given, also where today's
+    routes meet the bound, which otherwise stay as they are. [default: 3, with `--hose` 0]"""
 
     islands: Annotated[int | None, options.within(1, 1024)] = None
     """Searches side by side, for several cores; the best is kept. The result is the same for any number of

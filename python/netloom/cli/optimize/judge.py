@@ -23,6 +23,7 @@ from netloom.cli.shared import jobs_file, render
 from netloom.cli.shared.exits import STDIO, UsageError
 from netloom.cli.shared.inputs import is_recorded, of_run
 from netloom.cli.shared.outputs import ending
+from netloom.shown import legend
 
 if TYPE_CHECKING:
     from netloom._core import Fabric, Optimized, Scenario, Traffic
@@ -109,7 +110,7 @@ def _program(run: Run, source: str, fabric: Fabric, traffic: Traffic) -> tuple[S
 
 def text(judge: Mapping[str, Any]) -> str:
     """The candidates, and which was taken."""
-    header = ["routes", f"time (ms, {judge['measure']})", "ratio", "max load", "changed entries", ""]
+    header = ["routes", f"time (ms, {judge['measure']})", "ratio", legend.LOAD, "changed entries", ""]
     lines = []
     for one in judge["candidates"]:
         time = one["completion_ms"]

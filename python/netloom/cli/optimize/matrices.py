@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from netloom.cli.optimize.goals import Goal
 from netloom.cli.shared import render, results
 from netloom.errors import TrafficError
+from netloom.shown import legend
 
 if TYPE_CHECKING:
     from netloom._core import Fabric, LinkLoads, Optimized, OptimizedLayers, Traffic
@@ -178,7 +179,7 @@ def text(result: Mapping[str, Any]) -> str:
     matrices = result["phases"] if phases else result["scenarios"]
     known = [row["max_load_before"] is not None for row in matrices]
     header = ["phase" if phases else "traffic", "times" if phases else "weight"]
-    header += ["before"] * any(known) + ["max load", "lower bound"]
+    header += ["before"] * any(known) + [legend.LOAD, "lower bound"]
     lines = [
         [
             row["name"],

@@ -111,10 +111,17 @@ def kept(result: Mapping[str, Any]) -> bool:
 
 
 def levels_text(levels: Sequence[Mapping[str, Any]]) -> str:
-    """`12.0 kB on 4 links, 11.0 kB on 9, …`."""
-    first, *others = levels
-    out = f"{render.size(first['load'])} on {results.links(first['links'])}"
-    return out + "".join(f", {render.size(x['load'])} on {render.count(x['links'])}" for x in others)
+    """`12.0 kB on 4 links, 11.0 kB on 9, …`, in as many digits as tell the loads apart."""
+    sizes = render.sizes([level["load"] for level in levels])
+    if len(set(sizes)) < len(sizes):
+        links = sum(level["links"] for level in levels)
+        return f"{render.size(levels[0]['load'])} on {results.links(links)}, the same but for rounding"
+    first, *others = (f"{told} on" for told in sizes)
+    counts = [level["links"] for level in levels]
+    out = f"{first} {results.links(counts[0])}"
+    return out + "".join(
+        f", {told} {render.count(links)}" for told, links in zip(others, counts[1:], strict=True)
+    )
 
 
 def entries(number: int) -> str:

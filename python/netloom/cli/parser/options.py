@@ -153,6 +153,7 @@ OPTIONS: dict[str, tuple[str, str]] = {
     "--window": ("int", "requests on their way at a time"),
     "--with-truth": ("bool", "also count what links really carried"),
     "--work": ("int", "units of work after which a search ends"),
+    "--workers": ("int", "worker processes"),
     "--write-certificate": ("Path", "write the proof here"),
     "--write-hostfile": ("Path", "write the machine of every rank for Slurm here"),
     "--write-rankfile": ("Path", "write the machine of every rank for Open MPI here"),

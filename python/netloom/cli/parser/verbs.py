@@ -58,6 +58,12 @@ VERBS: dict[str, str | tuple[str, dict[str, str]]] = {
     "watch": "A fabric while it runs: load, hottest links, congestion, jobs, the loop's decisions.",
     "plan": "Which network for a machine that is to be bought: designs counted, priced and slowed down.",
     "simulate": "What a run takes under every routing of a scenario, packet by packet.",
+    "sweep": (
+        "A scenario again and again with keys varied, as one table.",
+        {
+            "run": "Run a sweep: what varies, each with each; goes on where it was stopped.",
+        },
+    ),
     "noise": "What neighbours do to a job, message by message, under every routing of a scenario.",
     "sample": (
         "Paths sampled inside packets: congestion by link, job and phase.",
@@ -167,6 +173,7 @@ _FOLDERS = (
     "record",
     "sample",
     "simulate",
+    "sweep",
     "trace",
 )
 """Verbs with a folder, whose functions are in `command`; others are a file."""

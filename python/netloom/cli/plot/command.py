@@ -15,6 +15,7 @@ from netloom.cli.shared.run import Run
 from netloom.cli.simulate import report
 from netloom.errors import FormatError
 from netloom.plot.paper import DPI, PAPER, Paper
+from netloom.shown import legend
 
 _ENDINGS = (".svg", ".pdf", ".png")
 
@@ -134,10 +135,10 @@ def loads(
 def text(result: dict[str, Any]) -> str:
     """What was drawn."""
     rows = [
-        [row["routes"], render.size(row["max_load"]), results.gap(row["ar_gap_percent"])]
+        [legend.name(row["routes"]), render.size(row["max_load"]), results.gap(row["ar_gap_percent"])]
         for row in result["curves"]
     ]
-    table = render.table(["routes", "maximum load", "AR gap"], rows, right=[1, 2])
+    table = render.table(["routes", legend.LOAD, "AR gap"], rows, right=[1, 2])
     return f"{table}\n\n{render.pairs([('written', str(result['output']))])}"
 
 
@@ -271,7 +272,7 @@ def run(folder: Path, /, *, title: str | None = None, options: PictureOptions | 
 def _run_text(result: dict[str, Any], model: str) -> str:
     rows = [
         [
-            row["routing"],
+            legend.name(row["routing"]),
             report.number(row["completion_ms"], 3),
             "-" if row["max_link_utilisation"] is None else f"{100 * row['max_link_utilisation']:.1f} %",
             row["busiest"] or "-",

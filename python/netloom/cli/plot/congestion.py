@@ -213,7 +213,7 @@ def _panel(
         name,
         np.where(known, total.traffic, 0.0),
         np.where(known, total.congested, 0.0),
-        np.where(known, total.fraction_error(), 0.0),
+        np.where(known, total.fraction_doubt(), 0.0),
     )
 
 
@@ -285,13 +285,14 @@ def _text(result: dict[str, Any]) -> str:
             row["panel"],
             *(percent(row[f"{place}_percent"]) for place in ("from_hosts", "up", "down", "to_hosts")),
             row["worst"] or "-",
-            percent(row["worst_percent"]),
-            percent(row["worst_error_percent"]),
+            "-"
+            if row["worst"] is None
+            else render.measured(row["worst_percent"], row["worst_error_percent"] or 0.0),
         ]
         for row in result["panels"]
     ]
-    head = ["panel", "from hosts", "up", "down", "to hosts", "most congested", "share", "±"]
-    table = render.table(head, rows, right=[1, 2, 3, 4, 6, 7])
+    head = ["panel", "from hosts", "up", "down", "to hosts", "most congested", "share"]
+    table = render.table(head, rows, right=[1, 2, 3, 4, 6])
     return f"{table}\n\n{render.pairs([('written', str(result['output']))])}"
 
 

@@ -12,6 +12,7 @@ from netloom.cli.shared.options import PictureOptions
 from netloom.cli.shared.run import Run
 from netloom.cli.simulate import report
 from netloom.errors import FormatError
+from netloom.shown import legend
 
 _EXPECTED = (
     "expected what netloom simulate SCENARIO --loads 0.1,0.5,0.9 --format json prints, or writes to .json"
@@ -37,6 +38,7 @@ def load(*results: str, title: str | None = None, options: PictureOptions | None
     run = prepared("plot-load", options)
     found = [(_name(source), _table(run, source)) for source in results]
     points: dict[str, list[Point]] = {}
+    engine: dict[str, str] = {}
     not_drawn = 0
     several_jobs = len({row["job"] for _, table in found for row in table["rows"] if row["accepted"]}) > 1
     for name, table in found:
@@ -47,12 +49,15 @@ def load(*results: str, title: str | None = None, options: PictureOptions | None
                 not_drawn += 1
                 continue
             words = [name] if len(found) > 1 else []
-            words += [row["routing"], *([row["job"]] if several_jobs else [])]
+            words += [legend.name(row["routing"]), *([row["job"]] if several_jobs else [])]
+            engine[" · ".join(words)] = row["routing"]
             point = Point(row["load"], measured["accepted"], mean_us, measured["saturated"])
             points.setdefault(" · ".join(words), []).append(point)
     if not points:
         raise FormatError(f"{results[0]}: no load was measured to its end: there is nothing to draw")
-    curves = [Curve(name, sorted(of, key=lambda point: point.load)) for name, of in points.items()]
+    curves = [
+        Curve(name, sorted(of, key=lambda point: point.load), engine[name]) for name, of in points.items()
+    ]
     if not_drawn:
         why = "they offer no load, or ended before the window did"
         run.note(f"{render.count(not_drawn)} rows are not drawn: {why}")

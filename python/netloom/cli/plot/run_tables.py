@@ -111,6 +111,10 @@ def _strips(
         run.note("queues are recorded by level, and a dragonfly has none: they are not drawn")
     elif queues is not None and len(queues["time_ps"]):
         strips.append(_longest(queues, _level_rows(links, members), len(members)))
+    elif queues is not None:
+        # Nothing waited whenever it was looked: that is a strip too, of zeros.
+        whole = np.array([0.0, entry["result"]["simulated_ms"]])
+        strips.append(Strip("longest queue", whole, np.zeros((len(members), 1)), queue=True))
     return strips, count
 
 

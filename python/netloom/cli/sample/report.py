@@ -85,7 +85,7 @@ def hottest(total: Any, fabric: Fabric) -> list[dict[str, Any]]:
     order = np.argsort(-np.where(sure, total.congested, 0.0), kind="stable")[:_HOTTEST]
     names = [*fabric.host_names, *fabric.switch_names]
     ends = fabric.link_table()
-    share_error = total.fraction_error()
+    share_error = total.fraction_doubt()
     return [
         {
             "link": int(link),
@@ -176,8 +176,8 @@ def _contexts(found: Sequence[Mapping[str, Any]]) -> str:
 
 def links_text(contexts: Sequence[Mapping[str, Any]]) -> str:
     """Contexts with their hottest links, of no routing."""
-    lines = _lines("", contexts) or [["", "", _none(contexts), "", "", "", "", "", ""]]
-    return render.table(_HEADER[1:], [line[1:] for line in lines], right=(0, 2, 3, 4, 5, 6, 7))
+    lines = _lines("", contexts) or [["", "", _none(contexts), "", "", "", "", ""]]
+    return render.table(_HEADER[1:], [line[1:] for line in lines], right=(0, 2, 3, 4, 5, 6))
 
 
 def _none(contexts: Sequence[Mapping[str, Any]]) -> str:
@@ -186,7 +186,7 @@ def _none(contexts: Sequence[Mapping[str, Any]]) -> str:
     return "none for sure" if enough else "too few packets sampled to tell"
 
 
-_HEADER = ["routing", "context", "hottest links", "packets", "±", "congested", "±", "share", "±"]
+_HEADER = ["routing", "context", "hottest links", "packets", "±", "congested", "±", "share"]
 
 
 def _lines(routing: str, contexts: Sequence[Mapping[str, Any]]) -> list[list[str]]:
@@ -202,8 +202,7 @@ def _lines(routing: str, contexts: Sequence[Mapping[str, Any]]) -> list[list[str
                         f"{link[key]:,.0f}"
                         for key in ("traffic", "traffic_error", "congested", "congested_error")
                     ),
-                    f"{100 * link['congested_fraction']:.0f} %",
-                    f"{100 * link['congested_fraction_error']:.1f}",
+                    render.measured(100 * link["congested_fraction"], 100 * link["congested_fraction_error"]),
                 ]
             )
     return lines
@@ -212,6 +211,6 @@ def _lines(routing: str, contexts: Sequence[Mapping[str, Any]]) -> list[list[str
 def _hottest(found: Sequence[Mapping[str, Any]]) -> str:
     lines: list[list[str]] = []
     for one in found:
-        nothing = [[one["routing"], "", _none(one["contexts"]), "", "", "", "", "", ""]]
+        nothing = [[one["routing"], "", _none(one["contexts"]), "", "", "", "", ""]]
         lines += _lines(one["routing"], one["contexts"]) or nothing
-    return render.table(_HEADER, lines, right=(1, 3, 4, 5, 6, 7, 8))
+    return render.table(_HEADER, lines, right=(1, 3, 4, 5, 6, 7))

@@ -33,6 +33,8 @@ SIGNALS = (_signal.SIGINT, _signal.SIGTERM, _signal.SIGHUP)
 """Ctrl-C, the end of a batch job, a terminal or ssh that is lost."""
 GRACE_S = 1.5
 """From a signal to the end by force: dead within two seconds."""
+WRITING_S = 0.4
+"""The same while gigabytes are written: the system takes a second or more to remove what is there of them."""
 _LOOK_S = 0.05
 """How often it is looked at the clock, where there is something to wait for."""
 _STARVED = 5.0
@@ -40,6 +42,9 @@ _STARVED = 5.0
 
 left_behind = False
 """Whether a thread still computes what nobody waits for: the interpreter must not be taken down around it."""
+
+writing = False
+"""Whether a large file is being written, under a temporary name."""
 
 heard = False
 """Whether a signal came: modules that are interrupted while they load say so in many ways."""
@@ -181,7 +186,8 @@ def _wait(read: int) -> None:
     while True:
         if changing and not _changes_a_fabric():
             changing, signalled, stood = False, (time.perf_counter(), _starved()), 0.0
-        if signalled is not None and not changing and _over(GRACE_S, signalled[0] + stood, signalled[1]):
+        grace = min(GRACE_S, WRITING_S) if writing else GRACE_S
+        if signalled is not None and not changing and _over(grace, signalled[0] + stood, signalled[1]):
             end(INTERRUPTED, "interrupted")
         asked = _limit
         waits = signalled is None and asked is not None and not asked.kept

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from netloom.findings import by_severity
+from netloom.shown.units import seconds as seconds
 
 _NONE = "unknown"
 """For a number that is not finite: a bound of which nothing is known."""
@@ -53,6 +54,32 @@ def size(value: float) -> str:
     return f"{value:.{digits}f} {_UNITS[unit]}"
 
 
+def sizes(values: Sequence[float]) -> list[str]:
+    """Bytes, each as `size` tells it, with more digits where two that differ would read alike.
+
+    At most six digits after the point; beyond that values differ by less than a byte in a megabyte.
+
+    Examples
+    --------
+    >>> sizes([2_481_900.0, 2_480_100.0])
+    ['2.482 MB', '2.480 MB']
+    """
+    told = [size(value) for value in values]
+    for digits in range(3, 7):
+        if len(set(told)) == len(set(values)):
+            break
+        told = [_sized(value, digits) for value in values]
+    return told
+
+
+def _sized(value: float, digits: int) -> str:
+    unit = 0
+    while abs(value) >= 999.95 and unit < len(_UNITS) - 1:
+        value /= 1000.0
+        unit += 1
+    return f"{value:.{0 if unit == 0 and value == int(value) else digits}f} {_UNITS[unit]}"
+
+
 def count(value: float) -> str:
     """A number with thousands separated: `9,434,112`."""
     return f"{value:,}"
@@ -67,12 +94,18 @@ def percent(value: float) -> str:
     return f"{value + 0.0:.2f} %"
 
 
-def seconds(value: float) -> str:
-    """A short time: `1.60 ns`, `12.0 ms`."""
-    for factor, unit in ((1e9, "ns"), (1e6, "µs"), (1e3, "ms")):
-        if value * factor < 1000:
-            return f"{value * factor:.3g} {unit}"
-    return f"{value:.3g} s"
+def measured(value: float, error: float) -> str:
+    """A percentage and its error, both rounded to the error's first digit: `77 ± 10 %`.
+
+    Without an error as `percent` tells it.
+    """
+    if not (math.isfinite(error) and error > 0):
+        return percent(value)
+    digits = min(max(-math.floor(math.log10(error)), 0), 2)
+    told = f"{error:.{digits}f}"
+    if float(told) == 0:
+        return f"{value + 0.0:.{digits}f} ± < 0.01 %"
+    return f"{value + 0.0:.{digits}f} ± {told} %"
 
 
 def pairs(rows: Iterable[tuple[str, str]]) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from netloom.cli.shared import lanes, render
 from netloom.nodes import Nodes, guid_text
+from netloom.shown import legend
 
 if TYPE_CHECKING:
     import numpy as np
@@ -87,7 +88,7 @@ def loads_rows(result: Mapping[str, Any]) -> list[tuple[str, str]]:
     if not result["ar_bound_exact"]:
         bound = f"{bound} to {size(result['ar_bound_upper'])} (not solved exactly)"
     rows = [
-        ("maximum link load", f"{load(result)} on {links(result['links_at_max'])}"),
+        (legend.LOAD, f"{load(result)} on {links(result['links_at_max'])}"),
         ("mean link load", size(result["mean_load"])),
         ("AR bound", f"{bound}, of {words(result['ar_bound_class'])}"),
         ("AR gap", gap(result["ar_gap_percent"])),

@@ -467,8 +467,12 @@ class Run:
                 return None
             if isinstance(data, bytes):
                 _core.write_atomic(path, data)
-            else:
+                return str(path)
+            guard.writing = True
+            try:
                 data.write(path)
+            finally:
+                guard.writing = False
         return str(path)
 
     def write_in(self, folder: Path, name: str, data: bytes) -> str:

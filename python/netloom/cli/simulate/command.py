@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from netloom.cli.shared import inputs, lock, options, runs
+from netloom.cli.shared import inputs, options, runs
 from netloom.cli.shared.exits import UsageError
 from netloom.cli.shared.options import Options
 from netloom.cli.shared.run import Run
@@ -20,6 +20,7 @@ from netloom.cli.simulate import report, varied
 from netloom.cli.simulate.checkpoint import Checkpoint, check_checkpoint
 from netloom.cli.simulate.several import side_by_side
 from netloom.findings import bad
+from netloom.runs import lock
 
 if TYPE_CHECKING:
     from netloom._core import Scenario, Simulation

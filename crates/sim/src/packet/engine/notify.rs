@@ -10,7 +10,7 @@ use crate::packet::network::Network;
 use crate::program::Program;
 
 impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
-    /// Whether nobody is told of a packet, as it is a response.
+    /// Whether observers do not see a packet: it is a response.
     fn is_unseen(&self, index: u32) -> bool {
         self.packets.get(index).is_response()
     }

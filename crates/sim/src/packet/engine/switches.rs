@@ -3,7 +3,7 @@
 //! Events of the network are two: "a packet is here" (one a hop) and "this output may try again" (only where something
 //! waits). Room that comes back is no event: it lies in a ring at the sender, which is woken only if it lacks room.
 //!
-//! A packet whose time of leaving is known, because nothing but those before it on its link can hold it up, is sent at once, for that time
+//! The departure of a packet is scheduled on its arrival if only earlier packets on its link can delay it
 //! (*ahead of time*): the output need not try again. What leaves when is the same; samples, observers and news of other switches see
 //! packets leave, so they do without.
 //!

@@ -1,0 +1,1 @@
+"""Folders of runs: what keeps one to a command at a time."""

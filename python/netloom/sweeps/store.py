@@ -1,0 +1,236 @@
+"""A sweep's folder: `parts/` with Parquet files of ended runs, `table.parquet` of all, `manifest.json`.
+
+A part is named by the sum of its content and written by rename: it is there whole or not at all, and one that
+was altered is not read. The manifest says what the folder is for from the start, and at the end has the sum
+of the table and of every part that went into it.
+
+Invariants: a part is never changed, a row of a run never replaced. The table's rows are in the order of the
+sweep's runs, whoever ran them. What a clock says is in the parts only.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from netloom import interop
+from netloom.errors import FormatError
+from netloom.files import Folder
+from netloom.manifest import MANIFEST, digest, is_whole, total_sum
+from netloom.reading import parquet
+from netloom.runs import lock
+from netloom.sweeps import kept
+from netloom.sweeps.spec import ROUTES, SEED, Spec
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from netloom.sweeps.work import Ended
+
+PARTS, TABLE = "parts", "table.parquet"
+SCHEMA = "netloom.sweep-folder/1"
+LOST = "its worker "
+"""How the error of a run begins that no worker survived: it is run again."""
+_PART = re.compile(r"[0-9a-f]{64}\.parquet")
+_IDENTITY = ("netloom", "scenario", "varied", "keep")
+"""What two sweeps that share a folder agree on."""
+
+
+class Store:
+    """The folder of a sweep.
+
+    Parameters
+    ----------
+    path : Path
+        The folder.
+    spec : Spec
+        The sweep.
+    about : mapping
+        What the manifest says of it; `netloom`, `scenario` (a sum), `varied` and `keep` say whether what is
+        there belongs to it.
+    """
+
+    def __init__(self, path: Path, spec: Spec, about: Mapping[str, Any]) -> None:
+        self.path, self.spec, self.about = path, spec, about
+        self.damaged: list[str] = []
+        """Parts that are not what was written; their runs are run again."""
+
+    def prepare(self) -> None:
+        """Makes the folder, or takes one of the same sweep.
+
+        Raises
+        ------
+        OSError
+            If it cannot be written, or is not empty and no sweep's.
+        FormatError
+            If it is another sweep's, or its manifest was altered.
+        """
+        with Folder.open(self.path, make=True) as folder:
+            before = manifest_of(folder)
+            if before is not None:
+                self._compare(before)
+            with folder.folder(PARTS, make=True):
+                pass
+            if before is None or before["sweep"] != self.about["sweep"]:
+                folder.write(MANIFEST, _sealed({"schema": SCHEMA, **self.about, "table": None, "parts": {}}))
+
+    def _compare(self, before: Mapping[str, Any]) -> None:
+        words = {
+            "netloom": "was made by netloom {}: expected {}",
+            "scenario": "is of another scenario: expected a folder of this one, or a new one",
+            "varied": "has a sweep over {}: expected {}, or a new folder",
+            "keep": "has a sweep that keeps {}: expected {}, or a new folder",
+        }
+        for key in _IDENTITY:
+            if before[key] != self.about[key]:
+                there, here = (
+                    ", ".join(value) if isinstance(value, list) else str(value)
+                    for value in (before[key], self.about[key])
+                )
+                raise FormatError(f"{self.path}: {words[key].format(there, here)}", str(self.path))
+
+    def schema(self, *, clocked: bool) -> pa.Schema:
+        """The columns of the table; `clocked`: of the parts, with `seconds`."""
+        import pyarrow as pa
+
+        kinds = {
+            "integer": pa.int64(),
+            "number": pa.float64(),
+            "boolean": pa.bool_(),
+            "string": pa.string(),
+        }
+        fields = [(key, _kind(self.spec.of(key))) for key in self.spec.varied if key not in (SEED, ROUTES)]
+        fields += [("run", pa.string()), (SEED, pa.int64())]
+        fields += [(key, pa.string()) for key in ("routing", "job", "stopped")]
+        fields += [(key, kinds[kept.kind_of(key)]) for key in self.spec.keep]
+        fields += [("seconds", pa.float64())] if clocked else []
+        return pa.schema([*fields, ("error", pa.string())])
+
+    def write_part(self, runs: Iterable[tuple[str, Mapping[str, Any], Ended]]) -> None:
+        """Writes ended runs, each with its key and its values, as a part."""
+        import pyarrow as pa
+
+        schema = self.schema(clocked=True)
+        columns: list[list[Any]] = [[] for _ in schema.names]
+        for key, values, ended in runs:
+            first = [_cell(values[name]) for name in self.spec.varied if name not in (SEED, ROUTES)]
+            none = [None, values.get(SEED), None, *(None for _ in self.spec.keep)]
+            for job, seed, *rest in ended["rows"] or [none]:
+                row = [*first, key, seed, values[ROUTES], job, *rest, ended["seconds"], ended["error"]]
+                for column, cell in zip(columns, row, strict=True):
+                    column.append(cell)
+        arrays = [pa.array(column, field.type) for column, field in zip(columns, schema, strict=True)]
+        data = interop.table_bytes(pa.Table.from_arrays(arrays, schema=schema), ".parquet")
+        with Folder.open(self.path) as folder, folder.folder(PARTS) as parts:
+            parts.write(f"{digest(data)}.parquet", data)
+
+    def parts(self) -> Iterator[tuple[str, pa.Table]]:
+        """Names and tables of the parts that are whole, by name."""
+        expected = self.schema(clocked=True)
+        with Folder.open(self.path) as folder, folder.folder(PARTS) as parts:
+            for name in filter(_PART.fullmatch, parts.names()):
+                data = parts.read(name)
+                if f"{digest(data)}.parquet" != name:
+                    self.damaged.append(name)
+                    continue
+                table = parquet.table(data, str(self.path / PARTS / name))
+                if table.schema.equals(expected):
+                    yield name, table
+
+    def done(self) -> tuple[set[str], set[str]]:
+        """Keys of the runs that are there; and of those, the ones that failed."""
+        done, failed = set(), set()
+        for _, table in self.parts():
+            for key, error in zip(table["run"].to_pylist(), table["error"].to_pylist(), strict=True):
+                if error is None or not error.startswith(LOST):
+                    done.add(key)
+                    if error is not None:
+                        failed.add(key)
+        return done, failed
+
+    def merge(self, keys: Iterable[str]) -> pa.Table:
+        """Writes the table of these runs, as far as they are there, in this order; returns it."""
+        import pyarrow as pa
+
+        schema = self.schema(clocked=False)
+        rows: dict[str, list[int]] = {}
+        lost: dict[str, list[int]] = {}
+        tables, names, at = [], [], 0
+        for name, table in self.parts():
+            names.append(name)
+            here: dict[str, list[int]] = {}
+            failed = set()
+            for key, error in zip(table["run"].to_pylist(), table["error"].to_pylist(), strict=True):
+                here.setdefault(key, []).append(at)
+                at += 1
+                if error is not None and error.startswith(LOST):
+                    failed.add(key)
+            for key, numbers in here.items():
+                (lost if key in failed else rows).setdefault(key, numbers)
+            tables.append(table.drop_columns(["seconds"]))
+        order = [number for key in keys for number in rows.get(key) or lost.get(key) or ()]
+        whole = pa.concat_tables(tables) if tables else schema.empty_table()
+        merged = whole.take(pa.array(order, pa.int64())).combine_chunks()
+        data = interop.table_bytes(merged, ".parquet")
+        sums = {name: name.partition(".")[0] for name in names}
+        with Folder.open(self.path) as folder:
+            folder.write(TABLE, data)
+            about = {"schema": SCHEMA, **self.about, "table": digest(data), "parts": sums}
+            folder.write(MANIFEST, _sealed(about))
+        return merged
+
+
+def manifest_of(folder: Folder) -> dict[str, Any] | None:
+    """What a sweep's folder says of itself; None if it is empty.
+
+    Raises
+    ------
+    OSError
+        If it holds something else.
+    FormatError
+        If it was altered.
+    """
+    names = [name for name in folder.names() if name != lock.NAME and not name.startswith(".netloom-")]
+    if not names:
+        return None
+    if folder.kind(MANIFEST) != "file":
+        raise OSError(
+            errno.ENOTEMPTY, f"is not empty and has no {MANIFEST}: expected a new folder", str(folder.path)
+        )
+    file = folder.path / MANIFEST
+    try:
+        document = json.loads(folder.read(MANIFEST))
+    except (ValueError, RecursionError):
+        document = None
+    if not isinstance(document, dict) or document.get("schema") != SCHEMA:
+        raise FormatError(f"{file}: expected what netloom sweep run -o writes", str(file))
+    if not is_whole(document) or not all(key in document for key in (*_IDENTITY, "sweep")):
+        raise FormatError(f"{file}: damaged, or altered: expected what netloom sweep run -o wrote", str(file))
+    return document
+
+
+def _sealed(document: Mapping[str, Any]) -> bytes:
+    text = json.dumps({**document, "sha256": total_sum(document)}, indent=2, ensure_ascii=False)
+    return f"{text}\n".encode(errors="surrogateescape")
+
+
+def _kind(values: Sequence[Any]) -> Any:
+    """The type of a column of such values."""
+    import pyarrow as pa
+
+    if all(isinstance(value, bool) for value in values):
+        return pa.bool_()
+    if all(isinstance(value, int) for value in values):
+        return pa.int64()
+    if all(isinstance(value, int | float) for value in values):
+        return pa.float64()
+    return pa.string()
+
+
+def _cell(value: Any) -> Any:
+    """A value as its column has it; what is neither text nor number as JSON."""
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else value

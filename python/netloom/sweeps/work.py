@@ -1,0 +1,193 @@
+"""What a worker does: a batch of runs, one after the other, and what is kept of each.
+
+A worker keeps the fabrics that it has made and the tables of routings that depend on nothing else, so that a
+run costs little more than its simulation.
+
+Invariant: what a run gives depends on its task alone. A run that fails is told by its error, and the others
+go on.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypedDict
+
+from netloom.sweeps import kept
+from netloom.sweeps.spec import FABRIC, ROUTES, SEED
+from netloom.sweeps.toml import text_of, with_keys
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+if TYPE_CHECKING:
+    from netloom._core import Fabric, Routes, Scenario
+
+PROCESS = os.urandom(8).hex()
+"""This process, by a name that no other has."""
+_MOST_FABRICS, _MOST_TABLES = 8, 64
+"""So many are kept, those used last."""
+
+
+class Plan(TypedDict):
+    """What all runs of a sweep share."""
+
+    netloom: str
+    """The version that the sweep is of."""
+    text: str
+    """The scenario."""
+    label: str
+    folder: str
+    """Where the scenario's files are."""
+    keep: Sequence[str]
+
+
+class Ended(TypedDict):
+    """One run that has ended."""
+
+    rows: list[list[Any]]
+    """A row a job: its name, the seed, why it was stopped, what is kept."""
+    error: str | None
+    seconds: float
+
+
+class Batch(TypedDict):
+    """What became of a batch of runs, in its order."""
+
+    runs: list[Ended]
+    cpu_seconds: float
+    process: str
+    """Which process ran them."""
+
+
+def run_batch(plan: Plan, runs: Sequence[Mapping[str, Any]]) -> Batch:
+    """Simulates runs, each given by its keys (as `Spec.values` has them).
+
+    Raises
+    ------
+    RuntimeError
+        If this process has another netloom than the one that made the plan.
+    """
+    from netloom import __version__
+
+    if plan["netloom"] != __version__:
+        raise RuntimeError(f"a worker has netloom {__version__}: expected {plan['netloom']}, as the sweep")
+    found = [_run(plan, values) for values in runs]
+    return {"runs": found, "cpu_seconds": _cpu.spent(), "process": PROCESS}
+
+
+def _run(plan: Plan, values: Mapping[str, Any]) -> Ended:
+    from netloom import _core
+    from netloom.errors import InternalError, NetloomError
+
+    began = time.perf_counter()
+    try:
+        word = str(values[ROUTES])
+        scenario = _scenario(plan, {**values, ROUTES: [word]})
+        ended = _core.simulate(scenario, word, routes=_routes(plan, values, scenario, word), threads=1)
+        result = ended.result()
+        rows = [
+            [
+                job["name"],
+                result["seed"],
+                result["stopped"],
+                *(kept.value(key, result, job) for key in plan["keep"]),
+            ]
+            for job in result["jobs"]
+        ]
+        return {"rows": rows, "error": None, "seconds": time.perf_counter() - began}
+    except (NetloomError, OSError, MemoryError, KeyError) as error:
+        told = " ".join(str(error).split()) or type(error).__name__
+        if isinstance(error, InternalError):
+            told = f"internal error: {told}"
+        return {"rows": [], "error": told[:1000], "seconds": time.perf_counter() - began}
+
+
+class _Cpu:
+    """CPU seconds of this process, each told once, whichever of its threads asks."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._told = time.process_time()
+
+    def spent(self) -> float:
+        """Those since the last call."""
+        with self._lock:
+            before, self._told = self._told, time.process_time()
+            return self._told - before
+
+
+_cpu = _Cpu()
+
+
+class _Kept:
+    """The last so many things that were made; workers may be threads of one process."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._lock = threading.Lock()
+        self._made: OrderedDict[Any, Any] = OrderedDict()
+
+    def get(self, key: Any, make: Callable[[], Any]) -> Any:
+        """What has this key; made first if it is not there."""
+        with self._lock:
+            if key in self._made:
+                self._made.move_to_end(key)
+                return self._made[key]
+        value = make()
+        with self._lock:
+            self._made[key] = value
+            while len(self._made) > self._most:
+                self._made.popitem(last=False)
+        return value
+
+
+_documents = _Kept(2)
+_fabrics = _Kept(_MOST_FABRICS)
+_tables = _Kept(_MOST_TABLES)
+
+
+def _document(plan: Plan) -> dict[str, Any]:
+    found: dict[str, Any] = _documents.get(plan["text"], lambda: tomllib.loads(plan["text"]))
+    return found
+
+
+def _scenario(plan: Plan, values: Mapping[str, Any]) -> Scenario:
+    """The scenario of a run, on a fabric that is made once."""
+    from netloom import _core
+
+    document = _document(plan)
+    text, label, folder = text_of(with_keys(document, values)), plan["label"], plan["folder"]
+    source = str(values.get(FABRIC, document.get(FABRIC)))
+
+    def make() -> Fabric:
+        return _core.Scenario.parse(text.encode(), label=label, folder=folder).fabric
+
+    return _core.Scenario.on(_fabrics.get((folder, source), make), text, label, folder)
+
+
+def _routes(plan: Plan, values: Mapping[str, Any], scenario: Scenario, word: str) -> Routes | None:
+    """The tables of a routing: those of an engine do not depend on the jobs, and are kept.
+
+    Those that are made for a run's traffic, or read from a file, are made for every run.
+    """
+    from netloom import _core
+
+    if not _core.is_engine(word):
+        return scenario.routes(word, threads=1)
+    others = {key: value for key, value in values.items() if not key.startswith("job.") and key != SEED}
+    # Where lanes are drawn, the seed decides whether tables can lock up.
+    seedless = word in _SEEDLESS and "sl2vl" not in plan["text"] and "hardware.sl2vl" not in values
+    key = (plan["text"], plan["folder"], word, repr(sorted(others.items())), seedless or scenario.seed)
+    found: Routes | None = _tables.get(key, lambda: scenario.routes(word, threads=1))
+    return found
+
+
+_SEEDLESS = frozenset({"ftree", "minhop", "updn", "d-mod-k", "s-mod-k", "dla"})
+"""Engines whose tables do not depend on a seed (a test says so)."""

@@ -1,0 +1,111 @@
+"""`help(netloom)` is enough: every public name says what it takes, gives and raises, and its example runs."""
+
+from __future__ import annotations
+
+import ast
+import doctest
+import inspect
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import netloom
+
+ROOT = Path(__file__).parents[1]
+SECTIONS = ("Parameters", "Returns", "Raises", "References", "Examples")
+FUNCTIONS = [name for name in netloom.__all__ if inspect.isroutine(getattr(netloom, name))]
+CLASSES = [
+    name
+    for name in netloom.__all__
+    if inspect.isclass(getattr(netloom, name)) and not issubclass(getattr(netloom, name), Exception)
+]
+WHOLE = (
+    "route",
+    "loads",
+    "check",
+    "optimize",
+    "optimize_hose",
+    "optimize_layers",
+    "infer",
+    "simulate",
+    "afar",
+    "synth_counters",
+)
+"""The functions that people begin with have every section."""
+
+
+def _sections(text: str) -> dict[str, str]:
+    """What stands under each heading of a docstring."""
+    parts = re.split(rf"(?m)^({'|'.join(SECTIONS)})\n-+$", text)
+    return dict(zip(parts[1::2], parts[2::2], strict=True))
+
+
+def _methods() -> Iterator[tuple[str, Any]]:
+    for name in CLASSES:
+        kind = getattr(netloom, name)
+        for member in sorted(vars(kind)):
+            if not member.startswith("_") and callable(getattr(kind, member)):
+                yield f"{name}.{member}", getattr(kind, member)
+
+
+CALLS = [(name, getattr(netloom, name)) for name in FUNCTIONS] + list(_methods())
+
+
+def test_no_public_name_is_bare():
+    bare = [
+        name for name in netloom.__all__ if not name.startswith("__") and not getattr(netloom, name).__doc__
+    ]
+    for name in CLASSES:
+        kind = getattr(netloom, name)
+        members = [member for member in vars(kind) if not member.startswith("_")]
+        bare += [f"{name}.{member}" for member in members if not inspect.getdoc(getattr(kind, member))]
+    assert bare == []
+
+
+@pytest.mark.parametrize(("name", "call"), CALLS, ids=[name for name, _ in CALLS])
+def test_every_parameter_has_a_type_and_a_default(name, call):
+    expected = {
+        ("**" if p.kind is p.VAR_KEYWORD else "") + p.name: p
+        for p in inspect.signature(call).parameters.values()
+        if p.name != "self"
+    }
+    told = _sections(inspect.getdoc(call) or "").get("Parameters", "")
+    rows: dict[str, str] = {}
+    for names, kind in re.findall(r"(?m)^(\*{0,2}\w+(?:, \w+)*)(?: : (.+))?$", told):
+        rows |= dict.fromkeys(names.split(", "), kind)
+    assert list(rows) == list(expected)
+    for each, parameter in expected.items():
+        if parameter.kind is parameter.VAR_KEYWORD:
+            continue
+        assert rows[each], f"{each} has no type"
+        has_default = parameter.default is not parameter.empty
+        assert bool(re.search(r", (default .+|optional)$", rows[each])) == has_default, each
+        if isinstance(parameter.default, int | float | str) and "default" in rows[each]:
+            assert ast.literal_eval(rows[each].rsplit("default ", 1)[1]) == parameter.default, each
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_functions_say_what_they_return(name):
+    assert "Returns" in _sections(inspect.getdoc(getattr(netloom, name)) or "")
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_the_main_functions_have_every_section(name):
+    assert tuple(_sections(inspect.getdoc(getattr(netloom, name)) or "")) == SECTIONS
+
+
+def test_examples_run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    os.symlink(ROOT / "examples", "examples")
+    runner = doctest.DocTestRunner()
+    for name, call in CALLS:
+        found = doctest.DocTestParser().get_doctest(
+            inspect.getdoc(call) or "", {"netloom": netloom}, name, None, 0
+        )
+        runner.run(found)
+    assert runner.tries > 60
+    assert runner.failures == 0
