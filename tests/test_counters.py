@@ -452,8 +452,8 @@ def test_a_guid_stands_beside_names_that_repeat(netloom, paths, write):
             assert (row[f"{side}_guid"] in guids) == (row[side] == name), row
     assert {row["to"] for row in rows} | {row["from"] for row in rows} > {name}
     text = netloom.ok("counters", "show", net, "c.csv")
-    first = next(row for row in rows if row["from"] == name)
-    assert f"{name}[{first['from_port']}] {first['from_guid']}" in text
+    first = next(row for row in rows if row["to"] == name)
+    assert f"{name}[{first['to_port']}] {first['to_guid']}" in text
     # A cable between two of them whose ends disagree, and errors at one.
     table = fabric.link_table()
     link = next(

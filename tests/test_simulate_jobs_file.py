@@ -77,7 +77,7 @@ def test_the_fabric_may_stand_in_the_file_and_options_change_jobs(netloom, write
             ['matrix = "m.csv"', "copies = 2", "cross_copies = true"],
             "jobs.toml:6: cross_copies: expected false",
         ),
-        (['matrix = "m.csv"', "copies = 40"], 'jobs.toml:5: job "a" needs 80 hosts'),
+        (['matrix = "m.csv"', "copies = 40"], 'jobs.toml:2: job "a" needs 80 hosts'),
         (['matrix = "m.csv"', "start_us = 3"], 'jobs.toml:5: a job has no key "start_us"'),
     ],
 )
