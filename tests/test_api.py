@@ -63,10 +63,23 @@ def test_any_sparse_form_is_taken_and_duplicates_add_up(form):
     assert (traffic.pairs, traffic.total_bytes) == (2, 7.0)
 
 
+@pytest.mark.parametrize("make", [np.array, list])
+def test_dense_arrays_are_taken_too(make):
+    matrix = make([[0, 2, 1], [0, 0, 0], [4, 0, 0]])
+    traffic = nl.Traffic.from_scipy(matrix)
+    assert traffic.to_scipy().toarray().tolist() == [[0, 2, 1], [0, 0, 0], [4, 0, 0]]
+
+
 @pytest.mark.parametrize(
     ("matrix", "message"),
     [
-        (np.eye(3), "sparse"),
+        (np.ones((2, 2, 2)), "2 dimensions"),
+        ([[1, 2], [3]], "dense array of numbers"),
+        ([["a", "b"], ["c", "d"]], "dense array of numbers"),
+        (np.ones((2, 3)), "square"),
+        (-np.eye(2), "entry 0 has -1.0 bytes"),
+        (np.eye(2) * np.nan, "NaN"),
+        (3, "0 dimensions"),
         ("sparse (2, 3)", "square"),
         ("complex", "real"),
         ("negative", "entry 0 has -1.0 bytes"),

@@ -425,3 +425,50 @@ def test_error_counters_are_told_between_two_readings_and_of_one(netloom, paths)
     assert "thrown away instead of sent (PortXmitDiscards) at 1 port since" in str(found)
     lines = netloom.result("infer", "before.db_csv", "ftree", "after.db_csv", "-o", "t.mtx")["findings"]
     assert "errors-since-reset" in {one["kind"] for one in lines}
+
+
+def test_a_full_error_counter_is_no_count(netloom, paths):
+    text = (paths.ibdiagnet / "small.db_csv").read_text()
+    old = "3,2,0,17,0,158,0,"
+    assert old in text
+    (netloom.folder / "full.db_csv").write_text(text.replace(old, "3,2,0,65535,0,158,0,"))
+    found = netloom.result("counters", "check", "full.db_csv", "full.db_csv", code=1)["findings"]
+    told = {one["kind"]: one["text"] for one in found}
+    assert told["errors-full"].startswith("SymbolErrorCounter is full at 65535 at 1 port: ")
+    assert told["errors-full"].endswith(": leaf01[3]")
+    assert "65535" not in told["errors-since-reset"]
+
+
+def test_a_guid_stands_beside_names_that_repeat(netloom, paths, write):
+    """Five switches are called "SwitchIB Mellanox Technologies"; nobody could say which one is meant."""
+    net = paths.root / "tests" / "data" / "cases" / "same-names" / "net.txt"
+    fabric = nl.Fabric.read(net)
+    nl.synth_counters(fabric, "minhop", nl.Traffic.read("all-to-all", fabric)).write(netloom.folder / "c.csv")
+    name = "SwitchIB Mellanox Technologies"
+    rows = netloom.result("counters", "show", net, "c.csv")["busiest"]
+    guids = {f"0x{int(guid):016x}" for guid in fabric.switch_table()["guid"]}
+    for row in rows:
+        for side in ("from", "to"):
+            assert (row[f"{side}_guid"] in guids) == (row[side] == name), row
+    assert {row["to"] for row in rows} | {row["from"] for row in rows} > {name}
+    text = netloom.ok("counters", "show", net, "c.csv")
+    first = next(row for row in rows if row["to"] == name)
+    assert f"{name}[{first['to_port']}] {first['to_guid']}" in text
+    # A cable between two of them whose ends disagree, and errors at one.
+    table = fabric.link_table()
+    link = next(
+        at for at, node in enumerate(table["source"]) if min(node, table["target"][at]) >= fabric.hosts
+    )
+    guid, port = (
+        int(fabric.switch_table()["guid"][table["source"][link] - fabric.hosts]),
+        table["source_port"][link],
+    )
+    write(
+        "q.txt",
+        f'Errors for 0x{guid:x} "{name}"\n   GUID 0x{guid:x} port {port}: [SymbolErrorCounter == 90] '
+        "[PortXmitData == 12 (48B)] [PortRcvData == 1 (4B)] [PortXmitPkts == 1] [PortRcvPkts == 1]\n",
+    )
+    found = netloom.result("counters", "check", net, "q.txt", code=1)["findings"]
+    [errors] = [one["text"] for one in found if one["kind"] == "errors-since-reset"]
+    assert errors.endswith(f": {name} (0x{guid:016x})[{port}] 90")
+    assert all(f"{name}[" not in one["text"] for one in found)

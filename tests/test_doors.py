@@ -151,6 +151,14 @@ def test_a_dictionary_is_the_same_scenario_as_its_file(tmp_path):
     assert ours["jobs"] == theirs["jobs"]
 
 
+def test_a_dictionary_takes_a_fabric_that_is_at_hand():
+    fabric = nl.Fabric.generate(SCENARIO["fabric"])
+    ours = nl.Scenario.from_dict({**SCENARIO, "fabric": fabric})
+    theirs = nl.Scenario.from_dict(SCENARIO)
+    assert ours.fabric.cabling_hash == fabric.cabling_hash
+    assert nl.simulate(ours, "ftree").result()["jobs"] == nl.simulate(theirs, "ftree").result()["jobs"]
+
+
 def test_a_dictionary_is_refused_in_the_words_of_a_file(tmp_path):
     import tomlkit
 

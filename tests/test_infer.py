@@ -404,6 +404,30 @@ def test_an_idle_fabric_is_called_idle(netloom, paths, counted):
     assert "the fabric is idle" in done.out + done.err
 
 
+@pytest.mark.parametrize(("scale", "idle"), [(256, True), (1 << 20, False)])
+def test_switches_alone_tell_an_idle_fabric(netloom, paths, counted, write, scale, idle):
+    """Adapters are often not asked: what switches received from hosts says as much."""
+    rows = (netloom.folder / counted("all-to-all", "--scale", scale, "--mtu", 256)).read_text().splitlines()
+    fabric = nl.Fabric.read(paths.ft2)
+    head = next(at for at, row in enumerate(rows) if "xmit_bytes" in row)
+    columns = rows[head].split(",")
+    kept = []
+    for row in rows[head + 1 :]:
+        cells = dict(zip(columns, row.split(","), strict=True))
+        # A host's link is numbered as the host; what a host receives is counted on the way back to it.
+        of_host = int(cells["link"]) < fabric.hosts
+        to_host = int(fabric.link_table()["target"][int(cells["link"])]) < fabric.hosts
+        silent = (
+            ("xmit_bytes", "xmit_packets") if of_host else ("rcv_bytes", "rcv_packets") if to_host else ()
+        )
+        kept.append(",".join("" if column in silent else cells[column] for column in columns))
+    counters = write("switches.csv", "\n".join([*rows[: head + 1], *kept, ""]))
+    read = nl.Counters.read(netloom.folder / counters, fabric)
+    assert (read.idle_bytes is not None) == idle
+    if idle:
+        assert netloom.refused("infer", paths.ft2, "ftree", counters).startswith("the fabric is idle")
+
+
 def test_routes_change_for_a_guess_only_where_that_gains_more_than_it_may_be_off(netloom, paths, counted):
     """The real readings of this fabric are a guess; the traffic says so, and optimize heeds it."""
     data = paths.ft2.parent

@@ -92,6 +92,19 @@ def test_the_picture_refuses_what_is_no_table_of_loads(netloom, scenario):
     assert "nothing to draw" in netloom.refused("plot", "load", "empty.json", "-o", "x.svg")
 
 
+def test_block_is_compared_with_tiles(netloom, write):
+    """A grid is the job's own: mappings that do not cut it leave it alone."""
+    scenario = write(
+        "s.toml",
+        'fabric = "two-level:leaves=4,hosts=2,spines=2"\n[[job]]\nname = "a"\ngrid = [4, 2, 1]\n'
+        'mapping = "tiled:2x1x1"\nprogram = { kind = "halo", shape = [4, 2, 1], face_bytes = 65536 }\n',
+    )
+    result = netloom.result("simulate", scenario, "--mappings", "tiled:2x1x1,block")
+    assert [row["mapping"] for row in result["rows"]] == ["tiled:2x1x1", "block"]
+    alone = netloom.result("simulate", scenario, "--set", "job.a.mapping=block")
+    assert alone["runs"][0]["jobs"][0]["completion_ms"] == result["rows"][1]["completion_ms"]
+
+
 def test_mappings_beside_each_other_and_each_job_alone(netloom, paths):
     """The solver of the example is slowed down by its neighbour under ftree; alone it is not."""
     scenario = paths.examples / "scenarios" / "neighbour.toml"

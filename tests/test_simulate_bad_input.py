@@ -36,7 +36,6 @@ def refused(netloom, text: str, *arguments: object) -> str:
         ("# a fabric\nfabric = 'quartz2'\n" + JOB, ["s.toml:2: fabric: ", 'did you mean "quartz1"?']),
         ("fabric = 'quartz1:speed=ED'\n" + JOB, ["s.toml:1: fabric: quartz1: speed", 'found "ED"']),
         ("fabric = 'two-levle:leaves=8'\n" + JOB, ["s.toml:1: fabric: ", 'did you mean "two-level"?']),
-        (HEAD + JOB + "grid = [4, 8]\n", ["s.toml:5: grid: ", "tiled:4x4x2", 'found mapping "block"']),
         (
             HEAD + "[hardware]\nlanes = 2\nlane_weights = [1, 2, 3]\n" + JOB,
             ["s.toml:4: hardware: lane_weights: expected 2 numbers from 1 to 255"],

@@ -47,6 +47,7 @@ __all__ = [
     "coloured",
     "decode_packets",
     "engines",
+    "error_counters",
     "exact_model",
     "expand_hostlist",
     "gunzip",
@@ -346,6 +347,9 @@ class Scenario:
         """The fabric as the scenario names it: a generator's spec, or a file beside the scenario."""
     @property
     def jobs(self) -> list[Job]: ...
+    @property
+    def jobs_of_file(self) -> list[str] | None:
+        """Jobs of a jobs file as it has them (copies are one): their matrices run. None for programs."""
     @property
     def offering(self) -> list[str]:
         """Names of the jobs that offer load (`kind = "uniform"`)."""
@@ -927,6 +931,9 @@ class Counters:
     def from_sysfs(files: Sequence[tuple[str, bytes]], fabric: Fabric, *, label: str = "<files>") -> Counters:
         """Counters in the files of a sysfs tree: their paths, and what they hold."""
     @property
+    def fabric(self) -> Fabric:
+        """Whose ports counted."""
+    @property
     def kind(self) -> str:
         """What showed them."""
     @property
@@ -948,6 +955,13 @@ class Counters:
     @property
     def port_errors(self) -> list[dict[str, str]]:
         """What error counters say, as findings: between readings, or, of one, since they were set back."""
+    def error_counts(self, which: Literal["last", "first", "counted"]) -> dict[str, np.ndarray]:
+        """Counters of errors, port by port, as columns.
+
+        `link` leaves the port, `counter` is a place in `error_counters()`; `value`; `full`: it stands at its
+        largest value; `impossible`: no count. Of several readings `last` has the latest value that each port
+        told, `first` the earliest of those that told several; `counted` is what a file tells of its interval.
+        """
     def fallen_since(self, before: Counters) -> tuple[int, int]:
         """How many counters of data and packets fell since an earlier reading, and how many changed."""
     def check(self) -> list[dict[str, str]]:
@@ -1318,6 +1332,9 @@ def gunzip(data: bytes, label: str) -> bytes:
 
 def write_atomic(path: _Path, data: bytes) -> None:
     """Writes a whole file to a temporary name beside `path`, then renames it."""
+
+def error_counters() -> list[tuple[str, str, int, int, int]]:
+    """Counters of errors: name, kind of finding, bits, least between two readings and of one."""
 
 def synth_counters(
     fabric: Fabric,

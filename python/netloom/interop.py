@@ -52,7 +52,19 @@ def to_scipy(traffic: Traffic) -> scipy.sparse.csr_array:
 
 
 def from_scipy(matrix: Any, hosts_hash: str | None = None) -> Traffic:
-    """Returns traffic from any square SciPy sparse matrix or array (duplicates add up).
+    """Returns traffic from any square SciPy sparse matrix or array (duplicates add up), or a dense one.
+
+    Parameters
+    ----------
+    matrix : sparse matrix or array, or array_like of 2 dimensions
+        Bytes, 0 or more: `[source, destination]`.
+    hosts_hash : str, optional
+        Of the fabric whose hosts these are; ranks otherwise.
+
+    Examples
+    --------
+    >>> from_scipy([[0, 5], [7, 0]]).total_bytes
+    12.0
 
     Raises
     ------
@@ -64,7 +76,7 @@ def from_scipy(matrix: Any, hosts_hash: str | None = None) -> Traffic:
     import scipy.sparse
 
     if not scipy.sparse.issparse(matrix):
-        raise TrafficError(f"expected a SciPy sparse matrix, found {type(matrix).__name__}")
+        matrix = sparse.of_dense(matrix)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise TrafficError(f"expected a square matrix, found {' x '.join(map(str, matrix.shape))}")
     if np.iscomplexobj(matrix):
@@ -523,7 +535,8 @@ def scenario_from_dict(scenario: Mapping[str, Any], folder: _Path | None = None)
     Parameters
     ----------
     scenario : mapping
-        As the file's tables: `{"fabric": "quartz1", "routes": ["ftree"], "job": [{…}]}`.
+        As the file's tables: `{"fabric": "quartz1", "routes": ["ftree"], "job": [{…}]}`. The fabric may be a
+        `Fabric` too.
     folder : path, optional
         Where the files that it names are. [default: the current one]
 
@@ -536,12 +549,17 @@ def scenario_from_dict(scenario: Mapping[str, Any], folder: _Path | None = None)
 
     if not isinstance(scenario, Mapping):
         raise SpecError(f"expected a dictionary, found {type(scenario).__name__}")
+    fabric = scenario.get("fabric")
+    if isinstance(fabric, Fabric):
+        scenario = {**scenario, "fabric": "at hand"}
     try:
         text = tomlkit.dumps(scenario)
     except (TypeError, ValueError) as error:
         raise SpecError(
             f"a scenario's values are texts, numbers, truths, lists and tables: {error}"
         ) from None
+    if isinstance(fabric, Fabric):
+        return Scenario.on(fabric, text, "<dict>", folder or "")
     return Scenario.parse(text.encode(), label="<dict>", folder=folder or "")
 
 

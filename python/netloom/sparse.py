@@ -1,4 +1,4 @@
-"""Parts of sparse matrices that fit together: looked at before SciPy converts anything.
+"""Parts of sparse matrices that fit together: looked at before SciPy converts anything; and dense ones.
 
 SciPy checks the length and the ends of row pointers, not what lies between, and its conversions write where
 these point: a file of 871 bytes made the process write outside of its memory. So whoever takes a matrix that
@@ -145,3 +145,20 @@ def _check_lists(rows: Any, data: Any, shape: Sequence[int]) -> None:
     for columns in rows:
         if any(not 0 <= column < shape[1] for column in columns):
             raise TrafficError(f"rows of a sparse matrix: expected columns from 0 to {shape[1] - 1}")
+
+
+def of_dense(matrix: Any) -> Any:
+    """A dense array as a sparse one."""
+    import scipy.sparse
+
+    what = "expected a SciPy sparse matrix, or a dense array of numbers in 2 dimensions"
+    try:
+        array = np.asarray(matrix)
+    except (ValueError, TypeError) as error:
+        raise TrafficError(f"{what}: {error}") from None
+    if array.ndim != 2 or array.dtype.kind not in "iufbc":
+        raise TrafficError(
+            f"{what}, found {type(matrix).__name__} of {array.ndim} dimensions and type {array.dtype}"
+        )
+    # What is no number of bytes has to stay, or nobody would hear of it.
+    return scipy.sparse.coo_array(array)

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use netloom_formats::scenario::{ModeSetting, Scenario, ScenarioJob, Work};
-use netloom_model::{Csr, Fabric, HostId, JobSpec, Mapping, Phase, Routes, Source, Traffic};
+use netloom_model::{Csr, Fabric, HostId, JobSpec, Mapping, Phase, Placement, Routes, Source, Traffic};
 use netloom_sim::{
     Exchange, Exchanges, Job, Measure, Mode, Model, Modes, Profile, Scheme, Script, Setup, SteerOptions,
     Steered,
@@ -47,6 +47,31 @@ pub struct SceneJob {
     pub service_level: u8,
     /// Modes of its messages.
     pub modes: Modes,
+}
+
+impl SceneJob {
+    /// A job that sends a traffic between its ranks: its phases in order, each as often as it happens (in proportion,
+    /// [`MOST_ROUNDS`] in all).
+    fn sending(job: netloom_model::Job, traffic: &Traffic) -> Self {
+        let ranks = job.placement.host_of_rank.len() as u32;
+        let rounds: f64 = traffic.phases().iter().map(|phase| phase.repeats).sum();
+        let scale = (MOST_ROUNDS / rounds).min(1.0);
+        let exchange = |phase: &Phase| {
+            let entries = phase.matrix.iter().map(|(from, to, bytes)| (from, to, bytes.round() as u64));
+            Exchange::new(ranks, entries, (phase.repeats * scale).round().max(1.0) as u64)
+        };
+        Self {
+            name: job.name,
+            script: Arc::new(Exchanges(traffic.phases().iter().map(exchange).collect())),
+            hosts: job.hosts,
+            host_of_rank: job.placement.host_of_rank,
+            until: None,
+            start_ps: 0,
+            weight: 1.0,
+            service_level: 0,
+            modes: Modes::default(),
+        }
+    }
 }
 
 /// A scenario ready to run.
@@ -179,25 +204,35 @@ impl Scene {
         let profile = profile(fabric, &scenario)?;
         scenario.jobs.clear();
         let hosts: Vec<HostId> = fabric.hosts().collect();
-        let rounds: f64 = traffic.phases().iter().map(|phase| phase.repeats).sum();
-        let scale = (MOST_ROUNDS / rounds).min(1.0);
-        let exchange = |phase: &Phase| {
-            let entries = phase.matrix.iter().map(|(from, to, bytes)| (from, to, bytes.round() as u64));
-            Exchange::new(hosts.len() as u32, entries, (phase.repeats * scale).round().max(1.0) as u64)
-        };
-        let script = Arc::new(Exchanges(traffic.phases().iter().map(exchange).collect()));
-        let job = SceneJob {
-            name: "traffic".into(),
-            script,
-            hosts: hosts.clone(),
-            host_of_rank: hosts,
-            until: None,
-            start_ps: 0,
-            weight: 1.0,
-            service_level: 0,
-            modes: Modes::default(),
-        };
+        let placement = Placement { host_of_rank: hosts.clone() };
+        let job = SceneJob::sending(netloom_model::Job { name: "traffic".into(), hosts, placement }, traffic);
         Ok(Self { scenario, profile, jobs: vec![job] })
+    }
+
+    /// Placed jobs, each of which sends its traffic between its ranks as [`of_traffic`](Self::of_traffic) does.
+    ///
+    /// # Errors
+    /// [`ComposeError`]: hardware that can't work, more than [`MOST_RANKS`] ranks.
+    pub fn of_jobs<'t>(
+        fabric: &Fabric,
+        scenario: Scenario,
+        jobs: impl IntoIterator<Item = (netloom_model::Job, &'t Traffic)>,
+    ) -> Result<Self, ComposeError> {
+        let profile = profile(fabric, &scenario)?;
+        check_modes(&scenario)?;
+        let mut room = MOST_RANKS as usize;
+        let mut found = Vec::new();
+        for (job, traffic) in jobs {
+            let ranks = job.placement.host_of_rank.len();
+            let Some(left) = room.checked_sub(ranks) else {
+                let message =
+                    format!("job \"{}\": expected at most {MOST_RANKS} ranks in all jobs", job.name);
+                return Err(ComposeError::Place(scenario.origins.error("job", message)));
+            };
+            room = left;
+            found.push(SceneJob::sending(job, traffic));
+        }
+        Ok(Self { scenario, profile, jobs: found })
     }
 
     /// One of the jobs by itself, on the hosts that it has here; once, where it starts over.

@@ -17,6 +17,7 @@ use netloom_model::{Column, Fabric, Finding, Interval, LinkId, NodeId, Quality, 
 
 use crate::amounts::{Amounts, Noise, Unit, is_usable};
 use crate::balance::{Believed, imbalances};
+use crate::labels::Labels;
 use crate::measured::both_ends;
 
 /// Less than any packet, octets: InfiniBand's have 24 without payload, simulated ones may have no headers.
@@ -28,7 +29,7 @@ const FASTER: f64 = 1.05;
 
 /// Everything that is wrong with an interval's counters.
 pub fn check(fabric: &Fabric, interval: &Interval) -> Vec<Finding> {
-    let mut found = Vec::new();
+    let (fabric, mut found) = (&Labels::of(fabric), Vec::new());
     for unit in [Unit::Bytes, Unit::Packets { mtu_bytes: 1.0 }] {
         let what = if unit == Unit::Bytes { Quantity::XmitBytes } else { Quantity::XmitPackets };
         let far = if unit == Unit::Bytes { Quantity::RcvBytes } else { Quantity::RcvPackets };
@@ -44,7 +45,7 @@ pub fn check(fabric: &Fabric, interval: &Interval) -> Vec<Finding> {
 }
 
 /// What a link's end is called: `PortXmitData of leaf00[5]`.
-fn counter_name(fabric: &Fabric, link: LinkId, quantity: Quantity) -> String {
+fn counter_name(fabric: &Labels<'_>, link: LinkId, quantity: Quantity) -> String {
     let name = match quantity {
         Quantity::XmitBytes => "bytes sent",
         Quantity::RcvBytes => "bytes received",
@@ -53,10 +54,10 @@ fn counter_name(fabric: &Fabric, link: LinkId, quantity: Quantity) -> String {
         Quantity::WaitTicks => "ticks waited",
     };
     let port = if quantity.is_at_far_end() { fabric.reverse(link) } else { link };
-    format!("{name} at {}[{}]", fabric.node_name(fabric.link_from(port)), fabric.link_port(port))
+    format!("{name} at {}", fabric.port(port))
 }
 
-fn conservation(fabric: &Fabric, interval: &Interval, unit: Unit, found: &mut Vec<Finding>) {
+fn conservation(fabric: &Labels<'_>, interval: &Interval, unit: Unit, found: &mut Vec<Finding>) {
     let quantities = match unit {
         Unit::Bytes => [Quantity::XmitBytes, Quantity::RcvBytes],
         _ => [Quantity::XmitPackets, Quantity::RcvPackets],
@@ -76,7 +77,7 @@ fn conservation(fabric: &Fabric, interval: &Interval, unit: Unit, found: &mut Ve
             None => String::new(),
         };
         let text =
-            format!("{}: {sent:.0} {word} sent, {received:.0} received{verdict}", fabric.describe_link(id));
+            format!("{}: {sent:.0} {word} sent, {received:.0} received{verdict}", fabric.both_ends(id));
         found.push(Finding { kind: "conflict", text });
         // Switches are judged by what is left.
         match right {
@@ -87,14 +88,14 @@ fn conservation(fabric: &Fabric, interval: &Interval, unit: Unit, found: &mut Ve
     balance(fabric, &ends, &noise, word, found);
 }
 
-fn balance(fabric: &Fabric, ends: &[Amounts; 2], noise: &Noise, word: &str, found: &mut Vec<Finding>) {
+fn balance(fabric: &Labels<'_>, ends: &[Amounts; 2], noise: &Noise, word: &str, found: &mut Vec<Finding>) {
     for (switch, sums) in fabric.switches().zip(imbalances(fabric, ends)) {
         let Some(sums) = sums else { continue };
         let off = sums.came_in - sums.went_out;
         if off.abs() > sums.allowed(noise) {
             let more = if off > 0.0 { "more" } else { "less" };
             let percent = 100.0 * off.abs() / sums.came_in.max(sums.went_out);
-            let name = fabric.switch_name(switch);
+            let name = fabric.label(fabric.switch_node(switch));
             let text =
                 format!("{name}: {:.0} {word} {more} came in than went out ({percent:.1} %)", off.abs());
             found.push(Finding { kind: "balance", text });
@@ -102,7 +103,7 @@ fn balance(fabric: &Fabric, ends: &[Amounts; 2], noise: &Noise, word: &str, foun
     }
 }
 
-fn lanes(fabric: &Fabric, interval: &Interval, found: &mut Vec<Finding>) {
+fn lanes(fabric: &Labels<'_>, interval: &Interval, found: &mut Vec<Finding>) {
     for quantity in Quantity::ALL.into_iter().filter(|&q| q != Quantity::WaitTicks) {
         let Some(whole) = interval.column(quantity, None) else { continue };
         let of_lanes: Vec<&Column> =
@@ -141,7 +142,7 @@ fn lanes(fabric: &Fabric, interval: &Interval, found: &mut Vec<Finding>) {
     }
 }
 
-fn flagged(fabric: &Fabric, interval: &Interval, found: &mut Vec<Finding>) {
+fn flagged(fabric: &Labels<'_>, interval: &Interval, found: &mut Vec<Finding>) {
     for (flag, kind, what) in [
         (Quality::SATURATED, "saturated", "at its largest value"),
         (Quality::RESET, "reset", "was set back in between"),
@@ -162,13 +163,13 @@ fn flagged(fabric: &Fabric, interval: &Interval, found: &mut Vec<Finding>) {
     for link in fabric.links().filter(|&l| fabric.alive(l)) {
         let unread = ends.iter().all(|end| !end.quality[link.index()].is_read());
         if unread && !read(link) {
-            let text = format!("{}: neither end was read", fabric.describe_link(link));
+            let text = format!("{}: neither end was read", fabric.both_ends(link));
             found.push(Finding { kind: "missing", text });
         }
     }
 }
 
-fn without_lanes(fabric: &Fabric, interval: &Interval, found: &mut Vec<Finding>) {
+fn without_lanes(fabric: &Labels<'_>, interval: &Interval, found: &mut Vec<Finding>) {
     let mut nodes: Vec<NodeId> = Vec::new();
     for column in interval.columns.iter().filter(|c| c.lane.is_some()) {
         for link in fabric.links().filter(|&l| fabric.alive(l) && column.quality(l) == Quality::UNSUPPORTED) {
@@ -182,12 +183,12 @@ fn without_lanes(fabric: &Fabric, interval: &Interval, found: &mut Vec<Finding>)
     nodes.sort_unstable();
     nodes.dedup();
     for node in nodes {
-        let text = format!("{} does not count by lane", fabric.node_name(node));
+        let text = format!("{} does not count by lane", fabric.label(node));
         found.push(Finding { kind: "unsupported", text });
     }
 }
 
-fn impossible(fabric: &Fabric, interval: &Interval, found: &mut Vec<Finding>) {
+fn impossible(fabric: &Labels<'_>, interval: &Interval, found: &mut Vec<Finding>) {
     let seconds = (interval.end_ns - interval.start_ns) as f64 * 1e-9;
     let pairs = [(Quantity::XmitBytes, Quantity::XmitPackets), (Quantity::RcvBytes, Quantity::RcvPackets)];
     for (bytes, packets) in pairs {

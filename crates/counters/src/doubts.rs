@@ -9,7 +9,7 @@
 //!
 //! Source: InfiniBand Architecture Specification, vol. 1, sec. 13.4.3 (datagrams of 256 octets), 16.1.3.5 (widths of counters).
 
-use netloom_model::{Fabric, Finding, Interval, LinkId, Quantity};
+use netloom_model::{Fabric, Finding, Interval, Quantity};
 
 use crate::amounts::is_usable;
 use crate::check::LARGEST_PACKET;
@@ -61,13 +61,17 @@ pub fn may_have_wrapped(fabric: &Fabric, interval: &Interval) -> Option<Finding>
 }
 
 /// What hosts sent, octets, if it is no more than management's: nobody else was there. `None`: somebody was, or packets were not
-/// counted.
+/// counted. Where a host's own port was not read, what its switch received from it counts.
 pub fn idle(fabric: &Fabric, interval: &Interval) -> Option<f64> {
-    let (bytes, packets) =
-        (interval.column(Quantity::XmitBytes, None)?, interval.column(Quantity::XmitPackets, None)?);
+    let ends = [(Quantity::XmitBytes, Quantity::XmitPackets), (Quantity::RcvBytes, Quantity::RcvPackets)];
+    let ends: Vec<_> = ends
+        .into_iter()
+        .filter_map(|(b, p)| Some((interval.column(b, None)?, interval.column(p, None)?)))
+        .collect();
     let (mut octets, mut count, mut ports) = (0.0, 0.0, 0);
-    let known = |link: &LinkId| is_usable(bytes.quality(*link)) && is_usable(packets.quality(*link));
-    for link in fabric.hosts().map(|host| fabric.host_link(host)).filter(|l| fabric.alive(*l)).filter(known) {
+    for link in fabric.hosts().map(|host| fabric.host_link(host)).filter(|l| fabric.alive(*l)) {
+        let known = ends.iter().find(|(b, p)| is_usable(b.quality(link)) && is_usable(p.quality(link)));
+        let Some((bytes, packets)) = known else { continue };
         octets += bytes.values[link.index()] as f64;
         count += packets.values[link.index()] as f64;
         ports += 1;
@@ -81,7 +85,7 @@ pub fn idle(fabric: &Fabric, interval: &Interval) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use netloom_model::Column;
+    use netloom_model::{Column, LinkId};
 
     use super::*;
 
@@ -108,6 +112,29 @@ mod tests {
         ] {
             let (fabric, interval) = interval(octets, packets);
             assert_eq!(may_have_wrapped(&fabric, &interval).is_some(), may, "{octets} {packets:?}");
+        }
+    }
+
+    /// Adapters are often not asked. What a switch sends a host is no traffic of that host.
+    #[test]
+    fn switches_alone_tell_that_hosts_are_idle() {
+        for (received, sent, idles) in [(28_800, 28_800, true), (2_880_000_000, 28_800, false)] {
+            let (fabric, mut interval) = interval(0, None);
+            let column = |quantity, of_hosts: u64, of_switches: u64| {
+                let value =
+                    |link: LinkId| if link.index() < fabric.host_count() { of_hosts } else { of_switches };
+                Column::good(quantity, None, fabric.links().map(value).collect())
+            };
+            interval.columns = vec![
+                column(Quantity::RcvBytes, received, 0),
+                column(Quantity::RcvPackets, received / 288, 0),
+                column(Quantity::XmitBytes, 0, sent),
+                column(Quantity::XmitPackets, 0, sent / 288),
+            ];
+            for column in &mut interval.columns[2..] {
+                column.quality[..fabric.host_count()].fill(netloom_model::Quality::MISSING);
+            }
+            assert_eq!(idle(&fabric, &interval), idles.then_some(4.0 * received as f64));
         }
     }
 

@@ -3,9 +3,11 @@
 //! Of one reading nobody knows how long it counted: it is told (`errors-since-reset`) from the thresholds on that `ibqueryerrors` has by default
 //! (infiniband-diags, `error_thresholds`). What was counted between two readings happened now: a kind each, told from the first one on
 //! where none is usual. A counter that has fallen was set back, and counts from 0. Full counters (the narrow ones have 4, 8 or 16 bits)
-//! stand still: between two readings such a port says nothing.
+//! stand still: what they show is no count, and they are told by themselves (`errors-full`).
 
 use netloom_model::{Fabric, Finding, LinkId, PortError, Reading};
+
+use crate::labels::Labels;
 
 /// So many ports are named, the worst first.
 const SHOWN: usize = 3;
@@ -43,12 +45,40 @@ fn rule(error: PortError) -> Rule {
     Rule { kind, what, from }
 }
 
-/// What ports say went wrong: since `before`, or, without, since their counters were set back. A finding an error.
-pub fn port_errors(fabric: &Fabric, before: Option<&Reading>, after: &Reading) -> Vec<Finding> {
-    PortError::ALL.into_iter().filter_map(|error| told(fabric, before, after, error)).collect()
+/// The kind of an error's finding between two readings, and from how many on it is told: between two readings, and of one.
+pub fn told_from(error: PortError) -> (&'static str, [u64; 2]) {
+    let Rule { kind, from, .. } = rule(error);
+    (kind, from)
 }
 
-fn told(fabric: &Fabric, before: Option<&Reading>, after: &Reading, error: PortError) -> Option<Finding> {
+/// What ports say went wrong: since `before`, or, without, since their counters were set back. A finding an error.
+pub fn port_errors(fabric: &Fabric, before: Option<&Reading>, after: &Reading) -> Vec<Finding> {
+    let fabric = &Labels::of(fabric);
+    let told = PortError::ALL.into_iter().filter_map(|error| told(fabric, before, after, error));
+    let full = PortError::ALL.into_iter().filter_map(|error| full(fabric, after, error));
+    told.chain(full).collect()
+}
+
+/// Counters that stand at their largest value: what they show is no count.
+fn full(fabric: &Labels<'_>, after: &Reading, error: PortError) -> Option<Finding> {
+    let ports = after.full_errors(error);
+    let worst: Vec<String> = ports.iter().take(SHOWN).map(|&port| fabric.port(port)).collect();
+    let more = if ports.len() > SHOWN { ", …" } else { "" };
+    let number = match ports.len() {
+        0 => return None,
+        1 => "1 port".to_owned(),
+        n => format!("{n} ports"),
+    };
+    let largest = (1_u64 << error.bits()) - 1;
+    let text = format!(
+        "{} is full at {largest} at {number}: there may be more, and new ones are not seen until it is set back (perfquery -R): {}{more}",
+        error.name(),
+        worst.join(", ")
+    );
+    Some(Finding { kind: "errors-full", text })
+}
+
+fn told(fabric: &Labels<'_>, before: Option<&Reading>, after: &Reading, error: PortError) -> Option<Finding> {
     let Rule { kind, what, from } = rule(error);
     let from = from[usize::from(before.is_none())];
     let counted = |&(port, value): &(LinkId, u64)| {
@@ -56,13 +86,13 @@ fn told(fabric: &Fabric, before: Option<&Reading>, after: &Reading, error: PortE
         let earlier = before.error(error, port)?;
         Some((port, if value < earlier { value } else { value - earlier }))
     };
+    let full = after.full_errors(error);
     let counts = after.errors(error);
+    let counts: Vec<_> = counts.into_iter().filter(|(port, _)| full.binary_search(port).is_err()).collect();
     let mut ports: Vec<(LinkId, u64)> = counts.iter().filter_map(counted).filter(|p| p.1 >= from).collect();
     ports.sort_by_key(|&(port, count)| (std::cmp::Reverse(count), port));
-    let name =
-        |port: LinkId| format!("{}[{}]", fabric.node_name(fabric.link_from(port)), fabric.link_port(port));
     let worst: Vec<String> =
-        ports.iter().take(SHOWN).map(|&(port, count)| format!("{} {count}", name(port))).collect();
+        ports.iter().take(SHOWN).map(|&(port, count)| format!("{} {count}", fabric.port(port))).collect();
     let more = if ports.len() > SHOWN { ", …" } else { "" };
     let number = match ports.len() {
         0 => return None,
@@ -126,6 +156,26 @@ mod tests {
             ]
         );
         assert_eq!(lines(Some(&after), &after), [] as [String; 0]);
+    }
+
+    #[test]
+    fn a_full_counter_is_no_count() {
+        use PortError::{LinkIntegrityErrors, SymbolErrors};
+        // 40 is more than 4 bits hold: these counters are wide, and 15 is a number like any other.
+        let wide = [(2, LinkIntegrityErrors, 15), (3, LinkIntegrityErrors, 40)];
+        let after = reading(&[&[(2, SymbolErrors, 65_535), (3, SymbolErrors, 40)][..], &wide].concat());
+        let before = reading(&[(2, SymbolErrors, 100), (3, SymbolErrors, 10)]);
+        let full = "errors-full: SymbolErrorCounter is full at 65535 at 1 port: there may be more, and new ones are not seen until it is \
+                    set back (perfquery -R): s[1]";
+        let told = lines(Some(&before), &after);
+        assert_eq!(
+            told,
+            ["symbol-errors: symbol errors (SymbolErrorCounter) at 1 port, 10 or more each: s[2] 30", full]
+        );
+        let told = lines(None, &after);
+        assert!(told[0].ends_with("10 or more each: s[2] 40"), "{told:?}");
+        assert!(told[1].ends_with("s[2] 40, s[1] 15"), "{told:?}");
+        assert_eq!(told[2..], [full]);
     }
 
     #[test]

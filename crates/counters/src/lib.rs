@@ -11,6 +11,7 @@
 //! | [`check`](mod@check) | which counters are bad, by name |
 //! | [`doubts`] | what no single counter shows: wraps of all alike, a fabric where nobody is |
 //! | [`errors`] | what went wrong at ports |
+//! | [`labels`] | what findings call nodes that share a name |
 //! | [`summary`](mod@summary) | an interval in a few figures; several as one |
 //! | [`synth`](mod@synth) | the counters that traffic would leave |
 //! | [`lanes`] | on which virtual lane a pair's packets travel |
@@ -24,6 +25,7 @@ pub mod diff;
 pub mod doubts;
 pub mod errors;
 mod galois;
+pub mod labels;
 pub mod lanes;
 pub mod measured;
 pub mod noise;
@@ -35,7 +37,8 @@ pub use amounts::{Amounts, Noise, Unit, is_usable};
 pub use check::check;
 pub use diff::{ReadingError, fallen, since_reset, span};
 pub use doubts::{idle, may_have_wrapped};
-pub use errors::port_errors;
+pub use errors::{port_errors, told_from};
+pub use labels::Labels;
 pub use lanes::LaneScheme;
 pub use measured::{Measured, Row, measure};
 pub use scheme::{SchemeError, lane_scheme, lane_tables};

@@ -1,11 +1,12 @@
 //! `netloom.Counters`: what ports counted, by interval; and the counters that traffic would leave.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use netloom_counters::{self as counters, Amounts, SynthOptions, Unit};
 use netloom_formats::{self as formats, CountersContent, CountersFile, FormatError};
-use netloom_model::{Counters, Finding, Interval, Quality, Reading};
+use netloom_model::{Counters, Finding, Interval, LinkId, PortError, Quality, Reading};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
@@ -31,6 +32,8 @@ pub struct PyCounters {
     told: bool,
     notes: Vec<String>,
     foreign: Option<String>,
+    /// What was counted in the last interval, errors too, where a file tells that.
+    counted: Option<Reading>,
     /// What ports say went wrong: between the readings, or since they were set back.
     errors: Vec<Finding>,
 }
@@ -132,6 +135,12 @@ impl PyCounters {
         Self::from_file(py, fabric, label, || formats::read_sysfs(&files, label, fabric.fabric()))
     }
 
+    /// The fabric whose ports counted.
+    #[getter]
+    fn fabric(&self) -> PyFabric {
+        PyFabric { shared: Arc::clone(&self.shared) }
+    }
+
     /// What showed them.
     #[getter]
     fn kind(&self) -> &str {
@@ -206,6 +215,7 @@ impl PyCounters {
             told: true,
             notes,
             foreign: before.foreign.clone().or_else(|| self.foreign.clone()),
+            counted: None,
         })
     }
 
@@ -213,6 +223,49 @@ impl PyCounters {
     #[getter]
     fn port_errors<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
         findings(py, self.errors.iter().map(|f| (f.kind, f.text.as_str().into())))
+    }
+
+    /// Counters of errors, port by port.
+    ///
+    /// Parameters
+    /// ----------
+    /// which : {"last", "first", "counted"}
+    ///     Of several readings the latest value that each port told, the earliest of those that told several, or what a file tells
+    ///     of its interval.
+    ///
+    /// Returns
+    /// -------
+    /// dict
+    ///     Columns `link` (that leaves the port), `counter` (the place in `error_counters()`), `value`, `full` (it stands at its
+    ///     largest value) and `impossible` (no count).
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     If `which` is none of these.
+    fn error_counts<'py>(&self, py: Python<'py>, which: &str) -> PyResult<Bound<'py, PyDict>> {
+        let rows: BTreeMap<Port, Shown> = match which {
+            "last" => shown(&self.readings).into_iter().map(|(port, [_, last])| (port, last)).collect(),
+            "first" => {
+                let several =
+                    shown(&self.readings).into_iter().filter(|(_, [first, last])| first.at < last.at);
+                several.map(|(port, [first, _])| (port, first)).collect()
+            }
+            "counted" => {
+                shown(self.counted.as_slice()).into_iter().map(|(port, [_, last])| (port, last)).collect()
+            }
+            other => {
+                let message = format!("which: expected last, first or counted, found \"{other}\"");
+                return Err(errors::value(py, &message));
+            }
+        };
+        let dict = PyDict::new(py);
+        dict.set_item("link", PyArray1::from_iter(py, rows.keys().map(|port| port.0.0)))?;
+        dict.set_item("counter", PyArray1::from_iter(py, rows.keys().map(|port| port.1 as u8)))?;
+        dict.set_item("value", PyArray1::from_iter(py, rows.values().map(|row| row.value)))?;
+        dict.set_item("full", PyArray1::from_iter(py, rows.values().map(|row| row.full)))?;
+        dict.set_item("impossible", PyArray1::from_iter(py, rows.values().map(|row| row.impossible)))?;
+        Ok(dict)
     }
 
     /// How many counters fell since an earlier reading: more than a few mean that they were set back or wrapped.
@@ -303,9 +356,12 @@ impl PyCounters {
         flagged.set_item("conflict", conflicts)?;
         dict.set_item("flagged", flagged)?;
         let list = PyList::empty(py);
+        let labels = counters::Labels::of(fabric);
         for (link, bytes) in links {
             let row = link_dict(py, fabric, link, 0.0)?;
             row.del_item("load")?;
+            row.set_item("from_guid", labels.guid(fabric.link_from(link)))?;
+            row.set_item("to_guid", labels.guid(fabric.link_to(link)))?;
             row.set_item("bytes", bytes)?;
             let could = fabric.bandwidth_bytes_per_s(link) * (sum.end_ns - sum.start_ns) as f64 * 1e-9;
             row.set_item("utilisation", timed.then(|| bytes / could))?;
@@ -419,6 +475,7 @@ impl PyCounters {
             told: true,
             notes,
             foreign: None,
+            counted: None,
             errors: Vec::new(),
         }
     }
@@ -455,6 +512,7 @@ impl PyCounters {
             told,
             notes,
             foreign,
+            counted: file.counted,
         })
     }
 
@@ -483,6 +541,50 @@ impl PyCounters {
     fn serialise(&self, py: Python<'_>) -> PyResult<Vec<u8>> {
         run(py, Options::default(), |_| formats::write_counter_table(&self.shared.fabric, &self.counters))
     }
+}
+
+/// A port, by the link that leaves it, and one of its counters of errors, by its place in [`PortError::ALL`].
+type Port = (LinkId, usize);
+
+/// What a counter of errors shows.
+#[derive(Clone, Copy)]
+struct Shown {
+    /// The number of the reading.
+    at: usize,
+    value: u64,
+    full: bool,
+    impossible: bool,
+}
+
+/// What each counter of errors shows in the first and in the last of the readings that have it.
+fn shown(readings: &[Reading]) -> BTreeMap<Port, [Shown; 2]> {
+    let mut found: BTreeMap<Port, [Shown; 2]> = BTreeMap::new();
+    for (at, reading) in readings.iter().enumerate() {
+        for (number, error) in PortError::ALL.into_iter().enumerate() {
+            let full = reading.full_errors(error);
+            let mut see = |link, shown| {
+                found.entry((link, number)).and_modify(|ends| ends[1] = shown).or_insert([shown; 2]);
+            };
+            for (link, value) in reading.errors(error) {
+                see(link, Shown { at, value, full: full.binary_search(&link).is_ok(), impossible: false });
+            }
+            for (link, value) in reading.impossible_errors(error) {
+                see(link, Shown { at, value, full: false, impossible: true });
+            }
+        }
+    }
+    found
+}
+
+/// Counters of errors as the core has them: name, kind of finding, bits of the narrow counter, from how many on it is told between two
+/// readings and of one.
+#[pyfunction]
+pub fn error_counters() -> Vec<(&'static str, &'static str, u32, u64, u64)> {
+    let row = |error: PortError| {
+        let (kind, [between, since_reset]) = counters::told_from(error);
+        (error.name(), kind, error.bits(), between, since_reset)
+    };
+    PortError::ALL.into_iter().map(row).collect()
 }
 
 /// The unit that a name stands for.
@@ -615,5 +717,15 @@ pub fn synth_counters(
     let counters = only(py, shared, interval)?;
     let (kind, readings, notes) = ("synthetic".to_owned(), Vec::new(), Vec::new());
     let (shared, errors) = (Arc::clone(shared), Vec::new());
-    Ok(PyCounters { shared, kind, counters, readings, told: true, notes, foreign: None, errors })
+    Ok(PyCounters {
+        shared,
+        kind,
+        counters,
+        readings,
+        told: true,
+        notes,
+        foreign: None,
+        counted: None,
+        errors,
+    })
 }

@@ -48,8 +48,18 @@ pub struct Placed {
     pub made_of: MadeOf,
     /// What is to be told of it: kind, text.
     pub notes: Vec<(&'static str, String)>,
-    /// The jobs.
+    /// The jobs, the copies of each one after another.
     pub jobs: Vec<PyJob>,
+    /// What each of them was before it had a place; copies are one.
+    pub resolved: Vec<ResolvedJob>,
+}
+
+impl Placed {
+    /// Each placed job with the traffic between its ranks.
+    pub fn with_traffic(&self) -> impl Iterator<Item = (netloom_model::Job, &Traffic)> {
+        let traffic = self.resolved.iter().flat_map(|job| (0..job.spec.copies).map(|_| &job.traffic));
+        self.jobs.iter().map(|job| job.0.clone()).zip(traffic)
+    }
 }
 
 /// Ranks of a job that does not say how many, at most.
@@ -76,11 +86,24 @@ pub fn placed(
 ) -> PyResult<Placed> {
     let label = jobs.display().to_string();
     let file = formats::read_jobs(&io::read(py, jobs)?, &label).map_err(|e| errors::format(py, &e))?;
-    let folder = jobs.parent().unwrap_or(Path::new("")).to_path_buf();
+    let folder = jobs.parent().unwrap_or(Path::new(""));
+    placed_in(py, fabric, (&file, &label, folder), seed, collectives, adapters, read)
+}
+
+/// [`placed`] of a file that was read: it, what errors call it, and where its files are.
+pub fn placed_in(
+    py: Python<'_>,
+    fabric: &PyFabric,
+    (file, label, folder): (&formats::JobsFile, &str, &Path),
+    seed: Option<u64>,
+    collectives: Collectives,
+    adapters: &AdapterChoice,
+    read: ReadTraffic,
+) -> PyResult<Placed> {
     let mut resolved = Vec::with_capacity(file.jobs.len());
     let (mut made_of, mut notes) = (MadeOf::default(), Vec::new());
     let place = |job: usize, key: &str| {
-        file.line(job, key).map_or_else(|| label.clone(), |line| format!("{label}:{line}"))
+        file.line(job, key).map_or_else(|| label.to_owned(), |line| format!("{label}:{line}"))
     };
     for (number, mut spec) in file.jobs.iter().cloned().enumerate() {
         for (own, unless_given) in
@@ -99,14 +122,14 @@ pub fn placed(
         let job = format!("{}: job \"{}\"", place(number, key), spec.name);
         let ranks = patterns::room(fabric.fabric(), &spec.allocation, &spec.adapters, spec.ranks_per_host)
             .min(MOST_RANKS);
-        let run = resolve(py, &job, &spec.source, &folder, ranks as u32, collectives, read)?;
+        let run = resolve(py, &job, &spec.source, folder, ranks as u32, collectives, read)?;
         let copies = f64::from(spec.copies);
         made_of = made_of.plus(run.bytes, if spec.cross_copies { copies * copies } else { copies });
         notes.extend(
             run.notes.into_iter().map(|(kind, text)| (kind, format!("job \"{}\": {text}", spec.name))),
         );
         let traffic = run.traffic;
-        let rank_hosts = rank_hosts(py, &spec.mapping, &folder)?;
+        let rank_hosts = rank_hosts(py, &spec.mapping, folder)?;
         resolved.push(ResolvedJob { spec, traffic, rank_hosts });
     }
     let seed = seed.unwrap_or(file.seed);
@@ -114,12 +137,13 @@ pub fn placed(
         .map_err(|e| {
             let number = |name: &str| resolved.iter().position(|job| job.spec.name == name);
             let at = e.at().and_then(|(name, key)| Some(place(number(name)?, key)));
-            errors::place(py, format!("{}: {e}", at.as_ref().unwrap_or(&label)))
+            errors::place(py, format!("{}: {e}", at.as_deref().unwrap_or(label)))
         })?;
     // What ranks of one host say to each other is no traffic of the fabric.
     let sent = placed.traffic.total().total_bytes();
     made_of.within_endpoints = (made_of.point_to_point + made_of.collective - sent).max(0.0);
-    Ok(Placed { traffic: placed.traffic, made_of, notes, jobs: placed.jobs.into_iter().map(PyJob).collect() })
+    let jobs = placed.jobs.into_iter().map(PyJob).collect();
+    Ok(Placed { traffic: placed.traffic, made_of, notes, jobs, resolved })
 }
 
 fn resolve(

@@ -121,6 +121,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(sampled::sampling_hash, m)?)?;
     m.add_function(wrap_pyfunction!(sampled::sampling_ports, m)?)?;
     m.add_function(wrap_pyfunction!(counters::synth_counters, m)?)?;
+    m.add_function(wrap_pyfunction!(counters::error_counters, m)?)?;
     m.add_function(wrap_pyfunction!(infer::infer, m)?)?;
     m.add_function(wrap_pyfunction!(bases::bases, m)?)?;
     m.add_function(wrap_pyfunction!(bases::coefficients, m)?)?;

@@ -2,6 +2,7 @@
 //!
 //! Everything that can be wrong before packets move is found here.
 
+use std::cell::RefCell;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,16 +10,18 @@ use std::sync::Arc;
 
 use netloom_compose::{self as compose, Choice, ComposeError, Routing, Scene};
 use netloom_formats::{self as formats, Found};
-use netloom_model::{Control, Job, Placement, Routes};
+use netloom_model::{AdapterChoice, Control, Job, Placement, Routes};
 use netloom_sim::Model;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
 use crate::errors;
 use crate::fabric::{PyFabric, Shared, split_plane, unknown};
-use crate::jobs::PyJob;
+use crate::jobs::{Placed, PyJob, placed_in};
+use crate::recorded::Collectives;
 use crate::routes::PyRoutes;
 use crate::run::{Options, run};
+use crate::traffic::PyTraffic;
 
 /// What a scenario and its runs share.
 pub struct Stage {
@@ -37,6 +40,7 @@ pub struct PyScenario {
     /// Shared with its runs.
     pub stage: Arc<Stage>,
     files: Vec<(&'static str, PathBuf)>,
+    jobs_file: Option<formats::JobsFile>,
 }
 
 #[pymethods]
@@ -106,8 +110,13 @@ impl PyScenario {
         name: &str,
     ) -> PyResult<Self> {
         let label = label.to_owned();
-        let mut scenario =
-            formats::read_scenario(data, &label, &overrides).map_err(|e| errors::format(py, &e))?;
+        let read = if formats::has_jobs_of_jobs_file(data, &label) {
+            formats::read_jobs_scenario(data, &label, &overrides)
+                .map(|(scenario, jobs)| (scenario, Some(jobs)))
+        } else {
+            formats::read_scenario(data, &label, &overrides).map(|scenario| (scenario, None))
+        };
+        let (mut scenario, jobs_file) = read.map_err(|e| errors::format(py, &e))?;
         if scenario.name.is_empty() {
             name.clone_into(&mut scenario.name);
         }
@@ -145,14 +154,22 @@ impl PyScenario {
                 }
             }
         }
-        let (scene, read) = run(py, Options::default(), |_| {
-            let mut read = Vec::new();
-            let scene = Scene::new(&shared.fabric, scenario, &mut reader(&folder, &mut read));
-            (scene, read)
-        })?;
-        files.extend(read);
+        let scene = if let Some(jobs) = &jobs_file {
+            let seed = scenario.seed;
+            let (placed, read) = of_jobs_file(py, &fabric, (jobs, &label, &folder), seed)?;
+            files.extend(read);
+            run(py, Options::default(), |_| Scene::of_jobs(&shared.fabric, scenario, placed.with_traffic()))?
+        } else {
+            let (scene, read) = run(py, Options::default(), |_| {
+                let mut read = Vec::new();
+                let scene = Scene::new(&shared.fabric, scenario, &mut reader(&folder, &mut read));
+                (scene, read)
+            })?;
+            files.extend(read);
+            scene
+        };
         let scene = scene.map_err(raise)?;
-        Ok(Self { stage: Arc::new(Stage { scene, shared, label, folder }), files })
+        Ok(Self { stage: Arc::new(Stage { scene, shared, label, folder }), files, jobs_file })
     }
 
     /// A scenario as text, on a fabric that is at hand; the one it names is not looked at.
@@ -185,7 +202,11 @@ impl PyScenario {
             (scene, read)
         })?;
         let scene = scene.map_err(|e| raise(py, label, &folder, e))?;
-        Ok(Self { stage: Arc::new(Stage { scene, shared, label: label.to_owned(), folder }), files })
+        Ok(Self {
+            stage: Arc::new(Stage { scene, shared, label: label.to_owned(), folder }),
+            files,
+            jobs_file: None,
+        })
     }
 
     /// A traffic as a program: phase after phase, every host sends all at once and waits for all.
@@ -221,6 +242,7 @@ impl PyScenario {
         Ok(Self {
             stage: Arc::new(Stage { scene, shared, label: "traffic".into(), folder }),
             files: Vec::new(),
+            jobs_file: None,
         })
     }
 
@@ -308,6 +330,12 @@ impl PyScenario {
         jobs.collect()
     }
 
+    /// Names of the jobs of a jobs file, as it has them (copies are one): their matrices are what runs. `None` for a scenario with programs.
+    #[getter]
+    fn jobs_of_file(&self) -> Option<Vec<&str>> {
+        self.jobs_file.as_ref().map(|file| file.jobs.iter().map(|job| job.name.as_str()).collect())
+    }
+
     /// Names of the jobs that offer load (`kind = "uniform"`).
     #[getter]
     fn offering(&self) -> Vec<String> {
@@ -340,8 +368,7 @@ impl PyScenario {
     fn alone(&self, py: Python<'_>, job: &str) -> PyResult<Self> {
         let stage = &self.stage;
         let scene = stage.scene.alone(stage.job(py, job)?);
-        let (shared, label, folder) = (Arc::clone(&stage.shared), stage.label.clone(), stage.folder.clone());
-        Ok(Self { stage: Arc::new(Stage { scene, shared, label, folder }), files: self.files.clone() })
+        Ok(self.with_scene(scene))
     }
 
     /// Every other file that it names: (role, path).
@@ -473,14 +500,52 @@ impl PyScenario {
         let stage = &self.stage;
         let (fabric, traffic) = (&stage.shared.fabric, &traffic.shared.traffic);
         let scene = run(py, Options::default(), |_| stage.scene.with_traffic(fabric, traffic))?;
-        let (shared, label, folder) = (Arc::clone(&stage.shared), stage.label.clone(), stage.folder.clone());
-        Ok(Self { stage: Arc::new(Stage { scene, shared, label, folder }), files: self.files.clone() })
+        Ok(self.with_scene(scene))
     }
 
     fn __repr__(&self) -> String {
         let Scene { scenario, jobs, .. } = &self.stage.scene;
         format!("<netloom.Scenario: {}, {} jobs, {}>", scenario.name, jobs.len(), scenario.routes.join(", "))
     }
+}
+
+impl PyScenario {
+    /// The same with other work.
+    fn with_scene(&self, scene: Scene) -> Self {
+        let Stage { shared, label, folder, .. } = &*self.stage;
+        let stage = Stage { scene, shared: Arc::clone(shared), label: label.clone(), folder: folder.clone() };
+        Self { stage: Arc::new(stage), files: self.files.clone(), jobs_file: self.jobs_file.clone() }
+    }
+}
+
+/// The jobs of a jobs file on a fabric, and the files that they name.
+fn of_jobs_file(
+    py: Python<'_>,
+    fabric: &PyFabric,
+    (file, label, folder): (&formats::JobsFile, &str, &Path),
+    seed: u64,
+) -> PyResult<(Placed, Vec<(&'static str, PathBuf)>)> {
+    if let Some(number) = file.jobs.iter().position(|job| job.cross_copies) {
+        let message = format!(
+            "cross_copies: expected false: jobs that are simulated send between their own ranks, and \"{}\" does not",
+            file.jobs[number].name
+        );
+        let error = match file.line(number, "cross_copies") {
+            Some(line) => formats::FormatError::at(label, line, message),
+            None => formats::FormatError::whole(label, message),
+        };
+        return Err(errors::format(py, &error));
+    }
+    let files = RefCell::new(Vec::new());
+    let read = |path: PathBuf| {
+        files.borrow_mut().push(("matrix", path.clone()));
+        let object = PyTraffic::read(py, path, None, None, None)?;
+        Ok(object.get().shared.traffic.clone())
+    };
+    let collectives = Collectives::parse(py, None)?;
+    let adapters = AdapterChoice::default();
+    let placed = placed_in(py, fabric, (file, label, folder), Some(seed), collectives, &adapters, &read)?;
+    Ok((placed, files.into_inner()))
 }
 
 impl Stage {

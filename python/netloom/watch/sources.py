@@ -56,9 +56,13 @@ class Reading:
 
         if self.held is None:
             return None
-        if isinstance(self.held, list):
-            return error_counters.read_sysfs(self.held, fabric)
-        return error_counters.read(self.held, fabric)
+        if self.counters.fabric.cabling_hash == fabric.cabling_hash:
+            return error_counters.of(self.counters)
+        try:
+            return error_counters.read(self.held, fabric)
+        except NetloomError:
+            # Nothing in it is of this fabric any more.
+            return None
 
 
 class Polled:

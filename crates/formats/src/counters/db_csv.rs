@@ -91,7 +91,8 @@ pub(super) fn read(text: &str, label: &str, fabric: &Fabric) -> Result<CountersF
         .push(Interval { start_ns: 0, end_ns: 0, routes: 0, columns })
         .map_err(|e| FormatError::at(label, delta.line, e.to_string()))?;
     let content = CountersContent::Intervals(counters);
-    Ok(CountersFile { kind: KIND, content, reading: info.map(|(reading, _)| reading), notes })
+    let reading = info.map(|(reading, _)| reading);
+    Ok(CountersFile { kind: KIND, content, reading, counted: Some(counted), notes })
 }
 
 /// The rows of a section, as a reading.

@@ -211,7 +211,13 @@ impl<'a> Samples<'a> {
         }
         let notes = notes.unwrap_or_default();
         let kind = self.exporter.map_or("exporter", Exporter::name);
-        Ok(CountersFile { kind, content: CountersContent::Readings(readings), reading: None, notes })
+        Ok(CountersFile {
+            kind,
+            content: CountersContent::Readings(readings),
+            reading: None,
+            counted: None,
+            notes,
+        })
     }
 }
 

@@ -64,13 +64,15 @@ pub struct CountersFile {
     pub content: CountersContent,
     /// The absolute values at the end of the last interval, where a file of intervals tells them too.
     pub reading: Option<Reading>,
+    /// What was counted in the last interval, errors too, where a file of intervals tells these.
+    pub counted: Option<Reading>,
     /// What is odd.
     pub notes: Vec<Finding>,
 }
 
 impl CountersFile {
     pub(crate) fn reading(kind: &'static str, reading: Reading, notes: Vec<Finding>) -> Self {
-        Self { kind, content: CountersContent::Readings(vec![reading]), reading: None, notes }
+        Self { kind, content: CountersContent::Readings(vec![reading]), reading: None, counted: None, notes }
     }
 
     /// Why it is hardly this fabric's, if it is not.

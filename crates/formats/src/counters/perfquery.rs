@@ -172,6 +172,9 @@ pub(super) fn read(text: &str, label: &str, fabric: &Fabric) -> Result<CountersF
             && let Some(link) = block.port.as_ref().and_then(|port| port.link)
         {
             sheet.add_error(link, error, error_count(value));
+            if block.bits == 64 {
+                sheet.wide_errors.push((link, error));
+            }
         }
         let (Some(counter), Some(port)) = (Counter::of_tool(name, block.bits), &block.port) else { continue };
         let raw = value.parse::<u64>().map_err(|_| {
@@ -319,8 +322,10 @@ mod tests {
 
     #[test]
     fn a_counter_of_errors_that_is_no_count_is_told() {
-        let text = whole(3, 1).replace("PortXmitData", "SymbolErrorCounter:.-40\nLinkDownedCounter:.x\nPortXmitData")
-            + &whole(3, 2).replace("PortXmitData", "SymbolErrorCounter:.-1\nLinkDownedCounter:.7\nPortXmitData");
+        let text = whole(3, 1)
+            .replace("PortXmitData", "SymbolErrorCounter:.-40\nLinkDownedCounter:.x\nPortXmitData")
+            + &whole(3, 2)
+                .replace("PortXmitData", "SymbolErrorCounter:.-1\nLinkDownedCounter:.7\nPortXmitData");
         let (reading, notes) = read(&text).unwrap();
         assert_eq!(reading.errors(PortError::SymbolErrors), []);
         assert_eq!(reading.errors(PortError::LinkDowned), [(LinkId(3), 7)]);

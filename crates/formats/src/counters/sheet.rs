@@ -70,6 +70,8 @@ pub(crate) struct Sheet {
     pub notes: Vec<Finding>,
     /// What went wrong at ports.
     errors: Vec<(LinkId, PortError, Result<u64, String>)>,
+    /// Counters of that which have 64 bits.
+    pub wide_errors: Vec<(LinkId, PortError)>,
 }
 
 impl Sheet {
@@ -150,12 +152,18 @@ impl Sheet {
                         reading.set_error(port, error, value);
                         continue;
                     }
-                    Some(below) => format!("{below}: no count is below 0"),
+                    Some(below) => {
+                        reading.set_impossible_error(port, error, value);
+                        format!("{below}: no count is below 0")
+                    }
                 },
                 Err(found) => format!("\"{found}\": expected a number below 2^64"),
             };
             let text = format!("{} of {} is {what}, left out", error.name(), port_name(fabric, port));
             self.notes.push(Finding { kind: "left-out", line: None, text });
+        }
+        for (port, error) in self.wide_errors {
+            reading.set_wide_error(port, error);
         }
         reading.mark_without_lanes();
         Ok((reading, self.notes))

@@ -118,7 +118,13 @@ pub(super) fn read(text: &str, label: &str, fabric: &Fabric) -> Result<CountersF
     let kind = if reader.header.simulated { "simulation" } else { "table" };
     let notes = reader.suspicion().into_iter().collect();
     let counters = reader.counters().map_err(|message| FormatError::whole(label, message))?;
-    Ok(CountersFile { kind, content: CountersContent::Intervals(counters), reading: None, notes })
+    Ok(CountersFile {
+        kind,
+        content: CountersContent::Intervals(counters),
+        reading: None,
+        counted: None,
+        notes,
+    })
 }
 
 impl<'a> Reader<'a> {

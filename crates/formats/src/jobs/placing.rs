@@ -102,8 +102,8 @@ pub(crate) fn read_mapping(keys: &Keys) -> Result<Mapping, FormatError> {
     parse_mapping(text).map_err(|message| keys.error("mapping", message))
 }
 
-/// The process grid, which only tiles have a use for.
-pub(crate) fn read_grid(keys: &Keys, mapping: &Mapping) -> Result<Vec<u32>, FormatError> {
+/// The process grid. Only tiles have a use for it; under another mapping it stays, so that mappings can be compared.
+pub(crate) fn read_grid(keys: &Keys) -> Result<Vec<u32>, FormatError> {
     let Some(item) = keys.item("grid") else { return Ok(Vec::new()) };
     let sizes = match item.as_value() {
         Some(Value::Array(list)) => list
@@ -116,11 +116,6 @@ pub(crate) fn read_grid(keys: &Keys, mapping: &Mapping) -> Result<Vec<u32>, Form
     let Some(sizes) = sizes.filter(|sizes| (1..=6).contains(&sizes.len())) else {
         return Err(keys.error("grid", "expected 1 to 6 sizes such as [8, 8, 8]".into()));
     };
-    if !matches!(mapping, Mapping::Tiled(_)) {
-        let found = excerpt(keys.text("mapping")?.unwrap_or("block"));
-        let expected = "expected it with tiles to cut it into, such as mapping = \"tiled:4x4x2\"";
-        return Err(keys.error("grid", format!("{expected}, found mapping \"{found}\"")));
-    }
     Ok(sizes)
 }
 

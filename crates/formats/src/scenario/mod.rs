@@ -52,8 +52,8 @@ use netloom_model::{AdapterChoice, Allocation, Mapping};
 use toml_edit::{Item, Table};
 
 use crate::error::excerpt;
-use crate::jobs::MAX_RANKS;
 use crate::jobs::placing::{read_adapters, read_allocation, read_grid, read_mapping};
+use crate::jobs::{self, JobsFile, MAX_RANKS, is_of_jobs_file};
 use crate::keys::{Keys, Place};
 use crate::{FormatError, decompress};
 
@@ -212,6 +212,48 @@ const MOST_ROUTES: usize = 256;
 /// [`FormatError`] names the line, or the override: TOML that is none, an unknown key (with the nearest known one), a value of
 /// the wrong type or out of range, a job without work.
 pub fn read_scenario(bytes: &[u8], label: &str, overrides: &[String]) -> Result<Scenario, FormatError> {
+    let (scenario, origins) = with_overrides(bytes, label, overrides, read_root)?;
+    Ok(Scenario { origins, ..scenario })
+}
+
+/// Whether these are jobs as a jobs file has them: some have keys that a scenario's have not, and none a program.
+pub fn has_jobs_of_jobs_file(bytes: &[u8], label: &str) -> bool {
+    let Ok(bytes) = decompress(bytes, label) else { return false };
+    let Ok(at) = Place::of(&bytes, label) else { return false };
+    let Ok(document) = at.document() else { return false };
+    let Some(Item::ArrayOfTables(jobs)) = document.get("job") else { return false };
+    jobs.iter().any(is_of_jobs_file) && !jobs.iter().any(|job| job.contains_key("program"))
+}
+
+/// Reads a scenario whose jobs are those of a jobs file, or a jobs file to which `overrides` bring the fabric. The scenario has no
+/// jobs of its own.
+///
+/// # Errors
+/// As [`read_scenario`], and as [`read_jobs`](crate::read_jobs).
+pub fn read_jobs_scenario(
+    bytes: &[u8],
+    label: &str,
+    overrides: &[String],
+) -> Result<(Scenario, JobsFile), FormatError> {
+    let ((scenario, jobs), origins) = with_overrides(bytes, label, overrides, |at, root| {
+        let file = Keys::new(at, root, &FILE_KEYS, "a scenario")?;
+        if file.item("fabric").is_none() {
+            let message =
+                "a jobs file names no fabric: expected --set fabric=quartz1, or another spec or file";
+            return Err(FormatError::whole(at.label, message));
+        }
+        Ok((read_file(at, &file, Vec::new())?, jobs::of_table(at, root)?))
+    })?;
+    Ok((Scenario { origins, ..scenario }, jobs))
+}
+
+/// What `read` makes of a document with overrides in it, and where its keys stand.
+fn with_overrides<T>(
+    bytes: &[u8],
+    label: &str,
+    overrides: &[String],
+    read: impl Fn(&Place, &Table) -> Result<T, FormatError>,
+) -> Result<(T, Origins), FormatError> {
     let bytes = decompress(bytes, label)?;
     let at = Place::of(&bytes, label)?;
     let document = at.document()?;
@@ -220,16 +262,16 @@ pub fn read_scenario(bytes: &[u8], label: &str, overrides: &[String]) -> Result<
     for text in overrides {
         brought.push((overrides::apply(&mut table, text)?, overrides::label(text)));
     }
-    let error = match read_root(&at, &table) {
-        Ok(scenario) => return Ok(Scenario { origins: Origins::of(&at, &table, &brought), ..scenario }),
+    let error = match read(&at, &table) {
+        Ok(found) => return Ok((found, Origins::of(&at, &table, &brought))),
         Err(error) => error,
     };
     // Which override is to blame: the first with which reading fails.
     let mut table = document.as_table().clone();
-    if read_root(&at, &table).is_ok() {
+    if read(&at, &table).is_ok() {
         for text in overrides {
             overrides::apply(&mut table, text)?;
-            if let Err(FormatError { message, .. }) = read_root(&at, &table) {
+            if let Err(FormatError { message, .. }) = read(&at, &table) {
                 return Err(FormatError::whole(&overrides::label(text), message));
             }
         }
@@ -263,6 +305,11 @@ fn read_root(at: &Place, root: &Table) -> Result<Scenario, FormatError> {
         names.push(name);
     }
     let jobs = tables.iter().enumerate().map(|(i, table)| read_job(at, table, i, &names));
+    read_file(at, &file, jobs.collect::<Result<_, _>>()?)
+}
+
+/// All keys but the jobs.
+fn read_file(at: &Place, file: &Keys, jobs: Vec<ScenarioJob>) -> Result<Scenario, FormatError> {
     Ok(Scenario {
         name: file.text("name")?.unwrap_or_default().to_owned(),
         fabric: match file.text("fabric")? {
@@ -273,12 +320,12 @@ fn read_root(at: &Place, root: &Table) -> Result<Scenario, FormatError> {
             }
         },
         profile: file.word("profile", &["infiniband", "codes", "aries"])?.unwrap_or("infiniband").to_owned(),
-        routes: read_routes(&file)?,
+        routes: read_routes(file)?,
         model: file.word("model", &["packet", "fluid"])?.unwrap_or("packet").to_owned(),
         seed: file.whole("seed", 0..=i64::MAX)?.unwrap_or(0) as u64,
         optimize_work: file.whole("optimize_work", 0..=1_000_000_000_000)?.map(|n| n as u64),
         allow_credit_loops: file.flag("allow_credit_loops")?.unwrap_or(false),
-        max_time_ps: time_ps(&file, "max_time_ms", 1e9, false)?,
+        max_time_ps: time_ps(file, "max_time_ms", 1e9, false)?,
         hardware: match file.table("hardware", &HARDWARE, "hardware")? {
             Some(keys) => parameters::hardware(&keys)?,
             None => Vec::new(),
@@ -291,8 +338,8 @@ fn read_root(at: &Place, root: &Table) -> Result<Scenario, FormatError> {
             Some(keys) => congestion::congestion(&keys)?,
             None => Vec::new(),
         },
-        measure: read_measure(&file)?,
-        jobs: jobs.collect::<Result<_, _>>()?,
+        measure: read_measure(file)?,
+        jobs,
         origins: Origins::default(),
     })
 }
@@ -381,14 +428,13 @@ fn read_job(at: &Place, table: &Table, index: usize, names: &[String]) -> Result
     };
     let factor = |x: f64| (1e-9..=1e9).contains(&x);
     let ranks = keys.whole("ranks", 1..=i64::from(MAX_RANKS))?.map(|n| n as u32);
-    let mapping = read_mapping(&keys)?;
     Ok(ScenarioJob {
         name: names[index].clone(),
         allocation: read_allocation(&keys)?,
         adapters: read_adapters(&keys)?,
         ranks_per_host: keys.whole("ranks_per_host", 1..=i64::from(MAX_RANKS))?.map(|n| n as u32),
-        grid: read_grid(&keys, &mapping)?,
-        mapping,
+        grid: read_grid(&keys)?,
+        mapping: read_mapping(&keys)?,
         ranks,
         work: read_work(&keys)?,
         until,

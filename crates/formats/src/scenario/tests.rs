@@ -411,3 +411,33 @@ fn delays_by_name_are_nanoseconds_each_refused_with_its_line() {
         "s.toml:3: cable_delays_ns: expected a table such as { \"a name\" = 1 }, found integer"
     );
 }
+
+#[test]
+fn jobs_of_a_jobs_file_need_a_fabric_and_take_overrides() {
+    let text = b"[[job]]\nname = \"a\"\nmatrix = \"m.mtx\"\ncopies = 2\n";
+    assert!(has_jobs_of_jobs_file(text, "j.toml"));
+    let read = |text: &[u8], overrides: &[&str]| {
+        let overrides: Vec<String> = overrides.iter().map(|text| (*text).to_owned()).collect();
+        read_jobs_scenario(text, "j.toml", &overrides).map_err(|e| e.to_string())
+    };
+    let (scenario, jobs) = read(text, &["fabric=cab", "job.a.mapping=random", "hardware.lanes=2"]).unwrap();
+    assert_eq!((scenario.fabric.as_str(), scenario.jobs.len(), scenario.hardware.len()), ("cab", 0, 1));
+    assert_eq!((&jobs.jobs[0].mapping, jobs.jobs[0].copies), (&Mapping::Random, 2));
+    assert_eq!(jobs.line(0, "copies"), Some(4));
+    assert!(read(text, &[]).unwrap_err().starts_with("j.toml: a jobs file names no fabric"));
+    let refused = read(text, &["fabric=cab", "job.a.start_us=3"]).unwrap_err();
+    assert!(refused.starts_with("--set job.a.start_us=3: a job has no key \"start_us\""), "{refused}");
+    assert_eq!(
+        read(b"fabrik = \"cab\"\n[[job]]\nmatrix = \"m\"\n", &[]).unwrap_err(),
+        "j.toml:1: a scenario has no key \"fabrik\", did you mean \"fabric\"?"
+    );
+    for other in [
+        "[[job]]\nprogram = { kind = \"x\" }\nmatrix = \"m\"\n",
+        "[[job]]\ntrace = \"t\"\n",
+        "job = 3",
+        "\u{0}",
+        "",
+    ] {
+        assert!(!has_jobs_of_jobs_file(other.as_bytes(), "j.toml"), "{other}");
+    }
+}

@@ -124,6 +124,18 @@ impl PortError {
         }
     }
 
+    /// Bits of the narrow counter (PortCounters), which stands still when it is full.
+    pub fn bits(self) -> u32 {
+        match self {
+            Self::LinkIntegrityErrors | Self::BufferOverruns => 4,
+            Self::LinkRecoveries
+            | Self::LinkDowned
+            | Self::TransmitConstraintErrors
+            | Self::ReceiveConstraintErrors => 8,
+            _ => 16,
+        }
+    }
+
     /// The specification's name: `SymbolErrorCounter`.
     pub fn name(self) -> &'static str {
         self.names()[0]

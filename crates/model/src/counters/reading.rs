@@ -6,7 +6,7 @@
 //!
 //! Invariants: a column has a value and a [`Quality`] for every link; what no port has told is [`Quality::MISSING`].
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::port_error::PortError;
 use crate::counters::{Column, Quality, Quantity};
@@ -21,13 +21,18 @@ pub struct Reading {
     cabling_hash: u64,
     columns: Vec<Column>,
     errors: BTreeMap<(PortError, LinkId), u64>,
+    /// Counters of errors that are known to have 64 bits.
+    wide: BTreeSet<(PortError, LinkId)>,
+    /// What counters of errors said that is no count.
+    impossible: BTreeMap<(PortError, LinkId), u64>,
 }
 
 impl Reading {
     /// Of no port yet; `time_ns` since an epoch of the source's own.
     pub fn new(fabric: &Fabric, time_ns: Option<u64>) -> Self {
         let (links, cabling_hash) = (fabric.link_count(), fabric.cabling_hash());
-        Self { time_ns, links, cabling_hash, columns: Vec::new(), errors: BTreeMap::new() }
+        let (errors, wide, impossible) = (BTreeMap::new(), BTreeSet::new(), BTreeMap::new());
+        Self { time_ns, links, cabling_hash, columns: Vec::new(), errors, wide, impossible }
     }
 
     /// What the port at the near end of `port` says.
@@ -56,6 +61,39 @@ impl Reading {
         *known = value.max(*known);
     }
 
+    /// That a port's counter of an error has 64 bits.
+    pub fn set_wide_error(&mut self, port: LinkId, error: PortError) {
+        self.wide.insert((error, port));
+    }
+
+    /// That a port's counter of an error shows what is no count.
+    pub fn set_impossible_error(&mut self, port: LinkId, error: PortError, value: u64) {
+        self.impossible.insert((error, port), value);
+    }
+
+    /// Ports whose counter of an error shows what is no count, and what that is.
+    pub fn impossible_errors(&self, error: PortError) -> Vec<(LinkId, u64)> {
+        Self::of_kind(&self.impossible, error)
+    }
+
+    /// Ports whose counter of an error stands at its largest value: there may have been more, and new ones are not seen.
+    ///
+    /// Most tools do not say which width they show. The largest value of a counter of 4 or 8 bits is a number like any other of a
+    /// wide one, so that it means nothing where another port counts beyond it.
+    pub fn full_errors(&self, error: PortError) -> Vec<LinkId> {
+        let (counts, largest) = (self.errors(error), (1 << error.bits()) - 1);
+        if error.bits() <= 8 && counts.iter().any(|&(_, value)| value > largest) {
+            return Vec::new();
+        }
+        let full = |&(port, value): &(LinkId, u64)| value == largest && !self.wide.contains(&(error, port));
+        counts.into_iter().filter(full).map(|(port, _)| port).collect()
+    }
+
+    fn of_kind(counts: &BTreeMap<(PortError, LinkId), u64>, error: PortError) -> Vec<(LinkId, u64)> {
+        let of_kind = (error, LinkId(0))..=(error, LinkId(u32::MAX));
+        counts.range(of_kind).map(|(&(_, port), &value)| (port, value)).collect()
+    }
+
     /// How often something went wrong at a port, if it told.
     pub fn error(&self, error: PortError, port: LinkId) -> Option<u64> {
         self.errors.get(&(error, port)).copied()
@@ -63,8 +101,7 @@ impl Reading {
 
     /// The same of all ports that told it, by port.
     pub fn errors(&self, error: PortError) -> Vec<(LinkId, u64)> {
-        let of_kind = (error, LinkId(0))..=(error, LinkId(u32::MAX));
-        self.errors.range(of_kind).map(|(&(_, port), &value)| (port, value)).collect()
+        Self::of_kind(&self.errors, error)
     }
 
     /// Says of every port that was read, but not by lane while others were, that it does not count so.

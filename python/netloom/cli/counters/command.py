@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
-from netloom.cli.shared import inputs, options, outputs, render
+from netloom.cli.shared import inputs, options, outputs, render, results
 from netloom.cli.shared.addresses import with_paths
 from netloom.cli.shared.options import Options
 from netloom.cli.shared.run import Run
@@ -300,8 +300,7 @@ def text(result: dict[str, Any]) -> str:
             [
                 render.size(link["bytes"]),
                 *([f"{100 * link['utilisation']:.1f} %"] if timed else []),
-                f"{link['from']}[{link['from_port']}]",
-                f"{link['to']}[{link['to_port']}]",
+                *(results.port_text(link, side) for side in ("from", "to")),
             ]
             for link in result["busiest"]
         ]

@@ -104,15 +104,11 @@ def health(
 
 
 def _read(run: Run, source: str, net: Fabric, *, role: str) -> tuple[Counters, Errors]:
-    """Counters as the core reads them, and the error counters of the same bytes."""
+    """Counters, and those of errors among them."""
     from netloom.health import error_counters
 
-    got = counters_verb.source_of(run, source, role=role)
-    found = counters_verb.parsed(run, got, source, net)
-    with run.timed("read"):
-        if isinstance(got, list):
-            return found, error_counters.read_sysfs(got, net)
-        return found, error_counters.read(got, net)
+    found = counters_verb.read(run, source, net, role=role)
+    return found, error_counters.of(found)
 
 
 def _judge(

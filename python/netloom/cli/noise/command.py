@@ -72,6 +72,7 @@ def noise(
     with run.timed("read"):
         given = _core.Scenario.read(scenario, overrides)
         run.note_planes(given.fabric)
+        inputs.note_jobs_file(run, given)
     names = [one.name for one in given.jobs]
     if job is not None and job not in names:
         raise UsageError(f'--job "{job}": expected a job of {scenario}: {", ".join(names)}')

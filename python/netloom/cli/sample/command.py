@@ -110,6 +110,7 @@ def run(
     with run.timed("read"):
         given = _core.Scenario.read(scenario, overrides)
     run.note_planes(given.fabric)
+    inputs.note_jobs_file(run, given)
     for role, path in given.files:
         run.read(role, str(path))
     report.told_hops(given.fabric, hop_bits)

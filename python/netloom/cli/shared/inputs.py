@@ -15,7 +15,8 @@ from netloom.cli.shared.outputs import ending
 from netloom.findings import Finding, finding
 
 if TYPE_CHECKING:
-    from netloom._core import Fabric
+    from netloom._core import Fabric, Scenario
+    from netloom.cli.shared.run import Run
 
 OPTIMISERS = ("afar", "coloured", "optimize")
 """Names that stand for routes made for the traffic at hand, beside the engines' names."""
@@ -63,6 +64,15 @@ def split_plane(source: str) -> tuple[str, str | None]:
 def is_file_or_stdin(source: str) -> bool:
     """Whether there is something to read."""
     return source == STDIO or os.path.exists(source)
+
+
+def note_jobs_file(run: Run, given: Scenario) -> None:
+    """Says that jobs of a jobs file have no programs, and what is run in their place."""
+    if given.jobs_of_file is not None:
+        run.note(
+            f"{given.path}: jobs of a jobs file run as matrix programs: all messages of a phase at once, "
+            "and the next phase when they have arrived"
+        )
 
 
 def fallbacks(words: Iterable[str], fabric: Fabric) -> list[Finding]:

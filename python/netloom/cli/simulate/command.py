@@ -113,6 +113,7 @@ def simulate(
     with run.timed("read"):
         given = _core.Scenario.read(scenario, overrides)
     run.note_planes(given.fabric)
+    inputs.note_jobs_file(run, given)
     if options.work is not None and not any(word.startswith("optimized") for word in given.routings):
         run.note("--work: not used, no routing here is optimized")
     wanted = re.search(r"^\s*\[?\s*measure\b", text, re.MULTILINE) is not None

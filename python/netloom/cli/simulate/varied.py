@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from netloom.cli.shared import render
+from netloom.cli.shared import inputs, render
 from netloom.cli.shared.exits import UsageError
 from netloom.cli.shared.options import Options
 from netloom.cli.shared.run import Run
@@ -75,7 +75,7 @@ def variants_of(given: Scenario, loads: str | None, mappings: str | None) -> lis
     if loads is not None and mappings is not None:
         raise UsageError("--loads and --mappings are a table each: expected one of them")
     if mappings is not None:
-        names = [job.name for job in given.jobs]
+        names = given.jobs_of_file or [job.name for job in given.jobs]
         told = [
             (word, [f"job.{name}.mapping={json.dumps(word)}" for name in names])
             # (The commas of `fill-leaves:1,2` are its own.)
@@ -112,6 +112,7 @@ def varied(
     with run.timed("read"):
         base = _core.Scenario.read(scenario, overrides)
         run.note_planes(base.fabric)
+        inputs.note_jobs_file(run, base)
         run.note_fallbacks(base.routings, base.fabric)
         variants = variants_of(base, loads, mappings)
         scenes = [_scene(scenario, overrides, variant) for variant in variants]
