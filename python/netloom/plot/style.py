@@ -68,6 +68,16 @@ def figure(width: float, height: float, *, arranged: bool = True) -> Iterator[Fi
         yield Figure(figsize=(width, height), layout=layout, facecolor="white")
 
 
+def natural() -> bool:
+    """Whether a picture is as large as what it shows needs."""
+    return PAPER.get().inches is None
+
+
+def inches(needed: tuple[float, float]) -> tuple[float, float]:
+    """Returns width and height of the present paper; `needed` where nobody asked for a size."""
+    return PAPER.get().inches or needed
+
+
 def save(fig: Figure, kind: str) -> bytes:
     """Returns a figure as the bytes of an `svg`, `pdf` or `png` file, on the present paper.
 
@@ -125,6 +135,30 @@ def title(axes: Axes, text: str, *, width: int, pad: float) -> None:
     """Puts a title above the axes, in up to three lines of `width` characters; what is longer ends in `…`."""
     lines = textwrap.wrap(text, width, max_lines=3, placeholder=" …")
     axes.set_title("\n".join(lines), pad=pad, parse_math=False)
+
+
+def head(fig: Figure, text: str, inches: float, points: float) -> None:
+    """Puts a title above a whole picture of so many inches, in lines that fit."""
+    fig.suptitle(lines(text, inches, points), x=0.01, ha="left", fontweight="bold", fontsize=points)
+
+
+def name_beside(axes: Axes, points: float, *, below: bool) -> None:
+    """Names curves right of the axes, or below them; the figure's layout finds room for it."""
+    axes.legend(
+        loc="upper left",
+        bbox_to_anchor=(-0.12, -0.22) if below else (1.01, 1.0),
+        frameon=False,
+        fontsize=points,
+        handlelength=3.2,
+    )
+
+
+def lines(text: str, inches: float, points: float, most: int = 2) -> str:
+    """Returns a title in lines that fit a width, in type of so many points; `$` is a dollar."""
+    fits = max(int(inches * 72 / (0.66 * points)), 12)
+    return "\n".join(
+        textwrap.wrap(text, fits, max_lines=most, placeholder=" …", break_on_hyphens=False)
+    ).replace("$", r"\$")
 
 
 def shorten(text: str, width: int) -> str:
