@@ -10,8 +10,8 @@ import pytest
 
 import netloom as nl
 from netloom.cli.plot import cables as verb
-from netloom.plot import cables as picture
-from netloom.plot import profile
+from netloom.plot.routings import cables as picture
+from netloom.plot.routings import profile
 
 
 @pytest.fixture(scope="module")

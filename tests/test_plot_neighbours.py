@@ -8,8 +8,8 @@ import xml.etree.ElementTree as ET
 import numpy as np
 import pytest
 
-from netloom.plot.slowdown import Bar
-from netloom.plot.tail import Latencies
+from netloom.plot.routings.slowdown import Bar
+from netloom.plot.routings.tail import Latencies
 
 
 def row(**more: object) -> dict[str, object]:

@@ -274,7 +274,7 @@ def test_an_engine_s_curve_is_of_its_colour_in_every_picture(figures):
 
 def test_colours_of_pictures_are_named_in_two_places_alone():
     folder = Path(style.__file__).parent
-    for path in folder.glob("*.py"):
+    for path in folder.rglob("*.py"):
         if path.name == "style.py":
             continue
         assert re.findall(r"[\"']#[0-9a-fA-F]{3,8}[\"']", path.read_text()) == [], path.name

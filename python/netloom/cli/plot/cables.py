@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from netloom import legend
 from netloom.cli.counters import command as counters_verb
 from netloom.cli.plot.command import picture_kind, prepared
 from netloom.cli.shared import render
 from netloom.cli.shared.exits import UsageError
 from netloom.cli.shared.options import PictureOptions
 from netloom.cli.shared.run import Run
+from netloom.shown import legend
 
 if TYPE_CHECKING:
     from netloom._core import Fabric
-    from netloom.plot.cables import Cables, Panel
+    from netloom.plot.routings.cables import Cables, Panel
 
 _USAGE = "plot cables draws routes or counters: netloom plot cables FABRIC TRAFFIC ROUTES… -o FILE"
 
@@ -51,8 +51,8 @@ def cables(
     options
         Common options; `-o` takes the picture (.svg, .pdf, .png).
     """
-    from netloom.plot.cables import cables as find_cables
-    from netloom.plot.cables import cables_picture
+    from netloom.plot.routings.cables import cables as find_cables
+    from netloom.plot.routings.cables import cables_picture
 
     if (counters is None) == (traffic is None) or (traffic is not None and not routes):
         raise UsageError(f"{_USAGE}, or FABRIC --counters FILE")
@@ -94,7 +94,7 @@ def _routed(
     run: Run, net: Fabric, place: Cables, traffic: str, routes: tuple[str, ...]
 ) -> tuple[list[Panel], float]:
     """A panel a routing, and the AR bound."""
-    from netloom.plot.cables import Panel
+    from netloom.plot.routings.cables import Panel
 
     demand = run.traffic(traffic, net)
     panels, bound = [], 0.0
@@ -109,7 +109,7 @@ def _routed(
 
 def _counted(run: Run, net: Fabric, place: Cables, source: Path) -> tuple[Panel, bool]:
     """The panel of counters, all intervals together, and whether it shows shares of what fits."""
-    from netloom.plot.cables import Panel
+    from netloom.plot.routings.cables import Panel
     from netloom.watch.sources import spans
 
     found = counters_verb.read(run, str(source), net)

@@ -7,13 +7,13 @@ import math
 from pathlib import Path
 from typing import Any
 
-from netloom import legend
 from netloom.cli.plot.command import picture_kind, prepared
 from netloom.cli.shared import inputs, render
 from netloom.cli.shared.exits import UsageError
 from netloom.cli.shared.options import PictureOptions
 from netloom.cli.shared.run import Run
 from netloom.errors import FormatError
+from netloom.shown import legend
 
 _EXPECTED = "expected what netloom optimize --compare --format json prints, or netloom loads --format json"
 _OWN = "netloom"
@@ -33,7 +33,7 @@ def engines(*results: str, title: str | None = None, options: PictureOptions | N
     options
         Common options; `-o` takes the picture (.svg, .pdf, .png).
     """
-    from netloom.plot import profile
+    from netloom.plot.routings import profile
 
     if not results:
         raise UsageError("plot engines draws results: netloom plot engines RESULT.json… -o FILE")

@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from netloom import legend
 from netloom.cli.plot.command import picture_kind, prepared
 from netloom.cli.plot.run_tables import columns_of
 from netloom.cli.shared import inputs, render
 from netloom.cli.shared.options import PictureOptions
 from netloom.cli.shared.run import Run
 from netloom.errors import FormatError
+from netloom.shown import legend
 
 if TYPE_CHECKING:
-    from netloom.plot.tail import Latencies
+    from netloom.plot.routings.tail import Latencies
 
 _EXPECTED = "expected what netloom simulate SCENARIO --mappings block --alone --format json prints"
 _HISTOGRAMS = ("what", "job", "from_ps", "to_ps", "count")
@@ -43,7 +43,7 @@ def slowdown(
     options
         Common options; `-o` takes the picture (.svg, .pdf, .png).
     """
-    from netloom.plot.slowdown import Bar, slowdown_picture
+    from netloom.plot.routings.slowdown import Bar, slowdown_picture
 
     run = prepared("plot-slowdown", options)
     table = _table(run, result)
@@ -148,7 +148,7 @@ def tail(
         Common options; `-o` takes the picture (.svg, .pdf, .png).
     """
     from netloom.cli.shared import runs
-    from netloom.plot.tail import tail_picture
+    from netloom.plot.routings.tail import tail_picture
 
     run = prepared("plot-tail", options)
     manifest = runs.read_manifest(folder)
@@ -177,7 +177,7 @@ def tail(
 
 def _latencies(run: Run, folder: Path, entry: Mapping[str, Any], job: str | None) -> tuple[str, Latencies]:
     """The job's name, and its messages under a routing."""
-    from netloom.plot.tail import Latencies
+    from netloom.plot.routings.tail import Latencies
 
     table = columns_of(run, folder, entry, "latencies", _HISTOGRAMS)
     if table is None:

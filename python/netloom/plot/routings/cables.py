@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from netloom import legend
 from netloom.errors import NetloomError
 from netloom.plot import style
 from netloom.plot.layout import pods
+from netloom.shown import legend
 from netloom.tables import link_levels
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from netloom import legend
 from netloom.plot import style
+from netloom.shown import legend
 
 _NARROW = 5.0
 """Inches below which names stand below the picture."""

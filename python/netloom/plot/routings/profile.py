@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from netloom import legend
 from netloom.plot import style
+from netloom.shown import legend
 
 _NARROW = 5.0
 """Inches below which names stand below the picture."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from netloom import legend
 from netloom.plot import style
+from netloom.shown import legend
 
 _NARROW = 5.0
 """Inches below which type is small."""
