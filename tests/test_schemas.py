@@ -134,7 +134,8 @@ def test_real_output_is_valid(netloom, paths, verb):
         compared = netloom.ok("optimize", paths.ft2, "bisection", "--compare", "--format", "json")
         (netloom.folder / "COMPARED.json").write_text(compared)
     if "ALONE" in RUNS[verb]:
-        alone = ("simulate", scenario, "--mappings", "block", "--routings", "ftree", "--alone")
+        neighbour = paths.examples / "scenarios" / "neighbour.toml"
+        alone = ("simulate", neighbour, "--mappings", "block", "--routings", "ftree", "--alone")
         (netloom.folder / "ALONE.json").write_text(netloom.ok(*alone, "--format", "json"))
     if "LOADED" in RUNS[verb]:
         load = str(paths.examples / "scenarios" / "load.toml")

@@ -68,6 +68,13 @@ def figure(width: float, height: float, *, arranged: bool = True) -> Iterator[Fi
         yield Figure(figsize=(width, height), layout=layout, facecolor="white")
 
 
+def title_of(fig: Figure) -> str:
+    """The title above a picture, in one line: what `<title>` of an SVG says, and readers speak."""
+    words = [fig.get_suptitle(), *(axes.get_title(loc="left") for axes in fig.axes)]
+    words += [text.get_text() for text in fig.texts if text.get_fontweight() == "bold"]
+    return next((" ".join(word.replace(r"\$", "$").split()) for word in words if word), "netloom")
+
+
 def natural() -> bool:
     """Whether a picture is as large as what it shows needs."""
     return PAPER.get().inches is None
@@ -85,23 +92,24 @@ def save(fig: Figure, kind: str) -> bytes:
     """
     out = io.BytesIO()
     paper = PAPER.get()
+    told = title_of(fig)
     if paper.inches is not None:
         fig.set_size_inches(*paper.inches)
     if kind == "svg":
         FigureCanvasSVG(fig)
         dpi: float | str = "figure" if paper.dpi == DPI else paper.dpi
-        fig.savefig(out, format="svg", dpi=dpi, metadata={"Date": None, "Creator": "netloom"})
+        fig.savefig(out, format="svg", dpi=dpi, metadata={"Date": None, "Creator": "netloom", "Title": told})
     elif kind == "pdf":
         FigureCanvasPdf(fig)
         fig.savefig(
             out,
             format="pdf",
             dpi=paper.dpi,
-            metadata={"CreationDate": None, "Creator": "netloom", "Producer": None},
+            metadata={"CreationDate": None, "Creator": "netloom", "Producer": None, "Title": told},
         )
     else:
         FigureCanvasAgg(fig)
-        fig.savefig(out, format="png", dpi=paper.dpi, metadata={"Software": "netloom"})
+        fig.savefig(out, format="png", dpi=paper.dpi, metadata={"Software": "netloom", "Title": told})
     return out.getvalue()
 
 
@@ -204,11 +212,19 @@ def log_ticks(low: float, high: float, most: int = 8) -> list[float]:
 
 
 def log_axis(axis: Axis, values: Sequence[float], form: Callable[[float], str] = "{:g}".format) -> None:
-    """Makes an axis logarithmic, from the round number below `values` (above 0) to the one above them."""
-    ticks = log_ticks(min(values), max(values)) if values else [1.0, 10.0]
+    """Makes an axis logarithmic, marked with round numbers: where `values` (above 0) hold less than two of
+    them, it reaches to those below and above.
+    """
+    low, high = (min(values), max(values)) if values else (1.0, 10.0)
+    ticks = log_ticks(low, high)
+    inside = [tick for tick in ticks if low <= tick <= high]
+    ends = (ticks[0], ticks[-1])
+    if len(inside) >= 2:
+        room = (high / low) ** 0.05
+        ticks, ends = inside, (low / room, high * room)
     axes: Any = axis.axes
     across = axis is axes.xaxis
-    (axes.set_xlim if across else axes.set_ylim)(ticks[0], ticks[-1])
+    (axes.set_xlim if across else axes.set_ylim)(*ends)
     (axes.set_xscale if across else axes.set_yscale)("log")
     (axes.set_xticks if across else axes.set_yticks)(ticks, [form(tick) for tick in ticks])
     axis.set_minor_locator(matplotlib.ticker.NullLocator())

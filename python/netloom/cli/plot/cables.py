@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from netloom.cli.counters import command as counters_verb
-from netloom.cli.plot.command import picture_kind, prepared
+from netloom.cli.plot.command import picture_kind, placed, prepared
 from netloom.cli.shared import render
 from netloom.cli.shared.exits import UsageError
 from netloom.cli.shared.options import PictureOptions
@@ -67,7 +67,7 @@ def cables(
         assert traffic is not None
         panels, bound = _routed(run, net, place, traffic, routes)
         is_share, subject = False, Path(traffic).name
-    told = f"{subject} on {Path(fabric).name} ({net.hosts:,} hosts): every cable from leaf to spine"
+    told = f"{subject} on {placed(fabric, net.hosts)}: every cable from leaf to spine"
     with run.timed("draw"):
         picture = cables_picture(
             place,
