@@ -89,6 +89,10 @@ RUNS: dict[str, list[str]] = {
     "plot-sweep": ["plot", "sweep", "SWEPT", "-o", "x.svg"],
     "plot-plan": ["plot", "plan", "PLANNED", "-o", "x.svg"],
     "plot-run": ["plot", "run", "RUN", "-o", "x.svg"],
+    "plot-cables": ["plot", "cables", "FT2", "bisection", "ftree", "optimize", "-o", "x.svg"],
+    "plot-engines": ["plot", "engines", "COMPARED", "-o", "x.svg"],
+    "plot-slowdown": ["plot", "slowdown", "ALONE", "-o", "x.svg"],
+    "plot-tail": ["plot", "tail", "RUN", "-o", "x.svg"],
     "plot-congestion": ["plot", "congestion", "SAMPLED", "--by", "context", "-o", "x.html"],
 }
 
@@ -138,6 +142,13 @@ def test_real_output_is_valid(netloom, paths, verb):
         netloom.ok("sweep", "run", paths.examples / "sweeps" / "shuffle.toml", "-o", "SWEPT")
     if "PLANNED" in RUNS[verb]:
         netloom.ok("plan", paths.examples / "plan" / "quartz.toml", "-o", "PLANNED.json")
+    if "COMPARED" in RUNS[verb]:
+        compared = netloom.ok("optimize", paths.ft2, "bisection", "--compare", "--format", "json")
+        (netloom.folder / "COMPARED.json").write_text(compared)
+    if "ALONE" in RUNS[verb]:
+        neighbour = paths.examples / "scenarios" / "neighbour.toml"
+        alone = ("simulate", neighbour, "--mappings", "block", "--routings", "ftree", "--alone")
+        (netloom.folder / "ALONE.json").write_text(netloom.ok(*alone, "--format", "json"))
     if "LOADED" in RUNS[verb]:
         load = str(paths.examples / "scenarios" / "load.toml")
         netloom.ok("simulate", load, "--routings", "ftree", "--loads", "0.1,0.9", "-o", "LOADED.json")
@@ -152,6 +163,8 @@ def test_real_output_is_valid(netloom, paths, verb):
     words = {
         "STUDY": "STUDY.json",
         "LOADED": "LOADED.json",
+        "COMPARED": "COMPARED.json",
+        "ALONE": "ALONE.json",
         "PLANNED": "PLANNED.json",
         "TREE": TREE,
         "C": "C.csv",

@@ -274,9 +274,30 @@ def test_an_engine_s_curve_is_of_its_colour_in_every_picture(figures):
 
 def test_colours_of_pictures_are_named_in_two_places_alone():
     folder = Path(style.__file__).parent
-    for path in folder.glob("*.py"):
+    for path in folder.rglob("*.py"):
         if path.name == "style.py":
             continue
         assert re.findall(r"[\"']#[0-9a-fA-F]{3,8}[\"']", path.read_text()) == [], path.name
         for word in ("ftree", "minhop", "optimized", "netloom-lmc"):
             assert f'"{word}"' not in path.read_text(), path.name
+
+
+def test_a_picture_says_what_it_is_and_of_which_fabric(netloom, paths):
+    draw = ("plot", "loads", "two-level:leaves=8,hosts=4,spines=4", "bisection", "ftree", "optimize")
+    netloom.ok(*draw, "-o", "x.svg")
+    told = "bisection on two-level:leaves=8,hosts=4,spines=4 (32 hosts): load of every link"
+    assert f"<title>{told}</title>" in (netloom.folder / "x.svg").read_text()
+    netloom.ok("plot", "matrix", "bisection", paths.ft2, "--title", "Costs $5", "-o", "y.svg")
+    assert "<title>Costs $5</title>" in (netloom.folder / "y.svg").read_text()
+
+
+def test_loads_that_differ_are_told_apart():
+    from netloom.plot.loads import figure
+
+    assert [figure(load, 2.86) for load in (2.86, 2.95, 3.61, 2.87)] == [
+        "2.86",
+        "2.95 (+3 %)",
+        "3.61 (+26 %)",
+        "2.87 (+0.35 %)",
+    ]
+    assert figure(250.0, 0.0) == "250"

@@ -219,6 +219,15 @@ def layout(fabric: Fabric, part: str | None = None) -> Layout:
     )
 
 
+def pods(fabric: Fabric) -> Numbers:
+    """The pod of every switch of a tree: what hangs together below the top; -1 for the top."""
+    table, found = fabric.link_table(), link_levels(fabric)
+    below, above = (np.asarray(found[name], np.int64) for name in ("from_level", "to_level"))
+    up = np.asarray(table["alive"], bool) & (below >= 0) & (above > below)
+    lower, upper = (np.asarray(table[end], np.int64)[up] - fabric.hosts for end in ("source", "target"))
+    return _pods(np.asarray(fabric.switch_table()["level"], np.int64), lower, upper)
+
+
 def _pods(level: Numbers, lower: Numbers, upper: Numbers) -> Numbers:
     """The pod of every switch: what hangs together below the top; -1 for the top, one pod if that is all."""
     top = int(level.max(initial=0))

@@ -81,6 +81,9 @@ def load_picture(curves: Sequence[Curve], *, title: str, kind: str) -> bytes:
                         [load], [value], "o", color=look["color"], markerfacecolor=inside, ms=4, zorder=6
                     )
         style.log_axis(left.yaxis, [point.latency_us for curve in curves for point in curve.points])
+        if any(point.saturated for curve in curves for point in curve.points):
+            look = {"color": style.INK, "markerfacecolor": "white", "linestyle": "none"}
+            left.plot([], [], marker="o", ms=4, label="hollow: saturated", **look)
         left.set_ylabel("mean latency of messages (µs, logarithmic)")
         right.plot([0, 100 * most], [0, 100 * most], color=style.FAINT, linewidth=0.8, zorder=1)
         right.set_ylim(bottom=0)

@@ -77,13 +77,13 @@ def _draw(
     best = next((position for position, curve in enumerate(curves) if curve.best), None)
     for curve, look in zip(curves, style.curves([curve.name for curve in curves], best=best), strict=True):
         ranks, values = _sorted_points(curve.loads / factor)
-        axes.plot(ranks, values, **look)
+        axes.plot(ranks, values, drawstyle="steps-post", **look)
         start = float(values[0]) if len(values) else 0.0
         labels.append(_Label(legend.name(curve.name), start, str(look["color"]), curve.best))
         longest = max(longest, len(curve.loads))
     labels.append(_Label(bound_name, bound, style.BOUND, False))
     high = max(label.at for label in labels) * 1.06 or 1.0
-    left = longest ** (-0.30)
+    left = longest ** (-0.42)
     axes.plot(
         [1.0, longest], [bound, bound], color=style.BOUND, linewidth=1.1, linestyle=(0, (1, 2)), zorder=4
     )
@@ -108,13 +108,13 @@ class _Label:
 def _name(axes: Axes, labels: Sequence[_Label], left: float, high: float, gap: float) -> None:
     """Names stand left of the curves' starts, at their heights as far as there is room."""
     heights = style.spread([label.at for label in labels], gap * high, 0.02 * high, 0.98 * high)
-    digits = 2 if high < 10 else 1 if high < 100 else 0
+    bound = labels[-1].at
     for label, height in zip(labels, heights, strict=True):
         axes.plot([left**0.08, 0.97], [height, label.at], color=label.colour, linewidth=0.7)
         axes.text(
             left**0.1,
             height,
-            f"{style.shorten(label.name, _NAME)}  {label.at:.{digits}f}",
+            f"{style.shorten(label.name, _NAME)}  {figure(label.at, bound)}",
             ha="right",
             va="center",
             fontsize=8.5,
@@ -122,6 +122,15 @@ def _name(axes: Axes, labels: Sequence[_Label], left: float, high: float, gap: f
             fontweight="bold" if label.bold else "normal",
             parse_math=False,
         )
+
+
+def figure(load: float, bound: float) -> str:
+    """A load, and how far it is above the bound: `3.61 (+26 %)`; as it is where it meets the bound."""
+    told = f"{load:.{2 if load < 99.995 else 0}f}"
+    above = 100.0 * (load / bound - 1.0) if bound > 0 else 0.0
+    if above < 0.005:
+        return told
+    return f"{told} (+{above:.0f} %)" if above >= 1 else f"{told} (+{above:.2g} %)"
 
 
 def _sorted_points(loads: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:

@@ -68,6 +68,23 @@ def figure(width: float, height: float, *, arranged: bool = True) -> Iterator[Fi
         yield Figure(figsize=(width, height), layout=layout, facecolor="white")
 
 
+def title_of(fig: Figure) -> str:
+    """The title above a picture, in one line: what `<title>` of an SVG says, and readers speak."""
+    words = [fig.get_suptitle(), *(axes.get_title(loc="left") for axes in fig.axes)]
+    words += [text.get_text() for text in fig.texts if text.get_fontweight() == "bold"]
+    return next((" ".join(word.replace(r"\$", "$").split()) for word in words if word), "netloom")
+
+
+def natural() -> bool:
+    """Whether a picture is as large as what it shows needs."""
+    return PAPER.get().inches is None
+
+
+def inches(needed: tuple[float, float]) -> tuple[float, float]:
+    """Returns width and height of the present paper; `needed` where nobody asked for a size."""
+    return PAPER.get().inches or needed
+
+
 def save(fig: Figure, kind: str) -> bytes:
     """Returns a figure as the bytes of an `svg`, `pdf` or `png` file, on the present paper.
 
@@ -75,23 +92,24 @@ def save(fig: Figure, kind: str) -> bytes:
     """
     out = io.BytesIO()
     paper = PAPER.get()
+    told = title_of(fig)
     if paper.inches is not None:
         fig.set_size_inches(*paper.inches)
     if kind == "svg":
         FigureCanvasSVG(fig)
         dpi: float | str = "figure" if paper.dpi == DPI else paper.dpi
-        fig.savefig(out, format="svg", dpi=dpi, metadata={"Date": None, "Creator": "netloom"})
+        fig.savefig(out, format="svg", dpi=dpi, metadata={"Date": None, "Creator": "netloom", "Title": told})
     elif kind == "pdf":
         FigureCanvasPdf(fig)
         fig.savefig(
             out,
             format="pdf",
             dpi=paper.dpi,
-            metadata={"CreationDate": None, "Creator": "netloom", "Producer": None},
+            metadata={"CreationDate": None, "Creator": "netloom", "Producer": None, "Title": told},
         )
     else:
         FigureCanvasAgg(fig)
-        fig.savefig(out, format="png", dpi=paper.dpi, metadata={"Software": "netloom"})
+        fig.savefig(out, format="png", dpi=paper.dpi, metadata={"Software": "netloom", "Title": told})
     return out.getvalue()
 
 
@@ -125,6 +143,30 @@ def title(axes: Axes, text: str, *, width: int, pad: float) -> None:
     """Puts a title above the axes, in up to three lines of `width` characters; what is longer ends in `…`."""
     lines = textwrap.wrap(text, width, max_lines=3, placeholder=" …")
     axes.set_title("\n".join(lines), pad=pad, parse_math=False)
+
+
+def head(fig: Figure, text: str, inches: float, points: float) -> None:
+    """Puts a title above a whole picture of so many inches, in lines that fit."""
+    fig.suptitle(lines(text, inches, points), x=0.01, ha="left", fontweight="bold", fontsize=points)
+
+
+def name_beside(axes: Axes, points: float, *, below: bool) -> None:
+    """Names curves right of the axes, or below them; the figure's layout finds room for it."""
+    axes.legend(
+        loc="upper left",
+        bbox_to_anchor=(-0.12, -0.22) if below else (1.01, 1.0),
+        frameon=False,
+        fontsize=points,
+        handlelength=3.2,
+    )
+
+
+def lines(text: str, inches: float, points: float, most: int = 2) -> str:
+    """Returns a title in lines that fit a width, in type of so many points; `$` is a dollar."""
+    fits = max(int(inches * 72 / (0.66 * points)), 12)
+    return "\n".join(
+        textwrap.wrap(text, fits, max_lines=most, placeholder=" …", break_on_hyphens=False)
+    ).replace("$", r"\$")
 
 
 def shorten(text: str, width: int) -> str:
@@ -170,11 +212,19 @@ def log_ticks(low: float, high: float, most: int = 8) -> list[float]:
 
 
 def log_axis(axis: Axis, values: Sequence[float], form: Callable[[float], str] = "{:g}".format) -> None:
-    """Makes an axis logarithmic, from the round number below `values` (above 0) to the one above them."""
-    ticks = log_ticks(min(values), max(values)) if values else [1.0, 10.0]
+    """Makes an axis logarithmic, marked with round numbers: where `values` (above 0) hold less than two of
+    them, it reaches to those below and above.
+    """
+    low, high = (min(values), max(values)) if values else (1.0, 10.0)
+    ticks = log_ticks(low, high)
+    inside = [tick for tick in ticks if low <= tick <= high]
+    ends = (ticks[0], ticks[-1])
+    if len(inside) >= 2:
+        room = (high / low) ** 0.05
+        ticks, ends = inside, (low / room, high * room)
     axes: Any = axis.axes
     across = axis is axes.xaxis
-    (axes.set_xlim if across else axes.set_ylim)(ticks[0], ticks[-1])
+    (axes.set_xlim if across else axes.set_ylim)(*ends)
     (axes.set_xscale if across else axes.set_yscale)("log")
     (axes.set_xticks if across else axes.set_yticks)(ticks, [form(tick) for tick in ticks])
     axis.set_minor_locator(matplotlib.ticker.NullLocator())

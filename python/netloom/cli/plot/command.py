@@ -57,7 +57,9 @@ def matrix(
     first, end = endpoints(part, demand.endpoints)
     with run.timed("draw"):
         draw = grey_picture if grey else matrix_picture
-        picture = draw(demand, first, end, title=title or Path(traffic).name, kind=picture_kind(run))
+        where = "" if fabric is None or net is None else f" on {placed(fabric, net.hosts)}"
+        told = title or f"{Path(traffic).name}{where}: bytes from source to destination"
+        picture = draw(demand, first, end, title=told, kind=picture_kind(run))
     result = {
         "endpoints": demand.endpoints,
         "pairs": demand.pairs,
@@ -121,7 +123,7 @@ def loads(
             curves,
             bound=found.ar_bound,
             bound_name="AR bound",
-            title=title or Path(traffic).name,
+            title=title or f"{Path(traffic).name} on {placed(fabric, net.hosts)}: load of every link",
             kind=picture_kind(run),
         )
     result: dict[str, Any] = {
@@ -187,7 +189,9 @@ def history(*results: str, title: str | None = None, options: PictureOptions | N
         raise FormatError(f"{results[0]}: has no search to draw")
     with run.timed("draw"):
         picture = history_picture(
-            curves, title=title or ", ".join(dict.fromkeys(names)), kind=picture_kind(run)
+            curves,
+            title=title or f"{', '.join(dict.fromkeys(names))}: gap to the bound over time",
+            kind=picture_kind(run),
         )
     result: dict[str, Any] = {"curves": rows, "output": run.write(picture)}
     return run.finish(result, lambda: _history_text(result), rows=rows)
@@ -221,7 +225,8 @@ def front(source: str, /, *, title: str | None = None, options: PictureOptions |
     ]
     points = [(row["changed_entries"], row["gap_percent"]) for row in rows if row["gap_percent"] is not None]
     with run.timed("draw"):
-        picture = front_picture(points, title=title or _traffic_name(document), kind=picture_kind(run))
+        told = title or f"{_traffic_name(document)}: gap to the bound by changed entries"
+        picture = front_picture(points, title=told, kind=picture_kind(run))
     result: dict[str, Any] = {
         "bound_class": document["result"]["bound_class"],
         "points": rows,
@@ -392,6 +397,11 @@ def prepared(
     inches = None if options.size is None else _inches(options.size)
     PAPER.set(Paper(inches, options.dpi or DPI))
     return Run(verb, options, endings=endings, searches=searches)
+
+
+def placed(fabric: str, hosts: int) -> str:
+    """A fabric in a title: `quartz1 (3,072 hosts)`."""
+    return f"{Path(fabric).name} ({hosts:,} hosts)"
 
 
 def _inches(text: str) -> tuple[float, float]:

@@ -96,7 +96,8 @@ def congestion(
     ]
     if len(panels) > _PANELS:
         raise NetloomError(f"{len(panels)} panels: expected at most {_PANELS} (--job and --phase choose)")
-    told = title or ", ".join(dict.fromkeys(_name(folder) for folder in folders))
+    names = ", ".join(dict.fromkeys(_name(folder) for folder in folders))
+    told = title or f"{names} ({first.fabric.hosts:,} hosts): who met congestion"
     if grid is not None:
         return _hosts(this, panels, (found, grid, plane), told)
     return _links(this, panels, first, part, told)

@@ -62,7 +62,8 @@ def load(*results: str, title: str | None = None, options: PictureOptions | None
         why = "they offer no load, or ended before the window did"
         run.note(f"{render.count(not_drawn)} rows are not drawn: {why}")
     with run.timed("draw"):
-        told = title or ", ".join(dict.fromkeys(table["scenario"] for _, table in found))
+        names = ", ".join(dict.fromkeys(table["scenario"] for _, table in found))
+        told = title or f"{names}: latency and throughput"
         picture = load_picture(curves, title=told, kind=picture_kind(run))
     rows = [_row(curve) for curve in curves]
     result: dict[str, Any] = {"curves": rows, "not_drawn": not_drawn, "output": run.write(picture)}

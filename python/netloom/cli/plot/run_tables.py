@@ -53,7 +53,7 @@ def panel(
         If a table is not what `netloom simulate` wrote.
     """
     result = entry["result"]
-    links = _read(run, folder, entry, "links", _LINKS, _GROUPS)
+    links = columns_of(run, folder, entry, "links", _LINKS, _GROUPS)
     if links is None:
         raise FormatError(f"{folder / entry['folder']}: has no table of links")
     alive = np.flatnonzero(links["alive"])
@@ -100,13 +100,13 @@ def _strips(
     """Strips of what was recorded, and over how many intervals."""
     strips: list[Strip] = []
     count = 0
-    intervals = _read(run, folder, entry, "intervals", _INTERVALS)
+    intervals = columns_of(run, folder, entry, "intervals", _INTERVALS)
     if intervals is not None and len(intervals["link"]):
         edges, values = _busy(intervals, links, tier_of, [len(tier) for tier in members])
         count = len(edges) - 1
         names = ("busiest link", "mean of links")
         strips += [Strip(name, edges, of_tiers) for name, of_tiers in zip(names, values, strict=True)]
-    queues = _read(run, folder, entry, "queue_levels", _QUEUES)
+    queues = columns_of(run, folder, entry, "queue_levels", _QUEUES)
     if queues is not None and _GROUPS[0] in links:
         run.note("queues are recorded by level, and a dragonfly has none: they are not drawn")
     elif queues is not None and len(queues["time_ps"]):
@@ -173,7 +173,7 @@ def _level_rows(links: _Columns, members: Sequence[npt.NDArray[np.int64]]) -> di
     return rows
 
 
-def _read(
+def columns_of(
     run: Run,
     folder: Path,
     entry: Mapping[str, Any],

@@ -1,0 +1,207 @@
+"""`netloom plot slowdown` and `plot tail`: what neighbours cost a job, in time and in latency."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from netloom.cli.plot.command import picture_kind, prepared
+from netloom.cli.plot.run_tables import columns_of
+from netloom.cli.shared import inputs, render
+from netloom.cli.shared.options import PictureOptions
+from netloom.cli.shared.run import Run
+from netloom.errors import FormatError
+from netloom.shown import legend
+
+if TYPE_CHECKING:
+    from netloom.plot.routings.tail import Latencies
+
+_EXPECTED = "expected what netloom simulate SCENARIO --mappings block --alone --format json prints"
+_HISTOGRAMS = ("what", "job", "from_ps", "to_ps", "count")
+_MESSAGES = "messages"
+
+
+def slowdown(
+    result: str, /, *, job: str | None = None, title: str | None = None, options: PictureOptions | None = None
+) -> int:
+    """Draw what a job's time is spent on under every routing: computing, communicating, held up.
+
+    Parameters
+    ----------
+    result
+        What `netloom simulate --mappings … --alone --format json` printed: times beside the neighbours, and
+        alone.
+    job
+        Only this job. [default: all that end by themselves]
+    title
+        Above the picture; by default the scenario's name and hosts.
+    options
+        Common options; `-o` takes the picture (.svg, .pdf, .png).
+    """
+    from netloom.plot.routings.slowdown import Bar, slowdown_picture
+
+    run = prepared("plot-slowdown", options)
+    table = _table(run, result)
+    known = [row for row in table["rows"] if row["alone_ms"] and row["completion_ms"] is not None]
+    chosen = [row for row in known if job in (None, row["job"])]
+    if not chosen:
+        names = ", ".join(dict.fromkeys(row["job"] for row in known)) or "one that ends by itself"
+        what = "no job was simulated alone" if job is None else f'has no job "{job}"'
+        raise FormatError(f"{_name(result)}: {what}: expected {names}")
+    several = {key: len({row[key] for row in chosen}) > 1 for key in ("job", "mapping")}
+    bars = []
+    for row in chosen:
+        words = [row[key] for key in ("job", "mapping") if several[key]]
+        name = " · ".join([*words, legend.name(row["routing"])])
+        bars.append(Bar(name, row["time"]["compute_ms"], row["alone_ms"], row["completion_ms"]))
+    told = f"{table['scenario']} ({table['hosts']:,} hosts): what {_jobs(chosen)} waits for"
+    with run.timed("draw"):
+        picture = slowdown_picture(bars, title=title or told, kind=picture_kind(run))
+    rows = [
+        {
+            "routing": row["routing"],
+            "job": row["job"],
+            "mapping": row["mapping"],
+            "compute_ms": bar.parts[0],
+            "communicate_ms": bar.parts[1],
+            "held_up_ms": bar.parts[2],
+            "completion_ms": row["completion_ms"],
+            "times_alone": row["completion_ms"] / row["alone_ms"],
+        }
+        for row, bar in zip(chosen, bars, strict=True)
+    ]
+    out: dict[str, Any] = {"scenario": table["scenario"], "bars": rows, "output": run.write(picture)}
+    return run.finish(out, lambda: _slowdown_text(out), rows=rows)
+
+
+def _jobs(rows: list[dict[str, Any]]) -> str:
+    names = list(dict.fromkeys(row["job"] for row in rows))
+    return names[0] if len(names) == 1 else "every job"
+
+
+def _slowdown_text(result: Mapping[str, Any]) -> str:
+    rows = [
+        [
+            legend.name(row["routing"]),
+            row["job"],
+            *(f"{row[key]:.3f}" for key in ("compute_ms", "communicate_ms", "held_up_ms")),
+            f"{row['times_alone']:.2f}",
+        ]
+        for row in result["bars"]
+    ]
+    header = ["routing", "job", "computing (ms)", "communicating", "held up", "times alone"]
+    table = render.table(header, rows, right=range(2, 6))
+    return f"{table}\n\n{render.pairs([('written', str(result['output']))])}"
+
+
+def _name(source: str) -> str:
+    return "-" if inputs.is_stdin(source) else source
+
+
+def _table(run: Run, source: str) -> dict[str, Any]:
+    data = run.read("result", source)
+    try:
+        document = json.loads(data)
+        table: dict[str, Any] = document["result"]
+        known = str(document["schema"]).startswith("netloom.simulate-table/1")
+        known = known and isinstance(table["scenario"], str) and isinstance(table["hosts"], int)
+        known = known and all(map(_drawable, table["rows"]))
+    except (ValueError, KeyError, TypeError, RecursionError):
+        known = False
+    if not known:
+        raise FormatError(f"{_name(source)}: {_EXPECTED}")
+    return table
+
+
+def _drawable(row: dict[str, Any]) -> bool:
+    words = all(isinstance(row[key], str) for key in ("routing", "job", "mapping"))
+    times = (row["alone_ms"], row["completion_ms"], row["time"]["compute_ms"])
+    return words and all(
+        one is None or (isinstance(one, int | float) and math.isfinite(one) and one >= 0) for one in times
+    )
+
+
+def tail(
+    folder: Path,
+    /,
+    *,
+    job: str | None = None,
+    title: str | None = None,
+    options: PictureOptions | None = None,
+) -> int:
+    """Draw the tail of message latency: which share of a job's messages takes longer, a curve a routing.
+
+    Parameters
+    ----------
+    folder
+        What `netloom simulate -o` wrote.
+    job
+        Whose messages. [default: the scenario's first]
+    title
+        Above the picture; by default the scenario's name, the job and the hosts.
+    options
+        Common options; `-o` takes the picture (.svg, .pdf, .png).
+    """
+    from netloom.cli.shared import runs
+    from netloom.plot.routings.tail import tail_picture
+
+    run = prepared("plot-tail", options)
+    manifest = runs.read_manifest(folder)
+    run.read("run", str(folder / runs.MANIFEST))
+    if not manifest["runs"]:
+        raise FormatError(f"{folder}: has no routing to draw")
+    found = [_latencies(run, folder, entry, job) for entry in manifest["runs"]]
+    whose = found[0][0]
+    curves = [curve for _, curve in found]
+    told = f"{manifest['scenario']['name']} ({manifest['hosts']:,} hosts): messages of {whose}"
+    with run.timed("draw"):
+        picture = tail_picture(curves, title=title or told, kind=picture_kind(run))
+    rows = [
+        {
+            "routing": curve.name,
+            "messages": int(curve.count.sum()),
+            "p50_us": curve.quantile(0.5),
+            "p99_us": curve.quantile(0.99),
+            "max_us": float(curve.at_us[-1]),
+        }
+        for curve in curves
+    ]
+    result: dict[str, Any] = {"job": whose, "curves": rows, "output": run.write(picture)}
+    return run.finish(result, lambda: _tail_text(result), rows=rows)
+
+
+def _latencies(run: Run, folder: Path, entry: Mapping[str, Any], job: str | None) -> tuple[str, Latencies]:
+    """The job's name, and its messages under a routing."""
+    from netloom.plot.routings.tail import Latencies
+
+    table = columns_of(run, folder, entry, "latencies", _HISTOGRAMS)
+    if table is None:
+        raise FormatError(f"{folder / entry['folder']}: has no table of latencies")
+    messages = np.asarray([str(what) == _MESSAGES for what in table["what"]], bool) & (table["count"] > 0)
+    names = list(dict.fromkeys(str(name) for name in table["job"][messages]))
+    whose = job or (names[0] if names else "")
+    chosen = messages & np.asarray([str(name) == whose for name in table["job"]], bool)
+    if not chosen.any():
+        expected = ", ".join(names) or "one that sends messages"
+        raise FormatError(f'{folder / entry["folder"]}: no messages of job "{whose}": expected {expected}')
+    order = np.argsort(table["to_ps"][chosen], kind="stable")
+    at_us = table["to_ps"][chosen][order].astype(np.float64) * 1e-6
+    return whose, Latencies(str(entry["routing"]), at_us, table["count"][chosen][order].astype(np.int64))
+
+
+def _tail_text(result: Mapping[str, Any]) -> str:
+    rows = [
+        [
+            legend.name(row["routing"]),
+            f"{row['messages']:,}",
+            *(f"{row[key]:.1f}" for key in ("p50_us", "p99_us", "max_us")),
+        ]
+        for row in result["curves"]
+    ]
+    table = render.table(["routing", "messages", "half within (µs)", "99 %", "all"], rows, right=range(1, 5))
+    return f"{table}\n\n{render.pairs([('job', result['job']), ('written', str(result['output']))])}"

@@ -1,0 +1,1 @@
+"""Routings compared, one picture a question: which cable, how long, how late, how far from the bound."""
