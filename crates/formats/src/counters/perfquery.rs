@@ -319,8 +319,10 @@ mod tests {
 
     #[test]
     fn a_counter_of_errors_that_is_no_count_is_told() {
-        let text = whole(3, 1).replace("PortXmitData", "SymbolErrorCounter:.-40\nLinkDownedCounter:.x\nPortXmitData")
-            + &whole(3, 2).replace("PortXmitData", "SymbolErrorCounter:.-1\nLinkDownedCounter:.7\nPortXmitData");
+        let text = whole(3, 1)
+            .replace("PortXmitData", "SymbolErrorCounter:.-40\nLinkDownedCounter:.x\nPortXmitData")
+            + &whole(3, 2)
+                .replace("PortXmitData", "SymbolErrorCounter:.-1\nLinkDownedCounter:.7\nPortXmitData");
         let (reading, notes) = read(&text).unwrap();
         assert_eq!(reading.errors(PortError::SymbolErrors), []);
         assert_eq!(reading.errors(PortError::LinkDowned), [(LinkId(3), 7)]);
