@@ -19,6 +19,10 @@ pub(super) struct Descent {
     /// Whether the order in which a switch's down groups are tried matters (those of switches just above
     /// leaves lead to different ends).
     order_matters: Vec<bool>,
+    /// Of switches whose neighbours below are ends with one cable each, numbered one after the other.
+    ends: Vec<Option<Ends>>,
+    /// The ports of their entries.
+    end_ports: Vec<u16>,
     hops: Vec<u8>,
     /// Per class of switches with equal down neighbours: hops of the nearest one that spread down.
     class_hops: Vec<u8>,
@@ -35,10 +39,14 @@ impl Descent {
         let order_matters = (0..switches as u32)
             .map(|s| tree.down.list[tree.down.range(s)].iter().any(|g| has_below(g.remote)))
             .collect();
+        let mut end_ports = Vec::new();
+        let ends = (0..switches as u32).map(|s| Ends::of(&tree, s, &has_hosts, &mut end_ports)).collect();
         Self {
             up_changed: vec![false; switches],
             down_changed: vec![false; switches],
             order_matters,
+            ends,
+            end_ports,
             hops: vec![FAR; switches],
             class_hops: vec![FAR; tree.classes],
             has_hosts,
@@ -112,20 +120,25 @@ impl Descent {
 
     /// Routes everything that reaches the destination by stepping up to `s`. Returns whether any leaf
     /// with hosts now does.
+    #[inline]
     fn spread(&mut self, s: u32, from: u32, hops: u8, column: &mut [u16]) -> bool {
+        // Most switches have nothing to add: a sibling was there before.
         let class = self.tree.class[s as usize] as usize;
-        let mut reached = self.has_hosts[s as usize];
-        let range = self.tree.down.range(s);
-        if range.is_empty() || self.class_hops[class] <= hops {
-            return reached;
+        if self.class_hops[class] <= hops || self.tree.down.range(s).is_empty() {
+            return self.has_hosts[s as usize];
         }
+        self.spread_below(s, from, hops, column)
+    }
+
+    fn spread_below(&mut self, s: u32, from: u32, hops: u8, column: &mut [u16]) -> bool {
+        let mut reached = self.has_hosts[s as usize];
         if self.order_matters[s as usize] {
             sort(&mut self.tree.down, s, &mut self.down_changed);
             reached |= self.spread_on(s, from, hops, column);
         } else {
             reached |= self.spread_to_ends(s, from, hops, column);
         }
-        self.class_hops[class] = hops;
+        self.class_hops[self.tree.class[s as usize] as usize] = hops;
         reached
     }
 
@@ -151,6 +164,16 @@ impl Descent {
     /// Below `s` are only switches with nothing below: the bulk of all entries. Groups of one cable need no
     /// count, as their order does not matter.
     fn spread_to_ends(&mut self, s: u32, from: u32, hops: u8, column: &mut [u16]) -> bool {
+        if let Some(ends) = &self.ends[s as usize] {
+            // All at once, if none has a way as short.
+            let all = ends.first as usize..(ends.first + ends.count) as usize;
+            let hops_of = &mut self.hops[all.clone()];
+            if !all.contains(&(from as usize)) && hops_of.iter().all(|&known| known > hops + 1) {
+                hops_of.fill(hops + 1);
+                column[all].copy_from_slice(&self.end_ports[ends.ports as usize..][..ends.count as usize]);
+                return ends.has_hosts;
+            }
+        }
         let mut reached = false;
         for group in &self.tree.down.list[self.tree.down.range(s)] {
             let to = group.remote as usize;
@@ -180,6 +203,33 @@ impl Descent {
         }
         debug_assert_ne!(column[s as usize], NO_PORT);
         better
+    }
+}
+
+/// Ends below a switch whose entries are always the same: one cable each, numbers one after the other.
+struct Ends {
+    first: u32,
+    count: u32,
+    /// Where their ports begin in [`Descent::end_ports`].
+    ports: u32,
+    /// Whether any has hosts.
+    has_hosts: bool,
+}
+
+impl Ends {
+    fn of(tree: &Tree, s: u32, has_hosts: &[bool], ports: &mut Vec<u16>) -> Option<Self> {
+        let mut groups: Vec<&Group> = tree.down.list[tree.down.range(s)].iter().collect();
+        groups.sort_by_key(|g| g.remote);
+        let first = groups.first()?.remote;
+        let is_end =
+            |(g, at): (&&Group, u32)| g.remote == at && g.cables == 1 && tree.down.range(g.remote).is_empty();
+        if !groups.iter().zip(first..).all(is_end) {
+            return None;
+        }
+        let begin = ports.len() as u32;
+        ports.extend(groups.iter().map(|g| g.remote_port));
+        let has_hosts = groups.iter().any(|g| has_hosts[g.remote as usize]);
+        Some(Self { first, count: groups.len() as u32, ports: begin, has_hosts })
     }
 }
 

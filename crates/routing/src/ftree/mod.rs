@@ -24,6 +24,8 @@
 mod descent;
 mod index;
 
+use std::ops::Range;
+
 use netloom_model::{Fabric, HostId, Lft, NO_PORT, Routes, SwitchId};
 use rayon::prelude::*;
 
@@ -34,11 +36,11 @@ use crate::updown::NO_LEVEL;
 use descent::Descent;
 use index::Tree;
 
-/// Destinations per block of columns.
-const BLOCK: usize = 64;
+/// Destinations per block of columns: as many entries of a row lie side by side, and fewer pages are open at once.
+const BLOCK: usize = 1024;
 
 /// Rows that are filled together.
-const TILE: usize = 32;
+const TILE: usize = 16;
 
 /// What is routed in one step.
 #[derive(Clone, Copy)]
@@ -164,16 +166,33 @@ struct Block {
 
 impl Block {
     fn scatter<C: Copy + Send + Sync>(&self, rows: &mut [Vec<C>], cell: &(impl Fn(u16) -> C + Sync)) {
-        // Tiles of rows: a column is read in order while few cache lines of the rows stay open.
-        let switches = rows.len();
+        // A tile of the table is turned in a buffer that stays in the cache; its rows are copied, a run of destinations at once.
+        let (switches, runs) = (rows.len(), self.runs());
         rows.par_chunks_mut(TILE).enumerate().with_min_len(4).for_each(|(tile, rows)| {
-            let first = tile * TILE;
-            for (k, &dest) in self.dests.iter().enumerate() {
-                let column = &self.columns[k * switches + first..][..rows.len()];
-                for (row, &port) in rows.iter_mut().zip(column) {
-                    row[dest] = cell(port);
+            let mut turned = [[cell(NO_PORT); BLOCK]; TILE];
+            for k in 0..self.dests.len() {
+                let column = &self.columns[k * switches + tile * TILE..][..rows.len()];
+                for (row, &port) in turned.iter_mut().zip(column) {
+                    row[k] = cell(port);
+                }
+            }
+            for (row, turned) in rows.iter_mut().zip(&turned) {
+                for (k, dests) in &runs {
+                    row[dests.clone()].copy_from_slice(&turned[*k..][..dests.len()]);
                 }
             }
         });
+    }
+
+    /// Columns of destinations that are numbered one after the other: the first column, and the destinations.
+    fn runs(&self) -> Vec<(usize, Range<usize>)> {
+        let mut runs: Vec<(usize, Range<usize>)> = Vec::new();
+        for (k, &dest) in self.dests.iter().enumerate() {
+            match runs.last_mut() {
+                Some((_, dests)) if dests.end == dest => dests.end += 1,
+                _ => runs.push((k, dest..dest + 1)),
+            }
+        }
+        runs
     }
 }
