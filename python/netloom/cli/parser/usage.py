@@ -113,7 +113,7 @@ EXAMPLES: dict[str, str] = {
     "apply rollback": "netloom apply rollback 3 --yes",
     "apply recover": "netloom apply recover --yes",
     "apply history": "netloom apply history --journal routes.lfts.journal",
-    "study list": "netloom study list",
+    "study list": "netloom study list --format json",
     "study chapter4": "netloom study chapter4 lulesh-512 --lanes 5 --bases none",
     "study sampling": "netloom study sampling --repeats 2 -o study.json",
 }

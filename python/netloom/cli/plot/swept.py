@@ -36,13 +36,13 @@ def sweep(
     options
         Common options; `-o` takes the picture (.svg, .pdf, .png), `--seed` is that of the intervals.
     """
+    if inputs.is_stdin(str(folder)):
+        raise UsageError("a sweep is a folder: it cannot be -")
+    run = prepared("plot-sweep", options, tables=True)
     from netloom.plot.sweep import sweep_picture
     from netloom.sweeps import summary
     from netloom.sweeps.store import table_of
 
-    if inputs.is_stdin(str(folder)):
-        raise UsageError("a sweep is a folder: it cannot be -")
-    run = prepared("plot-sweep", options, tables=True)
     with run.timed("read"):
         table, spec = table_of(folder)
         groups = [group for group in summary.groups(table, spec, run.seed) if group["runs"]]
