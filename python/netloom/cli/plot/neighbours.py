@@ -147,10 +147,10 @@ def tail(
     options
         Common options; `-o` takes the picture (.svg, .pdf, .png).
     """
+    run = prepared("plot-tail", options, tables=True)
     from netloom.cli.shared import runs
     from netloom.plot.routings.tail import tail_picture
 
-    run = prepared("plot-tail", options)
     manifest = runs.read_manifest(folder)
     run.read("run", str(folder / runs.MANIFEST))
     if not manifest["runs"]:
