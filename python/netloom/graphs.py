@@ -15,6 +15,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from netloom import extras
 from netloom._core import Fabric
 from netloom.errors import FabricError
 
@@ -265,3 +266,47 @@ def _numbered(found: _Graph, is_host: Mapping[Hashable, bool]) -> None:
         found.findings.append(
             ("unnamed-port", f"{made:,} ends of cables say no port: numbered in their order")
         )
+
+
+def to_networkx(fabric: Fabric) -> networkx.MultiDiGraph:
+    """Returns the fabric as a `networkx.MultiDiGraph`.
+
+    Nodes are ids (hosts first, then switches) with `kind` ("host" or "switch"), `name`, and for switches
+    `level`; edges are directed links, keyed by the port they leave from, with `link` (id), `from_port`,
+    `to_port`, `bandwidth_bytes_per_s` and `alive`.
+
+    Raises
+    ------
+    NotInstalledError
+        If networkx is not installed (`pip install 'netloom[networkx]'`).
+    """
+    extras.need("networkx")
+    import networkx as nx
+
+    graph = nx.MultiDiGraph(hosts_hash=fabric.hosts_hash, cabling_hash=fabric.cabling_hash)
+    graph.add_nodes_from((i, {"kind": "host", "name": name}) for i, name in enumerate(fabric.host_names))
+    levels = fabric.switch_table()["level"].tolist()
+    graph.add_nodes_from(
+        (fabric.hosts + i, {"kind": "switch", "name": name, "level": level})
+        for i, (name, level) in enumerate(zip(fabric.switch_names, levels, strict=True))
+    )
+    links = {key: column.tolist() for key, column in fabric.link_table().items()}
+    attributes = ("source_port", "target_port", "bandwidth_bytes_per_s", "alive")
+    rows = zip(links["source"], links["target"], *(links[key] for key in attributes), strict=True)
+    # networkx itself is a Python loop over edges; there is no other door.
+    graph.add_edges_from(
+        (
+            a,
+            b,
+            port,
+            {
+                "link": i,
+                "from_port": port,
+                "to_port": to_port,
+                "bandwidth_bytes_per_s": speed,
+                "alive": alive,
+            },
+        )
+        for i, (a, b, port, to_port, speed, alive) in enumerate(rows)
+    )
+    return graph
