@@ -34,6 +34,7 @@ from netloom.cli.shared.inputs import (
 from netloom.cli.shared.jobs_file import named_files, raise_in_jobs
 from netloom.cli.shared.options import Options
 from netloom.cli.shared.outputs import check_writable, ending, same_file, scalars
+from netloom.cli.shared.results import stopped_text
 from netloom.findings import bad, findings
 
 if TYPE_CHECKING:
@@ -334,7 +335,13 @@ class Run:
         if source in OPTIMISERS and traffic is not None:
             self.note_input("routes", source, None)
             with self.timed("route"):
-                return self.made_for(source, fabric, traffic).routes
+                made = self.made_for(source, fabric, traffic)
+            # What asks for routes shows them beside others: half a search is no result of theirs.
+            if made.stopped == "interrupted":
+                raise KeyboardInterrupt
+            if made.stopped == "time-limit":
+                self.note(f"{source}: {stopped_text(made.stopped, proven=made.proven_optimal)}")
+            return made.routes
         if _core.is_engine(source):
             self.note_input("routes", source, None)
             self.findings += self.note_fallbacks([source], fabric)
