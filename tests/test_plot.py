@@ -5,10 +5,14 @@ from __future__ import annotations
 import json
 import struct
 import xml.etree.ElementTree as ET
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+import netloom as nl
+from netloom.cli.shared.options import Options
+from netloom.cli.shared.run import Run
 from netloom.plot import style
 from netloom.plot.search import front_picture
 
@@ -129,3 +133,29 @@ def test_a_front_of_one_point_has_axes():
     """Nothing to gain by any change: the axis of entries went from 0 to 0."""
     assert front_picture([(0, 5.0)], title="one", kind="png")
     assert front_picture([(0, 0.0)], title="one", kind="png")
+
+
+class TestHalfASearch:
+    """Routes that a search was to make for a picture, or for loads, where it was cut short."""
+
+    @pytest.fixture
+    def routes(self, monkeypatch):
+        fabric = nl.Fabric.generate("two-level:leaves=4,hosts=4,spines=2")
+        traffic = nl.Traffic.read("shift:4", fabric)
+
+        def made(stopped):
+            found = SimpleNamespace(stopped=stopped, proven_optimal=False, routes=nl.route("ftree", fabric))
+            monkeypatch.setattr(Run, "made_for", lambda *_: found)
+            return Run("loads", Options()).routes("optimize", fabric, traffic)
+
+        return made
+
+    def test_an_interrupted_one_gives_none(self, routes):
+        with pytest.raises(KeyboardInterrupt):
+            routes("interrupted")
+
+    def test_a_time_limit_is_told(self, routes, capsys):
+        assert routes("time-limit") is not None
+        assert capsys.readouterr().err == "netloom: note: optimize: time limit: the best so far\n"
+        assert routes(None) is not None
+        assert capsys.readouterr().err == ""

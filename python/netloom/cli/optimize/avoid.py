@@ -119,7 +119,8 @@ class Avoided:
             more = f" and {len(cut) - _NAMED:,} more" if len(cut) > _NAMED else ""
             many = f"{len(cut):,} host{'' if len(cut) == 1 else 's'}"
             raise FabricError(
-                f"--avoid {self._told}: cuts off {many}: {names}{more}: expected a switch or a cable that no host depends on"
+                f"--avoid {self._told}: cuts off {many}: {names}{more}: "
+                "expected a switch or a cable that no host depends on"
             )
 
     def read_today(self, source: str, *, repair: bool) -> in_force.Today:
