@@ -21,7 +21,7 @@ from typing import Any, Literal, Protocol
 from netloom.errors import LiveError
 from netloom.sweeps.pool import WorkerLost
 from netloom.sweeps.preparation import Prepared
-from netloom.sweeps.store import LOST, Store
+from netloom.sweeps.store import LOST, MOST_PARTS, Store
 from netloom.sweeps.work import PROCESS, Batch, run_batch
 
 _BATCH_SECONDS = 1.0
@@ -107,6 +107,10 @@ def run(
         If the executor fails; what is written is kept.
     """
     began_cpu = time.process_time()
+    # Tasks of an array share the folder: none of them joins parts.
+    alone, written = numbers is None, 0
+    if alone:
+        store.join()
     numbers = range(prepared.spec.size) if numbers is None else numbers
     there, failed_before = store.done()
     wanted = [number for number in numbers if prepared.keys[number] not in there]
@@ -131,6 +135,9 @@ def run(
                     (prepared.keys[number], prepared.spec.values(number), ended_run)
                     for number, ended_run in zip(batch, found["runs"], strict=True)
                 )
+                written += 1
+                if alone and written % MOST_PARTS == 0:
+                    store.join()
                 clock.add(found)
                 outcome.done += len(batch)
                 outcome.failed += sum(one["error"] is not None for one in found["runs"])

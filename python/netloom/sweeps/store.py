@@ -4,6 +4,8 @@ A part is named by the sum of its content and written by rename: it is there who
 was altered is not read. The manifest says what the folder is for from the start, and at the end has the sum
 of the table and of every part that went into it.
 
+Many small parts are joined to one, which is written before they are removed: a run may be in two parts.
+
 Invariants: a part is never changed, a row of a run never replaced. The table's rows are in the order of the
 sweep's runs, whoever ran them. What a clock says is in the parts only.
 """
@@ -35,6 +37,10 @@ PARTS, TABLE = "parts", "table.parquet"
 SCHEMA = "netloom.sweep-folder/1"
 LOST = "its worker "
 """How the error of a run begins that no worker survived: it is run again."""
+MOST_PARTS = 64
+"""Small parts that are left as they are: reading one costs more than its rows."""
+_LARGE = 50_000
+"""Rows of a part that is not joined any more."""
 _PART = re.compile(r"[0-9a-f]{64}\.parquet")
 _IDENTITY = ("netloom", "scenario", "varied", "keep")
 """What two sweeps that share a folder agree on."""
@@ -140,6 +146,22 @@ class Store:
                 table = parquet.table(data, str(self.path / PARTS / name))
                 if table.schema.equals(expected):
                     yield name, table
+
+    def join(self) -> None:
+        """Joins small parts to one, if there are many."""
+        import pyarrow as pa
+
+        small = [(name, table) for name, table in self.parts() if table.num_rows < _LARGE]
+        if len(small) <= MOST_PARTS:
+            return
+        whole = pa.concat_tables([table for _, table in small]).combine_chunks()
+        data = interop.table_bytes(whole, ".parquet")
+        joined = f"{digest(data)}.parquet"
+        with Folder.open(self.path) as folder, folder.folder(PARTS) as parts:
+            parts.write(joined, data)
+            for name, _ in small:
+                if name != joined:
+                    parts.remove(name)
 
     def done(self) -> tuple[set[str], set[str]]:
         """Keys of the runs that are there; and of those, the ones that failed."""
