@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import netloom as nl
-from netloom import interop
+from netloom import graphs, interop
 
 
 @pytest.fixture(scope="module")
@@ -144,7 +144,7 @@ def test_networkx_has_every_node_and_directed_link(fabric):
     assert {level for _, level in graph.nodes(data="level") if level is not None} == {0, 1}
     # Host to host over a spine: host, leaf, spine, leaf, host.
     assert nx.shortest_path_length(graph, 0, 31) == 4
-    assert interop.to_networkx(fabric).graph["hosts_hash"] == fabric.hosts_hash
+    assert graphs.to_networkx(fabric).graph["hosts_hash"] == fabric.hosts_hash
 
 
 def test_paths_are_link_ids_from_host_to_host(fabric):

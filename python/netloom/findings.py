@@ -230,6 +230,7 @@ KINDS: dict[str, tuple[Severity, Class]] = {
     "fabric": ("error", "input"),
     "traffic": ("error", "input"),
     "counters": ("error", "input"),
+    "notinstalled": ("error", "input"),
     "spec": ("error", "input"),
     "place": ("error", "input"),
     "routing": ("error", "input"),

@@ -19,7 +19,6 @@ import numpy as np
 from netloom import extras, reading, sparse
 from netloom._core import Fabric, LinkLoads, Scenario, Traffic, write_atomic
 from netloom.errors import FormatError, NetloomError, SpecError, TrafficError
-from netloom.graphs import to_networkx as fabric_to_networkx
 from netloom.reading import arrays, parquet
 
 if TYPE_CHECKING:
@@ -561,6 +560,3 @@ def scenario_from_dict(scenario: Mapping[str, Any], folder: _Path | None = None)
     if isinstance(fabric, Fabric):
         return Scenario.on(fabric, text, "<dict>", folder or "")
     return Scenario.parse(text.encode(), label="<dict>", folder=folder or "")
-
-
-to_networkx = fabric_to_networkx

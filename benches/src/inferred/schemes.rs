@@ -69,7 +69,7 @@ pub fn run(_: &mut Study) -> Section {
         });
     }
     Section {
-        title: "Who has which lane".into(),
+        title: "Assignment of lanes".into(),
         text: "Five lanes, seed 1, exact counters, one rank a host on consecutive hosts of quartz1 from number 10, routes by `ftree`.".into(),
         tables: vec![table],
         claims,

@@ -61,7 +61,7 @@ pub fn run(_: &mut Study) -> Section {
     }
     let ar = ours.found.ar.as_ref().map_or(0.0, |ar| ar.lower);
     Section {
-        title: "Beyond the maximum: a barrier with a bully".into(),
+        title: "Links below the maximum: a barrier with a bully".into(),
         text: format!(
             "`examples/jobs/bully.toml`: 100 units a bully host, 1 a barrier partner, two leaves with 17 bully hosts. The adaptive-routing bound is {ar:.2} (the dissertation's \
              allocation: 112.81), the proven bound for tables by destination {:.0}; no routes with that maximum have it on \

@@ -579,7 +579,7 @@ impl PyFabric {
     /// networkx.MultiDiGraph
     ///     Nodes are hosts first, then switches, with `kind` and `name`; an edge a directed link.
     fn to_networkx(slf: Bound<'_, Self>) -> PyResult<Bound<'_, PyAny>> {
-        slf.py().import("netloom.interop")?.call_method1("fabric_to_networkx", (slf,))
+        slf.py().import("netloom.graphs")?.call_method1("to_networkx", (slf,))
     }
 
     /// Links as an Arrow table.

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from netloom.cli.plot.command import picture_kind, prepared
-from netloom.cli.plot.run_tables import columns_of
 from netloom.cli.shared import inputs, render
 from netloom.cli.shared.options import PictureOptions
 from netloom.cli.shared.run import Run
@@ -177,6 +176,7 @@ def tail(
 
 def _latencies(run: Run, folder: Path, entry: Mapping[str, Any], job: str | None) -> tuple[str, Latencies]:
     """The job's name, and its messages under a routing."""
+    from netloom.cli.plot.run_tables import columns_of
     from netloom.plot.routings.tail import Latencies
 
     table = columns_of(run, folder, entry, "latencies", _HISTOGRAMS)
