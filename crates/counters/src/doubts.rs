@@ -85,7 +85,7 @@ pub fn idle(fabric: &Fabric, interval: &Interval) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use netloom_model::{Column, LinkId};
+    use netloom_model::{Column, LinkId, Quality};
 
     use super::*;
 
@@ -132,7 +132,8 @@ mod tests {
                 column(Quantity::XmitPackets, 0, sent / 288),
             ];
             for column in &mut interval.columns[2..] {
-                column.quality[..fabric.host_count()].fill(netloom_model::Quality::MISSING);
+                column.quality = vec![Quality::MISSING; fabric.host_count()];
+                column.quality.resize(fabric.link_count(), Quality::GOOD);
             }
             assert_eq!(idle(&fabric, &interval), idles.then_some(4.0 * received as f64));
         }
