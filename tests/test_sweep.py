@@ -590,32 +590,3 @@ def test_a_worker_imports_nothing_from_the_folder_that_it_is_in(netloom, written
     (netloom.folder / "netloom" / "__init__.py").write_text("raise SystemExit('evil')")
     (netloom.folder / "json.py").write_text("raise SystemExit('evil')")
     assert netloom.result("sweep", "run", written(), "-o", "swept")["failed"] == 0
-
-
-def test_many_small_parts_are_joined(netloom, written, monkeypatch):
-    from concurrent.futures import ThreadPoolExecutor
-
-    from netloom.sweeps import engine, store
-
-    netloom.ok("sweep", "run", written(), "-o", "swept")
-    sweep, whole = netloom.folder / "sweep.toml", netloom.folder / "swept"
-    monkeypatch.setattr(engine, "_BATCH_SECONDS", 0.0)  # A part a run.
-    many = netloom.folder / "many"
-    with ThreadPoolExecutor(1) as pool:
-        nl.sweep(sweep, many, executor=pool)
-    assert len(parts(many)) == 12
-    for name in (engine, store):
-        monkeypatch.setattr(name, "MOST_PARTS", 4)
-    with ThreadPoolExecutor(1) as pool:
-        nl.sweep(sweep, many, executor=pool)
-        nl.sweep(sweep, netloom.folder / "few", executor=pool)
-    assert len(parts(many)) == 1
-    assert len(parts(netloom.folder / "few")) == 1
-    for folder in (many, netloom.folder / "few"):
-        assert (folder / "table.parquet").read_bytes() == (whole / "table.parquet").read_bytes()
-    # Killed between the two steps, runs are in two parts.
-    part = parts(whole)[0]
-    (many / "parts" / part.name).write_bytes(part.read_bytes())
-    (many / "table.parquet").unlink()
-    netloom.ok("sweep", "run", "sweep.toml", "-o", "many")
-    assert (many / "table.parquet").read_bytes() == (whole / "table.parquet").read_bytes()

@@ -214,3 +214,28 @@ def test_an_executor_of_python_gives_the_same_bytes(netloom, sweep, local, monke
     assert table(netloom.folder / "swept") == local
     assert done.table.num_rows == 120
     assert nl.sweep(sweep, "swept").reused == 120
+
+
+def test_many_small_parts_are_joined(netloom, sweep, local, monkeypatch):
+    import netloom as nl
+    from netloom.sweeps import engine, store
+
+    def parts(folder: Path) -> list[Path]:
+        return sorted((folder / "parts").glob("*.parquet"))
+
+    monkeypatch.chdir(netloom.folder)
+    monkeypatch.setattr(engine, "_BATCH_SECONDS", 0.0)  # A part a run.
+    many = netloom.folder / "many"
+    with ThreadPoolExecutor(1) as pool:
+        nl.sweep(sweep, many, executor=pool)
+        assert 1 < len(parts(many)) <= 120 - store.MOST_PARTS + 1
+        monkeypatch.setattr(store, "MOST_PARTS", 4)
+        nl.sweep(sweep, many, executor=pool)
+    assert len(parts(many)) == 1
+    assert table(many) == local
+    # Killed between the two steps, runs are in two parts.
+    part = parts(netloom.folder / "local")[0]
+    (many / "parts" / part.name).write_bytes(part.read_bytes())
+    (many / "table.parquet").unlink()
+    netloom.ok("sweep", "run", sweep, "-o", "many", code=1)
+    assert table(many) == local

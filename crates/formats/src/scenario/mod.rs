@@ -266,7 +266,7 @@ fn with_overrides<T>(
         Ok(found) => return Ok((found, Origins::of(&at, &table, &brought))),
         Err(error) => error,
     };
-    // Which override is to blame: the first with which reading fails.
+    // Which override is to blame: the first with which reading fails, or the one without which all is well.
     let mut table = document.as_table().clone();
     if read(&at, &table).is_ok() {
         for text in overrides {
@@ -274,6 +274,15 @@ fn with_overrides<T>(
             if let Err(FormatError { message, .. }) = read(&at, &table) {
                 return Err(FormatError::whole(&overrides::label(text), message));
             }
+        }
+    }
+    for (k, blamed) in overrides.iter().enumerate() {
+        let mut table = document.as_table().clone();
+        for (_, text) in overrides.iter().enumerate().filter(|&(other, _)| other != k) {
+            overrides::apply(&mut table, text)?;
+        }
+        if read(&at, &table).is_ok() {
+            return Err(FormatError::whole(&overrides::label(blamed), error.message));
         }
     }
     Err(error)
