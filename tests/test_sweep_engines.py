@@ -228,7 +228,7 @@ def test_many_small_parts_are_joined(netloom, sweep, local, monkeypatch):
     many = netloom.folder / "many"
     with ThreadPoolExecutor(1) as pool:
         nl.sweep(sweep, many, executor=pool)
-        assert 1 < len(parts(many)) <= 120 - store.MOST_PARTS + 1
+        assert len(parts(many)) == 120
         monkeypatch.setattr(store, "MOST_PARTS", 4)
         nl.sweep(sweep, many, executor=pool)
     assert len(parts(many)) == 1
