@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 from typing import Any
 
 from netloom import extras
+from netloom.cli.plot import documents
 from netloom.cli.shared import inputs as sources
 from netloom.cli.shared import outputs, render, results
 from netloom.cli.shared.exits import UsageError
@@ -310,18 +310,13 @@ def _history_text(result: dict[str, Any]) -> str:
 
 def _result(run: Run, source: str) -> dict[str, Any]:
     """The JSON object that `netloom optimize --format json` printed."""
-    data = run.read("result", source)
-    name = "-" if sources.is_stdin(source) else source
-    try:
-        document = json.loads(data)
-        of_optimize = str(document["schema"]).startswith("netloom.optimize/1")
-        known = of_optimize and isinstance(document["result"]["history"], list)
-        known = known and isinstance(document["result"]["objective"], dict) and _drawable(document)
-    except (ValueError, KeyError, TypeError, RecursionError):
-        known = False
-    if not known:
-        raise FormatError(f"{name}: expected what netloom optimize --format json prints")
-    return document  # type: ignore[no-any-return]
+
+    def is_known(document: dict[str, Any]) -> bool:
+        known = str(document["schema"]).startswith("netloom.optimize/1")
+        known = known and isinstance(document["result"]["history"], list)
+        return known and isinstance(document["result"]["objective"], dict) and _drawable(document)
+
+    return documents.read(run, source, "expected what netloom optimize --format json prints", is_known)
 
 
 def _drawable(document: dict[str, Any]) -> bool:

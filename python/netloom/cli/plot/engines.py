@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import math
 from pathlib import Path
 from typing import Any
 
+from netloom.cli.plot import documents
 from netloom.cli.plot.command import picture_kind, prepared
-from netloom.cli.shared import inputs, render
+from netloom.cli.shared import render
 from netloom.cli.shared.exits import UsageError
 from netloom.cli.shared.options import PictureOptions
 from netloom.cli.shared.run import Run
@@ -47,7 +47,7 @@ def engines(*results: str, title: str | None = None, options: PictureOptions | N
         for name, gap in _gaps(document).items():
             if name in case:
                 raise FormatError(
-                    f"{_name(source)}: {name} on inputs that an earlier file has: expected others"
+                    f"{documents.name_of(source)}: {name} on inputs that an earlier file has: expected others"
                 )
             case[name] = gap
     found = profile.engines(list(cases.values()))
@@ -89,20 +89,11 @@ def _text(result: dict[str, Any]) -> str:
     return f"{table}\n\n{render.pairs([('written', str(result['output']))])}"
 
 
-def _name(source: str) -> str:
-    return "-" if inputs.is_stdin(source) else source
-
-
 def _document(run: Run, source: str) -> dict[str, Any]:
-    data = run.read("result", source)
-    try:
-        document: dict[str, Any] = json.loads(data)
-        known = bool(_gaps(document)) and all(map(str, _key(document)))
-    except (ValueError, KeyError, TypeError, RecursionError, AttributeError, IndexError):
-        known = False
-    if not known:
-        raise FormatError(f"{_name(source)}: {_EXPECTED}")
-    return document
+    """A comparison of engines."""
+    return documents.read(
+        run, source, _EXPECTED, lambda document: _gaps(document) and all(map(str, _key(document)))
+    )
 
 
 def _gaps(document: dict[str, Any]) -> dict[str, float | None]:

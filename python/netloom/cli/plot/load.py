@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
+from netloom.cli.plot import documents
 from netloom.cli.plot.command import picture_kind, prepared
-from netloom.cli.shared import inputs, render
+from netloom.cli.shared import render
 from netloom.cli.shared.exits import UsageError
 from netloom.cli.shared.options import PictureOptions
 from netloom.cli.shared.run import Run
@@ -36,7 +36,7 @@ def load(*results: str, title: str | None = None, options: PictureOptions | None
     if not results:
         raise UsageError("plot load draws results: netloom plot load RESULT.json… -o FILE")
     run = prepared("plot-load", options)
-    found = [(_name(source), _table(run, source)) for source in results]
+    found = [(documents.name_of(source), _table(run, source)) for source in results]
     points: dict[str, list[Point]] = {}
     engine: dict[str, str] = {}
     not_drawn = 0
@@ -97,22 +97,15 @@ def _text(result: dict[str, Any]) -> str:
     return f"{table}\n\n{render.pairs([('written', str(result['output']))])}"
 
 
-def _name(source: str) -> str:
-    return "-" if inputs.is_stdin(source) else source
-
-
 def _table(run: Run, source: str) -> dict[str, Any]:
     """The result of `netloom simulate --loads`."""
-    data = run.read("result", source)
-    try:
-        document = json.loads(data)
-        table: dict[str, Any] = document["result"]
+
+    def is_known(document: dict[str, Any]) -> bool:
+        table = document["result"]
         known = str(document["schema"]).startswith("netloom.simulate-table/1") and table["varied"] == "load"
-        known = known and isinstance(table["scenario"], str) and all(map(_drawable, table["rows"]))
-    except (ValueError, KeyError, TypeError, RecursionError):
-        known = False
-    if not known:
-        raise FormatError(f"{_name(source)}: {_EXPECTED}")
+        return known and isinstance(table["scenario"], str) and all(map(_drawable, table["rows"]))
+
+    table: dict[str, Any] = documents.read(run, source, _EXPECTED, is_known)["result"]
     return table
 
 

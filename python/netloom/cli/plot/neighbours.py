@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from netloom.cli.plot import documents
 from netloom.cli.plot.command import picture_kind, prepared
-from netloom.cli.shared import inputs, render
+from netloom.cli.shared import render
 from netloom.cli.shared.options import PictureOptions
 from netloom.cli.shared.run import Run
 from netloom.errors import FormatError
@@ -51,7 +51,7 @@ def slowdown(
     if not chosen:
         names = ", ".join(dict.fromkeys(row["job"] for row in known)) or "one that ends by itself"
         what = "no job was simulated alone" if job is None else f'has no job "{job}"'
-        raise FormatError(f"{_name(result)}: {what}: expected {names}")
+        raise FormatError(f"{documents.name_of(result)}: {what}: expected {names}")
     several = {key: len({row[key] for row in chosen}) > 1 for key in ("job", "mapping")}
     bars = []
     for row in chosen:
@@ -98,22 +98,16 @@ def _slowdown_text(result: Mapping[str, Any]) -> str:
     return f"{table}\n\n{render.pairs([('written', str(result['output']))])}"
 
 
-def _name(source: str) -> str:
-    return "-" if inputs.is_stdin(source) else source
-
-
 def _table(run: Run, source: str) -> dict[str, Any]:
-    data = run.read("result", source)
-    try:
-        document = json.loads(data)
-        table: dict[str, Any] = document["result"]
+    """The result of `netloom simulate --mappings … --alone`."""
+
+    def is_known(document: dict[str, Any]) -> bool:
+        table = document["result"]
         known = str(document["schema"]).startswith("netloom.simulate-table/1")
         known = known and isinstance(table["scenario"], str) and isinstance(table["hosts"], int)
-        known = known and all(map(_drawable, table["rows"]))
-    except (ValueError, KeyError, TypeError, RecursionError):
-        known = False
-    if not known:
-        raise FormatError(f"{_name(source)}: {_EXPECTED}")
+        return known and all(map(_drawable, table["rows"]))
+
+    table: dict[str, Any] = documents.read(run, source, _EXPECTED, is_known)["result"]
     return table
 
 

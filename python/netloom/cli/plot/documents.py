@@ -1,0 +1,48 @@
+"""Results that other verbs printed as JSON, read back to be drawn."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from netloom.cli.shared import inputs
+from netloom.cli.shared.run import Run
+from netloom.errors import FormatError
+
+
+def name_of(source: str) -> str:
+    """What messages call a source: the file, or `-`."""
+    return "-" if inputs.is_stdin(source) else source
+
+
+def read(
+    run: Run, source: str, expected: str, is_known: Callable[[dict[str, Any]], object]
+) -> dict[str, Any]:
+    """A document that has all that is drawn.
+
+    Parameters
+    ----------
+    run : Run
+        Whose input it is.
+    source : str
+        A file, or `-`.
+    expected : str
+        What the error says: `expected what netloom … --format json prints`.
+    is_known : callable
+        Whether the document is of that kind; it may stumble over what is not there.
+
+    Raises
+    ------
+    FormatError
+        If it is not.
+    """
+    data = run.read("result", source)
+    try:
+        document: dict[str, Any] = json.loads(data)
+        known = bool(is_known(document))
+    except (ValueError, KeyError, TypeError, RecursionError, AttributeError, IndexError):
+        known = False
+    if not known:
+        raise FormatError(f"{name_of(source)}: {expected}")
+    return document
