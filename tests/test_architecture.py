@@ -1,4 +1,4 @@
-"""ARCHITECTURE.md is a map: every path on it exists, and so does every item that a row of "Where is …" names."""
+"""ARCHITECTURE.md is a map: every path on it exists, and every item that "Where is …" names."""
 
 from __future__ import annotations
 
