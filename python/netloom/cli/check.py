@@ -60,15 +60,15 @@ def check(
     routes
         A file of routes, or an engine's name.
     traffic
-        What the certificate is about.
+        The traffic that the certificate is for.
     certificate
-        A certificate file, as `netloom optimize --write-certificate` writes it. Where that has several, the
-        phases' are all judged; of traffics that may come, that of the one with this name is.
+        A certificate file, as `netloom optimize --write-certificate` writes it. If it has several, all those
+        of phases are checked; of those for other traffics (`--also`), the one with this traffic's name.
     paths
         Which of a host's several addresses every pair uses (.csv), as `netloom optimize --write-paths` writes
         it.
     sl2vl
-        The lanes of the routes (`opensm-sl2vl.dump`): credit loops are then those among lanes of links.
+        The lanes of the routes (`opensm-sl2vl.dump`): credit loops are then looked for among lanes of links.
     sl
         With `--sl2vl`: the service level of every pair of hosts (.csv `source_lid,destination_lid,sl`), as
         the subnet manager's path records have them. Else a message may have any level.

@@ -43,7 +43,7 @@ def new(spec: str, /, *, options: Options | None = None) -> int:
 
 
 def show(fabric: str, /, *, options: Options | None = None) -> int:
-    """What a fabric is, and what is odd about it.
+    """Show a fabric's shape, counts and oddities.
 
     Missing cables, cables slower than their siblings, parts that are cut off and what of a dump could not be
     used are findings; errors and warnings among them exit 1.
@@ -66,7 +66,7 @@ def show(fabric: str, /, *, options: Options | None = None) -> int:
 
 
 def diff(before: str, after: str, /, *, options: Options | None = None) -> int:
-    """What changed from one dump of a fabric to another.
+    """Show what changed between two dumps of a fabric.
 
     Nodes are the same by their GUIDs, cables by the ports at their ends. What is gone, moved or slower
     exits 1.
@@ -150,9 +150,9 @@ def damage(
     switch
         A switch to take out, by name or GUID. May be given several times.
     random_links
-        So many more cables between switches, drawn with `--seed`.
+        Take out so many more cables between switches, drawn with `--seed`.
     random_switches
-        So many more switches, drawn with `--seed`.
+        Take out so many more switches, drawn with `--seed`.
     options
         Common options; `-o` takes the fabric that is left.
     """

@@ -26,7 +26,7 @@ def loads(
     hottest: Annotated[int, options.COUNT] = results.HOTTEST,
     options: Options | None = None,
 ) -> int:
-    """Load of every link, and how far from the best possible.
+    """Compute the load of every link, and the gap to the best possible.
 
     Parameters
     ----------

@@ -69,7 +69,7 @@ def show(
     collectives: Collectives = "all",
     options: Options | None = None,
 ) -> int:
-    """What a traffic is.
+    """Show what is in a traffic.
 
     Parameters
     ----------
@@ -115,13 +115,13 @@ def place(
     jobs
         A jobs file (.toml).
     collectives
-        Whether collectives of traces count; `none` wins over the file's own.
+        Whether collectives of traces count; `none` overrides the file.
     write_rankfile
         Write the machine of every rank for `mpirun --rankfile` of Open MPI; of one job.
     write_hostfile
         Write the machine of every rank for `SLURM_HOSTFILE=FILE srun --distribution=arbitrary`; of one job.
     options
-        Common options; `--seed` wins over the file's own.
+        Common options; `--seed` overrides the file's.
     """
     from netloom import _core
 

@@ -70,7 +70,7 @@ def watch(
     once
         One picture, over one interval, then ends.
     prometheus
-        Also serves what is seen on this address, in the names and units of the usual exporters: `:9900` for
+        Also serve these metrics on this address, with the names and units of the usual exporters: `:9900` for
         this machine alone, `0.0.0.0:9900` or `[::]:9900` for others too.
     hosts
         Polls adapters too, not only switches.

@@ -50,7 +50,7 @@ class Waiting(Through):
     wait: Annotated[float, within(0.1, 1e6)] = 60.0
     """Seconds that OpenSM may take over one stage."""
     allow: Sequence[Literal["standby", "adaptive", "credit-loop", "unanswered"]] = ()
-    """Go on in spite of: `standby` (a second subnet manager), `adaptive` (adaptive routing), `credit-loop`
+    """Continue despite: `standby` (a second subnet manager), `adaptive` (adaptive routing), `credit-loop`
     (where virtual lanes break them), `unanswered` (links on which discovery gets no answer)."""
 
 
@@ -110,7 +110,7 @@ def send(
     routes
         A file of routes, or an engine's name.
     yes
-        Do it. Without it nothing is changed.
+        Make the change; without it nothing is changed.
     stages
         How many stages there may be. The fewest are taken in which no mix of old and new entries has a
         loop or a hole.
@@ -144,7 +144,7 @@ def rollback(
     number
         The change's number (`netloom apply history`). [default: the last one applied]
     yes
-        Do it. Without it nothing is changed.
+        Make the change; without it nothing is changed.
     stages
         How many stages there may be.
     mend
@@ -171,7 +171,7 @@ def recover(
     Parameters
     ----------
     yes
-        Do it. Without it is said what was left.
+        Do it. Without it the unfinished change is only reported.
     through
         Which OpenSM.
     reach

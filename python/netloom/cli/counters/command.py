@@ -39,7 +39,7 @@ def synth(
     paths: Path | None = None,
     options: Options | None = None,
 ) -> int:
-    """The counters that traffic would leave under given routes.
+    """Compute the counters that a traffic leaves under given routes.
 
     Exact by default; `--noise`, `--skew` and `--missing` make them as real readings are, by `--seed`.
 
@@ -61,9 +61,9 @@ def synth(
     noise
         Relative standard deviation of every value: 0.005 is 0.5 %.
     skew
-        Each reading of a port is late by up to this part of the interval.
+        Each reading of a port is late by up to this share of the interval.
     missing
-        This part of the values is missing.
+        The share of the values that are missing.
     mtu
         Bytes a packet, where the traffic does not count packets.
     seconds
@@ -107,12 +107,12 @@ def show(
     hottest: Annotated[int, options.COUNT] = 10,
     options: Options | None = None,
 ) -> int:
-    """What counters say: how much, how surely, where most.
+    """Show counters: bytes, noise, the hottest links.
 
     Parameters
     ----------
     fabric
-        A dump of `ibnetdiscover`, or what else the counters are of.
+        The fabric of the counters: a dump of `ibnetdiscover`, or another form of fabric.
     counters
         What `perfquery` or `ibqueryerrors` printed, a folder of sysfs trees, an exporter's samples (a file,
         its URL, a folder of textfiles), or a table (.csv, .parquet) of ours or the simulator's.
@@ -138,7 +138,7 @@ def diff(
     hottest: Annotated[int, options.COUNT] = 10,
     options: Options | None = None,
 ) -> int:
-    """What was counted from one reading to the next.
+    """Subtract one reading of counters from a later one.
 
     Findings are what error counters say went wrong in between, and readings that look as if they were
     given in the wrong order; warnings and errors among them exit 1.
@@ -146,13 +146,13 @@ def diff(
     Parameters
     ----------
     fabric
-        A dump of `ibnetdiscover`, or what else the counters are of.
+        The fabric of the counters: a dump of `ibnetdiscover`, or another form of fabric.
     before
         The first reading.
     after
         The second reading, of the same counters.
     seconds
-        The time in between, where the files do not tell it.
+        The time between the readings, if the files do not have it.
     hottest
         How many of the hottest links to list.
     options
@@ -180,7 +180,7 @@ def reversed_readings(fallen: int, changed: int, before: str) -> list[Finding]:
 
 
 def check(fabric: str, counters: str, /, *, options: Options | None = None) -> int:
-    """Which counters are bad, by name.
+    """Find bad counters and name them.
 
     Compares both ends of every link and what enters and leaves every switch, tells counters that are full,
     were set back or cannot be, and what error counters say. Errors and warnings exit 1.
@@ -188,7 +188,7 @@ def check(fabric: str, counters: str, /, *, options: Options | None = None) -> i
     Parameters
     ----------
     fabric
-        A dump of `ibnetdiscover`, or what else the counters are of.
+        The fabric of the counters: a dump of `ibnetdiscover`, or another form of fabric.
     counters
         What `perfquery` or `ibqueryerrors` printed, a folder of sysfs trees, an exporter's samples (a file,
         its URL, a folder of textfiles), or a table (.csv, .parquet) of ours or the simulator's.

@@ -39,7 +39,7 @@ def collect(
     max_packets
         Ends earlier, once there are so many.
     journal
-        The folder that says what is up. [default: /run/netloom-dataplane]
+        The folder with the journal of the installed programs. [default: /run/netloom-dataplane]
     options
         Common options; `-o` takes the table (.parquet, .csv).
     """

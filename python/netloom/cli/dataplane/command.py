@@ -32,7 +32,7 @@ def plan(
     fabric
         A dump, or a generator spec.
     queue_bytes
-        From how many bytes on the queue of a switch's port is congested. [default: never]
+        The queue length in bytes from which a switch's port is congested. [default: never]
     options
         Common options; `-o` writes the plan (.json, .csv, .txt).
     """

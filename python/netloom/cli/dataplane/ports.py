@@ -54,15 +54,15 @@ def up(
     interface
         The same as an option, `NODE:PORT=INTERFACE` or `NODE:PORT=INTERFACE@NAMESPACE`, several times.
     yes
-        Do it. Without it nothing is changed.
+        Make the change; without it nothing is changed.
     queue_bytes
-        From how many bytes on the queue of a switch's port is congested. [default: never]
+        The queue length in bytes from which a switch's port is congested. [default: never]
     rate
         The share of packets that hosts sample.
     keep
         Leave tags in packets that hosts receive, instead of taking them off.
     journal
-        The folder that says what is up. [default: /run/netloom-dataplane]
+        The folder with the journal of the installed programs. [default: /run/netloom-dataplane]
     options
         Common options; `-o` writes the result (.json, .csv, .txt).
     """
@@ -113,9 +113,9 @@ def down(*, yes: Yes = False, journal: Path | None = None, options: Options | No
     Parameters
     ----------
     yes
-        Do it. Without it nothing is changed.
+        Make the change; without it nothing is changed.
     journal
-        The folder that says what is up. [default: /run/netloom-dataplane]
+        The folder with the journal of the installed programs. [default: /run/netloom-dataplane]
     options
         Common options; `-o` writes the result (.json, .csv, .txt).
     """
@@ -161,7 +161,7 @@ def status(*, journal: Path | None = None, options: Options | None = None) -> in
     Parameters
     ----------
     journal
-        The folder that says what is up. [default: /run/netloom-dataplane]
+        The folder with the journal of the installed programs. [default: /run/netloom-dataplane]
     options
         Common options; `-o` writes the result (.json, .csv, .txt).
     """

@@ -6,7 +6,7 @@ import cyclopts
 
 from netloom.cli.demo.command import demo
 
-app = cyclopts.App(help="The whole job on a real fabric and real applications.")
+app = cyclopts.App(help="Optimise routes for real applications on a real fabric's dump, and check the proof.")
 app.default(demo)
 app.command(
     "netloom.cli.demo.dataplane:dataplane",

@@ -40,7 +40,7 @@ _SMALL_JOBS = "jobs/boxlib.toml"
 
 
 def demo(*, options: Options | None = None) -> int:
-    """The whole job on a real fabric and real applications.
+    """Optimise routes for real applications on a real fabric's dump, and check the proof.
 
     Reads a real dump of a 3072-host fabric, places real application traffic on it, compares all engines with
     AFAR and the optimiser, has the proof checked, draws pictures, and, where ibsim and opensm are installed,

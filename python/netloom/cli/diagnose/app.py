@@ -8,7 +8,7 @@ from netloom.cli.diagnose.command import diagnose
 from netloom.cli.parser.usage import example
 
 app = cyclopts.App(
-    help="What is congested, whose fault it is, and what would help.",
+    help="Find what is congested, which job causes it, and what would help.",
     usage="Usage: netloom diagnose RUN [OPTIONS]\n       netloom diagnose self-test [OPTIONS]",
     help_epilogue=example("diagnose"),
 )
@@ -16,5 +16,5 @@ app.default(diagnose)
 app.command(
     "netloom.cli.diagnose.command:self_test",
     name="self-test",
-    help="Diagnose generated runs of known cause: how often the right one is named.",
+    help="Diagnose generated runs of known cause, and count correct answers.",
 )

@@ -56,18 +56,20 @@ def diagnose(
     routing
         The run's routing to diagnose. [default: its first]
     counters_
-        Counters of the fabric, in any format that `netloom counters show` reads: less can be said.
+        Counters of the fabric, in any format that `netloom counters show` reads. They allow fewer findings
+        than a sampled run.
     before
         An earlier reading: what was counted since then.
     seconds
-        How long was counted, where files do not tell.
+        The length of the interval, if the files do not have it.
     tick_ns
-        What a tick of waiting is, of the counters' device. [default: waiting is not looked at]
+        The length of the device's tick of waiting. [default: waiting is not used]
     traffic
-        Who sent what to whom, as `netloom infer -o` writes it: tells routes, mapping and size apart.
+        The traffic, as `netloom infer -o` writes it: needed to distinguish bad routes, bad mapping and
+        over-subscription.
     try_
-        Simulate what findings propose, with the run's scenario; every job that waits alone; and where nothing
-        is found, other routes.
+        Simulate the proposed remedies with the run's scenario, and each waiting job alone. Without findings,
+        simulate other routes.
     options
         Common options; `-o` writes the result.
     """

@@ -47,9 +47,9 @@ def health(
     expect
         What should be there: an earlier dump, a plan of cables by name, or a generator's spec.
     seconds
-        The time between the readings, where the files do not tell it: for rates.
+        The time between the readings, if the files do not have it; needed for rates.
     most
-        How many cables the table shows; the result has all.
+        How many cables the printed table shows; JSON and CSV have all.
     options
         Common options; `-o` writes the result (.json, .csv).
     """

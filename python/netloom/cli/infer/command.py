@@ -63,7 +63,7 @@ def infer(
     adapters: who.Adapters | None = None,
     options: Options | None = None,
 ) -> int:
-    """Who talks to whom, from switch counters.
+    """Infer who talks to whom from switch counters.
 
     Parameters
     ----------
@@ -76,9 +76,9 @@ def infer(
     after
         The second reading: the interval is what was counted in between.
     jobs
-        A jobs file (.toml), or what `squeue --json`, `sacct -P` or `sacct --json` printed: hosts of one job
-        talk to each other only. A matrix or pattern in it says how many ranks there are, and nothing else.
-        [default: all hosts are one job, a rank each]
+        A jobs file (.toml), or what `squeue --json`, `sacct -P` or `sacct --json` printed: only hosts of one
+        job talk to each other. Of a matrix or pattern in it, only the number of ranks is used. [default: all
+        hosts are one job, a rank each]
     vl_scheme
         How pairs were spread over virtual lanes: `5sl5vl:seed=1`, as in `netloom counters synth`.
         [default: whole links are used]
@@ -87,21 +87,21 @@ def infer(
     mtu
         Bytes a packet, for packets that nobody counted, and for `mixed`.
     also_counted
-        What was counted of the same traffic under other routes: `ROUTES,COUNTERS` or `ROUTES,BEFORE,AFTER`,
-        as often as there are such intervals. With a file of paths: `TABLES+PATHS.csv,COUNTERS`.
+        Counters of the same traffic under other routes: `ROUTES,COUNTERS` or `ROUTES,BEFORE,AFTER`; may be
+        given several times. With a file of paths: `TABLES+PATHS.csv,COUNTERS`.
     interval
         The number of one interval, from 0; with `--also-counted` one for each of the counters, in order.
         [default: all of them, added up]
     truth
-        What it is compared with: traffic over hosts, a jobs file or a pattern spec.
+        The true traffic, to compare the answer with: traffic over hosts, a jobs file or a pattern spec.
     ranges
         For so many of the largest sums over (source leaf, destination), and of the largest pairs: what they
         carry at least and at most, over all traffic that explains the counters; `--format csv` prints these.
     write_hose
         Write what every host sent and received (.csv), for `netloom optimize --hose`.
     remember
-        A folder in which jobs are remembered by name: what one showed last time is tried first, and what it
-        shows now is stored there.
+        A folder of earlier answers by job name: the job's earlier answer is tried first, and its new one is
+        stored.
     paths
         Which of a host's several addresses every pair uses (.csv), as `netloom optimize --write-paths` writes
         it.

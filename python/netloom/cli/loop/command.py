@@ -108,7 +108,7 @@ def table(*, only: str | None = None, options: Options | None = None) -> int:
     Parameters
     ----------
     only
-        Of the tables these, with commas: `5.1,5.5`.
+        Run only these tables, with commas: `5.1,5.5`.
     options
         Common options; `-o` writes the result (.json, .csv, else text).
     """

@@ -68,7 +68,7 @@ def live(
     Parameters
     ----------
     yes
-        Change routes. Without it nothing is changed, and rounds end with what would be done.
+        Change routes. Without it nothing is changed, and rounds only report what they would change.
     jobs
         A jobs file (.toml): who runs where; read again in every round, as a scheduler writes it. [default:
         unknown]
@@ -77,15 +77,15 @@ def live(
     rounds
         End after so many. [default: until Ctrl-C]
     canary
-        Change this many percent of the destinations first, and the rest only if another interval shows what
-        that was to gain. [default: all at once]
+        Change this many percent of the destinations first, and the rest only if another interval shows the
+        predicted gain. [default: all at once]
     counters_from
         Counters that somebody else polls: an exporter's URL, or a folder of textfiles or of sysfs trees.
         [default: polled here]
     vl_scheme
         How pairs are spread over virtual lanes, where such tables are loaded: counters by lane tell more.
     allow
-        As for `netloom apply`: go on in spite of `standby`, `adaptive`, `credit-loop`, `unanswered`.
+        As for `netloom apply`: continue despite `standby`, `adaptive`, `credit-loop`, `unanswered`.
     opensm
         The process of OpenSM, where several run.
     reach

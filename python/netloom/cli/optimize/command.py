@@ -45,7 +45,7 @@ def optimize(
     model: ExactModel | None = None,
     options: Options | None = None,
 ) -> int:
-    """Make the best routes for a traffic, with a proof.
+    """Find the best routes for a traffic, with a proof.
 
     Anytime: Ctrl-C and `--time-limit` keep (and write) the best so far. The proof is a certificate that
     `netloom check --traffic --certificate` judges with code of its own.
@@ -61,8 +61,8 @@ def optimize(
         Routes for the entries that no traffic uses: an engine or a file. The result says how good they are
         for the traffic. [default: auto, which is `ftree` where the fabric is a tree, else `updn`]
     avoid
-        A switch (`spine03`) or a cable by an end (`leaf03[7]`), by name or GUID, that hosts' packets shall
-        not cross: before it is taken out for maintenance. May be given several times.
+        A switch (`spine03`) or a cable by an end (`leaf03[7]`), by name or GUID, that hosts' packets must
+        avoid, for example before maintenance. May be given several times.
     write_certificate
         Write the proof of the lower bound here (.json); of several matrices, one each.
     compare

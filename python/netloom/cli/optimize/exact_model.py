@@ -35,7 +35,7 @@ class ExactModel:
     """Also solve this integer model, from the search's routes on, and show its bound beside ours. Needs HiGHS
     (`pip install 'netloom[exact]'`) or gurobipy; it has what the search leaves of `--time-limit`."""
     threshold: Annotated[float | None, options.within(0, 1e300)] = None
-    """With `--exact few-hot`: as few links between switches as possible shall be above so many bytes.
+    """With `--exact few-hot`: minimise the number of links between switches with more than so many bytes.
     [default: between the two highest levels of load that the search left]"""
     write_model: Annotated[Path | None, options.OUTPUT_PATH] = None
     """With `--exact`: write the model here (.mps, .mps.gz) in place of solving it; any solver reads it."""

@@ -24,8 +24,8 @@ class Goal:
     also: tuple[str, ...] = ()
     """Another traffic that may come in place of TRAFFIC; may be given several times."""
     error: str | None = None
-    """The traffic is only known roughly: a percentage of every entry (standard error), or a file of traffic
-    with that of each in bytes. The routes shall suit the traffic as given and samples of what it may be."""
+    """The standard error of the traffic: a percentage for all entries, or a file of traffic with the error of
+    each entry in bytes. Routes are made for the given traffic and random samples around it."""
     samples: Annotated[int | None, options.within(1, 1000)] = None
     """With `--error`: how many samples. [default: 4]"""
     hose: bool = False
@@ -35,12 +35,12 @@ class Goal:
     """With `--also` and `--error`: minimise the `worst` or the `mean` gap to each traffic's own bound.
     [default: worst]"""
     depth: Annotated[int | None, options.within(0, 1000)] = None
-    """Load levels below the maximum whose number of links is minimised too; if given, also where today's
-    routes meet the bound, which otherwise stay as they are. [default: 3, with `--hose` 0]"""
+    """Also minimise the number of links on so many load levels below the maximum. If it is given, this is
+    done even if today's routes meet the bound. [default: 3, with `--hose` 0]"""
 
     islands: Annotated[int | None, options.within(1, 1024)] = None
-    """Searches side by side, for several cores; the best is kept. The result is the same for any number of
-    threads, `--work` is that of all. [default: 1]"""
+    """Number of parallel searches; the best result is kept. Results do not depend on the number of threads.
+    `--work` is the sum over all islands. [default: 1]"""
 
     def check(self) -> None:
         """Refuses options that exclude each other.
@@ -78,15 +78,15 @@ class Little:
     """Routes that are in force, and how they may change."""
 
     from_: Annotated[str | None, Parameter(name="--from")] = None
-    """Today's routes, a file or an engine: the search begins with them, what carries no traffic stays, and
-    entries that differ are counted."""
+    """Today's routes, a file or an engine. The search starts from them, keeps entries without traffic, and
+    counts changed entries."""
     max_changes: Annotated[int | None, options.within(0, 2**63 - 1)] = None
-    """With `--from`: change so many entries at most."""
+    """With `--from`: change at most so many entries."""
     penalty_per_change: Annotated[float | None, options.within(0, 1e300)] = None
     """With `--from`: bytes of largest load that a changed entry must be worth."""
     keep_jobs: str | None = None
-    """With `--from`: the traffic that today's routes were made for. Entries towards hosts that are sent the
-    same as then stay."""
+    """With `--from`: the traffic that today's routes were made for. Entries towards hosts whose traffic is
+    unchanged stay."""
     front: bool = False
     """With `--from`: how low the largest load gets with 0, 1, 2, 5, … changed entries."""
     repair: bool = False

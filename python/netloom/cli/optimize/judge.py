@@ -39,9 +39,9 @@ class Judge:
     """What is simulated."""
 
     judge: Literal["packets", "fluid"] | None = None
-    """Simulate the traffic with the routes to begin with and with several that are better by loads, and take
-    the quickest: packet by packet, or quickly, as flows. A trace is replayed, a jobs file of traces too; a
-    plain matrix is sent by every host at once, the next host first."""
+    """Simulate the traffic with the initial routes and with several that have lower loads, and take the
+    fastest: packet by packet, or as flows, which is quicker. A trace, or a jobs file of traces, is replayed.
+    With a plain matrix every host sends everything at once, nearest host first."""
 
     def check(self, goal: Goal, little: Little, addresses: Addresses, exact: ExactModel) -> None:
         """Refuses what no single run answers.

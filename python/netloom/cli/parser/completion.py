@@ -9,7 +9,7 @@ from typing import Literal
 
 
 def completion(shell: Literal["bash", "zsh", "fish"], /) -> int:
-    """Print what makes a shell complete netloom's commands and options.
+    """Print a shell script that completes netloom's commands and options.
 
     Parameters
     ----------

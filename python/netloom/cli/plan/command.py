@@ -38,7 +38,7 @@ def plan(plan: Path, /, *, options: Options | None = None) -> int:
     plan
         A plan (.toml): hosts, ports of a switch, catalogue, cables, applications.
     options
-        Common options; `--seed` wins over the plan's own, `-o` writes the result (.json, .csv).
+        Common options; `--seed` overrides the plan's, `-o` writes the result (.json, .csv).
     """
     from netloom import _core
 

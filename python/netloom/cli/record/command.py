@@ -57,8 +57,8 @@ def record(
     events
         These, and what every call did, in order: a trace that can be replayed.
     events_limit
-        Megabytes of events that a rank may write; what comes later is in the sums only, and told. [default:
-        64]
+        Megabytes of events that a rank may write. Later events are in the sums only; the result says so.
+        [default: 64]
     options
         Common options; `-o` writes a new folder: matrices, a jobs file, a scenario, and with `--events` the
         trace.

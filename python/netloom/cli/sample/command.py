@@ -57,9 +57,9 @@ def run(
     rate
         The share of packets that carry it.
     every_us
-        Read the sums and begin anew every so many simulated microseconds. [default: at the end]
+        Read and reset the sums every so many simulated microseconds. [default: at the end]
     contexts
-        What has sums of its own: every `job`, or every `tag` of its messages (collectives' are one).
+        What has separate sums: every `job`, or every `tag` of its messages (all collectives count as one).
     marking
         When a link is congested for a packet: `queue`, its queue is longer than its credits; `probabilistic`,
         with the probability queue / (queue + credits); `ecn`, its queue is longer than a threshold.
@@ -73,9 +73,9 @@ def run(
     sampling_seed
         Of draws and packets' ids. [default: the scenario's seed]
     packets
-        Keep every sampled packet as it was received, `packets.parquet` of `-o`.
+        Keep every sampled packet as it was received, as `packets.parquet` of `-o`.
     with_truth
-        Count besides what links really carried, `truth.parquet` of `-o`.
+        Also record what links really carried, as `truth.parquet` of `-o`.
     routings
         Simulate these routings instead of the scenario's, separated by commas.
     set_

@@ -23,9 +23,9 @@ class Adapters:
     """Which adapters of their machines jobs use that do not say so themselves."""
 
     adapters: str | None = None
-    """These alone: `mlx5_[0-3]`, `rail:0`, `switch:leaf09`. [default: all]"""
+    """The adapters that jobs use: `mlx5_[0-3]`, `rail:0`, `switch:leaf09`. [default: all]"""
     storage: str | None = None
-    """Not these: they are for storage."""
+    """Adapters that jobs do not use, because they are for storage."""
 
     def check(self, jobs: Path | None) -> None:
         """Refuses them without jobs."""

@@ -80,13 +80,14 @@ class Options:
     threads: Annotated[int, within(0, 1024)] = 0
     """Threads to use; 0 is one a core. Results do not depend on it."""
     time_limit: Annotated[float | None, within(0, 1e9)] = None
-    """End after so many seconds, with the best so far (not reproducible: see `--work`)."""
+    """End after so many seconds with the best result so far. Not reproducible; `--work` is."""
     work: Annotated[int | None, _U64] = None
-    """Stop searching after so many units of work: the reproducible budget."""
+    """Stop searching after so many units of work: a reproducible limit."""
     name_map: Path | None = None
     """A node-name-map, as the InfiniBand tools use: switches have these names instead of a dump's own."""
     max_input: Annotated[int | None, SIZE] = None
-    """Read inputs of so many bytes, unpacked: `8G`. [default: 4G; what unpacks, 20 to 100 times its size]"""
+    """Largest input to read, in bytes after decompression: `8G`. [default: 4G; for compressed files 20 to 100
+    times their size]"""
     quiet: Annotated[bool, Parameter(name=["--quiet", "-q"])] = False
     """No progress, no notes, no text report; JSON and CSV are still printed."""
 
@@ -109,6 +110,6 @@ class PictureOptions(ProductOptions):
     """Write the picture here; its format follows its ending."""
 
     size: str | None = None
-    """Width and height of the picture in inches, `6.5x4`. [default: as what is drawn needs]"""
+    """Width and height of the picture in inches, `6.5x4`. [default: depends on the drawing]"""
     dpi: Annotated[int | None, within(20, 2400)] = None
-    """Pixels an inch of a PNG. [default: 150]"""
+    """Pixels per inch of a PNG. [default: 150]"""

@@ -62,18 +62,18 @@ def simulate(
     set_
         Give a key of the scenario another value, `hardware.lanes=2`; can be given several times.
     loads
-        Offer each of these loads in turn, `0.1,0.5,0.9`, and tell all as one table: latency and accepted
+        Offer each of these loads in turn, `0.1,0.5,0.9`, and print one table of latency and accepted
         throughput. `netloom plot load` draws what `-o FILE.json` takes.
     mappings
-        Map all jobs' ranks in each of these ways in turn, `block,cyclic,random`, and tell all as one table.
+        Map all jobs' ranks in each of these ways in turn, `block,cyclic,random`, and print one table.
     alone
-        With `--mappings`: run every job by itself too, on the same hosts, and tell how much slower it is
+        With `--mappings`: also run every job by itself on the same hosts, and print how much slower it is
         beside the others.
     allow_credit_loops
         Simulate routes with credit loops too, until packets wait for each other.
     checkpoint
-        A folder that keeps every routing that has ended, which is not run again, and the state of those that
-        run: the same command goes on from there.
+        A folder for the results of finished routings and the state of running ones. The same command
+        continues from there.
     checkpoint_every
         Seconds from one state to the next; 0: only at Ctrl-C and the end of `--time-limit`. [default: 60]
     tables

@@ -63,13 +63,13 @@ def chapter4(
     lanes
         Lanes, by number (`5` is `5sl5vl`) or as in `netloom counters synth --vl-scheme`, with commas.
     routing_counts
-        How many routings the counters are of, with commas: `1,2,4`. More than one are on one lane, `routes`
-        first, then random ones.
+        Numbers of routings, with commas: `1,2,4`. With more than one, counters have one lane; the routings
+        are `--routes`, then random ones.
     bases
         The dissertation's bases to compare with, with commas: `best` is the one that it found best for the
         application, `dictionary` its dictionary of two, `all`, `none`.
     each
-        Seconds after which a recovery in a basis ends with what it has reached.
+        Time limit in seconds for each recovery in a basis.
     options
         Common options; `-o` writes the result (.json, .csv, else text).
     """

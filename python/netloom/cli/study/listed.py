@@ -114,7 +114,7 @@ LISTED = [
 
 
 def list_(*, options: Options | None = None) -> int:
-    """Every table and figure of the papers that netloom makes, with its command.
+    """List the papers' tables and figures that netloom makes, with their commands.
 
     Commands are for the repository's folder. What `sample run -o run` writes, `netloom plot congestion run`
     draws.

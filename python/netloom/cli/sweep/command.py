@@ -48,7 +48,7 @@ def run(
     dask
         Run on the workers of this Dask scheduler, `tcp://HOST:8786`.
     slurm
-        Run nothing, and write a job array here for `sbatch`; `netloom sweep merge` joins what it made.
+        Run nothing; write a job array for `sbatch` here. `netloom sweep merge` joins its results.
     options
         Common options; `-o` is the sweep's folder, with `table.parquet`.
     """
@@ -85,7 +85,7 @@ def part(
     workers: Annotated[int, options.within(0, 4096)] = 1,
     options: Options | None = None,
 ) -> int:
-    """Run one of several parts of a sweep, as a task of a job array does.
+    """Run one part of a sweep, as a task of a job array.
 
     `netloom sweep run --slurm` has made the folder. Parts may run at once, on machines that share it.
 
@@ -94,7 +94,7 @@ def part(
     folder
         The sweep's folder.
     number
-        Which part, from 0.
+        The number of this part, from 0.
     count
         How many parts there are: this one has every COUNT-th run.
     workers
@@ -122,7 +122,7 @@ def part(
 
 
 def merge(folder: Path, /, *, options: Options | None = None) -> int:
-    """Join what the parts of a sweep have made to one table.
+    """Join the results of a sweep's parts to one table.
 
     Parameters
     ----------

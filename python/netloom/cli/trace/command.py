@@ -22,7 +22,7 @@ ENDINGS = (".ti", ".ti.gz", ".goal", ".goal.gz")
 
 
 def show(trace: Path, /, *, options: Options | None = None) -> int:
-    """What a trace has: ranks, events by function, communicators.
+    """Show what is in a trace: ranks, events by function, communicators.
 
     Parameters
     ----------
