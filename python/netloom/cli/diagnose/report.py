@@ -41,7 +41,7 @@ def text(result: Mapping[str, Any]) -> str:
         elif any((job["congested_hops"] or 0.0) >= HELD_UP for job in result["jobs"]):
             nothing = "packets wait, but by its sums no other routes, places or links would help the run much"
             if result["windows"] == 1:
-                nothing += "\n(windows of time may tell more: netloom sample --every-us)"
+                nothing += "\n(windows of time may tell more: netloom sample run --every-us)"
         parts.append(nothing)
     for number, finding in enumerate(result["findings"], 1):
         parts.append(_finding_text(number, finding))
