@@ -23,6 +23,7 @@
 //! | [`table`] | rows of the first table |
 //! | [`report`] | Markdown, machine and date, and the page that keeps them |
 //! | [`race`] | work against the clock |
+//! | [`rates`] | packet-hops a CPU second of named runs, to compare two builds |
 
 mod check;
 mod infer;
@@ -32,6 +33,7 @@ mod loads;
 mod optimise;
 mod parse;
 mod race;
+mod rates;
 mod report;
 mod route;
 mod sampling;
@@ -80,6 +82,11 @@ fn main() -> ExitCode {
     {
         study::scale::child(case.parse().expect("a number"));
         return ExitCode::SUCCESS;
+    }
+    if let [word, names @ ..] = &arguments[..]
+        && word == rates::WORD
+    {
+        return if rates::print(names) { ExitCode::SUCCESS } else { ExitCode::from(2) };
     }
     let page =
         arguments.first().map(String::as_str).filter(|a| ["study", "validate", "inferred"].contains(a));

@@ -21,14 +21,14 @@ use crate::table::{Row, Table, spell};
 const CODES: f64 = 0.19e6;
 
 /// One run: what it came to, seconds by the clock and of the CPU, the process's peak of memory, bytes.
-struct Run {
-    outcome: Outcome,
-    seconds: f64,
-    cpu_s: f64,
-    bytes: f64,
+pub struct Run {
+    pub outcome: Outcome,
+    pub seconds: f64,
+    pub cpu_s: f64,
+    pub bytes: f64,
 }
 
-fn timed(setup: Setup) -> Run {
+pub fn timed(setup: Setup) -> Run {
     // Linux: the peak of resident memory starts anew.
     let _ = std::fs::write("/proc/self/clear_refs", "5");
     let (before, clock) = (cpu_s(), Instant::now());
@@ -119,7 +119,7 @@ pub fn run(table: &mut Table, _: &Options) {
 }
 
 /// Every host offers half of its link to random others, in packets of 4096 bytes; so many in the window.
-fn uniform<'a>(fabric: &'a Fabric, scheme: Scheme<'a>, lanes: u8, packets: u64) -> Setup<'a> {
+pub fn uniform<'a>(fabric: &'a Fabric, scheme: Scheme<'a>, lanes: u8, packets: u64) -> Setup<'a> {
     let mut profile = Profile::codes();
     profile.config.lanes = lanes;
     let wire_bytes = u64::from(profile.config.wire_bytes());

@@ -18,6 +18,8 @@ pub(crate) struct Features {
     pub cut_through: bool,
     /// Input ports are admitted in turn.
     pub in_turn: bool,
+    /// Every input holds one packet that waits on a lane, which bits of ports tell; see `switch::inputs`.
+    pub by_place: bool,
     /// Packets are sent ahead of time; see `engine`.
     pub ahead: bool,
     /// There is a congestion control of end points; see `control`.
@@ -34,6 +36,9 @@ impl Features {
             head_of_line: config.head_of_line,
             cut_through: config.forwarding == Forwarding::CutThrough,
             in_turn: config.admission == Admission::RoundRobin,
+            by_place: config.head_of_line
+                && config.admission == Admission::RoundRobin
+                && config.lane_map.is_none(),
             ahead,
             control: config.congestion.is_some(),
             responds: config.window_packets.is_some(),
@@ -70,6 +75,7 @@ impl Hardware for Codes {
         head_of_line: false,
         cut_through: false,
         in_turn: false,
+        by_place: false,
         ahead: true,
         control: false,
         responds: false,
@@ -83,6 +89,7 @@ impl Hardware for InfiniBand {
         head_of_line: true,
         cut_through: true,
         in_turn: true,
+        by_place: true,
         ahead: true,
         control: false,
         responds: false,
@@ -99,9 +106,19 @@ impl Hardware for Moving {
 /// [`Config::infiniband`] with several lanes.
 pub(crate) struct Lanes;
 
+/// The same where the routing scheme chooses among them.
+pub(crate) struct ChosenLanes;
+
 impl Hardware for Lanes {
     const KNOWN: Option<Features> = match Moving::KNOWN {
         Some(features) => Some(Features { one_lane: false, ..features }),
+        None => None,
+    };
+}
+
+impl Hardware for ChosenLanes {
+    const KNOWN: Option<Features> = match Lanes::KNOWN {
+        Some(features) => Some(Features { by_place: false, ..features }),
         None => None,
     };
 }

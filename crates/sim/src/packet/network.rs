@@ -13,8 +13,7 @@ use super::host::{Births, Hosts, Responses};
 use super::parallel::Mail;
 use super::parallel::Partition;
 use super::pool::{Origin, Packet, Pool};
-use super::switch::Heads;
-use super::switch::Ports;
+use super::switch::{Heads, Inputs, Ports};
 use super::watch::{Recorder, link_counters};
 use crate::SimError;
 use crate::calendar::{Calendar, MOST_KEY};
@@ -46,7 +45,9 @@ pub struct Network<'f, C, P: Program, O> {
     /// What a switch does to another takes at least so long; what is announced is heard so much later.
     pub(super) lookahead_ps: u64,
     pub(super) stopped: bool,
-    /// Packets that may yet take another output.
+    /// Packets that wait may yet take another output.
+    pub(super) moves: bool,
+    /// Those of them that wait, where inputs are not known by their places.
     pub(super) heads: Heads,
     /// An output that has sent its only packet must look for another's, though nothing is queued there.
     pub(super) restless: bool,
@@ -114,13 +115,17 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
         if fabric.link_count() + fabric.host_count() > most as usize {
             return Err(SimError::TooMany { what: "links", most });
         }
-        let features = Features::of(config, false);
+        let mut features = Features::of(config, false);
+        features.by_place &= !C::LANES && Inputs::fit(fabric);
         let move_on = C::LOOKS && features.head_of_line && !features.credits_out;
         let traced = O::LISTENS && O::TRACES;
         let ahead = features.one_lane && C::LOCAL && !traced && !move_on && !features.control;
         let mut ports = Ports::new(fabric, config, Features { ahead, ..features }, &partition);
         if C::LOOKS {
             ports.watch(!C::LOCAL);
+        }
+        if move_on && features.by_place {
+            ports.inputs.let_move(fabric);
         }
         let lookahead_ps = ports.lookahead_ps(fabric, config);
         let packet_ns = f64::from(config.wire_bytes()) * 1e9 / fabric.reference_bandwidth_bytes_per_s();
@@ -159,7 +164,8 @@ impl<'f, C: Choice, P: Program, O: Observer> Network<'f, C, P, O> {
             lookahead_ps,
             stopped: false,
             partition,
-            heads: Heads::new(if move_on { fabric.switch_count() } else { 0 }),
+            heads: Heads::new(if move_on && !features.by_place { fabric.switch_count() } else { 0 }),
+            moves: move_on,
             restless: move_on && config.output_buffer_bytes < 2 * config.wire_bytes(),
             // What an output buffer holds is sent ahead as a whole.
             ahead_ps: calendar.horizon_ps() * 4 / 5,

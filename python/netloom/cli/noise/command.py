@@ -18,7 +18,7 @@ from netloom.cli.shared.exits import UsageError
 from netloom.cli.shared.options import Options
 from netloom.cli.shared.run import Run
 from netloom.cli.simulate.command import overrides_of
-from netloom.cli.simulate.several import side_by_side
+from netloom.cli.simulate.several import partitions, side_by_side
 from netloom.findings import Finding, finding
 
 if TYPE_CHECKING:
@@ -81,7 +81,8 @@ def noise(
     done: dict[str, dict[str, Any]] = {}
 
     def work(word: str, threads: int, left: float | None, progress: Any) -> dict[str, Any]:
-        return _measured(given, word, [job] if job is not None else names, threads, left, progress)
+        jobs = [job] if job is not None else names
+        return _measured(given, word, jobs, (threads, partitions(run, threads)), left, progress)
 
     def ended(word: str, one: dict[str, Any]) -> None:
         done[word] = one
@@ -108,12 +109,16 @@ def noise(
 
 
 def _measured(
-    given: Scenario, word: str, jobs: Sequence[str], threads: int, left: float | None, progress: Any
+    given: Scenario, word: str, jobs: Sequence[str], cores: tuple[int, int], left: float | None, progress: Any
 ) -> dict[str, Any]:
-    """One routing: the run with all jobs, and each job alone as far as time allows."""
+    """One routing: the run with all jobs, and each job alone as far as time allows.
+
+    `cores` are the threads of the optimiser, and of one simulation.
+    """
     from netloom import _core
     from netloom.noise import Messages
 
+    threads, of_simulation = cores
     end = None if left is None else time.monotonic() + left
     routes: Routes | None
     if word.startswith("optimized"):
@@ -127,7 +132,7 @@ def _measured(
             scene,
             word,
             routes=routes,
-            threads=threads,
+            threads=of_simulation,
             time_limit=time_limit,
             progress=progress,
             messages=of,

@@ -19,7 +19,7 @@ from netloom.cli.shared.run import Run
 from netloom.cli.shared.runs import Recorded
 from netloom.cli.simulate import report, varied
 from netloom.cli.simulate.checkpoint import Checkpoint, check_checkpoint
-from netloom.cli.simulate.several import side_by_side
+from netloom.cli.simulate.several import partitions, side_by_side
 from netloom.findings import bad
 from netloom.runs import lock
 
@@ -48,7 +48,8 @@ def simulate(
     """Simulate a scenario under every routing that it names.
 
     Ctrl-C, SIGTERM and `--time-limit` end what still runs and keep what is known so far. Results are the
-    same for any number of threads: several routings run side by side, a single one is cut into partitions.
+    same for any number of threads: several routings run side by side, a thread each. `--threads 2` and more
+    cut a single one into partitions, which is faster only if each thread has a core of its own.
 
     Parameters
     ----------
@@ -265,7 +266,7 @@ def _simulated(run: Run, given: Scenario, kept: Checkpoint | None, tables: Any) 
             given,
             word,
             routes=routes,
-            threads=threads,
+            threads=partitions(run, threads),
             time_limit=left,
             progress=progress,
             state=states.pop(word, None),

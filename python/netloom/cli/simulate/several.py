@@ -88,6 +88,27 @@ def side_by_side(
                 raise failed[name]
 
 
+def partitions(run: Run, threads: int) -> int:
+    """Threads that one simulation is cut into partitions for.
+
+    Partitions meet many times a millisecond, which pays only where every thread has a core of its own. So a
+    simulation has one thread unless `--threads` asks for more.
+
+    Parameters
+    ----------
+    run : Run
+        Has what `--threads` said.
+    threads : int
+        Threads that are free for this simulation, at least 1.
+
+    Returns
+    -------
+    int
+        At least 1.
+    """
+    return threads if run.options.threads else 1
+
+
 @contextlib.contextmanager
 def _bars(run: Run, stops: Mapping[str, threading.Event]) -> Iterator[Callable[[str], _Progress]]:
     """A line a routing on a terminal: simulated time, and how fast it runs. Ends those whose event is set."""

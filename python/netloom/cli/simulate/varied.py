@@ -19,7 +19,7 @@ from netloom.cli.shared.exits import UsageError
 from netloom.cli.shared.options import Options
 from netloom.cli.shared.run import Run
 from netloom.cli.simulate import report
-from netloom.cli.simulate.several import side_by_side
+from netloom.cli.simulate.several import partitions, side_by_side
 from netloom.errors import FormatError
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ def varied(
     def work(name: str, threads: int, left: float | None, progress: Any) -> list[dict[str, Any]]:
         variant, scene, word = cases[name]
         routes = scene.routes(word, threads=threads, progress=progress)
-        settings = {"routes": routes, "threads": threads, "time_limit": left, "progress": progress}
+        settings = {"routes": routes, "threads": partitions(run, threads), "time_limit": left, "progress": progress}
         found = _core.simulate(scene, word, **settings).result()
         apart = alone_ms(scene, word, settings) if alone else {}
         return rows_of(variant, found, apart)

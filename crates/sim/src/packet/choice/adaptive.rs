@@ -30,8 +30,7 @@ impl Choice for Adaptive<'_> {
             Ways::Only(link) => link,
             Ways::Any(links) => {
                 let drawn = self.0.draw(here, outputs, links);
-                let loads = outputs.loads();
-                Some(Minimal::least(drawn, links, |link| loads[link.index()]))
+                Some(Minimal::least(drawn, links, |link| outputs.load(link)))
             }
         }
     }

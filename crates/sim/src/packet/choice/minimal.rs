@@ -95,6 +95,10 @@ impl<'a> Minimal<'a> {
 
     #[inline]
     pub fn is_in(&self, link: LinkId, set: u32) -> bool {
-        self.map.paths.group_links(set).contains(&link)
+        let links = self.map.paths.group_links(set);
+        let (Some(first), Some(last)) = (links.first(), links.last()) else { return false };
+        // By port; mostly all from the first to the last.
+        let is_between = (first.0..=last.0).contains(&link.0);
+        is_between && ((last.0 - first.0) as usize + 1 == links.len() || links.contains(&link))
     }
 }

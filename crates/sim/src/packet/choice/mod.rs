@@ -73,15 +73,9 @@ impl Outputs<'_> {
 
     /// Bytes that wait for an output link of this switch or have left by it and still hold room downstream (its
     /// outstanding credits), all lanes together; 0 for an idle one.
-    #[inline]
+    #[inline(always)]
     pub fn load(&mut self, link: LinkId) -> u32 {
-        self.loads()[link.index()]
-    }
-
-    /// [`Outputs::load`] of every link of this switch, by link.
-    #[inline]
-    pub(crate) fn loads(&mut self) -> &[u32] {
-        self.ports.loads.at(self.now)
+        self.ports.load(link.0, self.now)
     }
 
     /// Bytes that waited for a link of any switch when the news of it left, a credit's time ago. Known to schemes

@@ -1,19 +1,19 @@
-//! Packets that waited are admitted: those whose turn it is at an output, and those that an idle output takes from others; see `heads`.
+//! Packets that waited are admitted: those whose turn it is at an output, and those that an idle output takes from others; see `inputs` and `heads`.
 
-use netloom_model::LinkId;
+use netloom_model::{LinkId, SwitchId};
 
 use crate::observe::Observer;
 use crate::packet::choice::Choice;
 use crate::packet::hardware::Hardware;
 use crate::packet::network::Network;
-use crate::packet::switch::Head;
+use crate::packet::switch::{Head, next_in_turn};
 use crate::program::Program;
 
 impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
     /// Admits a packet that waited, and finds outputs for those that it held up.
     pub(in crate::packet) fn go_on<H: Hardware>(&mut self, link: u32, to_lane: u8, index: u32) {
         if C::LOOKS {
-            self.go(index);
+            self.go::<H>(index);
         }
         let packet = self.packets.get(index);
         let (via, lane) = (packet.via, packet.lane());
@@ -28,26 +28,43 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
     }
 
     /// Takes the packet whose turn it is from those that wait for room, if there is room for it.
+    #[inline(always)]
     pub(in crate::packet) fn next_admitted<H: Hardware>(&mut self, link: u32, lane: u8) -> Option<u32> {
         let at = self.ports.index::<H>(link, lane);
         let state = &self.ports.lane[at];
         if state.waiting.is_empty() {
             return None;
         }
+        if !self.ports.features::<H>().by_place {
+            return self.next_in_list::<H>(link, lane);
+        }
+        let (place, room) = (next_in_turn(state.waiting.places(), state.turn), state.out_room);
+        let index = self.ports.inputs.packet(self.ports.back(link, place), lane);
+        if i32::from(self.packets.get(index).wire) > room {
+            return None;
+        }
+        self.ports.lane[at].waiting.remove_place(place);
+        Some(index)
+    }
+
+    /// The same where those that wait are a list.
+    fn next_in_list<H: Hardware>(&mut self, link: u32, lane: u8) -> Option<u32> {
+        let at = self.ports.index::<H>(link, lane);
+        let state = &self.ports.lane[at];
         let mut before = None;
         if self.ports.features::<H>().in_turn {
-            // The first input port after the last one's.
+            // The first input after the last one.
             let (mut nearest, mut last) = (u32::MAX, None);
             for index in state.waiting.iter(&self.packets) {
-                let port = self.ports.port[self.packets.get(index).via as usize].to_port;
-                let distance = state.ports_before(port);
+                let number = self.ports.port[self.packets.get(index).via as usize].to_number;
+                let distance = state.inputs_before(number);
                 if distance < nearest {
                     (nearest, before) = (distance, last);
                 }
                 last = Some(index);
             }
         }
-        let index = before.map_or(state.waiting.head, |b| self.packets.get(b).next);
+        let index = before.map_or(state.waiting.first(), |b| self.packets.get(b).next);
         if i32::from(self.packets.get(index).wire) > state.out_room {
             return None;
         }
@@ -57,60 +74,106 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
 
     /// A packet has got the room it waited for.
     #[inline(always)]
-    pub(in crate::packet) fn go(&mut self, index: u32) {
-        let switch = self.ports.port[self.packets.get(index).via as usize].to;
-        if !self.heads.are_fixed() {
-            self.heads.leave(switch, index);
+    fn go<H: Hardware>(&mut self, index: u32) {
+        if !self.moves {
+            return;
+        }
+        let packet = self.packets.get(index);
+        let (lane, port) = (packet.lane(), self.ports.port(packet.via));
+        if self.ports.features::<H>().by_place {
+            self.ports.inputs.leave((port.to, port.to_place()), lane);
+        } else {
+            self.heads.leave(port.to, index);
         }
     }
 
     /// An output with nobody waiting takes packets that wait elsewhere in its switch, as long as there is room.
+    #[inline(always)]
     pub(in crate::packet) fn attract<H: Hardware>(&mut self, link: u32, lane: u8) {
         // Only where room comes back just now: a try at another time must change nothing.
-        if self.heads.are_fixed() || self.ports.free_at::<H>(link) != self.now {
-            return;
+        if !self.moves || self.ports.free_at::<H>(link) != self.now || self.ports.far_end(link).is_none() {
+            return; // nobody has a choice besides a link to a host
         }
         let switch = self.fabric.link_from_switch(LinkId(link)).expect("hosts don't attract");
-        let in_turn = self.ports.features::<H>().in_turn;
         loop {
             let state = &self.ports.lane[self.ports.index::<H>(link, lane)];
-            let room = state.out_room;
-            let waiting = self.heads.of(switch.index());
-            if !state.waiting.is_empty() || room <= 0 || waiting.is_empty() {
+            if !state.waiting.is_empty() || state.out_room <= 0 {
                 return;
             }
-            let mut best = (u32::MAX, None);
-            // Most of them have the same set.
-            let mut known = (0, false);
-            for &Head { index, home, set, wire, port } in waiting {
-                let distance = if in_turn { state.ports_before(port) } else { 0 };
-                if distance >= best.0 || i32::from(wire) > room || home == link {
-                    continue;
-                }
-                if set != known.0 {
-                    known = (set, self.choice.is_in(LinkId(link), set));
-                }
-                if known.1 && self.lane_out::<H>(link, self.packets.get(index)) == lane {
-                    best = (distance, Some((index, home)));
-                }
-            }
-            let Some((index, home)) = best.1 else { return };
-            let packet = *self.packets.get(index);
-            let wire = i32::from(packet.wire);
-            let home_lane = self.lane_out::<H>(home, &packet);
-            let list = &mut self.ports.at::<H>(home, home_lane).waiting;
-            let before = list.iter(&self.packets).take_while(|&i| i != index).last();
-            list.remove_after(&mut self.packets, before);
-            self.notify_move::<H>(link, lane, index);
-            self.ports.queue(home, -wire, self.now);
-            self.ports.queue(link, wire, self.now);
-            if self.ports.features::<H>().control {
-                self.changes_queue(home, link, packet.wire);
-            }
-            self.ports.settle::<H>(home, self.now);
-            self.arm::<H>(home);
-            self.lag(home, home_lane);
-            self.go_on::<H>(link, lane, index);
+            let found = if self.ports.features::<H>().by_place {
+                self.next_mover::<H>(switch, link, lane)
+            } else {
+                self.next_head::<H>(switch, link, lane)
+            };
+            let Some((index, home)) = found else { return };
+            self.attract_from::<H>(link, lane, index, home);
         }
+    }
+
+    /// The packet of a switch that may take an output, whose turn it is, and the output that it waits for.
+    #[inline(always)]
+    fn next_mover<H: Hardware>(&self, switch: SwitchId, link: u32, lane: u8) -> Option<(u32, u32)> {
+        let state = &self.ports.lane[self.ports.index::<H>(link, lane)];
+        let (room, first) = (state.out_room, self.ports.back(link, 0));
+        let moving = self.ports.inputs.moving(switch.0, lane).iter();
+        let may = moving.filter(|&&(set, _)| self.choice.is_in(LinkId(link), set));
+        let mut places = may.fold(0, |all, (_, places)| all | places);
+        while places != 0 {
+            let place = next_in_turn(places, state.turn);
+            let mover = self.ports.inputs.mover(first + place, lane);
+            if i32::from(mover.wire) <= room {
+                return Some((self.ports.inputs.packet(first + place, lane), mover.home));
+            }
+            places &= !(1 << place);
+        }
+        None
+    }
+
+    /// The same where those that may move are a list.
+    fn next_head<H: Hardware>(&self, switch: SwitchId, link: u32, lane: u8) -> Option<(u32, u32)> {
+        let in_turn = self.ports.features::<H>().in_turn;
+        let state = &self.ports.lane[self.ports.index::<H>(link, lane)];
+        let room = state.out_room;
+        let mut best = (u32::MAX, None);
+        // Most of them have the same set.
+        let mut known = (0, false);
+        for &Head { index, home, set, wire, number } in self.heads.of(switch.index()) {
+            let distance = if in_turn { state.inputs_before(number) } else { 0 };
+            if distance >= best.0 || i32::from(wire) > room || home == link {
+                continue;
+            }
+            if set != known.0 {
+                known = (set, self.choice.is_in(LinkId(link), set));
+            }
+            if known.1 && self.lane_out::<H>(link, self.packets.get(index)) == lane {
+                best = (distance, Some((index, home)));
+            }
+        }
+        best.1
+    }
+
+    /// An output takes a packet that waits for another.
+    fn attract_from<H: Hardware>(&mut self, link: u32, lane: u8, index: u32, home: u32) {
+        let packet = *self.packets.get(index);
+        let wire = i32::from(packet.wire);
+        let home_lane = self.lane_out::<H>(home, &packet);
+        let place = self.ports.port(packet.via).to_place();
+        if self.ports.features::<H>().by_place {
+            self.ports.at::<H>(home, home_lane).waiting.remove_place(place);
+        } else {
+            let waiting = &mut self.ports.at::<H>(home, home_lane).waiting;
+            let before = waiting.iter(&self.packets).take_while(|&i| i != index).last();
+            waiting.remove_after(&mut self.packets, before);
+        }
+        self.notify_move::<H>(link, lane, index);
+        self.ports.queue(home, -wire, self.now);
+        self.ports.queue(link, wire, self.now);
+        if self.ports.features::<H>().control {
+            self.changes_queue(home, link, packet.wire);
+        }
+        self.ports.settle::<H>(home, self.now);
+        self.arm::<H>(home);
+        self.lag(home, home_lane);
+        self.go_on::<H>(link, lane, index);
     }
 }

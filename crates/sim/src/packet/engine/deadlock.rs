@@ -14,7 +14,10 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
     fn waits_for(&self, waits_for: &mut [Option<usize>]) {
         let lanes = self.ports.lanes;
         for (out, state) in self.ports.lane.iter().enumerate() {
-            for index in state.waiting.iter(&self.packets) {
+            if state.waiting.is_empty() {
+                continue;
+            }
+            for index in self.ports.waiting((out / lanes) as u32, (out % lanes) as u8, &self.packets) {
                 let packet = self.packets.get(index);
                 let held = packet.via as usize * lanes + usize::from(packet.lane());
                 waits_for[held].get_or_insert(out);

@@ -4,8 +4,9 @@
 //! is known: links and packets, what hosts send next, what receivers know of messages. Reading it for some tens of events at once makes the
 //! processor wait for many lines at a time. Nothing is changed by it.
 //!
-//! Hosts in step fill a bucket with thousands of events. If their messages are long, these come in an order in which memory is read ahead
-//! without help; if many short ones are under way, what hosts know of them is all over the memory, and the next few of the bucket are read.
+//! Hosts in step fill a bucket with thousands of events. The next few of such a bucket are read if what links keep is larger than a cache
+//! near the processor, or if many short messages are under way, so that what hosts know of them is all over the memory. Otherwise these
+//! events come in an order in which memory is read ahead without help.
 
 use std::hint::black_box;
 
@@ -17,20 +18,23 @@ use crate::packet::hardware::Hardware;
 use crate::packet::host::Outgoing;
 use crate::packet::network::Network;
 use crate::packet::pool::NONE;
-use crate::packet::switch::Port;
+use crate::packet::switch::{Port, next_in_turn};
 use crate::program::Program;
 
 /// So many events are read at a time: what they begin with fits the nearest cache.
 const STEP: usize = 32;
 /// Messages are many if so many a host have been under way at one time.
 const MANY: usize = 4;
+/// What links keep is much if it is more than this, bytes.
+const NEAR: usize = 1 << 20;
 
 impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
     /// Reads what the next events will read.
     pub(in crate::packet) fn foresee<H: Hardware>(&mut self) {
         let links = self.fabric.link_count() as u32;
         let hosts_end = links + self.fabric.host_count() as u32;
-        let crowded = self.hosts.most_incoming() > MANY * self.ports.hosts;
+        let large = size_of_val(&self.ports.lane[..]) > NEAR;
+        let crowded = large || self.hosts.most_incoming() > MANY * self.ports.hosts;
         let soon = self.calendar.look_ahead(STEP, crowded);
         let mut seen = 0;
         for (key, data) in self.calendar.soon(soon) {
@@ -83,9 +87,16 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
     /// Reads the packet that waits first for a link of a switch, and the link that it came by.
     #[inline(always)]
     pub(in crate::packet) fn read_waiting<H: Hardware>(&self, link: u32) -> u64 {
-        match self.ports.lane_of::<H>(link).waiting.head {
-            NONE => 0,
-            head => self.ports.lane_of::<H>(self.packets.get(head).via).free_at,
+        let lane = self.ports.lane_of::<H>(link);
+        if lane.waiting.is_empty() {
+            return 0;
         }
+        let first = if self.ports.features::<H>().by_place {
+            let place = next_in_turn(lane.waiting.places(), lane.turn);
+            self.ports.inputs.packet(self.ports.back(link, place), 0)
+        } else {
+            lane.waiting.first()
+        };
+        self.ports.lane_of::<H>(self.packets.get(first).via).free_at
     }
 }

@@ -45,6 +45,7 @@ impl<C: Choice, P: Split, O: Observer> Network<'_, C, P, O> {
             partition: _,
             lookahead_ps: _,
             restless: _,
+            moves: _,
             ahead_ps: _,
             // Nothing between events and windows, or at the run's end only.
             observer: _,
@@ -92,7 +93,7 @@ impl<C: Choice, P: Split, O: Observer> Network<'_, C, P, O> {
     pub(in crate::packet) fn load(&mut self, from: &mut StateReader) -> Result<(), SimError> {
         (self.now, self.received, self.detours, self.events, self.last) = from.take()?;
         let shape = |ports: &Ports| {
-            (ports.lanes, ports.features, ports.port.len(), ports.lane.len(), ports.end.len())
+            (ports.lanes, ports.features, ports.port.len(), ports.lane.len(), ports.inputs.shape())
         };
         let built = shape(&self.ports);
         (self.ports, self.packets, self.origins) = from.take()?;

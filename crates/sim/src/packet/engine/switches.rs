@@ -19,11 +19,10 @@ use crate::SimError;
 use crate::calendar::{END_PS, Event, MOST_DATA, NEVER};
 use crate::observe::Observer;
 use crate::packet::choice::{Choice, Here, Outputs};
-use crate::packet::hardware::{Any, Codes, Hardware, InfiniBand, Lanes, Moving};
+use crate::packet::hardware::{Any, ChosenLanes, Codes, Hardware, InfiniBand, Lanes, Moving};
 use crate::packet::network::Network;
 use crate::packet::pool::{List, NONE, Origin, Packet};
-use crate::packet::switch::Head;
-use crate::packet::switch::{Lane, Port};
+use crate::packet::switch::{Head, Lane, Mover, Port};
 use crate::program::Program;
 use crate::record::check_rows;
 
@@ -102,6 +101,8 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
             self.run_slice_of::<Moving>(end_ps, left)
         } else if features == Lanes::KNOWN {
             self.run_slice_of::<Lanes>(end_ps, left)
+        } else if features == ChosenLanes::KNOWN {
+            self.run_slice_of::<ChosenLanes>(end_ps, left)
         } else {
             self.run_slice_of::<Any>(end_ps, left)
         }
@@ -228,16 +229,9 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
             let state = self.ports.at::<H>(out, lane);
             let fits = wire <= state.out_room;
             if !state.waiting.is_empty() || !fits {
-                state.waiting.push(&mut self.packets, index);
+                self.wait::<H>((switch, link), (out, lane), &packet, index);
                 if fits && self.ports.features::<H>().in_turn {
                     self.lag(out, lane);
-                }
-                if C::LOOKS && !self.heads.are_fixed() {
-                    let set = self.choice.set_of(Here::of(&packet, switch));
-                    if set != 0 {
-                        let port = self.ports.port(link).to_port;
-                        self.heads.stay(switch.0, Head { index, home: out, set, wire: packet.wire, port });
-                    }
                 }
                 self.arm::<H>(out);
                 if self.ports.features::<H>().head_of_line {
@@ -257,6 +251,41 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
                     end.held = false;
                     return;
                 }
+            }
+        }
+    }
+
+    /// A packet waits at the end of a link for an output.
+    #[inline(always)]
+    fn wait<H: Hardware>(
+        &mut self,
+        (switch, link): (SwitchId, u32),
+        (out, lane): (u32, u8),
+        packet: &Packet,
+        index: u32,
+    ) {
+        let &Packet { wire, .. } = packet;
+        let by_place = self.ports.features::<H>().by_place;
+        let port = self.ports.port(link);
+        let place = port.to_place();
+        if by_place {
+            let back = self.ports.back(out, place);
+            self.ports.at::<H>(out, lane).waiting.add_place(place);
+            self.ports.inputs.wait(back, lane, index);
+        } else {
+            self.ports.at::<H>(out, lane).waiting.push(&mut self.packets, index);
+        }
+        if C::LOOKS && self.moves {
+            let set = self.choice.set_of(Here::of(packet, switch));
+            if set == 0 {
+                return;
+            }
+            if by_place {
+                let back = self.ports.back(out, place);
+                self.ports.inputs.stay((switch.0, place), back, lane, Mover { home: out, set, wire });
+            } else {
+                let number = port.to_number;
+                self.heads.stay(switch.0, Head { index, home: out, set, wire, number });
             }
         }
     }
@@ -308,7 +337,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
     pub(in crate::packet) fn admit<H: Hardware>(&mut self, out: u32, to_lane: u8, index: u32) {
         let &Packet { via, wire, .. } = self.packets.get(index);
         let tail_ps = self.tail_ps::<H>(index);
-        let turn = self.ports.port(via).to_port;
+        let turn = self.ports.port(via).to_number;
         let buffer = self.ports.at::<H>(out, to_lane);
         buffer.turn = turn;
         buffer.out_room -= i32::from(wire);

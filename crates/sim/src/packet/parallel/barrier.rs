@@ -1,13 +1,15 @@
 //! Where threads wait for each other, many times a millisecond.
 //!
-//! A thread that is early spins for a moment and then lets others have its core: cores may be shared. A thread that panics releases
-//! the others, who then leave.
+//! A thread that is early spins for a moment, as the others come soon if each has a core. Then it sleeps until the last one wakes it, so that
+//! a thread that has no core may have this one's. (To yield instead gives a whole slice of time to anybody else on the machine, at every
+//! meeting.) A thread that panics releases the others, who then leave.
 
-use std::sync::atomic::Ordering::{AcqRel, Acquire, Release};
+use std::sync::atomic::Ordering::{AcqRel, SeqCst};
 use std::sync::atomic::{AtomicBool, AtomicUsize};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// Looks before a thread yields.
-const SPINS: u32 = 200;
+/// Looks before a thread sleeps.
+const SPINS: u32 = 1000;
 
 /// A barrier for a fixed number of threads.
 #[derive(Debug)]
@@ -16,32 +18,62 @@ pub(crate) struct Barrier {
     here: AtomicUsize,
     round: AtomicUsize,
     broken: AtomicBool,
+    /// How many sleep, or are about to.
+    asleep: AtomicUsize,
+    bed: Mutex<()>,
+    bell: Condvar,
 }
 
 impl Barrier {
     pub fn new(threads: usize) -> Self {
-        let (here, round) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        Self { threads, here, round, broken: AtomicBool::new(false) }
+        Self {
+            threads,
+            here: AtomicUsize::new(0),
+            round: AtomicUsize::new(0),
+            broken: AtomicBool::new(false),
+            asleep: AtomicUsize::new(0),
+            bed: Mutex::new(()),
+            bell: Condvar::new(),
+        }
     }
 
     /// Waits until all are here; `false` if one will never come.
     pub fn wait(&self) -> bool {
-        let round = self.round.load(Acquire);
+        let round = self.round.load(SeqCst);
         if self.here.fetch_add(1, AcqRel) + 1 == self.threads {
-            self.here.store(0, Release);
-            self.round.store(round.wrapping_add(1), Release);
+            self.here.store(0, SeqCst);
+            self.round.store(round.wrapping_add(1), SeqCst);
+            // Who is not counted yet has not looked for the last time, and will see the new round.
+            if self.asleep.load(SeqCst) > 0 {
+                self.wake();
+            }
         } else {
+            let waits = || self.round.load(SeqCst) == round && !self.broken.load(SeqCst);
             let mut looks = 0;
-            while self.round.load(Acquire) == round && !self.broken.load(Acquire) {
+            while looks < SPINS && waits() {
                 looks += 1;
-                if looks < SPINS {
-                    std::hint::spin_loop();
-                } else {
-                    std::thread::yield_now();
+                std::hint::spin_loop();
+            }
+            if waits() {
+                self.asleep.fetch_add(1, SeqCst);
+                let mut guard = self.lock();
+                while waits() {
+                    guard = self.bell.wait(guard).unwrap_or_else(PoisonError::into_inner);
                 }
+                self.asleep.fetch_sub(1, SeqCst);
             }
         }
-        !self.broken.load(Acquire)
+        !self.broken.load(SeqCst)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, ()> {
+        self.bed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    #[cold]
+    fn wake(&self) {
+        drop(self.lock());
+        self.bell.notify_all();
     }
 }
 
@@ -51,7 +83,8 @@ pub(crate) struct Guard<'a>(pub &'a Barrier);
 impl Drop for Guard<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            self.0.broken.store(true, Release);
+            self.0.broken.store(true, SeqCst);
+            self.0.wake();
         }
     }
 }

@@ -3,7 +3,8 @@
 //! A scheme chooses the output when a packet comes to the head of its input. Where that output has no room the packet
 //! waits and holds up those behind it; until it is admitted it is free to go: an output that gets room and has nobody
 //! waiting for it takes a packet that waits elsewhere in the switch and may go its way too, input ports in turn.
-//! Only schemes that look at loads let packets move, and only switches with head-of-line blocking hold them.
+//! Only schemes that look at loads let packets move, and only switches with head-of-line blocking hold them. Where every input has its
+//! turn and holds one packet a lane, `inputs` has them instead.
 //!
 //! Invariant: the list of a switch has its waiting packets that have a choice, each once, in order of coming, with the output it waits for.
 
@@ -20,8 +21,8 @@ pub(crate) struct Head {
     pub set: u32,
     /// Its bytes on the wire.
     pub wire: u16,
-    /// The input port.
-    pub port: u16,
+    /// The number of its input.
+    pub number: u16,
 }
 
 /// Packets that wait at heads of inputs, by switch.
@@ -41,12 +42,6 @@ impl Heads {
         if let Some(at) = waiting.iter().position(|head| head.index == index) {
             waiting.remove(at);
         }
-    }
-
-    /// Whether packets keep the outputs that they wait for.
-    #[inline]
-    pub fn are_fixed(&self) -> bool {
-        self.waiting.is_empty()
     }
 
     /// Those of a switch.

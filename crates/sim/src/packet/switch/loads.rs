@@ -1,95 +1,79 @@
 //! What waits at every output, laid out for schemes that compare many of them; and what switches hear of each other.
 //!
-//! A choice among 16 outputs looks at one or two lines of the cache. A load rises when a packet comes to wait for the output, and falls when the
-//! room that it held at the far end counts as free again, which is known some time before: what is to fall lies in queues, in order of
-//! time, until somebody looks.
+//! A choice among 16 outputs looks at a few lines of the cache. A load rises when a packet comes to wait for the output, and falls when the
+//! room that it held at the far end counts as free again. The link knows when that is, by its credits: whoever looks at a load
+//! settles the link first if a credit has come, see [`Ports::load`](super::Ports::load).
 //!
-//! Invariant: what is to fall has risen before.
+//! Invariant: what falls has risen before.
 
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
 use crate::calendar::NEVER;
 
-/// Queues of what is to fall.
-const QUEUES: usize = 6;
+/// The load of an output.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Load {
+    /// When the link's next credit counts.
+    next_ps: u64,
+    /// Bytes that wait, are queued, or were sent and whose room at the far end has not been settled.
+    bytes: u32,
+}
 
-/// When which load falls, and by how many bytes.
-type Fall = (u64, u32, u32);
-
-/// Loads of all outputs: bytes that wait, are queued, or were sent and whose room at the far end has not come back.
+/// Loads of all outputs.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Loads {
     /// By link; empty if nobody looks.
-    bytes: Vec<u32>,
-    /// Falls to come, each queue in order of time: most come some constant time after the present, one of a few.
-    falls: [VecDeque<Fall>; QUEUES],
-    /// Those that fit no queue.
-    others: BinaryHeap<Reverse<Fall>>,
-    /// When the first falls.
-    next_ps: u64,
+    of: Vec<Load>,
 }
 
 impl Loads {
     /// For so many links.
     pub fn new(links: usize) -> Self {
-        Self { bytes: vec![0; links], next_ps: NEVER, ..Self::default() }
+        Self { of: vec![Load { next_ps: NEVER, bytes: 0 }; links] }
+    }
+
+    /// Whether somebody looks.
+    #[inline(always)]
+    pub fn are_kept(&self) -> bool {
+        !self.of.is_empty()
     }
 
     /// Bytes come to an output, or leave it for another.
     #[inline(always)]
     pub fn add(&mut self, link: u32, bytes: i32) {
-        if let Some(load) = self.bytes.get_mut(link as usize) {
-            *load = load.wrapping_add_signed(bytes);
+        if let Some(load) = self.of.get_mut(link as usize) {
+            load.bytes = load.bytes.wrapping_add_signed(bytes);
         }
     }
 
-    /// Room for so many bytes counts as free from `time_ps` on.
+    /// A credit is on its way to a link, and counts from `time_ps` on.
     #[inline(always)]
-    pub fn falls(&mut self, link: u32, time_ps: u64, bytes: u16) {
-        if self.bytes.is_empty() {
-            return;
-        }
-        self.next_ps = self.next_ps.min(time_ps);
-        let fall = (time_ps, link, u32::from(bytes));
-        let fits = |queue: &&mut VecDeque<Fall>| queue.back().is_none_or(|last| last.0 <= time_ps);
-        match self.falls.iter_mut().find(fits) {
-            Some(queue) => queue.push_back(fall),
-            None => self.others.push(Reverse(fall)),
+    pub fn falls(&mut self, link: u32, time_ps: u64) {
+        if let Some(load) = self.of.get_mut(link as usize) {
+            load.next_ps = load.next_ps.min(time_ps);
         }
     }
 
-    /// The loads at `now`, by link.
+    /// Room for so many bytes has come back to a link, whose next credit counts at `next_ps`.
     #[inline(always)]
-    pub fn at(&mut self, now: u64) -> &[u32] {
-        if self.next_ps <= now {
-            self.settle(now);
+    pub fn settle(&mut self, link: u32, bytes: u32, next_ps: u64) {
+        if let Some(load) = self.of.get_mut(link as usize) {
+            *load = Load { next_ps, bytes: load.bytes - bytes };
         }
-        &self.bytes
     }
 
-    fn settle(&mut self, now: u64) {
-        self.next_ps = NEVER;
-        for queue in &mut self.falls {
-            while let Some(&(time_ps, link, bytes)) = queue.front() {
-                if time_ps > now {
-                    self.next_ps = self.next_ps.min(time_ps);
-                    break;
-                }
-                self.bytes[link as usize] -= bytes;
-                queue.pop_front();
-            }
-        }
-        while let Some(&Reverse((time_ps, link, bytes))) = self.others.peek() {
-            if time_ps > now {
-                self.next_ps = self.next_ps.min(time_ps);
-                break;
-            }
-            self.bytes[link as usize] -= bytes;
-            self.others.pop();
-        }
+    /// Whether credits of a link count that it has not settled.
+    #[inline(always)]
+    pub fn are_due(&self, link: u32, now: u64) -> bool {
+        self.of[link as usize].next_ps <= now
+    }
+
+    /// The load of a link that is settled.
+    #[inline(always)]
+    pub fn bytes(&self, link: u32) -> u32 {
+        self.of[link as usize].bytes
     }
 }
 
@@ -138,22 +122,6 @@ impl RemoteLoads {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// More kinds of delay than there are queues, mixed.
-    #[test]
-    fn loads_fall_when_room_counts_as_free() {
-        let mut loads = Loads::new(2);
-        let times: Vec<u64> = (0..40).map(|k| 1_100 - 2 * k + 17 * (k % 3)).collect();
-        for (k, &time_ps) in times.iter().enumerate() {
-            loads.add(k as u32 % 2, 10);
-            loads.falls(k as u32 % 2, time_ps, 10);
-        }
-        assert!(!loads.others.is_empty());
-        for now in 990..1_110 {
-            let left = |odd: usize| times.iter().skip(odd).step_by(2).filter(|&&t| t > now).count() as u32;
-            assert_eq!(loads.at(now), [10 * left(0), 10 * left(1)], "at {now}");
-        }
-    }
 
     #[test]
     fn news_are_heard_when_they_are_as_old_as_the_delay() {

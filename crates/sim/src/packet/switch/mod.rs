@@ -1,9 +1,11 @@
 //! The state of links and of the switches at their ends: queues, room, loads, heads of inputs.
 
 mod heads;
+mod inputs;
 mod loads;
 mod ports;
 mod waits;
 
 pub(crate) use heads::{Head, Heads};
+pub(crate) use inputs::{Inputs, Mover, next_in_turn};
 pub(crate) use ports::{Lane, Port, Ports};

@@ -14,6 +14,7 @@ use std::collections::VecDeque;
 use netloom_model::{Fabric, LinkId, SwitchId};
 use serde::{Deserialize, Serialize};
 
+use super::inputs::Inputs;
 use super::loads::{Loads, RemoteLoads};
 use super::waits::Waits;
 use crate::calendar::{END_PS, NEVER};
@@ -97,10 +98,10 @@ impl Kind {
 pub(crate) struct Port {
     /// The switch at the far end; [`Port::HOST`] for a host.
     pub to: u32,
-    /// Which of the kinds it is.
-    kind: u32,
-    /// The input port at the far end.
-    pub to_port: u16,
+    /// Which of the kinds it is, and in the lower 8 bits its place in its switch.
+    kind_and_place: u32,
+    /// The number of its cable in the far end's switch, in order of ports, counted from 1: its place there, plus 1.
+    pub to_number: u16,
     /// The partitions of its sending and its receiving end.
     pub from_part: u8,
     pub to_part: u8,
@@ -108,6 +109,87 @@ pub(crate) struct Port {
 
 impl Port {
     pub const HOST: u32 = u32::MAX;
+
+    #[inline(always)]
+    fn kind(self) -> usize {
+        (self.kind_and_place >> 8) as usize
+    }
+
+    /// The place of an output in its switch, in order of ports; where places are used, see [`Inputs::fit`].
+    #[inline(always)]
+    pub fn place(self) -> u32 {
+        self.kind_and_place & 0xff
+    }
+
+    /// The place of its input in the far end's switch.
+    #[inline(always)]
+    pub fn to_place(self) -> u32 {
+        u32::from(self.to_number) - 1
+    }
+}
+
+/// Packets that wait for room in an output buffer: a list; or, where an input holds one at most, bits of the inputs' places.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) struct Waiting {
+    /// By place: the other bits than those that are set.
+    list: List,
+}
+
+impl Waiting {
+    /// Nobody.
+    pub const NOBODY: Self = Self { list: List::EMPTY };
+
+    #[inline(always)]
+    pub fn is_empty(self) -> bool {
+        self.list.head & self.list.tail == NONE
+    }
+
+    // ---- a list
+
+    pub fn push(&mut self, packets: &mut Pool<Packet>, index: u32) {
+        self.list.push(packets, index);
+    }
+
+    /// The first; [`NONE`] if nobody waits.
+    #[inline(always)]
+    pub fn first(self) -> u32 {
+        self.list.head
+    }
+
+    /// Takes the packet after `before` (the first if `None`) out.
+    pub fn remove_after(&mut self, packets: &mut Pool<Packet>, before: Option<u32>) {
+        self.list.remove_after(packets, before);
+        if self.list.is_empty() {
+            self.list = List::EMPTY;
+        }
+    }
+
+    pub fn iter(self, packets: &Pool<Packet>) -> impl Iterator<Item = u32> {
+        self.list.iter(packets)
+    }
+
+    // ---- by place
+
+    /// The places of inputs where somebody waits.
+    #[inline(always)]
+    pub fn places(self) -> u64 {
+        !(u64::from(self.list.tail) << 32 | u64::from(self.list.head))
+    }
+
+    #[inline(always)]
+    fn set_places(&mut self, places: u64) {
+        self.list = List { head: !places as u32, tail: (!places >> 32) as u32 };
+    }
+
+    #[inline(always)]
+    pub fn add_place(&mut self, place: u32) {
+        self.set_places(self.places() | 1 << place);
+    }
+
+    #[inline(always)]
+    pub fn remove_place(&mut self, place: u32) {
+        self.set_places(self.places() & !(1 << place));
+    }
 }
 
 /// One lane of one link, at the sending end; what belongs to the whole link is in its first lane's.
@@ -121,7 +203,7 @@ pub(crate) struct Lane {
     /// The credits that come first; more of them are in `more`.
     first: [Credit; 2],
     /// Packets that wait for room in the output buffer.
-    pub waiting: List,
+    pub waiting: Waiting,
     /// Packets in the output buffer; of a host's link, messages.
     pub queue: List,
     /// Room in the output buffer.
@@ -130,7 +212,7 @@ pub(crate) struct Lane {
     pub in_room: i32,
     /// What it has sent that is not in `carried` yet: packets, and in the lower [`SENT_BYTES`] bits their bytes.
     sent: u32,
-    /// The input port that was admitted last.
+    /// The number of the input that was admitted last.
     pub turn: u16,
     /// There are more credits.
     more: bool,
@@ -139,10 +221,10 @@ pub(crate) struct Lane {
 }
 
 impl Lane {
-    /// How many input ports have their turn before `port`.
+    /// How many inputs have their turn before the one of a number.
     #[inline(always)]
-    pub fn ports_before(&self, port: u16) -> u32 {
-        u32::from(port.wrapping_sub(self.turn.wrapping_add(1)))
+    pub fn inputs_before(&self, number: u16) -> u32 {
+        u32::from(number.wrapping_sub(self.turn.wrapping_add(1)))
     }
 
     /// Counts the credits that have come by `now`; their bytes.
@@ -224,6 +306,8 @@ pub(crate) struct Ports {
     pub remote: RemoteLoads,
     /// How long lanes lacked room.
     pub waits: Waits,
+    /// What waits at inputs, where these are known by their places.
+    pub inputs: Inputs,
     /// The first so many links are the hosts'.
     pub hosts: usize,
     /// What a lane may send in its turn, in units of 64 bytes; empty: a packet.
@@ -244,7 +328,7 @@ impl Ports {
                 free_at: 0,
                 try_at: NEVER,
                 first: [Credit::NONE; 2],
-                waiting: List::EMPTY,
+                waiting: Waiting::NOBODY,
                 queue: List::EMPTY,
                 out_room: out as i32,
                 in_room: config.input_buffer_bytes.map_or(i32::MAX, |bytes| bytes as i32),
@@ -275,6 +359,7 @@ impl Ports {
             loads: Loads::default(),
             remote: RemoteLoads::default(),
             waits: Waits::new(links, lanes),
+            inputs: if features.by_place { Inputs::new(fabric, lanes) } else { Inputs::default() },
             lane,
             hosts: fabric.host_count(),
             weights: config.lane_weights.clone(),
@@ -286,7 +371,7 @@ impl Ports {
         self.loads = Loads::new(self.port.len());
         if elsewhere {
             let between = self.port[self.hosts..].iter().filter(|port| port.to != Port::HOST);
-            let delay_ps = between.map(|port| self.kinds[port.kind as usize].credit_ps).max().unwrap_or(1);
+            let delay_ps = between.map(|port| self.kinds[port.kind()].credit_ps).max().unwrap_or(1);
             self.remote = RemoteLoads::new(self.port.len(), delay_ps);
         }
     }
@@ -338,7 +423,7 @@ impl Ports {
 
     #[inline(always)]
     pub fn kind(&self, link: u32) -> &Kind {
-        &self.kinds[self.port[link as usize].kind as usize]
+        &self.kinds[self.port[link as usize].kind()]
     }
 
     /// How a link is wired.
@@ -403,18 +488,35 @@ impl Ports {
     /// Bytes that wait for an output of a switch or are queued there (and, where room is kept until admission, that still hold it).
     #[inline(always)]
     pub fn queued<H: Hardware>(&self, link: u32, packets: &Pool<Packet>) -> u32 {
-        let wire = |list: List| {
-            let (mut sum, mut at) = (0, list.head);
-            while at != NONE {
-                let packet = packets.get(at);
-                (sum, at) = (sum + u32::from(packet.wire), packet.next);
-            }
-            sum
-        };
+        let wire = |index: u32| u32::from(packets.get(index).wire);
         let room = self.room[usize::from(self.port[link as usize].to == Port::HOST)];
         let out = self.features::<H>().credits_out;
-        let held = |lane: &Lane| if out { room - lane.out_room as u32 } else { wire(lane.queue) };
-        self.lanes_of::<H>(link).iter().map(|lane| wire(lane.waiting) + held(lane)).sum()
+        let held = |lane: &Lane| {
+            if out { room - lane.out_room as u32 } else { lane.queue.iter(packets).map(wire).sum() }
+        };
+        let waits = |lane: usize| self.waiting(link, lane as u8, packets).map(wire).sum::<u32>();
+        self.lanes_of::<H>(link).iter().enumerate().map(|(k, lane)| waits(k) + held(lane)).sum()
+    }
+
+    /// The packets that wait for an output and a lane.
+    pub fn waiting(&self, link: u32, lane: u8, packets: &Pool<Packet>) -> impl Iterator<Item = u32> {
+        let waiting = self.lane[link as usize * self.lanes + usize::from(lane)].waiting;
+        let by_place = self.features.by_place;
+        let mut places = if by_place { waiting.places() } else { 0 };
+        let first = link - if by_place { self.port(link).place() } else { 0 };
+        let by_place = std::iter::from_fn(move || {
+            let place = (places != 0).then(|| places.trailing_zeros())?;
+            places &= places - 1;
+            Some(self.inputs.packet(first + place, lane))
+        });
+        let list = if self.features.by_place { Waiting::NOBODY } else { waiting };
+        by_place.chain(list.iter(packets))
+    }
+
+    /// The link that leads back along the cable of an input, as counted from an output of the same switch.
+    #[inline(always)]
+    pub fn back(&self, out: u32, place: u32) -> u32 {
+        out - self.port(out).place() + place
     }
 
     /// What a packet finds at an output of a switch, settled. (One that has been sent ahead of time, behind another that is being sent, has
@@ -500,7 +602,26 @@ impl Ports {
         let first = self.index::<H>(link, 0);
         for at in first..first + self.lanes::<H>() {
             if self.lane[at].first[0].time_ps() <= now {
-                self.settle_lane::<H>(at, now);
+                self.settle_lane::<H>(link, at, now);
+            }
+        }
+    }
+
+    /// Bytes that wait for an output, are queued there, or have left by it and still hold room at its far end; only where loads are kept.
+    #[inline(always)]
+    pub fn load(&mut self, link: u32, now: u64) -> u32 {
+        if self.loads.are_due(link, now) {
+            self.settle_credits(link, now);
+        }
+        self.loads.bytes(link)
+    }
+
+    #[inline(never)]
+    fn settle_credits(&mut self, link: u32, now: u64) {
+        let first = link as usize * self.lanes;
+        for at in first..first + self.lanes {
+            if self.lane[at].first[0].time_ps() <= now {
+                self.settle_lane::<Any>(link, at, now);
             }
         }
     }
@@ -518,8 +639,11 @@ impl Ports {
         self.at::<Any>(link, lane).out_room += bytes;
     }
 
-    fn settle_lane<H: Hardware>(&mut self, at: usize, now: u64) {
+    fn settle_lane<H: Hardware>(&mut self, link: u32, at: usize, now: u64) {
         let bytes = self.lane[at].take(&mut self.more[at], now);
+        if self.loads.are_kept() {
+            self.loads.settle(link, bytes, self.next_credit_ps::<H>(link));
+        }
         if self.features::<H>().credits_out {
             self.lane[at].out_room += bytes as i32;
         } else {
@@ -553,7 +677,7 @@ impl Ports {
             more.push_back(Credit::new(time_ps, bytes));
             time_ps
         };
-        self.loads.falls(link, time_ps, bytes);
+        self.loads.falls(link, time_ps);
         time_ps
     }
 
@@ -592,8 +716,13 @@ impl Ports {
 
 fn port(fabric: &Fabric, partition: &Partition, link: LinkId, kind: u32) -> Port {
     let (from_part, to_part) = partition.of_ends(fabric, link);
+    let place = |link: LinkId| {
+        let switch = fabric.link_from_switch(link)?;
+        fabric.switch_links(switch).next().map(|first| link.0 - first.0)
+    };
     let to = fabric.link_to_switch(link).map_or(Port::HOST, |s| s.0);
-    Port { to, kind, to_port: fabric.link(link).to_port, from_part, to_part }
+    let to_number = place(fabric.reverse(link)).map_or(0, |place| place as u16 + 1);
+    Port { to, kind_and_place: kind << 8 | place(link).unwrap_or(0) & 0xff, to_number, from_part, to_part }
 }
 
 const _: () = assert!(size_of::<Port>() == 12 && size_of::<Lane>() == 64);
