@@ -380,6 +380,15 @@ def test_a_difference_lists_the_busiest_links_that_are_asked_for(netloom, paths,
         assert len(result["busiest"]) == count
 
 
+def test_the_same_reading_twice_is_no_interval(netloom, real):
+    """It passed as one in which nothing was carried."""
+    net, reading = (real("ft2_32", name) for name in ("ibnetdiscover.txt", "perfquery_x_after.txt.gz"))
+    result = netloom.result("counters", "diff", net, reading, reading, "--seconds", "60", code=1)
+    (finding,) = result["findings"]
+    assert (finding["kind"], finding["severity"]) == ("stale", "warning")
+    assert "the same reading twice" in finding["text"]
+
+
 def test_readings_in_the_wrong_order_are_a_finding(netloom, real):
     files = ("ibnetdiscover.txt", "perfquery_x_before.txt.gz", "perfquery_x_after.txt.gz")
     net, *readings = (real("ft2_32", name) for name in files)

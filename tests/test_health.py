@@ -300,6 +300,17 @@ class TestErrors:
         assert result["cables"] == []
         assert "reversed" in {one["kind"] for one in result["findings"]}
 
+    def test_the_same_reading_twice_is_told(self, netloom, paths):
+        after = paths.opensm / "ft2_32" / "perfquery_x_after.txt.gz"
+        result = netloom.result("health", paths.ft2, after, after, "--seconds", "60", code=1)
+        assert "stale" in {one["kind"] for one in result["findings"]}
+
+    def test_seconds_of_a_single_reading_are_refused(self, netloom, paths):
+        """They were ignored."""
+        after = paths.opensm / "ft2_32" / "perfquery_x_after.txt.gz"
+        said = netloom.refused("health", paths.ft2, after, "--seconds", "60", code=2)
+        assert "expected AFTER" in said
+
     def test_a_source_without_error_counters_says_so(self, netloom, paths):
         before = paths.opensm / "ft2_32" / "perfquery_x_before.txt.gz"
         findings = netloom.result("health", paths.ft2, before)["findings"]

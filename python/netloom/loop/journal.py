@@ -7,6 +7,7 @@ stands for files that are there. Whoever is killed between two rounds leaves a j
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import hashlib
 import io
@@ -14,16 +15,18 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from netloom import extras
-from netloom.errors import FormatError
+from netloom.errors import FormatError, NetloomError
 from netloom.files import Folder
 from netloom.loop.round import STEPS, Round
 from netloom.reading import parquet
 
 if TYPE_CHECKING:
+    from netloom._core import Fabric, Traffic
     from netloom.loop.live import Live
+    from netloom.loop.prediction import Layers
     from netloom.loop.simulated import Output
 
 FILE = "journal.parquet"
@@ -109,10 +112,7 @@ def files_of(output: Output) -> dict[str, bytes]:
         "counters.csv.gz": _packed(output.counters.to_bytes()),
         "routes.lfts.gz": _packed(output.routes.to_bytes()),
     }
-    for number, (traffic, _) in enumerate(output.layers):
-        name = "traffic" if len(output.layers) == 1 else f"traffic-{number}"
-        found[f"{name}.mtx.gz"] = _packed(traffic.to_bytes("mtx"))
-    return found
+    return found | _traffic(output.layers)
 
 
 def of_live(live: Live) -> tuple[Round, dict[str, bytes], dict[str, Any]]:
@@ -120,14 +120,80 @@ def of_live(live: Live) -> tuple[Round, dict[str, bytes], dict[str, Any]]:
     files = {"routes.lfts.gz": _packed(live.after.tables.to_bytes())}
     if live.counters is not None:
         files["counters.csv.gz"] = _packed(live.counters.to_bytes())
-    if live.traffic is not None:
-        files["traffic.mtx.gz"] = _packed(live.traffic.to_bytes("mtx"))
+    files |= _traffic(live.layers)
     more = {
         "mads": live.mads,
         "journal_id": None if live.applied is None else live.applied.journal_id,
         "findings": [f"{one['kind']}: {one['text']}" for one in live.findings],
+        "hosts": live.before.fabric.hosts_hash,
+        "weights": [weight for _, weight in live.layers],
     }
     return live.round, files, more
+
+
+Remembered: TypeAlias = "tuple[int, str, Layers]"
+"""A round's number, the sum of its jobs, its traffic."""
+
+
+def remembered(journal: Journal, fabric: Fabric, rounds: int) -> list[Remembered]:
+    """What the last live rounds have shown, as far as they were sure enough of it to propose routes.
+
+    Parameters
+    ----------
+    journal : Journal
+        Of live rounds.
+    fabric : Fabric
+        Rounds that saw other hosts are left out, and those whose files are gone or not as they were written.
+    rounds : int
+        How many rounds back.
+
+    Returns
+    -------
+    list of (int, str, layers)
+        Oldest first.
+    """
+    found: list[Remembered] = []
+    for row in journal.rows[-rounds:] if rounds > 0 else []:
+        if not row["proposed"] or row.get("hosts") != fabric.hosts_hash:
+            continue
+        sums = dict(line.split(" ", 1) for line in row["files"])
+        weights = row.get("weights") or []
+        names = [_traffic_name(number, len(weights)) for number in range(len(weights))]
+        with contextlib.suppress(OSError, NetloomError):
+            layers = [
+                (_unpacked(journal.folder, row["number"], name, sums[name], fabric), weight)
+                for name, weight in zip(names, weights, strict=True)
+                if name in sums
+            ]
+            if layers and len(layers) == len(weights):
+                found.append((row["number"], row["jobs"], layers))
+    return found
+
+
+def _unpacked(folder: Path, number: int, name: str, told: str, fabric: Fabric) -> Traffic:
+    """The traffic that a round has written."""
+    from netloom import _core
+    from netloom.interop import from_scipy
+
+    label = f"{_FOLDER.format(number)}/{name}"
+    with Folder.open(folder) as journal, journal.folder(_FOLDER.format(number)) as there:
+        data = there.read(name)
+    if hashlib.sha256(data).hexdigest() != told:
+        raise FormatError(f"{label}: is not what the round has written", label)
+    traffic = _core.Traffic.parse(_core.gunzip(data, label), "mtx", label=label)
+    return from_scipy(traffic.to_scipy(), fabric.hosts_hash)
+
+
+def _traffic(layers: Layers) -> dict[str, bytes]:
+    """A file a phase."""
+    return {
+        _traffic_name(number, len(layers)): _packed(traffic.to_bytes("mtx"))
+        for number, (traffic, _) in enumerate(layers)
+    }
+
+
+def _traffic_name(number: int, count: int) -> str:
+    return "traffic.mtx.gz" if count == 1 else f"traffic-{number}.mtx.gz"
 
 
 def rounds_of(rows: Sequence[Mapping[str, Any]]) -> list[Round]:
@@ -187,12 +253,14 @@ def _parquet(rows: list[dict[str, Any]]) -> bytes:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    texts = {"bound_class", "phase", "jobs", "verdict", "decision", "reason", "routes", "proposed"}
+    texts = {"bound_class", "phase", "jobs", "verdict", "decision", "reason", "routes", "proposed", "hosts"}
     whole = {"number", "changed_entries", "inferred_phases", "mads", "journal_id"}
 
     def kind(name: str) -> pa.DataType:
         if name in ("files", "findings"):
             return pa.list_(pa.string())
+        if name == "weights":
+            return pa.list_(pa.float64())
         return pa.string() if name in texts else pa.int64() if name in whole else pa.float64()
 
     schema = pa.schema([(name, kind(name)) for name in rows[-1]])

@@ -16,13 +16,11 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from netloom import apply as changing
 from netloom.apply.sending import INTERRUPTED
@@ -31,22 +29,25 @@ from netloom.findings import finding
 from netloom.live import peers, rivals
 from netloom.live.polling import Poll, Poller
 from netloom.live.ports import findings_of, lost_cables
-from netloom.loop.decision import Proposal, Rule, contradicted, decide
-from netloom.loop.lived import Found, Live, jobs_sum, kind_of
-from netloom.loop.prediction import Prediction, percent_less, predict
+from netloom.loop.decision import Rule, contradicted, decide
+from netloom.loop.journal import Journal, Remembered, remembered, rounds_of
+from netloom.loop.lived import Found, Live, kind_of
+from netloom.loop.memory import Memory
+from netloom.loop.prediction import percent_less
+from netloom.loop.propose import Evidence, added, draw_canary, jobs_sum, judge, propose
 from netloom.loop.round import Round, digest, whole
+from netloom.loop.seen import infer_phases
 from netloom.loop.trust import IDLE, Kept, busiest_share, explained, interval_of, lids_differ
 
 if TYPE_CHECKING:
-    from netloom._core import Fabric, Inferred, Job, LinkLoads, Routes, Traffic
+    from netloom._core import Fabric, Job, LinkLoads, Traffic
     from netloom.apply import Applied, Plan, Seen
     from netloom.live import Access, Manager
 
 __all__ = ["Live", "LiveLoop"]
 
-WORK_A_PAIR = 20
-LEAST_WORK = 1_000_000
-"""Path searches of the optimiser, as the loop in the simulator has them."""
+_MTU_BYTES = 4096.0
+"""What inference takes unless told; bytes do not depend on it."""
 
 
 @dataclass
@@ -95,6 +96,10 @@ class LiveLoop:
     _seconds: dict[str, float] = field(default_factory=dict)
     _mads: int = 0
 
+    def __post_init__(self) -> None:
+        self._memory = Memory(self.rule.memory_rounds)
+        self._earlier: Callable[[Fabric], Iterable[Remembered]] | None = None
+
     def __enter__(self) -> LiveLoop:
         return self
 
@@ -102,6 +107,25 @@ class LiveLoop:
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._close()
+
+    def resume(self, journal: Journal) -> None:
+        """Goes on with the rounds of a journal: their decisions and traffic are remembered.
+
+        Parameters
+        ----------
+        journal : Journal
+            Of live rounds. Traffic between other hosts than the fabric's, and files that are gone or are not
+            what their round has written, are left out.
+        """
+        self.history.extend(rounds_of(journal.rows))
+        self._earlier = lambda fabric: remembered(journal, fabric, self.rule.memory_rounds)
+
+    def _remember(self, fabric: Fabric) -> None:
+        """Reads what a journal remembers, once the fabric is known."""
+        if self._earlier is not None:
+            for number, jobs, layers in self._earlier(fabric):
+                self._memory.keep(number, jobs, layers)
+            self._earlier = None
 
     def round(
         self, jobs: Callable[[Fabric], Sequence[Job]], interval: Callable[[Seen], None], *, phase: str = ""
@@ -139,8 +163,8 @@ class LiveLoop:
                     now = self._seen = changing.look(self.access, file)
                 jobs_now = jobs(now.fabric)
                 self._inferred(found, start, now, first, second, jobs_now)
-                self._decided(found, now, journal)
-            if found.outcome == "applied" and found.target is not None:
+                self._decided(found, now, jobs_now, journal)
+            if found.outcome == "applied" and found.part is not None:
                 self._found_out(found, interval, journal)
                 if found.outcome == "applied":
                     self._completed(found, journal, file)
@@ -163,14 +187,14 @@ class LiveLoop:
         except (NetloomError, OSError) as error:
             found.findings.append(finding(kind_of(error), str(error)))
             found.reason = str(error)
-        if found.traffic is not None:
+        layers = () if found.answer is None else found.answer.layers
+        if layers:
             with self._step("bound"):
-                before = self._judged(now, found.traffic)
+                traffic = added(layers)
+                before = self._judged(now, traffic)
                 found.gap_before, found.bound_class = before.ar_gap_percent, before.ar_bound_class
                 same = self._seen.fabric.cabling_hash == now.fabric.cabling_hash
-                found.gap_after = self._judged(
-                    self._seen, found.traffic, before if same else None
-                ).ar_gap_percent
+                found.gap_after = self._judged(self._seen, traffic, before if same else None).ar_gap_percent
         entry = self._entry(found, phase, jobs_now)
         self.history.append(entry)
         return Live(
@@ -179,9 +203,11 @@ class LiveLoop:
             now,
             self._seen or now,
             found.counters,
-            found.traffic,
+            layers,
             self._mads,
             found.applied,
+            found.proposed,
+            found.canary,
             found.interrupted,
         )
 
@@ -223,8 +249,6 @@ class LiveLoop:
         self, found: Found, start: Seen, now: Seen, first: Poll, second: Poll, jobs: Sequence[Job]
     ) -> None:
         """The traffic of the interval, if counters, tables and jobs can be trusted."""
-        from netloom import _core
-
         # By name, before what is only counted ends the round: cut cables, ports that are down, dead switches.
         lost = lost_cables(start.fabric, now.fabric)
         ends = {(one.node, one.port) for one in second.down}
@@ -247,44 +271,57 @@ class LiveLoop:
             counters = interval_of(first, second, found.findings)
         found.counters = counters
         with self._step("infer"):
-            answer = whole(
-                _core.infer(
-                    now.fabric,
-                    now.tables,
-                    counters,
-                    list(jobs) or None,
-                    vl_scheme=self.vl_scheme,
-                    seed=self.seed,
-                    threads=self.threads,
-                    time_limit=self.infer_seconds,
-                )
+            answer = infer_phases(
+                now.fabric,
+                now.tables,
+                counters,
+                jobs,
+                vl_scheme=self.vl_scheme,
+                unit="bytes",
+                mtu_bytes=_MTU_BYTES,
+                seed=self.seed,
+                threads=self.threads,
+                time_limit=self.infer_seconds,
             )
         found.answer = answer
-        found.traffic = answer.traffic
         found.load_before = busiest_share(now.fabric, counters)
-        explained(answer)
+        for one in answer.answers:
+            explained(one)
 
     # What is done
 
-    def _decided(self, found: Found, now: Seen, journal: changing.Journal) -> None:
+    def _decided(self, found: Found, now: Seen, jobs: Sequence[Job], journal: changing.Journal) -> None:
         assert found.answer is not None
-        assert found.traffic is not None
-        fabric, answer = now.fabric, found.answer
+        answer = found.answer
+        if sum(traffic.total_bytes for traffic, _ in answer.layers) <= 0:
+            raise Kept(IDLE, "nothing was carried: there is nothing to gain")
+        number, who = len(self.history) + 1, jobs_sum(jobs)
+        self._remember(now.fabric)
+        evidence = found.evidence = Evidence(
+            fabric=now.fabric,
+            present=now.tables,
+            layers=answer.layers,
+            others=self._memory.others(number, who, answer.layers),
+            error_percent=answer.estimated_error_percent,
+            sums=answer.sums,
+            seed=self.seed,
+            threads=self.threads,
+        )
         with self._step("optimize"):
-            proposed = self._proposed(fabric, now.tables, answer)
+            proposed = propose(evidence)
+        self._memory.keep(number, who, answer.layers)
         with self._step("check"):
             plan = changing.plan(now, proposed, allow=self.allow, threads=self.threads)
         found.changed = plan.changed_entries
-        found.proposed = digest(plan.routes)
+        found.proposed = plan.routes
         with self._step("predict"):
-            prediction = self._predicted(fabric, now.tables, plan.routes, answer, found)
-        found.prediction = prediction
-        proposal = Proposal(
-            prediction=prediction,
-            changed_entries=found.changed,
-            tables=found.proposed,
-            unsound=plan.findings[0]["text"] if plan.findings else None,
-        )
+            proposal = judge(
+                evidence,
+                plan.routes,
+                changed_entries=found.changed,
+                unsound=plan.findings[0]["text"] if plan.findings else None,
+            )
+        found.prediction = proposal.prediction
         decision = decide(proposal, self.history, self.rule)
         found.cost, found.asked, found.reason = (
             decision.cost_percent,
@@ -296,44 +333,42 @@ class LiveLoop:
         manager = self.manager()
         for kind, text in self._forbidden(manager, now):
             raise Kept(kind, text)
+        if self.canary_percent > 0:
+            plan = self._canary(found, now)
         if self.dry:
+            if found.part is not None:
+                part = f"{self.canary_percent:g} % of the destinations first"
+                found.reason += f"; {part}, predicted to gain {found.part.gain:.1f} %"
             found.outcome = "proposed"
             return
-        if self.canary_percent > 0:
-            plan = self._canary(found, now, plan.routes, answer)
         self._loaded(found, now, plan, manager, journal)
         found.outcome = "applied"
 
-    def _canary(self, found: Found, now: Seen, routes: Routes, answer: Inferred) -> Plan:
+    def _canary(self, found: Found, now: Seen) -> Plan:
         """The plan for part of the destinations that change; every one has its old tables or its new ones."""
-        hosts = np.flatnonzero(
-            (now.tables.table() != routes.table()).any(axis=0)[: now.fabric.hosts << now.fabric.lmc]
-        )
-        hosts = np.unique(hosts >> now.fabric.lmc)
-        random = np.random.default_rng([self.seed, len(self.history)])
-        count = int(np.ceil(len(hosts) * self.canary_percent / 100.0))
-        chosen = sorted(int(host) for host in random.permutation(hosts)[:count])
-        with self._step("check"):
-            plan = changing.plan(
-                now, now.tables.mixed(routes, chosen), allow=self.allow, threads=self.threads
+        assert found.evidence is not None
+        assert found.proposed is not None
+        with self._step("predict"):
+            mixed, found.part = draw_canary(
+                found.evidence, found.proposed, self.canary_percent, len(self.history) + 1
             )
+        with self._step("check"):
+            plan = changing.plan(now, mixed, allow=self.allow, threads=self.threads)
         if plan.findings:
             raise Kept("unsound-part", f"part of the change is unsound: {plan.findings[0]['text']}")
-        with self._step("predict"):
-            found.part = self._predicted(now.fabric, now.tables, plan.routes, answer, found)
-        found.target = routes
+        found.canary = plan.routes
         return plan
 
     def _completed(self, found: Found, journal: changing.Journal, file: Path) -> None:
         """The rest of a change whose canary has shown its gain."""
         assert self._seen is not None
-        assert found.target is not None
+        assert found.proposed is not None
         with journal.locked():
             with self._step("discover"):
                 now = changing.look(self.access, file)
             self._as_left(now)
             with self._step("check"):
-                plan = changing.plan(now, found.target, allow=self.allow, threads=self.threads)
+                plan = changing.plan(now, found.proposed, allow=self.allow, threads=self.threads)
             if plan.findings:
                 raise Kept("unsound-rest", f"the rest of the change is unsound: {plan.findings[0]['text']}")
             found.part = None
@@ -402,7 +437,6 @@ class LiveLoop:
         """What the change has gained, over another interval; undone if that contradicts the prediction."""
         assert self._seen is not None
         assert found.prediction is not None
-        assert found.traffic is not None
         seen = self._seen
         first, second = self._counted(seen, interval, "find")
         with self._step("find"):
@@ -427,35 +461,6 @@ class LiveLoop:
                     text = f"taking it back: {done.outcome}: {done.why}"
                     raise Kept("not-rolled-back", text)
         found.outcome = "rolled back"
-
-    def _proposed(self, fabric: Fabric, present: Routes, answer: Inferred) -> Routes:
-        """Routes for what was seen; for sums alone where they are all there is."""
-        from netloom import _core
-
-        common: dict[str, Any] = {"today": present, "seed": self.seed, "threads": self.threads}
-        work = LEAST_WORK + WORK_A_PAIR * answer.traffic.pairs
-        if answer.verdict == "not identifiable":
-            return whole(_core.optimize_hose(fabric, answer.hose, work=work, **common)).routes
-        return whole(_core.optimize(fabric, answer.traffic, work=work, **common)).routes
-
-    def _predicted(
-        self, fabric: Fabric, present: Routes, proposed: Routes, answer: Inferred, found: Found
-    ) -> Prediction:
-        if found.changed == 0:
-            return Prediction(gain=0.0, sure_gain=0.0, mean_gain=0.0)
-        layers = [(answer.traffic, 1.0)]
-        if answer.traffic.total_bytes <= 0:
-            raise Kept(IDLE, "nothing was carried: there is nothing to gain")
-        return predict(
-            fabric,
-            present,
-            proposed,
-            layers,
-            error_percent=answer.summary()["estimated_error_percent"],
-            hose=answer.hose if answer.verdict == "not identifiable" else None,
-            seed=self.seed,
-            threads=self.threads,
-        )
 
     def _judged(self, seen: Seen, traffic: Traffic, bounds: LinkLoads | None = None) -> LinkLoads:
         """Loads and how far above ideal adaptive routing they are, which depends on cables alone."""
@@ -491,7 +496,7 @@ class LiveLoop:
             seconds=dict(self._seconds),
             verdict=None if found.answer is None else found.answer.verdict,
             estimated_error_percent=(
-                None if found.answer is None else found.answer.summary()["estimated_leaf_error_percent"]
+                None if found.answer is None else found.answer.estimated_leaf_error_percent
             ),
             gap_before_percent=found.gap_before,
             gap_after_percent=found.gap_after,
@@ -501,11 +506,12 @@ class LiveLoop:
             cost_percent=found.cost,
             asked_percent=found.asked,
             realised_gain=found.realised,
+            inferred_phases=0 if found.answer is None else len(found.answer.layers),
             changed_entries=found.changed,
             decision=found.outcome,
             reason=found.reason,
             routes="" if self._seen is None else digest(self._seen.tables),
-            proposed=found.proposed,
+            proposed="" if found.proposed is None else digest(found.proposed),
         )
 
     def _close(self) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -13,8 +11,11 @@ from netloom.loop.prediction import Prediction
 from netloom.loop.round import Outcome, Round
 
 if TYPE_CHECKING:
-    from netloom._core import Counters, Inferred, Job, Routes, Traffic
+    from netloom._core import Counters, Routes
     from netloom.apply import Applied, Seen
+    from netloom.loop.prediction import Layers
+    from netloom.loop.propose import Evidence
+    from netloom.loop.seen import Seen as Inferred
 
 
 @dataclass(frozen=True)
@@ -29,11 +30,15 @@ class Live:
     after: Seen
     """The same after the change; where there was none, `before`."""
     counters: Counters | None
-    traffic: Traffic | None
-    """What was inferred."""
+    layers: Layers
+    """What was inferred: the traffic of every phase, with how often it comes; empty if nothing was."""
     mads: int
     """Datagrams that reading counters took."""
     applied: Applied | None = None
+    proposed: Routes | None = None
+    """The whole of what was proposed, in a dry run too."""
+    canary: Routes | None = None
+    """The part of it that came first, or would have."""
     interrupted: bool = False
     """Whether Ctrl-C came while tables were changed, or before the gain was found."""
 
@@ -45,7 +50,7 @@ class Found:
     findings: list[Finding] = field(default_factory=list)
     counters: Counters | None = None
     answer: Inferred | None = None
-    traffic: Traffic | None = None
+    evidence: Evidence | None = None
     load_before: float = 0.0
     gap_before: float | None = None
     gap_after: float | None = None
@@ -55,27 +60,19 @@ class Found:
     asked: float | None = None
     realised: float | None = None
     changed: int = 0
-    proposed: str = ""
+    proposed: Routes | None = None
+    canary: Routes | None = None
     outcome: Outcome = "kept"
     reason: str = ""
     applied: Applied | None = None
     """The last change of tables that was made or tried."""
     changes: list[int] = field(default_factory=list)
     """Those in force, by their numbers in the journal, in order."""
-    target: Routes | None = None
-    """What is loaded once a canary has shown its gain."""
     part: Prediction | None = None
-    """What the canary is to gain."""
+    """What the canary is to gain, until it has shown it."""
     touched: bool = False
     """Whether tables were changed, or were about to be."""
     interrupted: bool = False
-
-
-def jobs_sum(jobs: Sequence[Job]) -> str:
-    told = hashlib.sha256()
-    for job in jobs:
-        told.update(job.name.encode() + b"\0" + job.host_of_rank.tobytes())
-    return told.hexdigest()[:16] if jobs else ""
 
 
 def kind_of(error: Exception) -> str:

@@ -2,7 +2,8 @@
 
 Routes made for what runs now are good for what comes back only if that counts too. Remembered is what every
 round has shown, each kind once. It counts if the same jobs ran then, or if jobs that had gone have come back:
-then what alternates is expected to go on alternating.
+then what alternates is expected to go on alternating. Where nobody says who runs where, the jobs are taken to
+be the same. Traffic between other hosts than the present round's is forgotten.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ class Memory:
     def others(self, number: int, jobs: str, layers: Layers) -> list[Layers]:
         """Remembered traffic that may come again and is of another kind than the present round's."""
         came_back = _came_back([*self._jobs, jobs])
+        self._forget_other_hosts(layers)
         now = _sum(layers)
         return [
             other
@@ -39,10 +41,18 @@ class Memory:
 
     def keep(self, number: int, jobs: str, layers: Layers) -> None:
         """Remembers a round, in place of what was of its kind."""
+        self._forget_other_hosts(layers)
         now = _sum(layers)
         self._seen = [one for one in self._seen if number - one[0] < self.rounds and not _alike(now, one[3])]
         self._seen.append((number, jobs, layers, now))
         self._jobs = [*self._jobs, jobs][-max(1, self.rounds) :]
+
+    def _forget_other_hosts(self, layers: Layers) -> None:
+        """Traffic of a fabric with other hosts cannot come again, and its rows are not theirs."""
+        hosts = layers[0][0].hosts_hash
+        if any(one[2][0][0].hosts_hash != hosts for one in self._seen):
+            self._seen = []
+            self._jobs = []
 
 
 def _came_back(jobs: Sequence[str]) -> bool:

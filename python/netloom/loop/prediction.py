@@ -18,7 +18,7 @@ import numpy as np
 from netloom.loop.round import whole
 
 if TYPE_CHECKING:
-    from netloom._core import Fabric, Hose, Routes, Scenario, Traffic
+    from netloom._core import Fabric, Hose, LinkLoads, Routes, Scenario, Traffic
 
 SAMPLES = 4
 """How many traffics near the answer are tried."""
@@ -167,21 +167,29 @@ def near(traffic: Traffic, error: float, *, seed: int) -> Traffic:
 
 def worst(fabric: Fabric, routes: Routes, layers: Layers, *, threads: int = 0) -> float:
     """The worst link load of routes, summed over phases with their weights."""
+    found = link_loads(fabric, routes, layers, threads=threads)
+    return sum((weight * loads.max for loads, weight in found), 0.0)
+
+
+def link_loads(
+    fabric: Fabric, routes: Routes, layers: Layers, *, threads: int = 0
+) -> list[tuple[LinkLoads, float]]:
+    """Loads of every phase, with its weight; their bounds say nothing."""
     from scipy import sparse
 
     from netloom import _core
     from netloom.interop import from_scipy
 
     if not layers:
-        return 0.0
+        return []
     # Nobody looks at bounds, which take ten times as long as loads: those of no traffic do.
     hosts = layers[0][0].to_scipy().shape
     nothing = from_scipy(sparse.csr_matrix(hosts), layers[0][0].hosts_hash)
     bounds = _core.loads(fabric, routes, nothing, threads=threads, work=0)
-    return sum(
-        weight * whole(_core.loads(fabric, routes, traffic, bounds=bounds, threads=threads, work=0)).max
+    return [
+        (whole(_core.loads(fabric, routes, traffic, bounds=bounds, threads=threads, work=0)), weight)
         for traffic, weight in layers
-    )
+    ]
 
 
 def fluid_seconds(scenario: Scenario, routes: Routes, layers: Layers, *, threads: int = 0) -> float:

@@ -47,6 +47,8 @@ class Seen:
         What hosts sent and received in all, by their own counters.
     summaries : list of dict
         Of each answer, as `infer` gives it.
+    answers : list of Inferred
+        One a phase, in the layers' order.
     """
 
     layers: list[tuple[Traffic, float]]
@@ -55,6 +57,12 @@ class Seen:
     estimated_error_percent: float
     hose: Hose
     summaries: list[dict[str, Any]]
+    answers: list[Inferred]
+
+    @property
+    def sums(self) -> Hose | None:
+        """What hosts send and receive, where that is all that is known of who talks to whom."""
+        return self.hose if self.verdict == _VERDICTS[-1] else None
 
     @property
     def true_leaf_error_percent(self) -> float | None:
@@ -75,6 +83,7 @@ def infer_phases(
     seed: int,
     truth: dict[int | None, Traffic] | None = None,
     threads: int = 0,
+    time_limit: float | None = None,
     progress: Any = None,
 ) -> Seen:
     """What hosts sent each other, phase by phase.
@@ -84,24 +93,28 @@ def infer_phases(
     fabric, routes, counters : Fabric, Routes, Counters
         The fabric, the routes that were in force, what was counted: one interval, or several.
     jobs : sequence of Job
-        Whose hosts are known; their traffic is not.
+        Whose hosts are known; their traffic is not. None at all: all hosts may talk to all.
     vl_scheme, unit, mtu_bytes, seed
         As `infer` takes them.
     truth : dict, optional
         To compare with: by interval, None for the sum.
     threads : int
         0 is one a core.
+    time_limit : float, optional
+        Seconds that inference may take, all phases together.
     progress : callable, optional
         As `infer` takes it.
     """
     from netloom import _core
 
+    found = phases(counters) if counters.intervals > 1 else []
+
     def infer(interval: int | None) -> Inferred:
-        found = _core.infer(
+        answer = _core.infer(
             fabric,
             routes,
             counters,
-            list(jobs),
+            list(jobs) or None,
             vl_scheme=vl_scheme,
             unit=unit,
             mtu_bytes=mtu_bytes,
@@ -109,11 +122,11 @@ def infer_phases(
             truth=None if truth is None else truth.get(interval),
             seed=seed,
             threads=threads,
+            time_limit=None if time_limit is None else time_limit / max(1, len(found)),
             progress=progress,
         )
-        return whole(found)
+        return whole(answer)
 
-    found = phases(counters) if counters.intervals > 1 else []
     if len(found) <= 1:
         answers = [(infer(None), 1.0)]
     else:
@@ -126,6 +139,7 @@ def infer_phases(
         estimated_error_percent=max(one["estimated_error_percent"] for one in summaries),
         hose=answers[0][0].hose if len(answers) == 1 else _summed(answers),
         summaries=summaries,
+        answers=[answer for answer, _ in answers],
     )
 
 

@@ -8,41 +8,33 @@ number of threads.
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from netloom.errors import SimulationError
-from netloom.loop.decision import Decision, Proposal, contradicted, decide
+from netloom.loop.decision import Decision, contradicted, decide
 from netloom.loop.demand import held_up, wanted, weighted
 from netloom.loop.memory import Memory
 from netloom.loop.plan import Phase, Plan, start_routes
-from netloom.loop.prediction import Layers, Prediction, percent_less, predict, worst
+from netloom.loop.prediction import Layers, Prediction, percent_less
+from netloom.loop.propose import Evidence, draw_canary, jobs_sum, judge, propose
 from netloom.loop.round import Outcome, Round, digest, whole
-from netloom.loop.seen import Seen, infer_phases
+from netloom.loop.seen import infer_phases
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from netloom._core import Counters, Fabric, LinkLoads, Routes, Simulation, Traffic
+    from netloom._core import Counters, Fabric, Routes, Simulation, Traffic
 
 Told = Callable[[int, int, str], None]
 """Hears of the step: round, rounds in all, what is done."""
 
-HOT = 0.75
-"""Links with more than this share of the worst load count where that is the same: queues grow at each."""
 KNOWN = 5.0
 """Pairs are known if their estimated error is no more than this (percent)."""
-WORK_A_PAIR = 20
-LEAST_WORK = 1_000_000
-"""Path searches of the optimiser, as scenarios' own `optimized` has them."""
-
-_CANARIES = 8
-"""Draws of destinations that are compared."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,13 +76,29 @@ class Ran:
         return max(self.times_ms.values(), default=None)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(kw_only=True)
 class Output:
-    """What a round leaves besides its figures."""
+    """What a round leaves besides its figures.
+
+    Attributes
+    ----------
+    counters : Counters
+        What ports counted.
+    layers : sequence of (Traffic, float)
+        What was inferred.
+    routes : Routes
+        In force at its end.
+    proposed : Routes
+        Those proposed.
+    canary : Routes, optional
+        The mix of both that came first.
+    """
 
     counters: Counters
     layers: Layers
     routes: Routes
+    proposed: Routes
+    canary: Routes | None = None
 
 
 @dataclass
@@ -143,7 +151,7 @@ class SimulatedLoop:
         self._number += 1
         self._seconds = {}
         before, routes = self.ran(at, self.routes), self.routes
-        jobs = jobs_sum(phase)
+        jobs = jobs_sum(phase.scenario.jobs)
         with self._step("infer"):
             seen = infer_phases(
                 fabric,
@@ -161,27 +169,30 @@ class SimulatedLoop:
         layers = wanted(seen.layers, before.held_up)
         known = seen.estimated_error_percent <= KNOWN
         layers = weighted(fabric, layers, phase.scenario, phase.job_weights, pairs_are_known=known)
-        others = self._memory.others(self._number, jobs, layers)
+        evidence = Evidence(
+            fabric=fabric,
+            present=routes,
+            layers=layers,
+            others=self._memory.others(self._number, jobs, layers),
+            error_percent=seen.estimated_error_percent,
+            sums=seen.sums,
+            scenario=phase.scenario,
+            seed=plan.seed,
+            threads=self.threads,
+            work=self.work,
+        )
         with self._step("optimize"):
-            proposed = self._proposed(seen, layers, others)
+            proposed = propose(evidence)
         with self._step("check"):
             unsound = why_unsound(fabric, proposed)
         changed = routes.changed_entries(proposed)
         with self._step("predict"):
-            prediction = self._predicted(phase, proposed, seen, layers, others, changed)
-        moved = routes.moved(proposed, _added(layers)) if unsound is None and changed else 0.0
-        proposal = Proposal(
-            prediction=prediction,
-            changed_entries=changed,
-            moved=moved,
-            tables=digest(proposed),
-            unsound=unsound,
-        )
+            proposal = judge(evidence, proposed, changed_entries=changed, unsound=unsound)
+        prediction = proposal.prediction
         decision = decide(proposal, self.history, plan.rule)
         self._memory.keep(self._number, jobs, layers)
-        outcome, reason, realised, after = self._applied(
-            at, phase, before, proposed, seen, layers, prediction, decision
-        )
+        output = Output(counters=before.counters, layers=seen.layers, routes=routes, proposed=proposed)
+        outcome, reason, realised, after = self._applied(at, before, evidence, output, prediction, decision)
         entry = Round(
             number=self._number,
             phase=phase.name,
@@ -208,25 +219,25 @@ class SimulatedLoop:
             proposed=proposal.tables,
         )
         self.history.append(entry)
-        return entry, Output(counters=before.counters, layers=seen.layers, routes=self.routes)
+        output.routes = self.routes
+        return entry, output
 
     def _applied(
         self,
         at: int,
-        phase: Phase,
         before: Ran,
-        proposed: Routes,
-        seen: Seen,
-        layers: Layers,
+        evidence: Evidence,
+        output: Output,
         prediction: Prediction,
         decision: Decision,
     ) -> tuple[Outcome, str, float | None, Ran]:
         """Does what was decided: what became of it, why, what it gained, the work under what is in force."""
         if not decision.applies:
             return "kept", decision.reason, None, before
-        sure = prediction.least
+        proposed = output.proposed
         if self.plan.canary_percent > 0:
-            canary, part = self._canary(proposed, phase, seen, layers)
+            canary, part = draw_canary(evidence, proposed, self.plan.canary_percent, self._number)
+            output.canary = canary
             unsound = why_unsound(self.fabric, canary)
             if unsound is not None:
                 return "kept", f"part of the change is unsound: {unsound}", None, before
@@ -237,105 +248,11 @@ class SimulatedLoop:
                 return "rolled back", f"{decision.reason}; with {some} {wrong}", found, before
         after = self.ran(at, proposed)
         found = gained(before, after)
-        wrong = contradicted(sure, found, self.plan.rule)
+        wrong = contradicted(prediction.least, found, self.plan.rule)
         if wrong is not None:
             return "rolled back", f"{decision.reason}; {wrong}", found, before
         self.routes = proposed
         return "applied", decision.reason, found, after
-
-    def _canary(
-        self, proposed: Routes, phase: Phase, seen: Seen, layers: Layers
-    ) -> tuple[Routes, Prediction]:
-        """The routes in force with those proposed for part of the destinations, and what that is to gain.
-
-        Of several draws the one with the largest predicted gain.
-        """
-        old, new = self.routes.table(), proposed.table()
-        hosts = np.flatnonzero((old != new).any(axis=0)[: self.fabric.hosts])
-        random = np.random.default_rng([self.plan.seed, self._number])
-        count = int(np.ceil(len(hosts) * self.plan.canary_percent / 100.0))
-        drawn = []
-        for _ in range(_CANARIES):
-            some = sorted(int(host) for host in random.permutation(hosts)[:count])
-            mixed = self.routes.mixed(proposed, some)
-            changed = self.routes.changed_entries(mixed)
-            drawn.append((mixed, self._predicted(phase, mixed, seen, layers, [], changed)))
-        return max(drawn, key=lambda one: one[1].sure_gain)
-
-    def _proposed(self, seen: Seen, layers: Layers, others: Sequence[Layers]) -> Routes:
-        """Routes for what was seen, and for what may come again.
-
-        Sought from the routes in force, which changes little, and anew; the better ones of both. Where sums
-        are all there is, for these.
-        """
-        from netloom import _core
-
-        plan, threads = self.plan, self.threads
-        if seen.verdict == "not identifiable":
-            found = _core.optimize_hose(
-                self.fabric, seen.hose, today=self.routes, seed=plan.seed, threads=threads, work=self.work
-            )
-            return whole(found).routes
-        parts = [layers, *others]
-        named = [
-            (f"{number}.{place}", traffic, weight / (self._worst(part) if len(parts) > 1 else 1.0))
-            for number, part in enumerate(parts)
-            for place, (traffic, weight) in enumerate(part)
-        ]
-        pairs = sum(traffic.pairs for _, traffic, _ in named)
-        work = self.work if self.work is not None else LEAST_WORK + WORK_A_PAIR * pairs
-        candidates = []
-        for today in (self.routes, None):
-            best = _core.optimize_layers(
-                self.fabric,
-                named,
-                "sum",
-                background=self.routes,
-                today=today,
-                seed=plan.seed,
-                threads=threads,
-                work=work,
-            )
-            candidates.append(whole(best).routes)
-        known = [(traffic, weight) for _, traffic, weight in named]
-        return min(candidates, key=lambda routes: self._rank(routes, known))
-
-    def _rank(self, routes: Routes, layers: Layers) -> tuple[float, int, int]:
-        """Less is better: the worst load (to a thousandth), links that carry hardly less, changed entries."""
-        worst_of_all, hot = 0.0, 0
-        for traffic, weight in layers:
-            found = _loads(self.fabric, routes, traffic, self.threads)
-            worst_of_all += weight * found.max
-            hot += int((found.per_link > HOT * found.max).sum())
-        return float(f"{worst_of_all:.3g}"), hot, self.routes.changed_entries(routes)
-
-    def _worst(self, layers: Layers) -> float:
-        """What the routes in force show, as the measure of other traffic."""
-        return worst(self.fabric, self.routes, layers, threads=self.threads) or 1.0
-
-    def _predicted(
-        self,
-        phase: Phase,
-        proposed: Routes,
-        seen: Seen,
-        layers: Layers,
-        others: Sequence[Layers],
-        changed: int,
-    ) -> Prediction:
-        if changed == 0:
-            return Prediction(gain=0.0, sure_gain=0.0, mean_gain=0.0)
-        return predict(
-            self.fabric,
-            self.routes,
-            proposed,
-            layers,
-            error_percent=seen.estimated_error_percent,
-            hose=seen.hose if seen.verdict == "not identifiable" else None,
-            others=others,
-            scenario=phase.scenario,
-            seed=self.plan.seed,
-            threads=self.threads,
-        )
 
     def _simulated(self, phase: Phase, routes: Routes) -> Ran:
         from netloom import _core
@@ -419,36 +336,11 @@ def why_unsound(fabric: Fabric, routes: Routes) -> str | None:
     return ", ".join(wrong) or None
 
 
-def jobs_sum(phase: Phase) -> str:
-    """A short sum of who runs where."""
-    told = hashlib.sha256()
-    for job in phase.scenario.jobs:
-        told.update(job.name.encode() + b"\0" + job.host_of_rank.tobytes())
-    return told.hexdigest()[:16]
-
-
 def _counted(ended: Simulation, plan: Plan, *, lanes: str | None) -> Counters:
     found: Counters = _some(
         ended.counted(lanes, noise=plan.noise, skew=plan.skew, missing=plan.missing, seed=plan.seed)
     )
     return found
-
-
-def _loads(fabric: Fabric, routes: Routes, traffic: Traffic, threads: int) -> LinkLoads:
-    """Without bounds."""
-    from netloom import _core
-
-    return whole(_core.loads(fabric, routes, traffic, threads=threads, work=0))
-
-
-def _added(layers: Layers) -> Traffic:
-    """All phases' traffic as one."""
-    from netloom.interop import from_scipy
-
-    if len(layers) == 1:
-        return layers[0][0]
-    total = sum(weight * traffic.to_scipy() for traffic, weight in layers)
-    return from_scipy(total, layers[0][0].hosts_hash)
 
 
 def _some(value: Any) -> Any:

@@ -162,10 +162,28 @@ def diff(
     net = run.fabric(fabric)
     first, second = read(run, before, net, role="before"), read(run, after, net, role="after")
     found = second.since(first, seconds=seconds)
-    wrong = reversed_readings(*second.fallen_since(first), before)
-    told = {**summary(found, busiest=hottest), "findings": wrong or findings(found.port_errors)}
+    told = summary(found, busiest=hottest)
+    wrong = odd_readings(first, second, found, before)
+    told["findings"] = wrong or findings(found.port_errors)
     result = {**told, "output": write(run, found)}
     return run.finish(result, lambda: text(result))
+
+
+def odd_readings(first: Counters, second: Counters, between: Counters, before: str) -> list[Finding]:
+    """The finding of two readings that are no interval: in the wrong order, or the same one twice.
+
+    `between` is what was counted from one to the other: where data are not counted, or errors came, readings
+    with equal data may be two.
+    """
+    fallen, changed = second.fallen_since(first)
+    told = between.summary(busiest=0)
+    if changed == 0 and told["links_unknown"] < told["links"] and not between.port_errors:
+        text = (
+            f"no counter of data or packets changed since {before}: the same reading twice, or nobody has "
+            "read the ports anew in between"
+        )
+        return [finding("stale", text)]
+    return reversed_readings(fallen, changed, before)
 
 
 def reversed_readings(fallen: int, changed: int, before: str) -> list[Finding]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from netloom.cli.counters import command as counters_verb
 from netloom.cli.health import report
 from netloom.cli.shared import options
+from netloom.cli.shared.exits import UsageError
 from netloom.cli.shared.options import Options
 from netloom.cli.shared.run import Run
 from netloom.findings import Finding, finding, findings
@@ -53,7 +54,6 @@ def health(
     options
         Common options; `-o` writes the result (.json, .csv).
     """
-    from netloom.cli.shared.exits import UsageError
     from netloom.health import cable_findings, examine
 
     if seconds is not None and counters is None:
@@ -120,9 +120,12 @@ def _judge(
     whole = last
     if len(readings) > 1:
         before = readings[0][0]
-        odd += counters_verb.reversed_readings(*last.fallen_since(before), first)
         whole = last.since(before, seconds=seconds)
+    elif seconds is not None and last.readings <= 1 and not errors.counted:
+        raise UsageError(f"--seconds is the time between two readings: {first} is one, expected AFTER")
     told = whole.summary(busiest=0)
+    if len(readings) > 1:
+        odd += counters_verb.odd_readings(readings[0][0], last, whole, first)
     if not errors.last and not errors.counted:
         odd += findings(last.port_errors)
         text = f"{told['kind']}: no error counters are read from it, so that only cables are judged"

@@ -125,9 +125,7 @@ def live(
         )
         told = _Told(run, access, manager, every, counters_from, written)
         if written is not None:
-            from netloom.loop.journal import rounds_of
-
-            loop.history.extend(rounds_of(written.rows))
+            loop.resume(written)
         told.stopped = _rounds(loop, told, _who(run, jobs, adapters or Adapters()), rounds)
         run.finishing()
         result = told.result(loop, vl_scheme, jobs)
