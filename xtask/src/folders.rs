@@ -10,7 +10,7 @@ const MOST: usize = 20;
 const CROWDED: [(&str, usize); 4] = [
     ("crates/infer/src", 40),
     ("crates/model/src", 26),
-    ("crates/optimize/src", 38),
+    ("crates/optimize/src", 39),
     ("crates/python/src", 32),
 ];
 

@@ -16,6 +16,7 @@
 //! | [`mod@worst`] | the worst that such traffic can do to given routes |
 //! | [`mod@lmc`] | the door for several addresses a host, with a path by pair |
 //! | `split` | pairs dealt to the addresses of their destinations |
+//! | `outcome` | what every search tells of itself: tables, status, work |
 //! | `solve` | what the doors share: from items to tables |
 //! | `objective` | what is minimised first: the maxima of the layers, combined |
 //! | `near` | the best few changes of today's tables |
@@ -69,6 +70,7 @@ mod near;
 mod objective;
 pub mod optimize;
 pub mod options;
+mod outcome;
 mod pack;
 mod path;
 mod penalty;
@@ -93,8 +95,9 @@ pub use coloured::coloured;
 pub use hose::{HoseProof, OptimizedHose, optimize_hose};
 pub use layers::{Combine, Combined, Layer, LayerResult, OptimizedLayers, optimize_layers};
 pub use lmc::optimize_lmc;
-pub use optimize::{Because, Optimized, optimize};
+pub use optimize::{Optimized, optimize};
 pub use options::{Change, OptimizeOptions};
+pub use outcome::{Because, Outcome, Status, Stop};
 pub use repair::repaired;
 pub use worst::hose_loads;
 

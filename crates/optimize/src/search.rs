@@ -3,6 +3,7 @@
 
 use crate::best::Best;
 use crate::budget::Budget;
+use crate::outcome::Stop;
 use crate::rounds::Search;
 use crate::siblings::Siblings;
 use crate::state::State;
@@ -45,6 +46,7 @@ pub(crate) fn search(state: &mut State, siblings: &Siblings, how: How, budget: &
         today: None,
     };
     search.offer();
+    search.best.stop = how.stay.then_some(Stop::Target);
     if search.state.items.len() > 0 && !how.stay {
         let mut round = 0;
         if islands > 1 {
@@ -71,7 +73,8 @@ pub(crate) fn search(state: &mut State, siblings: &Siblings, how: How, budget: &
                 break;
             }
         }
-        search.best.exhausted = search.budget.over(search.state.work) && search.wants();
+        let spent = search.budget.over(search.state.work).then_some(Stop::Work);
+        search.best.stop = if search.wants() { spent } else { Some(Stop::Target) };
         search.polish();
         search.restore();
         let Search { state, ref mut best, .. } = search;
