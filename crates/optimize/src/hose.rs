@@ -24,11 +24,11 @@ use netloom_routing::{LinkLoads, PathSet};
 use netloom_topology::Structure;
 
 use crate::OptimizeError;
-use crate::budget::TOLERANCE;
 use crate::layers::{self, Combine, Layer};
 use crate::optimize::in_pool;
 use crate::options::{Change, OptimizeOptions};
-use crate::outcome::{Because, Outcome, Stop, has_outcome};
+use crate::search::budget::TOLERANCE;
+use crate::search::outcome::{Because, Outcome, Stop, has_outcome};
 use crate::solve::Setting;
 use crate::tables::admissible_lft;
 use crate::worst::{Crossing, Crossings, check_hose, entries, of_others};

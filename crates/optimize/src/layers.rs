@@ -9,12 +9,12 @@ use netloom_routing::{LinkLoads, PathSet, loads};
 use netloom_topology::Structure;
 
 use crate::OptimizeError;
-use crate::budget::TOLERANCE;
-use crate::items::layered_items;
-use crate::objective::{Objective, Rule};
 use crate::optimize::{bounds, default_work, in_pool, switch_bound};
 use crate::options::OptimizeOptions;
-use crate::outcome::{Because, Outcome, has_outcome};
+use crate::search::budget::TOLERANCE;
+use crate::search::outcome::{Because, Outcome, has_outcome};
+use crate::search::state::items::layered_items;
+use crate::search::state::objective::{Objective, Rule};
 use crate::solve::{Setting, agrees, check_reachable, host_loads, solve};
 
 /// One matrix.

@@ -14,13 +14,13 @@ use netloom_routing::{LinkLoads, PathSet, loads};
 use netloom_topology::Structure;
 
 use crate::OptimizeError;
-use crate::budget::TOLERANCE;
-use crate::items::{Items, items};
-use crate::objective::{Objective, Rule};
 use crate::options::OptimizeOptions;
-use crate::outcome::{Because, Outcome, has_outcome};
+use crate::search::budget::TOLERANCE;
+use crate::search::outcome::{Because, Outcome, has_outcome};
+use crate::search::state::items::{Items, items};
+use crate::search::state::objective::{Objective, Rule};
+use crate::search::target::switch_target;
 use crate::solve::{Setting, agrees, check_reachable, host_loads, solve_patiently};
-use crate::target::switch_target;
 
 /// Optimised routes.
 #[derive(Clone, Debug)]

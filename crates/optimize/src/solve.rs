@@ -7,18 +7,18 @@ use netloom_routing::PathSet;
 use netloom_topology::Structure;
 
 use crate::OptimizeError;
-use crate::budget::Budget;
-use crate::items::Items;
-use crate::keep::Keep;
-use crate::objective::Objective;
 use crate::options::{Change, OptimizeOptions};
-use crate::outcome::{Because, Outcome, Stop};
+use crate::search::budget::Budget;
+use crate::search::moves::siblings::Siblings;
+use crate::search::outcome::{Because, Outcome, Stop};
+use crate::search::start::from_tables;
+use crate::search::state::State;
+use crate::search::state::items::Items;
+use crate::search::state::objective::Objective;
+use crate::search::state::slots::View;
+use crate::search::state::today::Keep;
 use crate::search::{How, search};
-use crate::siblings::Siblings;
-use crate::start::from_tables;
-use crate::state::State;
 use crate::tables::{admissible_lft, routes_with_paths};
-use crate::view::View;
 
 /// A fabric with tables to start from.
 #[derive(Clone, Copy)]

@@ -2,8 +2,8 @@
 
 use netloom_model::Improvement;
 
-use crate::budget::TOLERANCE;
-use crate::outcome::Stop;
+use crate::search::budget::TOLERANCE;
+use crate::search::outcome::Stop;
 
 /// The best paths so far.
 #[derive(Clone, Default)]

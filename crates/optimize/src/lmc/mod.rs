@@ -11,6 +11,8 @@
 //! The best routing so far is kept throughout. A pair stays whole: where a host has one partner, LMC buys nothing.
 //! Bounds on whole items hold for stage 0 only; the adaptive-routing bound and bounds on whole pairs hold for all.
 
+mod split;
+
 use netloom_bounds::{ar_bound, tighten, tighten_pairs};
 use netloom_model::rng::stream;
 use netloom_model::{
@@ -20,15 +22,15 @@ use netloom_routing::{LinkLoads, PathSet, loads};
 use netloom_topology::Structure;
 
 use crate::OptimizeError;
-use crate::budget::TOLERANCE;
-use crate::items::items;
-use crate::objective::Objective;
+use crate::lmc::split::Pairs;
 use crate::optimize::{Optimized, in_pool};
 use crate::options::OptimizeOptions;
-use crate::outcome::{Because, Outcome, Stop};
+use crate::search::budget::TOLERANCE;
+use crate::search::outcome::{Because, Outcome, Stop};
+use crate::search::state::items::items;
+use crate::search::state::objective::Objective;
+use crate::search::target::switch_target;
 use crate::solve::{Setting, check_reachable, host_loads, solve};
-use crate::split::Pairs;
-use crate::target::switch_target;
 
 /// Pairs up to which bounds on whole pairs are looked for.
 const MOST_PAIRS: usize = 2_000_000;

@@ -2,7 +2,7 @@
 
 use netloom_model::{Improvement, Routes, StopReason};
 
-use crate::budget::TOLERANCE;
+use crate::search::budget::TOLERANCE;
 
 /// Tables, and how the search for them went.
 #[derive(Clone, Debug)]
