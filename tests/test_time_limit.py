@@ -27,3 +27,22 @@ def test_a_limit_in_which_no_answer_can_be_is_refused_at_once(netloom):
     refused = netloom.refused("infer", many, "ftree", "counters.csv", "--time-limit", "0.5", code=2)
     assert "16,773,120 pairs of hosts need about 4 s before there is any answer" in refused
     assert "expected jobs (--jobs) or more time" in refused
+
+
+def test_tables_that_come_after_the_limit_are_whole_and_told_as_late(netloom, paths):
+    """An engine looks at no limit: what it makes within the slack is written, and not as if in time."""
+    done = netloom("route", "ftree", paths.ft2, "-o", "r.lfts", "--time-limit", "0")
+    assert done.code == 0
+    assert done.err.startswith("netloom: note: the time limit of 0 s came before the end, after ")
+    assert done.err.count("\n") == 1
+    assert netloom.result("check", paths.ft2, "r.lfts")["ok"] is True
+    assert netloom("route", "ftree", paths.ft2, "-o", "r.lfts", "--time-limit", "600").err == ""
+
+
+def test_a_sweep_whose_limit_passes_before_any_run_is_done_leaves_no_table(netloom, paths):
+    """README: 124, as there is nothing to keep; an empty table would look like a sweep without results."""
+    words = ("sweep", "run", paths.examples / "sweeps" / "shuffle.toml", "-o", "swept")
+    done = netloom(*words, "--time-limit", "0", "--format", "json")
+    told = "netloom: error: the time limit of 0 s passed before there was anything to keep\n"
+    assert (done.code, done.out, done.err) == (124, "", told)
+    assert not (netloom.folder / "swept" / "table.parquet").exists()

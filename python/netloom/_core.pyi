@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pandas
 import pyarrow
 import scipy.sparse
+from typing_extensions import disjoint_base
 
 __all__ = [
     "Certificate",
@@ -30,6 +31,7 @@ __all__ = [
     "Optimized",
     "OptimizedHose",
     "OptimizedLayers",
+    "Outcome",
     "Recovered",
     "Routes",
     "Sampled",
@@ -624,20 +626,25 @@ class LinkLoads:
     def to_arrow(self) -> pyarrow.Table: ...
     def to_pandas(self) -> pandas.DataFrame: ...
 
-@final
-class Optimized:
-    """Routes made for a traffic, and how good they are."""
+@disjoint_base
+class Outcome:
+    """Routes that a search found, and how it went: Optimized, OptimizedLayers and OptimizedHose extend it."""
 
     @property
     def routes(self) -> Routes: ...
     @property
-    def loads(self) -> LinkLoads: ...
+    def proven_optimal(self) -> bool:
+        """Whether what was minimised meets its lower bound."""
     @property
-    def certificate(self) -> Certificate: ...
+    def status(
+        self,
+    ) -> Literal[
+        "optimal", "exhausted", "stopped: time", "stopped: work", "stopped: interrupted", "stopped: target"
+    ]:
+        """How it ended: proven; nothing was left to try; or what ended it (`target`: its aim is met)."""
     @property
-    def proven_optimal(self) -> bool: ...
-    @property
-    def stopped(self) -> Literal["interrupted", "time-limit", "work"] | None: ...
+    def stopped(self) -> Literal["interrupted", "time-limit", "work"] | None:
+        """Why this is only the best so far; None if the search ended by itself."""
     @property
     def reproducible(self) -> bool: ...
     @property
@@ -648,10 +655,19 @@ class Optimized:
     @property
     def changed_because(self) -> Literal["bound", "tail", "nothing"] | None:
         """What was gained on those; None where the method does not say (AFAR, one colouring)."""
+    def write(self, path: _Path) -> None: ...
+
+@final
+class Optimized(Outcome):
+    """Routes made for a traffic, and how good they are."""
+
+    @property
+    def loads(self) -> LinkLoads: ...
+    @property
+    def certificate(self) -> Certificate: ...
     @property
     def history(self) -> list[dict[str, Any]]:
         """Every improvement: seconds, work, max_load, max_load_between_switches, links_at_max."""
-    def write(self, path: _Path) -> None: ...
 
 @final
 class Equations:
@@ -726,11 +742,9 @@ class ExactPlan:
     def routes(self, background: Routes) -> Routes: ...
 
 @final
-class OptimizedLayers:
+class OptimizedLayers(Outcome):
     """Routes made for several matrices, and how good they are for each."""
 
-    @property
-    def routes(self) -> Routes: ...
     @property
     def layers(self) -> list[tuple[str, float, LinkLoads]]:
         """Name, weight and loads of every matrix, in the order given."""
@@ -742,18 +756,6 @@ class OptimizedLayers:
     @property
     def bound_class(self) -> str:
         """What that is a bound of: the narrowest class of the matrices' bounds."""
-    @property
-    def proven_optimal(self) -> bool: ...
-    @property
-    def stopped(self) -> Literal["interrupted", "time-limit", "work"] | None: ...
-    @property
-    def reproducible(self) -> bool: ...
-    @property
-    def work(self) -> int: ...
-    @property
-    def changed_entries(self) -> int | None: ...
-    @property
-    def changed_because(self) -> Literal["bound", "tail", "nothing"]: ...
     @property
     def history(self) -> list[dict[str, Any]]:
         """Every improvement; max_load is the objective."""
@@ -788,11 +790,9 @@ class HoseLoads:
     def hottest(self, count: int = 10) -> list[dict[str, Any]]: ...
 
 @final
-class OptimizedHose:
+class OptimizedHose(Outcome):
     """Routes for a hose, and how good they are in the worst case."""
 
-    @property
-    def routes(self) -> Routes: ...
     @property
     def worst(self) -> HoseLoads: ...
     @property
@@ -811,19 +811,7 @@ class OptimizedHose:
     @property
     def bound_at(self) -> str: ...
     @property
-    def proven_optimal(self) -> bool: ...
-    @property
     def rounds(self) -> int: ...
-    @property
-    def work(self) -> int: ...
-    @property
-    def changed_entries(self) -> int | None: ...
-    @property
-    def changed_because(self) -> Literal["bound", "tail", "nothing"]: ...
-    @property
-    def stopped(self) -> Literal["interrupted", "time-limit", "work"] | None: ...
-    @property
-    def reproducible(self) -> bool: ...
 
 @final
 class CheckReport:

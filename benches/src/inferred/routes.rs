@@ -104,7 +104,7 @@ pub fn run(_: &mut Study) -> Section {
         let from_sums = gap(ground.max(&for_sums(ground, &field.truth), &field.truth));
         for &lanes in *lanes {
             let inferred = field.inferred(lanes, Readings::Exact);
-            let routes = ground.optimize(&inferred.traffic, LIMIT).found.routes;
+            let routes = ground.optimize(&inferred.traffic, LIMIT).found.outcome.routes;
             let from_counters = gap(ground.max(&routes, &field.truth));
             let trust = &inferred.found.trust;
             table.push(vec![
@@ -165,5 +165,5 @@ fn for_sums(ground: &Ground, truth: &Csr) -> Routes {
         optimize_hose(fabric, structure, paths, &hose, background, &options(), control)
             .expect("every pair has a way")
     });
-    run.found.routes
+    run.found.outcome.routes
 }

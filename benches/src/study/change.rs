@@ -37,7 +37,7 @@ pub fn run(_: &mut Study) -> Section {
     let mine: Vec<_> = mine.flat_map(|job| job.hosts.iter()).collect();
     mine.iter().for_each(|host| frozen[host.index()] = false);
 
-    let today = ground.optimize(&before.total(), LIMIT.0).found.routes;
+    let today = ground.optimize(&before.total(), LIMIT.0).found.outcome.routes;
     let traffic: Traffic = after.traffic;
     let matrix = traffic.total();
     let with = |most: Option<u64>, frozen: &[bool], seconds: f64| {

@@ -37,8 +37,8 @@ pub fn run(_: &mut Study) -> Section {
     let total = ground.optimize(&traffic.total(), LIMIT);
     let off = perturb(&traffic, Estimate::Relative(0.0007), 1).expect("an error that can be");
     let others: [(&str, Routes); 5] = [
-        ("optimised for the sum", total.found.routes),
-        ("… bytes off by 0.07 %", ground.optimize(&off.total(), LIMIT).found.routes),
+        ("optimised for the sum", total.found.outcome.routes),
+        ("… bytes off by 0.07 %", ground.optimize(&off.total(), LIMIT).found.outcome.routes),
         ("ftree", ground.routes(Engine::Ftree).expect("a fat tree")),
         ("d-mod-k", ground.routes(Engine::Dmodk).expect("a fat tree")),
         ("random", ground.routes(Engine::Random).expect("any tree")),

@@ -56,7 +56,7 @@ pub fn run(_: &mut Study) -> Section {
     };
 
     let shift = matrix("bisection");
-    let optimised = field.ground.optimize(&shift, LIMIT).found.routes;
+    let optimised = field.ground.optimize(&shift, LIMIT).found.outcome.routes;
     let ways: [(&str, Way, f64, f64, [f64; 2]); 3] = [
         ("ftree", field.ftree(), 1.688, 0.05, [16.94, 18.92]),
         ("adaptive", Way::Adaptive, 1.750, 0.08, [23.81, 68.89]),
@@ -126,7 +126,7 @@ pub fn run(_: &mut Study) -> Section {
     let few = |optimise: bool| {
         abreast(cores(), &seeds, |seed| {
             let shuffle = matrix(&format!("bisection-shuffle:seed={seed}"));
-            let routes = optimise.then(|| field.ground.optimize(&shuffle, LIMIT).found.routes);
+            let routes = optimise.then(|| field.ground.optimize(&shuffle, LIMIT).found.outcome.routes);
             let way = routes.as_ref().map_or(Way::Adaptive, Way::Tables);
             let outcome = field.packets(way, field.alone(stream(&shuffle)), *seed);
             (ms(&outcome), outcome.packet_latency, field.fluid(way, field.alone(stream(&shuffle))))

@@ -29,14 +29,14 @@ const DRAWS: u64 = 5;
 pub fn run(_: &mut Study) -> Section {
     let field = Field::new();
     let traffic = jobs("examples/jobs/cyclic-stencil.toml", &field.ground.fabric);
-    let total = field.ground.optimize(&traffic.total(), LIMIT).found.routes;
+    let total = field.ground.optimize(&traffic.total(), LIMIT).found.outcome.routes;
     // From random tables: ftree's are as good as can be here, and would win before the search begins.
     let phases = for_phases(&field, &traffic, &field.random(1));
     let off_by: Vec<Traffic> = (1..=DRAWS)
         .map(|seed| perturb(&traffic, Estimate::Relative(ERROR), seed).expect("an error that can be"))
         .collect();
     let noisy_total: Vec<Routes> =
-        off_by.iter().map(|t| field.ground.optimize(&t.total(), LIMIT).found.routes).collect();
+        off_by.iter().map(|t| field.ground.optimize(&t.total(), LIMIT).found.outcome.routes).collect();
     let noisy_phases: Vec<Routes> =
         off_by.iter().map(|t| for_phases(&field, t, &field.ground.background)).collect();
     let mut table = vec![heads(&["messages", "routing", "ms", "dissertation", "off", "fluid, ms"])];
@@ -139,5 +139,5 @@ fn for_phases(field: &Field, traffic: &Traffic, start: &Routes) -> Routes {
         optimize_layers(fabric, structure, paths, &layers, Combine::Sum, start, &options(), control)
             .expect("every pair has a way")
     });
-    run.found.routes
+    run.found.outcome.routes
 }

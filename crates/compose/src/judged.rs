@@ -209,14 +209,14 @@ impl Asked<'_> {
         let Self { fabric, structure, paths, start, .. } = *self;
         let work = self.options.work.map(|work| work / share);
         let options = OptimizeOptions { work, tail, change, ..self.options.clone() };
-        if let [only] = layers
+        let best = if let [only] = layers
             && only.weight == 1.0
         {
-            let best = optimize(fabric, structure, paths, only.matrix, start, &options, control)?;
-            return Ok((best.routes, best.changed_because, best.work));
-        }
-        let options = OptimizeOptions { bound: None, ..options };
-        let best = optimize_layers(fabric, structure, paths, layers, Combine::Sum, start, &options, control)?;
+            optimize(fabric, structure, paths, only.matrix, start, &options, control)?.outcome
+        } else {
+            let options = OptimizeOptions { bound: None, ..options };
+            optimize_layers(fabric, structure, paths, layers, Combine::Sum, start, &options, control)?.outcome
+        };
         Ok((best.routes, best.changed_because, best.work))
     }
 

@@ -16,7 +16,7 @@ use netloom_model::{Control, Csr, Fabric, Lft, LinkId, Routes, StopReason, Switc
 use netloom_routing::PathSet;
 
 use crate::OptimizeError;
-use crate::items::{Items, items};
+use crate::search::state::items::{Items, items};
 
 /// How far AFAR goes.
 #[derive(Clone, Debug)]

@@ -2,7 +2,7 @@
 //!
 //! A baseline beside AFAR: what a pattern-aware routing gives that never asks how good it is. On a three-level
 //! tree without holes an edge colouring spreads what every leaf sends and what it receives over all spines
-//! at once ([`start`](crate::start)); on any other fabric traffic is inserted greedily, largest first.
+//! at once ([`start`](crate::search::start)); on any other fabric traffic is inserted greedily, largest first.
 //! Where the talk routes every pair by itself, tables by destination make all traffic of a leaf to one destination
 //! share one way, and flows to one destination that meet stay together; what the colours then forbid takes the
 //! least loaded way left.
@@ -15,15 +15,15 @@ use netloom_topology::Structure;
 
 use crate::OptimizeError;
 use crate::afar::check_shapes;
-use crate::budget::Budget;
-use crate::items::items;
-use crate::objective::Objective;
+use crate::search::budget::Budget;
+use crate::search::start;
+use crate::search::state::State;
+use crate::search::state::items::items;
+use crate::search::state::objective::Objective;
+use crate::search::state::slots::View;
+use crate::search::target::switch_target;
 use crate::solve::check_reachable;
-use crate::start;
-use crate::state::State;
 use crate::tables::{admissible_lft, routes_with_paths};
-use crate::target::switch_target;
-use crate::view::View;
 
 /// Sharpness of the penalty by which greedy insertion chooses.
 const GREEDY_ALPHA: f64 = 30.0;

@@ -18,17 +18,17 @@ use std::sync::Arc;
 
 use netloom_bounds::ArBound;
 use netloom_model::{
-    BoundClass, Certificate, Control, Csr, Fabric, Hose, HostId, Improvement, LinkId, Routes, StopReason,
-    SwitchId, Table,
+    BoundClass, Certificate, Control, Csr, Fabric, Hose, HostId, Improvement, LinkId, Routes, SwitchId, Table,
 };
 use netloom_routing::{LinkLoads, PathSet};
 use netloom_topology::Structure;
 
 use crate::OptimizeError;
-use crate::budget::TOLERANCE;
 use crate::layers::{self, Combine, Layer};
-use crate::optimize::{Because, in_pool};
+use crate::optimize::in_pool;
 use crate::options::{Change, OptimizeOptions};
+use crate::search::budget::TOLERANCE;
+use crate::search::outcome::{Because, Outcome, Stop, has_outcome};
 use crate::solve::Setting;
 use crate::tables::admissible_lft;
 use crate::worst::{Crossing, Crossings, check_hose, entries, of_others};
@@ -65,8 +65,8 @@ impl HoseProof {
 /// Routes for a hose.
 #[derive(Clone, Debug)]
 pub struct OptimizedHose {
-    /// Complete tables: every entry towards a host admissible.
-    pub routes: Routes,
+    /// The tables, and how the search went; history is of the worst load between switches.
+    pub outcome: Outcome,
     /// The exact worst load of every link, each over all matrices within the sums.
     pub worst: LinkLoads,
     /// A matrix within the sums that loads the hottest link between switches to its worst.
@@ -81,25 +81,13 @@ pub struct OptimizedHose {
     pub bound_at: String,
     /// Why it holds.
     pub proof: HoseProof,
-    /// The largest worst load, host links included, meets the bound.
-    pub proven_optimal: bool,
     /// The matrices that the search ended with.
     pub scenarios: Vec<Csr>,
     /// Rounds of search and worst matrix.
     pub rounds: usize,
-    /// Why the search was cut short from outside, if it was.
-    pub stopped: Option<StopReason>,
-    /// Path searches spent.
-    pub work: u64,
-    /// Equal inputs, seed and work give this result again.
-    pub reproducible: bool,
-    /// How the worst load between switches improved.
-    pub history: Vec<Improvement>,
-    /// Entries towards hosts that differ from those of [`Change::from`], if that was given.
-    pub changed_entries: Option<u64>,
-    /// What the routes gained on those that the search began with.
-    pub changed_because: Because,
 }
+
+has_outcome!(OptimizedHose);
 
 /// The routes with the least worst load over all matrices within the sums of `hose` that the work budget finds.
 ///
@@ -226,7 +214,7 @@ fn run(setting: Setting, hose: &Hose) -> Result<OptimizedHose, OptimizeError> {
             }
             known.push((layer.bound.clone(), layer.ar.clone()));
         }
-        let next = match Kept::new(fabric, found.routes, hose, control) {
+        let next = match Kept::new(fabric, found.outcome.routes, hose, control) {
             // What is known of the best so far is exact.
             Err(OptimizeError::Stopped) => break,
             next => next?,
@@ -234,7 +222,7 @@ fn run(setting: Setting, hose: &Hose) -> Result<OptimizedHose, OptimizeError> {
         let better = next.beats(&best);
         if better {
             history.push(improvement(work, next.value));
-            changed_entries = found.changed_entries;
+            changed_entries = found.outcome.changed_entries;
         }
         // What these routes suffer most joins; unless they are as good as the matrices at hand ask already.
         let open = next.value.0 > found.objective * (1.0 + TOLERANCE);
@@ -248,15 +236,22 @@ fn run(setting: Setting, hose: &Hose) -> Result<OptimizedHose, OptimizeError> {
             break;
         }
     }
-    let stopped = control.stopped();
+    let stopped = control.stopped().map(Stop::from);
     let max = best.worst.max();
-    let changed_because = Because::of(history.len() > 1, first_max, max);
     let worst_matrix = worst_matrix(fabric, hose, &best, control)?;
-    Ok(OptimizedHose {
-        bound_at: place(fabric, &proof),
-        proven_optimal: max <= lower_bound * (1.0 + TOLERANCE),
-        switch_max_load: best.value.0,
+    let outcome = Outcome {
         routes: best.routes,
+        proven_optimal: max <= lower_bound * (1.0 + TOLERANCE),
+        stop: stopped.or((work >= limit).then_some(Stop::Work)),
+        work,
+        changed_because: Because::of(history.len() > 1, first_max, max),
+        history,
+        changed_entries,
+    };
+    Ok(OptimizedHose {
+        outcome,
+        bound_at: place(fabric, &proof),
+        switch_max_load: best.value.0,
         worst: best.worst,
         worst_matrix,
         background_worst,
@@ -264,12 +259,6 @@ fn run(setting: Setting, hose: &Hose) -> Result<OptimizedHose, OptimizeError> {
         proof,
         scenarios,
         rounds,
-        stopped,
-        work,
-        reproducible: stopped.is_none(),
-        history,
-        changed_entries,
-        changed_because,
     })
 }
 

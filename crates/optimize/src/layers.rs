@@ -4,16 +4,17 @@
 //! (Taffet, dissertation, sec. 5.3.1: 2.39 ms against ftree's 1.33 ms). Here every matrix keeps its own loads.
 
 use netloom_bounds::ArBound;
-use netloom_model::{Certificate, Control, Csr, Fabric, Improvement, Routes, StopReason};
+use netloom_model::{Certificate, Control, Csr, Fabric, Routes};
 use netloom_routing::{LinkLoads, PathSet, loads};
 use netloom_topology::Structure;
 
 use crate::OptimizeError;
-use crate::budget::TOLERANCE;
-use crate::items::layered_items;
-use crate::objective::{Objective, Rule};
-use crate::optimize::{Because, bounds, default_work, in_pool, switch_bound};
+use crate::optimize::{bounds, default_work, in_pool, switch_bound};
 use crate::options::OptimizeOptions;
+use crate::search::budget::TOLERANCE;
+use crate::search::outcome::{Because, Outcome, has_outcome};
+use crate::search::state::items::layered_items;
+use crate::search::state::objective::{Objective, Rule};
 use crate::solve::{Setting, agrees, check_reachable, host_loads, solve};
 
 /// One matrix.
@@ -60,33 +61,19 @@ pub struct LayerResult {
 /// Routes for several matrices at once.
 #[derive(Clone, Debug)]
 pub struct OptimizedLayers {
-    /// Complete tables: every entry towards a host admissible.
-    pub routes: Routes,
+    /// The tables, and how the search went; history is of the objective.
+    pub outcome: Outcome,
     /// One for every layer given, in order.
     pub layers: Vec<LayerResult>,
     /// The combined maxima: bytes for `Sum` and `Worst`, else a ratio of at least 1.
     pub objective: f64,
     /// The combined bounds: no tables have a smaller objective.
     pub objective_bound: f64,
-    /// The objective meets its bound.
-    pub proven_optimal: bool,
-    /// Why the search was cut short from outside, if it was.
-    pub stopped: Option<StopReason>,
-    /// Path searches spent.
-    pub work: u64,
-    /// The work budget ended the search before it reached what it aimed at.
-    pub exhausted: bool,
-    /// Equal inputs, seed and work give this result again.
-    pub reproducible: bool,
-    /// How the best routing improved; `max_load` is the objective.
-    pub history: Vec<Improvement>,
-    /// Entries towards hosts that differ from those of [`Change::from`](crate::Change::from), if that was given.
-    pub changed_entries: Option<u64>,
-    /// What the routes gained on those that the search began with.
-    pub changed_because: Because,
     /// What was minimised, to judge other routes by.
     pub combined: Combined,
 }
+
+has_outcome!(OptimizedLayers);
 
 /// How the layers' largest loads came to one number.
 #[derive(Clone, Debug)]
@@ -166,7 +153,7 @@ pub(crate) fn run(
 
     let mut results = Vec::new();
     for (k, (layer, (bound, ar, hosts))) in layers.iter().zip(found).enumerate() {
-        let loads = loads(fabric, &solved.routes, layer.matrix)?;
+        let loads = loads(fabric, &solved.outcome.routes, layer.matrix)?;
         debug_assert!(agrees(&loads.load, &hosts, &solved.believed[k]), "the search and its tables disagree");
         results.push(LayerResult {
             name: layer.name.clone(),
@@ -178,21 +165,12 @@ pub(crate) fn run(
         });
     }
     let objective = combined.value(results.iter().map(|r| r.loads.max()));
-    Ok(OptimizedLayers {
-        routes: solved.routes,
-        layers: results,
-        objective,
-        objective_bound,
+    let outcome = Outcome {
         proven_optimal: objective <= objective_bound * (1.0 + TOLERANCE),
-        stopped: solved.stopped,
-        work: solved.work,
-        exhausted: solved.exhausted,
-        reproducible: solved.stopped.is_none(),
-        history: solved.history,
-        changed_entries: solved.changed_entries,
         changed_because: Because::of(solved.moved, solved.start_value, objective),
-        combined: Combined(combined),
-    })
+        ..solved.outcome
+    };
+    Ok(OptimizedLayers { outcome, layers: results, objective, objective_bound, combined: Combined(combined) })
 }
 
 /// What a byte of every layer's maximum counts.

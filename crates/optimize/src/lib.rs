@@ -2,7 +2,7 @@
 //!
 //! The variables are forwarding-table entries. Only *admissible* entries (minimal up*/down*, crate
 //! `routing`) are ever chosen, so every table that leaves this crate is loop-free and deadlock-free;
-//! entries towards switches are mended where they are not (`management`). The
+//! entries towards switches are mended where they are not (`tables::management`). The
 //! objective is lexicographic: the largest load of a link between switches, then how many links carry it, then the same of
 //! the next lower load, and so on to a stated depth.
 //!
@@ -15,77 +15,25 @@
 //! | [`mod@hose`] | the door for traffic of which only the sums by host are known |
 //! | [`mod@worst`] | the worst that such traffic can do to given routes |
 //! | [`mod@lmc`] | the door for several addresses a host, with a path by pair |
-//! | `split` | pairs dealt to the addresses of their destinations |
 //! | `solve` | what the doors share: from items to tables |
-//! | `objective` | what is minimised first: the maxima of the layers, combined |
-//! | `near` | the best few changes of today's tables |
-//! | `restore` | needless changes given back |
-//! | `keep` | today's tables: changed entries cost, frozen destinations stay |
 //! | [`options`] | how to search, and how far from today's tables |
-//! | `search` | from end to end |
-//! | `rounds` | its steps: starts, rounds of sweeps and chains, new starts |
-//! | `best` | the best paths so far |
-//! | `levels` | below the maximum: few links on each level of load |
-//! | `islands` | several searches side by side, for several cores |
-//! | `items` | what one leaf sends to one destination moves as a whole |
-//! | `view` | the links between switches as dense *slots* |
-//! | `layout` | slots of a three-level tree in an order that scans fast; holes where it is damaged |
-//! | `state` | link loads, their soft-max weights, one path an item; add, remove, undo |
-//! | `penalty` | of a link's load: steep, smooth, never flat |
-//! | `scratch` | memory of the path search |
-//! | `path` | the cheapest admissible path that agrees with the entries in force |
-//! | `colour` | bipartite edge colouring |
-//! | `start` | first routings: today's tables, coloured, greedy |
-//! | `budget` | when the search ends, and how it went |
-//! | `sweep` | soft-max sweeps |
-//! | `chain` | ejection chains |
-//! | `siblings` | links side by side |
-//! | `exchange` | few items of a link against few of another |
-//! | `pack` | all items of one side of a switch anew into its links |
-//! | `target` | how low the links between switches could go, at best |
-//! | [`repair`] | today's tables made fit to start from |
-//! | `tables` | complete forwarding tables from paths |
-//! | `management` | entries towards the switches' own addresses |
+//! | `search` | the search: first routings, rounds, levels, new starts; its outcome |
+//! | `search::state` | items, one path each, on links as dense slots; loads, weights, the objective, today's tables |
+//! | `search::moves` | soft-max sweeps and ejection chains |
+//! | `tables` | complete forwarding tables from paths; today's made fit to start from |
 //! | [`exact`] | the problem as mixed-integer programs, for solvers to judge the search by |
 
 pub mod afar;
-mod best;
-mod budget;
-mod chain;
-mod colour;
 pub mod coloured;
 pub mod exact;
-mod exchange;
 pub mod hose;
-mod islands;
-mod items;
-mod keep;
 pub mod layers;
-mod layout;
-mod levels;
 pub mod lmc;
-mod management;
-mod near;
-mod objective;
 pub mod optimize;
 pub mod options;
-mod pack;
-mod path;
-mod penalty;
-pub mod repair;
-mod restore;
-mod rounds;
-mod scratch;
 mod search;
-mod siblings;
 mod solve;
-mod split;
-mod start;
-mod state;
-mod sweep;
 mod tables;
-mod target;
-mod view;
 pub mod worst;
 
 pub use afar::{AfarOptions, AfarResult, afar};
@@ -93,9 +41,10 @@ pub use coloured::coloured;
 pub use hose::{HoseProof, OptimizedHose, optimize_hose};
 pub use layers::{Combine, Combined, Layer, LayerResult, OptimizedLayers, optimize_layers};
 pub use lmc::optimize_lmc;
-pub use optimize::{Because, Optimized, optimize};
+pub use optimize::{Optimized, optimize};
 pub use options::{Change, OptimizeOptions};
-pub use repair::repaired;
+pub use search::outcome::{Because, Outcome, Status, Stop};
+pub use tables::repair::repaired;
 pub use worst::hose_loads;
 
 /// Why routes could not be optimised.

@@ -9,81 +9,37 @@
 //! Sources: Taffet, dissertation, sec. 3.3–3.5, for the problem and the adaptive-routing bound.
 
 use netloom_bounds::{ArBound, ar_bound, lower_bound_with_frozen, tighten};
-use netloom_model::{Certificate, Control, Csr, Fabric, Improvement, PathChoice, Routes, StopReason};
+use netloom_model::{Certificate, Control, Csr, Fabric, PathChoice, Routes};
 use netloom_routing::{LinkLoads, PathSet, loads};
 use netloom_topology::Structure;
 
 use crate::OptimizeError;
-use crate::budget::TOLERANCE;
-use crate::items::{Items, items};
-use crate::objective::{Objective, Rule};
 use crate::options::OptimizeOptions;
+use crate::search::budget::TOLERANCE;
+use crate::search::outcome::{Because, Outcome, has_outcome};
+use crate::search::state::items::{Items, items};
+use crate::search::state::objective::{Objective, Rule};
+use crate::search::target::switch_target;
 use crate::solve::{Setting, agrees, check_reachable, host_loads, solve_patiently};
-use crate::target::switch_target;
 
 /// Optimised routes.
 #[derive(Clone, Debug)]
 pub struct Optimized {
-    /// Complete tables: every entry towards a host admissible.
-    pub routes: Routes,
+    /// The tables, and how the search went; history is of links between switches.
+    pub outcome: Outcome,
     /// Their loads, host links included.
     pub loads: LinkLoads,
     /// The lower bound, with its certificate.
     pub bound: Certificate,
     /// The adaptive-routing bound, if it was computed here (none if [`OptimizeOptions::bound`] was given).
     pub ar: Option<ArBound>,
-    /// The maximum load (host links included) meets the bound.
-    pub proven_optimal: bool,
     /// Largest load of a link between switches.
     pub switch_max_load: f64,
     /// What the search aimed at: no routing has a lower largest load between switches.
     pub switch_bound: f64,
-    /// Why the search was cut short from outside, if it was.
-    pub stopped: Option<StopReason>,
-    /// Path searches spent.
-    pub work: u64,
-    /// The work budget ended the search before it reached what it aimed at.
-    pub exhausted: bool,
-    /// Equal inputs, seed and work give this result again.
-    pub reproducible: bool,
-    /// How the best routing improved.
-    pub history: Vec<Improvement>,
-    /// Entries towards hosts that differ from those of [`Change::from`], if that was given.
-    pub changed_entries: Option<u64>,
-    /// What the routes gained on those that the search began with.
-    pub changed_because: Because,
 }
 
-/// Why routes are others than those that a search began with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Because {
-    /// What is minimised (the largest load, or what is made of several) is nearer to its bound.
-    Bound,
-    /// That is as it was; fewer links carry it, or less is on the links below it.
-    Tail,
-    /// They are not: no way that traffic takes is another.
-    Nothing,
-}
-
-impl Because {
-    /// From the value of the objective before and after, and whether anything moved.
-    pub(crate) fn of(moved: bool, before: f64, after: f64) -> Self {
-        match moved {
-            false => Self::Nothing,
-            true if after < before * (1.0 - TOLERANCE) => Self::Bound,
-            true => Self::Tail,
-        }
-    }
-
-    /// As results spell it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Bound => "bound",
-            Self::Tail => "tail",
-            Self::Nothing => "nothing",
-        }
-    }
-}
+has_outcome!(Optimized);
 
 /// The best routes for `traffic` that the work budget finds, in complete tables.
 ///
@@ -146,32 +102,19 @@ fn run(setting: Setting, traffic: &Csr) -> Result<Optimized, OptimizeError> {
     let solved = solve_patiently(setting, lft, &items, objective, work, in_time)?;
 
     // What is reported is what the tables do, not what the search believes.
-    let loads = loads(fabric, &solved.routes, traffic)?;
+    let loads = loads(fabric, &solved.outcome.routes, traffic)?;
     debug_assert!(
         agrees(&loads.load, &host_loads, &solved.believed[0]),
         "the search and its tables disagree"
     );
     let switch_max = loads.max_between_switches(fabric);
-    Ok(Optimized {
+    let (before, after) = (solved.start_value.max(host_max), switch_max.max(host_max));
+    let outcome = Outcome {
         proven_optimal: loads.max() <= bound.claim * (1.0 + TOLERANCE),
-        bound,
-        ar,
-        switch_max_load: switch_max,
-        loads,
-        switch_bound,
-        routes: solved.routes,
-        stopped: solved.stopped,
-        work: solved.work,
-        exhausted: solved.exhausted,
-        reproducible: solved.stopped.is_none(),
-        history: solved.history,
-        changed_entries: solved.changed_entries,
-        changed_because: Because::of(
-            solved.moved,
-            solved.start_value.max(host_max),
-            switch_max.max(host_max),
-        ),
-    })
+        changed_because: Because::of(solved.moved, before, after),
+        ..solved.outcome
+    };
+    Ok(Optimized { outcome, bound, ar, switch_max_load: switch_max, loads, switch_bound })
 }
 
 /// Path searches where nobody says how many. Where changes are counted, the best few are found first and soon; what

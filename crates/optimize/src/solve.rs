@@ -2,22 +2,23 @@
 //!
 //! Anytime: the first routing is the start's own (made admissible), and only better ones replace it.
 
-use netloom_model::{Control, Csr, Fabric, HostId, Improvement, Lft, LinkId, Routes, StopReason};
+use netloom_model::{Control, Csr, Fabric, HostId, Lft, LinkId, Routes};
 use netloom_routing::PathSet;
 use netloom_topology::Structure;
 
 use crate::OptimizeError;
-use crate::budget::Budget;
-use crate::items::Items;
-use crate::keep::Keep;
-use crate::objective::Objective;
 use crate::options::{Change, OptimizeOptions};
+use crate::search::budget::Budget;
+use crate::search::moves::siblings::Siblings;
+use crate::search::outcome::{Because, Outcome, Stop};
+use crate::search::start::from_tables;
+use crate::search::state::State;
+use crate::search::state::items::Items;
+use crate::search::state::objective::Objective;
+use crate::search::state::slots::View;
+use crate::search::state::today::Keep;
 use crate::search::{How, search};
-use crate::siblings::Siblings;
-use crate::start::from_tables;
-use crate::state::State;
 use crate::tables::{admissible_lft, routes_with_paths};
-use crate::view::View;
 
 /// A fabric with tables to start from.
 #[derive(Clone, Copy)]
@@ -33,14 +34,8 @@ pub(crate) struct Setting<'a> {
 
 /// Tables, and how the search for them went.
 pub(crate) struct Solved {
-    pub routes: Routes,
-    /// Value of the objective, changed entries included, as the search sees it.
-    pub stopped: Option<StopReason>,
-    pub work: u64,
-    pub exhausted: bool,
-    pub history: Vec<Improvement>,
-    /// Entries towards hosts that differ from those of [`Change::from`].
-    pub changed_entries: Option<u64>,
+    /// Who asked for them knows the bound, and so whether they are proven and what they gained.
+    pub outcome: Outcome,
     /// Load by layer and link between switches, as the search sees it, for cross-checks.
     pub believed: Vec<Vec<f64>>,
     /// Value of the objective with the routes to begin with (made admissible).
@@ -104,17 +99,17 @@ pub(crate) fn solve_patiently(
     let routes = routes_with_paths(&view, base, background, items, &path);
     let changed_entries =
         options.change.as_ref().and_then(|change| Some(change.from.lft()?.changed_entries(routes.lft()?)));
-    Ok(Solved {
+    let stop = best.stop.filter(|&stop| !(still && stop == Stop::Work));
+    let outcome = Outcome {
         routes,
-        stopped,
+        proven_optimal: false,
+        stop: stopped.map(Stop::from).or(stop),
         work,
-        exhausted: stopped.is_none() && best.exhausted && !still,
         history: best.history,
         changed_entries,
-        believed,
-        start_value,
-        moved,
-    })
+        changed_because: Because::Nothing,
+    };
+    Ok(Solved { outcome, believed, start_value, moved })
 }
 
 /// Makes the state keep to today's tables as `change` asks.

@@ -4,7 +4,7 @@
 //! matrix need reach all of them.
 
 use netloom_bounds::Outside;
-use netloom_model::{BoundClass, Fabric, Hose, Routes, StopReason, Traffic};
+use netloom_model::{BoundClass, Fabric, Hose, StopReason, Traffic};
 use netloom_optimize::{self as optimizer, OptimizeError, OptimizeOptions};
 use netloom_routing::LinkLoads;
 use numpy::PyArray1;
@@ -15,9 +15,9 @@ use pyo3::types::PyDict;
 use crate::fabric::{PyFabric, Shared, link_dict};
 use crate::loads::{levels, mixed_speeds, outside_dict};
 use crate::optimize::{Asked, begin};
-use crate::optimized::changed;
-use crate::routes::{PyRoutes, RoutesOrEngine};
-use crate::run::{Options, left, run_until, stop_text};
+use crate::results::{PyOutcome, Search};
+use crate::routes::RoutesOrEngine;
+use crate::run::{Options, left, run_until};
 use crate::sums::PyHose;
 use crate::traffic::PyTraffic;
 use crate::{arrays, errors};
@@ -120,9 +120,8 @@ impl PyHoseLoads {
 }
 
 /// Routes for a hose, and how good they are in the worst case.
-#[pyclass(frozen, name = "OptimizedHose", module = "netloom._core")]
+#[pyclass(frozen, extends = PyOutcome, name = "OptimizedHose", module = "netloom._core")]
 pub struct PyOptimizedHose {
-    routes: Py<PyRoutes>,
     worst: Py<PyHoseLoads>,
     worst_matrix: Py<PyTraffic>,
     /// The worst load between switches of the routes it began with.
@@ -136,33 +135,13 @@ pub struct PyOptimizedHose {
     /// Where `lower_bound` comes from, in words.
     #[pyo3(get)]
     bound_at: String,
-    /// Whether the worst load meets its lower bound.
-    #[pyo3(get)]
-    proven_optimal: bool,
     /// How often a worst traffic was added and the search went on.
     #[pyo3(get)]
     rounds: usize,
-    /// Units of work done: the reproducible budget.
-    #[pyo3(get)]
-    work: u64,
-    /// Entries that differ from the routes it began with.
-    #[pyo3(get)]
-    changed_entries: Option<u64>,
-    /// What was gained on those: bound, tail, nothing.
-    #[pyo3(get)]
-    changed_because: &'static str,
-    exhausted: bool,
-    stopped: Option<StopReason>,
 }
 
 #[pymethods]
 impl PyOptimizedHose {
-    /// The routes.
-    #[getter]
-    fn routes(&self, py: Python<'_>) -> Py<PyRoutes> {
-        self.routes.clone_ref(py)
-    }
-
     /// What the bound is a bound of: a key of `bound_classes`.
     #[getter]
     fn bound_class(&self) -> &'static str {
@@ -185,18 +164,6 @@ impl PyOptimizedHose {
     #[getter]
     fn worst_matrix(&self, py: Python<'_>) -> Py<PyTraffic> {
         self.worst_matrix.clone_ref(py)
-    }
-
-    /// Why this is only the best so far; `None` if the search ended by itself.
-    #[getter]
-    fn stopped(&self) -> Option<&'static str> {
-        stop_text(self.stopped).or(self.exhausted.then_some("work"))
-    }
-
-    /// Whether the same call gives the same routes again: nothing but the work budget ended the search.
-    #[getter]
-    fn reproducible(&self) -> bool {
-        self.stopped.is_none()
     }
 
     fn __repr__(&self) -> String {
@@ -278,7 +245,7 @@ pub fn optimize_hose(
     work: Option<u64>,
     time_limit: Option<f64>,
     progress: Option<Py<PyAny>>,
-) -> PyResult<PyOptimizedHose> {
+) -> PyResult<Py<PyOptimizedHose>> {
     check_fits(py, fabric, &hose.hose)?;
     let began = Instant::now();
     let begin = begin(py, fabric, &background, today.as_ref(), seed, threads)?;
@@ -304,12 +271,11 @@ pub fn optimize_hose(
     let (best, stopped) = (ended.result, ended.stopped);
     let worst_matrix = Traffic::from_matrix(best.worst_matrix);
     let worst_matrix = worst_matrix.with_hosts_hash(Some(fabric.fabric().hosts_hash()));
-    let changed = changed(&best.routes, &begin);
     let class = best.proof.class();
     let outside = shared.outside().filter(|_| class != BoundClass::AnyRoutes).cloned();
-    let routes: Routes = best.routes;
-    Ok(PyOptimizedHose {
-        routes: Py::new(py, PyRoutes::new(routes, shared))?,
+    let search = Search::of(&best.outcome, &begin);
+    let outcome = PyOutcome::new(py, best.outcome.routes, fabric, stopped, search)?;
+    let found = PyOptimizedHose {
         worst: Py::new(py, PyHoseLoads { worst: best.worst, shared: Arc::clone(shared) })?,
         worst_matrix: Py::new(py, PyTraffic::from(worst_matrix))?,
         background_worst: best.background_worst,
@@ -317,14 +283,9 @@ pub fn optimize_hose(
         class,
         outside,
         bound_at: best.bound_at,
-        proven_optimal: best.proven_optimal,
         rounds: best.rounds,
-        work: best.work,
-        changed_entries: changed,
-        changed_because: best.changed_because.name(),
-        exhausted: work.is_some_and(|work| best.work >= work) && !best.proven_optimal,
-        stopped,
-    })
+    };
+    Py::new(py, (found, outcome))
 }
 
 /// The exact worst load of every link over all traffics with given sums.

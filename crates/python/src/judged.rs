@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use netloom_compose::{Asked as AskedOf, ComposeError, choose};
 use netloom_model::Routes;
-use netloom_optimize::{Because, OptimizeOptions};
+use netloom_optimize::OptimizeOptions;
 use netloom_routing as routing;
 use netloom_sim::Model;
 use pyo3::prelude::*;
@@ -13,7 +13,8 @@ use pyo3::types::PyDict;
 use crate::errors;
 use crate::loads::Judged;
 use crate::optimize::{Asked, begin};
-use crate::optimized::{Found, PyOptimized, changed};
+use crate::optimized::{Found, PyOptimized};
+use crate::results::{Search, changed};
 use crate::routes::RoutesOrEngine;
 use crate::run::{Options, left, run_until};
 use crate::scenario::{PyScenario, choice_dict};
@@ -100,7 +101,7 @@ pub fn optimize_judged<'py>(
     work: Option<u64>,
     time_limit: Option<f64>,
     progress: Option<Py<PyAny>>,
-) -> PyResult<(PyOptimized, Bound<'py, PyDict>)> {
+) -> PyResult<(Py<PyOptimized>, Bound<'py, PyDict>)> {
     let fabric = &scenario.fabric();
     traffic.check_fits(py, fabric)?;
     let Some(model) = [Model::Packet, Model::Fluid].into_iter().find(|known| known.name() == model) else {
@@ -148,15 +149,8 @@ pub fn optimize_judged<'py>(
     let (stopped, improvements) = (ended.stopped, ended.improvements);
     let (choice, routes, loads, bounds) = ended.result;
     let bounds = bounds.map_err(|e| errors::optimize(py, e))?;
-    let found = Found {
-        changed: changed(&routes, &start),
-        routes,
-        loads,
-        bounds,
-        work: choice.work,
-        exhausted: false,
-        because: None::<Because>,
-    };
+    let search = Search { work: choice.work, changed: changed(&routes, &start), ..Search::default() };
+    let found = Found { routes, loads, bounds, search };
     let ended = crate::run::Ended { result: found, stopped, improvements };
     Ok((Found::into_python(ended, py, fabric)?, told))
 }

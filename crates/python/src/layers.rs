@@ -3,45 +3,33 @@
 use std::time::Instant;
 
 use netloom_bounds::Bounds;
-use netloom_model::{BoundClass, Routes, StopReason};
-use netloom_optimize::{self as optimizer, Because, Combine, Combined, Layer, OptimizeOptions};
+use netloom_model::BoundClass;
+use netloom_optimize::{self as optimizer, Combine, Combined, Layer, OptimizeOptions};
 use pyo3::prelude::*;
 
 use crate::errors;
 use crate::fabric::PyFabric;
 use crate::loads::{Judged, PyLinkLoads};
 use crate::optimize::{Asked, begin};
-use crate::optimized::{changed, falling, history_dicts};
-use crate::routes::{PyRoutes, RoutesOrEngine};
-use crate::run::{Ended, Options, left, run_until, stop_text};
+use crate::optimized::{falling, history_dicts};
+use crate::results::{PyOutcome, Search};
+use crate::routes::RoutesOrEngine;
+use crate::run::{Ended, Options, left, run_until};
 use crate::traffic::PyTraffic;
 
 /// Routes made for several matrices, and how good they are for each.
-#[pyclass(frozen, name = "OptimizedLayers", module = "netloom._core")]
+#[pyclass(frozen, extends = PyOutcome, name = "OptimizedLayers", module = "netloom._core")]
 pub struct PyOptimizedLayers {
-    routes: Py<PyRoutes>,
     layers: Vec<(String, f64, Py<PyLinkLoads>)>,
     objective: f64,
     objective_bound: f64,
     class: BoundClass,
-    proven_optimal: bool,
-    stopped: Option<StopReason>,
-    exhausted: bool,
-    work: u64,
-    changed: Option<u64>,
-    because: Because,
     history: Vec<(f64, netloom_model::Improvement)>,
     combined: Combined,
 }
 
 #[pymethods]
 impl PyOptimizedLayers {
-    /// The routes.
-    #[getter]
-    fn routes(&self, py: Python<'_>) -> Py<PyRoutes> {
-        self.routes.clone_ref(py)
-    }
-
     /// Name, weight and loads of every matrix, in the order given.
     #[getter]
     fn layers(&self, py: Python<'_>) -> Vec<(String, f64, Py<PyLinkLoads>)> {
@@ -64,42 +52,6 @@ impl PyOptimizedLayers {
     #[getter]
     fn bound_class(&self) -> &'static str {
         self.class.name()
-    }
-
-    /// Whether the objective meets its bound.
-    #[getter]
-    fn proven_optimal(&self) -> bool {
-        self.proven_optimal
-    }
-
-    /// Why this is only the best so far; `None` if the search ended by itself.
-    #[getter]
-    fn stopped(&self) -> Option<&'static str> {
-        stop_text(self.stopped).or(self.exhausted.then_some("work"))
-    }
-
-    /// Whether the same call gives the same routes again: nothing but the work budget ended the search.
-    #[getter]
-    fn reproducible(&self) -> bool {
-        self.stopped.is_none()
-    }
-
-    /// Units of work done: the reproducible budget.
-    #[getter]
-    fn work(&self) -> u64 {
-        self.work
-    }
-
-    /// Entries that differ from the routes it began with.
-    #[getter]
-    fn changed_entries(&self) -> Option<u64> {
-        self.changed
-    }
-
-    /// What was gained on those: bound, tail, nothing.
-    #[getter]
-    fn changed_because(&self) -> &'static str {
-        self.because.name()
     }
 
     /// Every improvement; `max_load` is the objective.
@@ -214,7 +166,7 @@ pub fn optimize_layers(
     work: Option<u64>,
     time_limit: Option<f64>,
     progress: Option<Py<PyAny>>,
-) -> PyResult<PyOptimizedLayers> {
+) -> PyResult<Py<PyOptimizedLayers>> {
     let combine = combine(py, objective)?;
     for (name, traffic, weight) in &layers {
         traffic.get().check_fits(py, fabric)?;
@@ -271,29 +223,23 @@ pub fn optimize_layers(
     let layers = best.layers.into_iter().zip(&matrices).map(|(layer, (_, traffic, _))| {
         let (fabric, structure) = (&shared.fabric, shared.structure());
         let bounds = Bounds::with(fabric, structure, traffic.total(), layer.ar, layer.bound);
-        let judged = Judged::new(shared, &best.routes, traffic.total(), layer.loads);
+        let judged = Judged::new(shared, &best.outcome.routes, traffic.total(), layer.loads);
         let loads = PyLinkLoads::new(judged, bounds, stopped, shared);
         class = class.max(loads.bounds().class());
         Ok((layer.name, layer.weight, Py::new(py, loads)?))
     });
     let layers = layers.collect::<PyResult<_>>()?;
-    let changed = changed(&best.routes, &begin);
-    let routes: Routes = best.routes;
-    Ok(PyOptimizedLayers {
+    let search = Search::of(&best.outcome, &begin);
+    let outcome = PyOutcome::new(py, best.outcome.routes, fabric, stopped, search)?;
+    let found = PyOptimizedLayers {
         layers,
         class,
-        routes: Py::new(py, PyRoutes::new(routes, shared))?,
         objective: best.objective,
         objective_bound: best.objective_bound,
-        proven_optimal: best.proven_optimal,
-        stopped,
-        exhausted: best.exhausted && !best.proven_optimal,
-        work: best.work,
-        changed,
-        because: best.changed_because,
         history: falling(improvements),
         combined: best.combined,
-    })
+    };
+    Py::new(py, (found, outcome))
 }
 
 fn combine(py: Python<'_>, objective: &str) -> PyResult<Combine> {

@@ -68,6 +68,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<routes::PyRoutes>()?;
     m.add_class::<loads::PyCertificate>()?;
     m.add_class::<loads::PyLinkLoads>()?;
+    m.add_class::<results::PyOutcome>()?;
     m.add_class::<optimized::PyOptimized>()?;
     m.add_class::<exact::PyExactModel>()?;
     m.add_class::<exact::PyExactPlan>()?;

@@ -6,14 +6,15 @@ use std::time::Instant;
 
 use netloom_bounds::Bounds;
 use netloom_model::{Control, Csr, Routes};
-use netloom_optimize::{self as optimizer, AfarOptions, Change, OptimizeOptions};
+use netloom_optimize::{self as optimizer, AfarOptions, Change, OptimizeOptions, Stop};
 use netloom_routing as routing;
 use pyo3::prelude::*;
 
 use crate::errors;
 use crate::fabric::{PyFabric, Shared};
 use crate::loads::{Judged, PyLinkLoads};
-use crate::optimized::{Found, PyOptimized, changed};
+use crate::optimized::{Found, PyOptimized};
+use crate::results::{Search, changed};
 use crate::routes::{PyRoutes, RoutesOrEngine};
 use crate::run::{Options, left, run, run_until};
 use crate::traffic::PyTraffic;
@@ -101,7 +102,7 @@ pub fn optimize(
     work: Option<u64>,
     time_limit: Option<f64>,
     progress: Option<Py<PyAny>>,
-) -> PyResult<PyOptimized> {
+) -> PyResult<Py<PyOptimized>> {
     traffic.check_fits(py, fabric)?;
     let began = Instant::now();
     let begin = begin(py, fabric, &background, today.as_ref(), seed, threads)?;
@@ -130,12 +131,9 @@ pub fn optimize(
             (None, None) => unreachable!("bounds are computed here or there"),
         };
         Ok::<_, String>(Found {
-            changed: changed(&best.routes, &begin),
-            because: Some(best.changed_because),
-            loads: Judged::new(shared, &best.routes, total, best.loads),
-            routes: best.routes,
-            work: best.work,
-            exhausted: best.exhausted && !best.proven_optimal,
+            search: Search::of(&best.outcome, &begin),
+            loads: Judged::new(shared, &best.outcome.routes, total, best.loads),
+            routes: best.outcome.routes,
             bounds,
         })
     })?;
@@ -204,7 +202,7 @@ pub fn optimize_lmc(
     work: Option<u64>,
     time_limit: Option<f64>,
     progress: Option<Py<PyAny>>,
-) -> PyResult<PyOptimized> {
+) -> PyResult<Py<PyOptimized>> {
     traffic.check_fits(py, fabric)?;
     let began = Instant::now();
     let begin = begin(py, fabric, &background, None, seed, threads)?;
@@ -219,12 +217,9 @@ pub fn optimize_lmc(
                 .map_err(|e| e.to_string())?;
         let ar = best.ar.expect("bounds are computed there");
         Ok::<_, String>(Found {
-            changed: changed(&best.routes, &begin),
-            because: Some(best.changed_because),
-            loads: Judged::new(shared, &best.routes, total, best.loads),
-            routes: best.routes,
-            work: best.work,
-            exhausted: best.exhausted && !best.proven_optimal,
+            search: Search::of(&best.outcome, &begin),
+            loads: Judged::new(shared, &best.outcome.routes, total, best.loads),
+            routes: best.outcome.routes,
             bounds: Bounds::with(&shared.fabric, structure, total, ar, best.bound),
         })
     })?;
@@ -382,7 +377,7 @@ pub fn afar(
     threads: usize,
     time_limit: Option<f64>,
     progress: Option<Py<PyAny>>,
-) -> PyResult<PyOptimized> {
+) -> PyResult<Py<PyOptimized>> {
     traffic.check_fits(py, fabric)?;
     let start = start.resolve(py, fabric, 0, threads)?;
     let (shared, matrix) = (&fabric.shared, &traffic.shared);
@@ -397,8 +392,9 @@ pub fn afar(
             optimizer::afar(&shared.fabric, shared.paths(), &start, matrix.total(), &settings, control)
                 .map_err(|e| e.to_string())?;
         let found = made(shared, best.routes, &start, matrix.total(), control, bounds)?;
-        let exhausted = !best.stuck && best.iterations >= settings.max_iters;
-        Ok::<_, String>(Found { work: best.iterations, exhausted, ..found })
+        let spent = !best.stuck && best.iterations >= settings.max_iters;
+        let search = Search { work: best.iterations, stop: spent.then_some(Stop::Work), ..found.search };
+        Ok::<_, String>(Found { search, ..found })
     })?;
     Found::into_python(ended.transpose().map_err(|e| errors::optimize(py, e))?, py, fabric)
 }
@@ -450,7 +446,7 @@ pub fn coloured(
     seed: u64,
     bounds: Option<&PyLinkLoads>,
     threads: usize,
-) -> PyResult<PyOptimized> {
+) -> PyResult<Py<PyOptimized>> {
     traffic.check_fits(py, fabric)?;
     let background = background.resolve(py, fabric, seed, threads)?;
     let (shared, matrix) = (&fabric.shared, &traffic.shared);
@@ -479,5 +475,6 @@ fn made(
     let loads = routing::loads(&shared.fabric, &routes, traffic).map_err(|e| e.to_string())?;
     let changed = changed(&routes, before);
     let loads = Judged::new(shared, &routes, traffic, loads);
-    Ok(Found { routes, loads, bounds, work: 0, exhausted: false, changed, because: None })
+    let search = Search { changed, ..Search::default() };
+    Ok(Found { routes, loads, bounds, search })
 }

@@ -1,39 +1,24 @@
 //! `netloom.Optimized`: routes made for a traffic, and how they were found.
 
-use std::path::PathBuf;
-
 use netloom_bounds::Bounds;
-use netloom_model::{Improvement, Routes, StopReason};
-use netloom_optimize::Because;
+use netloom_model::{Improvement, Routes};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::fabric::PyFabric;
 use crate::loads::{Judged, PyLinkLoads};
-use crate::routes::PyRoutes;
-use crate::run::{Ended, stop_text};
+use crate::results::{PyOutcome, Search};
+use crate::run::Ended;
 
 /// Routes made for a traffic, and how good they are.
-#[pyclass(frozen, name = "Optimized", module = "netloom._core")]
+#[pyclass(frozen, extends = PyOutcome, name = "Optimized", module = "netloom._core")]
 pub struct PyOptimized {
-    routes: Py<PyRoutes>,
     loads: Py<PyLinkLoads>,
-    stopped: Option<StopReason>,
-    exhausted: bool,
-    work: u64,
-    changed: Option<u64>,
-    because: Option<Because>,
     history: Vec<(f64, Improvement)>,
 }
 
 #[pymethods]
 impl PyOptimized {
-    /// The routes.
-    #[getter]
-    fn routes(&self, py: Python<'_>) -> Py<PyRoutes> {
-        self.routes.clone_ref(py)
-    }
-
     /// The loads of every link under `routes`, with bounds.
     #[getter]
     fn loads(&self, py: Python<'_>) -> Py<PyLinkLoads> {
@@ -44,42 +29,6 @@ impl PyOptimized {
     #[getter]
     fn certificate<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.loads.bind(py).getattr("certificate")
-    }
-
-    /// Whether the largest load meets its lower bound.
-    #[getter]
-    fn proven_optimal(&self) -> bool {
-        self.loads.get().proven_optimal()
-    }
-
-    /// Why this is only the best so far; `None` if the search ended by itself.
-    #[getter]
-    fn stopped(&self) -> Option<&'static str> {
-        stop_text(self.stopped).or(self.exhausted.then_some("work"))
-    }
-
-    /// Whether the same call gives the same routes again: nothing but the work budget ended the search.
-    #[getter]
-    fn reproducible(&self) -> bool {
-        self.stopped.is_none()
-    }
-
-    /// Units of work done: the reproducible budget.
-    #[getter]
-    fn work(&self) -> u64 {
-        self.work
-    }
-
-    /// Entries that differ from the routes it began with.
-    #[getter]
-    fn changed_entries(&self) -> Option<u64> {
-        self.changed
-    }
-
-    /// What was gained on the routes it began with: bound, tail, nothing; `None` where the method does not say (AFAR, one colouring).
-    #[getter]
-    fn changed_because(&self) -> Option<&'static str> {
-        self.because.map(Because::name)
     }
 
     /// Every improvement: seconds since the call, work, `max_load` with host links,
@@ -93,21 +42,6 @@ impl PyOptimized {
         let proven = if self.loads.get().proven_optimal() { ", proven optimal" } else { "" };
         format!("<netloom.Optimized: max {}{proven}>", self.loads.get().max())
     }
-
-    /// Writes the routes as OpenSM's `file` engine reads them.
-    ///
-    /// Parameters
-    /// ----------
-    /// path : path
-    ///     The file; it is replaced whole or not at all.
-    ///
-    /// Raises
-    /// ------
-    /// RoutingError, OSError
-    ///     If no such file can hold them, or it cannot be written.
-    fn write(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        self.routes.get().write(py, path)
-    }
 }
 
 /// What a search returned, before Python sees it.
@@ -118,14 +52,8 @@ pub struct Found {
     pub loads: Judged,
     /// What the loads are judged by.
     pub bounds: Bounds,
-    /// Units of work done.
-    pub work: u64,
-    /// The work budget ended the search.
-    pub exhausted: bool,
-    /// Entries that differ from the routes it began with; none where the two have no such number.
-    pub changed: Option<u64>,
-    /// What was gained on those, where the method says so.
-    pub because: Option<Because>,
+    /// How it went; whether they are proven optimal is of the loads and bounds.
+    pub search: Search,
 }
 
 impl Found {
@@ -133,19 +61,13 @@ impl Found {
     ///
     /// # Errors
     /// If Python is out of memory.
-    pub fn into_python(ended: Ended<Found>, py: Python<'_>, fabric: &PyFabric) -> PyResult<PyOptimized> {
+    pub fn into_python(ended: Ended<Found>, py: Python<'_>, fabric: &PyFabric) -> PyResult<Py<PyOptimized>> {
         let Ended { result: found, stopped, improvements } = ended;
         let loads = PyLinkLoads::new(found.loads, found.bounds, stopped, &fabric.shared);
-        Ok(PyOptimized {
-            routes: Py::new(py, PyRoutes::new(found.routes, &fabric.shared))?,
-            loads: Py::new(py, loads)?,
-            stopped,
-            exhausted: found.exhausted,
-            work: found.work,
-            changed: found.changed,
-            because: found.because,
-            history: falling(improvements),
-        })
+        let search = Search { proven_optimal: loads.proven_optimal(), ..found.search };
+        let outcome = PyOutcome::new(py, found.routes, fabric, stopped, search)?;
+        let loads = Py::new(py, loads)?;
+        Py::new(py, (PyOptimized { loads, history: falling(improvements) }, outcome))
     }
 }
 
@@ -180,10 +102,4 @@ pub fn falling(improvements: Vec<(f64, Improvement)>) -> Vec<(f64, Improvement)>
         }
     }
     kept
-}
-
-/// Entries in which two tables of one fabric differ.
-pub fn changed(routes: &Routes, before: &Routes) -> Option<u64> {
-    let (new, old) = (routes.lft()?, before.lft()?);
-    (new.dests() == old.dests() && new.switches() == old.switches()).then(|| new.changed_entries(old))
 }

@@ -72,7 +72,7 @@ def route(
         run.finishing()
         tables, found = made.routes, made.loads
         interrupted = made.stopped == "interrupted"
-        result |= {**results.loads_result(net, found, demand), "stopped": made.stopped}
+        result |= {**results.loads_result(net, found, demand), "stopped": made.stopped, "status": made.status}
     else:
         with run.timed("route"):
             tables = _core.route(engine, net, seed=run.seed, lmc=lmc, threads=options.threads)

@@ -17,6 +17,7 @@ from netloom.cli.shared.jobs import Adapters
 from netloom.cli.shared.options import Options
 from netloom.cli.shared.reach import Reach, discovered
 from netloom.cli.shared.run import Run
+from netloom.cli.shared.unfit import exclude, named, need, refuse
 from netloom.errors import CountersError, LiveError, NetloomError
 from netloom.findings import Finding, finding, findings
 from netloom.watch import screen
@@ -30,6 +31,16 @@ if TYPE_CHECKING:
 
 _FOREIGN = "this looks like another fabric's file"
 """What the reader of counters says of those that do not fit."""
+
+_UNFIT = (
+    *need(("--output",), ("--once",), "-o needs --once: one picture to write"),
+    *exclude("--once", ("--prometheus",), "--once ends, --prometheus stays: expected one of them"),
+    *exclude(
+        "--counters-from",
+        ("--sim", "--ca", "--port"),
+        "--counters-from are read instead of polling: expected no --sim, --ca or --port beside it",
+    ),
+)
 
 
 def watch(
@@ -80,16 +91,16 @@ def watch(
         Common options; `-o` writes the last picture (.json, .csv), with `--once`.
     """
     options = options or Options()
-    if options.output is not None and not once:
-        raise UsageError("-o needs --once: one picture to write")
-    if once and prometheus is not None:
-        raise UsageError("--once ends, --prometheus stays: expected one of them")
+    given = named(
+        reach or Reach(),
+        output=options.output,
+        once=once,
+        prometheus=prometheus,
+        counters_from=counters_from,
+    )
+    refuse(_UNFIT, given)
     if options.format != "text" and not once:
         raise UsageError(f"--format {options.format} needs --once")
-    if counters_from is not None and reach is not None and reach.given:
-        raise UsageError(
-            "--counters-from are read instead of polling: expected no --sim, --ca or --port beside it"
-        )
     if prometheus is not None:
         from netloom.watch.exporter import place
 

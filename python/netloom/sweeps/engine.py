@@ -119,6 +119,8 @@ def run(
     queue = _Queue(wanted, workers)
     under_way: dict[Future[Batch], list[int]] = {}
     clock = _Clock(len(wanted), workers)
+    if wanted:
+        outcome.stopped = stopped()
     try:
         while (queue or under_way) and outcome.stopped is None:
             while queue and len(under_way) < workers:

@@ -141,14 +141,14 @@ fn all_routings(case: &Case, traffic: &Csr, seed: u64) -> Vec<Made> {
     for (name, options) in [("optimize", &options), ("optimize, some kept", &kept)] {
         if let Ok(best) = case.optimize_with(traffic, &minhop, options, &control) {
             let own = Bounds::with(fabric, structure, traffic, best.ar.unwrap(), best.bound);
-            add(name, best.routes, Some(own));
+            add(name, best.outcome.routes, Some(own));
         }
     }
     for lmc in [0, 1] {
         let found = optimize_lmc(fabric, structure, paths, traffic, lmc, &updn, &options, &control);
         if let Ok(best) = found {
             let own = Bounds::with(fabric, structure, traffic, best.ar.unwrap(), best.bound);
-            add(&format!("optimize, LMC {lmc}"), best.routes, Some(own));
+            add(&format!("optimize, LMC {lmc}"), best.outcome.routes, Some(own));
         }
     }
     made

@@ -97,7 +97,7 @@ fn free_changes_are_few_where_few_suffice() {
     let port = lft.get(leaf, to(2));
     lft.set(leaf, to(0), port);
     lft.set(leaf, to(1), port);
-    let today = Routes { table: netloom_model::Table::ByDest(lft), ..best.routes };
+    let today = Routes { table: netloom_model::Table::ByDest(lft), ..best.outcome.routes };
     let now = Today { today, ..now };
     assert!(now.max() >= 3.0);
     let mended = now.changed(0.0, None, &[]);

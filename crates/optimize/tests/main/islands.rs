@@ -101,7 +101,7 @@ fn a_time_limit_that_bounds_and_tables_ate_still_leaves_time_for_one_colouring()
     // A permutation takes no link twice on a tree as wide as its hosts; random routes do.
     let late = run(&stopped_at_once(StopReason::TimeLimit));
     assert!(late.history[0].max_load > late.bound.claim && late.switch_max_load <= late.bound.claim);
-    assert!((late.proven_optimal, late.reproducible) == (true, false));
+    assert!((late.proven_optimal, late.reproducible()) == (true, false));
     // Whoever presses Ctrl-C wants no more.
     assert_eq!(run(&stopped_at_once(StopReason::Interrupted)).history.len(), 1);
     // Nor does a limit of nothing.

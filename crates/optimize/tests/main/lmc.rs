@@ -104,7 +104,7 @@ fn more_addresses_are_never_worse() {
 fn the_same_input_gives_the_same_routes() {
     let case = Case::new(any_fabric(3));
     let traffic = random_matrix(&case.fabric, 3);
-    let [a, b] = [0, 1].map(|_| solve(&case, &traffic, Some(1), 3_000).routes);
+    let [a, b] = [0, 1].map(|_| solve(&case, &traffic, Some(1), 3_000).outcome.routes);
     assert!(a == b);
 }
 

@@ -1,7 +1,7 @@
 //! Any input gives sound routes, repeatably and whenever stopped; what does not fit is refused.
 
 use netloom_model::{Control, Csr, Routes, StopReason, Table};
-use netloom_optimize::{OptimizeError, OptimizeOptions};
+use netloom_optimize::{OptimizeError, OptimizeOptions, Stop};
 use netloom_routing::{Engine, loads};
 use netloom_testkit::{any_fabric, broken_fabric, matrix, random_matrix};
 use netloom_topology::{Damage, damage, generate};
@@ -75,7 +75,7 @@ fn results_do_not_depend_on_threads_and_repeat() {
     let (one, four) = (run(1), run(4));
     assert_eq!(one.routes, four.routes);
     assert_eq!((one.work, &one.history), (four.work, &four.history));
-    assert!(one.reproducible);
+    assert!(one.reproducible());
 }
 
 #[test]
@@ -86,7 +86,7 @@ fn a_stop_returns_a_valid_routing_and_its_reason() {
     let control = Control::new();
     control.stop(StopReason::Interrupted);
     let result = case.optimize_with(&traffic, &background, &OptimizeOptions::default(), &control).unwrap();
-    assert_eq!((result.stopped, result.reproducible), (Some(StopReason::Interrupted), false));
+    assert_eq!((result.stop, result.reproducible()), (Some(Stop::Interrupted), false));
     case.assert_sound(&traffic, &background, &result);
 }
 

@@ -19,6 +19,7 @@ from netloom.cli.shared import options, render, runs
 from netloom.cli.shared.exits import UsageError
 from netloom.cli.shared.options import Options
 from netloom.cli.shared.run import Run
+from netloom.cli.shared.unfit import exclude, named, need, refuse
 from netloom.errors import FormatError, NetloomError
 from netloom.manifest import content
 
@@ -30,6 +31,14 @@ if TYPE_CHECKING:
     from netloom.diagnose.tries import Attempt
 
 _SIMULATED_TICK_NS = 1.0
+_UNFIT = (
+    *exclude(
+        "--counters",
+        ("--try", "--routing"),
+        "--try and --routing are of a simulated run, not of --counters",
+    ),
+    *need(("--before", "--seconds", "--tick-ns", "--traffic"), ("--counters",), "{option} needs --counters"),
+)
 
 
 def diagnose(
@@ -74,18 +83,22 @@ def diagnose(
         Common options; `-o` writes the result.
     """
     options = options or Options()
+    asked = named(
+        counters=counters_,
+        try_=try_,
+        routing=routing,
+        before=before,
+        seconds=seconds,
+        tick_ns=tick_ns,
+        traffic=traffic,
+    )
+    refuse(_UNFIT, asked)
     extras.need("scipy", *([] if counters_ is not None else ["arrow"]))
     run = Run("diagnose", options, product=False)
     if counters_ is not None:
-        if try_ or routing is not None:
-            raise UsageError("--try and --routing are of a simulated run, not of --counters")
         net = run.fabric(run_or_fabric, warn=True)
         seen, findings = readings.observed_of(run, net, counters_, before, (seconds, tick_ns), traffic)
         return _finish(run, {"source": "counters", "routing": None, "enough": True}, seen, findings, False)
-    only = {"--before": before, "--seconds": seconds, "--tick-ns": tick_ns, "--traffic": traffic}
-    for option, value in only.items():
-        if value is not None:
-            raise UsageError(f"{option} needs --counters")
     from netloom import _core
 
     folder = Path(run_or_fabric)

@@ -15,6 +15,7 @@ from netloom.cli.shared import jobs as who
 from netloom.cli.shared.exits import UsageError
 from netloom.cli.shared.options import Options
 from netloom.cli.shared.run import Run
+from netloom.cli.shared.unfit import named, need, refuse
 from netloom.findings import findings
 
 if TYPE_CHECKING:
@@ -39,6 +40,8 @@ _VERDICTS = {
     "partly": "partly: some of what every leaf sends to every host is known, the rest is a guess",
     "not identifiable": "not identifiable: certain is only what every host sends and receives",
 }
+
+_UNFIT = need(("--sl2vl",), ("--vl-scheme",), "--sl2vl needs --vl-scheme: which tables are expected")
 
 
 def infer(
@@ -113,6 +116,9 @@ def infer(
     from netloom import _core
 
     options = options or Options()
+    refuse(_UNFIT, named(sl2vl=sl2vl, vl_scheme=vl_scheme))
+    adapters = adapters or who.Adapters()
+    adapters.check(jobs)
     spans = [windows.Window(routes=routes, paths=paths, reading=counters, after=after)]
     spans += [windows.also(text) for text in also_counted or ()]
     numbers = windows.chosen(interval, spans)
@@ -124,12 +130,10 @@ def infer(
             raise UsageError(f"--write-hose {write_hose}: expected an ending of .csv, .csv.gz")
         run.also_writes(write_hose, "--write-hose")
     net = run.fabric(fabric, warn=True)
-    if sl2vl is not None:
+    if sl2vl is not None and vl_scheme is not None:
         files.check_tables(run, net, sl2vl, vl_scheme)
     read = [windows.read(run, net, window) for window in spans]
     windows.differ(spans, numbers)
-    adapters = adapters or who.Adapters()
-    adapters.check(jobs)
     placed = None if jobs is None else _placed(run, net, jobs, adapters)
     before = None
     if remember is not None:

@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from netloom.cli.optimize.goals import Goal, Little
 from netloom.cli.shared import options
-from netloom.cli.shared.exits import UsageError
 
 if TYPE_CHECKING:
     from netloom._core import Routes
@@ -27,27 +25,6 @@ class Addresses:
     write_paths: Annotated[Path | None, options.OUTPUT_PATH] = None
     """With `--lmc`: write here which address every pair uses (.csv), for the senders. Pairs that are not in
     the file use the first."""
-
-    def check(self, goal: Goal, little: Little) -> None:
-        """Refuses options that exclude each other.
-
-        Raises
-        ------
-        UsageError
-        """
-        if self.write_paths is not None and not self.lmc:
-            raise UsageError("--write-paths is about several addresses a host: expected --lmc 1 or more")
-        if not self.lmc:
-            return
-        if little.from_ is not None:
-            raise UsageError("--lmc makes tables anew, --from changes those in force: expected one")
-        if goal.several or goal.objective in ("sum", "worst"):
-            raise UsageError("--lmc is about the largest load of one matrix: expected --objective total")
-        if goal.islands is not None or goal.depth is not None:
-            option = "--islands" if goal.islands is not None else "--depth"
-            raise UsageError(
-                f"--lmc and {option}: only the search for one address a host has it; expected one"
-            )
 
 
 def write_paths(run: Run, routes: Routes, addresses: Addresses) -> dict[str, Any]:

@@ -15,41 +15,14 @@ import numpy as np
 
 from netloom.cli.optimize import today as in_force
 from netloom.cli.shared import render
-from netloom.cli.shared.exits import UsageError
 from netloom.cli.shared.run import Run
 from netloom.errors import FabricError
 from netloom.nodes import Nodes, without
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import numpy.typing as npt
 
     from netloom._core import CheckReport, Fabric, Routes
-    from netloom.cli.optimize.addresses import Addresses
-    from netloom.cli.optimize.exact_model import ExactModel
-    from netloom.cli.optimize.goals import Goal
-    from netloom.cli.optimize.judge import Judge
-
-
-def check(
-    write_certificate: Path | None, goal: Goal, several: Addresses, exact: ExactModel, judge: Judge
-) -> None:
-    """Refuses options that are about all of the fabric.
-
-    Raises
-    ------
-    UsageError
-    """
-    unfit = {
-        "--write-certificate": write_certificate is not None,
-        "--hose": goal.hose,
-        "--lmc": several.lmc > 0,
-        "--exact": exact.exact is not None,
-        "--judge": judge.judge is not None,
-    }
-    for option in (option for option, there in unfit.items() if there):
-        raise UsageError(f"{option} is about all of the fabric, --avoid about a part: expected one")
 
 
 _NONE = 65535

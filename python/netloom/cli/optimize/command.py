@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 from netloom.cli.optimize import avoid as avoiding
 from netloom.cli.optimize import compare as table
 from netloom.cli.optimize import front as fronts
-from netloom.cli.optimize import hose, matrices, report, uncertain
+from netloom.cli.optimize import hose, matrices, report, uncertain, unfit
 from netloom.cli.optimize import today as in_force
 from netloom.cli.optimize.addresses import Addresses, write_paths
 from netloom.cli.optimize.exact_model import ExactModel
 from netloom.cli.optimize.goals import Goal, Little
 from netloom.cli.optimize.judge import Judge
 from netloom.cli.shared import doubt, options, outputs
-from netloom.cli.shared.exits import UsageError
 from netloom.cli.shared.guard import TooLate
 from netloom.cli.shared.options import Options
 from netloom.cli.shared.run import Run
+from netloom.cli.shared.unfit import named, refuse
 from netloom.errors import NetloomError, RoutingError
 from netloom.findings import Finding, findings, without_entries
 
@@ -84,28 +84,24 @@ def optimize(
     options, goal, little = options or Options(), goal or Goal(), little or Little()
     several, judge, exact = several or Addresses(), judge or Judge(), model or ExactModel()
     outputs.check_routes(options)
-    goal.check()
-    little.check(background)
-    several.check(goal, little)
-    exact.check(goal, little, several)
-    judge.check(goal, little, several, exact)
+    given = named(
+        goal,
+        little,
+        several,
+        judge,
+        exact,
+        background=background,
+        avoid=avoid,
+        write_certificate=write_certificate,
+        compare=compare,
+    )
+    refuse(unfit.TABLE, given)
+    if goal.error is not None:
+        uncertain.part(goal.error)
+    exact.check()
     goal = judge.goal(goal)
-    if avoid:
-        avoiding.check(write_certificate, goal, several, exact, judge)
     if goal.hose:
-        unfit = {
-            "--write-certificate": write_certificate is not None,
-            "--compare": compare,
-            "--front": little.front,
-            "--keep-jobs": little.keep_jobs is not None,
-            "--lmc": several.lmc > 0,
-            "--exact": exact.exact is not None,
-        }
-        for option in (option for option, there in unfit.items() if there):
-            raise UsageError(f"{option} is about one matrix, --hose about all with some sums: expected one")
         return _of_sums(fabric, traffic, background, goal, little, options)
-    if compare and (goal.several or goal.objective in ("sum", "worst")):
-        raise UsageError("--compare is about the largest load of one matrix: expected --objective total")
     run = Run("optimize", options, searches=True)
     if write_certificate is not None:
         run.also_writes(write_certificate, "--write-certificate")
@@ -113,16 +109,8 @@ def optimize(
         if path is not None:
             run.also_writes(path, option)
     search = _Search(run, fabric, traffic, background, goal, little, several.lmc, judge, avoid)
-    asked = {
-        "--compare": compare,
-        "--front": little.front,
-        "--lmc": several.lmc > 0,
-        "--exact": exact.exact is not None,
-        "--islands": goal.islands is not None,
-    }
-    if search.layers is not None and any(asked.values()):
-        option = next(name for name, there in asked.items() if there)
-        raise UsageError(f"{option} is about the largest load of one matrix: expected --objective total")
+    if search.layers is not None:
+        refuse(unfit.TABLE, given | {unfit.PHASES})
     search.sets_aside()
     started = time.perf_counter()
     run.keeps()

@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from netloom.cli.optimize.addresses import Addresses
-from netloom.cli.optimize.goals import Goal, Little
 from netloom.cli.shared import options, render, results
 from netloom.cli.shared.exits import UsageError
 
@@ -40,26 +38,15 @@ class ExactModel:
     write_model: Annotated[Path | None, options.OUTPUT_PATH] = None
     """With `--exact`: write the model here (.mps, .mps.gz) in place of solving it; any solver reads it."""
 
-    def check(self, goal: Goal, little: Little, addresses: Addresses) -> None:
-        """Refuses options that exclude each other, and models that nothing here can solve.
+    def check(self) -> None:
+        """Refuses what nothing here can solve or write.
 
         Raises
         ------
         UsageError, OptimizeError
         """
         if self.exact is None:
-            if self.threshold is not None or self.write_model is not None:
-                option = "--write-model" if self.threshold is None else "--threshold"
-                raise UsageError(f"{option} is about a model: expected --exact MODEL too")
             return
-        if self.threshold is not None and self.exact != "few-hot":
-            raise UsageError(f"--threshold belongs to --exact few-hot, found --exact {self.exact}")
-        if addresses.lmc:
-            raise UsageError("--exact is about one address a host, --lmc about several: expected one")
-        if goal.several or goal.objective in ("sum", "worst"):
-            raise UsageError("--exact is about the largest load of one matrix: expected --objective total")
-        if little.limits:
-            raise UsageError(f"--exact and {little.limits[0]}: a model may change every entry; expected one")
         if self.write_model is None:
             from netloom.exact.solvers import solver_named
 
@@ -68,11 +55,6 @@ class ExactModel:
             return
         if not str(self.write_model).endswith(_ENDINGS):
             raise UsageError(f"{self.write_model}: expected an ending of {', '.join(_ENDINGS)}")
-        if self.exact in ("partitioned", "multilevel", "combined"):
-            raise UsageError(
-                f"--exact {self.exact} is a sequence of models, which no file holds: expected basic, "
-                "product, productless or few-hot"
-            )
 
     def solved(
         self, run: Run, fabric: Fabric, traffic: Traffic, routes: Routes, loads: LinkLoads

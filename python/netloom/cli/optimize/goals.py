@@ -1,4 +1,4 @@
-"""What `netloom optimize` shall minimise and what it may change: options, and which exclude each other."""
+"""What `netloom optimize` shall minimise and what it may change: its options."""
 
 from __future__ import annotations
 
@@ -7,9 +7,7 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from netloom.cli.optimize import uncertain
 from netloom.cli.shared import options
-from netloom.cli.shared.exits import UsageError
 
 
 @Parameter(name="*", group="What to minimise")
@@ -42,30 +40,6 @@ class Goal:
     """Number of parallel searches; the best result is kept. Results do not depend on the number of threads.
     `--work` is the sum over all islands. [default: 1]"""
 
-    def check(self) -> None:
-        """Refuses options that exclude each other.
-
-        Raises
-        ------
-        UsageError
-        """
-        if self.islands is not None and (self.several or self.hose or self.objective in ("sum", "worst")):
-            raise UsageError("--islands is about one matrix: expected --objective total")
-        if self.error is not None:
-            uncertain.part(self.error)
-        if self.hose and (self.several or self.objective is not None):
-            option = "--objective" if self.objective is not None else "--also" if self.also else "--error"
-            raise UsageError(f"--hose is about all traffic with some sums, {option} is not: expected one")
-        if self.samples is not None and self.error is None:
-            raise UsageError("--samples needs to know how rough the traffic is: --error PERCENT or FILE")
-        if self.robust is not None and not self.several:
-            raise UsageError("--robust needs other traffic: --also TRAFFIC, or --error PERCENT")
-        if self.several and self.objective is not None:
-            option = "--also" if self.also else "--error"
-            raise UsageError(
-                f"--objective is about the phases of one traffic, {option} about several: expected one"
-            )
-
     @property
     def several(self) -> bool:
         """Whether there are several traffics of which one will come."""
@@ -91,30 +65,3 @@ class Little:
     """With `--from`: how low the largest load gets with 0, 1, 2, 5, … changed entries."""
     repair: bool = False
     """With `--from`: replace entries that lead nowhere, or are missing, instead of refusing them."""
-
-    @property
-    def limits(self) -> list[str]:
-        """Names of the options given that limit what may change."""
-        given = {
-            "--max-changes": self.max_changes is not None,
-            "--penalty-per-change": self.penalty_per_change is not None,
-            "--keep-jobs": self.keep_jobs is not None,
-            "--front": self.front,
-        }
-        return [name for name, there in given.items() if there]
-
-    def check(self, background: str | None) -> None:
-        """Refuses options that exclude each other.
-
-        Raises
-        ------
-        UsageError
-        """
-        named = [*self.limits, *(["--repair"] if self.repair else [])]
-        if self.from_ is None and named:
-            raise UsageError(f"{' and '.join(named)}: expected today's routes too, --from FILE")
-        if self.from_ is not None and background is not None:
-            raise UsageError("--from and --background both say what unused entries are: expected one")
-        limits = [name for name in named if name in ("--max-changes", "--penalty-per-change")]
-        if self.front and limits:
-            raise UsageError(f"--front tries every number of changes, {limits[0]} asks for one: expected one")

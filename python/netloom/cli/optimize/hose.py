@@ -78,6 +78,7 @@ def hose_result(
         "any_bound_at": None,
         "any_bound_gap_percent": None,
         "proven_optimal": best.proven_optimal and kept is None,
+        "status": results.status(best, proven=best.proven_optimal and kept is None),
         "stopped": best.stopped,
         "traffic_matched_by": "names",
         "hottest": results.hottest(fabric, worst.per_link, results.HOTTEST),

@@ -16,11 +16,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from cyclopts import Parameter
 
-from netloom.cli.optimize.addresses import Addresses
-from netloom.cli.optimize.exact_model import ExactModel
-from netloom.cli.optimize.goals import Goal, Little
+from netloom.cli.optimize.goals import Goal
 from netloom.cli.shared import jobs_file, render
-from netloom.cli.shared.exits import STDIO, UsageError
+from netloom.cli.shared.exits import STDIO
 from netloom.cli.shared.inputs import is_recorded, of_run
 from netloom.cli.shared.outputs import ending
 from netloom.shown import legend
@@ -42,29 +40,6 @@ class Judge:
     """Simulate the traffic with the initial routes and with several that have lower loads, and take the
     fastest: packet by packet, or as flows, which is quicker. A trace, or a jobs file of traces, is replayed.
     With a plain matrix every host sends everything at once, nearest host first."""
-
-    def check(self, goal: Goal, little: Little, addresses: Addresses, exact: ExactModel) -> None:
-        """Refuses what no single run answers.
-
-        Raises
-        ------
-        UsageError
-        """
-        if self.judge is None:
-            return
-        unfit = {
-            "--hose": goal.hose,
-            "--also": bool(goal.also),
-            "--error": goal.error is not None,
-            f"--objective {goal.objective}": goal.objective in ("sum", "worst"),
-            "--lmc": addresses.lmc > 0,
-            "--front": little.front,
-            "--exact": exact.exact is not None,
-        }
-        for option in (option for option, there in unfit.items() if there):
-            raise UsageError(
-                f"--judge is about one traffic and one table, {option} is not: expected one of both"
-            )
 
     def goal(self, goal: Goal) -> Goal:
         """What is reported beside times: the largest load of all phases added up."""

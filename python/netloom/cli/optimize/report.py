@@ -28,6 +28,7 @@ def optimized_result(
         **results.loads_result(fabric, loads, traffic),
         "levels": [{"load": load, "links": links} for load, links in loads.levels(results.LEVELS)],
         "proven_optimal": proven,
+        "status": results.status(best, proven=proven),
         "stopped": best.stopped,
         "reproducible": best.reproducible,
         "work": best.work,

@@ -13,6 +13,7 @@ from netloom.cli.shared.exits import UsageError
 from netloom.cli.shared.options import Options
 from netloom.cli.shared.run import Run
 from netloom.cli.shared.runs import Recorded
+from netloom.cli.shared.unfit import named, need, refuse
 from netloom.cli.simulate import command as simulate
 from netloom.cli.simulate.several import side_by_side
 
@@ -21,6 +22,11 @@ if TYPE_CHECKING:
 
 _Method = Literal["whole", "one-bit"]
 _Marking = Literal["queue", "probabilistic", "ecn"]
+_UNFIT = (
+    *need(("--packets", "--with-truth"), ("--output",), "{option} needs -o FOLDER"),
+    *need(("--ecn-bytes",), ("--marking ecn",), "--ecn-bytes is of --marking ecn, of no other"),
+    *need(("--hash",), ("--method one-bit",), "--hash is of --method one-bit, of no other"),
+)
 
 
 def run(
@@ -90,17 +96,20 @@ def run(
     options = options or Options()
     if inputs.is_stdin(scenario) or (options.output is not None and inputs.is_stdin(str(options.output))):
         raise UsageError("a scenario names files beside it and a run is a folder: neither can be -")
+    asked = named(
+        output=options.output,
+        packets=packets,
+        with_truth=with_truth,
+        ecn_bytes=ecn_bytes,
+        marking=marking,
+        hash_=hash_,
+        method=method,
+    )
+    refuse(_UNFIT, asked)
     extras.need("arrow")
     run = Run("sample", options, folder=True, searches=True)
     if options.output is not None:
         runs.check_folder(options.output)
-    for asked, option in ((packets, "--packets"), (with_truth, "--with-truth")):
-        if asked and options.output is None:
-            raise UsageError(f"{option} needs -o FOLDER")
-    if ecn_bytes is not None and marking != "ecn":
-        raise UsageError(f"--ecn-bytes is of --marking ecn, not of {marking}")
-    if hash_ is not None and method != "one-bit":
-        raise UsageError(f"--hash is of --method one-bit, not of {method}")
     overrides = simulate.overrides_of(set_ or [], None, routings, allow_credit_loops, options)
     function = report.hash_function(hash_)
     text = run.read("scenario", scenario).decode(errors="replace")

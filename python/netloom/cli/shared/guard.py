@@ -69,11 +69,12 @@ class Limit:
     def __init__(self, seconds: float, began: float) -> None:
         self.seconds, self.began = seconds, began
         self.aside = 0.0
-        self.kept = False
+        self.kept = self.looked_at = False
 
     @property
     def left(self) -> float:
         """Seconds left for what looks at the limit, 0 if none are."""
+        self.looked_at = True
         return max(0.0, self.began + self.seconds - self.aside - time.perf_counter())
 
     def sets_aside(self, seconds: float) -> None:
@@ -84,6 +85,16 @@ class Limit:
     def slack(self) -> float:
         """Seconds by which a command may end later."""
         return max(2.0, 0.1 * self.seconds)
+
+    @property
+    def late(self) -> str | None:
+        """What is told where the limit passed in steps that none can cut short."""
+        passed = time.perf_counter() - self.began
+        if self.looked_at or passed <= self.seconds:
+            return None
+        return (
+            f"the time limit of {self.seconds:g} s came before the end, after {passed:.1f} s: this is whole"
+        )
 
     def keeps(self) -> None:
         """From here on there is something to write: what runs looks at the limit itself."""

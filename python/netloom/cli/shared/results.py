@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from netloom._core import Fabric, LinkLoads, Traffic
+    from netloom._core import Fabric, LinkLoads, Outcome, Traffic
 
 HOTTEST = 10
 """How many of the hottest links a result lists."""
@@ -161,6 +161,16 @@ def proven(result: Mapping[str, Any], percent: float | None) -> str:
 def links(number: int) -> str:
     """`1 link`, `2 links`."""
     return f"{render.count(number)} link{'' if number == 1 else 's'}"
+
+
+def status(best: Outcome, *, proven: bool) -> str:
+    """How the search for `best` ended; `proven`: whether the routes that are told meet their bound.
+
+    They may be others: today's that stayed, or an exact model's.
+    """
+    if proven:
+        return "optimal"
+    return "exhausted" if best.status == "optimal" else best.status
 
 
 def stopped_text(reason: str, *, proven: bool = False) -> str:

@@ -96,9 +96,7 @@ class Run:
         """What is odd about the routes that were read, as results tell it."""
         if options.max_input is not None:
             reading.allow(options.max_input)
-        self._limit = None
-        if options.time_limit is not None:
-            self._limit = guard.limit(options.time_limit, self._started)
+        self._limit = None if options.time_limit is None else guard.limit(options.time_limit, self._started)
         if options.work is not None and not searches:
             self.note("--work: not used, nothing is searched for here")
         if self.product_to_stdout and options.format != "text":
@@ -523,6 +521,8 @@ class Run:
             self.note("--name-map: not used, no dump of a fabric was read here")
         kind = self.options.format
         self._seconds["total"] = time.perf_counter() - self._started
+        if self._limit is not None and (late := self._limit.late):
+            self.note(late)
         document = {
             "schema": f"netloom.{self.verb}/1",
             **self.origin(),

@@ -17,6 +17,7 @@ from netloom.cli.shared.exits import UsageError
 from netloom.cli.shared.options import Options
 from netloom.cli.shared.run import Run
 from netloom.cli.shared.runs import Recorded
+from netloom.cli.shared.unfit import exclude, named, need, refuse
 from netloom.cli.simulate import report, varied
 from netloom.cli.simulate.checkpoint import Checkpoint, check_checkpoint
 from netloom.cli.simulate.several import partitions, side_by_side
@@ -26,7 +27,20 @@ from netloom.runs import lock
 if TYPE_CHECKING:
     from netloom._core import Scenario, Simulation
 
-_ALONE = "--alone goes with --mappings: netloom simulate SCENARIO --mappings block --alone"
+_UNFIT = (
+    *exclude("--loads", ("--mappings",), "--loads and --mappings are a table each: expected one of them"),
+    *exclude(
+        "--checkpoint",
+        ("--loads", "--mappings"),
+        "--checkpoint keeps the routings of one scenario: not with --loads, --mappings",
+    ),
+    *need(
+        ("--alone",),
+        ("--mappings",),
+        "--alone goes with --mappings: netloom simulate SCENARIO --mappings block --alone",
+    ),
+    *need(("--checkpoint-every",), ("--checkpoint",), "--checkpoint-every needs --checkpoint DIR"),
+)
 
 
 def simulate(
@@ -88,17 +102,19 @@ def simulate(
     scenario = inputs.of_run(scenario, "scenario.toml")
     if inputs.is_stdin(scenario) or (options.output is not None and inputs.is_stdin(str(options.output))):
         raise UsageError("a scenario names files beside it and a run is a folder: neither can be -")
+    asked = named(
+        loads=loads,
+        mappings=mappings,
+        alone=alone,
+        checkpoint=checkpoint,
+        checkpoint_every=checkpoint_every,
+    )
+    refuse(_UNFIT, asked)
     overrides = overrides_of(set_ or [], model, routings, allow_credit_loops, options)
     if loads is not None or mappings is not None:
-        if checkpoint is not None:
-            raise UsageError("--checkpoint keeps the routings of one scenario: not with --loads, --mappings")
-        if alone and mappings is None:
-            raise UsageError(_ALONE)
         return varied.varied(
             scenario, overrides, loads=loads, mappings=mappings, alone=alone, options=options
         )
-    if alone:
-        raise UsageError(_ALONE)
     run = Run("simulate", options, folder=True, searches=True)
     if options.output is not None or checkpoint is not None:
         extras.need("arrow")  # A run's tables, as CSV too.
@@ -108,8 +124,6 @@ def simulate(
         if options.output is not None and checkpoint.resolve() == options.output.resolve():
             raise UsageError(f"-o and --checkpoint are both {checkpoint}: expected a folder each")
         check_checkpoint(checkpoint)
-    elif checkpoint_every is not None:
-        raise UsageError("--checkpoint-every needs --checkpoint DIR")
     text = run.read("scenario", scenario).decode(errors="replace")
     with run.timed("read"):
         given = _core.Scenario.read(scenario, overrides)

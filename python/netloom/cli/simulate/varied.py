@@ -72,8 +72,6 @@ def variants_of(given: Scenario, loads: str | None, mappings: str | None) -> lis
     UsageError
         If the options make no sense for this scenario.
     """
-    if loads is not None and mappings is not None:
-        raise UsageError("--loads and --mappings are a table each: expected one of them")
     if mappings is not None:
         names = given.jobs_of_file or [job.name for job in given.jobs]
         told = [

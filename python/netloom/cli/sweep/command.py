@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 from netloom import extras
 from netloom.cli.shared import inputs, options
 from netloom.cli.shared.exits import UsageError
+from netloom.cli.shared.guard import TooLate
 from netloom.cli.shared.options import Options, ProductOptions
 from netloom.cli.shared.run import Run
+from netloom.cli.shared.unfit import exclude, named, refuse
 from netloom.cli.sweep import report
 from netloom.files import Folder
 from netloom.runs.lock import alone_in
@@ -56,8 +58,7 @@ def run(
     extras.need("arrow")
     if inputs.is_stdin(str(sweep)) or options.output is None or inputs.is_stdin(str(options.output)):
         raise UsageError("a sweep names files beside it and its folder is one: neither can be -")
-    if dask is not None and slurm is not None:
-        raise UsageError("--dask and --slurm: expected one of them")
+    refuse(_UNFIT, named(dask=dask, slurm=slurm))
     run = Run("sweep", options, folder=True)
     if slurm is not None:
         run.also_writes(slurm, "--slurm")
@@ -146,6 +147,7 @@ def merge(folder: Path, /, *, options: Options | None = None) -> int:
         return _finished(run, prepared, store, outcome, {"engine": "merge", "workers": 0})
 
 
+_UNFIT = exclude("--dask", ("--slurm",), "--dask and --slurm: expected one of them")
 _TASKS = 16
 """Of a job array, if nothing is said."""
 
@@ -205,7 +207,7 @@ def _outcome(
         return "time-limit" if left is not None and left <= 0 else None
 
     with _Bar(run) as bar, run.timed("simulate"):
-        return engine.run(
+        outcome = engine.run(
             prepared,
             store,
             executor,
@@ -215,6 +217,9 @@ def _outcome(
             stopped=stopped,
             progress=bar.report,
         )
+    if outcome.stopped == "time-limit" and outcome.done == 0:
+        raise TooLate(run.options.time_limit or 0.0)
+    return outcome
 
 
 def _finished(run: Run, prepared: Prepared, store: Store, outcome: Outcome, by: dict[str, Any]) -> int:

@@ -11,10 +11,10 @@ use netloom_model::rng::Stream;
 use netloom_model::{Lft, SwitchId};
 use rand_core::Rng;
 
-use crate::budget::Budget;
-use crate::colour::edge_colours;
-use crate::state::State;
-use crate::view::NONE;
+use crate::search::budget::Budget;
+use crate::search::colour::edge_colours;
+use crate::search::state::State;
+use crate::search::state::slots::NONE;
 
 /// The paths that an admissible table gives; the first item it does not deliver otherwise.
 pub(crate) fn from_tables(state: &State, lft: &Lft) -> Result<Vec<u32>, usize> {

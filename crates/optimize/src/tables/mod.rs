@@ -4,12 +4,15 @@
 //! replaced by an admissible one (destination modulo the number of choices). Entries of switches' own
 //! addresses carry no application traffic and stay as they are where they are sound (`management`).
 
+mod management;
+pub(crate) mod repair;
+
 use netloom_model::{DestId, Fabric, HostId, Lft, LftRow, LinkId, Routes, SwitchId, Table};
 use netloom_routing::PathSet;
 use netloom_topology::Structure;
 use rayon::prelude::*;
 
-use crate::view::{NONE, View};
+use crate::search::state::slots::{NONE, View};
 
 /// The admissible choice where there is nothing better: destination modulo the number of choices.
 pub(crate) fn default_link(links: &[LinkId], host: HostId) -> LinkId {
@@ -36,7 +39,7 @@ pub(crate) fn admissible_lft(
             lft.set(SwitchId::from_index(s), dest, port);
         }
     }
-    crate::management::mend(fabric, structure, &mut lft, lmc);
+    crate::tables::management::mend(fabric, structure, &mut lft, lmc);
     lft
 }
 
@@ -118,7 +121,7 @@ pub(crate) fn routes_with_paths(
     view: &View,
     base: Lft,
     like: &Routes,
-    items: &crate::items::Items,
+    items: &crate::search::state::items::Items,
     path: &[u32],
 ) -> Routes {
     let mut lft = base;

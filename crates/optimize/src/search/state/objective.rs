@@ -4,7 +4,7 @@
 //! turn out to be. Tables are one for all layers, loads are each layer's own. With one layer the value is
 //! its largest load between switches, or what its hosts' links carry, if that is more than its goal.
 
-use crate::budget::TOLERANCE;
+use crate::search::budget::TOLERANCE;
 
 /// How layers count together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,8 +4,8 @@
 //! total penalty most, changed entries included. AFAR's idea (Smith et al., SC18, Algorithm 1) with the whole
 //! way of an item as the move, and every item of the link as a candidate.
 
-use crate::budget::TOLERANCE;
-use crate::state::State;
+use crate::search::budget::TOLERANCE;
+use crate::search::state::State;
 
 /// Sharpness: steep enough for the hottest slot to come first, smooth enough to see the next.
 const ALPHA: f64 = 60.0;

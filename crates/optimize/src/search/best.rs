@@ -2,7 +2,8 @@
 
 use netloom_model::Improvement;
 
-use crate::budget::TOLERANCE;
+use crate::search::budget::TOLERANCE;
+use crate::search::outcome::Stop;
 
 /// The best paths so far.
 #[derive(Clone, Default)]
@@ -13,8 +14,8 @@ pub(crate) struct Best {
     pub heat: f64,
     /// Slots that have it.
     pub count: usize,
-    /// The work was spent before every layer met its goal.
-    pub exhausted: bool,
+    /// What ended the search, but for what comes from outside.
+    pub stop: Option<Stop>,
     /// `stride` slots an item.
     pub path: Vec<u32>,
     /// Every improvement.

@@ -1,6 +1,6 @@
 //! Memory of the path search, kept between searches.
 
-use crate::view::{NONE, View};
+use crate::search::state::slots::{NONE, View};
 
 /// Work space of one search, reused.
 #[derive(Clone, Default)]

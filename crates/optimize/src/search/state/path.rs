@@ -4,8 +4,8 @@
 //! and the lightest path takes one pass over its layers; a switch that already has an entry for the
 //! destination offers only that one. Three-level trees have a faster scan of the same answer.
 
-use crate::state::State;
-use crate::view::NONE;
+use crate::search::state::State;
+use crate::search::state::slots::NONE;
 
 impl State<'_> {
     /// Finds the lightest path of an unplaced item, given the entries of [`fix`](State::fix), into

@@ -5,14 +5,14 @@
 //! overload elsewhere is looked up once for every link (as if it came alone), and the items
 //! are packed anew by simulated annealing on what all that exceeds the aim in all. Exchanges of up to two items
 //! for up to two others are steps of a few nanoseconds then, hundreds of thousands a repacking. What
-//! the new paths overload together elsewhere is the next link of the chain (see `chain`).
+//! the new paths overload together elsewhere is the next link of the chain (see `ejection`).
 
 use netloom_model::rng::Stream;
 use rand_core::Rng;
 
-use crate::siblings::Siblings;
-use crate::state::State;
-use crate::view::NONE;
+use crate::search::moves::siblings::Siblings;
+use crate::search::state::State;
+use crate::search::state::slots::NONE;
 
 /// Items times links that are repacked at most: each pair is a path search.
 const MOST_PAIRS: usize = 6000;

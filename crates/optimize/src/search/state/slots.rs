@@ -8,8 +8,8 @@ use netloom_model::{Fabric, LinkId, SwitchId};
 use netloom_routing::PathSet;
 use netloom_topology::Structure;
 
-use crate::layout::Layout;
-pub(crate) use crate::layout::NONE;
+use crate::search::state::layout::Layout;
+pub(crate) use crate::search::state::layout::NONE;
 
 /// One fabric as the search sees it.
 pub(crate) struct View<'a> {

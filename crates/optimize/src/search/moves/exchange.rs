@@ -8,9 +8,9 @@
 
 use netloom_model::rng::{Stream, below, unit};
 
-use crate::siblings::Siblings;
-use crate::state::State;
-use crate::view::NONE;
+use crate::search::moves::siblings::Siblings;
+use crate::search::state::State;
+use crate::search::state::slots::NONE;
 
 /// Pairs that are exchanged beforehand, at random, so that one more exchange fits the window.
 const FIRST_PAIRS: usize = 6;

@@ -5,8 +5,8 @@
 
 use netloom_model::{Lft, SwitchId};
 
-use crate::items::Items;
-use crate::view::{NONE, View};
+use crate::search::state::items::Items;
+use crate::search::state::slots::{NONE, View};
 
 /// What to keep, and how much of it has been given up.
 #[derive(Clone)]

@@ -11,6 +11,8 @@
 //! The best routing so far is kept throughout. A pair stays whole: where a host has one partner, LMC buys nothing.
 //! Bounds on whole items hold for stage 0 only; the adaptive-routing bound and bounds on whole pairs hold for all.
 
+mod split;
+
 use netloom_bounds::{ar_bound, tighten, tighten_pairs};
 use netloom_model::rng::stream;
 use netloom_model::{
@@ -20,14 +22,15 @@ use netloom_routing::{LinkLoads, PathSet, loads};
 use netloom_topology::Structure;
 
 use crate::OptimizeError;
-use crate::budget::TOLERANCE;
-use crate::items::items;
-use crate::objective::Objective;
-use crate::optimize::{Because, Optimized, in_pool};
+use crate::lmc::split::Pairs;
+use crate::optimize::{Optimized, in_pool};
 use crate::options::OptimizeOptions;
-use crate::solve::{Setting, Solved, check_reachable, host_loads, solve};
-use crate::split::Pairs;
-use crate::target::switch_target;
+use crate::search::budget::TOLERANCE;
+use crate::search::outcome::{Because, Outcome, Stop};
+use crate::search::state::items::items;
+use crate::search::state::objective::Objective;
+use crate::search::target::switch_target;
+use crate::solve::{Setting, check_reachable, host_loads, solve};
 
 /// Pairs up to which bounds on whole pairs are looked for.
 const MOST_PAIRS: usize = 2_000_000;
@@ -124,24 +127,17 @@ fn run(
     let switch_max_load = loads.max_between_switches(fabric);
     // Where today's tables do not deliver, anything is better.
     let before = netloom_routing::loads(fabric, background, traffic).map_or(f64::INFINITY, |l| l.max());
-    let changed_because = Because::of(routes != *background, before, loads.max());
-    let stopped = control.stopped();
-    Ok(Optimized {
+    let reached = switch_max_load <= goal * (1.0 + TOLERANCE);
+    let outcome = Outcome {
         proven_optimal: loads.max() <= bound.claim * (1.0 + TOLERANCE),
-        exhausted: stopped.is_none() && switch_max_load > goal * (1.0 + TOLERANCE),
-        bound,
-        ar,
-        switch_max_load,
-        routes,
-        loads,
-        switch_bound: goal,
-        stopped,
+        stop: control.stopped().map(Stop::from).or(Some(if reached { Stop::Target } else { Stop::Work })),
         work,
-        reproducible: stopped.is_none(),
         history,
         changed_entries: None,
-        changed_because,
-    })
+        changed_because: Because::of(routes != *background, before, loads.max()),
+        routes,
+    };
+    Ok(Optimized { outcome, bound, ar, switch_max_load, loads, switch_bound: goal })
 }
 
 /// The best routing so far.
@@ -184,7 +180,8 @@ impl Turns<'_> {
         let setting = Setting { fabric, structure, paths, background: from, options, control };
         let items = items(fabric, traffic, from);
         let lft = from.lft().expect("destination-based");
-        let Solved { routes, work, .. } = solve(setting, lft, &items, Objective::single(self.goal), work)?;
+        let found = solve(setting, lft, &items, Objective::single(self.goal), work)?.outcome;
+        let Outcome { routes, work, .. } = found;
         self.work += work;
         self.offer(routes.clone())?;
         Ok(routes)

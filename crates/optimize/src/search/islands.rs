@@ -10,10 +10,10 @@
 use netloom_model::Improvement;
 use rayon::prelude::*;
 
-use crate::best::Best;
-use crate::budget::Budget;
-use crate::rounds::Search;
-use crate::state::State;
+use crate::search::best::Best;
+use crate::search::budget::Budget;
+use crate::search::rounds::Search;
+use crate::search::state::State;
 
 struct Island<'v> {
     state: State<'v>,

@@ -1,12 +1,42 @@
 //! The search from end to end: starts, rounds and new starts in turn until the goal is met or the work is spent,
 //! then the same maximum on fewer links, then the levels below it.
+//!
+//! | module | idea |
+//! |---|---|
+//! | `rounds` | its steps: starts, rounds of sweeps and chains, new starts |
+//! | `start` | first routings: today's tables, coloured, greedy |
+//! | `colour` | bipartite edge colouring |
+//! | `target` | how low the links between switches could go, at best |
+//! | `state` | link loads, their soft-max weights, one path an item |
+//! | `moves` | sweeps and ejection chains |
+//! | `few_changes` | the best few changes of today's tables |
+//! | `restore` | needless changes given back |
+//! | `islands` | several searches side by side, for several cores |
+//! | `levels` | below the maximum: few links on each level of load |
+//! | `best` | the best paths so far |
+//! | `budget` | when the search ends |
+//! | `outcome` | what every search tells of itself: tables, status, work |
 
-use crate::best::Best;
-use crate::budget::Budget;
-use crate::rounds::Search;
-use crate::siblings::Siblings;
-use crate::state::State;
-use crate::{islands, levels};
+mod best;
+pub(crate) mod budget;
+mod colour;
+mod few_changes;
+mod islands;
+mod levels;
+pub(crate) mod moves;
+pub(crate) mod outcome;
+mod restore;
+mod rounds;
+pub(crate) mod start;
+pub(crate) mod state;
+pub(crate) mod target;
+
+use crate::search::best::Best;
+use crate::search::budget::Budget;
+use crate::search::moves::siblings::Siblings;
+use crate::search::outcome::Stop;
+use crate::search::rounds::Search;
+use crate::search::state::State;
 
 /// How to search.
 #[derive(Clone, Copy)]
@@ -45,6 +75,7 @@ pub(crate) fn search(state: &mut State, siblings: &Siblings, how: How, budget: &
         today: None,
     };
     search.offer();
+    search.best.stop = how.stay.then_some(Stop::Target);
     if search.state.items.len() > 0 && !how.stay {
         let mut round = 0;
         if islands > 1 {
@@ -71,7 +102,8 @@ pub(crate) fn search(state: &mut State, siblings: &Siblings, how: How, budget: &
                 break;
             }
         }
-        search.best.exhausted = search.budget.over(search.state.work) && search.wants();
+        let spent = search.budget.over(search.state.work).then_some(Stop::Work);
+        search.best.stop = if search.wants() { spent } else { Some(Stop::Target) };
         search.polish();
         search.restore();
         let Search { state, ref mut best, .. } = search;

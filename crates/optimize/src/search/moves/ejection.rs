@@ -10,11 +10,11 @@
 
 use netloom_model::rng::{Stream, below};
 
-use crate::budget::Budget;
-use crate::exchange::Exchange;
-use crate::pack::{price, repack};
-use crate::siblings::Siblings;
-use crate::state::State;
+use crate::search::budget::Budget;
+use crate::search::moves::exchange::Exchange;
+use crate::search::moves::repack::{price, repack};
+use crate::search::moves::siblings::Siblings;
+use crate::search::state::State;
 use rand_core::Rng;
 
 /// The longest chain.

@@ -9,16 +9,16 @@
 use netloom_model::rng::{Stream, stream};
 use netloom_model::{Control, Improvement, StopReason};
 
-use crate::best::Best;
-use crate::budget::{Budget, TOLERANCE};
-use crate::chain::chains;
-use crate::keep::Keep;
-use crate::near::Near;
-use crate::restore::restore;
-use crate::siblings::Siblings;
-use crate::start::{by_destination, coloured, insert_rest};
-use crate::state::State;
-use crate::sweep::sweep;
+use crate::search::best::Best;
+use crate::search::budget::{Budget, TOLERANCE};
+use crate::search::few_changes::Near;
+use crate::search::moves::ejection::chains;
+use crate::search::moves::siblings::Siblings;
+use crate::search::moves::sweep::sweep;
+use crate::search::restore::restore;
+use crate::search::start::{by_destination, coloured, insert_rest};
+use crate::search::state::State;
+use crate::search::state::today::Keep;
 
 /// Coloured starts at most; fewer if there are very many items.
 const RESTARTS: u64 = 10;

@@ -9,7 +9,7 @@ use netloom_model::rng::{Stream, below, shuffle};
 use netloom_model::{Csr, Fabric, HostId, LinkId, PairPaths, Routes};
 
 use crate::OptimizeError;
-use crate::penalty::penalty;
+use crate::search::state::penalty::penalty;
 
 /// Sharpness of the penalty in the passes of [`Pairs::settle`].
 const ALPHAS: [f64; 8] = [30.0, 60.0, 120.0, 250.0, 500.0, 1000.0, 2000.0, 4000.0];

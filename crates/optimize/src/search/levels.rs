@@ -6,7 +6,7 @@
 //! and so on to a stated depth below the first; a level that a routing does not have is the least of all.
 //! (Taffet, dissertation, sec. 5.4.1: equal maxima on 4 or on 114 links, 6.3 ms or 21.1 ms of run time.)
 //!
-//! The search is by chains as in `chain`, held to that order exactly: a chain stays only if the loads at or
+//! The search is by chains as in `moves::ejection`, held to that order exactly: a chain stays only if the loads at or
 //! above the level at work, sorted, did not rise lexicographically. Whatever is cooler may change freely, so
 //! equal chains wander over a large plateau. A level ends when chains in a row brought nothing; when all did,
 //! a few destinations of the hottest links are routed anew, and all levels follow again.
@@ -20,11 +20,11 @@ use std::collections::BTreeMap;
 use netloom_model::Improvement;
 use netloom_model::rng::{Stream, below, shuffle, stream};
 
-use crate::best::Best;
-use crate::budget::{Budget, TOLERANCE};
-use crate::siblings::Siblings;
-use crate::state::State;
-use crate::view::NONE;
+use crate::search::best::Best;
+use crate::search::budget::{Budget, TOLERANCE};
+use crate::search::moves::siblings::Siblings;
+use crate::search::state::State;
+use crate::search::state::slots::NONE;
 
 /// The longest chain.
 const LONGEST: usize = 12;

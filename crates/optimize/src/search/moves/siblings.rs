@@ -1,6 +1,6 @@
 //! Links side by side: those that an item on one of them may be able to use instead.
 
-use crate::view::View;
+use crate::search::state::slots::View;
 
 /// Links that an item could use instead of another: those of the same switch on the way up, those into
 /// the same switch on the way down.

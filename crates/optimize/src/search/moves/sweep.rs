@@ -6,9 +6,9 @@
 
 use netloom_model::rng::{Stream, shuffle};
 
-use crate::budget::Budget;
-use crate::state::State;
-use crate::view::NONE;
+use crate::search::budget::Budget;
+use crate::search::state::State;
+use crate::search::state::slots::NONE;
 
 /// One pass over all groups in random order, moving the items that use a slot hotter than `floor`
 /// (relative to the goal; see [`State::heat`]). Stops early when the budget ends.

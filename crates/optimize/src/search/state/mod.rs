@@ -9,13 +9,33 @@
 //! on every link of one speed, so the path that raises the total least is the lightest by present weights.
 //! With several layers (see `objective`) every slot has a load and a penalty in each. Where maxima are
 //! summed, a layer's penalties are divided by their sum, which makes them the gradient of its soft maximum.
+//!
+//! | module | idea |
+//! |---|---|
+//! | `items` | what one leaf sends to one destination moves as a whole |
+//! | `slots` | the links between switches as dense *slots* |
+//! | `layout` | slots of a three-level tree in an order that scans fast; holes where it is damaged |
+//! | `objective` | what is minimised first: the maxima of the layers, combined |
+//! | `penalty` | of a link's load: steep, smooth, never flat |
+//! | `path` | the cheapest admissible path that agrees with the entries in force |
+//! | `scratch` | memory of the path search |
+//! | `today` | today's tables: changed entries cost, frozen destinations stay |
 
-use crate::items::Items;
-use crate::keep::Keep;
-use crate::objective::{Objective, Rule};
-use crate::penalty::penalty;
-use crate::scratch::Scratch;
-use crate::view::{NONE, View};
+pub(crate) mod items;
+mod layout;
+pub(crate) mod objective;
+mod path;
+pub(crate) mod penalty;
+mod scratch;
+pub(crate) mod slots;
+pub(crate) mod today;
+
+use crate::search::state::items::Items;
+use crate::search::state::objective::{Objective, Rule};
+use crate::search::state::penalty::penalty;
+use crate::search::state::scratch::Scratch;
+use crate::search::state::slots::{NONE, View};
+use crate::search::state::today::Keep;
 
 /// Penalty of a changed entry where only so many may change; that of a slot at its goal is 1.
 const SCARCE: f64 = 0.1;

@@ -6,8 +6,8 @@
 
 use netloom_model::Control;
 
-use crate::budget::TOLERANCE;
-use crate::state::State;
+use crate::search::budget::TOLERANCE;
+use crate::search::state::State;
 
 /// Sharpness: a link just below the maximum is as good as an idle one.
 const ALPHA: f64 = 20_000.0;
@@ -79,11 +79,11 @@ mod tests {
     use netloom_topology::{detect, generate};
 
     use super::*;
-    use crate::items::items;
-    use crate::keep::Keep;
-    use crate::objective::Objective;
-    use crate::start::from_tables;
-    use crate::view::View;
+    use crate::search::start::from_tables;
+    use crate::search::state::items::items;
+    use crate::search::state::objective::Objective;
+    use crate::search::state::slots::View;
+    use crate::search::state::today::Keep;
 
     /// Hosts 0 and 1 of one leaf send to hosts 2 and 3 of another, over two spines; today's tables take one spine
     /// for both, or one for each. The way to host 2 has moved to the other spine: is it given back?

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use netloom_model::Fabric;
 use netloom_topology::Structure;
 
-use crate::items::Items;
+use crate::search::state::items::Items;
 
 /// A lower bound on the largest load between switches.
 pub(crate) fn switch_target(fabric: &Fabric, structure: &Structure, items: &Items) -> f64 {

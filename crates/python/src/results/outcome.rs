@@ -1,0 +1,141 @@
+//! `netloom.Outcome`: what every search tells of itself; what it was for is in the classes that extend it.
+
+use std::path::PathBuf;
+
+use netloom_model::{Routes, StopReason};
+use netloom_optimize::{Because, Outcome, Status, Stop};
+use pyo3::prelude::*;
+
+use crate::fabric::PyFabric;
+use crate::routes::PyRoutes;
+
+/// How a search went.
+#[derive(Default)]
+pub struct Search {
+    /// What was minimised meets its lower bound.
+    pub proven_optimal: bool,
+    /// What ended it.
+    pub stop: Option<Stop>,
+    /// Units of work done.
+    pub work: u64,
+    /// Entries that differ from the routes it began with; none where the two have no such number.
+    pub changed: Option<u64>,
+    /// What was gained on those, where the method says so.
+    pub because: Option<Because>,
+}
+
+impl Search {
+    /// Of the optimiser's outcome, and the routes it began with.
+    pub fn of(outcome: &Outcome, began: &Routes) -> Self {
+        Self {
+            proven_optimal: outcome.proven_optimal,
+            stop: outcome.stop,
+            work: outcome.work,
+            changed: changed(&outcome.routes, began),
+            because: Some(outcome.changed_because),
+        }
+    }
+}
+
+/// Routes that a search found, and how it went.
+#[pyclass(frozen, subclass, name = "Outcome", module = "netloom._core")]
+pub struct PyOutcome {
+    routes: Py<PyRoutes>,
+    search: Search,
+}
+
+impl PyOutcome {
+    /// Of routes on a fabric; a stop from outside is the run's own.
+    ///
+    /// # Errors
+    /// If Python is out of memory.
+    pub fn new(
+        py: Python<'_>,
+        routes: Routes,
+        fabric: &PyFabric,
+        stopped: Option<StopReason>,
+        search: Search,
+    ) -> PyResult<Self> {
+        let stop = stopped.map(Stop::from).or(search.stop);
+        let routes = Py::new(py, PyRoutes::new(routes, &fabric.shared))?;
+        Ok(Self { routes, search: Search { stop, ..search } })
+    }
+}
+
+#[pymethods]
+impl PyOutcome {
+    /// The routes.
+    #[getter]
+    fn routes(&self, py: Python<'_>) -> Py<PyRoutes> {
+        self.routes.clone_ref(py)
+    }
+
+    /// Whether what was minimised meets its lower bound.
+    #[getter]
+    fn proven_optimal(&self) -> bool {
+        self.search.proven_optimal
+    }
+
+    /// How it ended: `optimal`, proven; `exhausted`, nothing was left to try; or what ended it, `stopped: time`, `work`, `interrupted` or
+    /// `target` (by what the search knows, nothing better is possible between switches).
+    #[getter]
+    fn status(&self) -> &'static str {
+        Status::of(self.search.proven_optimal, self.search.stop).name()
+    }
+
+    /// Why this is only the best so far; `None` if the search ended by itself.
+    #[getter]
+    fn stopped(&self) -> Option<&'static str> {
+        match self.search.stop? {
+            Stop::Time => Some("time-limit"),
+            Stop::Interrupted => Some("interrupted"),
+            Stop::Work => (!self.search.proven_optimal).then_some("work"),
+            Stop::Target => None,
+        }
+    }
+
+    /// Whether the same call gives the same routes again: nothing but the work budget ended the search.
+    #[getter]
+    fn reproducible(&self) -> bool {
+        !self.search.stop.is_some_and(Stop::is_from_outside)
+    }
+
+    /// Units of work done: the reproducible budget.
+    #[getter]
+    fn work(&self) -> u64 {
+        self.search.work
+    }
+
+    /// Entries that differ from the routes it began with.
+    #[getter]
+    fn changed_entries(&self) -> Option<u64> {
+        self.search.changed
+    }
+
+    /// What was gained on the routes it began with: bound, tail, nothing; `None` where the method does not say (AFAR, one colouring).
+    #[getter]
+    fn changed_because(&self) -> Option<&'static str> {
+        self.search.because.map(Because::name)
+    }
+
+    /// Writes the routes as OpenSM's `file` engine reads them.
+    ///
+    /// Parameters
+    /// ----------
+    /// path : path
+    ///     The file; it is replaced whole or not at all.
+    ///
+    /// Raises
+    /// ------
+    /// RoutingError, OSError
+    ///     If no such file can hold them, or it cannot be written.
+    fn write(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        self.routes.get().write(py, path)
+    }
+}
+
+/// Entries in which two tables of one fabric differ.
+pub fn changed(routes: &Routes, before: &Routes) -> Option<u64> {
+    let (new, old) = (routes.lft()?, before.lft()?);
+    (new.dests() == old.dests() && new.switches() == old.switches()).then(|| new.changed_entries(old))
+}
