@@ -1,15 +1,52 @@
-//! Packets that waited are admitted: those whose turn it is at an output, and those that an idle output takes from others; see `inputs` and `heads`.
+//! Packets wait for room, and are admitted: those whose turn it is at an output, and those that an idle output takes from others; see `inputs` and `heads`.
 
 use netloom_model::{LinkId, SwitchId};
 
 use crate::observe::Observer;
 use crate::packet::choice::Choice;
+use crate::packet::choice::Here;
 use crate::packet::hardware::Hardware;
 use crate::packet::network::Network;
-use crate::packet::switch::{Head, next_in_turn};
+use crate::packet::pool::Packet;
+use crate::packet::switch::{Head, Mover, next_in_turn};
 use crate::program::Program;
 
 impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
+    /// A packet waits at the end of a link for an output.
+    #[inline(always)]
+    pub(in crate::packet) fn wait<H: Hardware>(
+        &mut self,
+        (switch, link): (SwitchId, u32),
+        (out, lane): (u32, u8),
+        packet: &Packet,
+        index: u32,
+    ) {
+        let &Packet { wire, .. } = packet;
+        let by_place = self.ports.features::<H>().by_place;
+        let port = self.ports.port(link);
+        let place = port.to_place();
+        if by_place {
+            let back = self.ports.back(out, place);
+            self.ports.at::<H>(out, lane).waiting.add_place(place);
+            self.ports.inputs.wait(back, lane, index);
+        } else {
+            self.ports.at::<H>(out, lane).waiting.push(&mut self.packets, index);
+        }
+        if C::LOOKS && self.moves {
+            let set = self.choice.set_of(Here::of(packet, switch));
+            if set == 0 {
+                return;
+            }
+            if by_place {
+                let back = self.ports.back(out, place);
+                self.ports.inputs.stay((switch.0, place), back, lane, Mover { home: out, set, wire });
+            } else {
+                let number = port.to_number;
+                self.heads.stay(switch.0, Head { index, home: out, set, wire, number });
+            }
+        }
+    }
+
     /// Admits a packet that waited, and finds outputs for those that it held up.
     pub(in crate::packet) fn go_on<H: Hardware>(&mut self, link: u32, to_lane: u8, index: u32) {
         if C::LOOKS {

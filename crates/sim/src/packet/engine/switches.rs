@@ -22,7 +22,7 @@ use crate::packet::choice::{Choice, Here, Outputs};
 use crate::packet::hardware::{Any, ChosenLanes, Codes, Hardware, InfiniBand, Lanes, Moving};
 use crate::packet::network::Network;
 use crate::packet::pool::{List, NONE, Origin, Packet};
-use crate::packet::switch::{Head, Lane, Mover, Port};
+use crate::packet::switch::{Lane, Port};
 use crate::program::Program;
 use crate::record::check_rows;
 
@@ -251,41 +251,6 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
                     end.held = false;
                     return;
                 }
-            }
-        }
-    }
-
-    /// A packet waits at the end of a link for an output.
-    #[inline(always)]
-    fn wait<H: Hardware>(
-        &mut self,
-        (switch, link): (SwitchId, u32),
-        (out, lane): (u32, u8),
-        packet: &Packet,
-        index: u32,
-    ) {
-        let &Packet { wire, .. } = packet;
-        let by_place = self.ports.features::<H>().by_place;
-        let port = self.ports.port(link);
-        let place = port.to_place();
-        if by_place {
-            let back = self.ports.back(out, place);
-            self.ports.at::<H>(out, lane).waiting.add_place(place);
-            self.ports.inputs.wait(back, lane, index);
-        } else {
-            self.ports.at::<H>(out, lane).waiting.push(&mut self.packets, index);
-        }
-        if C::LOOKS && self.moves {
-            let set = self.choice.set_of(Here::of(packet, switch));
-            if set == 0 {
-                return;
-            }
-            if by_place {
-                let back = self.ports.back(out, place);
-                self.ports.inputs.stay((switch.0, place), back, lane, Mover { home: out, set, wire });
-            } else {
-                let number = port.to_number;
-                self.heads.stay(switch.0, Head { index, home: out, set, wire, number });
             }
         }
     }

@@ -2,10 +2,12 @@
 
 mod heads;
 mod inputs;
+mod lane;
 mod loads;
 mod ports;
 mod waits;
 
 pub(crate) use heads::{Head, Heads};
 pub(crate) use inputs::{Inputs, Mover, next_in_turn};
-pub(crate) use ports::{Lane, Port, Ports};
+pub(crate) use lane::Lane;
+pub(crate) use ports::{Port, Ports};
