@@ -7,6 +7,7 @@ import re
 import pytest
 
 from netloom.cli.shared import fit, render
+from netloom.findings import finding
 
 SCENARIO = """
 name = "s"
@@ -173,3 +174,32 @@ def test_a_report_in_a_file_is_whole_whatever_the_terminal(netloom, paths):
     assert "no room" in netloom.on_terminal(*told, columns=40).out
     netloom.on_terminal(*told, "-o", "report.txt", columns=40)
     assert (netloom.folder / "report.txt").read_text() == netloom.ok(*told)
+
+
+def test_help_has_what_is_minimised_before_what_all_verbs_have(netloom):
+    heads = [
+        line.split("─ ")[1].split(" ─")[0]
+        for line in netloom.ok("optimize", "--help").splitlines()
+        if line[:1] == "╭"
+    ]
+    assert heads == [
+        "Arguments",
+        "Parameters",
+        "What to minimise",
+        "Changing little",
+        "Several addresses a host",
+        "A simulation as the judge",
+        "An exact model as the judge",
+        "Common options",
+    ]
+
+
+def test_many_findings_of_a_kind_end_in_how_many_more_there_are():
+    found = [finding("dead-cable", f"leaf{i:03}[1] is cut") for i in range(324)]
+    found.append(finding("no-traffic", "nobody sends"))
+    told = render.findings(found).strip().splitlines()
+    assert len(told) == 1 + 10 + 1 + 1
+    assert told[11] == "  warning  dead-cable: +314 more (--format json has all)"
+    assert told[12] == "  warning  no-traffic: nobody sends"
+    # A dozen are all told: a line that stands for two saves nothing.
+    assert "more" not in render.findings(found[:12])

@@ -11,6 +11,7 @@ import json
 import math
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -176,13 +177,27 @@ def table(
 def findings(found: Iterable[Mapping[str, str]], title: str = "findings") -> str:
     """Findings below a title, the worst first: `  warning  dead-cable: …`; empty if there are none.
 
-    `streams.tell` colours the word on a terminal.
+    Of a kind that has more than a dozen the first ten are told, and how many more there are: results have
+    all. `streams.tell` colours the word on a terminal.
     """
-    lines = [
-        f"  {one['severity']:<7}  {one['kind']}: {printable(one['text'], lines=False)}"
-        for one in by_severity(found)
-    ]
+    found = by_severity(found)
+    number = Counter(one["kind"] for one in found)
+    told: Counter[str] = Counter()
+    lines = []
+    for one in found:
+        kind = one["kind"]
+        told[kind] += 1
+        text = printable(one["text"], lines=False)
+        if number[kind] > _MANY and told[kind] > _FIRST:
+            if told[kind] > _FIRST + 1:
+                continue
+            text = f"+{count(number[kind] - _FIRST)} more (--format json has all)"
+        lines.append(f"  {one['severity']:<7}  {kind}: {text}")
     return "\n".join([f"\n\n{title}", *lines]) if lines else ""
+
+
+_MANY, _FIRST = 12, 10
+"""Findings of a kind from which on only the first are told, and how many these are."""
 
 
 def as_json(document: Mapping[str, Any]) -> str:
