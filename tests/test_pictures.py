@@ -261,3 +261,37 @@ def test_a_page_scrolls_with_the_wheel_and_zooms_with_ctrl():
     handler = script[script.index('addEventListener("wheel"') :]
     assert handler.index("ctrlKey") < handler.index("preventDefault")
     assert "prefers-color-scheme: dark" in _asset("congestion.css")
+
+
+def test_pods_without_traffic_are_folded():
+    """Hosts 0 to 7 are pod 0's, 16 to 23 pod 2's; they talk, by cores."""
+    from netloom.plot.layout import idle_pods, layout
+
+    fabric = nl.Fabric.generate("fattree:pods=3,leaves=2,hosts=4,spines=2,groups=1,cores=2")
+    text = "source,destination,bytes\n" + "".join(f"{host},{16 + host},9\n" for host in range(8))
+    (traffic,) = (nl.Traffic.parse((text + "23,0,9\n").encode(), "csv"),)
+    per_link = nl.loads(fabric, nl.route("ftree", fabric), traffic).per_link
+    assert idle_pods(fabric, per_link > 0) == [1]
+    assert idle_pods(fabric, per_link < 0) == []
+    whole, folded = layout(fabric), layout(fabric, without=[1])
+    assert [name for *_, name in folded.pods] == ["pod 0", "pod 2"]
+    assert folded.width < whole.width or len(folded.cells) < len(whole.cells)
+    # All that carries anything is still drawn.
+    assert per_link[folded.links].sum() == per_link.sum()
+
+
+def test_above_1_000_hosts_a_congestion_picture_leaves_idle_pods_out_and_says_so(netloom):
+    (netloom.folder / "s.toml").write_text(
+        'name = "s"\nfabric = "fattree:pods=4,leaves=10,hosts=26,spines=2,groups=1,cores=2"\n'
+        'routes = ["ftree"]\n[[job]]\nname = "a"\nranks = 8\n'
+        'program = { kind = "stream", pattern = "bisection", bytes = "64KiB" }\n'
+    )
+    netloom.ok("sample", "run", "s.toml", "-o", "sampled", "-q")
+    done = netloom("plot", "congestion", "sampled", "-o", "x.svg")
+    assert "3 idle pods not drawn, whose links carry nothing" in done.err
+    text = (netloom.folder / "x.svg").read_text()
+    assert "<title>s (1,040 hosts): who met congestion; 3 idle pods not drawn</title>" in text
+    folded = netloom.result("plot", "congestion", "sampled", "-o", "x.svg")
+    whole = netloom.result("plot", "congestion", "sampled", "--part", "pod:0-3", "-o", "y.svg")
+    assert folded["links"] < whole["links"] / 3
+    assert folded["panels"] == whole["panels"]
