@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -106,6 +107,14 @@ class Netloom:
         done = self(*arguments, **options)
         assert done.code == code, f"exit {done.code}\n{done.out}\n{done.err}"
         return done.out
+
+    def on_terminal(self, *arguments: object, columns: int = 80, env: dict[str, str] | None = None) -> Done:
+        """A run whose standard output is a terminal; `out` is without colours and carriage returns."""
+        words = [str(argument) for argument in arguments]
+        environment = {**os.environ, "COLUMNS": str(columns), **(env or {})}
+        code, out, err = self._server.run(words, self.folder, environment, None, TIMEOUT_S, terminal=True)
+        text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", out.decode()).replace("\r\n", "\n")
+        return Done(code, text, err.decode())
 
     def json(self, *arguments: object, code: int = 0, **options: Any) -> dict[str, Any]:
         """The validated JSON object of a run that must end with `code`."""

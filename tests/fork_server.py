@@ -15,6 +15,7 @@ from __future__ import annotations
 import array
 import os
 import pickle
+import pty
 import selectors
 import signal
 import socket
@@ -74,10 +75,15 @@ class Server:
         environment: dict[str, str],
         stdin: bytes | None,
         timeout: float,
+        *,
+        terminal: bool = False,
     ) -> tuple[int, bytes, bytes]:
-        """The exit code (negative: the signal) and what was printed; else TimeoutExpired."""
+        """The exit code (negative: the signal) and what was printed; else TimeoutExpired.
+
+        `terminal`: standard output is one.
+        """
         connection = self._connect()
-        ours, theirs = _streams(stdin is not None)
+        ours, theirs = _streams(stdin is not None, terminal=terminal)
         with connection:
             mask = os.umask(0)
             os.umask(mask)
@@ -123,13 +129,13 @@ class Server:
         return connection
 
 
-def _streams(with_input: bool) -> tuple[list[int], list[int]]:
+def _streams(with_input: bool, *, terminal: bool) -> tuple[list[int], list[int]]:
     """Our ends and the fork's ends of standard input, output and error; -1: we have none."""
     if with_input:
         read_in, write_in = os.pipe()
     else:
         read_in, write_in = os.open(os.devnull, os.O_RDONLY), -1
-    read_out, write_out = os.pipe()
+    read_out, write_out = pty.openpty() if terminal else os.pipe()
     read_err, write_err = os.pipe()
     return [write_in, read_out, read_err], [read_in, write_out, write_err]
 
@@ -159,7 +165,10 @@ def _communicate(ours: list[int], stdin: bytes | None, deadline: float) -> tuple
                         if rest:
                             continue
                     else:
-                        data = os.read(key.fd, 1 << 16)
+                        try:
+                            data = os.read(key.fd, 1 << 16)
+                        except OSError:  # A terminal whose other end is gone.
+                            data = b""
                         if data:
                             found[key.fd].append(data)
                             continue

@@ -130,7 +130,7 @@ class TestUsers:
         by_guid = netloom.result(*words, "--users-of", "0x0002c902000000c0[7]")
         assert by_guid["users"] == result["users"]
         text = netloom.ok(*words, "--users-of", "leaf03[7]")
-        assert "users of leaf03[7] 0x0002c902000000c0 lid 34 -> spine02[4]" in text
+        assert "users of leaf03[7] 0x0002c902000000c0 lid 34 → spine02[4]" in text
 
     def test_an_unknown_cable_names_what_there_is(self, netloom, paths):
         def word(cable):

@@ -88,3 +88,28 @@ def test_the_tail_of_a_run_agrees_with_its_result(netloom, paths):
     assert drawn == (netloom.folder / "x2.svg").read_bytes()
     word = netloom.refused("plot", "tail", "run", "--job", "z", "-o", "x.svg")
     assert 'no messages of job "z": expected solver, bully' in word
+
+
+def test_a_routing_under_which_the_job_sent_nothing_is_named_and_the_others_drawn(netloom, paths):
+    """Under optimized the job ends before the bully has ended a message."""
+    scenario = paths.examples / "scenarios" / "neighbour.toml"
+    netloom.ok("simulate", scenario, "--routings", "ftree,optimized", "-o", "run")
+    done = netloom("plot", "tail", "run", "--job", "bully", "-o", "x.svg")
+    assert done.code == 0
+    assert done.err == 'netloom: warning: optimized: no messages of job "bully": not drawn\n'
+    found = netloom.result("plot", "tail", "run", "--job", "bully", "-o", "x.svg")
+    assert [curve["routing"] for curve in found["curves"]] == ["ftree"]
+    assert found["without"] == ["optimized"]
+    assert netloom.result("plot", "tail", "run", "-o", "x.svg")["without"] == []
+
+
+@pytest.mark.parametrize(
+    ("verb", "expected"), [("plan", "netloom plan"), ("study", "netloom study chapter4")]
+)
+@pytest.mark.parametrize(
+    "text", ["", "{}", "[1]", '{"result": {"errors": 3, "designs": 3}}', "a,b\n1,2\n", "\xff\xfe", "[" * 9999]
+)
+def test_plans_and_studies_are_read_as_other_results_are(netloom, verb, expected, text):
+    (netloom.folder / "r.json").write_bytes(text.encode("latin-1"))
+    told = netloom.refused("plot", verb, "r.json", "-o", "x.svg")
+    assert told.startswith(f"r.json: expected what {expected} ")

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import netloom as nl
-from netloom.cli.optimize.report import levels_text
+from netloom.cli.optimize.report import levels_text, verdict
 from netloom.cli.shared import render
 from netloom.loop.decision import Proposal, decide
 from netloom.loop.prediction import Prediction
@@ -301,3 +301,56 @@ def test_loads_that_differ_are_told_apart():
         "2.87 (+0.35 %)",
     ]
     assert figure(250.0, 0.0) == "250"
+
+
+def test_people_read_one_arrow_and_scripts_what_they_read_before(netloom, paths):
+    told = netloom.ok("loads", paths.ft2, "ftree", "bisection", "--users-of", "leaf00[5]")
+    assert "->" not in told
+    assert " → spine00[1]" in told
+    assert render.arrows("<!-- a --> b->c, d -> e") == "<!-- a --> b → c, d → e"
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "proven", "told"),
+    [
+        (3.61e6, 2.86e6, False, "3.61 → 2.86 MB, 21 % less than ftree; 3 % above the proven bound"),
+        (1.2e6, 454_700, True, "1.20 MB → 454.7 kB, 62 % less than ftree: proven optimal among any routes"),
+        (2.0, 2.0, True, "2 B, as with ftree: proven optimal among any routes"),
+        (None, 2.0, True, "2 B: proven optimal among any routes"),
+        (2.0, 3.0, False, "2 → 3 B, 50 % more than ftree; 3 % above the proven bound"),
+    ],
+)
+def test_a_search_says_first_what_it_has_come_to(start, end, proven, told):
+    goal = {"kind": "total", "value": end, "gap_percent": 3.0, "proven_optimal": proven}
+    goal["bound_class"] = "any-routes"
+    history = [] if start is None else [{"max_load": start}]
+    assert verdict({"objective": goal, "history": history, "background": None}, "ftree") == told
+    if start is not None:
+        before = {"value": start, "routes": "here/ftree"}
+        assert verdict({"objective": goal, "history": [], "background": before}, "here/ftree") == told
+
+
+def test_the_verdict_of_a_search_without_from_is_of_ftree_s_loads(netloom, paths):
+    traffic = "bisection-shuffle:seed=1,bytes=1000"
+    ftree = netloom.result("loads", paths.ft2, "ftree", traffic)["max_load"]
+    out = netloom.ok("optimize", paths.ft2, traffic)
+    assert out.splitlines()[0] == (
+        f"verdict             {ftree / 1000:.2f} → 1.00 kB, {100 - 1e5 / ftree:.0f} % less than ftree: "
+        "proven optimal among any routes"
+    )
+
+
+def test_links_of_hosts_that_are_all_alike_give_way_to_those_between_switches(netloom, paths):
+    """64 links of hosts carry 31 bytes each; a list of ten of them says nothing."""
+    found = netloom.result("loads", paths.ft2, "ftree", "all-to-all")
+    assert {link["from"][:4] for link in found["hottest"]} == {"host"}
+    between = found["hottest_between_switches"]
+    assert len(between) == 10
+    assert {link["from"][:4] for link in between} <= {"leaf", "spin"}
+    out = netloom.ok("loads", paths.ft2, "ftree", "all-to-all")
+    assert "hottest links between switches (64 links of hosts: 31 B)\n" in out
+    # An incast's host is the hottest link alone, and stays.
+    rows = "".join(f"{source},31,9\n" for source in range(8))
+    (netloom.folder / "incast.csv").write_text(f"source,destination,bytes\n{rows}")
+    out = netloom.ok("loads", paths.ft2, "ftree", "incast.csv")
+    assert "\nhottest links\nload  from         to\n72 B  leaf07[4]" in out

@@ -14,7 +14,17 @@ th, td { text-align: left; padding: .3rem .6rem; vertical-align: top }
 th { border-bottom: 2px solid #444; font-weight: 600 } td { border-bottom: 1px solid #ddd }
 td.n, th.n { text-align: right; font-variant-numeric: tabular-nums }
 .applied { color: #0a6b2d; font-weight: 600 } .rolled { color: #a3210f; font-weight: 600 }
-svg { display: block; margin: 1rem 0 } .why { color: #555; font-size: 13px }
+svg { display: block; margin: 1rem 0; max-width: 100% }
+td.why { color: #555; font-size: 13px; padding-top: 0 }
+tr.told td { border-bottom: 0; padding-bottom: 0 }
+svg text { font-size: 12px; fill: currentColor }
+.grid { stroke: #ddd } .way { stroke: #8a8a8a; stroke-width: 2 }
+.before { fill: #fff; stroke: #8a8a8a; stroke-width: 2 } .after { fill: #2a6fb0 }
+@media (prefers-color-scheme: dark) {
+html { color-scheme: dark } body { background: #16181b; color: #d8d8d8 } td.why { color: #a0a0a0 }
+td { border-bottom-color: #3a3d42 } .applied { color: #5cc98a } .rolled { color: #f0806f }
+.grid { stroke: #3a3d42 } .before { fill: #16181b } .after { fill: #6fb0ea }
+}
 """
 
 _COLUMNS: tuple[tuple[str, Callable[[Mapping[str, Any]], str]], ...] = (
@@ -24,7 +34,7 @@ _COLUMNS: tuple[tuple[str, Callable[[Mapping[str, Any]], str]], ...] = (
     ("after", lambda row: _number(row["gap_after_percent"], 2)),
     ("predicted (%)", lambda row: _number(row["predicted_gain"], 1)),
     ("at least", lambda row: _number(row["sure_gain"], 1)),
-    ("asked", lambda row: _number(row["asked_percent"], 1)),
+    ("must gain", lambda row: _number(row["asked_percent"], 1)),
     ("found (%)", lambda row: _number(row["realised_gain"], 1)),
     ("entries", lambda row: f"{row['changed_entries']:,}"),
     ("seconds", lambda row: _number(sum(row["seconds"].values()), 1)),
@@ -35,8 +45,9 @@ def page(result: Mapping[str, Any]) -> bytes:
     """The page of a result of `netloom loop`."""
     rows: Sequence[Mapping[str, Any]] = result["rounds"]
     name = html.escape(result["loop"])
-    head = "".join(f'<th class="n">{html.escape(title)}</th>' for title, _ in _COLUMNS)
-    body = "".join(_row(row) for row in rows)
+    columns = [(title, text) for title, text in _COLUMNS if any(text(row) for row in rows)]
+    head = "".join(f'<th class="n">{html.escape(title)}</th>' for title, _ in columns)
+    body = "".join(_row(row, [text for _, text in columns]) for row in rows)
     return f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>netloom loop: {name}</title><style>{_STYLE}</style></head>
 <body><h1>{name}</h1>
@@ -45,63 +56,67 @@ def page(result: Mapping[str, Any]) -> bytes:
 Changed {result["applied"]} times, kept {result["kept"]}, rolled back {result["rolled_back"]}.</p>
 {_gaps(rows)}
 <table><thead><tr><th class="n">round</th><th>work</th><th>verdict</th>{head}<th>decision</th></tr></thead>
-<tbody>{body}</tbody></table></body></html>
+<tbody>{body}</tbody></table>
+<p>Routes change where a gain is predicted that is, with the doubt, at least what it must be: what the change
+costs and a margin.</p></body></html>
 """.encode()
 
 
-def _row(row: Mapping[str, Any]) -> str:
-    cells = "".join(f'<td class="n">{text(row)}</td>' for _, text in _COLUMNS)
+def _row(row: Mapping[str, Any], texts: Sequence[Callable[[Mapping[str, Any]], str]]) -> str:
+    """A round's numbers, and below them its reason, as wide as the table."""
+    cells = "".join(f'<td class="n">{text(row)}</td>' for text in texts)
     kind = row["decision"].split()[0]
     return (
-        f'<tr><td class="n">{row["number"]}</td><td>{html.escape(row["phase"])}</td>'
+        f'<tr class="told"><td class="n">{row["number"]}</td><td>{html.escape(row["phase"])}</td>'
         f"<td>{html.escape(row['verdict'] or '')}</td>{cells}"
-        f'<td><span class="{kind}">{html.escape(row["decision"])}</span>'
-        f'<div class="why">{html.escape(row["reason"])}</div></td></tr>'
+        f'<td><span class="{kind}">{html.escape(row["decision"])}</span></td></tr>'
+        f'<tr><td></td><td class="why" colspan="{len(texts) + 3}">{html.escape(row["reason"])}</td></tr>'
     )
 
 
-_LEFT, _HEIGHT, _FOOT, _SHORTEST = 56, 180, 40, 420
-"""Pixels: left of the bars, of the longest bar, below the axis, and of the narrowest chart."""
+_LEFT, _WIDE, _RIGHT, _ROW, _TOP, _FOOT = 150, 420, 170, 24, 8, 40
+"""Pixels: for rounds' names, of the axis, for numbers, of a round, above the first and below the last."""
+_NAME = 20
+"""Characters of a round's work."""
 
 
 def _gaps(rows: Sequence[Mapping[str, Any]]) -> str:
-    """AR gaps before and after every round, as bars over an axis in percent."""
-    most = max(
-        (row[key] or 0.0 for row in rows for key in ("gap_before_percent", "gap_after_percent")), default=0
-    )
+    """AR gaps before and after every round: a row a round, a dot each, and the numbers beside them."""
+    keys = ("gap_before_percent", "gap_after_percent")
+    most = max((row[key] or 0.0 for row in rows for key in keys), default=0)
     if most <= 0:
         return ""
     step = _step(most)
     top = step * -(-most // step)
-    each = max(30, (_SHORTEST - _LEFT) // len(rows))
-    wide = (each - 8) // 2
-    whole, base = _LEFT + each * len(rows), _HEIGHT + 10
+    whole, base = _LEFT + _WIDE + _RIGHT, _TOP + _ROW * len(rows)
 
     def at(value: float) -> float:
-        return base - _HEIGHT * value / top
+        return _LEFT + _WIDE * value / top
 
     parts = []
     for tick in range(round(top / step) + 1):
-        y = at(tick * step)
-        parts.append(f'<line x1="{_LEFT}" x2="{whole}" y1="{y:.1f}" y2="{y:.1f}" stroke="#ddd"/>')
-        parts.append(
-            f'<text x="{_LEFT - 6}" y="{y + 4:.1f}" font-size="12" text-anchor="end">{tick * step:g} %</text>'
-        )
+        x = at(tick * step)
+        parts.append(f'<line class="grid" x1="{x:.1f}" x2="{x:.1f}" y1="{_TOP}" y2="{base}"/>')
+        parts.append(f'<text x="{x:.1f}" y="{base + 16}" text-anchor="middle">{tick * step:g} %</text>')
     for place, row in enumerate(rows):
-        left = _LEFT + place * each + 4
-        for side, key, colour in ((0, "gap_before_percent", "#b5b5b5"), (1, "gap_after_percent", "#2a6fb0")):
-            y = at(row[key] or 0.0)
-            told = f"round {row['number']}, {row['phase']}: {key.split('_')[1]} {_number(row[key], 2)} %"
-            parts.append(
-                f'<rect x="{left + side * wide}" y="{y:.1f}" width="{wide - 1}" height="{base - y:.1f}" '
-                f'fill="{colour}"><title>{html.escape(told)}</title></rect>'
-            )
-        middle = f'x="{left + wide}" y="{base + 16}" font-size="12" text-anchor="middle"'
-        parts.append(f"<text {middle}>{row['number']}</text>")
-    parts.append(f'<text x="{_LEFT}" y="{base + 34}" font-size="12">round</text>')
-    told = "AR gap before (grey) and after (blue) every round"
+        y = _TOP + _ROW * (place + 0.5)
+        work = str(row["phase"])
+        work = work if len(work) <= _NAME else f"{work[: _NAME - 1]}…"
+        before, after = (row[key] for key in keys)
+        told = " → ".join(f"{value:.2f}" for value in (before, after) if value is not None)
+        name = f"round {row['number']}, {row['phase']}: {told or 'unknown'} %"
+        parts.append(f"<g><title>{html.escape(name)}</title>")
+        parts.append(f'<text x="{_LEFT - 12}" y="{y + 4}" text-anchor="end">')
+        parts.append(f"{row['number']} {html.escape(work)}</text>")
+        if before is not None and after is not None:
+            parts.append(f'<line class="way" x1="{at(before):.1f}" x2="{at(after):.1f}" y1="{y}" y2="{y}"/>')
+        for kind, value in (("before", before), ("after", after)):
+            if value is not None:
+                parts.append(f'<circle class="{kind}" cx="{at(value):.1f}" cy="{y}" r="4.5"/>')
+        parts.append(f'<text x="{_LEFT + _WIDE + 14}" y="{y + 4}">{told + " %" if told else ""}</text></g>')
+    told = "AR gap before (hollow) and after (filled) every round"
     return (
-        f'<svg width="{whole}" height="{base + _FOOT}" role="img" '
+        f'<svg width="{whole}" height="{base + _FOOT}" viewBox="0 0 {whole} {base + _FOOT}" role="img" '
         f'aria-label="{told}">{"".join(parts)}</svg><p>{told}.</p>'
     )
 

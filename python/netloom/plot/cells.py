@@ -10,6 +10,8 @@ Source: Taffet, dissertation, appendix A.1.
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +20,7 @@ import numpy.typing as npt
 from netloom.plot import style
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 _CELLS = 1280
@@ -58,8 +61,10 @@ def picture(
     colours: Any,
     norm: Any,
     labels: tuple[str, str, str],
+    empty: str,
     title: str,
     kind: str,
+    borders: Borders | None = None,
 ) -> bytes:
     """Returns the picture of a matrix.
 
@@ -73,10 +78,14 @@ def picture(
         How values become colours.
     labels : tuple of str
         Of the sources, of the destinations, and of the bar.
+    empty : str
+        What is said where all is 0.
     title : str
         Above the picture.
     kind : {"svg", "pdf", "png"}
         The file format.
+    borders : Borders, optional
+        Between which endpoints lines are drawn.
     """
     block = block_of(end - first)
     each = -(-_PIXELS // len(shown))
@@ -100,15 +109,56 @@ def picture(
             axes.set_xticks(ticks)
             axes.set_yticks(ticks)
         sources, destinations, values = labels
-        axes.set_xlabel(sources)
+        thousands(axes)
+        axes.set_xlabel(f"{sources}{draw_borders(axes, borders, first, end)}")
         axes.set_ylabel(destinations)
         style.title(axes, title, width=side // 12, pad=8)
+        if not shown.any():
+            style.say(axes, empty)
+            return style.save(fig, kind)
         beside = _axes(fig, _LEFT + side + _GAP, _BOTTOM + side // 4, _BAR, side // 2)
-        bar = fig.colorbar(drawn, cax=beside, format=lambda value, _: _size(value))
-        bar.set_label(values if block == 1 else f"{values}, largest of {block} x {block}")
-        bar.ax.minorticks_off()
-        bar.outline.set_edgecolor(style.FAINT)
+        told = values if block == 1 else f"{values}, largest of {block} x {block}"
+        style.scale_of(fig, beside, drawn, told, _size)
         return style.save(fig, kind)
+
+
+@dataclass(frozen=True)
+class Borders:
+    """Between which endpoints something ends.
+
+    Attributes
+    ----------
+    what : str
+        What lies between two lines: `pod`.
+    at : sequence of int
+        The number of the first endpoint of each but the first.
+    """
+
+    what: str
+    at: Sequence[int]
+
+
+def draw_borders(axes: Axes, borders: Borders | None, first: int, end: int) -> str:
+    """Draws lines between endpoints, and returns what the axis says of them; nothing where there are none."""
+    inside = [] if borders is None else [at for at in borders.at if first < at < end]
+    if borders is None or not inside:
+        return ""
+    look: dict[str, Any] = {"color": style.FAINT, "linewidth": 0.4, "alpha": 0.7}
+    for at in inside:
+        axes.axhline(at, **look)
+        axes.axvline(at, **look)
+    return f" (lines between {borders.what})"
+
+
+def thousands(axes: Axes) -> None:
+    """Numbers of endpoints with thousands separated, as text has them, and none between two."""
+    from matplotlib.ticker import MaxNLocator
+
+    for axis in (axes.xaxis, axes.yaxis):
+        locator = axis.get_major_locator()
+        if isinstance(locator, MaxNLocator):
+            locator.set_params(integer=True)
+        axis.set_major_formatter(lambda value, _position: f"{value:,.0f}")
 
 
 def _axes(fig: Figure, left: int, bottom: int, width: int, height: int) -> Any:

@@ -72,6 +72,8 @@ for (const svg of document.querySelectorAll("svg")) {
   svg.addEventListener("pointerup", () => { held = null; });
   svg.addEventListener("dblclick", () => { view = whole.split(" ").map(Number); look(); });
   svg.addEventListener("wheel", (event) => {
+    // Without Ctrl the page scrolls, as pages do.
+    if (!event.ctrlKey && !event.metaKey) return;
     event.preventDefault();
     const at = point(event), by = Math.exp(event.deltaY / 500);
     view = [at.x + (view[0] - at.x) * by, at.y + (view[1] - at.y) * by, view[2] * by, view[3] * by];

@@ -7,6 +7,7 @@ link from the leaf above, its link to the leaf below.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -105,7 +106,24 @@ class Layout:
         return strips
 
 
-def layout(fabric: Fabric, part: str | None = None) -> Layout:
+def idle_pods(fabric: Fabric, busy: npt.NDArray[np.bool_]) -> list[int]:
+    """Pods of a tree none of whose links is busy; none where there is one pod, or all are idle.
+
+    Parameters
+    ----------
+    fabric : Fabric
+        A tree.
+    busy : array of bool
+        Of every link, whether it carries anything.
+    """
+    table, of = fabric.link_table(), pods(fabric)
+    ends = [np.asarray(table[end], np.int64) - fabric.hosts for end in ("source", "target")]
+    used = {int(pod) for end in ends for pod in of[end[busy & (end >= 0)]] if pod >= 0}
+    idle = [pod for pod in range(int(of.max(initial=-1)) + 1) if pod not in used]
+    return idle if used else []
+
+
+def layout(fabric: Fabric, part: str | None = None, *, without: Sequence[int] = ()) -> Layout:
     """Lays a fabric out, or a part of it.
 
     Parameters
@@ -115,6 +133,8 @@ def layout(fabric: Fabric, part: str | None = None) -> Layout:
     part : str, optional
         `leaf:0-5` or `pod:1`: these leaves (or the leaves of these pods) with their hosts, and the switches
         above them; numbers from 0, ends included.
+    without : sequence of int
+        Pods that are not drawn.
 
     Raises
     ------
@@ -138,6 +158,7 @@ def layout(fabric: Fabric, part: str | None = None) -> Layout:
     pod = _pods(level, lower[between] - hosts, upper[between] - hosts)
     leaves = np.flatnonzero(level == 0)
     chosen = _chosen(part, leaves, pod[leaves])
+    chosen = chosen[~np.isin(pod[leaves][chosen], list(without))]
     drawn = np.zeros(len(level), bool)
     drawn[leaves[chosen]] = True
     cables = np.flatnonzero(between)

@@ -67,6 +67,7 @@ def load_picture(curves: Sequence[Curve], *, title: str, kind: str) -> bytes:
     most = max(point.load for curve in curves for point in curve.points)
     with style.figure(8.2, 3.6) as fig:
         left, right = fig.subplots(1, 2)
+        fig.get_layout_engine().set(wspace=0.1)  # type: ignore[union-attr, call-arg]
         looks = style.curves([curve.engine or curve.name for curve in curves])
         for curve, look in zip(curves, looks, strict=True):
             loads = [100 * point.load for point in curve.points]
@@ -84,13 +85,15 @@ def load_picture(curves: Sequence[Curve], *, title: str, kind: str) -> bytes:
         if any(point.saturated for curve in curves for point in curve.points):
             look = {"color": style.INK, "markerfacecolor": "white", "linestyle": "none"}
             left.plot([], [], marker="o", ms=4, label="hollow: saturated", **look)
-        left.set_ylabel("mean latency of messages (µs, logarithmic)")
+        left.set_ylabel("mean latency (µs, logarithmic)")
         right.plot([0, 100 * most], [0, 100 * most], color=style.FAINT, linewidth=0.8, zorder=1)
         right.set_ylim(bottom=0)
         right.set_ylabel("accepted (% of a host's link)")
         for axes in (left, right):
             _across(axes, most)
-        left.legend(frameon=False, fontsize=8.5)
+        handles, names = style.named_curves(fig)
+        columns = max(1, int(style.inches((8.2, 3.6))[0] / 1.6))
+        fig.legend(handles, names, loc="outside lower left", ncols=columns, frameon=False, fontsize=8.5)
         style.title(left, title, width=46, pad=10)
         return style.save(fig, kind)
 

@@ -16,12 +16,19 @@ from netloom.plot import style
 
 if TYPE_CHECKING:
     from netloom._core import Traffic
+    from netloom.plot.cells import Borders
 
 _CELLS = 384
 
 
 def matrix_picture(
-    traffic: Traffic, first: int = 0, end: int | None = None, *, title: str, kind: str
+    traffic: Traffic,
+    first: int = 0,
+    end: int | None = None,
+    *,
+    title: str,
+    kind: str,
+    borders: Borders | None = None,
 ) -> bytes:
     """Returns the picture of a traffic matrix.
 
@@ -35,7 +42,10 @@ def matrix_picture(
         Above the picture.
     kind : {"svg", "pdf", "png"}
         The file format.
+    borders : Borders, optional
+        Between which endpoints lines are drawn.
     """
+    from matplotlib import colormaps
     from matplotlib.colors import LogNorm
 
     end = traffic.endpoints if end is None else end
@@ -45,11 +55,10 @@ def matrix_picture(
     high = float(shown.max()) if cells.any() else 1.0
     with style.figure(5.4, 4.7) as fig:
         axes = fig.add_subplot()
-        if low == high:
-            low, high = low / 2, high * 2
+        alone = low == high
         picture = axes.imshow(
             shown,
-            norm=LogNorm(low, high),
+            norm=LogNorm(low / 2, high * 2) if alone else LogNorm(low, high),
             cmap="viridis_r",
             extent=(first, first + cells.shape[1] * block, first + cells.shape[0] * block, first),
             interpolation="nearest",
@@ -57,22 +66,28 @@ def matrix_picture(
         axes.set_xlim(first, end)
         axes.set_ylim(end, first)
         style.title(axes, title, width=42, pad=8)
-        what = _endpoint(traffic)
-        axes.set_xlabel(f"destination {what}")
+        what = endpoint(traffic)
+        lines = cell_by_cell.draw_borders(axes, borders, first, end)
+        axes.set_xlabel(f"destination {what}{lines}")
         axes.set_ylabel(f"source {what}")
+        cell_by_cell.thousands(axes)
         each = "pair" if block == 1 else f"block of {block} x {block} pairs"
-        bar = fig.colorbar(picture, ax=axes, shrink=0.85, pad=0.02, format=lambda value, _: style.size(value))
-        bar.set_label(f"bytes a {each}")
-        bar.ax.minorticks_off()
-        bar.outline.set_visible(False)
+        if not cells.any():
+            style.say(axes, "nothing is sent")
+        elif alone:
+            style.one_value(axes, colormaps["viridis_r"](0.5), f"{style.size(low)} a {each}")
+        else:
+            style.scale_of(fig, axes, picture, f"bytes a {each} (logarithmic)", style.size)
         return style.save(fig, kind)
 
 
-def grey_picture(traffic: Traffic, first: int, end: int, *, title: str, kind: str) -> bytes:
+def grey_picture(
+    traffic: Traffic, first: int, end: int, *, title: str, kind: str, borders: Borders | None = None
+) -> bytes:
     """Returns the same pair by pair, from white for nothing to black for most, destinations downwards."""
     from matplotlib.colors import Normalize
 
-    what = _endpoint(traffic)
+    what = endpoint(traffic)
     cells = largest(traffic, first, end)
     return cell_by_cell.picture(
         cells,
@@ -81,8 +96,10 @@ def grey_picture(traffic: Traffic, first: int, end: int, *, title: str, kind: st
         colours="Greys",
         norm=Normalize(0.0, float(cells.max()) or 1.0),
         labels=(f"source {what}", f"destination {what}", "bytes a pair"),
+        empty="nothing is sent",
         title=title,
         kind=kind,
+        borders=borders,
     )
 
 
@@ -116,13 +133,15 @@ def coefficients_picture(
         colours=LinearSegmentedColormap.from_list("red-blue", [style.BELOW, style.ZERO, style.ABOVE]),
         norm=norm,
         labels=(f"source {what}", f"destination {what}", "coefficient, bytes"),
+        empty="all coefficients are 0",
         title=title,
         kind=kind,
     )
 
 
-def _endpoint(traffic: Traffic) -> str:
-    return "host" if traffic.hosts_hash is not None else "endpoint"
+def endpoint(traffic: Traffic) -> str:
+    """What the endpoints of a traffic are: hosts where it is placed on a fabric, else ranks."""
+    return "host" if traffic.hosts_hash is not None else "rank"
 
 
 def largest(traffic: Traffic, first: int, end: int) -> npt.NDArray[np.float64]:

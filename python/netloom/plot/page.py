@@ -1,4 +1,4 @@
-"""Congested fractions as a page: pointing at a link tells its name, traffic and contexts; the wheel zooms.
+"""Congested fractions as a page: pointing at a link tells its name, traffic and contexts; Ctrl-wheel zooms.
 
 One file that fetches nothing. The same layout and scales as the picture's.
 """
@@ -102,7 +102,7 @@ def _key(most: float) -> str:
     return (
         '<p class="key"><span class="grey"></span> congested, 0 to 100 %. Thickest: '
         f"{packets(most)} packets. Down above, up below; hosts: the link to the host above, from it below. "
-        "Point at a link; the wheel zooms, dragging moves, a double click goes back.</p>"
+        "Point at a link; Ctrl and the wheel zoom, dragging moves, a double click goes back.</p>"
     )
 
 
@@ -135,7 +135,9 @@ def _figure(layout: Layout, panel: Panel, most: float, number: int) -> str:
     ]
     return (
         f"<figure><figcaption>{html.escape(panel.name)}</figcaption>\n"
-        f'<svg data-panel="{number}" viewBox="0 0 {width:.0f} {height:.0f}" width="{_ZOOM * width:.0f}">\n'
+        f'<svg role="img" data-panel="{number}" viewBox="0 0 {width:.0f} {height:.0f}" '
+        f'width="{_ZOOM * width:.0f}">\n<desc>{html.escape(panel.name)}: traffic as thickness, congested '
+        "shares as darkness, of every link</desc>\n"
         + "\n".join([*backs, *rectangles, *lines, *switches, *words])
         + "\n</svg></figure>"
     )

@@ -95,12 +95,48 @@ def front_picture(points: Sequence[tuple[int, float]], *, title: str, kind: str)
         axes.step(changed, gaps, where="post", marker="o", **{**style.one(), "linewidth": 1.6})
         axes.set_xscale("symlog", linthresh=1)
         # (Room for a front that is one point: nothing changed, nothing to gain.)
-        axes.set_xlim(0, max(10.0, 1.5 * max(changed, default=0)))
+        axes.set_xlim(-0.1, max(10.0, 3.0 * max(changed, default=0)))
         axes.xaxis.set_major_formatter(lambda value, _position: f"{value:,.0f}")
-        _gaps(axes, gaps)
+        most = max([*gaps, _FINEST])
+        axes.set_ylim(-0.03 * most, 1.12 * most)
+        axes.yaxis.set_major_formatter(lambda value, _position: f"{value:g} %")
+        axes.set_ylabel("above the proven lower bound")
+        style.clean(axes)
+        for at in told_points(points):
+            entries = f"{changed[at]:,} {'entry' if changed[at] == 1 else 'entries'}"
+            axes.annotate(
+                f"{entries}: {gaps[at]:.3g} %",
+                (changed[at], gaps[at]),
+                (5, 5),
+                textcoords="offset points",
+                fontsize=7.5,
+            )
         axes.set_xlabel("entries changed (logarithmic)")
         style.title(axes, title, width=64, pad=10)
         return style.save(fig, kind)
+
+
+_APART = 0.06
+"""Of the height: how far apart the numbers of two points are at least."""
+
+
+def told_points(points: Sequence[tuple[int, float]]) -> list[int]:
+    """Which points have their numbers beside them: the ends, and those that are far from the last one.
+
+    Parameters
+    ----------
+    points : sequence of (int, float)
+        Changed entries and gap, fewest changes first.
+    """
+    if not points:
+        return []
+    last = len(points) - 1
+    apart = _APART * max(max(gap for _, gap in points), _FINEST)
+    found = [0]
+    for at in range(1, last):
+        if points[found[-1]][1] - points[at][1] >= apart and points[at][1] - points[last][1] >= apart:
+            found.append(at)
+    return found if last == 0 else [*found, last]
 
 
 def _gaps(axes: Axes, gaps: Sequence[float]) -> None:

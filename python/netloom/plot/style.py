@@ -7,9 +7,11 @@ wrapped or shortened, and `$` is a dollar.
 
 from __future__ import annotations
 
+import html
 import io
 import math
 import textwrap
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal
@@ -20,7 +22,9 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.backends.backend_pdf import FigureCanvasPdf
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
+from matplotlib.text import Text
 
+from netloom.errors import NetloomError
 from netloom.plot.paper import DPI, PAPER
 from netloom.shown import legend
 
@@ -63,7 +67,9 @@ def figure(width: float, height: float, *, arranged: bool = True) -> Iterator[Fi
 
     `arranged` has matplotlib find room for labels; otherwise axes stay where they are put.
     """
-    with matplotlib.rc_context(_SETTINGS):
+    scale = type_scale((width, height))
+    sized = {key: value * scale for key, value in _SETTINGS.items() if key.endswith("size")}
+    with matplotlib.rc_context({**_SETTINGS, **sized}):
         layout: Literal["constrained"] | None = "constrained" if arranged else None
         yield Figure(figsize=(width, height), layout=layout, facecolor="white")
 
@@ -73,6 +79,41 @@ def title_of(fig: Figure) -> str:
     words = [fig.get_suptitle(), *(axes.get_title(loc="left") for axes in fig.axes)]
     words += [text.get_text() for text in fig.texts if text.get_fontweight() == "bold"]
     return next((" ".join(word.replace(r"\$", "$").split()) for word in words if word), "netloom")
+
+
+_SMALLEST = 0.7
+"""Of its own size that type becomes at least: 9 points become 6.3."""
+
+
+def type_scale(needed: tuple[float, float]) -> float:
+    """How much smaller type is on the present paper than where a picture has the inches that it needs."""
+    width, height = inches(needed)
+    return min(max(min(width / needed[0], height / needed[1]), _SMALLEST), 1.0)
+
+
+def description(fig: Figure) -> str:
+    """What a picture shows, in words: what lies along its axes, and its curves by name.
+
+    It becomes `<desc>` of an SVG: whoever cannot see the picture is told it.
+    """
+    told: list[str] = []
+    for axes in fig.axes:
+        across, up = (" ".join(label.split()) for label in (axes.get_xlabel(), axes.get_ylabel()))
+        if up or across:
+            told.append(f"{up} over {across}" if up and across else up or across)
+    _, names = named_curves(fig)
+    if names:
+        told.append(f"drawn: {', '.join(names)}")
+    return "; ".join(dict.fromkeys(told)).replace(r"\$", "$")
+
+
+def named_curves(fig: Figure) -> tuple[list[Any], list[str]]:
+    """The curves of all axes that have a name, each name once."""
+    found: dict[str, Any] = {}
+    for axes in fig.axes:
+        for handle, name in zip(*axes.get_legend_handles_labels(), strict=True):
+            found.setdefault(name, handle)
+    return list(found.values()), list(found)
 
 
 def natural() -> bool:
@@ -90,16 +131,72 @@ def save(fig: Figure, kind: str) -> bytes:
 
     Call it inside [`figure`]'s block.
     """
+    paper = PAPER.get()
+    if paper.inches is not None:
+        _shrink(fig, paper.inches)
+    with warnings.catch_warnings():
+        # "Axes sizes collapsed to zero": nothing would be seen of what is drawn.
+        warnings.filterwarnings("error", message=".*constrained_layout not applied.*")
+        try:
+            if paper.inches is not None:
+                fig.draw_without_rendering()
+            if paper.inches is None or not _cut_off(fig):
+                return _saved(fig, kind)
+        except UserWarning:
+            pass
+    size = "x".join(f"{side:g}" for side in paper.inches or fig.get_size_inches())
+    raise NetloomError(f"{size} inches are too few for this picture: expected a larger size")
+
+
+_CUT = 3.0
+"""Points that a word may reach over the edge: the room around its letters."""
+
+
+def words(fig: Figure) -> list[Text]:
+    """Titles, labels, notes and legends of a picture; not the numbers of its axes."""
+    legends = [*fig.legends, *(axes.get_legend() for axes in fig.axes)]
+    found = [*fig.texts, *(text for one in legends if one is not None for text in one.get_texts())]
+    for axes in fig.axes:
+        labels = [axes.title, axes._left_title, axes.xaxis.label, axes.yaxis.label]  # type: ignore[attr-defined]
+        found += [*labels, *axes.texts] if axes.get_visible() else []
+    return [text for text in found if text.get_visible() and text.get_text().strip()]
+
+
+def _cut_off(fig: Figure) -> bool:
+    """Whether a word would lie over the edge of a picture that has been laid out."""
+    room = _CUT * fig.dpi / 72
+    for box in (text.get_window_extent() for text in words(fig) if text.get_clip_box() is None):
+        inside = box.x0 >= -room and box.y0 >= -room
+        if not (inside and box.x1 <= fig.bbox.x1 + room and box.y1 <= fig.bbox.y1 + room):
+            return True
+    return False
+
+
+def _shrink(fig: Figure, wanted: tuple[float, float]) -> None:
+    """Gives a figure another size; what was given a size of type of its own shrinks as all others did."""
+    width, height = fig.get_size_inches()
+    scale = type_scale((float(width), float(height)))
+    fig.set_size_inches(*wanted)
+    usual = {value * scale for key, value in _SETTINGS.items() if key.endswith("size")}
+    if scale < 1:
+        for text in fig.findobj(Text):
+            assert isinstance(text, Text)
+            size = float(text.get_fontsize())
+            if not any(abs(size - one) < 0.05 for one in usual):
+                text.set_fontsize(size * scale)
+
+
+def _saved(fig: Figure, kind: str) -> bytes:
     out = io.BytesIO()
     paper = PAPER.get()
     told = title_of(fig)
-    if paper.inches is not None:
-        fig.set_size_inches(*paper.inches)
     if kind == "svg":
         FigureCanvasSVG(fig)
         dpi: float | str = "figure" if paper.dpi == DPI else paper.dpi
         fig.savefig(out, format="svg", dpi=dpi, metadata={"Date": None, "Creator": "netloom", "Title": told})
-    elif kind == "pdf":
+        desc = f"</title>\n <desc>{html.escape(description(fig))}</desc>"
+        return out.getvalue().replace(b"</title>", desc.encode(), 1)
+    if kind == "pdf":
         FigureCanvasPdf(fig)
         fig.savefig(
             out,
@@ -141,7 +238,10 @@ def one() -> dict[str, Any]:
 
 def title(axes: Axes, text: str, *, width: int, pad: float) -> None:
     """Puts a title above the axes, in up to three lines of `width` characters; what is longer ends in `…`."""
-    lines = textwrap.wrap(text, width, max_lines=3, placeholder=" …")
+    fig: Any = axes.figure
+    across = float(fig.get_size_inches()[0])
+    fits = inches((across, 1.0))[0] / across / type_scale(tuple(fig.get_size_inches()))
+    lines = textwrap.wrap(text, max(int(width * min(fits, 1.0)), 12), max_lines=3, placeholder=" …")
     axes.set_title("\n".join(lines), pad=pad, parse_math=False)
 
 
@@ -228,6 +328,61 @@ def log_axis(axis: Axis, values: Sequence[float], form: Callable[[float], str] =
     (axes.set_xscale if across else axes.set_yscale)("log")
     (axes.set_xticks if across else axes.set_yticks)(ticks, [form(tick) for tick in ticks])
     axis.set_minor_locator(matplotlib.ticker.NullLocator())
+
+
+def scale_of(fig: Figure, axes: Axes, drawn: Any, label: str, form: Callable[[float], str]) -> None:
+    """Puts the scale of an image's colours beside it, with its least and its largest value named.
+
+    Parameters
+    ----------
+    fig, axes : Figure, Axes
+        Where the image is; the axes are the bar's own, of an image that stays where it is put.
+    drawn : AxesImage
+        The image.
+    label : str
+        What the values are.
+    form : callable
+        How a value is told.
+    """
+    norm = drawn.norm
+    bar = (
+        fig.colorbar(drawn, ax=axes, shrink=0.85, pad=0.02)
+        if drawn.axes is axes
+        else fig.colorbar(drawn, cax=axes)
+    )
+    bar.set_ticks(scale_ticks(norm), labels=[form(value) for value in scale_ticks(norm)])
+    bar.set_label(label)
+    bar.ax.minorticks_off()
+
+
+def scale_ticks(norm: Any) -> list[float]:
+    """Both ends of a scale of colours; between them decades, or 0, where they stand clear of the ends."""
+    low, high = float(norm.vmin), float(norm.vmax)
+    inside = [0.0] if low < 0 else [high / 2]
+    if low > 0:
+        inside = [float(f"1e{power}") for power in range(-18, 19)]
+    places = [(value, float(norm(value))) for value in inside if low < value < high]
+    clear = [value for value, place in places if 0.08 < place < 0.92]
+    step = -(-len(clear) // 6) or 1
+    return [low, *clear[::step], high]
+
+
+def one_value(axes: Axes, colour: Any, words: str) -> None:
+    """Says what the one colour of an image means, where a scale would be a lie."""
+    from matplotlib.patches import Patch
+
+    axes.legend(
+        handles=[Patch(facecolor=colour, edgecolor=FAINT, label=words)],
+        loc="upper left",
+        bbox_to_anchor=(1.01, 1.0),
+        frameon=False,
+        fontsize=8.5,
+    )
+
+
+def say(axes: Axes, words: str) -> None:
+    """Says in the middle of an empty image why it is empty."""
+    axes.text(0.5, 0.5, words, transform=axes.transAxes, ha="center", va="center", color=FAINT)
 
 
 def unit(largest: float) -> tuple[float, str]:

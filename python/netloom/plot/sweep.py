@@ -5,9 +5,9 @@ Where what lies across is numbers, points of a curve are joined; else they stand
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from netloom.plot import style
 
@@ -69,7 +69,13 @@ class Panel:
 
 
 def sweep_picture(
-    panels: Sequence[Panel], *, across: str, words: Sequence[str] | None, title: str, kind: str
+    panels: Sequence[Panel],
+    *,
+    across: str,
+    words: Sequence[str] | None,
+    title: str,
+    kind: str,
+    named: str = "",
 ) -> bytes:
     """Returns the picture.
 
@@ -85,37 +91,71 @@ def sweep_picture(
         Above the picture.
     kind : {"svg", "pdf", "png"}
         The file format.
+    named : str
+        Of which keys the curves' names are the values.
     """
     columns = min(_COLUMNS, len(panels))
     rows = -(-len(panels) // columns)
-    with style.figure(4.3 * columns, 3.3 * rows) as fig:
+    found = looks([curve for panel in panels for curve in panel.curves])
+    width = 4.3 * columns + (2.0 if len(found) > 1 else 0.0)
+    with style.figure(width, 3.3 * rows) as fig:
         grid = fig.subplots(rows, columns, squeeze=False)
         for axes, panel in zip(grid.flat, panels, strict=False):
-            _draw(axes, panel, across, words)
+            _draw(axes, panel, across, words, found)
         for axes in grid.flat[len(panels) :]:
             axes.set_visible(False)
-        if len(panels[0].curves) > 1:
-            grid.flat[0].legend(frameon=False, fontsize=8.0)
-        style.title(grid.flat[0], title, width=46, pad=10)
+        if len(found) > 1:
+            handles, names = style.named_curves(fig)
+            narrow = style.inches((width, 1.0))[0] < 0.7 * width
+            fig.legend(
+                handles,
+                names,
+                loc="outside lower left" if narrow else "outside right upper",
+                title=style.shorten(named, _NAME).replace("$", r"\$"),
+                title_fontsize=8.0,
+                alignment="left",
+                frameon=False,
+                fontsize=8.0,
+            )
+        style.head(fig, title, style.inches((width, 1.0))[0], 10.0)
         return style.save(fig, kind)
 
 
-def _draw(axes: Axes, panel: Panel, across: str, words: Sequence[str] | None) -> None:
-    number = len(panel.curves)
-    looks = style.curves([curve.engine for curve in panel.curves])
-    for position, (curve, look) in enumerate(zip(panel.curves, looks, strict=True)):
+def looks(curves: Sequence[Curve]) -> dict[str, dict[str, Any]]:
+    """The look of every curve by its name, the same in all panels.
+
+    Where two keys vary several curves are of one engine: they have its colour and dashes, and each a marker
+    of its own, which is all that tells points apart that no line joins.
+    """
+    engines = {curve.name: curve.engine for curve in curves}
+    found = {}
+    for position, (name, look) in enumerate(zip(engines, style.curves(list(engines.values())), strict=True)):
+        marker = _MARKERS[position % len(_MARKERS)]
+        found[name] = {**look, "marker": marker, "markersize": 4.5, "markevery": 1}
+    return found
+
+
+_MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*", "h", "d")
+
+
+def _draw(
+    axes: Axes, panel: Panel, across: str, words: Sequence[str] | None, found: Mapping[str, Mapping[str, Any]]
+) -> None:
+    order = list(found)
+    number = len(order)
+    for curve in panel.curves:
+        look, position = dict(found[curve.name]), order.index(curve.name)
         points = curve.points
         # Side by side, so that intervals at one place do not cover each other.
         shift = 0.0 if words is None or number < 2 else 0.5 * (position / (number - 1) - 0.5)
         at = [point.at + shift for point in points]
-        if words is None:
-            axes.plot(at, [point.mean for point in points], **look)
         for x, point in zip(at, points, strict=True):
             if point.low is not None and point.high is not None:
                 axes.vlines(x, point.low, point.high, color=look["color"], linewidth=1.2, zorder=4)
-        means = [point.mean for point in points]
-        label = style.shorten(curve.name, _NAME)
-        axes.plot(at, means, "o", color=look["color"], ms=4, zorder=6, label=label)
+        if words is not None:
+            look["linestyle"] = "none"
+        label = style.shorten(curve.name, _NAME).replace("$", r"\$")
+        axes.plot(at, [point.mean for point in points], **{**look, "zorder": 6}, label=label or None)
     if words is not None:
         step = max(1, len(words) // _TICKS)
         shown = [style.shorten(word, 18).replace("$", r"\$") for word in words[::step]]

@@ -277,7 +277,7 @@ def _history(run: Run, journal: Journal) -> int:
         if not rows:
             return f"{journal.folder}: no change yet"
         lines = [["" if row[key] is None else str(row[key]) for key in keys] for row in rows]
-        return render.table([key.replace("_", " ") for key in keys], lines, right=[0, 3, 4])
+        return render.table([key.replace("_", " ") for key in keys], lines, right=[0, 3, 4], spare=[4, 3])
 
     return run.finish(result, report, rows=rows)
 

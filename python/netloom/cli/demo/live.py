@@ -316,7 +316,7 @@ def text(result: dict[str, Any]) -> str:
         ]
         for row in result["rounds"]
     ]
-    parts.append(render.table(header, rows, right=(0, 1, 2, 3, 4, 5, 7, 8, 9)))
+    parts.append(render.table(header, rows, right=(0, 1, 2, 3, 4, 5, 7, 8, 9), spare=(8, 7)))
     parts.append(
         "\n".join(f"round {row['number']}, {row['phase']}: {row['reason']}" for row in result["rounds"])
     )

@@ -285,7 +285,7 @@ def text(result: dict[str, Any]) -> str:
     ]
     parts = [render.pairs(head)]
     if lines:
-        parts.append(render.table([*header, "OpenSM s"], lines, right=(0, 2, 3, 4, 5, 6, 8, 9)))
+        parts.append(render.table([*header, "OpenSM s"], lines, right=(0, 2, 3, 4, 5, 6, 8, 9), spare=(9, 8)))
         parts.append(
             "\n".join(f"{row['number']}  {row['decision']}: {row['reason']}" for row in result["rounds"])
         )

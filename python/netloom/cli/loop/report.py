@@ -90,7 +90,8 @@ def _rounds(entries: Sequence[Mapping[str, Any]]) -> str:
         ]
         for one in entries
     ]
-    return render.table(header, lines, right=[0, *range(3, 10), 11])
+    # The decision is told once more below, with its reason.
+    return render.table(header, lines, right=[0, *range(3, 10), 11], spare=[11, 10, 9])
 
 
 def count_of(value: int) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from cyclopts import Parameter
+from cyclopts import Group, Parameter
 
 from netloom.cli.shared import options
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from netloom.cli.shared.run import Run
 
 
-@Parameter(name="*", group="Several addresses a host")
+@Parameter(name="*", group=Group("Several addresses a host", sort_key=3))
 @dataclass(frozen=True, kw_only=True)
 class Addresses:
     """How many addresses a host has, and which of them a sender uses."""

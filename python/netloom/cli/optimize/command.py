@@ -175,7 +175,10 @@ def optimize(
         run.note(f"{_TOO_SMALL[best.stopped]} for any improvement: these are the routes it began with")
     if write_certificate is not None:
         result["certificate"] = run.write(matrices.certificates(best), write_certificate)
-    return run.finish(result, lambda: report.text(result), rows=rows or points, interrupted=interrupted)
+    began = search.named or _auto(search.fabric)
+    return run.finish(
+        result, lambda: report.text(result, began), rows=rows or points, interrupted=interrupted
+    )
 
 
 def _written(run: Run, routes: Routes, fabric: Fabric, today: in_force.Today | None) -> str | None:
@@ -256,7 +259,8 @@ def _of_sums(
         "certificate": None,
         **write_paths(run, routes, Addresses()),
     }
-    return run.finish(result, lambda: report.text(result), interrupted=best.stopped == "interrupted")
+    began = named or _auto(net)
+    return run.finish(result, lambda: report.text(result, began), interrupted=best.stopped == "interrupted")
 
 
 def _worst_before(
@@ -314,6 +318,12 @@ def _begin(
         return "auto", None, None
     assert background is not None
     return run.routes(background, fabric, None), background, None
+
+
+def _auto(fabric: Fabric) -> str:
+    """What the tables of `auto` are called: `ftree` where that is what they are."""
+    damaged = any(one["kind"] == "other-ranks" for one in fabric.findings)
+    return "ftree" if fabric.shape["kind"] == "tree" and not damaged else "auto"
 
 
 def _seconds_to_finish(run: Run, fabric: Fabric, copies: int = 1, matrices: int = 1) -> float:

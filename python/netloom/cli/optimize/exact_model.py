@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from cyclopts import Parameter
+from cyclopts import Group, Parameter
 
 from netloom.cli.shared import options, render, results
 from netloom.cli.shared.exits import UsageError
@@ -24,7 +24,7 @@ Model = Literal["basic", "product", "productless", "few-hot", "partitioned", "mu
 _ENDINGS = (".mps", ".mps.gz")
 
 
-@Parameter(name="*", group="An exact model as the judge")
+@Parameter(name="*", group=Group("An exact model as the judge", sort_key=5))
 @dataclass(frozen=True, kw_only=True)
 class ExactModel:
     """Which model, and whether it is solved or written."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from cyclopts import Parameter
+from cyclopts import Group, Parameter
 
 from netloom.cli.shared import options
 
 
-@Parameter(name="*", group="What to minimise")
+@Parameter(name="*", group=Group("What to minimise", sort_key=1))
 @dataclass(frozen=True, kw_only=True)
 class Goal:
     """One matrix, phases one after another, or several matrices of which nobody knows which will come."""
@@ -46,7 +46,7 @@ class Goal:
         return bool(self.also) or self.error is not None
 
 
-@Parameter(name="*", group="Changing little")
+@Parameter(name="*", group=Group("Changing little", sort_key=2))
 @dataclass(frozen=True, kw_only=True)
 class Little:
     """Routes that are in force, and how they may change."""

@@ -82,6 +82,7 @@ def hose_result(
         "stopped": best.stopped,
         "traffic_matched_by": "names",
         "hottest": results.hottest(fabric, worst.per_link, results.HOTTEST),
+        "hottest_between_switches": results.between_switches(fabric, worst.per_link, results.HOTTEST),
         "levels": [{"load": load, "links": links} for load, links in worst.levels(results.LEVELS)],
         "reproducible": best.reproducible,
         "work": best.work,

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from cyclopts import Parameter
+from cyclopts import Group, Parameter
 
 from netloom.cli.optimize.goals import Goal
 from netloom.cli.shared import jobs_file, render
@@ -31,7 +31,7 @@ _KEYS = ("name", "trace", "allocation", "hosts", "adapters", "storage", "mapping
 """What a job with a trace says in a jobs file and in a scenario alike."""
 
 
-@Parameter(name="*", group="A simulation as the judge")
+@Parameter(name="*", group=Group("A simulation as the judge", sort_key=4))
 @dataclass(frozen=True, kw_only=True)
 class Judge:
     """What is simulated."""

@@ -154,11 +154,11 @@ def certificates(best: Optimized | OptimizedLayers) -> bytes:
     return (json.dumps({"schema": CERTIFICATES, "certificates": each}, indent=1) + "\n").encode()
 
 
-def text(result: Mapping[str, Any]) -> str:
-    """The objective, and a table of the matrices."""
+def text(result: Mapping[str, Any], verdict: tuple[str, str]) -> str:
+    """The verdict, the objective, and a table of the matrices."""
     objective = result["objective"]
     kind = objective["kind"]
-    rows = [("minimised", _KINDS[kind][0])]
+    rows = [verdict, ("minimised", _KINDS[kind][0])]
     before = result["background"]
     if kind in ("sum", "worst"):
         rows += [

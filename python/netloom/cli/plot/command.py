@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from netloom import extras
 from netloom.cli.plot import documents
@@ -17,6 +17,10 @@ from netloom.cli.simulate import report
 from netloom.errors import FormatError
 from netloom.plot.paper import DPI, PAPER, Paper
 from netloom.shown import legend
+
+if TYPE_CHECKING:
+    from netloom._core import Fabric
+    from netloom.plot.cells import Borders
 
 _ENDINGS = (".svg", ".pdf", ".png")
 
@@ -59,7 +63,8 @@ def matrix(
         draw = grey_picture if grey else matrix_picture
         where = "" if fabric is None or net is None else f" on {placed(fabric, net.hosts)}"
         told = title or f"{Path(traffic).name}{where}: bytes from source to destination"
-        picture = draw(demand, first, end, title=told, kind=picture_kind(run))
+        lines = None if net is None or demand.hosts_hash is None else borders(net)
+        picture = draw(demand, first, end, title=told, kind=picture_kind(run), borders=lines)
     result = {
         "endpoints": demand.endpoints,
         "pairs": demand.pairs,
@@ -181,7 +186,7 @@ def history(*results: str, title: str | None = None, options: PictureOptions | N
                 "steps": len(steps),
             }
         )
-        names.append(_traffic_name(document))
+        names.append(_what(document))
         if steps:
             end = document["seconds"].get("optimize", 0.0)
             curves.append(Stairs(Path(source).stem, [s for s, _ in steps], [g for _, g in steps], end))
@@ -225,7 +230,7 @@ def front(source: str, /, *, title: str | None = None, options: PictureOptions |
     ]
     points = [(row["changed_entries"], row["gap_percent"]) for row in rows if row["gap_percent"] is not None]
     with run.timed("draw"):
-        told = title or f"{_traffic_name(document)}: gap to the bound by changed entries"
+        told = title or f"{_what(document)}: gap to the bound by changed entries"
         picture = front_picture(points, title=told, kind=picture_kind(run))
     result: dict[str, Any] = {
         "bound_class": document["result"]["bound_class"],
@@ -337,10 +342,38 @@ def _drawable(document: dict[str, Any]) -> bool:
     return inputs and goal and seconds and steps and gaps and numbers(points, "max_load", "changed_entries")
 
 
-def _traffic_name(document: dict[str, Any]) -> str:
-    sources = [i["source"] for i in document["inputs"] if i["role"] == "traffic"]
-    sources += [i["source"] for i in document["inputs"] if i["role"] == "jobs"]
-    return Path(sources[0]).name if sources else "netloom optimize"
+def _what(document: dict[str, Any]) -> str:
+    """Traffic and fabric of a result: `boxlib.toml on net.txt`."""
+    sources = {one["role"]: Path(one["source"]).name for one in reversed(document["inputs"])}
+    told = sources.get("traffic") or sources.get("jobs") or "netloom optimize"
+    return f"{told} on {sources['fabric']}" if "fabric" in sources else told
+
+
+_MOST_LINES = 64
+"""Lines between pods or leaves that leave a matrix to be seen."""
+
+
+def borders(net: Fabric) -> Borders | None:
+    """Between which hosts a pod ends (in a dragonfly a group), or a leaf where there is one pod.
+
+    None where hosts of one lie apart, or there are too many.
+    """
+    import numpy as np
+
+    from netloom.plot.cells import Borders
+    from netloom.plot.layout import pods
+
+    leaf = np.asarray(net.link_table()["target"], np.int64)[: net.hosts] - net.hosts
+    by = {"leaves": leaf}
+    if net.shape["kind"] == "dragonfly":
+        by = {"groups": np.asarray(net.switch_table()["group"], np.int64)[leaf], **by}
+    elif net.shape["kind"] == "tree":
+        by = {"pods": pods(net)[leaf], **by}
+    for what, of in by.items():
+        at = (np.flatnonzero(np.diff(of)) + 1).tolist()
+        if at and len(at) == len(np.unique(of)) - 1 and len(at) <= _MOST_LINES:
+            return Borders(what, at)
+    return None
 
 
 def _gap(load: float, bound: float) -> float | None:

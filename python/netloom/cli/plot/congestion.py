@@ -218,12 +218,23 @@ def _panel(
     )
 
 
+_MANY = 1000
+"""Hosts from which on pods without traffic are not drawn: they would take the room of those with some."""
+
+
 def _links(this: Run, shown: Sequence[_Shown], samples: Samples, part: str | None, title: str) -> int:
     from netloom.plot.congestion import congestion_picture
-    from netloom.plot.layout import layout
+    from netloom.plot.layout import idle_pods, layout
     from netloom.plot.page import congestion_page
 
-    place = layout(samples.fabric, part)
+    carried = np.sum([found.panel.traffic for found in shown], axis=0) > 0
+    folded = part is None and samples.fabric.hosts > _MANY and samples.fabric.shape["kind"] == "tree"
+    idle = idle_pods(samples.fabric, carried) if folded else []
+    if idle:
+        pods = f"{len(idle)} idle pod{'' if len(idle) == 1 else 's'}"
+        this.note(f"{pods} not drawn, whose links carry nothing (--part pod:0-… draws all)")
+        title = f"{title}; {pods} not drawn"
+    place = layout(samples.fabric, part, without=idle)
     ends = link_ends(samples, place)
     panels = [found.panel for found in shown]
     with this.timed("draw"):

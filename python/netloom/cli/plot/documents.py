@@ -17,7 +17,12 @@ def name_of(source: str) -> str:
 
 
 def read(
-    run: Run, source: str, expected: str, is_known: Callable[[dict[str, Any]], object]
+    run: Run,
+    source: str,
+    expected: str,
+    is_known: Callable[[dict[str, Any]], object],
+    *,
+    csv: Callable[[str], dict[str, Any]] | None = None,
 ) -> dict[str, Any]:
     """A document that has all that is drawn.
 
@@ -31,6 +36,8 @@ def read(
         What the error says: `expected what netloom … --format json prints`.
     is_known : callable
         Whether the document is of that kind; it may stumble over what is not there.
+    csv : callable, optional
+        Makes a document of the text of a table, where that is drawn too.
 
     Raises
     ------
@@ -39,7 +46,8 @@ def read(
     """
     data = run.read("result", source)
     try:
-        document: dict[str, Any] = json.loads(data)
+        table = csv is not None and data.lstrip()[:1] != b"{"
+        document: dict[str, Any] = csv(data.decode()) if csv and table else json.loads(data)
         known = bool(is_known(document))
     except (ValueError, KeyError, TypeError, RecursionError, AttributeError, IndexError):
         known = False

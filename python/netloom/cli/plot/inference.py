@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from netloom.cli.plot.command import endpoints, picture_kind, prepared
-from netloom.cli.shared import inputs, render
+from netloom.cli.plot import documents
+from netloom.cli.plot.command import endpoints, picture_kind, placed, prepared
+from netloom.cli.shared import render
 from netloom.cli.shared.exits import UsageError
 from netloom.cli.shared.options import PictureOptions
 from netloom.cli.shared.run import Run
@@ -51,20 +51,21 @@ def coefficients(
         Common options; `-o` takes the picture (.svg, .pdf, .png).
     """
     from netloom import _core
-    from netloom.plot.matrix import coefficients_picture
+    from netloom.plot.matrix import coefficients_picture, endpoint
 
     run = prepared("plot-coefficients", options)
     net = None if fabric is None else run.fabric(fabric)
     demand = run.traffic(traffic, net)
     first, end = endpoints(part, demand.endpoints)
     n = end - first
+    where = "" if fabric is None or net is None else f" on {placed(fabric, net.hosts)}"
     with run.timed("draw"):
         cells = _core.coefficients(demand, basis, first=first, count=n).reshape(n, n)
         picture = coefficients_picture(
             cells,
             first,
-            what="host" if demand.hosts_hash is not None else "endpoint",
-            title=title or f"{Path(traffic).name}: {basis}",
+            what=endpoint(demand),
+            title=title or f"{Path(traffic).name}{where}: coefficients in {basis}",
             kind=picture_kind(run),
         )
     used = int((cells != 0).sum())
@@ -117,10 +118,9 @@ def study(
     if not curves:
         raise FormatError(f"{results[0]}: has no errors to draw against {against}")
     what = "leaf sums" if leaf_sums else "pairs"
+    head = title or f"Traffic told from counters: errors of {what} by {against}"
     with run.timed("draw"):
-        picture = study_picture(
-            curves, against=against, what=what, title=title or f"Errors of {what}", kind=picture_kind(run)
-        )
+        picture = study_picture(curves, against=against, what=what, title=head, kind=picture_kind(run))
     told = [
         {
             "application": name,
@@ -177,22 +177,22 @@ _PUBLISHED = (
 
 def _rows(run: Run, source: str) -> list[dict[str, Any]]:
     """The errors of a study, from its JSON or its CSV."""
-    data = run.read("result", source)
-    name = "-" if inputs.is_stdin(source) else source
-    try:
-        if data.lstrip()[:1] == b"{":
-            document = json.loads(data)
-            rows = document["result"]["errors"]
-            known = str(document["schema"]).startswith("netloom.infer-study/1")
-        else:
-            rows = [_typed(row) for row in csv.DictReader(io.StringIO(data.decode()))]
-            known = bool(rows)
-        known = known and all(isinstance(row, dict) and all(key in row for key in _KEYS) for row in rows)
-    except (ValueError, KeyError, TypeError, RecursionError):
-        known = False
-    if not known:
-        raise FormatError(f"{name}: expected what netloom study chapter4 prints as JSON or CSV")
-    return rows  # type: ignore[no-any-return]
+
+    def is_known(document: dict[str, Any]) -> bool:
+        rows = document["result"]["errors"]
+        known = str(document["schema"]).startswith("netloom.infer-study/1")
+        return known and all(isinstance(row, dict) and all(key in row for key in _KEYS) for row in rows)
+
+    expected = "expected what netloom study chapter4 prints as JSON or CSV"
+    document = documents.read(run, source, expected, is_known, csv=_of_csv)
+    rows: list[dict[str, Any]] = document["result"]["errors"]
+    return rows
+
+
+def _of_csv(text: str) -> dict[str, Any]:
+    """A study's CSV as its JSON would be; without rows it is none."""
+    rows = [_typed(row) for row in csv.DictReader(io.StringIO(text))]
+    return {"schema": "netloom.infer-study/1", "result": {"errors": rows}} if rows else {}
 
 
 def _typed(row: dict[str, str]) -> dict[str, Any]:

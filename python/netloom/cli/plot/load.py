@@ -63,7 +63,9 @@ def load(*results: str, title: str | None = None, options: PictureOptions | None
         run.note(f"{render.count(not_drawn)} rows are not drawn: {why}")
     with run.timed("draw"):
         names = ", ".join(dict.fromkeys(table["scenario"] for _, table in found))
-        told = title or f"{names}: latency and throughput"
+        hosts = {table["hosts"] for _, table in found}
+        where = f" ({hosts.pop():,} hosts)" if len(hosts) == 1 else ""
+        told = title or f"{names}{where}: latency and throughput"
         picture = load_picture(curves, title=told, kind=picture_kind(run))
     rows = [_row(curve) for curve in curves]
     result: dict[str, Any] = {"curves": rows, "not_drawn": not_drawn, "output": run.write(picture)}
@@ -103,7 +105,8 @@ def _table(run: Run, source: str) -> dict[str, Any]:
     def is_known(document: dict[str, Any]) -> bool:
         table = document["result"]
         known = str(document["schema"]).startswith("netloom.simulate-table/1") and table["varied"] == "load"
-        return known and isinstance(table["scenario"], str) and all(map(_drawable, table["rows"]))
+        known = known and isinstance(table["scenario"], str) and isinstance(table["hosts"], int)
+        return known and all(map(_drawable, table["rows"]))
 
     table: dict[str, Any] = documents.read(run, source, _EXPECTED, is_known)["result"]
     return table

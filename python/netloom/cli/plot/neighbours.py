@@ -148,9 +148,16 @@ def tail(
     run.read("run", str(folder / runs.MANIFEST))
     if not manifest["runs"]:
         raise FormatError(f"{folder}: has no routing to draw")
-    found = [_latencies(run, folder, entry, job) for entry in manifest["runs"]]
-    whose = found[0][0]
-    curves = [curve for _, curve in found]
+    tables = [_latencies(run, folder, entry) for entry in manifest["runs"]]
+    names = list(dict.fromkeys(name for _, of in tables for name in of))
+    whose = job or (names[0] if names else "")
+    curves = [of[whose] for _, of in tables if whose in of]
+    without = [routing for routing, of in tables if whose not in of]
+    if not curves:
+        expected = ", ".join(names) or "one that sends messages"
+        raise FormatError(f'{folder}: no messages of job "{whose}": expected {expected}')
+    for routing in without:
+        run.note(f'{routing}: no messages of job "{whose}": not drawn', kind="warning")
     told = f"{manifest['scenario']['name']} ({manifest['hosts']:,} hosts): messages of {whose}"
     with run.timed("draw"):
         picture = tail_picture(curves, title=title or told, kind=picture_kind(run))
@@ -164,28 +171,32 @@ def tail(
         }
         for curve in curves
     ]
-    result: dict[str, Any] = {"job": whose, "curves": rows, "output": run.write(picture)}
+    result: dict[str, Any] = {
+        "job": whose,
+        "curves": rows,
+        "without": without,
+        "output": run.write(picture),
+    }
     return run.finish(result, lambda: _tail_text(result), rows=rows)
 
 
-def _latencies(run: Run, folder: Path, entry: Mapping[str, Any], job: str | None) -> tuple[str, Latencies]:
-    """The job's name, and its messages under a routing."""
+def _latencies(run: Run, folder: Path, entry: Mapping[str, Any]) -> tuple[str, dict[str, Latencies]]:
+    """A routing, and the messages under it of every job that sent some."""
     from netloom.cli.plot.run_tables import columns_of
     from netloom.plot.routings.tail import Latencies
 
     table = columns_of(run, folder, entry, "latencies", _HISTOGRAMS)
     if table is None:
         raise FormatError(f"{folder / entry['folder']}: has no table of latencies")
+    routing, found = str(entry["routing"]), {}
     messages = np.asarray([str(what) == _MESSAGES for what in table["what"]], bool) & (table["count"] > 0)
-    names = list(dict.fromkeys(str(name) for name in table["job"][messages]))
-    whose = job or (names[0] if names else "")
-    chosen = messages & np.asarray([str(name) == whose for name in table["job"]], bool)
-    if not chosen.any():
-        expected = ", ".join(names) or "one that sends messages"
-        raise FormatError(f'{folder / entry["folder"]}: no messages of job "{whose}": expected {expected}')
-    order = np.argsort(table["to_ps"][chosen], kind="stable")
-    at_us = table["to_ps"][chosen][order].astype(np.float64) * 1e-6
-    return whose, Latencies(str(entry["routing"]), at_us, table["count"][chosen][order].astype(np.int64))
+    jobs = np.asarray([str(name) for name in table["job"]], object)
+    for name in dict.fromkeys(jobs[messages].tolist()):
+        chosen = messages & (jobs == name)
+        order = np.argsort(table["to_ps"][chosen], kind="stable")
+        at_us = table["to_ps"][chosen][order].astype(np.float64) * 1e-6
+        found[name] = Latencies(routing, at_us, table["count"][chosen][order].astype(np.int64))
+    return routing, found
 
 
 def _tail_text(result: Mapping[str, Any]) -> str:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
+from netloom.cli.plot import documents
 from netloom.cli.plot.command import picture_kind, prepared
-from netloom.cli.shared import inputs as sources
 from netloom.cli.shared import render
 from netloom.cli.shared.options import PictureOptions
-from netloom.errors import FormatError
 
 
 def plan(source: str, /, *, title: str | None = None, options: PictureOptions | None = None) -> int:
@@ -25,7 +23,8 @@ def plan(source: str, /, *, title: str | None = None, options: PictureOptions | 
         Common options; `-o` takes the picture (.svg, .pdf, .png).
     """
     run = prepared("plot-plan", options)
-    result = _result(run.read("result", source), "-" if sources.is_stdin(source) else source)
+    expected = "expected what netloom plan --format json prints"
+    result = documents.read(run, source, expected, _is_known)["result"]
     rows = [_row("bound", None, one, one["slowdown"]) for one in result["continuous"]]
     rows += [
         _row("chosen" if i == result["chosen"] else "front", one["spec"], one)
@@ -55,7 +54,7 @@ def plan(source: str, /, *, title: str | None = None, options: PictureOptions | 
             sides("bound"),
             points,
             currency=result["catalogue"]["currency"],
-            title=title or f"{result['name'] or 'a machine'}: {result['hosts']:,} hosts, nothing simulated",
+            title=title or f"{result['name'] or 'a machine'} ({result['hosts']:,} hosts): slowdown by price",
             kind=picture_kind(run),
         )
     drawn = {"points": rows, "output": run.write(picture)}
@@ -73,28 +72,19 @@ def _row(kind: str, spec: str | None, one: dict[str, Any], slowdown: float | Non
     }
 
 
-def _result(data: bytes, name: str) -> dict[str, Any]:
-    """The result of a plan, with all that is drawn."""
-    try:
-        document = json.loads(data)
-        result = document["result"]
-        known = str(document["schema"]).startswith("netloom.plan/1") and bool(result["designs"])
-        beside = [one for one in [result["full"], *result["compared"]] if one]
-        for one in [*result["designs"], *beside]:
-            known = known and _is_price(one) and isinstance(one["spec"], str)
-            known = known and all(isinstance(count, int) for count in one["switches"])
-            known = known and _is_slowdown(one["slowdown"]["busiest_switch"])
-        for one in result["continuous"]:
-            known = known and _is_price(one) and _is_slowdown(one["slowdown"])
-        known = (
-            known and isinstance(result["catalogue"]["currency"], str) and isinstance(result["hosts"], int)
-        )
-        known = known and isinstance(result["name"], str) and "chosen" in result
-    except (ValueError, KeyError, TypeError, RecursionError):
-        known = False
-    if not known:
-        raise FormatError(f"{name}: expected what netloom plan --format json prints")
-    return result  # type: ignore[no-any-return]
+def _is_known(document: dict[str, Any]) -> bool:
+    """Whether it is a plan's, with all that is drawn."""
+    result = document["result"]
+    known = str(document["schema"]).startswith("netloom.plan/1") and bool(result["designs"])
+    beside = [one for one in [result["full"], *result["compared"]] if one]
+    for one in [*result["designs"], *beside]:
+        known = known and _is_price(one) and isinstance(one["spec"], str)
+        known = known and all(isinstance(count, int) for count in one["switches"])
+        known = known and _is_slowdown(one["slowdown"]["busiest_switch"])
+    for one in result["continuous"]:
+        known = known and _is_price(one) and _is_slowdown(one["slowdown"])
+    known = known and isinstance(result["catalogue"]["currency"], str) and isinstance(result["hosts"], int)
+    return known and isinstance(result["name"], str) and "chosen" in result
 
 
 def _is_price(one: dict[str, Any]) -> bool:

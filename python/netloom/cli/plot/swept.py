@@ -59,7 +59,8 @@ def sweep(
             panels,
             across=across,
             words=words,
-            title=title or folder.resolve().name,
+            named=", ".join(_differ(groups, across)),
+            title=title or f"{folder.resolve().name}: means by {across}, with 95 % intervals",
             kind=picture_kind(run),
         )
     rows = [
@@ -93,14 +94,19 @@ def _across(groups: Sequence[Mapping[str, Any]]) -> tuple[str, list[str] | None]
     return names[0], list(dict.fromkeys(_word(group["by"][names[0]]) for group in groups))
 
 
-def _panel(key: str, groups: Sequence[Mapping[str, Any]], across: str, words: Sequence[str] | None) -> Any:
-    from netloom.plot.sweep import Curve, Panel, Point
-
-    differ = [
+def _differ(groups: Sequence[Mapping[str, Any]], across: str) -> list[str]:
+    """What curves differ in."""
+    return [
         name
         for name in groups[0]["by"]
         if name != across and len({str(group["by"][name]) for group in groups}) > 1
     ]
+
+
+def _panel(key: str, groups: Sequence[Mapping[str, Any]], across: str, words: Sequence[str] | None) -> Any:
+    from netloom.plot.sweep import Curve, Panel, Point
+
+    differ = _differ(groups, across)
     curves: dict[tuple[str, str], list[Point]] = {}
     for group in groups:
         value = group["values"][key]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path, PosixPath
 from typing import Annotated, Any, Literal
 
-from cyclopts import Parameter, validators
+from cyclopts import Group, Parameter, validators
 
 
 def within(least: int, most: float) -> Parameter:
@@ -26,6 +26,9 @@ def _whole(_: Any, tokens: Sequence[Any]) -> int:
     except ValueError:
         raise ValueError(f'expected a whole number, found "{value}"') from None
 
+
+COMMON = Group("Common options", sort_key=9)
+"""What every verb has: in the help below what is a verb's own."""
 
 _U64 = within(0, 2**64 - 1)
 COUNT = within(0, 2**31 - 1)
@@ -66,7 +69,7 @@ OUTPUT_PATH = Parameter(converter=_output_path)
 """What an option that names an output is annotated with."""
 
 
-@Parameter(name="*", group="Common options")
+@Parameter(name="*", group=COMMON)
 @dataclass(frozen=True, kw_only=True)
 class Options:
     """Options that every verb has."""
@@ -92,7 +95,7 @@ class Options:
     """No progress, no notes, no text report; JSON and CSV are still printed."""
 
 
-@Parameter(name="*", group="Common options")
+@Parameter(name="*", group=COMMON)
 @dataclass(frozen=True, kw_only=True)
 class ProductOptions(Options):
     """Options of verbs that need `-o`: `--help` marks it as required."""
@@ -101,7 +104,7 @@ class ProductOptions(Options):
     """Write the product here (`-` is standard output); its format follows its ending."""
 
 
-@Parameter(name="*", group="Common options")
+@Parameter(name="*", group=COMMON)
 @dataclass(frozen=True, kw_only=True)
 class PictureOptions(ProductOptions):
     """Options of verbs that draw."""

@@ -1,4 +1,4 @@
-"""Results as text: aligned columns, sizes with units. No terminal is asked for its width.
+"""Results as text: aligned columns, sizes with units. No terminal is asked for its width; `fit` is told it.
 
 Text is for people; scripts use `--format json` or `csv`.
 """
@@ -9,10 +9,13 @@ import csv
 import io
 import json
 import math
+import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from netloom.cli.shared import fit
 from netloom.findings import by_severity
 from netloom.shown.units import seconds as seconds
 
@@ -40,6 +43,22 @@ def printable(text: str, *, lines: bool = True) -> str:
 def _odd(character: str) -> bool:
     """Controls, and what turns the direction of writing; not what merely has no glyph here."""
     return unicodedata.category(character) in ("Cc", "Cf", "Zl", "Zp")
+
+
+def arrows(text: str) -> str:
+    """Text with one arrow: findings of the core say `a -> b` and `a->b`, tables and pictures `a → b`.
+
+    Only what people read: results keep their words.
+    """
+    return _ARROW.sub(" → ", text) if "->" in text else text
+
+
+def line(text: str) -> str:
+    """Text as one line that people read."""
+    return arrows(printable(text, lines=False))
+
+
+_ARROW = re.compile(r" ?(?<!-)-> ?")
 
 
 def size(value: float) -> str:
@@ -121,32 +140,64 @@ def end(port: Mapping[str, Any]) -> str:
     return f"{port['name']}[{'?' if port['port'] is None else port['port']}] {port['guid']}{lid}"
 
 
-def table(header: Sequence[str], rows: Iterable[Sequence[str]], *, right: Iterable[int] = ()) -> str:
-    """A table with a header; columns whose number is in `right` are right-aligned."""
+def table(
+    header: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    *,
+    right: Iterable[int] = (),
+    spare: Iterable[int] = (),
+) -> str:
+    """A table with a header, as wide as the terminal at most (`fit`).
+
+    Parameters
+    ----------
+    header : sequence of str
+        Heads of the columns.
+    rows : iterable of sequences of str
+        Cells, as many as heads.
+    right : iterable of int, optional
+        Columns that are right-aligned.
+    spare : iterable of int, optional
+        Columns that go first where there is no room for all.
+    """
     lines = [list(header), *[[printable(cell, lines=False) for cell in row] for row in rows]]
-    widths = [max(len(line[i]) for line in lines) for i in range(len(header))]
     rights = set(right)
+    lines, shown, gone = fit.fitted(lines, rights, spare)
+    widths = [max(len(line[i]) for line in lines) for i in range(len(shown))]
 
     def text(line: Sequence[str]) -> str:
         cells = (
-            f"{c:>{w}}" if i in rights else f"{c:<{w}}"
-            for i, (c, w) in enumerate(zip(line, widths, strict=True))
+            f"{c:>{w}}" if i in rights else f"{c:<{w}}" for i, c, w in zip(shown, line, widths, strict=True)
         )
         return "  ".join(cells).rstrip()
 
-    return "\n".join(text(line) for line in lines)
+    return "\n".join([*(text(line) for line in lines), *([fit.missing(gone)] if gone else [])])
 
 
 def findings(found: Iterable[Mapping[str, str]], title: str = "findings") -> str:
     """Findings below a title, the worst first: `  warning  dead-cable: …`; empty if there are none.
 
-    `streams.tell` colours the word on a terminal.
+    Of a kind that has more than a dozen the first ten are told, and how many more there are: results have
+    all. `streams.tell` colours the word on a terminal.
     """
-    lines = [
-        f"  {one['severity']:<7}  {one['kind']}: {printable(one['text'], lines=False)}"
-        for one in by_severity(found)
-    ]
+    found = by_severity(found)
+    number = Counter(one["kind"] for one in found)
+    told: Counter[str] = Counter()
+    lines = []
+    for one in found:
+        kind = one["kind"]
+        told[kind] += 1
+        text = printable(one["text"], lines=False)
+        if number[kind] > _MANY and told[kind] > _FIRST:
+            if told[kind] > _FIRST + 1:
+                continue
+            text = f"+{count(number[kind] - _FIRST)} more (--format json has all)"
+        lines.append(f"  {one['severity']:<7}  {kind}: {text}")
     return "\n".join([f"\n\n{title}", *lines]) if lines else ""
+
+
+_MANY, _FIRST = 12, 10
+"""Findings of a kind from which on only the first are told, and how many these are."""
 
 
 def as_json(document: Mapping[str, Any]) -> str:

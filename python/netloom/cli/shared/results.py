@@ -50,7 +50,17 @@ def loads_result(
         "stopped": loads.stopped,
         "traffic_matched_by": "names" if traffic.hosts_hash is not None else "number",
         "hottest": hottest(fabric, loads.per_link, count),
+        "hottest_between_switches": between_switches(fabric, loads.per_link, count),
     }
+
+
+def between_switches(fabric: Fabric, per_link: NDArray[np.float64], count: int) -> list[dict[str, Any]]:
+    """The links with the largest loads that join switches: those whose loads routes decide."""
+    import numpy as np
+
+    table = fabric.link_table()
+    of_hosts = np.minimum(table["source"], table["target"]) < fabric.hosts
+    return hottest(fabric, np.where(of_hosts, 0.0, per_link), count)
 
 
 def hottest(fabric: Fabric, per_link: NDArray[np.float64], count: int) -> list[dict[str, Any]]:
@@ -125,10 +135,27 @@ def loads_rows(result: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def with_hottest(text: str, result: Mapping[str, Any]) -> str:
-    """A report, and below it the hottest links."""
-    if result["hottest"]:
-        text += f"\n\nhottest links\n{hottest_text(result['hottest'])}"
-    return text
+    """A report, and below it the hottest links.
+
+    Where nothing but links of hosts is listed, all with one load, and there are more of them, the list says
+    nothing: then those between switches are told.
+    """
+    shown, between = result["hottest"], result["hottest_between_switches"]
+    if not shown:
+        return text
+    title, largest = "hottest links", result["max_load"]
+    tied = all(link["load"] >= largest * (1 - _TIED) for link in shown)
+    if tied and between and result["links_at_max"] > len(shown):
+        between_at_max = any(link["load"] >= largest * (1 - _TIED) for link in between)
+        title += " between switches"
+        if not between_at_max:
+            title += f" ({links(result['links_at_max'])} of hosts: {render.size(largest)})"
+        shown = between
+    return f"{text}\n\n{title}\n{hottest_text(shown)}"
+
+
+_TIED = 1e-9
+"""Part by which loads differ that are the same but for rounding."""
 
 
 def load(result: Mapping[str, Any]) -> str:

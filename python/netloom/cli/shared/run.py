@@ -537,7 +537,7 @@ class Run:
         elif kind == "csv":
             print(render.as_csv(rows if rows is not None else [scalars(result)]))
         elif not self.options.quiet and not self.product_to_stdout:
-            streams.tell(render.printable(text()))
+            streams.report(text)
         if interrupted or self._interrupt.seen:
             sys.stdout.flush()
             print("netloom: interrupted", file=sys.stderr)
@@ -557,13 +557,13 @@ class Run:
         elif kind == "csv":
             whole = render.as_csv(rows if rows is not None else [scalars(result)])
         else:
-            whole = text()
+            whole = render.arrows(text())
         self.write(f"{whole}\n".encode())
 
     def note(self, text: str, *, kind: str = "note") -> None:
         """A note, or a warning, on standard error, unless quiet."""
         if not self.options.quiet:
-            print(render.printable(f"netloom: {kind}: {text}", lines=False), file=sys.stderr)
+            print(render.line(f"netloom: {kind}: {text}"), file=sys.stderr)
 
     @contextlib.contextmanager
     def progress(self, what: str) -> Iterator[Callable[[int, int], None] | None]:

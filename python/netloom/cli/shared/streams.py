@@ -15,6 +15,7 @@ from netloom.cli.shared import guard
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
 
@@ -85,6 +86,23 @@ def _interrupt(*_: Any) -> None:
     raise KeyboardInterrupt
 
 
+def width() -> int | None:
+    """Columns of the terminal that standard output is (or what COLUMNS says of it); None if it is none."""
+    if not sys.stdout.isatty():
+        return None
+    import shutil
+
+    return shutil.get_terminal_size().columns
+
+
+def report(text: Callable[[], str]) -> None:
+    """Prints what `text` makes, laid out for the terminal that it goes to."""
+    from netloom.cli.shared import fit, render
+
+    with fit.within(width()):
+        tell(fit.wrapped(render.arrows(render.printable(text()))))
+
+
 def tell(text: str) -> None:
     """Prints a report; on a terminal, words of severity have colours (but for NO_COLOR and TERM=dumb)."""
     if not sys.stdout.isatty() or os.environ.get("NO_COLOR"):
@@ -98,7 +116,7 @@ def tell(text: str) -> None:
         highlights = (r"(?m)^  (?P<error>error) ", r"(?m)^  (?P<warning>warning) ", r"(?m)^  (?P<note>note) ")
 
     theme = Theme({"error": "bold red", "warning": "yellow", "note": "dim"})
-    # Lines are as long as they are, and names are no markup.
+    # Lines are as long as they are (`fit` has seen to that), and names are no markup.
     Console(highlighter=Severities(), theme=theme).print(text, markup=False, emoji=False, soft_wrap=True)
 
 

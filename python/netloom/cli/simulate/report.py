@@ -117,6 +117,7 @@ def _table(found: Sequence[Mapping[str, Any]], model: str) -> str:
     packets = model == "packet"
     header = ["routing", "job", "complete (ms)", "ratio", "latency mean (µs)", "p99", "max"]
     header += ["packets", "busiest link", "Mhops/CPU s"] if packets else ["busiest link", "CPU s"]
+    spare = [7, 9, 5] if packets else [8, 5]
     lines = []
     for one in found:
         busiest = one["max_link_utilisation"]
@@ -135,7 +136,7 @@ def _table(found: Sequence[Mapping[str, Any]], model: str) -> str:
                     *([""] * len(of_run) if at else of_run),
                 ]
             )
-    return render.table(header, lines, right=range(2, len(header)))
+    return render.table(header, lines, right=range(2, len(header)), spare=spare)
 
 
 def _loads(found: Sequence[Mapping[str, Any]]) -> str:
@@ -149,7 +150,7 @@ def _loads(found: Sequence[Mapping[str, Any]]) -> str:
                 latency = [number(load["latency_us"][key], 2) for key in ("mean", "p50", "p99")]
                 lines.append([one["routing"], job["name"], *shares, *latency])
     header = ["routing", "job", "offered", "accepted", "latency in window, mean (µs)", "p50", "p99"]
-    return render.table(header, lines, right=range(2, len(header)))
+    return render.table(header, lines, right=range(2, len(header)), spare=[5, 6])
 
 
 def _congestion(found: Sequence[Mapping[str, Any]]) -> str:
@@ -176,7 +177,7 @@ def _congestion(found: Sequence[Mapping[str, Any]]) -> str:
             )
     header = ["routing", "job", "Jain", "a flow, least (GB/s)", "mean", "most", "notices", "hosts limited"]
     header.append("longest mean queue (B)")
-    tables = [render.table(header, lines, right=range(2, len(header)))]
+    tables = [render.table(header, lines, right=range(2, len(header)), spare=[5, 4])]
     if any("out_of_order_percent" in one["congestion"] for one in found):
         tables.append(_reordering(found))
     return "\n\n".join(tables)

@@ -271,7 +271,7 @@ def _loads(rows: Sequence[Mapping[str, Any]]) -> str:
         told = "saturated" if load["saturated"] else ""
         lines.append([f"{row['load']:g}", row["routing"], row["job"], *shares, *latency, told])
     header = ["load", "routing", "job", "offered", "accepted", "latency mean (µs)", "p50", "p99", ""]
-    return render.table(header, lines, right=[0, *range(3, 8)])
+    return render.table(header, lines, right=[0, *range(3, 8)], spare=[6])
 
 
 def _mappings(rows: Sequence[Mapping[str, Any]]) -> str:
