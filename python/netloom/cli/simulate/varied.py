@@ -126,7 +126,12 @@ def varied(
     def work(name: str, threads: int, left: float | None, progress: Any) -> list[dict[str, Any]]:
         variant, scene, word = cases[name]
         routes = scene.routes(word, threads=threads, progress=progress)
-        settings = {"routes": routes, "threads": partitions(run, threads), "time_limit": left, "progress": progress}
+        settings = {
+            "routes": routes,
+            "threads": partitions(run, threads),
+            "time_limit": left,
+            "progress": progress,
+        }
         found = _core.simulate(scene, word, **settings).result()
         apart = alone_ms(scene, word, settings) if alone else {}
         return rows_of(variant, found, apart)
