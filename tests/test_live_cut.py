@@ -104,7 +104,8 @@ def watched_once(there: Bed, netloom, harm: str) -> None:
     told = [one for one in found if one["kind"] == kind and what in one["text"]]
     assert told, found
     assert (told[0]["severity"], told[0]["class"]) == ("error", "hosts")
-    assert f"error: {told[0]['text']}" in netloom.ok("watch", dump, *words, code=1)
+    text = told[0]["text"].replace(" -> ", " → ")  # as people read it
+    assert f"error: {text}" in netloom.ok("watch", dump, *words, code=1)
 
 
 @pytest.mark.parametrize("harm", ["cable", "switch"])
