@@ -25,6 +25,8 @@ const DATA: u32 = 26;
 const HANDFUL: f64 = 24.0;
 /// So many events in a bucket are sorted by digit.
 const MANY: usize = 128;
+/// What comes with two events is beside each other in memory if their numbers differ by no more.
+const BESIDE: u32 = 8;
 /// The largest `data` of an event.
 pub(crate) const MOST_DATA: u32 = (1 << DATA) - 1;
 /// The largest `key` of an event.
@@ -109,6 +111,8 @@ pub(crate) struct Calendar {
     left: usize,
     /// When so many of them have left, it is time to look ahead.
     look: usize,
+    /// What comes with them is all over the memory.
+    scattered: bool,
     /// What sorting leaves for the next time.
     scratch: Vec<u64>,
     /// Beyond the ring.
@@ -133,6 +137,7 @@ impl Calendar {
             now: Vec::new(),
             left: 0,
             look: usize::MAX,
+            scattered: false,
             scratch: Vec::new(),
             far: BinaryHeap::new(),
         }
@@ -227,13 +232,16 @@ impl Calendar {
     }
 
     /// Which events to look at now: all of the next bucket, if they are no more than two steps; of the present bucket, if it has more and
-    /// `here`, those from one step to two ahead.
+    /// `here` or what comes with them is scattered, those from one step to two ahead.
     pub fn look_ahead(&mut self, step: usize, here: bool) -> Soon {
         let is_first = std::mem::replace(&mut self.look, usize::MAX) == 1;
         let end = self.now.len();
+        if is_first {
+            self.scattered = end > 2 * step && are_scattered(&self.now[..2 * step]);
+        }
         // What is nearer was seen the last time; all of a short bucket, when it was the next.
         let seen = if is_first { self.left } else { (self.left + step).min(end) };
-        if here && end - self.left > 2 * step {
+        if (here || self.scattered) && end - self.left > 2 * step {
             self.look = self.left + step;
             return Soon { here: seen..self.left + 2 * step, next: None };
         }
@@ -317,6 +325,13 @@ impl Calendar {
         }
         None
     }
+}
+
+/// Whether most events of a row come with something far from what the one before comes with.
+fn are_scattered(events: &[u64]) -> bool {
+    let data = |packed: u64| packed as u32 & MOST_DATA;
+    let far = events.windows(2).filter(|two| data(two[0]).abs_diff(data(two[1])) > BESIDE).count();
+    far > events.len() / 2
 }
 
 /// A bucket's first room is that of one that is done.

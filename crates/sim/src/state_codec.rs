@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::SimError;
 
 /// Rises whenever what is kept, or its order, changes: states of another form are refused.
-const FORM: u32 = 7;
+const FORM: u32 = 8;
 
 /// Takes what is to be kept.
 #[derive(Debug, Default)]
