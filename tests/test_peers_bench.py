@@ -93,7 +93,8 @@ def test_a_peer_that_does_not_build_says_so_and_others_run(bench, paths, tmp_pat
     good = tmp_path / "peers" / "csg-htsim" / "sim"
     (good / "datacenter").mkdir(parents=True)
     (good / "Makefile").write_text("libhtsim.a:\n\t@touch $@\n")
-    flows = 'i=0; while [ $i -lt 1024 ]; do echo "Flow Roce_$i $i finished at 9 total bytes 2097152"; i=$((i+1)); done'
+    flow = "Flow Roce_$i $i finished at 9 total bytes 2097152"
+    flows = f'i=0; while [ $i -lt 1024 ]; do echo "{flow}"; i=$((i+1)); done'
     (good / "datacenter" / "Makefile").write_text("htsim_roce: fake\n\t@cp fake $@\n")
     script(good / "datacenter" / "fake", f"{flows}\necho Done")
     result = json.dumps({"result": {"runs": [{"packet_hops": 3_000_000}]}})

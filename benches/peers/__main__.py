@@ -3,9 +3,9 @@
     python benches/peers --peers FOLDER --write docs/benchmarks.md
 
 FOLDER holds the sources of peers, `booksim2` and `csg-htsim`; each is copied, built and run in a temporary
-folder. Nothing is fetched. A peer that is not there, does not build or does not run has a row that says so, and
-the others run. Rates are those of the least CPU time of a side's runs; the spread is how much more its other runs
-took.
+folder. Nothing is fetched. A peer that is not there, does not build or does not run has a row that says so,
+and the others run. Rates are those of the least CPU time of a side's runs; the spread is how much more its
+longest run took.
 Exits 0 with a table, 2 if FOLDER is no folder or netloom no program.
 """
 
@@ -86,7 +86,7 @@ def in_turn(netloom: Path, program: Path, case: known.Case, runs: int, limit_s: 
         f"{ours.rate:.2f}",
         f"{theirs.rate:.3f}",
         f"{ours.rate / theirs.rate:.1f}x",
-        f"{ours.spread:.0f} / {theirs.spread:.0f} %",
+        f"{ours.spread:.0f} / {theirs.spread:.0f} %" if runs > 1 else "one run",
         f"{ours.peak_mb:.0f} / {theirs.peak_mb:.0f}",
     ]
 
@@ -121,6 +121,7 @@ def rows(asked: argparse.Namespace) -> list[list[str]]:
                     found.append([case.name, *nothing, f"{version}: {failed}"])
                 else:
                     found.append([case.name, *cells, version])
+                    print(f"  {' | '.join(cells)}", file=sys.stderr, flush=True)
     return [[cell.replace("|", "/") for cell in row] for row in found]
 
 

@@ -55,8 +55,8 @@ def booksim2_command(program: Path, folder: Path, case: Case) -> list[str]:
 def booksim2_hops(output: str, folder: Path, case: Case) -> int:
     """Packets made by all hosts while packets are made, all of which are delivered, times links.
 
-    `Hops average` counts switches, so a way has one link more. The load is the chance that a host makes a packet
-    in a cycle: the count is right within 0.5 %.
+    `Hops average` counts switches, so a way has one link more. The load is the chance that a host makes a
+    packet in a cycle: the count is right within 0.5 %.
     """
     settings = dict(re.findall(r"^(\w+)\s*=\s*([\w.-]+);", (HERE / "booksim2.txt").read_text(), re.MULTILINE))
     settings |= dict(word.split("=", 1) for word in case.words)
