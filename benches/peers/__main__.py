@@ -80,7 +80,7 @@ def in_turn(netloom: Path, program: Path, case: known.Case, runs: int, limit_s: 
         for _ in range(runs):
             ours.runs.append(measured(command, folder, limit_s))
             ours.hops = netloom_hops(ours.runs[-1].output)
-            theirs.runs.append(measured(peer.command(program, folder, case), folder, limit_s))
+            theirs.runs.append(measured(peer.command(program, folder, case), folder, limit_s, peer.good))
             theirs.hops = peer.hops(theirs.runs[-1].output, folder, case)
     return [
         f"{ours.rate:.2f}",
@@ -159,8 +159,8 @@ def main() -> int:
         measured([str(asked.netloom), "--version"], Path.cwd(), asked.run_limit).output.split("\n")[0].strip()
     )
     told = (
-        f"Printed by {printing.WRITER} on {time.strftime('%Y-%m-%d')}, {own}, on {printing.machine()}; "
-        f"{asked.runs} runs of each side in turn. Load of the machine {before:.0f} at the start, "
+        f"Printed by {printing.WRITER} on {time.strftime('%Y-%m-%d')}, netloom {own}, on {printing.machine()}; "
+        f"{asked.runs} run{'s' if asked.runs > 1 else ''} of each side in turn. Load of the machine {before:.0f} at the start, "
         f"{os.getloadavg()[0]:.0f} at the end."
     )
     text = f"{told}\n\n{printing.grid([HEAD, *lines])}"

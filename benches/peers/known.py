@@ -45,6 +45,8 @@ class Peer:
     """The command from the program, a folder for its files and a case."""
     hops: Callable[[str, Path, Case], int]
     """Packet-hops from what it printed, the folder of its files and the case."""
+    good: tuple[int, ...] = (0,)
+    """Its exit codes after a run that ended well."""
 
 
 def booksim2_command(program: Path, folder: Path, case: Case) -> list[str]:
@@ -111,7 +113,8 @@ def htsim_hops(output: str, folder: Path, case: Case) -> int:
 
 
 PEERS = {
-    "booksim2": Peer([["-C", "src"]], "src/booksim", booksim2_command, booksim2_hops),
+    # BookSim2's main returns -1 after a stable run, 0 after one that it gave up.
+    "booksim2": Peer([["-C", "src"]], "src/booksim", booksim2_command, booksim2_hops, good=(255,)),
     "csg-htsim": Peer(
         [["-C", "sim", "libhtsim.a"], ["-C", "sim/datacenter", "htsim_roce"]],
         "sim/datacenter/htsim_roce",

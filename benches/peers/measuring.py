@@ -25,8 +25,8 @@ class Measured:
     """What it printed on standard output."""
 
 
-def measured(command: list[str], folder: Path, limit_s: float) -> Measured:
-    """Runs a command in a folder, and kills it after `limit_s` seconds of wall time."""
+def measured(command: list[str], folder: Path, limit_s: float, good: tuple[int, ...] = (0,)) -> Measured:
+    """Runs a command in a folder, and kills it after `limit_s` seconds of wall time; `good` are its exit codes."""
     with (
         tempfile.TemporaryFile("w+", errors="replace") as printed,
         tempfile.TemporaryFile("w+", errors="replace") as said,
@@ -59,7 +59,7 @@ def measured(command: list[str], folder: Path, limit_s: float) -> Measured:
     name = Path(command[0]).name
     if late.is_set():
         raise Failed(f"{name}: not done after {limit_s:.0f} s")
-    if child.returncode != 0:
+    if child.returncode not in good:
         last = (words.strip() or output.strip() or "nothing said").splitlines()[-1]
         raise Failed(f"{name}: exit {child.returncode}: {last[:120]}")
     return Measured(usage.ru_utime, usage.ru_maxrss / 1024, output)
