@@ -158,10 +158,11 @@ def main() -> int:
     own = (
         measured([str(asked.netloom), "--version"], Path.cwd(), asked.run_limit).output.split("\n")[0].strip()
     )
+    after, times = os.getloadavg()[0], "one run" if asked.runs == 1 else f"{asked.runs} runs"
     told = (
-        f"Printed by {printing.WRITER} on {time.strftime('%Y-%m-%d')}, netloom {own}, on {printing.machine()}; "
-        f"{asked.runs} run{'s' if asked.runs > 1 else ''} of each side in turn. Load of the machine {before:.0f} at the start, "
-        f"{os.getloadavg()[0]:.0f} at the end."
+        f"Printed by {printing.WRITER} on {time.strftime('%Y-%m-%d')}, netloom {own}, "
+        f"on {printing.machine()}; {times} of each side in turn. "
+        f"Load of the machine {before:.0f} at the start, {after:.0f} at the end."
     )
     text = f"{told}\n\n{printing.grid([HEAD, *lines])}"
     print(text)

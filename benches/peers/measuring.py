@@ -26,7 +26,7 @@ class Measured:
 
 
 def measured(command: list[str], folder: Path, limit_s: float, good: tuple[int, ...] = (0,)) -> Measured:
-    """Runs a command in a folder, and kills it after `limit_s` seconds of wall time; `good` are its exit codes."""
+    """Runs a command in a folder, and kills it after `limit_s` seconds; `good` are its exit codes."""
     with (
         tempfile.TemporaryFile("w+", errors="replace") as printed,
         tempfile.TemporaryFile("w+", errors="replace") as said,
