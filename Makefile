@@ -106,6 +106,10 @@ study: | need ## what the optimiser must show (minutes, on a quiet machine), int
 	cargo build --locked --release --quiet -p netloom-benches
 	@cargo run --locked --release --quiet -p netloom-benches -- study --write docs/methods/optimizer.md $(FAMILIES)
 
+PEERS ?= peers
+peers: $(VENV)/.built ## beside other simulators, built from the source folders in PEERS=FOLDER (many minutes, on a quiet machine), into docs/benchmarks.md
+	$(BIN)/python benches/peers --netloom $(BIN)/netloom --peers $(PEERS) --write docs/benchmarks.md
+
 scale: $(VENV)/.built ## every verb as a command on trees of 1k to 65k hosts (hours), into docs/scale.md; SCALE='--sizes 1k,4k' for a part
 	$(BIN)/python benches/scale.py --netloom $(BIN)/netloom --write docs/scale.md $(SCALE)
 	$(BIN)/python benches/term.py --netloom $(BIN)/netloom --moments $(MOMENTS)
