@@ -95,10 +95,12 @@ def test_a_peer_that_does_not_build_says_so_and_others_run(bench, paths, tmp_pat
     (good / "Makefile").write_text("libhtsim.a:\n\t@touch $@\n")
     flow = "Flow Roce_$i $i finished at 9 total bytes 2097152"
     flows = f'i=0; while [ $i -lt 1024 ]; do echo "{flow}"; i=$((i+1)); done'
+    # Both take some CPU time: there is no ratio to nothing.
+    busy = "k=0; while [ $k -lt 30000 ]; do k=$((k+1)); done"
     (good / "datacenter" / "Makefile").write_text("htsim_roce: fake\n\t@cp fake $@\n")
-    script(good / "datacenter" / "fake", f"{flows}\necho Done")
+    script(good / "datacenter" / "fake", f"{busy}\n{flows}\necho Done")
     result = json.dumps({"result": {"runs": [{"packet_hops": 3_000_000}]}})
-    ours = script(tmp_path / "netloom", f"echo '{result}'")
+    ours = script(tmp_path / "netloom", f"{busy}\necho '{result}'")
 
     before = {path: path.stat().st_mtime_ns for path in (tmp_path / "peers").rglob("*")}
     done = peers(paths, tmp_path / "peers", "--runs", "1", netloom=ours)

@@ -15,7 +15,7 @@
 //! | [`loads`] | all-to-all, against walking every pair |
 //! | [`optimise`] | patterns and applications, against AFAR |
 //! | [`infer`] | traffic from counters, beside the dissertation |
-//! | [`simulate`] | packets, beside CODES |
+//! | [`simulate`] | packets: hardware, patterns, sizes |
 //! | [`start`] | the command's start-up |
 //! | [`study`] | what the optimiser must show |
 //! | [`inferred`] | what inference must show |

@@ -85,6 +85,7 @@ impl<C: Choice, P: Program, O: Observer> Network<'_, C, P, O> {
     }
 
     /// The same where those that wait are a list.
+    #[inline(always)]
     fn next_in_list<H: Hardware>(&mut self, link: u32, lane: u8) -> Option<u32> {
         let at = self.ports.index::<H>(link, lane);
         let state = &self.ports.lane[at];

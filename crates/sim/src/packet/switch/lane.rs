@@ -70,6 +70,7 @@ impl Waiting {
 
     // ---- a list
 
+    #[inline(always)]
     pub fn push(&mut self, packets: &mut Pool<Packet>, index: u32) {
         self.list.push(packets, index);
     }
@@ -81,6 +82,7 @@ impl Waiting {
     }
 
     /// Takes the packet after `before` (the first if `None`) out.
+    #[inline(always)]
     pub fn remove_after(&mut self, packets: &mut Pool<Packet>, before: Option<u32>) {
         self.list.remove_after(packets, before);
         if self.list.is_empty() {
@@ -88,6 +90,7 @@ impl Waiting {
         }
     }
 
+    #[inline(always)]
     pub fn iter(self, packets: &Pool<Packet>) -> impl Iterator<Item = u32> {
         self.list.iter(packets)
     }
