@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 
 import pytest
 
@@ -49,6 +50,18 @@ def test_names_lose_their_middles_and_numbers_never_a_digit():
     with fit.within(60):
         told = render.table(["from", "bytes", "to"], rows, right=[1]).splitlines()
     assert told[1] == "a-leaf-wit…-hall-seven  123,456,789  neves-llah-…htiw-fael-a"
+
+
+def test_sentences_break_between_words_and_lose_none():
+    said = "runs at 4.00 GB/s, the other 17 cables of its stage at 12.50"
+    rows = [["1", "leaf03[7] 0x2c9020000c0 lid 34", "spine02[4] 0x2c902000280 lid 25", "warning", said]]
+    with fit.within(80):
+        text = render.table(["", "from", "to", "", "what"], rows, right=[0], sentences=4)
+    assert max(map(len, text.split("\n"))) <= 80
+    lines = text.split("\n")[1:]
+    column = text.split("\n")[0].index("what")
+    assert " ".join(line[column:].strip() for line in lines) == said
+    assert "no room" not in text
 
 
 def test_without_a_terminal_nothing_is_left_out():
@@ -203,3 +216,12 @@ def test_many_findings_of_a_kind_end_in_how_many_more_there_are():
     assert told[12] == "  warning  no-traffic: nobody sends"
     # A dozen are all told: a line that stands for two saves nothing.
     assert "more" not in render.findings(found[:12])
+
+
+def test_progress_tells_no_rate_before_time_has_passed():
+    from netloom.cli.simulate.several import rate_text
+
+    now = time.monotonic()
+    assert rate_text(97_000_000, (97_000_000, now - 1)) == "0.097 ms simulated"
+    assert rate_text(5, (10, now - 1)) == "0.000 ms simulated"
+    assert rate_text(2_000_000_000, (0, now - 1)).endswith(" ms a second")

@@ -63,7 +63,7 @@ def text(result: Mapping[str, Any], others: Sequence[Mapping[str, str]], most: i
             for first, problem in enumerate(cable["problems"]):
                 places = ["", "", ""] if first else [str(cable["rank"]), *map(render.end, cable["ends"])]
                 lines.append([*places, problem["severity"], _what(problem, cable)])
-        out += "\n\n" + render.table(["", "from", "to", "", "what"], lines, right=[0])
+        out += "\n\n" + render.table(["", "from", "to", "", "what"], lines, right=[0], sentences=4)
         if number > most:
             out += f"\n\n{count(number - most)} more cables (--most N shows more, --format json and csv all)"
     return out + render.findings(others)

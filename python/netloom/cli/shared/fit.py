@@ -7,6 +7,8 @@ that is too wide loses, in this order and only as far as it must:
 2. the middles of long names: `leaf…17[3]`, at least 16 characters stay;
 3. the columns at the right; the first stays.
 
+A column of sentences loses nothing: it breaks between words, and the names beside it make room for it.
+
 A line below it names the columns that are missing. Other lines break between words, what follows indented
 below what it belongs to. A word that is longer than the terminal (a path) stays whole, for copying.
 """
@@ -22,6 +24,8 @@ NARROWEST = 40
 _SHORTEST = 16
 """Characters that are left of a name."""
 _GAP = 2
+_SENTENCE = 28
+"""Characters that a line of a column of sentences has at least."""
 _HANG = re.compile(r"\s*(?:\S+(?: \S+)*\s{2,})?")
 """What a line begins with: its indent, and a label that stands in a column of its own."""
 
@@ -40,7 +44,10 @@ def within(columns: int | None) -> Iterator[None]:
 
 
 def fitted(
-    lines: Sequence[Sequence[str]], right: Iterable[int], spare: Iterable[int] = ()
+    lines: Sequence[Sequence[str]],
+    right: Iterable[int],
+    spare: Iterable[int] = (),
+    sentences: int | None = None,
 ) -> tuple[list[list[str]], list[int], list[str]]:
     """A table, its head first, that fits.
 
@@ -52,6 +59,8 @@ def fitted(
         Columns that end at the right: numbers, which are never shortened.
     spare : iterable of int, optional
         Columns that go first, in this order.
+    sentences : int, optional
+        The column whose cells are sentences.
 
     Returns
     -------
@@ -73,12 +82,35 @@ def fitted(
     limit = _width
     for column in spare:
         drop(column)
+    if sentences is not None:
+        _break(cells, sentences, [c for c in shown if c not in numbers], limit, shown)
     _shorten(cells, [column for column in shown if column not in numbers], limit, shown)
     for column in reversed(shown[1:]):
         drop(column)
     _shorten(cells, shown[:1], limit, shown, shortest=1)
     told = [cells[0][column] or "the last" for column in sorted(gone)]
     return [[line[column] for column in shown] for line in cells], shown, told
+
+
+def _break(
+    cells: list[list[str]], sentences: int, names: Sequence[int], limit: int, shown: Sequence[int]
+) -> None:
+    """Breaks a column of sentences into lines, beside names that are shortened for it; nothing if it fits."""
+    import textwrap
+
+    if _total(cells, shown) <= limit:
+        return
+    others = [column for column in shown if column != sentences]
+    _shorten(cells, [c for c in names if c != sentences], limit - _SENTENCE - _GAP, others)
+    room = max(limit - _total(cells, others) - _GAP, _SENTENCE)
+    broken: list[list[str]] = []
+    for line in cells:
+        pieces = textwrap.wrap(line[sentences], room, break_long_words=False, break_on_hyphens=False) or [""]
+        for k, piece in enumerate(pieces):
+            row = list(line) if k == 0 else [""] * len(line)
+            row[sentences] = piece
+            broken.append(row)
+    cells[:] = broken
 
 
 def _total(cells: Sequence[Sequence[str]], shown: Sequence[int]) -> int:

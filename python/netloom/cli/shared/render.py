@@ -146,6 +146,7 @@ def table(
     *,
     right: Iterable[int] = (),
     spare: Iterable[int] = (),
+    sentences: int | None = None,
 ) -> str:
     """A table with a header, as wide as the terminal at most (`fit`).
 
@@ -159,10 +160,12 @@ def table(
         Columns that are right-aligned.
     spare : iterable of int, optional
         Columns that go first where there is no room for all.
+    sentences : int, optional
+        The column whose cells are sentences: they break between words.
     """
     lines = [list(header), *[[printable(cell, lines=False) for cell in row] for row in rows]]
     rights = set(right)
-    lines, shown, gone = fit.fitted(lines, rights, spare)
+    lines, shown, gone = fit.fitted(lines, rights, spare, sentences)
     widths = [max(len(line[i]) for line in lines) for i in range(len(shown))]
 
     def text(line: Sequence[str]) -> str:

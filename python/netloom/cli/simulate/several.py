@@ -15,7 +15,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from netloom.cli.shared.run import Run
@@ -129,7 +129,8 @@ def _bars(run: Run, stops: Mapping[str, threading.Event]) -> Iterator[Callable[[
                 nonlocal began
                 check(name)
                 # From where the simulation begins, which may be in the middle.
-                if began is None and done_ps > 0:
+                # A run before it under the same name (a candidate, a job alone) has ended.
+                if done_ps > 0 and (began is None or done_ps < began[0]):
                     began = done_ps, time.monotonic()
                 told = "" if began is None else rate_text(done_ps, began)
                 bar.update(task, completed=done_ps, total=total_ps or None, told=told)
@@ -143,5 +144,7 @@ def rate_text(done_ps: int, began: tuple[int, float]) -> str:
     """`1.234 ms simulated, 0.41 ms a second` since it began: simulated ps, and a time of `time.monotonic`."""
     from_ps, from_s = began
     seconds = time.monotonic() - from_s
-    rate: Any = (done_ps - from_ps) * 1e-9 / seconds if seconds > 0 else 0.0
-    return f"{done_ps * 1e-9:.3f} ms simulated, {rate:.3g} ms a second"
+    told = f"{done_ps * 1e-9:.3f} ms simulated"
+    if done_ps <= from_ps or seconds <= 0:
+        return told
+    return f"{told}, {(done_ps - from_ps) * 1e-9 / seconds:.3g} ms a second"
