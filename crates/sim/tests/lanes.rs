@@ -2,15 +2,16 @@
 
 use std::sync::Arc;
 
+use netloom_model::rng::{below, stream};
 use netloom_model::{Control, Fabric, HostId, LaneMap, LinkId, SERVICE_LEVELS};
-use netloom_routing::{Engine, EngineOptions, route};
-use netloom_sim::choice::ByTable;
+use netloom_routing::{Engine, EngineOptions, PathSet, route};
+use netloom_sim::choice::{Adaptive, ByTable};
 use netloom_sim::{
     Choice, Config, Here, Injection, Job, Measure, Model, Network, Nobody, Op, Outputs, Pairs, Profile,
     Scheme, Setup, SimError, simulate,
 };
 use netloom_testkit::cases::{ring, star};
-use netloom_topology::detect;
+use netloom_topology::{detect, generate};
 
 use crate::common::{AtOnce, clockwise, run};
 
@@ -144,6 +145,50 @@ fn weights_of_three_to_one_give_three_times_the_throughput() {
     let even = done(vec![130, 130]);
     assert!((even[0] - even[1]).abs() < 5.0 && (even[0] - 600.0).abs() < 5.0, "{even:?}");
     assert!((weighted[1] - 600.0).abs() < 5.0, "no time is lost: {weighted:?}");
+}
+
+/// Switches know the inputs that wait by bits; where there are tables of lanes, by lists. Tables that put every level on the lane of its
+/// number change nothing, so both admit the same packets at the same times: static and adaptive, on one lane and two.
+#[test]
+fn inputs_by_bits_and_by_lists_admit_the_same_packets() {
+    let fabric = generate("two-level:leaves=4,hosts=6,spines=3").unwrap();
+    let structure = detect(&fabric);
+    let paths = PathSet::admissible(&fabric, &structure);
+    let routes = tables(&fabric);
+    for (seed, lanes) in (0..20).flat_map(|seed| [(seed, 1), (seed, 2)]) {
+        let mut random = stream(seed, 7);
+        let mut host = || below(&mut random, 24) as u32;
+        let pairs: Vec<(u32, u32)> = (0..60).map(|_| (host(), host())).filter(|(a, b)| a != b).collect();
+        let sizes = [900, 4_096, 9_000, 40_000];
+        let messages: Vec<_> = pairs
+            .iter()
+            .zip(sizes.into_iter().cycle())
+            .map(|(&(from, to), bytes)| (from, to, bytes))
+            .collect();
+        let with = |lane_map: Option<Arc<LaneMap>>, adaptive: bool| {
+            let config = Config { lanes, lane_map, ..Config::infiniband() };
+            let mut program = AtOnce::new(&messages);
+            program.lanes = lanes;
+            if adaptive {
+                let choice = Adaptive::new(&fabric, &paths, seed);
+                let mut network = Network::new(&fabric, &config, choice, program, Nobody).unwrap();
+                network.run().unwrap();
+                return (network.program().done_ps.clone(), network.counters());
+            }
+            let choice = ByTable::new(&fabric, routes.lft().unwrap());
+            let mut network = Network::new(&fabric, &config, choice, program, Nobody).unwrap();
+            network.run().unwrap();
+            (network.program().done_ps.clone(), network.counters())
+        };
+        let map = Some(Arc::new(LaneMap::uniform(&fabric, lanes)));
+        for adaptive in [false, true] {
+            assert_eq!(
+                with(None, adaptive),
+                with(map.clone(), adaptive),
+                "seed {seed}, {lanes} lanes, {adaptive}"
+            );
+        }
+    }
 }
 
 #[test]
