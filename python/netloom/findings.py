@@ -75,7 +75,8 @@ KINDS: dict[str, tuple[Severity, Class]] = {
     "no-tree": ("warning", "hosts"),
     "uneven-groups": ("warning", "hosts"),
     "too-many-levels": ("warning", "hosts"),
-    "level-cable": ("warning", "hosts"),
+    "level-cable": ("note", "hosts"),
+    "stated-roots": ("note", "hosts"),
     "high-host": ("note", "hosts"),
     "bare-leaf": ("note", "hosts"),
     # Of recorded runs as traffic (crates/traffic/src/recorded.rs).

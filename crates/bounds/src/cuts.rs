@@ -32,7 +32,7 @@ pub(crate) fn best(fabric: &Fabric, structure: &Structure, demand: &Demand) -> C
             best = certificate(fabric, bytes, vec![l], fabric.describe_link(l));
         }
     }
-    let top = structure.rank.iter().copied().filter(|&l| l != u8::MAX).max().unwrap_or(0);
+    let top = structure.rank.iter().copied().filter(|&l| l != u16::MAX).max().unwrap_or(0);
     for level in 0..=top {
         best = best_at(fabric, structure, demand, level, best);
     }
@@ -55,7 +55,7 @@ fn best_at(
     fabric: &Fabric,
     structure: &Structure,
     demand: &Demand,
-    level: u8,
+    level: u16,
     mut best: Certificate,
 ) -> Certificate {
     let piece = pieces(fabric, structure, level);
@@ -98,7 +98,7 @@ fn best_at(
 }
 
 /// Per switch the smallest switch of its piece (union-find).
-pub(crate) fn pieces(fabric: &Fabric, structure: &Structure, level: u8) -> Vec<u32> {
+pub(crate) fn pieces(fabric: &Fabric, structure: &Structure, level: u16) -> Vec<u32> {
     fn root(parent: &mut [u32], mut s: u32) -> u32 {
         while parent[s as usize] != s {
             parent[s as usize] = parent[parent[s as usize] as usize];

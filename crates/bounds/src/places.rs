@@ -175,7 +175,7 @@ impl<'a> Places<'a> {
         let other = |l: LinkId| self.fabric.link_to_switch(l).map(level);
         let here = level(switch);
         let links = self.fabric.switch_links(switch).filter(|&l| self.fabric.alive(l));
-        let links = links.filter(|&l| other(l).is_some_and(|there| there != here && there != u8::MAX));
+        let links = links.filter(|&l| other(l).is_some_and(|there| there != here && there != u16::MAX));
         links.map(|l| if up { l } else { self.fabric.reverse(l) }).collect()
     }
 
@@ -247,7 +247,7 @@ impl<'a> Places<'a> {
         self.demand.leaves.iter().map(|s| set[s.index()]).collect()
     }
 
-    fn pieces_at(&self, level: u8, places: &mut Vec<Place>) {
+    fn pieces_at(&self, level: u16, places: &mut Vec<Place>) {
         let (fabric, structure) = (self.fabric, self.structure);
         let piece = cuts::pieces(fabric, structure, level);
         let of_leaf: Vec<u32> = self.demand.leaves.iter().map(|s| piece[s.index()]).collect();
@@ -257,7 +257,7 @@ impl<'a> Places<'a> {
         let mut skips = vec![false; fabric.switch_count()];
         for l in fabric.links().filter(|&l| fabric.alive(l)) {
             let (Some(s), Some(t)) = (fabric.link_from_switch(l), fabric.link_to_switch(l)) else { continue };
-            if level_of(s) >= level_of(t) || level_of(t) == u8::MAX || level_of(s) > level {
+            if level_of(s) >= level_of(t) || level_of(t) == u16::MAX || level_of(s) > level {
                 continue;
             }
             let root = piece[s.index()];

@@ -218,7 +218,7 @@ pub fn oblivious(
     let made = |engine| route(engine, fabric, structure, options);
     match structure.shape {
         Shape::Dragonfly(_) => made(Engine::Dla).or_else(|_| made(Engine::Updn)),
-        Shape::Tree if !structure.by_levels() => made(Engine::Updn),
+        Shape::Tree if structure.levels_lose_pairs => made(Engine::Updn),
         Shape::Tree | Shape::Graph => made(Engine::Ftree).or_else(|_| made(Engine::Updn)),
     }
 }

@@ -11,7 +11,8 @@
 //! with a `weight`), `pigeonhole` (`links`, `items`), `dual-feasible` (`links`, `threshold`), `subset-sum`
 //! (`links`, `grid`), `patterns` (`links`, `grid`, `by_size`: pairs of bytes and a weight). Where some destinations' entries are taken as they are, `frozen` lists them
 //! (`{"host": …, "guid": …, "port": 1}`). `"pairs": true`: items are
-//! what one host sends to another, and an item that is there `k` times stands for the `k` largest of its leaf. Numbers are written so that they read back exactly. Reading checks that everything named
+//! what one host sends to another, and an item that is there `k` times stands for the `k` largest of its leaf. `roots` lists the GUIDs of switches that were stated
+//! to be on top of up*/down* ways, if any were. Numbers are written so that they read back exactly. Reading checks that everything named
 //! exists; whether the argument holds is `verify`'s business.
 
 use std::collections::HashMap;
@@ -50,6 +51,8 @@ struct File {
     frozen: Vec<HostRow>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pairs: bool,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    roots: Vec<String>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -87,6 +90,11 @@ struct ItemRow {
     destination_port: u16,
 }
 
+/// GUIDs of the stated roots, as files have them.
+fn roots(fabric: &Fabric) -> Vec<String> {
+    fabric.roots().iter().map(|&s| format!("0x{:016x}", fabric.switch_guid(s))).collect()
+}
+
 /// The certificate as indented JSON, with a newline at the end.
 ///
 /// # Panics
@@ -107,6 +115,7 @@ pub fn write_certificate(fabric: &Fabric, certificate: &Certificate) -> String {
         items: None,
         frozen: certificate.frozen.iter().map(|&h| host_row(fabric, h)).collect(),
         pairs: certificate.pairs,
+        roots: roots(fabric),
     };
     let rows = |links: &[LinkId]| Some(links.iter().map(|&l| link_row(fabric, l)).collect());
     match &certificate.reason {
@@ -198,6 +207,18 @@ pub fn read_certificate(bytes: &[u8], label: &str, fabric: &Fabric) -> Result<Ce
                 excerpt(found)
             )));
         }
+    }
+    let stated = roots(fabric);
+    if file.roots != stated {
+        let words = |roots: &[String]| match roots {
+            [] => "no stated roots".to_owned(),
+            some => format!("the roots {}", some.join(",")),
+        };
+        return Err(wrong(format!(
+            "the certificate is of up*/down* ways with {}: expected {}",
+            excerpt(&words(&file.roots)),
+            words(&stated)
+        )));
     }
     let names = Names::new(fabric);
     let links = || -> Result<Vec<LinkId>, FormatError> {

@@ -70,6 +70,7 @@ pub(crate) struct Body {
 pub struct Fabric {
     pub(crate) body: Arc<Body>,
     pub(crate) alive: Arc<[bool]>,
+    pub(crate) roots: Arc<[SwitchId]>,
 }
 
 /// A node, told apart.
@@ -383,7 +384,21 @@ impl Fabric {
             alive[link.index()] = false;
             alive[self.reverse(link).index()] = false;
         }
-        Fabric { body: Arc::clone(&self.body), alive: alive.into() }
+        Fabric { body: Arc::clone(&self.body), alive: alive.into(), roots: Arc::clone(&self.roots) }
+    }
+
+    /// The same fabric with these switches on top of up*/down* routes, in place of what detection would choose, as
+    /// OpenSM's `root_guid_file` states them. None: detection chooses.
+    pub fn with_roots(&self, roots: impl IntoIterator<Item = SwitchId>) -> Fabric {
+        let mut roots: Vec<SwitchId> = roots.into_iter().collect();
+        roots.sort_unstable();
+        roots.dedup();
+        Fabric { roots: roots.into(), ..self.clone() }
+    }
+
+    /// The switches that were stated to be on top ([`with_roots`](Self::with_roots)), in order.
+    pub fn roots(&self) -> &[SwitchId] {
+        &self.roots
     }
 
     /// `leaf12[37] -> spine3[4]`, for messages.

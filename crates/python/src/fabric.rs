@@ -521,6 +521,47 @@ impl PyFabric {
         Ok((Self { shared: Shared::new(damaged.fabric, kind, Vec::new()) }, killed))
     }
 
+    /// The same fabric with these switches on top of up*/down* ways, as OpenSM's `root_guid_file` states them.
+    ///
+    /// Up and down go by the distance from the nearest of them, then by GUID. Engines, bounds and the optimiser follow.
+    ///
+    /// Parameters
+    /// ----------
+    /// roots : sequence of str
+    ///     Names or GUIDs (`0x…`) of switches. None: netloom chooses, as for any fabric.
+    ///
+    /// Returns
+    /// -------
+    /// Fabric
+    ///
+    /// Raises
+    /// ------
+    /// FabricError
+    ///     If there is no such switch, or several of the name.
+    ///
+    /// References
+    /// ----------
+    /// `docs/methods/fabric-detection.md`.
+    ///
+    /// Examples
+    /// --------
+    /// >>> fabric = netloom.Fabric.generate("dragonfly:p=2,a=4,h=2").with_roots(["g00r0"])
+    /// >>> fabric.order
+    /// 'with g00r0 on top'
+    fn with_roots(&self, py: Python<'_>, roots: Vec<String>) -> PyResult<Self> {
+        let f = self.fabric();
+        let found = roots.iter().map(|text| root(f, text).map_err(|e| errors::fabric(py, e)));
+        let found: Vec<SwitchId> = found.collect::<PyResult<_>>()?;
+        let fabric = f.with_roots(found);
+        Ok(Self { shared: Shared::new(fabric, self.shared.kind.clone(), self.shared.read_findings.clone()) })
+    }
+
+    /// What up and down go by, in words, where it is not the levels alone; else `None`.
+    #[getter]
+    fn order(&self) -> Option<&str> {
+        self.shared.structure().order.as_deref()
+    }
+
     /// The fabric in a file format.
     ///
     /// Parameters
@@ -708,6 +749,25 @@ fn column<'py, T: numpy::Element>(
     values: impl Iterator<Item = T>,
 ) -> Bound<'py, numpy::PyArray1<T>> {
     numpy::PyArray1::from_iter(py, values)
+}
+
+/// The switch that a name or a GUID means.
+fn root(fabric: &Fabric, text: &str) -> Result<SwitchId, String> {
+    let guid = text.strip_prefix("0x").and_then(|digits| u64::from_str_radix(digits, 16).ok());
+    let named = |s: &SwitchId| match guid {
+        Some(guid) => fabric.switch_guid(*s) == guid,
+        None => fabric.switch_name(*s) == text,
+    };
+    let found: Vec<SwitchId> = fabric.switches().filter(named).collect();
+    match found[..] {
+        [one] => Ok(one),
+        [] => {
+            let near = nearest(text, fabric.switches().map(|s| fabric.switch_name(s)));
+            let near = near.map(|name| format!(" (did you mean {name}?)")).unwrap_or_default();
+            Err(format!("no switch is called \"{text}\"{near}: expected names or GUIDs (0x…) of switches"))
+        }
+        _ => Err(format!("{} switches are called \"{text}\": expected a GUID (0x…)", found.len())),
+    }
 }
 
 /// Splits `leaf00[5]`.

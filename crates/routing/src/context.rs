@@ -16,7 +16,7 @@ pub struct EngineOptions {
 /// What the engines that choose freely among admissible links share.
 pub(crate) struct Context<'a> {
     pub fabric: &'a Fabric,
-    pub level: &'a [u8],
+    pub rank: &'a [u16],
     /// Towards every switch.
     pub paths: PathSet,
 }

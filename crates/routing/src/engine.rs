@@ -78,7 +78,7 @@ impl Engine {
     /// levels lose pairs. OpenSM's ftree gives up there, and OpenSM loads minhop.
     pub fn loaded(self, structure: &Structure) -> Self {
         match self {
-            Engine::Ftree if !structure.by_levels() => Engine::Minhop,
+            Engine::Ftree if structure.levels_lose_pairs => Engine::Minhop,
             engine => engine,
         }
     }
@@ -131,15 +131,15 @@ pub fn route(
     options: &EngineOptions,
 ) -> Result<Routes, RoutingError> {
     tables::check_lmc(options.lmc)?;
-    let level = &structure.rank;
-    let up_down = || PathSet::to_switches(fabric, Rule::UpDown(&UpDown::new(fabric, level)));
-    let context = || Context { fabric, level, paths: up_down() };
+    let rank = &structure.rank;
+    let up_down = || PathSet::to_switches(fabric, Rule::UpDown(&UpDown::new(fabric, rank)));
+    let context = || Context { fabric, rank, paths: up_down() };
     Ok(match engine.loaded(structure) {
         Engine::Minhop => {
             greedy::route(fabric, &PathSet::to_switches(fabric, Rule::Shortest(&all_hops(fabric))), options)
         }
         Engine::Updn => greedy::route(fabric, &up_down(), options),
-        Engine::Ftree => ftree::route(fabric, level, options)?,
+        Engine::Ftree => ftree::route(fabric, &structure.level, options)?,
         Engine::Dmodk => modk::by_destination(fabric, &context(), options),
         Engine::Smodk => modk::by_source(fabric, &context(), options),
         Engine::Random => random::route(fabric, &context(), options),

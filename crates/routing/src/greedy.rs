@@ -14,8 +14,8 @@
 //! Where OpenSM 3.3.23 differs: its updn guesses the root switches from a histogram of distances and ranks
 //! from there, we take the levels that were detected (the same on proper fat trees of up to 20 leaves a
 //! tree or with three levels; on a larger two-level tree OpenSM takes leaves for roots as well, which
-//! changes nothing for hosts); it breaks ties between switches of equal rank by GUID, we leave links
-//! between equal levels out; it spares systems (chassis) as well as switches when it spreads addresses,
+//! changes nothing for hosts); where a way down is longer than one that goes up first, we go down, it goes
+//! up; it spares systems (chassis) as well as switches when it spreads addresses,
 //! and the model knows no chassis. Sources: OpenSM's osm_ucast_mgr.c, osm_switch.c and osm_ucast_updn.c,
 //! read, and its tables on simulated fabrics (tests/data/opensm-engines).
 

@@ -14,15 +14,15 @@
 //! shift permutations on real life fat trees", 2010.
 
 use netloom_model::{Fabric, HostId, LinkId, NO_PORT, PathChoice, Routes, SwitchId, Table};
+use netloom_topology::NO_RANK;
 
 use crate::context::{Context, EngineOptions};
 use crate::tables;
-use crate::updown::NO_LEVEL;
 
 /// The numbering of up links.
 pub(crate) struct Numbering<'a> {
     fabric: &'a Fabric,
-    level: &'a [u8],
+    rank: &'a [u16],
     /// Up links of every switch, dead ones included, neighbour by neighbour, then the parallel cables.
     up: Vec<Vec<LinkId>>,
     /// Per switch: the product of `w` over the levels below.
@@ -30,16 +30,16 @@ pub(crate) struct Numbering<'a> {
 }
 
 impl<'a> Numbering<'a> {
-    pub fn new(fabric: &'a Fabric, level: &'a [u8]) -> Self {
-        let up: Vec<Vec<LinkId>> = fabric.switches().map(|s| up_links(fabric, level, s)).collect();
-        let levels = level.iter().filter(|&&l| l != NO_LEVEL).max().map_or(0, |&l| usize::from(l) + 1);
-        let mut most = vec![1u64; levels];
-        for (links, &l) in up.iter().zip(level).filter(|(_, l)| **l != NO_LEVEL) {
+    pub fn new(fabric: &'a Fabric, rank: &'a [u16]) -> Self {
+        let up: Vec<Vec<LinkId>> = fabric.switches().map(|s| up_links(fabric, rank, s)).collect();
+        let ranks = rank.iter().filter(|&&l| l != NO_RANK).max().map_or(0, |&l| usize::from(l) + 1);
+        let mut most = vec![1u64; ranks];
+        for (links, &l) in up.iter().zip(rank).filter(|(_, l)| **l != NO_RANK) {
             most[usize::from(l)] = most[usize::from(l)].max(links.len() as u64);
         }
-        let below = |l: u8| most.iter().take(usize::from(l)).fold(1u64, |p, &w| p.saturating_mul(w));
-        let divisor = level.iter().map(|&l| if l == NO_LEVEL { 1 } else { below(l) }).collect();
-        Self { fabric, level, up, divisor }
+        let below = |l: u16| most.iter().take(usize::from(l)).fold(1u64, |p, &w| p.saturating_mul(w));
+        let divisor = rank.iter().map(|&l| if l == NO_RANK { 1 } else { below(l) }).collect();
+        Self { fabric, rank, up, divisor }
     }
 
     /// What the modulus is taken of.
@@ -56,7 +56,7 @@ impl<'a> Numbering<'a> {
         }
         let next = self.fabric.link_to_switch(links[0]).expect("admissible links join switches");
         let q;
-        let wanted = if self.level[next.index()] > self.level[s.index()] {
+        let wanted = if self.rank[next.index()] > self.rank[s.index()] {
             q = self.quotient(s, number, path);
             let up = &self.up[s.index()];
             up[(q % up.len() as u64) as usize]
@@ -73,8 +73,8 @@ impl<'a> Numbering<'a> {
 }
 
 /// The up links of one switch in the order they are counted in.
-fn up_links(fabric: &Fabric, level: &[u8], s: SwitchId) -> Vec<LinkId> {
-    let above = |to: SwitchId| level[to.index()] != NO_LEVEL && level[to.index()] > level[s.index()];
+fn up_links(fabric: &Fabric, rank: &[u16], s: SwitchId) -> Vec<LinkId> {
+    let above = |to: SwitchId| rank[to.index()] != NO_RANK && rank[to.index()] > rank[s.index()];
     let mut links: Vec<(u32, SwitchId, LinkId)> = Vec::new();
     for link in fabric.switch_links(s) {
         if let Some(to) = fabric.link_to_switch(link).filter(|&to| above(to)) {
@@ -88,7 +88,7 @@ fn up_links(fabric: &Fabric, level: &[u8], s: SwitchId) -> Vec<LinkId> {
 
 /// d-mod-k; address number `p` of a host is routed as if the host's quotient were `p` larger.
 pub(crate) fn by_destination(fabric: &Fabric, context: &Context, options: &EngineOptions) -> Routes {
-    let numbering = Numbering::new(fabric, context.level);
+    let numbering = Numbering::new(fabric, context.rank);
     let lft = tables::build(fabric, fabric.dests(options.lmc).count(), |s, row| {
         context.fill(s, options.lmc, row, |host, path, links| numbering.choose(s, host, path, links));
     });
@@ -102,10 +102,10 @@ pub(crate) fn by_destination(fabric: &Fabric, context: &Context, options: &Engin
 /// those admissible towards most leaves; pairs that such a link does not serve have no route.
 /// A switch has entries only at switches above it.
 pub(crate) fn by_source(fabric: &Fabric, context: &Context, options: &EngineOptions) -> Routes {
-    let numbering = Numbering::new(fabric, context.level);
+    let numbering = Numbering::new(fabric, context.rank);
     let is_up = |s: SwitchId, link: LinkId| {
         let to = fabric.link_to_switch(link).expect("admissible links join switches");
-        context.level[to.index()] > context.level[s.index()]
+        context.rank[to.index()] > context.rank[s.index()]
     };
     let up = tables::build(fabric, fabric.host_count(), |s, row| {
         let candidates = common_up_links(fabric, context, s, |link| is_up(s, link));

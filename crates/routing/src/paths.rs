@@ -1,6 +1,7 @@
 //! Admissible routes: minimal up*/down*, as links per (switch, destination leaf).
 //!
-//! With `D(s, d)` the hops from switch `s` to leaf `d` using down links only, and `U(s, d) = D(s, d)`
+//! Up is towards the higher rank, and every cable has an upper end: ranks are a total order wherever a cable joins two
+//! switches (levels, then GUIDs; see `netloom_topology`'s `order.rs`). With `D(s, d)` the hops from switch `s` to leaf `d` using down links only, and `U(s, d) = D(s, d)`
 //! where that is finite, else one more than the least `U` over the up links of `s`, the admissible next
 //! links are the down links with `D - 1` if `D` is finite, else the up links with `U - 1`. Parallel
 //! cables are separate links; only alive links count.
@@ -58,12 +59,12 @@ impl PathSet {
     /// All minimal up*/down* routes of `fabric`. Time and memory grow with switches x leaves: 5 bytes a
     /// pair.
     pub fn admissible(fabric: &Fabric, structure: &Structure) -> PathSet {
-        Self::from_levels(fabric, &structure.rank)
+        Self::from_ranks(fabric, &structure.rank)
     }
 
-    /// The same from the levels alone (one a switch, 255 = cut off).
-    pub(crate) fn from_levels(fabric: &Fabric, level: &[u8]) -> PathSet {
-        let updown = UpDown::new(fabric, level);
+    /// The same from the ranks alone (one a switch, 65,535 = cut off).
+    pub(crate) fn from_ranks(fabric: &Fabric, rank: &[u16]) -> PathSet {
+        let updown = UpDown::new(fabric, rank);
         let leaves: Vec<SwitchId> = fabric.switches().filter(|&s| !fabric.hosts_on(s).is_empty()).collect();
         Self::towards(fabric, Rule::UpDown(&updown), leaves)
     }

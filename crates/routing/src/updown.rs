@@ -1,12 +1,10 @@
 //! The alive links between switches, told apart by direction.
 //!
-//! Invariants: only alive links whose two ends have a level and different levels; per switch in order of
-//! ports. Links between equal levels ("peer") and to cut-off switches are in neither list.
+//! Invariants: only alive links whose two ends have a rank; per switch in order of ports. Ranks differ at the two ends of
+//! a cable ([`netloom_topology::Structure::rank`]). Links to cut-off switches are in neither list.
 
 use netloom_model::{Fabric, LinkId, SwitchId};
-
-/// The level of a switch that no host can reach.
-pub(crate) const NO_LEVEL: u8 = u8::MAX;
+use netloom_topology::{NO_LEVEL, NO_RANK};
 
 /// One link between two switches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,22 +49,28 @@ impl HopLists {
 pub(crate) struct UpDown {
     pub up: HopLists,
     pub down: HopLists,
-    /// Switches with a level, highest first.
+    /// Switches with a rank, highest first.
     pub from_top: Vec<SwitchId>,
 }
 
 impl UpDown {
-    /// Sorts the alive links of `fabric` by direction; `level` is one entry a switch.
-    pub fn new(fabric: &Fabric, level: &[u8]) -> Self {
-        let of = |s: SwitchId| level[s.index()];
-        let both = |a, b| of(a) != NO_LEVEL && of(b) != NO_LEVEL;
-        let mut from_top: Vec<SwitchId> = fabric.switches().filter(|&s| of(s) != NO_LEVEL).collect();
+    /// Sorts the alive links of `fabric` by direction; `rank` is one entry a switch.
+    pub fn new(fabric: &Fabric, rank: &[u16]) -> Self {
+        let of = |s: SwitchId| rank[s.index()];
+        let both = |a, b| of(a) != NO_RANK && of(b) != NO_RANK;
+        let mut from_top: Vec<SwitchId> = fabric.switches().filter(|&s| of(s) != NO_RANK).collect();
         from_top.sort_by_key(|&s| (std::cmp::Reverse(of(s)), s));
         Self {
             up: HopLists::collect(fabric, |s, t| both(s, t) && of(t) > of(s)),
             down: HopLists::collect(fabric, |s, t| both(s, t) && of(t) < of(s)),
             from_top,
         }
+    }
+
+    /// The same by levels, 255 for none; links between equal levels are in neither list.
+    pub fn by_levels(fabric: &Fabric, level: &[u8]) -> Self {
+        let rank = |&l: &u8| if l == NO_LEVEL { NO_RANK } else { l.into() };
+        Self::new(fabric, &level.iter().map(rank).collect::<Vec<u16>>())
     }
 
     /// Whether two switches have nothing below them and the same switches above them, in the same order.

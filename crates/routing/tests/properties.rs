@@ -108,7 +108,7 @@ fn admissible_links_are_those_of_their_definition() {
         let level = |s: SwitchId| structure.rank[s.index()];
         let hops_of = |s: SwitchId, up: bool| {
             let joins = |&l: &LinkId| {
-                let to = fabric.link_to_switch(l).filter(|&t| level(t) != u8::MAX && level(s) != u8::MAX);
+                let to = fabric.link_to_switch(l).filter(|&t| level(t) != u16::MAX && level(s) != u16::MAX);
                 fabric.alive(l)
                     && to.is_some_and(|t| if up { level(t) > level(s) } else { level(t) < level(s) })
             };

@@ -2,8 +2,8 @@
 //!
 //! Definitions:
 //! - **level** of a switch: 0 = leaves; see `levels.rs` for how. [`NO_LEVEL`] where no host can be reached.
-//! - **rank**: the order of up and down. That of the levels, but where these would leave two leaves without a
-//!   way that other ranks have; see `ranks.rs`.
+//! - **rank**: the order of up and down, one in which the ends of a cable differ. That of the levels, ties by GUID, but
+//!   where these would leave two leaves without a way that other ranks have; see `order.rs`.
 //! - **pods** (three levels or more): the connected pieces that are left when the switches of the top level
 //!   are taken away, so far as they hold a leaf or a host. Top switches are in no pod. A fabric of one or two
 //!   levels is one pod, all of its switches included.
@@ -19,30 +19,50 @@ use netloom_model::{Fabric, Finding, SwitchId};
 use crate::graph::{FAR, Sets, SwitchGraph, some_names, some_switches};
 use crate::groups;
 use crate::levels;
-use crate::ranks;
+use crate::order;
 use crate::reach;
 use crate::recognise;
 use crate::shape::Shape;
-use crate::structure::{NO_GROUP, NO_LEVEL, NO_POD, Structure};
+use crate::structure::{NO_GROUP, NO_LEVEL, NO_POD, NO_RANK, Structure};
 
 /// Finds the shape of a fabric. Only alive links count. Linear in the number of links for trees.
 pub fn detect(fabric: &Fabric) -> Structure {
     let graph = SwitchGraph::new(fabric);
     let mut found = Findings::default();
     let mut level = vec![FAR; graph.len()];
-    let mut rank = level.clone();
-    let (mut lost_by_levels, mut pairs_without_route) = (0, 0);
+    // Ranks, and what they were before ties were broken.
+    let (mut rank, mut base) = (level.clone(), level.clone());
+    let mut orders = Orders::default();
     let mut guessed = false;
     let parts = graph.parts();
     for part in parts.iter().filter(|part| has_host(&graph, part)) {
         let outcome = levels::assign(&graph, part, &mut level);
-        part.iter().for_each(|&s| rank[s] = level[s]);
-        if outcome.lost_pairs > 0 {
-            ranks::mend(&graph, part, &mut rank);
-            lost_by_levels += outcome.lost_pairs;
-            pairs_without_route += reach::pairs_without_route(&graph, part, &rank);
+        let roots: Vec<usize> =
+            part.iter().copied().filter(|&s| fabric.roots().contains(&SwitchId::from_index(s))).collect();
+        let (order, root) = match outcome.root {
+            None if roots.is_empty() => (order::of_tree(&graph, part, &level), None),
+            None => (order::of_roots(&graph, part, &roots), None),
+            Some(central) if roots.is_empty() => {
+                let (order, root) = order::of_graph(&graph, part, central);
+                (order, Some(root))
+            }
+            Some(_) => (order::of_roots(&graph, part, &roots), Some(roots[0])),
+        };
+        for &s in part {
+            (rank[s], base[s]) = (order.rank[s], order.base[s]);
+            if root.is_some() {
+                level[s] = order.base[s];
+            }
         }
-        if let Some(root) = outcome.root {
+        if root.is_none() {
+            orders.without_cables_between_levels += outcome.lost_pairs;
+            orders.lost_by_levels += match roots.is_empty() && base_differs(part, &base, &level) {
+                true => outcome.lost_pairs,
+                false => 0,
+            };
+        }
+        orders.lost += reach::pairs_without_route(&graph, part, &rank);
+        if let Some(root) = root {
             guessed = true;
             let root = fabric.switch_name(SwitchId::from_index(root));
             found.note(
@@ -56,24 +76,27 @@ pub fn detect(fabric: &Fabric) -> Structure {
     }
     // A chain of hundreds of switches is beyond any subnet, but no reason to panic.
     const HIGHEST: u32 = NO_LEVEL as u32 - 1;
-    if rank.iter().any(|&l| l != FAR && l > HIGHEST) {
+    if level.iter().any(|&l| l != FAR && l > HIGHEST) {
         found.note(
             "too-many-levels",
             format!("there are more than {} levels: those above are taken as one", HIGHEST + 1),
         );
     }
-    let narrow = |levels: Vec<u32>| -> Vec<u8> {
-        levels.into_iter().map(|l| if l == FAR { NO_LEVEL } else { l.min(HIGHEST) as u8 }).collect()
-    };
-    let (level, rank) = (narrow(level), narrow(rank));
+    let moved: Vec<usize> = (0..graph.len()).filter(|&s| base[s] != level[s]).collect();
+    let mut peer_links = Vec::new();
+    for s in (0..graph.len()).filter(|&s| base[s] != FAR) {
+        peer_links.extend(graph.links(s).filter(|&(t, _)| base[t] == base[s]).map(|(_, link)| link));
+    }
+    let level: Vec<u8> =
+        level.into_iter().map(|l| if l == FAR { NO_LEVEL } else { l.min(HIGHEST) as u8 }).collect();
+    // No subnet has so many switches in a row that their ranks would not fit.
+    let rank: Vec<u16> = rank
+        .into_iter()
+        .map(|r| if r == FAR { NO_RANK } else { r.min(u32::from(NO_RANK) - 1) as u16 })
+        .collect();
     let levels = level.iter().filter(|&&l| l != NO_LEVEL).map(|&l| l + 1).max().unwrap_or(0);
     let (pod, pods) = pods(&graph, &level, levels);
     let (core_group, core_groups) = core_groups(&graph, &level, levels);
-
-    let mut peer_links = Vec::new();
-    for s in (0..graph.len()).filter(|&s| rank[s] != NO_LEVEL) {
-        peer_links.extend(graph.links(s).filter(|&(t, _)| rank[t] == rank[s]).map(|(_, link)| link));
-    }
 
     let shape = match guessed {
         false => Shape::Tree,
@@ -97,11 +120,14 @@ pub fn detect(fabric: &Fabric) -> Structure {
         regular: false,
         irregular: None,
         parts: parts.iter().filter(|part| has_host(&graph, part)).count() as u32,
+        order: None,
+        levels_lose_pairs: orders.without_cables_between_levels > 0,
         peer_links,
-        pairs_without_route,
+        pairs_without_route: orders.lost,
         findings: Vec::new(),
         tree: None,
     };
+    structure.order = order_in_words(fabric, &structure, guessed, !moved.is_empty());
     match recognise::regular_tree(fabric, &structure) {
         _ if is_dragonfly => structure.irregular = Some("a dragonfly, no tree".into()),
         Ok(tree) => {
@@ -110,9 +136,37 @@ pub fn detect(fabric: &Fabric) -> Structure {
         }
         Err(reason) => structure.irregular = Some(reason),
     }
-    found.about(fabric, &graph, &parts, &structure, lost_by_levels);
+    found.about(fabric, &graph, &parts, &structure, orders.lost_by_levels, &moved);
     structure.findings = found.0;
     structure
+}
+
+/// What up and down go by, where it is not the levels alone.
+fn order_in_words(fabric: &Fabric, structure: &Structure, guessed: bool, moved: bool) -> Option<String> {
+    if structure.by_levels() && !guessed {
+        return None;
+    }
+    if !(guessed || moved) {
+        return Some("between equal levels up to the lower GUID".into());
+    }
+    let top = structure.rank.iter().copied().filter(|&r| r != NO_RANK).max()?;
+    let on_top: Vec<usize> = (0..structure.rank.len()).filter(|&s| structure.rank[s] == top).collect();
+    Some(format!("with {} on top", some_switches(fabric, &on_top)))
+}
+
+/// What the orders of all parts join.
+#[derive(Default)]
+struct Orders {
+    /// Pairs that no way by levels joins, cables between equal levels unused,
+    without_cables_between_levels: u64,
+    /// those for which other ranks were taken,
+    lost_by_levels: u64,
+    /// and those that no way by the ranks joins.
+    lost: u64,
+}
+
+fn base_differs(part: &[usize], base: &[u32], level: &[u32]) -> bool {
+    part.iter().any(|&s| base[s] != level[s])
 }
 
 fn has_host(graph: &SwitchGraph, part: &[usize]) -> bool {
@@ -207,6 +261,7 @@ impl Findings {
         parts: &[Vec<usize>],
         structure: &Structure,
         lost_by_levels: u64,
+        moved: &[usize],
     ) {
         let inhabited: Vec<&Vec<usize>> = parts.iter().filter(|part| has_host(graph, part)).collect();
         if inhabited.len() > 1 {
@@ -235,15 +290,18 @@ impl Findings {
         if dead > 0 {
             self.note("dead-cable", format!("dead cables between switches: {dead}"));
         }
+        if !fabric.roots().is_empty() {
+            let named: Vec<usize> = fabric.roots().iter().map(|s| s.index()).collect();
+            let names = some_switches(fabric, &named);
+            self.note("stated-roots", format!("up and down go by the distance from stated roots: {names}"));
+        }
         // What follows is about levels, which no dragonfly has.
         if let Some(groups) = structure.shape.groups() {
             groups.deviations.iter().for_each(|text| self.note("uneven-groups", text.clone()));
             return;
         }
         if lost_by_levels > 0 {
-            let other = |&s: &usize| structure.rank[s] != structure.level[s];
-            let moved: Vec<usize> = (0..graph.len()).filter(other).collect();
-            let (count, names) = (moved.len(), some_switches(fabric, &moved));
+            let (count, names) = (moved.len(), some_switches(fabric, moved));
             self.note(
                 "other-ranks",
                 format!(
@@ -256,7 +314,7 @@ impl Findings {
             self.note(
                 "level-cable",
                 format!(
-                    "cables between switches of equal level, which no up*/down* route uses: {}, such as {}",
+                    "cables between switches of equal level: {}, such as {}; up*/down* routes take the lower GUID as the upper end",
                     structure.peer_links.len() / 2,
                     fabric.describe_link(first)
                 ),

@@ -7,20 +7,24 @@ use netloom_model::{Fabric, LinkId, SwitchId};
 /// Distance of what cannot be reached.
 pub(crate) const FAR: u32 = u32::MAX;
 
-/// Alive links between switches in compressed rows (one entry a link, so parallel cables repeat), and the
-/// number of alive hosts of every switch.
+/// Alive links between switches in compressed rows (one entry a link, so parallel cables repeat), the number of
+/// alive hosts of every switch, and its GUID.
 pub(crate) struct SwitchGraph {
     first: Vec<u32>,
     to: Vec<u32>,
     link: Vec<LinkId>,
+    capacity: Vec<f32>,
     /// Hosts with an alive cable, by switch.
     pub hosts: Vec<u32>,
+    /// GUIDs, by switch.
+    pub guids: Vec<u64>,
 }
 
 impl SwitchGraph {
     pub fn new(fabric: &Fabric) -> Self {
         let count = fabric.switch_count();
         let (mut first, mut to, mut link) = (Vec::with_capacity(count + 1), Vec::new(), Vec::new());
+        let mut capacity = Vec::new();
         let mut hosts = vec![0; count];
         first.push(0);
         for s in fabric.switches() {
@@ -29,13 +33,15 @@ impl SwitchGraph {
                     Some(t) => {
                         to.push(t.0);
                         link.push(l);
+                        capacity.push(fabric.relative_capacity(l) as f32);
                     }
                     None => hosts[s.index()] += 1,
                 }
             }
             first.push(to.len() as u32);
         }
-        Self { first, to, link, hosts }
+        let guids = fabric.switches().map(|s| fabric.switch_guid(s)).collect();
+        Self { first, to, link, capacity, hosts, guids }
     }
 
     pub fn len(&self) -> usize {
@@ -46,6 +52,18 @@ impl SwitchGraph {
     #[inline]
     pub fn neighbours(&self, s: usize) -> &[u32] {
         &self.to[self.first[s] as usize..self.first[s + 1] as usize]
+    }
+
+    /// How many links there are.
+    pub fn link_count(&self) -> usize {
+        self.to.len()
+    }
+
+    /// The links of a switch: `(place among all links, neighbour, relative capacity)`.
+    #[inline]
+    pub fn places(&self, s: usize) -> impl Iterator<Item = (usize, usize, f32)> + '_ {
+        let range = self.first[s] as usize..self.first[s + 1] as usize;
+        range.map(|at| (at, self.to[at] as usize, self.capacity[at]))
     }
 
     /// Neighbours with the links that lead to them.

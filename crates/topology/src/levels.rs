@@ -70,7 +70,8 @@ pub(crate) fn assign(graph: &SwitchGraph, part: &[usize], level: &mut [u32]) -> 
     PartLevels { lost_pairs: 0, root: Some(root) }
 }
 
-/// Largest distance of every switch of the part to any landmark.
+/// Largest distance of every switch of the part to any landmark. Landmarks are switches with hosts that see the others as
+/// far as most hosts do: what hangs on a spine or core is no landmark, or two spines with hosts would look like leaves.
 fn eccentricities(graph: &SwitchGraph, part: &[usize]) -> Vec<u32> {
     let hosted: Vec<usize> = part.iter().copied().filter(|&s| graph.hosts[s] > 0).collect();
     let mut eccentricity = vec![0; graph.len()];
@@ -84,24 +85,31 @@ fn eccentricities(graph: &SwitchGraph, part: &[usize]) -> Vec<u32> {
             sum[s] += u64::from(distance[s]);
         }
         sum[next] = 0;
-        next = *hosted.iter().rev().max_by_key(|&&s| sum[s]).expect("a part has a host");
+        let limit = usual_distance(graph, &hosted, &eccentricity);
+        let far = hosted.iter().rev().filter(|&&s| eccentricity[s] >= limit);
+        next = *far.max_by_key(|&&s| sum[s]).expect("somebody is as far as most");
     }
     eccentricity
 }
 
 /// The switches with hosts that are leaves (step 1).
 fn leaf_set(graph: &SwitchGraph, part: &[usize], eccentricity: &[u32]) -> Vec<usize> {
-    let hosted = || part.iter().copied().filter(|&s| graph.hosts[s] > 0);
-    let mut hosts_at = vec![0u64; hosted().map(|s| eccentricity[s] as usize + 1).max().unwrap_or(1)];
-    for s in hosted() {
+    let hosted: Vec<usize> = part.iter().copied().filter(|&s| graph.hosts[s] > 0).collect();
+    let limit = usual_distance(graph, &hosted, eccentricity);
+    hosted.into_iter().filter(|&s| eccentricity[s] >= limit).collect()
+}
+
+/// The eccentricity of most hosts' switches, if most hosts are on switches of at least that, else 0.
+fn usual_distance(graph: &SwitchGraph, hosted: &[usize], eccentricity: &[u32]) -> u32 {
+    let mut hosts_at = vec![0u64; hosted.iter().map(|&s| eccentricity[s] as usize + 1).max().unwrap_or(1)];
+    for &s in hosted {
         hosts_at[eccentricity[s] as usize] += u64::from(graph.hosts[s]);
     }
     let usual = (0..hosts_at.len()).max_by_key(|&e| hosts_at[e]).unwrap_or(0);
     // `usual` need not hold the majority; then "above the usual" would be guesswork.
     let at_least: u64 = hosts_at[usual..].iter().sum();
     let all: u64 = hosts_at.iter().sum();
-    let limit = if 2 * at_least > all { usual as u32 } else { 0 };
-    hosted().filter(|&s| eccentricity[s] >= limit).collect()
+    if 2 * at_least > all { usual as u32 } else { 0 }
 }
 
 /// Switches of the upper levels that join nothing (step 3), or `None`.

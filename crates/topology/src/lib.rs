@@ -20,9 +20,11 @@ pub mod structure;
 
 mod graph;
 mod levels;
+mod order;
 mod ranks;
 mod reach;
 mod recognise;
+mod spread;
 
 pub use damage::{Damage, DamageError, Damaged, damage};
 pub use detect::detect;
@@ -33,4 +35,4 @@ pub use generate::{
 pub use groups::Groups;
 pub use regular::RegularTree;
 pub use shape::Shape;
-pub use structure::{Direction, NO_GROUP, NO_LEVEL, NO_POD, Structure};
+pub use structure::{Direction, NO_GROUP, NO_LEVEL, NO_POD, NO_RANK, Structure};

@@ -7,6 +7,8 @@ use crate::shape::Shape;
 
 /// Level of a switch from which no host can be reached.
 pub const NO_LEVEL: u8 = u8::MAX;
+/// Rank of such a switch.
+pub const NO_RANK: u16 = u16::MAX;
 /// Pod of a switch that is in none.
 pub const NO_POD: u32 = u32::MAX;
 /// Core group of a switch that is in none.
@@ -19,7 +21,7 @@ pub enum Direction {
     Up,
     /// To a lower rank; also from a switch to a host.
     Down,
-    /// Between equal ranks, or at a switch without a level: no up*/down* route uses it.
+    /// At a switch from which no host can be reached: no up*/down* route uses it.
     Peer,
 }
 
@@ -32,9 +34,15 @@ pub struct Structure {
     pub levels: u8,
     /// Level of every switch, [`NO_LEVEL`] if cut off from all hosts.
     pub level: Vec<u8>,
-    /// What is up: every up*/down* route climbs to higher ranks, then goes down to lower ones. The levels, but where
-    /// these would lose pairs of hosts; [`NO_LEVEL`] for the same switches.
-    pub rank: Vec<u8>,
+    /// What is up: every up*/down* route climbs to higher ranks, then goes down to lower ones. The two ends of a cable
+    /// have different ranks. The levels, but where these lose pairs of hosts, or where a cable joins equal levels (the
+    /// lower GUID is above); [`NO_RANK`] for switches without a level.
+    pub rank: Vec<u16>,
+    /// What up and down go by, in words, where it is not the levels alone: `with leaf0 on top`.
+    pub order: Option<String>,
+    /// Whether up*/down* routes by levels alone, cables between equal levels unused, would lose pairs of switches with
+    /// hosts that cables join. OpenSM's ftree gives up on such a tree.
+    pub levels_lose_pairs: bool,
     /// Pod of every switch, or [`NO_POD`].
     pub pod: Vec<u32>,
     /// Core group of every top switch and of those just below it, or [`NO_GROUP`].
@@ -49,7 +57,8 @@ pub struct Structure {
     pub irregular: Option<String>,
     /// Connected parts of the fabric that have a host: 1 unless hosts are cut off from one another.
     pub parts: u32,
-    /// Directed alive links between switches of equal rank, by id.
+    /// Directed alive links between switches of equal level, by id; of equal distance from the root where levels are a
+    /// guess. Up is where the GUID is lower.
     pub peer_links: Vec<LinkId>,
     /// Unordered pairs of switches with hosts, in one connected part, that no up*/down* route joins: none, as ranks
     /// are chosen so.
@@ -67,7 +76,7 @@ impl Structure {
             return if fabric.link_to_switch(link).is_some() { Direction::Up } else { Direction::Down };
         };
         let (a, b) = (self.rank[from.index()], self.rank[to.index()]);
-        if a == b || a == NO_LEVEL || b == NO_LEVEL {
+        if a == b || a == NO_RANK || b == NO_RANK {
             Direction::Peer
         } else if a < b {
             Direction::Up
@@ -77,8 +86,8 @@ impl Structure {
     }
 
     /// How many ranks there are: a route has at most one link up and one down for each step between them.
-    pub fn ranks(&self) -> u8 {
-        self.rank.iter().filter(|&&r| r != NO_LEVEL).map(|&r| r + 1).max().unwrap_or(0)
+    pub fn ranks(&self) -> u16 {
+        self.rank.iter().filter(|&&r| r != NO_RANK).map(|&r| r + 1).max().unwrap_or(0)
     }
 
     /// Whether levels are a guess: a part is no up*/down* tree, and its levels count down from a central switch.
@@ -86,9 +95,10 @@ impl Structure {
         self.shape != Shape::Tree
     }
 
-    /// Whether up and down go by the levels.
+    /// Whether up and down go by the levels, and no cable joins equal ones.
     pub fn by_levels(&self) -> bool {
-        self.rank == self.level
+        let same = |(&r, &l): (&u16, &u8)| if l == NO_LEVEL { r == NO_RANK } else { r == u16::from(l) };
+        self.rank.iter().zip(&self.level).all(same)
     }
 
     /// The index tables of a perfect tree.

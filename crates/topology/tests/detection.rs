@@ -241,17 +241,20 @@ fn parts_are_levelled_each_for_itself() {
 }
 
 #[test]
-fn a_cable_between_leaves_is_reported_and_not_used() {
+fn a_cable_between_leaves_leads_up_to_the_lower_guid() {
     let f = extended(&ft2_32(), &[], &[("leaf00", "leaf01")]);
     let s = detect(&f);
     assert!(named_levels(&f, &s));
     assert_eq!(s.peer_links.len(), 2);
-    assert_eq!(s.direction(&f, s.peer_links[0]), Direction::Peer);
-    assert!(
-        s.findings[0]
-            .text
-            .starts_with("cables between switches of equal level, which no up*/down* route uses: 1, such")
-    );
+    let (low, high) = (id(&f, "leaf00"), id(&f, "leaf01"));
+    assert!(f.switch_guid(low) < f.switch_guid(high));
+    assert_eq!(f.link_from_switch(s.peer_links[0]), Some(low));
+    assert_eq!(s.direction(&f, s.peer_links[0]), Direction::Down);
+    // Leaf 0 is between the other leaves and the spines now.
+    assert_eq!((s.rank[low.index()], s.rank[high.index()], s.ranks()), (1, 0, 3));
+    let text = &s.findings[0].text;
+    assert!(text.starts_with("cables between switches of equal level: 1, such"), "{text}");
+    assert!(!s.levels_lose_pairs && !s.by_levels());
     assert!(!s.regular);
 }
 
@@ -343,4 +346,30 @@ fn a_chain_longer_than_any_subnet_does_no_harm() {
 
 fn texts(structure: &Structure) -> Vec<&str> {
     structure.findings.iter().map(|f| f.text.as_str()).collect()
+}
+
+#[test]
+fn management_hosts_on_spines_and_cores_leave_the_levels_as_they_are() {
+    let three_levels = "fattree:pods=4,leaves=2,hosts=4,spines=4,groups=2,cores=2";
+    for (spec, on) in [
+        ("two-level:leaves=4,hosts=4,spines=4", &["spine00", "spine01"][..]),
+        ("two-level:leaves=4,hosts=4,spines=4", &["spine00", "spine01", "spine03"]),
+        ("two-level:leaves=4,hosts=4,spines=4", &["spine00", "spine01", "spine02", "spine03"]),
+        ("two-level:leaves=16,hosts=8,spines=8", &["spine00", "spine05"]),
+        ("two-level:leaves=3,hosts=8,spines=8", &["spine00", "spine04", "spine05", "spine07"]),
+        (three_levels, &["g0core0", "g0core1"]),
+        (three_levels, &["g0core0", "g1core1"]),
+        (three_levels, &["g0core0", "g1core0", "g1core1"]),
+        (three_levels, &["p0spine0", "p0spine2", "p1spine3"]),
+    ] {
+        let plain = generate(spec).unwrap();
+        let names: Vec<String> = on.iter().map(|s| format!("mgmt-{s}")).collect();
+        let cables: Vec<(&str, &str)> = on.iter().copied().zip(names.iter().map(String::as_str)).collect();
+        let f = extended(&plain, &[], &cables);
+        let s = detect(&f);
+        assert!(named_levels(&f, &s), "{spec} {on:?} {:?}", s.level);
+        assert_eq!((s.pods, s.core_groups), (detect(&plain).pods, detect(&plain).core_groups));
+        assert_eq!((s.pairs_without_route, s.levels_lose_pairs), (0, true));
+        assert!(s.peer_links.is_empty());
+    }
 }

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use netloom_model::{Fabric, SwitchId};
 use netloom_testkit::cases;
 use netloom_testkit::{Recipe, any_fabric, broken_fabric, damaged_sample, sample, trials};
-use netloom_topology::{Direction, NO_GROUP, NO_LEVEL, NO_POD, Structure, detect};
+use netloom_topology::{Direction, NO_GROUP, NO_LEVEL, NO_POD, NO_RANK, Structure, detect};
 
 /// Brute force: pairs of switches with hosts, in one connected part, without an up*/down* route.
 fn pairs_without_route(f: &Fabric, s: &Structure) -> u64 {
@@ -69,14 +69,19 @@ fn check_shape(f: &Fabric, s: &Structure) {
     }
     assert_eq!(s.pairs_without_route, pairs_without_route(f, s));
     assert_eq!(s.pairs_without_route, 0, "from any switch ranks can be counted down");
-    assert!(s.level.iter().zip(&s.rank).all(|(&l, &r)| (l == NO_LEVEL) == (r == NO_LEVEL)));
+    assert!(s.level.iter().zip(&s.rank).all(|(&l, &r)| (l == NO_LEVEL) == (r == NO_RANK)));
+    for l in f.links().filter(|&l| f.alive(l) && f.between_switches(l)) {
+        let level = |end: Option<SwitchId>| s.level[end.unwrap().index()];
+        let cut_off = level(f.link_from_switch(l)) == NO_LEVEL;
+        assert!(cut_off || s.direction(f, l) != Direction::Peer, "every cable has an upper end");
+    }
     let mut by_levels = s.clone();
-    by_levels.rank.clone_from(&s.level);
-    assert_eq!(
-        s.by_levels(),
-        pairs_without_route(f, &by_levels) == 0,
-        "ranks differ only where levels lose a pair"
-    );
+    by_levels.rank = s.level.iter().map(|&l| if l == NO_LEVEL { NO_RANK } else { l.into() }).collect();
+    let lost = pairs_without_route(f, &by_levels);
+    assert_eq!(s.levels_lose_pairs, lost > 0);
+    if s.peer_links.is_empty() {
+        assert_eq!(s.by_levels(), lost == 0, "ranks differ only where levels lose a pair");
+    }
 }
 
 /// No pair is lost that any ranking joins: none, then, that cables join.
@@ -90,7 +95,7 @@ fn hostile_ranks_lose_no_pair() {
         check_shape(&f, &s);
         mended += u64::from(!s.by_levels());
         // A mended ranking is still one of a tree: most switches keep their place.
-        let moved = s.level.iter().zip(&s.rank).filter(|(l, r)| l != r).count();
+        let moved = s.level.iter().zip(&s.rank).filter(|&(&l, &r)| u16::from(l) != r).count();
         kept_way += u64::from(!s.by_levels() && 2 * moved <= s.level.len());
     }
     println!("{mended} of {cases} need other ranks; {kept_way} of these keep half of the switches in place");

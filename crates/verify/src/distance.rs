@@ -32,12 +32,12 @@ impl Graph {
         for l in fabric.links().filter(|&l| fabric.alive(l)) {
             if let (Some(s), Some(t)) = (fabric.link_from_switch(l), fabric.link_to_switch(l))
                 && level(s) < level(t)
-                && level(t) != u8::MAX
+                && level(t) != u16::MAX
             {
                 up[s.index()].push((l, t));
             }
         }
-        let mut from_top: Vec<SwitchId> = fabric.switches().filter(|&s| level(s) != u8::MAX).collect();
+        let mut from_top: Vec<SwitchId> = fabric.switches().filter(|&s| level(s) != u16::MAX).collect();
         from_top.sort_by_key(|&s| std::cmp::Reverse(level(s)));
         Self { up, from_top }
     }

@@ -104,7 +104,7 @@ impl Wiring {
             on.push(works);
         }
         let mut from_bottom: Vec<u32> =
-            (0..on.len() as u32).filter(|&s| structure.rank[s as usize] != u8::MAX).collect();
+            (0..on.len() as u32).filter(|&s| structure.rank[s as usize] != u16::MAX).collect();
         from_bottom.sort_by_key(|&s| structure.rank[s as usize]);
         let tree = matches!(structure.shape, Shape::Tree);
         let group = structure.shape.groups().map(|g| fabric.switches().map(|s| g.group(s)).collect());

@@ -44,6 +44,7 @@ def check(
     paths: Path | None = None,
     sl2vl: Path | None = None,
     sl: Path | None = None,
+    roots: str | None = None,
     options: Options | None = None,
 ) -> int:
     """Verify routes, and certificates.
@@ -72,6 +73,9 @@ def check(
     sl
         With `--sl2vl`: the service level of every pair of hosts (.csv `source_lid,destination_lid,sl`), as
         the subnet manager's path records have them. Else a message may have any level.
+    roots
+        Switches on top of up*/down* ways: names or GUIDs, with commas, or OpenSM's `root_guid_file`. Below
+        them the distance counts, then the GUID. [default: chosen by what the ways can carry]
     options
         Common options; `-o` writes the result (.json, .csv).
     """
@@ -81,7 +85,7 @@ def check(
         raise UsageError("--traffic and --certificate belong together")
     check_lanes(sl2vl, sl)
     run = Run("check", options or Options(), product=False)
-    net = run.fabric(fabric, warn=True)
+    net = run.fabric(fabric, warn=True, roots=roots)
     demand = None if traffic is None else run.traffic(traffic, net)
     tables = with_paths(run, run.routes(routes, net, None, strict=False), paths)
     tables = with_lanes(run, net, tables, sl2vl, sl)

@@ -42,7 +42,7 @@ def new(spec: str, /, *, options: Options | None = None) -> int:
     return run.finish(result, lambda: text(result))
 
 
-def show(fabric: str, /, *, options: Options | None = None) -> int:
+def show(fabric: str, /, *, roots: str | None = None, options: Options | None = None) -> int:
     """Show a fabric's shape, counts and oddities.
 
     Missing cables, cables slower than their siblings, parts that are cut off and what of a dump could not be
@@ -52,11 +52,14 @@ def show(fabric: str, /, *, options: Options | None = None) -> int:
     ----------
     fabric
         A dump of `ibnetdiscover`, an ibsim net file, or a generator spec.
+    roots
+        Switches on top of up*/down* ways: names or GUIDs, with commas, or OpenSM's `root_guid_file`. Below
+        them the distance counts, then the GUID. [default: chosen by what the ways can carry]
     options
         Common options; `-o` writes the result (.json, .csv).
     """
     run = Run("fabric-show", options or Options(), product=False)
-    net = run.fabric(fabric)
+    net = run.fabric(fabric, roots=roots)
     from netloom.health import siblings
     from netloom.health.stages import stages
 

@@ -23,6 +23,7 @@ def loads(
     sl2vl: Path | None = None,
     sl: Path | None = None,
     users_of: tuple[str, ...] = (),
+    roots: str | None = None,
     hottest: Annotated[int, options.COUNT] = results.HOTTEST,
     options: Options | None = None,
 ) -> int:
@@ -47,6 +48,9 @@ def loads(
     users_of
         A cable, by one of its ends (`leaf03[7]`, `0xGUID[7]`): which pairs and jobs use it, in both
         directions, with bytes. May be given several times.
+    roots
+        Switches on top of up*/down* ways: names or GUIDs, with commas, or OpenSM's `root_guid_file`. Below
+        them the distance counts, then the GUID. [default: chosen by what the ways can carry]
     hottest
         How many of the hottest links to list, and of the pairs that use a cable.
     options
@@ -57,7 +61,7 @@ def loads(
     endings = (".csv", ".csv.gz", ".parquet", ".json")
     check_lanes(sl2vl, sl)
     run = Run("loads", options, product=product, endings=endings, searches=True)
-    net = run.fabric(fabric, warn=True)
+    net = run.fabric(fabric, warn=True, roots=roots)
     cables = users.found(net, users_of)
     demand = run.traffic(traffic, net)
     tables = with_paths(run, run.routes(routes, net, demand), paths)

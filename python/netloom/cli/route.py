@@ -20,6 +20,7 @@ def route(
     /,
     *,
     lmc: Annotated[int, options.within(0, 7)] = 0,
+    roots: str | None = None,
     write_sl2vl: Annotated[Path | None, options.OUTPUT_PATH] = None,
     options: Options | None = None,
 ) -> int:
@@ -38,6 +39,9 @@ def route(
         Traffic over hosts, a jobs file, or a pattern spec.
     lmc
         LID mask control: 2^lmc addresses a host (not with `afar` and `coloured`).
+    roots
+        Switches on top of up*/down* ways: names or GUIDs, with commas, or OpenSM's `root_guid_file`. Below
+        them the distance counts, then the GUID. [default: chosen by what the ways can carry]
     write_sl2vl
         Write the SL-to-VL tables that the routes need, in the form of `opensm-sl2vl.dump` (`dla` only; also
         .gz).
@@ -56,11 +60,13 @@ def route(
         raise UsageError(f"{engine} makes routes for a traffic: netloom route {engine} FABRIC TRAFFIC")
     if engine in inputs.OPTIMISERS and lmc:
         raise UsageError(f"{engine} makes tables with one address a host (LMC 0), found --lmc {lmc}")
+    if roots is not None and known and engine.lower() in ("minhop", "ftree", "dla"):
+        raise UsageError(f"--roots orders up*/down* ways, which {engine} does not take; expected updn")
     if write_sl2vl is not None:
         if engine.lower() != "dla":
             raise UsageError(f"--write-sl2vl: routes of {engine} need no lanes; expected the engine dla")
         run.also_writes(write_sl2vl, "--write-sl2vl")
-    net = run.fabric(fabric, warn=True)
+    net = run.fabric(fabric, warn=True, roots=roots)
     told = run.note_fallbacks([engine], net)
     demand = None if traffic is None else run.traffic(traffic, net)
     result: dict[str, Any] = {"engine": engine}

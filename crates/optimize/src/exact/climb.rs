@@ -19,7 +19,7 @@ use crate::exact::model::{Model, Name, Objective, Var};
 use crate::exact::objective::{Flow, max_load};
 
 /// The independent parts of the climb from `level`: nodes whose every hop leads up.
-pub(crate) fn parts(inst: &Instance, structure: &Structure, level: u8) -> Vec<Vec<u32>> {
+pub(crate) fn parts(inst: &Instance, structure: &Structure, level: u16) -> Vec<Vec<u32>> {
     let at = |s: u32| structure.rank[s as usize];
     let climbs = |n: &usize| {
         let up = |k: usize| at(inst.links[inst.hops[k].link as usize].to) > level;
@@ -42,7 +42,7 @@ pub(crate) fn parts(inst: &Instance, structure: &Structure, level: u8) -> Vec<Ve
 }
 
 /// The model of one part.
-pub(crate) fn climb(inst: &Arc<Instance>, structure: &Structure, level: u8, part: &[u32]) -> Model {
+pub(crate) fn climb(inst: &Arc<Instance>, structure: &Structure, level: u16, part: &[u32]) -> Model {
     let mut model = Model::new(inst, if level == 0 { "leaf-to-spine" } else { "spine-to-core" });
     // Units per link; per (receiving switch, destination); per (receiving switch, leaf or pod).
     let mut flows = vec![Flow::default(); inst.links.len()];

@@ -40,7 +40,7 @@ enum Ask {
     /// Core groups, on the coarse instance; the image of every hop in it.
     Groups(Vec<u32>),
     /// A climb from a level: the reduced instance's hops, by their numbers in the fabric's own instance.
-    Climb(u8, Vec<u32>),
+    Climb(u16, Vec<u32>),
     /// Everything that is still open, likewise.
     Rest(Vec<u32>),
     /// A picture of the fabric (how often merged) and whether hops are limited to the coarser answer.
@@ -208,7 +208,7 @@ impl Plan {
         (Ask::Groups(image), Step { name: "core groups".into(), models: vec![model], starts: vec![start] })
     }
 
-    fn climb(&self, level: u8) -> (Ask, Step) {
+    fn climb(&self, level: u16) -> (Ask, Step) {
         let (instance, old) = self.root.only(&self.open);
         let instance = Arc::new(instance);
         let parts = climb::parts(&instance, &self.structure, level);

@@ -84,18 +84,17 @@ impl<'a> Wires<'a> {
         let on = fabric.switches().map(|s| fabric.switch_links(s).any(|l| fabric.alive(l))).collect();
         let working = |s| fabric.hosts_on(s).iter().any(|&h| fabric.alive(fabric.host_link(h)));
         let mut from_bottom: Vec<u32> =
-            (0..fabric.switch_count() as u32).filter(|&s| structure.rank[s as usize] != u8::MAX).collect();
+            (0..fabric.switch_count() as u32).filter(|&s| structure.rank[s as usize] != u16::MAX).collect();
         from_bottom.sort_by_key(|&s| structure.rank[s as usize]);
         Self { fabric, structure, on, sends: fabric.switches().map(working).collect(), from_bottom }
     }
 
-    /// Working links to other switches: where to, and whether down; neither where the ranks are equal.
+    /// Working links to other switches: where to, and whether down.
     fn near(&self, s: u32) -> impl Iterator<Item = (u32, bool)> + '_ {
         let rank = &self.structure.rank;
         let links = self.fabric.switch_links(SwitchId(s)).filter(|&l| self.fabric.alive(l));
         let to = links.filter_map(|l| self.fabric.link_to_switch(l));
-        to.filter(move |t| rank[t.index()] != rank[s as usize])
-            .map(move |t| (t.0, rank[t.index()] < rank[s as usize]))
+        to.map(move |t| (t.0, rank[t.index()] < rank[s as usize]))
     }
 
     /// By switch: which of `targets` an up*/down* way leads to, one bit each.

@@ -239,8 +239,8 @@ fn hostile_no_printed_bound_is_beaten() {
 
 #[test]
 fn a_dragonfly_has_no_gap_that_other_tables_beat() {
-    // Five groups of four routers, two hosts each: direct ways between groups are shorter than those over a root.
-    let case = Case::new(netloom_testkit::cases::dragonfly(5, 4));
+    // Nine groups of four routers, two hosts each: direct ways between groups are shorter than those over a root.
+    let case = Case::new(netloom_topology::generate("dragonfly:p=2,a=4,h=2").unwrap());
     let Case { fabric, structure, paths } = &case;
     let n = fabric.host_count() as u64;
     let entries: Vec<(u64, u64, f64)> =

@@ -7,7 +7,7 @@
 //! one of level `l`; its way takes up link `d(l) mod w(l)`. That is what paper 002 means by modulo. The two agree where `w(l)` divides `m(l)`.
 
 use netloom_model::{Fabric, HostId, MAX_LMC, PairPaths, PathChoice, Routes};
-use netloom_topology::{Shape, Structure};
+use netloom_topology::{NO_LEVEL, Shape, Structure};
 use std::sync::Arc;
 
 use crate::context::Context;
@@ -15,7 +15,7 @@ use crate::error::RoutingError;
 use crate::modk::Numbering;
 use crate::paths::{PathSet, Rule};
 use crate::tables;
-use crate::updown::{NO_LEVEL, UpDown};
+use crate::updown::UpDown;
 
 /// Hosts for whose pairs a way each is kept, at most: 17 million pairs, 300 MB.
 const MOST_HOSTS: usize = 4096;
@@ -140,10 +140,10 @@ impl Ways {
         lmc: u8,
         way: impl Fn(HostId, u32) -> u32 + Sync,
     ) -> Routes {
-        let level = &structure.level;
-        let paths = PathSet::to_switches(fabric, Rule::UpDown(&UpDown::new(fabric, level)));
-        let context = Context { fabric, level, paths };
-        let numbering = Numbering::new(fabric, level);
+        let rank = &structure.rank;
+        let paths = PathSet::to_switches(fabric, Rule::UpDown(&UpDown::new(fabric, rank)));
+        let context = Context { fabric, rank, paths };
+        let numbering = Numbering::new(fabric, rank);
         let lft = tables::build(fabric, fabric.dests(lmc).count(), |s, row| {
             context.fill(s, lmc, row, |host, path, links| {
                 numbering.choose(s, HostId(way(host, path)), 0, links)

@@ -11,7 +11,8 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use netloom_model::Fabric;
 
 use crate::greedy::guid_key;
-use crate::updown::{Hop, HopLists, NO_LEVEL, UpDown};
+use crate::updown::{Hop, HopLists, UpDown};
+use netloom_topology::NO_LEVEL;
 
 /// The cables from one switch to one neighbour in one direction.
 #[derive(Clone, Copy, Debug)]
@@ -64,7 +65,7 @@ pub(super) struct Tree {
 
 impl Tree {
     pub fn new(fabric: &Fabric, level: &[u8]) -> Self {
-        let updown = UpDown::new(fabric, level);
+        let updown = UpDown::by_levels(fabric, level);
         let mut cables = Vec::new();
         let mut up = collect(fabric, &updown.up, &mut cables);
         let mut down = collect(fabric, &updown.down, &mut cables);

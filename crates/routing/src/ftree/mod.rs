@@ -32,9 +32,9 @@ use rayon::prelude::*;
 use crate::context::EngineOptions;
 use crate::error::RoutingError;
 use crate::greedy::{guid_key, hosts_by_port};
-use crate::updown::NO_LEVEL;
 use descent::Descent;
 use index::Tree;
+use netloom_topology::NO_LEVEL;
 
 /// Destinations per block of columns: as many entries of a row lie side by side, and fewer pages are open at once.
 const BLOCK: usize = 1024;

@@ -4,6 +4,8 @@ use netloom_model::{
     Dest, DestId, End, Fabric, FabricBuilder, HostId, HostSpec, Lft, PathChoice, Routes, SwitchId,
     SwitchSpec, Table,
 };
+use netloom_routing::{Engine, EngineOptions, route};
+use netloom_testkit::cases::ring;
 use netloom_topology::{Structure, detect, generate};
 use netloom_verify::{FindingKind, check};
 
@@ -147,14 +149,25 @@ fn a_shortest_way_over_a_cable_between_equals_is_no_violation() {
     let report = check(&f, &detect(&f), &Routes::by_dest(&f, 0, direct));
     assert!(report.ok(), "{report:?}");
     assert_eq!((report.up_down_violations, report.credit_loops), (0, 0));
-    // With three leaves of equal rank some of the six ways are no up*/down* ways: none is a fault.
-    assert!(report.shortest_turns > 0);
+    // Every cable has an upper end, so all six are up*/down* ways.
+    assert_eq!(report.shortest_turns, 0);
     // All the way round is a loop of credits, and every second way is too long. Nothing in a graph is up or down, so no way
     // violates it: that they are too long is told.
     let report = check(&f, &detect(&f), &Routes::by_dest(&f, 0, round));
     assert!(!report.ok());
     assert_eq!((report.credit_loops, report.non_minimal_pairs, report.up_down_violations), (1, 3, 0));
     assert!(report.findings.iter().any(|f| matches!(f.kind, FindingKind::NonMinimal | FindingKind::Detour)));
+}
+
+/// In a ring of five some way of two hops goes down and up again, whatever is on top: shortest, so no fault by itself.
+#[test]
+fn a_shortest_way_that_turns_up_again_is_counted() {
+    let f = ring(5);
+    let structure = detect(&f);
+    let routes = route(Engine::Minhop, &f, &structure, &EngineOptions::default()).unwrap();
+    let report = check(&f, &structure, &routes);
+    assert!(report.shortest_turns > 0);
+    assert_eq!(report.up_down_violations, 0);
 }
 
 #[test]

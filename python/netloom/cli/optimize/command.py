@@ -36,6 +36,7 @@ def optimize(
     *,
     background: str | None = None,
     avoid: tuple[str, ...] = (),
+    roots: str | None = None,
     write_certificate: Annotated[Path | None, options.OUTPUT_PATH] = None,
     compare: bool = False,
     goal: Goal | None = None,
@@ -63,6 +64,9 @@ def optimize(
     avoid
         A switch (`spine03`) or a cable by an end (`leaf03[7]`), by name or GUID, that hosts' packets must
         avoid, for example before maintenance. May be given several times.
+    roots
+        Switches on top of up*/down* ways: names or GUIDs, with commas, or OpenSM's `root_guid_file`. Below
+        them the distance counts, then the GUID. [default: chosen by what the ways can carry]
     write_certificate
         Write the proof of the lower bound here (.json); of several matrices, one each.
     compare
@@ -92,6 +96,7 @@ def optimize(
         exact,
         background=background,
         avoid=avoid,
+        roots=roots,
         write_certificate=write_certificate,
         compare=compare,
     )
@@ -101,14 +106,14 @@ def optimize(
     exact.check()
     goal = judge.goal(goal)
     if goal.hose:
-        return _of_sums(fabric, traffic, background, goal, little, options)
+        return _of_sums(fabric, traffic, background, goal, little, options, roots)
     run = Run("optimize", options, searches=True)
     if write_certificate is not None:
         run.also_writes(write_certificate, "--write-certificate")
     for path, option in ((several.write_paths, "--write-paths"), (exact.write_model, "--write-model")):
         if path is not None:
             run.also_writes(path, option)
-    search = _Search(run, fabric, traffic, background, goal, little, several.lmc, judge, avoid)
+    search = _Search(run, fabric, traffic, background, goal, little, several.lmc, judge, avoid, roots)
     if search.layers is not None:
         refuse(unfit.TABLE, given | {unfit.PHASES})
     search.sets_aside()
@@ -194,13 +199,19 @@ def _told(run: Run, fabric: Fabric) -> list[Finding]:
 
 
 def _of_sums(
-    fabric: str, traffic: str, background: str | None, goal: Goal, little: Little, options: Options
+    fabric: str,
+    traffic: str,
+    background: str | None,
+    goal: Goal,
+    little: Little,
+    options: Options,
+    roots: str | None,
 ) -> int:
     """`--hose`: the worst over all traffic with some sums."""
     from netloom import _core
 
     run = Run("optimize", options, searches=True)
-    net = run.fabric(fabric, warn=True)
+    net = run.fabric(fabric, warn=True, roots=roots)
     sums = hose.read(run, traffic, net)
     begin, named, today = _begin(run, net, background, little)
     limits: dict[str, Any] = {"background": begin}
@@ -360,11 +371,12 @@ class _Search:
         lmc: int,
         judge: Judge,
         avoid: Sequence[str] = (),
+        roots: str | None = None,
     ) -> None:
         self._run, self._goal, self._little, self._lmc = run, goal, little, lmc
         self._judge, self._source = judge, traffic
         self.judged: dict[str, Any] | None = None
-        self.whole: Fabric = run.fabric(fabric, warn=True)
+        self.whole: Fabric = run.fabric(fabric, warn=True, roots=roots)
         self.avoided = avoiding.Avoided(run, self.whole, avoid) if avoid else None
         # What is searched on: the whole, without what is avoided.
         self.fabric: Fabric = self.whole if self.avoided is None else self.avoided.left

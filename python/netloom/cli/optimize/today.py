@@ -126,10 +126,15 @@ def read_today(run: Run, source: str, fabric: Fabric, *, repair: bool) -> Today:
     safe, loops = False, 0
     if detours[:, : fabric.hosts << routes.lmc].any():
         with run.timed("check"):
-            report = _core.check(fabric, given, threads=run.options.threads)
             least = _core.check(fabric, whole, threads=run.options.threads).unreachable_hosts
-        loops = report.credit_loops
-        safe = not loops and not report.invalid_entries and report.unreachable_hosts <= least
+            # As they are if whole: beside entries of other ways for the switches they could make loops.
+            for tables in (given,) if missing.any() or left_out.any() else (routes, given):
+                report = _core.check(fabric, tables, threads=run.options.threads)
+                loops = report.credit_loops
+                safe = not loops and not report.invalid_entries and report.unreachable_hosts <= least
+                if safe:
+                    given = tables
+                    break
     if detours.any():
         run.findings += [
             finding("not-shortest", text)
@@ -141,6 +146,8 @@ def read_today(run: Run, source: str, fabric: Fabric, *, repair: bool) -> Today:
         # Tables that are safe may yet stay as they are: see `tell_kept`.
         run.note(f"{name}: {'the search begins without' if safe else 'replaced'} what is {said}")
     in_given = int(differs.sum()) - int(differs[:, : fabric.hosts << routes.lmc].sum())
+    if given is routes:
+        in_given = 0
     return Today(whole, source, int(differs.sum()), given, safe, in_given, text)
 
 

@@ -118,6 +118,7 @@ OPTIONS: dict[str, tuple[str, str]] = {
     "--repair": ("bool", "begin with routes that must be mended"),
     "--repeats": ("int", "how often it is done again"),
     "--robust": ("worst|mean", "how traffics that may come are combined"),
+    "--roots": ("str", "switches on top of up*/down* ways"),
     "--rounds": ("int", "how many rounds"),
     "--routes": ("str", "the routes in force, where ROUTES is no argument"),
     "--routing": ("str", "one routing of a run"),

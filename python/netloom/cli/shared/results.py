@@ -40,6 +40,7 @@ def loads_result(
         "lower_bound": loads.lower_bound,
         "lower_bound_gap_percent": loads.lower_bound_gap_percent,
         "bound_class": loads.bound_class,
+        "order": fabric.order,
         "bound_kind": loads.certificate.kind,
         "bound_at": loads.bound_at,
         "outside_because": loads.outside_because,
@@ -109,6 +110,8 @@ def loads_rows(result: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("", f"of {words(result['bound_class'])}"),
         ("gap to it", proven(result, result["lower_bound_gap_percent"])),
     ]
+    if result["order"] is not None and "any-routes" not in (result["bound_class"], result["ar_bound_class"]):
+        rows.append(("up*/down* ways", result["order"]))
     if result["outside_because"] is not None:
         rows += [
             ("no gap", result["outside_because"]["text"]),

@@ -10,13 +10,13 @@ pub(crate) struct Siblings {
 }
 
 impl Siblings {
-    /// From the level of every switch.
-    pub fn new(view: &View, level: &[u8]) -> Self {
-        let mut lists = vec![Vec::new(); 2 * level.len()];
+    /// From the rank of every switch.
+    pub fn new(view: &View, rank: &[u16]) -> Self {
+        let mut lists = vec![Vec::new(); 2 * rank.len()];
         let mut list_of = vec![0; view.slots()];
         for slot in (0..view.slots()).filter(|&s| !view.is_hole(s)) {
             let (from, to) = (view.from[slot] as usize, view.to[slot] as usize);
-            let list = if level[from] < level[to] { 2 * from } else { 2 * to + 1 };
+            let list = if rank[from] < rank[to] { 2 * from } else { 2 * to + 1 };
             lists[list].push(slot as u32);
             list_of[slot] = list as u32;
         }

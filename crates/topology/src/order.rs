@@ -1,0 +1,247 @@
+//! The order of up and down: which of several is taken, and ties.
+//!
+//! An order is a rank a switch; equal ranks that a cable joins are told apart by GUID, the lower one above, as OpenSM's
+//! updn does. So every cable has an upper end, and routes that go up and then down never wait in a circle (Autonet's
+//! argument: Schroeder et al., 1991). OpenSM takes a cable between two *roots* for one that leads up in both
+//! directions; here it is as any other.
+//!
+//! Any order is sound; they differ in what their ways can carry. Where levels lose pairs of hosts, and where levels are a
+//! guess, several orders are made. Of those that lose fewest pairs the one is taken whose ways carry an all-to-all with
+//! the least load (`spread.rs`), then the one with fewest pairs without a shortest way:
+//!
+//! - the levels, mended (`ranks.rs`);
+//! - the levels with all that one switch climbs to turned upside down, so that this switch is on top. Hosts on two
+//!   spines meet there, and every cable that it does not climb over keeps its direction;
+//! - the distance from one switch, the only kind where levels are a guess.
+//!
+//! Work is bounded by [`STEPS`], whatever the fabric: in large ones fewer orders are tried, and judged by fewer
+//! destinations.
+
+use crate::graph::SwitchGraph;
+use crate::ranks;
+use crate::reach::reach;
+use crate::spread::{Judge, Spread, spaced};
+
+/// Links that the judging of all orders of a part looks at, about.
+const STEPS: usize = 100_000_000;
+/// Destinations that an order should be judged by, and orders that should be tried, before one is given up for the other.
+const DESTINATIONS: usize = 64;
+const ORDERS: usize = 8;
+/// Switches that are tried as the top of an order, at most.
+const TOPS: usize = 24;
+/// How much less load another order must promise, relatively, to replace the first.
+const WORTH_IT: f64 = 0.01;
+
+/// An order of a part's switches.
+#[derive(Clone, Debug)]
+pub(crate) struct Order {
+    /// Rank by switch, ties open.
+    pub base: Vec<u32>,
+    /// The same with ties broken: the two ends of a cable differ.
+    pub rank: Vec<u32>,
+}
+
+/// How another order than the first is made.
+#[derive(Clone, Copy, Debug)]
+enum Other {
+    /// By levels, with what this switch climbs to turned upside down.
+    UpsideDown(usize),
+    /// By distance from this switch.
+    From(usize),
+}
+
+/// The order by `base` in `part`: equal ranks that a cable joins are moved apart, the lower GUID up. In a part without
+/// such cables nothing moves.
+pub(crate) fn by_guid(graph: &SwitchGraph, part: &[usize], base: Vec<u32>) -> Order {
+    let mut rank = base.clone();
+    let peers = |s: usize| graph.neighbours(s).iter().map(|&t| t as usize).filter(move |&t| t != s);
+    if !part.iter().any(|&s| peers(s).any(|t| base[t] == base[s])) {
+        return Order { base, rank };
+    }
+    let key = |s: usize| (base[s], std::cmp::Reverse(graph.guids[s]), std::cmp::Reverse(s));
+    let mut from_bottom = part.to_vec();
+    from_bottom.sort_by_key(|&s| key(s));
+    // By how much all that follow have moved up, and by how much those of the present rank have beyond that.
+    let (mut moved, mut beyond) = (0, 0);
+    let mut present = None;
+    for s in from_bottom {
+        if present != Some(base[s]) {
+            moved += std::mem::take(&mut beyond);
+            present = Some(base[s]);
+        }
+        let below = peers(s).filter(|&t| base[t] == base[s] && key(t) < key(s));
+        rank[s] = below.map(|t| rank[t] + 1).max().unwrap_or(base[s] + moved);
+        beyond = beyond.max(rank[s] - base[s] - moved);
+    }
+    Order { base, rank }
+}
+
+/// The order of a tree: by `levels` if they join all pairs of the part, else the best that is found.
+pub(crate) fn of_tree(graph: &SwitchGraph, part: &[usize], levels: &[u32]) -> Order {
+    let plain = by_guid(graph, part, levels.to_vec());
+    let found = reach(graph, part, &plain.rank);
+    if found.lost_pairs == 0 {
+        return plain;
+    }
+    let mut mended = plain.rank;
+    ranks::mend(graph, part, &mut mended);
+    let lost = |s: usize| graph.hosts[s] > 0 && u64::from(found.reached[s]) < found.hosted;
+    let tops = tops(graph, part, levels, lost);
+    let turned = tops.iter().map(|&top| Other::UpsideDown(top));
+    let others: Vec<Other> = turned.chain(tops.iter().map(|&top| Other::From(top))).collect();
+    best(graph, part, levels, by_guid(graph, part, mended), &others).0
+}
+
+/// The order of what is no tree, by distance from one switch, and that switch; `first` is tried first.
+pub(crate) fn of_graph(graph: &SwitchGraph, part: &[usize], first: usize) -> (Order, usize) {
+    let others: Vec<usize> = spaced(part, TOPS).filter(|&s| s != first).collect();
+    let start = of_roots(graph, part, &[first]);
+    let kinds: Vec<Other> = others.iter().map(|&s| Other::From(s)).collect();
+    let (order, which) = best(graph, part, &[], start, &kinds);
+    (order, which.map_or(first, |which| others[which]))
+}
+
+/// The order by distance from the nearest of `roots`, the roots on top.
+pub(crate) fn of_roots(graph: &SwitchGraph, part: &[usize], roots: &[usize]) -> Order {
+    by_guid(graph, part, from_roots(graph, part, roots))
+}
+
+/// Of the first order and the others, the best, and which of the others it is.
+fn best(
+    graph: &SwitchGraph,
+    part: &[usize],
+    levels: &[u32],
+    first: Order,
+    others: &[Other],
+) -> (Order, Option<usize>) {
+    let links = part.iter().map(|&s| graph.neighbours(s).len()).sum::<usize>().max(1);
+    let others = &others[..others.len().min((STEPS / (2 * DESTINATIONS * links)).max(ORDERS))];
+    let judge = Judge::new(graph, part, (STEPS / (2 * links * (others.len() + 1))).max(ORDERS));
+    let mut lost = reach(graph, part, &first.rank).lost_pairs;
+    let mut spread = judge.spread(&first.rank);
+    let (mut found, mut which) = (first, None);
+    for (i, &other) in others.iter().enumerate() {
+        let base = match other {
+            Other::UpsideDown(top) => upside_down(graph, part, levels, top),
+            Other::From(top) => from_roots(graph, part, &[top]),
+        };
+        let order = by_guid(graph, part, base);
+        let lost_now = reach(graph, part, &order.rank).lost_pairs;
+        if lost_now > lost {
+            continue;
+        }
+        let now = judge.spread(&order.rank);
+        if lost_now < lost || better(now, spread) {
+            (lost, spread, found, which) = (lost_now, now, order, Some(i));
+        }
+    }
+    (found, which)
+}
+
+/// Whether an order carries enough more than another, or as much on shorter ways.
+fn better(one: Spread, other: Spread) -> bool {
+    let less = one.load < other.load * (1.0 - WORTH_IT);
+    less || one.load <= other.load * (1.0 + 1e-9) && one.detours < other.detours
+}
+
+/// Switches to try on top: half of them leaves with as many cables as any, spread over the part, then neighbours of
+/// those that lose pairs.
+fn tops(graph: &SwitchGraph, part: &[usize], levels: &[u32], lost: impl Fn(usize) -> bool) -> Vec<usize> {
+    let leaves = || part.iter().copied().filter(|&s| levels[s] == 0);
+    let most = leaves().map(|s| graph.neighbours(s).len()).max().unwrap_or(0);
+    let whole: Vec<usize> = leaves().filter(|&s| graph.neighbours(s).len() == most).collect();
+    let mut near: Vec<usize> = part.iter().copied().filter(|&s| lost(s)).collect();
+    near = near.iter().flat_map(|&s| graph.neighbours(s)).map(|&t| t as usize).collect();
+    near.sort_unstable();
+    near.dedup();
+    // In turn, so that a few tries have some of both.
+    let (mut whole, mut near) = (spaced(&whole, TOPS / 2), spaced(&near, TOPS / 2));
+    let mut tops = Vec::new();
+    for _ in 0..TOPS / 2 {
+        tops.extend(
+            [whole.next(), near.next()]
+                .into_iter()
+                .flatten()
+                .filter(|s| !tops.contains(s))
+                .collect::<Vec<_>>(),
+        );
+    }
+    tops
+}
+
+/// Levels with all that `top` climbs to mirrored at the highest level of the part, so that it lies below `top`. A cable
+/// keeps its direction unless `top` climbs over it: what lies above a mirrored switch is mirrored too.
+fn upside_down(graph: &SwitchGraph, part: &[usize], levels: &[u32], top: usize) -> Vec<u32> {
+    let highest = part.iter().map(|&s| levels[s]).max().unwrap_or(0);
+    let mut rank = levels.to_vec();
+    let mut climbed = vec![top];
+    rank[top] = 2 * highest - levels[top];
+    let mut next = 0;
+    while let Some(&s) = climbed.get(next) {
+        next += 1;
+        for &t in graph.neighbours(s) {
+            let t = t as usize;
+            // Mirrored ranks are above the highest level, but for those of the highest level, which stay.
+            if levels[t] > levels[s] && rank[t] == levels[t] && levels[t] < highest {
+                rank[t] = 2 * highest - levels[t];
+                climbed.push(t);
+            }
+        }
+    }
+    rank
+}
+
+/// The farthest have rank 0, the roots the highest.
+fn from_roots(graph: &SwitchGraph, part: &[usize], roots: &[usize]) -> Vec<u32> {
+    let mut rank = graph.distances(roots.iter().copied());
+    let deepest = part.iter().map(|&s| rank[s]).max().unwrap_or(0);
+    for &s in part {
+        rank[s] = deepest - rank[s];
+    }
+    rank
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use netloom_model::SwitchId;
+
+    fn all(graph: &SwitchGraph) -> Vec<usize> {
+        (0..graph.len()).collect()
+    }
+
+    #[test]
+    fn equal_ranks_are_told_apart_by_guid_and_nothing_else_moves() {
+        let fabric = crate::generate("two-level:leaves=3,hosts=1,spines=2").unwrap();
+        let graph = SwitchGraph::new(&fabric);
+        let part = all(&graph);
+        let level: Vec<u32> = vec![0, 0, 0, 1, 1];
+        let order = by_guid(&graph, &part, level.clone());
+        assert_eq!(order.rank, level);
+        // All of one rank: every cable leads up to the lower GUID, and the lowest one is on top of what it joins.
+        let flat = by_guid(&graph, &part, vec![0; 5]);
+        for s in 0..5 {
+            for &t in graph.neighbours(s) {
+                let up = graph.guids[t as usize] < graph.guids[s];
+                assert_eq!(flat.rank[t as usize] > flat.rank[s], up, "{:?}", flat.rank);
+            }
+        }
+        assert_eq!(flat.rank.iter().max(), Some(&1));
+    }
+
+    #[test]
+    fn a_mirrored_pod_is_below_its_leaf_and_above_the_cores() {
+        let fabric = crate::generate("fattree:pods=2,leaves=2,hosts=2,spines=2,groups=2,cores=1").unwrap();
+        let graph = SwitchGraph::new(&fabric);
+        let structure = crate::detect(&fabric);
+        let level: Vec<u32> = structure.level.iter().map(|&l| u32::from(l)).collect();
+        let leaf = (0..graph.len()).find(|&s| level[s] == 0).unwrap();
+        let rank = upside_down(&graph, &all(&graph), &level, leaf);
+        assert_eq!(rank[leaf], 4);
+        for s in 0..graph.len() {
+            let mirrored = graph.neighbours(leaf).contains(&(s as u32));
+            let wanted = if mirrored { 3 } else { level[s] };
+            assert!(s == leaf || rank[s] == wanted, "{}", fabric.switch_name(SwitchId::from_index(s)));
+        }
+    }
+}
