@@ -183,6 +183,18 @@ def parse(text: str, path: Path) -> Spec:
     return spec
 
 
+def texts(value: Any) -> Iterator[str]:
+    """All texts in a value."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for item in value.values():
+            yield from texts(item)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from texts(item)
+
+
 def _keys(path: Path, lines: Mapping[str, int], found: Mapping[str, Any], table: str) -> dict[str, list[Any]]:
     """A table of what varies, with dotted keys and all values."""
     given = found.get(table, {})

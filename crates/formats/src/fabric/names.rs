@@ -5,6 +5,7 @@
 
 use std::collections::HashMap;
 
+use super::raw::{MAX_NAME, too_long};
 use crate::error::{FormatError, excerpt};
 use crate::text::Cursor;
 
@@ -28,6 +29,7 @@ impl NameMap {
             let name = cursor.rest.trim_ascii();
             let name = name.strip_prefix('"').map_or(name, |n| n.strip_suffix('"').unwrap_or(n));
             match guid {
+                Some(_) if name.len() > MAX_NAME => return Err(too_long(label, i + 1, name)),
                 Some(guid) if !name.is_empty() => {
                     names.entry(guid).or_insert_with(|| name.to_owned());
                 }
