@@ -440,7 +440,7 @@ def test_a_sweep_is_drawn_by_group(netloom, written):
     table = netloom.folder / "swept" / "table.parquet"
     table.write_bytes(table.read_bytes()[:-9])
     assert "damaged, or altered" in netloom.refused("plot", "sweep", "swept", "-o", "y.svg")
-    netloom.ok("sweep", "merge", "swept")
+    netloom.ok("sweep", "merge", "sweep.toml", "swept")
     netloom.ok("plot", "sweep", "swept", "-o", "z.png", "-q")
     netloom.ok("sweep", "run", "sweep.toml", "-o", "new", "--slurm", "job.sh", "-q")
     assert "has no table.parquet yet" in netloom.refused("plot", "sweep", "new", "-o", "y.svg")

@@ -165,10 +165,18 @@ def test_hostile_links_under_a_named_file_s_name_are_not_told_of(netloom, privat
     word = netloom.refused(*task)
     assert "has changed since the job script was written" in word
     assert SECRET not in word
-    # The same where a user starts it by hand: the rows say what kind of error it is, and where.
-    done = netloom("sweep", "run", "sweep.toml", "-o", "again", "--format", "json")
-    assert SECRET not in done.out
-    assert SECRET.encode() not in everything(netloom.folder)
+    assert SECRET.encode() not in everything(netloom.folder / "swept")
+
+
+def test_a_row_says_what_kind_of_error_a_file_made_and_not_what_it_holds(netloom, private):
+    (netloom.folder / "scenario.toml").write_text(SCENARIO)
+    (netloom.folder / "net.txt").symlink_to(private / "secret")
+    fabrics = 'fabric = ["two-level:leaves=2,hosts=4,spines=2", "net.txt"]'
+    (netloom.folder / "sweep.toml").write_text(SWEEP.replace('seed = "0..3"', fabrics))
+    result = netloom.result("sweep", "run", "sweep.toml", "-o", "swept", code=1)
+    (failed,) = result["errors"]
+    assert "it is not told here (FormatError, net.txt:1)" in failed["error"]
+    assert SECRET.encode() not in everything(netloom.folder / "swept")
 
 
 def test_an_error_that_no_file_is_behind_is_told_whole(netloom):
