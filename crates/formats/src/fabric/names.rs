@@ -108,5 +108,7 @@ mod tests {
         assert_eq!(map.get(0x2cc), None);
         let e = NameMap::parse("0x2c9 a\nleaf b\n", "map").unwrap_err();
         assert_eq!(e.to_string(), "map:2: expected 0xGUID \"name\", found \"leaf b\"");
+        let e = NameMap::parse(&format!("0x2c9 {}\n", "a".repeat(1025)), "map").unwrap_err();
+        assert_eq!(e.to_string(), "map:1: a name of 1025 bytes: expected at most 1024");
     }
 }

@@ -47,7 +47,8 @@ def placed(
     from netloom import _core, reading, slurm
     from netloom.errors import FormatError
 
-    data = reading.whole(jobs, pipes=True) if again else run.read("jobs", str(jobs))
+    # What is read again and again waits for nobody.
+    data = reading.whole(jobs) if again else run.read("jobs", str(jobs))
     label = "-" if str(jobs) == STDIO else str(jobs)
     chosen = adapters or Adapters()
 

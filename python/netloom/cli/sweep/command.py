@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from netloom import extras
-from netloom.cli.shared import inputs, options
+from netloom.cli.shared import guard, inputs, options
 from netloom.cli.shared.exits import UsageError
 from netloom.cli.shared.guard import TooLate
 from netloom.cli.shared.options import Options, ProductOptions
 from netloom.cli.shared.run import Run
 from netloom.cli.shared.unfit import exclude, named, refuse
 from netloom.cli.sweep import report
+from netloom.errors import LiveError
 from netloom.runs.lock import alone_in
 from netloom.sweeps.store import PARTS, TABLE, Store
 
@@ -70,7 +71,7 @@ def run(
     with alone_in(options.output):
         store.prepare()
         run.finishing()
-        with _executor(dask, workers) as (executor, under_way, look):
+        with _executor(run, dask, workers) as (executor, under_way, look):
             outcome = _outcome(run, prepared, store, executor, under_way, look=look, dask=dask)
         by = {"engine": "local" if dask is None else "dask", "workers": under_way}
         return _finished(run, prepared, store, outcome, by)
@@ -117,7 +118,7 @@ def part(
     prepared, store = _of_folder(run, sweep, folder, sum_)
     numbers = range(number, prepared.spec.size, count)
     run.finishing()
-    with _executor(None, workers) as (executor, under_way, look):
+    with _executor(run, None, workers) as (executor, under_way, look):
         outcome = _outcome(run, prepared, store, executor, under_way, look=look, numbers=numbers)
     _tell_damaged(run, store)
     result = report.part_result(prepared, outcome, number, count, run.seconds)
@@ -182,7 +183,7 @@ def _script(run: Run, prepared: Prepared, store: Store, script: Path, tasks: int
 
 
 @contextlib.contextmanager
-def _executor(dask: str | None, workers: int) -> Iterator[tuple[Any, int, Callable[[], None]]]:
+def _executor(run: Run, dask: str | None, workers: int) -> Iterator[tuple[Any, int, Callable[[], None]]]:
     """What runs batches, how many at a time, and what raises if it is gone."""
     if dask is None:
         from netloom.sweeps import engine
@@ -192,10 +193,20 @@ def _executor(dask: str | None, workers: int) -> Iterator[tuple[Any, int, Callab
         with LocalPool(workers) as pool:
             yield pool, workers, lambda: None
         return
-    from netloom.sweeps.dask_client import connected
+    from netloom.sweeps.dask_client import PATIENCE_SECONDS, connected
 
-    with connected(dask) as (executor, threads, look):
-        yield executor, workers or threads, look
+    left = run.left
+    seconds = PATIENCE_SECONDS if left is None else max(0.0, min(left, PATIENCE_SECONDS))
+    # Where no scheduler answers, what waits for it is left behind.
+    guard.left_behind = True
+    try:
+        with connected(dask, seconds, lambda: run.interrupted) as (executor, threads, look):
+            guard.left_behind = False
+            yield executor, workers or threads, look
+    except LiveError:
+        if guard.left_behind and run.left is not None and run.left <= 0:
+            raise TooLate(run.options.time_limit or 0.0) from None
+        raise
 
 
 def _outcome(
