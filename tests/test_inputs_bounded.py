@@ -120,6 +120,10 @@ class TestDepth:
             (folder / name).write_bytes(DEEP)
         assert "expected JSON: nested too deeply" in netloom.refused("trace", "show", "run")
 
+    def test_so_is_deep_toml_of_a_loop(self, netloom):
+        (netloom.folder / "plan.toml").write_bytes(b"x = " + DEEP)
+        assert "expected TOML that is less deeply nested" in netloom.refused("loop", "run", "plan.toml")
+
     def test_so_is_that_of_a_table_of_packets(self):
         from netloom import hashes
 

@@ -182,11 +182,8 @@ def _fabric(plan: Plan, values: Mapping[str, Any], text: str) -> tuple[Fabric, b
 
 
 def _is_word(word: str) -> bool:
-    """Whether a routing is known by its name: others are files."""
-    from netloom import _core
-
-    schemes = [name for name, _ in _core.schemes()]
-    return _core.is_engine(word) or word in schemes or word in ("optimized", "optimized:phases")
+    """Whether a routing is known by its name: what has a dot or a slash is a file."""
+    return not {".", "/", "\\"} & set(word)
 
 
 def _routes(plan: Plan, values: Mapping[str, Any], scenario: Scenario, word: str) -> Routes | None:
