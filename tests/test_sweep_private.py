@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import re
@@ -191,16 +190,21 @@ def test_links_of_others_are_refused_where_a_sweep_reads(tmp_path):
     from netloom import reading
 
     (tmp_path / "file").write_text("mine")
+    (tmp_path / "inner").mkdir()
     (tmp_path / "mine").symlink_to("file")
-    reading.refuse_links_of_others(tmp_path / "mine")
+    (tmp_path / "far").symlink_to(tmp_path / "inner")
+    for path in ("mine", "far/../file", "no/such/file", "inner/./../mine"):
+        reading.refuse_links_of_others(tmp_path / path)
+    (tmp_path / "round").symlink_to("round")
+    with pytest.raises(OSError, match="symbolic links"):
+        reading.refuse_links_of_others(tmp_path / "round")
     if os.geteuid() != 0:
         pytest.skip("another user's link needs root")
-    (tmp_path / "theirs").symlink_to(".")
+    (tmp_path / "theirs").symlink_to("inner")
+    (tmp_path / "ours").symlink_to("theirs")
     os.chown(tmp_path / "theirs", 65534, 65534, follow_symlinks=False)
-    for path in (tmp_path / "theirs" / "file", tmp_path / "theirs"):
+    # Also where `..` goes back behind it: that is the target's parent.
+    for path in ("theirs/file", "theirs", "theirs/../file", "ours/file"):
         with pytest.raises(OSError, match="is a link of another user") as caught:
-            reading.refuse_links_of_others(path)
+            reading.refuse_links_of_others(f"{tmp_path}/{path}")
         assert caught.value.filename == str(tmp_path / "theirs")
-    with contextlib.suppress(OSError):
-        (tmp_path / "round").symlink_to("round")
-        reading.refuse_links_of_others(tmp_path / "round")

@@ -56,23 +56,28 @@ def refuse_links_of_others(path: str | os.PathLike[str]) -> None:
     OSError
         Naming the link.
     """
-    at = os.path.abspath(os.fspath(path))
-    for _ in range(_LINKS):
-        parts = at.split(os.sep)[1:]
-        for number in range(1, len(parts) + 1):
-            here = os.sep + os.sep.join(parts[:number])
+    left = os.path.join(os.getcwd(), os.fspath(path)).split(os.sep)[::-1]
+    at, links = os.sep, 0
+    while left:
+        part = left.pop()
+        if part in ("", os.curdir):
+            continue
+        here = os.path.dirname(at) if part == os.pardir else os.path.join(at, part)
+        try:
             about = os.lstat(here)
-            if not stat.S_ISLNK(about.st_mode):
-                continue
-            if about.st_uid not in (0, os.geteuid()):
-                raise OSError(errno.ELOOP, "is a link of another user: expected none", here)
-            target = os.path.join(os.path.dirname(here), os.readlink(here), *parts[number:])
-            # What is behind `..` is behind the link's own target, which has been looked at by then.
-            at = os.path.normpath(target)
-            break
-        else:
-            return
-    raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), os.fspath(path))
+        except OSError:
+            return  # Whoever opens it says so, by the name that the user gave.
+        if not stat.S_ISLNK(about.st_mode):
+            at = here
+            continue
+        if about.st_uid not in (0, os.geteuid()):
+            raise OSError(errno.ELOOP, "is a link of another user: expected none", here)
+        links += 1
+        if links > _LINKS:
+            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), os.fspath(path))
+        target = os.readlink(here)
+        at = os.sep if target.startswith(os.sep) else at
+        left += target.split(os.sep)[::-1]
 
 
 def of_descriptor(file: int, *, pipes: bool = False, most: int | None = None) -> bytes:
