@@ -304,6 +304,37 @@ def test_what_an_import_makes_of_an_interruption_is_still_one(tmp_path):
     assert (done.returncode, done.stderr) == (130, "netloom: interrupted\n")
 
 
+DROPPED_INTERRUPT = """
+import os, signal, sys, time, weakref
+from netloom import cli
+
+class Lock: pass
+
+def interrupted(*_):
+    os.kill(os.getpid(), signal.SIGINT)
+    for _ in range(1000): pass
+
+def loads(*_):
+    lock = Lock()
+    gone = weakref.ref(lock, interrupted)
+    del lock
+    time.sleep(10)
+    os._exit(5)
+
+cli.build_app = loads
+sys.argv[1:] = ["fabric"]
+sys.exit(cli.main())
+"""
+
+
+def test_an_interruption_that_python_drops_comes_again(tmp_path):
+    """What was found: one in the callback of an import's lock was a traceback, and the command went on."""
+    done = subprocess.run(
+        [sys.executable, "-c", DROPPED_INTERRUPT], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (130, "netloom: interrupted\n")
+
+
 def _main(number: int) -> int:
     executable = Path(os.environ.get("NETLOOM", Path(sys.executable).parent / "netloom"))
     # Started in the background, Ctrl-C is ignored by all children: not here.

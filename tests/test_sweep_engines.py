@@ -149,30 +149,32 @@ def test_parts_that_are_run_one_by_one_give_the_same_bytes(netloom, sweep, local
     said = netloom.result("sweep", "run", sweep, "-o", "swept", "--slurm", "job.sh", "--workers", "3")
     assert (said["engine"], said["workers"], said["table"], said["script"]) == ("slurm", 3, None, "job.sh")
     assert "#SBATCH --array=0-2\n" in (netloom.folder / "job.sh").read_text()
-    runs = [netloom.result("sweep", "part", "swept", number, 3, code=1)["runs"] for number in range(2)]
+    runs = [netloom.result("sweep", "part", sweep, "swept", number, 3, code=1)["runs"] for number in range(2)]
     assert runs == [40, 40]
-    partly = netloom.result("sweep", "merge", "swept", code=1)
+    partly = netloom.result("sweep", "merge", sweep, "swept", code=1)
     assert (partly["done"], partly["runs"]) == (80, 120)
-    netloom.ok("sweep", "part", "swept", 2, 3, code=1)
-    whole = netloom.result("sweep", "merge", "swept", code=1)
+    netloom.ok("sweep", "part", sweep, "swept", 2, 3, code=1)
+    whole = netloom.result("sweep", "merge", sweep, "swept", code=1)
     assert (whole["done"], whole["engine"]) == (120, "merge")
     assert table(netloom.folder / "swept") == local
-    assert netloom.result("sweep", "part", "swept", 0, 3, code=1)["reused"] == 40
+    assert netloom.result("sweep", "part", sweep, "swept", 0, 3, code=1)["reused"] == 40
 
 
 def test_wrong_parts_are_refused(netloom, sweep):
     netloom.ok("sweep", "run", sweep, "-o", "swept", "--slurm", "job.sh", "-q")
-    assert "expected a number from 0 to 2" in netloom.refused("sweep", "part", "swept", "3", "3", code=2)
-    netloom.refused("sweep", "part", "swept", "-1", "3", code=2)
+    assert "expected a number from 0 to 2" in netloom.refused(
+        "sweep", "part", sweep, "swept", "3", "3", code=2
+    )
+    netloom.refused("sweep", "part", sweep, "swept", "-1", "3", code=2)
     netloom.refused("sweep", "run", sweep, "-o", "x", "--slurm", "a.sh", "--dask", "tcp://x:1", code=2)
     assert "there is no folder" in netloom.refused("sweep", "run", sweep, "-o", "x", "--slurm", "no/a.sh")
-    assert "nowhere" in netloom.refused("sweep", "merge", "nowhere")
+    assert "nowhere" in netloom.refused("sweep", "merge", sweep, "nowhere")
     (netloom.folder / "empty").mkdir()
-    assert "is empty" in netloom.refused("sweep", "merge", "empty")
+    assert "is empty" in netloom.refused("sweep", "merge", sweep, "empty")
     (netloom.folder / "scenario.toml").write_text(SCENARIO.replace("64KiB", "32KiB"))
-    assert "is of another scenario" in netloom.refused("sweep", "part", "swept", "0", "3")
+    assert "is of another scenario" in netloom.refused("sweep", "part", sweep, "swept", "0", "3")
     (netloom.folder / "scenario.toml").unlink()
-    assert "scenario.toml" in netloom.refused("sweep", "merge", "swept")
+    assert "scenario.toml" in netloom.refused("sweep", "merge", sweep, "swept")
 
 
 def test_a_folder_s_name_is_no_shell(netloom, sweep):
@@ -195,7 +197,7 @@ def test_a_job_array_of_slurm_gives_the_same_bytes(netloom, sweep, local):
         )
         logs = [netloom.folder / f"slurm-{task}.out" for task in range(4)]
         cluster.until(lambda: all(log.is_file() and "done" in log.read_text() for log in logs))
-    netloom.ok("sweep", "merge", "swept", code=1)
+    netloom.ok("sweep", "merge", sweep, "swept", code=1)
     assert table(netloom.folder / "swept") == local
 
 

@@ -10,6 +10,7 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from netloom import reading
 from netloom.errors import FormatError
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ def how_kept(table: pa.Table, label: str) -> dict[str, Any]:
     if said is None:
         return {}
     try:
-        how = json.loads(said)
+        how = reading.of_json(said)
         rate, hop_bits, function = float(how["rate"]), int(how["hop_bits"]), how["hash"]
         if not (0 < rate <= 1 and 1 <= hop_bits <= 5):
             raise ValueError(f"rate {rate}, hop_bits {hop_bits}: expected a share, and 1 to 5")

@@ -30,6 +30,10 @@ _Path = str | os.PathLike[str]
 _COLUMNS = ("source", "destination", "bytes")
 _REMARK = "netloom.remark"
 _LONGEST_HASH = 100
+_FORMULA = r"^([=+\-@\t\r].)"
+"""How a text begins that a spreadsheet would run."""
+_ESCAPED = r"^'('*[=+\-@])"
+"""How the core writes such a name in CSV (`crates/formats/src/csv.rs`)."""
 _ENTRY_BYTES = 16
 """What an entry of traffic takes, at least: small numbers in a file become large ones in memory."""
 
@@ -360,10 +364,24 @@ def table_bytes(table: pyarrow.Table, ending: str) -> bytes:
 
         pq.write_table(table, out, compression="zstd")
     else:
-        import pyarrow.csv as pc
+        import pyarrow.csv
 
-        pc.write_csv(table, out)
+        pyarrow.csv.write_csv(_without_formulas(table), out)
     return out.getvalue()
+
+
+def _without_formulas(table: pyarrow.Table) -> pyarrow.Table:
+    """A table for spreadsheets: an apostrophe before texts that they would run."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    for at, field in enumerate(table.schema):
+        kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
+        if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+            texts = table.column(at).cast(kind)
+            safe = pc.replace_substring_regex(texts, _FORMULA, r"'\1")
+            table = table.set_column(at, field.name, safe)
+    return table
 
 
 def arrow_csv() -> Any:
@@ -408,6 +426,7 @@ def counters_parquet(text: bytes) -> bytes:
     """Returns our CSV of counters as Parquet."""
     extras.need("arrow")
     import pyarrow as pa
+    import pyarrow.compute as pc
 
     csv = arrow_csv()
     words = {"from": pa.string(), "to": pa.string(), "quality": pa.string(), "lane": pa.uint8()}
@@ -418,6 +437,10 @@ def counters_parquet(text: bytes) -> bytes:
         read_options=csv.ReadOptions(use_threads=False),
         convert_options=csv.ConvertOptions(column_types=types, strings_can_be_null=False),
     )
+    for name in ("from", "to"):
+        if name in table.column_names:
+            at = table.column_names.index(name)
+            table = table.set_column(at, name, pc.replace_substring_regex(table[name], _ESCAPED, r"\1"))
     return table_bytes(table, ".parquet")
 
 

@@ -14,7 +14,8 @@ import numpy as np
 
 from netloom.errors import TrafficError
 
-_LARGEST = 2**31
+MOST_ENDPOINTS = 10_000_000
+"""Rows and columns at most, as the core has it: conversions take memory for each, whatever is in them."""
 
 
 def check_npz(arrays: Mapping[str, Any]) -> None:
@@ -51,6 +52,7 @@ def check(matrix: Any) -> None:
     names = ("data", "indices", "indptr", "row", "col", "offsets", "rows")
     parts = {name: getattr(matrix, name) for name in names if hasattr(matrix, name)}
     if matrix.format == "lil":
+        _check_shape(matrix.shape)
         _check_lists(parts["rows"], parts["data"], matrix.shape)
     else:
         check_parts(matrix.format, matrix.shape, parts)
@@ -79,9 +81,8 @@ def check_parts(kind: str, shape: Sequence[int], parts: Mapping[str, Any]) -> No
     --------
     >>> check_parts("csr", (1, 1), {"indptr": np.array([0, 1]), "indices": np.array([0]), "data": np.ones(1)})
     """
+    _check_shape(shape)
     rows, columns = (int(side) for side in shape)
-    if not (0 <= rows < _LARGEST and 0 <= columns < _LARGEST):
-        raise TrafficError(f"expected fewer than {_LARGEST} rows and columns, found {rows} x {columns}")
     if kind in ("csr", "csc"):
         _check_values(parts["data"], 1)
         major, minor = (rows, columns) if kind == "csr" else (columns, rows)
@@ -101,6 +102,12 @@ def check_parts(kind: str, shape: Sequence[int], parts: Mapping[str, Any]) -> No
         offsets = _whole("offsets", parts["offsets"])
         if len(offsets) != len(parts["data"]) or len(np.unique(offsets)) != len(offsets):
             raise TrafficError(f"expected {len(parts['data'])} different offsets, one a diagonal")
+
+
+def _check_shape(shape: Sequence[int]) -> None:
+    rows, columns = (int(side) for side in shape)
+    if not (0 <= rows <= MOST_ENDPOINTS and 0 <= columns <= MOST_ENDPOINTS):
+        raise TrafficError(f"expected at most {MOST_ENDPOINTS} rows and columns, found {rows} x {columns}")
 
 
 def _check_pointers(parts: Mapping[str, Any], major: int, minor: int) -> None:

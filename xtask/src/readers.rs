@@ -23,11 +23,10 @@ const PYTHON: [(&str, &str); 14] = [
     ("recording/unreported.py", "headers of a program that was run, counted"),
 ];
 /// Rust files that may, in `crates/`.
-const RUST: [(&str, &str); 4] = [
+const RUST: [(&str, &str); 3] = [
     ("python/src/io.rs", "the one module for files"),
     ("formats/src/gzip.rs", "the one module for gzip"),
     ("python/src/recorded.rs", "the beginning of what gzip packed, 64 KiB"),
-    ("python/src/scenario.rs", "opens regular files to see whether it may, and reads nothing"),
 ];
 
 /// Calls that read a whole file or unpack, in Python.

@@ -12,6 +12,7 @@
 //! | [`program`] | patterns and traces as scripts |
 //! | `offered` | offered load: how often, and what is measured when |
 //! | [`routing`] | words become routes or schemes; nothing unsound is run |
+//! | [`gate`] | what is handed out cannot deadlock |
 //! | [`reader`] | files, through whoever calls |
 //! | [`traffic`] | what the jobs send, in all or message by message |
 //! | [`judged`] | candidates simulated, the quickest taken |
@@ -24,6 +25,7 @@ mod asked;
 pub mod by_way;
 mod congestion;
 pub mod error;
+pub mod gate;
 pub mod judged;
 mod offered;
 pub mod optimized;
@@ -40,6 +42,7 @@ mod wiring;
 pub use by_way::ByWay;
 pub use congestion::snooping;
 pub use error::ComposeError;
+pub use gate::{Passed, pass, pass_mended};
 pub use judged::{Asked, Candidate, Choice, choose};
 pub use optimized::optimized;
 pub use reader::Reader;

@@ -1,5 +1,7 @@
 //! What the CSV formats share: fields with quotes, and hosts by name or number.
 //!
+//! Spreadsheets run fields that begin with `=`, `+`, `-` or `@`; [`quoted`] keeps them from it.
+//!
 //! Invariant: what [`written_names`] and [`push_end`] write, [`Names`] and [`index`] read back.
 
 use std::cell::OnceCell;
@@ -113,7 +115,7 @@ pub(crate) fn split(line: &str) -> Option<Vec<String>> {
                     None => break,
                 }
             }
-            fields.push(field);
+            fields.push(plain(field));
             rest = inside.find(',').map_or("", |comma| &inside[comma..]);
         } else {
             let end = rest.find(',').unwrap_or(rest.len());
@@ -127,10 +129,42 @@ pub(crate) fn split(line: &str) -> Option<Vec<String>> {
     }
 }
 
-/// A name as a field.
+/// Whether a spreadsheet would take a field for a formula: what a cable's end is called, anybody may have chosen.
+fn is_formula(field: &str) -> bool {
+    field.trim_start_matches('\'').starts_with(['=', '+', '-', '@'])
+}
+
+/// A quoted field without the apostrophe that keeps spreadsheets from running it.
+fn plain(field: String) -> String {
+    match field.strip_prefix('\'') {
+        Some(name) if is_formula(name) => name.to_owned(),
+        _ => field,
+    }
+}
+
+/// A name as a field. One that a spreadsheet would run has an apostrophe before it, in quotes.
 pub(crate) fn quoted(name: &str) -> String {
+    if is_formula(name) {
+        return format!("\"'{}\"", name.replace('"', "\"\""));
+    }
     if name.contains([',', '"']) || name.starts_with('#') || name != name.trim() {
         return format!("\"{}\"", name.replace('"', "\"\""));
     }
     name.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_a_spreadsheet_would_run_are_kept_from_it_and_read_back() {
+        for name in ["=cmd|'/C calc'!A0", "+1", "-2", "@sum(a1)", "'=x", "=\"a\",b", "leaf01", "'tis", "a=b"]
+        {
+            let field = quoted(name);
+            assert!(!field.trim_start_matches('"').starts_with(['=', '+', '-', '@']), "{field}");
+            assert_eq!(split(&format!("{field},7")).unwrap(), [name, "7"], "{field}");
+        }
+        assert_eq!(quoted("=cmd|x"), "\"'=cmd|x\"");
+    }
 }

@@ -105,6 +105,11 @@ fn names_a_file(line: &str) -> bool {
     line.contains(['/', '.']) && !line.contains([',', ';', '"']) && line.parse::<f64>().is_err()
 }
 
+/// Whether a name stays below the folder that it is seen from: an index of others names no file elsewhere.
+fn is_below(name: &str) -> bool {
+    !name.starts_with('/') && !name.split('/').any(|part| part == "..")
+}
+
 /// Schedules say how many ranks they have before anything else but comments.
 pub fn is_goal(text: &[u8]) -> bool {
     text[..text.len().min(1 << 16)].windows(9).any(|word| word == b"num_ranks")
@@ -192,11 +197,10 @@ impl Recording {
                 };
                 // As smpirun names them, or only the last folder of that, beside the index.
                 let tries = |(line, name): (usize, String)| {
-                    let mut paths = vec![beside(path, &name)];
-                    if let Some(at) = name.rmatch_indices('/').nth(1).map(|(at, _)| at) {
-                        paths.push(beside(path, &name[at + 1..]));
-                    }
-                    (Some(line), paths)
+                    let last = name.rmatch_indices('/').nth(1).map(|(at, _)| &name[at + 1..]);
+                    let below =
+                        [Some(name.as_str()), last].into_iter().flatten().filter(|name| is_below(name));
+                    (Some(line), below.map(|name| beside(path, name)).collect())
                 };
                 Self::joined(path, names.into_iter().map(tries), open)
             }
@@ -211,6 +215,10 @@ impl Recording {
     ) -> Result<Self, RecordingError> {
         let (mut text, mut parts) = (Vec::new(), Vec::new());
         for (line, paths) in files {
+            if let (Some(line), true) = (line, paths.is_empty()) {
+                let message = "expected a rank's file below the folder of this index, found one elsewhere";
+                return Err(FormatError::at(label, line, message).into());
+            }
             let (path, found) = first_of(label, line, paths, open)?;
             let Found::File(bytes) = found else {
                 return Err(FormatError::whole(&path, "expected a rank's file, found a folder").into());
@@ -340,6 +348,21 @@ mod tests {
         for other in [named.unwrap(), folder, beside] {
             assert_eq!(other.trace().unwrap(), whole.trace().unwrap());
         }
+    }
+
+    #[test]
+    fn an_index_names_no_file_outside_of_its_folder() {
+        let secret = [("/home/me/secret", "hunter2"), ("kept/../secret", "hunter2"), ("secret", "hunter2")];
+        for name in ["/home/me/secret/../secret", "../secret", "a/../../secret", "./../x/../secret"] {
+            let files = [&[("kept/t", name)], &secret[..]].concat();
+            let told = "kept/t:1: expected a rank's file below the folder of this index, found one elsewhere";
+            assert_eq!(read("kept/t", &files).unwrap_err(), told, "{name}");
+        }
+        // Where it ran is somewhere else by now, and its files lie beside the index.
+        let there = [("kept/t", "/scratch/run/t_files/0.txt"), ("kept/t_files/0.txt", ZERO)];
+        assert!(read("kept/t", &there).is_ok());
+        let files = [&there[..1], &secret[..]].concat();
+        assert!(read("kept/t", &files).unwrap_err().contains("there is no file"));
     }
 
     #[test]

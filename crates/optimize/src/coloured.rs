@@ -55,5 +55,5 @@ pub fn coloured(
         start::insert_rest(&mut state, GREEDY_ALPHA, &budget)
     };
     assert!(placed, "every item has a way, and nothing ends the insertion early");
-    Ok(routes_with_paths(&view, base, background, &items, &state.path))
+    Ok(routes_with_paths(&view, structure, base, background, &items, &state.path))
 }

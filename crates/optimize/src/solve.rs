@@ -96,7 +96,7 @@ pub(crate) fn solve_patiently(
     // Tables of large fabrics are large: nothing else stays while they are written.
     let path = std::mem::take(&mut state.path);
     drop(state);
-    let routes = routes_with_paths(&view, base, background, items, &path);
+    let routes = routes_with_paths(&view, structure, base, background, items, &path);
     let changed_entries =
         options.change.as_ref().and_then(|change| Some(change.from.lft()?.changed_entries(routes.lft()?)));
     let stop = best.stop.filter(|&stop| !(still && stop == Stop::Work));

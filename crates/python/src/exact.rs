@@ -11,6 +11,7 @@ use pyo3::types::{PyBytes, PyDict};
 
 use crate::errors;
 use crate::fabric::{PyFabric, Shared};
+use crate::optimize::passed;
 use crate::routes::PyRoutes;
 use crate::run::{Options, run};
 use crate::traffic::PyTraffic;
@@ -265,16 +266,12 @@ fn tables(
     background: &PyRoutes,
 ) -> PyResult<PyRoutes> {
     let routes = run(py, Options::default(), |_| {
-        exact::routes_of(
-            &shared.fabric,
-            shared.structure(),
-            shared.paths(),
-            instance,
-            choice,
-            &background.routes,
-        )
+        let (fabric, structure, paths) = (&shared.fabric, shared.structure(), shared.paths());
+        let routes = exact::routes_of(fabric, structure, paths, instance, choice, &background.routes)
+            .map_err(|e| e.to_string())?;
+        passed(shared, routes)
     })?;
-    Ok(PyRoutes::new(routes.map_err(|e| errors::optimize(py, e))?, shared))
+    Ok(PyRoutes::passed(routes.map_err(|e| errors::optimize(py, e))?, shared))
 }
 
 fn full(model: &Model, solution: &PyReadonlyArray1<'_, f64>) -> PyResult<Vec<f64>> {

@@ -5,7 +5,7 @@
 
 use netloom_bounds::Outside;
 use netloom_model::{BoundClass, Fabric, Hose, StopReason, Traffic};
-use netloom_optimize::{self as optimizer, OptimizeError, OptimizeOptions};
+use netloom_optimize::{self as optimizer, OptimizeError, OptimizeOptions, OptimizedHose};
 use netloom_routing::LinkLoads;
 use numpy::PyArray1;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyTimeoutError};
@@ -14,7 +14,7 @@ use pyo3::types::PyDict;
 
 use crate::fabric::{PyFabric, Shared, link_dict};
 use crate::loads::{levels, mixed_speeds, outside_dict};
-use crate::optimize::{Asked, begin};
+use crate::optimize::{Asked, begin, passed};
 use crate::results::{PyOutcome, Search};
 use crate::routes::RoutesOrEngine;
 use crate::run::{Options, left, run_until};
@@ -264,26 +264,34 @@ pub fn optimize_hose(
             ..OptimizeOptions::default()
         };
         let (structure, paths) = (shared.structure(), shared.paths());
-        optimizer::optimize_hose(&shared.fabric, structure, paths, &hose.hose, &begin, &settings, control)
+        let fabric = &shared.fabric;
+        let best =
+            optimizer::optimize_hose(fabric, structure, paths, &hose.hose, &begin, &settings, control)?;
+        let search = Search::of(&best.outcome, &begin);
+        let OptimizedHose { outcome, worst, worst_matrix, background_worst, lower_bound, .. } = best;
+        let passed = passed(shared, outcome.routes);
+        let told = (worst, worst_matrix, background_worst, lower_bound);
+        Ok((search, passed, told, (best.proof, best.bound_at, best.rounds)))
     })?;
     let reason = ended.stopped;
     let ended = ended.transpose().map_err(|e| failed(py, &e, reason))?;
-    let (best, stopped) = (ended.result, ended.stopped);
-    let worst_matrix = Traffic::from_matrix(best.worst_matrix);
+    let (search, passed, (worst, worst_matrix, background_worst, lower_bound), bound) = ended.result;
+    let ((proof, bound_at, rounds), stopped) = (bound, ended.stopped);
+    let passed = passed.map_err(|e| errors::optimize(py, e))?;
+    let worst_matrix = Traffic::from_matrix(worst_matrix);
     let worst_matrix = worst_matrix.with_hosts_hash(Some(fabric.fabric().hosts_hash()));
-    let class = best.proof.class();
+    let class = proof.class();
     let outside = shared.outside().filter(|_| class != BoundClass::AnyRoutes).cloned();
-    let search = Search::of(&best.outcome, &begin);
-    let outcome = PyOutcome::new(py, best.outcome.routes, fabric, stopped, search)?;
+    let outcome = PyOutcome::new(py, passed, fabric, stopped, search)?;
     let found = PyOptimizedHose {
-        worst: Py::new(py, PyHoseLoads { worst: best.worst, shared: Arc::clone(shared) })?,
+        worst: Py::new(py, PyHoseLoads { worst, shared: Arc::clone(shared) })?,
         worst_matrix: Py::new(py, PyTraffic::from(worst_matrix))?,
-        background_worst: best.background_worst,
-        lower_bound: best.lower_bound,
+        background_worst,
+        lower_bound,
         class,
         outside,
-        bound_at: best.bound_at,
-        rounds: best.rounds,
+        bound_at,
+        rounds,
     };
     Py::new(py, (found, outcome))
 }

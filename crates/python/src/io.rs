@@ -41,11 +41,13 @@ pub fn read(py: Python<'_>, path: &Path) -> PyResult<Vec<u8>> {
 
 /// All that a regular file holds, or with `pipes` a pipe.
 fn whole(path: &Path, pipes: bool) -> io::Result<Vec<u8>> {
-    // Before it is opened: opening a pipe waits for who writes, opening a device may do anything.
-    readable(&fs::metadata(path)?, pipes)?;
-    let mut file = File::open(path)?;
+    // Before it is opened: opening a device may do anything.
+    let seen = fs::metadata(path)?;
+    readable(&seen, pipes)?;
+    // A pipe waits for who writes; what was a file when it was looked at must not.
+    let mut file = if seen.is_file() { open(path)? } else { File::open(path)? };
     let about = file.metadata()?;
-    readable(&about, pipes)?;
+    readable(&about, pipes && !seen.is_file())?;
     let most = netloom_formats::most_bytes();
     let size = if about.is_file() { about.len() } else { 0 };
     if size > most {
@@ -66,6 +68,18 @@ fn whole(path: &Path, pipes: bool) -> io::Result<Vec<u8>> {
     data.try_reserve_exact(size as usize + 1).map_err(|_| io::ErrorKind::OutOfMemory)?;
     file.take(most + 1).read_to_end(&mut data)?;
     if data.len() as u64 > most { Err(too_large(data.len() as u64, most)) } else { Ok(data) }
+}
+
+/// Opens what should be a regular file; for another that is there by now it does not wait.
+///
+/// # Errors
+/// If it cannot be opened.
+pub fn open(path: &Path) -> io::Result<File> {
+    Ok(File::from(rustix::fs::open(
+        path,
+        OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC,
+        Mode::empty(),
+    )?))
 }
 
 fn readable(about: &fs::Metadata, pipes: bool) -> io::Result<()> {

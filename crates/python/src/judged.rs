@@ -2,8 +2,7 @@
 
 use std::time::Instant;
 
-use netloom_compose::{Asked as AskedOf, ComposeError, choose};
-use netloom_model::Routes;
+use netloom_compose::{Asked as AskedOf, ComposeError, choose, pass_mended};
 use netloom_optimize::OptimizeOptions;
 use netloom_routing as routing;
 use netloom_sim::Model;
@@ -137,20 +136,21 @@ pub fn optimize_judged<'py>(
             threads: threads.max(1),
         };
         let choice = choose(&of, control)?;
-        let routes: Routes = choice.routes().clone();
-        let loads = routing::loads(&shared.fabric, &routes, &goal.total())?;
-        let bounds = shared.bounds(&routes, &goal.total(), control, None);
-        let loads = Judged::new(shared, &routes, &goal.total(), loads);
-        Ok::<_, ComposeError>((choice, routes, loads, bounds))
+        let (structure, paths) = (shared.structure(), shared.paths());
+        let passed = pass_mended(&shared.fabric, structure, paths, choice.routes().clone())?;
+        let loads = routing::loads(&shared.fabric, &passed.routes, &goal.total())?;
+        let bounds = shared.bounds(&passed.routes, &goal.total(), control, None);
+        let loads = Judged::new(shared, &passed.routes, &goal.total(), loads);
+        Ok::<_, ComposeError>((choice, passed, loads, bounds))
     })?;
     let ended = ended.transpose().map_err(|e| stage.raise(py, e))?;
     let (choice, ..) = &ended.result;
     let told = choice_dict(py, choice)?;
     let (stopped, improvements) = (ended.stopped, ended.improvements);
-    let (choice, routes, loads, bounds) = ended.result;
+    let (choice, passed, loads, bounds) = ended.result;
     let bounds = bounds.map_err(|e| errors::optimize(py, e))?;
-    let search = Search { work: choice.work, changed: changed(&routes, &start), ..Search::default() };
-    let found = Found { routes, loads, bounds, search };
+    let search = Search { work: choice.work, changed: changed(&passed.routes, &start), ..Search::default() };
+    let found = Found { passed, loads, bounds, search };
     let ended = crate::run::Ended { result: found, stopped, improvements };
     Ok((Found::into_python(ended, py, fabric)?, told))
 }

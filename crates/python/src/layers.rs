@@ -4,13 +4,13 @@ use std::time::Instant;
 
 use netloom_bounds::Bounds;
 use netloom_model::BoundClass;
-use netloom_optimize::{self as optimizer, Combine, Combined, Layer, OptimizeOptions};
+use netloom_optimize::{self as optimizer, Combine, Combined, Layer, OptimizeOptions, OptimizedLayers};
 use pyo3::prelude::*;
 
 use crate::errors;
 use crate::fabric::PyFabric;
 use crate::loads::{Judged, PyLinkLoads};
-use crate::optimize::{Asked, begin};
+use crate::optimize::{Asked, begin, passed};
 use crate::optimized::{falling, history_dicts};
 use crate::results::{PyOutcome, Search};
 use crate::routes::RoutesOrEngine;
@@ -206,38 +206,37 @@ pub fn optimize_layers(
             ..OptimizeOptions::default()
         };
         let (structure, paths) = (shared.structure(), shared.paths());
-        optimizer::optimize_layers(
-            &shared.fabric,
-            structure,
-            paths,
-            &layers,
-            combine,
-            &begin,
-            &settings,
-            control,
+        let fabric = &shared.fabric;
+        let best = optimizer::optimize_layers(
+            fabric, structure, paths, &layers, combine, &begin, &settings, control,
         )
+        .map_err(|e| e.to_string())?;
+        let search = Search::of(&best.outcome, &begin);
+        let OptimizedLayers { outcome, layers, objective, objective_bound, combined } = best;
+        let passed = passed(shared, outcome.routes)?;
+        Ok::<_, String>((search, passed, layers, (objective, objective_bound, combined)))
     })?;
-    let Ended { result: best, stopped, improvements } =
+    let Ended { result: (search, passed, layers, minimised), stopped, improvements } =
         ended.transpose().map_err(|e| errors::optimize(py, e))?;
     let mut class = BoundClass::AnyRoutes;
-    let layers = best.layers.into_iter().zip(&matrices).map(|(layer, (_, traffic, _))| {
+    let layers = layers.into_iter().zip(&matrices).map(|(layer, (_, traffic, _))| {
         let (fabric, structure) = (&shared.fabric, shared.structure());
         let bounds = Bounds::with(fabric, structure, traffic.total(), layer.ar, layer.bound);
-        let judged = Judged::new(shared, &best.outcome.routes, traffic.total(), layer.loads);
+        let judged = Judged::new(shared, &passed.routes, traffic.total(), layer.loads);
         let loads = PyLinkLoads::new(judged, bounds, stopped, shared);
         class = class.max(loads.bounds().class());
         Ok((layer.name, layer.weight, Py::new(py, loads)?))
     });
     let layers = layers.collect::<PyResult<_>>()?;
-    let search = Search::of(&best.outcome, &begin);
-    let outcome = PyOutcome::new(py, best.outcome.routes, fabric, stopped, search)?;
+    let (objective, objective_bound, combined) = minimised;
+    let outcome = PyOutcome::new(py, passed, fabric, stopped, search)?;
     let found = PyOptimizedLayers {
         layers,
         class,
-        objective: best.objective,
-        objective_bound: best.objective_bound,
+        objective,
+        objective_bound,
         history: falling(improvements),
-        combined: best.combined,
+        combined,
     };
     Py::new(py, (found, outcome))
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use netloom_bounds::Bounds;
+use netloom_compose::{self as compose, Passed};
 use netloom_model::{Control, Csr, Routes};
 use netloom_optimize::{self as optimizer, AfarOptions, Change, OptimizeOptions, Stop};
 use netloom_routing as routing;
@@ -133,7 +134,7 @@ pub fn optimize(
         Ok::<_, String>(Found {
             search: Search::of(&best.outcome, &begin),
             loads: Judged::new(shared, &best.outcome.routes, total, best.loads),
-            routes: best.outcome.routes,
+            passed: passed(shared, best.outcome.routes)?,
             bounds,
         })
     })?;
@@ -219,7 +220,7 @@ pub fn optimize_lmc(
         Ok::<_, String>(Found {
             search: Search::of(&best.outcome, &begin),
             loads: Judged::new(shared, &best.outcome.routes, total, best.loads),
-            routes: best.outcome.routes,
+            passed: passed(shared, best.outcome.routes)?,
             bounds: Bounds::with(&shared.fabric, structure, total, ar, best.bound),
         })
     })?;
@@ -255,9 +256,12 @@ pub fn repaired(py: Python<'_>, fabric: &PyFabric, routes: &PyRoutes) -> PyResul
     routes.check_fits(py, fabric)?;
     let shared = &fabric.shared;
     let mended = run(py, Options::default(), |_| {
-        optimizer::repaired(&shared.fabric, shared.structure(), shared.paths(), &routes.routes)
+        let (structure, paths) = (shared.structure(), shared.paths());
+        let mended = optimizer::repaired(&shared.fabric, structure, paths, &routes.routes)
+            .map_err(|e| e.to_string())?;
+        passed(shared, mended)
     })?;
-    Ok(PyRoutes::new(mended.map_err(|e| errors::optimize(py, e))?, shared))
+    Ok(PyRoutes::passed(mended.map_err(|e| errors::optimize(py, e))?, shared))
 }
 
 /// The routes that a search begins with.
@@ -459,7 +463,15 @@ pub fn coloured(
     Found::into_python(ended.transpose().map_err(|e| errors::optimize(py, e))?, py, fabric)
 }
 
-/// Routes that a method without bounds of its own made from `before`.
+/// Routes that may be handed out.
+///
+/// # Errors
+/// If they can deadlock, in words.
+pub fn passed(shared: &Shared, routes: Routes) -> Result<Passed, String> {
+    compose::pass(&shared.fabric, shared.structure(), routes).map_err(|e| e.to_string())
+}
+
+/// Routes that a method without bounds of its own made from `before`; where that left what can deadlock, mended.
 fn made(
     shared: &Shared,
     routes: Routes,
@@ -468,13 +480,16 @@ fn made(
     control: &Control,
     bounds: Option<&PyLinkLoads>,
 ) -> Result<Found, String> {
+    let passed = compose::pass_mended(&shared.fabric, shared.structure(), shared.paths(), routes)
+        .map_err(|e| e.to_string())?;
+    let routes = &passed.routes;
     let bounds = match bounds {
-        Some(known) => known.bounds().for_routes(&routes, &[]),
-        None => shared.bounds(&routes, traffic, control, None).map_err(|e| e.to_string())?,
+        Some(known) => known.bounds().for_routes(routes, &[]),
+        None => shared.bounds(routes, traffic, control, None).map_err(|e| e.to_string())?,
     };
-    let loads = routing::loads(&shared.fabric, &routes, traffic).map_err(|e| e.to_string())?;
-    let changed = changed(&routes, before);
-    let loads = Judged::new(shared, &routes, traffic, loads);
+    let loads = routing::loads(&shared.fabric, routes, traffic).map_err(|e| e.to_string())?;
+    let changed = changed(routes, before);
+    let loads = Judged::new(shared, routes, traffic, loads);
     let search = Search { changed, ..Search::default() };
-    Ok(Found { routes, loads, bounds, search })
+    Ok(Found { passed, loads, bounds, search })
 }

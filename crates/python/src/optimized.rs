@@ -1,7 +1,8 @@
 //! `netloom.Optimized`: routes made for a traffic, and how they were found.
 
 use netloom_bounds::Bounds;
-use netloom_model::{Improvement, Routes};
+use netloom_compose::Passed;
+use netloom_model::Improvement;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -46,8 +47,8 @@ impl PyOptimized {
 
 /// What a search returned, before Python sees it.
 pub struct Found {
-    /// The routes.
-    pub routes: Routes,
+    /// The routes, through the gate.
+    pub passed: Passed,
     /// Their loads.
     pub loads: Judged,
     /// What the loads are judged by.
@@ -65,7 +66,7 @@ impl Found {
         let Ended { result: found, stopped, improvements } = ended;
         let loads = PyLinkLoads::new(found.loads, found.bounds, stopped, &fabric.shared);
         let search = Search { proven_optimal: loads.proven_optimal(), ..found.search };
-        let outcome = PyOutcome::new(py, found.routes, fabric, stopped, search)?;
+        let outcome = PyOutcome::new(py, found.passed, fabric, stopped, search)?;
         let loads = Py::new(py, loads)?;
         Py::new(py, (PyOptimized { loads, history: falling(improvements) }, outcome))
     }

@@ -3,11 +3,12 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use netloom_compose as compose;
+use netloom_compose::{self as compose, Passed};
 use netloom_formats as formats;
 use netloom_model::{Control, DestId, HostId, Lft, MAX_LMC, Routes, SwitchId, Table};
 use netloom_routing::{self as routing, Engine, EngineOptions, RoutingError};
 use netloom_sim::PerPacket;
+use netloom_verify::CheckReport;
 use numpy::{PyArray2, PyArrayMethods, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -25,6 +26,7 @@ pub struct PyRoutes {
     /// The fabric they were made for.
     pub shared: Arc<Shared>,
     faults: Vec<(usize, String, String)>,
+    report: Option<Arc<CheckReport>>,
 }
 
 #[pymethods]
@@ -93,7 +95,7 @@ impl PyRoutes {
             return Err(errors::format_parts(py, &message, Some(label), Some(fault.line)));
         }
         let faults = file.faults.into_iter().map(|f| (f.line, f.kind.name().to_owned(), f.text)).collect();
-        Ok(Self { routes: Arc::new(file.routes), shared: Arc::clone(&fabric.shared), faults })
+        Ok(Self { routes: Arc::new(file.routes), shared: Arc::clone(&fabric.shared), faults, report: None })
     }
 
     /// Routes from a table of ports, as `table` gives it.
@@ -130,7 +132,12 @@ impl PyRoutes {
         let ports: Vec<u16> = table.iter().copied().collect();
         let routes = Routes::from_ports(fabric.fabric(), lmc, table.ncols(), &ports)
             .map_err(|e| errors::routing(py, e))?;
-        Ok(Self { routes: Arc::new(routes), shared: Arc::clone(&fabric.shared), faults: Vec::new() })
+        Ok(Self {
+            routes: Arc::new(routes),
+            shared: Arc::clone(&fabric.shared),
+            faults: Vec::new(),
+            report: None,
+        })
     }
 
     /// LID mask control: 2^lmc addresses a host.
@@ -288,7 +295,12 @@ impl PyRoutes {
             }
         }
         let routes = Routes { table: Table::ByDest(mixed), ..Routes::clone(&self.routes) };
-        Ok(Self { routes: Arc::new(routes), shared: Arc::clone(&self.shared), faults: Vec::new() })
+        Ok(Self {
+            routes: Arc::new(routes),
+            shared: Arc::clone(&self.shared),
+            faults: Vec::new(),
+            report: None,
+        })
     }
 
     /// The share of a traffic's bytes that takes another way by other routes.
@@ -349,7 +361,12 @@ impl PyRoutes {
             .map_err(|e| errors::format(py, &e))?;
         let routes = Routes::clone(&self.routes).with_paths(fabric, paths);
         let routes = routes.map_err(|e| errors::routing(py, e))?;
-        Ok(Self { routes: Arc::new(routes), shared: Arc::clone(&self.shared), faults: self.faults.clone() })
+        Ok(Self {
+            routes: Arc::new(routes),
+            shared: Arc::clone(&self.shared),
+            faults: self.faults.clone(),
+            report: None,
+        })
     }
 
     /// The lanes of their packets; `None`: all are on one.
@@ -380,7 +397,12 @@ impl PyRoutes {
         }
         let map = lanes.map(|lanes| Arc::clone(&lanes.map));
         let routes = Routes { lanes: map, ..Routes::clone(&self.routes) };
-        Ok(Self { routes: Arc::new(routes), shared: Arc::clone(&self.shared), faults: self.faults.clone() })
+        Ok(Self {
+            routes: Arc::new(routes),
+            shared: Arc::clone(&self.shared),
+            faults: self.faults.clone(),
+            report: None,
+        })
     }
 
     /// How many pairs do not use the base address of their destination.
@@ -487,7 +509,17 @@ impl PyRoutes {
 impl PyRoutes {
     /// Routes just made for `fabric`.
     pub fn new(routes: Routes, shared: &Arc<Shared>) -> Self {
-        Self { routes: Arc::new(routes), shared: Arc::clone(shared), faults: Vec::new() }
+        Self { routes: Arc::new(routes), shared: Arc::clone(shared), faults: Vec::new(), report: None }
+    }
+
+    /// Routes that have passed the gate, with what the judge said of them.
+    pub fn passed(passed: Passed, shared: &Arc<Shared>) -> Self {
+        Self { report: Some(Arc::new(passed.report)), ..Self::new(passed.routes, shared) }
+    }
+
+    /// What the judge said of them on this very fabric, if it has been asked.
+    pub fn report_on(&self, fabric: &PyFabric) -> Option<&Arc<CheckReport>> {
+        self.report.as_ref().filter(|_| Arc::ptr_eq(&self.shared, &fabric.shared))
     }
 
     /// That these routes belong to `fabric`.

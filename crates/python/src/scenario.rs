@@ -3,7 +3,6 @@
 //! Everything that can be wrong before packets move is found here.
 
 use std::cell::RefCell;
-use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -109,67 +108,9 @@ impl PyScenario {
         overrides: Vec<String>,
         name: &str,
     ) -> PyResult<Self> {
-        let label = label.to_owned();
-        let read = if formats::has_jobs_of_jobs_file(data, &label) {
-            formats::read_jobs_scenario(data, &label, &overrides)
-                .map(|(scenario, jobs)| (scenario, Some(jobs)))
-        } else {
-            formats::read_scenario(data, &label, &overrides).map(|scenario| (scenario, None))
-        };
-        let (mut scenario, jobs_file) = read.map_err(|e| errors::format(py, &e))?;
-        if scenario.name.is_empty() {
-            name.clone_into(&mut scenario.name);
-        }
-        let refuse = |key: &str, error: String| errors::spec(py, scenario.origins.error(key, error));
-        let readable = |key: &str, path: &Path| {
-            // A pipe is not opened twice.
-            let opened =
-                path.metadata().and_then(|it| if it.is_file() { File::open(path).map(drop) } else { Ok(()) });
-            opened.map_err(|e| errors::os_at(py, &e, path, &scenario.origins.error(key, key)))
-        };
-        let mut files = Vec::new();
-        let fabric = if netloom_topology::is_generator(&scenario.fabric) {
-            let made = run(py, Options::default(), |_| netloom_topology::generate(&scenario.fabric))?;
-            let made = made.map_err(|e| refuse("fabric", format!("fabric: {e}")))?;
-            PyFabric { shared: Shared::new(made, "generated", Vec::new()) }
-        } else {
-            let named = folder.join(&scenario.fabric);
-            let (path, _) = split_plane(named.clone());
-            if let Some(message) = unknown(&scenario.fabric).filter(|_| !path.exists()) {
-                return Err(refuse("fabric", format!("fabric: {message}")));
-            }
-            readable("fabric", &path)?;
-            files.push(("fabric", path.clone()));
-            PyFabric::read(py, named, None)?
-        };
-        let shared = Arc::clone(&fabric.shared);
-        let raise = |e| raise(py, &label, &folder, e);
-        for word in &scenario.routes {
-            let routing = Routing::parse(word).map_err(|e| refuse("routes", e.to_string()))?;
-            for (role, path) in routing.files() {
-                let path = folder.join(path);
-                readable("routes", &path)?;
-                if !files.iter().any(|(_, known)| *known == path) {
-                    files.push((role, path));
-                }
-            }
-        }
-        let scene = if let Some(jobs) = &jobs_file {
-            let seed = scenario.seed;
-            let (placed, read) = of_jobs_file(py, &fabric, (jobs, &label, &folder), seed)?;
-            files.extend(read);
-            run(py, Options::default(), |_| Scene::of_jobs(&shared.fabric, scenario, placed.with_traffic()))?
-        } else {
-            let (scene, read) = run(py, Options::default(), |_| {
-                let mut read = Vec::new();
-                let scene = Scene::new(&shared.fabric, scenario, &mut reader(&folder, &mut read));
-                (scene, read)
-            })?;
-            files.extend(read);
-            scene
-        };
-        let scene = scene.map_err(raise)?;
-        Ok(Self { stage: Arc::new(Stage { scene, shared, label, folder }), files, jobs_file })
+        let mut opened = false;
+        Self::parse_files(py, data, label, folder, overrides, name, &mut opened)
+            .map_err(|error| marked(py, error, opened))
     }
 
     /// A scenario as text, on a fabric that is at hand; the one it names is not looked at.
@@ -193,15 +134,15 @@ impl PyScenario {
     ///     If a key or value is not what it should be.
     #[staticmethod]
     fn on(py: Python<'_>, fabric: &PyFabric, text: &str, label: &str, folder: PathBuf) -> PyResult<Self> {
-        let scenario =
-            formats::read_scenario(text.as_bytes(), label, &[]).map_err(|e| errors::format(py, &e))?;
+        let scenario = formats::read_scenario(text.as_bytes(), label, &[])
+            .map_err(|e| marked(py, errors::format(py, &e), false))?;
         let shared = Arc::clone(&fabric.shared);
-        let (scene, files) = run(py, Options::default(), |_| {
-            let mut read = Vec::new();
-            let scene = Scene::new(&shared.fabric, scenario, &mut reader(&folder, &mut read));
-            (scene, read)
+        let (scene, files, opened) = run(py, Options::default(), |_| {
+            let (mut read, mut found) = (Vec::new(), false);
+            let scene = Scene::new(&shared.fabric, scenario, &mut reader(&folder, &mut read, &mut found));
+            (scene, read, found)
         })?;
-        let scene = scene.map_err(|e| raise(py, label, &folder, e))?;
+        let scene = scene.map_err(|e| marked(py, raise(py, label, &folder, e), opened))?;
         Ok(Self {
             stage: Arc::new(Stage { scene, shared, label: label.to_owned(), folder }),
             files,
@@ -510,6 +451,84 @@ impl PyScenario {
 }
 
 impl PyScenario {
+    /// Parses a scenario, and reads what it names; `opened`: whether anything was read.
+    #[allow(clippy::too_many_arguments)] // those of `parse`, and what it notes
+    fn parse_files(
+        py: Python<'_>,
+        data: &[u8],
+        label: &str,
+        folder: PathBuf,
+        overrides: Vec<String>,
+        name: &str,
+        opened: &mut bool,
+    ) -> PyResult<Self> {
+        let label = label.to_owned();
+        let read = if formats::has_jobs_of_jobs_file(data, &label) {
+            formats::read_jobs_scenario(data, &label, &overrides)
+                .map(|(scenario, jobs)| (scenario, Some(jobs)))
+        } else {
+            formats::read_scenario(data, &label, &overrides).map(|scenario| (scenario, None))
+        };
+        let (mut scenario, jobs_file) = read.map_err(|e| errors::format(py, &e))?;
+        if scenario.name.is_empty() {
+            name.clone_into(&mut scenario.name);
+        }
+        let refuse = |key: &str, error: String| errors::spec(py, scenario.origins.error(key, error));
+        let readable = |key: &str, path: &Path| {
+            // A pipe is not opened twice.
+            let opened = path
+                .metadata()
+                .and_then(|it| if it.is_file() { crate::io::open(path).map(drop) } else { Ok(()) });
+            opened.map_err(|e| errors::os_at(py, &e, path, &scenario.origins.error(key, key)))
+        };
+        let mut files = Vec::new();
+        let fabric = if netloom_topology::is_generator(&scenario.fabric) {
+            let made = run(py, Options::default(), |_| netloom_topology::generate(&scenario.fabric))?;
+            let made = made.map_err(|e| refuse("fabric", format!("fabric: {e}")))?;
+            PyFabric { shared: Shared::new(made, "generated", Vec::new()) }
+        } else {
+            let named = folder.join(&scenario.fabric);
+            let (path, _) = split_plane(named.clone());
+            if let Some(message) = unknown(&scenario.fabric).filter(|_| !path.exists()) {
+                return Err(refuse("fabric", format!("fabric: {message}")));
+            }
+            readable("fabric", &path)?;
+            *opened = true;
+            files.push(("fabric", path.clone()));
+            PyFabric::read(py, named, None)?
+        };
+        let shared = Arc::clone(&fabric.shared);
+        let raise = |e| raise(py, &label, &folder, e);
+        for word in &scenario.routes {
+            let routing = Routing::parse(word).map_err(|e| refuse("routes", e.to_string()))?;
+            for (role, path) in routing.files() {
+                let path = folder.join(path);
+                readable("routes", &path)?;
+                if !files.iter().any(|(_, known)| *known == path) {
+                    files.push((role, path));
+                }
+            }
+        }
+        let scene = if let Some(jobs) = &jobs_file {
+            let seed = scenario.seed;
+            *opened = true;
+            let (placed, read) = of_jobs_file(py, &fabric, (jobs, &label, &folder), seed)?;
+            files.extend(read);
+            run(py, Options::default(), |_| Scene::of_jobs(&shared.fabric, scenario, placed.with_traffic()))?
+        } else {
+            let (scene, read) = run(py, Options::default(), |_| {
+                let (mut read, mut found) = (Vec::new(), false);
+                let scene = Scene::new(&shared.fabric, scenario, &mut reader(&folder, &mut read, &mut found));
+                *opened |= found;
+                (scene, read)
+            })?;
+            files.extend(read);
+            scene
+        };
+        let scene = scene.map_err(raise)?;
+        Ok(Self { stage: Arc::new(Stage { scene, shared, label, folder }), files, jobs_file })
+    }
+
     /// The same with other work.
     fn with_scene(&self, scene: Scene) -> Self {
         let Stage { shared, label, folder, .. } = &*self.stage;
@@ -576,7 +595,8 @@ impl Stage {
             Routing::ByWay(which) => which.routes(fabric, structure, &self.scene, control)?,
             _ => {
                 let mut read = Vec::new();
-                let mut read = reader(&self.folder, &mut read);
+                let mut opened = false;
+                let mut read = reader(&self.folder, &mut read, &mut opened);
                 compose::tables(&routing, fabric, structure, scenario.seed, &mut read)?
             }
         };
@@ -644,18 +664,29 @@ pub fn choice_dict<'py>(py: Python<'py>, choice: &Choice) -> PyResult<Bound<'py,
     Ok(dict)
 }
 
-/// Reads files beside a scenario and notes which.
+/// Reads files beside a scenario and notes which; `opened`: whether there was any, or a folder.
 fn reader<'a>(
     folder: &'a Path,
     read: &'a mut Vec<(&'static str, PathBuf)>,
+    opened: &'a mut bool,
 ) -> impl FnMut(&'static str, &str) -> io::Result<Found> + 'a {
     move |role, name| {
         let path = folder.join(name);
         let found = crate::io::find(&path)?;
+        *opened = true;
         if matches!(found, Found::File(_)) {
             read.push((role, path));
         }
         Ok(found)
+    }
+}
+
+/// An error with its attribute `opened`: whether a file had been read that the scenario names. What the error says may
+/// then be of its content.
+fn marked(py: Python<'_>, error: PyErr, opened: bool) -> PyErr {
+    match error.value(py).setattr("opened", opened) {
+        Ok(()) => error,
+        Err(other) => other,
     }
 }
 

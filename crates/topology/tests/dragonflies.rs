@@ -156,8 +156,8 @@ fn bad_specs_say_what_was_expected() {
     says("dragonfly:p=4,a=8,h=4,arrangement=palm", "one of absolute, relative, circulant, found \"palm\"");
     says("dragonfly:p=4,a=8,h=4,global-speed=fast", "global-speed: expected one of SDR");
     says("dragonfly:p=0,a=8,h=4", "p: expected a whole number from 1");
-    says("dragonfly:p=4,a=20000000,h=20000000", "g: expected a whole number from 1 to 20000000");
-    says("dragonfly:p=1000000,a=8,h=4", "264000000 hosts: expected at most 4000000");
+    says("dragonfly:p=4,a=2000000,h=2000000", "g: expected a whole number from 1 to 2000000");
+    says("dragonfly:p=1000000,a=8,h=4", "264000000 hosts: expected at most 500000");
     says("dragonfly:p=4,a=99999999999999999999,h=4", "a: expected a whole number from 1");
 }
 

@@ -361,7 +361,8 @@ def _event(line: bytes, begun: set[int]) -> dict[str, Any] | None:
     try:
         event = json.loads(line.decode())
         # What cannot be printed or written again was not written by us.
-        json.dumps(event, ensure_ascii=False).encode()
+        if "\\u0000" in json.dumps(event, ensure_ascii=False).encode().decode():
+            return None
     except (ValueError, RecursionError):
         return None
     if not isinstance(event, dict) or not _is_count(event.get("id"), 1):

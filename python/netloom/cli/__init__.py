@@ -49,6 +49,7 @@ def _guarded(arguments: Sequence[str] | None) -> int:
         guard.start()
         if arguments is None:
             streams.without_pandas()
+            streams.heed_lost_interrupts()
         streams.end_as_interrupted()
         for stream in (sys.stdout, sys.stderr):
             # Names in dumps and files may be anything; results are UTF-8 wherever they go.

@@ -136,6 +136,8 @@ def read_plan(path: Path, *, seed: int | None = None) -> Plan:
         line = re.search(r"line (\d+)", str(error))
         place = f":{line.group(1)}" if line else ""
         raise FormatError(f"{path}{place}: {error}", str(path)) from None
+    except RecursionError:
+        raise FormatError(f"{path}: expected TOML that is less deeply nested", str(path)) from None
     keys = _Keys(path, text, found)
     keys.known("", found, _TOP)
     number = seed if seed is not None else keys.whole("seed", 0, 0, 2**63 - 1)

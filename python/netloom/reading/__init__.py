@@ -8,8 +8,9 @@ reads by itself is bounded in `crates/python/src/io.rs` by the same numbers.
 
 from __future__ import annotations
 
+from netloom.reading.documents import of_json
 from netloom.reading.limits import RAISE, allow, most_bytes, most_expanded, parse_size
-from netloom.reading.plain import gunzip, head, of_descriptor, stream, whole
+from netloom.reading.plain import gunzip, head, of_descriptor, refuse_links_of_others, stream, whole
 
 __all__ = [
     "RAISE",
@@ -19,7 +20,9 @@ __all__ = [
     "most_bytes",
     "most_expanded",
     "of_descriptor",
+    "of_json",
     "parse_size",
+    "refuse_links_of_others",
     "stream",
     "whole",
 ]

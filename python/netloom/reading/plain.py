@@ -14,6 +14,8 @@ from typing import BinaryIO
 from netloom.reading import limits
 
 _PIECE = 1 << 20
+_LINKS = 40
+"""How many links may lead from one to the next."""
 
 
 def whole(path: str | os.PathLike[str], *, pipes: bool = False, most: int | None = None) -> bytes:
@@ -35,13 +37,47 @@ def whole(path: str | os.PathLike[str], *, pipes: bool = False, most: int | None
     """
     name = os.fspath(path)
     try:
-        # Before it is opened: opening a pipe waits for who writes, opening a device may do anything.
-        _refuse_odd(os.stat(path).st_mode, pipes=pipes)
-        with open(path, "rb", buffering=0) as file:
+        # Before it is opened: opening a device may do anything.
+        seen = os.stat(path).st_mode
+        _refuse_odd(seen, pipes=pipes)
+        pipes = stat.S_ISFIFO(seen)
+        with open(path, "rb", buffering=0, opener=None if pipes else _at_once) as file:
             return of_descriptor(file.fileno(), pipes=pipes, most=most)
     except OSError as error:
         error.filename, error.filename2 = name, None
         raise
+
+
+def refuse_links_of_others(path: str | os.PathLike[str]) -> None:
+    """Refuses a path that another user leads elsewhere: a link on it is neither ours nor root's.
+
+    Raises
+    ------
+    OSError
+        Naming the link.
+    """
+    left = os.path.join(os.getcwd(), os.fspath(path)).split(os.sep)[::-1]
+    at, links = os.sep, 0
+    while left:
+        part = left.pop()
+        if part in ("", os.curdir):
+            continue
+        here = os.path.dirname(at) if part == os.pardir else os.path.join(at, part)
+        try:
+            about = os.lstat(here)
+        except OSError:
+            return  # Whoever opens it says so, by the name that the user gave.
+        if not stat.S_ISLNK(about.st_mode):
+            at = here
+            continue
+        if about.st_uid not in (0, os.geteuid()):
+            raise OSError(errno.ELOOP, "is a link of another user: expected none", here)
+        links += 1
+        if links > _LINKS:
+            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), os.fspath(path))
+        target = os.readlink(here)
+        at = os.sep if target.startswith(os.sep) else at
+        left += target.split(os.sep)[::-1]
 
 
 def of_descriptor(file: int, *, pipes: bool = False, most: int | None = None) -> bytes:
@@ -106,7 +142,8 @@ def head(path: str | os.PathLike[str], most: int, *, unpack: bool = True) -> byt
     import zlib
 
     _refuse_odd(os.stat(path).st_mode, pipes=False)
-    with open(path, "rb") as file:
+    with open(path, "rb", opener=_at_once) as file:
+        _refuse_odd(os.fstat(file.fileno()).st_mode, pipes=False)
         data = file.read(most)
     if not unpack or not data.startswith(b"\x1f\x8b"):
         return data
@@ -132,6 +169,11 @@ def gunzip(data: bytes, label: str) -> bytes:
     from netloom import _core
 
     return _core.gunzip(data, label)
+
+
+def _at_once(path: str, flags: int) -> int:
+    """Opens what was a file when it was looked at: for a pipe that is there by now it does not wait."""
+    return os.open(path, flags | os.O_NONBLOCK | os.O_CLOEXEC)
 
 
 def _refuse_odd(mode: int, *, pipes: bool) -> None:

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from netloom import reading
 from netloom.errors import FormatError
 from netloom.files import Folder
 from netloom.reading import parquet
@@ -347,7 +348,7 @@ def read(folder: Path) -> Trace:
 
 def _meta(data: bytes, label: str) -> dict[str, Any]:
     try:
-        meta = json.loads(data)
+        meta = reading.of_json(data)
     except ValueError as error:
         raise FormatError(f"{label}: expected JSON: {error}", label) from None
     if not isinstance(meta, dict) or meta.pop("schema", None) != f"netloom.trace/{VERSION}":

@@ -18,7 +18,8 @@ from netloom import reading
 from netloom.errors import FormatError, NetloomError
 from netloom.manifest import digest
 from netloom.sweeps import spec as specs
-from netloom.sweeps.spec import ROUTES, Spec
+from netloom.sweeps.private import private
+from netloom.sweeps.spec import ROUTES, Spec, texts
 from netloom.sweeps.toml import inline
 
 if sys.version_info >= (3, 11):
@@ -68,8 +69,13 @@ class Prepared:
     about: Mapping[str, Any]
     files: Sequence[tuple[str, str]]
 
+    @property
+    def sum(self) -> str:
+        """What is run: `A-B`; `A` is of the sweep and its scenario, `B` of all that results depend on."""
+        return f"{_named_sum(self.about)}-{digest(json.dumps(list(self.keys)).encode())[:_KEY_DIGITS]}"
 
-def prepare(text: str, path: Path) -> Prepared:
+
+def prepare(text: str, path: Path, expected: str | None = None) -> Prepared:
     """Reads a sweep and its scenario, and looks whether the scenario has all keys.
 
     Parameters
@@ -78,6 +84,9 @@ def prepare(text: str, path: Path) -> Prepared:
         The sweep's file.
     path : Path
         Its name; the scenario is beside it.
+    expected : str, optional
+        Its `sum`, as the user was told it: nothing that another scenario names is opened, and what a file
+        holds that is another by now is not told.
 
     Raises
     ------
@@ -86,10 +95,43 @@ def prepare(text: str, path: Path) -> Prepared:
     NetloomError, OSError
         If the scenario itself cannot be read.
     """
+    try:
+        prepared = _prepared(text, path, expected)
+    except NetloomError as error:
+        if expected is None:
+            raise
+        raise _changed(path, private(error)) from None
+    if expected is not None and prepared.sum != expected:
+        raise _changed(path)
+    return prepared
+
+
+def _changed(path: Path, why: str = "") -> FormatError:
+    told = f"{path}: it, its scenario or a file that they name has changed since the job script was written"
+    return FormatError(
+        f"{told}{why and f' ({why})'}: netloom sweep run --slurm writes another script", str(path)
+    )
+
+
+def _named_sum(about: Mapping[str, Any]) -> str:
+    """Of the sweep's text and the scenario's: they say which files there are."""
+    told = [about["netloom"], about["sweep"]["text"], about["scenario"]]
+    return digest(json.dumps(told).encode())[:_KEY_DIGITS]
+
+
+def _prepared(text: str, path: Path, expected: str | None) -> Prepared:
     from netloom import __version__, _core
 
     spec = specs.parse(text, path)
+    reading.refuse_links_of_others(spec.scenario)
     scenario = reading.whole(spec.scenario)
+    about = {
+        "netloom": __version__,
+        "scenario": digest(scenario),
+        "sweep": {"text": text, "path": str(path.absolute())},
+    }
+    if expected is not None and not expected.startswith(f"{_named_sum(about)}-"):
+        raise _changed(path)
     folder = spec.scenario.absolute().parent
     label = str(spec.scenario)
     given = _core.Scenario.parse(scenario, label=label, folder=folder, name=spec.scenario.stem)
@@ -106,13 +148,7 @@ def prepare(text: str, path: Path) -> Prepared:
         "folder": str(folder),
         "keep": list(spec.keep),
     }
-    about = {
-        "netloom": __version__,
-        "scenario": digest(scenario),
-        "varied": spec.varied,
-        "keep": list(spec.keep),
-        "sweep": {"text": text, "path": str(path.absolute())},
-    }
+    about |= {"varied": spec.varied, "keep": list(spec.keep)}
     return Prepared(given.name, spec, plan, list(_keys(spec, plan, read)), about, given.files)
 
 
@@ -174,11 +210,11 @@ class _Files:
         self._sums: dict[str, str] = {}
         self._found: dict[str, list[list[str]]] = {}
         document = tomllib.loads(plan["text"])
-        self._own = any(map(self._is_file, _texts(document)))
+        self._own = any(map(self._is_file, texts(document)))
 
     def sums(self, values: Mapping[str, Any]) -> list[list[str]]:
         """Paths as given and sums, sorted."""
-        naming = {key: value for key, value in values.items() if any(map(self._is_file, _texts(value)))}
+        naming = {key: value for key, value in values.items() if any(map(self._is_file, texts(value)))}
         if not naming and not self._own:
             return []
         key = json.dumps(sorted(naming.items()))
@@ -193,7 +229,7 @@ class _Files:
         except (NetloomError, OSError):
             # Such runs fail; what they name decides whether they are the same.
             paths = []
-        paths += [str(self._folder / text) for text in _texts(list(naming.values())) if self._is_file(text)]
+        paths += [str(self._folder / text) for text in texts(list(naming.values())) if self._is_file(text)]
         return [[path, self._sum(path)] for path in sorted(set(paths))]
 
     def _is_file(self, text: str) -> bool:
@@ -209,19 +245,8 @@ class _Files:
     def _sum(self, path: str) -> str:
         if path not in self._sums:
             try:
+                reading.refuse_links_of_others(path)
                 self._sums[path] = digest(reading.whole(path))
             except OSError as error:
                 self._sums[path] = type(error).__name__
         return self._sums[path]
-
-
-def _texts(value: Any) -> Iterator[str]:
-    """All texts in a value."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for item in value.values():
-            yield from _texts(item)
-    elif isinstance(value, list | tuple):
-        for item in value:
-            yield from _texts(item)

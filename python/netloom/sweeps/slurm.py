@@ -3,6 +3,9 @@
 Task `i` of `n` runs the runs whose number leaves `i` when divided by `n`, and writes its parts into the
 sweep's folder, which all machines see; `netloom sweep merge` joins them. What is there is not run again, so
 the same script goes on after tasks that were killed.
+
+The script names the sweep, and has its sum: others may write to the folder, and what its manifest says is
+compared, never followed.
 """
 
 from __future__ import annotations
@@ -14,13 +17,17 @@ from pathlib import Path
 MOST_TASKS = 100_000
 
 
-def script(name: str, folder: Path, tasks: int) -> str:
+def script(name: str, sweep: Path, total: str, folder: Path, tasks: int) -> str:
     """The script.
 
     Parameters
     ----------
     name : str
-        Of the sweep.
+        Of the scenario.
+    sweep : Path
+        The sweep's file.
+    total : str
+        What it, its scenario and all that they name sum up to.
     folder : Path
         Of the sweep.
     tasks : int
@@ -28,9 +35,10 @@ def script(name: str, folder: Path, tasks: int) -> str:
     """
     shown = "".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in name)[:40]
     installed = Path(sys.executable).with_name("netloom")
-    command = [str(installed) if installed.exists() else "netloom", "sweep", "part", str(folder.absolute())]
+    command = [str(installed) if installed.exists() else "netloom", "sweep", "part", "--sum", total]
+    command += [str(sweep.absolute()), str(folder.absolute())]
     return f"""#!/bin/sh
-# Runs a sweep of netloom; once all tasks have ended: netloom sweep merge FOLDER
+# Runs a sweep of netloom; once all tasks have ended: netloom sweep merge SWEEP FOLDER
 #SBATCH --job-name=netloom-{shown}
 #SBATCH --array=0-{tasks - 1}
 #SBATCH --ntasks=1

@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from netloom import reading
 from netloom.errors import FormatError
@@ -29,8 +29,10 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-MOST_RUNS = 10_000_000
-"""More than these are a mistake."""
+MOST_RUNS = 1_000_000
+"""More than these are a mistake: they are counted before any value is made."""
+_MOST_PAIRED = 4 * MOST_RUNS
+"""Values of all lists that go side by side."""
 ROUTES, SEED, FABRIC = "routes", "seed", "fabric"
 _TOP = ("scenario", "over", "paired", "keep", "by")
 _NUMBER = r"-?\d+(?:\.\d+)?"
@@ -147,6 +149,7 @@ def parse(text: str, path: Path) -> Spec:
     scenario = found.get("scenario")
     if not isinstance(scenario, str) or not scenario or "\0" in scenario:
         raise _error(path, lines.get("scenario"), 'expected scenario = "FILE.toml", the scenario that is run')
+    _refuse_many(path, lines, found)
     over = _keys(path, lines, found, "over")
     paired = _keys(path, lines, found, "paired")
     twice = next((key for key in paired if key in over), None)
@@ -178,9 +181,49 @@ def parse(text: str, path: Path) -> Spec:
     for key in spec.by or ():
         if key not in groups:
             raise spec.error("by", f'by: nothing varies "{key}"{_near(key, groups)}')
-    if spec.size > MOST_RUNS:
-        raise _error(path, None, f"expected at most {MOST_RUNS:,} runs, found {spec.size:,}")
     return spec
+
+
+def _refuse_many(path: Path, lines: Mapping[str, int], found: Mapping[str, Any]) -> None:
+    """Refuses more runs, or more values side by side, than there may be."""
+    counts: dict[str, list[int]] = {"over": [], "paired": []}
+    for table, numbers in counts.items():
+        given = found.get(table)
+        for key, value in _flat(given, "") if isinstance(given, dict) else ():
+            try:
+                numbers.append(_count(value))
+            except ValueError as error:
+                raise _error(path, lines.get(key, lines.get(table)), f"{key}: {error}") from None
+    runs = math.prod([*counts["over"], max(counts["paired"], default=1)])
+    if runs > MOST_RUNS:
+        told = f"{runs:,}" if runs < 10**15 else "far more"
+        raise _error(path, None, f"expected at most {MOST_RUNS:,} runs, found {told}")
+    if sum(counts["paired"]) > _MOST_PAIRED:
+        told = f"expected at most {_MOST_PAIRED:,} values, found {sum(counts['paired']):,}"
+        raise _error(path, lines.get("paired"), f"[paired]: {told}")
+
+
+def _count(value: Any) -> int:
+    """How many values a list or a range stands for; what is neither is refused later."""
+    if isinstance(value, list):
+        return sum(_count(entry) if isinstance(entry, str) else 1 for entry in value)
+    if not isinstance(value, str):
+        return 1
+    if _RANGE.fullmatch(value):
+        return _bounds(value).numbers
+    return math.prod(_bounds(matched[1]).numbers for matched in _BRACES.finditer(value))
+
+
+def texts(value: Any) -> Iterator[str]:
+    """All texts in a value."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for item in value.values():
+            yield from texts(item)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from texts(item)
 
 
 def _keys(path: Path, lines: Mapping[str, int], found: Mapping[str, Any], table: str) -> dict[str, list[Any]]:
@@ -251,8 +294,22 @@ def _values(key: str, value: Any) -> list[Any]:
     return seen
 
 
+class _Bounds(NamedTuple):
+    """A range: so many numbers from the first on, all whole or none."""
+
+    first: Decimal
+    step: Decimal
+    numbers: int
+    whole: bool
+
+
 def _range(text: str) -> list[int | float]:
     """The numbers of `first..last` or `first..last..step`, both ends included."""
+    first, step, count, whole = _bounds(text)
+    return [int(first + at * step) if whole else float(first + at * step) for at in range(count)]
+
+
+def _bounds(text: str) -> _Bounds:
     matched = _RANGE.fullmatch(text)
     assert matched is not None
     first, last = Decimal(matched[1]), Decimal(matched[2])
@@ -267,7 +324,7 @@ def _range(text: str) -> list[int | float]:
     count = int((last - first) / step) + 1
     if count > MOST_RUNS:
         raise ValueError(f'"{text}": expected at most {MOST_RUNS:,} values, found {count:,}')
-    return [int(first + at * step) if whole else float(first + at * step) for at in range(count)]
+    return _Bounds(first, step, count, whole)
 
 
 def _expanded(text: str) -> list[str]:

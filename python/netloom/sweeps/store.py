@@ -39,6 +39,8 @@ LOST = "its worker "
 """How the error of a run begins that no worker survived: it is run again."""
 MOST_PARTS = 64
 """Small parts that are left as they are: reading one costs more than its rows."""
+_LONGEST = 200
+"""Letters of what another sweep's manifest says, in an error."""
 _LARGE = 50_000
 """Rows of a part that is not joined any more."""
 _PART = re.compile(r"[0-9a-f]{64}\.parquet")
@@ -84,6 +86,31 @@ class Store:
             if before is None or before["sweep"] != self.about["sweep"]:
                 folder.write(MANIFEST, _sealed({"schema": SCHEMA, **self.about, "table": None, "parts": {}}))
 
+    def join_in(self, *, same_text: bool) -> None:
+        """Looks whether a folder was made for this sweep; changes nothing in it.
+
+        Parameters
+        ----------
+        same_text : bool
+            Whether for this very text of it, not for a larger or smaller one.
+
+        Raises
+        ------
+        OSError
+            If there is none, it is empty or no sweep's.
+        FormatError
+            If it is another sweep's, or its manifest was altered.
+        """
+        with Folder.open(self.path) as folder:
+            before = manifest_of(folder)
+            if before is None:
+                told = "is empty: expected a folder of netloom sweep run"
+                raise FileNotFoundError(errno.ENOENT, told, str(self.path))
+            self._compare(before)
+            if same_text and before["sweep"]["text"] != self.about["sweep"]["text"]:
+                told = "is of another sweep: expected a folder of this one (netloom sweep run --slurm)"
+                raise FormatError(f"{self.path}: {told}", str(self.path))
+
     def _compare(self, before: Mapping[str, Any]) -> None:
         words = {
             "netloom": "was made by netloom {}: expected {}",
@@ -94,9 +121,10 @@ class Store:
         for key in _IDENTITY:
             if before[key] != self.about[key]:
                 there, here = (
-                    ", ".join(value) if isinstance(value, list) else str(value)
+                    ", ".join(map(str, value)) if isinstance(value, list) else str(value)
                     for value in (before[key], self.about[key])
                 )
+                there = there[:_LONGEST]
                 raise FormatError(f"{self.path}: {words[key].format(there, here)}", str(self.path))
 
     def schema(self, *, clocked: bool) -> pa.Schema:

@@ -18,7 +18,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from netloom.sweeps import kept
-from netloom.sweeps.spec import FABRIC, ROUTES, SEED
+from netloom.sweeps.private import private, public
+from netloom.sweeps.spec import FABRIC, ROUTES, SEED, texts
 from netloom.sweeps.toml import text_of, with_keys
 
 if sys.version_info >= (3, 11):
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 PROCESS = os.urandom(8).hex()
 """This process, by a name that no other has."""
+_NOT_READ = "failed, and what is wrong may stand in a file: it is not told here"
 _MOST_FABRICS, _MOST_TABLES = 8, 64
 """So many are kept, those used last."""
 
@@ -84,12 +86,17 @@ def run_batch(plan: Plan, runs: Sequence[Mapping[str, Any]]) -> Batch:
 
 def _run(plan: Plan, values: Mapping[str, Any]) -> Ended:
     from netloom import _core
-    from netloom.errors import InternalError, NetloomError
+    from netloom.errors import NetloomError
 
     began = time.perf_counter()
+    # Whether what an error says may be of a file's content.
+    opened = False
     try:
         word = str(values[ROUTES])
-        scenario = _scenario(plan, {**values, ROUTES: [word]})
+        text = text_of(with_keys(_document(plan), {**values, ROUTES: [word]}))
+        fabric, opened = _fabric(plan, values, text)
+        scenario = _core.Scenario.on(fabric, text, plan["label"], plan["folder"])
+        opened = opened or bool(scenario.files) or not _is_word(word)
         ended = _core.simulate(scenario, word, routes=_routes(plan, values, scenario, word), threads=1)
         result = ended.result()
         rows = [
@@ -103,10 +110,11 @@ def _run(plan: Plan, values: Mapping[str, Any]) -> Ended:
         ]
         return {"rows": rows, "error": None, "seconds": time.perf_counter() - began}
     except (NetloomError, OSError, MemoryError, KeyError) as error:
-        told = " ".join(str(error).split()) or type(error).__name__
-        if isinstance(error, InternalError):
-            told = f"internal error: {told}"
-        return {"rows": [], "error": told[:1000], "seconds": time.perf_counter() - began}
+        told = public(error)
+        if opened or getattr(error, "opened", False):
+            named = [text for text in texts([plan["label"], _document(plan), dict(values)]) if text]
+            told = f"{_NOT_READ} ({private(error, named)}): netloom simulate --set says what is wrong"
+        return {"rows": [], "error": told, "seconds": time.perf_counter() - began}
 
 
 class _Cpu:
@@ -158,18 +166,24 @@ def _document(plan: Plan) -> dict[str, Any]:
     return found
 
 
-def _scenario(plan: Plan, values: Mapping[str, Any]) -> Scenario:
-    """The scenario of a run, on a fabric that is made once."""
+def _fabric(plan: Plan, values: Mapping[str, Any], text: str) -> tuple[Fabric, bool]:
+    """The fabric of a run, which is made once; and whether a file was read for it."""
     from netloom import _core
 
-    document = _document(plan)
-    text, label, folder = text_of(with_keys(document, values)), plan["label"], plan["folder"]
-    source = str(values.get(FABRIC, document.get(FABRIC)))
+    label, folder = plan["label"], plan["folder"]
+    source = str(values.get(FABRIC, _document(plan).get(FABRIC)))
 
-    def make() -> Fabric:
-        return _core.Scenario.parse(text.encode(), label=label, folder=folder).fabric
+    def make() -> tuple[Fabric, bool]:
+        scenario = _core.Scenario.parse(text.encode(), label=label, folder=folder)
+        return scenario.fabric, any(role == FABRIC for role, _ in scenario.files)
 
-    return _core.Scenario.on(_fabrics.get((folder, source), make), text, label, folder)
+    found: tuple[Fabric, bool] = _fabrics.get((folder, source), make)
+    return found
+
+
+def _is_word(word: str) -> bool:
+    """Whether a routing is known by its name: what has a dot or a slash is a file."""
+    return not {".", "/", "\\"} & set(word)
 
 
 def _routes(plan: Plan, values: Mapping[str, Any], scenario: Scenario, word: str) -> Routes | None:

@@ -11,7 +11,7 @@ use super::names::{NameMap, machine_of};
 use super::pairs::{Pair, pair_up};
 use super::planes;
 use super::rate::{Rate, SPEEDS, Speed};
-use super::raw::{Notes, Raw, RawNode, Role};
+use super::raw::{MAX_NAME, Notes, Raw, RawNode, Role, too_long};
 use super::{FabricFile, FabricKind};
 
 /// The highest unicast LID.
@@ -26,6 +26,7 @@ pub(super) fn assemble(
     map: &NameMap,
     plane: Option<&str>,
 ) -> Result<FabricFile, FormatError> {
+    check_names(&raw, label)?;
     let (index, pairs) = pair_up(&mut raw, label)?;
     let names = node_names(&mut raw, &pairs, map);
     let mut kept = keep(&mut raw, &pairs);
@@ -66,6 +67,16 @@ pub(super) fn assemble(
     }
     let fabric = builder.build().map_err(|e| FormatError::whole(label, e.to_string()))?;
     Ok(FabricFile { fabric, findings: raw.notes.finish(), kind: raw.kind })
+}
+
+/// Refuses names that no node has: they are compared and printed again and again.
+fn check_names(raw: &Raw<'_>, label: &str) -> Result<(), FormatError> {
+    let nodes = raw.nodes.iter().flat_map(|node| [(node.line, node.id), (node.line, node.name)]);
+    let ports = raw.ports.iter().flat_map(|port| [(port.line, port.peer), (port.line, port.peer_name)]);
+    match nodes.chain(ports).find(|(_, name)| name.len() > MAX_NAME) {
+        Some((line, name)) => Err(too_long(label, line, name)),
+        None => Ok(()),
+    }
 }
 
 /// A node's name: the map's; else what its peers print (a node-name-map renames peers but not the header of

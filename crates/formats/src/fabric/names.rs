@@ -5,6 +5,7 @@
 
 use std::collections::HashMap;
 
+use super::raw::{MAX_NAME, too_long};
 use crate::error::{FormatError, excerpt};
 use crate::text::Cursor;
 
@@ -28,6 +29,7 @@ impl NameMap {
             let name = cursor.rest.trim_ascii();
             let name = name.strip_prefix('"').map_or(name, |n| n.strip_suffix('"').unwrap_or(n));
             match guid {
+                Some(_) if name.len() > MAX_NAME => return Err(too_long(label, i + 1, name)),
                 Some(guid) if !name.is_empty() => {
                     names.entry(guid).or_insert_with(|| name.to_owned());
                 }
@@ -106,5 +108,7 @@ mod tests {
         assert_eq!(map.get(0x2cc), None);
         let e = NameMap::parse("0x2c9 a\nleaf b\n", "map").unwrap_err();
         assert_eq!(e.to_string(), "map:2: expected 0xGUID \"name\", found \"leaf b\"");
+        let e = NameMap::parse(&format!("0x2c9 {}\n", "a".repeat(1025)), "map").unwrap_err();
+        assert_eq!(e.to_string(), "map:1: a name of 1025 bytes: expected at most 1024");
     }
 }

@@ -2,9 +2,18 @@
 
 use super::rate::Rate;
 use super::{FabricKind, Finding};
+use crate::error::FormatError;
 
 /// The most ports that a node can have: port numbers are one byte, 255 means "none".
 pub(super) const MAX_PORTS: u32 = 254;
+
+/// The most bytes of a name: descriptions of nodes have 64 (InfiniBand Architecture 1.3, 14.2.5.2), names in maps may have more.
+pub(super) const MAX_NAME: usize = 1024;
+
+/// A name above [`MAX_NAME`].
+pub(super) fn too_long(label: &str, line: usize, name: &str) -> FormatError {
+    FormatError::at(label, line, format!("a name of {} bytes: expected at most {MAX_NAME}", name.len()))
+}
 
 /// How many findings of one kind are listed one by one.
 const LISTED: usize = 20;

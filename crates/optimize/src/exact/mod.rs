@@ -66,6 +66,7 @@ pub fn routes_of(
     let lft = background.lft().ok_or(OptimizeError::NotByDestination)?;
     let mut lft = crate::tables::admissible_lft(fabric, structure, paths, lft, background.lmc);
     instance.write(choice, &mut lft, background.lmc);
+    crate::tables::management::mend(fabric, structure, &mut lft, background.lmc);
     Ok(Routes::by_dest(fabric, background.lmc, lft))
 }
 

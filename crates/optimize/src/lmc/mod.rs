@@ -334,6 +334,7 @@ fn give_back(
             at = fabric.link_to_switch(link).expect("a way to another leaf");
         }
     }
+    crate::tables::management::mend(fabric, structure, &mut out, routes.lmc);
     routes.table = Table::ByDest(out);
 }
 

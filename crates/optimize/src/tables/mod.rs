@@ -4,7 +4,7 @@
 //! replaced by an admissible one (destination modulo the number of choices). Entries of switches' own
 //! addresses carry no application traffic and stay as they are where they are sound (`management`).
 
-mod management;
+pub(crate) mod management;
 pub(crate) mod repair;
 
 use netloom_model::{DestId, Fabric, HostId, Lft, LftRow, LinkId, Routes, SwitchId, Table};
@@ -39,7 +39,7 @@ pub(crate) fn admissible_lft(
             lft.set(SwitchId::from_index(s), dest, port);
         }
     }
-    crate::tables::management::mend(fabric, structure, &mut lft, lmc);
+    management::mend(fabric, structure, &mut lft, lmc);
     lft
 }
 
@@ -116,9 +116,11 @@ fn row_entry(port: u16) -> Option<u16> {
     (port != netloom_model::NO_PORT).then_some(port)
 }
 
-/// Routes with the given paths over an admissible table, which is written into.
+/// Routes with the given paths over an admissible table, which is written into. Entries towards switches are looked at
+/// again: what waits for nobody in one table may do so in another.
 pub(crate) fn routes_with_paths(
     view: &View,
+    structure: &Structure,
     base: Lft,
     like: &Routes,
     items: &crate::search::state::items::Items,
@@ -133,6 +135,7 @@ pub(crate) fn routes_with_paths(
             lft.set(switch, address, Some(view.fabric.link_port(link)));
         }
     }
+    management::mend(view.fabric, structure, &mut lft, like.lmc);
     Routes {
         lmc: like.lmc,
         table: Table::ByDest(lft),

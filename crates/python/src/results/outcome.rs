@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use netloom_compose::Passed;
 use netloom_model::{Routes, StopReason};
 use netloom_optimize::{Because, Outcome, Status, Stop};
 use pyo3::prelude::*;
@@ -45,19 +46,19 @@ pub struct PyOutcome {
 }
 
 impl PyOutcome {
-    /// Of routes on a fabric; a stop from outside is the run's own.
+    /// Of routes on a fabric, which have passed the gate; a stop from outside is the run's own.
     ///
     /// # Errors
     /// If Python is out of memory.
     pub fn new(
         py: Python<'_>,
-        routes: Routes,
+        passed: Passed,
         fabric: &PyFabric,
         stopped: Option<StopReason>,
         search: Search,
     ) -> PyResult<Self> {
         let stop = stopped.map(Stop::from).or(search.stop);
-        let routes = Py::new(py, PyRoutes::new(routes, &fabric.shared))?;
+        let routes = Py::new(py, PyRoutes::passed(passed, &fabric.shared))?;
         Ok(Self { routes, search: Search { stop, ..search } })
     }
 }

@@ -25,11 +25,11 @@ pub use two_level::TwoLevel;
 pub use xgft::Xgft;
 
 /// Most hosts that a generator makes.
-pub const MAX_HOSTS: u64 = 4_000_000;
+pub const MAX_HOSTS: u64 = 500_000;
 /// Most switches that a generator makes.
-pub const MAX_SWITCHES: u64 = 1_000_000;
+pub const MAX_SWITCHES: u64 = 100_000;
 /// Most cables that a generator makes, host cables included.
-pub const MAX_CABLES: u64 = 20_000_000;
+pub const MAX_CABLES: u64 = 2_000_000;
 /// Most ports of one switch (65535 means "no port" in tables).
 pub const MAX_RADIX: u64 = 65_534;
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from netloom import extras
+from netloom import extras, reading
 from netloom.cli.demo.live import rows_of
 from netloom.cli.shared import inputs, options, render
 from netloom.cli.shared.exits import UsageError
@@ -336,6 +336,7 @@ def _who(run: Run, jobs: Path | None, adapters: Adapters) -> Callable[[Fabric], 
         return lambda _fabric: ()
     if inputs.is_stdin(str(jobs)):
         raise UsageError("a jobs file cannot come from standard input: it is read again in every round")
+    reading.whole(jobs)  # No pipe: it is read again.
     run.read("jobs", str(jobs))
     run.note_jobs(jobs)
 

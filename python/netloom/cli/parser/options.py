@@ -139,6 +139,7 @@ OPTIONS: dict[str, tuple[str, str]] = {
     "--small": ("bool", "a smaller fabric"),
     "--stages": ("int", "how many stages there may be"),
     "--storage": ("str", "adapters of its machines that a job does not use"),
+    "--sum": ("str", "what a sweep and all that it names sum up to"),
     "--switch": ("str", "a switch to take out"),
     "--switches-only": ("bool", "leave adapters out"),
     "--tables": ("parquet|csv", "the form of a run's tables"),

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
     from netloom._core import Fabric
 
+_MOST_CONTEXTS = 4096
+"""Each has its own table of links."""
 _MOST_WINDOWS = 2**32
 _NEEDED = ("id", "source", "destination", "hops", "congested")
 _MOST = {
@@ -105,6 +107,11 @@ def decode(
     time_ps = column.numbers("time_ps", np.uint64)
     if every_us is not None:
         _windows(time_ps, every_us, packets)
+    contexts = np.unique(column.numbers("context", np.uint32))
+    if len(contexts) > _MOST_CONTEXTS:
+        raise FormatError(
+            f"{packets}: {len(contexts):,} contexts: expected at most {_MOST_CONTEXTS:,}", packets
+        )
     with run.timed("decode"):
         samples, received, odd = _core.decode_packets(
             net,
@@ -121,7 +128,6 @@ def decode(
             **how,
         )
     found = pa.table(dict(samples))
-    contexts = np.unique(column.numbers("context", np.uint32))
     decoded = np.bincount(
         np.searchsorted(contexts, received["context"]),
         weights=np.asarray(received["packets"], np.float64),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from cyclopts import Parameter
 
 from netloom.cli.shared.exits import STDIO, UsageError
-from netloom.cli.shared.jobs_file import raise_in_jobs
+from netloom.cli.shared.jobs_file import named_files, raise_in_jobs
 from netloom.errors import NetloomError
 
 if TYPE_CHECKING:
@@ -47,7 +47,8 @@ def placed(
     from netloom import _core, reading, slurm
     from netloom.errors import FormatError
 
-    data = reading.whole(jobs, pipes=True) if again else run.read("jobs", str(jobs))
+    # What is read again and again waits for nobody.
+    data = reading.whole(jobs) if again else run.read("jobs", str(jobs))
     label = "-" if str(jobs) == STDIO else str(jobs)
     chosen = adapters or Adapters()
 
@@ -69,6 +70,8 @@ def placed(
             text = slurm.jobs_file(kept).encode()
         elif label != "-":
             try:
+                if again:
+                    _refuse_pipes(jobs)
                 return place(jobs)
             except OSError as error:
                 raise_in_jobs(jobs, error)
@@ -82,3 +85,15 @@ def placed(
                 raise FormatError(f"{label}: {error.filename}: {what}") from None
             except NetloomError as error:
                 raise type(error)(str(error).replace(str(file), label)) from None
+
+
+def _refuse_pipes(jobs: Path) -> None:
+    """Refuses what a jobs file names that is no file any more: a daemon would wait for it."""
+    from netloom import reading
+
+    for _, path in named_files(jobs) or ():
+        try:
+            reading.head(path, 0)
+        except OSError as error:
+            error.filename = str(path)
+            raise

@@ -216,6 +216,9 @@ def _finite(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
+_FORMULA = "=+-@\t\r"
+
+
 def as_csv(rows: Sequence[Mapping[str, Any]]) -> str:
     """CSV with a header line; true and false as in JSON, nothing for null."""
     out = io.StringIO()
@@ -230,4 +233,17 @@ def _cell(value: Any) -> Any:
     if isinstance(value, bool):
         return "true" if value else "false"
     value = _finite(value)
-    return "" if value is None else value
+    return "" if value is None else no_formula(value) if isinstance(value, str) else value
+
+
+def no_formula(text: str) -> str:
+    """A text that no spreadsheet runs: an apostrophe before what it would take for a formula.
+
+    Examples
+    --------
+    >>> no_formula("=cmd|' /C calc'!A0")
+    "'=cmd|' /C calc'!A0"
+    >>> no_formula("leaf03[7]"), no_formula("-")
+    ('leaf03[7]', '-')
+    """
+    return f"'{text}" if len(text) > 1 and text[0] in _FORMULA else text

@@ -8,8 +8,10 @@ that fail as a full disk fails (standard error: that say nothing).
 from __future__ import annotations
 
 import _signal  # type: ignore[import-not-found]
+import _thread
 import os
 import sys
+import time
 
 from netloom.cli.shared import guard
 
@@ -79,6 +81,29 @@ def end_as_interrupted() -> None:
             except ValueError:
                 # Not the main thread (a library's user runs the command): signals are not ours there.
                 return
+
+
+def heed_lost_interrupts() -> None:
+    """Has an interruption that Python drops come again; for a process that is the command's own.
+
+    Where nothing can be raised (a destructor, a callback of an import's lock) Python prints a traceback,
+    forgets the interruption and goes on.
+    """
+    usual = sys.unraisablehook
+
+    def hook(lost: Any) -> None:
+        if issubclass(lost.exc_type, KeyboardInterrupt):
+            # From a thread: here it would be dropped again.
+            _thread.start_new_thread(_again, ())
+        else:
+            usual(lost)
+
+    sys.unraisablehook = hook
+
+
+def _again() -> None:
+    time.sleep(0.01)
+    os.kill(os.getpid(), _signal.SIGINT)
 
 
 def _interrupt(*_: Any) -> None:

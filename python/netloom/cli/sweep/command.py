@@ -10,16 +10,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from netloom import extras
-from netloom.cli.shared import inputs, options
+from netloom.cli.shared import guard, inputs, options
 from netloom.cli.shared.exits import UsageError
 from netloom.cli.shared.guard import TooLate
 from netloom.cli.shared.options import Options, ProductOptions
 from netloom.cli.shared.run import Run
 from netloom.cli.shared.unfit import exclude, named, refuse
 from netloom.cli.sweep import report
-from netloom.files import Folder
+from netloom.errors import LiveError
 from netloom.runs.lock import alone_in
-from netloom.sweeps.store import PARTS, TABLE, Store, manifest_of
+from netloom.sweeps.store import PARTS, TABLE, Store
 
 if TYPE_CHECKING:
     from netloom.sweeps.engine import Outcome, Progress, Stopped
@@ -71,27 +71,32 @@ def run(
     with alone_in(options.output):
         store.prepare()
         run.finishing()
-        with _executor(dask, workers) as (executor, under_way, look):
+        with _executor(run, dask, workers) as (executor, under_way, look):
             outcome = _outcome(run, prepared, store, executor, under_way, look=look, dask=dask)
         by = {"engine": "local" if dask is None else "dask", "workers": under_way}
         return _finished(run, prepared, store, outcome, by)
 
 
 def part(
+    sweep: Path,
     folder: Path,
     number: Annotated[int, options.within(0, 2**31 - 1)],
     count: Annotated[int, options.within(1, 2**31 - 1)],
     /,
     *,
     workers: Annotated[int, options.within(0, 4096)] = 1,
+    sum_: str | None = None,
     options: Options | None = None,
 ) -> int:
     """Run one part of a sweep, as a task of a job array.
 
-    `netloom sweep run --slurm` has made the folder. Parts may run at once, on machines that share it.
+    `netloom sweep run --slurm` has made the folder. Parts may run at once, on machines that share it. What
+    the folder says of itself is compared with the sweep, and never followed.
 
     Parameters
     ----------
+    sweep
+        The sweep (.toml).
     folder
         The sweep's folder.
     number
@@ -100,6 +105,9 @@ def part(
         How many parts there are: this one has every COUNT-th run.
     workers
         Worker processes; 0 is one a core.
+    sum_
+        What the sweep, its scenario and all files that they name sum up to, as the job script has it: if one
+        has changed since, nothing is run.
     options
         Common options.
     """
@@ -107,10 +115,10 @@ def part(
     if number >= count:
         raise UsageError(f"part {number} of {count}: expected a number from 0 to {count - 1}")
     run = Run("sweep-part", options or Options(), product=False)
-    prepared, store = _of_folder(run, folder)
+    prepared, store = _of_folder(run, sweep, folder, sum_)
     numbers = range(number, prepared.spec.size, count)
     run.finishing()
-    with _executor(None, workers) as (executor, under_way, look):
+    with _executor(run, None, workers) as (executor, under_way, look):
         outcome = _outcome(run, prepared, store, executor, under_way, look=look, numbers=numbers)
     _tell_damaged(run, store)
     result = report.part_result(prepared, outcome, number, count, run.seconds)
@@ -122,11 +130,13 @@ def part(
     )
 
 
-def merge(folder: Path, /, *, options: Options | None = None) -> int:
+def merge(sweep: Path, folder: Path, /, *, options: Options | None = None) -> int:
     """Join the results of a sweep's parts to one table.
 
     Parameters
     ----------
+    sweep
+        The sweep (.toml).
     folder
         The sweep's folder.
     options
@@ -136,8 +146,9 @@ def merge(folder: Path, /, *, options: Options | None = None) -> int:
     from netloom.sweeps.engine import Outcome
 
     run = Run("sweep", options or Options(), product=False)
-    prepared, store = _of_folder(run, folder)
+    prepared, store = _of_folder(run, sweep, folder)
     with alone_in(folder):
+        store.prepare()
         run.keeps()
         done, failed = store.done()
         there = sum(key in done for key in prepared.keys)
@@ -160,16 +171,19 @@ def _script(run: Run, prepared: Prepared, store: Store, script: Path, tasks: int
     with alone_in(store.path):
         store.prepare()
         done, failed = store.done()
-    written = run.write(slurm.script(prepared.name, store.path, tasks).encode(), script)
+    made = slurm.script(prepared.name, prepared.spec.path, prepared.sum, store.path, tasks)
+    written = run.write(made.encode(errors="surrogateescape"), script)
     there = sum(key in done for key in prepared.keys)
     by = {"engine": "slurm", "workers": tasks}
     told = (len(prepared.keys), there, there, sum(key in failed for key in prepared.keys))
     result = report.script_result(prepared, told, by, written, run.seed)
-    return run.finish(result, lambda: report.script_text(result, str(store.path)), findings=False)
+    return run.finish(
+        result, lambda: report.script_text(result, str(prepared.spec.path), str(store.path)), findings=False
+    )
 
 
 @contextlib.contextmanager
-def _executor(dask: str | None, workers: int) -> Iterator[tuple[Any, int, Callable[[], None]]]:
+def _executor(run: Run, dask: str | None, workers: int) -> Iterator[tuple[Any, int, Callable[[], None]]]:
     """What runs batches, how many at a time, and what raises if it is gone."""
     if dask is None:
         from netloom.sweeps import engine
@@ -179,10 +193,20 @@ def _executor(dask: str | None, workers: int) -> Iterator[tuple[Any, int, Callab
         with LocalPool(workers) as pool:
             yield pool, workers, lambda: None
         return
-    from netloom.sweeps.dask_client import connected
+    from netloom.sweeps.dask_client import PATIENCE_SECONDS, connected
 
-    with connected(dask) as (executor, threads, look):
-        yield executor, workers or threads, look
+    left = run.left
+    seconds = PATIENCE_SECONDS if left is None else max(0.0, min(left, PATIENCE_SECONDS))
+    # Where no scheduler answers, what waits for it is left behind.
+    guard.left_behind = True
+    try:
+        with connected(dask, seconds, lambda: run.interrupted) as (executor, threads, look):
+            guard.left_behind = False
+            yield executor, workers or threads, look
+    except LiveError:
+        if guard.left_behind and run.left is not None and run.left <= 0:
+            raise TooLate(run.options.time_limit or 0.0) from None
+        raise
 
 
 def _outcome(
@@ -243,27 +267,25 @@ def _tell_damaged(run: Run, store: Store) -> None:
         run.note(f"{store.path / PARTS / name}: damaged, or altered: not read", kind="warning")
 
 
-def _prepared(run: Run, text: str, sweep: Path) -> Prepared:
+def _prepared(run: Run, text: str, sweep: Path, expected: str | None = None) -> Prepared:
     from netloom.sweeps.preparation import prepare
 
     with run.timed("read"):
-        prepared = prepare(text, sweep)
+        prepared = prepare(text, sweep, expected)
     run.read("scenario", str(prepared.spec.scenario))
     for role, path in prepared.files:
         run.read(role, str(path))
     return prepared
 
 
-def _of_folder(run: Run, path: Path) -> tuple[Prepared, Store]:
-    """The sweep that a folder is for."""
-    with Folder.open(path) as folder:
-        about = manifest_of(folder)
-    if about is None:
-        raise FileNotFoundError(errno.ENOENT, "is empty: expected a folder of netloom sweep run", str(path))
-    sweep = about["sweep"]
-    prepared = _prepared(run, sweep["text"], Path(sweep["path"]))
+def _of_folder(run: Run, sweep: Path, path: Path, expected: str | None = None) -> tuple[Prepared, Store]:
+    """A sweep, and its folder that was made already."""
+    if inputs.is_stdin(str(sweep)):
+        raise UsageError("a sweep names files beside it: it cannot be -")
+    text = run.read("sweep", str(sweep)).decode(errors="replace")
+    prepared = _prepared(run, text, sweep, expected)
     store = Store(path, prepared.spec, prepared.about)
-    store.prepare()
+    store.join_in(same_text=expected is not None)
     return prepared, store
 
 

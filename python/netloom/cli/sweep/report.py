@@ -76,7 +76,7 @@ def script_result(
     }
 
 
-def script_text(result: Mapping[str, Any], folder: str) -> str:
+def script_text(result: Mapping[str, Any], sweep: str, folder: str) -> str:
     """What is to be done with the script."""
     count = render.count
     script = shlex.quote(str(result["script"]))
@@ -86,7 +86,7 @@ def script_text(result: Mapping[str, Any], folder: str) -> str:
             ("sweep", f"{result['scenario']}: {count(left)} of {count(result['runs'])} runs to do"),
             ("script", f"{result['script']}, an array of {count(result['workers'])} tasks"),
             ("now", f"sbatch {script}"),
-            ("then", f"netloom sweep merge {shlex.quote(folder)}"),
+            ("then", shlex.join(["netloom", "sweep", "merge", sweep, folder])),
         ]
     )
 

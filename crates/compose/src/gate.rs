@@ -1,0 +1,111 @@
+//! The gate: routes that were made for somebody leave through it, or not at all.
+//!
+//! Whoever is handed tables loads them. A search chooses entries that cannot wait for each other, but what it was given
+//! to begin with may be of another class, and two sound classes need not be sound together. So the judge, which shares
+//! no code with any search, follows all ways on every (link, lane) before routes are handed out.
+//!
+//! Invariant: what leaves has no forwarding loop and no circle of (link, lane) (Dally and Seitz 1987). What no tables
+//! can mend, such as hosts that are cut off, passes, and is told.
+
+use netloom_model::{Fabric, Routes};
+use netloom_optimize::repaired;
+use netloom_routing::PathSet;
+use netloom_topology::Structure;
+use netloom_verify::{CheckReport, FindingKind, check};
+
+use crate::ComposeError;
+
+/// Routes that have passed, and what the judge says of them.
+#[derive(Clone, Debug)]
+pub struct Passed {
+    /// The routes.
+    pub routes: Routes,
+    /// What was found.
+    pub report: CheckReport,
+}
+
+/// Looks at routes that were made.
+///
+/// # Errors
+/// [`ComposeError::Unsound`] if packets could go round for ever, or wait for each other in a circle.
+pub fn pass(fabric: &Fabric, structure: &Structure, routes: Routes) -> Result<Passed, ComposeError> {
+    let report = check(fabric, structure, &routes);
+    match deadly(&report) {
+        None => Ok(Passed { routes, report }),
+        Some(told) => Err(ComposeError::Unsound(format!("these routes can deadlock: {told}"))),
+    }
+}
+
+/// The same for a method that leaves entries as it was given them: those that it may not leave so are replaced by ones on
+/// shortest up*/down* ways, which need no lanes.
+///
+/// # Errors
+/// As [`pass`]; if the tables are not by destination.
+pub fn pass_mended(
+    fabric: &Fabric,
+    structure: &Structure,
+    paths: &PathSet,
+    routes: Routes,
+) -> Result<Passed, ComposeError> {
+    let report = check(fabric, structure, &routes);
+    if deadly(&report).is_none() {
+        return Ok(Passed { routes, report });
+    }
+    let mended = repaired(fabric, structure, paths, &routes)?;
+    pass(fabric, structure, Routes { lanes: None, ..mended })
+}
+
+/// Why a fabric that loads such routes can stand still; none if it cannot.
+pub fn deadly(report: &CheckReport) -> Option<&str> {
+    let fatal = |kind| matches!(kind, FindingKind::Loop | FindingKind::CreditLoop);
+    let found = report.findings.iter().find(|finding| fatal(finding.kind));
+    let unnamed = (report.credit_loops > 0).then_some("links wait for each other");
+    found.map(|finding| finding.text.as_str()).or(unnamed)
+}
+
+#[cfg(test)]
+mod tests {
+    use netloom_model::{Lft, SwitchId, Table};
+    use netloom_routing::{Engine, EngineOptions, route};
+    use netloom_topology::{detect, generate};
+
+    use super::*;
+
+    /// Three leaves under two spines, where the packets of two destinations turn at a leaf: spine to leaf to spine.
+    fn turning(fabric: &Fabric, structure: &Structure) -> Routes {
+        let routes = route(Engine::Updn, fabric, structure, &EngineOptions::default()).unwrap();
+        let mut lft: Lft = routes.lft().unwrap().clone();
+        let named = |name: &str| fabric.switches().find(|&s| fabric.switch_name(s) == name).unwrap();
+        let port = |from: SwitchId, to: SwitchId| {
+            let link = fabric.switch_links(from).find(|&l| fabric.link_to_switch(l) == Some(to)).unwrap();
+            Some(fabric.link_port(link))
+        };
+        let [a, b, c] = ["leaf00", "leaf01", "leaf02"].map(named);
+        let [s, t] = ["spine00", "spine01"].map(named);
+        for (from, via, to, over) in [(s, a, t, b), (t, b, s, a)] {
+            // Towards a host of the third leaf: from the one spine by a leaf to the other.
+            let dest = fabric.dests(0).host(fabric.hosts_on(c)[usize::from(from == t)], 0);
+            lft.set(over, dest, port(over, from));
+            lft.set(from, dest, port(from, via));
+            lft.set(via, dest, port(via, to));
+            lft.set(to, dest, port(to, c));
+        }
+        Routes { table: Table::ByDest(lft), ..routes }
+    }
+
+    #[test]
+    fn what_waits_in_a_circle_does_not_pass_and_is_mended_where_that_is_asked_for() {
+        let fabric = generate("two-level:leaves=3,hosts=2,spines=2").unwrap();
+        let structure = detect(&fabric);
+        let paths = PathSet::admissible(&fabric, &structure);
+        let good = route(Engine::Updn, &fabric, &structure, &EngineOptions::default()).unwrap();
+        assert_eq!(pass(&fabric, &structure, good.clone()).unwrap().routes, good);
+        let bad = turning(&fabric, &structure);
+        assert!(check(&fabric, &structure, &bad).credit_loops > 0, "the case is one");
+        let refused = pass(&fabric, &structure, bad.clone()).unwrap_err().to_string();
+        assert!(refused.starts_with("these routes can deadlock: on one lane, "), "{refused}");
+        let mended = pass_mended(&fabric, &structure, &paths, bad).unwrap();
+        assert_eq!(mended.report.credit_loops, 0);
+        assert_eq!(mended.report.unreachable_pairs, 0);
+    }
+}
