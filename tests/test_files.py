@@ -160,7 +160,7 @@ def test_a_link_of_another_user_is_not_followed_though_it_is_the_folder_that_was
     (tmp_path / "run").symlink_to("home")
     with files.Folder.open(tmp_path / "run"):
         pass
-    monkeypatch.setattr(files, "_is_trusted", lambda _user: False)
+    monkeypatch.setattr(files.ways, "is_trusted", lambda _user: False)
     with pytest.raises(PermissionError, match="is a link that another user made"):
         files.Folder.open(tmp_path / "run")
 
