@@ -211,6 +211,21 @@ def test_root_replaces_files_only_where_nobody_else_can(tmp_path, how):
     assert (place / "routes.lfts").read_bytes() == b"older"
 
 
+@as_root
+def test_root_replaces_no_file_that_another_users_link_leads_to(tmp_path):
+    (tmp_path / "opensm").mkdir()
+    (tmp_path / "opensm" / "routes.lfts").write_bytes(b"old")
+    (tmp_path / "link").symlink_to("opensm")
+    os.chown(tmp_path / "link", NOBODY, NOBODY, follow_symlinks=False)
+    for act in (
+        lambda path: files.replace_file(path, b"new"),
+        lambda path: files.Folder.trusted(path.parent),
+    ):
+        with pytest.raises(OSError, match="is a link that another user made"):
+            act(tmp_path / "link" / "routes.lfts")
+    assert (tmp_path / "opensm" / "routes.lfts").read_bytes() == b"old"
+
+
 def test_a_replaced_file_keeps_mode_and_owner_and_no_link_is_written_through(tmp_path):
     """The temporary file once had a name that could be predicted, and was opened though it was a link."""
     (tmp_path / "secret").write_text("root's\n")

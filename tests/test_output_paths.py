@@ -245,8 +245,13 @@ def test_a_name_in_tmp_that_another_user_took_does_not_keep_us_out(monkeypatch):
 # Scratch folders
 
 
+def scratch_in(folder: Path) -> files.Scratch:
+    with files.Folder.open(folder) as opened:
+        return files.Scratch(opened)
+
+
 def test_a_scratch_folder_goes_with_all_that_is_in_it(tmp_path):
-    with files.Scratch.beside(tmp_path / "run") as scratch:
+    with scratch_in(tmp_path) as scratch:
         assert stat.S_IMODE(os.fstat(scratch.fd).st_mode) == 0o700
         (name,) = os.listdir(tmp_path)
         assert re.fullmatch(rf"\.netloom-{os.getpid()}-[0-9a-f]{{16}}\.tmp", name)
@@ -258,7 +263,7 @@ def test_a_scratch_folder_goes_with_all_that_is_in_it(tmp_path):
 
 def test_a_scratch_folder_that_is_exchanged_takes_nothing_with_it(tmp_path, home):
     """A folder of ours under its name stays, as does all behind links; the scratch folder goes."""
-    with files.Scratch.beside(tmp_path / "run") as scratch:
+    with scratch_in(tmp_path) as scratch:
         scratch.write("links.parquet", b"1")
         name = scratch.path.name
         os.rename(tmp_path / name, tmp_path / "stash")
@@ -266,7 +271,7 @@ def test_a_scratch_folder_that_is_exchanged_takes_nothing_with_it(tmp_path, home
         scratch.write("more", b"2")
     os.rename(tmp_path / name, home)
     assert sorted(os.listdir(tmp_path)) == ["home"]
-    with files.Scratch.beside(tmp_path / "run") as scratch:
+    with scratch_in(tmp_path) as scratch:
         os.rename(tmp_path / scratch.path.name, tmp_path / "stash")
         (tmp_path / scratch.path.name).symlink_to(home)
     assert not (tmp_path / "stash").exists()
@@ -283,7 +288,7 @@ def test_a_scratch_folder_that_is_exchanged_as_it_is_made_is_refused(tmp_path, m
 
     monkeypatch.setattr(os, "mkdir", exchanged)
     with pytest.raises(OSError, match="was exchanged as soon as it was made"):
-        files.Scratch.beside(tmp_path / "run")
+        scratch_in(tmp_path)
     assert len(os.listdir(tmp_path)) == 1
 
 

@@ -118,14 +118,14 @@ import signal, sys
 from netloom.cli import main
 from netloom.cli.shared import guard
 from netloom.cli.shared.run import Run
-from netloom.files import Scratch
+from netloom.files import Folder, Scratch
 from netloom.files.temporary import Temporary
 guard.GRACE_S = 0.1
 def held(run, *_given, **_named):
     signal.pthread_sigmask(signal.SIG_BLOCK, [])
     half = Temporary(os.open(".", os.O_RDONLY)).__enter__()
     os.write(half.file, b"half")
-    Scratch.beside(Path("product")).write("half", b"half")
+    Scratch(Folder.open(Path("."))).write("half", b"half")
     signal.signal(signal.SIGINT, lambda *_: None)
     signal.signal(signal.SIGTERM, lambda *_: None)
     signal.signal(signal.SIGHUP, lambda *_: None)

@@ -40,6 +40,17 @@ routes = ["ftree", "updn"]
 name = "pair"
 program = {{ kind = "stream", pattern = "bisection", bytes = 4096 }}
 """
+TWO = f"""\
+fabric = "{SPEC}"
+[[job]]
+name = "pair"
+ranks = 2
+program = {{ kind = "stream", pattern = "bisection", bytes = 4096 }}
+[[job]]
+name = "other"
+ranks = 2
+program = {{ kind = "stream", pattern = "bisection", bytes = 4096 }}
+"""
 SWEEP = """\
 scenario = "s.toml"
 keep = ["completion_ms"]
@@ -61,6 +72,11 @@ FILES = {
     "optimize": "optimize SPEC shift:1 -o OUT.lfts --write-certificate OUT.json",
     "counters synth": "counters synth SPEC ftree shift:1 --seconds 10 -o OUT.csv",
     "plot matrix": "plot matrix IN/t.mtx -o OUT.svg",
+    "path": "path SPEC ftree host0000 host0003 -o OUT.json",
+    "health": "health SPEC -o OUT.json",
+    "traffic place": "traffic place SPEC IN/jobs.toml -o OUT.mtx.gz",
+    "noise": "noise IN/two.toml --job pair --routings ftree -o OUT.csv",
+    "diagnose": "diagnose IN/sampled -o OUT.json",
     "infer": "infer SPEC ftree IN/c.csv --jobs IN/jobs.toml -o OUT.mtx --remember OUT",
     "lanes write": "lanes write SPEC ftree --vl-scheme 4sl4vl:sources:seed=2 --qos OUT",
 }
@@ -71,6 +87,7 @@ FOLDERS = {
     "simulate --checkpoint": "simulate IN/s.toml --checkpoint OUT",
     "sample run": "sample run IN/s.toml -o OUT",
     "sample run again": "sample run IN/s.toml -o there",
+    "sample decode": "sample decode SPEC IN/sampled/0-ftree/packets.parquet --write-run OUT",
     "record": "record --matrix -o OUT -- sh -c 'cp IN/rank.* $NETLOOM_RECORD'",
     "sweep run": "sweep run IN/sweep.toml -o OUT",
     "loop run": "loop run LOOP --rounds 1 -o OUT",
@@ -273,6 +290,7 @@ def where_is(project: Path, inode: int) -> Path | None:
 def inputs_in(folder: Path) -> None:
     """Inputs, made by the commands themselves, as root."""
     (folder / "s.toml").write_text(SCENARIO)
+    (folder / "two.toml").write_text(TWO)
     (folder / "sweep.toml").write_text(SWEEP)
     (folder / "jobs.toml").write_text(JOBS)
     sys.path.insert(0, str(Path(__file__).parent))
@@ -285,6 +303,7 @@ def inputs_in(folder: Path) -> None:
         ["traffic", "new", "shift:1", "--endpoints", "4", "-o", "t.mtx", "-q"],
         ["counters", "synth", SPEC, "ftree", "shift:1", "--seconds", "10", "-o", "c.csv", "-q"],
         ["simulate", "s.toml", "-o", "there", "-q"],
+        ["sample", "run", "s.toml", "--packets", "--routings", "ftree", "-o", "sampled", "-q"],
     ]
     for words in made:
         code = in_child(0, folder, words, folder / "said")

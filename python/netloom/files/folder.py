@@ -18,7 +18,7 @@ from typing import IO
 
 from netloom import reading
 from netloom.files.temporary import Temporary, fill
-from netloom.files.ways import find, is_trusted, named
+from netloom.files.ways import find, is_trusted, named, true_path
 
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -84,7 +84,7 @@ class Folder:
         OSError
             Saying what others can change.
         """
-        whole = path.resolve()
+        whole = true_path(path)
         strict = os.geteuid() == _ROOT
         fd = os.open("/", _DIRECTORY)
         try:
@@ -364,7 +364,7 @@ def replace_file(path: Path, data: bytes) -> None:
     OSError
         If others can write to the folder, or the file cannot be written.
     """
-    path = path.resolve()
+    path = true_path(path)
     with Folder.trusted(path.parent) as folder:
         folder.write(path.name, data, keeps_owner=True)
         folder.sync()

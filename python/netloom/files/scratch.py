@@ -4,9 +4,9 @@ Invariants: mode 0700, opened once, everything in it by its descriptor. At the e
 descriptors and through no link, and then its name, if that is still this folder's. Nothing is removed by
 path: where another user renames it away and puts a folder of yours in its place, nothing of yours is touched.
 
-Two kinds. One lies `beside` a product, in a folder that others may write to; it is used by its descriptor
-only. The other is `private`: nobody else can exchange it or a folder above it, so its path can be given to
-what opens by path, as other programs do.
+Two kinds. `Scratch(folder)` lies where a product will, on its file system, so that it can be moved there;
+others may write to that folder, so it is used by its descriptor only. `Scratch.private()` nobody else can
+exchange, nor a folder above it, so its path can be given to what opens by path, as other programs do.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import IO
 
 from netloom.files import temporary
 from netloom.files.folder import Folder
-from netloom.files.ways import find, is_fixed, named
+from netloom.files.ways import is_fixed, named, true_path
 
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _OURS = 0o1700
@@ -35,6 +35,16 @@ _all: dict[int, Scratch] = {}
 
 class Scratch(Folder):
     """A new folder of mode 0700 that goes, with all that is in it, at the end of its `with` block.
+
+    Parameters
+    ----------
+    parent : Folder
+        The open folder that it lies in.
+
+    Raises
+    ------
+    OSError
+        If it cannot be made, or was exchanged at once.
 
     Examples
     --------
@@ -63,18 +73,6 @@ class Scratch(Folder):
         _all[self.fd] = self
 
     @classmethod
-    def beside(cls, product: Path) -> Scratch:
-        """In the folder that a product will lie in, and on its file system, so that it can be moved there.
-
-        Raises
-        ------
-        OSError
-            If it cannot be made.
-        """
-        with Folder.open(product.parent) as folder:
-            return cls(folder)
-
-    @classmethod
     def private(cls, near: Iterable[Path] = ()) -> Scratch:
         """Where nobody else can exchange it: in the first such folder of `near`, `TMPDIR`, `/tmp` and so on.
 
@@ -85,12 +83,10 @@ class Scratch(Folder):
         """
         given = os.environ.get("TMPDIR")
         for path in (*near, *([Path(given)] if given else []), Path("/tmp"), Path("/var/tmp"), Path.cwd()):
-            with contextlib.suppress(OSError), find(path) as place:
-                # By its true name: the links that lead there are the user's, but may be changed.
-                folder = Folder(_true_name(place.there), place.open_folder())
-                with folder:
-                    if is_fixed(folder.fd):
-                        return cls(folder)
+            with contextlib.suppress(OSError), Folder.open(true_path(path)) as folder:
+                # By its true name: links on the way may be changed, by their owner.
+                if is_fixed(folder.fd):
+                    return cls(folder)
         raise OSError(
             errno.EACCES,
             "no folder for temporary files that nobody else can exchange: expected TMPDIR to name one",
@@ -143,10 +139,6 @@ def remove_all() -> None:
 def unnamed() -> IO[bytes]:
     """A temporary file without a name, in memory."""
     return os.fdopen(os.memfd_create("netloom", os.MFD_CLOEXEC), "w+b", buffering=0)
-
-
-def _true_name(folder: int | None) -> Path:
-    return Path(os.readlink(f"/proc/self/fd/{folder}"))
 
 
 def _empty(folder: int) -> None:

@@ -130,6 +130,20 @@ def find(path: Path, *, make: bool = False) -> Place:
         return Place(folder.keep(), ".", os.open(".", _FOLDER, dir_fd=folder.fd))
 
 
+def true_path(path: Path) -> Path:
+    """What a path names, without links; its last part need not be there.
+
+    Raises
+    ------
+    OSError
+        As `find`.
+    """
+    with named(path), find(path) as place:
+        if place.mode is not None and stat.S_ISDIR(place.mode):
+            return Path(os.readlink(f"/proc/self/fd/{place.there}"))
+        return Path(os.readlink(f"/proc/self/fd/{place.folder}"), place.name)
+
+
 def check_file(path: Path) -> None:
     """Refuses a path that no file can be written to.
 

@@ -172,7 +172,7 @@ def _write(
         contents["replay"] = (jobs.TRACE, lines)
     target = Path(str(output)) if isinstance(output, FolderPath) else output
     try:
-        with Scratch.beside(target) as scratch, Folder.open(target.parent) as parent:
+        with Folder.open(target.parent) as parent, Scratch(parent) as scratch:
             with scratch.folder(_MADE, make=True) as made:
                 for file, data in contents.values():
                     made.write(file, data)

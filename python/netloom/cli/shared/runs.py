@@ -179,7 +179,9 @@ def _holds_complete(path: Path) -> bool:
 
 def write_run(path: Path, manifest: dict[str, Any], runs: Sequence[Recorded]) -> None:
     """Writes a run's folder; in one that is there already, the earlier run's files go first."""
-    with Scratch.beside(path) as scratch:
+    is_there = files.check_folder(path)
+    # In the folder that is there, else beside it: on its file system, and opened once.
+    with Folder.open(path if is_there else path.parent) as place, Scratch(place) as scratch:
         entries: list[dict[str, Any]] = []
         with scratch.folder(_MADE, make=True) as made:
             for folder, run in zip(folder_names([run.routing for run in runs]), runs, strict=True):
@@ -196,12 +198,10 @@ def write_run(path: Path, manifest: dict[str, Any], runs: Sequence[Recorded]) ->
                     }
                 )
             made.write(MANIFEST, sealed({**manifest, "runs": entries}))
-            if files.check_folder(path):
-                with Folder.open(path) as old:
-                    _replace(old, made, entries)
+            if is_there:
+                _replace(place, made, entries)
                 return
-        with Folder.open(path.parent) as parent:
-            parent.take(scratch, _MADE, path.name)
+        place.take(scratch, _MADE, path.name)
 
 
 def _replace(old: Folder, made: Folder, entries: Sequence[Mapping[str, Any]]) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import os
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -17,7 +16,7 @@ from netloom.cli.shared.options import Options, ProductOptions
 from netloom.cli.shared.run import Run
 from netloom.cli.shared.unfit import exclude, named, refuse
 from netloom.cli.sweep import report
-from netloom.files import Folder
+from netloom.files import Folder, check_folder
 from netloom.runs.lock import alone_in
 from netloom.sweeps.store import PARTS, TABLE, Store, manifest_of
 
@@ -62,7 +61,7 @@ def run(
     run = Run("sweep", options, folder=True)
     if slurm is not None:
         run.also_writes(slurm, "--slurm")
-    _check_folder(options.output)
+    check_folder(options.output)
     text = run.read("sweep", str(sweep)).decode(errors="replace")
     prepared = _prepared(run, text, sweep)
     store = Store(options.output, prepared.spec, prepared.about)
@@ -290,16 +289,3 @@ class _Bar:
 
     def __exit__(self, *error: Any) -> None:
         self._bars.__exit__(*error)
-
-
-def _check_folder(path: Path) -> None:
-    """Refuses what cannot be a sweep's folder, before anything is read."""
-    if path.is_dir():
-        if not os.access(path, os.W_OK):
-            raise OSError(errno.EACCES, "not writable", str(path))
-    elif path.exists():
-        raise OSError(errno.ENOTDIR, "is a file, expected a folder", str(path))
-    elif not path.parent.is_dir():
-        raise OSError(errno.ENOENT, f"there is no folder {path.parent}", str(path))
-    elif not os.access(path.parent, os.W_OK):
-        raise OSError(errno.EACCES, "not writable", str(path.parent))
