@@ -5,9 +5,11 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import shutil
 import stat
 import subprocess
 import sys
+import tempfile
 import threading
 from pathlib import Path
 
@@ -15,7 +17,6 @@ import pytest
 
 from netloom import _core, files
 from netloom.cli.shared import runs
-from netloom.files import ways
 
 NOBODY = 65534
 SPEC = "two-level:leaves=2,hosts=1,spines=1"
@@ -41,6 +42,25 @@ def home(tmp_path):
     assert (tmp_path / "home" / "out.csv").read_text() == "years of work\n"
 
 
+@pytest.fixture
+def open_place():
+    """A folder that all may enter; pytest's own are closed to others."""
+    made = Path(tempfile.mkdtemp(prefix="netloom-test-", dir="/tmp"))
+    os.chmod(made, 0o755)
+    yield made
+    shutil.rmtree(made)
+
+
+def shared_folder(place: Path, mode: int) -> Path:
+    """One in it that others write to, by its mode."""
+    project = place / "project"
+    project.mkdir()
+    if os.geteuid() == 0:
+        os.chown(project, 0, NOBODY)
+    os.chmod(project, mode)
+    return project
+
+
 # Links in the parts of a path
 
 
@@ -57,63 +77,32 @@ def test_a_link_of_another_user_in_a_parent_folder_is_not_followed(tmp_path, hom
 
 @pytest.mark.parametrize("mode", [0o775, 0o777, 0o2775])
 @pytest.mark.parametrize("how", ["core", "check", "folder", "run"])
-def test_a_link_of_ours_that_others_can_exchange_is_not_followed(tmp_path, home, monkeypatch, mode, how):
+def test_a_link_of_ours_that_others_can_exchange_is_not_followed(open_place, home, mode, how):
     """Another user may have renamed it: to the name that is written to."""
-    project = tmp_path / "project"
-    project.mkdir()
+    project = shared_folder(open_place, mode)
     (project / "results").symlink_to(home)
-    os.chmod(project, mode)
-    if os.geteuid() == 0:
-        os.chown(project, 0, NOBODY)
-    reachable(monkeypatch)
     with pytest.raises(OSError, match=r"is a link in a folder that others can write to \(mode"):
-        by_hand(how, project / "results" / "out.csv")
+        WRITERS[how](project / "results" / "out.csv")
 
 
-def reachable(monkeypatch) -> None:
-    """As if pytest's folders were not closed to others."""
-    monkeypatch.setattr(ways, "is_out_of_reach", lambda _folder: False)
-
-
-def by_hand(how: str, path: Path) -> None:
-    """Rust looks for itself: there the folders above must really be open."""
-    if how != "core":
-        WRITERS[how](path)
-        return
-    with opened_to_all(path.parent.parent):
-        WRITERS[how](path)
-
-
-class opened_to_all:
-    """The folders above one, open to others for a while."""
-
-    def __init__(self, folder: Path) -> None:
-        self._modes = {above: stat.S_IMODE(above.stat().st_mode) for above in folder.parents}
-
-    def __enter__(self) -> None:
-        for above, mode in self._modes.items():
-            if above.stat().st_uid == os.geteuid() and mode & 0o011 == 0:
-                os.chmod(above, mode | 0o011)
-
-    def __exit__(self, *_: object) -> None:
-        for above, mode in self._modes.items():
-            if above.stat().st_uid == os.geteuid() and stat.S_IMODE(above.stat().st_mode) != mode:
-                os.chmod(above, mode)
+@pytest.mark.parametrize("how", ["core", "check", "folder"])
+def test_links_of_ours_are_followed_where_nobody_else_gets_in(open_place, tmp_path, how):
+    """As at home, where a umask of 002 leaves folders to a group of one."""
+    os.chmod(open_place, 0o700)
+    project = shared_folder(open_place, 0o775)
+    (project / "results").symlink_to(tmp_path)
+    WRITERS[how](project / "results" / "out.csv")
 
 
 @pytest.mark.parametrize("mode", [0o755, 0o1777])
 @pytest.mark.parametrize("how", ["core", "check", "folder"])
-def test_links_of_ours_that_only_we_can_change_are_followed(tmp_path, monkeypatch, mode, how):
-    (tmp_path / "scratch").mkdir()
-    project = tmp_path / "project"
-    project.mkdir()
+def test_links_of_ours_that_only_we_can_change_are_followed(open_place, tmp_path, mode, how):
+    project = shared_folder(open_place, mode)
     (project / "deep").symlink_to("results")
-    (project / "results").symlink_to(tmp_path / "scratch")
-    os.chmod(project, mode)
-    reachable(monkeypatch)
-    by_hand(how, project / "deep" / "out.csv")
+    (project / "results").symlink_to(tmp_path)
+    WRITERS[how](project / "deep" / "out.csv")
     if how != "check":
-        assert (tmp_path / "scratch" / "out.csv").read_bytes() == b"new\n"
+        assert (tmp_path / "out.csv").read_bytes() == b"new\n"
 
 
 def test_links_in_a_circle_are_told(tmp_path):
@@ -141,16 +130,12 @@ def test_a_pipe_of_another_user_is_not_written_to(tmp_path, how):
 
 
 @as_root
-def test_a_device_that_others_can_exchange_is_not_written_to(tmp_path):
-    project = tmp_path / "project"
-    project.mkdir()
+def test_a_device_that_others_can_exchange_is_not_written_to(open_place):
+    project = shared_folder(open_place, 0o777)
     os.mknod(project / "out.csv", stat.S_IFCHR | 0o666, os.makedev(1, 7))
-    os.chmod(project, 0o777)
-    with (
-        opened_to_all(project),
-        pytest.raises(OSError, match="is a pipe or a device in a folder that others"),
-    ):
-        _core.write_atomic(project / "out.csv", b"new\n")
+    for how in ("core", "check"):
+        with pytest.raises(OSError, match="is a pipe or a device in a folder that others can write to"):
+            WRITERS[how](project / "out.csv")
 
 
 def test_ones_own_pipes_and_standard_output_are_written_to(netloom):
@@ -277,6 +262,19 @@ def test_a_scratch_folder_that_is_exchanged_takes_nothing_with_it(tmp_path, home
     assert not (tmp_path / "stash").exists()
 
 
+def test_a_scratch_folder_goes_with_its_process_and_no_other(tmp_path):
+    """An interrupt may come before the `with` block; a forked child has the value, and not the folder."""
+    code = (
+        "import os, sys; from pathlib import Path; from netloom.files import Folder, Scratch\n"
+        "scratch = Scratch(Folder.open(Path('.')))\n"
+        "if os.fork() == 0: sys.exit()\n"
+        "os.wait(); print(*os.listdir())"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, check=True)
+    assert done.stdout.startswith(b".netloom-")
+    assert os.listdir(tmp_path) == []
+
+
 @pytest.mark.parametrize("mode", [0o700, 0o755])
 def test_a_scratch_folder_that_is_exchanged_as_it_is_made_is_refused(tmp_path, monkeypatch, mode):
     """An empty folder of ours in its place is not taken for it."""
@@ -292,16 +290,14 @@ def test_a_scratch_folder_that_is_exchanged_as_it_is_made_is_refused(tmp_path, m
     assert len(os.listdir(tmp_path)) == 1
 
 
-def test_a_private_scratch_folder_lies_where_nobody_can_exchange_it(tmp_path, monkeypatch):
-    shared = tmp_path / "shared"
-    shared.mkdir()
-    os.chmod(shared, 0o777)
+def test_a_private_scratch_folder_lies_where_nobody_can_exchange_it(open_place, monkeypatch):
+    shared = shared_folder(open_place, 0o777)
+    monkeypatch.setenv("TMPDIR", str(shared))
     with files.Scratch.private([shared]) as scratch:
-        assert scratch.path.parent == shared  # pytest's folders are closed to others.
-    with opened_to_all(shared):
-        monkeypatch.setenv("TMPDIR", str(shared))
-        with files.Scratch.private([shared]) as scratch:
-            assert scratch.path.parent == Path("/tmp")
+        assert scratch.path.parent == Path("/tmp")
+    os.chmod(open_place, 0o700)
+    with files.Scratch.private([shared]) as scratch:
+        assert scratch.path.parent == shared  # Nobody else gets there.
     assert os.listdir(shared) == []
 
 

@@ -1,7 +1,7 @@
 """Two users of one project folder: one runs netloom there, the other watches and exchanges what he sees.
 
-`python two_users.py VERB TRIES SEED`, as root, prints a line of JSON: how often the verb ran and ended how,
-how often the other user acted, and what was changed, moved, removed or read that must not be.
+`python two_users.py TRIES SEED VERB…`, as root, prints a line of JSON for each verb: how often it ran and
+ended how, how often the other user acted, and what was changed, moved, removed or read that must not be.
 
 The project is an ordinary one: group-writable, without the sticky bit. The other user hears of every name
 that appears (inotify), and renames it away, puts links, pipes and folders of links in its place, or exchanges
@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import importlib
 import json
 import os
 import random
@@ -199,6 +200,7 @@ def become(user: int) -> None:
     assert libc.capset(head, wanted) == 0
     if reads:
         libc.prctl(47, 2, _CAP_DAC_READ_SEARCH, 0, 0)  # PR_CAP_AMBIENT: for the programs that it runs, too.
+    libc.prctl(1, signal.SIGKILL, 0, 0, 0)  # PR_SET_PDEATHSIG
     libc.prctl(4, 1, 0, 0, 0)  # PR_SET_DUMPABLE: /proc/self is this user's.
     os.umask(0o002)
 
@@ -310,32 +312,39 @@ def inputs_in(folder: Path) -> None:
         assert code == 0, (words, code, (folder / "said").read_text())
 
 
-def campaign(verb: str, tries: int, seed: int) -> dict[str, object]:
-    """So many tries of a verb beside the other user."""
-    import netloom.cli.shared.run  # noqa: F401
-    from netloom import _core  # noqa: F401
-
+def campaign(verbs: list[str], tries: int, seed: int) -> None:
+    """So many tries of each verb beside the other user."""
+    # Before the forks, as they take most of a command's time.
+    for name in (
+        "netloom.cli.shared.run",
+        "netloom._core",
+        "netloom.tables",
+        "pyarrow.parquet",
+        "scipy.sparse",
+    ):
+        importlib.import_module(name)
     place = Path(tempfile.mkdtemp(prefix="netloom-two-users-"))
     os.chmod(place, 0o755)
-    codes: Counter[int] = Counter()
-    acts, damage = 0, []
     try:
         inputs = place / "inputs"
         inputs.mkdir()
         inputs_in(inputs)
-        before_inputs = state_of(inputs)
-        for number in range(tries):
-            codes_, acts_, wrong = one_try(verb, place / str(number), inputs, seed + number)
-            codes[codes_] += 1
-            acts += acts_
-            damage += [f"seed {seed + number}: {what}" for what in wrong]
-            shutil.rmtree(place / str(number))
-        if state_of(inputs) != before_inputs:
-            damage.append("the inputs were changed")
+        before = state_of(inputs)
+        for verb in verbs:
+            codes: Counter[int] = Counter()
+            acts, damage = 0, []
+            for number in range(seed, seed + tries):
+                code, acted, wrong = one_try(verb, place / str(number), inputs, number)
+                codes[code] += 1
+                acts += acted
+                damage += [f"seed {number}: {what}" for what in wrong]
+                shutil.rmtree(place / str(number))
+            damage += changed("the inputs", before, state_of(inputs))
+            ended = {str(code): times for code, times in sorted(codes.items())}
+            told = {"verb": verb, "tries": tries, "exit": ended, "acts": acts, "damage": damage}
+            print(json.dumps(told), flush=True)
     finally:
         shutil.rmtree(place, ignore_errors=True)
-    ended = {str(code): times for code, times in sorted(codes.items())}
-    return {"verb": verb, "tries": tries, "exit": ended, "acts": acts, "damage": damage}
 
 
 def one_try(verb: str, place: Path, inputs: Path, seed: int) -> tuple[int, int, list[str]]:
@@ -415,4 +424,4 @@ def told(project: Path, inode: int, said: Path) -> list[str]:
 
 
 if __name__ == "__main__":
-    print(json.dumps(campaign(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))))
+    campaign(sys.argv[3:], int(sys.argv[1]), int(sys.argv[2]))

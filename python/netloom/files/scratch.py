@@ -11,6 +11,7 @@ exchange, nor a folder above it, so its path can be given to what opens by path,
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import errno
 import os
@@ -41,6 +42,11 @@ class Scratch(Folder):
     parent : Folder
         The open folder that it lies in.
 
+    Attributes
+    ----------
+    process : int
+        Whose it is: a forked child does not remove it.
+
     Raises
     ------
     OSError
@@ -55,6 +61,7 @@ class Scratch(Folder):
     """
 
     def __init__(self, parent: Folder) -> None:
+        self.process = os.getpid()
         self._name = f"{temporary.prefix()}{os.urandom(8).hex()}.tmp"
         path = parent.path / self._name
         with named(path):
@@ -132,8 +139,15 @@ def remove_whole(folder: Folder, name: str) -> None:
 def remove_all() -> None:
     """Removes everything temporary: the process is ended by force."""
     temporary.remove_all()
+    _clear_all()
+
+
+@atexit.register
+def _clear_all() -> None:
+    """Also at the end, as an interrupt may come before a `with` block begins; not in a forked child."""
     for scratch in list(_all.values()):
-        scratch.clear()
+        if scratch.process == os.getpid():
+            scratch.clear()
 
 
 def unnamed() -> IO[bytes]:
