@@ -144,6 +144,21 @@ def test_a_lock_is_for_its_owner_only_and_goes_with_its_folder(tmp_path):
     assert os.listdir(tmp_path) == []
 
 
+def test_a_folder_that_is_locked_is_the_one_that_is_written_to(tmp_path):
+    """A verb opens its folder by path, again and again; who exchanges it for another gains nothing."""
+    ours, run = tmp_path / "ours", tmp_path / "run"
+    ours.mkdir()
+    with lock.alone_in(run):
+        os.rename(run, tmp_path / "stash")
+        os.rename(ours, run)
+        with files.Folder.open(run) as folder:
+            folder.write("journal.parquet", b"1")
+        assert os.listdir(run) == []
+        assert (tmp_path / "stash" / "journal.parquet").read_bytes() == b"1"
+    with files.Folder.open(run) as folder:
+        assert folder.names() == []  # Empty, and not taken for the one that was made.
+
+
 def test_a_lock_of_an_earlier_version_is_closed_to_others(shared):
     (shared.path / lock.NAME).write_text("process 1 on x since then\n")
     os.chmod(shared.path / lock.NAME, 0o644)

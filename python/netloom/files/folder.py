@@ -13,6 +13,7 @@ import fcntl
 import os
 import re
 import stat
+from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
@@ -22,6 +23,8 @@ from netloom.files.ways import find, is_trusted, named, true_path
 
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_kept: dict[str, int] = {}
+"""Descriptors of folders that stay the ones that their paths open."""
 _SIGNED = b"process "
 _LONGEST_LOCK = 4096
 _ROOT = 0
@@ -69,8 +72,25 @@ class Folder:
         OSError
             If it is none, cannot be opened, or a part of its path is a link that others made or can exchange.
         """
+        kept = _kept.get(os.path.abspath(path))
+        if kept is not None:
+            return cls(path, os.dup(kept))
         with named(path), find(path, make=make) as place:
             return cls(path, place.open_folder())
+
+    @contextlib.contextmanager
+    def kept(self) -> Iterator[None]:
+        """While the block lasts, its path opens this folder, whatever has its name: it may be exchanged."""
+        path = os.path.abspath(self.path)
+        before = _kept.get(path)
+        _kept[path] = self.fd
+        try:
+            yield
+        finally:
+            if before is None:
+                del _kept[path]
+            else:
+                _kept[path] = before
 
     @classmethod
     def trusted(cls, path: Path) -> Folder:

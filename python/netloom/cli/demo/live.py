@@ -96,9 +96,9 @@ def live(*, small: bool = False, options: Options | None = None) -> int:
         )
     run = Run("demo-live", options, folder=True)
     folder = options.output or FOLDER
-    _check_folder(folder)
     with contextlib.ExitStack() as stack:
         stack.enter_context(lock.alone_in(folder))
+        _check_folder(folder)
         data = stack.enter_context(resources.as_file(resources.files("netloom") / "data" / "demo"))
         result = _rounds(run, stack, data, folder, small)
         run.write_in(folder, journal.SUMMARY, _page(result))

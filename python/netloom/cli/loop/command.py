@@ -65,7 +65,10 @@ def _one(options: Options, scenario: Path, rounds: int | None, canary: float | N
     if options.output is not None:
         _check_folder(options.output)
     plan = _plan(run, scenario, rounds, canary)
-    with contextlib.nullcontext() if options.output is None else lock.alone_in(options.output):
+    with contextlib.ExitStack() as stack:
+        if options.output is not None:
+            stack.enter_context(lock.alone_in(options.output))
+            _check_folder(options.output)  # Of the folder that is locked: it may be another one now.
         return _rounds(run, plan)
 
 
